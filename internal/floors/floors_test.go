@@ -1,0 +1,164 @@
+package floors
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/prloop/prloop/"
+
+// table is the house of design 8. A new package starts by getting a floor here. An entry covers the folders below it
+// too, unless they have an entry of their own.
+var table = map[string]int{
+	"review": 0,
+
+	"consensus":         1,
+	"sanitize":          1,
+	"prompts":           1,
+	"internal/wire":     1,
+	"internal/report":   1,
+	"internal/diff":     1,
+	"internal/identity": 1,
+	"internal/policy":   1,
+
+	"internal/proc":    2,
+	"internal/sandbox": 2,
+
+	"agents":                     3,
+	"internal/github":            3,
+	"internal/git":               3,
+	"internal/store":             3,
+	"internal/engine":            3,
+	"internal/repocontext":       3,
+	"internal/gateway":           3,
+	"internal/openai":            3,
+	"internal/static":            3,
+	"internal/config":            3,
+	"internal/testkit/forge":     3,
+	"internal/testkit/fakemodel": 3,
+	"internal/testkit/fakeagent": 3,
+
+	"orchestrator":  4,
+	"internal/eval": 4,
+
+	"internal/web":  5,
+	"internal/live": 5,
+	"internal/demo": 5,
+
+	"internal/cli": 6,
+
+	"cmd/prloop":         7,
+	"cmd/gh-review-loop": 7,
+}
+
+// impure are the standard packages that floors 0 and 1 may not import (style 1): no exec, network, files, clock-driven
+// behaviour, environment or randomness. "time" itself is allowed: it also holds values.
+var impure = []string{"os", "os/exec", "net", "net/http", "io/ioutil", "math/rand", "math/rand/v2", "crypto/rand", "syscall"}
+
+// vendors are modules that one package alone may import (style 1, "one vendor, one package"). Keys are import path
+// prefixes; values the packages that may.
+var vendors = map[string][]string{
+	"os/exec":                                  {"internal/proc"},
+	"github.com/sashabaranov/go-openai":        {"internal/openai"},
+	"github.com/dbos-inc/dbos-transact-golang": {"internal/engine"},
+	"github.com/cli/go-gh/v2/pkg/api":          {"internal/github"},
+	"github.com/cli/go-gh/v2/pkg/auth":         {"internal/github"},
+	"github.com/cli/go-gh/v2/pkg/repository":   {"internal/github"},
+	"github.com/zricethezav/gitleaks/v8":       {"sanitize"},
+	"github.com/bluekeyes/go-gitdiff":          {"internal/diff"},
+	"github.com/odvcencio/gotreesitter":        {"internal/repocontext"},
+	"github.com/invopop/jsonschema":            {"internal/wire"},
+	"github.com/goccy/go-yaml":                 {"internal/config"},
+	"charm.land/bubbletea/v2":                  {"internal/live"},
+	"github.com/vektah/gqlparser/v2":           {"internal/testkit/forge"},
+	"github.com/getkin/kin-openapi":            {"internal/testkit/forge"},
+}
+
+// floor finds the entry of the table for a folder; ok is false when it has none.
+func floor(dir string) (name string, level int, ok bool) {
+	for d := dir; d != "."; d = path.Dir(d) {
+		if l, found := table[d]; found {
+			return d, l, true
+		}
+	}
+	return "", 0, false
+}
+
+func TestImportsPointDown(t *testing.T) {
+	root := filepath.Join("..", "..")
+	seen := 0
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if base := d.Name(); rel != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return nil
+		}
+		dir := path.Dir(rel)
+		if dir == "internal/floors" || strings.HasPrefix(dir, "tools") {
+			return nil
+		}
+		seen++
+		checkFile(t, p, rel, dir)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen == 0 {
+		t.Fatal("no Go file was found: the walk starts in the wrong folder")
+	}
+}
+
+func checkFile(t *testing.T, file, rel, dir string) {
+	t.Helper()
+	from, level, ok := floor(dir)
+	if !ok {
+		t.Errorf("%s: package %s has no floor: give it one in internal/floors", rel, dir)
+		return
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Errorf("%s: %v", rel, err)
+		return
+	}
+	for _, spec := range f.Imports {
+		imp, _ := strconv.Unquote(spec.Path.Value)
+		if level <= 1 && slices.Contains(impure, imp) {
+			t.Errorf("%s: floor %d is pure and may not import %q", rel, level, imp)
+		}
+		for prefix, owners := range vendors {
+			if (imp == prefix || strings.HasPrefix(imp, prefix+"/")) && !slices.Contains(owners, from) {
+				t.Errorf("%s: only %v may import %q", rel, owners, imp)
+			}
+		}
+		if !strings.HasPrefix(imp, module) {
+			continue
+		}
+		to, below, ok := floor(strings.TrimPrefix(imp, module))
+		switch {
+		case !ok:
+			t.Errorf("%s: imports %s, which has no floor", rel, imp)
+		case to != from && below >= level:
+			t.Errorf("%s: %s (floor %d) imports %s (floor %d): arrows point down", rel, from, level, to, below)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package review
+
+import "time"
+
+// Event is one line of news about a run: from an agent's standard output (progress, usage, log) or from the loop itself
+// (state). Events feed the live view and the log; no decision is taken from them.
+type Event struct {
+	// Kind is progress, usage, log or state.
+	Kind EventKind `json:"event"`
+	// Agent is the agent the event is about; empty for the run as a whole. Set by prloop, never taken from the child.
+	Agent string `json:"agent,omitempty"`
+	// Time is when prloop saw it.
+	Time time.Time `json:"time,omitzero"`
+	// Message is one line for people; untrusted when it came from a child.
+	Message string `json:"message,omitempty"`
+	// Level is debug, info, warn or error, for log events.
+	Level string `json:"level,omitempty"`
+	// State is set for state events.
+	State AgentState `json:"state,omitempty"`
+	// Usage is set for usage events: what was spent since the event before.
+	Usage *Usage `json:"usage,omitempty"`
+}
+
+// EventKind names the kinds of events (design 5).
+type EventKind string
+
+// The kinds.
+const (
+	EventProgress EventKind = "progress"
+	EventUsage    EventKind = "usage"
+	EventLog      EventKind = "log"
+	EventState    EventKind = "state"
+)
+
+// AgentState is where an agent stands, for the live view and the receipt.
+type AgentState string
+
+// The states. Complete is the only one that counts towards min_reviewers (design 5).
+const (
+	AgentWaiting  AgentState = "waiting"
+	AgentRunning  AgentState = "running"
+	AgentComplete AgentState = "complete"
+	AgentDegraded AgentState = "degraded" // its envelope was broken; valid findings were kept
+	AgentFailed   AgentState = "failed"
+	AgentSkipped  AgentState = "skipped"
+)
+
+// Usage is what an agent spent. Unknown figures are nil: unknown is never zero (style 9).
+type Usage struct {
+	LLMCalls     int  `json:"llmCalls,omitempty"`
+	ToolCalls    int  `json:"toolCalls,omitempty"`
+	InputTokens  *int `json:"inputTokens,omitempty"`
+	CachedTokens *int `json:"cachedTokens,omitempty"`
+	OutputTokens *int `json:"outputTokens,omitempty"`
+	// CostUSD is nil when a model without a known price was used.
+	CostUSD *float64 `json:"costUsd,omitempty"`
+	// LLMSeconds is time spent waiting for models.
+	LLMSeconds float64 `json:"llmSeconds,omitempty"`
+	// Models are those that answered, sorted.
+	Models []string `json:"models,omitempty"`
+}

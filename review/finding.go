@@ -1,0 +1,75 @@
+package review
+
+import "time"
+
+// Finding is one problem somebody sees in a pull request (review loop spec A1, with the optional fields of design 2).
+type Finding struct {
+	// ID is the reviewer's own name for the finding, such as SEC-001. It is kept for display; identity across
+	// reviewers and rounds is Fingerprint and the matching rules, never this.
+	ID string `json:"id"`
+	// Priority is the urgency, P0 (blocking) to P3 (suggestion).
+	Priority Priority `json:"priority" jsonschema:"enum=P0,enum=P1,enum=P2,enum=P3"`
+	// Category is what kind of problem it is; see the Category constants for the known ones.
+	Category string `json:"category"`
+	// File is slash-separated and relative to the repository root; empty when the finding is about no file.
+	File string `json:"file"`
+	// Line is 1-based in the head version of File; nil when the reviewer did not know it (A1).
+	Line *int `json:"line"`
+	// Title is one line.
+	Title string `json:"title"`
+	// Description says why it is a problem. Markdown.
+	Description string `json:"description"`
+	// Suggestion says what to do about it. Markdown; never a block GitHub could commit.
+	Suggestion string `json:"suggestion"`
+	// Source says who found it.
+	Source Source `json:"source"`
+
+	// Score is the 1-10 rubric (reviewer design 3.1); 0 means the reviewer gave none.
+	Score int `json:"score,omitempty" jsonschema:"minimum=1,maximum=10"`
+	// Confidence is 0.0-1.0 (review agent spec); nil means the reviewer gave none.
+	Confidence *float64 `json:"confidence,omitempty" jsonschema:"minimum=0,maximum=1"`
+	// Evidence is code quoted from File that shows the problem (review agent spec, evidence_snippet). It must stand in
+	// that file at the reviewed commit, white space folded.
+	Evidence string `json:"evidence,omitempty"`
+	// LineEnd is the last line of the range, 1-based and inclusive; nil when the finding is about one line.
+	LineEnd *int `json:"lineEnd,omitempty"`
+	// Fingerprint is computed by prloop: category, file and evidence (design 4). What an agent sends here is dropped.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Cause is set when the lines were written by a fix of this run (design 6).
+	Cause *Cause `json:"cause,omitempty"`
+	// Language is the programming language of File, lower case (review agent spec).
+	Language string `json:"language,omitempty"`
+}
+
+// Source says who raised a finding (A1).
+type Source struct {
+	// Type is "agent" for reviewers, "comment" or "review" for findings made of GitHub threads.
+	Type string `json:"type"`
+	// Name is the reviewer's name or the commenter's login.
+	Name string `json:"name"`
+	// ReviewID is the GitHub thread or comment id when there is one (A1 notes).
+	ReviewID *string `json:"reviewId"`
+	// Timestamp is RFC 3339 in UTC.
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// Cause names the commit of this run that wrote the lines a finding is on (design 6).
+type Cause struct {
+	// Kind is "introduced_by_fix".
+	Kind string `json:"kind"`
+	// Commit is the full object id of the fix commit.
+	Commit string `json:"commit"`
+}
+
+// Categories prloop knows (review agent spec, plus tests and design for the lenses of the builtin reviewer).
+// Others are accepted and shown as they are.
+const (
+	CategorySecurity      = "security"
+	CategoryBug           = "bug"
+	CategoryLogic         = "logic"
+	CategoryErrorHandling = "error_handling"
+	CategoryPerformance   = "performance"
+	CategoryStyle         = "style"
+	CategoryTests         = "tests"
+	CategoryDesign        = "design"
+)

@@ -1,0 +1,137 @@
+package review
+
+// Counts is how many findings there are of each priority, as A2 and A3 spell it.
+type Counts struct {
+	P0 int `json:"p0_blocking" jsonschema:"minimum=0"`
+	P1 int `json:"p1_critical" jsonschema:"minimum=0"`
+	P2 int `json:"p2_important" jsonschema:"minimum=0"`
+	P3 int `json:"p3_suggestion" jsonschema:"minimum=0"`
+}
+
+// Count counts findings by priority. A priority outside P0-P3 counts nowhere: decoding refuses it earlier.
+func Count(findings []Finding) Counts {
+	var c Counts
+	for _, f := range findings {
+		switch f.Priority {
+		case P0:
+			c.P0++
+		case P1:
+			c.P1++
+		case P2:
+			c.P2++
+		case P3:
+			c.P3++
+		}
+	}
+	return c
+}
+
+// Add returns the sum.
+func (c Counts) Add(d Counts) Counts {
+	return Counts{c.P0 + d.P0, c.P1 + d.P1, c.P2 + d.P2, c.P3 + d.P3}
+}
+
+// Total is the number of findings of any priority.
+func (c Counts) Total() int { return c.P0 + c.P1 + c.P2 + c.P3 }
+
+// Conclusion is a verdict in the words of the review loop spec.
+type Conclusion string
+
+// The three verdicts (A6).
+const (
+	Approve        Conclusion = "approve"
+	RequestChanges Conclusion = "request_changes"
+	NeedsMajorWork Conclusion = "needs_major_work"
+)
+
+// ReviewerResult is what a reviewer answers (A2). Issues and Conclusion are the reviewer's own claim: prloop recounts
+// the findings and never reads the conclusion.
+type ReviewerResult struct {
+	Agent      string     `json:"agent"`
+	PRNumber   int        `json:"prNumber" jsonschema:"minimum=0"`
+	Conclusion Conclusion `json:"conclusion" jsonschema:"enum=approve,enum=request_changes,enum=needs_major_work"`
+	Issues     Counts     `json:"issues"`
+	Findings   []Finding  `json:"findings"`
+	// FullReport is Markdown without full diffs.
+	FullReport string `json:"fullReport"`
+}
+
+// CommentsResult is what the comments analyzer answers (A3).
+type CommentsResult struct {
+	Agent       string      `json:"agent"`
+	PRNumber    int         `json:"prNumber" jsonschema:"minimum=0"`
+	ReviewState ReviewState `json:"reviewState"`
+	Stats       ThreadStats `json:"stats"`
+	// ThreadsTruncated is true when prloop's bounds on threads or comments were hit, so that not all were seen.
+	ThreadsTruncated bool      `json:"threadsTruncated"`
+	Issues           Counts    `json:"issues"`
+	PendingIssues    []Finding `json:"pendingIssues"`
+	FullReport       string    `json:"fullReport"`
+}
+
+// ReviewState says whether people asked for changes (A3).
+type ReviewState struct {
+	// HasChangesRequested is true when the newest decisive review of at least one person asks for changes. Rule 0 only
+	// fires for those in ChangesRequestedBy whose association is OWNER, MEMBER or COLLABORATOR (A6).
+	HasChangesRequested bool                 `json:"hasChangesRequested"`
+	ChangesRequestedBy  []ChangesRequestedBy `json:"changesRequestedBy"`
+}
+
+// ChangesRequestedBy is one person who asked for changes.
+type ChangesRequestedBy struct {
+	Login string `json:"login"`
+	// Association is GitHub's author association, such as OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR or NONE.
+	Association string `json:"association"`
+}
+
+// ThreadStats counts review threads (A3).
+type ThreadStats struct {
+	Total      int `json:"totalThreads" jsonschema:"minimum=0"`
+	Resolved   int `json:"resolvedThreads" jsonschema:"minimum=0"`
+	Unresolved int `json:"unresolvedThreads" jsonschema:"minimum=0"`
+}
+
+// FixPayload is what the orchestrator hands the fixer (A4).
+type FixPayload struct {
+	PRNumber       int       `json:"prNumber" jsonschema:"minimum=0"`
+	Round          int       `json:"round" jsonschema:"minimum=1,maximum=3"`
+	IssuesToFix    []Finding `json:"issuesToFix"`
+	OptionalIssues []Finding `json:"optionalIssues"`
+}
+
+// FixResult is what the fixer answers (A5). Invariant: each id of IssuesToFix stands exactly once in FixedIssues or
+// RejectedIssues; deferred counts optional issues only (design 3.5).
+type FixResult struct {
+	Agent          string          `json:"agent"`
+	PRNumber       int             `json:"prNumber" jsonschema:"minimum=0"`
+	Summary        FixSummary      `json:"summary"`
+	FixedIssues    []FixedIssue    `json:"fixedIssues"`
+	RejectedIssues []RejectedIssue `json:"rejectedIssues"`
+	Commits        []FixCommit     `json:"commits"`
+}
+
+// FixSummary counts a fixer's work (A5).
+type FixSummary struct {
+	Fixed    int `json:"fixed" jsonschema:"minimum=0"`
+	Rejected int `json:"rejected" jsonschema:"minimum=0"`
+	Deferred int `json:"deferred" jsonschema:"minimum=0"`
+}
+
+// FixedIssue is one finding the fixer says it fixed, and in which commit (A5).
+type FixedIssue struct {
+	FindingID   string `json:"findingId"`
+	CommitSHA   string `json:"commitSha"`
+	Description string `json:"description"`
+}
+
+// RejectedIssue is one finding the fixer did not fix, and why (A5).
+type RejectedIssue struct {
+	FindingID string `json:"findingId"`
+	Reason    string `json:"reason"`
+}
+
+// FixCommit is one commit the fixer made (A5).
+type FixCommit struct {
+	SHA     string `json:"sha"`
+	Message string `json:"message"`
+}

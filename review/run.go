@@ -1,0 +1,130 @@
+package review
+
+import "time"
+
+// Outcome is how a run ended (design 2).
+type Outcome string
+
+// The outcomes.
+const (
+	Converged        Outcome = "converged"
+	ChangesRequested Outcome = "changes_requested"
+	Stuck            Outcome = "stuck"
+	Diverging        Outcome = "diverging"
+	Budget           Outcome = "budget"
+	Partial          Outcome = "partial"
+	NotReviewed      Outcome = "not_reviewed"
+	Superseded       Outcome = "superseded"
+	Failed           Outcome = "failed"
+)
+
+// ExitStatus is the process exit status for the outcome (design 9). Documented and never renumbered.
+func (o Outcome) ExitStatus() int {
+	switch o {
+	case Converged:
+		return 0
+	case ChangesRequested:
+		return 3
+	case Stuck, Diverging:
+		return 4
+	case Budget:
+		return 5
+	case Partial, NotReviewed:
+		return 6
+	case Superseded:
+		return 7
+	}
+	return 1
+}
+
+// Verdict is the consensus of one round with its reasons (A6).
+type Verdict struct {
+	Consensus Conclusion `json:"consensus"`
+	// Issues counts every finding of every reviewer and of the comments analyzer, undeduplicated (A6).
+	Issues Counts `json:"issues"`
+	// Distinct is the number of findings left when those that are the same one are counted once.
+	Distinct int `json:"distinct"`
+	// Rules are the numbers of all matching rules (0-4), the deciding one first, the others ascending.
+	Rules []int `json:"rules"`
+	// Reasons is one sentence for each rule in Rules.
+	Reasons []string `json:"reasons"`
+}
+
+// Receipt is the proof of review that closes every report (design 1): what was handed to whom, what was left out and
+// why, who answered, and what it cost.
+type Receipt struct {
+	ReviewID      string         `json:"reviewId"`
+	PromptVersion string         `json:"promptVersion"`
+	BaseSHA       string         `json:"baseSha"`
+	MergeBaseSHA  string         `json:"mergeBaseSha"`
+	HeadSHA       string         `json:"headSha"`
+	Files         int            `json:"files"`
+	Hunks         int            `json:"hunks"`
+	FilesGiven    int            `json:"filesGiven"`
+	HunksGiven    int            `json:"hunksGiven"`
+	LeftOut       []LeftOut      `json:"leftOut"`
+	Agents        []AgentReceipt `json:"agents"`
+	// MinReviewers is how many complete reviewers a verdict needed; Complete how many there were.
+	MinReviewers int      `json:"minReviewers"`
+	Complete     int      `json:"complete"`
+	Status       string   `json:"status"`
+	Warnings     []string `json:"warnings"`
+	// Static is true when no model took part: the report says so in its first line.
+	Static bool `json:"static,omitempty"`
+	// Isolation is the sandbox tier agents ran in, in words.
+	Isolation string `json:"isolation,omitempty"`
+}
+
+// LeftOut is one file no reviewer saw, or saw in part, and why.
+type LeftOut struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// AgentReceipt is one agent's line of the receipt.
+type AgentReceipt struct {
+	Name  string     `json:"name"`
+	Role  Role       `json:"role"`
+	Kind  string     `json:"kind"` // builtin, command, acp or static
+	Model string     `json:"model,omitempty"`
+	State AgentState `json:"state"`
+	// Reason says why it is not complete; empty when it is.
+	Reason     string  `json:"reason,omitempty"`
+	FilesGiven int     `json:"filesGiven"`
+	HunksGiven int     `json:"hunksGiven"`
+	Findings   int     `json:"findings"`
+	Attempts   int     `json:"attempts"`
+	Seconds    float64 `json:"seconds"`
+	Usage      Usage   `json:"usage"`
+	// Notes are oddities of the answer: unknown fields dropped, counts corrected.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// RunResult is what `prloop run --json` prints and what review.json holds.
+type RunResult struct {
+	Run       string    `json:"run"`
+	Target    Target    `json:"target"`
+	URL       string    `json:"url,omitempty"`
+	Outcome   Outcome   `json:"outcome"`
+	Reason    string    `json:"reason"`
+	Round     int       `json:"round"`
+	Consensus *string   `json:"consensus"`
+	Rules     []int     `json:"rules"`
+	Issues    Counts    `json:"issues"`
+	Distinct  int       `json:"distinct"`
+	Findings  []Finding `json:"findings"`
+	// Unverified are findings whose evidence was checked and is false; they are not counted.
+	Unverified []Unverified `json:"unverified"`
+	Receipt    Receipt      `json:"receipt"`
+	// Comments are the URLs of what was posted, in order.
+	Comments  []string  `json:"comments"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Artifacts string    `json:"artifacts,omitempty"`
+}
+
+// Unverified is a finding set apart because its evidence is false (design 4).
+type Unverified struct {
+	Finding Finding `json:"finding"`
+	Reason  string  `json:"reason"`
+}

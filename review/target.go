@@ -1,0 +1,137 @@
+package review
+
+import (
+	"fmt"
+	"time"
+)
+
+// Repo names a repository on a GitHub host.
+type Repo struct {
+	// Host is the web host, github.com or a GitHub Enterprise Server host.
+	Host  string `json:"host,omitempty"`
+	Owner string `json:"owner,omitempty"`
+	Name  string `json:"name,omitempty"`
+}
+
+// String gives owner/name, or host/owner/name away from github.com; empty for a local range without a GitHub remote.
+func (r Repo) String() string {
+	switch {
+	case r.Owner == "":
+		return ""
+	case r.Host == "" || r.Host == "github.com":
+		return r.Owner + "/" + r.Name
+	}
+	return r.Host + "/" + r.Owner + "/" + r.Name
+}
+
+// Target is what a run works on: a pull request, or a local range when PR is 0.
+type Target struct {
+	Repo Repo `json:"repo"`
+	// PR is the pull request's number; 0 for a local range.
+	PR int `json:"pr"`
+	// Base is, for a local range, the revision the range starts from as the person typed it.
+	Base string `json:"base,omitempty"`
+}
+
+// Local reports whether the target is a local range, which touches no GitHub at all.
+func (t Target) Local() bool { return t.PR == 0 }
+
+// String names the target for people: owner/name#7, or "local changes since main".
+func (t Target) String() string {
+	if t.Local() {
+		return "local changes since " + t.Base
+	}
+	return fmt.Sprintf("%s#%d", t.Repo, t.PR)
+}
+
+// PullRequest is what GitHub says about a pull request at one moment.
+type PullRequest struct {
+	Repo   Repo   `json:"repo"`
+	Number int    `json:"number"`
+	URL    string `json:"url"`
+	// NodeID is GraphQL's id of the pull request.
+	NodeID string `json:"nodeId,omitempty"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	Author Person `json:"author"`
+	// State is OPEN, CLOSED or MERGED.
+	State string `json:"state"`
+	Draft bool   `json:"draft"`
+	// Locked is true when the conversation is locked; comments then need write permission.
+	Locked bool `json:"locked"`
+	// BaseRef and HeadRef are branch names; BaseSHA and HeadSHA full object ids at the time of reading.
+	BaseRef string `json:"baseRef"`
+	BaseSHA string `json:"baseSha"`
+	HeadRef string `json:"headRef"`
+	HeadSHA string `json:"headSha"`
+	// HeadRepo is where the head branch lives; empty when the fork is gone.
+	HeadRepo Repo `json:"headRepo"`
+	// CrossRepository is true for a pull request from a fork.
+	CrossRepository bool `json:"crossRepository"`
+	// MaintainerCanModify is true when maintainers of the base may push to the fork's branch.
+	MaintainerCanModify bool     `json:"maintainerCanModify"`
+	Labels              []string `json:"labels"`
+	// ChangedFiles, Additions and Deletions are GitHub's counts, used to check that our diff is whole.
+	ChangedFiles int       `json:"changedFiles"`
+	Additions    int       `json:"additions"`
+	Deletions    int       `json:"deletions"`
+	UpdatedAt    time.Time `json:"updatedAt"`
+}
+
+// Person is somebody on GitHub.
+type Person struct {
+	Login string `json:"login"`
+	// ID is GitHub's numeric id; logins can be renamed and reused.
+	ID int64 `json:"id,omitempty"`
+	// Association is GitHub's author association to the repository; it may only block, never grant (design 3.9).
+	Association string `json:"association,omitempty"`
+	// Bot is true for apps and bot accounts.
+	Bot bool `json:"bot,omitempty"`
+}
+
+// Discussion is everything people said on a pull request, as read at one moment.
+type Discussion struct {
+	Threads []Thread `json:"threads"`
+	Reviews []Review `json:"reviews"`
+	// Comments are those of the timeline (issue comments).
+	Comments []Comment `json:"comments"`
+	// Truncated is true when a bound on pages, threads or comments was hit; it becomes A3's threadsTruncated.
+	Truncated bool `json:"truncated"`
+}
+
+// Thread is one inline conversation.
+type Thread struct {
+	ID       string `json:"id"`
+	Resolved bool   `json:"resolved"`
+	Outdated bool   `json:"outdated"`
+	File     string `json:"file"`
+	// Line is 1-based at the head; nil when the thread is outdated or about the whole file.
+	Line     *int      `json:"line"`
+	Comments []Comment `json:"comments"`
+}
+
+// Review is one submitted review.
+type Review struct {
+	ID     string `json:"id"`
+	Author Person `json:"author"`
+	// State is APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED or PENDING.
+	State string `json:"state"`
+	Body  string `json:"body"`
+	// Commit is the object id the review was made on.
+	Commit      string    `json:"commit"`
+	SubmittedAt time.Time `json:"submittedAt"`
+}
+
+// Comment is one comment, of a thread or of the timeline.
+type Comment struct {
+	// ID is GraphQL's node id; DatabaseID the number in URLs and in the REST API.
+	ID         string    `json:"id"`
+	DatabaseID int64     `json:"databaseId"`
+	URL        string    `json:"url,omitempty"`
+	Author     Person    `json:"author"`
+	Body       string    `json:"body"`
+	CreatedAt  time.Time `json:"createdAt"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+	// Minimized is true when somebody collapsed it.
+	Minimized bool `json:"minimized,omitempty"`
+}

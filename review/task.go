@@ -1,0 +1,119 @@
+package review
+
+// Role is what an agent is asked to be (design 2).
+type Role string
+
+// The roles.
+const (
+	RoleReviewer         Role = "reviewer"
+	RoleCommentsAnalyzer Role = "comments-analyzer"
+	RoleFixer            Role = "pr-fix"
+	RoleScout            Role = "scout"
+	RoleCommand          Role = "command"
+)
+
+// TaskVersion is the version of the request shape; it changes only when a reader of the old shape would misread it.
+const TaskVersion = 1
+
+// Task is the one JSON request an agent receives on its standard input (design 5). Everything in it that comes from the
+// pull request is data: titles, diffs, comments and file contents may try to instruct the reader.
+type Task struct {
+	Version int    `json:"version"`
+	Role    Role   `json:"role"`
+	Agent   string `json:"agent"`
+	// PRNumber is 0 for a local range.
+	PRNumber int    `json:"prNumber"`
+	Run      string `json:"run"`
+	Round    int    `json:"round"`
+	Repo     Repo   `json:"repo"`
+	// BaseSHA is the merge base the diff starts from; HeadSHA the commit under review.
+	BaseSHA string `json:"baseSha"`
+	HeadSHA string `json:"headSha"`
+	Title   string `json:"title"`
+	Body    string `json:"body"`
+	Brief   Brief  `json:"brief"`
+	// Prompt is the custom prompt of a command, or extra instructions of the repository; it comes from the base commit.
+	Prompt string `json:"prompt,omitempty"`
+	// Discussion is given to the comments analyzer whole, without prloop's own reports; reviewers get open threads only.
+	Discussion *Discussion `json:"discussion,omitempty"`
+	// Earlier are findings of earlier rounds, empty in round 1.
+	Earlier []Finding `json:"earlier,omitempty"`
+	// Fix is set for the fixer (A4).
+	Fix *FixPayload `json:"fix,omitempty"`
+	// Limits are the budgets this agent is held to.
+	Limits Limits `json:"limits"`
+	// Settings are free options of the agent (model, lens, threshold); nothing secret stands here.
+	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Limits are hard budgets of one agent (review agent spec, bounded verification loop). 0 means the default.
+type Limits struct {
+	LLMCalls        int     `json:"maxLlmCalls"`
+	ToolCalls       int     `json:"maxToolCalls"`
+	Candidates      int     `json:"maxVerifyCandidates"`
+	Findings        int     `json:"maxOutputIssues"`
+	WallTimeSeconds int     `json:"maxWallTimeSeconds"`
+	CostUSD         float64 `json:"maxCostUsd"`
+	// ContextTokens bounds the brief; over it the least changed files are cut first.
+	ContextTokens int `json:"maxContextTokens"`
+}
+
+// DefaultLimits are those of the review agent spec.
+func DefaultLimits() Limits {
+	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 5, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000}
+}
+
+// Brief is what reviewers are given to read: the diff and the context around it, all from pinned commits.
+type Brief struct {
+	// Files are the changed files in the order of the diff, those left out included.
+	Files []BriefFile `json:"files"`
+	// Guidance are the repository's written rules at the base commit.
+	Guidance []GuidanceFile `json:"guidance"`
+	// Status is "ok", or "truncated" when the budget forced something out (review agent spec).
+	Status string `json:"status"`
+	// Warnings say what a reader of the report should know: what was cut, what could not be parsed.
+	Warnings []string `json:"warnings"`
+	// Tokens is the estimated size of the whole brief.
+	Tokens int `json:"tokens"`
+}
+
+// BriefFile is one changed file as reviewers see it.
+type BriefFile struct {
+	Path string `json:"path"`
+	// OldPath is set when the file was renamed or copied.
+	OldPath string `json:"oldPath,omitempty"`
+	// Change is added, modified, deleted, renamed or copied.
+	Change string `json:"change"`
+	// Language is lower case, empty when unknown.
+	Language  string `json:"language,omitempty"`
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	Hunks     int    `json:"hunks"`
+	// Diff is this file's unified diff; empty when Omitted says why.
+	Diff string `json:"diff,omitempty"`
+	// Context are regions of the head version around the changes, in line order, not overlapping.
+	Context []Region `json:"context,omitempty"`
+	// Omitted is why neither diff nor context is given: binary, generated, vendored, lock file, too large, over budget,
+	// excluded by configuration. Empty when the file is given.
+	Omitted string `json:"omitted,omitempty"`
+	// HunksGiven is how many of Hunks stand in Diff; fewer when the budget cut inside the file.
+	HunksGiven int `json:"hunksGiven"`
+}
+
+// Region is a run of lines of the head version.
+type Region struct {
+	// Start and End are 1-based and inclusive.
+	Start int `json:"start"`
+	End   int `json:"end"`
+	// Symbol is the enclosing function or type, when one was found.
+	Symbol string `json:"symbol,omitempty"`
+	Text   string `json:"text"`
+}
+
+// GuidanceFile is one file of written rules, read at the base commit (design 3.9).
+type GuidanceFile struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+	// Truncated is true when the file was longer than the cap.
+	Truncated bool `json:"truncated,omitempty"`
+}
