@@ -27,6 +27,7 @@ var table = map[string]int{
 	"internal/diff":     1,
 	"internal/identity": 1,
 	"internal/policy":   1,
+	"internal/threads":  1,
 
 	"internal/proc":    2,
 	"internal/sandbox": 2,
@@ -40,6 +41,7 @@ var table = map[string]int{
 	"internal/gateway":           3,
 	"internal/openai":            3,
 	"internal/static":            3,
+	"internal/artifacts":         3,
 	"internal/config":            3,
 	"internal/testkit/forge":     3,
 	"internal/testkit/fakemodel": 3,

@@ -1,0 +1,54 @@
+# prloop. `make help` lists what can be done.
+SHELL := /bin/bash
+BIN := bin
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GOFLAGS_BUILD := -trimpath -ldflags "-X github.com/prloop/prloop/internal/cli.Version=$(VERSION)"
+PKGS ?= ./...
+# FUZZTIME is how long each fuzz target runs in `make fuzz`.
+FUZZTIME ?= 60s
+LINT := go tool -modfile=tools/lint/go.mod
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race lint vet fmt tidy generate fuzz bench check cases clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+
+build: ## Build bin/prloop and the gh extension's program
+	go build $(GOFLAGS_BUILD) -o $(BIN)/prloop ./cmd/prloop
+	go build $(GOFLAGS_BUILD) -o $(BIN)/gh-review-loop ./cmd/gh-review-loop
+
+demo: build ## Review a bundled pull request end to end, offline, through the real gh
+	@gh="$$(sh tools/gh/build)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
+
+test: ## Run every test (TESTFLAGS=-race for the race detector)
+	@gh="$$(sh tools/gh/build)" && PRLOOP_GH="$$gh" go test $(TESTFLAGS) $(PKGS)
+
+race: ## Run every test with the race detector
+	@$(MAKE) --no-print-directory test TESTFLAGS=-race
+
+vet: ## go vet, for this system and for those that are only built
+	go vet $(PKGS)
+
+fmt: ## Fail when a file is not gofmt'ed
+	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "gofmt: $$out"; exit 1; fi
+
+lint: ## golangci-lint with staticcheck, pinned in tools/lint
+	$(LINT) golangci-lint run $(PKGS)
+
+tidy: ## Fail when go.mod or go.sum are not tidy
+	go mod tidy -diff
+
+generate: ## Rewrite generated schemas, references and goldens
+	go test ./internal/wire ./internal/config ./internal/cli -run 'Golden|Generated|Reference' -update
+
+fuzz: ## Run every fuzz target for FUZZTIME
+	@sh tools/fuzz $(FUZZTIME)
+
+bench: ## Run the benchmarks
+	go test -run '^$$' -bench . -benchmem $(PKGS)
+
+check: fmt vet lint tidy race ## All that CI runs
+
+clean: ## Remove what was built
+	rm -rf $(BIN) dist

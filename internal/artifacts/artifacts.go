@@ -1,0 +1,84 @@
+// Package artifacts keeps the files a run leaves behind: review.md, review.json, telemetry.json and each agent's request,
+// answer and log (review agent spec, "Run artifacts"; design 7). Files are 0600 in folders 0700, and replaced whole:
+// written beside, synced, renamed. What is written is already redacted by the caller.
+package artifacts
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Folder is the place where all runs keep their artifacts, one folder a run.
+type Folder struct{ root string }
+
+// Open makes the folder when it is missing.
+func Open(root string) (*Folder, error) {
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, fmt.Errorf("open artifact folder: %w", err)
+	}
+	return &Folder{root: root}, nil
+}
+
+// Path is where a run's artifacts are; the folder may not exist yet.
+func (f *Folder) Path(run string) string { return filepath.Join(f.root, run) }
+
+// Save replaces one file of a run. name is slash-separated and may not leave the run's folder.
+func (f *Folder) Save(run, name string, data []byte) error {
+	if err := f.save(run, name, data); err != nil {
+		return fmt.Errorf("save artifact %s of run %s: %w", name, run, err)
+	}
+	return nil
+}
+
+func (f *Folder) save(run, name string, data []byte) error {
+	root, err := f.open(run)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if dir := filepath.Dir(filepath.FromSlash(name)); dir != "." {
+		if err := root.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	part := filepath.FromSlash(name) + ".part"
+	file, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return root.Rename(part, filepath.FromSlash(name))
+}
+
+func (f *Folder) open(run string) (*os.Root, error) {
+	if !filepath.IsLocal(run) || filepath.Base(run) != run {
+		return nil, fmt.Errorf("%q is not the name of a run", run)
+	}
+	if err := os.MkdirAll(f.Path(run), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(f.Path(run))
+}
+
+// Load reads one file of a run; a missing one is an error that wraps fs.ErrNotExist.
+func (f *Folder) Load(run, name string) ([]byte, error) {
+	if !filepath.IsLocal(run) || filepath.Base(run) != run {
+		return nil, fmt.Errorf("load artifact of run %q: %w", run, fs.ErrNotExist)
+	}
+	root, err := os.OpenRoot(f.Path(run))
+	if err != nil {
+		return nil, fmt.Errorf("load artifact %s of run %s: %w", name, run, err)
+	}
+	defer root.Close()
+	data, err := root.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		return nil, fmt.Errorf("load artifact %s of run %s: %w", name, run, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,62 @@
+package artifacts
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestSavedFilesArePrivateAndReadBack(t *testing.T) {
+	f, err := Open(filepath.Join(t.TempDir(), "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"first", "second, which replaces it"} {
+		if err := f.Save("r1", "round-1/a.answer.json", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Load("r1", "round-1/a.answer.json")
+		if err != nil || string(got) != text {
+			t.Fatalf("read back %q, %v; want %q", got, err, text)
+		}
+	}
+	for path, want := range map[string]fs.FileMode{
+		f.Path("r1"): 0o700, filepath.Join(f.Path("r1"), "round-1"): 0o700,
+		filepath.Join(f.Path("r1"), "round-1", "a.answer.json"): 0o600,
+	} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s is %v, want %v", filepath.Base(path), got, want)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(f.Path("r1"), "round-1"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("%d files are left, %v; want the artifact alone", len(left), err)
+	}
+}
+
+func TestNamesCannotLeaveTheFolder(t *testing.T) {
+	root := t.TempDir()
+	f, err := Open(filepath.Join(root, "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ run, name string }{
+		{"..", "x"}, {"a/b", "x"}, {"", "x"}, {"r", "../../x"}, {"r", "/etc/x"},
+	} {
+		if err := f.Save(c.run, c.name, []byte("x")); err == nil {
+			t.Errorf("Save(%q, %q) was allowed", c.run, c.name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "x")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a file was written outside the folder")
+	}
+	if _, err := f.Load("r", "missing"); err == nil {
+		t.Error("loading a missing file gave no error")
+	}
+}
