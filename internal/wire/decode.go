@@ -1,0 +1,119 @@
+package wire
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/prloop/prloop/review"
+)
+
+// DecodeReviewer reads a reviewer's answer (A2): one bare JSON document, without fences or other text. The error is an
+// *Error that lists every fault found. What was put right stands in the notes: counts are those of the findings, ids are
+// distinct, and what only prloop may state is gone.
+func DecodeReviewer(data []byte) (review.ReviewerResult, Notes, error) {
+	r, notes, err := decode[review.ReviewerResult]("reviewer-result", data, options{})
+	if err != nil {
+		return review.ReviewerResult{}, notes, err
+	}
+	if faults := settleFindings(r.Findings, "findings", &notes); len(faults) > 0 {
+		return review.ReviewerResult{}, notes, refuse("reviewer-result", faults...)
+	}
+	recount(&r.Issues, r.Findings, &notes)
+	return r, notes, nil
+}
+
+// DecodeComments reads the comments analyzer's answer (A3), as DecodeReviewer does.
+func DecodeComments(data []byte) (review.CommentsResult, Notes, error) {
+	r, notes, err := decode[review.CommentsResult]("comments-result", data, options{})
+	if err != nil {
+		return review.CommentsResult{}, notes, err
+	}
+	if faults := settleFindings(r.PendingIssues, "pendingIssues", &notes); len(faults) > 0 {
+		return review.CommentsResult{}, notes, refuse("comments-result", faults...)
+	}
+	recount(&r.Issues, r.PendingIssues, &notes)
+	return r, notes, nil
+}
+
+// DecodeFix reads a fixer's answer (A5). A finding named twice is refused (design 3.5); whether every finding that was
+// to be fixed is named can only be told by who holds the payload.
+func DecodeFix(data []byte) (review.FixResult, Notes, error) {
+	r, notes, err := decode[review.FixResult]("fix-result", data, options{})
+	if err != nil {
+		return review.FixResult{}, notes, err
+	}
+	if faults := settleFix(&r, &notes); len(faults) > 0 {
+		return review.FixResult{}, notes, refuse("fix-result", faults...)
+	}
+	return r, notes, nil
+}
+
+// DecodeTask reads the request an agent gets. It is prloop's own writing, so arrays may be null and the cap is wider.
+func DecodeTask(data []byte) (review.Task, Notes, error) {
+	t, notes, err := decode[review.Task]("task", data, options{limit: maxTask, nullArrays: true})
+	if err == nil && t.Version > review.TaskVersion {
+		err = refuse("task", Fault{"version", "is newer than this program understands"})
+	}
+	if err != nil {
+		return review.Task{}, notes, err
+	}
+	return t, notes, nil
+}
+
+// DecodeEvent reads one event line of a child. Agent and Time are prloop's to set and come back empty.
+func DecodeEvent(line []byte) (review.Event, Notes, error) {
+	e, notes, err := decode[review.Event]("event", line, options{limit: 1 << 20})
+	if err != nil {
+		return review.Event{}, notes, err
+	}
+	clean := review.Event{Kind: e.Kind, Message: e.Message, Level: e.Level, State: e.State, Usage: e.Usage}
+	return clean, notes, nil
+}
+
+// DecodeFinding reads one finding (A1).
+func DecodeFinding(data []byte) (review.Finding, Notes, error) {
+	f, notes, err := decode[review.Finding]("finding", data, options{})
+	if err != nil {
+		return review.Finding{}, notes, err
+	}
+	one := []review.Finding{f}
+	if faults := settleFindings(one, "", &notes); len(faults) > 0 {
+		return review.Finding{}, notes, refuse("finding", faults...)
+	}
+	return one[0], notes, nil
+}
+
+type options struct {
+	// limit is the cap on the document in bytes; 0 means that of an answer.
+	limit      int
+	nullArrays bool
+}
+
+// decode runs the gate: bytes, syntax, fields, schema, and only then Go values.
+func decode[T any](name string, data []byte, o options) (T, Notes, error) {
+	var zero, out T
+	if o.limit == 0 {
+		o.limit = maxBytes
+	}
+	v, faults := parse(data, o.limit)
+	if len(faults) > 0 {
+		return zero, nil, refuse(name, faults...)
+	}
+	p := pruner{nullArrays: o.nullArrays}
+	v = p.value(v, reflect.TypeFor[T](), "")
+	invalid, err := validate(name, v)
+	if err != nil {
+		return zero, p.notes, err
+	}
+	if faults := append(p.faults, invalid...); len(faults) > 0 {
+		return zero, p.notes, refuse(name, faults...)
+	}
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		return zero, p.notes, refuse(name, Fault{"", err.Error()})
+	}
+	return out, p.notes, nil
+}

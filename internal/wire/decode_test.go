@@ -1,0 +1,335 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+)
+
+// The samples of Appendix A of the review loop spec, word for word.
+const (
+	specFinding = `{
+  "id": "SEC-001",
+  "priority": "P0",
+  "category": "security",
+  "file": "src/auth.ts",
+  "line": 42,
+  "title": "Hard-coded token",
+  "description": "...",
+  "suggestion": "...",
+  "source": {
+    "type": "agent",
+    "name": "reviewer-1",
+    "reviewId": null,
+    "timestamp": "2026-01-24T00:00:00Z"
+  }
+}`
+	specReviewer = `{
+  "agent": "reviewer-1",
+  "prNumber": 123,
+  "conclusion": "approve",
+  "issues": { "p0_blocking": 0, "p1_critical": 0, "p2_important": 0, "p3_suggestion": 0 },
+  "findings": [],
+  "fullReport": "Markdown report (no full diffs)"
+}`
+	specComments = `{
+  "agent": "comments-analyzer",
+  "prNumber": 123,
+  "reviewState": {
+    "hasChangesRequested": false,
+    "changesRequestedBy": [{ "login": "reviewer", "association": "MEMBER" }]
+  },
+  "stats": { "totalThreads": 0, "resolvedThreads": 0, "unresolvedThreads": 0 },
+  "threadsTruncated": false,
+  "issues": { "p0_blocking": 0, "p1_critical": 0, "p2_important": 0, "p3_suggestion": 0 },
+  "pendingIssues": [],
+  "fullReport": "Markdown report"
+}`
+	specPayload = `{
+  "prNumber": 123,
+  "round": 1,
+  "issuesToFix": [],
+  "optionalIssues": []
+}`
+	specFix = `{
+  "agent": "pr-fix",
+  "prNumber": 123,
+  "summary": { "fixed": 0, "rejected": 0, "deferred": 0 },
+  "fixedIssues": [{ "findingId": "SEC-001", "commitSha": "abcdef0", "description": "..." }],
+  "rejectedIssues": [{ "findingId": "SEC-002", "reason": "..." }],
+  "commits": [{ "sha": "abcdef0", "message": "fix: ..." }]
+}`
+)
+
+// with returns a valid reviewer answer (A2) around findings.
+func with(findings ...string) string {
+	return `{"agent":"r","prNumber":1,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,` +
+		`"p3_suggestion":0},"findings":[` + strings.Join(findings, ",") + `]}`
+}
+
+// bare is a finding with the required fields alone, extended by more fields.
+func bare(more string) string {
+	return `{"id":"A","priority":"P1","category":"bug","file":"a.go","title":"t","description":"d"` + more + `}`
+}
+
+func TestSpecSamplesAreValid(t *testing.T) {
+	f, notes, err := DecodeFinding([]byte(specFinding))
+	if err != nil || len(notes) != 0 || f.ID != "SEC-001" || *f.Line != 42 || f.Source.ReviewID != nil || f.Source.Timestamp.IsZero() {
+		t.Errorf("A1: %+v %q %v", f, notes, err)
+	}
+	r, notes, err := DecodeReviewer([]byte(specReviewer))
+	if err != nil || len(notes) != 0 || r.Agent != "reviewer-1" || r.Conclusion != review.Approve {
+		t.Errorf("A2: %+v %q %v", r, notes, err)
+	}
+	c, notes, err := DecodeComments([]byte(specComments))
+	if err != nil || len(notes) != 0 || c.ReviewState.ChangesRequestedBy[0].Association != "MEMBER" {
+		t.Errorf("A3: %+v %q %v", c, notes, err)
+	}
+	p, notes, err := decode[review.FixPayload]("fix-payload", []byte(specPayload), options{})
+	if err != nil || len(notes) != 0 || p.Round != 1 {
+		t.Errorf("A4: %+v %q %v", p, notes, err)
+	}
+	x, notes, err := DecodeFix([]byte(specFix))
+	if err != nil || x.FixedIssues[0].FindingID != "SEC-001" {
+		t.Errorf("A5: %+v %q %v", x, notes, err)
+	}
+	if x.Summary.Fixed != 1 || x.Summary.Rejected != 1 || len(notes) != 1 {
+		t.Errorf("A5: claimed counts must give way to the listed ones: %+v %q", x.Summary, notes)
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	big := bare(`,"description2":1`)
+	for _, row := range []struct {
+		name, doc string
+		note      string // a part of the only note; empty: no note
+		check     func(review.ReviewerResult) bool
+	}{
+		{"A2 without fullReport, findings without line, suggestion and source", with(strings.Replace(bare(``), "P1", "P1", 1)), "issues: claimed", func(r review.ReviewerResult) bool {
+			return r.Findings[0].Line == nil && r.Findings[0].Source == review.Source{}
+		}},
+		{"null means left out where a field may be left out", with(bare(`,"line":null,"suggestion":null,"source":null,"evidence":null,"score":null`)), "issues: claimed", func(r review.ReviewerResult) bool {
+			return r.Findings[0].Score == 0 && r.Findings[0].Suggestion == ""
+		}},
+		{"counts are those of the findings, not the claim", with(bare(``)), "claimed 0/0/0/0, counted 0/1/0/0", func(r review.ReviewerResult) bool { return r.Issues.P1 == 1 }},
+		{"42.0 is an integer", with(strings.Replace(bare(`,"line":42.0`), "P1", "P1", 1)), "", func(r review.ReviewerResult) bool { return *r.Findings[0].Line == 42 }},
+		{"line 0 is read as unknown", with(bare(`,"line":0`)), "", func(r review.ReviewerResult) bool { return r.Findings[0].Line == nil }},
+		{"an unknown field is dropped", with(big), "", func(r review.ReviewerResult) bool { return len(r.Findings) == 1 }},
+		{"fingerprint and cause are prloop's own", with(bare(`,"fingerprint":"x","cause":{"kind":"k","commit":"c"}`)), "", func(r review.ReviewerResult) bool {
+			return r.Findings[0].Fingerprint == "" && r.Findings[0].Cause == nil
+		}},
+		{"one id twice gives two ids", with(bare(``), bare(``)), "", func(r review.ReviewerResult) bool { return r.Findings[1].ID == "A-2" }},
+		{"lineEnd before line goes", with(bare(`,"line":5,"lineEnd":4`)), "", func(r review.ReviewerResult) bool { return r.Findings[0].LineEnd == nil }},
+		{"./a.go is a.go", with(strings.Replace(bare(``), `"a.go"`, `"./a.go"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == "a.go" }},
+		{"a time that is none is dropped", with(bare(`,"source":{"type":"agent","name":"x","timestamp":"yesterday"}`)), "", func(r review.ReviewerResult) bool {
+			return r.Findings[0].Source.Name == "x" && r.Findings[0].Source.Timestamp.IsZero()
+		}},
+		{"a whole surrogate pair is text", with(bare(`,"evidence":"\ud83d\ude00 \\ud83d"`)), "", func(r review.ReviewerResult) bool { return r.Findings[0].Evidence == "\U0001F600 \\ud83d" }},
+		{"white space around the document", "\n " + with(bare(``)) + "\n", "", func(r review.ReviewerResult) bool { return true }},
+	} {
+		r, notes, err := DecodeReviewer([]byte(row.doc))
+		if err != nil || !row.check(r) {
+			t.Errorf("%s: %+v %q %v", row.name, r, notes, err)
+		}
+		if all := strings.Join(notes, "|"); !strings.Contains(all, row.note) {
+			t.Errorf("%s: notes %q lack %q", row.name, all, row.note)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	doc := with(bare(``))
+	for _, row := range []struct{ name, doc, want string }{
+		{"nothing", "", "document is empty"},
+		{"truncated", doc[:len(doc)-3], "line 1, column"},
+		{"fenced", "```json\n" + doc + "\n```", "line 1, column 1"},
+		{"two objects", doc + doc, "after top-level value"},
+		{"prose after it", doc + " done", "after top-level value"},
+		{"NaN", with(bare(`,"score":NaN`)), "invalid character 'N'"},
+		{"a key twice", with(bare(`,"title":"again"`)), "findings/0/title: field occurs twice"},
+		{"a key in two cases", with(bare(`,"Title":"again"`)), `differs from "title" only in case`},
+		{"a known key in another case", strings.Replace(doc, `"findings"`, `"Findings"`, 1), "Findings: field names are case-sensitive, write findings"},
+		{"a key folded outside ASCII", strings.Replace(doc, `"issues"`, `"i\u017fsues"`, 1), "case-sensitive, write issues"},
+		{"no findings", strings.Replace(doc, `"findings":`, `"finding":`, 1), "findings: required field is missing"},
+		{"findings null is not an empty list", `{"agent":"r","prNumber":1,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":null}`, "findings: must be array, not null"},
+		{"a priority of another scale", strings.Replace(doc, `"P1"`, `"critical"`, 1), `findings/0/priority: value must be one of P0, P1, P2, P3, not "critical"`},
+		{"a line as text", with(bare(`,"line":"42"`)), "findings/0/line: must be integer or null, not string"},
+		{"a line with a fraction", with(bare(`,"line":4.5`)), "findings/0/line: must be integer or null"},
+		{"a line of 10^9", with(bare(`,"line":1000000000`)), "findings/0/line: must be at most 10000000"},
+		{"a negative line", with(bare(`,"line":-1`)), "findings/0/line: must be at least 1"},
+		{"an integer over 2^53", with(bare(`,"line":9007199254740993`)), "findings/0/line: number"},
+		{"an exponent that explodes exact arithmetic", with(bare(`,"confidence":1e-400000000`)), "is out of range"},
+		{"confidence over 1", with(bare(`,"confidence":1.1`)), "findings/0/confidence: must be at most 1"},
+		{"an empty title", strings.Replace(doc, `"t"`, `""`, 1), "findings/0/title: must not be empty"},
+		{"a long title", strings.Replace(doc, `"t"`, `"`+strings.Repeat("t", 1001)+`"`, 1), "at most 1000 characters, has 1001"},
+		{"a negative count", strings.Replace(doc, `"p0_blocking":0`, `"p0_blocking":-1`, 1), "issues/p0_blocking: must be at least 0"},
+		{"a bare list", "[" + bare(``) + "]", "must be object, not array"},
+		{"null", "null", "must be object, not null"},
+		{"a path out of the repository", strings.Replace(doc, `a.go`, `../../etc/passwd`, 1), "findings/0/file: must be a path inside"},
+		{"an absolute path", strings.Replace(doc, `a.go`, `/etc/passwd`, 1), "findings/0/file"},
+		{"a drive path", strings.Replace(doc, `a.go`, `C:a.go`, 1), "findings/0/file"},
+		{"broken UTF-8", strings.Replace(doc, `"t"`, "\"\xff\"", 1), "not valid UTF-8"},
+		{"UTF-16", "\xff\xfe{\x00}\x00", "byte order mark"},
+		{"a byte order mark", "\xef\xbb\xbf" + doc, "byte order mark"},
+		{"NUL", strings.Replace(doc, `"t"`, "\"\x00\"", 1), "invalid character"},
+		{"an escaped NUL", strings.Replace(doc, `"t"`, `"\u0000"`, 1), `\u0000 is not allowed`},
+		{"the first half of a surrogate pair", strings.Replace(doc, `"t"`, `"\ud83d"`, 1), "first half of a surrogate pair"},
+		{"the second half of a surrogate pair", strings.Replace(doc, `"t"`, `"\ude00"`, 1), "second half of a surrogate pair"},
+		{"deep nesting in an unknown field", with(bare(`,"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000))), "nested more than 32 deep"},
+		{"200,000 levels", strings.Repeat("[", 200_000), "exceeded max depth"},
+		{"a million values", with(bare(`,"x":[` + strings.Repeat("0,", 300_000) + `0]`)), "more than 200000 values"},
+		{"501 findings", with(strings.TrimSuffix(strings.Repeat(bare(``)+",", 501), ",")), "findings: must have at most 500 items, has 501"},
+		{"more than 8 MB", doc + strings.Repeat(" ", 8<<20), "at most 8388608 are read"},
+	} {
+		_, _, err := DecodeReviewer([]byte(row.doc))
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
+		}
+		if err != nil && len(err.Error()) > 2000 {
+			t.Errorf("%s: the text quotes %d bytes of the document", row.name, len(err.Error()))
+		}
+	}
+}
+
+func TestFixNamesEachFindingOnce(t *testing.T) {
+	doc := strings.Replace(specFix, "SEC-002", "SEC-001", 1)
+	if _, _, err := DecodeFix([]byte(doc)); err == nil || !strings.Contains(err.Error(), "rejectedIssues/0/findingId") {
+		t.Errorf("A5, a finding both fixed and rejected: %v", err)
+	}
+}
+
+func TestTaskRoundTrip(t *testing.T) {
+	task := review.Task{Version: review.TaskVersion, Role: review.RoleReviewer, Agent: "r", PRNumber: 7, Round: 1, Limits: review.DefaultLimits(),
+		Brief:    review.Brief{Files: []review.BriefFile{{Path: "a.go", Change: "added", Diff: "+x", Hunks: 1, HunksGiven: 1}}, Status: "ok"},
+		Settings: map[string]string{"lens": "security"}}
+	text, err := Encode(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "null") {
+		t.Errorf("Encode writes null: %s", text)
+	}
+	plainText, err := json.Marshal(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := task
+	want.Brief.Guidance, want.Brief.Warnings = []review.GuidanceFile{}, []string{}
+	for _, doc := range [][]byte{text, plainText} {
+		got, notes, err := DecodeTask(doc)
+		if err != nil || len(notes) != 0 {
+			t.Fatal(notes, err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+	}
+	if _, _, err := DecodeTask([]byte(strings.Replace(string(text), `"version":1`, `"version":2`, 1))); err == nil {
+		t.Error("a task of a newer version was accepted")
+	}
+}
+
+func TestEventOfAChildSpeaksForNobodyElse(t *testing.T) {
+	e, _, err := DecodeEvent([]byte(`{"event":"usage","agent":"other","time":"2026-01-01T00:00:00Z","usage":{"inputTokens":5}}`))
+	if err != nil || e.Agent != "" || !e.Time.IsZero() || *e.Usage.InputTokens != 5 {
+		t.Errorf("%+v %v", e, err)
+	}
+	if _, _, err := DecodeEvent([]byte(`{"event":"usage","usage":{"inputTokens":-5}}`)); err == nil {
+		t.Error("negative usage was accepted: it would give budget back")
+	}
+	if _, _, err := DecodeEvent([]byte(`{"event":"usage","usage":{"costUsd":-5}}`)); err == nil {
+		t.Error("negative cost was accepted: it would give budget back")
+	}
+}
+
+func TestSalvage(t *testing.T) {
+	good, bad := bare(``), strings.Replace(bare(``), `"P1"`, `"P9"`, 1)
+	for _, row := range []struct {
+		name, doc string
+		want      int
+	}{
+		{"one bad finding costs itself only", with(good, bad, good), 2},
+		{"a cut answer keeps what is whole", with(good, good, good)[:len(with(good, good))], 2},
+		{"a broken envelope keeps its findings", `{"agent":5,"findings":[` + good + `]}`, 1},
+		{"text around", "Sure! " + with(good) + " bye", 1},
+		{"braces and quotes inside strings", with(strings.Replace(good, `"d"`, `"}]{ \" \\"`, 1)), 1},
+		{"a list quoted inside a string is no list", `{"fullReport":"\"findings\":[` + strings.ReplaceAll(good, `"`, `\"`) + `]"}`, 0},
+		{"nothing", "", 0},
+	} {
+		got, notes := SalvageReviewer([]byte(row.doc))
+		if len(got) != row.want {
+			t.Errorf("%s: %d findings, want %d; %q", row.name, len(got), row.want, notes)
+		}
+	}
+	if got, _ := SalvageComments([]byte(`{"pendingIssues":[` + good)); len(got) != 1 {
+		t.Errorf("pendingIssues of a cut answer: %d findings", len(got))
+	}
+}
+
+// What satisfies the model schema must be accepted by the decoder, or the builtin reviewer would ask for answers it refuses.
+func TestModelAnswerDecodes(t *testing.T) {
+	doc := with(bare(`,"line":null,"suggestion":"s","score":7,"confidence":0.5,"evidence":"e","lineEnd":null,"language":null`))
+	doc = strings.TrimSuffix(doc, "}") + `,"fullReport":null}`
+	if _, _, err := DecodeReviewer([]byte(doc)); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{specReviewer, specComments, specFix, specFinding, with(bare(`,"line":1.0e1,"source":{"timestamp":"2026-01-24T00:00:00+02:00"}`), bare(``)), `{"event":"log","usage":{"costUsd":1}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		same(t, data, DecodeReviewer)
+		same(t, data, DecodeComments)
+		same(t, data, DecodeFix)
+		same(t, data, DecodeTask)
+		same(t, data, DecodeEvent)
+		same(t, data, DecodeFinding)
+		for _, found := range [][]review.Finding{first(SalvageReviewer(data)), first(SalvageComments(data))} {
+			for _, one := range found {
+				if !one.Priority.Valid() || one.Title == "" {
+					t.Fatalf("salvaged %+v", one)
+				}
+			}
+		}
+	})
+}
+
+func first(f []review.Finding, _ Notes) []review.Finding { return f }
+
+// same holds the law: what is accepted re-encodes and decodes equal, with nothing left to note.
+func same[T any](t *testing.T, data []byte, dec func([]byte) (T, Notes, error)) {
+	v, _, err := dec(data)
+	if err != nil {
+		return
+	}
+	text, err := Encode(v)
+	if err != nil {
+		t.Fatalf("encode: %v", err)
+	}
+	again, notes, err := dec(text)
+	if err != nil || len(notes) != 0 {
+		t.Fatalf("decode again: %q %v\n%s", notes, err, text)
+	}
+	if d := cmp.Diff(v, again); d != "" {
+		t.Fatal(d)
+	}
+}
+
+func TestSchemaNames(t *testing.T) {
+	if _, err := Schema("nothing"); err == nil || !strings.Contains(err.Error(), "reviewer-result") {
+		t.Errorf("an unknown name must list the known ones: %v", err)
+	}
+	if _, err := os.Stat(schemaDir + "/" + fmt.Sprint(Names()[0]) + ".schema.json"); err != nil {
+		t.Error(err)
+	}
+}

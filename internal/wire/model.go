@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+)
+
+// A modelShape says how the strict variant differs from the published schema.
+type modelShape struct {
+	// without are fields a model must not fill: prloop knows them better.
+	without []string
+	// always are optional fields of findings that the builtin agents must give (design 4, "Evidence").
+	always []string
+}
+
+var modelShapes = map[string]modelShape{
+	"reviewer-result": {without: []string{"source", "fingerprint", "cause"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
+	"comments-result": {without: []string{"fingerprint", "cause", "timestamp", "score", "lineEnd"}, always: []string{"suggestion"}},
+}
+
+// ForModel returns the variant of reviewer-result or comments-result that strict structured output of OpenAI-compatible
+// endpoints accepts: no unknown fields, every field required, "unknown" written as null, no length rules and no $schema.
+// Whatever satisfies it is accepted by DecodeReviewer or DecodeComments.
+func ForModel(name string) ([]byte, error) {
+	m, ok := modelShapes[name]
+	if !ok {
+		return nil, fmt.Errorf("model schema %q: there are reviewer-result and comments-result", name)
+	}
+	s, err := generate(name)
+	if err != nil {
+		return nil, err
+	}
+	s.Version, s.Title = "", ""
+	m.tighten(s)
+	return indent(s)
+}
+
+func (m modelShape) tighten(s *jsonschema.Schema) {
+	s.MinLength, s.MaxLength, s.Format = nil, nil, ""
+	if s.Items != nil {
+		m.tighten(s.Items)
+	}
+	if s.Properties == nil {
+		return
+	}
+	for _, name := range m.without {
+		s.Properties.Delete(name)
+	}
+	s.AdditionalProperties = jsonschema.FalseSchema
+	s.Required = nil
+	for name, p := range s.Properties.FromOldest() {
+		s.Required = append(s.Required, name)
+		m.tighten(p)
+		if union, ok := p.Extras["type"].([]string); ok && slices.Contains(m.always, name) {
+			p.Type, p.Extras = union[0], nil
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package wire
+
+// A rule tightens or loosens one field beyond what its Go type and tags say.
+type rule struct {
+	// optional fields may be left out or null.
+	optional bool
+	// min and max bound an integer; both zero means unbounded.
+	min, max int
+	// notNegative bounds a number from below alone: negative usage would give budget back.
+	notNegative bool
+	// minLength and maxLength bound a string in characters, maxItems an array; zero means unbounded.
+	minLength, maxLength, maxItems uint64
+	enum                           []string
+	// unknownAtZero integers read as absent when an agent writes 0, a common way to say "I do not know".
+	unknownAtZero bool
+}
+
+// Caps of one answer. They are far above what a sane agent sends: their only purpose is that a hostile one cannot make
+// the report, the store or the verdict grow without bound (threats T85, T87).
+const (
+	maxFindings  = 500
+	maxLine      = 10_000_000
+	maxName      = 200
+	maxTitle     = 1_000
+	maxPath      = 4_096
+	maxProse     = 40_000
+	maxReport    = 400_000
+	maxFixIssues = 2_000
+)
+
+// rules are keyed by Go type and JSON field. Fields without an entry are as their type and tags say: required unless
+// tagged omitempty.
+var rules = map[string]rule{
+	"Finding.id":          {minLength: 1, maxLength: maxName},
+	"Finding.category":    {minLength: 1, maxLength: maxName},
+	"Finding.file":        {maxLength: maxPath},
+	"Finding.line":        {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+	"Finding.lineEnd":     {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+	"Finding.score":       {optional: true, min: 1, max: 10, unknownAtZero: true},
+	"Finding.title":       {minLength: 1, maxLength: maxTitle},
+	"Finding.description": {maxLength: maxProse},
+	"Finding.suggestion":  {optional: true, maxLength: maxProse},
+	"Finding.evidence":    {optional: true, maxLength: maxProse},
+	"Finding.fingerprint": {optional: true, maxLength: maxName},
+	"Finding.language":    {optional: true, maxLength: maxName},
+	"Finding.source":      {optional: true},
+
+	"Source.type":      {optional: true, maxLength: maxName},
+	"Source.name":      {optional: true, maxLength: maxName},
+	"Source.reviewId":  {optional: true, maxLength: maxName},
+	"Source.timestamp": {optional: true},
+
+	"ReviewerResult.agent":      {minLength: 1, maxLength: maxName},
+	"ReviewerResult.findings":   {maxItems: maxFindings},
+	"ReviewerResult.fullReport": {optional: true, maxLength: maxReport},
+
+	"CommentsResult.agent":            {minLength: 1, maxLength: maxName},
+	"CommentsResult.pendingIssues":    {maxItems: maxFindings},
+	"CommentsResult.threadsTruncated": {optional: true},
+	"CommentsResult.fullReport":       {optional: true, maxLength: maxReport},
+	"ReviewState.changesRequestedBy":  {maxItems: maxFindings},
+	"ChangesRequestedBy.login":        {minLength: 1, maxLength: maxName},
+	"ChangesRequestedBy.association":  {maxLength: maxName},
+
+	"FixResult.agent":          {minLength: 1, maxLength: maxName},
+	"FixResult.fixedIssues":    {maxItems: maxFixIssues},
+	"FixResult.rejectedIssues": {maxItems: maxFixIssues},
+	"FixResult.commits":        {maxItems: maxFixIssues},
+	"FixedIssue.findingId":     {minLength: 1, maxLength: maxName},
+	"FixedIssue.commitSha":     {maxLength: maxName},
+	"FixedIssue.description":   {optional: true, maxLength: maxProse},
+	"RejectedIssue.findingId":  {minLength: 1, maxLength: maxName},
+	"RejectedIssue.reason":     {minLength: 1, maxLength: maxProse},
+	"FixCommit.sha":            {minLength: 1, maxLength: maxName},
+	"FixCommit.message":        {optional: true, maxLength: maxProse},
+
+	"Event.event":        {enum: []string{"progress", "usage", "log", "state"}},
+	"Event.message":      {optional: true, maxLength: maxProse},
+	"Event.agent":        {optional: true, maxLength: maxName},
+	"Event.level":        {optional: true, maxLength: maxName},
+	"Event.state":        {optional: true, enum: []string{"waiting", "running", "complete", "degraded", "failed", "skipped"}},
+	"Usage.inputTokens":  {optional: true, min: 0, max: 1_000_000_000},
+	"Usage.cachedTokens": {optional: true, min: 0, max: 1_000_000_000},
+	"Usage.outputTokens": {optional: true, min: 0, max: 1_000_000_000},
+	"Usage.llmCalls":     {optional: true, min: 0, max: 1_000_000},
+	"Usage.toolCalls":    {optional: true, min: 0, max: 1_000_000},
+	"Usage.costUsd":      {optional: true, notNegative: true},
+	"Usage.llmSeconds":   {optional: true, notNegative: true},
+	"Usage.models":       {optional: true, maxItems: maxFindings},
+
+	"Task.role": {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "scout", "command"}},
+}
