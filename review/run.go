@@ -89,7 +89,9 @@ type AgentReceipt struct {
 	Model string     `json:"model,omitempty"`
 	State AgentState `json:"state"`
 	// Reason says why it is not complete; empty when it is.
-	Reason     string  `json:"reason,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// OutOf names the budget that cut the agent short, such as wall time or cost; empty when none did.
+	OutOf      string  `json:"outOf,omitempty"`
 	FilesGiven int     `json:"filesGiven"`
 	HunksGiven int     `json:"hunksGiven"`
 	Findings   int     `json:"findings"`

@@ -1,0 +1,113 @@
+// Package cli wires the parts together: flags become options, options become parts, errors become one sentence, a next
+// step and an exit status (design 9; style 4). Only this package sees configuration and environment.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is set by the linker for releases.
+var Version = "dev"
+
+// Proc is the process the program runs in, written out so that tests can run it in theirs.
+type Proc struct {
+	// Name is what a person types: prloop, or "gh review-loop" for the extension.
+	Name   string
+	Args   []string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Env is the environment as KEY=value entries.
+	Env []string
+	// Dir is the working directory.
+	Dir string
+}
+
+// Process is the current process under a name.
+func Process(name string) Proc {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return Proc{Name: name, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Environ(), Dir: dir}
+}
+
+// env looks a variable up; the last entry wins, as in a shell.
+func (p Proc) env(key string) string {
+	for _, e := range slices.Backward(p.Env) {
+		if v, ok := strings.CutPrefix(e, key+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// Main runs one command and returns the process's exit status.
+func Main(p Proc) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(&p)
+	args := p.Args
+	if p.Name != "prloop" {
+		args = asRun(root, args)
+	}
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	if err == nil || errors.As(err, &status) {
+		return int(status)
+	}
+	if ctx.Err() != nil && !errors.As(err, new(hinted)) {
+		err = hinted{err: errors.New("interrupted"), status: exitInterrupted}
+	}
+	return fail(p.Stderr, err)
+}
+
+// exitStatus ends a command with a status and no message: what there was to say has been said.
+type exitStatus int
+
+func (exitStatus) Error() string { return "exit" }
+
+// asRun makes `gh review-loop 123` mean `prloop run 123`, and leaves every other command as it is.
+func asRun(root *cobra.Command, args []string) []string {
+	if len(args) == 0 {
+		return []string{"run"}
+	}
+	if args[0] == "help" || args[0] == "--help" || args[0] == "-h" || args[0] == "--version" || strings.HasPrefix(args[0], "__complete") {
+		return args
+	}
+	for _, c := range root.Commands() {
+		if c.Name() == args[0] || c.HasAlias(args[0]) {
+			return args
+		}
+	}
+	return append([]string{"run"}, args...)
+}
+
+func newRoot(p *Proc) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "prloop",
+		Short: "Review a pull request until it is approved, or say why a person is needed",
+		Long: "prloop runs one to five reviewers on a pull request, turns their findings into a verdict by fixed rules, and posts\n" +
+			"the report through gh. Exit statuses: 0 approved, 1 failed, 2 usage or configuration, 3 changes requested,\n" +
+			"4 a person is needed, 5 budget, 6 partial or not reviewed, 7 superseded, 130 interrupted.",
+		Version:       Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, err) })
+	root.AddCommand(commands(p)...)
+	return root
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/consensus"
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// plainVerdict is what `prloop consensus --json` prints.
+type plainVerdict struct {
+	Consensus review.Conclusion `json:"consensus"`
+	Issues    review.Counts     `json:"issues"`
+	// Rules are all matching rules, the deciding one first.
+	Rules []int `json:"rules"`
+}
+
+func consensusCommand(p *Proc) *cobra.Command {
+	var comments string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "consensus RESULT.json...",
+		Short: "Print the verdict for reviewer envelopes made by anyone",
+		Long: "Reads reviewer results (A2 of the review loop spec) and, behind --comments, a comments analyzer result (A3), and\n" +
+			"prints the verdict by the fixed rules. Exit status 0 for approve, 3 for anything else, 2 for a file that is not valid.",
+		Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, files []string) error {
+			var findings []review.Finding
+			var state review.ReviewState
+			for _, file := range files {
+				r, err := readEnvelope(p, file, wire.DecodeReviewer)
+				if err != nil {
+					return err
+				}
+				findings = append(findings, r.Findings...)
+			}
+			if comments != "" {
+				r, err := readEnvelope(p, comments, wire.DecodeComments)
+				if err != nil {
+					return err
+				}
+				findings, state = append(findings, r.PendingIssues...), r.ReviewState
+			}
+			v := consensus.Decide(findings, state)
+			if err := printVerdict(p.Stdout, v, asJSON); err != nil {
+				return err
+			}
+			if v.Consensus != review.Approve {
+				return exitStatus(review.ChangesRequested.ExitStatus())
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&comments, "comments", "", "comments analyzer result (A3) in `FILE`")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: consensus, issues, rules")
+	return c
+}
+
+// readEnvelope reads and decodes one file; "-" is standard input.
+func readEnvelope[T any](p *Proc, file string, decode func([]byte) (T, wire.Notes, error)) (T, error) {
+	var zero T
+	data, err := readInput(p, file)
+	if err != nil {
+		return zero, hinted{err: err, next: "check the path", status: exitUsage}
+	}
+	out, _, err := decode(data)
+	if err != nil {
+		return zero, hinted{
+			err: fmt.Errorf("read %s: %w", file, err), next: "compare it with: prloop schema reviewer-result, prloop schema comments-result",
+			status: exitUsage,
+		}
+	}
+	return out, nil
+}
+
+// readInput reads a file relative to the working directory, or standard input for "-".
+func readInput(p *Proc, file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(io.LimitReader(p.Stdin, inputLimitBytes))
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.Dir, file)
+	}
+	return os.ReadFile(file)
+}
+
+// inputLimitBytes bounds what plumbing commands read from standard input.
+const inputLimitBytes = 64 << 20
+
+func printVerdict(w io.Writer, v review.Verdict, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(plainVerdict{Consensus: v.Consensus, Issues: v.Issues, Rules: v.Rules})
+	}
+	fmt.Fprintf(w, "consensus: %s\n", v.Consensus)
+	fmt.Fprintf(w, "issues: P0 %d, P1 %d, P2 %d, P3 %d\n", v.Issues.P0, v.Issues.P1, v.Issues.P2, v.Issues.P3)
+	for i, r := range v.Rules {
+		fmt.Fprintf(w, "rule %d: %s\n", r, v.Reasons[i])
+	}
+	return nil
+}
+
+func sanitizeCommand(p *Proc) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sanitize",
+		Short: "Filter a comment body from standard input to standard output",
+		Long:  "Takes secrets, full diffs, mentions, images and everything else prloop would not post out of a comment body,\nand puts the marker on line 1. Filtering twice changes nothing.",
+		Args:  args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			body, err := io.ReadAll(io.LimitReader(p.Stdin, inputLimitBytes))
+			if err != nil {
+				return fmt.Errorf("read standard input: %w", err)
+			}
+			text, err := sanitize.Filter(string(body))
+			if err != nil {
+				return fmt.Errorf("sanitize standard input: %w", err)
+			}
+			_, err = io.WriteString(p.Stdout, text.String())
+			return err
+		},
+	}
+}
+
+func schemaCommand(p *Proc) *cobra.Command {
+	return &cobra.Command{
+		Use:       "schema NAME",
+		Short:     "Print the JSON Schema of one of the shapes",
+		Long:      "Names: " + strings.Join(wire.Names(), ", ") + ".",
+		ValidArgs: wire.Names(),
+		Args:      args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, a []string) error {
+			data, err := wire.Schema(a[0])
+			if err != nil {
+				return usage("one of: "+strings.Join(wire.Names(), ", "), "schema %q: %w", a[0], err)
+			}
+			_, err = p.Stdout.Write(data)
+			return err
+		},
+	}
+}
+
+func versionCommand(p *Proc) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(p.Stdout, "prloop", Version)
+			return err
+		},
+	}
+}

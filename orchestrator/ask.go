@@ -1,0 +1,172 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Heard is one agent's answer together with what the machine established about it. It is redacted: nothing an agent
+// said is stored before secrets were taken out (security P14).
+type Heard struct {
+	Answer Answer `json:"answer"`
+	// Evidence stands at the same index as the reviewer's findings.
+	Evidence []Evidence `json:"evidence,omitempty"`
+}
+
+// askAll puts the round's question to every agent at once and returns their answers in the order of the plans.
+func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, round int, snap Snapshot) ([]Heard, error) {
+	todo := make([]Step, len(req.Agents))
+	for i, plan := range req.Agents {
+		todo[i] = Step{Name: fmt.Sprintf("round %d: ask %s", round, plan.Name), Fn: func(ctx context.Context) ([]byte, error) {
+			heard, err := l.ask(ctx, req, round, plan, snap)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(heard)
+		}}
+	}
+	results, errs := steps.All(ctx, todo)
+	heard := make([]Heard, len(todo))
+	for i, plan := range req.Agents {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if errs[i] != nil {
+			// The step itself broke, not the agent; the others must not suffer for it (review loop spec; design 5).
+			heard[i] = Heard{Answer: silent(plan, sanitize.Redact(errs[i].Error()))}
+			continue
+		}
+		if err := json.Unmarshal(results[i], &heard[i]); err != nil {
+			return nil, fmt.Errorf("read stored answer of %s: %w", plan.Name, err)
+		}
+	}
+	return heard, nil
+}
+
+// silent is the answer of an agent that gave none.
+func silent(plan AgentPlan, reason string) Answer {
+	return Answer{Receipt: review.AgentReceipt{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: reason,
+	}}
+}
+
+func (l *Loop) ask(ctx context.Context, req Request, round int, plan AgentPlan, snap Snapshot) (Heard, error) {
+	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
+	task := l.task(req, round, plan, snap)
+	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
+		return Heard{}, err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, req.wallTime(), errWallTime)
+	defer cancel()
+	answer := l.Agents.Ask(limited, plan, task, l.emit)
+	if errors.Is(context.Cause(limited), errWallTime) && answer.Receipt.State != review.AgentComplete {
+		answer.Receipt.OutOf = "wall time"
+	}
+	if ctx.Err() != nil {
+		return Heard{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
+	}
+	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
+	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(snap.Brief)
+	heard := Heard{Answer: answer}
+	if r := answer.Reviewer; r != nil {
+		check := newChecker(l.History, snap)
+		builtin := plan.Kind == "builtin" || plan.Kind == "static"
+		heard.Evidence = make([]Evidence, len(r.Findings))
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			ev, err := check.check(ctx, *f, builtin)
+			if err != nil {
+				return Heard{}, err
+			}
+			if ev.LineDropped {
+				f.Line, f.LineEnd = nil, nil
+			}
+			f.Source = review.Source{Type: "agent", Name: plan.Name, ReviewID: f.Source.ReviewID, Timestamp: f.Source.Timestamp}
+			f.Fingerprint = identity.Fingerprint(*f)
+			heard.Evidence[i] = ev
+		}
+		answer.Receipt.Findings = len(r.Findings)
+		heard.Answer.Receipt = answer.Receipt
+	}
+	heard = redactHeard(heard)
+	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), heard); err != nil {
+		return Heard{}, err
+	}
+	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(heard.Answer.Log)); err != nil {
+		return Heard{}, err
+	}
+	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: heard.Answer.Receipt.State, Message: heard.Answer.Receipt.Reason})
+	return heard, nil
+}
+
+// task is what one agent is told. The brief is the same for all; reviewers see the open threads, the comments analyzer
+// the whole discussion and no diff.
+func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) review.Task {
+	t := review.Task{
+		Version: review.TaskVersion, Role: plan.Role, Agent: plan.Name, PRNumber: req.Target.PR, Run: req.Run, Round: round,
+		Repo: req.Target.Repo, BaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
+		Title: snap.PR.Title, Body: snap.PR.Body, Prompt: plan.Prompt, Limits: req.Limits, Settings: map[string]string{},
+	}
+	for k, v := range plan.Settings {
+		t.Settings[k] = v
+	}
+	t.Settings["threshold"] = strconv.Itoa(req.threshold())
+	if plan.Role == review.RoleCommentsAnalyzer {
+		d := snap.Discussion
+		t.Discussion = &d
+		return t
+	}
+	t.Brief = snap.Brief
+	t.Discussion = openThreads(snap.Discussion)
+	return t
+}
+
+// given counts the files and hunks of a brief that a reader is really shown.
+func given(b review.Brief) (files, hunks int) {
+	for _, f := range b.Files {
+		if f.Omitted == "" {
+			files++
+		}
+		hunks += f.HunksGiven
+	}
+	return files, hunks
+}
+
+// redactHeard takes secrets and diffs out of every text an agent wrote.
+func redactHeard(h Heard) Heard {
+	if r := h.Answer.Reviewer; r != nil {
+		r.FullReport = sanitize.Redact(r.FullReport)
+		redactFindings(r.Findings)
+	}
+	if c := h.Answer.Comments; c != nil {
+		c.FullReport = sanitize.Redact(c.FullReport)
+		redactFindings(c.PendingIssues)
+	}
+	h.Answer.Log = sanitize.Redact(h.Answer.Log)
+	h.Answer.Receipt.Reason = sanitize.Redact(h.Answer.Receipt.Reason)
+	for i, n := range h.Answer.Receipt.Notes {
+		h.Answer.Receipt.Notes[i] = sanitize.Redact(n)
+	}
+	return h
+}
+
+func redactFindings(findings []review.Finding) {
+	for i := range findings {
+		f := &findings[i]
+		for _, text := range []*string{&f.ID, &f.Category, &f.File, &f.Title, &f.Description, &f.Suggestion, &f.Evidence, &f.Language} {
+			*text = sanitize.Redact(*text)
+		}
+	}
+}
+
+// agentFile names an artifact of one agent.
+func agentFile(round int, agent, what string) string {
+	return fmt.Sprintf("round-%d/%s.%s", round, agent, what)
+}

@@ -1,0 +1,286 @@
+package orchestrator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/consensus"
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/review"
+)
+
+// Inputs is everything a verdict rests on. Judging the same inputs gives the same bytes, whatever order the answers stand
+// in; `prloop replay` proves it from the artifacts (design 1.2).
+type Inputs struct {
+	Request  Request  `json:"request"`
+	Round    int      `json:"round"`
+	Snapshot Snapshot `json:"snapshot"`
+	Heard    []Heard  `json:"heard"`
+}
+
+// Judgement is what one round comes to.
+type Judgement struct {
+	Inputs Inputs
+	Result review.RunResult
+	// Report is the Markdown body, not yet sanitized as a whole.
+	Report string
+}
+
+// Judge turns a round's answers into verdict, outcome and report. It is a pure function.
+func Judge(in Inputs) Judgement {
+	in.Heard = slices.Clone(in.Heard)
+	slices.SortStableFunc(in.Heard, func(a, b Heard) int {
+		return cmp.Compare(a.Answer.Receipt.Name, b.Answer.Receipt.Name)
+	})
+	b := bench{in: in}
+	b.hearReviewers()
+	b.hearComments()
+	b.verdict = consensus.Decide(b.findings, b.comments.ReviewState)
+	b.groups = identity.Join(b.findings)
+	b.verdict.Distinct = len(b.groups)
+	b.receipt = b.makeReceipt()
+	outcome, reason := b.outcome()
+	result := review.RunResult{
+		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: outcome, Reason: reason,
+		Round: in.Round, Rules: b.verdict.Rules, Issues: b.verdict.Issues, Distinct: b.verdict.Distinct,
+		Findings: b.findings, Unverified: b.unverified, Receipt: b.receipt, Comments: []string{}, Started: in.Request.Started,
+	}
+	if b.speaks(outcome) {
+		word := string(b.verdict.Consensus)
+		result.Consensus = &word
+	}
+	return Judgement{Inputs: in, Result: result, Report: b.report(result)}
+}
+
+// bench gathers the pieces of one judgement.
+type bench struct {
+	in         Inputs
+	findings   []review.Finding
+	support    map[int]EvidenceStatus // by index in findings
+	unverified []review.Unverified
+	comments   review.CommentsResult
+	notes      []string
+	verdict    review.Verdict
+	groups     [][]int
+	receipt    review.Receipt
+	complete   int
+}
+
+// hearReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make
+// the verdict stricter; its answer does not count towards min_reviewers (design 5). Findings whose evidence is false are
+// set apart and not counted (design 4).
+func (b *bench) hearReviewers() {
+	type heardFinding struct {
+		review.Finding
+		status EvidenceStatus
+	}
+	var counted []heardFinding
+	for _, h := range b.in.Heard {
+		r := h.Answer.Receipt
+		if r.Role == review.RoleReviewer && r.State == review.AgentComplete {
+			b.complete++
+		}
+		if h.Answer.Reviewer == nil {
+			continue
+		}
+		for i, f := range h.Answer.Reviewer.Findings {
+			ev := Evidence{Status: EvidenceNone}
+			if i < len(h.Evidence) {
+				ev = h.Evidence[i]
+			}
+			if ev.Status == EvidenceFalse {
+				b.unverified = append(b.unverified, review.Unverified{Finding: f, Reason: ev.Reason})
+				continue
+			}
+			counted = append(counted, heardFinding{f, ev.Status})
+		}
+	}
+	slices.SortStableFunc(counted, func(x, y heardFinding) int { return byUrgency(x.Finding, y.Finding) })
+	slices.SortStableFunc(b.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
+	b.support = map[int]EvidenceStatus{}
+	b.findings = []review.Finding{}
+	for i, f := range counted {
+		b.findings = append(b.findings, f.Finding)
+		b.support[i] = f.status
+	}
+	if b.unverified == nil {
+		b.unverified = []review.Unverified{}
+	}
+}
+
+// hearComments takes what people said. Thread counts and the review state are computed from GitHub's data by rule, so
+// that no model can argue with rule 0; the analyzer's part is the wording and urgency of what is pending. An analyzer
+// that failed is replaced by the rules alone.
+func (b *bench) hearComments() {
+	if b.in.Request.Target.Local() {
+		return
+	}
+	b.comments = threads.Analyze(b.in.Snapshot.Discussion, b.in.Request.Target.PR)
+	for _, h := range b.in.Heard {
+		r := h.Answer.Receipt
+		if r.Role != review.RoleCommentsAnalyzer {
+			continue
+		}
+		if h.Answer.Comments == nil {
+			b.notes = append(b.notes, "The comments analyzer gave no answer; open threads are listed by rule.")
+			continue
+		}
+		if !sameState(h.Answer.Comments.ReviewState, b.comments.ReviewState) {
+			b.notes = append(b.notes, "The comments analyzer saw another review state than GitHub's data shows; the data decides.")
+		}
+		b.comments.PendingIssues = h.Answer.Comments.PendingIssues
+		b.comments.FullReport = h.Answer.Comments.FullReport
+	}
+	pending := slices.Clone(b.comments.PendingIssues)
+	slices.SortStableFunc(pending, byUrgency)
+	for _, f := range pending {
+		b.support[len(b.findings)] = EvidenceNone
+		b.findings = append(b.findings, f)
+	}
+}
+
+func sameState(a, b review.ReviewState) bool {
+	key := func(s review.ReviewState) string {
+		var who []string
+		for _, p := range s.ChangesRequestedBy {
+			who = append(who, strings.ToLower(p.Login))
+		}
+		slices.Sort(who)
+		return fmt.Sprint(s.HasChangesRequested, who)
+	}
+	return key(a) == key(b)
+}
+
+// byUrgency is the one order findings are shown in: urgency, place, words, finder. It is total on what is shown, so the
+// order of arrival never shows.
+func byUrgency(a, b review.Finding) int {
+	line := func(f review.Finding) int {
+		if f.Line == nil {
+			return 0
+		}
+		return *f.Line
+	}
+	return cmp.Or(
+		cmp.Compare(a.Priority.Rank(), b.Priority.Rank()),
+		cmp.Compare(a.File, b.File),
+		cmp.Compare(line(a), line(b)),
+		cmp.Compare(a.Title, b.Title),
+		cmp.Compare(a.Source.Name, b.Source.Name),
+		cmp.Compare(a.ID, b.ID),
+		cmp.Compare(a.Description, b.Description),
+		cmp.Compare(a.Suggestion, b.Suggestion),
+		cmp.Compare(a.Evidence, b.Evidence),
+	)
+}
+
+// reviewable reports whether there is anything to hand to a reviewer.
+func reviewable(b review.Brief) bool {
+	files, _ := given(b)
+	return files > 0
+}
+
+// outcome names how the round ends, in the order in which the reasons bind. Approval is the last resort: it takes a
+// complete review of everything, a verdict without P0-P2, and no open thread (review loop spec, "Loop Termination").
+func (b *bench) outcome() (review.Outcome, string) {
+	brief := b.in.Snapshot.Brief
+	need := b.in.Request.minReviewers()
+	switch {
+	case len(brief.Files) == 0:
+		return review.NotReviewed, "the diff is empty: there was nothing to review"
+	case !reviewable(brief):
+		return review.NotReviewed, "every changed file was left out: no reviewer saw any of it"
+	case b.complete < need && b.outOf() != "":
+		return review.Budget, fmt.Sprintf("the budget for %s ran out when %d of %d needed reviewers had answered", b.outOf(), b.complete, need)
+	case b.complete == 0:
+		return review.NotReviewed, "no reviewer gave a complete answer"
+	case b.complete < need:
+		return review.Partial, fmt.Sprintf("%d of the %d needed reviewers gave a complete answer", b.complete, need)
+	case b.verdict.Consensus != review.Approve:
+		return review.ChangesRequested, b.verdict.Reasons[0]
+	case brief.Status != "ok":
+		return review.Partial, "the change is larger than the context budget: a part of it was not reviewed"
+	case b.comments.ThreadsTruncated:
+		return review.Partial, "the discussion is longer than what was read: open threads may exist"
+	case b.comments.Stats.Unresolved > 0:
+		return review.ChangesRequested, fmt.Sprintf("%s unresolved", plural(b.comments.Stats.Unresolved, "review thread is", "review threads are"))
+	}
+	return review.Converged, b.verdict.Reasons[0]
+}
+
+// outOf names the budget that kept a reviewer from answering.
+func (b *bench) outOf() string {
+	for _, h := range b.in.Heard {
+		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && r.State != review.AgentComplete && r.OutOf != "" {
+			return r.OutOf
+		}
+	}
+	return ""
+}
+
+// speaks reports whether the verdict may be shown. A review that is not complete may ask for changes, never approve.
+func (b *bench) speaks(o review.Outcome) bool {
+	switch o {
+	case review.Converged, review.ChangesRequested:
+		return true
+	case review.Partial, review.Budget:
+		return b.verdict.Consensus != review.Approve
+	}
+	return false
+}
+
+// makeReceipt is the proof of review (design 1.1).
+func (b *bench) makeReceipt() review.Receipt {
+	req, snap := b.in.Request, b.in.Snapshot
+	r := review.Receipt{
+		ReviewID: req.ReviewID, PromptVersion: req.PromptVersion,
+		BaseSHA: snap.Range.Base, MergeBaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
+		MinReviewers: req.minReviewers(), Complete: b.complete, Status: snap.Brief.Status,
+		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Files: len(snap.Brief.Files),
+		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{},
+	}
+	r.FilesGiven, r.HunksGiven = given(snap.Brief)
+	for _, f := range snap.Brief.Files {
+		r.Hunks += f.Hunks
+		switch {
+		case f.Omitted != "":
+			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted})
+		case f.HunksGiven < f.Hunks:
+			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("%d of %d hunks given: over budget", f.HunksGiven, f.Hunks)})
+		}
+	}
+	r.Static = true
+	for _, h := range b.in.Heard {
+		r.Agents = append(r.Agents, h.Answer.Receipt)
+		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != "static" {
+			r.Static = false
+		}
+	}
+	if len(b.in.Heard) == 0 {
+		r.Static = false
+	}
+	return r
+}
+
+// plural writes a count with the right words.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// superseded is the end of a run whose pull request moved on.
+func superseded(req Request, snap Snapshot, newer string) review.RunResult {
+	return review.RunResult{
+		Run: req.Run, Target: req.Target, URL: snap.PR.URL, Outcome: review.Superseded,
+		Reason: fmt.Sprintf("the head is now %s, not %s: start a new run", short(newer), short(req.Head)), Round: 1,
+		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Comments: []string{}, Started: req.Started,
+		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: req.Head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},
+	}
+}
+
+// short abbreviates an object id for people.
+func short(id string) string { return id[:min(len(id), 10)] }

@@ -1,0 +1,111 @@
+package orchestrator
+
+import (
+	"context"
+	"time"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Steps runs named pieces of work that happen at most once to completion in a run's life: the result is stored, and a
+// resumed run is given the stored one. Names are unique within a run.
+type Steps interface {
+	Do(ctx context.Context, name string, fn func(context.Context) ([]byte, error)) ([]byte, error)
+	// All runs steps side by side; results stand in the order of the steps.
+	All(ctx context.Context, steps []Step) ([][]byte, []error)
+}
+
+// Step is one named piece of work of Steps.All.
+type Step struct {
+	Name string
+	Fn   func(context.Context) ([]byte, error)
+}
+
+// Forge is what the loop reads from GitHub.
+type Forge interface {
+	PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error)
+	Discussion(ctx context.Context, pr review.PullRequest) (review.Discussion, error)
+	// Viewer is the account comments are posted as.
+	Viewer(ctx context.Context, host string) (review.Person, error)
+}
+
+// Poster publishes one sanitized comment and finds those published before.
+type Poster interface {
+	// Post adds one comment and returns its URL. It never retries. An error that says for certain that nothing was
+	// posted has a method Refused() bool that returns true; after any other error the comment may exist.
+	Post(ctx context.Context, pr review.PullRequest, body sanitize.Text) (string, error)
+	// CommentsSince lists the timeline comments updated at or after a time, all pages.
+	CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error)
+}
+
+// Outbox remembers what was about to be posted, so that nothing is posted twice and nothing is lost (security 6.1).
+type Outbox interface {
+	// Intend stores a posting before anything is sent, or returns the stored one of the same run, round and part.
+	Intend(ctx context.Context, p Posting) (Posting, error)
+	// Sent stores that the one call is about to be made.
+	Sent(ctx context.Context, p Posting, at time.Time) error
+	// Acked stores where the comment is.
+	Acked(ctx context.Context, p Posting, url string) error
+}
+
+// Posting is one comment on its way to GitHub.
+type Posting struct {
+	// Nonce is random, one for each report; with Part it names the comment for ever.
+	Nonce string
+	Run   string
+	Round int
+	// Part is 1-based.
+	Part int
+	PR   review.PullRequest
+	Body sanitize.Text
+	// SentAt is zero until the first call was about to be made.
+	SentAt time.Time
+	// URL is set once the comment is known to exist.
+	URL string
+}
+
+// History is what the loop reads from git: prloop's own repository, never a folder an agent could write (design 3.6).
+type History interface {
+	// Pin fetches what the target needs and names its commits.
+	Pin(ctx context.Context, target review.Target, pr review.PullRequest, checkout string) (Range, error)
+	// ReadFile reads a file at a commit. A file that does not exist there is an error that wraps fs.ErrNotExist.
+	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
+}
+
+// Range names the commits of a snapshot by full object id.
+type Range struct {
+	// Base is the tip of the base branch: rules and configuration are read there (design 3.9).
+	Base string `json:"base"`
+	// MergeBase is where the diff starts.
+	MergeBase string `json:"mergeBase"`
+	Head      string `json:"head"`
+}
+
+// Briefer builds what reviewers are given to read.
+type Briefer interface {
+	Brief(ctx context.Context, r Range, opts ContextOptions, limits review.Limits) (review.Brief, error)
+}
+
+// Asker runs one agent to its answer. It never returns an error: an agent that fails is a result too, and must not
+// stop the others (design 5).
+type Asker interface {
+	Ask(ctx context.Context, plan AgentPlan, task review.Task, emit func(review.Event)) Answer
+}
+
+// Answer is what became of one agent.
+type Answer struct {
+	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
+	Comments *review.CommentsResult `json:"comments,omitempty"`
+	Receipt  review.AgentReceipt    `json:"receipt"`
+	// Log is the tail of the child's standard error.
+	Log string `json:"log,omitempty"`
+}
+
+// Recorder keeps what a run leaves behind. What it is given is already redacted.
+type Recorder interface {
+	// Save writes one file of the run's artifact folder.
+	Save(ctx context.Context, run, name string, data []byte) error
+	// Finish stores the run's end.
+	Finish(ctx context.Context, result review.RunResult) error
+}

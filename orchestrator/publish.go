@@ -1,0 +1,167 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+const (
+	// quarantine is how long an unanswered post may still appear: GitHub ends a request after 10 s (security 1.2), and
+	// two more cover the way back.
+	quarantine = 12 * time.Second
+	// postTries is how often one part is sent in all, each time only after it was proven absent.
+	postTries = 2
+	// settleTries bounds the search for two equal readings of the comment list (security T59).
+	settleTries = 6
+)
+
+// posted is the stored result of posting one part. A domain failure stands in the result, not in an error: errors come
+// back from the store as text.
+type posted struct {
+	URL string `json:"url,omitempty"`
+	// NewerHead is set when nothing was posted because the head is no longer the commit the report is about.
+	NewerHead string `json:"newerHead,omitempty"`
+}
+
+// refused is the optional ability of a posting error to say that nothing was posted for certain.
+type refused interface{ Refused() bool }
+
+// publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (security 6.1).
+// newerHead is set when the pull request moved on and the rest was therefore not said.
+func (l *Loop) publish(ctx context.Context, steps Steps, req Request, round int, snap Snapshot, body string) (urls []string, newerHead string, err error) {
+	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: draw nonce", round), func(context.Context) (string, error) {
+		return l.Nonce(), nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	texts, err := l.seal(req, round, body, nonce)
+	if err != nil {
+		return nil, "", fmt.Errorf("sanitize report for round %d: %w", round, err)
+	}
+	for i, text := range texts {
+		p := Posting{Nonce: nonce, Run: req.Run, Round: round, Part: i + 1, PR: snap.PR, Body: text}
+		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post part %d", round, p.Part), func(ctx context.Context) (posted, error) {
+			return l.post(ctx, p)
+		})
+		if err != nil {
+			return urls, "", fmt.Errorf("post report for round %d: %w", round, err)
+		}
+		if done.NewerHead != "" {
+			return urls, done.NewerHead, nil
+		}
+		urls = append(urls, done.URL)
+	}
+	return urls, "", nil
+}
+
+// seal turns a report body into comments: sanitized, capped, and marked as ours.
+func (l *Loop) seal(req Request, round int, body, nonce string) ([]sanitize.Text, error) {
+	m := sanitize.Marker{
+		ReviewID: req.ReviewID, Run: req.Run, Round: round, RepoID: req.Target.Repo.String(), PR: req.Target.PR,
+		Nonce: nonce, Key: l.MarkerKey,
+	}
+	return sanitize.Comment(body, m, sanitize.Policy{Repo: req.Target.Repo, Known: l.Secrets})
+}
+
+// post brings one part to GitHub.
+func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
+	stored, err := l.Outbox.Intend(ctx, p)
+	if err != nil {
+		return posted{}, err
+	}
+	if stored.URL != "" {
+		return posted{URL: stored.URL}, nil
+	}
+	maybeSent := stored.SentAt
+	for try := 1; ; try++ {
+		if !maybeSent.IsZero() {
+			url, err := l.reconcile(ctx, stored, maybeSent)
+			if err != nil || url != "" {
+				return posted{URL: url}, err
+			}
+		}
+		// Nothing is said about a commit that is no longer the head (design 1.4).
+		pr, err := l.Forge.PullRequest(ctx, p.PR.Repo, p.PR.Number)
+		if err != nil {
+			return posted{}, err
+		}
+		if pr.HeadSHA != p.PR.HeadSHA {
+			return posted{NewerHead: pr.HeadSHA}, nil
+		}
+		now := l.Now()
+		if err := l.Outbox.Sent(ctx, stored, now); err != nil {
+			return posted{}, err
+		}
+		url, err := l.Poster.Post(ctx, p.PR, stored.Body)
+		if err == nil {
+			return posted{URL: url}, l.Outbox.Acked(ctx, stored, url)
+		}
+		var r refused
+		if try == postTries || ctx.Err() != nil || (errors.As(err, &r) && r.Refused()) {
+			return posted{}, err
+		}
+		maybeSent = now
+	}
+}
+
+// reconcile finds out whether a comment that may have been posted exists: it waits until GitHub cannot finish the call
+// any more, then reads the list until two readings agree. An empty URL means the comment is not there.
+func (l *Loop) reconcile(ctx context.Context, p Posting, sentAt time.Time) (string, error) {
+	if err := l.Sleep(ctx, quarantine-l.Now().Sub(sentAt)); err != nil {
+		return "", err
+	}
+	viewer, err := l.Forge.Viewer(ctx, p.PR.Repo.Host)
+	if err != nil {
+		return "", err
+	}
+	var before []string
+	for try := range settleTries {
+		comments, err := l.Poster.CommentsSince(ctx, p.PR, sentAt.Add(-time.Minute)) // clocks differ
+		if err != nil {
+			return "", err
+		}
+		var ids []string
+		for _, c := range comments {
+			ids = append(ids, c.ID)
+			if m, ok := sanitize.ParseMarker(c.Body); ok && m.Nonce == p.Nonce && m.Part == p.Part && l.authentic(c, p.PR, viewer) {
+				return c.URL, l.Outbox.Acked(ctx, p, c.URL)
+			}
+		}
+		slices.Sort(ids)
+		if try > 0 && slices.Equal(ids, before) {
+			return "", nil
+		}
+		before = ids
+		if err := l.Sleep(ctx, time.Second); err != nil {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("comments of pull request %d do not settle: cannot tell whether the report was posted", p.PR.Number)
+}
+
+// doJSON is Steps.Do for a value that is stored as JSON.
+func doJSON[T any](ctx context.Context, steps Steps, name string, fn func(context.Context) (T, error)) (T, error) {
+	var out T
+	data, err := steps.Do(ctx, name, func(ctx context.Context) ([]byte, error) {
+		v, err := fn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(v)
+	})
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		return out, fmt.Errorf("read stored result of %q: %w", name, err)
+	}
+	return out, nil
+}

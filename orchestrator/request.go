@@ -1,0 +1,132 @@
+package orchestrator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Request is one order to review a target. It is stored as the run's input, so it holds everything a later process
+// needs to continue the run, and nothing secret.
+type Request struct {
+	// Run is the run's id, also the name of its artifact folder: {UTC timestamp}_{review id} (design 2).
+	Run      string        `json:"run"`
+	ReviewID string        `json:"reviewId"`
+	Target   review.Target `json:"target"`
+	// Head is the commit the order is about; a pull request whose head has moved on ends the run as superseded. Empty
+	// for a local range, whose head is made when the snapshot is taken.
+	Head   string      `json:"head"`
+	Agents []AgentPlan `json:"agents"`
+	// MinReviewers is how many complete answers a verdict needs; 0 means more than half of the reviewers.
+	MinReviewers int `json:"minReviewers"`
+	// Threshold silences findings whose score is lower in the posted report (reviewer design 3.1); 0 means 5. They are
+	// counted all the same.
+	Threshold int `json:"threshold"`
+	// DryRun renders the report and posts nothing.
+	DryRun bool `json:"dryRun"`
+	// AllowDraft reviews a draft pull request too.
+	AllowDraft bool `json:"allowDraft"`
+	// WallTime bounds the whole run; 0 means 30 minutes.
+	WallTime time.Duration `json:"wallTimeNs"`
+	// PromptVersion is the version of the prompts the builtin agents use; it is part of the review id.
+	PromptVersion string        `json:"promptVersion"`
+	Limits        review.Limits `json:"limits"`
+	Started       time.Time     `json:"started"`
+	// Checkout is the folder of a local range; empty for a pull request.
+	Checkout string `json:"checkout,omitempty"`
+	// Isolation is the sandbox tier agents run in, in words, for the receipt.
+	Isolation string `json:"isolation,omitempty"`
+	// Context is what the brief is built by, as the wiring resolved it from configuration.
+	Context ContextOptions `json:"context"`
+}
+
+// ContextOptions are the settings of the brief that have to survive a restart.
+type ContextOptions struct {
+	Include  []string `json:"include,omitempty"`
+	Exclude  []string `json:"exclude,omitempty"`
+	Guidance []string `json:"guidance,omitempty"`
+}
+
+// AgentPlan is one agent that takes part in a run.
+type AgentPlan struct {
+	Name string      `json:"name"`
+	Role review.Role `json:"role"`
+	// Kind is builtin, static, command or acp.
+	Kind  string `json:"kind"`
+	Model string `json:"model,omitempty"`
+	// Path and Args start a command agent.
+	Path string   `json:"path,omitempty"`
+	Args []string `json:"args,omitempty"`
+	// Timeout is the agent's wall time; 0 means the default of the limits.
+	Timeout  time.Duration     `json:"timeoutNs,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"`
+	Prompt   string            `json:"prompt,omitempty"`
+}
+
+const (
+	defaultThreshold = 5
+	defaultWallTime  = 30 * time.Minute
+)
+
+// ReviewID is the first 16 hex digits of the sha256 over repository, pull request, head, prompt version, the sorted
+// reviewers with their models, and the budget (design 3.11). Two runs with the same id were asked for the same review.
+func ReviewID(target review.Target, head, promptVersion string, agents []AgentPlan, limits review.Limits) string {
+	names := make([]string, 0, len(agents))
+	for _, a := range agents {
+		names = append(names, fmt.Sprintf("%q %q %q %q", a.Name, a.Role, a.Kind, a.Model))
+	}
+	slices.Sort(names)
+	h := sha256.New()
+	for _, part := range []string{
+		target.Repo.String(), fmt.Sprint(target.PR), target.Base, head, promptVersion,
+		strings.Join(names, "\n"), fmt.Sprintf("%+v", limits),
+	} {
+		fmt.Fprintf(h, "%d:%s", len(part), part) // length-prefixed: no two lists of parts read the same
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// RunID names a run (design 2): sortable by time, unique by what was asked.
+func RunID(started time.Time, reviewID string) string {
+	return started.UTC().Format("20060102T150405.000Z") + "_" + reviewID
+}
+
+// reviewers returns the plans with the reviewer role.
+func (r Request) reviewers() []AgentPlan {
+	var out []AgentPlan
+	for _, a := range r.Agents {
+		if a.Role == review.RoleReviewer {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// minReviewers is how many complete answers a verdict needs. More than half is the default: a single answer of five
+// must not speak for the four that failed, and one reviewer alone is its own majority.
+func (r Request) minReviewers() int {
+	n := len(r.reviewers())
+	if r.MinReviewers > 0 {
+		return min(r.MinReviewers, max(n, 1))
+	}
+	return n/2 + 1
+}
+
+func (r Request) threshold() int {
+	if r.Threshold > 0 {
+		return r.Threshold
+	}
+	return defaultThreshold
+}
+
+func (r Request) wallTime() time.Duration {
+	if r.WallTime > 0 {
+		return r.WallTime
+	}
+	return defaultWallTime
+}

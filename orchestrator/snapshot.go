@@ -1,0 +1,116 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Snapshot is the immutable facts of a round (design 2): all that agents are told, pinned to commits.
+type Snapshot struct {
+	PR    review.PullRequest `json:"pr"`
+	Range Range              `json:"range"`
+	Brief review.Brief       `json:"brief"`
+	// Discussion is without every comment that carries the marker (review loop spec A7).
+	Discussion review.Discussion `json:"discussion"`
+	// Pretenders are logins whose comments carry the marker but are not authentically ours (design 3.2), sorted.
+	Pretenders []string `json:"pretenders"`
+	// Superseded is the newer head when the pull request moved on before the snapshot; the rest is then empty.
+	Superseded string `json:"superseded,omitempty"`
+}
+
+// snapshot reads the facts of a round.
+func (l *Loop) snapshot(ctx context.Context, req Request) (Snapshot, error) {
+	var snap Snapshot
+	if !req.Target.Local() {
+		pr, err := l.Forge.PullRequest(ctx, req.Target.Repo, req.Target.PR)
+		if err != nil {
+			return snap, err
+		}
+		if pr.HeadSHA != req.Head {
+			return Snapshot{PR: pr, Superseded: pr.HeadSHA}, nil
+		}
+		snap.PR = pr
+		discussion, err := l.Forge.Discussion(ctx, pr)
+		if err != nil {
+			return snap, err
+		}
+		viewer, err := l.Forge.Viewer(ctx, pr.Repo.Host)
+		if err != nil {
+			return snap, err
+		}
+		snap.Discussion, snap.Pretenders = withoutMarked(discussion, func(c review.Comment) bool {
+			return l.authentic(c, pr, viewer)
+		})
+	}
+	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
+	if err != nil {
+		return snap, err
+	}
+	snap.Range = r
+	snap.Brief, err = l.Briefer.Brief(ctx, r, req.Context, req.Limits)
+	if err != nil {
+		return snap, err
+	}
+	if given := len(snap.Brief.Files); !req.Target.Local() && given != snap.PR.ChangedFiles {
+		snap.Brief.Warnings = append(snap.Brief.Warnings,
+			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
+	}
+	return snap, nil
+}
+
+// authentic reports whether a comment was posted by prloop: our account, and a marker whose MAC holds (security 7.6).
+func (l *Loop) authentic(c review.Comment, pr review.PullRequest, viewer review.Person) bool {
+	if c.Author.Login != viewer.Login {
+		return false
+	}
+	if c.Author.ID != 0 && viewer.ID != 0 && c.Author.ID != viewer.ID {
+		return false
+	}
+	_, err := sanitize.Verify(c.Body, l.MarkerKey, pr.Repo.String(), pr.Number)
+	return err == nil
+}
+
+// withoutMarked drops every comment that carries the marker outside a quote or code: the analyzer ignores all of them
+// (review loop spec A7). Authors of those that are not authentic are named, because a pasted marker hides what a person
+// said (design 3.2).
+func withoutMarked(d review.Discussion, authentic func(review.Comment) bool) (review.Discussion, []string) {
+	var pretenders []string
+	keep := func(comments []review.Comment) []review.Comment {
+		return slices.DeleteFunc(slices.Clone(comments), func(c review.Comment) bool {
+			if !sanitize.HasMarker(c.Body) {
+				return false
+			}
+			if !authentic(c) {
+				pretenders = append(pretenders, c.Author.Login)
+			}
+			return true
+		})
+	}
+	d.Comments = keep(d.Comments)
+	d.Threads = slices.Clone(d.Threads)
+	for i := range d.Threads {
+		d.Threads[i].Comments = keep(d.Threads[i].Comments)
+	}
+	// A thread of nothing but marked comments is prloop's own; an unresolved one still blocks convergence, so it stays.
+	slices.Sort(pretenders)
+	return d, slices.Compact(pretenders)
+}
+
+// openThreads is what reviewers see of the discussion: conversations that are still open.
+func openThreads(d review.Discussion) *review.Discussion {
+	var open review.Discussion
+	for _, t := range d.Threads {
+		if !t.Resolved {
+			open.Threads = append(open.Threads, t)
+		}
+	}
+	if len(open.Threads) == 0 {
+		return nil
+	}
+	open.Truncated = d.Truncated
+	return &open
+}
