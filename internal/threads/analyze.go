@@ -1,0 +1,168 @@
+package threads
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Agent is the name results of this package carry.
+const Agent = "comments-analyzer"
+
+// Category is the category of findings made of discussions.
+const Category = "discussion"
+
+// Bounds of one finding's text, in characters; the thread itself stays readable on GitHub.
+const (
+	titleLimit   = 100
+	commentLimit = 2_000
+	repliesShown = 5
+)
+
+// Analyze computes A3 from a discussion whose marked comments were already removed (A7). It depends on the content
+// alone, not on the order of threads or reviews. pr is the pull request's number.
+func Analyze(d review.Discussion, pr int) review.CommentsResult {
+	last := standing(d.Reviews)
+	r := review.CommentsResult{
+		Agent:            Agent,
+		PRNumber:         pr,
+		ReviewState:      stateOf(last),
+		Stats:            statsOf(d.Threads),
+		ThreadsTruncated: d.Truncated,
+		PendingIssues:    []review.Finding{},
+	}
+	for _, t := range d.Threads {
+		if f, ok := ofThread(t); ok {
+			r.PendingIssues = append(r.PendingIssues, f)
+		}
+	}
+	for _, v := range last {
+		if f, ok := ofReview(v); ok {
+			r.PendingIssues = append(r.PendingIssues, f)
+		}
+	}
+	finish(&r)
+	return r
+}
+
+// finish brings what follows from the pending findings up to date.
+func finish(r *review.CommentsResult) {
+	slices.SortStableFunc(r.PendingIssues, func(a, b review.Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Priority.Rank(), b.Priority.Rank()),
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(lineOf(a), lineOf(b)),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	r.Issues = review.Count(r.PendingIssues)
+	r.FullReport = render(*r)
+}
+
+func lineOf(f review.Finding) int {
+	if f.Line == nil {
+		return 0
+	}
+	return *f.Line
+}
+
+// ofThread makes a finding of an unresolved thread; ok is false when the thread is settled or nothing in it is readable.
+func ofThread(t review.Thread) (f review.Finding, ok bool) {
+	if t.Resolved {
+		return f, false
+	}
+	said := readable(t.Comments)
+	if len(said) == 0 {
+		return f, false
+	}
+	first := said[0]
+	priority := urgency(first.Body, insider(first.Author))
+	if t.Outdated && priority.Rank() >= review.P2.Rank() {
+		priority = review.P3
+	}
+	f = review.Finding{
+		ID:          "thread-" + t.ID,
+		Priority:    priority,
+		Category:    Category,
+		File:        t.File,
+		Line:        t.Line,
+		Title:       cmp.Or(headline(first.Body), "Open thread by "+login(first.Author)),
+		Description: conversation(said),
+		Suggestion:  "Answer or resolve the thread.",
+		Source:      review.Source{Type: "comment", Name: login(first.Author), Timestamp: first.CreatedAt.UTC()},
+	}
+	if t.ID != "" {
+		f.Source.ReviewID = &t.ID
+	}
+	return f, true
+}
+
+func ofReview(r review.Review) (f review.Finding, ok bool) {
+	if r.State != changesRequested || strings.TrimSpace(r.Body) == "" {
+		return f, false
+	}
+	priority := review.P3
+	if insider(r.Author) {
+		priority = min(review.P2, urgency(r.Body, true)) // P0 < P1 < P2 as text: a requested change is never a nit
+	}
+	f = review.Finding{
+		ID:          "review-" + r.ID,
+		Priority:    priority,
+		Category:    Category,
+		Title:       cmp.Or(headline(r.Body), "Changes requested by "+login(r.Author)),
+		Description: "**" + login(r.Author) + "** requests changes:\n\n" + quote(r.Body),
+		Suggestion:  "Make the change, or ask the reviewer to look again.",
+		Source:      review.Source{Type: "review", Name: login(r.Author), Timestamp: r.SubmittedAt.UTC()},
+	}
+	if r.ID != "" {
+		f.Source.ReviewID = &r.ID
+	}
+	return f, true
+}
+
+// readable drops what somebody collapsed and what is empty.
+func readable(comments []review.Comment) []review.Comment {
+	var out []review.Comment
+	for _, c := range comments {
+		if !c.Minimized && strings.TrimSpace(c.Body) != "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// conversation quotes the first comment and the newest replies.
+func conversation(said []review.Comment) string {
+	var b strings.Builder
+	skipped := max(0, len(said)-1-repliesShown)
+	for i, c := range said {
+		if i > 0 && i <= skipped {
+			continue
+		}
+		if i == skipped+1 && skipped > 0 {
+			fmt.Fprintf(&b, "(%d replies in between are not shown)\n\n", skipped)
+		}
+		fmt.Fprintf(&b, "**%s** wrote:\n\n%s\n\n", login(c.Author), quote(c.Body))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func quote(body string) string {
+	lines := strings.Split(clip(strings.TrimSpace(body), commentLimit), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight("> "+strings.TrimRight(l, "\r"), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// clip cuts at a character and says so.
+func clip(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:limit]), " ") + "…"
+}

@@ -1,0 +1,93 @@
+package threads
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+var (
+	// stated is an explicit priority in the first words: "P1:", "[P0]", "**P1** -".
+	stated = regexp.MustCompile(`(?i)^[\[(*_\s]*P([0-3])\b`)
+	// label is a leading word as in Conventional Comments, with its decorations: "issue (blocking, security): ...".
+	label = regexp.MustCompile(`(?i)^[\[(*_\s]*([a-z]+)[*_\s]*(?:\(([^)\n]{0,80})\))?[\])*_\s]*:`)
+	// minor are leading words that people use without a colon too.
+	minor = regexp.MustCompile(`(?i)^[\[(*_\s]*(nit|nits|nitpick|typo|optional|minor)\b`)
+	// asks is a sentence that wants to know something. "Can you", "could we" and "shouldn't this" are requests in the
+	// shape of a question and do not match.
+	asks = regexp.MustCompile(`(?i)^(why|what|how|when|where|who|which|is|are|was|were|does|do|did|has|have)\b[^.!?]*\?+$`)
+
+	fenced   = regexp.MustCompile("(?s)(```|~~~).*?(```|~~~|$)")
+	comments = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
+	sentence = regexp.MustCompile(`[^.!?]+[.!?]*`)
+)
+
+// light are the labels that ask for nothing that must be done.
+var light = map[string]bool{
+	"nit": true, "nits": true, "nitpick": true, "typo": true, "minor": true, "optional": true, "suggestion": true,
+	"praise": true, "thought": true, "note": true, "fyi": true, "question": true, "style": true, "polish": true,
+}
+
+// urgency reads a priority out of a first comment; trusted people may raise it above P2.
+func urgency(body string, trusted bool) review.Priority {
+	text := prose(body)
+	if m := stated.FindStringSubmatch(text); m != nil {
+		return floor(review.Priority("P"+m[1]), trusted)
+	}
+	if m := label.FindStringSubmatch(text); m != nil {
+		for d := range strings.SplitSeq(strings.ToLower(m[2]), ",") {
+			switch strings.TrimSpace(d) {
+			case "blocking":
+				return floor(review.P1, trusted)
+			case "non-blocking", "if-minor":
+				return review.P3
+			}
+		}
+		if light[strings.ToLower(m[1])] {
+			return review.P3
+		}
+	}
+	if minor.MatchString(text) || onlyAsks(text) {
+		return review.P3
+	}
+	return review.P2
+}
+
+// floor keeps what outsiders say at P2 or below.
+func floor(p review.Priority, trusted bool) review.Priority {
+	if !trusted && p.Rank() < review.P2.Rank() {
+		return review.P2
+	}
+	return p
+}
+
+// onlyAsks reports whether every sentence wants to know something and nothing else is said.
+func onlyAsks(text string) bool {
+	found := sentence.FindAllString(strings.Join(strings.Fields(text), " "), -1)
+	for _, s := range found {
+		if !asks.MatchString(strings.TrimSpace(s)) {
+			return false
+		}
+	}
+	return len(found) > 0
+}
+
+// prose is the text without code blocks, HTML comments and quoted lines.
+func prose(body string) string {
+	body = comments.ReplaceAllString(fenced.ReplaceAllString(body, "\n"), "")
+	var keep []string
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, ">") {
+			keep = append(keep, line)
+		}
+	}
+	return strings.Join(keep, "\n")
+}
+
+// headline is the first line of prose, on one line and short.
+func headline(body string) string {
+	first, _, _ := strings.Cut(prose(body), "\n")
+	return clip(strings.Join(strings.Fields(first), " "), titleLimit)
+}
