@@ -1,0 +1,26 @@
+// Package engine makes a run durable (design 7). It is the only importer of DBOS Transact, which keeps what every step of
+// a run answered in a SQLite file, so that a run that was killed goes on where it stood and pays for no answer twice.
+//
+// A run is one workflow, known by its id:
+//
+//	          Run                     every step stored
+//	(none) ───────▶ pending, live ───────────────────────▶ done | failed
+//	                  │        ▲                            (for ever; Run and Resume give the stored result)
+//	   killed, Ctrl-C,│        │ Run, Resume
+//	   Halt, no disk  ▼        │
+//	                pending, not live
+//
+// What DBOS alone would do and we do not want, and how it is avoided:
+//
+//   - Starting DBOS resumes every pending workflow of the same executor id, whoever is running it. Here every started run
+//     has an executor id nobody had before, so a start resumes nothing (libraries 1, trap 2).
+//   - Resuming puts a workflow into a queue that every process with the same code listens to. Here each run has a queue of
+//     its own, and only the process that holds the run's lock listens to it.
+//   - Cancelling a workflow through its API ends it for good and leaves the running step alone (trap 4). Here each live run
+//     has a DBOS context of its own, and interrupting the run is shutting that context down: the contexts of its steps
+//     are cancelled at once, nothing is recorded for them, and the workflow stays pending.
+//
+// The lock is an advisory file lock, so the kernel releases it when the process dies, however it dies. It holds on one
+// machine; several machines on one PostgreSQL need a lease with a fencing token instead, which is why only SQLite is
+// offered here.
+package engine

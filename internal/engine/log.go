@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// bridge hands DBOS's log to ours, two levels quieter: what it calls information is of use only to somebody who debugs
+// the engine, and its errors reach the caller as errors.
+type bridge struct{ log hclog.Logger }
+
+// level maps DBOS's levels to ours.
+func level(l slog.Level) hclog.Level {
+	switch {
+	case l >= slog.LevelError:
+		return hclog.Warn
+	case l >= slog.LevelWarn:
+		return hclog.Debug
+	}
+	return hclog.Trace
+}
+
+// Enabled spares DBOS the work of composing what nobody reads.
+func (b bridge) Enabled(_ context.Context, l slog.Level) bool {
+	have := b.log.GetLevel()
+	return have != hclog.Off && level(l) >= have
+}
+
+// Handle passes one record on; "error" becomes "err", the key used everywhere else.
+func (b bridge) Handle(_ context.Context, r slog.Record) error {
+	args := make([]any, 0, 2*r.NumAttrs())
+	r.Attrs(func(a slog.Attr) bool {
+		args = append(args, key(a.Key), a.Value.Resolve().Any())
+		return true
+	})
+	b.log.Log(level(r.Level), r.Message, args...)
+	return nil
+}
+
+// WithAttrs keeps attributes for all later records.
+func (b bridge) WithAttrs(attrs []slog.Attr) slog.Handler {
+	args := make([]any, 0, 2*len(attrs))
+	for _, a := range attrs {
+		args = append(args, key(a.Key), a.Value.Resolve().Any())
+	}
+	return bridge{b.log.With(args...)}
+}
+
+// WithGroup becomes a name, hclog having no groups.
+func (b bridge) WithGroup(name string) slog.Handler { return bridge{b.log.Named(name)} }
+
+func key(k string) string {
+	if k == "error" {
+		return "err"
+	}
+	return k
+}

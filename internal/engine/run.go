@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime/debug"
+	"time"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/hashicorp/go-hclog"
+)
+
+// storeWait bounds the wait for a finished handler's result to be stored; another process may hold the database for a while.
+const storeWait = 30 * time.Second
+
+// validID holds for ids that can be file names anywhere; run ids are {UTC timestamp}_{review_id} (design 2).
+var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`).MatchString
+
+// Run does the run id, or continues it, or gives what it ended with. input is stored when the run is new and ignored when
+// it is not. When ctx ends, the contexts of the running steps end at once and Run returns an *UnfinishedError; the run
+// stays pending. Other errors: ErrBusy, ErrVersion, ErrClosed, the handler's own, or *RunError for a run that failed earlier.
+func (e *Engine) Run(ctx context.Context, id string, input []byte) ([]byte, error) {
+	if input == nil {
+		input = []byte{}
+	}
+	return e.run(ctx, id, input)
+}
+
+// Resume is Run for a run that exists; ErrNotFound if it does not.
+func (e *Engine) Resume(ctx context.Context, id string) ([]byte, error) { return e.run(ctx, id, nil) }
+
+// run creates the run if need be and input is not nil.
+func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, error) {
+	if !validID(id) {
+		return nil, fmt.Errorf("run %q: not a run id", id)
+	}
+	if e.opts.Handler == nil {
+		return nil, fmt.Errorf("run %s: the engine was opened for reading", id)
+	}
+	w, ok, err := e.lookup(ctx, id)
+	if err != nil || ok && state(w.Status) != Pending {
+		return e.ended(w, err)
+	}
+	l, err := e.runLock(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	w, ok, err = e.lookup(ctx, id) // again: it may have ended in between
+	switch {
+	case err != nil || ok && state(w.Status) != Pending:
+		l.release()
+		return e.ended(w, err)
+	case !ok && input == nil:
+		l.release()
+		return nil, fmt.Errorf("run %s: %w", id, ErrNotFound)
+	case ok && w.ApplicationVersion != appVersion:
+		l.release()
+		return nil, fmt.Errorf("run %s: %w (its steps are those of version %s, ours of %s)", id, ErrVersion, w.ApplicationVersion, appVersion)
+	}
+	begin := func(c dbos.Context, queue string) error {
+		_, err := dbos.Enqueue[[]byte](c, queue, kind, input, dbos.WithEnqueueWorkflowID(id))
+		return err
+	}
+	if ok {
+		begin = func(c dbos.Context, queue string) error {
+			_, err := dbos.ResumeWorkflow[[]byte](c, id, dbos.WithResumeQueue(queue))
+			return err
+		}
+	}
+	return e.execute(ctx, id, l, begin)
+}
+
+// ended gives what a finished run ended with; err is that of looking it up.
+func (e *Engine) ended(w dbos.WorkflowStatus, err error) ([]byte, error) {
+	if err != nil {
+		return nil, fmt.Errorf("look up run: %w", err)
+	}
+	h, err := dbos.RetrieveWorkflow[[]byte](e.client, w.ID)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", w.ID, err)
+	}
+	sealed, err := h.GetResult()
+	if err != nil && state(w.Status) == Failed {
+		return nil, &RunError{ID: w.ID, Text: err.Error()}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run %s: read stored result: %w", w.ID, err)
+	}
+	out, _, err := unseal(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", w.ID, err)
+	}
+	return out, nil
+}
+
+// live is one execution of a run in this process.
+type live struct {
+	id      string
+	log     hclog.Logger
+	handler Handler
+	// ctx ends when the run is to stop: with the caller's context, with Halt, with the engine. Its cause says why.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	// returned receives the handler's error, nil too, when its outcome is about to be recorded.
+	returned chan error
+}
+
+func (l *live) unfinished() error { return &UnfinishedError{ID: l.id, Cause: context.Cause(l.ctx)} }
+
+// execute does or continues the run under its lock.
+func (e *Engine) execute(ctx context.Context, id string, lk *lock, begin func(dbos.Context, string) error) ([]byte, error) {
+	l := &live{id: id, log: e.log, handler: e.opts.Handler, returned: make(chan error, 1)}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	defer l.cancel(nil)
+	leave, err := e.enter(id, l.cancel)
+	if err != nil {
+		lk.release()
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	defer leave()
+
+	c, err := e.launch(ctx, l, begin)
+	var handlerErr error
+	if err == nil {
+		select {
+		case <-l.ctx.Done():
+		case handlerErr = <-l.returned:
+			e.awaitStored(ctx, id)
+		}
+	}
+	if c != nil {
+		if stuck := dbos.Shutdown(c, e.opts.Grace); stuck != nil {
+			// Something of the run still goes on in this process, so nobody else may take the run: the lock stays.
+			e.log.Warn("run did not stop in time", "run", id, "err", stuck)
+		} else {
+			lk.release()
+		}
+	} else {
+		lk.release()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	if err := dbos.DeleteQueue(e.client, queueOf(id)); err != nil {
+		e.log.Debug("queue of run could not be removed", "run", id, "err", err)
+	}
+	return e.outcome(ctx, l, handlerErr)
+}
+
+// outcome says how an execution ended, by what is stored.
+func (e *Engine) outcome(ctx context.Context, l *live, handlerErr error) ([]byte, error) {
+	w, ok, err := e.lookup(context.WithoutCancel(ctx), l.id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("run %s: %w", l.id, err)
+	case ok && state(w.Status) == Pending && l.ctx.Err() != nil:
+		return nil, l.unfinished()
+	case ok && state(w.Status) == Pending:
+		return nil, &UnfinishedError{ID: l.id, Cause: errors.New("its result could not be stored")}
+	}
+	e.prune()
+	if handlerErr != nil {
+		return nil, fmt.Errorf("run %s: %w", l.id, handlerErr) // the value itself, this one time
+	}
+	return e.ended(w, nil)
+}
+
+// queueOf names the queue only this run is ever in.
+func queueOf(id string) string { return "run-" + id }
+
+// launch starts a DBOS context for this run alone. The run stands in its queue before anybody listens, so it starts at once.
+func (e *Engine) launch(ctx context.Context, l *live, begin func(dbos.Context, string) error) (dbos.Context, error) {
+	c, err := e.newContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queue := queueOf(l.id)
+	dbos.RegisterWorkflow(c, l.workflow, dbos.WithWorkflowName(kind))
+	dbos.ListenQueues(c, queue)
+	if _, err := dbos.RegisterQueue(c, queue); err != nil {
+		return c, err
+	}
+	if err := begin(c, queue); err != nil {
+		return c, err
+	}
+	return c, dbos.Launch(c)
+}
+
+// workflow is what DBOS runs: the handler, with a context that ends with the caller's.
+func (l *live) workflow(c dbos.Context, input []byte) ([]byte, error) {
+	ctx, cancel := context.WithCancelCause(c)
+	defer cancel(nil)
+	defer context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })()
+
+	out, err := l.call(ctx, &Steps{c: c, live: l}, input)
+	if h := (halt{}); errors.As(err, &h) {
+		l.cancel(h.error)
+	}
+	if l.ctx.Err() != nil {
+		<-c.Done() // as for steps: what is answered during an interruption is not recorded
+		return nil, c.Err()
+	}
+	l.returned <- err
+	if err != nil {
+		return nil, err
+	}
+	return seal(out, nil), nil
+}
+
+// call runs the handler; a panic is an error of the run.
+func (l *live) call(ctx context.Context, s *Steps, input []byte) (out []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.log.Error("run panicked", "run", l.id, "panic", p, "stack", string(debug.Stack()))
+			out, err = nil, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return l.handler(ctx, s, input)
+}
+
+// awaitStored waits until the outcome of the run is stored, for a bounded time.
+func (e *Engine) awaitStored(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
+	defer cancel()
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		if w, ok, err := e.lookup(ctx, id); err == nil && ok && state(w.Status) != Pending {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
