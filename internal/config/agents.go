@@ -1,0 +1,159 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// agents settles who takes part: the configured reviewers or the default, then --reviewers, then what may run at all.
+func (r *resolver) agents() error {
+	s := &r.settings
+	if len(s.Reviewers) == 0 {
+		s.Reviewers = defaultReviewers(s.ModelConfigured())
+	}
+	if s.Comments.Use == "" {
+		s.Comments.Use = UseStatic
+		if s.ModelConfigured() {
+			s.Comments.Use = UseBuiltin
+		}
+	}
+	s.Comments.Name = "comments-analyzer"
+	if len(r.in.Reviewers) > 0 {
+		chosen, err := choose(r.in.Reviewers, append(slices.Clone(s.Reviewers), r.operatorReviewers...))
+		if err != nil {
+			return err
+		}
+		s.Reviewers = chosen
+		r.origins["reviewers"] = origin{layer: LayerCommandLine, where: "--reviewers"}
+	}
+	var errs []error
+	for i := range s.Reviewers {
+		errs = append(errs, r.admit(&s.Reviewers[i], fmt.Sprintf("/reviewers/%d", r.position(s.Reviewers[i].Name))))
+	}
+	errs = append(errs, r.admit(&s.Comments, "/comments_analyzer"))
+	return errors.Join(errs...)
+}
+
+func defaultReviewers(model bool) []Agent {
+	if model {
+		return []Agent{{Name: "reviewer-1", Use: UseBuiltin, Lens: "general"}, {Name: UseStatic, Use: UseStatic}}
+	}
+	return []Agent{{Name: UseStatic, Use: UseStatic}}
+}
+
+// choose picks the agents of --reviewers. Order and repetition are the person's, but no agent takes part twice.
+func choose(items []string, configured []Agent) ([]Agent, error) {
+	var out []Agent
+	var errs []error
+	taken := map[string]bool{}
+	for _, item := range items {
+		a, err := pick(strings.TrimSpace(item), configured, taken)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if !taken[a.Name] {
+			out = append(out, a)
+		}
+		taken[a.Name] = true
+	}
+	if len(out) > 5 {
+		errs = append(errs, &Error{[]Fault{{File: "--reviewers", Message: fmt.Sprintf("names %d reviewers, but at most 5 take part", len(out))}}})
+	}
+	return out, errors.Join(errs...)
+}
+
+func pick(item string, configured []Agent, taken map[string]bool) (Agent, error) {
+	if path, ok := strings.CutPrefix(item, "exec:"); ok {
+		if path == "" {
+			return Agent{}, &Error{[]Fault{{File: "--reviewers", Message: "exec: needs the path of a program"}}}
+		}
+		return Agent{Name: execName(path, taken), Use: UseCommand, Path: path}, nil
+	}
+	known := []string{UseBuiltin, UseStatic}
+	for _, a := range configured {
+		if a.Name == item {
+			return a, nil
+		}
+		known = append(known, a.Name)
+	}
+	switch item {
+	case UseStatic:
+		return Agent{Name: UseStatic, Use: UseStatic}, nil
+	case UseBuiltin:
+		return Agent{Name: UseBuiltin, Use: UseBuiltin, Lens: "general"}, nil
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	return Agent{}, &UnknownAgentError{Name: item, Known: known, Suggestion: nearest(item, known)}
+}
+
+// execName names a program after its file, with a number when two have the same.
+func execName(path string, taken map[string]bool) string {
+	base := strings.ToLower(filepath.Base(path))
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	base = strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' {
+			return c
+		}
+		return '-'
+	}, base), "-._")
+	if base == "" || slices.Contains(reserved, base) {
+		base = "exec-" + base
+	}
+	base = strings.TrimSuffix(base[:min(len(base), 36)], "-")
+	name := base
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name
+}
+
+// admit decides whether an agent may run and makes the path of the operator's commands absolute. A command of the
+// repository's file is code of the repository: on a pull request it needs the operator's word, and its path must not
+// lead into the pull request's own files.
+func (r *resolver) admit(a *Agent, pointer string) error {
+	if a.Use == UseBuiltin && a.Lens != "" && len(r.in.Lenses) > 0 && !slices.Contains(r.in.Lenses, a.Lens) {
+		f := Fault{File: "reviewers", Key: a.Name + ".lens", Message: fmt.Sprintf("%q is not one of %s", a.Lens, strings.Join(r.in.Lenses, ", ")),
+			Suggestion: nearest(a.Lens, r.in.Lenses)}
+		if a.FromRepository {
+			p := r.repository.places[pointer+"/lens"]
+			f.File, f.Line, f.Column = r.repository.name, p.line, p.column
+		}
+		return &Error{[]Fault{f}}
+	}
+	if a.Use != UseCommand {
+		return nil
+	}
+	plainName := !strings.ContainsAny(a.Path, `/\`)
+	if a.FromRepository && !r.in.Local {
+		refusal := &RepoCommandError{Agent: a.Name, Path: a.Path, File: r.repository.name, Line: r.repository.places[pointer+"/path"].line}
+		if !r.settings.AllowRepoCommands {
+			return refusal
+		}
+		if !plainName && !filepath.IsAbs(a.Path) {
+			refusal.Relative = true
+			return refusal
+		}
+	}
+	if a.fromOperator && !plainName && !filepath.IsAbs(a.Path) {
+		a.Path = filepath.Join(filepath.Dir(r.in.Operator.Name), a.Path)
+	}
+	return nil
+}
+
+// position is where the repository's file lists a reviewer; 0 when it does not.
+func (r *resolver) position(name string) int {
+	if r.repository != nil {
+		list, _ := r.repository.value["reviewers"].([]any)
+		for i, v := range list {
+			if item(v, "name") == name {
+				return i
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// reserved are names of agents that are not reviewers, and of --reviewers items that are not configured names.
+var reserved = []string{"comments-analyzer", "pr-fix", "exec"}
+
+// crossCheck finds what a schema cannot say: names used twice, ids nobody defined, fields that do not fit together.
+func (s *source) crossCheck() {
+	if list, ok := s.value["reviewers"].([]any); ok {
+		seen := map[string]bool{}
+		for i, r := range list {
+			s.checkReviewer(index("/reviewers", i), r, seen)
+		}
+	}
+	if c, ok := s.value["comments_analyzer"].(map[string]any); ok {
+		s.checkAgent("/comments_analyzer", c)
+	}
+	s.checkCommands()
+}
+
+func (s *source) checkReviewer(pointer string, r any, seen map[string]bool) {
+	name := item(r, "name")
+	switch {
+	case name == "":
+	case seen[name]:
+		s.faultAt(pointer+"/name", fmt.Sprintf("%q is used twice", name), "")
+	case slices.Contains(reserved, name):
+		s.faultAt(pointer+"/name", fmt.Sprintf("%q is a name of prloop's own", name), "")
+	case (name == UseStatic || name == UseBuiltin) && item(r, "use") != name:
+		s.faultAt(pointer+"/name", fmt.Sprintf("%q may only name an agent with use: %s", name, name), "")
+	}
+	seen[name] = true
+	s.checkAgent(pointer, r)
+}
+
+// checkAgent refuses fields that another way to be an agent has, so that nothing written is silently without effect.
+func (s *source) checkAgent(pointer string, r any) {
+	m, _ := r.(map[string]any)
+	use := item(r, "use")
+	foreign := map[string][]string{
+		UseBuiltin: {"path", "args"},
+		UseStatic:  {"path", "args", "model", "lens"},
+		UseCommand: {"model", "lens"},
+	}
+	for _, name := range foreign[use] {
+		if _, ok := m[name]; ok {
+			s.faultAt(pointer+"/"+name, "has no meaning with use: "+use, "")
+		}
+	}
+	if use == UseCommand && item(r, "path") == "" {
+		s.faultAt(pointer+"/use", "command needs path, the program to run", "")
+	}
+}
+
+func (s *source) checkCommands() {
+	known := map[string]bool{}
+	list, _ := s.value["commands"].([]any)
+	for i, c := range list {
+		id := item(c, "id")
+		if id != "" && known[id] {
+			s.faultAt(index("/commands", i)+"/id", fmt.Sprintf("%q is used twice", id), "")
+		}
+		known[id] = true
+	}
+	check := func(pointer string, v any) {
+		run, _ := v.([]any)
+		for i, r := range run {
+			if id, ok := r.(string); ok && !known[id] {
+				s.faultAt(index(pointer, i), fmt.Sprintf("no command has the id %q", clip(id)),
+					nearest(id, slices.Collect(maps.Keys(known))))
+			}
+		}
+	}
+	if review, ok := s.value["review"].(map[string]any); ok {
+		check("/review/run", review["run"])
+	}
+	if schedule, ok := s.value["schedule"].(map[string]any); ok {
+		runs, _ := schedule["runs"].(map[string]any)
+		for _, job := range slices.Sorted(maps.Keys(runs)) {
+			check("/schedule/runs/"+escape(job), runs[job])
+		}
+	}
+}

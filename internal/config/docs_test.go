@@ -1,0 +1,40 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated pages")
+
+// Guards against a reference or schema that says something else than the program does.
+func TestGeneratedPages(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	for name, want := range map[string]string{
+		"config.md":                    Reference(),
+		"schema/reviewerc.schema.json": string(Schema(Repository)),
+		"schema/config.schema.json":    string(Schema(Operator)),
+	} {
+		path := filepath.Join(docs, filepath.FromSlash(name))
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, string(got)); d != "" {
+			t.Errorf("docs/%s is not what the code says; run go test ./internal/config -update\n%s", name, d)
+		}
+	}
+}

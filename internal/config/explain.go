@@ -1,0 +1,97 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Layer names where a value came from, the strongest first (design 3.8).
+type Layer string
+
+// The layers that exist.
+const (
+	LayerCommandLine Layer = "command line"
+	LayerEnvironment Layer = "environment"
+	LayerRepository  Layer = "repository"
+	LayerOperator    Layer = "operator"
+	LayerDefault     Layer = "default"
+)
+
+// Setting is one line of `prloop config explain`.
+type Setting struct {
+	Key string `json:"key"`
+	// Value is what holds; a secret is only said to be set or not.
+	Value any   `json:"value"`
+	Layer Layer `json:"layer"`
+	// Source is the file, variable or flag that set it; empty for a default.
+	Source string `json:"source,omitempty"`
+	// Line is 1-based in Source; 0 when Source is no file.
+	Line int `json:"line,omitempty"`
+	// Note says what else a reader should know, such as a value that was refused.
+	Note string `json:"note,omitempty"`
+}
+
+// String is the setting in one line.
+func (s Setting) String() string {
+	from := string(s.Layer)
+	if s.Source != "" {
+		from += ", " + s.Source
+		if s.Line > 0 {
+			from += fmt.Sprintf(":%d", s.Line)
+		}
+	}
+	line := fmt.Sprintf("%s = %s  (%s)", s.Key, displayValue(s.Value), from)
+	if s.Note != "" {
+		line += "; " + s.Note
+	}
+	return line
+}
+
+// Explain lists every setting with its value and the layer that set it, in the order of the reference.
+func (s Settings) Explain() []Setting { return s.explained }
+
+func (r *resolver) explain() []Setting {
+	var out []Setting
+	for _, k := range keys() {
+		o := r.origins[k.path]
+		s := Setting{Key: k.path, Value: value(k.field(&r.settings)), Layer: o.layer, Source: o.where, Line: o.line, Note: o.note}
+		switch {
+		case k.path == "min_reviewers" && r.settings.MinReviewers == 0:
+			s.Value, s.Note = len(r.settings.Reviewers)/2+1, "more than half of the reviewers"
+		case k.path == "reviewers" && o.layer == LayerDefault && !r.settings.ModelConfigured():
+			s.Note = "no model is configured: static only"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// value turns a field into what JSON output shows.
+func value(field any) any {
+	switch f := field.(type) {
+	case *time.Duration:
+		return f.String()
+	case *Secret:
+		return f.String()
+	}
+	return reflect.ValueOf(field).Elem().Interface()
+}
+
+func display(field any) string { return displayValue(value(field)) }
+
+func displayValue(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() == 0 {
+		return "(none)"
+	}
+	data, err := json.Marshal(v)
+	if err != nil || string(data) == "{}" {
+		return "(none)"
+	}
+	return strings.ReplaceAll(clip(string(data)), "\n", " ")
+}

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+const defaultBaseURL = "https://api.openai.com/v1"
+
+// key is one setting. The table below is the only place where settings are described: schemas, reference, resolving and
+// explaining are made of it.
+type key struct {
+	// path is how it is written in a file, groups joined by dots.
+	path string
+	// shape is its JSON Schema, without description.
+	shape shape
+	doc   string
+	// env names the variable that sets it; empty for none.
+	env string
+	// operator is why a repository's file may not set it; empty when it may.
+	operator string
+	// capped means a repository's file may lower, but not raise, what the operator's layers say.
+	capped bool
+	// repositoryOnly settings make no sense in the operator's file.
+	repositoryOnly bool
+	// field is where the value goes.
+	field func(*Settings) any
+}
+
+// keys returns the table, in the order of the reference.
+func keys() []key {
+	limits := func(path, doc string, s shape, field func(*review.Limits) any) key {
+		return key{path: "limits." + path, shape: s, doc: doc, capped: true, field: func(s *Settings) any { return field(&s.Limits) }}
+	}
+	return []key{
+		{path: "reviewers", shape: list(agentShape(true), 1, 5), field: func(s *Settings) any { return &s.Reviewers },
+			doc: "The reviewers that take part. Without it: one builtin reviewer and `static` when a model is configured, else `static` alone."},
+		{path: "comments_analyzer", shape: agentShape(false), field: func(s *Settings) any { return &s.Comments },
+			doc: "The comments analyzer. Without it: builtin when a model is configured, else static."},
+		{path: "min_reviewers", shape: integer(1, 5), field: func(s *Settings) any { return &s.MinReviewers },
+			doc: "How many complete answers a verdict needs; fewer is never an approval. Without it: more than half of the reviewers."},
+		{path: "model", shape: text(1, 200), env: "PRLOOP_MODEL", field: func(s *Settings) any { return &s.Model },
+			doc: "The model of the builtin agents."},
+		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.EscalationModel },
+			doc: "The model that re-examines severe findings of low confidence."},
+		{path: "base_url", shape: match(`^https?://[^\s@]+$`), env: "OPENAI_BASE_URL", field: func(s *Settings) any { return &s.BaseURL },
+			operator: "whoever chooses the endpoint receives the operator's key",
+			doc:      "The OpenAI-compatible endpoint."},
+		{path: "api_key", shape: text(1, 1000), env: "OPENAI_API_KEY", field: func(s *Settings) any { return &s.APIKey },
+			operator: "a secret in a repository is no secret",
+			doc:      "The key of the endpoint. The operator's file must then be readable by its owner alone."},
+		{path: "problem_score_threshold", shape: integer(1, 10), field: func(s *Settings) any { return &s.ScoreThreshold },
+			doc: "Findings with a lower score are counted, but not posted."},
+		{path: "score_elevation_threshold", shape: integer(2, 100), field: func(s *Settings) any { return &s.ElevationThreshold },
+			doc: "How many low-score findings of one kind may be joined to one elevated finding."},
+		{path: "context.include", shape: globs(), field: func(s *Settings) any { return &s.Context.Include },
+			doc: "Globs of the paths that are reviewed. Without it: all."},
+		{path: "context.exclude", shape: globs(), field: func(s *Settings) any { return &s.Context.Exclude },
+			doc: "Globs of paths that nothing ever reads."},
+		{path: "context.guidance", shape: list(text(1, 500), 0, 20), field: func(s *Settings) any { return &s.Context.Guidance },
+			doc: "Further files of written rules, beside CLAUDE.md, AGENTS.md, AGENT.md, .cursorrules and .github/copilot-instructions.md."},
+		{path: "context.budget_tokens", shape: integer(1000, 2_000_000), capped: true,
+			field: func(s *Settings) any { return &s.Limits.ContextTokens },
+			doc:   "The estimated size the brief may have; over it the least changed files are cut first."},
+		limits("max_llm_calls", "Model calls of one agent.", integer(1, 100), func(l *review.Limits) any { return &l.LLMCalls }),
+		limits("max_tool_calls", "Tool calls of one agent.", integer(0, 500), func(l *review.Limits) any { return &l.ToolCalls }),
+		limits("max_verify_candidates", "Findings one agent verifies.", integer(0, 100), func(l *review.Limits) any { return &l.Candidates }),
+		limits("max_output_issues", "Findings one agent may report.", integer(1, 200), func(l *review.Limits) any { return &l.Findings }),
+		limits("max_wall_time_seconds", "Seconds one agent may take.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
+		limits("max_cost_usd", "Dollars one agent may spend.", number(0, 100), func(l *review.Limits) any { return &l.CostUSD }),
+		{path: "wall_time", shape: duration(), capped: true, field: func(s *Settings) any { return &s.WallTime },
+			doc: "How long a whole run may take."},
+		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },
+			doc: "How reports are published: `append` posts every report as a new comment and never edits one."},
+		{path: "consensus.min_support", shape: integer(1, 5), field: func(s *Settings) any { return &s.MinSupport },
+			doc: "How many reviewers must report the same finding before it counts for the verdict."},
+		{path: "allow_repo_commands", shape: boolean(), field: func(s *Settings) any { return &s.AllowRepoCommands },
+			operator: "it would allow itself to run programs",
+			doc: "Lets `use: command` in a repository's file start programs on this machine when pull requests are reviewed. " +
+				"Local ranges may always start them."},
+		{path: "commands", shape: list(commandShape(), 0, 50), repositoryOnly: true, field: func(s *Settings) any { return &s.Commands },
+			doc: "Custom prompts, referred to by id."},
+		{path: "review", shape: reviewShape(), repositoryOnly: true, field: func(s *Settings) any { return &s.Review },
+			doc: "Commands that run on every pull request, and their model settings."},
+		{path: "schedule", shape: scheduleShape(), repositoryOnly: true, field: func(s *Settings) any { return &s.Schedule },
+			doc: "Commands that run in scheduled jobs."},
+		{path: "tools", shape: object(nil, "allowlist", tools()), repositoryOnly: true, field: func(s *Settings) any { return &s.Tools },
+			doc: "The tool categories commands may use at most."},
+		{path: "output", shape: object(nil, "commentType", choice("issue", "review", "both")), repositoryOnly: true,
+			field: func(s *Settings) any { return &s.Output }, doc: "Defaults of what commands post."},
+	}
+}
+
+// defaults are the values below all layers. Reviewers and the comments analyzer follow from them.
+func defaults() Settings {
+	return Settings{
+		Model: "gpt-4.1-mini", EscalationModel: "gpt-4.1", BaseURL: defaultBaseURL,
+		ScoreThreshold: 5, ElevationThreshold: 5,
+		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
+		PublishMode: "append", MinSupport: 1,
+	}
+}

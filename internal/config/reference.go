@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Reference renders docs/config.md from the table of settings and their shapes.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	base := defaults()
+	for _, k := range keys() {
+		fmt.Fprintf(&b, "\n### `%s`\n\n%s\n\n", k.path, k.doc)
+		fmt.Fprintf(&b, "- Value: %s\n", inWords(k.shape))
+		if d := display(k.field(&base)); !slices.Contains([]string{"(none)", "0", "(not set)", ""}, d) {
+			if k.path != "reviewers" && k.path != "comments_analyzer" {
+				fmt.Fprintf(&b, "- Default: `%s`\n", d)
+			}
+		}
+		if k.env != "" {
+			fmt.Fprintf(&b, "- Environment: `%s`\n", k.env)
+		}
+		switch {
+		case k.operator != "":
+			fmt.Fprintf(&b, "- Operator only: %s.\n", k.operator)
+		case k.repositoryOnly:
+			b.WriteString("- `.reviewerc` only.\n")
+		case k.capped:
+			b.WriteString("- `.reviewerc` may not exceed what the operator's file says.\n")
+		}
+		b.WriteString(inner(k.shape, "  "))
+	}
+	return b.String()
+}
+
+const referenceHead = `# Configuration
+
+This page is generated from internal/config; its test compares them.
+
+prloop reads two YAML files: ` + "`.reviewerc`" + ` at the root of the repository, at the base commit, and the operator's own file,
+` + "`$XDG_CONFIG_HOME/prloop/config.yml`" + ` or what ` + "`PRLOOP_CONFIG`" + ` names. Where several layers set a value, the first of these wins:
+
+1. the command line, or the inputs of the action
+2. the environment
+3. ` + "`.reviewerc`" + ` at the base commit
+4. the operator's file
+5. the default
+
+` + "`prloop config explain`" + ` prints every value with the layer that set it; ` + "`prloop config validate FILE`" + ` checks a file.
+A list or group set by a stronger layer replaces the weaker one; the two are not mixed.
+
+Files hold at most 64 KB, no anchors, aliases, merge keys or tags, and no unknown keys. A ` + "`version: 1`" + ` is accepted on top.
+
+Since a repository's file comes from people who may not be the operator, it cannot set what would hand the operator's
+key or machine over. ` + "`use: command`" + ` in ` + "`.reviewerc`" + ` runs for local ranges (` + "`prloop run --base`" + `, as a Makefile would), and on pull requests
+only with ` + "`allow_repo_commands`" + ` and a program that is a bare name or an absolute path: a relative path would lead into
+the pull request's own files. Relative paths in the operator's file start at that file's folder.
+
+## Settings
+`
+
+// inWords says what a shape accepts.
+func inWords(s shape) string {
+	switch s["type"] {
+	case "integer", "number":
+		return fmt.Sprintf("%s, %v to %v", article(s["type"].(string)), s["minimum"], s["maximum"])
+	case "boolean":
+		return "`true` or `false`"
+	case "array":
+		items := s["items"].(shape)
+		return fmt.Sprintf("a list of %v to %v: %s", s["minItems"], s["maxItems"], inWords(items))
+	case "object":
+		return "a group of keys"
+	}
+	switch {
+	case s["enum"] != nil:
+		return "one of `" + strings.ReplaceAll(words(s["enum"].([]any)), ", ", "`, `") + "`"
+	case s["format"] == "glob":
+		return "a glob such as `docs/**`"
+	case s["pattern"] == duration()["pattern"]:
+		return "a time span such as `90s` or `10m`"
+	case s["pattern"] != nil:
+		return fmt.Sprintf("text of the form `%s`", s["pattern"])
+	}
+	return "text"
+}
+
+// inner lists the keys of a group, or of a list's items, indented by depth.
+func inner(s shape, indent string) string {
+	for _, below := range []string{"items", "additionalProperties"} {
+		if next, ok := s[below].(shape); ok {
+			s = next
+		}
+	}
+	properties, _ := s["properties"].(shape)
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		p := properties[name].(shape)
+		fmt.Fprintf(&b, "%s- `%s`: %s", indent, name, inWords(p))
+		if required, ok := s["required"].([]any); ok && slices.Contains(required, any(name)) {
+			b.WriteString(", required")
+		}
+		if doc, ok := p["description"].(string); ok {
+			b.WriteString(". " + strings.TrimSuffix(doc, "."))
+		}
+		b.WriteString("\n" + inner(p, indent+"  "))
+	}
+	return b.String()
+}

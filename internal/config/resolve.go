@@ -1,0 +1,278 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Input is what the layers are resolved from. Its zero value resolves to the defaults.
+type Input struct {
+	// Given are settings of the command line or of action inputs.
+	Given []Given
+	// Reviewers are the items of --reviewers: configured names, static, builtin, or exec:PATH. Empty: as configured.
+	Reviewers []string
+	// Env looks a variable up; nil means there is no environment.
+	Env func(name string) string
+	// Repository is `.reviewerc` at the base commit; nil when there is none.
+	Repository *File
+	// Operator is the operator's file; nil when there is none. See ReadOperator.
+	Operator *File
+	// Local is true for a local range, where commands of the repository's file may run.
+	Local bool
+	// Lenses are those the builtin reviewer has; empty means they are not checked here.
+	Lenses []string
+}
+
+// Given is one setting of the command line.
+type Given struct {
+	// Key is the setting's path, such as limits.max_cost_usd.
+	Key string
+	// Value is written as in a file; lists are separated by commas.
+	Value string
+	// From is what the person typed, such as --model.
+	From string
+}
+
+// File is one configuration file as bytes.
+type File struct {
+	// Name is shown in faults and in explain; relative commands of the operator's file are looked up beside it.
+	Name string
+	Data []byte
+}
+
+// Resolve applies the layers from the weakest to the strongest. Errors are *Error (faults with places),
+// *UnknownAgentError and *RepoCommandError, joined when there are several.
+func Resolve(in Input) (Settings, error) {
+	r := &resolver{in: in, settings: defaults(), origins: map[string]origin{}}
+	for _, k := range keys() {
+		r.origins[k.path] = origin{layer: LayerDefault}
+	}
+	var errs []error
+	errs = append(errs, r.applyFile(in.Operator, Operator, LayerOperator))
+	errs = append(errs, r.applyRepository())
+	errs = append(errs, r.applyEnv(), r.applyGiven())
+	if err := errors.Join(errs...); err != nil {
+		return Settings{}, err
+	}
+	if err := r.agents(); err != nil {
+		return Settings{}, err
+	}
+	r.settings.explained = r.explain()
+	return r.settings, nil
+}
+
+type resolver struct {
+	in       Input
+	settings Settings
+	origins  map[string]origin
+	// repository is kept for the places of its agents.
+	repository *source
+	// operatorReviewers can be named in --reviewers although the repository's list replaced them.
+	operatorReviewers []Agent
+}
+
+// origin is the layer that set a value, and where.
+type origin struct {
+	layer Layer
+	// where is the file, variable or flag; line is 0 without a file.
+	where string
+	line  int
+	note  string
+}
+
+func (r *resolver) applyFile(f *File, kind Kind, layer Layer) error {
+	if f == nil {
+		return nil
+	}
+	s, err := load(kind, f.Name, f.Data)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys() {
+		v, pointer, ok := s.lookup(k.path)
+		if !ok {
+			continue
+		}
+		if err := setJSON(k.field(&r.settings), v); err != nil {
+			return &Error{[]Fault{*s.at(s.places[pointer].line, s.places[pointer].column, k.path, err.Error())}}
+		}
+		r.origins[k.path] = origin{layer: layer, where: f.Name, line: s.places[pointer].line}
+	}
+	r.own(s, kind)
+	return nil
+}
+
+// own marks the agents a file wrote, because what may run depends on who wrote it.
+func (r *resolver) own(s *source, kind Kind) {
+	_, _, reviewers := s.lookup("reviewers")
+	_, _, comments := s.lookup("comments_analyzer")
+	mark := func(a *Agent) { a.FromRepository, a.fromOperator = kind == Repository, kind == Operator }
+	if comments {
+		mark(&r.settings.Comments)
+	}
+	for i := range r.settings.Reviewers {
+		if reviewers {
+			mark(&r.settings.Reviewers[i])
+		}
+	}
+	if kind == Repository {
+		r.repository = s
+		return
+	}
+	r.operatorReviewers = slices.Clone(r.settings.Reviewers)
+}
+
+// applyRepository applies the repository's file and holds it to the limits of the operator's: whoever pays sets the cap.
+func (r *resolver) applyRepository() error {
+	if r.in.Repository == nil {
+		return nil
+	}
+	before, origins := r.settings, map[string]origin{}
+	for k, o := range r.origins {
+		origins[k] = o
+	}
+	if err := r.applyFile(r.in.Repository, Repository, LayerRepository); err != nil {
+		return err
+	}
+	for _, k := range keys() {
+		o := origins[k.path]
+		if !k.capped || o.layer != LayerOperator || r.origins[k.path].layer != LayerRepository {
+			continue
+		}
+		old, now := k.field(&before), k.field(&r.settings)
+		if amount(now) > amount(old) {
+			o.note = fmt.Sprintf("%s:%d asks for %s, which is more than the operator allows",
+				r.in.Repository.Name, r.origins[k.path].line, display(now))
+			reflect.ValueOf(now).Elem().Set(reflect.ValueOf(old).Elem())
+			r.origins[k.path] = o
+		}
+	}
+	return nil
+}
+
+func (r *resolver) applyEnv() error {
+	if r.in.Env == nil {
+		return nil
+	}
+	for _, k := range keys() {
+		if k.env == "" {
+			continue
+		}
+		if v := strings.TrimSpace(r.in.Env(k.env)); v != "" {
+			if err := r.setText(k, v, "$"+k.env, LayerEnvironment); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// notTyped are settings that the command line cannot carry: lists of groups, and the key, which every user of the machine
+// could read in the process list.
+var notTyped = []string{"reviewers", "commands", "api_key"}
+
+func (r *resolver) applyGiven() error {
+	byPath := map[string]key{}
+	var paths []string
+	for _, k := range keys() {
+		if t := k.shape["type"]; t != "object" && !slices.Contains(notTyped, k.path) {
+			byPath[k.path] = k
+			paths = append(paths, k.path)
+		}
+	}
+	var faults []Fault
+	for _, g := range r.in.Given {
+		k, ok := byPath[g.Key]
+		if !ok {
+			faults = append(faults, Fault{File: g.From, Key: g.Key, Message: "unknown setting", Suggestion: nearest(g.Key, paths)})
+			continue
+		}
+		if err := r.setText(k, g.Value, g.From, LayerCommandLine); err != nil {
+			faults = append(faults, faultsOf(err, g.From)...)
+		}
+	}
+	if len(faults) > 0 {
+		return &Error{faults}
+	}
+	return nil
+}
+
+// setText applies a value that was typed rather than written in a file; it is held to the same schema.
+func (r *resolver) setText(k key, value, from string, layer Layer) error {
+	v := typed(k.shape, value)
+	s := &source{name: from, places: map[string]place{}}
+	if message := s.fits(k, v); message != "" {
+		return &Error{[]Fault{{File: from, Key: k.path, Message: message}}}
+	}
+	if err := setJSON(k.field(&r.settings), v); err != nil {
+		return &Error{[]Fault{{File: from, Key: k.path, Message: err.Error()}}}
+	}
+	r.origins[k.path] = origin{layer: layer, where: from}
+	return nil
+}
+
+// typed reads a text as its shape wants it; what does not fit stays text and is refused by the schema.
+func typed(s shape, value string) any {
+	switch s["type"] {
+	case "integer", "number":
+		if _, err := strconv.ParseFloat(value, 64); err == nil && json.Valid([]byte(value)) {
+			return json.Number(value)
+		}
+	case "boolean":
+		if b, err := strconv.ParseBool(value); err == nil {
+			return b
+		}
+	case "array":
+		var list []any
+		for _, part := range strings.Split(value, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				list = append(list, part)
+			}
+		}
+		return list
+	}
+	return value
+}
+
+// setJSON puts a plain value into a field.
+func setJSON(field, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	switch f := field.(type) {
+	case *time.Duration:
+		return json.Unmarshal(data, (*Duration)(f))
+	}
+	reflect.ValueOf(field).Elem().SetZero() // a stronger layer replaces lists and groups, it does not mix with them
+	return json.Unmarshal(data, field)
+}
+
+func amount(field any) float64 {
+	switch v := reflect.ValueOf(field).Elem(); v.Kind() {
+	case reflect.Int, reflect.Int64:
+		return float64(v.Int())
+	case reflect.Float64:
+		return v.Float()
+	}
+	return 0
+}
+
+// lookup finds the value of a dotted path.
+func (s *source) lookup(path string) (v any, pointer string, ok bool) {
+	v = s.value
+	for _, part := range strings.Split(path, ".") {
+		m, _ := v.(map[string]any)
+		if v, ok = m[part]; !ok {
+			return nil, "", false
+		}
+		pointer += "/" + escape(part)
+	}
+	return v, pointer, true
+}

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Kind is which file a schema is about.
+type Kind int
+
+// The two kinds of files.
+const (
+	Repository Kind = iota // .reviewerc
+	Operator               // the operator's own file
+)
+
+const (
+	repositorySchema = "https://github.com/prloop/prloop/docs/schema/reviewerc.schema.json"
+	operatorSchema   = "https://github.com/prloop/prloop/docs/schema/config.schema.json"
+)
+
+func (k Kind) schemaURL() string {
+	if k == Repository {
+		return repositorySchema
+	}
+	return operatorSchema
+}
+
+// allows reports whether a key may stand in a file of this kind.
+func (k Kind) allows(s key) bool {
+	if k == Repository {
+		return s.operator == ""
+	}
+	return !s.repositoryOnly
+}
+
+// schemaOf builds the schema of a kind of file: draft 2020-12, unknown keys refused at every level.
+func schemaOf(k Kind) shape {
+	top := object(nil, "version", described(shape{"type": "integer", "enum": []any{1}}, "The version of the file's format."))
+	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	top["$id"] = k.schemaURL()
+	top["title"] = map[Kind]string{Repository: ".reviewerc", Operator: "prloop's config.yml"}[k]
+	for _, s := range keys() {
+		if !k.allows(s) {
+			continue
+		}
+		at := top
+		path := strings.Split(s.path, ".")
+		for _, group := range path[:len(path)-1] {
+			properties := at["properties"].(shape)
+			if properties[group] == nil {
+				properties[group] = object(nil)
+			}
+			at = properties[group].(shape)
+		}
+		at["properties"].(shape)[path[len(path)-1]] = described(s.shape, s.doc)
+	}
+	return top
+}
+
+// Schema returns the JSON Schema of a kind of file, indented, as kept in docs/schema.
+func Schema(k Kind) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(schemaOf(k)); err != nil {
+		panic(err) // the shapes are ours and hold nothing but texts, numbers and lists
+	}
+	return b.Bytes()
+}
+
+// compiled holds both schemas, made on first use: start-up counts (design 8).
+var compiled = sync.OnceValue(func() map[Kind]*jsonschema.Schema {
+	out := map[Kind]*jsonschema.Schema{}
+	for _, k := range []Kind{Repository, Operator} {
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		c.RegisterFormat(&jsonschema.Format{Name: "glob", Validate: checkGlob})
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(k)))
+		if err == nil {
+			err = c.AddResource(k.schemaURL(), doc)
+		}
+		if err != nil {
+			panic(err)
+		}
+		out[k] = c.MustCompile(k.schemaURL())
+	}
+	return out
+})
+
+type globError struct{}
+
+func (globError) Error() string { return "is not a valid glob" }
+
+func checkGlob(v any) error {
+	if s, ok := v.(string); ok && !doublestar.ValidatePattern(s) {
+		return globError{}
+	}
+	return nil
+}
+
+// fits checks one value against one setting's shape and says what is wrong with it; empty when nothing is.
+func (s *source) fits(k key, v any) string {
+	at := map[string]any{}
+	top := at
+	path := strings.Split(k.path, ".")
+	for _, group := range path[:len(path)-1] {
+		next := map[string]any{}
+		at[group] = next
+		at = next
+	}
+	at[path[len(path)-1]] = v
+	kind := Operator
+	if k.repositoryOnly {
+		kind = Repository
+	}
+	var invalid *jsonschema.ValidationError
+	if err := compiled()[kind].Validate(top); errors.As(err, &invalid) {
+		s.collect(kind, invalid)
+		return s.faults[0].Message
+	}
+	return ""
+}

@@ -1,0 +1,226 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Settings are all values after the layers were resolved. Nothing in it is nil that a reader would have to check.
+type Settings struct {
+	// Reviewers are those that take part, 1 to 5, in the order they were written.
+	Reviewers []Agent
+	// Comments is the comments analyzer.
+	Comments Agent
+	// MinReviewers is how many complete answers a verdict needs; 0 means more than half.
+	MinReviewers int
+	// Model and EscalationModel are what the builtin agents ask for (review agent spec).
+	Model, EscalationModel string
+	// BaseURL is the OpenAI-compatible endpoint. The operator's layers alone may set it: the key goes there.
+	BaseURL string
+	// APIKey is for internal/gateway alone.
+	APIKey Secret
+	// ScoreThreshold silences lower scores; ElevationThreshold is how many low scores of one kind may be joined
+	// (reviewer design 3.1).
+	ScoreThreshold, ElevationThreshold int
+	Context                            Context
+	Limits                             review.Limits
+	// WallTime bounds the whole run.
+	WallTime time.Duration
+	// PublishMode is append (design 3.1).
+	PublishMode string
+	// MinSupport is how many reviewers must agree before a finding counts (design 3.3).
+	MinSupport int
+	// AllowRepoCommands lets `use: command` of a repository's file run on pull requests.
+	AllowRepoCommands bool
+
+	// Commands, Review, Schedule, Tools and Output are the repository's custom prompts (custom prompts).
+	Commands []Command
+	Review   ReviewTriggers
+	Schedule Schedule
+	Tools    ToolAllowlist
+	Output   OutputDefaults
+
+	explained []Setting
+}
+
+// ModelConfigured reports whether builtin agents have a model to talk to: a key, or an endpoint of the operator's own
+// that may need none.
+func (s Settings) ModelConfigured() bool {
+	return s.APIKey.Reveal() != "" || s.BaseURL != defaultBaseURL
+}
+
+// Context is what the brief is built by.
+type Context struct {
+	// Include and Exclude are globs on paths; excluded files are read by nothing (design 5).
+	Include, Exclude []string
+	// Guidance are further files of written rules, beside the known ones.
+	Guidance []string
+}
+
+// Agent is one agent as configured.
+type Agent struct {
+	Name string `json:"name"`
+	// Use is builtin, static or command.
+	Use   string `json:"use"`
+	Model string `json:"model,omitempty"`
+	// Lens is what a builtin reviewer looks for.
+	Lens string   `json:"lens,omitempty"`
+	Path string   `json:"path,omitempty"`
+	Args []string `json:"args,omitempty"`
+	// Timeout is the agent's wall time; 0 means that of the limits.
+	Timeout  Duration          `json:"timeout,omitempty"`
+	Settings map[string]Scalar `json:"settings,omitempty"`
+	// FromRepository is true when the agent was written in the repository's file.
+	FromRepository bool `json:"-"`
+	// fromOperator agents are looked up beside the operator's file.
+	fromOperator bool
+}
+
+// The ways to be an agent (design 5).
+const (
+	UseBuiltin = "builtin"
+	UseStatic  = "static"
+	UseCommand = "command"
+)
+
+// Command is one custom prompt (custom prompts, "Shared prompt module model").
+type Command struct {
+	ID     string        `json:"id"`
+	Title  string        `json:"title,omitempty"`
+	Prompt string        `json:"prompt"`
+	Tools  CommandTools  `json:"tools,omitzero"`
+	Limits CommandLimits `json:"limits,omitzero"`
+	Output CommandOutput `json:"output,omitzero"`
+	// Comment.Type is issue, review or both; empty means Output.CommentType of the file, then both.
+	Comment CommandComment `json:"comment,omitzero"`
+	Files   Globs          `json:"files,omitzero"`
+}
+
+// CommandTools restricts the file's allowlist; it never widens it.
+type CommandTools struct {
+	Allow []string `json:"allow,omitempty"`
+}
+
+// CommandLimits bound cost and noise; 0 means no bound of its own.
+type CommandLimits struct {
+	MaxFiles     int `json:"maxFiles,omitempty"`
+	MaxFindings  int `json:"maxFindings,omitempty"`
+	MaxDiffLines int `json:"maxDiffLines,omitempty"`
+}
+
+// CommandOutput says how a command answers.
+type CommandOutput struct {
+	// Format is findings, narrative or checklist.
+	Format string `json:"format,omitempty"`
+	// SeverityFloor is low, medium, high or critical.
+	SeverityFloor string `json:"severityFloor,omitempty"`
+	// Mode is feed_main, separate_comment or both.
+	Mode string `json:"mode,omitempty"`
+}
+
+// CommandComment says what kind of comment a command posts.
+type CommandComment struct {
+	Type string `json:"type,omitempty"`
+}
+
+// Globs choose paths.
+type Globs struct {
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+}
+
+// ReviewTriggers are the commands that run on every pull request, and their model.
+type ReviewTriggers struct {
+	Run      []string       `json:"run,omitempty"`
+	Defaults ReviewDefaults `json:"defaults,omitzero"`
+}
+
+// ReviewDefaults are model settings of the commands in Run.
+type ReviewDefaults struct {
+	Provider    string   `json:"provider,omitempty"`
+	Model       string   `json:"model,omitempty"`
+	Reasoning   string   `json:"reasoning,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+}
+
+// Schedule is scheduled maintenance (custom prompts, plan B).
+type Schedule struct {
+	Enabled bool `json:"enabled,omitempty"`
+	// Runs maps the workflow's job id to command ids.
+	Runs       map[string][]string `json:"runs,omitempty"`
+	Limits     CommandLimits       `json:"limits,omitzero"`
+	Conditions ScheduleConditions  `json:"conditions,omitzero"`
+	WriteScope Globs               `json:"writeScope,omitzero"`
+}
+
+// ScheduleConditions skip a scheduled run.
+type ScheduleConditions struct {
+	Paths Globs `json:"paths,omitzero"`
+}
+
+// ToolAllowlist bounds the tools of all commands; empty means all categories.
+type ToolAllowlist struct {
+	Allowlist []string `json:"allowlist,omitempty"`
+}
+
+// OutputDefaults hold for commands that say nothing themselves.
+type OutputDefaults struct {
+	CommentType string `json:"commentType,omitempty"`
+}
+
+// Secret is a value that no printing shows.
+type Secret struct{ s string }
+
+// Reveal gives the value to the one place that needs it.
+func (s Secret) Reveal() string { return s.s }
+
+// String says only whether it is set.
+func (s Secret) String() string {
+	if s.s == "" {
+		return "(not set)"
+	}
+	return "(set)"
+}
+
+// Format keeps every printing verb to String.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
+
+// MarshalJSON keeps the value out of JSON too.
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
+
+// UnmarshalJSON reads the value from the operator's file.
+func (s *Secret) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &s.s) }
+
+// Duration is a time span written as 90s or 10m.
+type Duration time.Duration
+
+// MarshalJSON writes it as it is read.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+
+// UnmarshalJSON reads 90s or 10m.
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	v, err := time.ParseDuration(s)
+	*d = Duration(v)
+	return err
+}
+
+// Scalar is a text, number or boolean kept as text.
+type Scalar string
+
+// UnmarshalJSON reads any of the three.
+func (s *Scalar) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err == nil {
+		*s = Scalar(text)
+		return nil
+	}
+	*s = Scalar(b)
+	return nil
+}

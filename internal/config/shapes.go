@@ -1,0 +1,126 @@
+package config
+
+// shape is a JSON Schema.
+type shape = map[string]any
+
+func text(minLength, maxLength int) shape {
+	return shape{"type": "string", "minLength": minLength, "maxLength": maxLength}
+}
+
+func match(pattern string) shape { return shape{"type": "string", "pattern": pattern} }
+
+func integer(low, high int) shape { return shape{"type": "integer", "minimum": low, "maximum": high} }
+
+func number(low, high float64) shape { return shape{"type": "number", "minimum": low, "maximum": high} }
+
+func boolean() shape { return shape{"type": "boolean"} }
+
+func choice(values ...string) shape {
+	enum := make([]any, len(values))
+	for i, v := range values {
+		enum[i] = v
+	}
+	return shape{"type": "string", "enum": enum}
+}
+
+func duration() shape {
+	return shape{"type": "string", "pattern": `^([0-9]{1,6}(s|m|h)){1,3}$`, "description": "A time span such as 90s or 10m."}
+}
+
+func list(items shape, least, most int) shape {
+	return shape{"type": "array", "items": items, "minItems": least, "maxItems": most}
+}
+
+func globs() shape {
+	return list(shape{"type": "string", "minLength": 1, "maxLength": 500, "format": "glob"}, 0, 200)
+}
+
+// object makes a strict group of keys out of name and shape pairs.
+func object(required []any, pairs ...any) shape {
+	properties := shape{}
+	for i := 0; i < len(pairs); i += 2 {
+		properties[pairs[i].(string)] = pairs[i+1]
+	}
+	s := shape{"type": "object", "additionalProperties": false, "properties": properties}
+	if required != nil {
+		s["required"] = required
+	}
+	return s
+}
+
+func described(s shape, doc string) shape {
+	s["description"] = doc
+	return s
+}
+
+const agentName = `^[a-z0-9][a-z0-9._-]{0,39}$`
+
+// agentShape is a reviewer, or the comments analyzer, which needs no name and has no lens.
+func agentShape(reviewer bool) shape {
+	pairs := []any{
+		"use", described(choice(UseBuiltin, UseStatic, UseCommand),
+			"builtin asks the model; static needs none; command runs any program that speaks JSON over stdio."),
+		"model", described(text(1, 200), "For builtin: the model instead of the common one."),
+		"path", described(text(1, 1000), "For command: the program."),
+		"args", described(list(shape{"type": "string", "maxLength": 4000}, 0, 100), "For command: its arguments."),
+		"timeout", described(duration(), "Wall time, instead of limits.max_wall_time_seconds."),
+		"settings", shape{
+			"type": "object", "maxProperties": 50, "description": "Free options handed to the agent; nothing secret.",
+			"additionalProperties": shape{"type": []any{"string", "number", "boolean"}},
+		},
+	}
+	if !reviewer {
+		return object([]any{"use"}, pairs...)
+	}
+	pairs = append(pairs,
+		"name", described(match(agentName), "Unique; stands in reports and in --reviewers."),
+		"lens", described(match(`^[a-z][a-z0-9_-]{0,39}$`), "For builtin: what the reviewer looks for."))
+	return object([]any{"name", "use"}, pairs...)
+}
+
+const commandID = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
+
+func ids() shape { return list(match(commandID), 0, 50) }
+
+func pathFilter() shape { return object(nil, "include", globs(), "exclude", globs()) }
+
+func commandLimits() shape {
+	return object(nil, "maxFiles", integer(1, 100_000), "maxFindings", integer(1, 1000), "maxDiffLines", integer(1, 1_000_000))
+}
+
+// tools are the categories of custom prompts, in both spellings found in the wild (design 3.12).
+func tools() shape {
+	s := list(choice("filesystem", "git.read", "git.history", "github.read", "github.pr.read", "github.write", "github.pr.feedback",
+		"github.pr", "github.pr.manage", "repo.write", "agent.subagent"), 0, 20)
+	s["uniqueItems"] = true
+	return s
+}
+
+func commandShape() shape {
+	return object([]any{"id", "prompt"},
+		"id", described(match(commandID), "The name used in comments, review.run and schedule.runs."),
+		"title", text(1, 200),
+		"prompt", text(1, 20_000),
+		"tools", object(nil, "allow", tools()),
+		"limits", commandLimits(),
+		"output", object(nil, "format", choice("findings", "narrative", "checklist"),
+			"severityFloor", choice("low", "medium", "high", "critical"), "mode", choice("feed_main", "separate_comment", "both")),
+		"comment", object(nil, "type", choice("issue", "review", "both")),
+		"files", pathFilter())
+}
+
+func reviewShape() shape {
+	return object(nil, "run", ids(), "defaults", object(nil,
+		"provider", text(1, 100), "model", text(1, 200),
+		"reasoning", choice("off", "minimal", "low", "medium", "high", "xhigh"),
+		"temperature", number(0, 2)))
+}
+
+func scheduleShape() shape {
+	return object(nil,
+		"enabled", boolean(),
+		"runs", shape{"type": "object", "maxProperties": 50, "additionalProperties": ids()},
+		"limits", commandLimits(),
+		"conditions", object(nil, "paths", pathFilter()),
+		"writeScope", pathFilter())
+}

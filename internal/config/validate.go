@@ -1,0 +1,192 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// Validate checks one file by itself. The error is an *Error that holds every fault with its line.
+func Validate(k Kind, name string, data []byte) error {
+	_, err := load(k, name, data)
+	return err
+}
+
+// load parses and validates a file.
+func load(k Kind, name string, data []byte) (*source, error) {
+	s, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	var invalid *jsonschema.ValidationError
+	if err := compiled()[k].Validate(s.value); errors.As(err, &invalid) {
+		s.collect(k, invalid)
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s.crossCheck()
+	if len(s.faults) > 0 {
+		return nil, &Error{sortFaults(s.faults)}
+	}
+	return s, nil
+}
+
+// collect turns the validator's tree of errors into faults at their lines.
+func (s *source) collect(k Kind, e *jsonschema.ValidationError) {
+	for _, cause := range e.Causes {
+		s.collect(k, cause)
+	}
+	if len(e.Causes) > 0 {
+		return
+	}
+	pointer := ""
+	for _, part := range e.InstanceLocation {
+		pointer += "/" + escape(part)
+	}
+	if extra, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
+		for _, name := range extra.Properties {
+			s.unknownKey(k, pointer, name)
+		}
+		return
+	}
+	s.faultAt(pointer, s.message(e.ErrorKind), s.meant(e.ErrorKind))
+}
+
+// faultAt adds a fault at a pointer, or at the nearest place above it that is known.
+func (s *source) faultAt(pointer, message, suggestion string) {
+	at := pointer
+	p, ok := s.places[at]
+	for !ok && at != "" {
+		at = at[:strings.LastIndexByte(at, '/')]
+		p, ok = s.places[at]
+	}
+	f := s.at(p.line, p.column, keyOf(pointer), message)
+	f.Suggestion = suggestion
+	s.faults = append(s.faults, *f)
+}
+
+// unknownKey says why a key is not accepted: it belongs to the other file, or it is misspelt.
+func (s *source) unknownKey(k Kind, parent, name string) {
+	pointer := parent + "/" + escape(name)
+	path := strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+	for _, known := range keys() {
+		switch {
+		case known.path != path:
+		case known.operator != "":
+			s.faultAt(pointer, "may be set only by the operator (command line, environment or config.yml): "+known.operator, "")
+			return
+		default:
+			s.faultAt(pointer, "belongs in the repository's .reviewerc", "")
+			return
+		}
+	}
+	properties, _ := schemaAt(schemaOf(k), parent)["properties"].(shape)
+	s.faultAt(pointer, "unknown key", nearest(name, slices.Collect(maps.Keys(properties))))
+}
+
+// schemaAt follows a pointer of the instance through a schema.
+func schemaAt(at shape, pointer string) shape {
+	for _, part := range strings.Split(pointer, "/")[1:] {
+		if items, ok := at["items"].(shape); ok {
+			at = items
+			continue
+		}
+		properties, _ := at["properties"].(shape)
+		next, _ := properties[part].(shape)
+		at = next
+	}
+	return at
+}
+
+// message says in one line what the schema found.
+func (s *source) message(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return fmt.Sprintf("is %s, but must be %s", article(k.Got), article(k.Want...))
+	case *kind.Enum:
+		if got, ok := k.Got.(string); ok {
+			switch got {
+			case "acp", "sticky":
+				return fmt.Sprintf("%q is not supported by this version; use one of %s", got, words(k.Want))
+			}
+			return fmt.Sprintf("%q is not one of %s", clip(got), words(k.Want))
+		}
+		return "is not one of " + words(k.Want)
+	case *kind.Required:
+		return "lacks " + strings.Join(k.Missing, ", ")
+	case *kind.Minimum:
+		return "must be at least " + k.Want.RatString()
+	case *kind.Maximum:
+		return "must be at most " + k.Want.RatString()
+	case *kind.MinItems:
+		return fmt.Sprintf("needs at least %d", k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("has %d, but at most %d are accepted", k.Got, k.Want)
+	case *kind.MaxProperties:
+		return fmt.Sprintf("has %d, but at most %d are accepted", k.Got, k.Want)
+	case *kind.MinLength:
+		return "is empty"
+	case *kind.MaxLength:
+		return fmt.Sprintf("is longer than %d characters", k.Want)
+	case *kind.UniqueItems:
+		return "names the same thing twice"
+	case *kind.Format:
+		return "is not a valid " + k.Want
+	case *kind.Pattern:
+		if d := duration(); k.Want == d["pattern"] {
+			return "is not a time span such as 90s or 10m"
+		}
+		return "does not have the form " + k.Want
+	}
+	return "is not accepted"
+}
+
+func (s *source) meant(k jsonschema.ErrorKind) string {
+	e, ok := k.(*kind.Enum)
+	if !ok {
+		return ""
+	}
+	got, _ := e.Got.(string)
+	var candidates []string
+	for _, w := range e.Want {
+		if text, ok := w.(string); ok {
+			candidates = append(candidates, text)
+		}
+	}
+	return nearest(got, candidates)
+}
+
+func article(kinds ...string) string {
+	names := map[string]string{
+		"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+		"array": "a list", "object": "a group of keys", "null": "empty",
+	}
+	out := make([]string, len(kinds))
+	for i, k := range kinds {
+		out[i] = names[k]
+	}
+	return strings.Join(out, " or ")
+}
+
+func words(values []any) string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = fmt.Sprint(v)
+	}
+	return strings.Join(out, ", ")
+}
+
+// item gives the text at keys below a list item; empty when it is missing or no text.
+func item(v any, name string) string {
+	m, _ := v.(map[string]any)
+	text, _ := m[name].(string)
+	return text
+}
+
+func index(pointer string, i int) string { return pointer + "/" + strconv.Itoa(i) }

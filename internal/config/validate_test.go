@@ -1,0 +1,158 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// faultLines gives "line message suggestion" for each fault of an error.
+func faultLines(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error is %T, want *Error: %v", err, err)
+	}
+	var out []string
+	for _, f := range e.Faults {
+		line := fmt.Sprintf("%d %s: %s", f.Line, f.Key, f.Message)
+		if f.Suggestion != "" {
+			line += " -> " + f.Suggestion
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestEveryFaultHasItsOwnLine(t *testing.T) {
+	data, err := os.ReadFile("testdata/faults.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(faultLines(t, Validate(Repository, ".reviewerc", data)), "\n")
+	want := strings.TrimSpace(`
+1 version: is not one of 1
+2 modle: unknown key -> model
+3 base_url: may be set only by the operator (command line, environment or config.yml): whoever chooses the endpoint receives the operator's key
+4 api_key: may be set only by the operator (command line, environment or config.yml): a secret in a repository is no secret
+5 problem_score_threshold: must be at most 10
+7 limits.max_llm_calls: is text, but must be a whole number
+9 publish.mode: "sticky" is not supported by this version; use one of append
+11 reviewers[0].name: does not have the form ^[a-z0-9][a-z0-9._-]{0,39}$
+12 reviewers[0].use: "acp" is not supported by this version; use one of builtin, static, command
+14 reviewers[1].use: command needs path, the program to run
+15 reviewers[1].timeout: is not a time span such as 90s or 10m
+17 reviewers[2].lens: has no meaning with use: static
+18 reviewers[3].name: "two" is used twice
+20 context.exclude[0]: is not a valid glob
+22 commands[0]: lacks prompt
+23 commands[0].outputs: unknown key -> output
+26 review.run[1]: no command has the id "securty" -> security`)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestFaultShowsPlaceExcerptAndSuggestion(t *testing.T) {
+	err := Validate(Repository, ".reviewerc", []byte("model: a\nreviewrs: []\n"))
+	want := ".reviewerc:2:1: reviewrs: unknown key; did you mean \"reviewers\"?\n    2 | reviewrs: []\n      | ^"
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestNoExcerptWhereASecretMayStand(t *testing.T) {
+	err := Validate(Repository, ".reviewerc", []byte("api_key: sk-verysecret\n"))
+	if err == nil || strings.Contains(err.Error(), "verysecret") {
+		t.Errorf("the error shows the key, or there is none: %v", err)
+	}
+}
+
+// Custom prompts: the examples of the document are valid files.
+func TestExamplesOfCustomPrompts(t *testing.T) {
+	for _, name := range []string{"plan-a.yml", "plan-b.yml"} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(Repository, name, data); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Security T107: ten bombs, each refused with a typed error and fast.
+func TestBombs(t *testing.T) {
+	bombs := map[string]string{
+		"20 KB of [":                strings.Repeat("[", 20_000),
+		"20 KB of {a:":              strings.Repeat("{a: ", 5_000),
+		"aliases that multiply":     "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n",
+		"a merge key":               "a:\n  <<: {b: 1}\n",
+		"64 KB of dashes":           strings.Repeat("- ", 32_000),
+		"question marks":            strings.Repeat("? ", 3_000),
+		"nested by indentation":     indented(300),
+		"blank lines in a literal":  "prompt: |\n" + strings.Repeat("\n", 20_000) + "x",
+		"thousands of keys":         strings.Repeat("k: 1\n", 12_000),
+		"tags":                      strings.Repeat("!a ", 20_000),
+		"more than 64 KB":           "model: " + strings.Repeat("x", 70_000),
+		"colons on one line":        strings.Repeat("a: ", 2_500),
+		"not UTF-8":                 "model: \xff\xfe",
+		"NUL":                       "model: a\x00b",
+		"a second document":         "model: a\n---\nmodel: b\n",
+		"a custom tag on one value": "model: !!binary aGVsbG8=\n",
+	}
+	for name, data := range bombs {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			err := Validate(Repository, "bomb.yml", []byte(data))
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("accepted, or untyped: %v", err)
+			}
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("took %v", took)
+			}
+			if len(err.Error()) > 2000 {
+				t.Errorf("the message has %d bytes", len(err.Error()))
+			}
+		})
+	}
+}
+
+func indented(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
+func FuzzConfigYAML(f *testing.F) {
+	for _, seed := range []string{"model: a\n", "reviewers:\n- name: a\n  use: static\n", "a: &a [*a]\n", "? a\n: b\n", "a: {b: [c, {d: e}]}\n", "- 1\n- x: 2\n", "a: |\n  b\n\n c\n", "\"a\": 'b'\n", "1: 2\n", "a: 1e400\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, k := range []Kind{Repository, Operator} {
+			err := Validate(k, "fuzz.yml", data)
+			var e *Error
+			if err != nil && !errors.As(err, &e) {
+				t.Fatalf("untyped error: %v", err)
+			}
+			if err == nil {
+				in := Input{Local: true, Repository: &File{".reviewerc", data}}
+				if k == Operator {
+					in = Input{Operator: &File{"config.yml", data}}
+				}
+				if s, err := Resolve(in); err == nil && (len(s.Reviewers) == 0 || len(s.Reviewers) > 5) {
+					t.Fatalf("%d reviewers", len(s.Reviewers))
+				}
+			}
+		}
+	})
+}
