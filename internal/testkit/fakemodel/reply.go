@@ -1,0 +1,186 @@
+package fakemodel
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// reply is one answer on its way.
+type reply struct {
+	req    Request
+	answer Answer
+	cached int
+}
+
+func (p reply) send(w http.ResponseWriter, r *http.Request) {
+	if p.answer.Hang {
+		<-r.Context().Done()
+		return
+	}
+	if d := p.answer.delay(); d > 0 {
+		select {
+		case <-time.After(d):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if p.answer.Drop == "before" {
+		drop(w)
+		return
+	}
+	switch {
+	case p.answer.Status != 0 && p.answer.Status != http.StatusOK:
+		if p.answer.RetryAfter != "" {
+			w.Header().Set("Retry-After", p.answer.RetryAfter)
+		}
+		writeError(w, p.answer.Status, cmp.Or(p.answer.Code, "scripted_error"), cmp.Or(p.answer.Message, "the script says so"))
+	case p.answer.Raw != "":
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, p.answer.Raw)
+	case p.req.Stream:
+		p.stream(w)
+	default:
+		p.whole(w)
+	}
+}
+
+func (p reply) whole(w http.ResponseWriter) {
+	message := map[string]any{"role": "assistant", "content": p.answer.text()}
+	if p.answer.Refusal != "" {
+		message["refusal"] = p.answer.Refusal
+	}
+	if calls := p.toolCalls(); calls != nil {
+		message["tool_calls"] = calls
+	}
+	body := p.head("chat.completion")
+	body["choices"] = []any{map[string]any{"index": 0, "message": message, "finish_reason": p.answer.finish()}}
+	if !p.answer.NoUsage {
+		body["usage"] = p.usage()
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // only maps of plain values stand in it
+	}
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case p.answer.Endless:
+		half, _, _ := strings.Cut(string(data), `"content":"`)
+		_, _ = io.WriteString(w, half+`"content":"`)
+		forever(w, strings.Repeat("and so on ", 400))
+	case p.answer.Drop == "middle":
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data[:len(data)/2])
+		drop(w)
+	default:
+		_, _ = w.Write(data)
+	}
+}
+
+func (p reply) stream(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_ = p.chunk(w, map[string]any{"role": "assistant", "content": ""}, nil)
+	if p.answer.Endless {
+		for p.chunk(w, map[string]any{"content": "and so on "}, nil) == nil {
+		}
+		return
+	}
+	pieces := split(p.answer.text(), 40)
+	for i, piece := range pieces {
+		if p.answer.Drop == "middle" && i == len(pieces)/2 {
+			drop(w)
+			return
+		}
+		_ = p.chunk(w, map[string]any{"content": piece}, nil)
+	}
+	for i, call := range p.toolCalls() {
+		call["index"] = i
+		_ = p.chunk(w, map[string]any{"tool_calls": []any{call}}, nil)
+	}
+	_ = p.chunk(w, map[string]any{}, p.answer.finish())
+	if p.req.includeUsage && !p.answer.NoUsage {
+		last := p.head("chat.completion.chunk")
+		last["choices"], last["usage"] = []any{}, p.usage()
+		_ = event(w, last)
+	}
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
+
+func (p reply) chunk(w http.ResponseWriter, delta map[string]any, finish any) error {
+	c := p.head("chat.completion.chunk")
+	c["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}
+	return event(w, c)
+}
+
+func event(w http.ResponseWriter, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "data: %s\n\n", data); err != nil {
+		return err
+	}
+	return http.NewResponseController(w).Flush()
+}
+
+func (p reply) head(object string) map[string]any {
+	return map[string]any{
+		"id": fmt.Sprintf("chatcmpl-%d", p.req.Call), "object": object, "created": 1_700_000_000 + p.req.Call, "model": p.req.Model,
+	}
+}
+
+func (p reply) toolCalls() []map[string]any {
+	var calls []map[string]any
+	for i, c := range p.answer.ToolCalls {
+		calls = append(calls, map[string]any{
+			"id": cmp.Or(c.ID, fmt.Sprintf("call_%d_%d", p.req.Call, i)), "type": "function",
+			"function": map[string]any{"name": c.Name, "arguments": c.Arguments},
+		})
+	}
+	return calls
+}
+
+func (p reply) usage() map[string]any {
+	u := Usage{Input: len(flat(p.req.Messages)) / bytesPerToken, Cached: p.cached, Output: len(p.answer.text())/bytesPerToken + 1}
+	if p.answer.Usage != nil {
+		u = *p.answer.Usage
+	}
+	m := map[string]any{
+		"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
+		"prompt_tokens_details": map[string]any{"cached_tokens": u.Cached},
+	}
+	if u.CostUSD != nil {
+		m["cost"] = *u.CostUSD
+	}
+	return m
+}
+
+// forever sends the text again and again until the caller has gone.
+func forever(w http.ResponseWriter, text string) {
+	flush := http.NewResponseController(w)
+	for {
+		if _, err := io.WriteString(w, text); err != nil || flush.Flush() != nil {
+			return
+		}
+	}
+}
+
+// drop cuts the connection without a proper end.
+func drop(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+func split(s string, size int) []string {
+	r := []rune(s)
+	var out []string
+	for len(r) > size {
+		out = append(out, string(r[:size]))
+		r = r[size:]
+	}
+	return append(out, string(r))
+}
