@@ -79,30 +79,31 @@ func (f *family) forget(pid int) {
 	delete(f.members, pid)
 }
 
-// sweepOrphans ends what fell to this process: descendants of children that ran without a leash or killed it. They are told
-// from children that other code of this process started by their session: all of ours begin one of their own.
-func (f *family) sweepOrphans() (killed int, clean bool) {
-	return sweep(func() []process {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		all := processes()
-		self := os.Getpid()
-		var roots []int
-		var found []process
-		for _, p := range all {
-			if p.parent != self || p.session == f.session || f.members[p.pid] {
-				continue
-			}
-			if p.zombie {
-				_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
-				continue
-			}
-			roots = append(roots, p.pid)
-			found = append(found, p)
+// sweepOrphans ends what fell to this process: descendants of children that ran without a leash or killed it.
+func (f *family) sweepOrphans() (killed int, clean bool) { return sweep(f.orphans) }
+
+// orphans lists what fell to this process, with all below it. They are told from children that other code of this process
+// started by their session: all of ours begin one of their own.
+func (f *family) orphans() []process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := processes()
+	self := os.Getpid()
+	var roots []int
+	var found []process
+	for _, p := range all {
+		if p.parent != self || p.session == f.session || f.members[p.pid] {
+			continue
 		}
-		if len(roots) == 0 {
-			return nil
+		if p.zombie {
+			_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+			continue
 		}
-		return append(found, below(all, roots...)...)
-	})
+		roots = append(roots, p.pid)
+		found = append(found, p)
+	}
+	if len(roots) == 0 {
+		return nil
+	}
+	return append(found, below(all, roots...)...)
 }

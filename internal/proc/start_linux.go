@@ -149,9 +149,13 @@ func (c *direct) destroy() { c.kill() }
 func (c *direct) wait() status {
 	st := exitStatus(c.cmd.Wait(), c.cmd)
 	pid := c.cmd.Process.Pid
-	theFamily().forget(pid)
-	settle(func() []process { return inSession(processes(), pid) })
-	killed, clean := theFamily().sweepOrphans()
+	f := theFamily()
+	f.forget(pid)
+	// One look is enough for a tool of our own that left nothing: these are started by the hundred.
+	if !settle(func() []process { return append(f.orphans(), inSession(processes(), pid)...) }) {
+		return st
+	}
+	killed, clean := f.sweepOrphans()
 	st.survivors, st.unclean = killed, !clean
 	return st
 }
