@@ -103,13 +103,13 @@ func (e *Engine) prepare(ctx context.Context) error {
 		return err
 	}
 	defer l.release()
-	e.client, err = e.newContext(ctx)
+	e.client, err = e.newContext(ctx, bridge{log: e.log})
 	return err
 }
 
 // newContext gives a DBOS context that is not yet launched. It does not end with ctx: a DBOS context that is cancelled from
 // outside marks its workflows as cancelled, one that is shut down leaves them pending.
-func (e *Engine) newContext(ctx context.Context) (dbos.Context, error) {
+func (e *Engine) newContext(ctx context.Context, log bridge) (dbos.Context, error) {
 	// The path goes through a file URI, so that a question mark in a folder's name stays part of it.
 	dsn := "sqlite:" + (&url.URL{Scheme: "file", Path: filepath.ToSlash(e.opts.Path)}).String()
 	return dbos.NewContext(context.WithoutCancel(ctx), dbos.Config{
@@ -117,7 +117,7 @@ func (e *Engine) newContext(ctx context.Context) (dbos.Context, error) {
 		ApplicationVersion:     appVersion,
 		ExecutorID:             fmt.Sprintf("%d-%s", os.Getpid(), rand.Text()),
 		DatabaseURL:            dsn,
-		Logger:                 slog.New(bridge{e.log}),
+		Logger:                 slog.New(log),
 		SystemDBStartupTimeout: 30 * time.Second,
 	})
 }

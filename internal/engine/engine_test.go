@@ -1,3 +1,5 @@
+//go:build unix
+
 package engine
 
 import (
@@ -35,6 +37,10 @@ func child(path, killIn string) int {
 			if step != killIn {
 				return
 			}
+			if os.Getenv("ENGINE_TEST_FULL") != "" {
+				fillDisk()
+				return
+			}
 			if step == "r3" { // the two beside it are to be stored already
 				waitStored(e, "r1", "r2")
 			}
@@ -48,6 +54,10 @@ func child(path, killIn string) int {
 	defer e.Close(ctx)
 	start := time.Now()
 	out, err := e.Run(ctx, runID, []byte("in"))
+	if errors.Is(err, ErrUnfinished) {
+		fmt.Fprintln(os.Stderr, err)
+		return 75
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -133,10 +143,10 @@ func open(t *testing.T, path string, h Handler) *Engine {
 	return e
 }
 
-func start(t *testing.T, path, killIn string) ([]byte, error) {
+func start(t *testing.T, path, killIn string, env ...string) ([]byte, error) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "ENGINE_TEST_DB="+path, "ENGINE_TEST_KILL="+killIn)
+	cmd.Env = append(append(os.Environ(), "ENGINE_TEST_DB="+path, "ENGINE_TEST_KILL="+killIn), env...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -189,6 +199,10 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 		result <- fmt.Sprint(string(out), err)
 	}()
 	<-started
+	before, _, err := first.lookup(t.Context(), runID)
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	second := open(t, path, func(context.Context, *Steps, []byte) ([]byte, error) { return []byte("other"), nil })
 	if out, err := second.Run(t.Context(), "another-run", nil); err != nil || string(out) != "other" {
@@ -205,6 +219,10 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 	}
 	if out, err := start(t, path, ""); err == nil {
 		t.Errorf("another process executed a live run: %s", out)
+	}
+	if after, _, err := second.lookup(t.Context(), runID); err != nil || after.Status != before.Status ||
+		after.Attempts != before.Attempts || after.UpdatedAt != before.UpdatedAt {
+		t.Errorf("the live run's row changed from %+v to %+v, %v", before, after, err)
 	}
 	pending, err := second.Pending(t.Context())
 	if err != nil || len(pending) != 1 || pending[0].ID != runID || !pending[0].Live {

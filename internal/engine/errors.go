@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
 )
 
 // Errors a caller branches on, all found by errors.Is.
@@ -72,4 +74,20 @@ func Halt(err error) error {
 		return nil
 	}
 	return halt{err}
+}
+
+// cause takes DBOS's wrappings off an error; they repeat ids our own errors name. Steps that differ from the stored ones
+// are ErrVersion: the handler changed while the version did not.
+func cause(err error) error {
+	for de := (*dbos.Error)(nil); errors.As(err, &de); {
+		if de.Code == dbos.ErrorCodeUnexpectedStep {
+			return fmt.Errorf("%w: step %q was stored as %q", ErrVersion, de.ExpectedName, de.RecordedName)
+		}
+		inner := errors.Unwrap(de)
+		if inner == nil {
+			return errors.New(de.Message)
+		}
+		err = inner
+	}
+	return err
 }

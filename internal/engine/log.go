@@ -2,14 +2,24 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 )
 
 // bridge hands DBOS's log to ours, two levels quieter: what it calls information is of use only to somebody who debugs
 // the engine, and its errors reach the caller as errors.
-type bridge struct{ log hclog.Logger }
+type bridge struct {
+	log hclog.Logger
+	// lost, if set, hears why the outcome of a workflow could not be stored. DBOS only logs it when the workflow was started
+	// from a queue; without this the wait for the outcome would have to last storeWait.
+	lost func(error)
+}
+
+// lostMessage begins what DBOS v1.4 logs then; TestFullDiskAtTheEnd holds it.
+const lostMessage = "Error recording workflow outcome"
 
 // level maps DBOS's levels to ours.
 func level(l slog.Level) hclog.Level {
@@ -25,7 +35,7 @@ func level(l slog.Level) hclog.Level {
 // Enabled spares DBOS the work of composing what nobody reads.
 func (b bridge) Enabled(_ context.Context, l slog.Level) bool {
 	have := b.log.GetLevel()
-	return have != hclog.Off && level(l) >= have
+	return b.lost != nil && l >= slog.LevelError || have != hclog.Off && level(l) >= have
 }
 
 // Handle passes one record on; "error" becomes "err", the key used everywhere else.
@@ -33,6 +43,9 @@ func (b bridge) Handle(_ context.Context, r slog.Record) error {
 	args := make([]any, 0, 2*r.NumAttrs())
 	r.Attrs(func(a slog.Attr) bool {
 		args = append(args, key(a.Key), a.Value.Resolve().Any())
+		if b.lost != nil && a.Key == "error" && strings.HasPrefix(r.Message, lostMessage) {
+			b.lost(asError(a.Value.Any()))
+		}
 		return true
 	})
 	b.log.Log(level(r.Level), r.Message, args...)
@@ -45,15 +58,22 @@ func (b bridge) WithAttrs(attrs []slog.Attr) slog.Handler {
 	for _, a := range attrs {
 		args = append(args, key(a.Key), a.Value.Resolve().Any())
 	}
-	return bridge{b.log.With(args...)}
+	return bridge{b.log.With(args...), b.lost}
 }
 
 // WithGroup becomes a name, hclog having no groups.
-func (b bridge) WithGroup(name string) slog.Handler { return bridge{b.log.Named(name)} }
+func (b bridge) WithGroup(name string) slog.Handler { return bridge{b.log.Named(name), b.lost} }
 
 func key(k string) string {
 	if k == "error" {
 		return "err"
 	}
 	return k
+}
+
+func asError(v any) error {
+	if err, ok := v.(error); ok {
+		return err
+	}
+	return fmt.Errorf("%v", v)
 }

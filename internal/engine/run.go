@@ -105,13 +105,15 @@ type live struct {
 	cancel context.CancelCauseFunc
 	// returned receives the handler's error, nil too, when its outcome is about to be recorded.
 	returned chan error
+	// lost receives why that outcome could not be recorded.
+	lost chan error
 }
 
 func (l *live) unfinished() error { return &UnfinishedError{ID: l.id, Cause: context.Cause(l.ctx)} }
 
 // execute does or continues the run under its lock.
 func (e *Engine) execute(ctx context.Context, id string, lk *lock, begin func(dbos.Context, string) error) ([]byte, error) {
-	l := &live{id: id, log: e.log, handler: e.opts.Handler, returned: make(chan error, 1)}
+	l := &live{id: id, log: e.log, handler: e.opts.Handler, returned: make(chan error, 1), lost: make(chan error, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	defer l.cancel(nil)
 	leave, err := e.enter(id, l.cancel)
@@ -127,7 +129,7 @@ func (e *Engine) execute(ctx context.Context, id string, lk *lock, begin func(db
 		select {
 		case <-l.ctx.Done():
 		case handlerErr = <-l.returned:
-			e.awaitStored(ctx, id)
+			e.awaitStored(ctx, l)
 		}
 	}
 	if c != nil {
@@ -155,10 +157,8 @@ func (e *Engine) outcome(ctx context.Context, l *live, handlerErr error) ([]byte
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("run %s: %w", l.id, err)
-	case ok && state(w.Status) == Pending && l.ctx.Err() != nil:
-		return nil, l.unfinished()
 	case ok && state(w.Status) == Pending:
-		return nil, &UnfinishedError{ID: l.id, Cause: errors.New("its result could not be stored")}
+		return nil, l.unfinished()
 	}
 	e.prune()
 	if handlerErr != nil {
@@ -172,7 +172,12 @@ func queueOf(id string) string { return "run-" + id }
 
 // launch starts a DBOS context for this run alone. The run stands in its queue before anybody listens, so it starts at once.
 func (e *Engine) launch(ctx context.Context, l *live, begin func(dbos.Context, string) error) (dbos.Context, error) {
-	c, err := e.newContext(ctx)
+	c, err := e.newContext(ctx, bridge{log: l.log, lost: func(err error) {
+		select {
+		case l.lost <- err:
+		default: // the first reason is enough
+		}
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -220,16 +225,20 @@ func (l *live) call(ctx context.Context, s *Steps, input []byte) (out []byte, er
 	return l.handler(ctx, s, input)
 }
 
-// awaitStored waits until the outcome of the run is stored, for a bounded time.
-func (e *Engine) awaitStored(ctx context.Context, id string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
+// awaitStored waits until the outcome of the run is stored; if it is not, the run counts as stopped.
+func (e *Engine) awaitStored(ctx context.Context, l *live) {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), storeWait, errors.New("the database is busy"))
 	defer cancel()
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		if w, ok, err := e.lookup(ctx, id); err == nil && ok && state(w.Status) != Pending {
+		if w, ok, err := e.lookup(ctx, l.id); err == nil && ok && state(w.Status) != Pending {
 			return
 		}
 		select {
+		case err := <-l.lost:
+			l.cancel(fmt.Errorf("store its result: %w", cause(err)))
+			return
 		case <-ctx.Done():
+			l.cancel(fmt.Errorf("store its result: %w", context.Cause(ctx)))
 			return
 		case <-time.After(wait):
 		}

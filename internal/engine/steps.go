@@ -110,6 +110,6 @@ func (s *Steps) result(name string, sealed []byte, err error) ([]byte, error) {
 
 // broken stops the run because a step's result could not be read or stored.
 func (s *Steps) broken(name string, err error) error {
-	s.live.cancel(fmt.Errorf("step %q: %w", name, err))
+	s.live.cancel(fmt.Errorf("step %q: %w", name, cause(err)))
 	return s.live.unfinished()
 }
