@@ -100,14 +100,15 @@ func (d *Diff) Anchored(path string, line int) bool {
 	return f != nil && f.Has(line)
 }
 
-// index builds the lookup tables on first use. Files with the same path cannot come from git; the first wins.
+// index builds the lookup tables on first use.
 func (d *Diff) index() {
 	d.once.Do(func() {
 		d.byPath = make(map[string]int, len(d.Files))
 		d.byOld = make(map[string]int)
 		for i := range d.Files {
 			f := &d.Files[i]
-			if _, ok := d.byPath[f.Path]; !ok {
+			// A file that turned into a link is printed twice, as deleted and as added.
+			if first, ok := d.byPath[f.Path]; !ok || d.Files[first].Change == Deleted {
 				d.byPath[f.Path] = i
 			}
 			old := f.Path

@@ -1,0 +1,183 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Checkout is somebody's working copy. It is only read, by plumbing that runs no hook, filter or program its
+// configuration names; nothing in it is changed.
+type Checkout struct {
+	git *Git
+	// Top is the root of the working tree.
+	Top string
+	// gitDir is its .git folder; common the one it shares with other working trees.
+	gitDir, common string
+}
+
+// Checkout finds the working copy that dir is in: ErrNotRepository. git itself does not search: it would refuse folders of
+// other owners, which is what CI checkouts are.
+func (g *Git) Checkout(dir string) (*Checkout, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find checkout %s: %w", dir, err)
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		gitDir, err := dotGit(at)
+		if err == nil {
+			c := &Checkout{git: g, Top: at, gitDir: gitDir, common: gitDir}
+			if text, err := firstLine(filepath.Join(gitDir, "commondir")); err == nil {
+				c.common = relative(gitDir, text)
+			}
+			if _, err := os.Stat(c.objects()); err != nil {
+				return nil, fmt.Errorf("find checkout %s: %w", dir, ErrNotRepository)
+			}
+			return c, nil
+		}
+		if at == filepath.Dir(at) {
+			return nil, fmt.Errorf("find checkout %s: %w", dir, ErrNotRepository)
+		}
+	}
+}
+
+// dotGit gives the git folder of a working tree's root: .git, or what the file .git points to.
+func dotGit(top string) (string, error) {
+	name := filepath.Join(top, ".git")
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		text, err := firstLine(name)
+		if err != nil {
+			return "", err
+		}
+		target, ok := strings.CutPrefix(text, "gitdir: ")
+		if !ok {
+			return "", ErrNotRepository
+		}
+		name = relative(top, target)
+	}
+	if _, err := os.Stat(filepath.Join(name, "HEAD")); err != nil {
+		return "", err
+	}
+	return name, nil
+}
+
+func relative(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// firstLine reads the first line of a small regular file.
+func firstLine(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", ErrNotRepository
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	line, _ := bufio.NewReaderSize(f, 4096).ReadSlice('\n')
+	return strings.TrimRight(string(line), "\r\n"), nil
+}
+
+func (c *Checkout) objects() string { return filepath.Join(c.common, "objects") }
+
+func (c *Checkout) place() place { return place{dir: c.gitDir} }
+
+// Branch is the branch HEAD is on, without refs/heads/: ErrDetached.
+func (c *Checkout) Branch(ctx context.Context) (string, error) {
+	out, err := c.git.run(ctx, command{name: "symbolic-ref", at: c.place(), args: []string{"--quiet", "HEAD"}, ok: 1})
+	if errors.Is(err, errAnswer) {
+		err = ErrDetached
+	}
+	if err != nil {
+		return "", fmt.Errorf("current branch of %s: %w", c.Top, err)
+	}
+	branch, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "refs/heads/")
+	if !ok {
+		return "", fmt.Errorf("current branch of %s: %w", c.Top, ErrDetached)
+	}
+	return branch, nil
+}
+
+// Remote is one remote of a checkout.
+type Remote struct{ Name, URL string }
+
+// Remotes are the checkout's remotes with their fetch URLs as written in its configuration, in that order. URLs are data.
+func (c *Checkout) Remotes(ctx context.Context) ([]Remote, error) {
+	values, err := c.config(ctx, `^remote\..*\.url$`)
+	if err != nil {
+		return nil, fmt.Errorf("remotes of %s: %w", c.Top, err)
+	}
+	var remotes []Remote
+	seen := map[string]bool{}
+	for _, v := range values {
+		name := strings.TrimSuffix(strings.TrimPrefix(v.key, "remote."), ".url")
+		if !seen[name] { // the first of several URLs is the one git fetches from
+			seen[name] = true
+			remotes = append(remotes, Remote{Name: name, URL: v.value})
+		}
+	}
+	return remotes, nil
+}
+
+// Upstream is the remote and the branch there (without refs/heads/) that a branch follows; empty when it follows none.
+func (c *Checkout) Upstream(ctx context.Context, branch string) (remote, ref string, err error) {
+	values, err := c.config(ctx, `^branch\..*\.(remote|merge)$`)
+	if err != nil {
+		return "", "", fmt.Errorf("upstream of %q: %w", branch, err)
+	}
+	for _, v := range values {
+		switch v.key {
+		case "branch." + branch + ".remote":
+			remote = v.value
+		case "branch." + branch + ".merge":
+			ref = strings.TrimPrefix(v.value, "refs/heads/")
+		}
+	}
+	return remote, ref, nil
+}
+
+// config reads entries whose key matches a regular expression. It runs nothing.
+func (c *Checkout) config(ctx context.Context, pattern string) ([]setting, error) {
+	out, err := c.git.run(ctx, command{name: "config", at: c.place(), args: []string{"--null", "--get-regexp", pattern}, ok: 1})
+	if errors.Is(err, errAnswer) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var values []setting
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		values = append(values, setting{key, value})
+	}
+	return values, nil
+}
+
+// Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): ErrUnknownRevision.
+func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
+	if rev == "" || strings.ContainsAny(rev, "\x00\n") {
+		return "", fmt.Errorf("revision %q: %w", rev, ErrName)
+	}
+	return c.git.resolve(ctx, c.place(), rev)
+}
+
+// MergeBase is Repository.MergeBase in the checkout's history.
+func (c *Checkout) MergeBase(ctx context.Context, a, b string) (string, error) {
+	return c.git.mergeBase(ctx, c.place(), c.common, a, b)
+}

@@ -1,0 +1,150 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+// Reasons of diff.File.Omitted this package sets.
+const (
+	OmittedTooLarge = "too large"
+	OmittedOverCap  = "over the size cap of the pull request"
+)
+
+// DiffOptions bound a diff (security T27). What is over a bound is listed with its reason, never an error.
+type DiffOptions struct {
+	// MaxFile is the largest blob compared as text, in bytes; 0 means 1 MB, which is also the most.
+	MaxFile int64
+	// MaxTotal is the most diff text kept, in bytes; 0 means 64 MB. The files after it are listed without their hunks.
+	MaxTotal int64
+}
+
+// renameLimit bounds inexact rename detection, whose cost grows with the square of it.
+const renameLimit = 400
+
+// Diff compares two commits (full object ids; usually the merge base and the head). Renames are detected. Nothing of the
+// repository's attributes or configuration takes part. The result is checked to hold exactly the files git lists.
+func (r *Repository) Diff(ctx context.Context, base, head string, o DiffOptions) (*diff.Diff, error) {
+	if !IsOID(base) || !IsOID(head) {
+		return nil, fmt.Errorf("diff %q %q: %w", base, head, ErrName)
+	}
+	if o.MaxFile <= 0 || o.MaxFile > bigFile {
+		o.MaxFile = bigFile
+	}
+	if o.MaxTotal <= 0 {
+		o.MaxTotal = 64 << 20
+	}
+	d, err := r.compare(ctx, base, head, o)
+	if err != nil {
+		return nil, fmt.Errorf("diff %s %s: %w", base, head, err)
+	}
+	return d, nil
+}
+
+func (r *Repository) compare(ctx context.Context, base, head string, o DiffOptions) (*diff.Diff, error) {
+	changes, err := r.changes(ctx, base, head, "--no-renames")
+	if err != nil {
+		return nil, err
+	}
+	large, err := r.largeBlobs(ctx, changes, o.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	// Comparing the contents of large files for similarity is the expensive part of a hostile diff.
+	renames := "-M"
+	for _, c := range changes {
+		if (c.status == 'A' || c.status == 'D') && (large[c.oldOID] || large[c.newOID]) {
+			renames = "-M100%"
+		}
+	}
+	if changes, err = r.changes(ctx, base, head, renames); err != nil {
+		return nil, err
+	}
+	text, whole, err := r.patch(ctx, base, head, renames, o.MaxTotal)
+	if err != nil {
+		return nil, err
+	}
+	d, err := diff.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := complete(d, changes, whole); err != nil {
+		return nil, err
+	}
+	byPath := make(map[string]change, len(changes))
+	for _, c := range changes {
+		byPath[c.path] = c
+	}
+	for i := range d.Files {
+		f := &d.Files[i]
+		if c, ok := byPath[f.Path]; ok && (large[c.oldOID] || large[c.newOID]) && len(f.Hunks) == 0 && c.oldOID != c.newOID {
+			f.Omitted = OmittedTooLarge
+		}
+	}
+	return d, nil
+}
+
+// patch is the diff's text. whole is false when it was cut at the cap; then it ends with the last complete file.
+func (r *Repository) patch(ctx context.Context, base, head, renames string, limit int64) (string, bool, error) {
+	out := &limited{left: limit}
+	_, err := r.git.run(ctx, command{name: "diff-tree", at: r.place(), out: out, limit: 4 * (limit + 1<<20),
+		args: diffArgs(base, head, "-p", "-U3", renames)})
+	text := out.String()
+	if out.full && ctx.Err() == nil {
+		i := strings.LastIndex(text, "\ndiff --git ")
+		return text[:i+1], false, nil
+	}
+	return text, true, err
+}
+
+func diffArgs(base, head string, more ...string) []string {
+	args := append([]string{"-r", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--submodule=short",
+		"--src-prefix=a/", "--dst-prefix=b/", "-l" + strconv.Itoa(renameLimit)}, more...)
+	return append(args, "--end-of-options", base, head)
+}
+
+// limited keeps the first bytes of a stream and then stops its writer.
+type limited struct {
+	strings.Builder
+	left int64
+	full bool
+}
+
+var errFull = errors.New("the cap is reached")
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(int64(len(p)), l.left)
+	l.Builder.Write(p[:n])
+	l.left -= n
+	if n < int64(len(p)) {
+		l.full = true
+		return int(n), errFull
+	}
+	return len(p), nil
+}
+
+// complete checks the parsed files against git's own list and, when the text was cut, adds those that are missing.
+func complete(d *diff.Diff, changes []change, whole bool) error {
+	var want []diff.File
+	for _, c := range changes {
+		want = append(want, c.files()...)
+	}
+	if len(d.Files) > len(want) || (whole && len(d.Files) != len(want)) {
+		return d.Check(len(want))
+	}
+	for i := range d.Files {
+		if d.Files[i].Path != want[i].Path {
+			return fmt.Errorf("file %d of the diff is not the one git lists: %w", i+1, diff.ErrIncomplete)
+		}
+	}
+	for _, f := range want[len(d.Files):] {
+		f.Omitted = OmittedOverCap
+		d.Files = append(d.Files, f)
+	}
+	return nil
+}

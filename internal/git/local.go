@@ -1,0 +1,211 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// LocalRange is what `prloop run --base main` reviews: everything a checkout has that its base has not.
+type LocalRange struct {
+	// Base is the commit the person's base stands for, MergeBase where the work left it.
+	Base, MergeBase string
+	// HEAD is the checkout's commit. Head is the commit under review: HEAD itself when the working tree is clean, else a
+	// commit in our own repository that has the working tree's content and HEAD as its parent. Same content, same commit.
+	HEAD, Head string
+	// Skipped are files of the working tree that are not part of Head: too large to take over.
+	Skipped []string
+}
+
+// takeLimit is the largest file of a working tree that is taken over; larger ones would be omitted from the diff anyway.
+const takeLimit = 8 << 20
+
+// Local computes the range between base and the working tree of a checkout, uncommitted and untracked files included,
+// ignored ones not. The checkout is only read: the tree is built in r with an index of our own, r's configuration (so no
+// filter, hook or monitor of the checkout runs) and borrowed objects. Submodules stay at the commit the index records.
+func (r *Repository) Local(ctx context.Context, dir, base string) (LocalRange, error) {
+	c, err := r.git.Checkout(dir)
+	if err != nil {
+		return LocalRange{}, err
+	}
+	l, err := r.local(ctx, c, base)
+	if err != nil {
+		return LocalRange{}, fmt.Errorf("local range since %q in %s: %w", base, c.Top, err)
+	}
+	return l, nil
+}
+
+func (r *Repository) local(ctx context.Context, c *Checkout, base string) (l LocalRange, err error) {
+	if l.Base, err = c.Resolve(ctx, base); err != nil {
+		return l, err
+	}
+	if l.HEAD, err = c.Resolve(ctx, "HEAD"); err != nil {
+		return l, err
+	}
+	if l.MergeBase, err = c.MergeBase(ctx, l.Base, l.HEAD); err != nil {
+		return l, err
+	}
+	if err = r.borrow(c.objects()); err != nil {
+		return l, err
+	}
+	tmp, err := os.MkdirTemp(r.dir, "index-*")
+	if err != nil {
+		return l, err
+	}
+	defer os.RemoveAll(tmp)
+	w := worktree{r: r, c: c, at: place{dir: r.dir, index: filepath.Join(tmp, "index"), work: c.Top}}
+	if err = w.begin(ctx, l.HEAD); err != nil {
+		return l, err
+	}
+	if l.Skipped, err = w.update(ctx); err != nil {
+		return l, err
+	}
+	l.Head, err = w.commit(ctx, l.HEAD)
+	return l, err
+}
+
+// worktree builds a tree of a working tree.
+type worktree struct {
+	r        *Repository
+	c        *Checkout
+	at       place
+	settings []setting
+}
+
+// begin fills the private index: with a copy of the checkout's own, which knows what is unchanged, so that only changed
+// files are read, and large files kept elsewhere stay the pointers they are in git; else with HEAD.
+func (w *worktree) begin(ctx context.Context, head string) error {
+	// How names and line ends compare on this disk; harmless, and without it every file of such a checkout looks changed.
+	kept, err := w.c.config(ctx, `^core\.(autocrlf|eol|filemode|ignorecase|precomposeunicode)$`)
+	if err != nil {
+		return err
+	}
+	w.settings = append(kept, setting{"core.symlinks", "true"})
+	if text, err := os.ReadFile(filepath.Join(w.c.gitDir, "index")); err == nil {
+		if err := os.WriteFile(w.at.index, text, 0o600); err != nil {
+			return err
+		}
+		if _, err := w.run(ctx, "ls-files", nil, "-z"); err == nil {
+			return nil
+		}
+		if err := os.Remove(w.at.index); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	_, err = w.run(ctx, "read-tree", nil, "--end-of-options", head)
+	return err
+}
+
+func (w *worktree) run(ctx context.Context, name string, stdin []byte, args ...string) ([]byte, error) {
+	return w.r.git.run(ctx, command{name: name, at: w.at, settings: w.settings, args: args, stdin: stdin, limit: listLimit})
+}
+
+// update brings the index up to the working tree. Not `git add`: that asks every submodule for its state with a git that
+// obeys the submodule's own configuration.
+func (w *worktree) update(ctx context.Context) (skipped []string, err error) {
+	modules, err := w.submodules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var gone, there bytes.Buffer
+	seen := map[string]bool{}
+	for _, args := range w.listings() {
+		out, err := w.run(ctx, "ls-files", nil, args...)
+		if err != nil {
+			return nil, err
+		}
+		for path := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+			// A name with a slash at its end is a repository inside the checkout: not ours to look into.
+			if path == "" || seen[path] || modules[path] || strings.HasSuffix(path, "/") {
+				continue
+			}
+			seen[path] = true
+			if err := checkPath(path); err != nil {
+				return nil, err
+			}
+			info, err := os.Lstat(filepath.Join(w.c.Top, filepath.FromSlash(path)))
+			to := &there
+			switch {
+			case err != nil || info.IsDir():
+				to = &gone
+			case info.Mode().IsRegular() && info.Size() > takeLimit:
+				skipped = append(skipped, path)
+				continue
+			}
+			to.WriteString(path)
+			to.WriteByte(0)
+		}
+	}
+	if gone.Len() > 0 {
+		if _, err := w.run(ctx, "update-index", gone.Bytes(), "-z", "--force-remove", "--stdin"); err != nil {
+			return nil, err
+		}
+	}
+	if there.Len() > 0 {
+		_, err = w.run(ctx, "update-index", there.Bytes(), "-z", "--add", "--replace", "--remove", "--stdin")
+	}
+	return skipped, err
+}
+
+// listings are the arguments that list what changed, and what is new and not ignored.
+func (w *worktree) listings() [][]string {
+	others := []string{"-z", "--others", "--exclude-standard"}
+	if exclude := filepath.Join(w.c.common, "info", "exclude"); regular(exclude) {
+		others = append(others, "--exclude-from="+exclude)
+	}
+	return [][]string{{"-z", "--modified", "--deleted"}, others}
+}
+
+func regular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// submodules are the index's submodules.
+func (w *worktree) submodules(ctx context.Context) (map[string]bool, error) {
+	out, err := w.run(ctx, "ls-files", nil, "-z", "--stage")
+	if err != nil {
+		return nil, err
+	}
+	modules := map[string]bool{}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if _, path, ok := strings.Cut(entry, "\t"); ok && strings.HasPrefix(entry, "160000 ") {
+			modules[path] = true
+		}
+	}
+	return modules, nil
+}
+
+// commit makes a commit of the index, with fixed names and dates, and keeps it under a ref of ours.
+func (w *worktree) commit(ctx context.Context, head string) (string, error) {
+	out, err := w.run(ctx, "write-tree", nil)
+	if err != nil {
+		return "", err
+	}
+	tree := strings.TrimSpace(string(out))
+	at := w.r.place()
+	out, err = w.r.git.run(ctx, command{name: "rev-parse", at: at, args: []string{"--verify", "--end-of-options", head + "^{tree}"}})
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(string(out)) == tree {
+		return head, nil
+	}
+	who := func(role string) []string {
+		return []string{"GIT_" + role + "_NAME=prloop", "GIT_" + role + "_EMAIL=prloop@localhost", "GIT_" + role + "_DATE=2000-01-01T00:00:00Z"}
+	}
+	out, err = w.r.git.run(ctx, command{name: "commit-tree", at: at, extra: append(who("AUTHOR"), who("COMMITTER")...),
+		stdin: []byte("working tree\n"), args: []string{"-p", head, tree}})
+	if err != nil {
+		return "", err
+	}
+	commit := strings.TrimSpace(string(out))
+	_, err = w.r.git.run(ctx, command{name: "update-ref", at: at, args: []string{"--end-of-options", "refs/prloop/work/" + commit, commit}})
+	return commit, err
+}

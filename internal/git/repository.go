@@ -1,0 +1,182 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Repository is a bare repository of prloop's own. Several processes may use one folder at the same time.
+type Repository struct {
+	git *Git
+	dir string
+}
+
+// OpenOptions of Open.
+type OpenOptions struct {
+	// Reference is a local checkout whose objects are borrowed instead of downloaded; empty means none. Nothing is ever
+	// written there. It has to stay where it is: Open notices when it is gone, forgets the refs that relied on it, and the
+	// next fetch downloads what is missing.
+	Reference string
+}
+
+// Open opens the bare repository in dir and makes it first when there is none.
+func (g *Git) Open(ctx context.Context, dir string, o OpenOptions) (*Repository, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	r := &Repository{git: g, dir: dir}
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); errors.Is(err, os.ErrNotExist) {
+		if err := r.create(ctx); err != nil {
+			return nil, fmt.Errorf("create repository %s: %w", dir, err)
+		}
+	} else if err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", dir, err)
+	}
+	if err := r.tidy(ctx); err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", dir, err)
+	}
+	if o.Reference != "" {
+		c, err := g.Checkout(o.Reference)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.borrow(c.objects()); err != nil {
+			return nil, fmt.Errorf("borrow objects of %s: %w", o.Reference, err)
+		}
+	}
+	return r, nil
+}
+
+// Dir is the repository's folder.
+func (r *Repository) Dir() string { return r.dir }
+
+func (r *Repository) place() place { return place{dir: r.dir} }
+
+// create makes the repository beside its place and moves it there, so that of two processes one wins and nobody sees
+// half a repository.
+func (r *Repository) create(ctx context.Context) error {
+	parent := filepath.Dir(r.dir)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(parent, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	_, err = r.git.run(ctx, command{name: "init", at: place{dir: tmp},
+		args: []string{"--quiet", "--bare", "--template=", "--initial-branch=prloop"}})
+	if err != nil {
+		return err
+	}
+	for _, sub := range []string{"objects/info", "info"} {
+		if err := os.MkdirAll(filepath.Join(tmp, filepath.FromSlash(sub)), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(tmp, r.dir); err != nil {
+		if _, there := os.Stat(filepath.Join(r.dir, "HEAD")); there == nil {
+			return nil // another process was quicker
+		}
+		return err
+	}
+	return nil
+}
+
+// staleAfter is when a half-written pack of a killed fetch is rubbish.
+const staleAfter = 2 * time.Hour
+
+// tidy removes what killed processes left (security T29) and borrowed objects that are gone.
+func (r *Repository) tidy(ctx context.Context) error {
+	for _, pattern := range []string{"objects/pack/tmp_*", "index-*"} {
+		left, _ := filepath.Glob(filepath.Join(r.dir, filepath.FromSlash(pattern)))
+		for _, name := range left {
+			if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
+				os.RemoveAll(name)
+			}
+		}
+	}
+	lent, err := r.borrowed()
+	if err != nil {
+		return err
+	}
+	for _, objects := range lent {
+		if _, err := os.Stat(objects); err != nil {
+			return r.forget(ctx)
+		}
+	}
+	return nil
+}
+
+func (r *Repository) alternates() string {
+	return filepath.Join(r.dir, "objects", "info", "alternates")
+}
+
+// borrowed lists the object folders of others this repository reads.
+func (r *Repository) borrowed() ([]string, error) {
+	text, err := os.ReadFile(r.alternates())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(text), func(c rune) bool { return c == '\n' }), nil
+}
+
+// borrow adds an object folder. The file is replaced whole.
+func (r *Repository) borrow(objects string) error {
+	if strings.ContainsAny(objects, "\n\r\"") || strings.HasPrefix(objects, "#") {
+		return fmt.Errorf("%q: %w", objects, ErrName)
+	}
+	lent, err := r.borrowed()
+	if err != nil {
+		return err
+	}
+	for _, l := range lent {
+		if l == objects {
+			return nil
+		}
+	}
+	return replaceFile(r.alternates(), []byte(strings.Join(append(lent, objects), "\n")+"\n"))
+}
+
+// forget drops borrowed objects and our refs, which may have relied on them.
+func (r *Repository) forget(ctx context.Context) error {
+	if err := os.Remove(r.alternates()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	out, err := r.git.run(ctx, command{name: "for-each-ref", at: r.place(), args: []string{"--format=%(refname)", "refs/prloop"}})
+	if err != nil {
+		return err
+	}
+	var in strings.Builder
+	for ref := range strings.Lines(string(out)) {
+		fmt.Fprintf(&in, "delete %s\x00\x00", strings.TrimSuffix(ref, "\n"))
+	}
+	_, err = r.git.run(ctx, command{name: "update-ref", at: r.place(), args: []string{"-z", "--stdin"}, stdin: []byte(in.String())})
+	return err
+}
+
+// replaceFile writes beside and renames.
+func replaceFile(name string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err := f.Write(text); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
