@@ -1,0 +1,211 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+// maxLeftOut bounds the list of files nobody saw; the rest is one line with their number.
+const maxLeftOut = 40
+
+// Canonical is d as a report shows it: sorted, texts in the form they are printed in, figures rounded, and without what
+// is not printed. Parse(Render(d)) equals Canonical(d), and Canonical changes nothing the second time.
+func Canonical(d Data) Data {
+	c := Data{Round: max(d.Round, 0), Rounds: max(d.Rounds, 0), Outcome: review.Outcome(word(string(d.Outcome)))}
+	c.Target = target(d.Target)
+	if c.Outcome != "" {
+		c.Reason = inline(d.Reason)
+	}
+	if d.Verdict != nil {
+		v := *d.Verdict
+		c.Verdict = &review.Verdict{Consensus: review.Conclusion(word(string(v.Consensus))), Issues: v.Issues, Distinct: v.Distinct}
+		for i, n := range v.Rules {
+			reason := ""
+			if i < len(v.Reasons) {
+				reason = inline(v.Reasons[i])
+			}
+			c.Verdict.Rules, c.Verdict.Reasons = append(c.Verdict.Rules, n), append(c.Verdict.Reasons, reason)
+		}
+	}
+	local := links{c.Target, ""}.none()
+	c.Findings = findings(d.Findings, local)
+	// Openly shown ones first, as they are printed.
+	slices.SortStableFunc(c.Findings, func(a, b Finding) int { return boolRank(!d.open(a)) - boolRank(!d.open(b)) })
+	c.Stuck, c.Unverified = findings(d.Stuck, local), findings(d.Unverified, local)
+	if d.Discussion != nil {
+		c.Discussion = discussion(*d.Discussion)
+	}
+	c.Notes = texts(d.Notes)
+	c.Receipt = receipt(d.Receipt)
+	return c
+}
+
+func boolRank(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func target(t review.Target) review.Target {
+	if t.Local() {
+		return review.Target{Base: word(t.Base)}
+	}
+	name := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:", r)) {
+				return r
+			}
+			return -1
+		}, s)
+	}
+	out := review.Target{PR: t.PR, Repo: review.Repo{Host: name(t.Repo.Host), Owner: name(t.Repo.Owner), Name: name(t.Repo.Name)}}
+	switch {
+	case out.Repo.Owner == "" || out.Repo.Name == "":
+		out.Repo = review.Repo{}
+	case out.Repo.Host == "":
+		out.Repo.Host = "github.com"
+	}
+	return out
+}
+
+// texts folds lines to one line each, keeps their order and drops empty ones.
+func texts(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s = inline(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// names are sorted and distinct words.
+func names(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s = word(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func findings(list []Finding, local bool) []Finding {
+	var out []Finding
+	for _, f := range list {
+		out = append(out, finding(f, local))
+	}
+	slices.SortFunc(out, compare)
+	return out
+}
+
+func finding(f Finding, local bool) Finding {
+	f.ID, f.Category, f.Cause = word(f.ID), word(f.Category), word(f.Cause)
+	f.Priority = f.Priority.Level().Priority
+	if f.Category == "" {
+		f.Category = "other"
+	}
+	if f.Title = inline(f.Title); f.Title == "" {
+		f.Title = "(no title)"
+	}
+	f.Description, f.Suggestion, f.Evidence = block(f.Description), block(f.Suggestion), code(f.Evidence)
+	if f.Language = language(f.Language); f.Evidence == "" {
+		f.Language, f.Verified = "", false
+	}
+	f.File = strings.ToValidUTF8(f.File, "?")
+	if shown := word(f.File); local || shown == "" {
+		f.File = shown
+	}
+	if f.File == "" || f.Line <= 0 {
+		f.Line = 0
+	}
+	if f.LineEnd <= f.Line || f.Line == 0 {
+		f.LineEnd = 0
+	}
+	f.By, f.Reason = names(f.By), inline(f.Reason)
+	return f
+}
+
+// compare orders findings by urgency, then place, then by everything else that is shown, so that no two orders exist.
+func compare(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Category, b.Category),
+		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Description, b.Description),
+		cmp.Compare(a.Suggestion, b.Suggestion), cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
+		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason))
+}
+
+func discussion(d Discussion) *Discussion {
+	out := Discussion{Threads: d.Threads, Truncated: d.Truncated, Impostors: names(d.Impostors)}
+	for _, p := range d.ChangesRequestedBy {
+		out.ChangesRequestedBy = append(out.ChangesRequestedBy, review.ChangesRequestedBy{Login: word(p.Login), Association: word(p.Association)})
+	}
+	slices.SortFunc(out.ChangesRequestedBy, func(a, b review.ChangesRequestedBy) int {
+		return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Association, b.Association))
+	})
+	out.ChangesRequestedBy = slices.Compact(out.ChangesRequestedBy)
+	return &out
+}
+
+func receipt(r review.Receipt) review.Receipt {
+	out := r
+	out.ReviewID, out.PromptVersion = word(r.ReviewID), word(r.PromptVersion)
+	out.BaseSHA, out.MergeBaseSHA, out.HeadSHA = word(r.BaseSHA), word(r.MergeBaseSHA), word(r.HeadSHA)
+	out.Status, out.Isolation, out.Warnings = word(r.Status), inline(r.Isolation), texts(r.Warnings)
+	out.LeftOut, out.Agents = nil, nil
+	for _, l := range r.LeftOut {
+		out.LeftOut = append(out.LeftOut, review.LeftOut{Path: word(l.Path), Reason: inline(l.Reason)})
+	}
+	slices.SortFunc(out.LeftOut, func(a, b review.LeftOut) int {
+		return cmp.Or(cmp.Compare(boolRank(a.Path == ""), boolRank(b.Path == "")), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason))
+	})
+	if n := len(out.LeftOut); n > maxLeftOut+1 {
+		out.LeftOut = append(out.LeftOut[:maxLeftOut:maxLeftOut], review.LeftOut{Reason: fmt.Sprintf("%d more files are not listed here", n-maxLeftOut)})
+	}
+	for _, a := range r.Agents {
+		out.Agents = append(out.Agents, agent(a))
+	}
+	slices.SortFunc(out.Agents, func(a, b review.AgentReceipt) int {
+		return cmp.Or(cmp.Compare(roleRank(a.Role), roleRank(b.Role)), cmp.Compare(a.Name, b.Name), cmp.Compare(fmt.Sprint(agentCells(a), a.Reason, a.Notes), fmt.Sprint(agentCells(b), b.Reason, b.Notes)))
+	})
+	return out
+}
+
+func roleRank(r review.Role) int {
+	if r == review.RoleReviewer {
+		return 0
+	}
+	return 1
+}
+
+func agent(a review.AgentReceipt) review.AgentReceipt {
+	if a.Model == "" {
+		a.Model = strings.Join(a.Usage.Models, ", ")
+	}
+	a.Name, a.Kind, a.Model = word(a.Name), word(a.Kind), word(a.Model)
+	a.Role, a.State = review.Role(word(string(a.Role))), review.AgentState(word(string(a.State)))
+	a.Reason, a.Notes = inline(a.Reason), texts(a.Notes)
+	a.Seconds = rounded(a.Seconds, 1)
+	a.Usage.LLMSeconds, a.Usage.Models = 0, nil
+	if c := a.Usage.CostUSD; c != nil {
+		usd := rounded(*c, 4)
+		a.Usage.CostUSD = &usd
+	}
+	return a
+}
+
+func rounded(f float64, digits int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', digits, 64), 64)
+	if err != nil || r != r || r > 1e12 || r <= 0 {
+		return 0
+	}
+	return r
+}

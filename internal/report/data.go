@@ -1,0 +1,77 @@
+// Package report renders the Markdown prloop posts and reads it back. A report answers in this order: what is the
+// verdict, why, what has to be done, what was found, what was reviewed. Rendering is pure: the same data gives the same
+// bytes, in whatever order reviewers answered (design 1).
+//
+// Free text in Data is Markdown that the caller has made safe. Rendering does not trust that: one-line fields are
+// folded to one line, blocks stand in quotes, code in fences longer than any in it, so that no field can leave its place.
+package report
+
+import "github.com/prloop/prloop/review"
+
+// Data is what one review report shows.
+type Data struct {
+	Target review.Target
+	// Round is 1-based; Rounds is the cap.
+	Round, Rounds int
+	// Outcome is how the run ended with this report; empty while it goes on. Reason says why, in a sentence.
+	Outcome review.Outcome
+	Reason  string
+	// Verdict is nil when too little was reviewed to give one (design 1: a run that reviewed nothing is never green).
+	Verdict *review.Verdict
+	// Findings are the distinct ones, joined by identity; the verdict's counts are of the raw ones (design 3.3).
+	Findings []Finding
+	// Stuck are findings that were reported fixed and came back; they are not sent to the fixer again (design 6).
+	Stuck []Finding
+	// Unverified are findings whose evidence was checked and is false: listed, not counted (design 4).
+	Unverified []Finding
+	// Discussion is nil for a local range.
+	Discussion *Discussion
+	// Notes are sentences the reader should know, such as what was cut.
+	Notes   []string
+	Receipt review.Receipt
+}
+
+// Finding is one finding as a reader sees it.
+type Finding struct {
+	// ID is a name people may refer to, such as SEC-001.
+	ID       string
+	Priority review.Priority
+	Category string
+	// File is relative to the repository root; empty for a finding about no file.
+	File string
+	// Line and LineEnd are 1-based in the head version; 0 is unknown, LineEnd 0 means one line.
+	Line, LineEnd int
+	Title         string
+	// Description and Suggestion are Markdown blocks, Evidence is plain code in Language.
+	Description, Suggestion, Evidence, Language string
+	// By are the reviewers, or commenters, who raised it.
+	By []string
+	// Verified is true when Evidence stands in File at the reviewed commit (design 4).
+	Verified bool
+	// Cause is the commit of this run that wrote the lines, when a fix introduced the finding (design 6).
+	Cause string
+	// Reason says why an unverified finding is not counted, or why a stuck one is stuck.
+	Reason string
+}
+
+// Prominent reports whether a finding is shown openly: two or more raised it, or one did with verified evidence at high
+// severity (design 3.3; posting everything halves the worth of a report on recorded reviews).
+func (f Finding) Prominent() bool {
+	return len(f.By) >= 2 || f.Verified && f.Priority.Rank() <= review.P1.Rank()
+}
+
+// open reports whether a finding is shown openly in this report. Where fewer than two reviewers answered nobody could
+// agree, so what must be fixed is not hidden for want of support.
+func (d Data) open(f Finding) bool {
+	return f.Prominent() || d.Receipt.Complete < 2 && f.Priority.Rank() <= review.P2.Rank()
+}
+
+// Discussion sums up what people said (review loop spec A3, A7).
+type Discussion struct {
+	Threads review.ThreadStats
+	// Truncated is true when not all threads were read.
+	Truncated          bool
+	ChangesRequestedBy []review.ChangesRequestedBy
+	// Impostors are logins whose comments carry prloop's marker without being prloop's: they were ignored (design 3.2).
+	Impostors []string
+}

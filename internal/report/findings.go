@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+const (
+	openDetails   = "<details>"
+	closeDetails  = "</details>"
+	separator     = " · "
+	labelSuggest  = "Suggestion:"
+	labelEvidence = "Evidence:"
+	labelReason   = "Reason: "
+)
+
+// findings shows the prominent ones openly under their priority and lists the rest collapsed.
+func (p *page) findings(d Data) {
+	list := d.Findings
+	if len(list) == 0 {
+		return
+	}
+	p.add(secFindings)
+	open := 0
+	for open < len(list) && d.open(list[open]) {
+		open++
+	}
+	p.groups(list[:open])
+	if rest := list[open:]; len(rest) > 0 {
+		p.add(openDetails + "\n<summary>" + count(len(rest), "further finding") + ": " + tally(rest) + "</summary>")
+		p.groups(rest)
+		p.add(closeDetails)
+	}
+}
+
+func (p *page) groups(list []Finding) {
+	var last review.Priority
+	for _, f := range list {
+		if f.Priority != last {
+			l := f.Priority.Level()
+			p.add(fmt.Sprintf("### %s %s", l.Priority, l.Label))
+			last = f.Priority
+		}
+		p.finding(f)
+	}
+}
+
+// list is a section of its own for findings that stand apart, collapsed behind one sentence.
+func (p *page) list(heading, sentence string, list []Finding) {
+	if len(list) == 0 {
+		return
+	}
+	p.add(heading, sentence, openDetails+"\n<summary>"+count(len(list), "finding")+": "+tally(list)+"</summary>")
+	for _, f := range list {
+		p.finding(f)
+	}
+	p.add(closeDetails)
+}
+
+// tally counts by priority: "1 P0, 2 P2".
+func tally(list []Finding) string {
+	var parts []string
+	for _, l := range review.Levels() {
+		n := 0
+		for _, f := range list {
+			if f.Priority == l.Priority {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, l.Priority))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *page) finding(f Finding) {
+	facts := []string{"**" + string(f.Priority) + "**", span(f.Category), p.links.place(f)}
+	if len(f.By) > 0 {
+		facts = append(facts, "by "+spans(f.By))
+	}
+	if f.Verified {
+		facts = append(facts, "evidence verified")
+	}
+	if f.Evidence == "" {
+		facts = append(facts, "no evidence")
+	}
+	if f.Cause != "" {
+		facts = append(facts, "introduced by fix "+span(f.Cause))
+	}
+	if f.ID != "" {
+		facts = append(facts, "id "+span(f.ID))
+	}
+	p.add("#### "+f.Title, strings.Join(facts, separator))
+	if f.Reason != "" {
+		p.add(labelReason + f.Reason)
+	}
+	if f.Description != "" {
+		p.add(quote(f.Description))
+	}
+	if f.Suggestion != "" {
+		p.add(labelSuggest, quote(f.Suggestion))
+	}
+	if f.Evidence != "" {
+		p.add(labelEvidence, fence(f.Evidence, f.Language))
+	}
+}

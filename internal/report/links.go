@@ -1,0 +1,64 @@
+package report
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+// links builds addresses of the repository's own pages: the only ones a report may link to (threat T38).
+type links struct {
+	target review.Target
+	head   string
+}
+
+// none is true when there is nothing to link to: a local range, or a repository that is not known.
+func (l links) none() bool { return l.target.Local() || l.target.Repo.Owner == "" }
+
+func (l links) repo() string {
+	r := l.target.Repo
+	return "https://" + r.Host + "/" + url.PathEscape(r.Owner) + "/" + url.PathEscape(r.Name)
+}
+
+func (l links) pull() string { return fmt.Sprintf("%s/pull/%d", l.repo(), l.target.PR) }
+
+// commit names a commit, linked when it can be.
+func (l links) commit(sha string) string {
+	short := sha
+	if len(short) > 12 {
+		short = short[:12]
+	}
+	if l.none() || sha == "" {
+		return span(short)
+	}
+	return "[" + span(short) + "](" + l.repo() + "/commit/" + url.PathEscape(sha) + ")"
+}
+
+// place names a file and its lines, linked to the file at the head commit.
+func (l links) place(f Finding) string {
+	if f.File == "" {
+		return "no file"
+	}
+	if l.none() {
+		return span(f.File) + lineSuffix(f, " line ", "-") // a colon could be part of the name, and there is no link to ask
+	}
+	text := span(word(f.File) + lineSuffix(f, ":", "-"))
+	steps := strings.Split(f.File, "/")
+	for i, s := range steps {
+		steps[i] = url.PathEscape(s)
+	}
+	return "[" + text + "](" + l.repo() + "/blob/" + url.PathEscape(l.head) + "/" + strings.Join(steps, "/") + lineSuffix(f, "#L", "-L") + ")"
+}
+
+func lineSuffix(f Finding, before, between string) string {
+	switch {
+	case f.Line == 0:
+		return ""
+	case f.LineEnd == 0:
+		return before + strconv.Itoa(f.Line)
+	}
+	return before + strconv.Itoa(f.Line) + between + strconv.Itoa(f.LineEnd)
+}

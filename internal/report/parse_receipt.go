@@ -1,0 +1,130 @@
+package report
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+var (
+	givenLine     = regexp.MustCompile(`^- Given: (-?\d+) of (-?\d+) files, (-?\d+) of (-?\d+) hunks$`)
+	reviewersLine = regexp.MustCompile(`^- Reviewers: (-?\d+) complete, (-?\d+) needed$`)
+	givenCell     = regexp.MustCompile(`^(-?\d+) files, (-?\d+) hunks$`)
+	callsCell     = regexp.MustCompile(`^(-?\d+) model, (-?\d+) tool$`)
+	tokensCell    = regexp.MustCompile(`^(\S+) in, (\S+) cached, (\S+) out$`)
+	remarkLine    = regexp.MustCompile(`^No\. (\d+)( is not complete:|, note:) (.*)$`)
+)
+
+func (p *reader) receipt() review.Receipt {
+	p.need(secReceipt)
+	p.need(openDetails)
+	p.need("<summary>")
+	var r review.Receipt
+	m := p.match(givenLine)
+	r.FilesGiven, r.Files, r.HunksGiven, r.Hunks = p.int(m[0]), p.int(m[1]), p.int(m[2]), p.int(m[3])
+	m = p.match(reviewersLine)
+	r.Complete, r.MinReviewers = p.int(m[0]), p.int(m[1])
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{
+		{"Head", &r.HeadSHA}, {"Merge base", &r.MergeBaseSHA}, {"Base", &r.BaseSHA}, {"Review id", &r.ReviewID},
+		{"Prompts", &r.PromptVersion}, {"Context", &r.Status},
+	} {
+		*f.to = unspan(p.need("- " + f.name + ": "))
+	}
+	r.Isolation, _ = p.take("- Isolation: ")
+	if strings.HasPrefix(p.peek(), "| No. |") {
+		r.Agents = p.agents()
+	}
+	if strings.HasPrefix(p.peek(), "| Left out |") {
+		for _, c := range p.table() {
+			if len(c) != 2 {
+				p.fail("a path and a reason")
+			}
+			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: unspan(c[0]), Reason: c[1]})
+		}
+	}
+	if _, ok := p.take("Warnings:"); ok {
+		r.Warnings = p.bullets()
+	}
+	p.need(closeDetails)
+	return r
+}
+
+func (p *reader) agents() []review.AgentReceipt {
+	var agents []review.AgentReceipt
+	for _, c := range p.table() {
+		if len(c) != 13 {
+			p.fail("13 cells for each agent")
+		}
+		agents = append(agents, p.agent(c))
+	}
+	for _, line := range p.remarks() {
+		m := remarkLine.FindStringSubmatch(line)
+		if m == nil {
+			p.fail("a remark on an agent")
+		}
+		i := p.int(m[1]) - 1
+		if i < 0 || i >= len(agents) {
+			p.fail("the number of an agent")
+		}
+		if strings.HasPrefix(m[2], ",") {
+			agents[i].Notes = append(agents[i].Notes, m[3])
+		} else {
+			agents[i].Reason = m[3]
+		}
+	}
+	return agents
+}
+
+func (p *reader) remarks() []string {
+	if !strings.HasPrefix(p.peek(), "- No. ") {
+		return nil
+	}
+	return p.bullets()
+}
+
+func (p *reader) agent(c []string) review.AgentReceipt {
+	a := review.AgentReceipt{
+		Name: unspan(c[1]), Role: review.Role(unspan(c[2])), Kind: unspan(c[3]), Model: unspan(c[4]),
+		State: review.AgentState(unspan(c[5])), Findings: p.int(c[7]), Attempts: p.int(c[8]),
+	}
+	given := p.cell(givenCell, c[6])
+	a.FilesGiven, a.HunksGiven = p.int(given[0]), p.int(given[1])
+	a.Seconds = p.float(strings.TrimSuffix(c[9], " s"))
+	calls := p.cell(callsCell, c[10])
+	a.Usage.LLMCalls, a.Usage.ToolCalls = p.int(calls[0]), p.int(calls[1])
+	if c[11] != unknown {
+		figures := p.cell(tokensCell, c[11])
+		for i, to := range []**int{&a.Usage.InputTokens, &a.Usage.CachedTokens, &a.Usage.OutputTokens} {
+			if figures[i] != unknown {
+				n := p.int(figures[i])
+				*to = &n
+			}
+		}
+	}
+	if c[12] != unknown {
+		usd := p.float(strings.TrimPrefix(c[12], "$"))
+		a.Usage.CostUSD = &usd
+	}
+	return a
+}
+
+func (p *reader) cell(re *regexp.Regexp, s string) []string {
+	m := re.FindStringSubmatch(s)
+	if m == nil {
+		p.fail(re.String())
+	}
+	return m[1:]
+}
+
+func (p *reader) float(s string) float64 {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		p.fail("a number")
+	}
+	return f
+}

@@ -1,0 +1,198 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Headings of the sections; Parse finds its way by them.
+const (
+	secTodo       = "## What to do"
+	secFindings   = "## Findings"
+	secStuck      = "## Stuck"
+	secUnverified = "## Unverified"
+	secDiscussion = "## Discussion"
+	secNotes      = "## Notes"
+	secReceipt    = "## Receipt"
+)
+
+// staticOnly is the first sentence of a report no model took part in (design 1, proof of review).
+const staticOnly = "**Static analysis only: no model took part in this review.**"
+
+// Render gives the report's Markdown, ending in a newline. It holds headings, tables, lists, quotes, fences, code spans,
+// emphasis, bare details and summary tags, and links to the repository's own pages; markers are added by who posts.
+func Render(d Data) string {
+	d = Canonical(d)
+	p := page{links: links{d.Target, d.Receipt.HeadSHA}}
+	p.head(d)
+	p.verdict(d)
+	p.todo(d)
+	p.add("Reviewed: " + reviewed(p.links, d.Receipt))
+	p.findings(d)
+	p.list(secStuck, "Reported fixed, and found again. These need a person.", d.Stuck)
+	p.list(secUnverified, "The quoted code is not in the file at this commit, so these are not counted.", d.Unverified)
+	p.discussion(d.Discussion)
+	p.notes(d.Notes)
+	p.receipt(d.Receipt)
+	return strings.Join(p.blocks, "\n\n") + "\n"
+}
+
+// page collects blocks, which are separated by blank lines.
+type page struct {
+	links  links
+	blocks []string
+}
+
+func (p *page) add(blocks ...string) { p.blocks = append(p.blocks, blocks...) }
+
+var titles = map[review.Conclusion]string{
+	review.Approve:        "approved",
+	review.RequestChanges: "changes requested",
+	review.NeedsMajorWork: "needs major work",
+}
+
+func (p *page) head(d Data) {
+	title := "no verdict"
+	if d.Verdict != nil {
+		if t, ok := titles[d.Verdict.Consensus]; ok {
+			title = t
+		}
+	}
+	p.add("# Review: " + title)
+	if d.Receipt.Static {
+		p.add(staticOnly)
+	}
+	p.add(fmt.Sprintf("Round %d of %d for %s.", d.Round, d.Rounds, p.target(d.Target)))
+	if d.Outcome != "" {
+		p.add(strings.TrimSpace("**Outcome: " + span(string(d.Outcome)) + "** " + d.Reason))
+	}
+}
+
+func (p *page) target(t review.Target) string {
+	switch {
+	case t.Local():
+		return "local changes since " + span(t.Base)
+	case t.Repo.Owner == "":
+		return fmt.Sprintf("pull request %d", t.PR)
+	}
+	return fmt.Sprintf("[%s](%s)", span(t.String()), p.links.pull())
+}
+
+// reviewed is the receipt in a sentence, for those who do not open it.
+func reviewed(l links, r review.Receipt) string {
+	at := ""
+	if r.HeadSHA != "" {
+		at = " at " + l.commit(r.HeadSHA)
+	}
+	return fmt.Sprintf("%d of %s and %d of %s%s, by %s (%d needed).", r.FilesGiven, count(r.Files, "file"), r.HunksGiven,
+		count(r.Hunks, "hunk"), at, count(r.Complete, "complete reviewer"), r.MinReviewers)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func (p *page) verdict(d Data) {
+	if d.Verdict == nil {
+		return
+	}
+	v := d.Verdict
+	p.add("**Consensus: " + span(string(v.Consensus)) + "**")
+	cells := []string{"Findings"}
+	head := []string{"Priority"}
+	for i, n := range []int{v.Issues.P0, v.Issues.P1, v.Issues.P2, v.Issues.P3} {
+		l := review.Levels()[i]
+		head = append(head, string(l.Priority)+" "+l.Label+">")
+		cells = append(cells, strconv.Itoa(n))
+	}
+	head = append(head, "All>", "Distinct>")
+	cells = append(cells, strconv.Itoa(v.Issues.Total()), strconv.Itoa(v.Distinct))
+	p.add(header(head...) + "\n" + row(cells...))
+	var rules []string
+	for i, n := range v.Rules {
+		verb := "matches too"
+		if i == 0 {
+			verb = "decides"
+		}
+		rules = append(rules, strings.TrimSpace(fmt.Sprintf("- Rule %d %s: %s", n, verb, v.Reasons[i])))
+	}
+	if rules != nil {
+		p.add(strings.Join(rules, "\n"))
+	}
+}
+
+// todo is made of the other facts; Parse passes over it.
+func (p *page) todo(d Data) {
+	var steps []string
+	say := func(format string, args ...any) { steps = append(steps, "- "+fmt.Sprintf(format, args...)) }
+	switch v := d.Verdict; {
+	case v == nil:
+		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
+	default:
+		if must := v.Issues.P0 + v.Issues.P1 + v.Issues.P2; must > 0 {
+			say("Fix what is P0, P1 or P2 (%s); P3 is optional.", count(must, "finding"))
+		}
+	}
+	if n := len(d.Stuck); n > 0 {
+		say("Look at the stuck findings by hand (%d): fixing them did not help.", n)
+	}
+	if t := d.Discussion; t != nil {
+		if len(t.ChangesRequestedBy) > 0 {
+			say("Settle the requested changes with %s.", spans(logins(t.ChangesRequestedBy)))
+		}
+		if t.Threads.Unresolved > 0 {
+			say("Resolve the open review threads (%d).", t.Threads.Unresolved)
+		}
+	}
+	switch {
+	case len(steps) > 0:
+	case d.Verdict.Consensus == review.Approve && (d.Outcome == "" || d.Outcome == review.Converged):
+		say("Nothing.")
+	default:
+		say("See why the run ended: %s.", cmp.Or(string(d.Outcome), string(d.Verdict.Consensus), "no outcome is recorded"))
+	}
+	p.add(secTodo, strings.Join(steps, "\n"))
+}
+
+func logins(people []review.ChangesRequestedBy) []string {
+	var out []string
+	for _, c := range people {
+		out = append(out, c.Login)
+	}
+	return names(out)
+}
+
+func (p *page) discussion(d *Discussion) {
+	if d == nil {
+		return
+	}
+	t := d.Threads
+	lines := []string{fmt.Sprintf("- Threads: %d, of these %d resolved and %d unresolved.", t.Total, t.Resolved, t.Unresolved)}
+	if d.Truncated {
+		lines = append(lines, linesTruncated)
+	}
+	for _, c := range d.ChangesRequestedBy {
+		lines = append(lines, "- Changes requested by "+span(c.Login)+", association "+span(c.Association)+".")
+	}
+	for _, who := range d.Impostors {
+		lines = append(lines, "- A comment of "+span(who)+" carries the marker of this tool but is not ours: it was ignored.")
+	}
+	p.add(secDiscussion, strings.Join(lines, "\n"))
+}
+
+const linesTruncated = "- Not all threads could be read."
+
+func (p *page) notes(notes []string) {
+	if len(notes) > 0 {
+		p.add(secNotes, bullets(notes))
+	}
+}
+
+func bullets(lines []string) string { return "- " + strings.Join(lines, "\n- ") }

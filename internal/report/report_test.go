@@ -1,0 +1,274 @@
+package report
+
+import (
+	"flag"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	gmtext "github.com/yuin/goldmark/text"
+	"pgregory.net/rapid"
+
+	"github.com/prloop/prloop/review"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden reports")
+
+func ptr[T any](v T) *T { return &v }
+
+// samples are reports as people will meet them; their goldens are read in review.
+func samples() map[string]Data {
+	head := "0123456789abcdef0123456789abcdef01234567"
+	full := Data{
+		Target: review.Target{Repo: review.Repo{Owner: "acme", Name: "shop"}, PR: 7}, Round: 1, Rounds: 3,
+		Outcome: review.ChangesRequested, Reason: "Findings remain and fixing was not asked for.",
+		Verdict: &review.Verdict{Consensus: review.RequestChanges, Issues: review.Counts{P1: 2, P2: 1, P3: 1}, Distinct: 3, Rules: []int{2, 3},
+			Reasons: []string{"2 findings are P1 (critical).", "1 finding is P2 (important)."}},
+		Findings: []Finding{
+			{ID: "SEC-001", Priority: "P1", Category: "security", File: "src/auth.go", Line: 42, LineEnd: 44, Title: "Token compared with ==",
+				Description: "The comparison ends at the first byte that differs, so its time tells how much of the token was right.",
+				Suggestion:  "Use `subtle.ConstantTimeCompare`.", Evidence: "if token == want {\n\treturn true\n}", Language: "go",
+				By: []string{"reviewer-2", "reviewer-1"}, Verified: true},
+			{ID: "T-9", Priority: "P3", Category: "tests", File: "src/auth_test.go", Title: "No test for an empty token", Description: "An empty token is accepted when `want` is empty.", By: []string{"reviewer-1"}},
+			{ID: "B-3", Priority: "P2", Category: "bug", File: "src/cart.go", Line: 7, Title: "Total ignores the discount", Description: "- applied once\n- never re-read", By: []string{"reviewer-2"}, Evidence: "total += price", Verified: true},
+		},
+		Unverified: []Finding{{ID: "X", Priority: "P0", Category: "bug", File: "src/cart.go", Line: 90, Title: "Panics on nil", Evidence: "cart.items[0]", By: []string{"reviewer-1"}, Reason: "src/cart.go does not contain the quoted code."}},
+		Discussion: &Discussion{Threads: review.ThreadStats{Total: 3, Resolved: 1, Unresolved: 2}, ChangesRequestedBy: []review.ChangesRequestedBy{{Login: "mona", Association: "MEMBER"}}, Impostors: []string{"mallory"}},
+		Notes:      []string{"reviewer-1: issues: claimed 0/0/0/0, counted 0/1/0/1"},
+		Receipt: review.Receipt{ReviewID: "9f2b6c1d3e4f5a60", PromptVersion: "1", BaseSHA: strings.Repeat("b", 40), MergeBaseSHA: strings.Repeat("a", 40), HeadSHA: head,
+			Files: 4, Hunks: 9, FilesGiven: 3, HunksGiven: 8, LeftOut: []review.LeftOut{{Path: "go.sum", Reason: "lock file"}}, MinReviewers: 2, Complete: 2, Status: "ok", Isolation: "own process group, no network",
+			Agents: []review.AgentReceipt{
+				{Name: "reviewer-2", Role: review.RoleReviewer, Kind: "command", Model: "", State: review.AgentComplete, FilesGiven: 3, HunksGiven: 8, Findings: 2, Attempts: 1, Seconds: 12.34},
+				{Name: "reviewer-1", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5", State: review.AgentComplete, FilesGiven: 3, HunksGiven: 8, Findings: 2, Attempts: 2, Seconds: 48.06,
+					Usage: review.Usage{LLMCalls: 2, ToolCalls: 3, InputTokens: ptr(20123), CachedTokens: ptr(18000), OutputTokens: ptr(911), CostUSD: ptr(0.03121)}, Notes: []string{"findings/0/foo: unknown field was dropped"}},
+				{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static", State: review.AgentComplete, Attempts: 1},
+			}},
+	}
+	approved := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Converged, Verdict: &review.Verdict{Consensus: review.Approve, Rules: []int{4}, Reasons: []string{"No finding is P0, P1 or P2."}}, Receipt: full.Receipt}
+	static := Data{Target: review.Target{Base: "main"}, Round: 1, Rounds: 1, Outcome: review.NotReviewed, Reason: "No reviewer is configured.",
+		Findings: full.Findings, Receipt: review.Receipt{Static: true, Files: 1, Hunks: 1, MinReviewers: 1, Status: "ok", HeadSHA: head}}
+	return map[string]Data{"changes": full, "approved": approved, "static": static}
+}
+
+func TestGoldenReports(t *testing.T) {
+	for name, d := range samples() {
+		file := filepath.Join("testdata", name+".md")
+		got := Render(d)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Errorf("%s:\n%s", name, d)
+		}
+		law(t, d)
+	}
+}
+
+func law(t interface{ Fatalf(string, ...any) }, d Data) {
+	text := Render(d)
+	want := Canonical(d)
+	got, err := Parse("<!-- marker -->\n" + text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("Parse(Render(d)) differs:\n%s\n%s", diff, text)
+	}
+	if diff := cmp.Diff(want, Canonical(want)); diff != "" {
+		t.Fatalf("Canonical changes what is canonical:\n%s", diff)
+	}
+	if again := Render(got); again != text {
+		t.Fatalf("rendering again differs:\n%s", cmp.Diff(text, again))
+	}
+}
+
+// nasty are texts that try to leave their place.
+var nasty = []string{"", " ", "plain", "a | b", "`tick`", "``` \n## Receipt\n", "</details>\n\n# Review: approved", "<details><summary>x", "<!-- pr-review-loop-marker -->", "> quote\n\n- list",
+	"line one\r\nline two\t\n\n\nend", "·· by `x` · id `y`", "\x1b[31mred", "| a | b |", "a\\|b\\", "~~~~\ncode", "\xff\xfe", "Reason: x", "Suggestion:", "Evidence:", "#### title", "- Rule 1 decides: x", "&lt;details>", "a:12", "no file", "-", "`-`", "é\u2028x", "]( x", "100% (a) #1"}
+
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.SampledFrom(nasty), rapid.String(), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(nasty), 1, 3), func(s []string) string { return strings.Join(s, "\n") }))
+}
+
+func anyFinding() *rapid.Generator[Finding] {
+	return rapid.Custom(func(t *rapid.T) Finding {
+		s := func(l string) string { return anyText().Draw(t, l) }
+		return Finding{ID: s("id"), Priority: rapid.SampledFrom([]review.Priority{"P0", "P1", "P2", "P3", "?"}).Draw(t, "p"), Category: s("c"), File: s("f"),
+			Line: rapid.IntRange(-1, 99).Draw(t, "l"), LineEnd: rapid.IntRange(-1, 99).Draw(t, "e"), Title: s("t"), Description: s("d"), Suggestion: s("s"), Evidence: s("ev"),
+			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Verified: rapid.Bool().Draw(t, "v"), Cause: s("cause"), Reason: s("r")}
+	})
+}
+
+func anyData() *rapid.Generator[Data] {
+	return rapid.Custom(func(t *rapid.T) Data {
+		s := func(l string) string { return anyText().Draw(t, l) }
+		list := func(l string) []string { return rapid.SliceOfN(anyText(), 0, 3).Draw(t, l) }
+		n := func(l string) int { return rapid.IntRange(0, 3000).Draw(t, l) }
+		found := func(l string) []Finding { return rapid.SliceOfN(anyFinding(), 0, 4).Draw(t, l) }
+		d := Data{Target: review.Target{PR: rapid.IntRange(0, 2).Draw(t, "pr"), Base: s("base"), Repo: review.Repo{Host: s("h"), Owner: rapid.SampledFrom([]string{"", "acme", "a/b"}).Draw(t, "o"), Name: "shop"}},
+			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(s("outcome")), Reason: s("reason"), Findings: found("findings"), Stuck: found("stuck"), Unverified: found("unverified"), Notes: list("notes")}
+		if rapid.Bool().Draw(t, "verdict") {
+			d.Verdict = &review.Verdict{Consensus: review.Conclusion(s("con")), Issues: review.Counts{P0: n("0"), P3: n("3")}, Distinct: n("distinct"), Rules: rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "rules"), Reasons: list("reasons")}
+		}
+		if rapid.Bool().Draw(t, "discussion") {
+			d.Discussion = &Discussion{Threads: review.ThreadStats{Total: n("tt")}, Truncated: rapid.Bool().Draw(t, "tr"), Impostors: list("imp")}
+			for _, l := range list("asked") {
+				d.Discussion.ChangesRequestedBy = append(d.Discussion.ChangesRequestedBy, review.ChangesRequestedBy{Login: l, Association: s("as")})
+			}
+		}
+		r := &d.Receipt
+		r.ReviewID, r.PromptVersion, r.HeadSHA, r.BaseSHA, r.Status, r.Isolation = s("rid"), s("pv"), s("head"), s("b"), s("st"), s("iso")
+		r.Files, r.Hunks, r.Complete, r.Static, r.Warnings = n("files"), n("hunks"), n("complete"), rapid.Bool().Draw(t, "static"), list("warn")
+		for range rapid.SampledFrom([]int{0, 1, 60}).Draw(t, "leftouts") {
+			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: s("lp"), Reason: s("lr")})
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "agents") {
+			a := review.AgentReceipt{Name: s("an"), Role: rapid.SampledFrom([]review.Role{"reviewer", "comments-analyzer", "x"}).Draw(t, "role"), Kind: s("k"), Model: s("m"), State: review.AgentState(s("s")), Reason: s("ar"), Notes: list("notes"),
+				Seconds: rapid.Float64().Draw(t, "sec"), Usage: review.Usage{LLMCalls: n("calls"), Models: list("models")}}
+			if rapid.Bool().Draw(t, "known") {
+				a.Usage.InputTokens, a.Usage.CostUSD = ptr(n("in")), ptr(rapid.Float64().Draw(t, "usd"))
+			}
+			r.Agents = append(r.Agents, a)
+		}
+		return d
+	})
+}
+
+func FuzzReport(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { law(t, anyData().Draw(t, "data")) }))
+}
+
+func TestParseGivesBackWhatRenderWrote(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { law(t, anyData().Draw(t, "data")) })
+}
+
+func FuzzParse(f *testing.F) {
+	for _, d := range samples() {
+		f.Add(Render(d))
+	}
+	f.Fuzz(func(t *testing.T, s string) { _, _ = Parse(s) })
+}
+
+func TestOrderOfAnswersChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := anyData().Draw(t, "data")
+		want := Render(d)
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		for _, list := range [][]Finding{d.Findings, d.Stuck, d.Unverified} {
+			r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+			for i := range list {
+				slices.Reverse(list[i].By)
+			}
+		}
+		slices.Reverse(d.Receipt.Agents)
+		slices.Reverse(d.Receipt.LeftOut)
+		if got := Render(d); got != want {
+			t.Fatal(cmp.Diff(want, got))
+		}
+	})
+}
+
+// No text may add a heading, close a details tag or end a table: the outline is the template's alone.
+func TestTextsCannotLeaveTheirPlace(t *testing.T) {
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM))
+	rapid.Check(t, func(t *rapid.T) {
+		d := anyData().Draw(t, "data")
+		src := []byte(Render(d))
+		allowed := map[string]bool{"# Review: ": true}
+		open := 0
+		doc := md.Parser().Parse(gmtext.NewReader(src))
+		for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+			switch n := n.(type) {
+			case *ast.Heading:
+				first := string(n.Lines().Value(src))
+				if n.Level == 1 && !strings.HasPrefix(first, "Review: ") || n.Level == 1 && !allowed["# Review: "] {
+					t.Fatalf("heading %q\n%s", first, src)
+				}
+				if n.Level == 1 {
+					allowed["# Review: "] = false
+				}
+				if n.Level == 2 && !slices.Contains([]string{secTodo, secFindings, secStuck, secUnverified, secDiscussion, secNotes, secReceipt}, "## "+first) {
+					t.Fatalf("heading %q\n%s", first, src)
+				}
+			case *ast.HTMLBlock:
+				html := string(n.Lines().Value(src))
+				switch {
+				case strings.HasPrefix(html, openDetails+"\n<summary>") && strings.Count(html, "<") == 3:
+					open++
+				case strings.TrimSpace(html) == closeDetails:
+					open--
+				default:
+					t.Fatalf("raw HTML %q\n%s", html, src)
+				}
+				if open < 0 || open > 1 {
+					t.Fatalf("details are not balanced\n%s", src)
+				}
+			}
+		}
+		if open != 0 {
+			t.Fatalf("details stay open\n%s", src)
+		}
+	})
+}
+
+func TestWhatIsProminent(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		f    Finding
+		want bool
+	}{
+		{"design 3.3: two reviewers", Finding{Priority: review.P3, By: []string{"a", "b"}}, true},
+		{"design 3.3: one with verified evidence at high severity", Finding{Priority: review.P1, By: []string{"a"}, Verified: true}, true},
+		{"one with verified evidence at medium severity", Finding{Priority: review.P2, By: []string{"a"}, Verified: true}, false},
+		{"one without evidence, however urgent", Finding{Priority: review.P0, By: []string{"a"}}, false},
+	} {
+		if got := row.f.Prominent(); got != row.want {
+			t.Errorf("%s: %v", row.name, got)
+		}
+	}
+}
+
+func TestOneReviewerAloneHidesNothingThatCounts(t *testing.T) {
+	d := Data{Findings: []Finding{{Priority: review.P2, Title: "must be fixed", By: []string{"a"}}}, Receipt: review.Receipt{Complete: 1}}
+	if text := Render(d); strings.Index(text, "must be fixed") > strings.Index(text, openDetails) {
+		t.Errorf("a P2 of the only reviewer is collapsed:\n%s", text)
+	}
+	d.Receipt.Complete = 2
+	if text := Render(d); strings.Index(text, "must be fixed") < strings.Index(text, openDetails) {
+		t.Errorf("design 3.3: what one of two reviewers says without evidence is collapsed:\n%s", text)
+	}
+}
+
+func TestAnnotationsIssueNoOtherCommand(t *testing.T) {
+	got := Annotations([]Finding{{Priority: review.P2, File: "a,b:c.go", Line: 3, LineEnd: 5, Title: "100%\n::set-output name=x::y", Description: "one\n::error::two\r\nthree"}, {Priority: review.P0, Title: "t"}})
+	want := []string{
+		"::error title=P0 t::t",
+		"::warning file=a%2Cb%3Ac.go,line=3,endLine=5,title=P2 100%25 %3A%3Aset-output name=x%3A%3Ay::one%0A::error::two%0Athree",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSummaryStartsWithTheConsensus(t *testing.T) {
+	all := samples()
+	if got := Summary(all["changes"]); got[0] != "consensus: request_changes" || !slices.Contains(got, "reviewed: 3 of 4 files, 8 of 9 hunks, by 2 complete reviewers (2 needed)") {
+		t.Errorf("%q", got)
+	}
+	if got := Summary(all["static"]); got[0] != "consensus: none" {
+		t.Errorf("%q", got)
+	}
+}

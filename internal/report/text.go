@@ -1,0 +1,155 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var ownTags = regexp.MustCompile(`(?i)<(/?(?:details|summary)\b|!--)`)
+
+// disarm makes the tags a template uses, and comments, plain text.
+func disarm(s string) string { return ownTags.ReplaceAllString(s, "&lt;$1") }
+
+// inline folds text to one line.
+func inline(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	return disarm(strings.Join(strings.Fields(s), " "))
+}
+
+// word is inline text fit for a code span between separators.
+func word(s string) string {
+	s = strings.NewReplacer("`", "'", "|", "/", "·", "-").Replace(inline(s))
+	return strings.TrimSpace(strings.ReplaceAll(s, "&lt;", "<"))
+}
+
+// block keeps lines, without control characters, trailing blanks and empty lines at the ends.
+func block(s string) string { return disarm(code(s)) }
+
+// code is block for text that will stand in a fence, where tags are harmless.
+func code(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(s, "?"))
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		l = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) && r != '\t' {
+				return -1
+			}
+			return r
+		}, l)
+		lines[i] = strings.TrimRightFunc(l, unicode.IsSpace)
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// span is a code span of a word, or a dash when there is none; words hold no backticks.
+func span(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return "`" + s + "`"
+}
+
+// unspan gives the word of the first code span.
+func unspan(s string) string {
+	if m := spanText.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func spans(list []string) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = span(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+var spanText = regexp.MustCompile("`([^`]*)`")
+
+func unspans(s string) []string {
+	var out []string
+	for _, m := range spanText.FindAllStringSubmatch(s, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// quote puts every line into a block quote, which bounds fences and lists the text may leave open.
+func quote(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if lines[i] = "> " + l; l == "" {
+			lines[i] = ">"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// fence wraps code in backticks, more of them than the code has in a row.
+func fence(s, language string) string {
+	longest, run := 0, 0
+	for _, r := range s {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	bar := strings.Repeat("`", max(3, longest+1))
+	return bar + language + "\n" + s + "\n" + bar
+}
+
+// infoWords are fence words GitHub acts upon instead of colouring (threat T39).
+var infoWords = map[string]bool{"suggestion": true, "mermaid": true, "math": true, "geojson": true, "topojson": true, "stl": true}
+
+var languageName = regexp.MustCompile(`^[a-z][a-z0-9+#-]{0,19}$`)
+
+// language keeps names fit for a fence.
+func language(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if infoWords[s] || !languageName.MatchString(s) {
+		return ""
+	}
+	return s
+}
+
+func row(cells ...string) string {
+	escaped := make([]string, len(cells))
+	for i, c := range cells {
+		escaped[i] = strings.ReplaceAll(c, "|", `\|`)
+	}
+	return "| " + strings.Join(escaped, " | ") + " |"
+}
+
+// unrow splits a table row; ok is false when the line is none.
+func unrow(line string) (cells []string, ok bool) {
+	inner, ok := strings.CutPrefix(line, "| ")
+	if !ok {
+		return nil, false
+	}
+	if inner, ok = strings.CutSuffix(inner, " |"); !ok {
+		return nil, false
+	}
+	for _, c := range strings.Split(inner, " | ") {
+		cells = append(cells, strings.ReplaceAll(c, `\|`, "|"))
+	}
+	return cells, true
+}
+
+// header is a table's first two lines; names ending in ">" are set flush right.
+func header(names ...string) string {
+	rule := make([]string, len(names))
+	for i, n := range names {
+		rule[i] = "---"
+		if n, right := strings.CutSuffix(n, ">"); right {
+			names[i], rule[i] = n, "---:"
+		}
+	}
+	return row(names...) + "\n" + row(rule...)
+}
