@@ -1,0 +1,209 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Gateway is a running proxy.
+type Gateway struct {
+	options   Options
+	upstreams []*upstream
+	prices    map[string]Price
+	client    *http.Client
+
+	dir    string
+	socket string
+	server *http.Server
+	done   chan struct{}
+	stop   func() bool
+
+	mu sync.Mutex
+	// tokens are the live placeholder tokens; accounts the newest account of each agent; past those replaced by it.
+	tokens   map[string]*account
+	accounts map[string]*account
+	past     []*account
+}
+
+// socketLimit is the longest path of a unix socket that every system takes, in bytes.
+const socketLimit = 100
+
+// Start listens on a new socket in a private folder until Close is called or ctx ends.
+func Start(ctx context.Context, o Options) (*Gateway, error) {
+	o.defaults()
+	list, err := resolve(o.Upstreams)
+	if err != nil {
+		return nil, fmt.Errorf("start model gateway: %w", err)
+	}
+	g := &Gateway{
+		options: o, upstreams: list, prices: priceTable(o.Prices), client: client(o),
+		tokens: map[string]*account{}, accounts: map[string]*account{}, done: make(chan struct{}),
+	}
+	l, err := g.listen(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start model gateway: %w", err)
+	}
+	g.server = &http.Server{
+		Handler:           g,
+		ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes:    32 << 10,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ErrorLog:          o.Log.StandardLogger(nil),
+	}
+	go func() {
+		defer close(g.done)
+		_ = g.server.Serve(l) // always an error: closed
+	}()
+	g.stop = context.AfterFunc(ctx, func() { _ = g.server.Close() })
+	return g, nil
+}
+
+func (g *Gateway) listen(ctx context.Context) (net.Listener, error) {
+	parents := []string{cmp.Or(g.options.Dir, os.TempDir())}
+	if g.options.Dir == "" {
+		parents = append(parents, "/tmp")
+	}
+	var last error
+	for _, parent := range parents {
+		dir, err := os.MkdirTemp(parent, "prloop-") // 0700: only this user reaches the socket
+		if err != nil {
+			last = err
+			continue
+		}
+		path := filepath.Join(dir, "model.sock")
+		if len(path) > socketLimit {
+			last = errors.Join(fmt.Errorf("socket path %s is longer than %d bytes", path, socketLimit), os.Remove(dir))
+			continue
+		}
+		l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+		if err == nil {
+			err = os.Chmod(path, 0o600)
+		}
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		g.dir, g.socket = dir, path
+		return l, nil
+	}
+	return nil, last
+}
+
+// Socket is the path of the unix socket.
+func (g *Gateway) Socket() string { return g.socket }
+
+// Close cuts all calls, stops listening and removes the socket. It may be called more than once.
+func (g *Gateway) Close() error {
+	g.stop()
+	err := g.server.Close()
+	<-g.done
+	return errors.Join(err, os.RemoveAll(g.dir))
+}
+
+// Issue opens an account for an agent, with all of limits unspent and the wall time starting now, and returns the
+// placeholder token that stands for it. The token is worth nothing outside this gateway. An earlier token of the same
+// agent is revoked. Zero limits are the defaults of the review agent spec.
+func (g *Gateway) Issue(agent string, limits review.Limits) (token string) {
+	random := make([]byte, 16)
+	_, _ = rand.Read(random) // never fails: the process would have been stopped
+	token = "prloop-" + hex.EncodeToString(random)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.revoke(agent)
+	if old := g.accounts[agent]; old != nil {
+		g.past = append(g.past, old)
+	}
+	g.accounts[agent] = newAccount(agent, limits, g.options.now())
+	g.tokens[token] = g.accounts[agent]
+	return token
+}
+
+// Release revokes an agent's token. Its usage stays readable.
+func (g *Gateway) Release(agent string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.revoke(agent)
+}
+
+func (g *Gateway) revoke(agent string) {
+	for token, a := range g.tokens {
+		if a.agent == agent {
+			delete(g.tokens, token)
+		}
+	}
+}
+
+func (g *Gateway) account(token string) *account {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.tokens[token]
+}
+
+// Usage is what an agent has spent since its token was issued; zero for an agent that never had one. Figures that a
+// model endpoint did not report are nil.
+func (g *Gateway) Usage(agent string) review.Usage {
+	g.mu.Lock()
+	a := g.accounts[agent]
+	g.mu.Unlock()
+	if a == nil {
+		return review.Usage{}
+	}
+	return a.usage()
+}
+
+// Err is the newest reason why calls of an agent went wrong: *KeyError, *UnreachableError, *BudgetError or nil. A later
+// call that succeeds clears the first two.
+func (g *Gateway) Err(agent string) error {
+	g.mu.Lock()
+	a := g.accounts[agent]
+	g.mu.Unlock()
+	if a == nil {
+		return nil
+	}
+	return a.err()
+}
+
+// Models are the names of all models that answered any agent, sorted.
+func (g *Gateway) Models() []string {
+	g.mu.Lock()
+	all := slices.Clone(g.past)
+	for _, a := range g.accounts {
+		all = append(all, a)
+	}
+	g.mu.Unlock()
+	var names []string
+	for _, a := range all {
+		names = append(names, a.usage().Models...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Check asks every endpoint for its list of models, for doctor: *KeyError and *UnreachableError as calls give them. An
+// endpoint that has no such list passes.
+func (g *Gateway) Check(ctx context.Context) error {
+	var all []error
+	for _, u := range g.upstreams {
+		limited, cancel := context.WithTimeout(ctx, 20*time.Second)
+		resp, err := g.ask(limited, u, http.MethodGet, "/models", nil)
+		if err == nil {
+			_ = resp.Body.Close()
+			err = judge(u, resp)
+		}
+		cancel()
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}

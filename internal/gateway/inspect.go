@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// call is what the gateway understands of a request.
+type call struct {
+	// path is below the upstream's base path.
+	path   string
+	model  string
+	stream bool
+	// wantsUsage is true when the caller itself asked for usage in the stream.
+	wantsUsage bool
+	// maxOutput is the most tokens the answer may have, for the cost estimate.
+	maxOutput int
+	// body is what is sent: the caller's JSON, read and written again so that no field stands in it twice.
+	body []byte
+}
+
+// outputGuess estimates an answer whose request names no limit, in tokens.
+const outputGuess = 8192
+
+// dropped are parameters that change price or privacy behind the operator's back; endpoints have defaults for them.
+var dropped = []string{"service_tier", "store", "background"}
+
+// inspect reads a request body. Agents have no network but the model (design 5), so nothing is let through that makes
+// the provider fetch or search something for them: an address can carry out what an agent has read.
+func inspect(path string, body []byte) (*call, *refusal) {
+	bad := func(format string, args ...any) (*call, *refusal) {
+		return nil, refuse(http.StatusBadRequest, CodeRefused, format, args...)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
+		return bad("request body is not a JSON object")
+	}
+	c := &call{path: path}
+	var tokens [3]int
+	n := 1
+	for name, into := range map[string]any{
+		"model": &c.model, "stream": &c.stream, "n": &n,
+		"max_tokens": &tokens[0], "max_completion_tokens": &tokens[1], "max_output_tokens": &tokens[2],
+	} {
+		if raw, ok := fields[name]; ok && json.Unmarshal(raw, into) != nil {
+			return bad("field %s has the wrong type", name)
+		}
+	}
+	if c.model == "" {
+		return bad("field model is missing")
+	}
+	if n < 1 || n > 8 {
+		return bad("field n is %d, allowed is 1 to 8", n)
+	}
+	if c.maxOutput = slices.Max(tokens[:]); c.maxOutput <= 0 {
+		c.maxOutput = outputGuess
+	}
+	c.maxOutput *= n
+	if why := reaches(fields); why != "" {
+		return bad("%s: agents have no network", why)
+	}
+	for _, name := range dropped {
+		delete(fields, name)
+	}
+	if c.stream && path == pathChat {
+		if why := c.askUsage(fields); why != "" {
+			return bad("%s", why)
+		}
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return bad("request body cannot be written again")
+	}
+	c.body = out
+	return c, nil
+}
+
+// askUsage makes a streamed answer end with its usage, which would otherwise go uncounted.
+func (c *call) askUsage(fields map[string]json.RawMessage) string {
+	options := map[string]json.RawMessage{}
+	if raw, ok := fields["stream_options"]; ok && json.Unmarshal(raw, &options) != nil {
+		return "field stream_options has the wrong type"
+	}
+	if options == nil { // it was null
+		options = map[string]json.RawMessage{}
+	}
+	c.wantsUsage = string(options["include_usage"]) == "true"
+	options["include_usage"] = json.RawMessage("true")
+	raw, err := json.Marshal(options)
+	if err != nil {
+		return "field stream_options cannot be written again"
+	}
+	fields["stream_options"] = raw
+	return ""
+}
+
+// reaches names the first thing in a request that would make the provider reach out; empty when there is none.
+func reaches(fields map[string]json.RawMessage) string {
+	for _, name := range []string{"web_search_options", "plugins", "conversation", "previous_response_id"} {
+		if raw, ok := fields[name]; ok && string(raw) != "null" {
+			return "field " + name
+		}
+	}
+	var tools []struct {
+		Type string `json:"type"`
+	}
+	if raw, ok := fields["tools"]; ok && json.Unmarshal(raw, &tools) != nil {
+		return "field tools has the wrong shape"
+	}
+	for _, t := range tools {
+		if t.Type != "function" && t.Type != "custom" {
+			return "a tool that the provider runs"
+		}
+	}
+	for _, name := range []string{"messages", "input"} {
+		var v any
+		dec := json.NewDecoder(bytes.NewReader(fields[name]))
+		dec.UseNumber()
+		if len(fields[name]) > 0 && dec.Decode(&v) != nil {
+			return "field " + name + " cannot be read"
+		}
+		if addressed(v) {
+			return "a message part with an address"
+		}
+	}
+	return ""
+}
+
+// addressed reports whether a value holds an image, file or server by address instead of by content.
+func addressed(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, addressed)
+	case map[string]any:
+		for key, sub := range v {
+			if strings.HasSuffix(key, "url") && !inline(sub) || addressed(sub) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func inline(v any) bool {
+	switch v := v.(type) {
+	case nil, map[string]any:
+		return true // looked into by addressed
+	case string:
+		return strings.HasPrefix(v, "data:")
+	}
+	return false
+}
