@@ -1,0 +1,125 @@
+package forge
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Case is what case.json says about a review case: a real pull request with known findings.
+type Case struct {
+	ID       string `json:"id"`
+	Repo     string `json:"repo"`
+	PRNumber int    `json:"pr_number"`
+	Title    string `json:"title"`
+	Body     string `json:"body"`
+	Language string `json:"language"`
+	// HeadFiles are the changed files at the head, with what they must come out as.
+	HeadFiles map[string]struct {
+		SHA256 string `json:"sha256"`
+		Lines  int    `json:"lines"`
+	} `json:"head_files"`
+}
+
+// ReadCase reads case.json of a case's folder.
+func ReadCase(dir string) (Case, error) {
+	var c Case
+	raw, err := os.ReadFile(filepath.Join(dir, "case.json"))
+	if err != nil {
+		return c, fmt.Errorf("read case: %w", err)
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, fmt.Errorf("read case %s: %w", dir, err)
+	}
+	return c, nil
+}
+
+// OpenCase opens the pull request of a case's folder: case.json, base.tar.gz and pr.diff.
+func (f *Forge) OpenCase(dir string) (*PullRequest, error) {
+	c, err := ReadCase(dir)
+	if err != nil {
+		return nil, err
+	}
+	base, err := os.MkdirTemp(f.dir, "base")
+	if err != nil {
+		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
+	}
+	defer os.RemoveAll(base)
+	if err := unpack(filepath.Join(dir, "base.tar.gz"), base); err != nil {
+		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
+	}
+	diff, err := os.ReadFile(filepath.Join(dir, "pr.diff"))
+	if err != nil {
+		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
+	}
+	owner, name, _ := strings.Cut(c.Repo, "/")
+	p, err := f.Open(PullSpec{
+		Owner: owner, Repo: name, Number: c.PRNumber, Title: c.Title, Body: c.Body, Author: "contributor", Base: os.DirFS(base), Diff: diff,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
+	}
+	return p, nil
+}
+
+// treeLimitBytes bounds what a case's archive may unpack to.
+const treeLimitBytes = 256 << 20
+
+// unpack writes the regular files of a compressed archive into a folder; names cannot leave it.
+func unpack(file, dir string) error {
+	r, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", filepath.Base(file), err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	t := tar.NewReader(io.LimitReader(z, treeLimitBytes))
+	for {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("unpack %s: %w", filepath.Base(file), err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		if err := unpackFile(root, h, t); err != nil {
+			return fmt.Errorf("unpack %s: %w", filepath.Base(file), err)
+		}
+	}
+}
+
+func unpackFile(root *os.Root, h *tar.Header, r io.Reader) error {
+	name := path.Clean(h.Name)
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if h.Mode&0o111 != 0 {
+		mode = 0o755
+	}
+	w, err := root.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return errors.Join(err, w.Close())
+}

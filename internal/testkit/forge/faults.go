@@ -1,0 +1,165 @@
+package forge
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Mode is one way in which GitHub fails, or lies (security.md 6.3).
+type Mode string
+
+// The modes. Those that say "before" do nothing; "after" means the request took effect and the answer was lost.
+const (
+	Unauthorized       Mode = "401"
+	Forbidden          Mode = "403: resource not accessible by integration"
+	PrimaryLimit       Mode = "403: rate limit used up, with the time of reset"
+	SecondaryLimit     Mode = "403: secondary limit without Retry-After"
+	SecondaryLimitWait Mode = "429: secondary limit with Retry-After"
+	NotFound           Mode = "404"
+	Gone               Mode = "410: issues disabled"
+	Conflict           Mode = "409"
+	LockedConversation Mode = "403: unable to create comment because issue is locked"
+	TooLong            Mode = "422: body is too long"
+	InternalError      Mode = "500 before"
+	BadGateway         Mode = "502 before"
+	Unavailable        Mode = "503 before"
+	BadGatewayAfter    Mode = "502 after"
+	ResetBefore        Mode = "connection reset before"
+	ResetAfter         Mode = "connection reset after"
+	SlowBody           Mode = "slow body"
+	TruncatedJSON      Mode = "truncated JSON"
+	HTML               Mode = "HTML with status 200"
+	GraphQLErrors      Mode = "GraphQL errors with status 200"
+	RedirectElsewhere  Mode = "307 to another host"
+	GzipBomb           Mode = "gzip bomb"
+	// StaleList hides the newest items of lists; how many is the fault's Count.
+	StaleList Mode = "stale list"
+	// PageDrift inserts a new comment at the front before a page is served, as when an item moves between two requests.
+	PageDrift Mode = "page drift"
+	// DuplicateItems repeats the last item of the previous page at the start of the next.
+	DuplicateItems Mode = "duplicate items"
+)
+
+// Fault makes requests go wrong.
+type Fault struct {
+	// Op says which requests: the name of a GraphQL operation ("CommentCreate"), a top-level GraphQL field
+	// ("addComment"), a REST route ("GET /repos/{owner}/{repo}/issues/{issue_number}/comments"), "git-upload-pack",
+	// "git-receive-pack", or "*" for everything.
+	Op   string
+	Mode Mode
+	// Skip lets this many matching requests pass first; Times is how many then fail, 0 meaning all of them.
+	Skip, Times int
+	// After is Retry-After or the distance of the reset, for the limits, and how long a slow body takes.
+	After time.Duration
+	// Count is how many items StaleList hides; default 1.
+	Count int
+	// Do runs before the request is served, without the forge's lock: move the head, close the pull request. With an
+	// empty Mode nothing else happens.
+	Do func()
+}
+
+// Fail arranges a fault; faults are tried in the order they were arranged.
+func (f *Forge) Fail(x Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = append(f.faults, &x)
+}
+
+// Heal removes all faults.
+func (f *Forge) Heal() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = nil
+}
+
+// fault finds the fault for a request that answers to any of the names, and runs its Do.
+func (f *Forge) fault(names ...string) Fault {
+	f.mu.Lock()
+	var hit Fault
+	for _, x := range f.faults {
+		if !matches(x.Op, names) || x.Times < 0 {
+			continue
+		}
+		if x.Skip > 0 {
+			x.Skip--
+			continue
+		}
+		hit = *x
+		if x.Times > 0 {
+			if x.Times--; x.Times == 0 {
+				x.Times = -1
+			}
+		}
+		break
+	}
+	f.mu.Unlock()
+	if hit.Do != nil {
+		hit.Do()
+	}
+	return hit
+}
+
+func matches(op string, names []string) bool {
+	if op == "*" {
+		return true
+	}
+	for _, n := range names {
+		if op == n {
+			return true
+		}
+	}
+	return false
+}
+
+// before answers in place of the real handler; it reports whether it did.
+func (x Fault) before(w http.ResponseWriter, now time.Time) bool {
+	h := w.Header()
+	switch x.Mode {
+	case Unauthorized:
+		restError(w, http.StatusUnauthorized, "Bad credentials")
+	case Forbidden:
+		restError(w, http.StatusForbidden, "Resource not accessible by integration")
+	case PrimaryLimit:
+		h.Set("X-RateLimit-Limit", "5000")
+		h.Set("X-RateLimit-Remaining", "0")
+		h.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(x.After).Unix(), 10))
+		restError(w, http.StatusForbidden, "API rate limit exceeded for user ID 1.")
+	case SecondaryLimit:
+		restError(w, http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+	case SecondaryLimitWait:
+		h.Set("Retry-After", strconv.Itoa(int(x.After.Round(time.Second)/time.Second)))
+		restError(w, http.StatusTooManyRequests, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+	case NotFound:
+		restError(w, http.StatusNotFound, "Not Found")
+	case Gone:
+		restError(w, http.StatusGone, "Issues are disabled for this repo")
+	case Conflict:
+		restError(w, http.StatusConflict, "Conflict")
+	case LockedConversation:
+		restError(w, http.StatusForbidden, "Unable to create comment because issue is locked.")
+	case TooLong:
+		restError(w, http.StatusUnprocessableEntity, "Validation Failed: body is too long (maximum is 65536 characters)")
+	case InternalError:
+		restError(w, http.StatusInternalServerError, "Server Error")
+	case BadGateway:
+		html(w, http.StatusBadGateway, "Unicorn!")
+	case Unavailable:
+		html(w, http.StatusServiceUnavailable, "No server is currently available to service your request.")
+	case ResetBefore:
+		reset(w)
+	case HTML:
+		html(w, http.StatusOK, "Please sign in")
+	case GraphQLErrors:
+		writeJSON(w, http.StatusOK, map[string]any{"data": nil, "errors": []any{map[string]any{
+			"message": "Something went wrong while executing your query. Please include `0000:0000` when reporting this issue."}}})
+	case RedirectElsewhere:
+		h.Set("Location", "https://elsewhere.invalid/")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	case GzipBomb:
+		gzipBomb(w)
+	default:
+		return false
+	}
+	return true
+}

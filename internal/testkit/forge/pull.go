@@ -1,0 +1,125 @@
+package forge
+
+import "slices"
+
+// Thread, review and comment makers, and the changes that happen to a pull request while somebody is looking at it.
+
+// Comment posts a comment as login, as if through the web, and returns its id. The body is kept byte for byte.
+func (p *PullRequest) Comment(login, body string) int64 {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	return p.addComment(login, body).ID
+}
+
+func (p *PullRequest) addComment(login, body string) *Comment {
+	p.f.user(login)
+	now := p.f.now()
+	c := &Comment{ID: p.f.newID(), Author: login, Body: body, Created: now, Updated: now, pr: p}
+	p.comments = append(p.comments, c)
+	p.updated = now
+	return c
+}
+
+// Comments are the timeline's comments, oldest first.
+func (p *PullRequest) Comments() []Comment {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	out := make([]Comment, len(p.comments))
+	for i, c := range p.comments {
+		out[i] = *c
+	}
+	return out
+}
+
+// EditComment replaces the body of a comment; DeleteComment removes it. Both report whether it was there.
+func (p *PullRequest) EditComment(id int64, body string) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for _, c := range p.comments {
+		if c.ID == id {
+			c.Body, c.Updated = body, p.f.now()
+			return true
+		}
+	}
+	return false
+}
+
+// DeleteComment removes a comment of the timeline.
+func (p *PullRequest) DeleteComment(id int64) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	before := len(p.comments)
+	p.comments = slices.DeleteFunc(p.comments, func(c *Comment) bool { return c.ID == id })
+	return len(p.comments) < before
+}
+
+// AddReview submits a review as it stands; a zero Commit means the present head.
+func (p *PullRequest) AddReview(r Review) int64 {
+	head := p.HeadSHA()
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	if r.Commit == "" {
+		r.Commit = head
+	}
+	if r.Submitted.IsZero() {
+		r.Submitted = p.f.now()
+	}
+	p.f.user(r.Author)
+	r.ID, r.pr = p.f.newID(), p
+	p.reviews = append(p.reviews, &r)
+	return r.ID
+}
+
+// AddThread opens an inline conversation; the comments' ids and dates are filled in.
+func (p *PullRequest) AddThread(t Thread) int64 {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	t.ID, t.pr = p.f.newID(), p
+	for _, c := range t.Comments {
+		p.f.user(c.Author)
+		c.ID, c.pr, c.thread = p.f.newID(), p, &t
+		if c.Created.IsZero() {
+			c.Created = p.f.now()
+		}
+		if c.Updated.IsZero() {
+			c.Updated = c.Created
+		}
+	}
+	p.threads = append(p.threads, &t)
+	return t.ID
+}
+
+// SetState makes the pull request OPEN, CLOSED or MERGED.
+func (p *PullRequest) SetState(state string) { p.change(func() { p.state = state }) }
+
+// SetDraft makes it a draft, or ready for review.
+func (p *PullRequest) SetDraft(draft bool) { p.change(func() { p.draft = draft }) }
+
+// Lock closes the conversation to people without write permission; Unlock opens it.
+func (p *PullRequest) Lock() { p.change(func() { p.locked = true }) }
+
+// Unlock opens the conversation again.
+func (p *PullRequest) Unlock() { p.change(func() { p.locked = false }) }
+
+// SetLabels replaces the labels.
+func (p *PullRequest) SetLabels(labels ...string) { p.change(func() { p.labels = labels }) }
+
+// DropFork makes the head repository disappear, as when somebody deletes their fork.
+func (p *PullRequest) DropFork() { p.change(func() { p.head = nil }) }
+
+func (p *PullRequest) change(do func()) {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	do()
+	p.updated = p.f.now()
+}
+
+// FindPull returns a pull request, or nil.
+func (r *Repo) FindPull(number int) *PullRequest {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	return r.prs[number]
+}
+
+// crossRepository is true for a pull request from a fork, a deleted one included.
+func (p *PullRequest) crossRepository() bool { return p.head != p.repo }

@@ -1,0 +1,188 @@
+package forge
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// pull is a pull request as GraphQL shows it.
+func (x *execution) pull(p *PullRequest) object {
+	url := x.web(fmt.Sprintf("/%s/pull/%d", p.repo.FullName(), p.Number))
+	size := resolver(func(args) (any, error) { return p.size().additions, nil })
+	fields := map[string]any{
+		"id": nodeID("PR", p.id), "fullDatabaseId": strconv.FormatInt(p.id, 10), "number": p.Number, "title": p.title, "body": p.body,
+		"bodyText": p.body, "url": url, "permalink": url, "resourcePath": fmt.Sprintf("/%s/pull/%d", p.repo.FullName(), p.Number),
+		"author": x.actor(p.author), "authorAssociation": p.repo.association(p.author), "state": p.state,
+		"closed": p.state != "OPEN", "merged": p.state == "MERGED", "isDraft": p.draft, "locked": p.locked,
+		"baseRefName": p.baseRef, "headRefName": p.headRef,
+		"baseRefOid":        resolver(func(args) (any, error) { return p.BaseSHA(), nil }),
+		"headRefOid":        resolver(func(args) (any, error) { return p.HeadSHA(), nil }),
+		"isCrossRepository": p.crossRepository(), "maintainerCanModify": p.canModify, "mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN",
+		"createdAt": p.created, "updatedAt": p.updated, "viewerDidAuthor": x.login == p.author,
+		"baseRepository": resolver(func(args) (any, error) { return x.repo(p.repo), nil }),
+		"repository":     resolver(func(args) (any, error) { return x.repo(p.repo), nil }),
+		"additions":      size,
+		"deletions":      resolver(func(args) (any, error) { return p.size().removed, nil }),
+		"changedFiles":   resolver(func(args) (any, error) { return len(p.size().files), nil }),
+		"comments":       x.comments(p),
+		"reviews":        x.reviews(p),
+		"latestReviews":  x.reviews(p),
+		"reviewThreads":  x.threads(p),
+		"files":          resolver(func(a args) (any, error) { return x.files(p)(a) }),
+		"labels":         x.labels(p),
+		"commits":        resolver(func(a args) (any, error) { return x.commits(p)(a) }),
+	}
+	if p.head != nil {
+		fields["headRepository"], fields["headRepositoryOwner"] = x.repo(p.head), x.actor(p.head.Owner)
+	}
+	return object{kind: "PullRequest", fields: fields}
+}
+
+func key(id int64) string { return strconv.FormatInt(id, 10) }
+
+func (x *execution) comments(p *PullRequest) resolver {
+	list := make([]entry, len(p.comments))
+	for i, c := range p.comments {
+		list[i] = entry{key(c.ID), func() object { return x.issueComment(c) }}
+	}
+	return x.connection("IssueComment", list)
+}
+
+func (x *execution) issueComment(c *Comment) object {
+	o := x.comment(c, "IssueComment", "IC")
+	o.fields["pullRequest"] = resolver(func(args) (any, error) { return x.pull(c.pr), nil })
+	o.fields["repository"] = resolver(func(args) (any, error) { return x.repo(c.pr.repo), nil })
+	return o
+}
+
+// comment is what both kinds of comment have in common.
+func (x *execution) comment(c *Comment, kind, prefix string) object {
+	fields := map[string]any{
+		"id": nodeID(prefix, c.ID), "databaseId": c.ID, "fullDatabaseId": key(c.ID), "url": x.commentURL(c), "body": c.Body,
+		"bodyText": c.Body, "author": x.actor(c.Author), "authorAssociation": c.association(), "createdAt": c.Created,
+		"updatedAt": c.Updated, "publishedAt": c.Created, "isMinimized": c.Minimized, "includesCreatedEdit": c.Updated.After(c.Created),
+		"viewerDidAuthor": x.login == c.Author,
+	}
+	if c.Minimized {
+		fields["minimizedReason"] = c.Reason
+	}
+	if c.Updated.After(c.Created) {
+		fields["lastEditedAt"] = c.Updated
+	}
+	return object{kind: kind, fields: fields}
+}
+
+func (c *Comment) association() string {
+	if c.Association != "" {
+		return c.Association
+	}
+	return c.pr.repo.association(c.Author)
+}
+
+func (c *call) commentURL(m *Comment) string {
+	anchor := "issuecomment-"
+	if m.thread != nil {
+		anchor = "discussion_r"
+	}
+	return c.web(fmt.Sprintf("/%s/pull/%d#%s%d", m.pr.repo.FullName(), m.pr.Number, anchor, m.ID))
+}
+
+func (x *execution) reviews(p *PullRequest) resolver {
+	return func(a args) (any, error) {
+		var list []entry
+		for _, r := range p.reviews {
+			if wanted(a["states"], r.State) && (a.text("author") == "" || a.text("author") == r.Author) {
+				list = append(list, entry{key(r.ID), func() object { return x.review(r) }})
+			}
+		}
+		return x.connection("PullRequestReview", list)(a)
+	}
+}
+
+func (x *execution) review(r *Review) object {
+	association := r.Association
+	if association == "" {
+		association = r.pr.repo.association(r.Author)
+	}
+	return object{kind: "PullRequestReview", fields: map[string]any{
+		"id": nodeID("PRR", r.ID), "databaseId": r.ID, "fullDatabaseId": key(r.ID), "author": x.actor(r.Author), "authorAssociation": association, "state": r.State,
+		"body": r.Body, "submittedAt": r.Submitted, "createdAt": r.Submitted, "updatedAt": r.Submitted,
+		"url":    x.web(fmt.Sprintf("/%s/pull/%d#pullrequestreview-%d", r.pr.repo.FullName(), r.pr.Number, r.ID)),
+		"commit": x.commit(r.pr.repo, r.Commit),
+	}}
+}
+
+func (x *execution) commit(r *Repo, sha string) any {
+	if sha == "" {
+		return nil
+	}
+	return object{kind: "Commit", fields: map[string]any{
+		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": x.web("/" + r.FullName() + "/commit/" + sha),
+	}}
+}
+
+func (x *execution) threads(p *PullRequest) resolver {
+	list := make([]entry, len(p.threads))
+	for i, t := range p.threads {
+		list[i] = entry{key(t.ID), func() object { return x.thread(t) }}
+	}
+	return x.connection("PullRequestReviewThread", list)
+}
+
+func (x *execution) thread(t *Thread) object {
+	list := make([]entry, len(t.Comments))
+	for i, c := range t.Comments {
+		list[i] = entry{key(c.ID), func() object { return x.reviewComment(c) }}
+	}
+	fields := map[string]any{
+		"id": nodeID("PRRT", t.ID), "path": t.Path, "isResolved": t.Resolved, "isOutdated": t.Outdated, "diffSide": "RIGHT",
+		"subjectType": "LINE", "comments": x.connection("PullRequestReviewComment", list),
+		"pullRequest": resolver(func(args) (any, error) { return x.pull(t.pr), nil }),
+	}
+	if t.Line > 0 {
+		fields["originalLine"] = t.Line
+		if !t.Outdated {
+			fields["line"] = t.Line
+		}
+	}
+	return object{kind: "PullRequestReviewThread", fields: fields}
+}
+
+func (x *execution) reviewComment(c *Comment) object {
+	o := x.comment(c, "PullRequestReviewComment", "PRRC")
+	o.fields["path"] = c.thread.Path
+	return o
+}
+
+func (x *execution) files(p *PullRequest) resolver {
+	var list []entry
+	for i, s := range p.size().files {
+		list = append(list, entry{strconv.Itoa(i + 1), func() object {
+			change := map[string]string{"added": "ADDED", "removed": "DELETED", "renamed": "RENAMED"}[s.change]
+			if change == "" {
+				change = "MODIFIED"
+			}
+			return object{kind: "PullRequestChangedFile", fields: map[string]any{
+				"path": s.path, "additions": s.additions, "deletions": s.deletions, "changeType": change}}
+		}})
+	}
+	return x.connection("PullRequestChangedFile", list)
+}
+
+func (x *execution) labels(p *PullRequest) resolver {
+	list := make([]entry, len(p.labels))
+	for i, l := range p.labels {
+		list[i] = entry{strconv.Itoa(i + 1), func() object {
+			return object{kind: "Label", fields: map[string]any{"id": "LA_" + l, "name": l, "color": "ededed"}}
+		}}
+	}
+	return x.connection("Label", list)
+}
+
+// commits knows the head only: what gh asks of it is the state of checks, of which there are none.
+func (x *execution) commits(p *PullRequest) resolver {
+	head := x.commit(p.repo, p.HeadSHA())
+	return x.connection("PullRequestCommit", []entry{{"1", func() object {
+		return object{kind: "PullRequestCommit", fields: map[string]any{"id": "PURC_1", "commit": head}}
+	}}})
+}
