@@ -1,0 +1,184 @@
+package prompts
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/prloop/prloop/review"
+)
+
+//go:embed templates
+var files embed.FS
+
+// render fills a template; word is the fence of its untrusted parts.
+func render(name, word string, data any) (string, error) {
+	t, err := template.New(name).Funcs(template.FuncMap{
+		"levels":  review.Levels,
+		"inline":  inline,
+		"block_":  func(name, text string) string { return fenced(word, name, text) },
+		"file":    func(f review.BriefFile) string { return file(word, f) },
+		"thread":  func(t review.Thread) string { return thread(word, t) },
+		"earlier": earlier,
+		"doubt":   doubt,
+		"place":   place,
+		"leftOut": leftOut,
+	}).ParseFS(files, "templates/"+name)
+	if err != nil {
+		return "", fmt.Errorf("prompt %s: %w", name, err)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, data); err != nil {
+		return "", fmt.Errorf("prompt %s: %w", name, err)
+	}
+	return b.String(), nil
+}
+
+var system = sync.OnceValue(func() string {
+	s, err := render("system.md", "", nil)
+	if err != nil {
+		panic("templates are part of the program: " + err.Error())
+	}
+	return s
+})
+
+// System is the reviewer's system prompt: philosophy, rubric, evidence, form of the answer. It never varies.
+func System() string { return system() }
+
+// Brief renders what is under review: identical for all reviewers that are given the same task and fence. The agent's
+// name, its limits and settings do not enter into it.
+func Brief(t review.Task, fence string) (string, error) {
+	if !fenceShape.MatchString(fence) {
+		return "", ErrFence
+	}
+	data := struct {
+		Task    review.Task
+		Fence   string
+		Omitted []review.BriefFile
+		Threads []review.Thread
+	}{Task: t, Fence: fence}
+	data.Task.Brief.Status = cmp.Or(t.Brief.Status, "ok")
+	for _, f := range t.Brief.Files {
+		if f.Omitted != "" {
+			data.Omitted = append(data.Omitted, f)
+		}
+	}
+	if t.Discussion != nil {
+		for _, th := range t.Discussion.Threads {
+			if !th.Resolved && len(th.Comments) > 0 {
+				data.Threads = append(data.Threads, th)
+			}
+		}
+	}
+	return render("brief.md", fence, data)
+}
+
+func thread(word string, t review.Thread) string {
+	where := "about " + cmp.Or(t.File, "the pull request")
+	if t.Line != nil {
+		where += fmt.Sprintf(" line %d", *t.Line)
+	}
+	if t.Outdated {
+		where += " (outdated)"
+	}
+	var b strings.Builder
+	for _, c := range t.Comments {
+		fmt.Fprintf(&b, "%s: %s\n", inline(c.Author.Login), c.Body)
+	}
+	return fenced(word, "conversation "+where, b.String())
+}
+
+func leftOut(files []review.BriefFile) string {
+	var b strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&b, "%s (%s, +%d -%d): %s\n", inline(f.Path), f.Change, f.Additions, f.Deletions, inline(f.Omitted))
+	}
+	return b.String()
+}
+
+func place(f review.Finding) string {
+	if f.Line == nil {
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d", f.File, *f.Line)
+}
+
+func earlier(f review.Finding) string {
+	return fmt.Sprintf("%s at %s: %s", f.Priority, place(f), inline(f.Title))
+}
+
+func doubt(f review.Finding) string {
+	return fmt.Sprintf("score %d, category %s, at %s\ntitle: %s\n%s\nevidence:\n%s", f.Score, f.Category, place(f), inline(f.Title), f.Description, f.Evidence)
+}
+
+// DefaultLens is the lens of a reviewer that names none.
+const DefaultLens = "general"
+
+var lenses = sync.OnceValue(func() map[string]string {
+	data, err := files.ReadFile("templates/lenses.md")
+	if err != nil {
+		panic("templates are part of the program: " + err.Error())
+	}
+	m := map[string]string{}
+	for part := range strings.SplitSeq("\n"+string(data), "\n## ") {
+		if name, text, ok := strings.Cut(part, "\n"); ok && strings.TrimSpace(name) != "" {
+			m[name] = strings.TrimSpace(text) + "\n"
+		}
+	}
+	return m
+})
+
+// Lenses are the names Tail knows, sorted.
+func Lenses() []string {
+	var names []string
+	for n := range lenses() {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Part is what differs between reviewers.
+type Part struct {
+	Agent string
+	// Lens is one of Lenses; empty is DefaultLens.
+	Lens string
+	// Findings is the most that are wanted, Threshold the lowest score worth reporting.
+	Findings, Threshold int
+	// Extra are instructions of the repository from the base commit.
+	Extra string
+}
+
+// Tail renders a reviewer's own part, the last of its prompt.
+func Tail(p Part) (string, error) {
+	name := cmp.Or(p.Lens, DefaultLens)
+	text, ok := lenses()[name]
+	if !ok {
+		return "", fmt.Errorf("lens %q: there are %s", name, strings.Join(Lenses(), ", "))
+	}
+	p.Agent, p.Lens, p.Extra = inline(p.Agent), text, strings.TrimSpace(p.Extra)
+	return render("tail.md", "", p)
+}
+
+// Escalate renders the last part for the stronger model that re-examines doubtful findings (review agent spec).
+func Escalate(agent, fence string, doubtful []review.Finding) (string, error) {
+	if !fenceShape.MatchString(fence) {
+		return "", ErrFence
+	}
+	return render("escalate.md", fence, struct {
+		Agent    string
+		Doubtful []review.Finding
+	}{inline(agent), doubtful})
+}
+
+// Repair quotes why an answer was refused; reason may repeat words of that answer.
+func Repair(fence, reason string) (string, error) {
+	if !fenceShape.MatchString(fence) {
+		return "", ErrFence
+	}
+	return render("repair.md", fence, struct{ Reason string }{reason})
+}
