@@ -121,3 +121,11 @@ func poison(t testing.TB, repo, program string) {
 		}
 	}
 }
+
+// shellFails is shell for a command that may fail.
+func shellFails(dir string, args ...string) string {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}

@@ -1,0 +1,251 @@
+package git
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// census is every file of a folder with its content, times excluded.
+func census(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(p)
+			got[p] = "-> " + target
+			return err
+		}
+		text, err := os.ReadFile(p)
+		got[p] = fmt.Sprintf("%x", sha256.Sum256(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// changed is the local range's diff in words.
+func changed(t *testing.T, r *Repository, l LocalRange) []string {
+	t.Helper()
+	d, err := r.Diff(t.Context(), l.MergeBase, l.Head, DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range d.Files {
+		got = append(got, fmt.Sprintf("%s %s +%d -%d", f.Change, f.Path, f.Additions, f.Deletions))
+	}
+	sort.Strings(got)
+	return got
+}
+
+func TestLocalRangeHoldsCommitsAndTheWorkingTree(t *testing.T) {
+	dir := origin(t, map[string]string{"kept": "k\n", "edited": "1\n", "removed": "x\n", "staged": "1\n", ".gitignore": "*.log\n",
+		"dir/a": "a\n", "file": "f\n"})
+	base := shell(t, dir, "rev-parse", "HEAD")
+	shell(t, dir, "checkout", "-q", "-b", "topic")
+	head := commit(t, dir, map[string]string{"committed": "c\n"})
+	write(t, dir, "edited", "2\n")
+	write(t, dir, "new", "n\n")
+	write(t, dir, "noise.log", "ignored\n")
+	write(t, dir, "private", "excluded\n")
+	write(t, dir, ".git/info/exclude", "private\n")
+	write(t, dir, "staged", "2\n")
+	shell(t, dir, "add", "staged")
+	os.Remove(filepath.Join(dir, "removed"))
+	os.RemoveAll(filepath.Join(dir, "dir"))
+	if err := os.Symlink("/etc", filepath.Join(dir, "dir")); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(dir, "file"))
+	write(t, dir, "file/inside", "i\n")
+	before := census(t, dir)
+
+	r := open(t, find(t), OpenOptions{})
+	l, err := r.Local(t.Context(), filepath.Join(dir, "file"), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.HEAD != head || l.MergeBase != base || l.Head == head || len(l.Skipped) != 0 {
+		t.Errorf("%+v", l)
+	}
+	want := []string{"added committed +1 -0", "added dir +1 -0", "added file/inside +1 -0", "added new +1 -0", "deleted dir/a +0 -1",
+		"deleted file +0 -1", "deleted removed +0 -1", "modified edited +1 -1", "modified staged +1 -1"}
+	if diff := cmp.Diff(want, changed(t, r, l)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(before, census(t, dir)); diff != "" {
+		t.Error("the checkout was changed:", diff)
+	}
+	again, err := r.Local(t.Context(), dir, "main")
+	if err != nil || again.Head != l.Head {
+		t.Errorf("the same content gives another commit: %s, %s, %v", l.Head, again.Head, err)
+	}
+}
+
+func TestLocalRangeOfACleanTreeIsHEAD(t *testing.T) {
+	dir := origin(t, map[string]string{"a": "1\n"})
+	shell(t, dir, "checkout", "-q", "-b", "topic")
+	head := commit(t, dir, map[string]string{"b": "1\n"})
+	r := open(t, find(t), OpenOptions{})
+	l, err := r.Local(t.Context(), dir, "main")
+	if err != nil || l.Head != head {
+		t.Errorf("%+v %v", l, err)
+	}
+	// A linked working tree has its git folder elsewhere.
+	tree := filepath.Join(t.TempDir(), "tree")
+	shell(t, dir, "worktree", "add", "-q", "--detach", tree, "topic")
+	write(t, tree, "c", "1\n")
+	if l, err = r.Local(t.Context(), tree, "main"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"added b +1 -0", "added c +1 -0"}, changed(t, r, l)); diff != "" {
+		t.Error(diff)
+	}
+	// An index this git cannot take over (here: none) is built from HEAD.
+	os.Remove(filepath.Join(dir, ".git", "index"))
+	if l, err = r.Local(t.Context(), dir, "main"); err != nil || l.Head != head {
+		t.Errorf("without an index: %+v %v", l, err)
+	}
+	shell(t, dir, "reset", "-q")
+	shell(t, dir, "update-index", "--split-index")
+	if l, err = r.Local(t.Context(), dir, "main"); err != nil || l.Head != head {
+		t.Errorf("with a split index: %+v %v", l, err)
+	}
+}
+
+func TestLocalRangeRunsNothingOfAPoisonedCheckout(t *testing.T) {
+	program, sprung := trap(t)
+	sub := origin(t, map[string]string{"s": "1\n"})
+	dir := origin(t, map[string]string{"a.txt": "1\n", "b.bin": "1\n"})
+	shell(t, dir, "-c", "protocol.file.allow=always", "submodule", "add", "-q", "file://"+sub, "module")
+	commit(t, dir, nil)
+	shell(t, dir, "checkout", "-q", "-b", "topic")
+	write(t, dir, ".gitattributes", "* filter=bad diff=bad\n")
+	write(t, dir, "a.txt", "2\n")
+	// A bare repository inside, as in T20, and a poisoned, dirty submodule.
+	shell(t, dir, "init", "-q", "--bare", "bare")
+	write(t, dir, "bare/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tworktree = ..\n\tfsmonitor = "+program+"\n")
+	modules := filepath.Join(dir, ".git", "modules", "module", "config")
+	text, err := os.ReadFile(modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(modules, append(text, "\tfsmonitor = "+program+"\n[core]\n\tfsmonitor = "+program+"\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "module/s", "2\n")
+	write(t, dir, "nested/x", "1\n")
+	shell(t, filepath.Join(dir, "nested"), "init", "-q")
+	poison(t, filepath.Join(dir, "nested"), program)
+	poison(t, dir, program)
+	before := census(t, dir)
+
+	r := open(t, find(t), OpenOptions{})
+	l, err := r.Local(t.Context(), dir, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := changed(t, r, l)
+	c, err := r.git.Checkout(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Branch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Remotes(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if sprung() {
+		t.Fatal("something of the checkout ran (T20, T21)")
+	}
+	if diff := cmp.Diff(before, census(t, dir)); diff != "" {
+		t.Error("the checkout was changed:", diff)
+	}
+	all := strings.Join(got, "\n")
+	for _, want := range []string{"modified a.txt +1 -1", "added .gitattributes", "added bare/config"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is missing in\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "module") || strings.Contains(all, "nested") {
+		t.Errorf("looked into another repository:\n%s", all)
+	}
+	// The trap works: the person's own git springs it.
+	cmd := shellFails(dir, "status")
+	if !sprung() {
+		t.Errorf("the poison is harmless, so this test shows nothing: %s", cmd)
+	}
+}
+
+func TestLocalErrors(t *testing.T) {
+	g := find(t)
+	r := open(t, g, OpenOptions{})
+	if _, err := r.Local(t.Context(), t.TempDir(), "main"); !errors.Is(err, ErrNotRepository) {
+		t.Errorf("no checkout: %v", err)
+	}
+	dir := t.TempDir()
+	shell(t, dir, "init", "-q", "-b", "main")
+	if _, err := r.Local(t.Context(), dir, "main"); !errors.Is(err, ErrUnknownRevision) {
+		t.Errorf("no commit yet: %v", err)
+	}
+	src := origin(t, map[string]string{"a": "1\n"})
+	if _, err := r.Local(t.Context(), src, "nowhere"); !errors.Is(err, ErrUnknownRevision) {
+		t.Errorf("unknown base: %v", err)
+	}
+	shell(t, src, "branch", "topic")
+	commit(t, src, map[string]string{"a": "2\n"})
+	shell(t, src, "checkout", "-q", "topic")
+	commit(t, src, map[string]string{"b": "2\n"})
+	parent := t.TempDir()
+	shell(t, parent, "clone", "-q", "--depth=1", "--no-single-branch", "file://"+src, "shallow")
+	if _, err := open(t, g, OpenOptions{}).Local(t.Context(), filepath.Join(parent, "shallow"), "origin/main"); !errors.Is(err, ErrShallow) {
+		t.Errorf("shallow clone: %v", err)
+	}
+}
+
+func TestSkippedAndCheckoutReaders(t *testing.T) {
+	dir := origin(t, map[string]string{"a": "1\n"})
+	shell(t, dir, "remote", "add", "origin", "https://github.com/o/r.git")
+	shell(t, dir, "remote", "add", "fork", "git@github.com:me/r.git")
+	shell(t, dir, "config", "branch.main.remote", "origin")
+	shell(t, dir, "config", "branch.main.merge", "refs/heads/main")
+	write(t, dir, "huge", strings.Repeat("x", takeLimit+1))
+	g := find(t)
+	l, err := open(t, g, OpenOptions{}).Local(t.Context(), dir, "main")
+	if err != nil || !cmp.Equal(l.Skipped, []string{"huge"}) || l.Head != l.HEAD {
+		t.Errorf("%+v %v", l, err)
+	}
+	c, err := g.Checkout(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := c.Branch(t.Context()); b != "main" || err != nil {
+		t.Errorf("branch %q %v", b, err)
+	}
+	remotes, err := c.Remotes(t.Context())
+	if diff := cmp.Diff([]Remote{{"origin", "https://github.com/o/r.git"}, {"fork", "git@github.com:me/r.git"}}, remotes); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if remote, ref, err := c.Upstream(t.Context(), "main"); remote != "origin" || ref != "main" || err != nil {
+		t.Errorf("upstream %q %q %v", remote, ref, err)
+	}
+	shell(t, dir, "checkout", "-q", "--detach")
+	if _, err := c.Branch(t.Context()); !errors.Is(err, ErrDetached) {
+		t.Errorf("detached: %v", err)
+	}
+}
