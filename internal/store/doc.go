@@ -1,0 +1,18 @@
+// Package store keeps prloop's own record: runs, rounds, findings, usage and the outbox (design 7). It is the only user of
+// database/sql.
+//
+// The tables stand in the same SQLite file as the engine's: one database to back up, to move and to check, and a later step
+// can write its record and the engine's in one transaction. Only runs, never rows, are shared by id. The names do not
+// collide, and on PostgreSQL the engine has a schema of its own. The SQL keeps to what both databases understand.
+//
+// The outbox is what makes a comment appear exactly once (security 6.1):
+//
+//	          Intent            Sending               Ack
+//	(none) ─────────▶ intent ───────────▶ sent ──────────────▶ acked
+//	                                       │ ▲                   ▲
+//	                                Absent ▼ │ Sending, same     │ Ack: found after all
+//	                                      absent ────────────────┘
+//
+// A row in state intent has surely not been sent. One in state sent may have been: after a crash, it is looked for on GitHub
+// before anything else. Each change is on disk when its method returns (synchronous=FULL).
+package store

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the tables up to date. goose runs each migration in a transaction with the note that it was done, so a
+// kill leaves the old schema or the new one (security K31), but it has no lock on SQLite: ours is a file.
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.write, files, goose.WithTableName("prloop_schema"), goose.WithLogger(goose.NopLogger()),
+		goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	unlock, err := waitLock(ctx, s.path+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	have, want, err := p.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if have > want {
+		return fmt.Errorf("%w (its tables are of version %d, ours of %d)", ErrNewer, have, want)
+	}
+	if have == want {
+		return nil
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// waitLock takes the advisory lock on a file, which the kernel releases when the process dies. The file is never removed.
+func waitLock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, err := tryLock(f)
+		if ok {
+			return func() { f.Close() }, nil
+		}
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}

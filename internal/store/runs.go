@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// RunState is whether a run has ended. Whether a running one is being executed right now is known to the engine alone.
+type RunState string
+
+// The states.
+const (
+	Running  RunState = "running"
+	Finished RunState = "finished"
+)
+
+// A Run is the record of one run.
+type Run struct {
+	// ID is {UTC timestamp}_{review_id}; ReviewID its second half (design 2, 3.11).
+	ID       string
+	ReviewID string
+	Target   review.Target
+	// Head is the commit the run began with.
+	Head  string
+	State RunState
+	// Outcome is empty while the run is running.
+	Outcome review.Outcome
+	// Result is nil while the run is running, and in lists.
+	Result *review.RunResult
+	// Artifacts is the folder of the run's files.
+	Artifacts string
+	// Created and Updated are set by the store, to the microsecond, in UTC.
+	Created time.Time
+	Updated time.Time
+}
+
+// CreateRun records that a run began; State, Outcome, Result and the times are the store's. For a run that is recorded
+// already it does nothing, so that a resumed run may say so again.
+func (s *Store) CreateRun(ctx context.Context, r Run) error {
+	op := "create run " + r.ID
+	target, err := text(r.Target)
+	if err != nil {
+		return s.wrap(op, err)
+	}
+	now := micros(s.now())
+	_, err = s.write.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated)
+		VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8) ON CONFLICT (id) DO NOTHING`,
+		r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now)
+	return s.wrap(op, err)
+}
+
+// FinishRun records what the run result.Run ended with; said again, the last word counts. ErrNotFound without CreateRun.
+func (s *Store) FinishRun(ctx context.Context, result review.RunResult) error {
+	op := "finish run " + result.Run
+	js, err := text(result)
+	if err != nil {
+		return s.wrap(op, err)
+	}
+	res, err := s.write.ExecContext(ctx, `UPDATE runs SET state = 'finished', outcome = $2, result = $3, updated = $4 WHERE id = $1`,
+		result.Run, string(result.Outcome), js, micros(s.now()))
+	return s.wrap(op, one(res, err))
+}
+
+// Run finds a run by its id, or by a part that means one run only: the beginning of the id or of its review id, or the
+// end. Errors: ErrNotFound, *AmbiguousError.
+func (s *Store) Run(ctx context.Context, part string) (Run, error) {
+	op := fmt.Sprintf("run %q", part)
+	if part == "" {
+		return Run{}, s.wrap(op, ErrNotFound)
+	}
+	// substr instead of LIKE: ids hold underscores.
+	runs, err := s.runs(ctx, `result, `, `id = $1 OR substr(id, 1, $2) = $1 OR substr(review_id, 1, $2) = $1
+		OR (length(id) > $2 AND substr(id, length(id) - $2 + 1) = $1)`, 10, part, len(part))
+	if err != nil {
+		return Run{}, s.wrap(op, err)
+	}
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		if ids[i] = r.ID; r.ID == part {
+			return r, nil
+		}
+	}
+	switch len(runs) {
+	case 0:
+		return Run{}, s.wrap(op, ErrNotFound)
+	case 1:
+		return runs[0], nil
+	}
+	return Run{}, &AmbiguousError{Part: part, IDs: ids}
+}
+
+// Filter narrows a list of runs; the zero value lets all through.
+type Filter struct {
+	// Repo is owner/name, with the host before it away from github.com (review.Repo.String).
+	Repo string
+	// PR is a pull request's number; 0 is any target.
+	PR int
+	// State and Outcome are exact; empty is any.
+	State   RunState
+	Outcome review.Outcome
+	// Since leaves out runs that began before it.
+	Since time.Time
+	// Limit is the most runs to give; 0 means 100.
+	Limit int
+}
+
+// ListRuns gives the runs that pass the filter, newest first, without their results.
+func (s *Store) ListRuns(ctx context.Context, f Filter) ([]Run, error) {
+	var where []string
+	var args []any
+	add := func(column string, v any) {
+		args = append(args, v)
+		where = append(where, fmt.Sprintf("%s $%d", column, len(args)))
+	}
+	if f.Repo != "" {
+		add("repo =", f.Repo)
+	}
+	if f.PR != 0 {
+		add("pr =", f.PR)
+	}
+	if f.State != "" {
+		add("state =", string(f.State))
+	}
+	if f.Outcome != "" {
+		add("outcome =", string(f.Outcome))
+	}
+	if !f.Since.IsZero() {
+		add("created >=", micros(f.Since))
+	}
+	if len(where) == 0 {
+		where = []string{"1 = 1"}
+	}
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	runs, err := s.runs(ctx, `NULL, `, strings.Join(where, " AND "), limit, args...)
+	return runs, s.wrap("list runs", err)
+}
+
+// runs reads runs, newest first; result is the column, or NULL to spare reading it. where and result are our own text.
+func (s *Store) runs(ctx context.Context, result, where string, limit int, args ...any) ([]Run, error) {
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT %sid, review_id, target, head, state, outcome, artifacts, created, updated
+		FROM runs WHERE %s ORDER BY created DESC, id DESC LIMIT %d`, result, where, limit), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Run
+	for rows.Next() {
+		var r Run
+		var res sql.NullString
+		var target string
+		var created, updated sql.NullInt64
+		if err := rows.Scan(&res, &r.ID, &r.ReviewID, &target, &r.Head, &r.State, &r.Outcome, &r.Artifacts, &created, &updated); err != nil {
+			return nil, err
+		}
+		r.Created, r.Updated = moment(created), moment(updated)
+		if err := parse("target", target, &r.Target); err != nil {
+			return nil, err
+		}
+		if res.Valid {
+			r.Result = new(review.RunResult)
+			if err := parse("result", res.String, r.Result); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// one turns a change of no row into ErrNotFound.
+func one(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	return err
+}
+
+func missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
