@@ -3,7 +3,9 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -55,10 +57,16 @@ func (s *Store) wrap(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if !errors.As(err, &se) {
+	switch {
+	case errors.As(err, &se):
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%s: %w: %w", op, ErrFull, err)
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s: %w: %w", op, ErrReadOnly, err)
+	default:
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	kind := error(nil)
+	var kind error
 	switch code := se.Code(); {
 	case code&0xff == sqlite3.SQLITE_CORRUPT || code&0xff == sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%s: %w", op, &CorruptError{Path: s.path, Detail: se.Error()})
