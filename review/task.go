@@ -40,10 +40,20 @@ type Task struct {
 	Earlier []Finding `json:"earlier,omitempty"`
 	// Fix is set for the fixer (A4).
 	Fix *FixPayload `json:"fix,omitempty"`
+	// Repair is set when the same question is put a second time because the first answer was invalid (design 5).
+	Repair *Repair `json:"repair,omitempty"`
 	// Limits are the budgets this agent is held to.
 	Limits Limits `json:"limits"`
 	// Settings are free options of the agent (model, lens, threshold); nothing secret stands here.
 	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Repair says what was wrong with the answer before, so that the agent can mend it.
+type Repair struct {
+	// Error is why it was refused: places and rules, for a model to read.
+	Error string `json:"error"`
+	// Answer is the beginning of what was refused; it may be cut.
+	Answer string `json:"answer"`
 }
 
 // Limits are hard budgets of one agent (review agent spec, bounded verification loop). 0 means the default.
