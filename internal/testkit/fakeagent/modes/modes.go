@@ -1,0 +1,169 @@
+package modes
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// Mode is one behaviour.
+type Mode struct {
+	Name string
+	// Group is process, output, content, resource, edit or net.
+	Group string
+	// About is one line.
+	About string
+	run   func(*agent) int
+}
+
+// All returns every mode, grouped, in the order of the list.
+func All() []Mode {
+	return slices.Concat(processModes(), outputModes(), contentModes(), resourceModes(), editModes(), netModes())
+}
+
+// agent is one run of fakeagent.
+type agent struct {
+	out, err io.Writer
+	task     review.Task
+	// findings are scripted; nil means the mode's own.
+	findings []review.Finding
+	delay    time.Duration
+	count    int
+	tree     string
+	target   string
+	// rest are further arguments; children of this agent are given them, so that a test can find them.
+	rest []string
+}
+
+// Main plays the agent and returns its exit status. A task that cannot be read is answered as a reviewer's: the parent
+// is what is being tested.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("fakeagent", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	mode := flags.String("mode", "ok", "what to do; see -list")
+	list := flags.Bool("list", false, "list the modes")
+	findings := flags.String("findings", os.Getenv("FAKEAGENT_FINDINGS"), "JSON `file` with an array of A1 findings to answer with")
+	a := &agent{out: stdout, err: stderr}
+	flags.DurationVar(&a.delay, "delay", 2*time.Second, "how long slow modes take")
+	flags.IntVar(&a.count, "count", 64, "bound of modes that eat something: processes, or megabytes")
+	flags.StringVar(&a.tree, "tree", "", "folder that edit and disk modes may damage; they refuse to run without")
+	flags.StringVar(&a.target, "target", "", "address that net modes try to reach")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	a.rest = flags.Args()
+	if *list {
+		for _, m := range All() {
+			fmt.Fprintf(stdout, "%-10s %-22s %s\n", m.Group, m.Name, m.About)
+		}
+		return 0
+	}
+	all := All()
+	i := slices.IndexFunc(all, func(m Mode) bool { return m.Name == *mode })
+	if i < 0 {
+		fmt.Fprintf(stderr, "fakeagent: unknown mode %q; -list names them\n", *mode)
+		return 2
+	}
+	if *findings != "" {
+		if err := a.script(*findings); err != nil {
+			fmt.Fprintln(stderr, "fakeagent:", err)
+			return 2
+		}
+	}
+	if !readsNothing(*mode) {
+		request, _ := io.ReadAll(stdin)
+		a.task, _, _ = wire.DecodeTask(request)
+	}
+	return all[i].run(a)
+}
+
+func (a *agent) script(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	a.findings = []review.Finding{}
+	if err := json.Unmarshal(data, &a.findings); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// found returns the scripted findings, or one that is plain.
+func (a *agent) found() []review.Finding {
+	if a.findings != nil {
+		return a.findings
+	}
+	return []review.Finding{a.plain()}
+}
+
+// plain is an ordinary finding, on the first changed file.
+func (a *agent) plain() review.Finding {
+	line := 1
+	f := review.Finding{ID: "FAKE-001", Priority: review.P2, Category: review.CategoryBug, Line: &line,
+		Title: "An error is dropped", Description: "The caller cannot tell a failure from an empty answer.",
+		Suggestion: "Return the error.", Source: review.Source{Type: "agent", Name: a.name()}}
+	if len(a.task.Brief.Files) > 0 {
+		f.File = a.task.Brief.Files[0].Path
+	}
+	return f
+}
+
+func (a *agent) name() string {
+	if a.task.Agent != "" {
+		return a.task.Agent
+	}
+	return "fakeagent"
+}
+
+// envelope is a valid answer of the task's role with these findings.
+func (a *agent) envelope(findings []review.Finding) []byte {
+	var v any
+	switch a.task.Role {
+	case review.RoleCommentsAnalyzer:
+		v = review.CommentsResult{Agent: a.name(), PRNumber: a.task.PRNumber, Issues: review.Count(findings), PendingIssues: findings}
+	case review.RoleFixer:
+		r := review.FixResult{Agent: a.name(), PRNumber: a.task.PRNumber}
+		if a.task.Fix != nil {
+			for _, f := range a.task.Fix.IssuesToFix {
+				r.RejectedIssues = append(r.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: "this agent fixes nothing"})
+			}
+		}
+		r.Summary.Rejected = len(r.RejectedIssues)
+		v = r
+	default:
+		c := review.Approve
+		if len(findings) > 0 {
+			c = review.RequestChanges
+		}
+		v = review.ReviewerResult{Agent: a.name(), PRNumber: a.task.PRNumber, Conclusion: c, Issues: review.Count(findings), Findings: findings,
+			FullReport: "Reviewed by fakeagent."}
+	}
+	doc, err := wire.Encode(v)
+	if err != nil {
+		fmt.Fprintln(a.err, "fakeagent:", err)
+		os.Exit(2)
+	}
+	return doc
+}
+
+// answer writes a valid envelope and ends well.
+func (a *agent) answer(findings []review.Finding) int {
+	fmt.Fprintf(a.out, "%s\n", a.envelope(findings))
+	return 0
+}
+
+func (a *agent) event(line string) { fmt.Fprintln(a.out, line) }
+
+func hang() int {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
