@@ -1,0 +1,172 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// Ask puts one question to an agent: it starts the child, reads its answer, asks once more when the answer is invalid, and
+// keeps what can be kept (package comment, "What becomes of it"). It never fails as a call: whatever happens to the
+// child is in the answer's receipt. emit is called for each event of the child, one at a time; it may be nil.
+func Ask(ctx context.Context, spec Spec, task review.Task, emit func(review.Event)) (answer Answer) {
+	if emit == nil {
+		emit = func(review.Event) {}
+	}
+	started := time.Now()
+	task.Agent, task.Role = spec.Name, spec.Role
+	answer.Receipt = newReceipt(spec, task)
+	defer func() {
+		// One agent's odd answer must not end the loop: a panic in a goroutine of the round ends the whole process.
+		if p := recover(); p != nil {
+			answer.Reviewer, answer.Comments, answer.Fix = nil, nil, nil
+			answer.Receipt.State = review.AgentFailed
+			answer.Receipt.Reason = visible(fmt.Sprintf("prloop failed on this answer: %v", p), 500)
+		}
+		answer.Receipt.Seconds = time.Since(started).Seconds()
+	}()
+
+	deadline := started.Add(spec.timeout(task))
+	var tries []*attempt
+	for {
+		a := try(ctx, spec, task, time.Until(deadline), emit)
+		tries = append(tries, a)
+		addUsage(&answer.Receipt.Usage, a.events.usage)
+		if !a.repairable() || len(tries) == maxAttempts || ctx.Err() != nil || time.Until(deadline) <= 0 {
+			break
+		}
+		task.Repair = &review.Repair{Error: a.invalid.Error(), Answer: head(a.frame.text.Bytes())}
+	}
+	last := tries[len(tries)-1]
+	answer.Receipt.Attempts = len(tries)
+	answer.Log = []byte(log(last.result.StderrTail))
+	answer.Raw = last.frame.text.Bytes()[:min(last.frame.text.Len(), maxRaw)]
+	if len(tries) > 1 {
+		answer.note("first answer refused: " + visible(tries[0].invalid.Error(), 300))
+	}
+	answer.conclude(spec, task, tries)
+	return answer
+}
+
+func newReceipt(spec Spec, task review.Task) review.AgentReceipt {
+	r := review.AgentReceipt{Name: spec.Name, Role: spec.Role, Kind: spec.Kind, Model: spec.Model}
+	for _, f := range task.Brief.Files {
+		if f.Omitted == "" {
+			r.FilesGiven++
+		}
+		r.HunksGiven += f.HunksGiven
+	}
+	return r
+}
+
+// conclude decides the state by the attempts.
+func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
+	last := tries[len(tries)-1]
+	a.note(last.notes...)
+	if last.complete() {
+		a.Receipt.State = review.AgentComplete
+		a.take(last.env)
+		return
+	}
+	a.Receipt.State, a.Receipt.Reason = review.AgentFailed, last.why()
+	if last.invalid == nil && (len(last.env.findings()) > 0 || blocks(last.env) || last.env.fix != nil) {
+		a.Receipt.State = review.AgentDegraded
+		a.Receipt.Reason = "its answer is whole, but it did not end well: " + a.Receipt.Reason
+		a.take(last.env)
+		return
+	}
+	if last.env.fix != nil && last.ended == nil {
+		a.Receipt.State = review.AgentDegraded
+		a.take(last.env)
+		a.rejectMissing(task, last.env)
+		return
+	}
+	kept, notes := salvage(spec.Role, tries)
+	a.note(notes...)
+	if len(kept) == 0 {
+		return
+	}
+	a.Receipt.State = review.AgentDegraded
+	a.note(sources(kept, spec, task)...)
+	a.take(kepts(spec, task, kept))
+}
+
+// blocks reports whether a comments analyzer says that somebody asks for changes: that may only block, so it is kept.
+func blocks(e envelope) bool { return e.comments != nil && e.comments.ReviewState.HasChangesRequested }
+
+// salvage keeps findings that are valid one by one, from the attempt that has more of them.
+func salvage(role review.Role, tries []*attempt) (best []review.Finding, notes []string) {
+	keep := wire.SalvageReviewer
+	switch role {
+	case review.RoleCommentsAnalyzer:
+		keep = wire.SalvageComments
+	case review.RoleFixer:
+		return nil, nil
+	}
+	for _, t := range tries {
+		if kept, n := keep(t.frame.text.Bytes()); len(kept) > 0 && len(kept) >= len(best) {
+			best, notes = kept, n
+		}
+	}
+	return best, notes
+}
+
+// kepts wraps salvaged findings in an envelope of prloop's own making, which never approves.
+func kepts(spec Spec, task review.Task, kept []review.Finding) envelope {
+	counts := review.Count(kept)
+	const report = "The answer was broken; these findings were valid one by one."
+	if spec.Role == review.RoleCommentsAnalyzer {
+		return envelope{comments: &review.CommentsResult{Agent: spec.Name, PRNumber: task.PRNumber, Issues: counts,
+			ReviewState:   review.ReviewState{ChangesRequestedBy: []review.ChangesRequestedBy{}},
+			PendingIssues: kept, ThreadsTruncated: task.Discussion != nil && task.Discussion.Truncated, FullReport: report}}
+	}
+	conclusion := review.RequestChanges
+	if counts.P0 > 0 {
+		conclusion = review.NeedsMajorWork
+	}
+	return envelope{reviewer: &review.ReviewerResult{Agent: spec.Name, PRNumber: task.PRNumber, Conclusion: conclusion,
+		Issues: counts, Findings: kept, FullReport: report}}
+}
+
+// rejectMissing records findings a fixer said nothing about as not fixed (design 3.5).
+func (a *Answer) rejectMissing(task review.Task, e envelope) {
+	for _, id := range e.missing(task) {
+		a.Fix.RejectedIssues = append(a.Fix.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: "not fixed: the fixer did not say what became of it"})
+	}
+	a.Fix.Summary.Rejected = len(a.Fix.RejectedIssues)
+}
+
+func (a *Answer) take(e envelope) {
+	a.Reviewer, a.Comments, a.Fix = e.reviewer, e.comments, e.fix
+	a.Receipt.Findings = len(e.findings())
+}
+
+const maxNotes = 30
+
+func (a *Answer) note(notes ...string) {
+	for _, n := range notes {
+		if len(a.Receipt.Notes) < maxNotes {
+			a.Receipt.Notes = append(a.Receipt.Notes, visible(n, 300))
+		}
+	}
+}
+
+// head is the beginning of a refused answer, fit to stand in JSON.
+func head(text []byte) string {
+	return strings.ToValidUTF8(string(text[:min(len(text), maxQuoted)]), "\ufffd")
+}
+
+// log makes a child's standard error fit to be stored: line ends stay, other control bytes become visible.
+func log(tail []byte) string {
+	var b strings.Builder
+	for line := range strings.Lines(string(tail)) {
+		text := strings.TrimRight(line, "\r\n")
+		b.WriteString(visible(text, len(text)))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

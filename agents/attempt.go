@@ -1,0 +1,107 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// attempt is one run of the child.
+type attempt struct {
+	result proc.Result
+	// ended is why the child did not end by itself with status 0; nil when it did.
+	ended error
+	// invalid is why the output holds no valid envelope; nil when it does.
+	invalid error
+	env     envelope
+	notes   []string
+	frame   framer
+	events  intake
+}
+
+// try runs the child once and reads what it wrote.
+func try(ctx context.Context, spec Spec, task review.Task, limit time.Duration, emit func(review.Event)) *attempt {
+	a := &attempt{events: intake{agent: spec.Name, emit: emit}}
+	a.frame.event = a.events.line
+	request, err := wire.Encode(task)
+	if err != nil {
+		a.ended = fmt.Errorf("write the request: %w", err)
+		a.invalid = a.ended
+		return a
+	}
+	a.result, a.ended = proc.Run(ctx, proc.Spec{
+		Path: spec.Path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdin: append(request, '\n'),
+		Timeout: limit, Idle: spec.Idle, Grace: spec.Grace, Linger: lingerFor, OnLine: a.frame.line,
+	})
+	a.notes = a.events.notes()
+	if n := a.result.Survivors; n > 0 {
+		a.notes = append(a.notes, fmt.Sprintf("left %d processes behind, which were ended", n))
+	}
+	if a.result.Unclean {
+		a.notes = append(a.notes, "unclean: processes of this agent could not be ended")
+	}
+	doc, notes, err := a.frame.envelope()
+	a.notes = append(a.notes, notes...)
+	if err != nil {
+		a.invalid = err
+		return a
+	}
+	a.env, notes, a.invalid = decode(spec.Role, doc)
+	if a.invalid == nil {
+		notes = append(notes, a.env.settle(spec, task)...)
+		if ids := a.env.missing(task); len(ids) > 0 {
+			a.invalid = fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", visible(strings.Join(ids, ", "), 400))
+		}
+	}
+	a.notes = append(a.notes, notes...)
+	return a
+}
+
+func (a *attempt) complete() bool { return a.ended == nil && a.invalid == nil }
+
+// repairable reports whether asking again with the reason can help: the child is well, its answer is not.
+func (a *attempt) repairable() bool { return a.ended == nil && a.invalid != nil }
+
+// why is the reason in one line: what is wrong, exit status, running time and the end of standard error (style 4).
+func (a *attempt) why() string {
+	var parts []string
+	var exit *proc.ExitError
+	switch {
+	case a.ended == nil:
+		parts = append(parts, "invalid answer: "+a.invalid.Error(), fmt.Sprintf("exit status 0 after %s", proc.Seconds(a.result.Took)))
+	case errors.As(a.ended, &exit):
+		parts = append(parts, strings.TrimPrefix(a.ended.Error(), "run "))
+		if exit.Reason != proc.ReasonNone {
+			parts = append(parts, status(a.result))
+		}
+	default:
+		parts = append(parts, a.ended.Error())
+	}
+	if tail := lastLines(a.result.StderrTail); tail != "" {
+		parts = append(parts, "stderr: "+tail)
+	}
+	return visible(strings.Join(parts, "; "), 1000)
+}
+
+func status(r proc.Result) string {
+	if r.Signal != "" {
+		return "ended by signal: " + r.Signal
+	}
+	return fmt.Sprintf("exit status %d", r.ExitCode)
+}
+
+// lastLines is the end of standard error on one line.
+func lastLines(tail []byte) string {
+	const keep = 300
+	s := strings.TrimSpace(string(tail))
+	if len(s) > keep {
+		s = "…" + strings.ToValidUTF8(s[len(s)-keep:], "")
+	}
+	return strings.Join(strings.Fields(visible(s, keep+1)), " ")
+}

@@ -1,0 +1,212 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// envelope is a decoded answer; the field of the role is set.
+type envelope struct {
+	reviewer *review.ReviewerResult
+	comments *review.CommentsResult
+	fix      *review.FixResult
+}
+
+// decode reads the envelope of a role strictly.
+func decode(role review.Role, doc []byte) (e envelope, notes []string, err error) {
+	var n wire.Notes
+	switch role {
+	case review.RoleCommentsAnalyzer:
+		var r review.CommentsResult
+		r, n, err = wire.DecodeComments(doc)
+		e.comments = &r
+	case review.RoleFixer:
+		var r review.FixResult
+		r, n, err = wire.DecodeFix(doc)
+		e.fix = &r
+	default:
+		var r review.ReviewerResult
+		r, n, err = wire.DecodeReviewer(doc)
+		e.reviewer = &r
+	}
+	if err != nil {
+		if other := roleOf(doc); other != "" && other != shape(role) {
+			err = fmt.Errorf("this is the envelope of the %s, wanted is that of the %s", other, shape(role))
+		}
+		return envelope{}, n, err
+	}
+	return e, n, nil
+}
+
+// shape names the role whose envelope a role answers with.
+func shape(role review.Role) review.Role {
+	if role == review.RoleCommentsAnalyzer || role == review.RoleFixer {
+		return role
+	}
+	return review.RoleReviewer
+}
+
+// roleOf guesses whose envelope a refused document is, by the field only that one has; a program that mixes up its tasks
+// is told so rather than a list of missing fields.
+func roleOf(doc []byte) review.Role {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(doc, &keys) != nil {
+		return ""
+	}
+	var found review.Role
+	for key, role := range map[string]review.Role{"pendingIssues": review.RoleCommentsAnalyzer, "fixedIssues": review.RoleFixer, "findings": review.RoleReviewer} {
+		if _, ok := keys[key]; ok {
+			if found != "" {
+				return "" // of two roles at once: the list of faults says more
+			}
+			found = role
+		}
+	}
+	return found
+}
+
+// settle holds a valid answer against what prloop knows (threat T87): an agent may say who it is and what it was asked,
+// but that is not up to it.
+func (e envelope) settle(spec Spec, task review.Task) (notes []string) {
+	switch {
+	case e.reviewer != nil:
+		r := e.reviewer
+		notes = identify(&r.Agent, &r.PRNumber, spec, task)
+		notes = append(notes, sources(r.Findings, spec, task)...)
+		if limit := task.Limits.Findings; limit > 0 && len(r.Findings) > limit {
+			notes = append(notes, fmt.Sprintf("%d findings, asked were at most %d", len(r.Findings), limit))
+		}
+	case e.comments != nil:
+		r := e.comments
+		notes = identify(&r.Agent, &r.PRNumber, spec, task)
+		notes = append(notes, sources(r.PendingIssues, spec, task)...)
+		if d := task.Discussion; d != nil && r.ThreadsTruncated != d.Truncated {
+			notes = append(notes, fmt.Sprintf("threadsTruncated: claimed %v, is %v", r.ThreadsTruncated, d.Truncated))
+			r.ThreadsTruncated = d.Truncated
+		}
+	case e.fix != nil:
+		notes = identify(&e.fix.Agent, &e.fix.PRNumber, spec, task)
+		notes = append(notes, e.fixUnknown(task)...)
+	}
+	return notes
+}
+
+func identify(agent *string, pr *int, spec Spec, task review.Task) (notes []string) {
+	if *agent != spec.Name {
+		notes = append(notes, fmt.Sprintf("agent: claimed %q, is %q", visible(*agent, 60), spec.Name))
+		*agent = spec.Name
+	}
+	if *pr != task.PRNumber {
+		notes = append(notes, fmt.Sprintf("prNumber: claimed %d, is %d", *pr, task.PRNumber))
+		*pr = task.PRNumber
+	}
+	return notes
+}
+
+// sources sets who found each finding. Thread and comment ids stay when they are real; a comments analyzer's finding then
+// carries the name of the person who wrote that comment, whatever the analyzer says.
+func sources(findings []review.Finding, spec Spec, task review.Task) (notes []string) {
+	known := authors(task.Discussion)
+	unknown := 0
+	for i := range findings {
+		s := &findings[i].Source
+		author, real := "", false
+		if s.ReviewID != nil {
+			if author, real = known[*s.ReviewID]; !real {
+				s.ReviewID = nil
+				unknown++
+			}
+		}
+		if spec.Role == review.RoleCommentsAnalyzer && real && author != "" {
+			s.Name = author
+			if s.Type != "review" {
+				s.Type = "comment"
+			}
+			continue
+		}
+		s.Type, s.Name = "agent", spec.Name
+	}
+	if unknown > 0 {
+		notes = append(notes, fmt.Sprintf("%d findings named a thread or comment that does not exist", unknown))
+	}
+	return notes
+}
+
+// authors maps the ids of a discussion to logins.
+func authors(d *review.Discussion) map[string]string {
+	known := map[string]string{}
+	if d == nil {
+		return known
+	}
+	for _, t := range d.Threads {
+		known[t.ID] = ""
+		for i, c := range t.Comments {
+			known[c.ID] = c.Author.Login
+			if i == 0 {
+				known[t.ID] = c.Author.Login
+			}
+		}
+	}
+	for _, r := range d.Reviews {
+		known[r.ID] = r.Author.Login
+	}
+	for _, c := range d.Comments {
+		known[c.ID] = c.Author.Login
+	}
+	return known
+}
+
+// missing lists findings to fix that a fixer's answer names nowhere (A5's invariant, design 3.5).
+func (e envelope) missing(task review.Task) (ids []string) {
+	if e.fix == nil || task.Fix == nil {
+		return nil
+	}
+	named := map[string]bool{}
+	for _, f := range e.fix.FixedIssues {
+		named[f.FindingID] = true
+	}
+	for _, f := range e.fix.RejectedIssues {
+		named[f.FindingID] = true
+	}
+	for _, f := range task.Fix.IssuesToFix {
+		if !named[f.ID] {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+// fixUnknown drops ids that were never asked for.
+func (e envelope) fixUnknown(task review.Task) (notes []string) {
+	if task.Fix == nil {
+		return nil
+	}
+	asked := map[string]bool{}
+	for _, f := range slices.Concat(task.Fix.IssuesToFix, task.Fix.OptionalIssues) {
+		asked[f.ID] = true
+	}
+	r := e.fix
+	before := len(r.FixedIssues) + len(r.RejectedIssues)
+	r.FixedIssues = slices.DeleteFunc(r.FixedIssues, func(f review.FixedIssue) bool { return !asked[f.FindingID] })
+	r.RejectedIssues = slices.DeleteFunc(r.RejectedIssues, func(f review.RejectedIssue) bool { return !asked[f.FindingID] })
+	if n := before - len(r.FixedIssues) - len(r.RejectedIssues); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d issues named that were not asked for", n))
+	}
+	r.Summary.Fixed, r.Summary.Rejected = len(r.FixedIssues), len(r.RejectedIssues)
+	return notes
+}
+
+// findings are those of the envelope, whatever its role.
+func (e envelope) findings() []review.Finding {
+	switch {
+	case e.reviewer != nil:
+		return e.reviewer.Findings
+	case e.comments != nil:
+		return e.comments.PendingIssues
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+// Package agents is the contract between prloop and an agent, a child process of any make (design 5): one JSON request
+// (review.Task) on standard input, then end of file; on standard output any number of event lines and one envelope (A2,
+// A3 or A5). Ask is prloop's side, Serve the side of the builtin agents, Check tells whether a program keeps the contract.
+//
+// # What an agent writes
+//
+// An event is one line, a JSON object with the key "event" (progress, usage or log). Events feed the live view; nothing is
+// decided by them, and one that is malformed is dropped and noted. The envelope is one JSON object, over one line or
+// many, in one of three dresses:
+//
+//   - bare: then nothing else but events and blank lines may stand beside it;
+//   - in a fence that opens with ```json (or ```) and closes with ```;
+//   - between a line BEGIN_JSON and a line END_JSON.
+//
+// Text beside a fenced or marked envelope is ignored: that is what the marks are for. Two envelopes are an error, even if
+// they are equal: prloop never takes the last one, because text an agent merely repeats may hold one (threat T85). Lines
+// are at most 1 MB, the whole stream 8 MB; a larger envelope has to be spread over lines.
+//
+// # What becomes of it
+//
+// An agent is complete when it ended by itself with exit status 0 and its envelope is valid. An invalid answer is refused
+// and the question put once more with the reason (review.Task.Repair). Everything else is not complete and never counts
+// towards min_reviewers: a valid envelope before an exit status other than 0, a signal or a passed limit (the program
+// itself says that it failed), and an envelope that stayed broken. Its findings that are valid one by one are kept and
+// the agent is degraded; without any it is failed. So a broken answer can add to a verdict and never help to approve.
+package agents

@@ -1,0 +1,123 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// maxEvents is how many events of one attempt are passed on; a child that chatters must not drown the live view.
+const maxEvents = 10_000
+
+// intake takes a child's event lines.
+type intake struct {
+	agent  string
+	emit   func(review.Event)
+	usage  review.Usage
+	passed int
+	over   int
+	faults []string // the first few malformed events
+	bad    int
+}
+
+func (in *intake) line(line []byte) {
+	e, _, err := wire.DecodeEvent(line)
+	if err == nil && e.Kind == review.EventState {
+		err = fmt.Errorf("decode event: event: state is prloop's own to report")
+	}
+	if err != nil {
+		if in.bad++; len(in.faults) < 3 {
+			in.faults = append(in.faults, "event dropped: "+err.Error())
+		}
+		return
+	}
+	if e.Usage != nil {
+		addUsage(&in.usage, *e.Usage)
+	}
+	if in.passed++; in.passed > maxEvents {
+		in.over++
+		return
+	}
+	e.Agent, e.Time = in.agent, time.Now().UTC()
+	e.Message, e.Level = visible(e.Message, 500), visible(e.Level, 20)
+	in.emit(e)
+}
+
+// notes says what was dropped.
+func (in *intake) notes() []string {
+	notes := slices.Clone(in.faults)
+	if more := in.bad - len(in.faults); more > 0 {
+		notes = append(notes, fmt.Sprintf("%d further malformed events dropped", more))
+	}
+	if in.over > 0 {
+		notes = append(notes, fmt.Sprintf("%d events over %d were not shown", in.over, maxEvents))
+	}
+	return notes
+}
+
+// addUsage adds what is known; unknown stays unknown (style 9).
+func addUsage(sum *review.Usage, u review.Usage) {
+	sum.LLMCalls += u.LLMCalls
+	sum.ToolCalls += u.ToolCalls
+	sum.LLMSeconds += u.LLMSeconds
+	addKnown(&sum.InputTokens, u.InputTokens)
+	addKnown(&sum.CachedTokens, u.CachedTokens)
+	addKnown(&sum.OutputTokens, u.OutputTokens)
+	addKnown(&sum.CostUSD, u.CostUSD)
+	for _, m := range u.Models {
+		if m = visible(m, 100); !slices.Contains(sum.Models, m) && len(sum.Models) < 20 {
+			sum.Models = append(sum.Models, m)
+		}
+	}
+	slices.Sort(sum.Models)
+}
+
+func addKnown[T int | float64](sum **T, n *T) {
+	if n == nil {
+		return
+	}
+	total := *n
+	if *sum != nil {
+		total += **sum
+	}
+	*sum = &total
+}
+
+// visible makes one line of untrusted text that no terminal acts on, at most limit characters long.
+func visible(s string, limit int) string {
+	var b strings.Builder
+	n := 0
+	for i, r := range s {
+		if n == limit {
+			b.WriteString("…")
+			break
+		}
+		n++
+		switch {
+		case r == utf8.RuneError:
+			if _, size := utf8.DecodeRuneInString(s[i:]); size <= 1 {
+				fmt.Fprintf(&b, "\\x%02x", s[i])
+				continue
+			}
+			b.WriteRune(r)
+		case r == '\n' || r == '\t':
+			b.WriteByte(' ')
+		case r < ' ' || r >= 0x7f && r < 0xa0 || hidden(r):
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden are characters that change how the text around them looks, or that nobody sees (T40).
+func hidden(r rune) bool {
+	return r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2060 && r <= 0x206f ||
+		r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
+}

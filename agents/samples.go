@@ -1,0 +1,63 @@
+package agents
+
+import (
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// sample is one request of Check.
+type sample struct {
+	name string
+	task review.Task
+}
+
+// samples are an ordinary request, one with nothing in it, one larger than any pipe's buffer, and a repair turn.
+func samples(spec Spec) []sample {
+	normal := sampleTask(spec)
+	empty := normal
+	empty.Brief = review.Brief{Status: "ok"}
+	empty.Discussion = &review.Discussion{}
+	if normal.Fix != nil {
+		empty.Fix = &review.FixPayload{PRNumber: normal.PRNumber, Round: 1}
+	}
+	large := normal
+	large.Brief = sampleBrief("var filler = `" + strings.Repeat("a line of a large change that stands for nothing\n+", 40_000) + "`")
+	repair := normal
+	repair.Repair = &review.Repair{Error: "decode reviewer-result: findings/0/priority: value must be one of 'P0', 'P1', 'P2', 'P3'",
+		Answer: `{"agent":"checked","prNumber":7,"conclusion":"approve","findings":[{"id":"A-1","priority":"high"}]}`}
+	return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
+}
+
+func sampleTask(spec Spec) review.Task {
+	t := review.Task{
+		Version: review.TaskVersion, Role: spec.Role, Agent: spec.Name, PRNumber: 7, Run: "check", Round: 1,
+		Repo:    review.Repo{Host: "github.com", Owner: "octo", Name: "sample"},
+		BaseSHA: strings.Repeat("1", 40), HeadSHA: strings.Repeat("2", 40),
+		Title: "Read the limit from the request", Body: "Lets callers say how many rows they want.",
+		Brief: sampleBrief("limit, _ := strconv.Atoi(r.URL.Query().Get(\"limit\"))"), Limits: review.DefaultLimits(),
+		Settings: map[string]string{"threshold": "5"},
+	}
+	switch spec.Role {
+	case review.RoleCommentsAnalyzer:
+		t.Brief = review.Brief{Status: "ok"}
+		at := time.Date(2026, 1, 24, 10, 0, 0, 0, time.UTC)
+		line := 12
+		t.Discussion = &review.Discussion{Threads: []review.Thread{{ID: "T_1", File: "rows.go", Line: &line, Comments: []review.Comment{
+			{ID: "C_1", Author: review.Person{Login: "octocat", Association: "MEMBER"}, Body: "What if limit is not a number?", CreatedAt: at, UpdatedAt: at}}}}}
+	case review.RoleFixer:
+		line := 12
+		t.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "BUG-001", Priority: review.P1, Category: review.CategoryBug,
+			File: "rows.go", Line: &line, Title: "Error of Atoi is dropped", Description: "A limit that is no number reads as 0.", Suggestion: "Answer 400.",
+			Source: review.Source{Type: "agent", Name: "reviewer-1"}}}}
+	}
+	return t
+}
+
+func sampleBrief(added string) review.Brief {
+	diff := "diff --git a/rows.go b/rows.go\n--- a/rows.go\n+++ b/rows.go\n@@ -11,2 +11,3 @@ func rows(w http.ResponseWriter, r *http.Request) {\n" +
+		" \tdb := open()\n+\t" + added + "\n \tlist(w, db)\n"
+	return review.Brief{Status: "ok", Files: []review.BriefFile{{Path: "rows.go", Change: "modified", Language: "go", Additions: 1,
+		Hunks: 1, HunksGiven: 1, Diff: diff, Context: []review.Region{{Start: 10, End: 14, Symbol: "rows", Text: "func rows(w http.ResponseWriter, r *http.Request) {\n"}}}}}
+}

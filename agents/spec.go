@@ -1,0 +1,70 @@
+package agents
+
+import (
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Spec is one agent as prloop starts it.
+type Spec struct {
+	// Name is the agent's name in the run; it replaces whatever the child calls itself.
+	Name string
+	// Role decides which envelope is expected: A2, A3 for comments-analyzer, A5 for pr-fix.
+	Role review.Role
+	// Kind is builtin, static, command or acp, for the receipt.
+	Kind string
+	// Model is what the agent is configured to use, for the receipt; empty when unknown.
+	Model string
+	// Path and Args start the program; a bare name is looked up in PATH.
+	Path string
+	Args []string
+	// Env is the child's whole environment, written out; nothing is inherited (security 3). No token stands in it unless
+	// the caller puts one there.
+	Env []string
+	// Dir is the working folder; empty means prloop's own.
+	Dir string
+	// Timeout bounds the whole question, the repair turn included; 0 means the wall time of the task's limits, and
+	// without one ten minutes.
+	Timeout time.Duration
+	// Idle is the longest time without a byte from the child; 0 means no watchdog.
+	Idle time.Duration
+	// Grace is the time between TERM and KILL; 0 means 5 seconds.
+	Grace time.Duration
+}
+
+// Answer is what became of one question. It holds only what JSON can carry, so that a durable engine can store it.
+// Everything in it but the receipt's own words was written by the child: data, never instructions, and not yet redacted.
+type Answer struct {
+	// At most one is set, by role. It is also set when the agent is degraded; it then holds the findings that could be
+	// kept, and its conclusion and report are prloop's words, not the agent's.
+	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
+	Comments *review.CommentsResult `json:"comments,omitempty"`
+	Fix      *review.FixResult      `json:"fix,omitempty"`
+	// Receipt says how it went: state, reason, attempts, time, usage the child reported, notes.
+	Receipt review.AgentReceipt `json:"receipt"`
+	// Log is the end of the child's standard error, control bytes made visible.
+	Log []byte `json:"log,omitempty"`
+	// Raw is what the child wrote on standard output beside events, in the last attempt, up to 1 MB.
+	Raw []byte `json:"raw,omitempty"`
+}
+
+const (
+	defaultTimeout = 10 * time.Minute
+	maxAttempts    = 2 // review agent spec: one repair retry
+	maxRaw         = 1 << 20
+	// maxQuoted is how much of a refused answer is quoted back, in bytes.
+	maxQuoted = 4 << 10
+	// lingerFor is how long a child may run on after it closed its output: nothing more can come from it.
+	lingerFor = 5 * time.Second
+)
+
+func (s Spec) timeout(t review.Task) time.Duration {
+	switch {
+	case s.Timeout > 0:
+		return s.Timeout
+	case t.Limits.WallTimeSeconds > 0:
+		return time.Duration(t.Limits.WallTimeSeconds) * time.Second
+	}
+	return defaultTimeout
+}
