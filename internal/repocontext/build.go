@@ -1,0 +1,213 @@
+package repocontext
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+// Statuses of a brief.
+const (
+	StatusOK        = "ok"
+	StatusTruncated = "truncated"
+)
+
+// Build makes the brief. Guidance comes first, then every file's diff, then the code around the changes, each as far as
+// the budget goes, the most changed files first. Everything depends on the options and the source alone, except that a
+// file whose structure takes longer than 300 ms to parse gets its regions from indentation.
+func Build(ctx context.Context, src Source, o Options) (review.Brief, error) {
+	if o.MaxTokens <= 0 {
+		o.MaxTokens = DefaultMaxTokens
+	}
+	if err := o.checkPatterns(); err != nil {
+		return review.Brief{}, fmt.Errorf("build brief: %w", err)
+	}
+	b := &builder{src: src, o: &o, left: o.MaxTokens}
+	if err := b.build(ctx); err != nil {
+		return review.Brief{}, fmt.Errorf("build brief: %w", err)
+	}
+	return b.brief, nil
+}
+
+type builder struct {
+	src   Source
+	o     *Options
+	brief review.Brief
+	left  int // tokens
+	// order are the files to give, as indexes into the diff's files, the most important first.
+	order []int
+	cut   []string // what the budget forced out, in words
+}
+
+func (b *builder) build(ctx context.Context) error {
+	files := b.o.Diff.Files
+	b.brief.Files = make([]review.BriefFile, len(files))
+	b.brief.Warnings = []string{}
+	var paths []string
+	for i := range files {
+		b.brief.Files[i] = b.describe(&files[i])
+		if b.brief.Files[i].Omitted != OmittedExcluded {
+			paths = append(paths, files[i].Path)
+		}
+	}
+	dirs := folders(paths)
+	attrs, err := readAttributes(ctx, b.src, b.o, dirs)
+	if err != nil {
+		return err
+	}
+	if err := b.classify(ctx, attrs); err != nil {
+		return err
+	}
+	var cut int
+	if b.brief.Guidance, cut, err = guidance(ctx, b.src, b.o, dirs, b.left/guidanceShare); err != nil {
+		return err
+	}
+	if cut > 0 {
+		b.cut = append(b.cut, fmt.Sprintf("%d guidance files were shortened or left out", cut))
+	}
+	for _, g := range b.brief.Guidance {
+		b.left -= Estimate(g.Text) + fileOverhead
+	}
+	b.giveDiffs()
+	if err := b.giveContext(ctx); err != nil {
+		return err
+	}
+	b.finish()
+	return nil
+}
+
+func (b *builder) describe(f *diff.File) review.BriefFile {
+	bf := review.BriefFile{Path: f.Path, OldPath: f.OldPath, Change: string(f.Change), Language: Language(f.Path),
+		Additions: f.Additions, Deletions: f.Deletions, Hunks: len(f.Hunks)}
+	if b.o.excluded(f.Path) || (f.OldPath != "" && b.o.excluded(f.OldPath)) {
+		bf.Omitted = OmittedExcluded
+	} else {
+		bf.Omitted = byName(f)
+	}
+	return bf
+}
+
+// classifyBatch is how many files are read at once.
+const classifyBatch = 256
+
+// classify finds generated files and puts the rest in order: most changed lines first, then by name. New files that call
+// themselves generated come last but are given: their word alone must not hide them.
+func (b *builder) classify(ctx context.Context, attrs *attributes) error {
+	files := b.o.Diff.Files
+	last := make([]bool, len(files))
+	var ask []int
+	for i := range files {
+		f, bf := &files[i], &b.brief.Files[i]
+		if bf.Omitted != "" {
+			continue
+		}
+		reason, set := attrs.reason(f.Path)
+		bf.Omitted = reason
+		switch {
+		case reason != "":
+			continue
+		case set: // the repository says it is not generated
+		case f.Change == diff.Added:
+			last[i] = saysGenerated(f.Path, addedHead(f))
+		default:
+			ask = append(ask, i)
+		}
+		b.order = append(b.order, i)
+	}
+	if err := b.askBase(ctx, ask); err != nil {
+		return err
+	}
+	b.order = slices.DeleteFunc(b.order, func(i int) bool { return b.brief.Files[i].Omitted != "" })
+	slices.SortStableFunc(b.order, func(i, j int) int {
+		if last[i] != last[j] {
+			if last[i] {
+				return 1
+			}
+			return -1
+		}
+		x, y := &files[i], &files[j]
+		return cmp.Or(cmp.Compare(y.Additions+y.Deletions, x.Additions+x.Deletions), cmp.Compare(x.Path, y.Path))
+	})
+	return nil
+}
+
+// askBase looks for a generator's mark in the base version of changed files.
+func (b *builder) askBase(ctx context.Context, ask []int) error {
+	old := func(f *diff.File) string {
+		if f.OldPath != "" {
+			return f.OldPath
+		}
+		return f.Path
+	}
+	for batch := range slices.Chunk(ask, classifyBatch) {
+		var names []string
+		for _, i := range batch {
+			names = append(names, old(&b.o.Diff.Files[i]))
+		}
+		texts, err := b.src.ReadFiles(ctx, b.o.Base, names, sourceLimit)
+		if err != nil {
+			return err
+		}
+		for n, i := range batch {
+			if saysGenerated(names[n], texts[names[n]]) {
+				b.brief.Files[i].Omitted = OmittedGenerated
+			}
+		}
+	}
+	return nil
+}
+
+// giveDiffs hands out diffs while the budget lasts, cut between hunks where it ends.
+func (b *builder) giveDiffs() {
+	over, cut := 0, 0
+	for _, i := range b.order {
+		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+		cost := Estimate(f.Raw) + fileOverhead
+		if cost <= b.left {
+			bf.Diff, bf.HunksGiven = f.Raw, len(f.Hunks)
+			b.left -= cost
+			continue
+		}
+		text, hunks, cost := cutHunks(f, b.left)
+		if hunks == 0 {
+			bf.Omitted = OmittedOverBudget
+			over++
+			continue
+		}
+		bf.Diff, bf.HunksGiven = text, hunks
+		b.left -= cost
+		cut++
+	}
+	if over > 0 {
+		b.cut = append(b.cut, fmt.Sprintf("%d files were left out: over the budget of %d tokens", over, b.o.MaxTokens))
+	}
+	if cut > 0 {
+		b.cut = append(b.cut, fmt.Sprintf("%d files were given without their last hunks: over the budget of %d tokens", cut, b.o.MaxTokens))
+	}
+}
+
+// finish sets what depends on the whole.
+func (b *builder) finish() {
+	b.brief.Status = StatusOK
+	if len(b.cut) > 0 {
+		b.brief.Status = StatusTruncated
+		b.brief.Warnings = append(b.brief.Warnings, b.cut...)
+	}
+	reasons := map[string]int{}
+	for _, f := range b.brief.Files {
+		if f.Omitted != "" && f.Omitted != OmittedOverBudget {
+			reasons[f.Omitted]++
+		}
+	}
+	var left []string
+	for reason, n := range reasons {
+		left = append(left, fmt.Sprintf("%d files were left out: %s", n, reason))
+	}
+	slices.Sort(left)
+	b.brief.Warnings = append(b.brief.Warnings, left...)
+	b.brief.Tokens = b.o.MaxTokens - b.left
+}

@@ -1,0 +1,93 @@
+package repocontext
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-enry/go-enry/v2"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+// Reasons of review.BriefFile.Omitted, besides those the diff already carries.
+const (
+	OmittedExcluded   = "excluded by configuration"
+	OmittedBinary     = "binary"
+	OmittedGenerated  = "generated"
+	OmittedVendored   = "vendored"
+	OmittedLockFile   = "lock file"
+	OmittedOverBudget = "over budget"
+)
+
+// lockFiles are written by package managers; enry calls only some of them generated.
+var lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
+	"go.sum", "go.work.sum", "Cargo.lock", "Gemfile.lock", "poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "pixi.lock",
+	"composer.lock", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "Cartfile.resolved",
+	"packages.lock.json", "gradle.lockfile", "conan.lock", ".terraform.lock.hcl"}
+
+// vendorFolders hold other people's code. enry's own list also names CI files, testdata, caches and fixtures, where a
+// change must be seen, so its word counts below these folders only.
+var vendorFolders = []string{"vendor", "vendors", "node_modules", "bower_components", "jspm_packages", "Godeps", "Pods", "Carthage",
+	"third_party", "third-party", "thirdparty", "3rdparty", "3rd_party"}
+
+// byName is the reason a file is left out that its name and its diff alone give; empty for none.
+func byName(f *diff.File) string {
+	dir, base := path.Split(f.Path)
+	switch {
+	case f.Binary && f.Omitted == "":
+		return OmittedBinary
+	case f.Omitted != "":
+		return f.Omitted
+	case neverSkipped(f.Path):
+		return ""
+	case slices.Contains(lockFiles, base):
+		return OmittedLockFile
+	case vendored(dir) && enry.IsVendor(f.Path):
+		return OmittedVendored
+	case strings.HasSuffix(base, ".min.js"), strings.HasSuffix(base, ".min.css"), enry.IsGenerated(f.Path, nil):
+		return OmittedGenerated
+	}
+	return ""
+}
+
+func vendored(dir string) bool {
+	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
+		if slices.Contains(vendorFolders, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// neverSkipped are files that run things: nothing may take them out of a review but the operator's configuration.
+func neverSkipped(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		switch part {
+		case ".github", ".gitlab", ".circleci", ".buildkite", ".husky", ".devcontainer", ".vscode":
+			return true
+		}
+	}
+	base := path.Base(p)
+	return strings.HasPrefix(base, ".git") || base == "Jenkinsfile" || base == "Makefile" || base == ".gitlab-ci.yml"
+}
+
+// generatedHead is how much of a file is searched for a generator's mark.
+const generatedHead = 8 << 10
+
+// saysGenerated reports whether a file's text claims to be generated.
+func saysGenerated(p string, text []byte) bool {
+	return !neverSkipped(p) && len(text) > 0 && enry.IsGenerated(p, text[:min(len(text), generatedHead)])
+}
+
+// addedHead is the beginning of a new file, taken from its diff.
+func addedHead(f *diff.File) []byte {
+	var b []byte
+	for l := range f.Added() {
+		b = append(append(b, l.Text...), '\n')
+		if len(b) > generatedHead {
+			break
+		}
+	}
+	return b
+}

@@ -1,0 +1,97 @@
+package repocontext
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+const (
+	// sourceLimit is the largest file read for context, in bytes.
+	sourceLimit = 1 << 20
+	// parseTotal bounds how much source is parsed for one brief, in bytes, at about 0.7 MB/s a core; what comes after gets
+	// its regions from indentation. A bound on bytes, not on time, so that the same input gives the same brief.
+	parseTotal = 3 << 20
+	// contextBatch is how many files are read and parsed before the budget is looked at again.
+	contextBatch = 32
+	// contextLeast is the budget below which no more context is tried.
+	contextLeast = 100
+)
+
+// giveContext adds the code around the changes, file by file in order, while the budget lasts.
+func (b *builder) giveContext(ctx context.Context) error {
+	want := slices.DeleteFunc(slices.Clone(b.order), func(i int) bool {
+		// New files stand whole in their diff, deleted ones have no head version.
+		f := &b.o.Diff.Files[i]
+		return f.Change == diff.Added || f.Change == diff.Deleted || b.brief.Files[i].HunksGiven == 0
+	})
+	parse, missed := parseTotal, 0
+	for start := 0; start < len(want); start += contextBatch {
+		batch := want[start:min(start+contextBatch, len(want))]
+		if b.left < contextLeast {
+			missed += len(want) - start
+			break
+		}
+		regions, err := b.regions(ctx, batch, &parse)
+		if err != nil {
+			return err
+		}
+		for n, i := range batch {
+			whole := true
+			for _, r := range regions[n] {
+				cost := Estimate(r.Text) + fileOverhead
+				if cost > b.left {
+					whole = false
+					continue
+				}
+				b.left -= cost
+				b.brief.Files[i].Context = append(b.brief.Files[i].Context, r)
+			}
+			if !whole {
+				missed++
+			}
+		}
+	}
+	if missed > 0 {
+		b.cut = append(b.cut, fmt.Sprintf("%d files were given without all of the code around their changes: over the budget of %d tokens", missed, b.o.MaxTokens))
+	}
+	return nil
+}
+
+// regions computes the regions of a batch of files, several at a time; results are by slot.
+func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]review.Region, error) {
+	names := make([]string, len(batch))
+	for n, i := range batch {
+		names[n] = b.o.Diff.Files[i].Path
+	}
+	texts, err := b.src.ReadFiles(ctx, b.o.Head, names, sourceLimit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]review.Region, len(batch))
+	var g errgroup.Group
+	g.SetLimit(min(4, runtime.GOMAXPROCS(0)))
+	for n, i := range batch {
+		text, ok := texts[names[n]]
+		if !ok {
+			continue
+		}
+		structured := len(text) <= *parse
+		if structured && hasGrammar(names[n]) {
+			*parse -= len(text)
+		}
+		f := &b.o.Diff.Files[i]
+		given := f.Hunks[:b.brief.Files[i].HunksGiven]
+		g.Go(func() error {
+			all[n] = regionsOf(f.Path, text, given, structured)
+			return nil
+		})
+	}
+	return all, g.Wait()
+}

@@ -1,0 +1,81 @@
+package repocontext
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/odvcencio/gotreesitter"
+)
+
+// Function is what the get_function_context tool answers (review agent spec).
+type Function struct {
+	// Name is the function's or type's, with its type in front ("Server.Close").
+	Name string `json:"name"`
+	// Start and End are 1-based and inclusive.
+	Start int `json:"startLine"`
+	End   int `json:"endLine"`
+	// Definition is the text of these lines.
+	Definition string `json:"definition"`
+	// Imports are the file's import declarations as written.
+	Imports []string `json:"imports"`
+	// Exact is false when the place was found by indentation alone.
+	Exact bool `json:"exact"`
+}
+
+// importLine finds imports where the structure of a file is not known.
+var importLine = regexp.MustCompile(`^\s*(import|from|use|using|require|require_relative|#\s*include|@import)\b.*`)
+
+// importLimit bounds the list of imports.
+const importLimit = 100
+
+// FunctionAt finds the function, or else the type, around a line (1-based) of a file. ok is false when there is none.
+func FunctionAt(path string, text []byte, line int) (Function, bool) {
+	lines := splitLines(text)
+	if line < 1 || line > len(lines) {
+		return Function{}, false
+	}
+	var f Function
+	var spans []span
+	f.Exact = parsed(path, text, func(w *walker, root *gotreesitter.Node) {
+		w.walk(root, "", 0)
+		spans = w.spans
+		f.Imports = w.imports(root)
+	})
+	s, ok := enclosing(spans, span{start: line, end: line})
+	if !f.Exact {
+		s, ok = byIndent(lines, line)
+	}
+	if !ok {
+		return Function{}, false
+	}
+	if f.Imports == nil {
+		f.Imports = importsByLine(lines)
+	}
+	f.Name, f.Start, f.End = s.name, s.start, min(s.end, len(lines))
+	f.Definition = strings.ToValidUTF8(strings.Join(lines[f.Start-1:f.End], ""), "\ufffd")
+	return f, true
+}
+
+// imports lists the import declarations at the top level; nil when the language has no node for them.
+func (w *walker) imports(root *gotreesitter.Node) []string {
+	if w.g.imports == "" {
+		return nil
+	}
+	all := []string{}
+	for i := range root.NamedChildCount() {
+		if n := root.NamedChild(i); n != nil && has(w.g.imports, n.Type(w.lang)) && len(all) < importLimit {
+			all = append(all, strings.TrimSpace(strings.ToValidUTF8(n.Text(w.text), "\ufffd")))
+		}
+	}
+	return all
+}
+
+func importsByLine(lines []string) []string {
+	all := []string{}
+	for _, l := range lines {
+		if len(all) < importLimit && len(l) < 400 && importLine.MatchString(l) {
+			all = append(all, strings.TrimSpace(strings.ToValidUTF8(l, "\ufffd")))
+		}
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package repocontext
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+// Source reads the repository at a commit (a full object id). internal/git's Repository is one.
+type Source interface {
+	// ReadFiles reads files; those that do not exist or are larger than limit bytes are left out of the map.
+	ReadFiles(ctx context.Context, commit string, paths []string, limit int) (map[string][]byte, error)
+	// Files lists the paths below prefix.
+	Files(ctx context.Context, commit, prefix string) ([]string, error)
+}
+
+// Options say what to brief about.
+type Options struct {
+	// Diff is the whole diff under review, from the merge base to Head.
+	Diff *diff.Diff
+	// Base is the commit rules are read at; Head the one under review. Full object ids.
+	Base, Head string
+	// MaxTokens bounds the brief by Estimate; 0 means 100,000 (review agent spec).
+	MaxTokens int
+	// Include and Exclude are doublestar patterns of paths. With Include, only what matches is reviewed. What matches
+	// Exclude is read by nothing, under its old name either.
+	Include, Exclude []string
+	// Guidance are further names of guidance files beside DefaultGuidance. A plain name is looked for in every folder on
+	// the way to a changed file, one with a slash from the root only; doublestar patterns are taken from the root.
+	Guidance []string
+}
+
+// DefaultMaxTokens is Options.MaxTokens when it is 0.
+const DefaultMaxTokens = 100_000
+
+// checkPatterns refuses globs that would silently match nothing.
+func (o *Options) checkPatterns() error {
+	for _, list := range [][]string{o.Include, o.Exclude, o.Guidance} {
+		for _, p := range list {
+			if !doublestar.ValidatePattern(p) {
+				return fmt.Errorf("path pattern %q is not valid", p)
+			}
+		}
+	}
+	return nil
+}
+
+// excluded reports whether configuration keeps a path away from everybody.
+func (o *Options) excluded(path string) bool {
+	return matches(o.Exclude, path) || (len(o.Include) > 0 && !matches(o.Include, path))
+}
+
+func matches(patterns []string, path string) bool {
+	for _, p := range patterns {
+		if doublestar.MatchUnvalidated(p, path) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package repocontext
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+const (
+	// around is how many lines are given on each side of a change (review agent spec: ±20).
+	around = 20
+	// widest is the longest function, and typeWidest the longest type, a region is widened to, in lines; of longer ones only
+	// the name is given.
+	widest     = 300
+	typeWidest = 100
+)
+
+// span is one definition: a function or a type. Lines are 1-based and inclusive.
+type span struct {
+	start, end int
+	name       string
+	function   bool
+}
+
+// regionsOf gives the regions of a file's head version around its hunks: ±20 lines, widened to the enclosing function,
+// merged where they touch, in line order.
+func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []review.Region {
+	lines := splitLines(text)
+	if len(lines) == 0 {
+		return nil
+	}
+	var spans []span
+	known := false
+	if structured {
+		spans, known = definitions(path, text)
+	}
+	var regions []review.Region
+	for _, c := range changes(hunks, len(lines)) {
+		r := review.Region{Start: max(1, c.start-around), End: min(len(lines), c.end+around)}
+		s, ok := enclosing(spans, c)
+		if !known {
+			s, ok = byIndent(lines, c.start)
+		}
+		if ok {
+			r.Symbol = s.name
+			if n := s.end - s.start + 1; n <= typeWidest || (s.function && n <= widest) {
+				r.Start, r.End = min(r.Start, s.start), max(r.End, s.end)
+			}
+		}
+		regions = append(regions, r)
+	}
+	regions = merge(regions)
+	for i := range regions {
+		regions[i].Text = strings.ToValidUTF8(strings.Join(lines[regions[i].Start-1:regions[i].End], ""), "\ufffd")
+	}
+	return regions
+}
+
+// splitLines keeps line ends, so that joining gives the text back.
+func splitLines(text []byte) []string {
+	return slices.Collect(strings.Lines(string(text)))
+}
+
+// changes are the runs of changed lines at the head; where lines were only removed, the line that follows.
+func changes(hunks []diff.Hunk, lines int) []span {
+	var all []span
+	add := func(line int) {
+		line = min(max(line, 1), lines)
+		if n := len(all); n > 0 && line <= all[n-1].end+1 {
+			all[n-1].end = max(all[n-1].end, line)
+			return
+		}
+		all = append(all, span{start: line, end: line})
+	}
+	for i := range hunks {
+		next := hunks[i].NewStart
+		for l := range hunks[i].Lines() {
+			switch l.Op {
+			case '+':
+				add(l.New)
+				next = l.New + 1
+			case '-':
+				add(next)
+			default:
+				next = l.New + 1
+			}
+		}
+	}
+	return all
+}
+
+// enclosing is the smallest definition around a change; a function wins over the types and functions around it.
+func enclosing(spans []span, c span) (span, bool) {
+	best, found := span{}, false
+	for _, s := range spans {
+		if s.start > c.start || s.end < c.start {
+			continue
+		}
+		if !found || s.end-s.start < best.end-best.start {
+			best, found = s, true
+		}
+	}
+	if found && c.end > best.end {
+		best.end = min(c.end, best.start+widest) // the change runs on past the function
+	}
+	return best, found
+}
+
+// merge joins regions that overlap or touch and names all symbols once, in order.
+func merge(regions []review.Region) []review.Region {
+	slices.SortStableFunc(regions, func(a, b review.Region) int { return a.Start - b.Start })
+	var all []review.Region
+	var names [][]string
+	for _, r := range regions {
+		n := len(all) - 1
+		if n < 0 || r.Start > all[n].End+1 {
+			all = append(all, r)
+			names = append(names, nil)
+			n++
+		}
+		all[n].End = max(all[n].End, r.End)
+		if r.Symbol != "" && !slices.Contains(names[n], r.Symbol) {
+			names[n] = append(names[n], r.Symbol)
+		}
+	}
+	for i := range all {
+		if len(names[i]) > 5 {
+			names[i] = append(names[i][:5], "...")
+		}
+		all[i].Symbol = strings.Join(names[i], ", ")
+	}
+	return all
+}

@@ -1,0 +1,144 @@
+package repocontext
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tiktoken-go/tokenizer"
+)
+
+func TestFunctionAtKnowsTheLanguages(t *testing.T) {
+	for _, row := range []struct {
+		path, text string
+		line       int
+		want       string
+	}{
+		{"a.go", "package a\nimport \"fmt\"\n\nfunc F() {\n\tx := func() {\n\t\tfmt.Println()\n\t}\n\tx()\n}\n", 6, `F 4-9 [import "fmt"] true`},
+		{"a.go", "package a\n\ntype T struct {\n\tA int\n}\n", 4, "T 3-5 [] true"},
+		{"a.py", "import os\nfrom a import b\n\nclass C:\n    @property\n    def f(self):\n        return 1\n", 7, "C.f 5-7 [import os|from a import b] true"},
+		{"a.js", "import x from 'x'\nclass A {\n  m() {\n    return 1\n  }\n}\n", 4, "A.m 3-5 [import x from 'x'] true"},
+		{"a.ts", "export const f = (a: number) => {\n  return a\n}\n", 2, "f 1-3 [] true"},
+		{"a.tsx", "export function App() {\n  return <div>\n    hi\n  </div>\n}\n", 3, "App 1-5 [] true"},
+		{"A.java", "import java.util.List;\nclass A {\n  int f(int x) {\n    return x;\n  }\n}\n", 4, "A.f 3-5 [import java.util.List;] true"},
+		{"a.rb", "require 'x'\nclass A\n  def f\n    1\n  end\nend\n", 4, "A.f 3-5 [require 'x'] true"},
+		{"a.rs", "use std::fmt;\nimpl A {\n    fn f(&self) -> u8 {\n        1\n    }\n}\n", 4, "A.f 3-5 [use std::fmt;] true"},
+		{"a.c", "#include <stdio.h>\nstatic int *f(int x)\n{\n\treturn x;\n}\n", 4, "f 2-5 [#include <stdio.h>] true"},
+		{"a.cpp", "class A {\n  int f() {\n    return 1;\n  }\n};\n", 3, "A.f 2-4 [] true"},
+		{"A.cs", "using System;\nclass A {\n  int F(int x) {\n    return x;\n  }\n}\n", 4, "A.F 3-5 [using System;] true"},
+		{"a.php", "<?php\nuse X\\Y;\nclass A {\n  function f() {\n    return 1;\n  }\n}\n", 5, "A.f 4-6 [use X\\Y;] true"},
+		{"a.kt", "import x.y\nclass A {\n    fun f(): Int {\n        return 1\n    }\n}\n", 4, "f 3-5 [import x.y] false"},
+		{"a.lua", "function f(x)\n  if x then\n    return 1\n  end\nend\n", 3, "f 1-5 [] false"},
+		{"big.go", "package a\n\nfunc F() {\n\treturn\n}\n" + strings.Repeat("// filler\n", 60_000), 4, "F 3-5 [] false"},
+	} {
+		f, ok := FunctionAt(row.path, []byte(row.text), row.line)
+		got := fmt.Sprintf("%s %d-%d [%s] %v", f.Name, f.Start, f.End, strings.Join(f.Imports, "|"), f.Exact)
+		if !ok || got != row.want {
+			t.Errorf("%s:%d: %s, want %s", row.path, row.line, got, row.want)
+		}
+		lines := strings.SplitAfter(row.text, "\n")
+		if ok && f.Definition != strings.Join(lines[f.Start-1:f.End], "") {
+			t.Errorf("%s: definition %q", row.path, f.Definition)
+		}
+	}
+	for _, line := range []int{-1, 0, 2, 99} {
+		if f, ok := FunctionAt("a.txt", []byte("one\ntwo\nthree\n"), line); ok {
+			t.Errorf("line %d of a text: %+v", line, f)
+		}
+	}
+}
+
+func TestRegionsMergeAndStayInTheFile(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	d := parse(t, oneLineChange("a.txt", 5, "x", "y")+"") // top of the file
+	show := func(d string) string {
+		var got []string
+		for _, r := range regionsOf("a.txt", []byte(b.String()), parse(t, d).Files[0].Hunks, true) {
+			got = append(got, fmt.Sprintf("%d-%d %q", r.Start, r.End, strings.SplitN(r.Text, "\n", 2)[0]))
+		}
+		return strings.Join(got, "; ")
+	}
+	head := d.Files[0].Header()
+	for _, row := range []struct{ says, hunks, want string }{
+		{"20 lines on each side, from the first line", "@@ -5 +5 @@\n-x\n+y\n", `1-25 "line 1"`},
+		{"to the last line", "@@ -199 +199 @@\n-x\n+y\n", `179-200 "line 179"`},
+		{"regions that touch are one", "@@ -50 +50 @@\n-x\n+y\n@@ -91 +91 @@\n-x\n+y\n", `30-111 "line 30"`},
+		{"regions apart stay apart", "@@ -50 +50 @@\n-x\n+y\n@@ -92 +92 @@\n-x\n+y\n", `30-70 "line 30"; 72-112 "line 72"`},
+		{"removed lines count where the next line stands", "@@ -100,2 +99,0 @@\n-x\n-y\n", `79-119 "line 79"`},
+		{"a hunk beyond the file (a lying source) is held inside", "@@ -900 +900 @@\n-x\n+y\n", `180-200 "line 180"`},
+	} {
+		if got := show(head + row.hunks); got != row.want {
+			t.Errorf("%s: %s, want %s", row.says, got, row.want)
+		}
+	}
+}
+
+func TestLongFunctionsAreNamedOnly(t *testing.T) {
+	text := "package p\n\nfunc Long() {\n" + strings.Repeat("\tprintln()\n", 500) + "}\n"
+	got := regionsOf("a.go", []byte(text), parse(t, oneLineChange("a.go", 250, "x", "y")).Files[0].Hunks, true)
+	if len(got) != 1 || got[0].Start != 230 || got[0].End != 270 || got[0].Symbol != "Long" {
+		t.Errorf("%d-%d %q", got[0].Start, got[0].End, got[0].Symbol)
+	}
+}
+
+// Inputs like these took the parser up to 38 s and 1 GB without a limit (libraries 8).
+func TestHostileSourceEndsInTime(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.go":  "package a\n" + strings.Repeat("func f(){", 20_000),
+		"a.cs":  strings.Repeat("a<b<c<", 6_000) + "\n",
+		"a.cpp": strings.Repeat("template<", 5_000) + strings.Repeat("(", 20_000),
+		"a.js":  strings.Repeat("`${", 8_000) + strings.Repeat("(a,", 8_000),
+		"a.py":  strings.Repeat("[", 30_000),
+		"a.rb":  strings.Repeat("%w(", 10_000),
+		"a.php": "<?php " + strings.Repeat("{$a[", 10_000),
+		"a.txt": strings.Repeat("\t", 400_000) + "x\n",
+	} {
+		started := time.Now()
+		regionsOf(name, []byte(text), parse(t, oneLineChange(name, 1, "x", "y")).Files[0].Hunks, true)
+		if took := time.Since(started); took > 5*time.Second {
+			t.Errorf("%s: %v", name, took)
+		} else {
+			t.Logf("%s: %v", name, took)
+		}
+	}
+}
+
+func TestEstimateIsOnTheSafeSide(t *testing.T) {
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newFile("internal/server/handler.go", "package server\n\n// Handle answers one request.\nfunc (s *Server) Handle(w http.ResponseWriter, r *http.Request) error {\n\tid, err := strconv.Atoi(r.PathValue(\"id\"))\n\tif err != nil {\n\t\treturn fmt.Errorf(\"parse id %q: %w\", r.PathValue(\"id\"), err)\n\t}\n\treturn s.store.Get(r.Context(), id)\n}\n")
+	for name, text := range map[string]string{
+		"a diff of Go code": d,
+		"prose":             "A run that reviewed nothing is never green. Each report ends with a receipt: files and hunks handed to each reviewer.\n",
+		"Chinese":           "每个报告都以收据结束，说明交给每位审阅者的文件。\n",
+		"indented Python":   "class A:\n    def method(self, value):\n        if value is None:\n            return self.default\n        return value * 2\n",
+	} {
+		ids, _, err := codec.Encode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Estimate(text)
+		t.Logf("%s: %d tokens, estimated %d", name, len(ids), got)
+		if got < len(ids) || got > 3*len(ids) {
+			t.Errorf("%s: %d tokens, estimated %d", name, len(ids), got)
+		}
+	}
+}
+
+func TestLanguageNames(t *testing.T) {
+	got := map[string]string{}
+	for _, p := range []string{"a.go", "x/a.h", "A.cs", "a.ts", "a.tsx", "Makefile", "a.kt", "noidea", "a.RB"} {
+		got[p] = Language(p)
+	}
+	want := map[string]string{"a.go": "go", "x/a.h": "c", "A.cs": "c#", "a.ts": "typescript", "a.tsx": "tsx", "Makefile": "makefile", "a.kt": "kotlin", "noidea": "", "a.RB": "ruby"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
