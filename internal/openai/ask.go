@@ -1,0 +1,94 @@
+package openai
+
+import (
+	"context"
+	"fmt"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
+
+// attempts is how often one question is put in all (review agent spec: max 2 attempts).
+const attempts = 2
+
+// InvalidError says that the model's answer stayed invalid. A child that prints Raw as its answer lets the parent keep
+// the findings that are valid one by one (design 5).
+type InvalidError struct {
+	// Raw is the last answer.
+	Raw []byte
+	Err error
+}
+
+// Error gives the reason, not the answer.
+func (e *InvalidError) Error() string { return "the model's answer is invalid: " + e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+func said(role, text string) api.ChatCompletionMessage {
+	return api.ChatCompletionMessage{Role: role, Content: text}
+}
+
+// echoLimit bounds how much of a refused answer is shown to the model again, in bytes.
+const echoLimit = 60_000
+
+// ask puts a question until the answer decodes, at most twice; the second time it quotes what was wrong. A question
+// that is itself a repair turn of the parent (task.Repair) starts with what was wrong then.
+func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair *review.Repair, messages []api.ChatCompletionMessage,
+	decode func([]byte) (T, wire.Notes, error),
+) (T, []string, error) {
+	var zero T
+	if repair != nil {
+		next, err := mend(messages, fence, repair.Answer, repair.Error)
+		if err != nil {
+			return zero, nil, err
+		}
+		messages = next
+	}
+	var invalid *InvalidError
+	for try := 1; try <= attempts; try++ {
+		r, err := m.say(ctx, name, shape, messages)
+		if err != nil && invalid != nil {
+			invalid.Err = fmt.Errorf("%w; asking again: %w", invalid.Err, err)
+			return zero, nil, invalid
+		}
+		if err != nil {
+			return zero, nil, err
+		}
+		if r.fault == "" {
+			got, notes, err := decode([]byte(r.text))
+			if err == nil {
+				return got, notes, nil
+			}
+			r.fault = err.Error()
+		}
+		invalid = &InvalidError{Raw: []byte(r.text), Err: fmt.Errorf("%s", r.fault)}
+		if try == attempts || m.left == 0 {
+			break
+		}
+		m.emit(review.Event{Kind: review.EventProgress, Message: "asking " + name + " to repair its answer"})
+		if messages, err = mend(messages, fence, r.text, r.fault); err != nil {
+			return zero, nil, err
+		}
+	}
+	return zero, nil, invalid
+}
+
+// mend adds the refused answer and the reason to a conversation.
+func mend(messages []api.ChatCompletionMessage, fence, answer, reason string) ([]api.ChatCompletionMessage, error) {
+	text, err := prompts.Repair(fence, reason)
+	if err != nil {
+		return nil, err
+	}
+	if len(answer) > echoLimit {
+		answer = answer[:echoLimit]
+	}
+	next := append([]api.ChatCompletionMessage{}, messages...)
+	if answer != "" {
+		next = append(next, said(api.ChatMessageRoleAssistant, answer))
+	}
+	return append(next, said(api.ChatMessageRoleUser, text)), nil
+}

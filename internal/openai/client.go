@@ -1,0 +1,255 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// outputTokens bounds one answer; it is also what the gateway reserves budget for.
+const outputTokens = 8192
+
+// temperature is low, not zero: the client leaves zero out of the request.
+const temperature = 0.01
+
+// ErrBudget says that the gateway refused a call because a budget is used up.
+var ErrBudget = errors.New("budget is used up")
+
+// budgetCode is the gateway's code for it.
+const budgetCode = "prloop_budget_exceeded"
+
+// model is a conversation partner of one agent: one endpoint, and what it turned out to accept.
+type model struct {
+	client *api.Client
+	emit   func(review.Event)
+	// left is how many calls may still be made.
+	left int
+	// format is how the shape of answers is asked for; it goes down when an endpoint refuses.
+	format format
+	// warm and long are false once an endpoint refused a temperature or an output limit.
+	warm, long bool
+}
+
+// format is a way to ask for JSON, best first.
+type format int
+
+const (
+	byName format = iota // by the prompt alone
+	anyObject
+	bySchema
+)
+
+func connect(o Options, limits review.Limits, emit func(review.Event)) *model {
+	c := api.DefaultConfig(o.Token)
+	c.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	if o.Socket != "" {
+		c.BaseURL = "http://gateway/v1"
+		c.HTTPClient = &http.Client{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", o.Socket)
+			},
+			DisableKeepAlives: true,
+		}}
+	}
+	return &model{client: api.NewClientWithConfig(c), emit: emit, left: limits.LLMCalls, format: bySchema, warm: true, long: true}
+}
+
+// reply is what a model said.
+type reply struct {
+	text string
+	// fault is why the text cannot be an answer, such as having been cut; empty when it may be one.
+	fault string
+}
+
+// refusals is how many parameters an endpoint may refuse in a row before it is given up.
+const refusals = 4
+
+// say makes one call. shape names the schema of the answer.
+func (m *model) say(ctx context.Context, name, shape string, messages []api.ChatCompletionMessage) (reply, error) {
+	if m.left <= 0 {
+		return reply{}, fmt.Errorf("ask %s: LLM calls: %w", name, ErrBudget)
+	}
+	m.left--
+	m.emit(review.Event{Kind: review.EventProgress, Message: "asking " + name})
+	began := time.Now()
+	var err error
+	for range refusals {
+		var req api.ChatCompletionRequest
+		if req, err = m.request(name, shape, messages); err != nil {
+			return reply{}, err
+		}
+		var resp api.ChatCompletionResponse
+		if resp, err = m.client.CreateChatCompletion(ctx, req); err == nil {
+			m.account(resp, name, time.Since(began))
+			return understand(resp)
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+			break
+		}
+		if !m.settleFor(err) {
+			break
+		}
+		m.emit(review.Event{Kind: review.EventLog, Level: "debug", Message: name + " refuses a parameter; asking in a plainer form"})
+	}
+	return reply{}, fmt.Errorf("ask %s: %w", name, plain(err))
+}
+
+func (m *model) request(name, shape string, messages []api.ChatCompletionMessage) (api.ChatCompletionRequest, error) {
+	req := api.ChatCompletionRequest{Model: name, Messages: messages}
+	if m.warm {
+		req.Temperature = temperature
+	}
+	if m.long {
+		req.MaxCompletionTokens = outputTokens
+	}
+	switch m.format {
+	case bySchema:
+		schema, err := wire.ForModel(shape)
+		if err != nil {
+			return req, err
+		}
+		req.ResponseFormat = &api.ChatCompletionResponseFormat{
+			Type: api.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &api.ChatCompletionResponseFormatJSONSchema{
+				Name: strings.ReplaceAll(shape, "-", "_"), Schema: json.RawMessage(schema), Strict: true,
+			},
+		}
+	case anyObject:
+		req.ResponseFormat = &api.ChatCompletionResponseFormat{Type: api.ChatCompletionResponseFormatTypeJSONObject}
+	}
+	return req, nil
+}
+
+// settleFor gives up the parameter an endpoint refused; false when the refusal was about something else.
+func (m *model) settleFor(err error) bool {
+	for _, known := range []error{api.ErrReasoningModelLimitationsOther, api.ErrReasoningSamplingUnsupported} {
+		if errors.Is(err, known) && m.warm {
+			m.warm = false
+			return true
+		}
+	}
+	status, text := refusalOf(err)
+	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity && status != http.StatusNotImplemented {
+		return false
+	}
+	about := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case m.warm && about("temperature"):
+		m.warm = false
+	case m.long && about("max_completion_tokens", "max_tokens"):
+		m.long = false
+	case m.format > byName && about("response_format", "json_schema", "json_object", "structured output", "schema", "grammar"):
+		m.format--
+	default:
+		return false
+	}
+	return true
+}
+
+func refusalOf(err error) (status int, text string) {
+	var a *api.APIError
+	var r *api.RequestError
+	switch {
+	case errors.As(err, &a):
+		status, text = a.HTTPStatusCode, a.Message
+		if a.Param != nil {
+			text += " " + *a.Param
+		}
+	case errors.As(err, &r):
+		status, text = r.HTTPStatusCode, string(r.Body)
+	}
+	return status, strings.ToLower(text)
+}
+
+// plain turns the client's errors into one short line.
+func plain(err error) error {
+	var a *api.APIError
+	var r *api.RequestError
+	switch {
+	case errors.As(err, &a) && a.Code == budgetCode:
+		return fmt.Errorf("%w: %s", ErrBudget, clip(a.Message))
+	case errors.As(err, &a):
+		return fmt.Errorf("HTTP %d: %s", a.HTTPStatusCode, clip(a.Message))
+	case errors.As(err, &r):
+		return fmt.Errorf("HTTP %d: the answer is no error object", r.HTTPStatusCode)
+	}
+	return err
+}
+
+// errorLimit bounds what an endpoint's own words add to an error, in characters.
+const errorLimit = 300
+
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > errorLimit {
+		return string(r[:errorLimit]) + "…"
+	}
+	return s
+}
+
+// account reports what a call spent. The gateway's own count is the one that is believed.
+func (m *model) account(resp api.ChatCompletionResponse, name string, took time.Duration) {
+	u := review.Usage{LLMCalls: 1, LLMSeconds: took.Seconds(), Models: []string{name}}
+	if resp.Usage.TotalTokens > 0 {
+		u.InputTokens, u.OutputTokens = &resp.Usage.PromptTokens, &resp.Usage.CompletionTokens
+		if d := resp.Usage.PromptTokensDetails; d != nil {
+			u.CachedTokens = &d.CachedTokens
+		}
+	}
+	m.emit(review.Event{Kind: review.EventUsage, Usage: &u})
+}
+
+// ErrRefused says that the model or its provider declined to answer at all.
+var ErrRefused = errors.New("the model declined to answer")
+
+func understand(resp api.ChatCompletionResponse) (reply, error) {
+	if len(resp.Choices) == 0 {
+		return reply{fault: "there was no answer"}, nil
+	}
+	c := resp.Choices[0]
+	switch {
+	case c.Message.Refusal != "":
+		return reply{}, fmt.Errorf("%w: %s", ErrRefused, clip(c.Message.Refusal))
+	case c.FinishReason == api.FinishReasonContentFilter:
+		return reply{}, fmt.Errorf("%w: content filter", ErrRefused)
+	case c.FinishReason == api.FinishReasonLength:
+		return reply{text: c.Message.Content, fault: "the answer was cut off at the output limit; answer more briefly, with the most urgent findings only"}, nil
+	}
+	return reply{text: bare(c.Message.Content)}, nil
+}
+
+// bare takes off what models without structured output put around JSON: their thoughts and a code fence.
+func bare(text string) string {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, "<think>"); ok {
+		if _, after, closed := strings.Cut(rest, "</think>"); closed {
+			text = strings.TrimSpace(after)
+		}
+	}
+	if rest, ok := strings.CutPrefix(text, "```"); ok {
+		if inner, closed := strings.CutSuffix(rest, "```"); closed {
+			if first, after, ok := strings.Cut(inner, "\n"); ok && (first == "" || strings.EqualFold(strings.TrimSpace(first), "json")) {
+				text = strings.TrimSpace(after)
+			}
+		}
+	}
+	return text
+}

@@ -1,0 +1,52 @@
+package openai
+
+import (
+	"context"
+	"strings"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
+
+const commentsShape = "comments-result"
+
+// AnalyzeComments asks a model to put the open conversations of task.Discussion in plain words. Review state, counts and
+// which conversations are pending are computed by rule (package threads); the model rewords and may raise a priority by
+// one step. Without anything pending no model is asked. Errors are those of Review.
+func AnalyzeComments(ctx context.Context, task review.Task, o Options, emit func(review.Event)) (review.CommentsResult, error) {
+	o, err := o.complete(task)
+	if err != nil {
+		return review.CommentsResult{}, err
+	}
+	var talk review.Discussion
+	if task.Discussion != nil {
+		talk = *task.Discussion
+	}
+	found := threads.Analyze(talk, task.PRNumber)
+	found.Agent = task.Agent
+	if len(found.PendingIssues) == 0 {
+		return found, nil
+	}
+	limits := limitsOf(task)
+	ctx, cancel := bounded(ctx, limits)
+	defer cancel()
+	question, err := prompts.Comments(found, o.Fence)
+	if err != nil {
+		return review.CommentsResult{}, err
+	}
+	m := connect(o, limits, emit)
+	got, notes, err := ask(ctx, m, o.Model, commentsShape, o.Fence, task.Repair, []api.ChatCompletionMessage{
+		said(api.ChatMessageRoleSystem, prompts.CommentsSystem()), said(api.ChatMessageRoleUser, question),
+	}, wire.DecodeComments)
+	if err != nil {
+		return review.CommentsResult{}, err
+	}
+	refined, refused := threads.Refine(found, got.PendingIssues)
+	report := refined.FullReport + "\n" + strings.TrimSpace(got.FullReport)
+	refined.FullReport = withNotes(strings.TrimSpace(report), append(notes, refused...))
+	return refined, nil
+}

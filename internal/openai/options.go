@@ -1,0 +1,93 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// The models of the review agent spec.
+const (
+	DefaultModel      = "gpt-4.1-mini"
+	DefaultEscalation = "gpt-4.1"
+)
+
+// NoEscalation as Options.Escalation or setting turns re-examination off.
+const NoEscalation = "none"
+
+// defaultThreshold is the lowest score that is reported (reviewer design 3.1).
+const defaultThreshold = 5
+
+// Options say which model is asked and how. Fields left empty are taken from the task's settings of the name given.
+type Options struct {
+	// Socket is the gateway's unix socket. Without one, BaseURL is called directly.
+	Socket  string
+	BaseURL string
+	// Token is the placeholder the gateway issued.
+	Token string
+	// Model is setting "model", else DefaultModel.
+	Model string
+	// Escalation re-examines doubtful findings: setting "escalation_model", else DefaultEscalation if Model is the
+	// default too (an endpoint that serves other models may not have it), else NoEscalation.
+	Escalation string
+	// Lens is setting "lens", else the general one.
+	Lens string
+	// Fence is the random word around untrusted text: setting "fence". It should be one word for all reviewers of a
+	// round, or providers' prompt caches miss; without any a new one is drawn.
+	Fence string
+	// Threshold is the lowest score that is reported: setting "threshold", default 5.
+	Threshold int
+
+	now func() time.Time
+}
+
+func (o Options) complete(task review.Task) (Options, error) {
+	set := task.Settings
+	o.Model = cmp.Or(o.Model, set["model"], DefaultModel)
+	o.Escalation = cmp.Or(o.Escalation, set["escalation_model"])
+	if o.Escalation == "" && o.Model == DefaultModel {
+		o.Escalation = DefaultEscalation
+	}
+	if o.Escalation == NoEscalation {
+		o.Escalation = ""
+	}
+	o.Lens = cmp.Or(o.Lens, set["lens"])
+	o.Fence = cmp.Or(o.Fence, set["fence"], rand.Text())
+	if t := set["threshold"]; o.Threshold == 0 && t != "" {
+		n, err := strconv.Atoi(t)
+		if err != nil || n < 1 || n > 10 {
+			return o, fmt.Errorf("setting threshold: %q is not a score from 1 to 10", t)
+		}
+		o.Threshold = n
+	}
+	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
+	if o.Socket == "" && o.BaseURL == "" {
+		return o, errors.New("no model gateway was given")
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	return o, nil
+}
+
+func limitsOf(task review.Task) review.Limits {
+	l, d := task.Limits, review.DefaultLimits()
+	l.LLMCalls = cmp.Or(l.LLMCalls, d.LLMCalls)
+	l.Candidates = cmp.Or(l.Candidates, d.Candidates)
+	l.Findings = cmp.Or(l.Findings, d.Findings)
+	l.WallTimeSeconds = cmp.Or(l.WallTimeSeconds, d.WallTimeSeconds)
+	return l
+}
+
+// ErrWallTime is the cause of calls cut at max_wall_time_seconds.
+var ErrWallTime = errors.New("wall time is used up")
+
+func bounded(ctx context.Context, l review.Limits) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, time.Duration(l.WallTimeSeconds)*time.Second, ErrWallTime)
+}

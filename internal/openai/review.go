@@ -1,0 +1,102 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
+
+// reviewerShape is the schema reviewers answer in.
+const reviewerShape = "reviewer-result"
+
+// unsure is the confidence below which a critical or high finding is re-examined (review agent spec, escalation).
+const unsure = 0.6
+
+// Review asks a model to review the task's brief. Progress and usage go to emit. Errors: *InvalidError when no valid
+// answer could be had, ErrBudget, ErrWallTime and ErrRefused, or what the endpoint said.
+func Review(ctx context.Context, task review.Task, o Options, emit func(review.Event)) (review.ReviewerResult, error) {
+	o, err := o.complete(task)
+	if err != nil {
+		return review.ReviewerResult{}, err
+	}
+	limits := limitsOf(task)
+	ctx, cancel := bounded(ctx, limits)
+	defer cancel()
+	brief, err := prompts.Brief(task, o.Fence)
+	if err != nil {
+		return review.ReviewerResult{}, err
+	}
+	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Extra: task.Prompt})
+	if err != nil {
+		return review.ReviewerResult{}, err
+	}
+	m := connect(o, limits, emit)
+	// What all reviewers of a round share comes first, byte for byte, for the provider's prompt cache (design 5).
+	shared := []api.ChatCompletionMessage{said(api.ChatMessageRoleSystem, prompts.System()), said(api.ChatMessageRoleUser, brief)}
+	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair,
+		append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail)), wire.DecodeReviewer)
+	if err != nil {
+		return review.ReviewerResult{}, err
+	}
+	s := settler{task: task, threshold: o.Threshold, limit: limits.Findings, now: o.now().UTC(), notes: notes}
+	s.take(got)
+	if err := escalate(ctx, m, o, limits, shared, &s); err != nil {
+		s.note("The escalation model gave no answer (%s); its findings stay as they were.", clip(err.Error()))
+	}
+	return s.result(), nil
+}
+
+// escalate has doubtful findings of high severity re-examined by the stronger model, if budget is left.
+func escalate(ctx context.Context, m *model, o Options, limits review.Limits, shared []api.ChatCompletionMessage, s *settler) error {
+	doubtful := s.doubtful(limits.Candidates)
+	switch {
+	case len(doubtful) == 0 || o.Escalation == "":
+		return nil
+	case m.left == 0:
+		s.note("%d severe findings with low confidence were not re-examined: no LLM call was left.", len(doubtful))
+		return nil
+	}
+	part, err := prompts.Escalate(s.task.Agent, o.Fence, doubtful)
+	if err != nil {
+		return err
+	}
+	m.format, m.warm, m.long = bySchema, true, true // another model may accept more
+	r, err := m.say(ctx, o.Escalation, reviewerShape, append(slices.Clone(shared), said(api.ChatMessageRoleUser, part)))
+	if err != nil {
+		return err
+	}
+	if r.fault != "" {
+		return errors.New(r.fault)
+	}
+	second, _, err := wire.DecodeReviewer([]byte(r.text))
+	if err != nil {
+		return err
+	}
+	s.weigh(doubtful, second.Findings, o.Escalation)
+	return nil
+}
+
+// conclude is a reviewer's own claim by the rules of A6; prloop never reads it.
+func conclude(c review.Counts) review.Conclusion {
+	switch {
+	case c.P0 > 0:
+		return review.NeedsMajorWork
+	case c.P1 > 0 || c.P2 > 0:
+		return review.RequestChanges
+	}
+	return review.Approve
+}
+
+func describe(f review.Finding) string {
+	if f.Line == nil {
+		return fmt.Sprintf("%s in %s", clip(f.Title), clip(f.File))
+	}
+	return fmt.Sprintf("%s in %s:%d", clip(f.Title), clip(f.File), *f.Line)
+}

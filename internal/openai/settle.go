@@ -1,0 +1,137 @@
+package openai
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// settler brings a model's findings in line with the rules a builtin reviewer owes: evidence, threshold, one severity
+// table, a bounded number. What it changes it says in the report.
+type settler struct {
+	task      review.Task
+	threshold int
+	limit     int
+	now       time.Time
+
+	findings []review.Finding
+	report   string
+	notes    []string
+}
+
+func (s *settler) note(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
+}
+
+func (s *settler) take(r review.ReviewerResult) {
+	s.report = strings.TrimSpace(r.FullReport)
+	for _, f := range r.Findings {
+		if f, ok := s.one(f); ok {
+			s.findings = append(s.findings, f)
+		}
+	}
+}
+
+// one settles a finding; ok is false when it must not be reported.
+func (s *settler) one(f review.Finding) (review.Finding, bool) {
+	if strings.TrimSpace(f.Evidence) == "" {
+		s.note("Dropped for want of evidence (review agent spec): %s.", describe(f))
+		return f, false
+	}
+	// The score is the finer and better explained scale, so it decides when the two disagree.
+	if f.Score > 0 {
+		if p := review.PriorityOfScore(f.Score); p != f.Priority {
+			s.note("%s was called %s with score %d; the score makes it %s.", describe(f), f.Priority, f.Score, p)
+			f.Priority = p
+		}
+	}
+	if f.Score > 0 && f.Score < s.threshold {
+		s.note("Below the threshold of %d: %s.", s.threshold, describe(f))
+		return f, false
+	}
+	f.Fingerprint, f.Cause = "", nil
+	f.Source = review.Source{Type: "agent", Name: s.task.Agent, Timestamp: s.now}
+	if f.Language == "" {
+		for _, b := range s.task.Brief.Files {
+			if b.Path == f.File {
+				f.Language = b.Language
+			}
+		}
+	}
+	return f, true
+}
+
+// doubtful are the P0 and P1 findings with low confidence, most urgent first, at most n.
+func (s *settler) doubtful(n int) []review.Finding {
+	var out []review.Finding
+	for _, f := range s.findings {
+		if f.Priority.Rank() <= review.P1.Rank() && f.Confidence != nil && *f.Confidence < unsure {
+			out = append(out, f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b review.Finding) int { return cmp.Compare(a.Priority.Rank(), b.Priority.Rank()) })
+	return out[:min(n, len(out))]
+}
+
+// weigh replaces each doubtful finding by what the stronger model made of it. One it does not confirm is dropped, by
+// name; one it was not asked about is not taken.
+func (s *settler) weigh(doubtful, second []review.Finding, model string) {
+	confirmed := map[string]review.Finding{}
+	for _, f := range second {
+		if _, twice := confirmed[f.ID]; !twice {
+			confirmed[f.ID] = f
+		}
+	}
+	asked := map[string]bool{}
+	for _, f := range doubtful {
+		asked[f.ID] = true
+	}
+	var kept []review.Finding
+	for _, f := range s.findings {
+		again, ok := confirmed[f.ID]
+		switch {
+		case !asked[f.ID]:
+			kept = append(kept, f)
+		case !ok:
+			s.note("%s did not confirm: %s.", clip(model), describe(f))
+		default:
+			again.File, again.Category = f.File, f.Category // it is still the same finding
+			if again, ok := s.one(again); ok {
+				kept = append(kept, again)
+			}
+		}
+	}
+	s.findings = kept
+}
+
+// result is the answer: most urgent first, no more than allowed, counts and conclusion of what is left.
+func (s *settler) result() review.ReviewerResult {
+	score := func(f review.Finding) int { return -f.Score }
+	slices.SortStableFunc(s.findings, func(a, b review.Finding) int {
+		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(score(a), score(b)))
+	})
+	if over := len(s.findings) - s.limit; over > 0 {
+		s.note("%d findings beyond the limit of %d are not listed.", over, s.limit)
+		s.findings = s.findings[:s.limit]
+	}
+	r := review.ReviewerResult{
+		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, FullReport: withNotes(s.report, s.notes),
+	}
+	r.Conclusion = conclude(r.Issues)
+	if r.Findings == nil {
+		r.Findings = []review.Finding{}
+	}
+	return r
+}
+
+// withNotes appends what was changed to a report.
+func withNotes(report string, notes []string) string {
+	if len(notes) == 0 {
+		return report
+	}
+	return strings.TrimSpace(report + "\n\nNotes:\n\n- " + strings.Join(notes, "\n- "))
+}
