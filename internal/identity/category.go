@@ -1,0 +1,45 @@
+package identity
+
+import (
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+// aliases are spellings of known categories found in the wild.
+var aliases = map[string]string{
+	"bugs": review.CategoryBug, "correctness": review.CategoryBug, "defect": review.CategoryBug, "functional": review.CategoryBug,
+	"errors": review.CategoryErrorHandling, "error": review.CategoryErrorHandling, "vulnerability": review.CategorySecurity,
+	"test": review.CategoryTests, "testing": review.CategoryTests, "readability": review.CategoryStyle, "naming": review.CategoryStyle,
+	"maintainability": review.CategoryDesign, "architecture": review.CategoryDesign, "logic_error": review.CategoryLogic,
+}
+
+// family groups categories reviewers use for one and the same problem. Performance stands between: a needless query is a
+// bug to one reviewer and design to another.
+var family = map[string]int{
+	review.CategorySecurity: defect, review.CategoryBug: defect, review.CategoryLogic: defect, review.CategoryErrorHandling: defect,
+	review.CategoryStyle: quality, review.CategoryDesign: quality, review.CategoryTests: quality,
+	review.CategoryPerformance: defect | quality,
+}
+
+const (
+	defect  = 1
+	quality = 2
+)
+
+// category brings spellings together: lower case, underscores, aliases.
+func category(s string) string {
+	s = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(s)))
+	if a, ok := aliases[s]; ok {
+		return a
+	}
+	return s
+}
+
+// related reports whether two reviewers may mean one problem by these categories. An unknown category tells nothing and
+// is related to all.
+func related(a, b string) bool {
+	a, b = category(a), category(b)
+	fa, fb := family[a], family[b]
+	return a == b || fa == 0 || fb == 0 || fa&fb != 0
+}
