@@ -124,6 +124,12 @@ func (c *call) target(w http.ResponseWriter, r *http.Request) *Repo {
 	repo := c.visible(r.PathValue("owner") + "/" + r.PathValue("repo"))
 	if repo == nil {
 		restError(w, http.StatusNotFound, "Not Found")
+		return nil
+	}
+	if asked := r.PathValue("owner") + "/" + r.PathValue("repo"); !strings.EqualFold(asked, repo.FullName()) {
+		w.Header().Set("Location", c.api(strings.Replace(r.URL.Path, asked, repo.FullName(), 1)))
+		restError(w, http.StatusMovedPermanently, "Moved Permanently")
+		return nil
 	}
 	return repo
 }

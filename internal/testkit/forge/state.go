@@ -233,6 +233,15 @@ func (r *Repo) SetPrivate(private bool) {
 	r.Private = private
 }
 
+// Rename gives the repository another owner and name; the old name leads to it, as on GitHub.
+func (r *Repo) Rename(owner, name string) {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	r.f.user(owner)
+	r.Owner, r.Name = owner, name
+	r.f.repos[strings.ToLower(r.FullName())] = r
+}
+
 // SetRelease sets the newest release.
 func (r *Repo) SetRelease(rel Release) {
 	r.f.mu.Lock()

@@ -1,0 +1,134 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cli/go-gh/v2/pkg/api"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/proc"
+)
+
+// Options of a client; the zero value is github.com as gh is logged in there.
+type Options struct {
+	// Host is the GitHub host; default DefaultHost.
+	Host string
+	// Env is the environment gh and its settings are read from, as of os.Environ, which is the default.
+	Env []string
+	// GH is the gh binary; default "gh" in PATH.
+	GH string
+	// ReadOnly allows a machine without gh: reads work if a token is in the environment, and Post gives ErrNoGH.
+	ReadOnly bool
+	// GitURL is the prefix of clone addresses, for hosts whose git is served elsewhere; default PRLOOP_GIT_URL in Env,
+	// else https://HOST/.
+	GitURL string
+	// MaxWait bounds how long one read may wait for GitHub in all; over it the read fails with ErrRateLimited or
+	// ErrUnavailable. Default 90 seconds, which covers the minute that GitHub asks for after a secondary limit.
+	MaxWait time.Duration
+	// Log is told of retries; default none. It never sees bodies or credentials.
+	Log hclog.Logger
+}
+
+// Client talks to one GitHub host. It is safe for concurrent use; writes go one at a time.
+type Client struct {
+	host   string
+	env    environment
+	gh     string
+	token  string
+	gitURL string
+	log    hclog.Logger
+
+	graphql *api.GraphQLClient
+	http    *http.Client
+	rest    string // prefix of REST addresses
+
+	maxWait   time.Duration
+	firstWait time.Duration // before the first retry; shorter in tests
+	bounds    bounds
+
+	writing   sync.Mutex
+	lastWrite time.Time
+	writeGap  time.Duration // GitHub asks for a second between writes (security T57)
+}
+
+// New finds gh and the credential for a host. Errors: ErrNoGH, ErrNotLoggedIn, ErrHost.
+func New(ctx context.Context, o Options) (*Client, error) {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	env := environment(o.Env)
+	if o.Host == "" {
+		o.Host = DefaultHost(o.Env)
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = 90 * time.Second
+	}
+	c := &Client{
+		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond,
+		bounds: defaultBounds, writeGap: time.Second,
+	}
+	op := "connect to " + c.host
+	if strings.ContainsAny(c.host, ":/@ ") { // gh keeps no login for a host with a port, and go-gh sends none
+		return nil, &Error{Op: op, Kind: ErrHost, Detail: "a host has neither scheme nor port"}
+	}
+	if err := c.findGH(o); err != nil && !o.ReadOnly {
+		return nil, &Error{Op: op, Kind: ErrNoGH, Cause: err}
+	}
+	if c.gitURL == "" {
+		c.gitURL = env.get("PRLOOP_GIT_URL")
+	}
+	if c.gitURL == "" {
+		c.gitURL = "https://" + c.host + "/"
+	}
+	settings := env.settings(c.host)
+	if c.token = c.findToken(ctx, settings); c.token == "" {
+		return nil, &Error{Op: op, Kind: ErrNotLoggedIn}
+	}
+	return c, c.connect(settings)
+}
+
+func (c *Client) findGH(o Options) error {
+	name := o.GH
+	if name == "" {
+		name = c.env.get("GH_PATH")
+	}
+	if name == "" {
+		name = "gh"
+	}
+	gh, err := proc.LookPath(name)
+	c.gh = gh
+	return err
+}
+
+// connect makes go-gh's clients from explicit options only, so that nothing is read behind our back.
+func (c *Client) connect(s settings) error {
+	options := api.ClientOptions{
+		Host: c.host, APIHost: s.apiHost, AuthToken: c.token, LogIgnoreEnv: true, Transport: newTransport(c.host, s),
+		CheckRedirect: stayHere, Headers: map[string]string{"User-Agent": "prloop"},
+	}
+	var err error
+	if c.graphql, err = api.NewGraphQLClient(options); err != nil {
+		return fmt.Errorf("connect to %s: %w", c.host, err)
+	}
+	options.Headers = map[string]string{"User-Agent": "prloop", "Accept": "application/vnd.github+json"}
+	if c.http, err = api.NewHTTPClient(options); err != nil {
+		return fmt.Errorf("connect to %s: %w", c.host, err)
+	}
+	c.rest = s.restPrefix(c.host)
+	return nil
+}
+
+// Host is the host the client talks to.
+func (c *Client) Host() string { return c.host }
+
+// Secrets are the credentials the client holds, for the tripwire that keeps them out of every text (security 7.4).
+func (c *Client) Secrets() []string { return []string{c.token} }

@@ -1,0 +1,124 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Viewer is the account of the credential: whom comments are posted as. The host must be the client's own or empty.
+func (c *Client) Viewer(ctx context.Context, host string) (review.Person, error) {
+	op := "read who is logged in to " + c.host
+	if host != "" && !strings.EqualFold(host, c.host) {
+		return review.Person{}, &Error{Op: op, Kind: ErrHost, Detail: "asked about " + oneLine(host)}
+	}
+	var a struct{ Viewer actor }
+	if err := c.query(ctx, op, false, `query Viewer { viewer { __typename login databaseId } }`, nil, &a); err != nil {
+		return review.Person{}, err
+	}
+	return a.Viewer.person(""), nil
+}
+
+// Permission is what somebody may do with a repository: admin, maintain, write, triage, read or none; custom roles are
+// given as the one of these they build on. It is asked when it matters, never remembered (design 3.9).
+func (c *Client) Permission(ctx context.Context, repo review.Repo, login string) (string, error) {
+	op := fmt.Sprintf("read the permission of %s on %s", login, repo)
+	var a struct {
+		Permission string
+		RoleName   string `json:"role_name"`
+	}
+	address := fmt.Sprintf("repos/%s/%s/collaborators/%s/permission", url.PathEscape(repo.Owner), url.PathEscape(repo.Name), url.PathEscape(login))
+	if _, err := c.get(ctx, op, false, address, &a); err != nil {
+		return "", err
+	}
+	switch a.RoleName {
+	case "admin", "maintain", "write", "triage", "read", "none":
+		return a.RoleName, nil
+	}
+	return a.Permission, nil
+}
+
+const viewerPermissionQuery = `query ViewerPermission($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) { viewerPermission }
+}`
+
+// CanComment judges before a run whether its report could be posted: ErrClosed, ErrLocked, or nil. A token that lacks the
+// permission shows only when it posts; GitHub offers no way to ask.
+func (c *Client) CanComment(ctx context.Context, pr review.PullRequest) error {
+	op := fmt.Sprintf("prepare to comment on %s#%d", pr.Repo, pr.Number)
+	if pr.State != "OPEN" {
+		return &Error{Op: op, Kind: ErrClosed, Detail: strings.ToLower(oneLine(pr.State))}
+	}
+	if !pr.Locked {
+		return nil
+	}
+	var a struct {
+		Repository struct{ ViewerPermission string }
+	}
+	if err := c.query(ctx, op, true, viewerPermissionQuery, map[string]any{"owner": pr.Repo.Owner, "name": pr.Repo.Name}, &a); err != nil {
+		return err
+	}
+	switch a.Repository.ViewerPermission {
+	case "ADMIN", "MAINTAIN", "WRITE":
+		return nil
+	}
+	return &Error{Op: op, Kind: ErrLocked}
+}
+
+// sinceLimit bounds the pages of CommentsSince: 10,000 comments in one window are no discussion.
+const sinceLimit = 100
+
+// CommentsSince lists the timeline comments updated at or after a time, oldest first, all pages, each once. It reads
+// REST, which unlike GraphQL can be asked for a time.
+func (c *Client) CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error) {
+	op := fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number)
+	address := fmt.Sprintf("repos/%s/%s/issues/%d/comments?per_page=100&since=%s", url.PathEscape(pr.Repo.Owner), url.PathEscape(pr.Repo.Name),
+		pr.Number, url.QueryEscape(since.UTC().Format(time.RFC3339)))
+	out, seen := []review.Comment{}, map[int64]bool{}
+	for range sinceLimit {
+		var page []restComment
+		next, err := c.get(ctx, op, true, address, &page)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page {
+			if !seen[m.ID] {
+				seen[m.ID] = true
+				out = append(out, m.shape())
+			}
+		}
+		if next == "" {
+			return out, nil
+		}
+		address = next
+	}
+	return nil, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the list has no end"}
+}
+
+// restComment is a comment as REST shows it.
+type restComment struct {
+	ID      int64
+	NodeID  string `json:"node_id"`
+	HTMLURL string `json:"html_url"`
+	Body    string
+	User    *struct {
+		Login string
+		ID    int64
+		Type  string
+	}
+	Association string    `json:"author_association"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+func (m restComment) shape() review.Comment {
+	p := review.Person{Login: "ghost", Association: m.Association}
+	if m.User != nil {
+		p = review.Person{Login: m.User.Login, ID: m.User.ID, Association: m.Association, Bot: m.User.Type == "Bot"}
+	}
+	return review.Comment{ID: m.NodeID, DatabaseID: m.ID, URL: m.HTMLURL, Author: p, Body: m.Body, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
+}

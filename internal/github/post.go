@@ -1,0 +1,216 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// postTimeout bounds one gh pr comment. GitHub itself ends a request after 10 s; gh makes two.
+const postTimeout = 60 * time.Second
+
+// Post adds one comment through gh and returns its URL. It is tried once: after an error whose Refused is false the
+// comment may exist, and only reading can tell (security 6.1). Errors: ErrNoGH, ErrNotLoggedIn, ErrForbidden, ErrLocked,
+// ErrNotFound, ErrTooLong, ErrRateLimited, ErrUnavailable, ErrBadAnswer.
+func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.Text) (string, error) {
+	op := fmt.Sprintf("comment on %s#%d", pr.Repo, pr.Number)
+	refused := func(kind, cause error) error {
+		return &Error{Op: op, Kind: kind, Cause: cause, Detail: describe(cause), write: true}
+	}
+	switch {
+	case c.gh == "":
+		return "", refused(ErrNoGH, nil)
+	case body.String() == "":
+		return "", refused(ErrForbidden, errors.New("the body is empty: it did not come through the sanitizer"))
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.waitForTurn(ctx); err != nil {
+		return "", refused(ErrUnavailable, err)
+	}
+	dir, file, err := privateFile(body.String())
+	if dir != "" {
+		defer os.RemoveAll(dir)
+	}
+	if err != nil {
+		return "", refused(ErrUnavailable, err)
+	}
+	res, err := proc.Run(ctx, proc.Spec{
+		Path: c.gh, Dir: dir, Env: c.ghEnv(), Timeout: postTimeout, MaxStdout: 1 << 20, MaxStderr: 1 << 20, Direct: true,
+		Args: []string{"pr", "comment", strconv.Itoa(pr.Number), "--body-file", file, "-R", c.host + "/" + pr.Repo.Owner + "/" + pr.Repo.Name},
+	})
+	c.lastWrite = time.Now()
+	if err != nil {
+		return "", c.explain(ctx, op, res, err)
+	}
+	address := strings.TrimSpace(string(res.Stdout))
+	if !c.isComment(address, pr) {
+		return "", &Error{Op: op, Kind: ErrBadAnswer, Detail: "gh printed no address of a comment: " + oneLine(address), write: true, sent: true}
+	}
+	return address, nil
+}
+
+func describe(err error) string {
+	if err == nil {
+		return ""
+	}
+	return oneLine(err.Error())
+}
+
+// waitForTurn keeps writes apart.
+func (c *Client) waitForTurn(ctx context.Context) error {
+	wait := c.writeGap - time.Since(c.lastWrite)
+	if c.lastWrite.IsZero() || wait <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// privateFile writes the body where nobody else can read or replace it: a new folder of ours alone (security S5). The
+// folder is returned whenever it was made, to be removed.
+func privateFile(body string) (dir, file string, err error) {
+	if dir, err = os.MkdirTemp("", "prloop-comment-"); err != nil { // 0700
+		return "", "", fmt.Errorf("make a private folder for the comment: %w", err)
+	}
+	file = filepath.Join(dir, "body.md")
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return dir, "", fmt.Errorf("write the comment's file: %w", err)
+	}
+	_, err = f.WriteString(body)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return dir, "", fmt.Errorf("write the comment's file: %w", err)
+	}
+	return dir, file, nil
+}
+
+// ghEnv is gh's whole environment. The credential is in it under the one name gh reads for this host.
+func (c *Client) ghEnv() []string {
+	env := append(c.env.pick(passed...), quiet...)
+	return append(env, tokenNames(c.host)[0]+"="+c.token, "GH_HOST="+c.host)
+}
+
+var commentAnchor = regexp.MustCompile(`^issuecomment-\d+$`)
+
+// isComment checks that an address is that of a comment on this pull request.
+func (c *Client) isComment(address string, pr review.PullRequest) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || !strings.EqualFold(u.Host, c.host) || !commentAnchor.MatchString(u.Fragment) {
+		return false
+	}
+	want := fmt.Sprintf("/%s/%s/pull/%d", pr.Repo.Owner, pr.Repo.Name, pr.Number)
+	return strings.EqualFold(u.Path, want) || strings.EqualFold(u.Path, strings.Replace(want, "/pull/", "/issues/", 1))
+}
+
+// exitNoLogin is gh's exit status when it has no credential.
+const exitNoLogin = 4
+
+// gh words an HTTP status in two ways, depending on which of its clients made the request.
+var ghStatus = regexp.MustCompile(`HTTP (\d{3})|non-200 OK status code: (\d{3})`)
+
+// explain says what a failed gh pr comment means, and whether the comment may exist all the same.
+func (c *Client) explain(ctx context.Context, op string, res proc.Result, err error) error {
+	said := string(res.StderrTail)
+	e := &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: oneLine(said), write: true, sent: true}
+	var exit *proc.ExitError
+	switch {
+	case errors.Is(err, proc.ErrNotFound):
+		e.Kind, e.sent = ErrNoGH, false
+		return e
+	case !errors.As(err, &exit):
+		e.sent = false // it never started
+		e.Detail = oneLine(err.Error())
+		return e
+	case exit.Reason != proc.ReasonNone:
+		e.Detail = oneLine(err.Error())
+		return e
+	case res.ExitCode == exitNoLogin:
+		e.Kind, e.sent = ErrNotLoggedIn, false
+		return e
+	}
+	if m := ghStatus.FindStringSubmatch(said); m != nil {
+		e.status, _ = strconv.Atoi(m[1] + m[2])
+		e.byStatus(e.status, said, nil)
+		e.sent = e.status >= 500 || e.status < 400
+		if e.Kind == ErrRateLimited {
+			e.Until = c.resetTime(ctx, said)
+		}
+		return e
+	}
+	e.byWords(said)
+	if e.Kind == ErrRateLimited {
+		e.Until = c.resetTime(ctx, said)
+	}
+	return e
+}
+
+// refusals are what GitHub says, in GraphQL's errors that gh prints, when it did nothing.
+var refusals = []struct {
+	words string
+	kind  error
+	needs string
+}{
+	{"not accessible by", ErrForbidden, "pull-requests: write"},
+	{"must have", ErrForbidden, ""},
+	{"correct permissions", ErrForbidden, ""},
+	{"protected by organization saml", ErrForbidden, "SSO authorization of the token"},
+	{"locked", ErrLocked, ""},
+	{"too long", ErrTooLong, ""},
+	{"rate limit", ErrRateLimited, ""},
+	{"submitted too quickly", ErrRateLimited, ""},
+	{"could not resolve to", ErrNotFound, ""},
+	{"cannot be blank", ErrBadAnswer, ""},
+	{"archived", ErrForbidden, ""},
+}
+
+// byWords reads a GraphQL error by its words: gh prints nothing else of it. Words unknown here leave the write uncertain.
+func (e *Error) byWords(said string) {
+	lower := strings.ToLower(said)
+	if !strings.Contains(lower, "graphql:") {
+		return
+	}
+	for _, r := range refusals {
+		if strings.Contains(lower, r.words) {
+			e.Kind, e.Needs, e.sent = r.kind, r.needs, false
+			return
+		}
+	}
+}
+
+// resetTime asks GitHub when the limit ends; asking is free. A secondary limit has no time: a minute at least.
+func (c *Client) resetTime(ctx context.Context, said string) time.Time {
+	later := time.Now().Add(secondaryWait)
+	if strings.Contains(strings.ToLower(said), "secondary") {
+		return later
+	}
+	var a struct {
+		Resources struct {
+			GraphQL struct {
+				Remaining int
+				Reset     int64
+			}
+		}
+	}
+	if _, err := c.get(ctx, "read the rate limit", false, "rate_limit", &a); err != nil || a.Resources.GraphQL.Remaining > 0 {
+		return later
+	}
+	return time.Unix(a.Resources.GraphQL.Reset, 0)
+}

@@ -1,0 +1,159 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// actor is somebody as GraphQL shows them; null when the account is gone.
+type actor struct {
+	Typename   string `json:"__typename"`
+	Login      string
+	DatabaseID int64
+}
+
+const actorFields = `__typename login ... on User { databaseId } ... on Bot { databaseId }`
+
+// person is an actor in our words. A deleted account is GitHub's "ghost"; an app's login gets the "[bot]" that REST and
+// the web show.
+func (a *actor) person(association string) review.Person {
+	if a == nil {
+		return review.Person{Login: "ghost", Association: association}
+	}
+	p := review.Person{Login: a.Login, ID: a.DatabaseID, Association: association, Bot: a.Typename == "Bot"}
+	if p.Bot && !strings.HasSuffix(p.Login, "[bot]") {
+		p.Login += "[bot]"
+	}
+	return p
+}
+
+const pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    nameWithOwner
+    pullRequest(number: $number) {
+      id number url title body state isDraft locked
+      author { ` + actorFields + ` }
+      authorAssociation
+      baseRefName baseRefOid headRefName headRefOid
+      headRepository { name owner { login } }
+      isCrossRepository maintainerCanModify
+      changedFiles additions deletions updatedAt
+      labels(first: 100) { nodes { name } }
+    }
+  }
+}`
+
+type pullAnswer struct {
+	Repository struct {
+		NameWithOwner string
+		PullRequest   struct {
+			ID                                               string
+			Number                                           int
+			URL, Title, Body, State                          string
+			IsDraft, Locked                                  bool
+			Author                                           *actor
+			AuthorAssociation                                string
+			BaseRefName, BaseRefOid, HeadRefName, HeadRefOid string
+			HeadRepository                                   *struct {
+				Name  string
+				Owner struct{ Login string }
+			}
+			IsCrossRepository, MaintainerCanModify bool
+			ChangedFiles, Additions, Deletions     int
+			UpdatedAt                              time.Time
+			Labels                                 *struct {
+				Nodes []struct{ Name string }
+			}
+		}
+	}
+}
+
+// PullRequest reads a pull request. Errors: ErrNotFound, ErrMoved (Needs says where to), and those of every read.
+func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error) {
+	op := fmt.Sprintf("read pull request %s#%d", repo, number)
+	var a pullAnswer
+	vars := map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number}
+	if err := c.query(ctx, op, false, pullQuery, vars, &a); err != nil {
+		return review.PullRequest{}, err
+	}
+	if !strings.EqualFold(a.Repository.NameWithOwner, repo.Owner+"/"+repo.Name) {
+		return review.PullRequest{}, &Error{Op: op, Kind: ErrMoved, Needs: oneLine(a.Repository.NameWithOwner)}
+	}
+	p := a.Repository.PullRequest
+	pr := review.PullRequest{
+		Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, URL: p.URL, NodeID: p.ID, Title: p.Title, Body: p.Body,
+		Author: p.Author.person(p.AuthorAssociation), State: p.State, Draft: p.IsDraft, Locked: p.Locked,
+		BaseRef: p.BaseRefName, BaseSHA: p.BaseRefOid, HeadRef: p.HeadRefName, HeadSHA: p.HeadRefOid,
+		CrossRepository: p.IsCrossRepository, MaintainerCanModify: p.MaintainerCanModify, Labels: []string{},
+		ChangedFiles: p.ChangedFiles, Additions: p.Additions, Deletions: p.Deletions, UpdatedAt: p.UpdatedAt,
+	}
+	if h := p.HeadRepository; h != nil {
+		pr.HeadRepo = review.Repo{Host: c.host, Owner: h.Owner.Login, Name: h.Name}
+	}
+	if p.Labels != nil {
+		for _, l := range p.Labels.Nodes {
+			pr.Labels = append(pr.Labels, l.Name)
+		}
+	}
+	if pr.Number != number || pr.HeadSHA == "" || pr.BaseSHA == "" {
+		return review.PullRequest{}, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the commits are missing"}
+	}
+	return pr, nil
+}
+
+const branchQuery = `query PullRequestsOfBranch($owner: String!, $name: String!, $branch: String!) {
+  repository(owner: $owner, name: $name) {
+    pullRequests(headRefName: $branch, states: [OPEN], first: 30, orderBy: {field: CREATED_AT, direction: DESC}) {
+      nodes { number headRepositoryOwner { login } }
+    }
+  }
+}`
+
+// PullRequestOfBranch finds the open pull request of a branch. headOwner is the owner of the repository the branch is
+// pushed to; with none, any repository's will do as long as there is one only. Errors: ErrNoPullRequest, ErrAmbiguous.
+func (c *Client) PullRequestOfBranch(ctx context.Context, repo review.Repo, headOwner, branch string) (int, error) {
+	op := fmt.Sprintf("find the pull request of branch %q in %s", branch, repo)
+	var a struct {
+		Repository struct {
+			PullRequests struct {
+				Nodes []struct {
+					Number              int
+					HeadRepositoryOwner *struct{ Login string }
+				}
+			}
+		}
+	}
+	vars := map[string]any{"owner": repo.Owner, "name": repo.Name, "branch": branch}
+	if err := c.query(ctx, op, false, branchQuery, vars, &a); err != nil {
+		return 0, err
+	}
+	var found []int
+	for _, n := range a.Repository.PullRequests.Nodes {
+		owner := ""
+		if n.HeadRepositoryOwner != nil {
+			owner = n.HeadRepositoryOwner.Login
+		}
+		if headOwner == "" || strings.EqualFold(owner, headOwner) {
+			found = append(found, n.Number)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, &Error{Op: op, Kind: ErrNoPullRequest}
+	case 1:
+		return found[0], nil
+	}
+	return 0, &Error{Op: op, Kind: ErrAmbiguous, Detail: fmt.Sprintf("pull requests %s", list(found))}
+}
+
+func list(numbers []int) string {
+	var s []string
+	for _, n := range numbers {
+		s = append(s, fmt.Sprintf("#%d", n))
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,63 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/cli/go-gh/v2/pkg/api"
+)
+
+// query runs one GraphQL query with retries.
+func (c *Client) query(ctx context.Context, op string, fresh bool, query string, vars map[string]any, into any) error {
+	return c.read(ctx, op, fresh, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
+		defer cancel()
+		return c.graphql.DoWithContext(ctx, query, vars, into)
+	})
+}
+
+// get reads one REST address with retries and returns the address of the next page, empty on the last.
+func (c *Client) get(ctx context.Context, op string, fresh bool, address string, into any) (next string, err error) {
+	if !strings.HasPrefix(address, "https://") {
+		address = c.rest + address
+	}
+	err = c.read(ctx, op, fresh, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
+		defer cancel()
+		next = ""
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := c.http.Do(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return api.HandleHTTPError(resp)
+		}
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return err
+		}
+		next = nextPage(resp.Header.Get("Link"))
+		return json.Unmarshal(raw, into)
+	})
+	return next, err
+}
+
+// nextPage finds rel="next" in a Link header.
+func nextPage(link string) string {
+	for part := range strings.SplitSeq(link, ",") {
+		address, params, _ := strings.Cut(part, ";")
+		if strings.Contains(params, `rel="next"`) {
+			return strings.Trim(strings.TrimSpace(address), "<>")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,36 @@
+package github
+
+import (
+	"net/url"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Clone is how git reaches a repository. The credential stands in Env alone: not in the address, not in an argument, not
+// in any file (security T73).
+type Clone struct {
+	// URL is the address without a credential.
+	URL string
+	// Helper is a git credential helper that answers for the address's host only, out of Env.
+	Helper string
+	// Env are the environment entries the helper reads.
+	Env []string
+}
+
+// helper is a shell function, as git runs helpers that begin with "!". git asks it with the protocol and the host; after a
+// redirect it would ask for another host, and gets no answer.
+const helper = `!f() { test "$1" = get || return 0; p=; h=; ` +
+	`while IFS= read -r l && test -n "$l"; do case "$l" in protocol=*) p=${l#protocol=};; host=*) h=${l#host=};; esac; done; ` +
+	`test "$p://$h" = "$PRLOOP_GIT_ORIGIN" || return 0; ` +
+	`printf 'username=x-access-token\npassword=%s\n' "$PRLOOP_GIT_TOKEN"; }; f`
+
+// Clone says how to fetch from a repository on the client's host.
+func (c *Client) Clone(repo review.Repo) Clone {
+	out := Clone{URL: c.gitURL + repo.Owner + "/" + repo.Name + ".git", Helper: helper}
+	u, err := url.Parse(c.gitURL)
+	if err != nil {
+		return Clone{URL: out.URL}
+	}
+	out.Env = []string{"PRLOOP_GIT_ORIGIN=" + u.Scheme + "://" + u.Host, "PRLOOP_GIT_TOKEN=" + c.token}
+	return out
+}
