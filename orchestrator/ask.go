@@ -35,13 +35,9 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, round int, 
 	results, errs := steps.All(ctx, todo)
 	heard := make([]Heard, len(todo))
 	for i, plan := range req.Agents {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
+		// An agent that fails is an answer; an error here is the disk or git, which the run cannot do without.
 		if errs[i] != nil {
-			// The step itself broke, not the agent; the others must not suffer for it (review loop spec; design 5).
-			heard[i] = Heard{Answer: silent(plan, sanitize.Redact(errs[i].Error()))}
-			continue
+			return nil, fmt.Errorf("ask %s: %w", plan.Name, errs[i])
 		}
 		if err := json.Unmarshal(results[i], &heard[i]); err != nil {
 			return nil, fmt.Errorf("read stored answer of %s: %w", plan.Name, err)
@@ -50,13 +46,7 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, round int, 
 	return heard, nil
 }
 
-// silent is the answer of an agent that gave none.
-func silent(plan AgentPlan, reason string) Answer {
-	return Answer{Receipt: review.AgentReceipt{
-		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: reason,
-	}}
-}
-
+// ask puts the question to one agent, checks what it claims, and redacts what it said.
 func (l *Loop) ask(ctx context.Context, req Request, round int, plan AgentPlan, snap Snapshot) (Heard, error) {
 	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 	task := l.task(req, round, plan, snap)
@@ -118,6 +108,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 		t.Settings[k] = v
 	}
 	t.Settings["threshold"] = strconv.Itoa(req.threshold())
+	t.Settings["fence"] = l.Fence(req.Run)
 	if plan.Role == review.RoleCommentsAnalyzer {
 		d := snap.Discussion
 		t.Discussion = &d

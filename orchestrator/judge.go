@@ -131,8 +131,9 @@ func (b *bench) hearComments() {
 		if !sameState(h.Answer.Comments.ReviewState, b.comments.ReviewState) {
 			b.notes = append(b.notes, "The comments analyzer saw another review state than GitHub's data shows; the data decides.")
 		}
-		b.comments.PendingIssues = h.Answer.Comments.PendingIssues
-		b.comments.FullReport = h.Answer.Comments.FullReport
+		refined, notes := threads.Refine(b.comments, h.Answer.Comments.PendingIssues)
+		b.comments = refined
+		b.notes = append(b.notes, notes...)
 	}
 	pending := slices.Clone(b.comments.PendingIssues)
 	slices.SortStableFunc(pending, byUrgency)

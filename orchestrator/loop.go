@@ -25,6 +25,9 @@ type Loop struct {
 	MarkerKey []byte
 	// Secrets are those this process holds: a report that contains a part of one is never posted (security 7.4, layer 0).
 	Secrets []string
+	// Fence gives the word that stands around untrusted text in a run's prompts: the same for all agents of the run, and
+	// not to be guessed by who wrote the text.
+	Fence func(run string) string
 	// Nonce draws an unguessable name for one report.
 	Nonce func() string
 	// Now is the clock, and Sleep waits on it or until ctx ends.

@@ -43,8 +43,10 @@ type Poster interface {
 type Outbox interface {
 	// Intend stores a posting before anything is sent, or returns the stored one of the same run, round and part.
 	Intend(ctx context.Context, p Posting) (Posting, error)
-	// Sent stores that the one call is about to be made.
-	Sent(ctx context.Context, p Posting, at time.Time) error
+	// Sending stores that the one call is about to be made, and when.
+	Sending(ctx context.Context, p Posting) error
+	// Absent stores that a posting was proven not to be on GitHub, and may be sent again.
+	Absent(ctx context.Context, p Posting) error
 	// Acked stores where the comment is.
 	Acked(ctx context.Context, p Posting, url string) error
 }
@@ -55,10 +57,10 @@ type Posting struct {
 	Nonce string
 	Run   string
 	Round int
-	// Part is 1-based.
-	Part int
-	PR   review.PullRequest
-	Body sanitize.Text
+	// Part counts from 1 to Parts.
+	Part, Parts int
+	PR          review.PullRequest
+	Body        sanitize.Text
 	// SentAt is zero until the first call was about to be made.
 	SentAt time.Time
 	// URL is set once the comment is known to exist.

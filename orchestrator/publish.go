@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -47,7 +46,7 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, round int,
 		return nil, "", fmt.Errorf("sanitize report for round %d: %w", round, err)
 	}
 	for i, text := range texts {
-		p := Posting{Nonce: nonce, Run: req.Run, Round: round, Part: i + 1, PR: snap.PR, Body: text}
+		p := Posting{Nonce: nonce, Run: req.Run, Round: round, Part: i + 1, Parts: len(texts), PR: snap.PR, Body: text}
 		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post part %d", round, p.Part), func(ctx context.Context) (posted, error) {
 			return l.post(ctx, p)
 		})
@@ -87,6 +86,9 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 			if err != nil || url != "" {
 				return posted{URL: url}, err
 			}
+			if err := l.Outbox.Absent(ctx, stored); err != nil {
+				return posted{}, err
+			}
 		}
 		// Nothing is said about a commit that is no longer the head (design 1.4).
 		pr, err := l.Forge.PullRequest(ctx, p.PR.Repo, p.PR.Number)
@@ -97,7 +99,7 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 			return posted{NewerHead: pr.HeadSHA}, nil
 		}
 		now := l.Now()
-		if err := l.Outbox.Sent(ctx, stored, now); err != nil {
+		if err := l.Outbox.Sending(ctx, stored); err != nil {
 			return posted{}, err
 		}
 		url, err := l.Poster.Post(ctx, p.PR, stored.Body)

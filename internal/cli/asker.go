@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// The environment a builtin child finds its gateway by. The token is a placeholder that opens nothing else.
+const (
+	envSocket   = "PRLOOP_GATEWAY_SOCKET"
+	envToken    = "PRLOOP_GATEWAY_TOKEN"
+	envCheckout = "PRLOOP_CHECKOUT"
+)
+
+// idleLimit is the longest silence of a child before it counts as hung.
+const idleLimit = 5 * time.Minute
+
+// asker lends the loop its agents: it turns a plan into a child process.
+type asker struct {
+	// self is this program, which plays the builtin roles.
+	self string
+	// gateway is nil when no agent of the run needs a model.
+	gateway *gateway.Gateway
+	// scratch is a private folder; each child gets an empty one below it as home and working directory.
+	scratch string
+	// checkout is the folder of a local range, for linters; empty for a pull request, whose tree is nobody's to run.
+	checkout string
+}
+
+// Ask runs one agent.
+func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, emit func(review.Event)) orchestrator.Answer {
+	home, err := os.MkdirTemp(a.scratch, "agent-")
+	if err != nil {
+		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))
+	}
+	defer os.RemoveAll(home)
+	spec := agents.Spec{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit,
+		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
+	}
+	switch plan.Kind {
+	case kindCommand:
+		spec.Path, spec.Args = plan.Path, plan.Args
+	case kindBuiltin:
+		if a.gateway == nil {
+			return unasked(plan, errors.New("no model is configured: set OPENAI_API_KEY"))
+		}
+		spec.Path, spec.Args = a.self, []string{"agent", string(plan.Role)}
+		spec.Env = append(spec.Env, envSocket+"="+a.gateway.Socket(), envToken+"="+a.gateway.Issue(plan.Name, task.Limits))
+		defer a.gateway.Release(plan.Name)
+	case kindStatic:
+		spec.Path, spec.Args = a.self, []string{"agent", "static"}
+		if plan.Role == review.RoleCommentsAnalyzer {
+			spec.Args = []string{"agent", string(plan.Role)}
+		}
+		if a.checkout != "" {
+			spec.Env = append(spec.Env, envCheckout+"="+a.checkout)
+		}
+	default:
+		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
+	}
+	got := agents.Ask(ctx, spec, task, named(plan.Name, emit))
+	answer := orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: string(got.Log)}
+	if plan.Kind == kindBuiltin {
+		a.account(plan.Name, &answer)
+	}
+	return answer
+}
+
+// account replaces what a builtin child says it spent by what the gateway counted, and names what went wrong there.
+func (a *asker) account(name string, answer *orchestrator.Answer) {
+	tools := answer.Receipt.Usage.ToolCalls
+	answer.Receipt.Usage = a.gateway.Usage(name)
+	answer.Receipt.Usage.ToolCalls = tools
+	err := a.gateway.Err(name)
+	if err == nil || answer.Receipt.State == review.AgentComplete {
+		return
+	}
+	answer.Receipt.Reason = err.Error()
+	var budget *gateway.BudgetError
+	if errors.As(err, &budget) {
+		answer.Receipt.OutOf = string(budget.Axis)
+	}
+}
+
+// named stamps a child's events with its name, which the child itself may not choose.
+func named(agent string, emit func(review.Event)) func(review.Event) {
+	return func(e review.Event) {
+		e.Agent, e.Time = agent, time.Now()
+		e.Message = sanitize.Redact(e.Message)
+		emit(e)
+	}
+}
+
+// unasked is the answer of an agent that could not be started.
+func unasked(plan orchestrator.AgentPlan, err error) orchestrator.Answer {
+	return orchestrator.Answer{Receipt: review.AgentReceipt{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: err.Error(),
+	}}
+}
+
+// scratchFolder makes the private folder for children under the state folder.
+func scratchFolder(state string) (string, error) {
+	dir := filepath.Join(state, "scratch")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make scratch folder: %w", err)
+	}
+	return os.MkdirTemp(dir, "run-")
+}

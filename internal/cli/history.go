@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// fileLimitBytes is the largest file that is read whole, for evidence and context.
+const fileLimitBytes = 2 << 20
+
+// history lends the loop prloop's own repository of one target.
+type history struct {
+	repo *git.Repository
+	// fetch says where the target's commits come from and with which credential; unused for a local range.
+	fetch git.FetchOptions
+}
+
+// Pin fetches the pull request's head and base, or reads a local range, and names the commits.
+func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullRequest, checkout string) (orchestrator.Range, error) {
+	if target.Local() {
+		l, err := h.repo.Local(ctx, checkout, target.Base)
+		if err != nil {
+			return orchestrator.Range{}, err
+		}
+		return orchestrator.Range{Base: l.Base, MergeBase: l.MergeBase, Head: l.Head}, nil
+	}
+	opts := h.fetch
+	head, base := fmt.Sprintf("refs/pull/%d/head", pr.Number), "refs/heads/"+pr.BaseRef
+	opts.Refs = []string{head, base}
+	got, err := h.repo.Fetch(ctx, opts)
+	if err != nil {
+		return orchestrator.Range{}, err
+	}
+	// The server may have moved on since the pull request was read; objects of a moment ago are still there by id.
+	for ref, want := range map[string]string{head: pr.HeadSHA, base: pr.BaseSHA} {
+		if got[ref] == want {
+			continue
+		}
+		if _, err := h.repo.Resolve(ctx, want); err == nil {
+			continue
+		}
+		opts.Refs = []string{want}
+		if _, err := h.repo.Fetch(ctx, opts); err != nil {
+			return orchestrator.Range{}, fmt.Errorf("%s is at %s now, not at %s: %w", ref, got[ref], want, err)
+		}
+	}
+	mergeBase, err := h.repo.MergeBase(ctx, pr.BaseSHA, pr.HeadSHA)
+	if err != nil {
+		return orchestrator.Range{}, err
+	}
+	return orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA}, nil
+}
+
+// ReadFile reads a file at a commit. One that is too large to check reads as missing: evidence in it cannot be verified.
+func (h *history) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	data, err := h.repo.ReadFile(ctx, commit, path, fileLimitBytes)
+	if errors.Is(err, git.ErrTooLarge) || errors.Is(err, git.ErrName) || errors.Is(err, git.ErrMalformedTree) {
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return data, err
+}

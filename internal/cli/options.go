@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/prompts"
+)
+
+// runOptions are the flags of `prloop run`.
+type runOptions struct {
+	target     string // number, URL, owner/repo#N; empty for the current branch
+	repo       string // -R
+	base       string // a local range when set
+	reviewers  []string
+	dryRun     bool
+	asJSON     bool
+	allowDraft bool
+	keyFile    string
+	settings   []config.Given
+}
+
+// flag values that become settings of the strongest layer.
+var settingFlags = []struct{ flag, key, usage string }{
+	{"model", "model", "`MODEL` of the builtin agents (PRLOOP_MODEL)"},
+	{"base-url", "base_url", "OpenAI-compatible endpoint `URL` (OPENAI_BASE_URL)"},
+	{"threshold", "problem_score_threshold", "lowest `SCORE`, 1-10, that is posted"},
+	{"min-reviewers", "min_reviewers", "complete answers a verdict needs, `N` of all"},
+	{"max-wall-time", "limits.max_wall_time_seconds", "`SECONDS` one agent may take"},
+	{"max-cost", "limits.max_cost_usd", "`DOLLARS` one agent may spend"},
+}
+
+func runCommand(p *Proc) *cobra.Command {
+	var o runOptions
+	var noFix bool
+	c := &cobra.Command{
+		Use:   "run [PR]",
+		Short: "Review a pull request and post the verdict",
+		Long: "PR is a number, a URL or owner/repo#number; without one it is the pull request of the current branch.\n" +
+			"With --base the local range since that revision is reviewed, uncommitted changes included, and no GitHub is touched.",
+		Example: "  prloop run 123\n  prloop run https://github.com/o/r/pull/123 --dry-run\n  prloop run --base main --reviewers static,exec:./my-reviewer",
+		Args:    args(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			if len(a) == 1 {
+				o.target = a[0]
+			}
+			if o.base != "" && (o.target != "" || o.repo != "") {
+				return usage("leave out --base to review a pull request", "--base reviews a local range and takes no pull request")
+			}
+			for _, s := range settingFlags {
+				if f := c.Flags().Lookup(s.flag); f.Changed {
+					o.settings = append(o.settings, config.Given{Key: s.key, Value: f.Value.String(), From: "--" + s.flag})
+				}
+			}
+			return p.run(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.repo, "repo", "R", "", "`[HOST/]OWNER/REPO` of the pull request")
+	f.StringVar(&o.base, "base", "", "review the local range since `REVISION`")
+	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
+	f.BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
+	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
+	f.BoolVar(&noFix, "no-fix", false, "review only; nothing is fixed yet, so this changes nothing")
+	f.StringVar(&o.keyFile, "api-key-file", "", "read the endpoint's key from `FILE`, - for standard input (OPENAI_API_KEY)")
+	for _, s := range settingFlags {
+		f.String(s.flag, "", s.usage)
+	}
+	return c
+}
+
+// settings resolves all layers. repository is `.reviewerc` at the base commit, nil when there is none.
+func (p *Proc) settings(o runOptions, repository *config.File, local bool) (config.Settings, error) {
+	operator, err := config.ReadOperator(p.env)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	given := o.settings
+	if o.keyFile != "" {
+		key, err := readInput(p, o.keyFile)
+		if err != nil {
+			return config.Settings{}, hinted{err: fmt.Errorf("read the key: %w", err), next: "check --api-key-file", status: exitUsage}
+		}
+		given = append(given, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
+	}
+	return config.Resolve(config.Input{
+		Given: given, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: prompts.Lenses(),
+	})
+}
+
+// stateFolder is where prloop keeps its database, its repositories and the artifacts of runs.
+func (p *Proc) stateFolder() (string, error) {
+	dir := p.env("PRLOOP_STATE")
+	if dir == "" {
+		if xdg := p.env("XDG_STATE_HOME"); filepath.IsAbs(xdg) {
+			dir = filepath.Join(xdg, "prloop")
+		} else if home := p.env("HOME"); home != "" {
+			dir = filepath.Join(home, ".local", "state", "prloop")
+		} else {
+			return "", usage("set PRLOOP_STATE to a folder of your own", "no place to keep runs: neither PRLOOP_STATE, XDG_STATE_HOME nor HOME is set")
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", hinted{err: fmt.Errorf("make the state folder: %w", err), next: "set PRLOOP_STATE to a folder you can write", status: exitFailed}
+	}
+	return dir, nil
+}
+
+// inActions reports whether the process runs as a step of GitHub Actions.
+func (p *Proc) inActions() bool { return p.env("GITHUB_ACTIONS") == "true" }
+
+// terminal reports whether a stream is a terminal a live view can be drawn on.
+func (p *Proc) terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || p.env("TERM") == "dumb" || p.inActions() || p.env("CI") != "" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && isTerminal(f)
+}
+
+// width is the terminal's width as the environment says; 0 when it does not.
+func (p *Proc) width() int {
+	n, err := strconv.Atoi(p.env("COLUMNS"))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// The kinds of agents a plan may name.
+const (
+	kindBuiltin = config.UseBuiltin
+	kindStatic  = config.UseStatic
+	kindCommand = config.UseCommand
+)
+
+// plan turns settings into the agents of a run. The comments analyzer takes part on pull requests only.
+func plan(s config.Settings, target review.Target, dir string) []orchestrator.AgentPlan {
+	var out []orchestrator.AgentPlan
+	for _, a := range s.Reviewers {
+		out = append(out, planned(s, a, review.RoleReviewer, dir))
+	}
+	if !target.Local() {
+		out = append(out, planned(s, s.Comments, review.RoleCommentsAnalyzer, dir))
+	}
+	return out
+}
+
+func planned(s config.Settings, a config.Agent, role review.Role, dir string) orchestrator.AgentPlan {
+	p := orchestrator.AgentPlan{Name: a.Name, Role: role, Kind: a.Use, Args: a.Args, Timeout: time.Duration(a.Timeout), Settings: map[string]string{}}
+	for k, v := range a.Settings {
+		p.Settings[k] = string(v)
+	}
+	switch a.Use {
+	case kindBuiltin:
+		p.Model = a.Model
+		if p.Model == "" {
+			p.Model = s.Model
+		}
+		p.Settings["model"], p.Settings["escalation_model"], p.Settings["lens"] = p.Model, s.EscalationModel, a.Lens
+	case kindCommand:
+		p.Path = a.Path
+		// A path with a slash means a file beside the person, not one in the child's empty working directory.
+		if strings.ContainsRune(p.Path, filepath.Separator) && !filepath.IsAbs(p.Path) {
+			p.Path = filepath.Join(dir, p.Path)
+		}
+	}
+	return p
+}
+
+// needsModel reports whether a plan has an agent that talks to a model.
+func needsModel(agents []orchestrator.AgentPlan) bool {
+	for _, a := range agents {
+		if a.Kind == kindBuiltin {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+func resumeCommand(p *Proc) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with a run that was killed or stopped",
+		Long:  "Agents that had answered are not asked again, and nothing is posted twice. RUN may be shortened.\nA finished run prints its result again.",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE:  func(c *cobra.Command, a []string) error { return p.resume(c.Context(), a[0], o) },
+	}
+	c.Flags().BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
+	return c
+}
+
+func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
+	s, err := p.openSession(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	run, err := s.findRun(ctx, part)
+	if err != nil {
+		return err
+	}
+	view := p.view(o, run.ID)
+	return s.drive(ctx, run.ID, nil, o, view, func(ctx context.Context, req orchestrator.Request) (*orchestrator.Loop, error) {
+		return s.again(ctx, req, view.Event)
+	})
+}
+
+// findRun finds a run by a part of its id.
+func (s *session) findRun(ctx context.Context, part string) (store.Run, error) {
+	run, err := s.store.Run(ctx, part)
+	var many *store.AmbiguousError
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return run, usage("prloop runs lists them", "there is no run %q here", part)
+	case errors.As(err, &many):
+		return run, usage("give more of the id", "%w", many)
+	}
+	return run, err
+}
+
+// again builds the loop of a stored request: who takes part is what it was, keys and endpoints are today's.
+func (s *session) again(ctx context.Context, req orchestrator.Request, emit func(review.Event)) (*orchestrator.Loop, error) {
+	operator, err := config.ReadOperator(s.p.env)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := config.Resolve(config.Input{Env: s.p.env, Operator: operator, Local: req.Target.Local()})
+	if err != nil {
+		return nil, err
+	}
+	if !req.Target.Local() {
+		if _, err := s.openGitHub(ctx, req.Target.Repo.Host); err != nil {
+			return nil, err
+		}
+	}
+	h, err := s.openHistory(ctx, req.Target, req.Checkout)
+	if err != nil {
+		return nil, fmt.Errorf("open the repository of run %s: %w", req.Run, err)
+	}
+	return s.loop(ctx, req.Target, req.Agents, settings, h, req.Checkout, emit)
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
+
+// isolation is what every report says about the walls around children (security P15). There are none yet.
+const isolation = "none: agents run as the user who started prloop"
+
+// order is everything that is settled before a run begins.
+type order struct {
+	request  orchestrator.Request
+	settings config.Settings
+	history  *history
+	checkout string
+}
+
+// run is `prloop run`.
+func (p *Proc) run(ctx context.Context, o runOptions) error {
+	s, err := p.openSession(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	ord, err := s.prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	req := ord.request
+	view := p.view(o, req.Run)
+	loop, err := s.loop(ctx, req.Target, req.Agents, ord.settings, ord.history, ord.checkout, view.Event)
+	if err != nil { // a wrong key ends it here, before there is a run
+		view.Close()
+		return err
+	}
+	record := store.Run{ID: req.Run, ReviewID: req.ReviewID, Target: req.Target, Head: req.Head, Artifacts: s.folder.Path(req.Run)}
+	if err := s.store.CreateRun(ctx, record); err != nil {
+		view.Close()
+		return err
+	}
+	return s.drive(ctx, req.Run, &req, o, view, func(context.Context, orchestrator.Request) (*orchestrator.Loop, error) { return loop, nil })
+}
+
+// drive runs or continues a run under the live view, prints its result and turns it into an exit status.
+func (s *session) drive(ctx context.Context, run string, req *orchestrator.Request, o runOptions, view *view, build func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)) error {
+	result, err := s.execute(ctx, run, req, build)
+	result.Artifacts = s.folder.Path(run)
+	if err != nil {
+		view.Close()
+		return err
+	}
+	if err := s.p.show(view, s, result, o); err != nil {
+		return err
+	}
+	return exitStatus(result.Outcome.ExitStatus())
+}
+
+// prepare settles target, commits, configuration and agents.
+func (s *session) prepare(ctx context.Context, o runOptions) (order, error) {
+	if o.base != "" {
+		return s.prepareLocal(ctx, o)
+	}
+	target, err := s.target(ctx, o)
+	if err != nil {
+		return order{}, err
+	}
+	pr, err := s.github.PullRequest(ctx, target.Repo, target.PR)
+	if err != nil {
+		return order{}, err
+	}
+	switch {
+	case pr.State != "OPEN":
+		return order{}, usage("reopen it, or review the commits with: prloop run --base REVISION", "%s is %s", target, lower(pr.State))
+	case pr.Draft && !o.allowDraft:
+		return order{}, usage("mark it ready for review, or use --draft", "%s is a draft", target)
+	}
+	if !o.dryRun {
+		if err := s.github.CanComment(ctx, pr); err != nil {
+			return order{}, err
+		}
+	}
+	h, err := s.openHistory(ctx, target, "")
+	if err != nil {
+		return order{}, err
+	}
+	r, err := h.Pin(ctx, target, pr, "")
+	if err != nil {
+		return order{}, err
+	}
+	return s.settle(ctx, o, target, h, r, "")
+}
+
+func (s *session) prepareLocal(ctx context.Context, o runOptions) (order, error) {
+	target := review.Target{Base: o.base}
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return order{}, err
+	}
+	checkout, err := g.Checkout(s.p.Dir)
+	if err != nil {
+		return order{}, err
+	}
+	h, err := s.openHistory(ctx, target, checkout.Top)
+	if err != nil {
+		return order{}, err
+	}
+	r, err := h.Pin(ctx, target, review.PullRequest{}, checkout.Top)
+	if err != nil {
+		return order{}, err
+	}
+	return s.settle(ctx, o, target, h, r, checkout.Top)
+}
+
+// settle reads the configuration at the base commit and makes the request.
+func (s *session) settle(ctx context.Context, o runOptions, target review.Target, h *history, r orchestrator.Range, checkout string) (order, error) {
+	file, err := repositoryConfig(ctx, h, r.Base)
+	if err != nil {
+		return order{}, err
+	}
+	settings, err := s.p.settings(o, file, target.Local())
+	if err != nil {
+		return order{}, err
+	}
+	agents := plan(settings, target, s.p.Dir)
+	head := r.Head
+	id := orchestrator.ReviewID(target, head, prompts.Version, agents, settings.Limits)
+	started := time.Now().UTC()
+	req := orchestrator.Request{
+		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
+		MinReviewers: settings.MinReviewers, Threshold: settings.ScoreThreshold, DryRun: o.dryRun, AllowDraft: o.allowDraft,
+		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
+		Isolation: isolation,
+		Context: orchestrator.ContextOptions{
+			Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance,
+		},
+	}
+	return order{request: req, settings: settings, history: h, checkout: checkout}, nil
+}
+
+// configName is the repository's configuration file (custom prompts, "`.reviewerc` basics").
+const configName = ".reviewerc"
+
+// repositoryConfig reads `.reviewerc` at the base commit; nil when there is none.
+func repositoryConfig(ctx context.Context, h *history, base string) (*config.File, error) {
+	data, err := h.ReadFile(ctx, base, configName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s at the base commit: %w", configName, err)
+	}
+	return &config.File{Name: configName, Data: data}, nil
+}
+
+// target finds the pull request a person means, and connects to its host.
+func (s *session) target(ctx context.Context, o runOptions) (review.Target, error) {
+	here, branch, err := s.here(ctx, o)
+	if err != nil {
+		return review.Target{}, err
+	}
+	if o.target != "" {
+		t, err := github.ParseTarget(o.target, here)
+		if err != nil {
+			return t, err
+		}
+		_, err = s.openGitHub(ctx, t.Repo.Host)
+		return t, err
+	}
+	if branch == "" {
+		return review.Target{}, usage("name one: prloop run 123", "no pull request was named, and this folder is on no branch")
+	}
+	c, err := s.openGitHub(ctx, here.Host)
+	if err != nil {
+		return review.Target{}, err
+	}
+	n, err := c.PullRequestOfBranch(ctx, here, "", branch)
+	return review.Target{Repo: here, PR: n}, err
+}
+
+// here is the repository named by -R, GH_REPO or the checkout's remotes, and the current branch. Neither is needed when a
+// full address is given, so being outside a repository is not an error yet.
+func (s *session) here(ctx context.Context, o runOptions) (review.Repo, string, error) {
+	host := github.DefaultHost(s.p.Env)
+	named := o.repo
+	if named == "" {
+		named = s.p.env("GH_REPO")
+	}
+	var branch string
+	var remotes []github.Remote
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return review.Repo{}, "", err
+	}
+	if c, err := g.Checkout(s.p.Dir); err == nil {
+		if branch, err = c.Branch(ctx); err != nil && !errors.Is(err, git.ErrDetached) {
+			return review.Repo{}, "", err
+		}
+		list, err := c.Remotes(ctx)
+		if err != nil {
+			return review.Repo{}, "", err
+		}
+		for _, r := range list {
+			remotes = append(remotes, github.Remote(r))
+		}
+	}
+	if named != "" {
+		repo, err := github.ParseRepo(named, host)
+		return repo, branch, err
+	}
+	repo, err := github.RepoOfRemotes(remotes, github.KnownHosts(s.p.Env))
+	if err != nil && (o.target == "" || isNumber(o.target)) {
+		if len(remotes) == 0 {
+			return review.Repo{}, "", usage("use -R OWNER/REPO, give the pull request's URL, or go to a checkout", "%s is not in a checkout of a GitHub repository", filepath.Base(s.p.Dir))
+		}
+		return review.Repo{}, "", err
+	}
+	if repo.Host == "" {
+		repo.Host = host
+	}
+	return repo, branch, nil
+}

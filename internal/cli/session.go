@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/artifacts"
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// session is what one command has open. Parts are opened when they are needed and closed together.
+type session struct {
+	p      *Proc
+	log    hclog.Logger
+	state  string
+	store  *store.Store
+	folder *artifacts.Folder
+	git    *git.Git
+	github *github.Client
+	closes []func()
+}
+
+// openSession opens the record of runs.
+func (p *Proc) openSession(ctx context.Context) (*session, error) {
+	state, err := p.stateFolder()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{p: p, state: state, log: p.logger()}
+	if s.store, err = store.Open(ctx, store.Options{Path: s.database()}); err != nil {
+		return nil, err
+	}
+	s.onClose(func() { s.store.Close() })
+	if s.folder, err = artifacts.Open(filepath.Join(state, "runs")); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *session) database() string  { return filepath.Join(s.state, "prloop.db") }
+func (s *session) onClose(fn func()) { s.closes = append(s.closes, fn) }
+
+func (s *session) close() {
+	for i := len(s.closes) - 1; i >= 0; i-- {
+		s.closes[i]()
+	}
+}
+
+// logger writes to standard error what PRLOOP_LOG asks for (error, warn, info, debug); warnings without it.
+func (p *Proc) logger() hclog.Logger {
+	level := hclog.LevelFromString(p.env("PRLOOP_LOG"))
+	if level == hclog.NoLevel {
+		level = hclog.Error
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "prloop", Level: level, Output: redacting{p.Stderr}})
+}
+
+// redacting is the sink of the log: nothing secret and no control byte passes it (security P14, T41).
+type redacting struct {
+	to interface{ Write([]byte) (int, error) }
+}
+
+func (r redacting) Write(line []byte) (int, error) {
+	if _, err := r.to.Write([]byte(sanitize.Terminal(sanitize.Redact(string(line))))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// openGitHub connects to the host of a repository.
+func (s *session) openGitHub(ctx context.Context, host string) (*github.Client, error) {
+	if s.github != nil && s.github.Host() == host {
+		return s.github, nil
+	}
+	c, err := github.New(ctx, github.Options{Host: host, Env: s.p.Env, GH: s.p.env("PRLOOP_GH"), Log: s.log.Named("github")})
+	if err != nil {
+		return nil, err
+	}
+	s.github = c
+	return c, nil
+}
+
+// openHistory opens prloop's own repository of a target.
+func (s *session) openHistory(ctx context.Context, target review.Target, checkout string) (*history, error) {
+	h := &history{}
+	name := filepath.Join("local", fingerprint(checkout))
+	opts := git.Options{}
+	if !target.Local() {
+		clone := s.github.Clone(target.Repo)
+		h.fetch = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+		name = filepath.Join(target.Repo.Host, target.Repo.Owner, target.Repo.Name)
+		if s.p.env("PRLOOP_GIT_URL") != "" {
+			opts.Protocols = []string{"https", "http"} // the operator named the address
+		}
+	}
+	g, err := git.Find(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.git = g
+	h.repo, err = g.Open(ctx, filepath.Join(s.state, "repos", name+".git"), git.OpenOptions{})
+	return h, err
+}
+
+func fingerprint(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// briefer lends the loop the context builder on prloop's own repository.
+type briefer struct{ repo *git.Repository }
+
+func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
+	d, err := b.repo.Diff(ctx, r.MergeBase, r.Head, git.DiffOptions{})
+	if err != nil {
+		return review.Brief{}, err
+	}
+	return repocontext.Build(ctx, b.repo, repocontext.Options{
+		Diff: d, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
+	})
+}
+
+// loop puts the parts of a run together. emit receives its events.
+func (s *session) loop(ctx context.Context, target review.Target, agents []orchestrator.AgentPlan, settings config.Settings, h *history, checkout string, emit func(review.Event)) (*orchestrator.Loop, error) {
+	key, err := s.store.MarkerKey(ctx, func() []byte {
+		k := make([]byte, 32)
+		_, _ = rand.Read(k) // never fails
+		return k
+	})
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, which plays the builtin agents: %w", err)
+	}
+	scratch, err := scratchFolder(s.state)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(func() { os.RemoveAll(scratch) })
+	ask := &asker{self: self, scratch: scratch, checkout: checkout}
+	secrets := []string{settings.APIKey.Reveal()}
+	if needsModel(agents) {
+		if ask.gateway, err = s.openGateway(ctx, settings); err != nil {
+			return nil, err
+		}
+	}
+	l := &orchestrator.Loop{
+		History: h, Briefer: briefer{h.repo}, Agents: ask, Record: recorder{s.store, s.folder}, Emit: emit,
+		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
+		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) },
+	}
+	if !target.Local() {
+		secrets = append(secrets, s.github.Secrets()...)
+		l.Forge, l.Poster = s.github, s.github
+	}
+	for _, secret := range secrets {
+		if len(secret) >= 16 { // shorter ones would match ordinary text (security 7.4)
+			l.Secrets = append(l.Secrets, secret)
+		}
+	}
+	l.Outbox = outbox{store: s.store, policy: sanitize.Policy{Repo: target.Repo, Known: l.Secrets}}
+	return l, nil
+}
+
+// openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
+func (s *session) openGateway(ctx context.Context, settings config.Settings) (*gateway.Gateway, error) {
+	if !settings.ModelConfigured() {
+		return nil, usage("set OPENAI_API_KEY, or use --reviewers static", "a builtin reviewer needs a model, and none is configured")
+	}
+	g, err := gateway.Start(ctx, gateway.Options{
+		Upstreams: []gateway.Upstream{{Name: "model endpoint", BaseURL: settings.BaseURL, Key: gateway.NewSecret(settings.APIKey.Reveal())}},
+		Log:       s.log.Named("gateway"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(func() { g.Close() })
+	if err := g.Check(ctx); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// fenceOf derives the word around untrusted text from the key and the run: the same for all reviewers of a run, so that
+// prompt caches hit, and not to be guessed by whoever wrote the text.
+func fenceOf(key []byte) func(run string) string {
+	return func(run string) string {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte("fence:" + run))
+		return hex.EncodeToString(mac.Sum(nil))[:24]
+	}
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// execute runs a request durably: new when input is given, otherwise continued from what is stored.
+func (s *session) execute(ctx context.Context, run string, req *orchestrator.Request, build func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)) (review.RunResult, error) {
+	var result review.RunResult
+	e, err := engine.Open(ctx, engine.Options{Path: s.database(), Log: s.log.Named("engine"), Handler: func(ctx context.Context, steps *engine.Steps, input []byte) ([]byte, error) {
+		var req orchestrator.Request
+		if err := json.Unmarshal(input, &req); err != nil {
+			return nil, fmt.Errorf("read the stored request: %w", err)
+		}
+		loop, err := build(ctx, req)
+		if err != nil {
+			return nil, engine.Halt(err)
+		}
+		result, err := loop.Run(ctx, durable{steps}, req)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(result)
+	}})
+	if err != nil {
+		return result, err
+	}
+	defer e.Close(context.WithoutCancel(ctx))
+	var out []byte
+	if req != nil {
+		input, err := json.Marshal(req)
+		if err != nil {
+			return result, fmt.Errorf("encode the request: %w", err)
+		}
+		out, err = e.Run(ctx, run, input)
+		if err != nil {
+			return result, stopped(run, err)
+		}
+	} else if out, err = e.Resume(ctx, run); err != nil {
+		return result, stopped(run, err)
+	}
+	return result, json.Unmarshal(out, &result)
+}
+
+// stopped names the command that continues a run.
+func stopped(run string, err error) error {
+	var u *engine.UnfinishedError
+	if !errors.As(err, &u) {
+		return err
+	}
+	h := explain(u.Cause)
+	h.err = u.Cause
+	resume := "prloop resume " + run
+	if errors.Is(u.Cause, context.Canceled) {
+		return hinted{err: fmt.Errorf("run %s was interrupted", run), next: resume, status: exitInterrupted}
+	}
+	if h.next != "" {
+		resume = h.next + ", then: " + resume
+	}
+	return hinted{err: u.Cause, next: resume, status: h.status}
+}

@@ -1,0 +1,124 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// maxRounds is the hard cap of the review loop spec.
+const maxRounds = 3
+
+// report renders the judgement. Agents supply fields, the template owns the structure: each free text is sanitized alone
+// before it takes its place (security 7.1).
+func (b *bench) report(result review.RunResult) string {
+	c := cleaner{sanitize.Policy{Repo: b.in.Request.Target.Repo}}
+	snap := b.in.Snapshot
+	d := report.Data{
+		Target: b.in.Request.Target, Round: b.in.Round, Rounds: maxRounds, Outcome: result.Outcome, Reason: c.inline(result.Reason),
+		Receipt: c.receipt(b.receipt),
+	}
+	if result.Consensus != nil {
+		v := b.verdict
+		d.Verdict = &v
+	}
+	silent := 0
+	for _, group := range b.groups {
+		f, shown := b.joined(c, group)
+		if !shown {
+			silent++
+			continue
+		}
+		d.Findings = append(d.Findings, f)
+	}
+	for _, u := range b.unverified {
+		f := c.finding(u.Finding)
+		f.By, f.Reason = []string{u.Finding.Source.Name}, c.inline(u.Reason)
+		d.Unverified = append(d.Unverified, f)
+	}
+	for _, n := range b.notes {
+		d.Notes = append(d.Notes, c.inline(n))
+	}
+	if silent > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%s below the score threshold of %d: counted, not listed.",
+			plural(silent, "finding is", "findings are"), b.in.Request.threshold()))
+	}
+	if !b.in.Request.Target.Local() {
+		d.Discussion = &report.Discussion{
+			Threads: b.comments.Stats, Truncated: b.comments.ThreadsTruncated,
+			ChangesRequestedBy: b.comments.ReviewState.ChangesRequestedBy, Impostors: snap.Pretenders,
+		}
+	}
+	return report.Render(d)
+}
+
+// joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, and
+// the names of all who raised it. It is not shown when every voice that gave a score is below the threshold; a finding
+// without a score is never silenced (reviewer design 3.1, "silence").
+func (b *bench) joined(c cleaner, group []int) (report.Finding, bool) {
+	f := c.finding(b.findings[group[0]])
+	shown := false
+	for _, i := range group {
+		one := b.findings[i]
+		f.By = append(f.By, c.inline(one.Source.Name))
+		if b.support[i] == EvidenceVerified && one.Evidence != "" {
+			f.Verified = true
+			if f.Evidence == "" {
+				f.Evidence = one.Evidence
+			}
+		}
+		shown = shown || one.Score == 0 || one.Score >= b.in.Request.threshold()
+	}
+	slices.Sort(f.By)
+	f.By = slices.Compact(f.By)
+	return f, shown
+}
+
+// cleaner sanitizes the fields of one report.
+type cleaner struct{ policy sanitize.Policy }
+
+func (c cleaner) inline(s string) string { return sanitize.Inline(s, c.policy) }
+func (c cleaner) block(s string) string  { return sanitize.Field(s, c.policy) }
+
+func (c cleaner) finding(f review.Finding) report.Finding {
+	out := report.Finding{
+		ID: f.ID, Priority: f.Priority, Category: f.Category, File: f.File, Title: c.inline(f.Title),
+		Description: c.block(f.Description), Suggestion: c.block(f.Suggestion),
+		Evidence: sanitize.Redact(f.Evidence), Language: f.Language,
+	}
+	if f.Line != nil {
+		out.Line = *f.Line
+	}
+	if f.LineEnd != nil {
+		out.LineEnd = *f.LineEnd
+	}
+	if f.Cause != nil {
+		out.Cause = f.Cause.Commit
+	}
+	return out
+}
+
+func (c cleaner) receipt(r review.Receipt) review.Receipt {
+	r.Warnings = c.lines(r.Warnings)
+	r.LeftOut = slices.Clone(r.LeftOut)
+	for i := range r.LeftOut {
+		r.LeftOut[i].Reason = c.inline(r.LeftOut[i].Reason)
+	}
+	r.Agents = slices.Clone(r.Agents)
+	for i := range r.Agents {
+		r.Agents[i].Reason = c.inline(r.Agents[i].Reason)
+		r.Agents[i].Notes = c.lines(r.Agents[i].Notes)
+	}
+	return r
+}
+
+func (c cleaner) lines(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = c.inline(s)
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package orchestrator
+
+import (
+	"context"
+	"io/fs"
+	"testing"
+
+	"github.com/prloop/prloop/review"
+)
+
+// files is a history in memory: "commit:path" to content.
+type files map[string]string
+
+func (f files) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
+	return Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, nil
+}
+
+func (f files) ReadFile(_ context.Context, commit, path string) ([]byte, error) {
+	if s, ok := f[commit+":"+path]; ok {
+		return []byte(s), nil
+	}
+	return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+}
+
+func TestEvidence(t *testing.T) {
+	history := files{
+		headSHA + ":a.go":      "package a\n\nfunc f(x int) {\n\treturn g(x)\n}\n",
+		baseSHA + ":a.go":      "package a\n\nfunc f(x int) error {\n\tif x < 0 {\n\t\treturn errNegative\n\t}\n}\n",
+		baseSHA + ":gone.go":   "package gone\nvar Kept = 1\n",
+		baseSHA + ":before.go": "var Old = 2\n",
+		headSHA + ":after.go":  "var New = 2\n",
+		headSHA + ":secret.go": "const key = 1\n",
+	}
+	snap := Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{
+		{Path: "a.go", Change: "modified"}, {Path: "gone.go", Change: "deleted"},
+		{Path: "after.go", OldPath: "before.go", Change: "renamed"}, {Path: "secret.go", Change: "modified", Omitted: "excluded by configuration"},
+	}}}
+	at := func(n int) *int { return &n }
+	for _, c := range []struct {
+		what     string
+		finding  review.Finding
+		required bool
+		want     EvidenceStatus
+		dropped  bool
+	}{
+		{"a quote that stands in the file, white space folded (design 4)", review.Finding{File: "a.go", Line: at(3), Evidence: "func f(x int) {\n    return g(x)"}, true, EvidenceVerified, false},
+		{"a quote of lines that were taken away", review.Finding{File: "a.go", Evidence: "if x < 0 { return errNegative }"}, true, EvidenceVerified, false},
+		{"a quote of a deleted file", review.Finding{File: "gone.go", Evidence: "var Kept = 1"}, true, EvidenceVerified, false},
+		{"a quote of a renamed file's old version", review.Finding{File: "after.go", Evidence: "var Old = 2"}, true, EvidenceVerified, false},
+		{"a quote that stands nowhere", review.Finding{File: "a.go", Evidence: "os.RemoveAll(x)"}, false, EvidenceFalse, false},
+		{"no quote from a command reviewer", review.Finding{File: "a.go"}, false, EvidenceNone, false},
+		{"no quote from a builtin reviewer", review.Finding{File: "a.go"}, true, EvidenceFalse, false},
+		{"a file that does not exist (security T87)", review.Finding{File: "nowhere.go"}, false, EvidenceFalse, false},
+		{"a line far outside the file (security T87)", review.Finding{File: "a.go", Line: at(1_000_000_000)}, false, EvidenceNone, true},
+		{"a finding about no file", review.Finding{}, false, EvidenceNone, false},
+		{"an excluded file is not read", review.Finding{File: "secret.go", Evidence: "const key = 1"}, false, EvidenceFalse, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			got, err := newChecker(history, snap).check(t.Context(), c.finding, c.required)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != c.want || got.LineDropped != c.dropped {
+				t.Errorf("got %+v, want %s, line dropped %v", got, c.want, c.dropped)
+			}
+			if got.Status == EvidenceFalse && got.Reason == "" {
+				t.Error("false without a reason")
+			}
+		})
+	}
+}

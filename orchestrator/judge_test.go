@@ -1,0 +1,210 @@
+package orchestrator
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+)
+
+// round is a complete review by two reviewers and the comments analyzer of a one-file pull request; rows of the tables
+// below change one thing about it.
+func round() Inputs {
+	req := Request{
+		Run: "20260124T000000.000Z_0123456789abcdef", ReviewID: "0123456789abcdef", Started: time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC),
+		Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "o", Name: "r"}, PR: 7}, Head: headSHA,
+		Agents: []AgentPlan{
+			{Name: "alpha", Role: review.RoleReviewer, Kind: "command"},
+			{Name: "beta", Role: review.RoleReviewer, Kind: "command"},
+			{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static"},
+		},
+	}
+	return Inputs{
+		Request: req, Round: 1,
+		Snapshot: Snapshot{
+			PR:    review.PullRequest{Repo: req.Target.Repo, Number: 7, HeadSHA: headSHA, URL: "https://github.com/o/r/pull/7", ChangedFiles: 1},
+			Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA},
+			Brief: review.Brief{Status: "ok", Files: []review.BriefFile{{Path: "a.go", Change: "modified", Hunks: 2, HunksGiven: 2}}},
+		},
+		Heard: []Heard{answered("alpha"), answered("beta"), {Answer: Answer{
+			Receipt: review.AgentReceipt{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static", State: review.AgentComplete},
+		}}},
+	}
+}
+
+const (
+	headSHA = "1111111111111111111111111111111111111111"
+	baseSHA = "2222222222222222222222222222222222222222"
+)
+
+func answered(name string, findings ...review.Finding) Heard {
+	h := Heard{Answer: Answer{
+		Reviewer: &review.ReviewerResult{Agent: name, PRNumber: 7, Conclusion: review.Approve, Findings: findings},
+		Receipt:  review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentComplete},
+	}}
+	for range findings {
+		h.Evidence = append(h.Evidence, Evidence{Status: EvidenceNone})
+	}
+	return h
+}
+
+func found(p review.Priority, title string) review.Finding {
+	line := 3
+	return review.Finding{ID: "X-1", Priority: p, Category: "bug", File: "a.go", Line: &line, Title: title, Description: title + " in detail"}
+}
+
+func failed(name string) Heard {
+	return Heard{Answer: Answer{Receipt: review.AgentReceipt{
+		Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentFailed, Reason: "timeout after 60 s",
+	}}}
+}
+
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		change func(*Inputs)
+		want   review.Outcome
+		says   review.Conclusion // "" when no verdict may be shown
+	}{
+		{"a complete review without findings converges (loop termination)", func(*Inputs) {}, review.Converged, review.Approve},
+		{"a P3 alone approves (A6 rule 4)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P3, "nit")) }, review.Converged, review.Approve},
+		{"a P2 asks for changes (A6 rule 3)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P2, "slow")) }, review.ChangesRequested, review.RequestChanges},
+		{"a P0 needs major work (A6 rule 1)", func(in *Inputs) { in.Heard[1] = answered("beta", found(review.P0, "leak")) }, review.ChangesRequested, review.NeedsMajorWork},
+		{"an empty diff was not reviewed", func(in *Inputs) { in.Snapshot.Brief.Files = nil; in.Heard = nil }, review.NotReviewed, ""},
+		{"only left out files: not reviewed", func(in *Inputs) {
+			in.Snapshot.Brief.Files = []review.BriefFile{{Path: "go.sum", Hunks: 1, Omitted: "lock file"}}
+			in.Heard = nil
+		}, review.NotReviewed, ""},
+		{"all reviewers failed: not reviewed", func(in *Inputs) { in.Heard[0], in.Heard[1] = failed("alpha"), failed("beta") }, review.NotReviewed, ""},
+		{"one of two failed is no majority: partial, and no approval is shown", func(in *Inputs) { in.Heard[0] = failed("alpha") }, review.Partial, ""},
+		{"one of two is enough when min_reviewers says so", func(in *Inputs) { in.Heard[0] = failed("alpha"); in.Request.MinReviewers = 1 }, review.Converged, review.Approve},
+		{"a partial review may ask for changes", func(in *Inputs) {
+			in.Heard[0] = failed("alpha")
+			in.Heard[1] = answered("beta", found(review.P1, "crash"))
+		}, review.Partial, review.RequestChanges},
+		{"a degraded answer does not count towards min_reviewers (design 5)", func(in *Inputs) {
+			in.Heard[0].Answer.Receipt.State = review.AgentDegraded
+		}, review.Partial, ""},
+		{"findings of a degraded answer count all the same", func(in *Inputs) {
+			in.Heard[0] = answered("alpha", found(review.P1, "crash"))
+			in.Heard[0].Answer.Receipt.State = review.AgentDegraded
+			in.Request.MinReviewers = 1
+		}, review.ChangesRequested, review.RequestChanges},
+		{"reviewers stopped by a budget: budget", func(in *Inputs) {
+			in.Heard[0], in.Heard[1] = failed("alpha"), failed("beta")
+			in.Heard[0].Answer.Receipt.OutOf = "wall time"
+		}, review.Budget, ""},
+		{"a change that was cut is not approved (decision 15)", func(in *Inputs) { in.Snapshot.Brief.Status = "truncated" }, review.Partial, ""},
+		{"a discussion that was not read whole is not approved (decision 15)", func(in *Inputs) { in.Snapshot.Discussion.Truncated = true }, review.Partial, ""},
+		{"an unresolved thread blocks convergence (loop termination)", func(in *Inputs) {
+			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{Body: "nit: name", Author: review.Person{Login: "ann"}}}}}
+		}, review.ChangesRequested, ""},
+		{"a member's CHANGES_REQUESTED beats everything (A6 rule 0)", func(in *Inputs) {
+			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "MEMBER"}}}
+			in.Heard[0] = answered("alpha", found(review.P0, "leak"))
+		}, review.ChangesRequested, review.RequestChanges},
+		{"no analyzer can argue rule 0 away (decision 16)", func(in *Inputs) {
+			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "OWNER"}}}
+			in.Heard[2].Answer.Comments = &review.CommentsResult{Agent: "comments-analyzer", PRNumber: 7}
+		}, review.ChangesRequested, review.RequestChanges},
+		{"a finding with false evidence is set apart and not counted (design 4)", func(in *Inputs) {
+			in.Heard[0] = answered("alpha", found(review.P0, "made up"))
+			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+		}, review.Converged, review.Approve},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			in := round()
+			c.change(&in)
+			got := Judge(in)
+			if got.Result.Outcome != c.want {
+				t.Errorf("outcome %s (%s), want %s", got.Result.Outcome, got.Result.Reason, c.want)
+			}
+			if c.want != review.Converged && got.Result.Outcome.ExitStatus() == 0 {
+				t.Error("exit status 0 without convergence")
+			}
+			switch word := got.Result.Consensus; {
+			case c.says == "" && word != nil && *word == string(review.Approve) && c.want != review.ChangesRequested:
+				t.Errorf("shows the verdict %s", *word)
+			case c.says != "" && (word == nil || *word != string(c.says)):
+				t.Errorf("shows the verdict %v, want %s", word, c.says)
+			}
+			if !strings.Contains(got.Report, in.Request.ReviewID) {
+				t.Error("the report has no receipt")
+			}
+		})
+	}
+}
+
+func TestReportDoesNotDependOnOrder(t *testing.T) {
+	in := round()
+	in.Heard = []Heard{
+		answered("alpha", found(review.P1, "the map is written by two goroutines"), found(review.P3, "long function")),
+		answered("beta", found(review.P1, "two goroutines write the map"), found(review.P2, "error of Close is lost")),
+		answered("gamma", found(review.P0, "token in source")),
+		failed("delta"), in.Heard[2],
+	}
+	want := Judge(in)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		shuffled := in
+		shuffled.Heard = append([]Heard{}, in.Heard...)
+		r.Shuffle(len(shuffled.Heard), func(i, j int) {
+			shuffled.Heard[i], shuffled.Heard[j] = shuffled.Heard[j], shuffled.Heard[i]
+		})
+		got := Judge(shuffled)
+		if diff := cmp.Diff(want.Report, got.Report); diff != "" {
+			t.Fatalf("another order gave another report:\n%s", diff)
+		}
+		if diff := cmp.Diff(want.Result, got.Result); diff != "" {
+			t.Fatalf("another order gave another result:\n%s", diff)
+		}
+	}
+}
+
+func TestReplayFromStoredInputsGivesTheSameBytes(t *testing.T) {
+	in := round()
+	in.Heard[0] = answered("alpha", found(review.P1, "crash"))
+	first := Judge(in)
+	data, err := json.Marshal(first.Inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored Inputs
+	if err := json.Unmarshal(data, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first.Report, Judge(stored).Report); diff != "" {
+		t.Errorf("replay differs:\n%s", diff)
+	}
+}
+
+func TestReviewID(t *testing.T) {
+	target := review.Target{Repo: review.Repo{Owner: "o", Name: "r"}, PR: 7}
+	plans := []AgentPlan{{Name: "a", Kind: "builtin", Model: "m"}, {Name: "b", Kind: "static"}}
+	swapped := []AgentPlan{plans[1], plans[0]}
+	base := ReviewID(target, headSHA, "v1", plans, review.DefaultLimits())
+	if len(base) != 16 {
+		t.Errorf("%q is not 16 hex digits", base)
+	}
+	if got := ReviewID(target, headSHA, "v1", swapped, review.DefaultLimits()); got != base {
+		t.Error("the order of reviewers changes the id (design 3.11: sorted)")
+	}
+	other := review.DefaultLimits()
+	other.LLMCalls++
+	for what, id := range map[string]string{
+		"head":    ReviewID(target, baseSHA, "v1", plans, review.DefaultLimits()),
+		"prompts": ReviewID(target, headSHA, "v2", plans, review.DefaultLimits()),
+		"model":   ReviewID(target, headSHA, "v1", []AgentPlan{{Name: "a", Kind: "builtin", Model: "n"}, plans[1]}, review.DefaultLimits()),
+		"budget":  ReviewID(target, headSHA, "v1", plans, other),
+		"target":  ReviewID(review.Target{Repo: target.Repo, PR: 8}, headSHA, "v1", plans, review.DefaultLimits()),
+	} {
+		if id == base {
+			t.Errorf("another %s gives the same id", what)
+		}
+	}
+}

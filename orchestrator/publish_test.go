@@ -1,0 +1,190 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// world is GitHub, the outbox and the clock in one: what is posted, what is remembered, what time it is.
+type world struct {
+	now      time.Time
+	head     string
+	comments []review.Comment
+	stored   map[int]Posting
+	// fault is what the next posts do; after the list is used up they succeed.
+	fault []func(w *world, body string) (string, error)
+	calls int
+	slept time.Duration
+}
+
+var bot = review.Person{Login: "prloop-bot", ID: 42}
+
+func (w *world) PullRequest(_ context.Context, repo review.Repo, n int) (review.PullRequest, error) {
+	return review.PullRequest{Repo: repo, Number: n, HeadSHA: w.head}, nil
+}
+
+func (w *world) Discussion(context.Context, review.PullRequest) (review.Discussion, error) {
+	return review.Discussion{Comments: w.comments}, nil
+}
+func (w *world) Viewer(context.Context, string) (review.Person, error) { return bot, nil }
+
+func (w *world) add(body string) string {
+	n := len(w.comments) + 1
+	c := review.Comment{ID: fmt.Sprint("C", n), URL: fmt.Sprint("https://github.com/o/r/pull/7#issuecomment-", n), Author: bot, Body: body, UpdatedAt: w.now}
+	w.comments = append(w.comments, c)
+	return c.URL
+}
+
+func (w *world) Post(_ context.Context, _ review.PullRequest, body sanitize.Text) (string, error) {
+	w.calls++
+	if len(w.fault) > 0 {
+		f := w.fault[0]
+		w.fault = w.fault[1:]
+		return f(w, body.String())
+	}
+	return w.add(body.String()), nil
+}
+
+func (w *world) CommentsSince(_ context.Context, _ review.PullRequest, since time.Time) ([]review.Comment, error) {
+	var out []review.Comment
+	for _, c := range w.comments {
+		if !c.UpdatedAt.Before(since) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+func (w *world) Intend(_ context.Context, p Posting) (Posting, error) {
+	if w.stored == nil {
+		w.stored = map[int]Posting{}
+	}
+	if old, ok := w.stored[p.Part]; ok {
+		return old, nil
+	}
+	w.stored[p.Part] = p
+	return p, nil
+}
+
+func (w *world) Sending(_ context.Context, p Posting) error {
+	p = w.stored[p.Part]
+	p.SentAt = w.now
+	w.stored[p.Part] = p
+	return nil
+}
+
+func (w *world) Absent(context.Context, Posting) error { return nil }
+
+func (w *world) Acked(_ context.Context, p Posting, url string) error {
+	p = w.stored[p.Part]
+	p.URL = url
+	w.stored[p.Part] = p
+	return nil
+}
+
+func (w *world) loop() *Loop {
+	return &Loop{
+		Forge: w, Poster: w, Outbox: w, MarkerKey: []byte("0123456789abcdef0123456789abcdef"),
+		Nonce: func() string { return "00112233445566778899aabbccddeeff" }, Now: func() time.Time { return w.now },
+		Sleep: func(_ context.Context, d time.Duration) error {
+			if d > 0 {
+				w.now, w.slept = w.now.Add(d), w.slept+d
+			}
+			return nil
+		},
+		Emit: func(review.Event) {},
+	}
+}
+
+// inline runs steps without storing them: what publish does inside a step is under test here.
+type inline struct{}
+
+func (inline) Do(ctx context.Context, _ string, fn func(context.Context) ([]byte, error)) ([]byte, error) {
+	return fn(ctx)
+}
+func (inline) All(context.Context, []Step) ([][]byte, []error) { panic("not used by publish") }
+
+type refusal struct{ error }
+
+func (refusal) Refused() bool { return true }
+
+func TestPublishPostsExactlyOnce(t *testing.T) {
+	lost := func(w *world, body string) (string, error) { w.add(body); return "", errors.New("HTTP 502") }
+	never := func(*world, string) (string, error) { return "", errors.New("HTTP 503") }
+	denied := func(*world, string) (string, error) { return "", refusal{errors.New("HTTP 403")} }
+	for _, c := range []struct {
+		what      string
+		fault     []func(*world, string) (string, error)
+		comments  int
+		calls     int
+		wantError bool
+	}{
+		{"nothing goes wrong", nil, 1, 1, false},
+		{"the answer is lost after GitHub committed (security 6.1 K15)", []func(*world, string) (string, error){lost}, 1, 1, false},
+		{"the call never arrived: it is sent again after the quarantine (K12)", []func(*world, string) (string, error){never}, 1, 2, false},
+		{"it never arrives: given up after two tries", []func(*world, string) (string, error){never, never}, 0, 2, true},
+		{"a refusal is not repeated", []func(*world, string) (string, error){denied}, 0, 1, true},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			w := &world{now: time.Unix(1_800_000_000, 0), head: headSHA, fault: c.fault}
+			in := round()
+			urls, newer, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+			if (err != nil) != c.wantError || newer != "" {
+				t.Fatalf("err %v, newer head %q", err, newer)
+			}
+			if len(w.comments) != c.comments || w.calls != c.calls {
+				t.Errorf("%d comments after %d calls, want %d after %d", len(w.comments), w.calls, c.comments, c.calls)
+			}
+			if err == nil && (len(urls) != 1 || urls[0] != w.comments[0].URL) {
+				t.Errorf("urls %v", urls)
+			}
+			if c.calls == 2 && w.slept < quarantine {
+				t.Errorf("sent again after %v, before GitHub had to be done (%v)", w.slept, quarantine)
+			}
+		})
+	}
+}
+
+func TestPublishAfterACrashFindsItsOwnComment(t *testing.T) {
+	w := &world{now: time.Unix(1_800_000_000, 0), head: headSHA}
+	in := round()
+	crash := func(w *world, body string) (string, error) { w.add(body); panic("killed") }
+	w.fault = []func(*world, string) (string, error){crash}
+	func() {
+		defer func() { _ = recover() }()
+		_, _, _ = w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+	}()
+	w.now = w.now.Add(time.Hour)
+	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+	if err != nil || len(w.comments) != 1 || len(urls) != 1 {
+		t.Fatalf("%d comments, urls %v, err %v; want the one that was there", len(w.comments), urls, err)
+	}
+}
+
+func TestPublishIgnoresForgedCopies(t *testing.T) {
+	w := &world{now: time.Unix(1_800_000_000, 0), head: headSHA}
+	in := round()
+	w.fault = []func(*world, string) (string, error){func(w *world, body string) (string, error) {
+		w.comments = append(w.comments, review.Comment{ID: "C1", URL: "forged", Author: review.Person{Login: "mallory", ID: 7}, Body: body, UpdatedAt: w.now})
+		return "", errors.New("HTTP 502")
+	}}
+	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+	if err != nil || len(urls) != 1 || urls[0] == "forged" {
+		t.Fatalf("urls %v, err %v: a stranger's copy of our comment was taken for ours (security T34)", urls, err)
+	}
+}
+
+func TestPublishSaysNothingAboutAnOldHead(t *testing.T) {
+	w := &world{now: time.Unix(1_800_000_000, 0), head: baseSHA}
+	in := round()
+	urls, newer, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+	if err != nil || newer != baseSHA || len(urls) != 0 || w.calls != 0 {
+		t.Fatalf("urls %v, newer %q, err %v after %d calls; want nothing posted", urls, newer, err, w.calls)
+	}
+}
