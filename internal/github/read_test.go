@@ -223,7 +223,7 @@ func TestCanComment(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	f, _, repo := open(t)
-	c := client(t, f, Options{MaxWait: 300 * time.Millisecond})
+	c := client(t, f, Options{MaxWait: 10 * time.Second})
 	ctx := t.Context()
 	if _, err := c.PullRequest(ctx, widgets, 8); !errors.Is(err, ErrNotFound) {
 		t.Errorf("no such pull request: %v", err)
