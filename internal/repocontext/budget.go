@@ -45,3 +45,12 @@ func cutHunks(f *diff.File, budget int) (text string, hunks, cost int) {
 	}
 	return f.Raw[:end], hunks, cost
 }
+
+// fits reports whether a file's first hunk, or all of a file without hunks, goes into budget tokens.
+func fits(f *diff.File, budget int) bool {
+	cost := Estimate(f.Header()) + fileOverhead
+	if len(f.Hunks) > 0 {
+		cost += Estimate(f.Hunks[0].Raw)
+	}
+	return cost <= budget
+}

@@ -40,6 +40,7 @@ type builder struct {
 	left  int // tokens
 	// order are the files to give, as indexes into the diff's files, the most important first.
 	order []int
+	ask   []bool   // files whose base version may say that they are generated
 	cut   []string // what the budget forced out, in words
 }
 
@@ -59,9 +60,7 @@ func (b *builder) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.classify(ctx, attrs); err != nil {
-		return err
-	}
+	b.classify(attrs)
 	var cut int
 	if b.brief.Guidance, cut, err = guidance(ctx, b.src, b.o, dirs, b.left/guidanceShare); err != nil {
 		return err
@@ -72,7 +71,9 @@ func (b *builder) build(ctx context.Context) error {
 	for _, g := range b.brief.Guidance {
 		b.left -= Estimate(g.Text) + fileOverhead
 	}
-	b.giveDiffs()
+	if err := b.giveDiffs(ctx); err != nil {
+		return err
+	}
 	if err := b.giveContext(ctx); err != nil {
 		return err
 	}
@@ -91,15 +92,12 @@ func (b *builder) describe(f *diff.File) review.BriefFile {
 	return bf
 }
 
-// classifyBatch is how many files are read at once.
-const classifyBatch = 256
-
-// classify finds generated files and puts the rest in order: most changed lines first, then by name. New files that call
-// themselves generated come last but are given: their word alone must not hide them.
-func (b *builder) classify(ctx context.Context, attrs *attributes) error {
+// classify takes out what attributes call generated and puts the rest in order: most changed lines first, then by name.
+// New files that call themselves generated come last but are given: their word alone must not hide them.
+func (b *builder) classify(attrs *attributes) {
 	files := b.o.Diff.Files
 	last := make([]bool, len(files))
-	var ask []int
+	b.ask = make([]bool, len(files))
 	for i := range files {
 		f, bf := &files[i], &b.brief.Files[i]
 		if bf.Omitted != "" {
@@ -114,14 +112,10 @@ func (b *builder) classify(ctx context.Context, attrs *attributes) error {
 		case f.Change == diff.Added:
 			last[i] = saysGenerated(f.Path, addedHead(f))
 		default:
-			ask = append(ask, i)
+			b.ask[i] = true
 		}
 		b.order = append(b.order, i)
 	}
-	if err := b.askBase(ctx, ask); err != nil {
-		return err
-	}
-	b.order = slices.DeleteFunc(b.order, func(i int) bool { return b.brief.Files[i].Omitted != "" })
 	slices.SortStableFunc(b.order, func(i, j int) int {
 		if last[i] != last[j] {
 			if last[i] {
@@ -132,62 +126,105 @@ func (b *builder) classify(ctx context.Context, attrs *attributes) error {
 		x, y := &files[i], &files[j]
 		return cmp.Or(cmp.Compare(y.Additions+y.Deletions, x.Additions+x.Deletions), cmp.Compare(x.Path, y.Path))
 	})
-	return nil
 }
 
 // askBase looks for a generator's mark in the base version of changed files.
-func (b *builder) askBase(ctx context.Context, ask []int) error {
-	old := func(f *diff.File) string {
-		if f.OldPath != "" {
+func (b *builder) askBase(ctx context.Context, batch []int) error {
+	old := func(i int) string {
+		if f := &b.o.Diff.Files[i]; f.OldPath != "" {
 			return f.OldPath
 		}
-		return f.Path
+		return b.o.Diff.Files[i].Path
 	}
-	for batch := range slices.Chunk(ask, classifyBatch) {
-		var names []string
-		for _, i := range batch {
-			names = append(names, old(&b.o.Diff.Files[i]))
+	var names []string
+	for _, i := range batch {
+		if b.ask[i] {
+			names = append(names, old(i))
 		}
-		texts, err := b.src.ReadFiles(ctx, b.o.Base, names, sourceLimit)
-		if err != nil {
-			return err
-		}
-		for n, i := range batch {
-			if saysGenerated(names[n], texts[names[n]]) {
-				b.brief.Files[i].Omitted = OmittedGenerated
-			}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	texts, err := b.src.ReadFiles(ctx, b.o.Base, names, sourceLimit)
+	if err != nil {
+		return err
+	}
+	for _, i := range batch {
+		if b.ask[i] && saysGenerated(old(i), texts[old(i)]) {
+			b.brief.Files[i].Omitted = OmittedGenerated
 		}
 	}
 	return nil
 }
 
-// giveDiffs hands out diffs while the budget lasts, cut between hunks where it ends.
-func (b *builder) giveDiffs() {
+// diffBatch is how many files are read at once to look for generators' marks.
+const diffBatch = 128
+
+// giveDiffs hands out diffs while the budget lasts, cut between hunks where it ends. Files too large for what is left are
+// not read at all.
+func (b *builder) giveDiffs(ctx context.Context) error {
 	over, cut := 0, 0
-	for _, i := range b.order {
-		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
-		cost := Estimate(f.Raw) + fileOverhead
-		if cost <= b.left {
-			bf.Diff, bf.HunksGiven = f.Raw, len(f.Hunks)
-			b.left -= cost
-			continue
+	var batch []int
+	flush := func() error {
+		if err := b.askBase(ctx, batch); err != nil {
+			return err
 		}
-		text, hunks, cost := cutHunks(f, b.left)
-		if hunks == 0 {
-			bf.Omitted = OmittedOverBudget
+		for _, i := range batch {
+			switch b.giveDiff(i) {
+			case OmittedOverBudget:
+				over++
+			case StatusTruncated:
+				cut++
+			}
+		}
+		batch = batch[:0]
+		return nil
+	}
+	for _, i := range b.order {
+		if !fits(&b.o.Diff.Files[i], b.left) {
+			b.brief.Files[i].Omitted = OmittedOverBudget
 			over++
 			continue
 		}
-		bf.Diff, bf.HunksGiven = text, hunks
-		b.left -= cost
-		cut++
+		if batch = append(batch, i); len(batch) == diffBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
 	}
+	if err := flush(); err != nil {
+		return err
+	}
+	b.order = slices.DeleteFunc(b.order, func(i int) bool { return b.brief.Files[i].Omitted != "" })
 	if over > 0 {
 		b.cut = append(b.cut, fmt.Sprintf("%d files were left out: over the budget of %d tokens", over, b.o.MaxTokens))
 	}
 	if cut > 0 {
 		b.cut = append(b.cut, fmt.Sprintf("%d files were given without their last hunks: over the budget of %d tokens", cut, b.o.MaxTokens))
 	}
+	return nil
+}
+
+// giveDiff gives one file's diff as far as it fits and says what happened: nothing special, StatusTruncated, or the
+// reason it was left out.
+func (b *builder) giveDiff(i int) string {
+	f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+	if bf.Omitted != "" {
+		return bf.Omitted
+	}
+	if cost := Estimate(f.Raw) + fileOverhead; cost <= b.left {
+		bf.Diff, bf.HunksGiven = f.Raw, len(f.Hunks)
+		b.left -= cost
+		return ""
+	}
+	text, hunks, cost := cutHunks(f, b.left)
+	if hunks == 0 {
+		bf.Omitted = OmittedOverBudget
+		return OmittedOverBudget
+	}
+	bf.Diff, bf.HunksGiven = text, hunks
+	b.left -= cost
+	return StatusTruncated
 }
 
 // finish sets what depends on the whole.

@@ -20,8 +20,8 @@ const (
 	parseTotal = 3 << 20
 	// contextBatch is how many files are read and parsed before the budget is looked at again.
 	contextBatch = 32
-	// contextLeast is the budget below which no more context is tried.
-	contextLeast = 100
+	// contextLeast is the budget below which no more context is tried, in tokens; a region of 41 lines takes about as much.
+	contextLeast = 500
 )
 
 // giveContext adds the code around the changes, file by file in order, while the budget lasts.
@@ -32,12 +32,15 @@ func (b *builder) giveContext(ctx context.Context) error {
 		return f.Change == diff.Added || f.Change == diff.Deleted || b.brief.Files[i].HunksGiven == 0
 	})
 	parse, missed := parseTotal, 0
-	for start := 0; start < len(want); start += contextBatch {
-		batch := want[start:min(start+contextBatch, len(want))]
+	for len(want) > 0 {
 		if b.left < contextLeast {
-			missed += len(want) - start
+			missed += len(want)
 			break
 		}
+		// No more files are parsed than the budget could take.
+		n := min(contextBatch, b.left/contextLeast, len(want))
+		batch := want[:n]
+		want = want[n:]
 		regions, err := b.regions(ctx, batch, &parse)
 		if err != nil {
 			return err

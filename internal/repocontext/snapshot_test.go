@@ -46,7 +46,7 @@ func history(t testing.TB, dir string, n, functions int) (base, head string) {
 			fmt.Fprintf(&b, "package p%d\n\nimport \"fmt\"\n", i)
 			for f := range functions {
 				fmt.Fprintf(&b, "\n// F%d prints.\nfunc F%d(x int) {\n", f, f)
-				for l := range 20 {
+				for l := range 24 {
 					fmt.Fprintf(&b, "\tfmt.Println(\"%s line of a usual length\", x, %d, %d)\n", word, f, l)
 				}
 				for l := range 10 {
