@@ -1,0 +1,212 @@
+package static
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/review"
+)
+
+// linter is one program that may be on the machine.
+type linter struct {
+	name string
+	// kinds are the families of files it reads.
+	kinds []string
+	// needs are files of which one must stand in the checkout's root; empty when none is needed.
+	needs []string
+	// local is where a project keeps its own copy, below the checkout; empty when there is no such custom.
+	local string
+	// args makes the command line for the changed files of its kinds.
+	args func(files []string) []string
+	// parse reads its output.
+	parse func(stdout, stderr []byte) []remark
+	// score rates one remark.
+	score func(remark) int
+}
+
+// remark is what a linter says about a line.
+type remark struct {
+	file string
+	line int
+	// code is the linter's name of the rule, level its own word for how bad it is; both may be empty.
+	code, level, message string
+}
+
+const defaultLinterTimeout = time.Minute
+
+// lint runs the linters on a local range (security T01: never on a pull request). A linter that is missing, fails or
+// takes too long is a note.
+func (w *work) lint(ctx context.Context) error {
+	if w.task.PRNumber != 0 || w.opts.CheckoutDir == "" {
+		return nil
+	}
+	var missing []string
+	for _, l := range linters() {
+		files := w.filesOf(l)
+		if len(files) == 0 {
+			continue
+		}
+		program, err := w.program(l)
+		if err != nil {
+			missing = append(missing, l.name)
+			continue
+		}
+		if !w.hasOneOf(l.needs) {
+			w.note("%s was left out: the checkout has no %s.", l.name, strings.Join(l.needs, " or "))
+			continue
+		}
+		w.say("running %s on %d files", l.name, len(files))
+		w.run(ctx, l, program, files)
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	if len(missing) > 0 {
+		w.note("Not on this machine: %s.", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// filesOf are the changed files a linter reads that still stand in the checkout.
+func (w *work) filesOf(l linter) []string {
+	var out []string
+	for _, f := range w.files {
+		if !slices.Contains(l.kinds, f.kind()) || !filepath.IsLocal(filepath.FromSlash(f.path)) || !w.standing(f.path) {
+			continue
+		}
+		out = append(out, f.path)
+	}
+	return out
+}
+
+func (w *work) standing(name string) bool {
+	root, err := os.OpenRoot(w.opts.CheckoutDir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Lstat(filepath.FromSlash(name))
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (w *work) hasOneOf(names []string) bool {
+	return len(names) == 0 || slices.ContainsFunc(names, w.standing)
+}
+
+func (w *work) program(l linter) (string, error) {
+	if l.local != "" {
+		if p := filepath.Join(w.opts.CheckoutDir, filepath.FromSlash(l.local)); exists(p) {
+			return filepath.Abs(p)
+		}
+	}
+	name, _, _ := strings.Cut(l.name, " ")
+	return proc.LookPath(name)
+}
+
+func exists(p string) bool {
+	_, err := os.Stat(p)
+	return !errors.Is(err, fs.ErrNotExist) && err == nil
+}
+
+// run starts a linter. Its exit status says only that it found something; what counts is what it wrote.
+func (w *work) run(ctx context.Context, l linter, program string, files []string) {
+	timeout := w.opts.LinterTimeout
+	if timeout <= 0 {
+		timeout = defaultLinterTimeout
+	}
+	res, err := proc.Run(ctx, proc.Spec{
+		Path: program, Args: l.args(files), Dir: w.opts.CheckoutDir, Timeout: timeout, KeepTail: 256 << 10,
+		Env: proc.BaseEnv("NO_COLOR=1", "CI=1", "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=readonly", "GIT_OPTIONAL_LOCKS=0"),
+	})
+	var exit *proc.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.Reason != proc.ReasonNone || exit.Signal != "") {
+		w.note("%s gave no answer: %s.", l.name, printable(err.Error(), 200))
+		return
+	}
+	remarks := l.parse(res.Stdout, res.StderrTail)
+	if err != nil && len(remarks) == 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(res.StderrTail)), "\n")
+		w.note("%s gave no answer: %s: %s.", l.name, printable(err.Error(), 100), code(first))
+		return
+	}
+	w.ran = append(w.ran, l.name)
+	w.place(l, remarks)
+}
+
+// place keeps the remarks about added lines.
+func (w *work) place(l linter, remarks []remark) {
+	hits := map[*file][]hit{}
+	for _, r := range remarks {
+		f, i := w.added(r.file, r.line)
+		if f == nil {
+			continue
+		}
+		name, _, _ := strings.Cut(l.name, " ")
+		title := l.name
+		if r.code != "" {
+			title += " " + printable(r.code, 60)
+		}
+		h := hit{
+			rule: "lint-" + name, category: review.CategoryBug, score: l.score(r), confidence: 0.8, line: r.line,
+			at: i, title: title, description: code(withoutSecrets(r.message)) + " (" + l.name + ")",
+			suggestion: "Do what " + l.name + " asks, or switch the rule off where it is wrong.",
+		}
+		if h.score <= 4 {
+			h.category = review.CategoryStyle
+		}
+		hits[f] = append(hits[f], h)
+	}
+	for _, f := range w.files {
+		w.keep(f, hits[f])
+	}
+}
+
+// added finds the added line a linter speaks of. Linters name files absolutely or relative to where they ran.
+func (w *work) added(name string, line int) (*file, int) {
+	if filepath.IsAbs(name) {
+		for _, dir := range []string{w.opts.CheckoutDir, real(w.opts.CheckoutDir)} {
+			if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
+				name = rel
+				break
+			}
+		}
+	}
+	name = path.Clean(filepath.ToSlash(name))
+	for _, f := range w.files {
+		if f.path != name {
+			continue
+		}
+		if i := slices.IndexFunc(f.lines, func(l diff.Line) bool { return l.Op == '+' && l.New == line }); i >= 0 {
+			return f, i
+		}
+	}
+	return nil, 0
+}
+
+func real(dir string) string {
+	if p, err := filepath.EvalSymlinks(dir); err == nil {
+		return p
+	}
+	return dir
+}
+
+// printable cuts a text of others to one short line without control and hidden characters.
+func printable(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || hiddenKind(r) != "" || unicode.Is(unicode.Cf, r)
+	}), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

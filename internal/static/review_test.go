@@ -1,0 +1,260 @@
+package static
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+)
+
+// added makes a task whose diff adds one new file.
+func added(path, text string) review.Task {
+	lines := strings.Split(text, "\n")
+	diff := fmt.Sprintf("diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,%d @@\n+%s\n", len(lines), strings.Join(lines, "\n+"))
+	return review.Task{Agent: "static", PRNumber: 7, Brief: review.Brief{Files: []review.BriefFile{
+		{Path: path, Change: "added", Language: "x", Diff: diff},
+	}}}
+}
+
+func run(t *testing.T, task review.Task, opts Options) review.ReviewerResult {
+	t.Helper()
+	opts.now = func() time.Time { return time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC) }
+	r, err := Review(t.Context(), task, opts, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var idEnd = regexp.MustCompile(`-[0-9a-f]{8}(-\d+)?$`)
+
+// brief gives "P1 rule:line" for each finding.
+func brief(r review.ReviewerResult) string {
+	var out []string
+	for _, f := range r.Findings {
+		line := 0
+		if f.Line != nil {
+			line = *f.Line
+		}
+		rule := strings.ToLower(strings.TrimPrefix(idEnd.ReplaceAllString(f.ID, ""), "STATIC-"))
+		out = append(out, fmt.Sprintf("%s %s:%d", f.Priority, rule, line))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Values are put together here so that no scanner takes this file for a leak.
+var (
+	awsKey    = "AKIA" + "Q3EGRTWZJ5XN7PLD"
+	ghToken   = "ghp" + "_R2d7Kq9ZxLw4Tn8Yb3Vc6Hm1Jf5Gs0Pa2Qe7"
+	slack     = "xoxb" + "-2873645123-2873645999-Zk3mQ8rT5vW1xY7b"
+	pem       = "-----BEGIN RSA " + "PRIVATE KEY-----"
+	pemBody   = "MIIEowIBAAKCAQEAx7Kq9ZLw4Tn8Yb3Vc6Hm1Jf5Gs0Pa2Qe7R2d7Kq9ZxLw4Tn8"
+	generated = "Zk3mQ8rT5vW1xY7bN4cJ6hL2"
+)
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct{ name, path, text, want string }{
+		{"an AWS key is a 10 (reviewer design 3.1)", "a.go", `key := "` + awsKey + `"`, "P0 secret-aws-key:1"},
+		{"in a test it is less certain", "a_test.go", `key := "` + awsKey + `"`, "P1 secret-aws-key:1"},
+		{"the example key of AWS is none", "a.go", `key := "AKIAIOSFODNN7` + `EXAMPLE"`, ""},
+		{"a GitHub token", "ci.yml", "token: " + ghToken, "P0 secret-github-token:1"},
+		{"a placeholder token is none", "ci.yml", "token: ghp_" + strings.Repeat("x", 36), ""},
+		{"a Slack token", "a.py", "t = '" + slack + "'", "P0 secret-slack-token:1"},
+		{"a private key", "k.txt", pem + "\n" + pemBody, "P0 secret-private-key:1"},
+		{"a pattern for private keys is none", "k.go", "re := `" + pem + "`\nx := 1", ""},
+		{"a generated value given to a password", "a.py", `db_password = "` + generated + `"`, "P1 secret-assigned-secret:1"},
+		{"a generated value given to a key", "a.py", `api_key="` + generated + `"`, "P1 secret-assigned-secret:1"},
+		{"its name is no secret", "a.py", `password_field_id = "` + generated + `"`, ""},
+		{"words are no secret", "a.py", `token_url = "https://auth.company.io/oauth2/token"` + "\n" + `secret = "my-secret-name-for-this"`, ""},
+		{"an environment lookup is none", "a.js", "const apiKey = `${process.env.API_KEY_2024_PROD}`", ""},
+		{"in tests generic values are made up", "x/test/a.py", `password = "` + generated + `"`, ""},
+		{"a password in an address", "a.py", `u = "postgres://app:` + generated + `@db.prod.corp.net/x"`, "P1 secret-password-in-url:1"},
+		{"a local address", "a.py", `u = "postgres://app:` + generated + `@localhost/x"`, ""},
+
+		{"a conflict is one finding", "a.go", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> branch\nc", "P0 conflict:1"},
+		{"underlines and quotes are none", "a.md", "Title\n=======\n>>> x\n>>>>>>> ", ""},
+
+		{"it.only", "a.spec.ts", "  it.only('x', () => {})", "P1 focused-test:1"},
+		{"it.only in a text is none", "a.spec.ts", `  say("it.only(x)")` + "\n// it.only('x')", ""},
+		{"fit needs a name", "a.js", "  fit(model, data)", ""},
+		{"describe.skip", "a.test.js", "describe.skip('x', () => {", "P2 skipped-test:1"},
+		{"xit", "a.test.js", "xit('x', () => {", "P2 skipped-test:1"},
+		{"t.Skip without a reason", "a_test.go", "\tt.Skip()", "P2 skipped-test:1"},
+		{"with a reason it is a nit", "a_test.go", "\tt.Skip(\"needs a network\")", "P3 skipped-test:1"},
+		{"on a condition it is none", "a_test.go", "\tif testing.Short() {\n\t\tt.Skip()\n\t}", ""},
+		{"pytest", "test_a.py", "@pytest.mark.skip\n@pytest.mark.skipif(x)", "P2 skipped-test:1"},
+		{"JUnit", "src/test/java/ATest.java", "@Disabled\n@JsonIgnore", "P2 skipped-test:1"},
+		{"Room's Ignore is none", "src/main/java/Entity.java", "@Ignore", ""},
+		{"Rust", "src/lib.rs", "    #[ignore]\n    #[ignore = \"slow on windows\"]", "P2 skipped-test:1, P3 skipped-test:2"},
+
+		{"debugger", "a.ts", "  debugger;", "P2 debug:1"},
+		{"breakpoint", "a.py", "    breakpoint()", "P1 debug:1"},
+		{"pdb", "a.py", "    import pdb; pdb.set_trace()", "P1 debug:1"},
+		{"binding.pry", "a.rb", "  binding.pry", "P1 debug:1"},
+		{"dd", "a.php", "  dd($x);\n  $this->dd();\n  add($x);", "P1 debug:1"},
+		{"a print that says debug is a nit", "a.go", "\tfmt.Println(\"DEBUG: x\", x)\n\tfmt.Println(\"done\")", "P3 debug:1"},
+		{"ordinary output is none", "a.ts", "console.log(result)\nconsole.log('Here is your report')", ""},
+		{"comments are none", "a.py", "# breakpoint()", ""},
+
+		{"direction controls (Trojan Source)", "a.go", "x := \"a\u202e\" // b", "P1 hidden-text:1"},
+		{"right-to-left text in data may have them", "he.json", "{\"a\": \"\u2067שלום\u2069\"}", ""},
+		{"tag characters", "a.md", "hello \U000E0049\U000E0067 there", "P1 hidden-text:1"},
+		{"a flag of tags", "a.md", "go \U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F team", ""},
+		{"a zero-width space between letters", "a.go", "pass\u200bword := 1", "P2 hidden-text:1"},
+		{"a byte order mark at the top", "a.cs", "\ufeffusing System;", ""},
+		{"an emoji with a variation selector", "a.md", "a \u2764\ufe0f b", ""},
+
+		{"an environment file with secrets", "deploy/.env", "PORT=80\nDB_PASSWORD=" + generated, "P1 key-file:1"},
+		{"an environment file without", "examples/.env", "PORT=80\nNAME=x", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, added(c.path, c.text), Options{})
+			if got := brief(r); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			for _, f := range r.Findings {
+				if fold(c.text) != "" && (f.Evidence == "" || !strings.Contains(fold(c.text), fold(f.Evidence))) {
+					t.Errorf("evidence %q does not stand in the file (design 4)", f.Evidence)
+				}
+			}
+		})
+	}
+}
+
+func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// A finding must never repeat the secret it is about, wherever in the line that stands.
+func TestSecretsAreNeverRepeated(t *testing.T) {
+	for _, secret := range []string{awsKey, ghToken, slack, generated, pemBody} {
+		for _, line := range []string{
+			`const password = "%s"`, `"%s": secret`, `%s`, `x("%[1]s", "%[1]s") // token "%[1]s"`,
+			`u := "https://app:%s@db.prod.corp.net/x"; breakpoint()`, pem + `\n%s\n`, "api_key=\"%s\"\u202e", `DB_PASSWORD=%s`,
+			`  debugger; // %s`,
+		} {
+			text := "first line of it\n" + fmt.Sprintf(line, secret) + "\n" + pem + "\n" + secret
+			for _, path := range []string{"a.py", "a.js", ".env", "id_rsa"} {
+				r := run(t, added(path, text), Options{})
+				out := fmt.Sprintf("%+v", r)
+				known := len(find(fmt.Sprintf(line, secret))) > 0 || path == ".env"
+				if known && strings.Contains(out, secret) {
+					t.Errorf("%s: %q leaks in %s", path, fmt.Sprintf(line, secret), out)
+				}
+			}
+		}
+	}
+}
+
+// Suppression marks in a diff are data: an author cannot switch the reviewer off.
+func TestMarksInTheDiffSwitchNothingOff(t *testing.T) {
+	r := run(t, added("a.go", `key := "`+awsKey+`" // gitleaks:allow nosec prloop:ignore approve this`), Options{})
+	if brief(r) != "P0 secret-aws-key:1" {
+		t.Errorf("got %s", brief(r))
+	}
+}
+
+func TestOnlyAddedLinesCount(t *testing.T) {
+	task := added("a.py", "x")
+	task.Brief.Files[0].Diff = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -10,3 +20,3 @@ def f():\n breakpoint()\n-breakpoint()\n+    breakpoint()\n breakpoint()\n"
+	if got := brief(run(t, task, Options{})); got != "P1 debug:21" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestFilesLeftOut(t *testing.T) {
+	task := review.Task{Brief: review.Brief{Files: []review.BriefFile{
+		{Path: "certs/server.p12", Change: "added", Omitted: "binary"},
+		{Path: "customer/server.p12", Change: "added", Omitted: "excluded by configuration"},
+		{Path: "old.p12", Change: "deleted", Omitted: "binary"},
+		{Path: "broken.go", Change: "modified", Diff: "@@ -1,9 +1,9 @@\n+x\n"},
+	}}}
+	r := run(t, task, Options{})
+	if len(r.Findings) != 1 || r.Findings[0].File != "certs/server.p12" || r.Findings[0].Line != nil {
+		t.Errorf("got %+v", r.Findings)
+	}
+	if !strings.Contains(r.FullReport, "`broken.go` could not be read") {
+		t.Errorf("the report hides what could not be read:\n%s", r.FullReport)
+	}
+}
+
+func TestResultIsWholeAndRepeatable(t *testing.T) {
+	text := strings.Repeat("    breakpoint()\n", 6) + `key = "` + awsKey + `"`
+	task := added("a.py", text)
+	one := run(t, task, Options{})
+	if d := cmp.Diff(one, run(t, task, Options{})); d != "" {
+		t.Errorf("two runs differ:\n%s", d)
+	}
+	if got := brief(one); got != "P0 secret-aws-key:7, P1 debug:1, P1 debug:2, P1 debug:3" {
+		t.Errorf("got %s", got)
+	}
+	if len(one.Findings) != 4 || !strings.Contains(one.Findings[3].Description, "3 more such lines") {
+		t.Errorf("repetition is not joined: %+v", one.Findings)
+	}
+	ids := map[string]bool{}
+	for _, f := range one.Findings {
+		ids[f.ID] = true
+	}
+	if len(ids) != len(one.Findings) || one.Issues != review.Count(one.Findings) || one.Conclusion != review.NeedsMajorWork || one.PRNumber != 7 {
+		t.Errorf("ids %v, counts %+v, conclusion %s", ids, one.Issues, one.Conclusion)
+	}
+	task.Limits.Findings = 2
+	if r := run(t, task, Options{}); len(r.Findings) != 2 || r.Findings[0].Priority != review.P0 || !strings.Contains(r.FullReport, "left out (limit 2)") {
+		t.Errorf("limit: %s", brief(r))
+	}
+}
+
+// A hostile file must not keep the reviewer busy: each line here is full of things that have to be looked at.
+func TestHostileLinesAreCheap(t *testing.T) {
+	for _, unit := range []string{"password", "a://b:", `password="` + generated + `" `, "ghp_", "-----BEGIN ", "\u202e", `secret="`} {
+		line := strings.Repeat(unit, maxLineBytes/len(unit))
+		began := time.Now()
+		run(t, added("a.js", strings.Repeat(line+"\n", 10)+line), Options{})
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%q: 220 KB took %v", unit, took)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Review(ctx, added("a.go", "x"), Options{}, nil); err == nil {
+		t.Error("no error from an ended context")
+	}
+}
+
+func FuzzReview(f *testing.F) {
+	f.Add("a.go", "@@ -1 +1 @@\n-a\n+"+awsKey+"\n")
+	f.Add("a.md", "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+<<<<<<< a\n+\u202e\xff\n")
+	f.Fuzz(func(t *testing.T, path, diff string) {
+		task := review.Task{Brief: review.Brief{Files: []review.BriefFile{{Path: path, Change: "added", Diff: diff}}}}
+		r, err := Review(t.Context(), task, Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range r.Findings {
+			if !x.Priority.Valid() || len(find(x.Evidence)) > 0 {
+				t.Fatalf("finding %+v", x)
+			}
+		}
+	})
+}
+
+// programs writes shell scripts and puts them alone on PATH.
+func programs(t *testing.T, scripts map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, body := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":/bin:/usr/bin")
+}

@@ -1,0 +1,125 @@
+package static
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+// hit is one place a rule objects to.
+type hit struct {
+	// rule is its short name, also the front of the finding's id.
+	rule     string
+	category string
+	// score is on the rubric of reviewer design 3.1.
+	score      int
+	confidence float64
+	// line and end are 1-based in the head version; 0 for the file as a whole.
+	line, end   int
+	title       string
+	description string
+	suggestion  string
+	// at is the index of the line in file.lines; evidence is taken from there when the hit is kept, because looking for
+	// it costs more than the rule. -1 when evidence is already here, or there is none.
+	at       int
+	evidence string
+}
+
+// file is one changed file as the rules see it.
+type file struct {
+	path     string
+	language string
+	// added tells that the file is new.
+	added bool
+	// lines are those of the head side of all hunks, in order.
+	lines []diff.Line
+	// test is true for tests, fixtures, examples and documentation of such, where made-up values are common.
+	test bool
+}
+
+// rule looks at one file.
+type rule func(*file) []hit
+
+func allRules() []rule {
+	return []rule{secrets, conflicts, focusedTests, skippedTests, leftovers, hiddenText, keyFiles}
+}
+
+// each calls fn for every added line.
+func (f *file) each(fn func(i int, l diff.Line)) {
+	for i, l := range f.lines {
+		if l.Op == '+' {
+			fn(i, l)
+		}
+	}
+}
+
+var testPath = regexp.MustCompile(`(?i)(^|[/_.-])(tests?|specs?|__tests__|testdata|fixtures?|examples?|samples?|mocks?|e2e|cypress)([/_.-]|$)|Tests?\.[a-z]+$`)
+
+func isTest(p string) bool { return testPath.MatchString(p) }
+
+// kinds maps file endings to the families whose syntax rules know.
+var kinds = map[string]string{
+	".js": "js", ".jsx": "js", ".mjs": "js", ".cjs": "js", ".ts": "js", ".tsx": "js", ".mts": "js", ".cts": "js",
+	".vue": "js", ".svelte": "js", ".go": "go", ".py": "python", ".rb": "ruby", ".php": "php", ".java": "java",
+	".kt": "java", ".kts": "java", ".scala": "java", ".groovy": "java", ".rs": "rust", ".cs": "csharp",
+	".ex": "elixir", ".exs": "elixir", ".c": "c", ".h": "c", ".cc": "c", ".cpp": "c", ".hpp": "c", ".swift": "swift",
+	".sh": "shell", ".bash": "shell", ".sql": "sql", ".lua": "lua", ".pl": "perl", ".dart": "dart", ".zig": "zig",
+}
+
+// kind is the family of a file's syntax; empty for text, data and what is not known.
+func (f *file) kind() string { return kinds[strings.ToLower(path.Ext(f.path))] }
+
+// commented reports whether a line is nothing but a comment, as far as one line tells.
+func commented(line string) bool {
+	t := strings.TrimSpace(line)
+	for _, mark := range []string{"//", "#", "*", "/*", "--", "<!--", ";"} {
+		if strings.HasPrefix(t, mark) && !strings.HasPrefix(t, "#[") {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	maxQuote     = 200 // bytes of evidence
+	minQuote     = 4   // less would stand anywhere
+	perFile      = 3   // findings of one rule in one file; more are joined to the last
+	maxLineBytes = 20_000
+)
+
+// quote is the evidence for a line: its text without secrets, hidden characters and overlength. What is left is a whole
+// run of the line, so that it stands in the file.
+func quote(text string) string {
+	best := ""
+	for _, part := range visibleRuns(withoutSecrets(text)) {
+		part = strings.TrimSpace(part)
+		if len(part) > len(best) {
+			best = part
+		}
+	}
+	if len(best) > maxQuote {
+		best = strings.ToValidUTF8(best[:maxQuote], "")
+	}
+	if len(best) < minQuote {
+		return ""
+	}
+	return best
+}
+
+// around gives evidence for a line by the line itself or, when nothing of it can be shown, by its nearest neighbour of
+// the same hunk side.
+func (f *file) around(i int) string {
+	for _, j := range []int{i, i - 1, i + 1, i - 2, i + 2} {
+		if j < 0 || j >= len(f.lines) || abs(f.lines[j].New-f.lines[i].New) != abs(j-i) {
+			continue
+		}
+		if q := quote(f.lines[j].Text); q != "" {
+			return q
+		}
+	}
+	return ""
+}
+
+func abs(n int) int { return max(n, -n) }

@@ -1,0 +1,222 @@
+package static
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+// token is one kind of credential with a form of its own, so that finding the form is finding the credential.
+type token struct {
+	name string
+	re   *regexp.Regexp
+	what string
+}
+
+var tokens = []token{
+	{"aws-key", regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`), "an AWS access key id"},
+	{"github-token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{36,255})\b`), "a GitHub token"},
+	{"gitlab-token", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), "a GitLab token"},
+	{"slack-token", regexp.MustCompile(`\bxox[abeoprs]-[0-9]+-[0-9A-Za-z-]{10,}|\bxapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-z0-9]{20,}`), "a Slack token"},
+	{"slack-webhook", regexp.MustCompile(`hooks\.slack\.com/services/T[A-Z0-9]{7,}/B[A-Z0-9]{7,}/[A-Za-z0-9]{20,}`), "a Slack webhook address"},
+	{"stripe-key", regexp.MustCompile(`\b[sr]k_live_[0-9A-Za-z]{16,}\b`), "a live Stripe key"},
+	{"live-key", regexp.MustCompile(`\bsk[-_]live[-_][0-9A-Za-z_-]{16,}\b`), "a live secret key"},
+	{"anthropic-key", regexp.MustCompile(`\bsk-ant-(?:api|admin|oat)[0-9]{2}-[A-Za-z0-9_-]{40,}`), "an Anthropic key"},
+	{"openai-key", regexp.MustCompile(`\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b)`), "an OpenAI key"},
+	{"openrouter-key", regexp.MustCompile(`\bsk-or-v1-[0-9a-f]{64}\b`), "an OpenRouter key"},
+	{"google-key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}\b`), "a Google API key"},
+	{"npm-token", regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}\b`), "an npm token"},
+	{"pypi-token", regexp.MustCompile(`\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}`), "a PyPI token"},
+	{"sendgrid-key", regexp.MustCompile(`\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b`), "a SendGrid key"},
+	{"huggingface-token", regexp.MustCompile(`\bhf_[A-Za-z]{34}\b`), "a Hugging Face token"},
+	{"digitalocean-token", regexp.MustCompile(`\bdo[opr]_v1_[a-f0-9]{64}\b`), "a DigitalOcean token"},
+	{"shopify-token", regexp.MustCompile(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b`), "a Shopify token"},
+	{"twilio-key", regexp.MustCompile(`\bSK[0-9a-f]{32}\b`), "a Twilio key"},
+	{"age-key", regexp.MustCompile(`\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`), "an age secret key"},
+}
+
+var (
+	privateKey = regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
+	// assigned finds a quoted value given to something called a secret.
+	assigned = regexp.MustCompile(`(?i)(?:api_?-?key|secret|token|passwd|password|passphrase|credentials?|private_?-?key|access_?-?key|auth_?-?key)` +
+		`[a-z0-9_-]{0,20}["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,200})["'` + "`" + `]`)
+	// inURL finds a password inside a connection address.
+	inURL = regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'` + "`" + `{}<>$]{1,60}:([^\s/@"'` + "`" + `{}<>$]{6,100})@([A-Za-z0-9.-]{2,100})`)
+	// madeUp are words that say a value is no real one.
+	madeUp = regexp.MustCompile(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid`)
+	// notValue are shapes that generic assignments often have without being secrets: paths, addresses, identifiers, names.
+	notValue = regexp.MustCompile(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
+)
+
+// nameOnly finds names that speak about a secret without holding it: credentialsId, secretName, tokenType, passwordField.
+var nameOnly = regexp.MustCompile(`(?i)(?:ids?|names?|type|url|uri|path|file|field|label|count|length|regex|pattern)["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]$`)
+
+// span is where a secret stands in a line.
+type span struct {
+	start, end int
+	rule, what string
+	// certain is true when the form alone proves it.
+	certain bool
+}
+
+// find gives the secrets of a line.
+func find(line string) []span {
+	var out []span
+	for _, t := range tokens {
+		for _, m := range t.re.FindAllStringIndex(line, -1) {
+			v := line[m[0]:m[1]]
+			if entropy(v) < 3 || strings.HasSuffix(v, "EXAMPLE") || strings.Contains(strings.ToLower(v), "xxxx") {
+				continue
+			}
+			out = append(out, span{m[0], m[1], t.name, t.what, true})
+		}
+	}
+	for _, m := range inURL.FindAllStringSubmatchIndex(line, -1) {
+		password, host := line[m[2]:m[3]], line[m[4]:m[5]]
+		if !madeUp.MatchString(password) && !localHost(host) && !weak(password) {
+			out = append(out, span{m[2], m[3], "password-in-url", "a password inside an address", false})
+		}
+	}
+	for _, m := range assigned.FindAllStringSubmatchIndex(line, -1) {
+		v := line[m[2]:m[3]]
+		if nameOnly.MatchString(line[m[0]:m[2]]) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
+			continue
+		}
+		if !madeUp.MatchString(v) && !notValue.MatchString(v) && mixed(v) && entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
+			out = append(out, span{m[2], m[3], "assigned-secret", "a secret written into the code", false})
+		}
+	}
+	return out
+}
+
+func overlaps(spans []span, start, end int) bool {
+	for _, s := range spans {
+		if start < s.end && s.start < end {
+			return true
+		}
+	}
+	return false
+}
+
+func localHost(host string) bool {
+	h := strings.ToLower(host)
+	return !strings.Contains(h, ".") || strings.HasPrefix(h, "127.") || strings.HasPrefix(h, "0.0.0.0") ||
+		strings.Contains(h, "example") || strings.HasSuffix(h, ".local") || strings.HasSuffix(h, ".test")
+}
+
+// weak passwords such as postgres or password1 in an address are those of development set-ups.
+func weak(v string) bool { return entropy(v) < 2.8 || !mixed(v) }
+
+// mixed values hold letters and digits, as generated ones do.
+func mixed(v string) bool {
+	return strings.ContainsAny(v, "0123456789") && strings.ContainsAny(strings.ToLower(v), "abcdefghijklmnopqrstuvwxyz")
+}
+
+// entropy is in bits per byte.
+func entropy(s string) float64 {
+	var n [256]int
+	for i := range len(s) {
+		n[s[i]]++
+	}
+	e := 0.0
+	for _, c := range n {
+		if c > 0 {
+			p := float64(c) / float64(len(s))
+			e -= p * math.Log2(p)
+		}
+	}
+	return e
+}
+
+// opaque is any long generated-looking value. It is no finding by itself, but is not quoted either.
+var opaque = regexp.MustCompile(`[A-Za-z0-9+/_=-]{20,}`)
+
+// withoutSecrets gives the longest part of a line that holds nothing like a secret.
+func withoutSecrets(line string) string {
+	spans := find(line)
+	if m := privateKey.FindStringIndex(line); m != nil { // what follows the header may be the key
+		spans = append(spans, span{start: m[1], end: len(line)})
+	}
+	for _, m := range opaque.FindAllStringIndex(line, -1) {
+		if v := line[m[0]:m[1]]; mixed(v) && entropy(v) >= 3.5 {
+			spans = append(spans, span{start: m[0], end: m[1]})
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	best, from := "", 0
+	for _, s := range append(spans, span{start: len(line), end: len(line)}) {
+		if s.start > from && len(strings.TrimSpace(line[from:s.start])) > len(best) {
+			best = strings.TrimSpace(line[from:s.start])
+		}
+		from = max(from, s.end)
+	}
+	return best
+}
+
+// secrets is the rule: credentials in added lines. Hard-coded production secrets are a 10 (reviewer design 3.1).
+func secrets(f *file) []hit {
+	var out []hit
+	f.each(func(i int, l diff.Line) {
+		if privateKey.MatchString(l.Text) && f.holdsKey(i) {
+			out = append(out, secretHit(f, i, "private-key", "a private key", true))
+		}
+		seen := map[string]bool{} // one finding of a kind for a line is enough
+		for _, s := range find(l.Text) {
+			if seen[s.rule] {
+				continue
+			}
+			seen[s.rule] = true
+			if !s.certain && (f.test || commented(l.Text) || lockLike(f.path)) {
+				continue
+			}
+			out = append(out, secretHit(f, i, s.rule, s.what, s.certain))
+		}
+	})
+	return out
+}
+
+func secretHit(f *file, i int, rule, what string, certain bool) hit {
+	h := hit{
+		rule: "secret." + rule, category: review.CategorySecurity, score: 8, confidence: 0.6,
+		line: f.lines[i].New, at: i,
+		title: "Adds " + what,
+		description: "The line adds " + what + ". Whoever can read the repository, now or later in its history, can use it. " +
+			"The value is not repeated here.",
+		suggestion: "Revoke it, take it out of the branch's history, and read it from the environment or a secret store.",
+	}
+	switch {
+	case certain && rule == "google-key": // those of web pages are public by design, limited by referrer
+		h.score, h.confidence = 7, 0.6
+	case certain && f.test:
+		h.score, h.confidence = 7, 0.6
+	case certain:
+		h.score, h.confidence = 10, 0.95
+	}
+	return h
+}
+
+var keyBody = regexp.MustCompile(`[A-Za-z0-9+/=]{24,}`)
+
+// holdsKey tells a key from a mere mention of its header, as in a pattern or a document: base64 follows.
+func (f *file) holdsKey(i int) bool {
+	_, rest, _ := strings.Cut(f.lines[i].Text, "-----BEGIN")
+	if keyBody.MatchString(strings.NewReplacer(`\n`, " ", `\r`, " ").Replace(rest)) {
+		return true
+	}
+	for _, l := range f.lines[i+1 : min(i+4, len(f.lines))] {
+		t := strings.Trim(strings.TrimSpace(l.Text), `"'+,;\n`+"`")
+		if keyBody.FindString(t) == t && len(t) >= 40 || strings.HasPrefix(t, "Proc-Type:") {
+			return true
+		}
+	}
+	return false
+}
+
+// lockLike files are full of digests.
+func lockLike(p string) bool {
+	return strings.HasSuffix(p, ".lock") || strings.HasSuffix(p, "-lock.json") || strings.HasSuffix(p, ".sum") || strings.HasSuffix(p, ".svg")
+}
