@@ -17,7 +17,7 @@ func numbered(diff string) string {
 	var b strings.Builder
 	line, olds, news := 0, 0, 0
 	for l := range strings.SplitSeq(strings.TrimRight(diff, "\n"), "\n") {
-		if m := hunkHeader.FindStringSubmatch(l); m != nil && olds <= 0 && news <= 0 {
+		if m := hunkHeader.FindStringSubmatch(l); m != nil { // lines inside a hunk start with space, + or -
 			line, _ = strconv.Atoi(m[2])
 			olds, news = count(m[1]), count(m[3])
 			b.WriteString(l + "\n")

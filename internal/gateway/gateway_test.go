@@ -250,6 +250,33 @@ func TestBudgetHoldsUnderConcurrency(t *testing.T) {
 	}
 }
 
+// A call that is on its way holds its money: two calls cannot both be let in on the same last cent.
+func TestMoneyIsReservedBeforeTheCall(t *testing.T) {
+	c, no := inspect(pathChat, []byte(chat("gpt-4.1", "x", false)))
+	if no != nil {
+		t.Fatal(no)
+	}
+	price := priceOf(priceTable(nil), "gpt-4.1")
+	a := newAccount("r1", review.Limits{LLMCalls: 9, CostUSD: 1.5 * price.cost(len(c.body)/3+1, 0, c.maxOutput)}, time.Now())
+	first, err := a.reserve(c, price, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.reserve(c, price, time.Now()); err == nil {
+		t.Error("the second call was let in while the first holds the money")
+	}
+	zero := 0
+	first.settle(spent{input: &zero, output: &zero}, time.Now())
+	second, err := a.reserve(c, price, time.Now())
+	if err != nil {
+		t.Errorf("the first call was cheap, the rest is free again: %v", err)
+	}
+	second.lose(time.Now())
+	if _, err := a.reserve(c, price, time.Now()); err == nil {
+		t.Error("what a lost call cost is unknown; its money must stay held")
+	}
+}
+
 func TestRefusedCallsCostNothingButEnd(t *testing.T) {
 	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Status: 400, Message: "response_format is not supported"}}, review.Limits{LLMCalls: 2})
 	status, body := r.ask(mini, "x")
@@ -325,11 +352,12 @@ func TestEndpointTroubleIsTyped(t *testing.T) {
 	if err := r.g.Check(t.Context()); !errors.As(err, &key) {
 		t.Errorf("check with a wrong key: %v", err)
 	}
-	r = setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) { o.Retries = -1 })
+	r = setup(t, fakemodel.Script{}, review.Limits{})
 	if err := r.g.Check(t.Context()); err != nil {
 		t.Errorf("check: %v", err)
 	}
-	_ = r.model.Close()
+	r = setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) { o.Retries = -1 })
+	_ = r.model.Close() // before any call: a connection that was open would break instead of being refused
 	status, body := r.ask(mini, "x")
 	var un *UnreachableError
 	if status != http.StatusBadGateway || !strings.Contains(body, CodeUnreachable) || !errors.As(r.g.Err("r1"), &un) || strings.Contains(body, "://") {

@@ -66,7 +66,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			r.fault = err.Error()
 		}
 		invalid = &InvalidError{Raw: []byte(r.text), Err: fmt.Errorf("%s", r.fault)}
-		if try == attempts || m.left == 0 {
+		if try == attempts {
 			break
 		}
 		m.emit(review.Event{Kind: review.EventProgress, Message: "asking " + name + " to repair its answer"})

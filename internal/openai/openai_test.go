@@ -111,6 +111,10 @@ func TestReview(t *testing.T) {
 			nil, nil, []string{DefaultModel, DefaultModel}},
 		{"a severe finding with low confidence is re-examined (review agent spec)", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("A", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
 			[]string{"A P0 9", "B P2 6"}, nil, []string{DefaultModel, DefaultEscalation}},
+		{"the stronger model is asked in the best form again", review.Limits{}, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Status: 400, Message: "no response_format here"}}, {Call: 3, Model: DefaultEscalation, Answer: answer(finding("A", 10))}, {Answer: answer(finding("A", 8, doubt))}},
+			[]string{"A P0 10"}, nil, []string{DefaultModel, DefaultModel, DefaultEscalation}},
+		{"a confirmed finding stays where it was", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("A", 9, func(f m) { f["file"], f["category"] = "other.go", "style" }))}, {Answer: answer(finding("A", 8, doubt))}},
+			[]string{"A P0 9"}, nil, []string{DefaultModel, DefaultEscalation}},
 		{"what the stronger model does not confirm is dropped by name", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("X", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
 			[]string{"B P2 6"}, []string{"gpt-4.1 did not confirm: title of A"}, []string{DefaultModel, DefaultEscalation}},
 		{"a P2 with low confidence is not re-examined", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, doubt))}}, []string{"A P2 6"}, nil, []string{DefaultModel}},
@@ -145,6 +149,11 @@ func TestReview(t *testing.T) {
 			if f := r.model.Faults(); len(f) != 0 {
 				t.Errorf("the endpoint refused: %v", f)
 			}
+			for _, q := range r.model.Requests() {
+				if q.Model == DefaultEscalation && q.Format != "json_schema" {
+					t.Errorf("the escalation model was asked for format %q", q.Format)
+				}
+			}
 			check(t, got)
 		})
 	}
@@ -164,7 +173,7 @@ func check(t *testing.T, got review.ReviewerResult) {
 		t.Errorf("conclusion %s for %+v", got.Conclusion, got.Issues)
 	}
 	for _, f := range got.Findings {
-		if f.Source.Name != "one" || f.Source.Type != "agent" || f.Source.Timestamp.IsZero() || f.Language != "go" {
+		if f.Source.Name != "one" || f.Source.Type != "agent" || f.Source.Timestamp.IsZero() || f.Language != "go" || f.File != "a.go" || f.Category != "bug" {
 			t.Errorf("finding %+v", f)
 		}
 	}

@@ -53,7 +53,6 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 		s.note("Below the threshold of %d: %s.", s.threshold, describe(f))
 		return f, false
 	}
-	f.Fingerprint, f.Cause = "", nil
 	f.Source = review.Source{Type: "agent", Name: s.task.Agent, Timestamp: s.now}
 	if f.Language == "" {
 		for _, b := range s.task.Brief.Files {
