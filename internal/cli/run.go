@@ -105,23 +105,36 @@ func (s *session) prepare(ctx context.Context, o runOptions) (order, error) {
 
 func (s *session) prepareLocal(ctx context.Context, o runOptions) (order, error) {
 	target := review.Target{Base: o.base}
-	g, err := git.Find(ctx, git.Options{})
+	l, err := s.localHistory(ctx, target)
 	if err != nil {
 		return order{}, err
+	}
+	return s.settle(ctx, o, target, l.history, l.commits, l.checkout)
+}
+
+// localWork is a local range, pinned.
+type localWork struct {
+	history  *history
+	commits  orchestrator.Range
+	checkout string
+}
+
+// localHistory pins the range between a base and the working tree.
+func (s *session) localHistory(ctx context.Context, target review.Target) (localWork, error) {
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return localWork{}, err
 	}
 	checkout, err := g.Checkout(s.p.Dir)
 	if err != nil {
-		return order{}, err
+		return localWork{}, err
 	}
 	h, err := s.openHistory(ctx, target, checkout.Top)
 	if err != nil {
-		return order{}, err
+		return localWork{}, err
 	}
 	r, err := h.Pin(ctx, target, review.PullRequest{}, checkout.Top)
-	if err != nil {
-		return order{}, err
-	}
-	return s.settle(ctx, o, target, h, r, checkout.Top)
+	return localWork{h, r, checkout.Top}, err
 }
 
 // settle reads the configuration at the base commit and makes the request.

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/static"
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+func agentCommand(p *Proc) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "agent",
+		Short: "The builtin agents, and a check for yours",
+		Long:  "The builtin agents are this program, run as a child: one JSON request on standard input, one envelope on standard\noutput. `prloop agent check` tells whether another program keeps the same contract.",
+	}
+	c.AddCommand(
+		p.child("reviewer", "Review with a model, through prloop's gateway", p.reviewWork),
+		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", p.commentsWork),
+		p.child("static", "Review without a model", p.staticWork),
+		agentCheckCommand(p),
+	)
+	return c
+}
+
+// work is a builtin agent's answer to one request.
+type work func(ctx context.Context, task review.Task, emit func(review.Event)) (any, error)
+
+func (p *Proc) child(name, short string, w work) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return agents.Serve(c.Context(), p.Stdin, p.Stdout, w)
+		},
+	}
+}
+
+// modelOptions are how a builtin child reaches its model: only through the gateway that started it.
+func (p *Proc) modelOptions() openai.Options {
+	return openai.Options{Socket: p.env(envSocket), Token: p.env(envToken)}
+}
+
+func (p *Proc) reviewWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	return openai.Review(ctx, task, p.modelOptions(), emit)
+}
+
+func (p *Proc) commentsWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	if p.env(envSocket) == "" {
+		if task.Discussion == nil {
+			return threads.Analyze(review.Discussion{}, task.PRNumber), nil
+		}
+		return threads.Analyze(*task.Discussion, task.PRNumber), nil
+	}
+	return openai.AnalyzeComments(ctx, task, p.modelOptions(), emit)
+}
+
+func (p *Proc) staticWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	return static.Review(ctx, task, static.Options{CheckoutDir: p.env(envCheckout)}, emit)
+}
+
+func agentCheckCommand(p *Proc) *cobra.Command {
+	var role string
+	var limit time.Duration
+	c := &cobra.Command{
+		Use:   "check CMD [ARGS...]",
+		Short: "Tell whether a program is a valid agent",
+		Long:  "Runs CMD with sample requests (docs/agents.md) and lists every departure from the contract.\nExit status 0 when there is none, 1 otherwise.",
+		Args:  args(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			r := review.Role(role)
+			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer {
+				return usage("--role reviewer or --role comments-analyzer", "there is no role %q to check", role)
+			}
+			path, err := proc.LookPath(a[0])
+			if err != nil {
+				return usage("check the path; a program in this folder is ./NAME", "%w", err)
+			}
+			problems := agents.Check(c.Context(), agents.Spec{
+				Name: "checked", Role: r, Kind: kindCommand, Path: path, Args: a[1:], Env: proc.BaseEnv(), Dir: p.Dir, Timeout: limit,
+			})
+			failed := 0
+			for _, pr := range problems {
+				word := "fault"
+				if pr.Warning {
+					word = "note"
+				} else {
+					failed++
+				}
+				fmt.Fprintf(p.Stdout, "%s: %s request: %s\n", word, pr.Sample, sanitize.Terminal(pr.Reason))
+			}
+			if failed > 0 {
+				return hinted{
+					err:  fmt.Errorf("%s is not a valid %s: %s", a[0], r, plural(failed, "fault", "faults")),
+					next: "docs/agents.md tells the contract; prloop schema reviewer-result prints the shape", status: exitFailed,
+				}
+			}
+			fmt.Fprintf(p.Stdout, "%s is a valid %s\n", a[0], r)
+			return nil
+		},
+	}
+	c.Flags().SetInterspersed(false)
+	c.Flags().StringVar(&role, "role", string(review.RoleReviewer), "`ROLE`: reviewer or comments-analyzer")
+	c.Flags().DurationVar(&limit, "timeout", 30*time.Second, "`TIME` for each request")
+	return c
+}

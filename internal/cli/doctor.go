@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// finding of doctor: one thing that was looked at.
+type checkup struct {
+	what string
+	// note is what was found; next what to do about it.
+	note, next string
+	// state is ok, missing (prloop works without it, in part) or broken.
+	state string
+}
+
+const (
+	stateOK      = "ok"
+	stateMissing = "missing"
+	stateBroken  = "broken"
+)
+
+func doctorCommand(p *Proc) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at what prloop needs, and say what to do about what is missing",
+		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder and the isolation of agents.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
+		Args:  args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
+			worst := 0
+			for _, check := range []func(context.Context) checkup{p.checkGit, p.checkGitHub, p.checkConfig, p.checkModel, p.checkState, p.checkIsolation} {
+				r := check(ctx)
+				fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.state, r.what, sanitize.Terminal(sanitize.Redact(r.note)))
+				if r.next != "" {
+					fmt.Fprintf(p.Stdout, "%-8s %-10s try: %s\n", "", "", sanitize.Terminal(r.next))
+				}
+				if r.state == stateBroken {
+					worst = exitFailed
+				}
+			}
+			if worst != 0 {
+				return exitStatus(worst)
+			}
+			return nil
+		},
+	}
+}
+
+// diagnosed is a checkup that ended in an error.
+func diagnosed(what string, err error) checkup {
+	h := explain(err)
+	return checkup{what: what, note: h.err.Error(), next: h.next, state: stateBroken}
+}
+
+func (p *Proc) checkGit(ctx context.Context) checkup {
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return diagnosed("git", err)
+	}
+	return checkup{what: "git", note: g.Version(), state: stateOK}
+}
+
+func (p *Proc) checkGitHub(ctx context.Context) checkup {
+	host := github.DefaultHost(p.Env)
+	c, err := github.New(ctx, github.Options{Host: host, Env: p.Env, GH: p.env("PRLOOP_GH")})
+	if err != nil {
+		return diagnosed("github", err)
+	}
+	who, err := c.Viewer(ctx, host)
+	if err != nil {
+		return diagnosed("github", err)
+	}
+	return checkup{what: "github", note: "logged in to " + host + " as " + who.Login, state: stateOK}
+}
+
+func (p *Proc) checkConfig(context.Context) checkup {
+	file, err := config.ReadOperator(p.env)
+	if err != nil {
+		return diagnosed("config", err)
+	}
+	if _, err := config.Resolve(config.Input{Env: p.env, Operator: file}); err != nil {
+		return diagnosed("config", err)
+	}
+	if file == nil {
+		path, _ := config.OperatorPath(p.env)
+		return checkup{what: "config", note: "no file of your own (" + path + "): defaults hold", state: stateOK}
+	}
+	return checkup{what: "config", note: file.Name, state: stateOK}
+}
+
+func (p *Proc) checkModel(ctx context.Context) checkup {
+	settings, err := p.settings(runOptions{}, nil, true)
+	if err != nil {
+		return checkup{what: "model", note: "not looked at: the configuration is not valid", state: stateBroken}
+	}
+	if !settings.ModelConfigured() {
+		return checkup{what: "model", note: "none is configured: only the static reviewer runs", next: "set OPENAI_API_KEY", state: stateMissing}
+	}
+	s := &session{p: p, log: p.logger()}
+	defer s.close()
+	if _, err := s.openGateway(ctx, settings); err != nil {
+		return diagnosed("model", err)
+	}
+	return checkup{what: "model", note: settings.Model + " at " + settings.BaseURL, state: stateOK}
+}
+
+func (p *Proc) checkState(ctx context.Context) checkup {
+	s, err := p.openSession(ctx)
+	if err != nil {
+		return diagnosed("state", err)
+	}
+	defer s.close()
+	probe := filepath.Join(s.state, ".writable")
+	if err := errors.Join(os.WriteFile(probe, nil, 0o600), os.Remove(probe)); err != nil {
+		return checkup{what: "state", note: err.Error(), next: "set PRLOOP_STATE to a folder you can write", state: stateBroken}
+	}
+	return checkup{what: "state", note: s.state, state: stateOK}
+}
+
+// checkIsolation says what stands around agents. It never says more than what is there (security P15).
+func (p *Proc) checkIsolation(context.Context) checkup {
+	return checkup{what: "isolation", note: isolation, next: "name only reviewers you trust", state: stateMissing}
+}

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/cli/go-gh/v2/pkg/term"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+var digits = regexp.MustCompile(`^#?[0-9]+$`).MatchString
+
+func isNumber(s string) bool { return digits(s) }
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(f) }
+
+// plural writes a count with the right word.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
