@@ -104,7 +104,7 @@ var (
 	pullTarget  = regexp.MustCompile("^\\[`[^`]*`\\]\\(https://([^/]*)/([^/]*)/([^/]*)/pull/(\\d+)\\)$")
 	plainPull   = regexp.MustCompile(`^pull request (\d+)$`)
 	outcomeLine = regexp.MustCompile("^\\*\\*Outcome: `([^`]*)`\\*\\* ?(.*)$")
-	verdictLine = regexp.MustCompile("^\\*\\*Consensus: (`[^`]*`|-)\\*\\*$")
+	verdictLine = regexp.MustCompile("^\\*\\*Consensus: (`[^`]*`|none)\\*\\*$")
 	ruleLine    = regexp.MustCompile(`^- Rule (-?\d+) (?:decides|matches too): ?(.*)$`)
 )
 
@@ -214,7 +214,7 @@ func (p *reader) bullets() []string {
 
 var (
 	threadsLine = regexp.MustCompile(`^- Threads: (-?\d+), of these (-?\d+) resolved and (-?\d+) unresolved\.$`)
-	askedLine   = regexp.MustCompile("^- Changes requested by (`[^`]*`|-), association (`[^`]*`|-)\\.$")
+	askedLine   = regexp.MustCompile("^- Changes requested by (`[^`]*`|none), association (`[^`]*`|none)\\.$")
 	markerLine  = regexp.MustCompile("^- A comment of `([^`]*)` carries the marker")
 )
 

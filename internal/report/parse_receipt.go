@@ -107,7 +107,7 @@ func (p *reader) agent(c []string) review.AgentReceipt {
 		}
 	}
 	if c[12] != unknown {
-		usd := p.float(strings.TrimPrefix(c[12], "$"))
+		usd := p.float(strings.TrimSuffix(c[12], " USD"))
 		a.Usage.CostUSD = &usd
 	}
 	return a

@@ -97,5 +97,5 @@ func dollars(usd *float64) string {
 	if usd == nil {
 		return unknown
 	}
-	return "$" + strconv.FormatFloat(*usd, 'f', 4, 64)
+	return strconv.FormatFloat(*usd, 'f', 4, 64) + " USD"
 }

@@ -6,26 +6,37 @@ import (
 	"unicode"
 )
 
-var ownTags = regexp.MustCompile(`(?i)<(/?(?:details|summary)\b|!--)`)
+var ownTags = regexp.MustCompile(`(?i)(\\*)<(/?(?:details|summary)\b|!--)`)
 
-// disarm makes the tags a template uses, and comments, plain text.
-func disarm(s string) string { return ownTags.ReplaceAllString(s, "&lt;$1") }
+// disarm escapes the tags a template uses, and comments, unless they are escaped already. It does so in code spans too,
+// where it costs a visible backslash: telling where a span ends is the parser's business, and a mistake would let a
+// text close the template's tags.
+func disarm(s string) string {
+	return ownTags.ReplaceAllStringFunc(s, func(tag string) string {
+		if slashes := strings.IndexByte(tag, '<'); slashes%2 == 0 {
+			return tag[:slashes] + `\` + tag[slashes:]
+		}
+		return tag
+	})
+}
 
-// inline folds text to one line.
-func inline(s string) string {
+// fold makes text one line.
+func fold(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
-	return disarm(strings.Join(strings.Fields(s), " "))
+	return strings.Join(strings.Fields(s), " ")
 }
 
-// word is inline text fit for a code span between separators.
+// inline is one line of Markdown.
+func inline(s string) string { return disarm(fold(s)) }
+
+// word is one line fit for a code span between separators.
 func word(s string) string {
-	s = strings.NewReplacer("`", "'", "|", "/", "·", "-").Replace(inline(s))
-	return strings.TrimSpace(strings.ReplaceAll(s, "&lt;", "<"))
+	return strings.TrimSpace(strings.NewReplacer("`", "'", "|", "/", "·", "-").Replace(fold(s)))
 }
 
 // block keeps lines, without control characters, trailing blanks and empty lines at the ends.
@@ -47,10 +58,13 @@ func code(s string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// span is a code span of a word, or a dash when there is none; words hold no backticks.
+// none stands where a word is missing.
+const none = "none"
+
+// span is a code span of a word, or none; words hold no backticks.
 func span(s string) string {
 	if s == "" {
-		return "-"
+		return none
 	}
 	return "`" + s + "`"
 }
@@ -148,7 +162,7 @@ func header(names ...string) string {
 	for i, n := range names {
 		rule[i] = "---"
 		if n, right := strings.CutSuffix(n, ">"); right {
-			names[i], rule[i] = n, "---:"
+			names[i], rule[i] = n, "--:"
 		}
 	}
 	return row(names...) + "\n" + row(rule...)

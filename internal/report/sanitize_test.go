@@ -1,0 +1,57 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// posted is what the last gate makes of a report, without the marker lines.
+func posted(t interface{ Fatalf(string, ...any) }, text string, p sanitize.Policy) string {
+	m := sanitize.Marker{ReviewID: "a", Run: "r", Round: 1, Nonce: "n", RepoID: "1", PR: 7, Key: []byte("k")}
+	parts, err := sanitize.Comment(text, m, p)
+	if err != nil || len(parts) != 1 {
+		t.Fatalf("%d parts: %v", len(parts), err)
+	}
+	_, body, ok := strings.Cut(parts[0].String(), "\n\n")
+	if !ok {
+		t.Fatalf("no marker in front:\n%s", parts[0])
+	}
+	return strings.TrimRight(body, "\n") + "\n"
+}
+
+// The template must use nothing the last gate would rewrite, or what is posted could not be read back.
+func TestTheLastGateChangesNothing(t *testing.T) {
+	p := sanitize.Policy{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "shop"}}
+	for name, d := range samples() {
+		if text := Render(d); text != posted(t, text, p) {
+			t.Errorf("%s:\n%s", name, cmp.Diff(text, posted(t, text, p)))
+		}
+	}
+	// The gate may drop an escape that a text needs at the start of a line only. The outline and the facts stay.
+	for _, bad := range nasty {
+		line, field := sanitize.Inline(bad, p), sanitize.Field(bad, p)
+		d := samples()["changes"]
+		d.Findings = []Finding{{Priority: review.P1, Category: "bug", File: "src/a.go", Line: 3, By: []string{"r1", "r2"}, Title: line,
+			Description: field, Suggestion: field, Reason: line, Evidence: "x == y"}}
+		d.Reason, d.Notes = line, []string{line}
+		got, err := Parse(posted(t, Render(d), p))
+		if err != nil {
+			t.Errorf("%q: %v", bad, err)
+			continue
+		}
+		want := Canonical(d)
+		if len(got.Findings) != 1 {
+			t.Errorf("%q: %d findings", bad, len(got.Findings))
+			continue
+		}
+		got.Findings[0].Title, got.Findings[0].Reason, got.Reason, got.Notes = want.Findings[0].Title, want.Findings[0].Reason, want.Reason, want.Notes
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q:\n%s", bad, d)
+		}
+	}
+}
