@@ -12,7 +12,7 @@ import (
 
 func build(t *testing.T, m *memory, text string, o Options) review.Brief {
 	t.Helper()
-	o.Diff, o.Base, o.Head = parse(t, text), baseID, headID
+	o.Diff, o.Base, o.Head = parseDiff(t, text), baseID, headID
 	b, err := Build(t.Context(), m, o)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestExcludedPathsAreReadByNothing(t *testing.T) {
 	if b.Files[0].Omitted != OmittedExcluded || b.Files[2].Omitted != "" {
 		t.Errorf("include: %+v", b.Files)
 	}
-	if _, err := Build(t.Context(), src, Options{Diff: parse(t, text), Exclude: []string{"[a"}}); err == nil {
+	if _, err := Build(t.Context(), src, Options{Diff: parseDiff(t, text), Exclude: []string{"[a"}}); err == nil {
 		t.Error("a broken pattern would exclude nothing")
 	}
 }
@@ -131,7 +131,7 @@ func TestBudgetCutsTheLeastChangedFirst(t *testing.T) {
 	if f[1].HunksGiven == 0 || f[1].HunksGiven >= 20 || strings.Count(f[1].Diff, "\n@@") != f[1].HunksGiven {
 		t.Errorf("the most changed file is cut between hunks: %d of %d given", f[1].HunksGiven, f[1].Hunks)
 	}
-	if d := parse(t, f[1].Diff); d.Hunks != f[1].HunksGiven {
+	if d := parseDiff(t, f[1].Diff); d.Hunks != f[1].HunksGiven {
 		t.Errorf("what is given is no whole diff: %d hunks", d.Hunks)
 	}
 	if f[2].Omitted != OmittedOverBudget || f[2].Diff != "" {

@@ -35,19 +35,15 @@ func FunctionAt(path string, text []byte, line int) (Function, bool) {
 		return Function{}, false
 	}
 	var f Function
-	var spans []span
-	f.Exact = parsed(path, text, func(w *walker, root *gotreesitter.Node) {
-		w.walk(root, "", 0)
-		spans = w.spans
-		f.Imports = w.imports(root)
-	})
-	s, ok := enclosing(spans, span{start: line, end: line})
-	if !f.Exact {
+	known, exact := definitions(path, text)
+	s, ok := enclosing(known.spans, span{start: line, end: line})
+	if !exact {
 		s, ok = byIndent(lines, line)
 	}
 	if !ok {
 		return Function{}, false
 	}
+	f.Exact, f.Imports = exact, known.imports
 	if f.Imports == nil {
 		f.Imports = importsByLine(lines)
 	}

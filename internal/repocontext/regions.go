@@ -31,16 +31,16 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []r
 	if len(lines) == 0 {
 		return nil
 	}
-	var spans []span
-	known := false
+	var known structure
+	exact := false
 	if structured {
-		spans, known = definitions(path, text)
+		known, exact = definitions(path, text)
 	}
 	var regions []review.Region
 	for _, c := range changes(hunks, len(lines)) {
 		r := review.Region{Start: max(1, c.start-around), End: min(len(lines), c.end+around)}
-		s, ok := enclosing(spans, c)
-		if !known {
+		s, ok := enclosing(known.spans, c)
+		if !exact {
 			s, ok = byIndent(lines, c.start)
 		}
 		if ok {

@@ -52,7 +52,7 @@ func newFile(path, text string) string {
 		path, n, strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+"))
 }
 
-func parse(t testing.TB, text string) *diff.Diff {
+func parseDiff(t testing.TB, text string) *diff.Diff {
 	t.Helper()
 	d, err := diff.Parse(text)
 	if err != nil {

@@ -2,6 +2,8 @@ package repocontext
 
 import (
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/odvcencio/gotreesitter"
 	"github.com/odvcencio/gotreesitter/grammars"
@@ -10,6 +12,10 @@ import (
 const (
 	// parseMicros is the longest one file may take; hostile inputs of 40 kB took 38 s without it.
 	parseMicros = 300_000
+	// parseWall is when a parse is given up although the parser did not stop by itself.
+	parseWall = time.Second
+	// depthLimit is the deepest nesting of brackets that is parsed.
+	depthLimit = 400
 	// parseLimit is the largest file parsed, in bytes.
 	parseLimit = 512 << 10
 	// walkLimit bounds how deep definitions are looked for.
@@ -54,30 +60,83 @@ func hasGrammar(path string) bool {
 	return ok
 }
 
-// definitions lists the functions and types of a source file. ok is false when its structure is not known: no grammar,
-// too large, too slow, or broken beyond reading.
-func definitions(path string, text []byte) (spans []span, ok bool) {
-	ok = parsed(path, text, func(w *walker, root *gotreesitter.Node) {
-		w.walk(root, "", 0)
-		spans = w.spans
-	})
-	return spans, ok
+// structure is what is read from one file's syntax tree.
+type structure struct {
+	spans []span
+	// imports are import declarations as written; nil when the language has no node for them.
+	imports []string
 }
 
-// parsed parses a file and hands its root over. A panic of the parser counts as "not known": its input is hostile.
-func parsed(path string, text []byte, use func(*walker, *gotreesitter.Node)) (ok bool) {
+// definitions reads a file's functions, types and imports. ok is false when its structure is not known: no grammar, too
+// large, too slow, too deep, or broken beyond reading.
+func definitions(path string, text []byte) (structure, bool) {
 	g, known := byLanguage[Language(path)]
-	if !known || len(text) > parseLimit {
-		return false
+	if !known || len(text) > parseLimit || tooDeep(text) || stuck.Load() >= stuckLimit {
+		return structure{}, false
 	}
+	type answer struct {
+		structure
+		ok bool
+	}
+	done := make(chan answer, 1)
+	go func() {
+		s, ok := parse(g, text)
+		done <- answer{s, ok}
+	}()
+	timer := time.NewTimer(parseWall)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.structure, a.ok
+	case <-timer.C:
+		stuck.Add(1)
+		go func() {
+			<-done
+			stuck.Add(-1)
+		}()
+		return structure{}, false
+	}
+}
+
+// stuck counts parses that were given up. The parser's own limit does not hold in its error recovery, whose cost grows
+// with the square of the open constructs, and nothing can stop it there; it ends by itself, and until it has, no more
+// than stuckLimit others may join it.
+var stuck atomic.Int32
+
+const stuckLimit = 2
+
+// tooDeep reports nesting no person writes: the input recovery is slowest on.
+func tooDeep(text []byte) bool {
+	depth, angles := 0, 0
+	for _, c := range text {
+		switch c {
+		case '(', '[', '{':
+			depth++
+			angles = 0
+		case ')', ']', '}':
+			depth = max(0, depth-1)
+		case '<':
+			angles++
+		case ';', '>':
+			angles = 0
+		}
+		if depth > depthLimit || angles > depthLimit {
+			return true
+		}
+	}
+	return false
+}
+
+// parse parses a file. A panic of the parser counts as "not known": its input is hostile.
+func parse(g grammar, text []byte) (s structure, ok bool) {
 	defer func() {
 		if recover() != nil {
-			ok = false
+			s, ok = structure{}, false
 		}
 	}()
 	entry := grammars.DetectLanguageByName(g.name)
 	if entry == nil {
-		return false
+		return s, false
 	}
 	lang := entry.Language()
 	p := gotreesitter.NewParser(lang) // not safe for concurrent use, so each call has its own
@@ -93,10 +152,11 @@ func parsed(path string, text []byte, use func(*walker, *gotreesitter.Node)) (ok
 		defer tree.Release()
 	}
 	if err != nil || tree == nil || tree.RootNode() == nil {
-		return false
+		return s, false
 	}
-	use(&walker{g: g, lang: lang, text: text}, tree.RootNode())
-	return true
+	w := &walker{g: g, lang: lang, text: text}
+	w.walk(tree.RootNode(), "", 0)
+	return structure{spans: w.spans, imports: w.imports(tree.RootNode())}, true
 }
 
 // walker collects definitions.
