@@ -280,3 +280,33 @@ func TestFetchTimeoutIsNamed(t *testing.T) {
 		t.Errorf("a throttled server (T29): %v", err)
 	}
 }
+
+// The helper handed to Fetch is the only one asked; one that a repository's configuration names is not.
+func TestOnlyTheHandedCredentialHelperIsAsked(t *testing.T) {
+	program, sprung := trap(t)
+	src := origin(t, nil)
+	poison(t, src, program)
+	g := find(t)
+	r := open(t, g, OpenOptions{})
+	c, err := r.fetchCommand(FetchOptions{URL: "https://example.com/x", Refs: []string{"refs/heads/main"},
+		Helper: `!f() { echo username=x; echo "password=$SECRET"; }; f`, Env: []string{"SECRET=s3cret"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(strings.Join(c.args, " "), "s3cret") {
+		t.Error("the credential stands in the arguments")
+	}
+	ask := command{name: "credential", args: []string{"fill"}, at: place{dir: filepath.Join(src, ".git")},
+		settings: c.settings, extra: c.extra, stdin: []byte("protocol=https\nhost=example.com\n\n")}
+	out, err := g.run(t.Context(), ask)
+	if err != nil || !strings.Contains(string(out), "password=s3cret") {
+		t.Errorf("the helper's answer: %q %v", out, err)
+	}
+	ask.settings, ask.extra = nil, nil
+	if out, err := g.run(t.Context(), ask); !errors.Is(err, ErrAuth) {
+		t.Errorf("without a helper: %q %v", out, err)
+	}
+	if sprung() {
+		t.Error("the repository's own helper ran")
+	}
+}
