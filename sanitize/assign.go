@@ -1,0 +1,81 @@
+package sanitize
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// assignment is a name that promises a secret, a sign of assignment and a value: code, YAML, JSON, dotenv, headers.
+	assignment = regexp.MustCompile(`(?i)((?:api_?-?key|secret|token|passw(?:or)?d|passphrase|pwd|credential|private_?-?key|access_?-?key|auth_?-?key|account_?-?key|encryption_?-?key|signing_?-?key|_key|_auth|bearer)[0-9a-z_.-]{0,24}\\?["'\x60]?\]?\s{0,4}(?::=|=>|==|=|:)\s{0,4}(?:bearer |basic )?)(\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
+	// urlPassword is the password of a URL with user information.
+	urlPassword = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,80}:)([^\s/@"'\x60<>\[\]|]{3,})@`)
+	// authHeader is the credential of an Authorization header.
+	authHeader = regexp.MustCompile(`(?i)(authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+)([0-9A-Za-z._~+/=-]{8,})`)
+
+	passwordName = regexp.MustCompile(`(?i)passw|passphrase|pwd`)
+	// reference is a value that names a secret instead of being one.
+	reference = regexp.MustCompile(`^(?:[$%@*&.]|\\?\$|env[.:]|process\.|os\.|config\.|https?://|/)|^[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)+$|^[A-Z][A-Z_]+$|^[x*.#-]+$`)
+)
+
+// Bounds of what a value must be like (security 7.4, layer 3).
+const (
+	minEntropy       = 3.5
+	minSecretLen     = 20
+	minPasswordBits  = 2.3
+	minQuotedSecrets = 8
+)
+
+// redactAssignments replaces values assigned to names such as token, secret and password, and passwords in URLs. Only the
+// value goes: the name says what was there.
+func redactAssignments(s string) string {
+	if strings.Contains(s, "://") && strings.Contains(s, "@") {
+		s = urlPassword.ReplaceAllStringFunc(s, func(m string) string {
+			sub := urlPassword.FindStringSubmatch(m)
+			if reference.MatchString(sub[2]) {
+				return m
+			}
+			return sub[1] + Redacted + "@"
+		})
+	}
+	if !strings.ContainsAny(s, "=:") {
+		return s
+	}
+	if at := strings.ToLower(s); strings.Contains(at, "authorization") {
+		s = authHeader.ReplaceAllString(s, "${1}"+Redacted)
+	}
+	return assignment.ReplaceAllStringFunc(s, func(m string) string {
+		sub := assignment.FindStringSubmatch(m)
+		if !secretValue(sub[1], sub[2] != "", strings.TrimRight(sub[3], ".:!?*_~")) {
+			return m
+		}
+		return sub[1] + sub[2] + Redacted
+	})
+}
+
+// secretValue judges a value by its name and by how it is written.
+func secretValue(name string, quoted bool, value string) bool {
+	switch {
+	case reference.MatchString(value):
+		return false
+	case len(value) >= minSecretLen && hasDigit(value) && windowEntropy(value) >= minEntropy:
+		return true
+	case !passwordName.MatchString(name):
+		return quoted && len(value) >= 16 && hasDigit(value) && windowEntropy(value) >= 3
+	case quoted:
+		return len(value) >= minQuotedSecrets-2 && entropy(value) >= minPasswordBits && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") != ""
+	}
+	return len(value) >= minQuotedSecrets && hasDigit(value) && strings.ContainsAny(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+}
+
+// windowEntropy is the highest entropy of any 20 bytes, so that padding cannot lower it.
+func windowEntropy(s string) float64 {
+	if len(s) <= minSecretLen {
+		return entropy(s)
+	}
+	best := 0.0
+	for i := 0; i+minSecretLen <= len(s) && i < 200; i += 4 {
+		best = max(best, entropy(s[i:i+minSecretLen]))
+	}
+	return best
+}

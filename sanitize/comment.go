@@ -1,0 +1,144 @@
+package sanitize
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// reserve is kept free of a comment's cap for markers and part numbers (security 7.5).
+const reserve = 1_024
+
+// maxFooter is how large the end of a report may be to survive a report that is longer than all its parts.
+const maxFooter = 12_000
+
+// Comment turns a report's body into one to three comments, each within Cap, each with the marker first and valid alone
+// (security 7). The body may use headings, tables, lists, quotes, code, emphasis, <details> with <summary>, and links to
+// p.Repo's own pages; everything else is shown, not active. Leading markers of an earlier Comment are replaced.
+//
+// It fails closed: with ErrKnownSecret when the body holds a secret this process knows, and with ErrUnsafe when the
+// oracle does not agree with the result.
+func Comment(body string, m Marker, p Policy) ([]Text, error) {
+	return comment(body, m, p, MaxParts)
+}
+
+// Filter makes one comment out of any text, for `prloop sanitize`: plain marker, no links, cut after Cap. Filtering twice
+// changes nothing.
+func Filter(body string) (Text, error) {
+	out, err := comment(body, Marker{}, Policy{}, 1)
+	if err != nil {
+		return Text{}, err
+	}
+	return out[0], nil
+}
+
+func comment(body string, m Marker, p Policy, most int) ([]Text, error) {
+	if err := m.valid(); err != nil {
+		return nil, err
+	}
+	if h, ok := readHeader(body); ok {
+		body = h.rest
+	}
+	if Leaks(body, p) {
+		return nil, fmt.Errorf("sanitize comment: %w", ErrKnownSecret)
+	}
+	md := mode{policy: p, body: true}
+	whole := md.settled(strings.Trim(clean(body), "\n"), maxBody, md.writeBlocks)
+	bodies := []string{whole}
+	if len(whole) > Cap-reserve {
+		bodies = md.parts(whole, most)
+	}
+	out := make([]Text, 0, len(bodies))
+	for i, b := range bodies {
+		part := m
+		if len(bodies) > 1 || m.Part < 1 || m.Parts < m.Part {
+			part.Part, part.Parts = i+1, len(bodies)
+		}
+		sealed := part.seal(b)
+		if err := check(sealed, p); err != nil {
+			return nil, fmt.Errorf("sanitize comment: %w", err)
+		}
+		out = append(out, Text{sealed})
+	}
+	return out, nil
+}
+
+// parts cuts a body into at most most pieces between blocks. When that is not enough, what does not fit is left out,
+// the report's last section stays if it is short, and TruncatedComment says so.
+func (m mode) parts(whole string, most int) []string {
+	blocks := parseBlocks(whole, m)
+	const room = Cap - reserve - 256
+	var cuts [][]*block
+	rest := blocks
+	for len(rest) > 0 && len(cuts) < most {
+		head, tail := fit(rest, room)
+		if len(cuts) == most-1 && len(tail) > 0 {
+			head, tail = fitFooter(rest, room)
+		}
+		if len(head) == 0 {
+			break
+		}
+		cuts, rest = append(cuts, head), tail
+	}
+	out := make([]string, 0, len(cuts))
+	for i, c := range cuts {
+		s := renderBlocks(c)
+		if i > 0 {
+			s = fmt.Sprintf("*Part %d of %d*\n\n%s", i+1, len(cuts), s)
+		}
+		if i+1 < len(cuts) {
+			s += fmt.Sprintf("\n\n*Continued in part %d of %d.* %s", i+2, len(cuts), TruncatedComment)
+		}
+		out = append(out, m.settled(s, Cap, m.writeBlocks))
+	}
+	if len(out) == 0 {
+		out = []string{TruncatedComment}
+	}
+	return out
+}
+
+// fitFooter fills the last part: as much as goes in, TruncatedComment, then the report's last section.
+func fitFooter(blocks []*block, room int) (head, tail []*block) {
+	note := &block{kind: kindParagraph, inl: []inline{{kind: kindText, s: TruncatedComment}}}
+	at := len(blocks) - 1
+	for i := len(blocks) - 1; i > 0; i-- {
+		if blocks[i].kind == kindHeading {
+			at = i
+			break
+		}
+	}
+	footer := blocks[at:]
+	if at == 0 || size(footer) > maxFooter || blocks[at].kind != kindHeading && blocks[at].kind != kindDetails {
+		footer, at = nil, len(blocks)
+	}
+	head, _ = fit(blocks[:at], room-size(footer)-64)
+	head = append(append(append([]*block{}, head...), note), footer...)
+	return head, nil
+}
+
+func size(blocks []*block) int { return len(renderBlocks(blocks)) }
+
+// fit takes as many blocks as go into room. A block that is larger than all of room is cut inside.
+func fit(blocks []*block, room int) (head, tail []*block) {
+	n := sort.Search(len(blocks), func(n int) bool { return size(blocks[:n+1]) > room })
+	head, tail = blocks[:n:n], blocks[n:]
+	if len(tail) == 0 {
+		return head, nil
+	}
+	left := room - size(head) - 2
+	if size(tail[:1]) <= room || left < 64 {
+		return head, tail
+	}
+	h, t := tail[0].split(left)
+	if h == nil {
+		if n > 0 {
+			return head, tail
+		}
+		return nil, nil
+	}
+	head = append(head, h)
+	if t != nil {
+		return head, append([]*block{t}, tail[1:]...)
+	}
+	return head, tail[1:]
+}

@@ -1,0 +1,165 @@
+package sanitize
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+)
+
+// inlines converts the text of a block node: gather, then make inactive.
+func (c converter) inlines(n ast.Node) []inline {
+	in := c.gather(n)
+	if c.plain {
+		in = plainInlines(in)
+	}
+	return c.finish(in, true)
+}
+
+// gather converts inline nodes. Images become their description and address, foreign links likewise: shown, not active.
+func (c converter) gather(parent ast.Node) []inline {
+	var out []inline
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Text:
+			out = append(out, inline{kind: kindText, s: literal(n.Segment.Value(c.src))})
+			if n.HardLineBreak() {
+				out = append(out, inline{kind: kindHard})
+			} else if n.SoftLineBreak() {
+				out = append(out, inline{kind: kindSoft})
+			}
+		case *ast.String:
+			out = append(out, inline{kind: kindText, s: string(n.Value)})
+		case *ast.CodeSpan:
+			out = append(out, inline{kind: kindSpan, s: c.spanText(n)})
+		case *ast.Emphasis:
+			kind := kindEm
+			if n.Level == 2 {
+				kind = kindStrong
+			}
+			out = append(out, inline{kind: kind, kids: c.gather(n)})
+		case *east.Strikethrough:
+			out = append(out, inline{kind: kindStrike, kids: c.gather(n)})
+		case *ast.Link:
+			out = append(out, c.link(string(n.Destination), c.gather(n))...)
+		case *ast.Image:
+			out = append(out, shown(c.gather(n), decodeEntities(literal(n.Destination)))...)
+		case *ast.AutoLink:
+			out = append(out, c.link(string(n.URL(c.src)), nil)...)
+		case *east.TaskCheckBox:
+			box := inline{kind: kindCheck}
+			if n.IsChecked {
+				box.s = "x"
+			}
+			out = append(out, box)
+		}
+	}
+	return join(out)
+}
+
+func (c converter) spanText(n ast.Node) string {
+	var b strings.Builder
+	for t := n.FirstChild(); t != nil; t = t.NextSibling() {
+		if t, ok := t.(*ast.Text); ok {
+			b.Write(t.Segment.Value(c.src))
+			if t.SoftLineBreak() && !strings.HasSuffix(b.String(), "\n") {
+				b.WriteByte(' ')
+			}
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\n", " ")
+}
+
+// link keeps a link to this repository's own pages and shows any other.
+func (c converter) link(dest string, kids []inline) []inline {
+	dest = decodeEntities(literal([]byte(dest)))
+	if url, ok := ownPage(dest, c.policy.Repo); ok {
+		if len(kids) == 0 || flatText(kids) == dest {
+			kids = []inline{{kind: kindText, s: url}}
+		}
+		return []inline{{kind: kindLink, s: url, kids: kids}}
+	}
+	return shown(kids, dest)
+}
+
+// shown is the text of a link or image followed by its address as code, so that nothing is lost and nothing is active.
+func shown(kids []inline, dest string) []inline {
+	dest = strings.Join(strings.Fields(clean(dest)), " ")
+	span := inline{kind: kindSpan, s: dest}
+	switch {
+	case dest == "":
+		return kids
+	case len(kids) == 0 || flatText(kids) == dest || "mailto:"+flatText(kids) == dest:
+		return []inline{span}
+	}
+	return append(kids, inline{kind: kindText, s: " ("}, span, inline{kind: kindText, s: ")"})
+}
+
+// finish makes the text of one block inactive: entities and hidden characters, comments, mentions, references, closing
+// words, addresses, commands; then the secrets that only show once formatting is gone. start says that the first node
+// begins a line.
+func (c converter) finish(in []inline, start bool) []inline {
+	in = dropComments(c.tidy(in))
+	in = c.neutralise(in, start)
+	flat := flatText(in)
+	if red := redactOwn(flat); red != flat {
+		in = nil
+		for i, line := range strings.Split(red, "\n") {
+			if i > 0 {
+				in = append(in, inline{kind: kindSoft})
+			}
+			in = append(in, inline{kind: kindText, s: line})
+		}
+		in = c.neutralise(in, start)
+	}
+	return in
+}
+
+// tidy resolves what text nodes hide and drops copies of our markers.
+func (c converter) tidy(in []inline) []inline {
+	out := make([]inline, 0, len(in))
+	for _, n := range in {
+		switch n.kind {
+		case kindText:
+			n.s = dropMarkers(strings.ReplaceAll(clean(decodeEntities(clean(n.s))), "\n", " "))
+		case kindSpan:
+			n.s = dropMarkers(n.s)
+		}
+		n.kids = c.tidy(n.kids)
+		out = append(out, n)
+	}
+	return join(out)
+}
+
+// dropComments drops HTML comments, also those that run over line ends. One without an end stays as text.
+func dropComments(in []inline) []inline {
+	for from := 0; from < len(in); from++ {
+		n := in[from]
+		if n.kind != kindText {
+			continue
+		}
+		open := strings.Index(n.s, "<!--")
+		if open < 0 {
+			continue
+		}
+		to, end := from, -1
+		if at := strings.Index(n.s[open+2:], "-->"); at >= 0 {
+			end = open + 2 + at + 3
+		}
+		for end < 0 && to+1 < len(in) {
+			to++
+			if in[to].kind == kindText {
+				if at := strings.Index(in[to].s, "-->"); at >= 0 {
+					end = at + 3
+				}
+			}
+		}
+		if end < 0 {
+			return in
+		}
+		rest := inline{kind: kindText, s: n.s[:open] + in[to].s[end:]}
+		in = append(append(append([]inline{}, in[:from]...), rest), in[to+1:]...)
+		from--
+	}
+	return join(in)
+}

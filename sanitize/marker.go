@@ -1,0 +1,213 @@
+package sanitize
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// markWord is what makes the first line a marker; it stands in a comment exactly once.
+const markWord = "pr-review-loop-marker"
+
+// PlainMarker is the first line of every comment (review loop spec A7).
+const PlainMarker = "<!-- " + markWord + " -->"
+
+// Marker identifies one comment as prloop's (design 3.2, security 7.6).
+type Marker struct {
+	// ReviewID is design 3.11's; it makes the second line, in the spelling of the review agent spec.
+	ReviewID string
+	// Run and Round say which pass posted it.
+	Run   string
+	Round int
+	// Part of Parts, both from 1. Comment sets them.
+	Part, Parts int
+	// Nonce is random for each posting; it decides whether something was posted already.
+	Nonce string
+	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
+	RepoID string
+	PR     int
+	// Key makes the MAC; without it, a run or a nonce, the third line is not written.
+	Key []byte
+}
+
+// ErrMarker means a marker is missing, broken, or not ours.
+var ErrMarker = errors.New("marker not authentic")
+
+var (
+	markerName = regexp.MustCompile(`^[0-9A-Za-z._:/+-]{1,100}$`)
+	reviewLine = regexp.MustCompile(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
+	ownLine    = regexp.MustCompile(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) ` +
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100}) mac=([0-9a-f]{64}) -->$`)
+	plainMark = regexp.MustCompile(`<!--\s*` + markWord + `\s*-->`)
+)
+
+// valid refuses names that could end the HTML comment they stand in.
+func (m Marker) valid() error {
+	for _, f := range []struct{ name, value string }{{"review id", m.ReviewID}, {"run", m.Run}, {"nonce", m.Nonce}} {
+		if f.value != "" && (!markerName.MatchString(f.value) || strings.Contains(f.value, "--")) {
+			return fmt.Errorf("marker: %s %q: only letters, digits and ._:/+- can stand in it", f.name, f.value)
+		}
+	}
+	if m.Round < 0 || m.Round > 9999 {
+		return fmt.Errorf("marker: round %d is out of range", m.Round)
+	}
+	return nil
+}
+
+// seal puts the marker lines that can be made before a body.
+func (m Marker) seal(body string) string {
+	rest := "\n" + body + "\n"
+	if body == "" {
+		rest = ""
+	}
+	var b strings.Builder
+	b.WriteString(PlainMarker + "\n")
+	if m.ReviewID != "" {
+		fmt.Fprintf(&b, "<!-- code-review-agent:review_id=%s -->\n", m.ReviewID)
+	}
+	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d part=%d/%d nonce=%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, m.Part, m.Parts, m.Nonce, hex.EncodeToString(m.mac(rest)))
+	}
+	b.WriteString(rest)
+	return b.String()
+}
+
+// mac authenticates the marker's fields and the rest of the body, each with its length before it. White space at the
+// body's end and kinds of line end are left out: GitHub may change them.
+func (m Marker) mac(rest string) []byte {
+	h := hmac.New(sha256.New, m.Key)
+	sum := sha256.Sum256([]byte(strings.TrimRight(rest, " \t\r\n")))
+	for _, f := range []string{"prloop marker v1", m.RepoID, strconv.Itoa(m.PR), m.ReviewID, m.Run, strconv.Itoa(m.Round),
+		strconv.Itoa(m.Part), strconv.Itoa(m.Parts), m.Nonce, string(sum[:])} {
+		writeSized(h, f)
+	}
+	return h.Sum(nil)
+}
+
+func writeSized(h hash.Hash, s string) {
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+	h.Write(n[:])
+	h.Write([]byte(s))
+}
+
+// keyID names a key without telling it, so that two keys can be valid while one is being replaced.
+func keyID(key []byte) string {
+	sum := sha256.Sum256(append([]byte("prloop marker key id\x00"), key...))
+	return hex.EncodeToString(sum[:4])
+}
+
+// header is what the first lines of a comment say.
+type header struct {
+	m        Marker
+	kid, mac string
+	rest     string
+}
+
+// readHeader reads the marker lines at the very beginning of a body.
+func readHeader(body string) (header, bool) {
+	body = strings.ReplaceAll(body, "\r\n", "\n")
+	line, rest, _ := strings.Cut(body, "\n")
+	if line != PlainMarker {
+		return header{}, false
+	}
+	h := header{rest: rest}
+	line, after, _ := strings.Cut(rest, "\n")
+	if sub := reviewLine.FindStringSubmatch(line); sub != nil {
+		h.m.ReviewID, h.rest = sub[1], after
+		line, after, _ = strings.Cut(after, "\n")
+	}
+	if sub := ownLine.FindStringSubmatch(line); sub != nil {
+		h.kid, h.mac, h.rest = sub[1], sub[7], after
+		h.m.Run, h.m.Nonce = sub[2], sub[6]
+		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
+		h.m.Part, _ = strconv.Atoi(sub[4])
+		h.m.Parts, _ = strconv.Atoi(sub[5])
+	}
+	return h, true
+}
+
+// ParseMarker reads a marker at the beginning of a body without believing it: anybody can paste one (security T34). Fields
+// whose line is missing are zero.
+func ParseMarker(body string) (Marker, bool) {
+	h, ok := readHeader(body)
+	return h.m, ok
+}
+
+// Verify reads a marker and proves that whoever holds key made this very body for this pull request: the marker stands at
+// the beginning, there is one, and the MAC holds. The error wraps ErrMarker.
+func Verify(body string, key []byte, repoID string, pr int) (Marker, error) {
+	h, ok := readHeader(body)
+	switch {
+	case !ok || h.mac == "":
+		return Marker{}, fmt.Errorf("%w: the body does not begin with one", ErrMarker)
+	case len(key) == 0:
+		return Marker{}, fmt.Errorf("%w: there is no key to verify it with", ErrMarker)
+	case strings.Contains(h.rest, markWord):
+		return Marker{}, fmt.Errorf("%w: there is more than one", ErrMarker)
+	case h.kid != keyID(key):
+		return Marker{}, fmt.Errorf("%w: it was made with another key", ErrMarker)
+	}
+	m := h.m
+	m.RepoID, m.PR, m.Key = repoID, pr, key
+	got, err := hex.DecodeString(h.mac)
+	if err != nil || !hmac.Equal(got, m.mac(h.rest)) {
+		return Marker{}, fmt.Errorf("%w: it was made for another comment, or the comment was edited", ErrMarker)
+	}
+	return m, nil
+}
+
+// HasMarker reports whether the plain marker stands in a body outside quotes and code, wherever else: the comments
+// analyzer ignores such comments (review loop spec A7, design 3.2). It says nothing about who wrote it.
+func HasMarker(body string) bool {
+	if !plainMark.MatchString(body) {
+		return false
+	}
+	src := []byte(flatten(cut(strings.ToValidUTF8(body, "\uFFFD"), 4*Cap)))
+	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
+	found := false
+	walk := func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Blockquote, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.CodeSpan:
+			return ast.WalkSkipChildren, nil
+		case *ast.HTMLBlock:
+			found = found || plainMark.Match(htmlBlock(n, src))
+		case *ast.RawHTML:
+			found = found || plainMark.Match(n.Segments.Value(src))
+		}
+		return ast.WalkContinue, nil
+	}
+	if err := ast.Walk(doc, walk); err != nil {
+		return true // the walk above returns no error; if it did, ignoring the comment is the safe reading
+	}
+	return found
+}
+
+// htmlBlock is the source of an HTML block with its last line.
+func htmlBlock(n *ast.HTMLBlock, src []byte) []byte {
+	var out []byte
+	for i := range n.Lines().Len() {
+		seg := n.Lines().At(i)
+		out = append(out, seg.Value(src)...)
+	}
+	if n.HasClosure() {
+		out = append(out, n.ClosureLine.Value(src)...)
+	}
+	return out
+}

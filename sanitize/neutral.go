@@ -1,0 +1,165 @@
+package sanitize
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// active is everything GitHub turns into something: addresses, closing words with their reference, mentions (and
+	// owner@commit, mail addresses, package@version), references to issues. Neighbours belong to the match, so that what
+	// becomes code reads as one word.
+	active = regexp.MustCompile(`(?i)(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>"\x60|\\]+` +
+		`|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]+(?:(?:[\w.-]+/)?[\w.-]*#[0-9]+|gh-[0-9]+|https?://[^\s<>"\x60|\\]+)` +
+		`|[\w.%+/-]*@[a-z0-9][\w./@-]*` +
+		`|(?:[\w.-]+/)*[\w.-]*#[0-9]+` +
+		`|\bgh-[0-9]+`)
+	// closing is a closing word before something that is no text, such as a link.
+	closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]*$`)
+	// command is what other bots take for an order when a line begins with it (security T06).
+	command = regexp.MustCompile(`(?i)^[ \t]*(?:[/!]\w\S*|bors[ \t]+\S+|homu[ \t]+\S+|r[+?=]\S*|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|` +
+		`(?:re)?test this please|ok to test|add to whitelist|build this please|recheck\b|retest\b)`)
+	// commandLine is an order on a line of its own inside a code block: bots read the source, not the rendering.
+	commandLine = regexp.MustCompile(`(?i)^(?:[/!][a-z][a-z-]*(?:[ \t][\w@ .-]*)?|bors[ \t]+[\w+= -]+|@(?:dependabot|mergify|mergifyio|renovate|renovatebot|bors|homu|prow|coderabbitai|copilot|claude|codex|k8s-ci-robot|rustbot)\b.*)$`)
+	urlWord     = regexp.MustCompile(`(?i)^(?:[a-z][a-z0-9+.-]{1,20}://|www\.)`)
+)
+
+// neutralise turns active words of text nodes into code spans (security 7.2, step 8). Within code GitHub looks for
+// nothing. start says that the first node begins a line.
+func (c converter) neutralise(in []inline, start bool) []inline {
+	out := make([]inline, 0, len(in))
+	for i, n := range in {
+		switch n.kind {
+		case kindText:
+			more := i+1 < len(in) && in[i+1].kind != kindSoft && in[i+1].kind != kindHard
+			out = append(out, c.words(n.s, start, more)...)
+		case kindLink:
+			// Inside a link nothing fires, and the text of a bare address must stay what it is.
+			if flatText(n.kids) != n.s {
+				n.kids = c.neutralise(n.kids, start)
+				n.kids = flatLinks(n.kids)
+			}
+			out = append(out, n)
+		default:
+			n.kids = c.neutralise(n.kids, start)
+			out = append(out, n)
+		}
+		start = n.kind == kindSoft || n.kind == kindHard || n.kind == kindCheck ||
+			start && n.kind == kindText && strings.TrimSpace(n.s) == ""
+	}
+	return join(out)
+}
+
+// flatLinks replaces links inside a link by their text.
+func flatLinks(in []inline) []inline {
+	var out []inline
+	for _, n := range in {
+		if n.kind == kindLink {
+			out = append(out, inline{kind: kindSpan, s: n.s})
+			continue
+		}
+		n.kids = flatLinks(n.kids)
+		out = append(out, n)
+	}
+	return join(out)
+}
+
+// words splits one text into text, code and links. more says that another node follows on the same line.
+func (c converter) words(s string, start, more bool) []inline {
+	var out []inline
+	text := func(t string) {
+		if t != "" {
+			out = append(out, inline{kind: kindText, s: t})
+		}
+	}
+	code := func(t string) { out = append(out, inline{kind: kindSpan, s: t}) }
+	if start {
+		if m := command.FindString(s); m != "" {
+			code(strings.TrimSpace(m))
+			s = s[len(m):]
+		}
+	}
+	for s != "" && mayBeActive(s) {
+		at := active.FindStringIndex(s)
+		if at == nil {
+			break
+		}
+		word := s[at[0]:at[1]]
+		word = word[:len(word)-len(trailing(word))]
+		text(s[:at[0]])
+		url, ok := "", false
+		if urlWord.MatchString(word) {
+			url, ok = ownPage(word, c.policy.Repo)
+		}
+		if ok {
+			out = append(out, inline{kind: kindLink, s: url, kids: []inline{{kind: kindText, s: url}}})
+		} else {
+			code(word)
+		}
+		s = s[at[0]+len(word):]
+	}
+	if more {
+		if m := closing.FindString(s); m != "" {
+			text(s[:len(s)-len(m)])
+			code(strings.TrimSpace(m))
+			s = m[len(strings.TrimRight(m, " \t")):]
+		}
+		if strings.HasSuffix(s, "@") {
+			text(s[:len(s)-1])
+			code("@")
+			s = ""
+		}
+	}
+	text(s)
+	return out
+}
+
+// mayBeActive is a quick refusal for ordinary words.
+func mayBeActive(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '@', '#':
+			return true
+		case ':':
+			if strings.HasPrefix(s[i:], "://") {
+				return true
+			}
+		case '-':
+			if i > 0 && s[i-1]|0x20 == 'h' {
+				return true
+			}
+		case '.':
+			if i > 0 && s[i-1]|0x20 == 'w' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// trailing is the punctuation after a word that belongs to the sentence, not to the word.
+func trailing(word string) string {
+	n := len(word)
+	for n > 1 {
+		c := word[n-1]
+		if c == ')' && strings.Count(word[:n], "(") < strings.Count(word[:n], ")") || strings.IndexByte(".,;:!?'*~]}-/", c) >= 0 && c != ')' {
+			if c == '/' && strings.Contains(word, "://") {
+				break
+			}
+			n--
+			continue
+		}
+		break
+	}
+	return word[n:]
+}
+
+// markers are copies of prloop's own marks. Broken, they are marks to nobody, whoever looks for them and however
+// carelessly (security T33).
+var markers = strings.NewReplacer(
+	markWord, "pr-review-loop marker",
+	"code-review-agent:review_id", "code-review-agent review_id",
+	"prloop v1 kid=", "prloop-v1 kid=",
+)
+
+func dropMarkers(s string) string { return markers.Replace(s) }

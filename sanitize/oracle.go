@@ -1,0 +1,176 @@
+package sanitize
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// oracleParser reads with everything on that GitHub reads: HTML, bare addresses, footnotes. It shares nothing with the
+// parser results are made with.
+var oracleParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
+})
+
+var (
+	liveWord    = regexp.MustCompile(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://|\bwww\.[a-z]`)
+	lineCommand = regexp.MustCompile(`(?m)^[ \t]*[/!]\w`)
+	summaryLine = regexp.MustCompile(`^<summary>((?:[^<>]|<(?:code|b|i)>[^<>]*</(?:code|b|i)>)*)</summary>$`)
+	htmlCode    = regexp.MustCompile(`<code>[^<>]*</code>`)
+	htmlTag     = regexp.MustCompile(`</?(?:b|i)>`)
+)
+
+// check is the oracle over the exact bytes of a comment (security 7.2, step 11).
+func check(s string, p Policy) error {
+	h, ok := readHeader(s)
+	switch {
+	case len(s) > Cap:
+		return fmt.Errorf("%w: %d bytes are more than %d", ErrUnsafe, len(s), Cap)
+	case !ok:
+		return fmt.Errorf("%w: the marker is not its first line", ErrUnsafe)
+	case strings.Count(s, markWord) != 1:
+		return fmt.Errorf("%w: there is more than one marker", ErrUnsafe)
+	case Leaks(h.rest, p):
+		return fmt.Errorf("%w: %w", ErrUnsafe, ErrKnownSecret)
+	}
+	return checkBody(h.rest, mode{policy: p, body: true})
+}
+
+// checkBody is the oracle over a text without its markers. It names the first thing it finds.
+func checkBody(s string, m mode) error {
+	switch {
+	case !utf8.ValidString(s):
+		return fmt.Errorf("%w: it is not valid UTF-8", ErrUnsafe)
+	case clean(s) != s:
+		return fmt.Errorf("%w: it holds hidden characters", ErrUnsafe)
+	case dropMarkers(s) != s:
+		return fmt.Errorf("%w: it holds a marker", ErrUnsafe)
+	case diffWords.MatchString(s):
+		return fmt.Errorf("%w: it holds a diff", ErrUnsafe)
+	case redactOwn(s) != s:
+		return fmt.Errorf("%w: it holds a secret or a diff", ErrUnsafe)
+	}
+	src := []byte(s)
+	o := oracle{mode: m, src: src}
+	doc := oracleParser().Parse(text.NewReader(src))
+	if err := ast.Walk(doc, o.visit); err != nil {
+		return err
+	}
+	if o.open != 0 {
+		return fmt.Errorf("%w: a details block is not closed", ErrUnsafe)
+	}
+	return nil
+}
+
+type oracle struct {
+	mode
+	src []byte
+	// open counts details blocks that are open.
+	open int
+}
+
+func (o *oracle) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	switch n := n.(type) {
+	case *ast.Image:
+		return ast.WalkStop, fmt.Errorf("%w: it shows an image", ErrUnsafe)
+	case *ast.RawHTML:
+		return ast.WalkStop, fmt.Errorf("%w: it holds HTML: %q", ErrUnsafe, n.Segments.Value(o.src))
+	case *east.Footnote, *east.FootnoteLink, *east.FootnoteList:
+		return ast.WalkStop, fmt.Errorf("%w: it holds a footnote", ErrUnsafe)
+	case *ast.HTMLBlock:
+		return o.tags(string(htmlBlock(n, o.src)))
+	case *ast.Link:
+		return o.address(string(n.Destination))
+	case *ast.AutoLink:
+		return o.address(string(n.URL(o.src)))
+	case *ast.FencedCodeBlock:
+		if n.Info != nil && language(string(n.Info.Segment.Value(o.src))) != string(n.Info.Segment.Value(o.src)) {
+			return ast.WalkStop, fmt.Errorf("%w: a code block is of kind %q", ErrUnsafe, n.Info.Segment.Value(o.src))
+		}
+		return ast.WalkSkipChildren, nil
+	case *ast.Paragraph, *ast.TextBlock, *ast.Heading, *east.TableCell:
+		return o.prose(n)
+	}
+	return ast.WalkContinue, nil
+}
+
+func (o *oracle) address(dest string) (ast.WalkStatus, error) {
+	if url, ok := ownPage(dest, o.policy.Repo); !ok || url != dest {
+		return ast.WalkStop, fmt.Errorf("%w: it links to %q", ErrUnsafe, dest)
+	}
+	return ast.WalkContinue, nil
+}
+
+// tags accepts the template's tags and nothing else.
+func (o *oracle) tags(block string) (ast.WalkStatus, error) {
+	for line := range strings.SplitSeq(block, "\n") {
+		switch sub := summaryLine.FindStringSubmatch(line); {
+		case line == "":
+		case !o.body:
+			return ast.WalkStop, fmt.Errorf("%w: it holds HTML: %q", ErrUnsafe, line)
+		case line == "<details>":
+			o.open++
+		case line == "</details>" && o.open > 0:
+			o.open--
+		case sub != nil && o.open > 0:
+			words := htmlTag.ReplaceAllString(htmlCode.ReplaceAllString(sub[1], "\uFFFC"), "")
+			if liveWord.MatchString(decodeEntities(words)) {
+				return ast.WalkStop, fmt.Errorf("%w: a summary refers to something: %q", ErrUnsafe, line)
+			}
+		default:
+			return ast.WalkStop, fmt.Errorf("%w: it holds HTML: %q", ErrUnsafe, line)
+		}
+	}
+	return ast.WalkContinue, nil
+}
+
+// prose looks for what GitHub would turn into a mention or reference, and for orders to other bots.
+func (o *oracle) prose(n ast.Node) (ast.WalkStatus, error) {
+	var b strings.Builder
+	o.visible(&b, n)
+	if words := decodeEntities(b.String()); mayBeActive(words) {
+		if at := liveWord.FindStringIndex(words); at != nil {
+			return ast.WalkStop, fmt.Errorf("%w: it refers to something: %.60q", ErrUnsafe, words[at[0]:])
+		}
+	}
+	if _, cell := n.(*east.TableCell); !cell {
+		for i := range n.Lines().Len() {
+			seg := n.Lines().At(i)
+			if lineCommand.Match(seg.Value(o.src)) && n.Kind() != ast.KindHeading {
+				return ast.WalkStop, fmt.Errorf("%w: a line is a command: %.60q", ErrUnsafe, seg.Value(o.src))
+			}
+		}
+	}
+	return ast.WalkContinue, nil
+}
+
+// visible writes what a reader sees of a block; code and links, in which GitHub looks for nothing, become a mark.
+func (o *oracle) visible(b *strings.Builder, n ast.Node) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.CodeSpan, *ast.Link, *ast.AutoLink:
+			b.WriteRune('\uFFFC')
+		case *ast.Text:
+			b.WriteString(literal(c.Segment.Value(o.src)))
+			if c.SoftLineBreak() || c.HardLineBreak() {
+				b.WriteByte('\n')
+			}
+		case *ast.String:
+			b.Write(c.Value)
+		default:
+			o.visible(b, c)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package sanitize
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Cap is the most bytes one comment may have (review loop spec; security 7.5). GitHub itself takes more.
+const Cap = 60_000
+
+// MaxParts is how many numbered comments one report may become (design 3.13).
+const MaxParts = 3
+
+// What stands in the place of what was taken out (review loop spec).
+const (
+	Redacted         = "[REDACTED]"
+	DiffRedacted     = "[DIFF REDACTED]"
+	TruncatedComment = "[TRUNCATED_COMMENT]"
+)
+
+// markerRemoved replaces copies of prloop's own markers inside a body (security T33).
+const markerRemoved = "[MARKER REMOVED]"
+
+// ErrKnownSecret means the text holds a part of a secret this process knows, in some encoding. Nothing may be posted, and
+// somebody should know: it proves that an agent saw what it must never see (security 7.4, layer 0).
+var ErrKnownSecret = errors.New("the text holds a known secret")
+
+// ErrUnsafe means the oracle found something active in bytes that were about to be posted (security 7.2, step 11).
+var ErrUnsafe = errors.New("the text is not safe to post")
+
+// Text is a comment that may be posted. Only this package can make one that is not empty, so a write that skips the
+// sanitizer does not compile (security 3).
+type Text struct{ s string }
+
+// String returns the exact bytes to post.
+func (t Text) String() string { return t.s }
+
+// Policy says what a text may refer to and what it must not hold.
+type Policy struct {
+	// Repo is the repository whose pages may be linked; with the zero value no link survives.
+	Repo review.Repo
+	// Known are the secrets this process has loaded. Values under 8 bytes are ignored; those under 16 are only found
+	// whole, longer ones by any 12 bytes of them.
+	Known []string
+}
+
+// Restore makes a Text again out of bytes that were stored, such as those of an outbox. It takes only what Comment or
+// Filter could have made under the same policy: the bytes go through the oracle again.
+func Restore(stored string, p Policy) (Text, error) {
+	if !HasMarker(stored) {
+		return Text{}, fmt.Errorf("restore comment: %w: no marker on its first line", ErrUnsafe)
+	}
+	if err := check(stored, p); err != nil {
+		return Text{}, fmt.Errorf("restore comment: %w", err)
+	}
+	return Text{stored}, nil
+}

@@ -1,0 +1,91 @@
+package sanitize
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Visible makes hidden characters of inbound text visible, as ⟨U+202E⟩, and names what it found, sorted, such as
+// "U+202E bidirectional control" (security T40). Carriage returns before a newline, tabs and the selectors of ordinary
+// pictograms stay. Doing it twice changes nothing.
+func Visible(s string) (string, []string) {
+	if plain(s) {
+		return s, nil
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	found := map[string]bool{}
+	var b strings.Builder
+	b.Grow(len(s))
+	var prev rune
+	for i, r := range s {
+		kind := hidden(r)
+		switch {
+		case r == '\n' || r == '\t' || (r == '\r' && strings.HasPrefix(s[i+1:], "\n")):
+		case r < 0x20 || (r >= 0x7f && r < 0xa0):
+			kind = "control character"
+		case r == 0xfe0f && emoji(prev):
+			kind = ""
+		case r == 0x200d && emoji(prev): // joins two pictograms into one
+			if next, _ := utf8.DecodeRuneInString(s[i+len("\u200d"):]); next >= 0x2190 && emoji(next) {
+				kind = ""
+			}
+		case r == 0x2028 || r == 0x2029:
+			kind = "line separator"
+		}
+		if kind == "" {
+			b.WriteRune(r)
+			if r != 0xfe0f {
+				prev = r
+			}
+			continue
+		}
+		found[fmt.Sprintf("U+%04X %s", r, kind)] = true
+		fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		prev = 0
+	}
+	if len(found) == 0 {
+		return b.String(), nil
+	}
+	names := make([]string, 0, len(found))
+	for n := range found {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return b.String(), names
+}
+
+// Terminal makes text safe to print: what is left is printable, newline and tab. Control bytes and hidden characters
+// are written as \x1b or \u202e, bytes that are no UTF-8 as \xff (security T41).
+func Terminal(s string) string {
+	if plain(s) {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	b.Grow(len(s))
+	var prev rune
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < 0x20 || (r >= 0x7f && r < 0xa0):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r == 0xfe0f && emoji(prev):
+			b.WriteRune(r)
+		case r == 0x2028 || r == 0x2029 || (hidden(r) != "" && r <= 0xffff):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		case hidden(r) != "":
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			b.WriteString(s[:n])
+		}
+		prev = r
+		s = s[n:]
+	}
+	return b.String()
+}
