@@ -237,6 +237,26 @@ func TestTaskRoundTrip(t *testing.T) {
 	}
 }
 
+func TestEncodeFillsListsAnywhere(t *testing.T) {
+	type wrapped struct {
+		Result any             `json:"result"`
+		Raw    json.RawMessage `json:"raw,omitempty"`
+		Note   *string         `json:"note"`
+	}
+	in := wrapped{Result: &review.FixPayload{PRNumber: 1, Round: 1}}
+	got, err := Encode(in)
+	want := `{"result":{"prNumber":1,"round":1,"issuesToFix":[],"optionalIssues":[]},"note":null}`
+	if err != nil || string(got) != want {
+		t.Errorf("%s %v", got, err)
+	}
+	if in.Result.(*review.FixPayload).IssuesToFix != nil {
+		t.Error("the value itself was changed")
+	}
+	if got, err := Encode(nil); err != nil || string(got) != "null" {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
 func TestEventOfAChildSpeaksForNobodyElse(t *testing.T) {
 	e, _, err := DecodeEvent([]byte(`{"event":"usage","agent":"other","time":"2026-01-01T00:00:00Z","usage":{"inputTokens":5}}`))
 	if err != nil || e.Agent != "" || !e.Time.IsZero() || *e.Usage.InputTokens != 5 {

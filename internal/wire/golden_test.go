@@ -43,10 +43,6 @@ func TestGoldenSchemas(t *testing.T) {
 		}
 		golden(t, filepath.Join("testdata", name+".model.json"), got)
 	}
-	files, err := filepath.Glob(filepath.Join(schemaDir, "*.schema.json"))
-	if err != nil || len(files) != len(Names()) {
-		t.Errorf("docs/schema holds %d schemas, there are %d: %v", len(files), len(Names()), err)
-	}
 }
 
 func golden(t *testing.T, file string, got []byte) {
