@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -131,16 +132,13 @@ func (g *Gateway) ask(ctx context.Context, u *upstream, method, path string, bod
 	return resp, nil
 }
 
-// bare takes the address off an error of net/http; it is named already.
+// bare takes the address off an error of net/http; the host is named already.
 func bare(err error) error {
-	type wrapper interface{ Timeout() bool }
-	for {
-		next := errors.Unwrap(err)
-		if _, ok := err.(wrapper); !ok || next == nil || !strings.Contains(err.Error(), "://") {
-			return err
-		}
-		err = next
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
 	}
+	return err
 }
 
 // judge makes typed errors of the statuses that are about us and not about the request.
@@ -182,7 +180,7 @@ func (g *Gateway) forward(ctx context.Context, cancel func(), w http.ResponseWri
 	case streams(resp):
 		g.stream(cancel, w, u, c, held, resp)
 	default:
-		g.whole(w, u, c, held, resp)
+		g.whole(w, u, held, resp)
 	}
 }
 
@@ -219,7 +217,7 @@ func (g *Gateway) pass(w http.ResponseWriter, u *upstream, resp *http.Response) 
 	_, _ = w.Write(u.Key.scrub(data))
 }
 
-func (g *Gateway) whole(w http.ResponseWriter, u *upstream, c *call, held *reservation, resp *http.Response) {
+func (g *Gateway) whole(w http.ResponseWriter, u *upstream, held *reservation, resp *http.Response) {
 	data, _ := io.ReadAll(resp.Body) // in memory already
 	var s spent
 	s.read(data)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -66,7 +67,7 @@ func TestSilentStreamIsGivenUp(t *testing.T) {
 	w := &recorder{header: http.Header{}}
 	go func() { _, _ = io.WriteString(pw, "data: {\"model\":\"m\"}\n\n") }()
 	_, err := relay(w, pr, Secret{}, false, 1<<20, 20*time.Millisecond, func() { _ = pw.CloseWithError(errSilent) })
-	if err != errSilent {
+	if !errors.Is(err, errSilent) {
 		t.Errorf("err %v", err)
 	}
 }
