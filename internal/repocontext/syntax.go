@@ -13,7 +13,7 @@ const (
 	// parseMicros is the longest one file may take; hostile inputs of 40 kB took 38 s without it.
 	parseMicros = 300_000
 	// parseWall is when a parse is given up although the parser did not stop by itself.
-	parseWall = time.Second
+	parseWall = 2 * time.Second
 	// depthLimit is the deepest nesting of brackets that is parsed.
 	depthLimit = 400
 	// parseLimit is the largest file parsed, in bytes.
@@ -78,9 +78,16 @@ func definitions(path string, text []byte) (structure, bool) {
 		structure
 		ok bool
 	}
+	// Loading a grammar takes its time once; it counts against no file.
+	entry := grammars.DetectLanguageByName(g.name)
+	if entry == nil {
+		return structure{}, false
+	}
+	p := gotreesitter.NewParser(entry.Language()) // not safe for concurrent use, so each call has its own
+	p.SetTimeoutMicros(parseMicros)
 	done := make(chan answer, 1)
 	go func() {
-		s, ok := parse(g, text)
+		s, ok := parse(g, entry, p, text)
 		done <- answer{s, ok}
 	}()
 	timer := time.NewTimer(parseWall)
@@ -128,19 +135,13 @@ func tooDeep(text []byte) bool {
 }
 
 // parse parses a file. A panic of the parser counts as "not known": its input is hostile.
-func parse(g grammar, text []byte) (s structure, ok bool) {
+func parse(g grammar, entry *grammars.LangEntry, p *gotreesitter.Parser, text []byte) (s structure, ok bool) {
 	defer func() {
 		if recover() != nil {
 			s, ok = structure{}, false
 		}
 	}()
-	entry := grammars.DetectLanguageByName(g.name)
-	if entry == nil {
-		return s, false
-	}
-	lang := entry.Language()
-	p := gotreesitter.NewParser(lang) // not safe for concurrent use, so each call has its own
-	p.SetTimeoutMicros(parseMicros)
+	lang := p.Language()
 	var tree *gotreesitter.Tree
 	var err error
 	if entry.TokenSourceFactory != nil {
