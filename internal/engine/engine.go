@@ -88,7 +88,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// prepare creates the file and brings its tables up to date, one process at a time: DBOS's own migration has no lock.
+// prepare creates the file and brings its tables up to date, one process at a time: DBOS's own migration has no lock, and
+// SQLite refuses, without waiting, to make a new file a WAL database while another process does. The store takes the same
+// lock for the same reasons; its file stays.
 func (e *Engine) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(e.locks, 0o700); err != nil {
 		return err
@@ -98,11 +100,11 @@ func (e *Engine) prepare(ctx context.Context) error {
 		return err
 	}
 	f.Close()
-	l, err := waitLock(ctx, filepath.Join(e.locks, "migrate"))
+	l, err := waitLock(ctx, e.opts.Path+".lock")
 	if err != nil {
 		return err
 	}
-	defer l.release()
+	defer l.f.Close()
 	e.client, err = e.newContext(ctx, bridge{log: e.log})
 	return err
 }

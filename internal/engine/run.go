@@ -125,7 +125,9 @@ func (e *Engine) execute(ctx context.Context, id string, lk *lock, begin func(db
 
 	c, err := e.launch(ctx, l, begin)
 	var handlerErr error
-	if err == nil {
+	if err != nil {
+		l.cancel(err)
+	} else {
 		select {
 		case <-l.ctx.Done():
 		case handlerErr = <-l.returned:
@@ -193,13 +195,10 @@ func (e *Engine) launch(ctx context.Context, l *live, begin func(dbos.Context, s
 	return c, dbos.Launch(c)
 }
 
-// workflow is what DBOS runs: the handler, with a context that ends with the caller's.
+// workflow is what DBOS runs: the handler. Its context is the run's and not DBOS's, so that its cause is the caller's; DBOS's
+// ends a moment later.
 func (l *live) workflow(c dbos.Context, input []byte) ([]byte, error) {
-	ctx, cancel := context.WithCancelCause(c)
-	defer cancel(nil)
-	defer context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })()
-
-	out, err := l.call(ctx, &Steps{c: c, live: l}, input)
+	out, err := l.call(l.ctx, &Steps{c: c, live: l}, input)
 	if h := (halt{}); errors.As(err, &h) {
 		l.cancel(h.error)
 	}

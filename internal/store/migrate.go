@@ -15,7 +15,7 @@ import (
 var migrations embed.FS
 
 // migrate brings the tables up to date. goose runs each migration in a transaction with the note that it was done, so a
-// kill leaves the old schema or the new one (security K31), but it has no lock on SQLite: ours is a file.
+// kill leaves the old schema or the new one (security K31). The caller holds the lock.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -26,11 +26,6 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := waitLock(ctx, s.path+".lock")
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	have, want, err := p.GetVersions(ctx)
 	if err != nil {
 		return err

@@ -51,10 +51,17 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// open does everything that changes the file as a whole under a lock that the engine takes too: SQLite refuses, without
+// waiting, to make a new file a WAL database while another process does, and goose has no lock on SQLite.
 func (s *Store) open(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
+	unlock, err := waitLock(ctx, s.path+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
