@@ -8,6 +8,7 @@ import (
 
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Ask puts one question to an agent: it starts the child, reads its answer, asks once more when the answer is invalid, and
@@ -150,7 +151,7 @@ const maxNotes = 30
 func (a *Answer) note(notes ...string) {
 	for _, n := range notes {
 		if len(a.Receipt.Notes) < maxNotes {
-			a.Receipt.Notes = append(a.Receipt.Notes, visible(n, 300))
+			a.Receipt.Notes = append(a.Receipt.Notes, visible(sanitize.Redact(n), 300))
 		}
 	}
 }
@@ -160,10 +161,10 @@ func head(text []byte) string {
 	return strings.ToValidUTF8(string(text[:min(len(text), maxQuoted)]), "\ufffd")
 }
 
-// log makes a child's standard error fit to be stored: line ends stay, other control bytes become visible.
+// log makes a child's standard error fit to be stored: secrets are taken out, control bytes become visible, line ends stay.
 func log(tail []byte) string {
 	var b strings.Builder
-	for line := range strings.Lines(string(tail)) {
+	for line := range strings.Lines(sanitize.Redact(string(tail))) {
 		text := strings.TrimRight(line, "\r\n")
 		b.WriteString(visible(text, len(text)))
 		b.WriteByte('\n')

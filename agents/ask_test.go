@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/testkit/fakeagent/modes"
 	"github.com/prloop/prloop/review"
 )
 
@@ -53,7 +54,7 @@ func TestAsk(t *testing.T) {
 		"a hang costs its time (T80)":                       {short(fake(t, "hang-silent"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
 		"TERM ignored (T81)":                                {short(fake(t, "ignore-term"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
 		"a flood is cut (T84)":                              {fake(t, "flood-both"), want{state: review.AgentFailed, attempts: 1, reason: "wrote", atMost: 10 * time.Second}},
-		"a flood of events is cut (T84)":                    {fake(t, "flood-events"), want{state: review.AgentFailed, attempts: 1, reason: "wrote too much", note: "were not shown", atMost: 15 * time.Second}},
+		"a flood of events is cut (T84)":                    {fake(t, "flood-events"), want{state: review.AgentFailed, attempts: 1, reason: "wrote too much", note: "were not read", atMost: 15 * time.Second}},
 		"a program that is not there":                       {Spec{Name: "x", Role: review.RoleReviewer, Path: "prloop-no-such-agent"}, want{state: review.AgentFailed, attempts: 1, reason: "program not found"}},
 		"it kills its parent":                               {fake(t, "kill-parent"), want{state: review.AgentFailed, attempts: 1, reason: "its supervisor was killed"}},
 	} {
@@ -189,6 +190,16 @@ func TestCancelEndsTheQuestion(t *testing.T) {
 	a := Ask(ctx, fake(t, "ignore-term"), task(), func(review.Event) { cancel() })
 	if a.Receipt.State != review.AgentFailed || a.Receipt.Attempts != 1 || !strings.Contains(a.Receipt.Reason, "canceled") {
 		t.Errorf("%+v", a.Receipt)
+	}
+}
+
+func TestSecretsOnStandardErrorAreTakenOut(t *testing.T) {
+	t.Parallel()
+	spec := script(t, "cat >/dev/null\nprintf '{\"event\":\"log\",\"message\":\"using "+modes.Secret()+"\"}\\n'\necho 'using "+modes.Secret()+"' >&2\nexit 4\n")
+	var events string
+	a := Ask(t.Context(), spec, task(), func(e review.Event) { events += e.Message })
+	if all := events + a.Receipt.Reason + string(a.Log); strings.Contains(all, modes.Secret()) || strings.Count(all, "using") != 3 {
+		t.Errorf("event %q, reason %q, log %q", events, a.Receipt.Reason, a.Log)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // attempt is one run of the child.
@@ -86,7 +87,7 @@ func (a *attempt) why() string {
 	if tail := lastLines(a.result.StderrTail); tail != "" {
 		parts = append(parts, "stderr: "+tail)
 	}
-	return visible(strings.Join(parts, "; "), 1000)
+	return visible(sanitize.Redact(strings.Join(parts, "; ")), 1000)
 }
 
 func status(r proc.Result) string {
@@ -99,7 +100,7 @@ func status(r proc.Result) string {
 // lastLines is the end of standard error on one line.
 func lastLines(tail []byte) string {
 	const keep = 300
-	s := strings.TrimSpace(string(tail))
+	s := strings.TrimSpace(sanitize.Redact(string(tail)))
 	if len(s) > keep {
 		s = "…" + strings.ToValidUTF8(s[len(s)-keep:], "")
 	}

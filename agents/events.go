@@ -9,9 +9,11 @@ import (
 
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
-// maxEvents is how many events of one attempt are passed on; a child that chatters must not drown the live view.
+// maxEvents is how many events of one attempt are read; a child that chatters must neither drown the live view nor cost
+// us the time of decoding what nobody will see.
 const maxEvents = 10_000
 
 // intake takes a child's event lines.
@@ -19,13 +21,15 @@ type intake struct {
 	agent  string
 	emit   func(review.Event)
 	usage  review.Usage
-	passed int
-	over   int
+	read   int
 	faults []string // the first few malformed events
 	bad    int
 }
 
 func (in *intake) line(line []byte) {
+	if in.read++; in.read > maxEvents {
+		return
+	}
 	e, _, err := wire.DecodeEvent(line)
 	if err == nil && e.Kind == review.EventState {
 		err = fmt.Errorf("decode event: event: state is prloop's own to report")
@@ -39,12 +43,8 @@ func (in *intake) line(line []byte) {
 	if e.Usage != nil {
 		addUsage(&in.usage, *e.Usage)
 	}
-	if in.passed++; in.passed > maxEvents {
-		in.over++
-		return
-	}
 	e.Agent, e.Time = in.agent, time.Now().UTC()
-	e.Message, e.Level = visible(e.Message, 500), visible(e.Level, 20)
+	e.Message, e.Level = visible(sanitize.Redact(e.Message), 500), visible(e.Level, 20)
 	in.emit(e)
 }
 
@@ -54,8 +54,8 @@ func (in *intake) notes() []string {
 	if more := in.bad - len(in.faults); more > 0 {
 		notes = append(notes, fmt.Sprintf("%d further malformed events dropped", more))
 	}
-	if in.over > 0 {
-		notes = append(notes, fmt.Sprintf("%d events over %d were not shown", in.over, maxEvents))
+	if over := in.read - maxEvents; over > 0 {
+		notes = append(notes, fmt.Sprintf("%d events over %d were not read", over, maxEvents))
 	}
 	return notes
 }

@@ -27,7 +27,7 @@ func read(t *testing.T, out []byte) (events int, doc []byte) {
 	if err != nil || in.bad > 0 {
 		t.Fatalf("%v, malformed events %q in:\n%.500s", err, in.faults, out)
 	}
-	return in.passed, doc
+	return in.read, doc
 }
 
 func request(t *testing.T) io.Reader {

@@ -34,7 +34,8 @@ type Spec struct {
 }
 
 // Answer is what became of one question. It holds only what JSON can carry, so that a durable engine can store it.
-// Everything in it but the receipt's own words was written by the child: data, never instructions, and not yet redacted.
+// Everything in it but the receipt's own words was written by the child: data, never instructions. Receipt and Log are
+// redacted; the findings and Raw are not, because evidence is checked against the file first (design 4).
 type Answer struct {
 	// At most one is set, by role. It is also set when the agent is degraded; it then holds the findings that could be
 	// kept, and its conclusion and report are prloop's words, not the agent's.
@@ -43,7 +44,7 @@ type Answer struct {
 	Fix      *review.FixResult      `json:"fix,omitempty"`
 	// Receipt says how it went: state, reason, attempts, time, usage the child reported, notes.
 	Receipt review.AgentReceipt `json:"receipt"`
-	// Log is the end of the child's standard error, control bytes made visible.
+	// Log is the end of the child's standard error, redacted, control bytes made visible.
 	Log []byte `json:"log,omitempty"`
 	// Raw is what the child wrote on standard output beside events, in the last attempt, up to 1 MB.
 	Raw []byte `json:"raw,omitempty"`
