@@ -4,8 +4,10 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/prloop/prloop/review"
@@ -172,13 +174,20 @@ func labels(same, contested [][2]int) map[int][]int {
 	return out
 }
 
-func BenchmarkJoin(b *testing.B) {
-	p := pulls(b)[0]
+// BenchmarkJoinWorst is what five reviewers can do to us within the caps on an answer: 200 long findings each, all about
+// one place.
+func BenchmarkJoinWorst(b *testing.B) {
 	var all []review.Finding
-	for _, tool := range p.Tools {
-		all = append(all, textOnly(tool.Findings, tool.Tool)...)
+	for i, p := range pulls(b) {
+		for _, tool := range p.Tools {
+			long := textOnly(tool.Findings, fmt.Sprint("r", i%5))
+			for k := range long {
+				long[k].Description = strings.Repeat(long[k].Title+" ", 10)
+			}
+			all = append(all, long...)
+		}
 	}
-	b.ReportMetric(float64(len(all)), "findings")
+	all = all[:1000]
 	for b.Loop() {
 		Join(all)
 	}

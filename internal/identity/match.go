@@ -165,12 +165,16 @@ type candidate struct {
 
 // compare holds two findings against the rule of design 4.
 func compare(x, y sight) (candidate, bool) {
-	c := candidate{exact: x.print != "" && x.print == y.print, score: x.text.similarity(y.text)}
+	c := candidate{exact: x.print != "" && x.print == y.print}
 	if x.start > 0 && y.start > 0 {
 		c.apart = max(0, x.start-y.end, y.start-x.end)
 	}
-	same := c.exact || x.File == y.File && related(x.Category, y.Category) && c.apart <= closeLines && c.score >= Threshold
-	return c, same
+	near := x.File == y.File && c.apart <= closeLines && related(x.Category, y.Category)
+	if !c.exact && !near {
+		return c, false
+	}
+	c.score = x.text.similarity(y.text)
+	return c, c.exact || c.score >= Threshold
 }
 
 // rank puts the surest candidates first; ties are broken by content, never by position.

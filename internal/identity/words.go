@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -25,13 +24,17 @@ const (
 func Similarity(a, b string) float64 { return profileOf(a).similarity(profileOf(b)) }
 
 // profile is a text as the comparison sees it: three sorted sets.
-type profile struct {
-	words, parts []string
-	// grams hold four characters each, 16 bits a character.
-	grams []uint64
-}
+// Members are hashes of words, or four characters of 16 bits each.
+type profile struct{ words, parts, grams []uint64 }
+
+// maxText is how many bytes of a text are compared: the title and the first paragraphs say which problem is meant, and
+// comparing must stay cheap whatever an agent writes.
+const maxText = 1000
 
 func profileOf(text string) profile {
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "")
+	}
 	return profile{wordsOf(text), partsOf(text), gramsOf(text)}
 }
 
@@ -39,14 +42,14 @@ func (p profile) similarity(q profile) float64 {
 	return wordWeight*overShorter(p.words, q.words) + partWeight*overShorter(p.parts, q.parts) + gramWeight*overMean(p.grams, q.grams)
 }
 
-func overShorter[T cmp.Ordered](a, b []T) float64 {
+func overShorter(a, b []uint64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
 	return float64(shared(a, b)) / float64(min(len(a), len(b)))
 }
 
-func overMean[T cmp.Ordered](a, b []T) float64 {
+func overMean(a, b []uint64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
@@ -54,7 +57,7 @@ func overMean[T cmp.Ordered](a, b []T) float64 {
 }
 
 // shared counts what two sorted sets have in common.
-func shared[T cmp.Ordered](a, b []T) int {
+func shared(a, b []uint64) int {
 	n := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
@@ -71,7 +74,16 @@ func shared[T cmp.Ordered](a, b []T) int {
 	return n
 }
 
-func set[T cmp.Ordered](list []T) []T {
+// hash is FNV-1a. Two words with one hash would count as one, once in a very long while.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+func set(list []uint64) []uint64 {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -82,11 +94,11 @@ var (
 )
 
 // wordsOf are the significant words as written, identifiers whole.
-func wordsOf(text string) []string {
-	var out []string
+func wordsOf(text string) []uint64 {
+	var out []uint64
 	for _, w := range plainWord.FindAllString(strings.ToLower(text), -1) {
 		if len(w) > 1 && !stop[w] {
-			out = append(out, w)
+			out = append(out, hash(w))
 		}
 	}
 	return set(out)
@@ -94,16 +106,16 @@ func wordsOf(text string) []string {
 
 // partsOf are stems of words and of the parts of identifiers (getUserName, get_user_name), and each identifier of
 // several parts once more as a whole, so that naming the same symbol counts twice.
-func partsOf(text string) []string {
-	var out []string
+func partsOf(text string) []uint64 {
+	var out []uint64
 	for _, id := range identifier.FindAllString(text, -1) {
 		parts := split(id)
 		if len(parts) > 1 {
-			out = append(out, "#"+strings.ToLower(strings.ReplaceAll(id, "_", "")))
+			out = append(out, hash("#"+strings.ToLower(strings.ReplaceAll(id, "_", ""))))
 		}
 		for _, p := range parts {
 			if len(p) > 1 && !stop[p] {
-				out = append(out, stem(p))
+				out = append(out, hash(stem(p)))
 			}
 		}
 	}

@@ -18,7 +18,7 @@ type rule struct {
 // Caps of one answer. They are far above what a sane agent sends: their only purpose is that a hostile one cannot make
 // the report, the store or the verdict grow without bound (threats T85, T87).
 const (
-	maxFindings  = 500
+	maxFindings  = 200
 	maxLine      = 10_000_000
 	maxName      = 200
 	maxTitle     = 1_000
