@@ -28,6 +28,7 @@ var table = map[string]int{
 	"internal/identity": 1,
 	"internal/policy":   1,
 	"internal/threads":  1,
+	"internal/markdown": 1,
 
 	"internal/proc":    2,
 	"internal/sandbox": 2,
