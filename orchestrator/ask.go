@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/prloop/prloop/internal/identity"
@@ -112,10 +113,52 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 	if plan.Role == review.RoleCommentsAnalyzer {
 		d := snap.Discussion
 		t.Discussion = &d
-		return t
+	} else {
+		t.Brief = snap.Brief
+		t.Discussion = openThreads(snap.Discussion)
 	}
-	t.Brief = snap.Brief
-	t.Discussion = openThreads(snap.Discussion)
+	if plan.Kind == "builtin" {
+		t = visible(t)
+	}
+	return t
+}
+
+// visible makes hidden characters visible in everything a model reads (security T40): what a person cannot see must not
+// speak to a model. Other reviewers get the bytes as they are.
+func visible(t review.Task) review.Task {
+	show := func(s string) string { out, _ := sanitize.Visible(s); return out }
+	t.Title, t.Body = show(t.Title), show(t.Body)
+	t.Brief.Files = slices.Clone(t.Brief.Files)
+	for i := range t.Brief.Files {
+		f := &t.Brief.Files[i]
+		f.Diff = show(f.Diff)
+		f.Context = slices.Clone(f.Context)
+		for j := range f.Context {
+			f.Context[j].Text = show(f.Context[j].Text)
+		}
+	}
+	t.Brief.Guidance = slices.Clone(t.Brief.Guidance)
+	for i := range t.Brief.Guidance {
+		t.Brief.Guidance[i].Text = show(t.Brief.Guidance[i].Text)
+	}
+	if t.Discussion != nil {
+		d := *t.Discussion
+		comments := func(list []review.Comment) []review.Comment {
+			list = slices.Clone(list)
+			for i := range list {
+				list[i].Body = show(list[i].Body)
+			}
+			return list
+		}
+		d.Comments, d.Threads, d.Reviews = comments(d.Comments), slices.Clone(d.Threads), slices.Clone(d.Reviews)
+		for i := range d.Threads {
+			d.Threads[i].Comments = comments(d.Threads[i].Comments)
+		}
+		for i := range d.Reviews {
+			d.Reviews[i].Body = show(d.Reviews[i].Body)
+		}
+		t.Discussion = &d
+	}
 	return t
 }
 

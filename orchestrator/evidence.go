@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Evidence is what the machine found out about one finding's claim (design 4, "Evidence"). It is established while the
@@ -123,7 +124,9 @@ func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, e
 	return f, nil
 }
 
-// fold makes every run of white space one blank: models re-indent and re-wrap what they quote (design 4).
+// fold makes every run of white space one blank: models re-indent and re-wrap what they quote (design 4). Hidden characters
+// are written as models were shown them.
 func fold(s string) string {
+	s, _ = sanitize.Visible(s)
 	return strings.Join(strings.Fields(s), " ")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,7 +39,14 @@ func (p *Proc) child(name, short string, w work) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return agents.Serve(c.Context(), p.Stdin, p.Stdout, w)
+			err := agents.Serve(c.Context(), p.Stdin, p.Stdout, w)
+			// A model's broken answer is handed on as it is, so that the parent can keep the findings in it that are
+			// valid; the exit status says that it is no answer (design 5).
+			var invalid *openai.InvalidError
+			if errors.As(err, &invalid) {
+				_, _ = p.Stdout.Write(append(invalid.Raw, '\n'))
+			}
+			return err
 		},
 	}
 }

@@ -127,11 +127,18 @@ func (p *Proc) terminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && isTerminal(f)
 }
 
-// width is the terminal's width as the environment says; 0 when it does not.
+// width is the terminal's width in columns; 80 when nothing says.
 func (p *Proc) width() int {
-	n, err := strconv.Atoi(p.env("COLUMNS"))
-	if err != nil {
-		return 0
+	if n, err := strconv.Atoi(p.env("COLUMNS")); err == nil && n > 0 {
+		return n
 	}
-	return n
+	if f, ok := p.Stdout.(*os.File); ok {
+		if n := terminalWidth(f); n > 0 {
+			return n
+		}
+	}
+	return 80
 }
+
+// color reports whether output may be coloured (NO_COLOR, https://no-color.org).
+func (p *Proc) color() bool { return p.env("NO_COLOR") == "" && p.terminal(p.Stdout) }

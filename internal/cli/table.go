@@ -71,8 +71,8 @@ var table = []row{
 	{is(github.ErrHost, "name the host without scheme and port: github.com"), exitUsage},
 
 	// git.
-	{is(git.ErrNoGit, "install git " + git.MinVersion + " or newer"), exitFailed},
-	{is(git.ErrOldGit, "install git " + git.MinVersion + " or newer"), exitFailed},
+	{is(git.ErrNoGit, "install git "+git.MinVersion+" or newer"), exitFailed},
+	{is(git.ErrOldGit, "install git "+git.MinVersion+" or newer"), exitFailed},
 	{is(git.ErrNotRepository, "go to a checkout, or review a pull request: prloop run OWNER/REPO#123"), exitUsage},
 	{is(git.ErrUnknownRevision, "check the revision with: git rev-parse REVISION; a shallow clone may need: git fetch --unshallow"), exitUsage},
 	{is(git.ErrShallow, "git fetch --unshallow"), exitUsage},
@@ -83,20 +83,26 @@ var table = []row{
 	{is(git.ErrProtocol, "prloop fetches over https only"), exitFailed},
 
 	// Models.
-	{as(func(*gateway.KeyError) string { return "check OPENAI_API_KEY and OPENAI_BASE_URL, or use --reviewers static" }), exitUsage},
+	{as(func(*gateway.KeyError) string {
+		return "check OPENAI_API_KEY and OPENAI_BASE_URL, or use --reviewers static"
+	}), exitUsage},
 	{as(func(*gateway.UnreachableError) string {
 		return "check OPENAI_BASE_URL and the network, or use --reviewers static"
 	}), exitFailed},
 
 	// Configuration.
-	{as(func(e *config.UnknownAgentError) string { return "one of: " + strings.Join(e.Known, ", ") + ", exec:PATH" }), exitUsage},
+	{as(func(e *config.UnknownAgentError) string {
+		return "one of: " + strings.Join(e.Known, ", ") + ", exec:PATH"
+	}), exitUsage},
 	{as(func(e *config.RepoCommandError) string {
 		if e.Relative {
 			return "use an absolute path, or install the program"
 		}
 		return "set allow_repo_commands: true in your own configuration if you trust this repository's maintainers"
 	}), exitUsage},
-	{as(func(*config.Error) string { return "docs/config.md lists every key; prloop config validate FILE checks a file" }), exitUsage},
+	{as(func(*config.Error) string {
+		return "docs/config.md lists every key; prloop config validate FILE checks a file"
+	}), exitUsage},
 
 	// Our own state.
 	{is(engine.ErrBusy, "wait for it: prloop runs shows when it is finished"), exitFailed},

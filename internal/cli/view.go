@@ -5,9 +5,9 @@ import (
 	"io"
 	"sync"
 
-	"github.com/cli/go-gh/v2/pkg/markdown"
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/markdown"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -69,11 +69,7 @@ func (p *Proc) printMarkdown(body string, raw bool) error {
 		_, err := io.WriteString(p.Stdout, body)
 		return err
 	}
-	out, err := markdown.Render(sanitize.Terminal(body), markdown.WithTheme("dark"), markdown.WithWrap(max(p.width(), 80)))
-	if err != nil {
-		return fmt.Errorf("render the report: %w", err)
-	}
-	_, err = io.WriteString(p.Stdout, out)
+	_, err := io.WriteString(p.Stdout, markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()}))
 	return err
 }
 

@@ -17,6 +17,14 @@ func isNumber(s string) bool { return digits(s) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(f) }
 
+func terminalWidth(f *os.File) int {
+	width, _, err := term.FromEnv().Size()
+	if err != nil || !term.IsTerminal(f) {
+		return 0
+	}
+	return width
+}
+
 // plural writes a count with the right word.
 func plural(n int, one, many string) string {
 	if n == 1 {
