@@ -1,0 +1,80 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// perLevel is how many annotations of one level GitHub shows for a step.
+const perLevel = 10
+
+// Annotate writes the findings as workflow commands of GitHub Actions, the most urgent first: P0 and P1 as errors, P2 as
+// warnings. P3 stays silent, as in the report.
+func Annotate(w io.Writer, r review.RunResult) {
+	levels := map[review.Priority]string{review.P0: "error", review.P1: "error", review.P2: "warning"}
+	given, left := map[string]int{}, 0
+	for _, f := range byUrgency(r.Findings) {
+		level := levels[f.Priority]
+		if level == "" {
+			continue
+		}
+		if given[level]++; given[level] > perLevel {
+			left++
+			continue
+		}
+		properties := "title=" + property(fmt.Sprintf("%s %s", f.Priority, f.Title))
+		if f.File != "" {
+			properties = "file=" + property(f.File) + place(f) + "," + properties
+		}
+		fmt.Fprintf(w, "::%s %s::%s\n", level, properties, message(f.Description))
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "prloop: %d more findings stand in the report\n", left)
+	}
+}
+
+func place(f review.Finding) string {
+	switch {
+	case f.Line == nil || *f.Line < 1:
+		return ""
+	case f.LineEnd != nil && *f.LineEnd > *f.Line:
+		return fmt.Sprintf(",line=%d,endLine=%d", *f.Line, *f.LineEnd)
+	}
+	return fmt.Sprintf(",line=%d", *f.Line)
+}
+
+var (
+	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func message(s string) string {
+	return dataEscapes.Replace(cut(strings.ReplaceAll(sanitize.Terminal(sanitize.Redact(s)), "##[", "## ["), 2000))
+}
+
+func property(s string) string {
+	return propertyEscapes.Replace(cut(strings.ReplaceAll(line(sanitize.Redact(s)), "##[", "## ["), 300))
+}
+
+// byUrgency orders findings for people: priority, then place.
+func byUrgency(findings []review.Finding) []review.Finding {
+	out := slices.Clone(findings)
+	slices.SortStableFunc(out, func(a, b review.Finding) int {
+		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.File, b.File),
+			cmp.Compare(number(a.Line), number(b.Line)), cmp.Compare(a.Title, b.Title))
+	})
+	return out
+}
+
+func number(p *int) int {
+	if p == nil {
+		return 0
+	}
+	return *p
+}

@@ -1,0 +1,172 @@
+package live
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
+
+	"github.com/prloop/prloop/review"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// stepping is a clock that moves by a tenth of a second with each look.
+func stepping() func() time.Time {
+	at := time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC)
+	return func() time.Time {
+		at = at.Add(100 * time.Millisecond)
+		return at
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s:\n%s", name, d)
+	}
+}
+
+func play(o Options) string {
+	var out bytes.Buffer
+	o.Out, o.now = &out, stepping()
+	v := New(o)
+	for _, e := range demoEvents() {
+		v.Event(e)
+	}
+	v.Done(demoResult())
+	v.Event(review.Event{Kind: review.EventLog, Agent: "late", Message: "after the end"})
+	return out.String()
+}
+
+// Guards against control bytes, forged workflow commands and unstable output without a terminal.
+func TestPlainAndActions(t *testing.T) {
+	for name, o := range map[string]Options{"plain.txt": {Color: true}, "actions.txt": {Actions: true, IsTerminal: true}} {
+		got := play(o)
+		golden(t, name, got)
+		if strings.ContainsAny(got, "\x1b\r\x07") || strings.Contains(got, "\u202e") {
+			t.Errorf("%s holds control or hidden characters", name)
+		}
+	}
+}
+
+func TestSummaryFitsItsWidth(t *testing.T) {
+	for _, width := range []int{60, 80, 120} {
+		var b bytes.Buffer
+		r := demoResult()
+		r.Comments, r.Artifacts = nil, "" // addresses are not cut: they have to be copied
+		Summary(&b, r, width, false)
+		for l := range strings.Lines(b.String()) {
+			if n := runewidth.StringWidth(strings.TrimRight(l, "\n")); n > width && !strings.Contains(l, "P0 blocking") {
+				t.Errorf("width %d: a line has %d columns: %q", width, n, l)
+			}
+		}
+	}
+}
+
+func TestBoard(t *testing.T) {
+	var b board
+	now := stepping()
+	for _, e := range demoEvents()[:13] {
+		b.apply(e, now())
+	}
+	for _, width := range []int{40, 80, 120, 300} {
+		for _, l := range b.lines(width, 24, now(), false) {
+			if n := runewidth.StringWidth(l); n > width || strings.ContainsAny(l, "\x1b\n") {
+				t.Errorf("width %d: %q has %d columns, or control bytes", width, l, n)
+			}
+		}
+	}
+	lines := b.lines(80, 24, now(), false)
+	if len(lines) != 5 || !strings.HasPrefix(lines[1], "+ static") || !strings.Contains(lines[0], "8525t  $0.0049") {
+		t.Errorf("got\n%s", strings.Join(lines, "\n"))
+	}
+	if got := b.lines(80, 3, now(), false); len(got) != 3 || !strings.Contains(got[1], "and 3 more agents") {
+		t.Errorf("a window of three lines shows\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Unknown usage is never shown as zero (style 9); a late usage event still counts; an agent asked again runs on.
+func TestBoardStates(t *testing.T) {
+	var b board
+	at := time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC)
+	apply := func(seconds int, e review.Event) {
+		e.Time = at.Add(time.Duration(seconds) * time.Second)
+		b.apply(e, e.Time)
+	}
+	apply(0, review.Event{Kind: review.EventState, Agent: "a", State: review.AgentRunning})
+	apply(2, review.Event{Kind: review.EventState, Agent: "a", State: review.AgentDegraded})
+	a := b.agents[0]
+	if got := a.elapsed(at.Add(time.Hour)); got != 2*time.Second || tokens(a.tokens) != "-" || money(a.cost) != "-" {
+		t.Errorf("elapsed %v, tokens %s, cost %s", got, tokens(a.tokens), money(a.cost))
+	}
+	apply(3, review.Event{Kind: review.EventState, Agent: "a", State: review.AgentRunning})
+	if got := a.elapsed(at.Add(9 * time.Second)); got != 9*time.Second || !a.running() {
+		t.Errorf("asked again: elapsed %v", got)
+	}
+	n := 5
+	apply(4, review.Event{Kind: review.EventUsage, Agent: "b", Usage: &review.Usage{OutputTokens: &n}})
+	if b.agents[1].state != review.AgentRunning || tokens(b.agents[1].tokens) != "5t" {
+		t.Errorf("an agent that speaks is running: %+v", b.agents[1])
+	}
+}
+
+func TestAnnotationsEscape(t *testing.T) {
+	n := 3
+	var b bytes.Buffer
+	Annotate(&b, review.RunResult{Findings: []review.Finding{
+		{Priority: review.P1, File: "a,b:c%.go", Line: &n, Title: "t\n::error::x", Description: "50%\r\n::set-output name=x::y ##[add-mask]z ghp_" + strings.Repeat("aB3dE6gH9k", 4)},
+		{Priority: review.P3, Title: "silent"},
+	}})
+	got := b.String()
+	if !strings.HasPrefix(got, "::error file=a%2Cb%3Ac%25.go,line=3,title=P1 t %3A%3Aerror%3A%3Ax::50%25%0A") {
+		t.Errorf("got %s", got)
+	}
+	if strings.Count(got, "\n") != 1 || strings.Contains(got, "##[") || strings.Contains(got, "ghp_aB3") || strings.Contains(got, "silent") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAnnotationsStopAtWhatGitHubShows(t *testing.T) {
+	var r review.RunResult
+	for range 25 {
+		r.Findings = append(r.Findings, review.Finding{Priority: review.P2, Title: "x", Description: "y"})
+	}
+	var b bytes.Buffer
+	Annotate(&b, r)
+	if got := strings.Count(b.String(), "::warning "); got != perLevel || !strings.Contains(b.String(), "15 more findings") {
+		t.Errorf("%d warnings:\n%s", got, b.String())
+	}
+}
+
+func TestManyGoroutines(t *testing.T) {
+	var out bytes.Buffer
+	v := New(Options{Out: &out})
+	var wg sync.WaitGroup
+	for _, e := range demoEvents() {
+		wg.Go(func() { v.Event(e) })
+	}
+	wg.Wait()
+	v.Close()
+	v.Close()
+}

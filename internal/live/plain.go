@@ -1,0 +1,53 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+const plainColumns = 400 // one event is one line, and not an endless one
+
+// plain is the line of an event without a terminal; empty for events that only count: usage is told when the agent ends.
+func (b *board) plain(e review.Event) string {
+	who := "prloop"
+	if e.Agent != "" {
+		who = line(e.Agent)
+	}
+	text := line(e.Message)
+	switch {
+	case e.Kind == review.EventUsage, e.Level == "debug":
+		return ""
+	case e.Kind == review.EventState && e.Agent != "":
+		state := string(e.State)
+		if a := b.agent(e.Agent); !a.ended.IsZero() {
+			state += " after " + clock(a.elapsed(a.ended))
+			if a.tokens != nil {
+				state += ", " + tokens(a.tokens)
+			}
+			if a.cost != nil {
+				state += ", " + money(a.cost)
+			}
+		}
+		if text != "" {
+			state += ": " + text
+		}
+		text = state
+	case text == "":
+		return ""
+	case e.Level == "warn" || e.Level == "error":
+		text = e.Level + ": " + text
+	}
+	return cut(fmt.Sprintf("[%7.1fs] %s: %s", e.Time.Sub(b.start).Seconds(), who, text), plainColumns)
+}
+
+// uncommand keeps a line of the log from being a command of GitHub Actions: those begin a line with "::", and the old
+// ones stand anywhere as "##[".
+func uncommand(s string) string {
+	s = strings.ReplaceAll(s, "##[", "## [")
+	if strings.HasPrefix(strings.TrimSpace(s), "::") {
+		s = "> " + s
+	}
+	return s
+}

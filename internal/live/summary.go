@@ -1,0 +1,172 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// rows is how many findings the summary lists; the report has them all.
+const rows = 20
+
+var outcomes = map[review.Outcome]string{
+	review.Converged: "approved", review.ChangesRequested: "changes requested", review.Stuck: "stuck: a person is needed",
+	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
+	review.NotReviewed: "not reviewed", review.Superseded: "superseded by a newer commit", review.Failed: "failed",
+}
+
+// Summary writes the end of a run for people: verdict, counts, findings, agents, and where the report is.
+func Summary(w io.Writer, r review.RunResult, width int, color bool) {
+	c := palette(color)
+	width = min(max(width, narrowest), widest)
+	var b strings.Builder
+	verdict, known := outcomes[r.Outcome]
+	if !known {
+		verdict = line(string(r.Outcome))
+	}
+	fmt.Fprintf(&b, "\n%s: %s\n", c.bold(line(r.Target.String())), c.outcome(r.Outcome, verdict))
+	if r.Receipt.Static {
+		b.WriteString(wrapped("No model took part: static checks only.", width))
+	}
+	if r.Reason != "" {
+		b.WriteString(wrapped(line(r.Reason), width))
+	}
+	b.WriteString("\n  " + counts(r, c) + "\n")
+	table(&b, r, width, c)
+	b.WriteString("\n")
+	for _, a := range r.Receipt.Agents {
+		b.WriteString(receipt(a, width, c))
+	}
+	for _, url := range r.Comments {
+		fmt.Fprintf(&b, "  report     %s\n", line(url))
+	}
+	if r.Artifacts != "" {
+		fmt.Fprintf(&b, "  artifacts  %s\n", line(r.Artifacts))
+	}
+	fmt.Fprintf(&b, "  run        %s, %s\n", line(r.Run), clock(time.Duration(r.Seconds*float64(time.Second))))
+	text := b.String()
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = uncommand(lines[i])
+	}
+	_, _ = io.WriteString(w, strings.Join(lines, "\n")) // a closed terminal must not change the run's outcome
+}
+
+// counts is the line of the four priorities.
+func counts(r review.RunResult, c palette) string {
+	n := map[review.Priority]int{review.P0: r.Issues.P0, review.P1: r.Issues.P1, review.P2: r.Issues.P2, review.P3: r.Issues.P3}
+	var parts []string
+	for _, l := range review.Levels() {
+		text := fmt.Sprintf("%s %s %d", l.Priority, l.Label, n[l.Priority])
+		if n[l.Priority] > 0 {
+			text = c.priority(l.Priority, text)
+		}
+		parts = append(parts, text)
+	}
+	out := strings.Join(parts, "  ")
+	if total := r.Issues.Total(); total != r.Distinct {
+		out += fmt.Sprintf("  (%d distinct)", r.Distinct)
+	}
+	return out
+}
+
+func table(b *strings.Builder, r review.RunResult, width int, c palette) {
+	sorted := byUrgency(r.Findings)
+	if len(sorted) == 0 && len(r.Unverified) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	shown := sorted[:min(len(sorted), rows)]
+	places, wide, who := make([]string, len(shown)), 0, 0
+	for i, f := range shown {
+		places[i] = where(f)
+		wide = max(wide, min(runewidth.StringWidth(places[i]), width*2/5))
+		who = max(who, min(runewidth.StringWidth(line(f.Source.Name)), 20))
+	}
+	for i, f := range shown {
+		title := fill(line(sanitize.Redact(f.Title)), width-wide-who-10)
+		fmt.Fprintf(b, "  %s  %s  %s  %s\n", c.priority(f.Priority, string(f.Priority)), runewidth.FillRight(cutLeft(places[i], wide), wide),
+			title, c.dim(cut(line(f.Source.Name), who)))
+	}
+	if n := len(sorted) - len(shown); n > 0 {
+		fmt.Fprintf(b, "  and %d more in the report\n", n)
+	}
+	if n := len(r.Unverified); n > 0 {
+		fmt.Fprintf(b, "  %d not counted: their evidence is false\n", n)
+	}
+}
+
+func where(f review.Finding) string {
+	file := line(sanitize.Redact(f.File))
+	switch {
+	case file == "":
+		return "-"
+	case f.Line == nil:
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, *f.Line)
+}
+
+// cutLeft keeps the end, which tells files apart.
+func cutLeft(s string, width int) string {
+	n := runewidth.StringWidth(s)
+	if n <= width {
+		return s
+	}
+	return runewidth.TruncateLeft(s, n-width+1, "…")
+}
+
+func receipt(a review.AgentReceipt, width int, c palette) string {
+	total := a.Usage.InputTokens
+	if a.Usage.OutputTokens != nil {
+		total = sum(total, *a.Usage.OutputTokens)
+	}
+	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8),
+		clock(time.Duration(a.Seconds*float64(time.Second))), findings(a.Findings))
+	if total != nil {
+		text += ", " + tokens(total)
+	}
+	if a.Usage.CostUSD != nil {
+		text += ", " + money(a.Usage.CostUSD)
+	}
+	if a.Reason != "" {
+		text += ": " + line(sanitize.Redact(a.Reason))
+	}
+	return "  " + c.state(a.State, cut(text, width-3)) + "\n"
+}
+
+func findings(n int) string {
+	if n == 1 {
+		return "1 finding"
+	}
+	return fmt.Sprintf("%d findings", n)
+}
+
+// wrapped breaks a text at words, indented by two.
+func wrapped(s string, width int) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(s) {
+		n := runewidth.StringWidth(word)
+		switch {
+		case column == 0:
+			b.WriteString("  ")
+			column = 2
+		case column+1+n > width-1:
+			b.WriteString("\n  ")
+			column = 2
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,127 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Options say where and how to show.
+type Options struct {
+	// Out is where everything is written; on a terminal the *os.File of it, whose size is then asked.
+	Out io.Writer
+	// IsTerminal chooses the live view.
+	IsTerminal bool
+	// Width is the number of columns when Out cannot be asked; 0 means 80.
+	Width int
+	// Color allows colours; false under NO_COLOR.
+	Color bool
+	// Actions chooses GitHub Actions' groups and annotations; it wins over IsTerminal.
+	Actions bool
+
+	now func() time.Time
+}
+
+// View shows one run. Its methods are safe for concurrent use.
+type View struct {
+	opts Options
+	mode mode
+
+	mu     sync.Mutex
+	board  board
+	screen *screen
+	closed bool
+}
+
+type mode int
+
+const (
+	plain mode = iota
+	terminal
+	actions
+)
+
+// New returns a view that has shown nothing yet.
+func New(o Options) *View {
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	if o.Width <= 0 {
+		o.Width = 80
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	v := &View{opts: o}
+	switch {
+	case o.Actions:
+		v.mode = actions
+	case o.IsTerminal:
+		v.mode = terminal
+	}
+	return v
+}
+
+// Event shows one event. After Close or Done it does nothing.
+func (v *View) Event(e review.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return
+	}
+	now := v.opts.now()
+	if e.Time.IsZero() {
+		e.Time = now
+	}
+	first := v.board.start.IsZero()
+	v.board.apply(e, now)
+	switch v.mode {
+	case terminal:
+		if v.screen == nil {
+			v.screen = v.open()
+		}
+		return
+	case actions:
+		if first {
+			fmt.Fprintln(v.opts.Out, "::group::prloop")
+		}
+	}
+	if text := v.board.plain(e); text != "" {
+		fmt.Fprintln(v.opts.Out, uncommand(text))
+	}
+}
+
+// Close ends the view without a result: after an error, or when the caller was interrupted. What was shown stays.
+func (v *View) Close() {
+	v.mu.Lock()
+	if v.closed {
+		v.mu.Unlock()
+		return
+	}
+	v.closed = true
+	s := v.screen
+	shown := !v.board.start.IsZero()
+	v.mu.Unlock() // the screen's last frame reads the board
+	if s != nil {
+		s.close()
+	}
+	if v.mode == actions && shown {
+		fmt.Fprintln(v.opts.Out, "::endgroup::")
+	}
+}
+
+// Done ends the view and shows the result: a summary, and in Actions the annotations.
+func (v *View) Done(r review.RunResult) {
+	v.Close()
+	width := v.opts.Width
+	if v.screen != nil && v.screen.width() > 0 {
+		width = v.screen.width()
+	}
+	if v.mode == actions {
+		Annotate(v.opts.Out, r)
+	}
+	Summary(v.opts.Out, r, width, v.opts.Color && v.mode != plain)
+}
