@@ -29,7 +29,8 @@ type Input struct {
 	Lenses []string
 }
 
-// Given is one setting of the command line.
+// Given is one setting of the command line. A key must come from a file a flag names, never from the flag itself, which
+// every user of the machine could read in the process list.
 type Given struct {
 	// Key is the setting's path, such as limits.max_cost_usd.
 	Key string
@@ -173,9 +174,8 @@ func (r *resolver) applyEnv() error {
 	return nil
 }
 
-// notTyped are settings that the command line cannot carry: lists of groups, and the key, which every user of the machine
-// could read in the process list.
-var notTyped = []string{"reviewers", "commands", "api_key"}
+// notTyped are settings that the command line cannot carry: lists of groups.
+var notTyped = []string{"reviewers", "commands"}
 
 func (r *resolver) applyGiven() error {
 	byPath := map[string]key{}

@@ -193,7 +193,6 @@ func TestGivenValuesAreHeldToTheSchema(t *testing.T) {
 		{"min_reviewers", "nine", "--min-reviewers"}:                        "--min-reviewers: min_reviewers: is text, but must be a whole number",
 		{"min_reviewers", "9", "--min-reviewers"}:                           "--min-reviewers: min_reviewers: must be at most 5",
 		{"limit.max_cost_usd", "1", "--set"}:                                `--set: limit.max_cost_usd: unknown setting; did you mean "limits.max_cost_usd"?`,
-		{"api_key", "sk-x", "--set"}:                                        "--set: api_key: unknown setting",
 		{"base_url", "ftp://x", "--base-url"}:                               `--base-url: base_url: does not have the form ^https?://[^\s@]+$`,
 		{Key: "context.exclude", Value: "a/**,[b-", From: "input excludes"}: "input excludes: context.exclude: is not a valid glob",
 	} {
