@@ -2,7 +2,6 @@ package identity
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -88,15 +87,15 @@ func set(list []uint64) []uint64 {
 	return slices.Compact(list)
 }
 
-var (
-	plainWord  = regexp.MustCompile(`[\p{Ll}\p{Lo}\p{Nd}_]+`)
-	identifier = regexp.MustCompile(`[\p{L}_][\p{L}\p{Nd}_]*|\p{Nd}+`)
-)
+// tokens splits a text into words and identifiers.
+func tokens(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
 
 // wordsOf are the significant words as written, identifiers whole.
 func wordsOf(text string) []uint64 {
 	var out []uint64
-	for _, w := range plainWord.FindAllString(strings.ToLower(text), -1) {
+	for _, w := range tokens(strings.ToLower(text)) {
 		if len(w) > 1 && !stop[w] {
 			out = append(out, hash(w))
 		}
@@ -108,7 +107,7 @@ func wordsOf(text string) []uint64 {
 // several parts once more as a whole, so that naming the same symbol counts twice.
 func partsOf(text string) []uint64 {
 	var out []uint64
-	for _, id := range identifier.FindAllString(text, -1) {
+	for _, id := range tokens(text) {
 		parts := split(id)
 		if len(parts) > 1 {
 			out = append(out, hash("#"+strings.ToLower(strings.ReplaceAll(id, "_", ""))))
