@@ -1,0 +1,6 @@
+def price(pieces):
+<<<<<<< HEAD
+    return 100 * pieces
+=======
+    return 90 * pieces
+>>>>>>> topic

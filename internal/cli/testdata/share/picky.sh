@@ -1,0 +1,3 @@
+#!/bin/sh
+cat >/dev/null
+cat "$(dirname "$0")/picky.json"

@@ -1,0 +1,213 @@
+package cli_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/internal/testkit/forge"
+	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+)
+
+// world is what one script has around it.
+type world struct {
+	t      testing.TB
+	forge  *forge.Forge
+	models []*fakemodel.Server
+}
+
+type worldKey struct{}
+
+// setUp gives a script its own home, state and settings, the files of testdata/share, and the pinned gh in PATH. There is
+// no login, no key and no proxy until the script asks for one.
+func setUp(e *testscript.Env, gh string) error {
+	w := &world{t: e.T().(testing.TB)}
+	e.Values[worldKey{}] = w
+	home := filepath.Join(e.WorkDir, ".home")
+	e.Vars = append(e.Vars,
+		"HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
+		"XDG_CACHE_HOME="+filepath.Join(home, "cache"), "GH_CONFIG_DIR="+filepath.Join(home, "gh"),
+		"PRLOOP_STATE="+filepath.Join(e.WorkDir, ".state"), "PATH="+e.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(gh),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
+		"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_TELEMETRY=0", "NO_COLOR=1", "TZ=UTC", "LANG=C",
+	)
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	return os.CopyFS(e.WorkDir, os.DirFS(filepath.Join("testdata", "share")))
+}
+
+func worldOf(ts *testscript.TestScript) *world { return ts.Value(worldKey{}).(*world) }
+
+// pull is the pull request acme/widgets#N.
+func (w *world) pull(ts *testscript.TestScript, number string) *forge.PullRequest {
+	if w.forge == nil {
+		ts.Fatalf("no forge is running: start one with pull or case")
+	}
+	n, err := strconv.Atoi(number)
+	ts.Check(err)
+	repo, err := w.forge.AddRepo("acme", "widgets")
+	ts.Check(err)
+	p := repo.FindPull(n)
+	if p == nil {
+		ts.Fatalf("there is no pull request %s", number)
+	}
+	return p
+}
+
+// start starts the script's forge, whose user octocat may write to the repository, and points prloop and gh at it.
+func (w *world) start(ts *testscript.TestScript, host string) *forge.Repo {
+	if w.forge == nil {
+		w.forge = forgetest.Start(w.t)
+		for _, entry := range w.forge.Env(host) {
+			name, value, _ := strings.Cut(entry, "=")
+			switch name {
+			case "PATH", "HOME", "NO_COLOR":
+			default:
+				if !strings.HasPrefix(name, "XDG_") {
+					ts.Setenv(name, value)
+				}
+			}
+		}
+		ts.Setenv("GH_REPO", "acme/widgets")
+	}
+	repo, err := w.forge.AddRepo("acme", "widgets")
+	ts.Check(err)
+	repo.SetPermission("octocat", forge.Write)
+	return repo
+}
+
+// cmdPull opens a pull request: pull N BASE HEAD [draft|fork|ghes]...
+func cmdPull(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) >= 3, "pull N BASE HEAD [draft|fork|ghes]...")
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	w, spec, host := worldOf(ts), forge.PullSpec{
+		Owner: "acme", Repo: "widgets", Number: n, Title: "Count the stock", Body: "Because.", Author: "contributor",
+		Base: os.DirFS(ts.MkAbs(args[1])), Head: os.DirFS(ts.MkAbs(args[2])),
+	}, ""
+	for _, word := range args[3:] {
+		switch word {
+		case "draft":
+			spec.Draft = true
+		case "fork":
+			spec.Fork = "contributor/widgets"
+		case "ghes":
+			host = "ghe.example.com"
+		default:
+			ts.Fatalf("pull does not know %q", word)
+		}
+	}
+	w.start(ts, host)
+	_, err = w.forge.Open(spec)
+	ts.Check(err)
+}
+
+// cmdPR changes a pull request: pr N WHAT [ARGS...]
+func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) >= 2, "pr N WHAT [ARGS...]")
+	w := worldOf(ts)
+	p, rest := w.pull(ts, args[0]), args[2:]
+	switch args[1] {
+	case "close":
+		p.SetState("CLOSED")
+	case "merge":
+		p.SetState("MERGED")
+	case "lock":
+		p.Lock()
+	case "push": // push DIR: the head branch gets another commit
+		need(ts, neg, len(rest) == 1, "pr N push DIR")
+		ts.Check(w.forge.Commit(w.start(ts, ""), "topic", p.HeadSHA(), "More", os.DirFS(ts.MkAbs(rest[0]))))
+	case "review": // review LOGIN STATE ASSOCIATION
+		need(ts, neg, len(rest) == 3, "pr N review LOGIN STATE ASSOCIATION")
+		p.AddReview(forge.Review{Author: rest[0], State: rest[1], Association: rest[2], Body: "Not like this."})
+	case "thread": // thread LOGIN FILE LINE TEXT [resolved]
+		need(ts, neg, len(rest) >= 4, "pr N thread LOGIN FILE LINE TEXT [resolved]")
+		line, err := strconv.Atoi(rest[2])
+		ts.Check(err)
+		p.AddThread(forge.Thread{Path: rest[1], Line: line, Resolved: len(rest) == 5, Comments: []*forge.Comment{{Author: rest[0], Body: rest[3]}}})
+	case "comment": // comment LOGIN FILE
+		need(ts, neg, len(rest) == 2, "pr N comment LOGIN FILE")
+		p.Comment(rest[0], ts.ReadFile(rest[1]))
+	default:
+		ts.Fatalf("pr does not know %q", args[1])
+	}
+}
+
+// cmdToken logs in with another token of octocat, which may be read-only: token VALUE [readonly]
+func cmdToken(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) >= 1, "token VALUE [readonly]")
+	worldOf(ts).forge.AddToken(args[0], forge.Token{Login: "octocat", ReadOnly: len(args) > 1})
+	ts.Setenv("GH_TOKEN", args[0])
+}
+
+// cmdFault makes requests fail: fault OP MODE [TIMES]. heal removes all faults.
+func cmdFault(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) >= 2, "fault OP MODE [TIMES]")
+	x := forge.Fault{Op: args[0], Mode: forge.Mode(args[1])}
+	if len(args) == 3 {
+		var err error
+		x.Times, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	worldOf(ts).forge.Fail(x)
+}
+
+func cmdHeal(ts *testscript.TestScript, neg bool, _ []string) { worldOf(ts).forge.Heal() }
+
+// cmdModel starts a model endpoint and configures prloop for it: model SCRIPT [KEY]. With "stopped" for SCRIPT nobody
+// listens at its address.
+func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) >= 1, "model SCRIPT|stopped [KEY]")
+	w, key, script := worldOf(ts), "sk-test-0123456789abcdef0123", fakemodel.Script{}
+	if len(args) == 2 {
+		key = args[1]
+	}
+	if args[0] != "stopped" {
+		var err error
+		script, err = fakemodel.LoadScript(ts.MkAbs(args[0]))
+		ts.Check(err)
+	}
+	m, err := fakemodel.Start(script)
+	ts.Check(err)
+	ts.Setenv("OPENAI_BASE_URL", m.URL())
+	ts.Setenv("OPENAI_API_KEY", key)
+	if args[0] == "stopped" {
+		ts.Check(m.Close())
+		return
+	}
+	w.models = append(w.models, m)
+	ts.Defer(func() { _ = m.Close() })
+}
+
+// cmdAsked checks how many completions the model was asked for, and that it found no fault with them: asked N
+func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "asked N")
+	n := 0
+	for _, m := range worldOf(ts).models {
+		n += len(m.Requests())
+		if faults := m.Faults(); len(faults) > 0 {
+			ts.Fatalf("the model endpoint found fault with requests: %q", faults)
+		}
+	}
+	if fmt.Sprint(n) != args[0] {
+		ts.Fatalf("the model was asked %d times, want %s", n, args[0])
+	}
+}
+
+// need ends a script that uses a command wrongly.
+func need(ts *testscript.TestScript, neg, ok bool, how string) {
+	if neg {
+		ts.Check(errors.New("this command takes no !"))
+	}
+	if !ok {
+		ts.Fatalf("usage: %s", how)
+	}
+}
