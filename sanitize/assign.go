@@ -18,6 +18,9 @@ var (
 	reference = regexp.MustCompile(`^(?:[$%@*&.]|\\?\$|env[.:]|process\.|os\.|config\.|https?://|/)|^[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)+$|^[A-Z][A-Z_]+$|^[x*.#-]+$`)
 )
 
+// secretNames is the prefilter of assignment.
+var secretNames = []string{"key", "secret", "token", "passw", "pwd", "passphrase", "credential", "auth", "bearer"}
+
 // Bounds of what a value must be like (security 7.4, layer 3).
 const (
 	minEntropy       = 3.5
@@ -41,8 +44,12 @@ func redactAssignments(s string) string {
 	if !strings.ContainsAny(s, "=:") {
 		return s
 	}
-	if at := strings.ToLower(s); strings.Contains(at, "authorization") {
+	lower := strings.ToLower(s)
+	if strings.Contains(lower, "authorization") {
 		s = authHeader.ReplaceAllString(s, "${1}"+Redacted)
+	}
+	if !containsAny(lower, secretNames) {
+		return s
 	}
 	return assignment.ReplaceAllStringFunc(s, func(m string) string {
 		sub := assignment.FindStringSubmatch(m)

@@ -43,7 +43,7 @@ func comment(body string, m Marker, p Policy, most int) ([]Text, error) {
 		return nil, fmt.Errorf("sanitize comment: %w", ErrKnownSecret)
 	}
 	md := mode{policy: p, body: true}
-	whole := md.settled(strings.Trim(clean(body), "\n"), maxBody, md.writeBlocks)
+	whole := md.settled(shorten(strings.Trim(clean(body), "\n")), maxBody, md.writeBlocks)
 	bodies := []string{whole}
 	if len(whole) > Cap-reserve {
 		bodies = md.parts(whole, most)
@@ -61,6 +61,33 @@ func comment(body string, m Marker, p Policy, most int) ([]Text, error) {
 		out = append(out, Text{sealed})
 	}
 	return out, nil
+}
+
+// shorten cuts a body that is longer than all parts together in the middle: its last section, the receipt of a report,
+// stays. What the cut leaves open is closed.
+func shorten(s string) string {
+	if len(s) <= maxBody {
+		return s
+	}
+	tail := ""
+	if at := strings.LastIndex(s[len(s)-maxFooter:], "\n#"); at >= 0 {
+		tail = s[len(s)-maxFooter+at+1:]
+	}
+	head := cut(s, maxBody-len(tail)-64)
+	fence, open := "", 0
+	for line := range strings.SplitSeq(head, "\n") {
+		_, text := splitContainer(line)
+		if f := fenceLine.FindString(text); f != "" {
+			fence = nextFence(fence, f, text)
+		}
+		switch {
+		case fence == "" && text == "<details>":
+			open++
+		case fence == "" && text == "</details>":
+			open--
+		}
+	}
+	return head + "\n" + fence + "\n" + strings.Repeat("\n</details>\n", min(max(open, 0), 3)) + "\n" + tail
 }
 
 // parts cuts a body into at most most pieces between blocks. When that is not enough, what does not fit is left out,

@@ -213,7 +213,7 @@ func (c converter) table(n *east.Table) *block {
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells [][]inline
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			cells = append(cells, splitPipes(oneLine(c.inlines(cell))))
+			cells = append(cells, splitPipes(oneLine(c.cell(cell))))
 		}
 		for len(cells) < len(b.align) {
 			cells = append(cells, nil)
@@ -221,6 +221,20 @@ func (c converter) table(n *east.Table) *block {
 		b.rows = append(b.rows, cells[:len(b.align)])
 	}
 	return b
+}
+
+// cell converts a table cell, in whose code an escaped pipe is a pipe.
+func (c converter) cell(n ast.Node) []inline {
+	in := c.gather(n)
+	for i := range in {
+		if in[i].kind == kindSpan {
+			in[i].s = strings.ReplaceAll(in[i].s, `\|`, "|")
+		}
+	}
+	if c.plain {
+		in = plainInlines(in)
+	}
+	return c.finish(in, true)
 }
 
 // literal is the text a segment stands for: escapes and entities resolved.

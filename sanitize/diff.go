@@ -8,6 +8,8 @@ import (
 var (
 	// diffWords are the words every full diff of git begins with. They never stand in a result, not even in a sentence.
 	diffWords = regexp.MustCompile(`diff\s+--(?:git|cc|combined)\b`)
+	// diffPath is those words with a path after them: a diff, not talk about one.
+	diffPath = regexp.MustCompile(`diff\s+--(?:git|cc|combined)\s+["\w./]`)
 	// diffInJSON is a diff written as one line of a JSON string, line ends escaped.
 	diffInJSON = regexp.MustCompile(`diff\s+--(?:git|cc|combined)\b(?:[^"\\]|\\[^u"]|\\u[0-9a-fA-F]{4}|\\")*`)
 	// container is what quotes and lists put before a line's own text.
@@ -44,7 +46,12 @@ func redactDiffs(s string) string {
 		prefix, text := splitContainer(lines[i])
 		if f := fenceLine.FindString(text); f != "" {
 			fence = nextFence(fence, f, text)
-			out = append(out, lines[i])
+			out = append(out, diffWords.ReplaceAllString(lines[i], DiffRedacted))
+			i++
+			continue
+		}
+		if talk := diffWords.FindStringIndex(text); talk != nil && strings.Trim(text[:talk[0]], "*_`~\"' ") != "" && !diffPath.MatchString(text) {
+			out = append(out, prefix+diffWords.ReplaceAllString(text, DiffRedacted))
 			i++
 			continue
 		}

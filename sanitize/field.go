@@ -10,7 +10,7 @@ import (
 // Bounds on one text. What is beyond them cannot be in a comment anyway.
 const (
 	maxField = 40_000
-	maxBody  = MaxParts*Cap + 20_000
+	maxBody  = MaxParts * Cap
 )
 
 // settleRounds is how often a text is read and written again until nothing changes.
@@ -62,9 +62,8 @@ func (m mode) writeLine(s string) string {
 // becomes one block of plain text, and if even that is refused, Redacted. A text that is such a point already is returned
 // as it is, which makes cleaning twice change nothing.
 func (m mode) settled(s string, limit int, pass func(string) string) string {
-	good := func(t string) bool {
-		return len(t) <= limit+limit/2 && pass(t) == t && redactDeep(t) == t && checkBody(t, m) == nil
-	}
+	sound := func(t string) bool { return redactDeep(t) == t && checkBody(t, m) == nil }
+	good := func(t string) bool { return len(t) <= limit+limit/2 && pass(t) == t && sound(t) }
 	if good(s) {
 		return s
 	}
@@ -72,16 +71,15 @@ func (m mode) settled(s string, limit int, pass func(string) string) string {
 	t := redactDeep(redactOwn(dropMarkers(s)))
 	for range settleRounds {
 		before := t
-		if t = pass(t); t == before {
-			if deep := redactDeep(t); deep != t {
-				t = deep
-				continue
-			}
+		if t = pass(t); t != before {
+			continue
+		}
+		if len(t) <= limit+limit/2 && sound(t) {
+			return t
+		}
+		if t = redactDeep(t); t == before {
 			break
 		}
-	}
-	if good(t) {
-		return t
 	}
 	plain := m
 	plain.plain = true

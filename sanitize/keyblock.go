@@ -11,7 +11,7 @@ var (
 	keyHead = regexp.MustCompile(`-*\s?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|PuTTY-User-Key-File-[0-9]`)
 	keyEnd  = regexp.MustCompile(`-*\s?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|Private-MAC:\s*[0-9a-fA-F]*`)
 	// keyText is key material that follows a header on its own line, real or escaped line ends between.
-	keyText = regexp.MustCompile(`^(?:\\[nr]|\s)*(?:[A-Za-z0-9+/=]{16,}(?:\\[nr]|\s)*)*`)
+	keyText = regexp.MustCompile(`^(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{16,})*(?:\\[nr])*`)
 	// keyLine is one line of an armoured key, perhaps as a piece of a string in code.
 	keyLine = regexp.MustCompile("^[\"'`]?(?:[A-Za-z0-9+/=]{16,}|(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Public-Lines|Private-Lines|Key-Derivation|Argon2-[A-Za-z]+): ?.*|\\[REDACTED\\])(?:\\\\[nr])*[\"'`]?[ \t]*[+,;.\\\\]?$")
 	keyRest = regexp.MustCompile(`^[A-Za-z0-9+/]{1,76}={0,2}$`)
@@ -85,16 +85,15 @@ func redactKeyLine(line string) (_ string, open bool) {
 // keyTail returns the index of the last line of the key whose header stands in line i.
 func keyTail(lines []string, i int) int {
 	last := i
+search:
 	for j := i + 1; j < len(lines) && j <= i+maxKeyLines; j++ {
 		_, text := splitContainer(lines[j])
 		text = strings.TrimSpace(text)
 		switch {
-		case fenceLine.MatchString(text):
-			return last
-		case keyEnd.MatchString(text) && !keyHead.MatchString(text):
+		case fenceLine.MatchString(text), keyHead.MatchString(text):
+			break search
+		case keyEnd.MatchString(text):
 			return j
-		case keyHead.MatchString(text):
-			return last
 		}
 	}
 	for j := i + 1; j < len(lines); j++ {

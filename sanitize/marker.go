@@ -12,9 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -176,8 +174,8 @@ func HasMarker(body string) bool {
 	if !plainMark.MatchString(body) {
 		return false
 	}
-	src := []byte(flatten(cut(strings.ToValidUTF8(body, "\uFFFD"), 4*Cap)))
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
+	src := []byte(flatten(cut(strings.ToValidUTF8(body, "\uFFFD"), 262_144)))
+	doc := oracleParser().Parse(text.NewReader(src))
 	found := false
 	walk := func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

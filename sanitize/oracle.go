@@ -13,12 +13,15 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // oracleParser reads with everything on that GitHub reads: HTML, bare addresses, footnotes. It shares nothing with the
 // parser results are made with.
 var oracleParser = sync.OnceValue(func() parser.Parser {
-	return goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser()
+	p := goldmark.New(goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote)).Parser()
+	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
+	return p
 })
 
 var (

@@ -46,12 +46,12 @@ func newParser(blocks ...util.PrioritizedValue) parser.Parser {
 	)
 	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(crowdTransformer{}, 0)))
 	if len(blocks) > 1 {
+		// The table extension's own transformer, which unescapes pipes in code, takes quadratic time: convert does that.
 		p.AddOptions(
 			parser.WithParagraphTransformers(
 				util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
 				util.Prioritized(extension.NewTableParagraphTransformer(), 200),
 			),
-			parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
 			parser.WithInlineParsers(util.Prioritized(extension.NewTaskCheckBoxParser(), 0)),
 		)
 	}

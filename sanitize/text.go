@@ -20,9 +20,6 @@ const (
 	TruncatedComment = "[TRUNCATED_COMMENT]"
 )
 
-// markerRemoved replaces copies of prloop's own markers inside a body (security T33).
-const markerRemoved = "[MARKER REMOVED]"
-
 // ErrKnownSecret means the text holds a part of a secret this process knows, in some encoding. Nothing may be posted, and
 // somebody should know: it proves that an agent saw what it must never see (security 7.4, layer 0).
 var ErrKnownSecret = errors.New("the text holds a known secret")
@@ -49,9 +46,6 @@ type Policy struct {
 // Restore makes a Text again out of bytes that were stored, such as those of an outbox. It takes only what Comment or
 // Filter could have made under the same policy: the bytes go through the oracle again.
 func Restore(stored string, p Policy) (Text, error) {
-	if !HasMarker(stored) {
-		return Text{}, fmt.Errorf("restore comment: %w: no marker on its first line", ErrUnsafe)
-	}
 	if err := check(stored, p); err != nil {
 		return Text{}, fmt.Errorf("restore comment: %w", err)
 	}

@@ -1,0 +1,114 @@
+package sanitize
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// One sample of each gitleaks rule: at least 97 in 100 are found by our patterns and the second pass together.
+func TestRedactionSamples(t *testing.T) {
+	file, err := os.Open("testdata/redaction/samples.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	zip, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(zip)
+	lines.Buffer(nil, 1<<20)
+	var all, found int
+	var missed []string
+	for lines.Scan() {
+		var row struct {
+			Rule, Label, Text string
+			Secrets           []string
+		}
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		got := Redact(row.Text)
+		if again := Redact(got); again != got {
+			t.Errorf("%s: redacting twice changes %q to %q", row.Rule, got, again)
+		}
+		if row.Label != "tp" {
+			continue
+		}
+		all++
+		if !containsAny(got, row.Secrets) {
+			found++
+			continue
+		}
+		missed = append(missed, row.Rule)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d of %d found, missed: %v", found, all, missed)
+	if all < 150 || found*100 < all*97 {
+		t.Errorf("%d of %d secrets found, want 97 in 100; missed: %v", found, all, missed)
+	}
+}
+
+// What our own patterns must find because gitleaks does not (libraries 9), and what must stay as it is.
+func TestRedactTable(t *testing.T) {
+	for _, c := range []struct{ clause, in, want string }{
+		{"a generic password", `password = "hunter2-and-more"`, `password = "[REDACTED]"`},
+		{"a password in a URL", "postgres://app:s3cretpw@db/x", "postgres://app:[REDACTED]@db/x"},
+		{"a key header without its footer", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nb25l\nnext line", "[REDACTED]\nnext line"},
+		{"gitleaks:allow is not obeyed", "t := \"glc_eyJvIjoiNzQ0NTg3IiwibiI6InN0YWNrLTEyMzQ1Njct\" // gitleaks:allow", "t := \"[REDACTED]\" // gitleaks:allow"},
+		{"a fine-grained token", "github_pat_11ABCDEFG0123456789_abc", "[REDACTED]"},
+		{"an OAuth token", "gho_16C7e42F292c6912E7710c838347Ae178B4a", "[REDACTED]"},
+		{"a model key", "sk-proj-abc123def456ghi789", "[REDACTED]"},
+		{"a bearer token", "Authorization: Bearer abcdef123456", "Authorization: Bearer [REDACTED]"},
+		{"an assignment with entropy (layer 3)", "client_secret: 8f14e45fceea167a5a36dedd4bea2543", "client_secret: [REDACTED]"},
+		{"a JSON key keeps its JSON", `{"api_key":"8f14e45fceea167a5a36dedd4bea2543","n":1}`, `{"api_key":"[REDACTED]","n":1}`},
+		{"a private key inside a JSON string", `{"k":"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----\n","n":1}`, `{"k":"[REDACTED]\n","n":1}`},
+		{"a reference is no secret", `password = os.Getenv("DB_PASSWORD")`, `password = os.Getenv("DB_PASSWORD")`},
+		{"a variable is no secret", `token: ${{ secrets.GITHUB_TOKEN }}`, `token: ${{ secrets.GITHUB_TOKEN }}`},
+		{"a call is no secret", "token := newToken(ctx)", "token := newToken(ctx)"},
+		{"a commit is no secret", "commit 8f14e45fceea167a5a36dedd4bea25438f14e45f", "commit 8f14e45fceea167a5a36dedd4bea25438f14e45f"},
+		{"a word with sk- in it is no key", "a task-management-component-for-everything", "a task-management-component-for-everything"},
+		{"ordinary log lines stay", "2026/01/02 15:04:05 run=abc round=1 took=3.2s", "2026/01/02 15:04:05 run=abc round=1 took=3.2s"},
+		{"hidden characters stay where they hide nothing", "a\u200bb", "a\u200bb"},
+		{"hidden characters do not hide a secret", "ghp\u200b_abc", "[REDACTED]"},
+	} {
+		t.Run(c.clause, func(t *testing.T) {
+			if got := Redact(c.in); got != c.want {
+				t.Errorf("Redact(%q)\n got %q\nwant %q", c.in, got, c.want)
+			}
+		})
+	}
+}
+
+// Recorded attacks come out inactive and readable, whole bodies too.
+func TestInjectionTexts(t *testing.T) {
+	data, err := os.ReadFile("testdata/injection/texts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct {
+		ID, Kind string
+		Texts    []string
+	}
+	if err := json.Unmarshal(data, &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) < 10 {
+		t.Fatalf("only %d scenarios", len(rows))
+	}
+	for _, row := range rows {
+		for _, s := range row.Texts {
+			lawsOfField(t, s)
+			lawsOfComment(t, s)
+			if f := Field(s, testPolicy); strings.HasPrefix(f, "```text\n") && !strings.HasPrefix(s, "```") {
+				t.Errorf("%s: the text did not settle and became plain code:\n%s", row.ID, f)
+			}
+		}
+	}
+}

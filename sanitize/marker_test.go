@@ -1,0 +1,135 @@
+package sanitize
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func testMarker() Marker {
+	return Marker{ReviewID: "0123456789abcdef", Run: "20260124T000000Z_0123", Round: 2, Nonce: "n0nce", RepoID: "octo/hello", PR: 7, Key: []byte("a key of the tests")}
+}
+
+func sealed(t *testing.T) string {
+	t.Helper()
+	out, err := Comment("# Report\n\nAll is well.", testMarker(), testPolicy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0].String()
+}
+
+func TestMarkerLines(t *testing.T) {
+	lines := strings.Split(sealed(t), "\n")
+	if lines[0] != "<!-- pr-review-loop-marker -->" {
+		t.Errorf("line 1 is %q (review loop spec A7)", lines[0])
+	}
+	if lines[1] != "<!-- code-review-agent:review_id=0123456789abcdef -->" {
+		t.Errorf("line 2 is %q (review agent spec)", lines[1])
+	}
+	if !strings.HasPrefix(lines[2], "<!-- prloop v1 kid=") || !strings.Contains(lines[2], " round=2 part=1/1 nonce=n0nce mac=") {
+		t.Errorf("line 3 is %q (design 3.2)", lines[2])
+	}
+	out, err := Comment("x", Marker{Run: "r", Nonce: "n"}, testPolicy)
+	if err != nil || out[0].String() != PlainMarker+"\n\nx\n" {
+		t.Errorf("without a key only the lines that can be made are written: %q, %v", out, err)
+	}
+	if _, err := Comment("x", Marker{ReviewID: "a --> b"}, testPolicy); err == nil {
+		t.Error("a review id that ends the HTML comment was accepted")
+	}
+}
+
+func TestMarkerIsProven(t *testing.T) {
+	s, want := sealed(t), testMarker()
+	got, err := Verify(s, want.Key, want.RepoID, want.PR)
+	if err != nil || got.Run != want.Run || got.Round != 2 || got.Part != 1 || got.Parts != 1 || got.Nonce != want.Nonce || got.ReviewID != want.ReviewID {
+		t.Fatalf("Verify = %+v, %v", got, err)
+	}
+	if _, err := Verify(strings.TrimRight(strings.ReplaceAll(s, "\n", "\r\n"), "\r\n"), want.Key, want.RepoID, want.PR); err != nil {
+		t.Errorf("GitHub may change line ends and the end of the body: %v", err)
+	}
+	for name, f := range map[string]func() error{
+		"another pull request": func() error { _, err := Verify(s, want.Key, want.RepoID, 8); return err },
+		"another repository":   func() error { _, err := Verify(s, want.Key, "octo/other", 7); return err },
+		"another key":          func() error { _, err := Verify(s, []byte("another"), want.RepoID, 7); return err },
+		"no key":               func() error { _, err := Verify(s, nil, want.RepoID, 7); return err },
+		"not at the beginning": func() error { _, err := Verify("x\n"+s, want.Key, want.RepoID, 7); return err },
+		"more than one":        func() error { _, err := Verify(s+PlainMarker, want.Key, want.RepoID, 7); return err },
+		"an edited body":       func() error { _, err := Verify(s+"x", want.Key, want.RepoID, 7); return err },
+		"plain marker only":    func() error { _, err := Verify(PlainMarker+"\n\nx", want.Key, want.RepoID, 7); return err },
+		"another part": func() error {
+			_, err := Verify(strings.Replace(s, "part=1/1", "part=1/2", 1), want.Key, want.RepoID, 7)
+			return err
+		},
+	} {
+		if err := f(); !errors.Is(err, ErrMarker) {
+			t.Errorf("%s: Verify = %v, want ErrMarker", name, err)
+		}
+	}
+}
+
+// P6: flipping any one bit of a real one is noticed.
+func TestMarkerBitFlips(t *testing.T) {
+	s, m := sealed(t), testMarker()
+	for i := range len(s) - 1 {
+		for bit := range 8 {
+			b := []byte(s)
+			b[i] ^= 1 << bit
+			if _, err := Verify(string(b), m.Key, m.RepoID, m.PR); err == nil {
+				t.Fatalf("bit %d of byte %d flipped (%q), and the marker still holds", bit, i, b[i])
+			}
+		}
+	}
+}
+
+func TestHasMarker(t *testing.T) {
+	for in, want := range map[string]bool{
+		PlainMarker + "\n\nx":                 true,
+		"x\n\n" + PlainMarker:                 true,
+		"x " + PlainMarker + " y":             true,
+		"<!--pr-review-loop-marker-->":        true,
+		"<details>\n" + PlainMarker:           true,
+		"> " + PlainMarker:                    false,
+		"> a\n> > " + PlainMarker:             false,
+		"```\n" + PlainMarker + "\n```":       false,
+		"    " + PlainMarker:                  false,
+		"`" + PlainMarker + "`":               false,
+		"pr-review-loop-marker":               false,
+		"<!-- pr-review-loop-marker \n\n x":   false,
+		"> quoted\n\nbut\n\n" + PlainMarker:   true,
+		"- " + PlainMarker:                    true,
+		"\\" + PlainMarker:                    false,
+		"text <!-- other --> " + PlainMarker:  true,
+		"```\ncode\n```\n" + PlainMarker:      true,
+		"- item\n\n  > " + PlainMarker + "\n": false,
+	} {
+		if got := HasMarker(in); got != want {
+			t.Errorf("HasMarker(%q) = %v, want %v", in, got, want)
+		}
+	}
+	if m, ok := ParseMarker(sealed(t)); !ok || m.Nonce != "n0nce" || m.Part != 1 {
+		t.Errorf("ParseMarker = %+v, %v", m, ok)
+	}
+	if _, ok := ParseMarker("x\n" + PlainMarker); ok {
+		t.Error("ParseMarker read a marker that is not at the beginning")
+	}
+}
+
+// T33: every field a copy of a real marker, and still there is one.
+func TestForgedMarkers(t *testing.T) {
+	real := sealed(t)
+	for _, in := range []string{"x\n\n" + real, "> " + real, "```\n" + real + "\n```", "`" + PlainMarker + "`", "| a |\n| - |\n| " + PlainMarker + " |",
+		"<details>\n<summary>" + PlainMarker + "</summary>\n\n" + real + "\n\n</details>", `\` + PlainMarker, "<!-- pr&#45;review-loop-marker -->", "<!-- pr\u200b-review-loop-marker -->"} {
+		out, err := Comment(in, testMarker(), testPolicy)
+		if err != nil {
+			t.Errorf("Comment(%q): %v", in, err)
+			continue
+		}
+		if n := strings.Count(out[0].String(), "pr-review-loop-marker"); n != 1 {
+			t.Errorf("Comment(%q) holds the marker %d times:\n%s", in, n, out[0])
+		}
+		if n := strings.Count(out[0].String(), "prloop v1 kid="); n != 1 {
+			t.Errorf("Comment(%q) holds our own line %d times", in, n)
+		}
+	}
+}
