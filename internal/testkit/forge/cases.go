@@ -2,12 +2,12 @@ package forge
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,21 +48,13 @@ func (f *Forge) OpenCase(dir string) (*PullRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := os.MkdirTemp(f.dir, "base")
-	if err != nil {
-		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
-	}
-	defer os.RemoveAll(base)
-	if err := unpack(filepath.Join(dir, "base.tar.gz"), base); err != nil {
-		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
-	}
 	diff, err := os.ReadFile(filepath.Join(dir, "pr.diff"))
 	if err != nil {
 		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
 	}
 	owner, name, _ := strings.Cut(c.Repo, "/")
 	p, err := f.Open(PullSpec{
-		Owner: owner, Repo: name, Number: c.PRNumber, Title: c.Title, Body: c.Body, Author: "contributor", Base: os.DirFS(base), Diff: diff,
+		Owner: owner, Repo: name, Number: c.PRNumber, Title: c.Title, Body: c.Body, Author: "contributor", BaseTar: filepath.Join(dir, "base.tar.gz"), Diff: diff,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
@@ -73,8 +65,8 @@ func (f *Forge) OpenCase(dir string) (*PullRequest, error) {
 // treeLimitBytes bounds what a case's archive may unpack to.
 const treeLimitBytes = 256 << 20
 
-// unpack writes the regular files of a compressed archive into a folder; names cannot leave it.
-func unpack(file, dir string) error {
+// writeTar adds the regular files of a compressed archive to a fast-import stream.
+func writeTar(b *bytes.Buffer, file string) error {
 	r, err := os.Open(file)
 	if err != nil {
 		return err
@@ -84,11 +76,6 @@ func unpack(file, dir string) error {
 	if err != nil {
 		return fmt.Errorf("unpack %s: %w", filepath.Base(file), err)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	t := tar.NewReader(io.LimitReader(z, treeLimitBytes))
 	for {
 		h, err := t.Next()
@@ -101,25 +88,14 @@ func unpack(file, dir string) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := unpackFile(root, h, t); err != nil {
-			return fmt.Errorf("unpack %s: %w", filepath.Base(file), err)
+		content, err := io.ReadAll(t)
+		if err != nil {
+			return fmt.Errorf("unpack %s: %w", h.Name, err)
 		}
+		mode := "100644"
+		if h.Mode&0o111 != 0 {
+			mode = "100755"
+		}
+		writeEntry(b, mode, strings.TrimPrefix(path.Clean("/"+h.Name), "/"), content)
 	}
-}
-
-func unpackFile(root *os.Root, h *tar.Header, r io.Reader) error {
-	name := path.Clean(h.Name)
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
-	}
-	mode := fs.FileMode(0o644)
-	if h.Mode&0o111 != 0 {
-		mode = 0o755
-	}
-	w, err := root.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, r)
-	return errors.Join(err, w.Close())
 }

@@ -64,7 +64,8 @@ func (f *Forge) initBare(bare string) error {
 		return fmt.Errorf("make repository: %w", err)
 	}
 	settings := "[http]\n\treceivepack = true\n[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n" +
-		"[receive]\n\thideRefs = refs/pull\n\tdenyDeleteCurrent = ignore\n[gc]\n\tauto = 0\n"
+		"[receive]\n\thideRefs = refs/pull\n\tdenyDeleteCurrent = ignore\n[gc]\n\tauto = 0\n" +
+		"[core]\n\tcompression = 1\n"
 	w, err := os.OpenFile(filepath.Join(bare, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("configure repository: %w", err)

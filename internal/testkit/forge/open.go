@@ -29,6 +29,8 @@ type PullSpec struct {
 
 	// Base is the tree at the base commit. It replaces what the base branch holds; nil keeps the branch as it is.
 	Base fs.FS
+	// BaseTar is the path of a tar.gz with the tree at the base commit, in place of Base.
+	BaseTar string
 	// Head is the whole tree at the head commit.
 	Head fs.FS
 	// Diff is a git diff that turns Base into the head.
@@ -114,6 +116,11 @@ func (f *Forge) writeBranches(repo *Repo, s PullSpec) error {
 			"+refs/heads/"+s.BaseRef+":refs/heads/"+s.BaseRef, "+refs/heads/"+s.HeadRef+":refs/heads/"+s.HeadRef)
 		return err
 	}
+	if s.BaseTar != "" {
+		if err := f.commit(repo, s.BaseRef, "", "Base", func(b *bytes.Buffer) error { return writeTar(b, s.BaseTar) }); err != nil {
+			return err
+		}
+	}
 	if s.Base != nil {
 		if err := f.Commit(repo, s.BaseRef, "", "Base", s.Base); err != nil {
 			return err
@@ -132,20 +139,26 @@ func (f *Forge) writeBranches(repo *Repo, s PullSpec) error {
 // Commit puts a whole tree on a branch as one commit; an empty parent makes a root commit. Pull requests whose head it is
 // follow. Executable bits and symbolic links are kept where the file system tells of them.
 func (f *Forge) Commit(repo *Repo, branch, parent, message string, tree fs.FS) error {
+	return f.commit(repo, branch, parent, message, func(b *bytes.Buffer) error {
+		return fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			return readEntry(b, tree, path, d)
+		})
+	})
+}
+
+// commit feeds git fast-import a commit whose tree is what write adds.
+func (f *Forge) commit(repo *Repo, branch, parent, message string, write func(*bytes.Buffer) error) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "commit refs/heads/%s\nauthor Forge <forge@example.com> 1700000000 +0000\ncommitter Forge <forge@example.com> 1700000000 +0000\ndata %d\n%s\n",
-		branch, len(message), message)
+	const who = "Forge <forge@example.com> 1700000000 +0000"
+	fmt.Fprintf(&b, "commit refs/heads/%s\nauthor %s\ncommitter %s\ndata %d\n%s\n", branch, who, who, len(message), message)
 	if parent != "" {
 		fmt.Fprintf(&b, "from %s\n", parent)
 	}
 	b.WriteString("deleteall\n")
-	err := fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return writeEntry(&b, tree, path, d)
-	})
-	if err != nil {
+	if err := write(&b); err != nil {
 		return fmt.Errorf("read the tree: %w", err)
 	}
 	if _, err := f.git.run(repo.Bare, b.Bytes(), nil, "fast-import", "--quiet", "--force", "--date-format=raw"); err != nil {
@@ -154,7 +167,7 @@ func (f *Forge) Commit(repo *Repo, branch, parent, message string, tree fs.FS) e
 	return f.syncHeads(repo)
 }
 
-func writeEntry(b *bytes.Buffer, tree fs.FS, path string, d fs.DirEntry) error {
+func readEntry(b *bytes.Buffer, tree fs.FS, path string, d fs.DirEntry) error {
 	info, err := d.Info()
 	if err != nil {
 		return err
@@ -177,10 +190,14 @@ func writeEntry(b *bytes.Buffer, tree fs.FS, path string, d fs.DirEntry) error {
 			return err
 		}
 	}
+	writeEntry(b, mode, path, content)
+	return nil
+}
+
+func writeEntry(b *bytes.Buffer, mode, path string, content []byte) {
 	fmt.Fprintf(b, "M %s inline %s\ndata %d\n", mode, quotePath(path), len(content))
 	b.Write(content)
 	b.WriteByte('\n')
-	return nil
 }
 
 // quotePath writes a path the way fast-import reads any byte: C style, in octal where needed.
