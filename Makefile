@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 BIN := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-GOFLAGS_BUILD := -trimpath -ldflags "-X github.com/prloop/prloop/internal/cli.Version=$(VERSION)"
+GOFLAGS_BUILD := -ldflags "-X github.com/prloop/prloop/internal/cli.Version=$(VERSION)"
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 60s
@@ -19,10 +19,10 @@ build: ## Build bin/prloop and the gh extension's program
 	go build $(GOFLAGS_BUILD) -o $(BIN)/gh-review-loop ./cmd/gh-review-loop
 
 demo: build ## Review a bundled pull request end to end, offline, through the real gh
-	@gh="$$(sh tools/gh/build)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
+	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
 
 test: ## Run every test (TESTFLAGS=-race for the race detector)
-	@gh="$$(sh tools/gh/build)" && PRLOOP_GH="$$gh" go test $(TESTFLAGS) $(PKGS)
+	go test $(TESTFLAGS) $(PKGS)
 
 race: ## Run every test with the race detector
 	@$(MAKE) --no-print-directory test TESTFLAGS=-race

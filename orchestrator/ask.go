@@ -64,7 +64,7 @@ func (l *Loop) ask(ctx context.Context, req Request, round int, plan AgentPlan, 
 		return Heard{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
-	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(snap.Brief)
+	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(task.Brief)
 	heard := Heard{Answer: answer}
 	if r := answer.Reviewer; r != nil {
 		check := newChecker(l.History, snap)

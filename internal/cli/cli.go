@@ -111,3 +111,12 @@ func newRoot(p *Proc) *cobra.Command {
 	root.AddCommand(commands(p)...)
 	return root
 }
+
+// commands are all of prloop's.
+func commands(p *Proc) []*cobra.Command {
+	return []*cobra.Command{
+		runCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), replayCommand(p),
+		agentCommand(p), configCommand(p), schemaCommand(p), doctorCommand(p), versionCommand(p), demoCommand(p),
+		consensusCommand(p), sanitizeCommand(p),
+	}
+}

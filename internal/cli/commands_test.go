@@ -22,6 +22,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"pull": cmdPull, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
+	"landed": cmdLanded,
 }
 
 const markerLine = "<!-- pr-review-loop-marker -->"
@@ -88,6 +89,13 @@ func cmdPosted(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 3 {
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(reports[len(reports)-1]), 0o600))
 	}
+}
+
+// cmdLanded waits until a report stands on a pull request: landed N
+func cmdLanded(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "landed N")
+	p := worldOf(ts).pull(ts, args[0])
+	until(ts, "a comment", func() bool { return len(p.Comments()) > 0 })
 }
 
 // patience is how long a script waits for something that has to happen.

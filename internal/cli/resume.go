@@ -36,8 +36,9 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	view := p.view(o, run.ID)
+	view := p.view(o)
 	return s.drive(ctx, run.ID, nil, o, view, func(ctx context.Context, req orchestrator.Request) (*orchestrator.Loop, error) {
+		begin(view, req.Target, req.Agents)
 		return s.again(ctx, req, view.Event)
 	})
 }

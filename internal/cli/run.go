@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
@@ -40,7 +41,8 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	req := ord.request
-	view := p.view(o, req.Run)
+	view := p.view(o)
+	begin(view, req.Target, req.Agents)
 	loop, err := s.loop(ctx, req.Target, req.Agents, ord.settings, ord.history, ord.checkout, view.Event)
 	if err != nil { // a wrong key ends it here, before there is a run
 		view.Close()
@@ -55,7 +57,7 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 }
 
 // drive runs or continues a run under the live view, prints its result and turns it into an exit status.
-func (s *session) drive(ctx context.Context, run string, req *orchestrator.Request, o runOptions, view *view, build func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)) error {
+func (s *session) drive(ctx context.Context, run string, req *orchestrator.Request, o runOptions, view *live.View, build func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)) error {
 	result, err := s.execute(ctx, run, req, build)
 	result.Artifacts = s.folder.Path(run)
 	if err != nil {

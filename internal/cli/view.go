@@ -3,45 +3,49 @@ package cli
 import (
 	"fmt"
 	"io"
-	"sync"
+	"os"
 
-	"github.com/spf13/cobra"
-
+	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/markdown"
+	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
-// view shows a run while it goes on.
-type view struct {
-	mu  sync.Mutex
-	out io.Writer
-}
-
-func (p *Proc) view(o runOptions, run string) *view {
-	v := &view{out: p.Stderr}
-	fmt.Fprintln(v.out, "run", run)
-	return v
-}
-
-// Event shows one piece of news.
-func (v *view) Event(e review.Event) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if e.Kind == review.EventUsage {
-		return
+// view opens the view of a run: live on a terminal, groups in Actions, plain lines otherwise. News never mixes with what
+// a script reads from standard output.
+func (p *Proc) view(o runOptions) *live.View {
+	opts := live.Options{Out: p.Stderr, Width: p.width(), Color: p.color()}
+	switch {
+	case o.asJSON:
+	case p.inActions():
+		opts.Out, opts.Actions = p.Stdout, true
+	case p.terminal(p.Stdout):
+		opts.Out, opts.IsTerminal = p.Stdout, true
 	}
-	fmt.Fprintf(v.out, "%s %s %s\n", e.Agent, e.State, sanitize.Terminal(e.Message))
+	return live.New(opts)
 }
 
-// Close ends the view.
-func (v *view) Close() {}
+// begin announces the agents, so that the view shows all of them from the start.
+func begin(v *live.View, target review.Target, agents []orchestrator.AgentPlan) {
+	v.Event(review.Event{Kind: review.EventProgress, Message: target.String()})
+	for _, a := range agents {
+		v.Event(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
+	}
+}
 
-// show prints a finished run's result.
-func (p *Proc) show(v *view, s *session, result review.RunResult, o runOptions) error {
+// show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary for people, whose first
+// line names the consensus as the review loop spec writes it.
+func (p *Proc) show(v *live.View, s *session, result review.RunResult, o runOptions) error {
 	v.Close()
 	if o.asJSON {
 		return p.printJSON(result)
+	}
+	if p.inActions() {
+		live.Annotate(p.Stdout, result)
+		if err := p.stepSummary(s, result); err != nil {
+			return err
+		}
 	}
 	if o.dryRun {
 		body, err := s.folder.Load(result.Run, "review.md")
@@ -56,28 +60,41 @@ func (p *Proc) show(v *view, s *session, result review.RunResult, o runOptions) 
 	if result.Consensus != nil {
 		word = *result.Consensus
 	}
-	fmt.Fprintf(p.Stdout, "consensus: %s\noutcome: %s (%s)\n", word, result.Outcome, result.Reason)
-	for _, u := range result.Comments {
-		fmt.Fprintln(p.Stdout, u)
+	fmt.Fprintf(p.Stdout, "consensus: %s\noutcome: %s\n", word, result.Outcome)
+	live.Summary(p.Stdout, result, p.width(), p.color())
+	return nil
+}
+
+// stepSummary appends the report to the step summary of GitHub Actions.
+func (p *Proc) stepSummary(s *session, result review.RunResult) error {
+	path := p.env("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	body, err := s.folder.Load(result.Run, "review.md")
+	if err != nil {
+		body = []byte(result.Reason + "\n") // superseded before there was a report
+	}
+	text, err := sanitize.Filter(string(body))
+	if err != nil {
+		return fmt.Errorf("sanitize the step summary: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the step summary: %w", err)
+	}
+	defer f.Close()
+	if _, err := io.WriteString(f, text.String()+"\n"); err != nil {
+		return fmt.Errorf("write the step summary: %w", err)
 	}
 	return nil
 }
 
 // printMarkdown prints a report: rendered on a terminal, as it is otherwise.
 func (p *Proc) printMarkdown(body string, raw bool) error {
-	if raw || !p.terminal(p.Stdout) {
-		_, err := io.WriteString(p.Stdout, body)
-		return err
+	if !raw && p.terminal(p.Stdout) {
+		body = markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()})
 	}
-	_, err := io.WriteString(p.Stdout, markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()}))
+	_, err := io.WriteString(p.Stdout, body)
 	return err
-}
-
-// commands are all of prloop's.
-func commands(p *Proc) []*cobra.Command {
-	return []*cobra.Command{
-		runCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), replayCommand(p),
-		agentCommand(p), configCommand(p), schemaCommand(p), doctorCommand(p), versionCommand(p),
-		consensusCommand(p), sanitizeCommand(p),
-	}
 }

@@ -41,7 +41,14 @@ func setUp(e *testscript.Env, gh string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
-	return os.CopyFS(e.WorkDir, os.DirFS(filepath.Join("testdata", "share")))
+	if err := os.CopyFS(e.WorkDir, os.DirFS(filepath.Join("testdata", "share"))); err != nil {
+		return err
+	}
+	programs, err := filepath.Glob(filepath.Join(e.WorkDir, "*.sh"))
+	for _, file := range programs { // an archive knows no executable bit
+		err = errors.Join(err, os.Chmod(file, 0o755))
+	}
+	return err
 }
 
 func worldOf(ts *testscript.TestScript) *world { return ts.Value(worldKey{}).(*world) }
@@ -156,6 +163,9 @@ func cmdFault(ts *testscript.TestScript, neg bool, args []string) {
 		var err error
 		x.Times, err = strconv.Atoi(args[2])
 		ts.Check(err)
+	}
+	if x.Mode == forge.SlowBody {
+		x.After = patience
 	}
 	worldOf(ts).forge.Fail(x)
 }

@@ -1,0 +1,11 @@
+from shop.cart import Cart
+
+
+def test_total():
+    cart = Cart()
+    cart.add("tea", 450, 2)
+    assert cart.total() == 900
+
+
+def test_empty_cart_costs_nothing():
+    assert Cart().total() == 0
