@@ -62,7 +62,12 @@ func (m mode) writeLine(s string) string {
 // becomes one block of plain text, and if even that is refused, Redacted. A text that is such a point already is returned
 // as it is, which makes cleaning twice change nothing.
 func (m mode) settled(s string, limit int, pass func(string) string) string {
-	sound := func(t string) bool { return redactDeep(t) == t && checkBody(t, m) == nil }
+	sound := func(t string) bool {
+		if limit == maxBody && len(t) > Cap { // each of its parts will be settled by itself
+			return true
+		}
+		return redactDeep(t) == t && checkBody(t, m) == nil
+	}
 	good := func(t string) bool { return len(t) <= limit+limit/2 && pass(t) == t && sound(t) }
 	if good(s) {
 		return s

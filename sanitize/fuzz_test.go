@@ -30,7 +30,7 @@ var (
 	inactive   = regexp.MustCompile(`(?s)<code[ >].*?</code>|<code>.*?</code>|<a href="https://github\.com/octo/hello/(?:blob|commit|pull)/[^"]*">.*?</a>`)
 	anyTag     = regexp.MustCompile(`<[^>]*>`)
 	fineTag    = regexp.MustCompile(`^</?(?:p|h[1-6]|ul|ol|li|blockquote|pre|table|thead|tbody|tr|th|td|em|strong|del|br|hr|details|summary|b|i)>$|^<(?:ol start="[0-9]+"|br /|hr /|t[hd] style="text-align:[a-z]+"|t[hd] align="[a-z]+"|input (?:checked="" )?disabled="" type="checkbox" ?/?)>$|^<hr />$|^<br />$`)
-	mention    = regexp.MustCompile(`(?:^|[^A-Za-z0-9_])@[A-Za-z0-9]|[A-Za-z0-9_.-]#[0-9]|(?:^|[^&A-Za-z0-9_])#[0-9]+\b|https?://`)
+	mention    = regexp.MustCompile(`(?:^|[^A-Za-z0-9_])@[A-Za-z0-9]|[A-Za-z0-9_.-]#[0-9]|(?:^|[^&A-Za-z0-9_])#[0-9]+\b|https?://[^\s]`)
 )
 
 // rendered is an oracle of its own: it looks at the HTML a reader's browser would get, tag by tag, not at the tree.
@@ -222,7 +222,7 @@ func FuzzTerminal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Terminal(s)
 		for _, r := range got {
-			if r != '\n' && r != '\t' && !unicode.IsGraphic(r) && r != '\ufe0f' && unicode.Is(unicode.C, r) {
+			if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) {
 				t.Fatalf("Terminal(%q) holds %U", s, r)
 			}
 		}

@@ -16,6 +16,8 @@ var (
 		`|\bgh-[0-9]+`)
 	// closing is a closing word before something that is no text, such as a link.
 	closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]*$`)
+	// opening is the beginning of a mention or address whose rest is in the next node.
+	opening = regexp.MustCompile(`(?i)(?:@|[a-z][a-z0-9+.-]*://|www\.)$`)
 	// command is what other bots take for an order when a line begins with it (security T06).
 	command = regexp.MustCompile(`(?i)^[ \t]*(?:[/!]\w\S*|bors[ \t]+\S+|homu[ \t]+\S+|r[+?=]\S*|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|` +
 		`(?:re)?test this please|ok to test|add to whitelist|build this please|recheck\b|retest\b)`)
@@ -104,9 +106,9 @@ func (c converter) words(s string, start, more bool) []inline {
 			code(strings.TrimSpace(m))
 			s = m[len(strings.TrimRight(m, " \t")):]
 		}
-		if strings.HasSuffix(s, "@") {
-			text(s[:len(s)-1])
-			code("@")
+		if m := opening.FindString(s); m != "" {
+			text(s[:len(s)-len(m)])
+			code(m)
 			s = ""
 		}
 	}

@@ -25,7 +25,7 @@ var oracleParser = sync.OnceValue(func() parser.Parser {
 })
 
 var (
-	liveWord    = regexp.MustCompile(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://|\bwww\.[a-z]`)
+	liveWord    = regexp.MustCompile(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://[^\s]|\bwww\.[a-z]`)
 	lineCommand = regexp.MustCompile(`(?m)^[ \t]*[/!]\w`)
 	summaryLine = regexp.MustCompile(`^<summary>((?:[^<>]|<(?:code|b|i)>[^<>]*</(?:code|b|i)>)*)</summary>$`)
 	htmlCode    = regexp.MustCompile(`<code>[^<>]*</code>`)

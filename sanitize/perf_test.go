@@ -53,9 +53,9 @@ func TestHostileInputTakesLinearTime(t *testing.T) {
 				"Field":  func() { Field(s, p) },
 				"Inline": func() { Inline(s, p) },
 				"Redact": func() { Redact(s) },
-				"Comment": func() {
-					if _, err := Comment(s, Marker{}, p); err != nil {
-						t.Errorf("Comment: %v", err)
+				"Filter": func() {
+					if _, err := Filter(s); err != nil {
+						t.Errorf("Filter: %v", err)
 					}
 				},
 			} {
@@ -63,7 +63,7 @@ func TestHostileInputTakesLinearTime(t *testing.T) {
 				f()
 				took := time.Since(start)
 				t.Logf("%s: %v", what, took)
-				if took > 5*time.Second {
+				if took > 10*time.Second {
 					t.Errorf("%s took %v for %d bytes", what, took, len(s))
 				}
 			}

@@ -152,6 +152,7 @@ func TestLegitTextSurvives(t *testing.T) {
 		"- [ ] open\n- [x] done",
 		"C:\\temp\\new and /usr/bin are paths, e.g. ./a/b.",
 		"Café, 日本語, emoji \U0001F600 ❤️.",
+		"file:// and https:// URLs differ.",
 		"line one\\\nline two",
 	} {
 		if got := Field(s, testPolicy); got != s {
