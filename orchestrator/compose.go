@@ -63,7 +63,7 @@ func (b *bench) joined(c cleaner, group []int) (report.Finding, bool) {
 	shown := false
 	for _, i := range group {
 		one := b.findings[i]
-		f.By = append(f.By, c.inline(one.Source.Name))
+		f.By = append(f.By, one.Source.Name)
 		if b.support[i] == EvidenceVerified && one.Evidence != "" {
 			f.Verified = true
 			if f.Evidence == "" {

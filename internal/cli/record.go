@@ -25,6 +25,14 @@ func (r recorder) Save(_ context.Context, run, name string, data []byte) error {
 }
 
 func (r recorder) Finish(ctx context.Context, result review.RunResult) error {
+	verdict := review.Verdict{Issues: result.Issues, Distinct: result.Distinct, Rules: result.Rules}
+	if result.Consensus != nil {
+		verdict.Consensus = review.Conclusion(*result.Consensus)
+	}
+	round := store.Round{Run: result.Run, Number: result.Round, Verdict: verdict, Receipt: result.Receipt, Findings: result.Findings}
+	if err := r.store.SaveRound(ctx, round); err != nil {
+		return err
+	}
 	return r.store.FinishRun(ctx, result)
 }
 

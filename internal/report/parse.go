@@ -113,8 +113,8 @@ func (p *reader) report() Data {
 		p.at++
 	}
 	var d Data
-	p.need("# Review: ")
 	_, d.Receipt.Static = p.take(staticOnly)
+	p.need("# Review: ")
 	m := p.match(roundLine)
 	d.Round, d.Rounds, d.Target = p.int(m[0]), p.int(m[1]), p.target(m[2])
 	if m := outcomeLine.FindStringSubmatch(p.peek()); m != nil {

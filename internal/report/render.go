@@ -62,10 +62,10 @@ func (p *page) head(d Data) {
 			title = t
 		}
 	}
-	p.add("# Review: " + title)
 	if d.Receipt.Static {
-		p.add(staticOnly)
+		p.add(staticOnly) // the first line: nobody should take such a report for more than it is
 	}
+	p.add("# Review: " + title)
 	p.add(fmt.Sprintf("Round %d of %d for %s.", d.Round, d.Rounds, p.target(d.Target)))
 	if d.Outcome != "" {
 		p.add(strings.TrimSpace("**Outcome: " + span(string(d.Outcome)) + "** " + d.Reason))
