@@ -30,7 +30,7 @@ func TestWhatIsLeftOutAndWhy(t *testing.T) {
 	for _, row := range []struct{ says, text, path, want string }{
 		{"an ordinary file is given", change("a.go"), "a.go", ""},
 		{"lock files are summarised (design 5)", change("web/yarn.lock"), "web/yarn.lock", OmittedLockFile},
-		{"go.sum is a lock file, whatever enry says", change("go.sum"), "go.sum", OmittedLockFile},
+		{"go.sum is a lock file (libraries 8)", change("go.sum"), "go.sum", OmittedLockFile},
 		{"vendored code is summarised", change("vendor/x/y.go"), "vendor/x/y.go", OmittedVendored},
 		{"a vendor folder deeper down", change("a/node_modules/y.js"), "a/node_modules/y.js", OmittedVendored},
 		{"workflow files are never skipped (libraries 8)", change(".github/workflows/ci.yml"), ".github/workflows/ci.yml", ""},

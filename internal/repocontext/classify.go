@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-enry/go-enry/v2"
-
 	"github.com/prloop/prloop/internal/diff"
 )
 
@@ -20,14 +18,14 @@ const (
 	OmittedOverBudget = "over budget"
 )
 
-// lockFiles are written by package managers; enry calls only some of them generated.
+// lockFiles are written by package managers.
 var lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
 	"go.sum", "go.work.sum", "Cargo.lock", "Gemfile.lock", "poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "pixi.lock",
 	"composer.lock", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "Cartfile.resolved",
-	"packages.lock.json", "gradle.lockfile", "conan.lock", ".terraform.lock.hcl"}
+	"packages.lock.json", "gradle.lockfile", "conan.lock", ".terraform.lock.hcl", "MODULE.bazel.lock", "esy.lock", "Gopkg.lock", "glide.lock"}
 
-// vendorFolders hold other people's code. enry's own list also names CI files, testdata, caches and fixtures, where a
-// change must be seen, so its word counts below these folders only.
+// vendorFolders hold other people's code. Linguist's list also names CI files, testdata, caches and fixtures, where a
+// change must be seen.
 var vendorFolders = []string{"vendor", "vendors", "node_modules", "bower_components", "jspm_packages", "Godeps", "Pods", "Carthage",
 	"third_party", "third-party", "thirdparty", "3rdparty", "3rd_party"}
 
@@ -43,17 +41,18 @@ func byName(f *diff.File) string {
 		return ""
 	case slices.Contains(lockFiles, base):
 		return OmittedLockFile
-	case vendored(dir) && enry.IsVendor(f.Path):
+	case below(dir, vendorFolders):
 		return OmittedVendored
-	case strings.HasSuffix(base, ".min.js"), strings.HasSuffix(base, ".min.css"), enry.IsGenerated(f.Path, nil):
+	case namedGenerated(f.Path):
 		return OmittedGenerated
 	}
 	return ""
 }
 
-func vendored(dir string) bool {
+// below reports whether one of the folders of a path is in the list.
+func below(dir string, folders []string) bool {
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
-		if slices.Contains(vendorFolders, part) {
+		if slices.Contains(folders, part) {
 			return true
 		}
 	}
@@ -70,14 +69,6 @@ func neverSkipped(p string) bool {
 	}
 	base := path.Base(p)
 	return strings.HasPrefix(base, ".git") || base == "Jenkinsfile" || base == "Makefile" || base == ".gitlab-ci.yml"
-}
-
-// generatedHead is how much of a file is searched for a generator's mark.
-const generatedHead = 8 << 10
-
-// saysGenerated reports whether a file's text claims to be generated.
-func saysGenerated(p string, text []byte) bool {
-	return !neverSkipped(p) && len(text) > 0 && enry.IsGenerated(p, text[:min(len(text), generatedHead)])
 }
 
 // addedHead is the beginning of a new file, taken from its diff.

@@ -1,7 +1,6 @@
 package repocontext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/odvcencio/gotreesitter"
@@ -23,7 +22,7 @@ type Function struct {
 }
 
 // importLine finds imports where the structure of a file is not known.
-var importLine = regexp.MustCompile(`^\s*(import|from|use|using|require|require_relative|#\s*include|@import)\b.*`)
+var importLine = lazily(`^\s*(import|from|use|using|require|require_relative|#\s*include|@import)\b.*`)
 
 // importLimit bounds the list of imports.
 const importLimit = 100
@@ -69,7 +68,7 @@ func (w *walker) imports(root *gotreesitter.Node) []string {
 func importsByLine(lines []string) []string {
 	all := []string{}
 	for _, l := range lines {
-		if len(all) < importLimit && len(l) < 400 && importLine.MatchString(l) {
+		if len(all) < importLimit && len(l) < 400 && importLine().MatchString(l) {
 			all = append(all, strings.TrimSpace(strings.ToValidUTF8(l, "\ufffd")))
 		}
 	}
