@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -191,7 +192,7 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings) (*g
 		return nil, usage("set OPENAI_API_KEY, or use --reviewers static", "a builtin reviewer needs a model, and none is configured")
 	}
 	g, err := gateway.Start(ctx, gateway.Options{
-		Upstreams: []gateway.Upstream{{Name: "model endpoint", BaseURL: settings.BaseURL, Key: gateway.NewSecret(settings.APIKey.Reveal())}},
+		Upstreams: []gateway.Upstream{{Name: endpointName(settings.BaseURL), BaseURL: settings.BaseURL, Key: gateway.NewSecret(settings.APIKey.Reveal())}},
 		Log:       s.log.Named("gateway"),
 	})
 	if err != nil {
@@ -202,6 +203,14 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings) (*g
 		return nil, err
 	}
 	return g, nil
+}
+
+// endpointName is what errors call a model endpoint: its host.
+func endpointName(base string) string {
+	if u, err := url.Parse(base); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return base
 }
 
 // fenceOf derives the word around untrusted text from the key and the run: the same for all reviewers of a run, so that

@@ -64,8 +64,11 @@ type UnreachableError struct {
 	Err            error
 }
 
-// Error names endpoint and host, then the cause.
+// Error names endpoint and host, once if they are the same, then the cause.
 func (e *UnreachableError) Error() string {
+	if e.Upstream == e.Host {
+		return fmt.Sprintf("model endpoint %s cannot be reached: %v", e.Host, e.Err)
+	}
 	return fmt.Sprintf("model endpoint %s (%s) cannot be reached: %v", e.Upstream, e.Host, e.Err)
 }
 
