@@ -215,7 +215,7 @@ var runID = regexp.MustCompile(`[0-9]{8}T[0-9.]+Z_[0-9a-f]{16}`)
 // cmdRunID puts the newest run's id, as prloop runs gives it, into a variable: runid VARIABLE
 func cmdRunID(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) == 1, "runid VARIABLE")
-	ts.Check(ts.Exec("prloop", "runs", "--jq", ".[0].run"))
+	ts.Check(ts.Exec("prloop", "runs", "--json", "run", "--jq", ".[0].run"))
 	id := runID.FindString(ts.ReadFile("stdout"))
 	if id == "" {
 		ts.Fatalf("prloop runs names no run")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/artifacts"
 	"github.com/prloop/prloop/internal/store"
@@ -60,6 +61,9 @@ func (o outbox) Intend(ctx context.Context, p orchestrator.Posting) (orchestrato
 		return p, fmt.Errorf("stored nonce %q is of another part than %d", e.Nonce, p.Part)
 	}
 	p.Nonce, p.SentAt, p.URL = nonce, e.SentAt, e.CommentURL
+	if e.State == store.StateAbsent {
+		p.SentAt = time.Time{} // proven not to be there
+	}
 	if e.Body != p.Body.String() {
 		// What was intended first is what is said. It was sanitized then, and is checked again now.
 		if p.Body, err = sanitize.Restore(e.Body, o.policy); err != nil {

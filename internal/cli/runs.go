@@ -6,41 +6,40 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
-	"github.com/cli/go-gh/v2/pkg/jq"
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
-	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
-// listed is one row of `prloop runs --json`.
-type listed struct {
-	Run     string         `json:"run"`
-	Target  string         `json:"target"`
-	PR      int            `json:"pr"`
-	Head    string         `json:"head"`
-	State   store.RunState `json:"state"`
-	Outcome review.Outcome `json:"outcome"`
-	Created time.Time      `json:"created"`
-	Updated time.Time      `json:"updated"`
+// runFields are what `prloop runs --json` can print.
+var runFields = []string{"run", "target", "pr", "head", "state", "outcome", "created", "updated"}
+
+func runRow(r store.Run) map[string]any {
+	return map[string]any{
+		"run": r.ID, "target": r.Target.String(), "pr": r.Target.PR, "head": r.Head, "state": r.State, "outcome": r.Outcome,
+		"created": r.Created, "updated": r.Updated,
+	}
 }
 
 func runsCommand(p *Proc) *cobra.Command {
-	var repo, expr string
+	var repo string
 	var pr, limit int
-	var asJSON bool
+	var list listFlags
 	c := &cobra.Command{
-		Use:   "runs",
-		Short: "List what ran",
-		Args:  args(cobra.NoArgs),
+		Use:     "runs",
+		Short:   "List what ran",
+		Example: "  prloop runs --pr 123\n  prloop runs --json run,outcome --jq '.[] | select(.outcome != \"converged\") | .run'",
+		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := list.check(runFields); err != nil {
+				return err
+			}
 			f := store.Filter{PR: pr, Limit: limit}
 			if repo != "" {
 				r, err := github.ParseRepo(repo, github.DefaultHost(p.Env))
@@ -58,49 +57,34 @@ func runsCommand(p *Proc) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.printRuns(runs, asJSON, expr)
+			if len(list.fields) == 0 {
+				return p.printRuns(runs)
+			}
+			rows := make([]map[string]any, len(runs))
+			for i, r := range runs {
+				rows[i] = runRow(r)
+			}
+			return list.print(p.Stdout, rows, p.width(), p.color())
 		},
 	}
 	c.Flags().StringVarP(&repo, "repo", "R", "", "only runs of `[HOST/]OWNER/REPO`")
 	c.Flags().IntVar(&pr, "pr", 0, "only runs of pull request `N`")
 	c.Flags().IntVarP(&limit, "limit", "L", 30, "at most `N` runs")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().StringVarP(&expr, "jq", "q", "", "filter the JSON with a jq `EXPRESSION`")
+	list.add(c, runFields)
 	return c
 }
 
-func (p *Proc) printRuns(runs []store.Run, asJSON bool, expr string) error {
-	rows := []listed{}
-	for _, r := range runs {
-		rows = append(rows, listed{r.ID, r.Target.String(), r.Target.PR, r.Head, r.State, r.Outcome, r.Created, r.Updated})
-	}
-	if asJSON || expr != "" {
-		data, err := json.Marshal(rows)
-		if err != nil {
-			return fmt.Errorf("encode the list of runs: %w", err)
-		}
-		if expr == "" {
-			_, err = fmt.Fprintln(p.Stdout, string(data))
-			return err
-		}
-		if err := jq.Evaluate(strings.NewReader(string(data)), p.Stdout, expr); err != nil {
-			return usage("see the jq manual", "jq expression: %w", err)
-		}
-		return nil
-	}
-	tty := p.terminal(p.Stdout)
-	if len(rows) == 0 {
+func (p *Proc) printRuns(runs []store.Run) error {
+	if len(runs) == 0 {
 		fmt.Fprintln(p.Stderr, "no runs yet")
 		return nil
 	}
-	t := tableprinter.New(p.Stdout, tty, max(p.width(), 100))
+	t := tableprinter.New(p.Stdout, p.terminal(p.Stdout), p.width())
 	t.AddHeader([]string{"RUN", "TARGET", "STATE", "OUTCOME", "STARTED"})
-	for _, r := range rows {
-		t.AddField(r.Run)
-		t.AddField(sanitize.Terminal(r.Target))
-		t.AddField(string(r.State))
-		t.AddField(string(r.Outcome))
-		t.AddField(r.Created.Format(time.RFC3339))
+	for _, r := range runs {
+		for _, cell := range []string{r.ID, r.Target.String(), string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339)} {
+			t.AddField(sanitize.Terminal(cell))
+		}
 		t.EndRow()
 	}
 	return t.Render()
