@@ -1,21 +1,22 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 var (
 	// assignment is a name that promises a secret, a sign of assignment and a value: code, YAML, JSON, dotenv, headers.
-	assignment = regexp.MustCompile(`(?i)((?:api_?-?key|secret|token|passw(?:or)?d|passphrase|pwd|credential|private_?-?key|access_?-?key|auth_?-?key|account_?-?key|encryption_?-?key|signing_?-?key|_key|_auth|bearer)[0-9a-z_.-]{0,24}\\?["'\x60]?\]?\s{0,4}(?::=|=>|==|=|:)\s{0,4}(?:bearer |basic )?)(\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
+	assignment = lazyregexp.New(`(?i)((?:api_?-?key|secret|token|passw(?:or)?d|passphrase|pwd|credential|private_?-?key|access_?-?key|auth_?-?key|account_?-?key|encryption_?-?key|signing_?-?key|_key|_auth|bearer)[0-9a-z_.-]{0,24}\\?["'\x60]?\]?\s{0,4}(?::=|=>|==|=|:)\s{0,4}(?:bearer |basic )?)(\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
 	// urlPassword is the password of a URL with user information.
-	urlPassword = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,80}:)([^\s/@"'\x60<>\[\]|]{3,})@`)
+	urlPassword = lazyregexp.New(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,80}:)([^\s/@"'\x60<>\[\]|]{3,})@`)
 	// authHeader is the credential of an Authorization header.
-	authHeader = regexp.MustCompile(`(?i)(authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+)([0-9A-Za-z._~+/=-]{8,})`)
+	authHeader = lazyregexp.New(`(?i)(authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+)([0-9A-Za-z._~+/=-]{8,})`)
 
-	passwordName = regexp.MustCompile(`(?i)passw|passphrase|pwd`)
+	passwordName = lazyregexp.New(`(?i)passw|passphrase|pwd`)
 	// reference is a value that names a secret instead of being one.
-	reference = regexp.MustCompile(`^(?:[$%@*&.]|\\?\$|env[.:]|process\.|os\.|config\.|https?://|/)|^[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)+$|^[A-Z][A-Z_]+$|^[x*.#-]+$`)
+	reference = lazyregexp.New(`^(?:[$%@*&.]|\\?\$|env[.:]|process\.|os\.|config\.|https?://|/)|^[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)+$|^[A-Z][A-Z_]+$|^[x*.#-]+$`)
 )
 
 // secretNames is the prefilter of assignment.

@@ -1,16 +1,17 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // escapes are terminal escape sequences: CSI, then strings (OSC, DCS, SOS, PM, APC) with or without their end, then the
 // two-byte kind. An unended string ends with its line, so that it cannot swallow the text after it.
-var escapes = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
+var escapes = lazyregexp.New(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
 	`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}\x{9e}\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})?` +
 	`|\x1b[ -/]*[0-~]?`)
 

@@ -1,11 +1,12 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/zricethezav/gitleaks/v8/detect"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // deepDetector is gitleaks with its own rules, loaded at the first use: 85 ms that most invocations never pay.
@@ -22,7 +23,7 @@ var deepDetector = sync.OnceValues(func() (*detect.Detector, error) {
 var deepLock sync.Mutex
 
 // candidate is a line gitleaks could find anything in: a long word with a digit, which nearly all of its rules ask for.
-var candidate = regexp.MustCompile(`[0-9A-Za-z_+/=.~-]{10,}`)
+var candidate = lazyregexp.New(`[0-9A-Za-z_+/=.~-]{10,}`)
 
 // redactDeep is the second pass over what our own patterns left (gitleaks 8.30.1, 222 rules). It redacts by the text of
 // the secret, since positions are unreliable. Only lines that hold a long word with a digit, and their neighbours, are

@@ -1,13 +1,14 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // htmlPair is the little HTML a summary may carry. A summary is HTML to GitHub, not Markdown, so formatting is written
 // with tags there.
-var htmlPair = regexp.MustCompile(`<(code|b|strong|i|em)>([^<>]*)</(?:code|b|strong|i|em)>`)
+var htmlPair = lazyregexp.New(`<(code|b|strong|i|em)>([^<>]*)</(?:code|b|strong|i|em)>`)
 
 // summary reads the line of a summary: Markdown and the tags above.
 func (c converter) summary(line string) []inline {

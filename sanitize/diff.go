@@ -1,24 +1,25 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 var (
 	// diffWords are the words every full diff of git begins with. They never stand in a result, not even in a sentence.
-	diffWords = regexp.MustCompile(`diff\s+--(?:git|cc|combined)\b`)
+	diffWords = lazyregexp.New(`diff\s+--(?:git|cc|combined)\b`)
 	// diffPath is those words with a path after them: a diff, not talk about one.
-	diffPath = regexp.MustCompile(`diff\s+--(?:git|cc|combined)\s+["\w./]`)
+	diffPath = lazyregexp.New(`diff\s+--(?:git|cc|combined)\s+["\w./]`)
 	// diffInJSON is a diff written as one line of a JSON string, line ends escaped.
-	diffInJSON = regexp.MustCompile(`diff\s+--(?:git|cc|combined)\b(?:[^"\\]|\\[^u"]|\\u[0-9a-fA-F]{4}|\\")*`)
+	diffInJSON = lazyregexp.New(`diff\s+--(?:git|cc|combined)\b(?:[^"\\]|\\[^u"]|\\u[0-9a-fA-F]{4}|\\")*`)
 	// container is what quotes and lists put before a line's own text.
-	container = regexp.MustCompile(`^(?:[ \t>]|[-*+] |[0-9]{1,9}[.)] )*`)
-	quotes    = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
-	hunkHead  = regexp.MustCompile(`^@@+ (?:-[0-9]+(?:,[0-9]+)? ){1,8}\+[0-9]+(?:,[0-9]+)? @@`)
-	diffHead  = regexp.MustCompile(`^(?:diff --|index [0-9a-f]|--- |\+\+\+ |@@|\\ No newline|new file mode|deleted file mode|` +
+	container = lazyregexp.New(`^(?:[ \t>]|[-*+] |[0-9]{1,9}[.)] )*`)
+	quotes    = lazyregexp.New(`^ {0,3}(?:> ?)+`)
+	hunkHead  = lazyregexp.New(`^@@+ (?:-[0-9]+(?:,[0-9]+)? ){1,8}\+[0-9]+(?:,[0-9]+)? @@`)
+	diffHead  = lazyregexp.New(`^(?:diff --|index [0-9a-f]|--- |\+\+\+ |@@|\\ No newline|new file mode|deleted file mode|` +
 		`old mode|new mode|similarity index|dissimilarity index|rename (?:from|to) |copy (?:from|to) |Binary files|GIT binary patch)`)
-	fenceLine = regexp.MustCompile("^(?:```+|~~~+)")
+	fenceLine = lazyregexp.New("^(?:```+|~~~+)")
 )
 
 // maxQuotedChanges is how many changed lines in a row a code block may quote without a header (security 7.3).

@@ -1,20 +1,21 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 var (
 	// keyHead is the review loop spec's BEGIN PRIVATE KEY in all its kinds, with or without dashes: a header alone is
 	// redacted too.
-	keyHead = regexp.MustCompile(`-*\s?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|PuTTY-User-Key-File-[0-9]`)
-	keyEnd  = regexp.MustCompile(`-*\s?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|Private-MAC:\s*[0-9a-fA-F]*`)
+	keyHead = lazyregexp.New(`-*\s?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|PuTTY-User-Key-File-[0-9]`)
+	keyEnd  = lazyregexp.New(`-*\s?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|Private-MAC:\s*[0-9a-fA-F]*`)
 	// keyText is key material that follows a header on its own line, real or escaped line ends between.
-	keyText = regexp.MustCompile(`^(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{16,})*(?:\\[nr])*`)
+	keyText = lazyregexp.New(`^(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{16,})*(?:\\[nr])*`)
 	// keyLine is one line of an armoured key, perhaps as a piece of a string in code.
-	keyLine = regexp.MustCompile("^[\"'`]?(?:[A-Za-z0-9+/=]{16,}|(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Public-Lines|Private-Lines|Key-Derivation|Argon2-[A-Za-z]+): ?.*|\\[REDACTED\\])(?:\\\\[nr])*[\"'`]?[ \t]*[+,;.\\\\]?$")
-	keyRest = regexp.MustCompile(`^[A-Za-z0-9+/]{1,76}={0,2}$`)
+	keyLine = lazyregexp.New("^[\"'`]?(?:[A-Za-z0-9+/=]{16,}|(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Public-Lines|Private-Lines|Key-Derivation|Argon2-[A-Za-z]+): ?.*|\\[REDACTED\\])(?:\\\\[nr])*[\"'`]?[ \t]*[+,;.\\\\]?$")
+	keyRest = lazyregexp.New(`^[A-Za-z0-9+/]{1,76}={0,2}$`)
 )
 
 // maxKeyLines bounds how far the end of a key is looked for.

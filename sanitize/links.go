@@ -2,17 +2,17 @@ package sanitize
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
 var (
 	// pages are the parts of a repository that reports point into (security T38).
-	pages    = regexp.MustCompile(`^(?:blob/[^/]+/.+|commit/[0-9a-fA-F]{7,64}|pull/[0-9]+(?:/files|/commits(?:/[0-9a-fA-F]{7,64})?)?)$`)
-	fragment = regexp.MustCompile(`^[0-9A-Za-z_-]*$`)
-	plainURL = regexp.MustCompile(`^[0-9A-Za-z/._~:@!$+,;=%#?&-]*$`)
+	pages    = lazyregexp.New(`^(?:blob/[^/]+/.+|commit/[0-9a-fA-F]{7,64}|pull/[0-9]+(?:/files|/commits(?:/[0-9a-fA-F]{7,64})?)?)$`)
+	fragment = lazyregexp.New(`^[0-9A-Za-z_-]*$`)
+	plainURL = lazyregexp.New(`^[0-9A-Za-z/._~:@!$+,;=%#?&-]*$`)
 )
 
 // ownPage returns the canonical address of a page of repo, and whether raw is one: a file at a commit, a commit, a pull

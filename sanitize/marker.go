@@ -8,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // markWord is what makes the first line a marker; it stands in a comment exactly once.
@@ -44,11 +45,11 @@ type Marker struct {
 var ErrMarker = errors.New("marker not authentic")
 
 var (
-	markerName = regexp.MustCompile(`^[0-9A-Za-z._:/+-]{1,100}$`)
-	reviewLine = regexp.MustCompile(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
-	ownLine    = regexp.MustCompile(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) ` +
+	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
+	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
+	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) ` +
 		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100}) mac=([0-9a-f]{64}) -->$`)
-	plainMark = regexp.MustCompile(`<!--\s*` + markWord + `\s*-->`)
+	plainMark = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
 
 // valid refuses names that could end the HTML comment they stand in.

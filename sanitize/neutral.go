@@ -1,29 +1,30 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 var (
 	// active is everything GitHub turns into something: addresses, closing words with their reference, mentions (and
 	// owner@commit, mail addresses, package@version), references to issues. Neighbours belong to the match, so that what
 	// becomes code reads as one word.
-	active = regexp.MustCompile(`(?i)(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>"\x60|\\]+` +
+	active = lazyregexp.New(`(?i)(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>"\x60|\\]+` +
 		`|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]+(?:(?:[\w.-]+/)?[\w.-]*#[0-9]+|gh-[0-9]+|https?://[^\s<>"\x60|\\]+)` +
 		`|[\w.%+/-]*@[a-z0-9][\w./@-]*` +
 		`|(?:[\w.-]+/)*[\w.-]*#[0-9]+` +
 		`|\bgh-[0-9]+`)
 	// closing is a closing word before something that is no text, such as a link.
-	closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]*$`)
+	closing = lazyregexp.New(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]*$`)
 	// opening is the beginning of a mention or address whose rest is in the next node.
-	opening = regexp.MustCompile(`(?i)(?:@|[a-z][a-z0-9+.-]*://|www\.)$`)
+	opening = lazyregexp.New(`(?i)(?:@|[a-z][a-z0-9+.-]*://|www\.)$`)
 	// command is what other bots take for an order when a line begins with it (security T06).
-	command = regexp.MustCompile(`(?i)^[ \t]*(?:[/!]\w\S*|bors[ \t]+\S+|homu[ \t]+\S+|r[+?=]\S*|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|` +
+	command = lazyregexp.New(`(?i)^[ \t]*(?:[/!]\w\S*|bors[ \t]+\S+|homu[ \t]+\S+|r[+?=]\S*|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|` +
 		`(?:re)?test this please|ok to test|add to whitelist|build this please|recheck\b|retest\b)`)
 	// commandLine is an order on a line of its own inside a code block: bots read the source, not the rendering.
-	commandLine = regexp.MustCompile(`(?i)^(?:[/!][a-z][a-z-]*(?:[ \t][\w@ .-]*)?|bors[ \t]+[\w+= -]+|@(?:dependabot|mergify|mergifyio|renovate|renovatebot|bors|homu|prow|coderabbitai|copilot|claude|codex|k8s-ci-robot|rustbot)\b.*)$`)
-	urlWord     = regexp.MustCompile(`(?i)^(?:[a-z][a-z0-9+.-]{1,20}://|www\.)`)
+	commandLine = lazyregexp.New(`(?i)^(?:[/!][a-z][a-z-]*(?:[ \t][\w@ .-]*)?|bors[ \t]+[\w+= -]+|@(?:dependabot|mergify|mergifyio|renovate|renovatebot|bors|homu|prow|coderabbitai|copilot|claude|codex|k8s-ci-robot|rustbot)\b.*)$`)
+	urlWord     = lazyregexp.New(`(?i)^(?:[a-z][a-z0-9+.-]{1,20}://|www\.)`)
 )
 
 // neutralise turns active words of text nodes into code spans (security 7.2, step 8). Within code GitHub looks for

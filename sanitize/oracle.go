@@ -2,7 +2,6 @@ package sanitize
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -14,6 +13,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // oracleParser reads with everything on that GitHub reads: HTML, bare addresses, footnotes. It shares nothing with the
@@ -25,11 +26,11 @@ var oracleParser = sync.OnceValue(func() parser.Parser {
 })
 
 var (
-	liveWord    = regexp.MustCompile(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://[^\s]|\bwww\.[a-z]`)
-	lineCommand = regexp.MustCompile(`(?m)^[ \t]*[/!]\w`)
-	summaryLine = regexp.MustCompile(`^<summary>((?:[^<>]|<(?:code|b|i)>[^<>]*</(?:code|b|i)>)*)</summary>$`)
-	htmlCode    = regexp.MustCompile(`<code>[^<>]*</code>`)
-	htmlTag     = regexp.MustCompile(`</?(?:b|i)>`)
+	liveWord    = lazyregexp.New(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://[^\s]|\bwww\.[a-z]`)
+	lineCommand = lazyregexp.New(`(?m)^[ \t]*[/!]\w`)
+	summaryLine = lazyregexp.New(`^<summary>((?:[^<>]|<(?:code|b|i)>[^<>]*</(?:code|b|i)>)*)</summary>$`)
+	htmlCode    = lazyregexp.New(`<code>[^<>]*</code>`)
+	htmlTag     = lazyregexp.New(`</?(?:b|i)>`)
 )
 
 // check is the oracle over the exact bytes of a comment (security 7.2, step 11).

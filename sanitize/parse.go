@@ -2,7 +2,6 @@ package sanitize
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -11,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // readMarkdown and readLine parse GFM without HTML and without bare addresses: both are text to us, so nothing can hide
@@ -70,7 +71,7 @@ func (*tag) Kind() ast.NodeKind            { return kindTag }
 func (*tag) IsRaw() bool                   { return true }
 func (t *tag) Dump(source []byte, lvl int) { ast.DumpHelper(t, source, lvl, nil, nil) }
 
-var tagLine = regexp.MustCompile(`^(?:<details>|</details>|<summary>[^\n]*</summary>)$`)
+var tagLine = lazyregexp.New(`^(?:<details>|</details>|<summary>[^\n]*</summary>)$`)
 
 // tagParser reads tag lines. They carry no attributes; everything else that looks like HTML stays text.
 type tagParser struct{}
@@ -131,7 +132,7 @@ func (crowdTransformer) Transform(node *ast.Paragraph, reader text.Reader, _ par
 // maxContainers is how deep quotes and lists may be nested on one line; more costs the parser seconds (libraries 9).
 const maxContainers = 12
 
-var containerMark = regexp.MustCompile(`^[ \t]*(?:>|[-*+](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$))`)
+var containerMark = lazyregexp.New(`^[ \t]*(?:>|[-*+](?:[ \t]|$)|[0-9]{1,9}[.)](?:[ \t]|$))`)
 
 // flatten bounds nesting before anything is parsed: excess quote and list marks of a line are dropped, and indentation is
 // cut to what maxContainers levels need.

@@ -2,25 +2,26 @@ package sanitize
 
 import (
 	"math"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // pattern finds one kind of secret. Patterns have no boundary on their left: text around a secret never un-redacts it.
 type pattern struct {
 	// words is the prefilter: at least one must stand in the text, or re is not tried.
 	words []string
-	re    *regexp.Regexp
+	re    *lazyregexp.Regexp
 	// sure is asked about each match when it is set.
 	sure func(string) bool
 }
 
 // specPatterns are the review loop spec's, literally and before all others; "BEGIN PRIVATE KEY" is in keyblock.go.
 var specPatterns = []pattern{
-	{words: []string{"AKIA"}, re: regexp.MustCompile(`AKIA[0-9A-Z]{4,}`)},
-	{words: []string{"xoxb-"}, re: regexp.MustCompile(`xoxb-[0-9A-Za-z-]*`)},
-	{words: []string{"ghp_"}, re: regexp.MustCompile(`ghp_[0-9A-Za-z]*`)},
+	{words: []string{"AKIA"}, re: lazyregexp.New(`AKIA[0-9A-Z]{4,}`)},
+	{words: []string{"xoxb-"}, re: lazyregexp.New(`xoxb-[0-9A-Za-z-]*`)},
+	{words: []string{"ghp_"}, re: lazyregexp.New(`ghp_[0-9A-Za-z]*`)},
 }
 
 // ownPatterns are anchored on what the issuer put into the token.
@@ -28,51 +29,51 @@ var specPatterns = []pattern{
 var ownPatterns = sync.OnceValue(func() []pattern {
 	return []pattern{
 		one("github_pat_", `github_pat_[0-9A-Za-z_]{10,}`),
-		{words: []string{"gho_", "ghu_", "ghs_", "ghr_"}, re: regexp.MustCompile(`gh[ousr]_[0-9A-Za-z]{16,}`)},
-		{words: []string{"ASIA", "ABIA", "ACCA", "A3T"}, re: regexp.MustCompile(`(?:ASIA|ABIA|ACCA|A3T[0-9A-Z])[0-9A-Z]{16}`)},
+		{words: []string{"gho_", "ghu_", "ghs_", "ghr_"}, re: lazyregexp.New(`gh[ousr]_[0-9A-Za-z]{16,}`)},
+		{words: []string{"ASIA", "ABIA", "ACCA", "A3T"}, re: lazyregexp.New(`(?:ASIA|ABIA|ACCA|A3T[0-9A-Z])[0-9A-Z]{16}`)},
 		one("glpat-", `glpat-[0-9A-Za-z_-]{16,}`),
-		{words: []string{"xox", "xapp-", "xoxe"}, re: regexp.MustCompile(`(?:xox[acdeoprs](?:\.xox[bp])?-|xapp-)[0-9A-Za-z-]{10,}`)},
+		{words: []string{"xox", "xapp-", "xoxe"}, re: lazyregexp.New(`(?:xox[acdeoprs](?:\.xox[bp])?-|xapp-)[0-9A-Za-z-]{10,}`)},
 		one("hooks.slack.com/", `hooks\.slack\.com/(?:services|workflows|triggers)/[0-9A-Za-z/_-]{20,}`),
-		{words: []string{"sk-"}, re: regexp.MustCompile(`sk-[0-9A-Za-z]{20,}`), sure: hasDigit},
-		{words: []string{"sk-"}, re: regexp.MustCompile(`sk-(?:proj|ant|or|svcacct|admin|live|test|api\d\d)-[0-9A-Za-z_-]{16,}`), sure: hasDigit},
-		{words: []string{"k_live_", "k_test_", "k_prod_"}, re: regexp.MustCompile(`[srp]k_(?:live|test|prod)_[0-9A-Za-z]{10,}`)},
+		{words: []string{"sk-"}, re: lazyregexp.New(`sk-[0-9A-Za-z]{20,}`), sure: hasDigit},
+		{words: []string{"sk-"}, re: lazyregexp.New(`sk-(?:proj|ant|or|svcacct|admin|live|test|api\d\d)-[0-9A-Za-z_-]{16,}`), sure: hasDigit},
+		{words: []string{"k_live_", "k_test_", "k_prod_"}, re: lazyregexp.New(`[srp]k_(?:live|test|prod)_[0-9A-Za-z]{10,}`)},
 		one("whsec_", `whsec_[0-9A-Za-z+/=]{20,}`),
 		one("AIza", `AIza[0-9A-Za-z_-]{30,}`),
 		one("GOCSPX-", `GOCSPX-[0-9A-Za-z_-]{20,}`),
 		one("ya29.", `ya29\.[0-9A-Za-z_-]{20,}`),
 		one("eyJ", `eyJ[0-9A-Za-z_-]{8,}\.(?:eyJ[0-9A-Za-z_-]{4,}|[0-9A-Za-z_-]{16,})(?:\.[0-9A-Za-z_-]*)*`),
-		{words: []string{"npm_"}, re: regexp.MustCompile(`npm_[0-9A-Za-z]{30,}`)},
+		{words: []string{"npm_"}, re: lazyregexp.New(`npm_[0-9A-Za-z]{30,}`)},
 		one("pypi-AgEI", `pypi-AgEI[0-9A-Za-z_-]{20,}`),
 		one("rubygems_", `rubygems_[0-9a-f]{40,}`),
 		one("dckr_pat_", `dckr_(?:pat|oat)_[0-9A-Za-z_-]{20,}`),
-		{words: []string{"_v1_"}, re: regexp.MustCompile(`do[oprt]_v1_[0-9a-f]{32,}`)},
+		{words: []string{"_v1_"}, re: lazyregexp.New(`do[oprt]_v1_[0-9a-f]{32,}`)},
 		one("SG.", `SG\.[0-9A-Za-z_-]{16,}\.[0-9A-Za-z_-]{16,}`),
-		{words: []string{"shp"}, re: regexp.MustCompile(`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{24,}`)},
+		{words: []string{"shp"}, re: lazyregexp.New(`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{24,}`)},
 		one("AGE-SECRET-KEY-1", `AGE-SECRET-KEY-1[0-9A-Z]{20,}`),
-		{words: []string{"hf_"}, re: regexp.MustCompile(`hf_[0-9A-Za-z]{30,}`)},
-		{words: []string{"gsk_"}, re: regexp.MustCompile(`gsk_[0-9A-Za-z]{30,}`)},
+		{words: []string{"hf_"}, re: lazyregexp.New(`hf_[0-9A-Za-z]{30,}`)},
+		{words: []string{"gsk_"}, re: lazyregexp.New(`gsk_[0-9A-Za-z]{30,}`)},
 		one("api_org_", `api_org_[0-9A-Za-z]{20,}`),
 		one("-u ", `-u\s+["']?[\w.-]+:[^\s"'$]{4,}`),
 		one("xai-", `xai-[0-9A-Za-z]{40,}`),
 		one("lin_api_", `lin_api_[0-9A-Za-z]{30,}`),
 		one("pul-", `pul-[0-9a-f]{40}`),
-		{words: []string{"hvs.", "hvb."}, re: regexp.MustCompile(`hv[bs]\.[0-9A-Za-z_-]{20,}`)},
-		{words: []string{"dapi"}, re: regexp.MustCompile(`dapi[0-9a-f]{32}`)},
+		{words: []string{"hvs.", "hvb."}, re: lazyregexp.New(`hv[bs]\.[0-9A-Za-z_-]{20,}`)},
+		{words: []string{"dapi"}, re: lazyregexp.New(`dapi[0-9a-f]{32}`)},
 		one("ATATT3", `ATATT3[0-9A-Za-z_=-]{30,}`),
 		one("ATCTT3", `ATCTT3[0-9A-Za-z_=-]{30,}`),
 		one("PMAK-", `PMAK-[0-9a-f]{20,}-[0-9a-f]{20,}`),
 		one("NRAK-", `NRAK-[0-9A-Z]{20,}`),
-		{words: []string{"sntry"}, re: regexp.MustCompile(`sntry[su]_[0-9A-Za-z+/=_-]{30,}`)},
-		{words: []string{"glsa_", "glc_"}, re: regexp.MustCompile(`(?:glsa_|glc_)[0-9A-Za-z+/=_]{30,}`)},
-		{words: []string{"sq0"}, re: regexp.MustCompile(`sq0(?:csp|atp)-[0-9A-Za-z_-]{20,}`)},
-		{words: []string{":AA"}, re: regexp.MustCompile(`[0-9]{8,10}:AA[0-9A-Za-z_-]{32,}`)},
-		{words: []string{"AccountKey="}, re: regexp.MustCompile(`AccountKey=[0-9A-Za-z+/=]{20,}`)},
-		{words: []string{"SharedAccess"}, re: regexp.MustCompile(`SharedAccess(?:Key|Signature)=[0-9A-Za-z+/=%&]{20,}`)},
-		{words: []string{"discord"}, re: regexp.MustCompile(`discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[0-9A-Za-z_-]{20,}`)},
+		{words: []string{"sntry"}, re: lazyregexp.New(`sntry[su]_[0-9A-Za-z+/=_-]{30,}`)},
+		{words: []string{"glsa_", "glc_"}, re: lazyregexp.New(`(?:glsa_|glc_)[0-9A-Za-z+/=_]{30,}`)},
+		{words: []string{"sq0"}, re: lazyregexp.New(`sq0(?:csp|atp)-[0-9A-Za-z_-]{20,}`)},
+		{words: []string{":AA"}, re: lazyregexp.New(`[0-9]{8,10}:AA[0-9A-Za-z_-]{32,}`)},
+		{words: []string{"AccountKey="}, re: lazyregexp.New(`AccountKey=[0-9A-Za-z+/=]{20,}`)},
+		{words: []string{"SharedAccess"}, re: lazyregexp.New(`SharedAccess(?:Key|Signature)=[0-9A-Za-z+/=%&]{20,}`)},
+		{words: []string{"discord"}, re: lazyregexp.New(`discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[0-9A-Za-z_-]{20,}`)},
 	}
 })
 
-func one(word, re string) pattern { return pattern{words: []string{word}, re: regexp.MustCompile(re)} }
+func one(word, re string) pattern { return pattern{words: []string{word}, re: lazyregexp.New(re)} }
 
 // unmarked are the prefixes of tokens without punctuation in them.
 var unmarked = []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T", "AIza", "eyJ", "dapi", "ATATT3", "ATCTT3"}

@@ -1,8 +1,9 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // writer writes inline nodes as canonical Markdown. What could be read as syntax is escaped; nothing else, so that
@@ -129,9 +130,9 @@ func has(s, fence string) bool {
 
 var (
 	// safeBracket is a bracketed word that no definition, box or footnote can turn into something.
-	safeBracket = regexp.MustCompile(`^\[(?:REDACTED|DIFF REDACTED|TRUNCATED_COMMENT|[A-Za-z0-9_][A-Za-z0-9_., -]+|[a-wyzA-WYZ0-9_])\](?:[^(\[:]|$)`)
-	listNumber  = regexp.MustCompile(`^[0-9]{1,9}[.)](?:[ \t]|$)`)
-	atxMark     = regexp.MustCompile(`^#{1,6}(?:[ \t]|$)`)
+	safeBracket = lazyregexp.New(`^\[(?:REDACTED|DIFF REDACTED|TRUNCATED_COMMENT|[A-Za-z0-9_][A-Za-z0-9_., -]+|[a-wyzA-WYZ0-9_])\](?:[^(\[:]|$)`)
+	listNumber  = lazyregexp.New(`^[0-9]{1,9}[.)](?:[ \t]|$)`)
+	atxMark     = lazyregexp.New(`^#{1,6}(?:[ \t]|$)`)
 )
 
 // text writes literal text. next is the node after it, nil at the end of the block.

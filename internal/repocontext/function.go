@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/odvcencio/gotreesitter"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // Function is what the get_function_context tool answers (review agent spec).
@@ -22,7 +24,7 @@ type Function struct {
 }
 
 // importLine finds imports where the structure of a file is not known.
-var importLine = lazily(`^\s*(import|from|use|using|require|require_relative|#\s*include|@import)\b.*`)
+var importLine = lazyregexp.New(`^\s*(import|from|use|using|require|require_relative|#\s*include|@import)\b.*`)
 
 // importLimit bounds the list of imports.
 const importLimit = 100
@@ -68,7 +70,7 @@ func (w *walker) imports(root *gotreesitter.Node) []string {
 func importsByLine(lines []string) []string {
 	all := []string{}
 	for _, l := range lines {
-		if len(all) < importLimit && len(l) < 400 && importLine().MatchString(l) {
+		if len(all) < importLimit && len(l) < 400 && importLine.MatchString(l) {
 			all = append(all, strings.TrimSpace(strings.ToValidUTF8(l, "\ufffd")))
 		}
 	}

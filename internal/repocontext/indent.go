@@ -1,19 +1,19 @@
 package repocontext
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // definitionLine recognises, in any language, a line that begins a function or type, and its name.
-var definitionLine = lazily(`(?:^|[\s(])(func|function|def|fn|fun|sub|proc|method|class|interface|struct|impl|trait|module|enum)\s+(?:\([^)]*\)\s*)?([\p{L}_$][\p{L}\p{N}_$.:]*)`)
+var definitionLine = lazyregexp.New(`(?:^|[\s(])(func|function|def|fn|fun|sub|proc|method|class|interface|struct|impl|trait|module|enum)\s+(?:\([^)]*\)\s*)?([\p{L}_$][\p{L}\p{N}_$.:]*)`)
 
 // callLine recognises "int main(int argc) {" and the like.
-var callLine = lazily(`([\p{L}_$][\p{L}\p{N}_$]*)\s*\([^;]*\)?[^;]*[{:]\s*$`)
+var callLine = lazyregexp.New(`([\p{L}_$][\p{L}\p{N}_$]*)\s*\([^;]*\)?[^;]*[{:]\s*$`)
 
 // notCalls are words that look like a function's name before a bracket.
-var notCalls = lazily(`^\s*\}?\s*(if|for|foreach|while|switch|catch|else|elif|with|try|return|do|case|when|match|unless|until)\b`)
+var notCalls = lazyregexp.New(`^\s*\}?\s*(if|for|foreach|while|switch|catch|else|elif|with|try|return|do|case|when|match|unless|until)\b`)
 
 // searchLimit bounds the walk up and down from a line.
 const searchLimit = 2000
@@ -71,13 +71,13 @@ func definitionName(line string) (string, bool) {
 	if len(line) > 400 {
 		return "", false
 	}
-	if m := definitionLine().FindStringSubmatch(line); m != nil {
+	if m := definitionLine.FindStringSubmatch(line); m != nil {
 		return m[2], true
 	}
-	if notCalls().MatchString(line) {
+	if notCalls.MatchString(line) {
 		return "", false
 	}
-	if m := callLine().FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+	if m := callLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 		return m[1], true
 	}
 	return "", false
@@ -99,9 +99,4 @@ func indent(line string) int {
 		}
 	}
 	return n
-}
-
-// lazily compiles an expression when it is first used: most runs of the program never come here.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -2,10 +2,10 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -82,7 +82,7 @@ func (p *reader) need(prefix string) string {
 }
 
 // match takes a line that fits the pattern and returns its groups.
-func (p *reader) match(re *regexp.Regexp) []string {
+func (p *reader) match(re *lazyregexp.Regexp) []string {
 	m := re.FindStringSubmatch(p.peek())
 	if m == nil {
 		p.fail(re.String())
@@ -100,12 +100,12 @@ func (p *reader) int(s string) int {
 }
 
 var (
-	roundLine   = regexp.MustCompile(`^Round (\d+) of (\d+) for (.*)\.$`)
-	pullTarget  = regexp.MustCompile("^\\[`[^`]*`\\]\\(https://([^/]*)/([^/]*)/([^/]*)/pull/(\\d+)\\)$")
-	plainPull   = regexp.MustCompile(`^pull request (\d+)$`)
-	outcomeLine = regexp.MustCompile("^\\*\\*Outcome: `([^`]*)`\\*\\* ?(.*)$")
-	verdictLine = regexp.MustCompile("^\\*\\*Consensus: (`[^`]*`|none)\\*\\*$")
-	ruleLine    = regexp.MustCompile(`^- Rule (-?\d+) (?:decides|matches too): ?(.*)$`)
+	roundLine   = lazyregexp.New(`^Round (\d+) of (\d+) for (.*)\.$`)
+	pullTarget  = lazyregexp.New("^\\[`[^`]*`\\]\\(https://([^/]*)/([^/]*)/([^/]*)/pull/(\\d+)\\)$")
+	plainPull   = lazyregexp.New(`^pull request (\d+)$`)
+	outcomeLine = lazyregexp.New("^\\*\\*Outcome: `([^`]*)`\\*\\* ?(.*)$")
+	verdictLine = lazyregexp.New("^\\*\\*Consensus: (`[^`]*`|none)\\*\\*$")
+	ruleLine    = lazyregexp.New(`^- Rule (-?\d+) (?:decides|matches too): ?(.*)$`)
 )
 
 func (p *reader) report() Data {
@@ -213,9 +213,9 @@ func (p *reader) bullets() []string {
 }
 
 var (
-	threadsLine = regexp.MustCompile(`^- Threads: (-?\d+), of these (-?\d+) resolved and (-?\d+) unresolved\.$`)
-	askedLine   = regexp.MustCompile("^- Changes requested by (`[^`]*`|none), association (`[^`]*`|none)\\.$")
-	markerLine  = regexp.MustCompile("^- A comment of `([^`]*)` carries the marker")
+	threadsLine = lazyregexp.New(`^- Threads: (-?\d+), of these (-?\d+) resolved and (-?\d+) unresolved\.$`)
+	askedLine   = lazyregexp.New("^- Changes requested by (`[^`]*`|none), association (`[^`]*`|none)\\.$")
+	markerLine  = lazyregexp.New("^- A comment of `([^`]*)` carries the marker")
 )
 
 func (p *reader) discussion() *Discussion {

@@ -2,9 +2,9 @@ package report
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -90,8 +90,8 @@ func (p *reader) finding(local bool) Finding {
 }
 
 var (
-	linkedPlace = regexp.MustCompile("^\\[`[^`]*`\\]\\(https://[^/]*/[^/]*/[^/]*/blob/[^/]*/([^#)]*)(?:#L(\\d+)(?:-L(\\d+))?)?\\)$")
-	plainPlace  = regexp.MustCompile("^`([^`]*)`(?: line (\\d+)(?:-(\\d+))?)?$")
+	linkedPlace = lazyregexp.New("^\\[`[^`]*`\\]\\(https://[^/]*/[^/]*/[^/]*/blob/[^/]*/([^#)]*)(?:#L(\\d+)(?:-L(\\d+))?)?\\)$")
+	plainPlace  = lazyregexp.New("^`([^`]*)`(?: line (\\d+)(?:-(\\d+))?)?$")
 )
 
 func (p *reader) place(f *Finding, s string, local bool) {

@@ -1,20 +1,20 @@
 package report
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
 var (
-	givenLine     = regexp.MustCompile(`^- Given: (-?\d+) of (-?\d+) files, (-?\d+) of (-?\d+) hunks$`)
-	reviewersLine = regexp.MustCompile(`^- Reviewers: (-?\d+) complete, (-?\d+) needed$`)
-	givenCell     = regexp.MustCompile(`^(-?\d+) files, (-?\d+) hunks$`)
-	callsCell     = regexp.MustCompile(`^(-?\d+) model, (-?\d+) tool$`)
-	tokensCell    = regexp.MustCompile(`^(\S+) in, (\S+) cached, (\S+) out$`)
-	remarkLine    = regexp.MustCompile(`^No\. (\d+)( is not complete:|, note:) (.*)$`)
+	givenLine     = lazyregexp.New(`^- Given: (-?\d+) of (-?\d+) files, (-?\d+) of (-?\d+) hunks$`)
+	reviewersLine = lazyregexp.New(`^- Reviewers: (-?\d+) complete, (-?\d+) needed$`)
+	givenCell     = lazyregexp.New(`^(-?\d+) files, (-?\d+) hunks$`)
+	callsCell     = lazyregexp.New(`^(-?\d+) model, (-?\d+) tool$`)
+	tokensCell    = lazyregexp.New(`^(\S+) in, (\S+) cached, (\S+) out$`)
+	remarkLine    = lazyregexp.New(`^No\. (\d+)( is not complete:|, note:) (.*)$`)
 )
 
 func (p *reader) receipt() review.Receipt {
@@ -113,7 +113,7 @@ func (p *reader) agent(c []string) review.AgentReceipt {
 	return a
 }
 
-func (p *reader) cell(re *regexp.Regexp, s string) []string {
+func (p *reader) cell(re *lazyregexp.Regexp, s string) []string {
 	m := re.FindStringSubmatch(s)
 	if m == nil {
 		p.fail(re.String())

@@ -1,12 +1,13 @@
 package report
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-var ownTags = regexp.MustCompile(`(?i)(\\*)<(/?(?:details|summary)\b|!--)`)
+var ownTags = lazyregexp.New(`(?i)(\\*)<(/?(?:details|summary)\b|!--)`)
 
 // disarm escapes the tags a template uses, and comments, unless they are escaped already. It does so in code spans too,
 // where it costs a visible backslash: telling where a span ends is the parser's business, and a mistake would let a
@@ -85,7 +86,7 @@ func spans(list []string) string {
 	return strings.Join(out, ", ")
 }
 
-var spanText = regexp.MustCompile("`([^`]*)`")
+var spanText = lazyregexp.New("`([^`]*)`")
 
 func unspans(s string) []string {
 	var out []string
@@ -122,7 +123,7 @@ func fence(s, language string) string {
 // infoWords are fence words GitHub acts upon instead of colouring (threat T39).
 var infoWords = map[string]bool{"suggestion": true, "mermaid": true, "math": true, "geojson": true, "topojson": true, "stl": true}
 
-var languageName = regexp.MustCompile(`^[a-z][a-z0-9+#-]{0,19}$`)
+var languageName = lazyregexp.New(`^[a-z][a-z0-9+#-]{0,19}$`)
 
 // language keeps names fit for a fence.
 func language(s string) string {

@@ -2,11 +2,11 @@ package static
 
 import (
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -112,7 +112,7 @@ var keyEndings = map[string]string{
 	".kdbx": "a password database",
 }
 
-var secretValue = regexp.MustCompile(`(?i)^\s*(?:export\s+)?[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|PRIVATE_?KEY)[A-Z0-9_]*\s*=\s*["']?([^\s"'#]{8,})`)
+var secretValue = lazyregexp.New(`(?i)^\s*(?:export\s+)?[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|PRIVATE_?KEY)[A-Z0-9_]*\s*=\s*["']?([^\s"'#]{8,})`)
 
 // holdsValues tells an environment file with secrets from one of harmless settings.
 func (f *file) holdsValues() bool {

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // linters returns those that are known, in the order they run.
@@ -91,10 +92,10 @@ func ruffScore(r remark) int {
 
 var (
 	// colons is file:line:column: message, the column optional; parens is file(line,column): message.
-	colons = regexp.MustCompile(`^(vet: )?(.+?):(\d+):(?:(\d+):)? (.*)$`)
-	parens = regexp.MustCompile(`^(.+?)\((\d+),\d+\): (.*)$`)
-	level  = regexp.MustCompile(`^(error|warning|note|style|info)(?: (TS\d+))?: `)
-	coded  = regexp.MustCompile(`^([A-Z]+\d+|invalid-syntax)(?: \[\*\])?:? |\[(SC\d+)\]$`)
+	colons = lazyregexp.New(`^(vet: )?(.+?):(\d+):(?:(\d+):)? (.*)$`)
+	parens = lazyregexp.New(`^(.+?)\((\d+),\d+\): (.*)$`)
+	level  = lazyregexp.New(`^(error|warning|note|style|info)(?: (TS\d+))?: `)
+	coded  = lazyregexp.New(`^([A-Z]+\d+|invalid-syntax)(?: \[\*\])?:? |\[(SC\d+)\]$`)
 )
 
 // lines reads what most linters write: one remark on a line, with its place in front.

@@ -1,10 +1,10 @@
 package static
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -37,25 +37,25 @@ func conflicts(f *file) []hit {
 }
 
 var (
-	conflictBegin = regexp.MustCompile(`^<<<<<<< \S`)
-	conflictEnd   = regexp.MustCompile(`^>>>>>>> \S`)
+	conflictBegin = lazyregexp.New(`^<<<<<<< \S`)
+	conflictEnd   = lazyregexp.New(`^>>>>>>> \S`)
 )
 
 // pattern is one statement of one family of languages. Patterns begin at the start of the line, so that texts which only
 // mention a statement are not taken for one.
 type pattern struct {
 	kind  string
-	re    *regexp.Regexp
+	re    *lazyregexp.Regexp
 	score int
 	what  string
 }
 
 var focused = []pattern{
-	{"js", regexp.MustCompile(`^\s*(?:describe|it|test|context|suite|specify|fixture)(?:\.\w+)?\.only(?:\.\w+)?\s*[(` + "`" + `]`), 7, ""},
-	{"js", regexp.MustCompile(`^\s*(?:fit|fdescribe|fcontext)\s*\(\s*["'` + "`" + `]`), 7, ""},
-	{"ruby", regexp.MustCompile(`^\s*(?:fit|fdescribe|fcontext|fspecify)\s+["']`), 7, ""},
-	{"ruby", regexp.MustCompile(`^\s*(?:it|describe|context|specify)\s.*(?:,\s*:focus\b|\bfocus:\s*true\b)`), 7, ""},
-	{"go", regexp.MustCompile(`^\s*(?:FIt|FDescribe|FContext|FEntry|FWhen)\(`), 7, ""},
+	{"js", lazyregexp.New(`^\s*(?:describe|it|test|context|suite|specify|fixture)(?:\.\w+)?\.only(?:\.\w+)?\s*[(` + "`" + `]`), 7, ""},
+	{"js", lazyregexp.New(`^\s*(?:fit|fdescribe|fcontext)\s*\(\s*["'` + "`" + `]`), 7, ""},
+	{"ruby", lazyregexp.New(`^\s*(?:fit|fdescribe|fcontext|fspecify)\s+["']`), 7, ""},
+	{"ruby", lazyregexp.New(`^\s*(?:it|describe|context|specify)\s.*(?:,\s*:focus\b|\bfocus:\s*true\b)`), 7, ""},
+	{"go", lazyregexp.New(`^\s*(?:FIt|FDescribe|FContext|FEntry|FWhen)\(`), 7, ""},
 }
 
 // focusedTests silently switch all the others off.
@@ -69,17 +69,17 @@ func focusedTests(f *file) []hit {
 }
 
 var skipped = []pattern{
-	{"js", regexp.MustCompile(`^\s*(?:describe|it|test|context|suite|specify)(?:\.\w+)?\.skip\s*\(\s*["'` + "`" + `]`), 5, ""},
-	{"js", regexp.MustCompile(`^\s*(?:xit|xdescribe|xtest|xcontext)\s*\(\s*["'` + "`" + `]`), 5, ""},
-	{"ruby", regexp.MustCompile(`^\s*(?:xit|xdescribe|xcontext|xspecify)\s+["']`), 5, ""},
-	{"go", regexp.MustCompile(`^\s*[tb]\.(?:Skip|Skipf|SkipNow)\(`), 5, ""},
-	{"python", regexp.MustCompile(`^\s*@(?:pytest\.mark\.skip|unittest\.skip)\b`), 5, ""},
-	{"java", regexp.MustCompile(`^\s*@(?:Ignore|Disabled)\b`), 5, ""},
-	{"rust", regexp.MustCompile(`^\s*#\[ignore\b`), 5, ""},
-	{"csharp", regexp.MustCompile(`^\s*\[Ignore\b`), 5, ""},
+	{"js", lazyregexp.New(`^\s*(?:describe|it|test|context|suite|specify)(?:\.\w+)?\.skip\s*\(\s*["'` + "`" + `]`), 5, ""},
+	{"js", lazyregexp.New(`^\s*(?:xit|xdescribe|xtest|xcontext)\s*\(\s*["'` + "`" + `]`), 5, ""},
+	{"ruby", lazyregexp.New(`^\s*(?:xit|xdescribe|xcontext|xspecify)\s+["']`), 5, ""},
+	{"go", lazyregexp.New(`^\s*[tb]\.(?:Skip|Skipf|SkipNow)\(`), 5, ""},
+	{"python", lazyregexp.New(`^\s*@(?:pytest\.mark\.skip|unittest\.skip)\b`), 5, ""},
+	{"java", lazyregexp.New(`^\s*@(?:Ignore|Disabled)\b`), 5, ""},
+	{"rust", lazyregexp.New(`^\s*#\[ignore\b`), 5, ""},
+	{"csharp", lazyregexp.New(`^\s*\[Ignore\b`), 5, ""},
 }
 
-var hasReason = regexp.MustCompile(`(?:\(\s*|=\s*|reason\s*=\s*)["'` + "`" + `][^"'` + "`" + `]{4,}`)
+var hasReason = lazyregexp.New(`(?:\(\s*|=\s*|reason\s*=\s*)["'` + "`" + `][^"'` + "`" + `]{4,}`)
 
 // skippedTests are fine with a written reason, and when they depend on the surroundings.
 func skippedTests(f *file) []hit {
@@ -116,22 +116,22 @@ func conditional(f *file, i int) bool {
 const printed = `["'` + "`" + `]\W*(?i:debug\b(?:ging)?\W|debug["'` + "`" + `]|got here|here\W{0,3}["'` + "`" + `]|here\d|xxx+|asdf|wtf\b)`
 
 var debugging = []pattern{
-	{"js", regexp.MustCompile(`^\s*debugger\s*;?\s*$`), 6, "stops in the debugger"},
-	{"js", regexp.MustCompile(`^\s*console\.(?:log|error|warn)\(\s*` + printed), 4, "prints a debugging line"},
-	{"python", regexp.MustCompile(`^\s*(?:import i?pdb\s*;\s*)?(?:i?pdb|pudb)\.set_trace\(\)`), 7, "stops in the debugger"},
-	{"python", regexp.MustCompile(`^\s*breakpoint\(\)`), 7, "stops in the debugger"},
-	{"python", regexp.MustCompile(`^\s*print\(\s*f?` + printed), 4, "prints a debugging line"},
-	{"ruby", regexp.MustCompile(`^\s*(?:binding\.(?:pry|irb|break)|byebug)\b`), 7, "stops in the debugger"},
-	{"ruby", regexp.MustCompile(`^\s*puts?\s+` + printed), 4, "prints a debugging line"},
-	{"php", regexp.MustCompile(`^\s*dd\(.*\)\s*;`), 7, "dumps a value and ends the request"},
-	{"php", regexp.MustCompile(`^\s*(?:var_dump|dump|print_r)\(.*\)\s*;\s*$`), 5, "dumps a value"},
-	{"go", regexp.MustCompile(`^\s*(?:fmt\.Print(?:ln|f)?|println|spew\.Dump)\(\s*` + printed), 4, "prints a debugging line"},
-	{"go", regexp.MustCompile(`^\s*(?:runtime\.Breakpoint\(\)|spew\.Dump\()`), 5, "is a debugging aid"},
-	{"java", regexp.MustCompile(`^\s*System\.(?:out|err)\.print(?:ln|f)?\(\s*` + printed), 4, "prints a debugging line"},
-	{"java", regexp.MustCompile(`^\s*println\(\s*` + printed), 4, "prints a debugging line"},
-	{"rust", regexp.MustCompile(`^\s*(?:let\s+\w+\s*=\s*)?dbg!\(`), 5, "prints a value for debugging"},
-	{"rust", regexp.MustCompile(`^\s*e?println!\(\s*` + printed), 4, "prints a debugging line"},
-	{"elixir", regexp.MustCompile(`^\s*(?:require IEx\s*;\s*)?IEx\.pry\b`), 7, "stops in the debugger"},
+	{"js", lazyregexp.New(`^\s*debugger\s*;?\s*$`), 6, "stops in the debugger"},
+	{"js", lazyregexp.New(`^\s*console\.(?:log|error|warn)\(\s*` + printed), 4, "prints a debugging line"},
+	{"python", lazyregexp.New(`^\s*(?:import i?pdb\s*;\s*)?(?:i?pdb|pudb)\.set_trace\(\)`), 7, "stops in the debugger"},
+	{"python", lazyregexp.New(`^\s*breakpoint\(\)`), 7, "stops in the debugger"},
+	{"python", lazyregexp.New(`^\s*print\(\s*f?` + printed), 4, "prints a debugging line"},
+	{"ruby", lazyregexp.New(`^\s*(?:binding\.(?:pry|irb|break)|byebug)\b`), 7, "stops in the debugger"},
+	{"ruby", lazyregexp.New(`^\s*puts?\s+` + printed), 4, "prints a debugging line"},
+	{"php", lazyregexp.New(`^\s*dd\(.*\)\s*;`), 7, "dumps a value and ends the request"},
+	{"php", lazyregexp.New(`^\s*(?:var_dump|dump|print_r)\(.*\)\s*;\s*$`), 5, "dumps a value"},
+	{"go", lazyregexp.New(`^\s*(?:fmt\.Print(?:ln|f)?|println|spew\.Dump)\(\s*` + printed), 4, "prints a debugging line"},
+	{"go", lazyregexp.New(`^\s*(?:runtime\.Breakpoint\(\)|spew\.Dump\()`), 5, "is a debugging aid"},
+	{"java", lazyregexp.New(`^\s*System\.(?:out|err)\.print(?:ln|f)?\(\s*` + printed), 4, "prints a debugging line"},
+	{"java", lazyregexp.New(`^\s*println\(\s*` + printed), 4, "prints a debugging line"},
+	{"rust", lazyregexp.New(`^\s*(?:let\s+\w+\s*=\s*)?dbg!\(`), 5, "prints a value for debugging"},
+	{"rust", lazyregexp.New(`^\s*e?println!\(\s*` + printed), 4, "prints a debugging line"},
+	{"elixir", lazyregexp.New(`^\s*(?:require IEx\s*;\s*)?IEx\.pry\b`), 7, "stops in the debugger"},
 }
 
 // leftovers are aids somebody forgot to take out.

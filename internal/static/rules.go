@@ -2,10 +2,10 @@ package static
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // hit is one place a rule objects to.
@@ -55,7 +55,7 @@ func (f *file) each(fn func(i int, l diff.Line)) {
 	}
 }
 
-var testPath = regexp.MustCompile(`(?i)(^|[/_.-])(tests?|specs?|__tests__|testdata|fixtures?|examples?|samples?|mocks?|e2e|cypress)([/_.-]|$)|Tests?\.[a-z]+$`)
+var testPath = lazyregexp.New(`(?i)(^|[/_.-])(tests?|specs?|__tests__|testdata|fixtures?|examples?|samples?|mocks?|e2e|cypress)([/_.-]|$)|Tests?\.[a-z]+$`)
 
 func isTest(p string) bool { return testPath.MatchString(p) }
 

@@ -2,11 +2,11 @@ package static
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -15,47 +15,47 @@ type token struct {
 	name string
 	// keys are texts one of which stands in every match; looking for them first is a hundred times cheaper.
 	keys []string
-	re   *regexp.Regexp
+	re   *lazyregexp.Regexp
 	what string
 }
 
 var tokens = []token{
-	{"aws-key", []string{"AKIA", "ASIA", "ABIA", "ACCA"}, regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`), "an AWS access key id"},
-	{"github-token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{36,255})\b`), "a GitHub token"},
-	{"gitlab-token", []string{"glpat-"}, regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`), "a GitLab token"},
-	{"slack-token", []string{"xox", "xapp-"}, regexp.MustCompile(`\bxox[abeoprs]-[0-9]+-[0-9A-Za-z-]{10,}|\bxapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-z0-9]{20,}`), "a Slack token"},
-	{"slack-webhook", []string{"hooks.slack.com"}, regexp.MustCompile(`hooks\.slack\.com/services/T[A-Z0-9]{7,}/B[A-Z0-9]{7,}/[A-Za-z0-9]{20,}`), "a Slack webhook address"},
-	{"stripe-key", []string{"k_live_"}, regexp.MustCompile(`\b[sr]k_live_[0-9A-Za-z]{16,}\b`), "a live Stripe key"},
-	{"live-key", []string{"live"}, regexp.MustCompile(`\bsk[-_]live[-_][0-9A-Za-z_-]{16,}\b`), "a live secret key"},
-	{"anthropic-key", []string{"sk-ant-"}, regexp.MustCompile(`\bsk-ant-(?:api|admin|oat)[0-9]{2}-[A-Za-z0-9_-]{40,}`), "an Anthropic key"},
-	{"openai-key", []string{"sk-"}, regexp.MustCompile(`\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b)`), "an OpenAI key"},
-	{"openrouter-key", []string{"sk-or-v1-"}, regexp.MustCompile(`\bsk-or-v1-[0-9a-f]{64}\b`), "an OpenRouter key"},
-	{"google-key", []string{"AIza"}, regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}\b`), "a Google API key"},
-	{"npm-token", []string{"npm_"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}\b`), "an npm token"},
-	{"pypi-token", []string{"pypi-AgE"}, regexp.MustCompile(`\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}`), "a PyPI token"},
-	{"sendgrid-key", []string{"SG."}, regexp.MustCompile(`\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b`), "a SendGrid key"},
-	{"huggingface-token", []string{"hf_"}, regexp.MustCompile(`\bhf_[A-Za-z]{34}\b`), "a Hugging Face token"},
-	{"digitalocean-token", []string{"_v1_"}, regexp.MustCompile(`\bdo[opr]_v1_[a-f0-9]{64}\b`), "a DigitalOcean token"},
-	{"shopify-token", []string{"shp"}, regexp.MustCompile(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b`), "a Shopify token"},
-	{"twilio-key", []string{"SK"}, regexp.MustCompile(`\bSK[0-9a-f]{32}\b`), "a Twilio key"},
-	{"age-key", []string{"AGE-SECRET-KEY-1"}, regexp.MustCompile(`\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`), "an age secret key"},
+	{"aws-key", []string{"AKIA", "ASIA", "ABIA", "ACCA"}, lazyregexp.New(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`), "an AWS access key id"},
+	{"github-token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, lazyregexp.New(`\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{36,255})\b`), "a GitHub token"},
+	{"gitlab-token", []string{"glpat-"}, lazyregexp.New(`\bglpat-[A-Za-z0-9_-]{20,}`), "a GitLab token"},
+	{"slack-token", []string{"xox", "xapp-"}, lazyregexp.New(`\bxox[abeoprs]-[0-9]+-[0-9A-Za-z-]{10,}|\bxapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-z0-9]{20,}`), "a Slack token"},
+	{"slack-webhook", []string{"hooks.slack.com"}, lazyregexp.New(`hooks\.slack\.com/services/T[A-Z0-9]{7,}/B[A-Z0-9]{7,}/[A-Za-z0-9]{20,}`), "a Slack webhook address"},
+	{"stripe-key", []string{"k_live_"}, lazyregexp.New(`\b[sr]k_live_[0-9A-Za-z]{16,}\b`), "a live Stripe key"},
+	{"live-key", []string{"live"}, lazyregexp.New(`\bsk[-_]live[-_][0-9A-Za-z_-]{16,}\b`), "a live secret key"},
+	{"anthropic-key", []string{"sk-ant-"}, lazyregexp.New(`\bsk-ant-(?:api|admin|oat)[0-9]{2}-[A-Za-z0-9_-]{40,}`), "an Anthropic key"},
+	{"openai-key", []string{"sk-"}, lazyregexp.New(`\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b)`), "an OpenAI key"},
+	{"openrouter-key", []string{"sk-or-v1-"}, lazyregexp.New(`\bsk-or-v1-[0-9a-f]{64}\b`), "an OpenRouter key"},
+	{"google-key", []string{"AIza"}, lazyregexp.New(`\bAIza[0-9A-Za-z_-]{35}\b`), "a Google API key"},
+	{"npm-token", []string{"npm_"}, lazyregexp.New(`\bnpm_[A-Za-z0-9]{36}\b`), "an npm token"},
+	{"pypi-token", []string{"pypi-AgE"}, lazyregexp.New(`\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}`), "a PyPI token"},
+	{"sendgrid-key", []string{"SG."}, lazyregexp.New(`\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b`), "a SendGrid key"},
+	{"huggingface-token", []string{"hf_"}, lazyregexp.New(`\bhf_[A-Za-z]{34}\b`), "a Hugging Face token"},
+	{"digitalocean-token", []string{"_v1_"}, lazyregexp.New(`\bdo[opr]_v1_[a-f0-9]{64}\b`), "a DigitalOcean token"},
+	{"shopify-token", []string{"shp"}, lazyregexp.New(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b`), "a Shopify token"},
+	{"twilio-key", []string{"SK"}, lazyregexp.New(`\bSK[0-9a-f]{32}\b`), "a Twilio key"},
+	{"age-key", []string{"AGE-SECRET-KEY-1"}, lazyregexp.New(`\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`), "an age secret key"},
 }
 
 var (
-	privateKey = regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
+	privateKey = lazyregexp.New(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
 	// assigned finds a quoted value given to something called a secret.
-	assigned = regexp.MustCompile(`(?i)(?:api_?-?key|secret|token|passwd|password|passphrase|credentials?|private_?-?key|access_?-?key|auth_?-?key)` +
+	assigned = lazyregexp.New(`(?i)(?:api_?-?key|secret|token|passwd|password|passphrase|credentials?|private_?-?key|access_?-?key|auth_?-?key)` +
 		`[a-z0-9_-]{0,20}["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,200})["'` + "`" + `]`)
 	// inURL finds a password inside a connection address.
-	inURL = regexp.MustCompile(`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'` + "`" + `{}<>$]{1,60}:([^\s/@"'` + "`" + `{}<>$]{6,100})@([A-Za-z0-9.-]{2,100})`)
+	inURL = lazyregexp.New(`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'` + "`" + `{}<>$]{1,60}:([^\s/@"'` + "`" + `{}<>$]{6,100})@([A-Za-z0-9.-]{2,100})`)
 	// madeUp are words that say a value is no real one.
-	madeUp = regexp.MustCompile(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid`)
+	madeUp = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid`)
 	// notValue are shapes that generic assignments often have without being secrets: paths, addresses, identifiers, names.
-	notValue = regexp.MustCompile(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
+	notValue = lazyregexp.New(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
 )
 
 // nameOnly finds names that speak about a secret without holding it: credentialsId, secretName, tokenType, passwordField.
-var nameOnly = regexp.MustCompile(`(?i)(?:ids?|names?|type|url|uri|path|file|field|label|count|length|regex|pattern)["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]$`)
+var nameOnly = lazyregexp.New(`(?i)(?:ids?|names?|type|url|uri|path|file|field|label|count|length|regex|pattern)["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]$`)
 
 // span is where a secret stands in a line.
 type span struct {
@@ -164,7 +164,7 @@ func entropy(s string) float64 {
 }
 
 // opaque is any long generated-looking value. It is no finding by itself, but is not quoted either.
-var opaque = regexp.MustCompile(`[A-Za-z0-9+/_=-]{20,}`)
+var opaque = lazyregexp.New(`[A-Za-z0-9+/_=-]{20,}`)
 
 // withoutSecrets gives the longest part of a line that holds nothing like a secret.
 func withoutSecrets(line string) string {
@@ -237,7 +237,7 @@ func privateKeyIn(line string) []int {
 	return privateKey.FindStringIndex(line)
 }
 
-var keyBody = regexp.MustCompile(`[A-Za-z0-9+/=]{24,}`)
+var keyBody = lazyregexp.New(`[A-Za-z0-9+/=]{24,}`)
 
 // holdsKey tells a key from a mere mention of its header, as in a pattern or a document: base64 follows.
 func (f *file) holdsKey(i int) bool {

@@ -1,26 +1,26 @@
 package threads
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
 var (
 	// stated is an explicit priority in the first words: "P1:", "[P0]", "**P1** -".
-	stated = regexp.MustCompile(`(?i)^[\[(*_\s]*P([0-3])\b`)
+	stated = lazyregexp.New(`(?i)^[\[(*_\s]*P([0-3])\b`)
 	// label is a leading word as in Conventional Comments, with its decorations: "issue (blocking, security): ...".
-	label = regexp.MustCompile(`(?i)^[\[(*_\s]*([a-z]+)[*_\s]*(?:\(([^)\n]{0,80})\))?[\])*_\s]*:`)
+	label = lazyregexp.New(`(?i)^[\[(*_\s]*([a-z]+)[*_\s]*(?:\(([^)\n]{0,80})\))?[\])*_\s]*:`)
 	// minor are leading words that people use without a colon too.
-	minor = regexp.MustCompile(`(?i)^[\[(*_\s]*(nit|nits|nitpick|typo|optional|minor)\b`)
+	minor = lazyregexp.New(`(?i)^[\[(*_\s]*(nit|nits|nitpick|typo|optional|minor)\b`)
 	// asks is a sentence that wants to know something. "Can you", "could we" and "shouldn't this" are requests in the
 	// shape of a question and do not match.
-	asks = regexp.MustCompile(`(?i)^(why|what|how|when|where|who|which|is|are|was|were|does|do|did|has|have)\b[^.!?]*\?+$`)
+	asks = lazyregexp.New(`(?i)^(why|what|how|when|where|who|which|is|are|was|were|does|do|did|has|have)\b[^.!?]*\?+$`)
 
-	fenced   = regexp.MustCompile("(?s)(```|~~~).*?(```|~~~|$)")
-	comments = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-	sentence = regexp.MustCompile(`[^.!?]+[.!?]*`)
+	fenced   = lazyregexp.New("(?s)(```|~~~).*?(```|~~~|$)")
+	comments = lazyregexp.New(`(?s)<!--.*?(-->|$)`)
+	sentence = lazyregexp.New(`[^.!?]+[.!?]*`)
 )
 
 // light are the labels that ask for nothing that must be done.

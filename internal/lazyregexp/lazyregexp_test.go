@@ -1,0 +1,127 @@
+package lazyregexp
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestEveryExpressionCompiles finds what would otherwise panic at its first use, perhaps in the middle of a run.
+func TestEveryExpressionCompiles(t *testing.T) {
+	packages := map[string][]*ast.File{}
+	set := token.NewFileSet()
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(set, p, nil, parser.SkipObjectResolution)
+		packages[filepath.Dir(p)] = append(packages[filepath.Dir(p)], f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, files := range packages {
+		known := constants(files)
+		for _, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || !isNew(call) {
+					return true
+				}
+				expr, ok := value(call.Args[0], known)
+				if !ok {
+					return true // a helper's parameter
+				}
+				seen++
+				if _, err := regexp.Compile(expr); err != nil {
+					t.Errorf("%s: %v", set.Position(call.Pos()), err)
+				}
+				return true
+			})
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d expressions were found in the module", seen)
+	}
+}
+
+func isNew(call *ast.CallExpr) bool {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) != 1 || f.Sel.Name != "New" {
+		return false
+	}
+	p, ok := f.X.(*ast.Ident)
+	return ok && p.Name == "lazyregexp"
+}
+
+// constants are a package's string constants by name.
+func constants(files []*ast.File) map[string]ast.Expr {
+	known := map[string]ast.Expr{}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				continue
+			}
+			for _, s := range g.Specs {
+				v := s.(*ast.ValueSpec)
+				for i := range min(len(v.Names), len(v.Values)) {
+					known[v.Names[i].Name] = v.Values[i]
+				}
+			}
+		}
+	}
+	return known
+}
+
+// value is what a constant string expression says.
+func value(e ast.Expr, known map[string]ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		return s, err == nil
+	case *ast.Ident:
+		if of, ok := known[e.Name]; ok {
+			return value(of, known)
+		}
+	case *ast.ParenExpr:
+		return value(e.X, known)
+	case *ast.BinaryExpr:
+		a, ok := value(e.X, known)
+		b, also := value(e.Y, known)
+		return a + b, ok && also && e.Op == token.ADD
+	}
+	return "", false
+}
+
+func TestMethodsAnswerLikeRegexp(t *testing.T) {
+	const text = "a1 b22 c"
+	r := New(`([a-z])([0-9]+)`)
+	if !r.MatchString(text) || !r.Match([]byte(text)) || r.String() != `([a-z])([0-9]+)` || r.FindString(text) != "a1" || r.FindStringIndex(text)[1] != 2 || r.FindStringSubmatch(text)[2] != "1" ||
+		r.FindStringSubmatchIndex(text)[2] != 0 || r.FindAllString(text, -1)[1] != "b22" || r.FindAllStringIndex(text, -1)[1][0] != 3 ||
+		r.FindAllStringSubmatch(text, -1)[1][2] != "22" || r.FindAllStringSubmatchIndex(text, -1)[1][5] != 6 ||
+		r.ReplaceAllString(text, "$2$1") != "1a 22b c" || r.ReplaceAllStringFunc(text, strings.ToUpper) != "A1 B22 c" {
+		t.Error("an answer differs from regexp's")
+	}
+	broken := New(`(`) // kept, not compiled
+	defer func() {
+		if recover() == nil {
+			t.Error("a broken expression was used without a panic")
+		}
+	}()
+	broken.MatchString("")
+}
