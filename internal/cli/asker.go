@@ -70,12 +70,49 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 	default:
 		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
 	}
-	got := agents.Ask(ctx, spec, task, named(plan.Name, emit))
-	answer := orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: string(got.Log)}
+	news := named(plan.Name, emit)
 	if plan.Kind == kindBuiltin {
+		news = a.priced(plan.Name, news)
+	}
+	got := agents.Ask(ctx, spec, task, news)
+	answer := orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: string(got.Log)}
+	switch plan.Kind {
+	case kindBuiltin:
 		a.account(plan.Name, &answer)
+	case kindStatic: // it has no way to a model, so nothing is known to be nothing
+		var none, free = 0, 0.0
+		answer.Receipt.Usage = review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}
 	}
 	return answer
+}
+
+// priced replaces what a builtin child says it spent by what the gateway counted since the last news, cost included.
+func (a *asker) priced(name string, emit func(review.Event)) func(review.Event) {
+	var seen review.Usage
+	return func(e review.Event) {
+		if e.Kind == review.EventUsage {
+			now := a.gateway.Usage(name)
+			e.Usage = &review.Usage{
+				LLMCalls: now.LLMCalls - seen.LLMCalls, InputTokens: since(now.InputTokens, seen.InputTokens),
+				CachedTokens: since(now.CachedTokens, seen.CachedTokens), OutputTokens: since(now.OutputTokens, seen.OutputTokens),
+				CostUSD: since(now.CostUSD, seen.CostUSD), Models: now.Models,
+			}
+			seen = now
+		}
+		emit(e)
+	}
+}
+
+// since is what was added to a figure that may be unknown; unknown stays unknown.
+func since[N int | float64](now, before *N) *N {
+	if now == nil {
+		return nil
+	}
+	d := *now
+	if before != nil {
+		d -= *before
+	}
+	return &d
 }
 
 // account replaces what a builtin child says it spent by what the gateway counted, and names what went wrong there.

@@ -44,7 +44,8 @@ func (p *Proc) demo() error {
 	if p.env("NO_COLOR") == "" {
 		env = append(env, "NO_COLOR=")
 	}
-	fmt.Fprintf(p.Stdout, "%s\n\n$ prloop run %s\n", demo.Diff(), demo.Target)
+	fmt.Fprint(p.Stdout, markdown.Render(demo.Story, markdown.Options{Width: p.width()}))
+	fmt.Fprintf(p.Stdout, "\n$ prloop run %s\n", demo.Target)
 	status := Main(Proc{
 		Name: "prloop", Args: []string{"run", demo.Target}, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr,
 		Env: env, Dir: state,

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/internal/testkit/forge"
@@ -111,10 +110,7 @@ func (w *World) Close() error {
 	return errors.Join(errs...)
 }
 
-// Diff is the bundled change in words, for the reader of the demonstration.
-func Diff() string {
-	return strings.TrimSpace(`
-Pull request acme/shop#42, "Add coupons": customers can enter a coupon code at the till. It changes three files, and it
-has flaws: SQL built out of text, money as a float, a swallowed error, a key in the source, a debugger left in, a skipped
-test. A colleague has asked a question in a thread that is still open.`)
-}
+// Story is the bundled change in words, for who watches the demonstration.
+const Story = `Pull request acme/shop#42, "Add coupons": customers can enter a coupon code at the till. It changes three files,
+and it has flaws: SQL built out of text, money as a float, a swallowed error, a key in the source, a debugger left in, a
+skipped test. A colleague has asked a question in a thread that is still open.`
