@@ -107,7 +107,10 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 			return posted{URL: url}, l.Outbox.Acked(ctx, stored, url)
 		}
 		var r refused
-		if try == postTries || ctx.Err() != nil || (errors.As(err, &r) && r.Refused()) {
+		if errors.As(err, &r) && r.Refused() { // certainly not there: a resumed run may send it at once
+			return posted{}, errors.Join(err, l.Outbox.Absent(ctx, stored))
+		}
+		if try == postTries || ctx.Err() != nil {
 			return posted{}, err
 		}
 		maybeSent = now
