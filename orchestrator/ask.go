@@ -68,7 +68,7 @@ func (l *Loop) ask(ctx context.Context, req Request, round int, plan AgentPlan, 
 	heard := Heard{Answer: answer}
 	if r := answer.Reviewer; r != nil {
 		check := newChecker(l.History, snap)
-		builtin := plan.Kind == "builtin" || plan.Kind == "static"
+		builtin := plan.Kind == "builtin" || plan.Kind == kindStatic
 		heard.Evidence = make([]Evidence, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]

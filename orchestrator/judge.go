@@ -35,18 +35,20 @@ func Judge(in Inputs) Judgement {
 	slices.SortStableFunc(in.Heard, func(a, b Heard) int {
 		return cmp.Compare(a.Answer.Receipt.Name, b.Answer.Receipt.Name)
 	})
-	b := bench{in: in}
+	b := bench{in: in, rules: map[string]bool{}}
 	b.hearReviewers()
 	b.hearComments()
-	b.verdict = consensus.Decide(b.findings, b.comments.ReviewState)
 	b.groups = identity.Join(b.findings)
-	b.verdict.Distinct = len(b.groups)
+	counted, distinct := b.supported()
+	b.verdict = consensus.Decide(counted, b.comments.ReviewState)
+	b.verdict.Distinct = distinct
+	b.saySupport()
 	b.receipt = b.makeReceipt()
 	outcome, reason := b.outcome()
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: outcome, Reason: reason,
 		Round: in.Round, Rules: b.verdict.Rules, Issues: b.verdict.Issues, Distinct: b.verdict.Distinct,
-		Findings: b.findings, Unverified: b.unverified, Receipt: b.receipt, Comments: []string{}, Started: in.Request.Started,
+		Findings: b.findings, Unsupported: b.unsupported, Unverified: b.unverified, Receipt: b.receipt, Comments: []string{}, Started: in.Request.Started,
 	}
 	if b.speaks(outcome) {
 		word := string(b.verdict.Consensus)
@@ -61,12 +63,15 @@ type bench struct {
 	findings   []review.Finding
 	support    map[int]EvidenceStatus // by index in findings
 	unverified []review.Unverified
-	comments   review.CommentsResult
-	notes      []string
-	verdict    review.Verdict
-	groups     [][]int
-	receipt    review.Receipt
-	complete   int
+	// rules names the reviewers that work by rule; unsupported counts the findings that do not count for lack of support.
+	rules       map[string]bool
+	unsupported int
+	comments    review.CommentsResult
+	notes       []string
+	verdict     review.Verdict
+	groups      [][]int
+	receipt     review.Receipt
+	complete    int
 }
 
 // hearReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make
@@ -82,6 +87,9 @@ func (b *bench) hearReviewers() {
 		r := h.Answer.Receipt
 		if r.Role == review.RoleReviewer && r.State == review.AgentComplete {
 			b.complete++
+		}
+		if r.Kind == kindStatic {
+			b.rules[r.Name] = true
 		}
 		if h.Answer.Reviewer == nil {
 			continue
@@ -255,7 +263,7 @@ func (b *bench) makeReceipt() review.Receipt {
 	r.Static = true
 	for _, h := range b.in.Heard {
 		r.Agents = append(r.Agents, h.Answer.Receipt)
-		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != "static" {
+		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != kindStatic {
 			r.Static = false
 		}
 	}

@@ -24,6 +24,9 @@ type Request struct {
 	Agents []AgentPlan `json:"agents"`
 	// MinReviewers is how many complete answers a verdict needs; 0 means more than half of the reviewers.
 	MinReviewers int `json:"minReviewers"`
+	// MinSupport is how many reviewers must raise the same finding before it counts for the verdict (decision 19); 0 means
+	// 1, the rule of the review loop spec. Those that do not count are listed all the same.
+	MinSupport int `json:"minSupport,omitempty"`
 	// Threshold silences findings whose score is lower in the posted report (reviewer design 3.1); 0 means 5. They are
 	// counted all the same.
 	Threshold int `json:"threshold"`

@@ -115,6 +115,9 @@ type RunResult struct {
 	Issues    Counts    `json:"issues"`
 	Distinct  int       `json:"distinct"`
 	Findings  []Finding `json:"findings"`
+	// Unsupported is how many of Findings fewer reviewers raised than consensus.min_support asks for; they are not counted
+	// in Issues and Distinct (decision 19).
+	Unsupported int `json:"unsupported,omitempty"`
 	// Unverified are findings whose evidence was checked and is false; they are not counted.
 	Unverified []Unverified `json:"unverified"`
 	Receipt    Receipt      `json:"receipt"`

@@ -27,8 +27,8 @@ const (
 	quality = 2
 )
 
-// category brings spellings together: lower case, underscores, aliases.
-func category(s string) string {
+// Category brings spellings of one category together: lower case, underscores, and the known word for its aliases.
+func Category(s string) string {
 	s = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(s)))
 	if a, ok := aliases[s]; ok {
 		return a
@@ -39,7 +39,7 @@ func category(s string) string {
 // related reports whether two reviewers may mean one problem by these categories. An unknown category tells nothing and
 // is related to all.
 func related(a, b string) bool {
-	a, b = category(a), category(b)
+	a, b = Category(a), Category(b)
 	fa, fb := family[a], family[b]
 	return a == b || fa == 0 || fb == 0 || fa&fb != 0
 }

@@ -31,6 +31,6 @@ func Fingerprint(f review.Finding) string {
 	if significant < minEvidence {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(category(f.Category) + "\x00" + f.File + "\x00" + evidence))
+	sum := sha256.Sum256([]byte(Category(f.Category) + "\x00" + f.File + "\x00" + evidence))
 	return hex.EncodeToString(sum[:8])
 }
