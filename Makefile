@@ -2,7 +2,12 @@
 SHELL := /bin/bash
 BIN := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-GOFLAGS_BUILD := -ldflags "-X github.com/prloop/prloop/internal/cli.Version=$(VERSION)"
+# GRAMMARS are the syntaxes internal/repocontext reads; without the tags all 206 of the parser's are embedded.
+GRAMMARS := go python javascript typescript tsx java ruby rust c cpp c_sharp php
+comma := ,
+space := $(subst ,, )
+TAGS := grammar_subset$(subst $(space),,$(GRAMMARS:%=$(comma)grammar_subset_%))
+GOFLAGS_BUILD := -tags $(TAGS) -ldflags "-s -w -X github.com/prloop/prloop/internal/cli.Version=$(VERSION)"
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 60s
@@ -15,8 +20,8 @@ help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
 
 build: ## Build bin/prloop and the gh extension's program
-	go build $(GOFLAGS_BUILD) -o $(BIN)/prloop ./cmd/prloop
-	go build $(GOFLAGS_BUILD) -o $(BIN)/gh-review-loop ./cmd/gh-review-loop
+	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/prloop ./cmd/prloop
+	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/gh-review-loop ./cmd/gh-review-loop
 
 demo: build ## Review a bundled pull request end to end, offline, through the real gh
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
