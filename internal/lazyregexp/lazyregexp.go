@@ -16,7 +16,7 @@ type Regexp struct {
 }
 
 // New keeps an expression for later. An expression that does not compile panics at the first use; this package's test
-// compiles all that the module's sources write as constants.
+// compiles all that the module's sources write, and refuses those it cannot read there.
 func New(expr string) *Regexp {
 	return &Regexp{expr, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }

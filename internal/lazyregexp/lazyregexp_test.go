@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,15 +37,29 @@ func TestEveryExpressionCompiles(t *testing.T) {
 	seen := 0
 	for _, files := range packages {
 		known := constants(files)
+		takes := helpers(files)
 		for _, f := range files {
 			ast.Inspect(f, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)
-				if !ok || !isNew(call) {
+				if !ok {
 					return true
 				}
-				expr, ok := value(call.Args[0], known)
+				at := 0
+				if !isNew(call) {
+					name, _ := call.Fun.(*ast.Ident)
+					if name == nil {
+						return true
+					}
+					if at, ok = takes[name.Name]; !ok {
+						return true
+					}
+				}
+				expr, ok := value(call.Args[at], known)
 				if !ok {
-					return true // a helper's parameter
+					if name, isName := call.Args[at].(*ast.Ident); !isName || !parameter(files, name.Name, takes) {
+						t.Errorf("%s: the expression is no constant this test could compile", set.Position(call.Pos()))
+					}
+					return true
 				}
 				seen++
 				if _, err := regexp.Compile(expr); err != nil {
@@ -66,6 +81,51 @@ func isNew(call *ast.CallExpr) bool {
 	}
 	p, ok := f.X.(*ast.Ident)
 	return ok && p.Name == "lazyregexp"
+}
+
+// helpers are a package's functions that hand one of their parameters to New: the parameter's index by the function's name.
+func helpers(files []*ast.File) map[string]int {
+	takes := map[string]int{}
+	eachFunc(files, func(f *ast.FuncDecl, params []string) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && isNew(call) {
+				if name, ok := call.Args[0].(*ast.Ident); ok && slices.Contains(params, name.Name) {
+					takes[f.Name.Name] = slices.Index(params, name.Name)
+				}
+			}
+			return true
+		})
+	})
+	return takes
+}
+
+// parameter reports whether a name is what one of the helpers hands on.
+func parameter(files []*ast.File, name string, takes map[string]int) bool {
+	found := false
+	eachFunc(files, func(f *ast.FuncDecl, params []string) {
+		at, ok := takes[f.Name.Name]
+		found = found || ok && params[at] == name
+	})
+	return found
+}
+
+// eachFunc gives a package's functions with the names of their parameters.
+func eachFunc(files []*ast.File, do func(f *ast.FuncDecl, params []string)) {
+	for _, file := range files {
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil {
+				continue
+			}
+			var params []string
+			for _, field := range f.Type.Params.List {
+				for _, name := range field.Names {
+					params = append(params, name.Name)
+				}
+			}
+			do(f, params)
+		}
+	}
 }
 
 // constants are a package's string constants by name.
