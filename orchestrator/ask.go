@@ -24,8 +24,10 @@ type Heard struct {
 // askAll puts the round's question to every agent at once and returns their answers in the order of the plans.
 func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, round int, snap Snapshot) ([]Heard, error) {
 	todo := make([]Step, len(req.Agents))
+	asked := make([]bool, len(req.Agents)) // in this process; each by its own step
 	for i, plan := range req.Agents {
 		todo[i] = Step{Name: fmt.Sprintf("round %d: ask %s", round, plan.Name), Fn: func(ctx context.Context) ([]byte, error) {
+			asked[i] = true
 			heard, err := l.ask(ctx, req, round, plan, snap)
 			if err != nil {
 				return nil, err
@@ -42,6 +44,10 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, round int, 
 		}
 		if err := json.Unmarshal(results[i], &heard[i]); err != nil {
 			return nil, fmt.Errorf("read stored answer of %s: %w", plan.Name, err)
+		}
+		if !asked[i] {
+			r := heard[i].Answer.Receipt
+			l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: r.State, Message: "answered before: " + plural(r.Findings, "finding", "findings")})
 		}
 	}
 	return heard, nil
