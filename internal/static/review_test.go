@@ -210,14 +210,29 @@ func TestResultIsWholeAndRepeatable(t *testing.T) {
 	}
 }
 
-// A hostile file must not keep the reviewer busy: each line here is full of things that have to be looked at.
-func TestHostileLinesAreCheap(t *testing.T) {
+// hostileLines are lines full of things that have to be looked at.
+func hostileLines() []string {
+	var out []string
 	for _, unit := range []string{"password", "a://b:", `password="` + generated + `" `, "ghp_", "-----BEGIN ", "\u202e", `secret="`} {
-		line := strings.Repeat(unit, maxLineBytes/len(unit))
-		began := time.Now()
-		run(t, added("a.js", strings.Repeat(line+"\n", 10)+line), Options{})
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("%q: 220 KB took %v", unit, took)
+		out = append(out, strings.Repeat(unit, maxLineBytes/len(unit)))
+	}
+	return out
+}
+
+// A hostile file must not keep the reviewer busy: the time for each line stands in MB/s, and does not fall with the
+// number of lines.
+func BenchmarkHostileLines(b *testing.B) {
+	for _, line := range hostileLines() {
+		for _, n := range []int{1, 10} {
+			task := added("a.js", strings.Repeat(line+"\n", n)+line)
+			b.Run(fmt.Sprintf("%.10q/%d", line, n), func(b *testing.B) {
+				b.SetBytes(int64(n * len(line)))
+				for b.Loop() {
+					if _, err := Review(b.Context(), task, Options{}, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }
