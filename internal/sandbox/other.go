@@ -1,0 +1,17 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"context"
+	"runtime"
+)
+
+// look finds nothing: the sandbox is made of what Linux has.
+func (m *machine) look(_ context.Context, r *Report) {
+	for _, name := range []string{PartNamespaces, PartLandlock, PartSeccomp, PartBubblewrap} {
+		r.say(name, false, "there is no sandbox for "+runtime.GOOS)
+	}
+}
+
+func (p *plan) chooseUID() error { return nil }

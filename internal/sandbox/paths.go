@@ -1,0 +1,187 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// system is what every child may read: programs and their libraries. Links among them are made as links.
+var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"}
+
+// plainEtc is the part of /etc that programs start with and that tells nothing about people or services. passwd, group,
+// hosts and nsswitch.conf are written anew where there is a mount namespace. There is no resolv.conf: no name can be asked.
+var plainEtc = []string{"/etc/alternatives", "/etc/ca-certificates", "/etc/ld.so.cache", "/etc/ld.so.conf",
+	"/etc/ld.so.conf.d", "/etc/localtime", "/etc/mime.types", "/etc/os-release", "/etc/pki/tls", "/etc/pki/ca-trust",
+	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/timezone"}
+
+// ours are the folders of the sandbox itself; a policy cannot change what is there.
+var ours = []string{"/proc", "/dev", "/sys", "/run/prloop", "/etc"}
+
+// within reports whether path is dir or lies below it. Both are clean.
+func within(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}
+
+// show lists what the child sees, in the order of mounting.
+func (p *plan) show(policy Policy, cmd Command) error {
+	hide := slices.Clone(policy.Hide)
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) && filepath.Clean(home) != "/" {
+		hide = append(hide, home)
+	}
+	for _, path := range system {
+		p.addSystem(path)
+	}
+	for _, path := range plainEtc {
+		p.addSystem(path)
+	}
+	for _, path := range programPaths(cmd) {
+		if err := p.addProgram(path, hide); err != nil {
+			return err
+		}
+	}
+	for _, path := range policy.ReadOnly {
+		if err := p.add("read-only path", path, false, hide); err != nil {
+			return err
+		}
+	}
+	for _, path := range append([]string{policy.Home}, policy.Writable...) {
+		if err := p.add("writable path", path, true, hide); err != nil {
+			return err
+		}
+	}
+	if err := p.cover(hide); err != nil {
+		return err
+	}
+	p.sort()
+	if i := slices.IndexFunc(p.Binds, func(b bind) bool { return !b.Hide && within(filepath.Clean(p.Dir), b.Path) }); i < 0 {
+		return &PolicyError{"working folder", fmt.Sprintf("%s is not among the paths the child sees", p.Dir)}
+	}
+	return nil
+}
+
+func (p *plan) addSystem(path string) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		if target, err := os.Readlink(path); err == nil {
+			p.Links = append(p.Links, link{path, target})
+		}
+		return
+	}
+	p.Binds = append(p.Binds, bind{Path: path, Source: path, Dir: info.IsDir()})
+}
+
+// add lists one path of the policy.
+func (p *plan) add(what, path string, write bool, hide []string) error {
+	if err := checkPath(what, path); err != nil {
+		return err
+	}
+	path = filepath.Clean(path)
+	if path == "/" || slices.ContainsFunc(ours, func(o string) bool { return within(path, o) || within(o, path) }) {
+		return &PolicyError{what, fmt.Sprintf("%s belongs to the sandbox", path)}
+	}
+	source, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return &PolicyError{what, err.Error()}
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return &PolicyError{what, err.Error()}
+	}
+	if !info.IsDir() && (write || !info.Mode().IsRegular()) {
+		return &PolicyError{what, fmt.Sprintf("%s is not a folder", path)}
+	}
+	if write && slices.ContainsFunc(system, func(s string) bool { return within(source, s) || within(s, source) }) {
+		return &PolicyError{what, fmt.Sprintf("%s is part of the system", path)}
+	}
+	for _, h := range hide {
+		if h = filepath.Clean(h); h == path || h == source {
+			return &PolicyError{what, fmt.Sprintf("%s is to be hidden", path)}
+		}
+	}
+	p.Binds = append(p.Binds, bind{Path: path, Source: source, Write: write, Dir: info.IsDir()})
+	return nil
+}
+
+// addProgram lists a file the program needs: links on the way are made as links, because programs find their own parts
+// from where the last one points.
+func (p *plan) addProgram(path string, hide []string) error {
+	path = filepath.Clean(path)
+	if p.shown(path) {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return &PolicyError{"program", err.Error()}
+	}
+	if real != path {
+		p.Links = append(p.Links, link{path, real})
+	}
+	if p.shown(real) {
+		return nil
+	}
+	return p.add("program", real, false, hide)
+}
+
+// shown reports whether a path is visible already.
+func (p *plan) shown(path string) bool {
+	return slices.ContainsFunc(p.Binds, func(b bind) bool { return within(path, b.Path) }) ||
+		slices.ContainsFunc(p.Links, func(l link) bool { return within(path, l.Path) })
+}
+
+// cover hides what lies in a visible folder. Landlock alone cannot take a part out of a folder.
+func (p *plan) cover(hide []string) error {
+	for _, h := range hide {
+		if !filepath.IsAbs(h) {
+			return &PolicyError{"hidden path", fmt.Sprintf("%q is not absolute", h)}
+		}
+		h = filepath.Clean(h)
+		real, err := filepath.EvalSymlinks(h)
+		if err != nil {
+			continue // what is not there need not be hidden
+		}
+		for _, b := range p.Binds {
+			// A folder shown at another path than its own shows the hidden one there.
+			if rel, err := filepath.Rel(b.Source, real); err == nil && !b.Hide && within(real, b.Source) {
+				if p.Mode == modeRules {
+					return &PolicyError{"hidden path", fmt.Sprintf("%s lies in %s, and nothing but a mount namespace can hide it", h, b.Path)}
+				}
+				info, err := os.Stat(real)
+				if err != nil {
+					return &PolicyError{"hidden path", err.Error()}
+				}
+				p.Binds = append(p.Binds, bind{Path: filepath.Join(b.Path, rel), Hide: true, Dir: info.IsDir()})
+			}
+		}
+	}
+	return nil
+}
+
+// sort puts a folder before what lies in it, a cover over what is shown at the same path, and keeps of two equal paths the
+// writable one.
+func (p *plan) sort() {
+	rank := func(b bind) int {
+		switch {
+		case b.Hide:
+			return 0
+		case b.Write:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(p.Binds, func(a, b bind) int {
+		if c := strings.Compare(a.Path+"/", b.Path+"/"); c != 0 {
+			return c
+		}
+		return rank(a) - rank(b)
+	})
+	p.Binds = slices.CompactFunc(p.Binds, func(a, b bind) bool { return a.Path == b.Path })
+	p.Links = slices.DeleteFunc(p.Links, func(l link) bool {
+		return slices.ContainsFunc(p.Binds, func(b bind) bool { return !b.Hide && within(l.Path, b.Path) })
+	})
+}

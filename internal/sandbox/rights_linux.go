@@ -1,0 +1,88 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// bareSecurebits: uid 0 means nothing to exec, no right survives a change of uid, none is ever raised again; all locked.
+const bareSecurebits = 1<<0 | 1<<1 | 1<<3 | 1<<5 | 1<<6 | 1<<7
+
+// dropRights takes every capability from the calling thread, out of the bounding set too; with switchUID it keeps the two
+// it needs to become someone else, which that step itself ends. The thread must be locked.
+func dropRights(switchUID bool) error {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var have [2]unix.CapUserData
+	if err := unix.Capget(&hdr, &have[0]); err != nil {
+		return fmt.Errorf("read capabilities: %w", err)
+	}
+	if have[0].Permitted|have[1].Permitted|have[0].Inheritable|have[1].Inheritable == 0 {
+		// Nothing to lose, and no_new_privs keeps it from coming back; the bounding set is not ours to change.
+		return nil
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("clear ambient capabilities: %w", err)
+	}
+	for c := uintptr(0); ; c++ {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) && c > unix.CAP_SETPCAP {
+			break // past the last one this kernel knows
+		}
+		if err != nil {
+			return fmt.Errorf("drop capability %d from the bounding set: %w", c, err)
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_SECUREBITS, bareSecurebits, 0, 0, 0); err != nil {
+		return fmt.Errorf("set securebits: %w", err)
+	}
+	var keep [2]unix.CapUserData
+	if switchUID {
+		keep[0].Effective = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+		keep[0].Permitted = keep[0].Effective
+	}
+	if err := unix.Capset(&hdr, &keep[0]); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	return nil
+}
+
+// limit sets the resource limits of this process, which the agent inherits. They bind this process too, so all are far
+// above what it needs; the one on memory is not and is left to limitMemory.
+func (l Limits) limit() error {
+	for _, r := range []struct {
+		name  string
+		which int
+		value uint64
+	}{
+		{"core size", unix.RLIMIT_CORE, 0},
+		{"file size", unix.RLIMIT_FSIZE, l.FileBytes},
+		{"open files", unix.RLIMIT_NOFILE, l.Files},
+		{"locked memory", unix.RLIMIT_MEMLOCK, 64 << 10},
+		{"message queues", unix.RLIMIT_MSGQUEUE, 0},
+		{"processes", unix.RLIMIT_NPROC, l.Processes}, // last: it counts this process's threads
+	} {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(r.which, &now); err != nil {
+			return fmt.Errorf("limit %s: %w", r.name, err)
+		}
+		v := min(r.value, now.Max)
+		if err := unix.Setrlimit(r.which, &unix.Rlimit{Cur: v, Max: v}); err != nil {
+			return fmt.Errorf("limit %s: %w", r.name, err)
+		}
+	}
+	return nil
+}
+
+// limitMemory bounds a child that was just started: before that the limit would hold for this process, whose runtime
+// reserves more than an agent may have.
+func (l Limits) limitMemory(pid int) error {
+	if l.MemoryBytes == 0 {
+		return nil
+	}
+	if err := unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: l.MemoryBytes, Max: l.MemoryBytes}, nil); err != nil {
+		return fmt.Errorf("limit memory: %w", err)
+	}
+	return nil
+}

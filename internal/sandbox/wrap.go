@@ -1,0 +1,155 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// machine is what is known about the machine; tests make others.
+type machine struct {
+	// missing are parts that Probe is told not to find, with the reason to report.
+	missing map[string]string
+	probed  probed
+}
+
+var thisMachine = &machine{}
+
+// Probe finds out what this machine can do. The first call takes some milliseconds, the process remembers the answer; one
+// that ctx cut short is not remembered and says tier 4.
+func Probe(ctx context.Context) Report { return thisMachine.report(ctx) }
+
+// Wrap turns a command into one that runs it confined. It returns a *TierError when the machine cannot do what
+// policy.MinTier asks for, and a *PolicyError when a path is missing or would show what is to be hidden. With a MinTier
+// of Tier4 on a machine of tier 4 the command comes back unchanged: that is running without a sandbox, and the caller has
+// to say so in the report.
+func Wrap(policy Policy, cmd Command) (Command, error) { return thisMachine.wrap(policy, cmd) }
+
+func (m *machine) wrap(policy Policy, cmd Command) (Command, error) {
+	report := m.report(context.Background())
+	want := policy.MinTier
+	if want == 0 {
+		want = Tier1b
+	}
+	if report.Tier > want {
+		return Command{}, tierError(report, want)
+	}
+	if report.Tier == Tier4 {
+		return cmd, nil
+	}
+	p := planFor(report)
+	if err := p.fill(policy, cmd); err != nil {
+		return Command{}, err
+	}
+	data, err := json.Marshal(p)
+	if err != nil {
+		return Command{}, fmt.Errorf("confine child: %w", err)
+	}
+	// The kernel takes no single argument longer than 128 KB.
+	if len(data) >= 120<<10 {
+		return Command{}, &PolicyError{"policy", "it names more paths than one argument can hold"}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return Command{}, fmt.Errorf("confine child: find this program: %w", err)
+	}
+	return Command{
+		Path: self,
+		Args: append([]string{InitCommand, string(data), cmd.Path}, cmd.Args...),
+		Env:  replaceSocket(cmd.Env, policy.Gateway, p.Socket),
+		Dir:  "/",
+	}, nil
+}
+
+func tierError(r Report, want Tier) error {
+	e := &TierError{Want: want, Have: r.Tier}
+	of := want
+	if want == Tier1b {
+		of = Tier1
+	}
+	names := r.lacks(of)
+	if of >= Tier3 {
+		names = []string{PartNamespaces, PartLandlock, PartSeccomp}
+	}
+	for _, name := range names {
+		e.Missing = append(e.Missing, r.Part(name))
+	}
+	return e
+}
+
+// planFor takes all that the machine has.
+func planFor(r Report) *plan {
+	p := &plan{Mode: modeRules, Landlock: r.landlock, Seccomp: r.Part(PartSeccomp).OK}
+	switch {
+	case r.Part(PartNamespaces).OK:
+		p.Mode, p.Userns = modeNamespaces, r.userns
+	case r.Part(PartBubblewrap).OK:
+		p.Mode, p.Bubblewrap = modeBubblewrap, r.bwrap
+	}
+	return p
+}
+
+// fill adds what the policy allows.
+func (p *plan) fill(policy Policy, cmd Command) error {
+	for what, path := range map[string]string{"program": cmd.Path, "home": policy.Home} {
+		if err := checkPath(what, path); err != nil {
+			return err
+		}
+	}
+	p.Home, p.Dir, p.Limits = policy.Home, cmd.Dir, policy.Limits.withDefaults()
+	if p.Dir == "" {
+		p.Dir = p.Home
+	}
+	p.Gateway, p.Port, p.Inet = policy.Gateway, policy.GatewayPort, policy.Loopback || policy.GatewayPort != 0
+	if p.Inet && p.Mode == modeRules {
+		return &PolicyError{"loopback", "without a network namespace TCP would reach the network of the machine"}
+	}
+	if p.Port < 0 || p.Port > 65535 || p.Port != 0 && p.Gateway == "" {
+		return &PolicyError{"gateway port", "it needs a gateway and a number up to 65535"}
+	}
+	if p.Gateway != "" {
+		if err := checkPath("gateway", p.Gateway); err != nil {
+			return err
+		}
+		p.Socket = GatewaySocket
+		if p.Mode == modeRules {
+			p.Socket = p.Home + "/.prloop-model.sock"
+		}
+		if len(p.Socket) > socketLimit || len(p.Gateway) > socketLimit {
+			return &PolicyError{"gateway", fmt.Sprintf("a socket's path may have %d bytes at most", socketLimit)}
+		}
+	}
+	if err := p.show(policy, cmd); err != nil {
+		return err
+	}
+	return p.chooseUID()
+}
+
+// socketLimit is the longest path of a unix socket that the kernel takes, in bytes.
+const socketLimit = 107
+
+func checkPath(what, path string) error {
+	switch {
+	case path == "":
+		return &PolicyError{what, "it is empty"}
+	case path[0] != '/' || strings.ContainsRune(path, 0) || !utf8.ValidString(path):
+		return &PolicyError{what, fmt.Sprintf("%q is not an absolute path of valid UTF-8", path)}
+	}
+	return nil
+}
+
+// replaceSocket puts the socket's path inside where its path outside stands.
+func replaceSocket(env []string, outside, inside string) []string {
+	out := make([]string, len(env)) // never nil, which would mean "inherit"
+	for i, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		if outside != "" && value == outside {
+			e = name + "=" + inside
+		}
+		out[i] = e
+	}
+	return out
+}
