@@ -62,12 +62,15 @@ func (l *Loop) ask(ctx context.Context, req Request, round int, plan AgentPlan, 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, req.wallTime(), errWallTime)
 	defer cancel()
-	answer := l.Agents.Ask(limited, plan, task, l.emit)
+	answer := l.Agents.Ask(limited, plan, task, l.heardLive)
 	if errors.Is(context.Cause(limited), errWallTime) && answer.Receipt.State != review.AgentComplete {
 		answer.Receipt.OutOf = "wall time"
 	}
 	if ctx.Err() != nil {
 		return Heard{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
+	}
+	if err := l.tripwire(plan.Name, answer); err != nil {
+		return Heard{}, err
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(task.Brief)
@@ -199,8 +202,7 @@ func redactHeard(h Heard) Heard {
 
 func redactFindings(findings []review.Finding) {
 	for i := range findings {
-		f := &findings[i]
-		for _, text := range []*string{&f.ID, &f.Category, &f.File, &f.Title, &f.Description, &f.Suggestion, &f.Evidence, &f.Language} {
+		for _, text := range written(&findings[i]) {
 			*text = sanitize.Redact(*text)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // row of the table of errors: what an error means for the person and for the exit status (style 4).
@@ -89,6 +90,9 @@ var table = []row{
 	{as(func(*gateway.UnreachableError) string {
 		return "check OPENAI_BASE_URL and the network, or use --reviewers static"
 	}), exitFailed},
+
+	// Agents.
+	{is(sanitize.ErrKnownSecret, "replace that credential, and find out how the agent came by it, or leave the agent out"), exitFailed},
 
 	// Configuration.
 	{as(func(e *config.UnknownAgentError) string {
