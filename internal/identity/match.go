@@ -57,8 +57,9 @@ func Match(a, b []review.Finding, move Move) []Pair {
 // its length is the number of reviewers who support it: nobody supports a finding by saying it twice. Sources are told
 // apart by Source.Name. Each index stands in exactly one group; groups and their members are in the order of the
 // findings' content, which does not depend on the order they are passed in.
-func Join(findings []review.Finding) [][]int {
-	all := seen(findings, nil)
+func Join(findings []review.Finding) [][]int { return join(seen(findings, nil)) }
+
+func join(all []sight) [][]int {
 	var candidates []candidate
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
@@ -90,7 +91,7 @@ func Join(findings []review.Finding) [][]int {
 		members[g], members[h] = append(members[g], members[h]...), nil
 	}
 	members = slices.DeleteFunc(members, func(m []int) bool { return m == nil })
-	byContent := func(i, j int) int { return order(findings[i], findings[j]) }
+	byContent := func(i, j int) int { return order(all[i].Finding, all[j].Finding) }
 	for _, m := range members {
 		slices.SortStableFunc(m, byContent)
 	}

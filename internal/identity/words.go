@@ -8,7 +8,7 @@ import (
 )
 
 // Weights of the three views of a text, and the threshold. All were fitted by logistic regression on one half of the
-// labelled pairs (testdata/README.md) and scaled so that the weights add up to one; the threshold is where that half
+// labelled pairs (docs/eval.md) and scaled so that the weights add up to one; the threshold is where that half
 // has three in a hundred false matches under one-to-one assignment.
 const (
 	wordWeight = 0.41
