@@ -1,0 +1,290 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	api "github.com/coder/acp-go-sdk"
+
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Ask puts one question to an agent: it starts the child, opens a session, puts the prompt, asks once more when the answer
+// is invalid, and keeps what can be kept. It never fails as a call: whatever happens is in the answer's receipt. emit is
+// called for each event, one at a time; it may be nil.
+func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit func(review.Event)) (answer Answer) {
+	if emit == nil {
+		emit = func(review.Event) {}
+	}
+	started := time.Now()
+	answer.Receipt = newReceipt(spec, task)
+	defer func() {
+		// One agent's odd answer must not end the loop: a panic in a goroutine of the round ends the whole process.
+		if p := recover(); p != nil {
+			answer.Reviewer, answer.Comments = nil, nil
+			answer.fail(fmt.Errorf("prloop failed on this answer: %v", p))
+		}
+		answer.Receipt.Seconds = time.Since(started).Seconds()
+	}()
+	if spec.Role != review.RoleReviewer && spec.Role != review.RoleCommentsAnalyzer {
+		answer.fail(fmt.Errorf("an ACP agent cannot be a %s", spec.Role))
+		return answer
+	}
+	limit := spec.timeout(task)
+	ctx, cancel := context.WithDeadlineCause(ctx, started.Add(limit), fmt.Errorf("stopped: out of time after %s", proc.Seconds(limit)))
+	defer cancel()
+
+	place, err := furnish(spec)
+	if err != nil {
+		answer.fail(err)
+		return answer
+	}
+	d, err := openDesk(ctx, spec.Dir, func(doc []byte) error { _, _, err := decode(spec.Role, doc); return err })
+	if err != nil {
+		answer.fail(err)
+		return answer
+	}
+	defer d.close()
+	s, err := launch(ctx, spec, place, d, emit)
+	if err != nil {
+		answer.fail(err)
+		return answer
+	}
+	out := s.converse(ctx, prompt)
+	answer.conclude(s, task, out)
+	return answer
+}
+
+// outcome is what the conversation came to.
+type outcome struct {
+	doc      []byte // the valid answer; nil when there is none
+	fallback bool   // it stood in the text
+	turns    int
+	// refused is why the first turn had to be repeated; nil when it had not.
+	refused error
+	// invalid is why there is no answer; failed why the conversation did not end well.
+	invalid, failed error
+	text            []byte // of the last turn
+}
+
+// converse has the conversation and ends the process.
+func (s *session) converse(ctx context.Context, prompt string) (out outcome) {
+	// Writing to an agent that does not read is not bounded by the context, the pipe's end is.
+	release := context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, func() { s.stdin.Close() }) })
+	defer release()
+	defer func() {
+		s.close(ctx.Err() != nil || out.failed != nil)
+		if out.failed != nil {
+			out.failed = s.blame(ctx, out.failed)
+		}
+	}()
+	if out.failed = s.open(ctx); out.failed != nil {
+		return out
+	}
+	text := prompt + closing
+	for {
+		t := s.prompt(ctx, text)
+		out.turns++
+		out.text = t.text
+		out.failed = t.err
+		out.doc, out.fallback, out.invalid = s.answer(t)
+		if out.invalid == nil || t.err != nil || out.turns == maxTurns || !repairable(t.stop) {
+			return out
+		}
+		out.refused = out.invalid
+		text = repair(out.invalid)
+	}
+}
+
+// closing says how to answer; it follows whatever the prompt says about the form.
+const closing = "\n\nHand in the result by calling the tool " + ToolName + " of the MCP server " + ServerName +
+	" exactly once, with the whole result as its arguments. Only if you have no such tool, write the result as one JSON object at the end of your answer.\n"
+
+func repair(why error) string {
+	return "Your result was refused. The reason, quoted:\n\n" + visible(why.Error(), 2000) +
+		"\n\nPut that right. Hand in the whole corrected result, not only what changed." + closing
+}
+
+// repairable reports whether asking again can help: the agent ended its turn, what it said is not valid.
+func repairable(stop api.StopReason) bool {
+	return stop != api.StopReasonRefusal && stop != api.StopReasonCancelled
+}
+
+// answer is what a turn came to: the newest valid result that was submitted, or else the object in the text.
+func (s *session) answer(t turn) (doc []byte, fallback bool, err error) {
+	valid, refused, why, _ := s.desk.standing()
+	if valid != nil {
+		return valid, false, nil
+	}
+	doc, err = lastObject(t.text, keyOf(s.spec.Role), s.desk.check)
+	switch {
+	case err == nil:
+		return doc, true, nil
+	case refused != nil:
+		return nil, false, why
+	case len(t.text) == 0:
+		return nil, false, fmt.Errorf("no result was submitted, and the turn ended (%s) without text", orNone(string(t.stop)))
+	}
+	return nil, false, err
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "no stop reason"
+	}
+	return visible(s, 40)
+}
+
+// blame finds the first cause: what ended the process or the time says more than the connection that broke.
+func (s *session) blame(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var exit *proc.ExitError
+	switch {
+	case errors.As(s.err, &exit) && errors.Is(exit.Cause, errAnswered):
+		return err
+	case s.err != nil:
+		return errors.New(strings.TrimPrefix(s.err.Error(), "run "))
+	}
+	return err
+}
+
+func newReceipt(spec Spec, task review.Task) review.AgentReceipt {
+	r := review.AgentReceipt{Name: spec.Name, Role: spec.Role, Kind: "acp", Model: spec.Model}
+	for _, f := range task.Brief.Files {
+		if f.Omitted == "" {
+			r.FilesGiven++
+		}
+		r.HunksGiven += f.HunksGiven
+	}
+	return r
+}
+
+func (a *Answer) fail(err error) {
+	a.Receipt.State, a.Receipt.Reason = review.AgentFailed, visible(err.Error(), 1000)
+}
+
+// conclude decides the state.
+func (a *Answer) conclude(s *session, task review.Task, out outcome) {
+	a.Receipt.Attempts = out.turns
+	a.measure(s)
+	a.Log = []byte(sanitize.Terminal(sanitize.Redact(string(s.result.StderrTail))))
+	a.Raw = out.doc
+	_, refused, _, _ := s.desk.standing()
+	if a.Raw == nil {
+		a.Raw = out.text
+	}
+	a.Raw = a.Raw[:min(len(a.Raw), maxText)]
+	if out.refused != nil {
+		a.note("first answer refused: " + out.refused.Error())
+	}
+	if out.fallback {
+		a.note("the result stood in the text, it was not submitted")
+	}
+	a.oddities(s)
+	if out.doc != nil {
+		e, notes, err := decode(s.spec.Role, out.doc)
+		if err != nil { // it was valid a moment ago
+			a.fail(err)
+			return
+		}
+		a.note(notes...)
+		a.note(e.settle(s.spec, task)...)
+		a.take(s.spec, e, out.failed)
+		return
+	}
+	why := out.failed
+	if why == nil {
+		why = fmt.Errorf("invalid answer: %w", out.invalid)
+	}
+	if tail := visible(string(s.result.StderrTail[max(0, len(s.result.StderrTail)-400):]), 300); tail != "" {
+		why = fmt.Errorf("%w; stderr: %s", why, tail)
+	}
+	a.fail(why)
+	kept, notes := salvage(s.spec.Role, refused, out.text)
+	if len(kept) == 0 {
+		return
+	}
+	a.note(notes...)
+	a.note(sources(kept, s.spec, task)...)
+	a.Receipt.State = review.AgentDegraded
+	a.set(wrap(s.spec, task, kept))
+}
+
+// take keeps a valid answer. Of an agent that did not end well only what may block is kept.
+func (a *Answer) take(spec Spec, e envelope, failed error) {
+	if failed == nil {
+		a.Receipt.State = review.AgentComplete
+		a.set(e)
+		return
+	}
+	a.fail(failed)
+	if !e.blocks() {
+		return
+	}
+	a.Receipt.State = review.AgentDegraded
+	a.Receipt.Reason = visible("its answer is whole, but it did not end well: "+failed.Error(), 1000)
+	if e.reviewer != nil && e.reviewer.Conclusion == review.Approve {
+		e.reviewer.Conclusion = review.RequestChanges
+	}
+	a.set(e)
+}
+
+func (a *Answer) set(e envelope) {
+	a.Reviewer, a.Comments = e.reviewer, e.comments
+	a.Receipt.Findings = len(e.findings())
+}
+
+// measure takes what the agent says it used; who counts at a gateway knows better and replaces it.
+func (a *Answer) measure(s *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.Receipt.Usage.ToolCalls = s.toolCalls
+	if u := s.usage; u != nil {
+		in, out := u.InputTokens, u.OutputTokens
+		a.Receipt.Usage.InputTokens, a.Receipt.Usage.OutputTokens, a.Receipt.Usage.CachedTokens = &in, &out, u.CachedReadTokens
+	}
+}
+
+// oddities notes what a reader of the report should know about the conversation.
+func (a *Answer) oddities(s *session) {
+	dropped, unknown, _ := s.gate.counts()
+	_, rejected := s.peer.counts()
+	_, _, _, calls := s.desk.standing()
+	for _, o := range []struct {
+		n    int
+		text string
+	}{
+		{dropped, "%d lines of output were no messages and were dropped"},
+		{unknown, "%d updates of unknown kinds were ignored"},
+		{rejected, "%d requests for permission were rejected"},
+		{max(0, calls-1), "%d more results were submitted"},
+		{s.result.Survivors, "left %d processes behind, which were ended"},
+	} {
+		if o.n > 0 {
+			a.note(fmt.Sprintf(o.text, o.n))
+		}
+	}
+	if s.clipped {
+		a.note("its text was longer than prloop reads")
+	}
+	if s.result.Unclean {
+		a.note("unclean: processes of this agent could not be ended")
+	}
+}
+
+const maxNotes = 30
+
+func (a *Answer) note(notes ...string) {
+	for _, n := range notes {
+		if len(a.Receipt.Notes) < maxNotes {
+			a.Receipt.Notes = append(a.Receipt.Notes, visible(n, 300))
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/review"
+)
+
+func actorSpec(t *testing.T, mode string) Spec {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Spec{Name: "rev-1", Role: review.RoleReviewer, Command: self, Args: []string{"acp-agent", mode}, Self: self, SelfArgs: []string{"acp-mcp"},
+		Env: []string{"PATH=/usr/bin:/bin"}, Dir: t.TempDir(), Timeout: 30 * time.Second, Grace: 300 * time.Millisecond}
+}
+
+func question() review.Task {
+	return review.Task{Version: review.TaskVersion, PRNumber: 7, Run: "test", Round: 1, Limits: review.DefaultLimits(),
+		Brief: review.Brief{Files: []review.BriefFile{{Path: "rows.go", Hunks: 2, HunksGiven: 2}, {Path: "x.bin", Omitted: "binary"}}}}
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	short := func(s Spec) Spec { s.Timeout = 1500 * time.Millisecond; return s }
+	inMode := func(s Spec, mode string) Spec { s.Preset.Mode = mode; return s }
+	type want struct {
+		state    review.AgentState
+		turns    int
+		findings int
+		reason   string // a part
+		note     string // a part of one note
+		atMost   time.Duration
+	}
+	ok := want{state: review.AgentComplete, turns: 1, findings: 1}
+	for name, row := range map[string]struct {
+		spec Spec
+		want want
+	}{
+		"a submitted result is complete":                     {actorSpec(t, "ok"), ok},
+		"a mode the preset asks for is set":                  {inMode(actorSpec(t, "ok"), "read-only"), ok},
+		"an agent that stays in its own mode is not asked":   {inMode(actorSpec(t, "ok"), "other"), want{state: review.AgentFailed, reason: "set mode other: "}},
+		"3,000 updates are all handled (libraries 3)":        {actorSpec(t, "flood"), ok},
+		"lines that are no messages are dropped":             {actorSpec(t, "noise"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "3 lines of output were no messages"}},
+		"update kinds nobody knows are ignored":              {actorSpec(t, "noise"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "1 updates of unknown kinds"}},
+		"a result in the text is a fallback, and noted":      {actorSpec(t, "text"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "stood in the text"}},
+		"two results in the text: never the last one (T85)":  {actorSpec(t, "two-texts"), want{state: review.AgentDegraded, turns: 2, findings: 2, reason: "more than one result"}},
+		"an invalid result is put right in a second turn":    {actorSpec(t, "repair"), want{state: review.AgentComplete, turns: 2, findings: 1, note: "first answer refused: decode reviewer-result"}},
+		"the tool's answer lets a model mend within a turn":  {actorSpec(t, "in-turn"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "1 more results were submitted"}},
+		"still broken: valid findings are kept":              {actorSpec(t, "salvage"), want{state: review.AgentDegraded, turns: 2, findings: 1, reason: "invalid answer: decode reviewer-result: conclusion"}},
+		"a turn that ends without a word (real components)":  {actorSpec(t, "silent"), want{state: review.AgentFailed, turns: 2, reason: "ended (end_turn) without text"}},
+		"a refusal is not asked again":                       {actorSpec(t, "refusal"), want{state: review.AgentFailed, turns: 1, reason: "ended (refusal) without text"}},
+		"an error of the agent is told with its stderr":      {actorSpec(t, "refuses"), want{state: review.AgentFailed, reason: "initialize: Internal error: not today (code -32603); stderr: no model key"}},
+		"it dies: exit status and stderr are told (style 4)": {actorSpec(t, "dies"), want{state: review.AgentFailed, turns: 1, reason: "exit status 3 after"}},
+		"a hang costs its time (T80)":                        {short(actorSpec(t, "hang")), want{state: review.AgentFailed, turns: 1, reason: "out of time after 1.5s", atMost: 6500 * time.Millisecond}},
+		"a result, then a hang: what blocks is kept":         {short(actorSpec(t, "submit-hang")), want{state: review.AgentDegraded, turns: 1, findings: 1, reason: "its answer is whole, but it did not end well: stopped: out of time", atMost: 6500 * time.Millisecond}},
+		"it does not end at the end of its input":            {actorSpec(t, "stays"), want{state: review.AgentComplete, turns: 1, findings: 1, atMost: 8 * time.Second}},
+		"a line over 8 MB ends it (T84)":                     {actorSpec(t, "long-line"), want{state: review.AgentFailed, turns: 1, reason: "wrote a line that is too long", atMost: 15 * time.Second}},
+		"endless requests end it":                            {actorSpec(t, "asks-much"), want{state: review.AgentFailed, turns: 1, reason: "asked prloop too often", atMost: 15 * time.Second}},
+		"a program that is not there":                        {func() Spec { s := actorSpec(t, ""); s.Command = "prloop-no-such-agent"; return s }(), want{state: review.AgentFailed, reason: "program not found"}},
+		"no fixer yet":                                       {func() Spec { s := actorSpec(t, "ok"); s.Role = review.RoleFixer; return s }(), want{state: review.AgentFailed, reason: "cannot be a pr-fix"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := Ask(t.Context(), row.spec, question(), "review this", nil)
+			r, w := a.Receipt, row.want
+			if r.State != w.state || r.Attempts != w.turns || r.Findings != w.findings || !strings.Contains(r.Reason, w.reason) {
+				t.Errorf("%s, %d turns, %d findings, reason %q; notes %q; log %s", r.State, r.Attempts, r.Findings, r.Reason, r.Notes, a.Log)
+			}
+			if (r.State == review.AgentComplete) != (r.Reason == "") {
+				t.Errorf("%s with reason %q", r.State, r.Reason)
+			}
+			if !strings.Contains(strings.Join(r.Notes, "\n"), w.note) {
+				t.Errorf("no note %q in %q", w.note, r.Notes)
+			}
+			if took := time.Duration(r.Seconds * float64(time.Second)); took <= 0 || w.atMost > 0 && took > w.atMost {
+				t.Errorf("took %s", took)
+			}
+			checkAnswer(t, a)
+		})
+	}
+}
+
+// checkAnswer holds what is true of every answer.
+func checkAnswer(t *testing.T, a Answer) {
+	t.Helper()
+	if r := a.Reviewer; r != nil {
+		if r.Agent != "rev-1" || r.PRNumber != 7 || r.Issues != review.Count(r.Findings) {
+			t.Errorf("%+v", r)
+		}
+		for _, f := range r.Findings {
+			if f.Source.Name != "rev-1" || f.Source.Type != "agent" {
+				t.Errorf("source %+v", f.Source)
+			}
+		}
+		if a.Receipt.State == review.AgentDegraded && r.Conclusion == review.Approve {
+			t.Error("a degraded answer approves")
+		}
+	} else if a.Receipt.State != review.AgentFailed {
+		t.Errorf("%s without an answer", a.Receipt.State)
+	}
+	if a.Receipt.Kind != "acp" || a.Receipt.FilesGiven != 1 || a.Receipt.HunksGiven != 2 {
+		t.Errorf("%+v", a.Receipt)
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Answer
+	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(a.Receipt, back.Receipt) {
+		t.Errorf("the answer does not survive JSON: %v", err)
+	}
+}
+
+func TestPermissionsAreAnsweredByPolicy(t *testing.T) {
+	t.Parallel()
+	a := Ask(t.Context(), actorSpec(t, "permissions"), question(), "review this", nil)
+	if a.Reviewer == nil {
+		t.Fatalf("%+v\n%s", a.Receipt, a.Log)
+	}
+	const want = "own=yes disguise=no suffix=no read=yes outside=no bash=no edit=no fetch=no"
+	if got := a.Reviewer.Findings[0].Title; got != want {
+		t.Errorf("allowed\n%s\nwant\n%s", got, want)
+	}
+	if notes := strings.Join(a.Receipt.Notes, "\n"); !strings.Contains(notes, "6 requests for permission were rejected") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+func TestEventsAndUsage(t *testing.T) {
+	t.Parallel()
+	var got []string
+	a := Ask(t.Context(), actorSpec(t, "flood"), question(), "review this", func(e review.Event) {
+		if e.Kind != review.EventProgress {
+			t.Errorf("%+v", e)
+		}
+		got = append(got, e.Message)
+	})
+	if want := []string{"writes", "uses prloop_submit_result"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("events %q, want %q: the same news is told once", got, want)
+	}
+	if u := a.Receipt.Usage; u.ToolCalls != 1 || u.InputTokens == nil || *u.InputTokens != 100 || u.CostUSD != nil {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+func TestUpdatesKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	spec := actorSpec(t, "flood")
+	d, err := openDesk(t.Context(), spec.Dir, func([]byte) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	place, err := furnish(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := launch(t.Context(), spec, place, d, func(review.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := s.converse(t.Context(), "review this")
+	parts := strings.Split(strings.TrimSuffix(string(out.text), ","), ",")
+	if len(parts) != 3000 || parts[0] != "0" || parts[1500] != "1500" || parts[2999] != "2999" {
+		t.Errorf("%d updates before the turn ended; %v", len(parts), out.failed)
+	}
+}
+
+func TestCancelEndsTheChild(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	started := time.Now()
+	a := Ask(ctx, actorSpec(t, "hang"), question(), "review this", func(review.Event) { cancel(errors.New("the round is over")) })
+	if took := time.Since(started); took > 10*time.Second || a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Reason, "the round is over") {
+		t.Errorf("%s %+v", took, a.Receipt)
+	}
+}
+
+func TestConfineSeesTheCommand(t *testing.T) {
+	t.Parallel()
+	spec := actorSpec(t, "ok")
+	spec.Confine = func(p proc.Spec) (proc.Spec, error) {
+		p.Env = append(p.Env, "CONFINED=1")
+		return p, nil
+	}
+	if a := Ask(t.Context(), spec, question(), "review this", nil); a.Receipt.State != review.AgentComplete {
+		t.Errorf("%+v", a.Receipt)
+	}
+	spec.Dir = t.TempDir()
+	spec.Confine = func(p proc.Spec) (proc.Spec, error) { return p, errors.New("no sandbox here") }
+	if a := Ask(t.Context(), spec, question(), "review this", nil); a.Receipt.State != review.AgentFailed || a.Receipt.Reason != "no sandbox here" {
+		t.Errorf("without its sandbox it must not run: %+v", a.Receipt)
+	}
+}

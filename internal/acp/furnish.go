@@ -1,0 +1,109 @@
+package acp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/prloop/prloop/internal/proc"
+)
+
+// furnished is an agent ready to be started.
+type furnished struct {
+	command string
+	args    []string
+	env     []string
+	cwd     string
+}
+
+// furnish writes the preset's configuration into the agent's home and writes out its environment.
+func furnish(spec Spec) (furnished, error) {
+	if !filepath.IsAbs(spec.Dir) || !filepath.IsAbs(spec.Self) {
+		return furnished{}, errors.New("the agent's home and prloop's own path have to be absolute")
+	}
+	f := furnished{command: spec.Preset.Command, args: spec.Preset.Args, cwd: spec.Cwd}
+	if spec.Command != "" {
+		f.command, f.args = spec.Command, spec.Args
+	}
+	if f.cwd == "" {
+		f.cwd = filepath.Join(spec.Dir, "work")
+		if err := os.MkdirAll(f.cwd, 0o700); err != nil {
+			return furnished{}, fmt.Errorf("make the agent's working folder: %w", err)
+		}
+	}
+	words := map[string]string{
+		"{home}": spec.Dir, "{cwd}": f.cwd, "{base}": spec.Endpoint.BaseURL,
+		"{root}":  strings.TrimSuffix(strings.TrimSuffix(spec.Endpoint.BaseURL, "/"), "/v1"),
+		"{token}": spec.Endpoint.Token, "{model}": spec.Model,
+	}
+	f.env = environment(spec, fill(words, plain))
+	inside := fill(words, quoted)
+	for _, file := range spec.Preset.Files {
+		path := filepath.Join(spec.Dir, filepath.FromSlash(file.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return furnished{}, fmt.Errorf("configure %s: %w", spec.Preset.Name, err)
+		}
+		if err := os.WriteFile(path, []byte(inside.Replace(file.Text)), 0o600); err != nil {
+			return furnished{}, fmt.Errorf("configure %s: %w", spec.Preset.Name, err)
+		}
+	}
+	return f, nil
+}
+
+// environment is the caller's, then the home, then the preset's; a later entry replaces an earlier one.
+func environment(spec Spec, words *strings.Replacer) []string {
+	var env []string
+	at := map[string]int{}
+	set := func(entry string) {
+		name, _, _ := strings.Cut(entry, "=")
+		if i, ok := at[name]; ok {
+			env[i] = entry
+			return
+		}
+		at[name] = len(env)
+		env = append(env, entry)
+	}
+	for _, e := range spec.Env {
+		set(e)
+	}
+	set("HOME=" + spec.Dir)
+	set("TMPDIR=" + spec.Dir)
+	for _, e := range spec.Preset.Env {
+		set(words.Replace(e))
+	}
+	return env
+}
+
+func fill(words map[string]string, as func(string) string) *strings.Replacer {
+	var pairs []string
+	for word, value := range words {
+		pairs = append(pairs, word, as(value))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func plain(s string) string { return strings.ReplaceAll(s, "\x00", "") }
+
+// quoted is a value as it stands inside a JSON or TOML string.
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string always encodes
+	return string(b[1 : len(b)-1])
+}
+
+// Installed reports where a preset's program is, by prloop's own PATH, and what it needs that is missing. The path is empty
+// when the program itself is.
+func (p Preset) Installed() (path string, missing []string) {
+	path, err := proc.LookPath(p.Command)
+	if err != nil {
+		missing = append(missing, p.Command)
+	}
+	for _, need := range p.Needs {
+		if _, err := proc.LookPath(need); err != nil {
+			missing = append(missing, need)
+		}
+	}
+	return path, missing
+}

@@ -1,0 +1,89 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// The MCP server's name, its tool, and the environment it finds its parent by.
+const (
+	ServerName = "prloop"
+	ToolName   = "submit_result"
+
+	EnvSocket = "PRLOOP_SUBMIT_SOCKET"
+	EnvToken  = "PRLOOP_SUBMIT_TOKEN"
+	EnvRole   = "PRLOOP_SUBMIT_ROLE"
+)
+
+// ServeMCP is the program an agent starts as its MCP server: it offers submit_result on stdin and stdout until its input
+// ends, and hands each result to the prloop that asked. getenv reads the variables above. It prints nothing itself.
+func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, getenv func(string) string) error {
+	socket, token, role := getenv(EnvSocket), getenv(EnvToken), review.Role(getenv(EnvRole))
+	if socket == "" || token == "" {
+		return fmt.Errorf("serve %s: %s and %s are not set: it is started by an agent that prloop drives", ToolName, EnvSocket, EnvToken)
+	}
+	schema, err := wire.ForModel(shapeOf(role))
+	if err != nil {
+		return fmt.Errorf("serve %s: %w", ToolName, err)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: ServerName, Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{
+		Name: ToolName, InputSchema: json.RawMessage(schema),
+		Description: "Hand in the finished review. Call it once, at the end, with the whole result. If it is refused, put right what the reason names and call it again.",
+	}, func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		text, refused := "The result was taken. You are done.", false
+		if err := submit(ctx, socket, token, call.Params.Arguments); err != nil {
+			text, refused = "Not taken: "+err.Error(), true
+		}
+		return &mcp.CallToolResult{IsError: refused, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+	})
+	if err := server.Run(ctx, &mcp.IOTransport{Reader: stdin, Writer: stdout, MaxLineLength: maxSubmission}); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("serve %s: %w", ToolName, err)
+	}
+	return nil
+}
+
+// submit hands one document over and returns why it was refused.
+func submit(ctx context.Context, socket, token string, document json.RawMessage) error {
+	ctx, cancel := context.WithTimeout(ctx, submitWithin)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return fmt.Errorf("reach prloop: %w", err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(submitWithin)); err != nil {
+		return fmt.Errorf("reach prloop: %w", err)
+	}
+	if len(document) == 0 {
+		document = json.RawMessage("{}")
+	}
+	if err := json.NewEncoder(c).Encode(submission{token, document}); err != nil {
+		return fmt.Errorf("hand the result over: %w", err)
+	}
+	var v verdict
+	if err := json.NewDecoder(io.LimitReader(c, maxSubmission)).Decode(&v); err != nil {
+		return fmt.Errorf("hand the result over: %w", err)
+	}
+	if v.Refused != "" {
+		return errors.New(v.Refused)
+	}
+	return nil
+}
+
+func shapeOf(role review.Role) string {
+	if role == review.RoleCommentsAnalyzer {
+		return "comments-result"
+	}
+	return "reviewer-result"
+}

@@ -1,0 +1,73 @@
+package acp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	api "github.com/coder/acp-go-sdk"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// maxNews bounds the events of one question: an agent that floods is not worth watching.
+const maxNews = 500
+
+// news turns updates into events, one at a time.
+type news struct {
+	emit func(review.Event)
+
+	mu   sync.Mutex
+	last string
+	sent int
+}
+
+// phase is what the agent is at; the same twice in a row is told once.
+func (n *news) phase(what string) { n.send(what, true) }
+
+func (n *news) say(what string) { n.send(what, false) }
+
+func (n *news) send(what string, once bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if once && n.last == what || n.sent == maxNews {
+		return
+	}
+	n.last = what
+	n.sent++
+	n.emit(review.Event{Kind: review.EventProgress, Message: visible(what, 200)})
+}
+
+// visible is untrusted text on one line: redacted, control bytes shown, at most limit characters.
+func visible(s string, limit int) string {
+	if len(s) > 8*limit {
+		s = strings.ToValidUTF8(s[:8*limit], "")
+	}
+	s = sanitize.Terminal(sanitize.Redact(s))
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) > limit {
+		s = string([]rune(s)[:limit]) + "…"
+	}
+	return s
+}
+
+// at names the step of the conversation and takes the SDK's packaging off the cause.
+func at(step string, err error) error {
+	var r *api.RequestError
+	if errors.As(err, &r) {
+		text := r.Message
+		if m, ok := r.Data.(map[string]any); ok {
+			for _, key := range []string{"error", "details", "message"} {
+				if d, ok := m[key].(string); ok {
+					text += ": " + d
+					break
+				}
+			}
+		}
+		return fmt.Errorf("%s: %s (code %d)", step, text, r.Code)
+	}
+	return fmt.Errorf("%s: %w", step, err)
+}

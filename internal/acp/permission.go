@@ -1,0 +1,140 @@
+package acp
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	api "github.com/coder/acp-go-sdk"
+)
+
+// client is prloop's side of the protocol: it answers what the agent asks for. None of it is advertised but permissions.
+type client struct {
+	cwd string
+
+	mu       sync.Mutex
+	calls    map[string]update // tool calls by id, as first announced
+	allowed  int
+	rejected int
+}
+
+// maxCalls bounds the tool calls remembered; later ones are judged by the request alone.
+const maxCalls = 2000
+
+func (c *client) announce(u update) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls == nil {
+		c.calls = map[string]update{}
+	}
+	if _, known := c.calls[u.Call]; !known && len(c.calls) < maxCalls {
+		c.calls[u.Call] = update{Title: u.Title, Tool: u.Tool}
+	}
+}
+
+// RequestPermission answers by policy. Options are chosen by kind: their ids and names differ by agent and version.
+func (c *client) RequestPermission(_ context.Context, p api.RequestPermissionRequest) (api.RequestPermissionResponse, error) {
+	want := []api.PermissionOptionKind{api.PermissionOptionKindRejectOnce, api.PermissionOptionKindRejectAlways}
+	allow := c.allows(p.ToolCall)
+	if allow {
+		want = append([]api.PermissionOptionKind{api.PermissionOptionKindAllowOnce}, want...)
+	}
+	for _, kind := range want {
+		for _, o := range p.Options {
+			if o.Kind != kind {
+				continue
+			}
+			c.mu.Lock()
+			if kind == api.PermissionOptionKindAllowOnce {
+				c.allowed++
+			} else {
+				c.rejected++
+			}
+			c.mu.Unlock()
+			return api.RequestPermissionResponse{Outcome: api.RequestPermissionOutcome{
+				Selected: &api.RequestPermissionOutcomeSelected{OptionId: o.OptionId}}}, nil
+		}
+	}
+	c.mu.Lock()
+	c.rejected++
+	c.mu.Unlock()
+	return api.RequestPermissionResponse{Outcome: api.RequestPermissionOutcome{Cancelled: &api.RequestPermissionOutcomeCancelled{}}}, nil
+}
+
+// ownTool is submit_result as agents call it: prloop_submit_result (OpenCode), mcp__prloop__submit_result (Claude Code),
+// mcp_prloop_submit_result or "submit_result (prloop MCP Server)" (Gemini CLI), prloop.submit_result (Codex).
+var ownTool = regexp.MustCompile(`^(?:(?:mcp_{1,2})?prloop(?:_{1,2}|[./:-])submit_result|submit_result \(prloop MCP Server\))$`)
+
+func (c *client) allows(call api.ToolCallUpdate) bool {
+	c.mu.Lock()
+	known := c.calls[string(call.ToolCallId)]
+	c.mu.Unlock()
+	title, kind := known.Title, api.ToolKind(known.Tool)
+	if call.Title != nil && *call.Title != "" {
+		title = *call.Title
+	}
+	if call.Kind != nil && *call.Kind != "" {
+		kind = *call.Kind
+	}
+	switch kind {
+	case api.ToolKindRead, api.ToolKindSearch:
+		for _, l := range call.Locations {
+			if !c.within(l.Path) {
+				return false
+			}
+		}
+		return true
+	case api.ToolKindOther, api.ToolKindThink, "":
+		return ownTool.MatchString(strings.TrimSpace(title))
+	}
+	return false
+}
+
+// within reports whether a path lies below the working folder, by its name alone.
+func (c *client) within(path string) bool {
+	if !filepath.IsAbs(path) {
+		return filepath.IsLocal(path) || path == ""
+	}
+	rel, err := filepath.Rel(c.cwd, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func (c *client) counts() (allowed, rejected int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.allowed, c.rejected
+}
+
+// SessionUpdate is never called: the gate keeps updates to itself.
+func (c *client) SessionUpdate(context.Context, api.SessionNotification) error { return nil }
+
+// ReadTextFile and the rest are not offered; an agent that asks all the same is told so.
+func (c *client) ReadTextFile(context.Context, api.ReadTextFileRequest) (api.ReadTextFileResponse, error) {
+	return api.ReadTextFileResponse{}, api.NewMethodNotFound(api.ClientMethodFsReadTextFile)
+}
+
+func (c *client) WriteTextFile(context.Context, api.WriteTextFileRequest) (api.WriteTextFileResponse, error) {
+	return api.WriteTextFileResponse{}, api.NewMethodNotFound(api.ClientMethodFsWriteTextFile)
+}
+
+func (c *client) CreateTerminal(context.Context, api.CreateTerminalRequest) (api.CreateTerminalResponse, error) {
+	return api.CreateTerminalResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalCreate)
+}
+
+func (c *client) KillTerminal(context.Context, api.KillTerminalRequest) (api.KillTerminalResponse, error) {
+	return api.KillTerminalResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalKill)
+}
+
+func (c *client) TerminalOutput(context.Context, api.TerminalOutputRequest) (api.TerminalOutputResponse, error) {
+	return api.TerminalOutputResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalOutput)
+}
+
+func (c *client) ReleaseTerminal(context.Context, api.ReleaseTerminalRequest) (api.ReleaseTerminalResponse, error) {
+	return api.ReleaseTerminalResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalRelease)
+}
+
+func (c *client) WaitForTerminalExit(context.Context, api.WaitForTerminalExitRequest) (api.WaitForTerminalExitResponse, error) {
+	return api.WaitForTerminalExitResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalWaitForExit)
+}

@@ -1,0 +1,160 @@
+package acp
+
+import "slices"
+
+// Style is the protocol an agent speaks to its model.
+type Style string
+
+// The styles.
+const (
+	StyleChat      Style = "chat completions"
+	StyleResponses Style = "responses"
+	StyleAnthropic Style = "anthropic messages"
+	StyleGemini    Style = "gemini"
+)
+
+// Preset is how one agent is started and kept in bounds: data, no code. In Env values and Files the words {home}, {cwd},
+// {base} (base URL, ending in /v1), {root} (base URL without /v1), {token} and {model} are replaced; inside files as the
+// inside of a JSON string.
+type Preset struct {
+	// Name is what configuration calls it.
+	Name string
+	// Package is the npm package that provides Command, at the version whose switches were tried.
+	Package string
+	Command string
+	Args    []string
+	// Env are "NAME=value".
+	Env []string
+	// Files are written below the agent's home.
+	Files []File
+	// Mode is the session mode to set; empty leaves the agent's own.
+	Mode string
+	// Meta is given with session/new.
+	Meta map[string]any
+	// Style is what the model's endpoint has to serve.
+	Style Style
+	// Needs are programs that must be in PATH besides.
+	Needs []string
+	// OneProcess is true when several sessions of one process are cheaper than several processes.
+	OneProcess bool
+	// Untried says what of the preset has not been seen to work; empty when all of it has.
+	Untried string
+}
+
+// File is one configuration file.
+type File struct{ Path, Text string }
+
+// GatewayStyle is what prloop's gateway serves.
+const GatewayStyle = StyleChat
+
+// Confinable reports whether the agent can be held to prloop's gateway, so that it needs no key of its own; why says what
+// is in the way.
+func (p Preset) Confinable() (ok bool, why string) {
+	if p.Style == GatewayStyle {
+		return true, ""
+	}
+	return false, "it speaks " + string(p.Style) + ", and the gateway serves " + string(GatewayStyle)
+}
+
+// Presets are the agents prloop knows, by name.
+func Presets() []Preset { return slices.Clone(presets) }
+
+// Find returns a preset by name.
+func Find(name string) (Preset, bool) {
+	i := slices.IndexFunc(presets, func(p Preset) bool { return p.Name == name })
+	if i < 0 {
+		return Preset{}, false
+	}
+	return presets[i], true
+}
+
+var presets = []Preset{
+	{
+		Name: "opencode", Package: "opencode-ai@1.18.33", Command: "opencode", Args: []string{"acp"},
+		Style: StyleChat, Needs: []string{"rg"}, OneProcess: true, Mode: "reviewer",
+		Env: []string{
+			"OPENCODE_CONFIG={home}/opencode.json",
+			"OPENCODE_DISABLE_PROJECT_CONFIG=1", // opencode.json, .opencode and AGENTS.md of the pull request
+			"OPENCODE_DISABLE_CLAUDE_CODE=1", "OPENCODE_DISABLE_EXTERNAL_SKILLS=1",
+			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		},
+		Files: []File{{"opencode.json", openCodeConfig}},
+	},
+	{
+		Name: "claude", Package: "@agentclientprotocol/claude-agent-acp@0.49.0", Command: "claude-agent-acp",
+		Style: StyleAnthropic,
+		Env: []string{
+			"ANTHROPIC_BASE_URL={root}", "ANTHROPIC_API_KEY={token}", "ANTHROPIC_MODEL={model}",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+			"IS_SANDBOX=1", // started as root it opens no session without
+		},
+		// An empty settingSources keeps the pull request's hooks, MCP servers and base URL out.
+		Meta: map[string]any{"claudeCode": map[string]any{"options": map[string]any{
+			"tools":           []string{"Read", "Grep", "Glob"},
+			"allowedTools":    []string{"mcp__prloop__submit_result"},
+			"disallowedTools": []string{"Bash", "Write", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Task"},
+			"settingSources":  []string{}, "strictMcpConfig": true,
+		}}},
+		Untried: "a whole review; strictMcpConfig in the session's options",
+	},
+	{
+		Name: "codex", Package: "@agentclientprotocol/codex-acp@2.6.0", Command: "codex-acp",
+		Style: StyleResponses, OneProcess: true,
+		Mode:    "read-only", // it starts as "agent", which writes
+		Env:     []string{"CODEX_HOME={home}/codex", "PRLOOP_MODEL_TOKEN={token}"},
+		Files:   []File{{"codex/config.toml", codexConfig}},
+		Untried: "a whole review",
+	},
+	{
+		Name: "gemini", Package: "@google/gemini-cli@0.61.0", Command: "gemini", Args: []string{"--acp"},
+		Style: StyleGemini, OneProcess: true,
+		Env: []string{
+			"GEMINI_API_KEY={token}", "GOOGLE_GEMINI_BASE_URL={root}", "GEMINI_MODEL={model}",
+			// Without trust it drops the session's MCP server; the project's own settings are then read too, so the tree
+			// it sees must be an export with such files moved aside.
+			"GEMINI_CLI_TRUST_WORKSPACE=true",
+		},
+		Files:   []File{{".gemini/settings.json", geminiConfig}},
+		Untried: "a whole review; it does not end at the end of its input and is killed",
+	},
+}
+
+const openCodeConfig = `{
+  "model": "prloop/{model}", "small_model": "prloop/{model}",
+  "share": "disabled", "autoupdate": false, "enabled_providers": ["prloop"],
+  "provider": {"prloop": {
+    "npm": "@ai-sdk/openai-compatible",
+    "options": {"baseURL": "{base}", "apiKey": "{token}"},
+    "models": {"{model}": {"tool_call": true, "limit": {"context": 128000, "output": 16384}}}
+  }},
+  "default_agent": "reviewer",
+  "agent": {
+    "build": {"disable": true}, "plan": {"disable": true},
+    "reviewer": {
+      "mode": "primary", "description": "reviews a pull request",
+      "prompt": "You review code. You change nothing.",
+      "permission": {"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "prloop_*": "allow"}
+    }
+  }
+}
+`
+
+// The mode set on the session decides what is asked; prloop's own tool is then asked for and allowed.
+const codexConfig = `model = "{model}"
+model_provider = "prloop"
+approval_policy = "never"
+sandbox_mode = "read-only"
+
+[model_providers.prloop]
+name = "prloop"
+base_url = "{base}"
+env_key = "PRLOOP_MODEL_TOKEN"
+wire_api = "responses"
+`
+
+const geminiConfig = `{
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "privacy": {"usageStatisticsEnabled": false},
+  "general": {"enableAutoUpdate": false}
+}
+`

@@ -1,0 +1,73 @@
+package acp
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPresetsAreWrittenOut(t *testing.T) {
+	for _, p := range Presets() {
+		t.Run(p.Name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), `a"b`)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			f, err := furnish(Spec{Preset: p, Dir: dir, Self: "/prloop", Model: `m"1`, Env: []string{"HOME=/root", "PATH=/bin"},
+				Endpoint: Endpoint{BaseURL: "http://127.0.0.1:1/v1", Token: "placeholder"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(f.env, "HOME="+dir) || slices.Contains(f.env, "HOME=/root") || !slices.Contains(f.env, "PATH=/bin") {
+				t.Errorf("environment %q", f.env)
+			}
+			if p.Style == StyleAnthropic && !slices.Contains(f.env, "ANTHROPIC_BASE_URL=http://127.0.0.1:1") {
+				t.Errorf("environment %q", f.env)
+			}
+			all := strings.Join(f.env, "\n")
+			for _, file := range p.Files {
+				data, err := os.ReadFile(filepath.Join(dir, file.Path))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.HasSuffix(file.Path, ".json") && !json.Valid(data) {
+					t.Errorf("%s is no JSON:\n%s", file.Path, data)
+				}
+				all += string(data)
+			}
+			for _, word := range []string{"{home}", "{cwd}", "{base}", "{root}", "{token}", "{model}"} {
+				if strings.Contains(all, word) {
+					t.Errorf("%s was not replaced", word)
+				}
+			}
+			for _, must := range []string{"127.0.0.1:1", "placeholder", `m`} {
+				if !strings.Contains(all, must) {
+					t.Errorf("%q is nowhere: the agent would look for its model elsewhere", must)
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyWhatTheGatewayServesIsConfinable(t *testing.T) {
+	for _, p := range Presets() {
+		ok, why := p.Confinable()
+		if ok != (p.Name == "opencode") || ok != (why == "") {
+			t.Errorf("%s: %v %q", p.Name, ok, why)
+		}
+	}
+}
+
+func TestMissingProgramsAreNamed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	p, ok := Find("opencode")
+	if path, missing := p.Installed(); !ok || path != "" || !slices.Equal(missing, []string{"opencode", "rg"}) {
+		t.Errorf("%q %q", path, missing)
+	}
+	if _, ok := Find("nobody"); ok {
+		t.Error("found nobody")
+	}
+}

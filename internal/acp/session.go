@@ -1,0 +1,205 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	api "github.com/coder/acp-go-sdk"
+
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/review"
+)
+
+// session is one agent process with one session open in it.
+type session struct {
+	spec  Spec
+	place furnished
+	desk  *desk
+	gate  *gate
+	peer  *client
+	conn  *api.ClientSideConnection
+	id    api.SessionId
+	news  news
+
+	stdin *io.PipeWriter
+	stop  context.CancelCauseFunc
+	ended chan struct{} // closed when nothing of the process is left; result and err are then set
+	// result and err are those of proc.Run.
+	result proc.Result
+	err    error
+
+	mu        sync.Mutex
+	text      []byte
+	clipped   bool
+	toolCalls int
+	usage     *api.Usage
+}
+
+var errTooManyRequests = errors.New("it asked prloop too often")
+
+// launch starts the process. The context ends the conversation; the process itself is ended by close.
+func launch(ctx context.Context, spec Spec, place furnished, d *desk, emit func(review.Event)) (*session, error) {
+	stdinR, stdinW := io.Pipe()
+	outR, outW := io.Pipe()
+	s := &session{spec: spec, place: place, desk: d, peer: &client{cwd: place.cwd}, stdin: stdinW, ended: make(chan struct{}),
+		news: news{emit: emit}}
+	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.stop = stop
+	s.gate = &gate{to: outW, update: s.update, excess: func() { stop(errTooManyRequests) }}
+	child := proc.Spec{
+		Path: place.command, Args: place.args, Env: place.env, Dir: place.cwd, StdinFrom: stdinR,
+		Idle: spec.Idle, Grace: spec.Grace, MaxStdout: maxOutput, MaxLine: maxLine, OnLine: s.gate.line,
+	}
+	if child.Grace <= 0 {
+		child.Grace = defaultGrace
+	}
+	if spec.Confine != nil {
+		var err error
+		if child, err = spec.Confine(child); err != nil {
+			stop(nil)
+			return nil, err
+		}
+	}
+	s.conn = api.NewClientSideConnection(s.peer, stdinW, outR)
+	s.conn.SetLogger(slog.New(slog.DiscardHandler))
+	go func() { // whatever ends the connection, nobody may wait for it to read or write any more
+		<-s.conn.Done()
+		outR.CloseWithError(io.ErrClosedPipe)
+	}()
+	go func() {
+		defer close(s.ended)
+		s.result, s.err = proc.Run(life, child)
+		stop(nil)
+		outW.Close()
+		stdinR.CloseWithError(io.ErrClosedPipe)
+	}()
+	return s, nil
+}
+
+// open makes the session: initialize, session/new with prloop's MCP server, the preset's mode.
+func (s *session) open(ctx context.Context) error {
+	_, err := s.conn.Initialize(ctx, api.InitializeRequest{
+		ProtocolVersion: api.ProtocolVersionNumber, ClientInfo: &api.Implementation{Name: ServerName, Version: "1"},
+	})
+	if err != nil {
+		return at("initialize", err)
+	}
+	made, err := s.conn.NewSession(ctx, api.NewSessionRequest{Cwd: s.place.cwd, Meta: s.spec.Preset.Meta,
+		McpServers: []api.McpServer{{Stdio: &api.McpServerStdio{
+			Name: ServerName, Command: s.spec.Self, Args: append([]string{}, s.spec.SelfArgs...),
+			Env: []api.EnvVariable{{Name: EnvSocket, Value: s.desk.path()}, {Name: EnvToken, Value: s.desk.token},
+				{Name: EnvRole, Value: string(s.spec.Role)}},
+		}}},
+	})
+	if err != nil {
+		return at("open a session", err)
+	}
+	s.id = made.SessionId
+	if s.spec.Preset.Mode == "" || made.Modes != nil && string(made.Modes.CurrentModeId) == s.spec.Preset.Mode {
+		return nil
+	}
+	// An agent that stays in a mode of its own choice may write: that is a failure and no oddity.
+	_, err = s.conn.SetSessionMode(ctx, api.SetSessionModeRequest{SessionId: s.id, ModeId: api.SessionModeId(s.spec.Preset.Mode)})
+	if err != nil {
+		return at("set mode "+s.spec.Preset.Mode, err)
+	}
+	return nil
+}
+
+// turn is how one prompt went.
+type turn struct {
+	stop api.StopReason
+	text []byte
+	err  error
+}
+
+// prompt puts one prompt and waits for the end of the turn. A turn that goes on long after its result was taken is
+// cancelled, which is no error.
+func (s *session) prompt(ctx context.Context, text string) turn {
+	s.mu.Lock()
+	s.text, s.clipped = nil, false
+	s.mu.Unlock()
+	turning, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-turning.Done():
+		case <-s.desk.got:
+			select {
+			case <-turning.Done():
+			case <-time.After(lingerFor):
+				cancel()
+			}
+		}
+	}()
+	got, err := s.conn.Prompt(turning, api.PromptRequest{SessionId: s.id, Prompt: []api.ContentBlock{api.TextBlock(text)}})
+	valid, _, _, _ := s.desk.standing()
+	switch {
+	case err != nil && ctx.Err() == nil && turning.Err() != nil:
+		err = nil
+		got.StopReason = api.StopReasonCancelled
+	case err != nil:
+		err = at("prompt", err)
+	case valid == nil:
+		select {
+		case <-time.After(lateFor):
+		case <-ctx.Done():
+		case <-s.ended:
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got.Usage != nil {
+		s.usage = got.Usage
+	}
+	return turn{stop: got.StopReason, text: s.text, err: err}
+}
+
+// close ends the process: end of its input, then TERM, then KILL. When hurry is set, it is not waited for long.
+func (s *session) close(hurry bool) {
+	s.stdin.Close()
+	wait := eofGrace
+	if hurry {
+		wait = eofGrace / 3
+	}
+	select {
+	case <-s.ended:
+	case <-time.After(wait):
+		s.stop(errAnswered)
+		<-s.ended
+	}
+}
+
+// errAnswered is why an agent is ended that did not end with its input.
+var errAnswered = errors.New("the conversation is over")
+
+// update takes one session update, on the goroutine that reads the agent's output.
+func (s *session) update(u update) {
+	switch u.Kind {
+	case kindMessage:
+		text := u.text()
+		s.mu.Lock()
+		s.text = append(s.text, text[:min(len(text), maxText-len(s.text))]...)
+		s.clipped = s.clipped || len(s.text) == maxText
+		s.mu.Unlock()
+		s.news.phase("writes")
+	case kindThought:
+		s.news.phase("thinks")
+	case kindPlan:
+		s.news.phase("plans")
+	case kindTool:
+		s.mu.Lock()
+		s.toolCalls++
+		s.mu.Unlock()
+		s.peer.announce(u)
+		s.news.say("uses " + u.Title)
+	case kindToolUpdate:
+		if u.Status == string(api.ToolCallStatusFailed) {
+			s.news.phase("a tool call failed")
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package acp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// desk is the parent's end of submit_result: a unix socket in the agent's private folder. Whoever knows the question's
+// token may submit; the newest valid document counts.
+type desk struct {
+	listener net.Listener
+	folder   string // of its own, when the agent's is too long for a socket's path
+	token    string
+	// check returns why a document is refused, in words for the model.
+	check func([]byte) error
+
+	mu      sync.Mutex
+	valid   []byte
+	refused []byte
+	why     error
+	calls   int
+	got     chan struct{} // closed at the first valid document
+	serving sync.WaitGroup
+	slots   chan struct{}
+}
+
+// submission is the one line a caller writes; the reply is one line too.
+type submission struct {
+	Token    string          `json:"token"`
+	Document json.RawMessage `json:"document"`
+}
+
+type verdict struct {
+	// Refused is why; empty when the document was taken.
+	Refused string `json:"refused,omitempty"`
+}
+
+const (
+	maxSubmission = 8 << 20 // bytes
+	maxSubmits    = 100     // documents of one question
+	submitWithin  = 10 * time.Second
+	// maxSocketPath is what every system's socket address can hold.
+	maxSocketPath = 100
+)
+
+func openDesk(ctx context.Context, dir string, check func([]byte) error) (*desk, error) {
+	d := &desk{token: rand.Text(), check: check, got: make(chan struct{}), slots: make(chan struct{}, 4)}
+	path := filepath.Join(dir, "submit.sock")
+	if len(path) > maxSocketPath {
+		folder, err := os.MkdirTemp("", "prloop-acp-")
+		if err != nil {
+			return nil, fmt.Errorf("make the socket for results: %w", err)
+		}
+		d.folder, path = folder, filepath.Join(folder, "s")
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	if err != nil {
+		d.close()
+		return nil, fmt.Errorf("make the socket for results: %w", err)
+	}
+	d.listener = l
+	d.serving.Go(d.serve)
+	return d, nil
+}
+
+func (d *desk) path() string { return d.listener.Addr().String() }
+
+func (d *desk) close() {
+	if d.listener != nil {
+		d.listener.Close()
+		d.serving.Wait()
+	}
+	if d.folder != "" {
+		os.RemoveAll(d.folder)
+	}
+}
+
+func (d *desk) serve() {
+	for {
+		c, err := d.listener.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case d.slots <- struct{}{}:
+			d.serving.Go(func() {
+				defer func() { <-d.slots }()
+				d.receive(c)
+			})
+		default: // five at once is no agent that waits for its tool's answer
+			c.Close()
+		}
+	}
+}
+
+func (d *desk) receive(c net.Conn) {
+	defer c.Close()
+	if c.SetDeadline(time.Now().Add(submitWithin)) != nil {
+		return
+	}
+	var s submission
+	if json.NewDecoder(io.LimitReader(c, maxSubmission)).Decode(&s) != nil || s.Token != d.token {
+		return
+	}
+	var v verdict
+	if err := d.take(s.Document); err != nil {
+		v.Refused = err.Error()
+	}
+	_ = json.NewEncoder(c).Encode(v) // who does not wait for the answer does not get it
+}
+
+func (d *desk) take(document []byte) error {
+	d.mu.Lock()
+	d.calls++
+	tooMany := d.calls > maxSubmits
+	d.mu.Unlock()
+	if tooMany {
+		return errors.New("too many results were submitted")
+	}
+	err := d.check(document)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		d.refused, d.why = document, err
+		return err
+	}
+	if d.valid == nil {
+		close(d.got)
+	}
+	d.valid = document
+	return nil
+}
+
+// standing is what has been submitted so far.
+func (d *desk) standing() (valid, refused []byte, why error, calls int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.valid, d.refused, d.why, d.calls
+}
