@@ -130,6 +130,6 @@ func commands(p *Proc) []*cobra.Command {
 	return []*cobra.Command{
 		runCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), replayCommand(p),
 		agentCommand(p), configCommand(p), schemaCommand(p), doctorCommand(p), versionCommand(p), demoCommand(p),
-		consensusCommand(p), sanitizeCommand(p),
+		consensusCommand(p), sanitizeCommand(p), evalCommand(p),
 	}
 }

@@ -1,0 +1,81 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/cli"
+	"github.com/prloop/prloop/internal/eval"
+)
+
+// prloopEval runs `prloop eval` in the folder of the carried recordings.
+func prloopEval(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, said bytes.Buffer
+	dir, err := filepath.Abs("../eval/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	status = cli.Main(cli.Proc{Name: "prloop", Args: append([]string{"eval"}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Dir: dir})
+	return status, out.String(), said.String()
+}
+
+func TestEvalIdentityNamesSplitAndBaselines(t *testing.T) {
+	status, out, said := prloopEval(t, "identity", "bench")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	for _, want := range []string{eval.Split, "HELD BACK", eval.MethodMatch, eval.MethodHalf, eval.MethodThird, "Goal on the held-back half: at least 85 % recognised at no more than 3 % false matches: met"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not printed:\n%s", want, out)
+		}
+	}
+}
+
+func TestEvalAgreementPrintsTheQuartets(t *testing.T) {
+	status, out, said := prloopEval(t, "agreement", "--sets", "3", "--seed", "5", "bench")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	for _, want := range []string{"Sets of 4 reviewers", "SUPPORT>BEST", "verdicts-2026-03-05  claude-opus-4.5", "verdicts-2026-04-14  claude-opus-4.5", "3 drawn"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not printed:\n%s", want, out)
+		}
+	}
+	var first string
+	for range 2 {
+		status, out, said := prloopEval(t, "agreement", "--sets", "3", "--seed", "5", "--json", "bench")
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, said)
+		}
+		var r eval.AgreementReport
+		if err := json.Unmarshal([]byte(out), &r); err != nil || len(r.Rows) != 2 || r.Rows[0].Sets != 3 || r.Seed != 5 {
+			t.Errorf("%v: %s", err, out)
+		}
+		if first != "" && first != out {
+			t.Errorf("one seed, two answers:\n%s%s", first, out)
+		}
+		first = out
+	}
+}
+
+func TestEvalRefuses(t *testing.T) {
+	for _, row := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"identity"}, "accepts 1 arg"},
+		{[]string{"identity", "nowhere"}, "open recorded reviews"},
+		{[]string{"agreement", "bench/code-review-bench"}, "not a folder of recorded reviews: it has no index.json"},
+		{[]string{"agreement", "--size", "9", "bench"}, "--size is 2 to 5"},
+		{[]string{"agreement", "--support", "5", "bench"}, "--support 1 to that"},
+	} {
+		status, _, said := prloopEval(t, row.args...)
+		if status != 2 || !strings.Contains(said, row.says) || !strings.Contains(said, "\n  try: ") {
+			t.Errorf("eval %v: status %d, want 2 and %q:\n%s", row.args, status, row.says, said)
+		}
+	}
+}
