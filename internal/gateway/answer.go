@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -85,34 +86,60 @@ var (
 // maxEvent bounds one line of a stream in bytes.
 const maxEvent = 1 << 20
 
-// relay copies a stream line by line as it comes and reads the usage out of it. It ends with nil only after the
-// stream's own end mark. quiet is called when nothing came for idle and must make body fail.
-func relay(w http.ResponseWriter, body io.Reader, key Secret, hideUsage bool, limit int64, idle time.Duration, quiet func()) (s spent, err error) {
-	watch := time.AfterFunc(idle, quiet)
+// bytesPerToken is the most bytes of text a token is taken for, so that only answers far beyond their limit are cut;
+// outputSlack allows for the first words.
+const (
+	bytesPerToken = 8
+	outputSlack   = 1024
+)
+
+// relay copies one stream.
+type relay struct {
+	key       Secret
+	hideUsage bool
+	// limit is in bytes of the whole stream, output in tokens of the answer in it; 0 tokens is without bound.
+	limit  int64
+	output int
+	idle   time.Duration
+	// quiet is called when nothing came for idle and must make the body fail.
+	quiet func()
+	tools toolBudget
+	// tape gets the stream as it came, when it is recorded.
+	tape io.Writer
+}
+
+// copy passes a stream on line by line as it comes and reads the usage out of it. It ends with nil only after the
+// stream's own end mark, and with a *BudgetError when the answer goes beyond its limit.
+func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error) {
+	watch := time.AfterFunc(r.idle, r.quiet)
 	defer watch.Stop()
 	flush := http.NewResponseController(w)
 	lines := bufio.NewReaderSize(body, 64<<10)
 	whole, skipBlank := false, false
 	for total := int64(0); ; {
 		line, rerr := readLine(lines)
-		watch.Reset(idle)
-		if total += int64(len(line)); total > limit || errors.Is(rerr, errTooLarge) {
+		watch.Reset(r.idle)
+		if total += int64(len(line)); total > r.limit || errors.Is(rerr, errTooLarge) {
 			return s, errTooLarge
+		}
+		line = r.key.scrub(line)
+		if r.tape != nil {
+			_, _ = r.tape.Write(line) // a buffer
 		}
 		blank := len(bytes.TrimRight(line, "\r\n")) == 0
 		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = bytes.TrimSpace(data)
 			whole = whole || bytes.Equal(data, []byte("[DONE]")) || bytes.Contains(data, []byte(`"response.completed"`))
-			if s.read(data) && hideUsage {
-				skipBlank = true
-				line = nil
+			if line, err = r.event(&s, line, data); err != nil {
+				return s, err
 			}
+			skipBlank = line == nil
 		}
 		if blank && skipBlank {
 			skipBlank, line = false, nil
 		}
 		if len(line) > 0 {
-			if _, err := w.Write(key.scrub(line)); err != nil {
+			if _, err := w.Write(line); err != nil {
 				return s, err
 			}
 		}
@@ -129,6 +156,73 @@ func relay(w http.ResponseWriter, body io.Reader, key Secret, hideUsage bool, li
 			return s, rerr
 		}
 	}
+}
+
+// event counts one event and gives the line that is passed on; nil for none.
+func (r *relay) event(s *spent, line, data []byte) ([]byte, error) {
+	if s.read(data) && r.hideUsage {
+		return nil, nil
+	}
+	if s.seen += said(data); r.output > 0 && s.seen > r.output*bytesPerToken+outputSlack {
+		return nil, &BudgetError{Axis: AxisTokens, Limit: fmt.Sprint(r.output), Spent: fmt.Sprintf("an answer of %d bytes", s.seen)}
+	}
+	rest, cut := r.tools.trim(data)
+	switch {
+	case !cut:
+		return line, nil
+	case r.tools.kept == 0 || rest == nil:
+		return nil, r.tools.account.toolsOver()
+	}
+	return append(append([]byte("data: "), rest...), '\n'), nil
+}
+
+// said is how many bytes of answer an event holds.
+func said(data []byte) int {
+	var e struct {
+		Delta   json.RawMessage `json:"delta"`
+		Choices []struct {
+			Delta json.RawMessage `json:"delta"`
+		} `json:"choices"`
+	}
+	if json.Unmarshal(data, &e) != nil {
+		return len(data)
+	}
+	n := 0
+	if len(e.Delta) > 0 && e.Delta[0] == '"' {
+		n = len(e.Delta)
+	}
+	for _, c := range e.Choices {
+		n += texts(c.Delta)
+	}
+	return n
+}
+
+// texts adds up the texts of a delta, at any depth: content, reasoning, refusal, arguments of tools.
+func texts(raw json.RawMessage) int {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return len(raw)
+	}
+	return textsOf(v)
+}
+
+func textsOf(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case string:
+		n = len(v)
+	case []any:
+		for _, sub := range v {
+			n += textsOf(sub)
+		}
+	case map[string]any:
+		for key, sub := range v {
+			if key != "role" && key != "id" && key != "type" {
+				n += textsOf(sub)
+			}
+		}
+	}
+	return n
 }
 
 func readLine(r *bufio.Reader) ([]byte, error) {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,24 +15,25 @@ import (
 // agent that only collects refusals must end too.
 const refunds = 3
 
-// account is what one agent may spend and has spent. A new one is opened each time a token is issued.
+// minOutput is the shortest answer, in tokens, that a call is made for; a request may ask for a shorter one.
+const minOutput = 64
+
+// account is what one agent may spend and has spent. A new one is opened each time a token is issued. Locks are taken in
+// the order account, run.
 type account struct {
-	agent  string
-	limits review.Limits
-	until  time.Time
+	agent string
+	run   *purse
 
 	mu       sync.Mutex
-	calls    int
+	own      ledger
 	refunded int
-	// charged is spent or reserved money; it may be over the truth where the truth is not known.
-	charged float64
-	seconds float64
-	input   tally
-	cached  tally
-	output  tally
-	cost    money
-	models  []string
-	trouble error
+	seconds  float64
+	input    tally
+	cached   tally
+	output   tally
+	cost     money
+	models   []string
+	trouble  error
 }
 
 // tally is a sum that is unknown as soon as one of its parts is (style 9).
@@ -60,12 +62,31 @@ type money struct {
 	unknown bool
 }
 
-func newAccount(agent string, limits review.Limits, now time.Time) *account {
+func newAccount(agent string, limits review.Limits, tokens int, run *purse, now time.Time) *account {
 	d := review.DefaultLimits()
-	limits.LLMCalls = cmp.Or(limits.LLMCalls, d.LLMCalls)
-	limits.CostUSD = cmp.Or(limits.CostUSD, d.CostUSD)
-	limits.WallTimeSeconds = cmp.Or(limits.WallTimeSeconds, d.WallTimeSeconds)
-	return &account{agent: agent, limits: limits, until: now.Add(time.Duration(limits.WallTimeSeconds) * time.Second)}
+	wall := time.Duration(cmp.Or(limits.WallTimeSeconds, d.WallTimeSeconds)) * time.Second
+	return &account{agent: agent, run: run, own: ledger{scope: "agent", until: now.Add(wall), limits: Totals{
+		LLMCalls: cmp.Or(limits.LLMCalls, d.LLMCalls), ToolCalls: cmp.Or(limits.ToolCalls, d.ToolCalls), Tokens: tokens,
+		CostUSD: cmp.Or(limits.CostUSD, d.CostUSD), WallTime: wall,
+	}}}
+}
+
+// until is when the wall time ends, of agent or run.
+func (a *account) until() time.Time {
+	if r := a.run.until; !r.IsZero() && r.Before(a.own.until) {
+		return r
+	}
+	return a.own.until
+}
+
+// timeOver is the error of a call that is still on its way when the wall time ends.
+func (a *account) timeOver(end time.Time) error {
+	for _, l := range []*ledger{&a.run.ledger, &a.own} { // the bounds in time never change
+		if !l.until.IsZero() && !end.Before(l.until) {
+			return l.over(AxisWallTime, fmt.Sprintf("%.0f s", l.limits.WallTime.Seconds()), "all")
+		}
+	}
+	return errors.New("no whole answer within the time that was left")
 }
 
 // reservation is the budget of one call, held from before the call until its outcome is known.
@@ -73,36 +94,73 @@ type reservation struct {
 	account *account
 	model   string
 	price   *Price
+	// input and output are the tokens held; the request allows no longer answer than output.
+	input, output int
 	// estimate is in dollars, 0 when the price is unknown.
 	estimate float64
 	started  time.Time
 }
 
-// reserve takes the budget of a call before it is made, axis by axis. Input is estimated at three bytes a token, output
-// at what the request allows: rather too much than too little.
-func (a *account) reserve(call *call, price *Price, now time.Time) (*reservation, error) {
-	r := &reservation{account: a, model: call.model, price: price, started: now}
-	if price != nil {
-		r.estimate = price.cost(len(call.body)/3+1, 0, call.maxOutput)
-	}
+// reserve takes the budget of a call before it is made, axis by axis, of the agent, of the run and of what was spent
+// before. Input is estimated at three bytes a token: rather too much than too little. Output is what the request allows,
+// cut to what is left.
+func (a *account) reserve(c *call, model string, price *Price, before []before, now time.Time) (*reservation, error) {
+	r := &reservation{account: a, model: model, price: price, input: c.size/3 + 1, output: c.maxOutput, started: now}
+	least := min(c.maxOutput, minOutput*c.n)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.check(r, now); err != nil {
-		return nil, err
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	ledgers := []*ledger{&a.own, &a.run.ledger}
+	for _, b := range before {
+		ledgers = append(ledgers, &ledger{scope: b.name, limits: Totals{CostUSD: b.cap}, charged: b.spent + a.run.charged})
 	}
-	a.calls++
-	a.charged += r.estimate
+	for _, l := range ledgers {
+		if err := l.open(now); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range ledgers {
+		var err error
+		if r.output, err = l.room(r.input, r.output, least, price); err != nil {
+			return nil, err
+		}
+	}
+	if price != nil {
+		r.estimate = price.cost(r.input, 0, r.output)
+	}
+	a.charge(1, r.input+r.output, r.estimate)
 	return r, nil
 }
 
-func (a *account) check(r *reservation, now time.Time) error {
-	switch {
-	case a.calls >= a.limits.LLMCalls:
-		return &BudgetError{AxisCalls, fmt.Sprint(a.limits.LLMCalls), fmt.Sprint(a.calls)}
-	case !now.Before(a.until):
-		return &BudgetError{AxisWallTime, fmt.Sprintf("%d s", a.limits.WallTimeSeconds), "all"}
-	case r.price != nil && a.charged+r.estimate > a.limits.CostUSD:
-		return &BudgetError{AxisCost, fmt.Sprintf("$%.4f", a.limits.CostUSD), fmt.Sprintf("$%.4f and up to $%.4f for this call", a.charged, r.estimate)}
+// charge enters into both ledgers; the caller holds both locks.
+func (a *account) charge(calls, tokens int, usd float64) {
+	a.own.add(calls, tokens, usd)
+	a.run.add(calls, tokens, usd)
+}
+
+// takeTools counts up to n tool calls and gives how many of them there is a budget for.
+func (a *account) takeTools(n int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	n = min(n, a.own.toolsLeft(), a.run.toolsLeft())
+	a.own.tools += n
+	a.run.tools += n
+	return n
+}
+
+// toolsOver is the error of a tool call there is no budget for; nil while there is.
+func (a *account) toolsOver() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	for _, l := range []*ledger{&a.own, &a.run.ledger} {
+		if l.toolsLeft() == 0 {
+			return l.over(AxisToolCalls, fmt.Sprint(l.limits.ToolCalls), fmt.Sprint(l.tools))
+		}
 	}
 	return nil
 }
@@ -112,6 +170,8 @@ type spent struct {
 	model                 string
 	input, cached, output *int
 	cost                  *float64
+	// seen is how many bytes of answer came, for answers that do not say what they were.
+	seen int
 }
 
 // settle replaces the reservation by what the call did cost. Of an unknown cost the estimate stays charged.
@@ -124,6 +184,8 @@ func (r *reservation) settle(s spent, now time.Time) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
 	a.seconds += now.Sub(r.started).Seconds()
 	a.input.add(s.input)
 	a.output.add(s.output)
@@ -133,10 +195,18 @@ func (r *reservation) settle(s spent, now time.Time) {
 		a.cached.sum += value(s.cached) // providers without a cache leave the figure out
 	}
 	if cost != nil {
-		a.charged += *cost - r.estimate
+		a.charge(0, 0, *cost-r.estimate)
 		a.cost.sum += *cost
 	} else {
 		a.cost.unknown = true
+	}
+	if s.input != nil && s.output != nil {
+		a.charge(0, *s.input+*s.output-r.input-r.output, 0)
+	} else if more := s.seen/3 - r.output; more > 0 { // the endpoint went beyond what it was allowed
+		a.charge(0, more, 0)
+		if cost == nil && r.price != nil {
+			a.charge(0, 0, r.price.cost(0, 0, more))
+		}
 	}
 	model := cmp.Or(s.model, r.model)
 	if at, found := slices.BinarySearch(a.models, model); !found {
@@ -161,12 +231,15 @@ func (r *reservation) release(now time.Time) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
 	a.seconds += now.Sub(r.started).Seconds()
-	a.charged -= r.estimate
+	calls := 0
 	if a.refunded < refunds {
 		a.refunded++
-		a.calls--
+		calls = -1
 	}
+	a.charge(calls, -r.input-r.output, -r.estimate)
 }
 
 func (a *account) note(err error) {
@@ -186,7 +259,7 @@ func (a *account) usage() review.Usage {
 	defer a.mu.Unlock()
 	answered := len(a.models)
 	u := review.Usage{
-		LLMCalls: a.calls, LLMSeconds: a.seconds, Models: slices.Clone(a.models),
+		LLMCalls: a.own.calls, ToolCalls: a.own.tools, LLMSeconds: a.seconds, Models: slices.Clone(a.models),
 		InputTokens: a.input.value(answered), CachedTokens: a.cached.value(answered), OutputTokens: a.output.value(answered),
 	}
 	if answered > 0 && !a.cost.unknown {

@@ -23,16 +23,26 @@ const (
 	CodeKey = "prloop_upstream_refuses_key"
 	// CodeUnreachable: the model endpoint cannot be reached, or broke off.
 	CodeUnreachable = "prloop_upstream_unreachable"
+	// CodePrice: the model has no known price, and the operator set a bound in dollars.
+	CodePrice = "prloop_unknown_price"
+	// CodeSpent: what was spent before cannot be read, so that a bound on it cannot be held.
+	CodeSpent = "prloop_spending_unknown"
+	// CodeProtocol: the caller speaks another protocol than OpenAI's.
+	CodeProtocol = "prloop_protocol_not_served"
+	// CodeCassette: the cassette holds no answer to this call.
+	CodeCassette = "prloop_cassette_miss"
 )
 
 // Axis names a budget (design 5).
 type Axis string
 
-// The axes counted so far.
+// The axes, per agent and per run; dollars also per whatever Options.Caps name.
 const (
-	AxisCalls    Axis = "LLM calls"
-	AxisCost     Axis = "cost"
-	AxisWallTime Axis = "wall time"
+	AxisCalls     Axis = "LLM calls"
+	AxisToolCalls Axis = "tool calls"
+	AxisTokens    Axis = "tokens"
+	AxisCost      Axis = "cost"
+	AxisWallTime  Axis = "wall time"
 )
 
 // BudgetError says which budget a call would have exceeded.
@@ -40,12 +50,39 @@ type BudgetError struct {
 	Axis Axis
 	// Limit and Spent are in words, with unit.
 	Limit, Spent string
+	// Scope is whose budget it is: agent, run, or the name of a cap.
+	Scope string
 }
 
 // Error names budget, limit and what is spent.
 func (e *BudgetError) Error() string {
+	if e.Scope != "" && e.Scope != "agent" {
+		return fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
+	}
 	return fmt.Sprintf("budget for %s is used up: %s of %s", e.Axis, e.Spent, e.Limit)
 }
+
+// PriceError says that a call was not made because nobody knows what it would cost.
+type PriceError struct{ Model string }
+
+// Error names the model.
+func (e *PriceError) Error() string {
+	return fmt.Sprintf("model %s has no known price, so that a budget in dollars cannot be held: give it a price, 0 for a free one", e.Model)
+}
+
+// SpentError says that a call was not made because the money spent before is not known.
+type SpentError struct {
+	Cap string
+	Err error
+}
+
+// Error names the cap, then the cause.
+func (e *SpentError) Error() string {
+	return fmt.Sprintf("read what the %s has spent: %v", e.Cap, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *SpentError) Unwrap() error { return e.Err }
 
 // KeyError says that the model endpoint answered 401 or 403.
 type KeyError struct {

@@ -24,6 +24,7 @@ type Gateway struct {
 	upstreams []*upstream
 	prices    map[string]Price
 	client    *http.Client
+	run       *purse
 
 	dir    string
 	socket string
@@ -36,6 +37,8 @@ type Gateway struct {
 	tokens   map[string]*account
 	accounts map[string]*account
 	past     []*account
+	// cooling is when a model may be asked again.
+	cooling map[string]time.Time
 }
 
 // socketLimit is the longest path of a unix socket that every system takes, in bytes.
@@ -50,7 +53,11 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		options: o, upstreams: list, prices: priceTable(o.Prices), client: client(o),
-		tokens: map[string]*account{}, accounts: map[string]*account{}, done: make(chan struct{}),
+		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, done: make(chan struct{}),
+	}
+	g.run = &purse{ledger: ledger{scope: "run", limits: o.Run}}
+	if o.Run.WallTime > 0 {
+		g.run.until = o.now().Add(o.Run.WallTime)
 	}
 	l, err := g.listen(ctx)
 	if err != nil {
@@ -125,7 +132,7 @@ func (g *Gateway) Issue(agent string, limits review.Limits) (token string) {
 	if old := g.accounts[agent]; old != nil {
 		g.past = append(g.past, old)
 	}
-	g.accounts[agent] = newAccount(agent, limits, g.options.now())
+	g.accounts[agent] = newAccount(agent, limits, g.options.AgentTokens, g.run, g.options.now())
 	g.tokens[token] = g.accounts[agent]
 	return token
 }

@@ -257,22 +257,22 @@ func TestMoneyIsReservedBeforeTheCall(t *testing.T) {
 		t.Fatal(no)
 	}
 	price := priceOf(priceTable(nil), "gpt-4.1")
-	a := newAccount("r1", review.Limits{LLMCalls: 9, CostUSD: 1.5 * price.cost(len(c.body)/3+1, 0, c.maxOutput)}, time.Now())
-	first, err := a.reserve(c, price, time.Now())
+	a := newAccount("r1", review.Limits{LLMCalls: 9, CostUSD: 1.5 * price.cost(c.size/3+1, 0, c.maxOutput)}, 0, &purse{}, time.Now())
+	first, err := a.reserve(c, c.model, price, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.reserve(c, price, time.Now()); err == nil {
+	if _, err := a.reserve(c, c.model, price, nil, time.Now()); err == nil {
 		t.Error("the second call was let in while the first holds the money")
 	}
 	zero := 0
 	first.settle(spent{input: &zero, output: &zero}, time.Now())
-	second, err := a.reserve(c, price, time.Now())
+	second, err := a.reserve(c, c.model, price, nil, time.Now())
 	if err != nil {
 		t.Errorf("the first call was cheap, the rest is free again: %v", err)
 	}
 	second.lose(time.Now())
-	if _, err := a.reserve(c, price, time.Now()); err == nil {
+	if _, err := a.reserve(c, c.model, price, nil, time.Now()); err == nil {
 		t.Error("what a lost call cost is unknown; its money must stay held")
 	}
 }

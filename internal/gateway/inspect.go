@@ -3,9 +3,13 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // call is what the gateway understands of a request.
@@ -16,14 +20,21 @@ type call struct {
 	stream bool
 	// wantsUsage is true when the caller itself asked for usage in the stream.
 	wantsUsage bool
-	// maxOutput is the most tokens the answer may have, for the cost estimate.
-	maxOutput int
-	// body is what is sent: the caller's JSON, read and written again so that no field stands in it twice.
-	body []byte
+	// maxOutput is the most tokens the answers may have together; n is how many answers there are.
+	maxOutput, n int
+	// size is the request's, in bytes.
+	size int
+	// fields are what is sent: the caller's JSON, read and written again so that no field stands in it twice.
+	fields map[string]json.RawMessage
+	// key names the request in a cassette.
+	key []byte
 }
 
-// outputGuess estimates an answer whose request names no limit, in tokens.
-const outputGuess = 8192
+// outputDefault is the limit, in tokens, of a request that names none; an answer without a limit has no price.
+const outputDefault = 8192
+
+// outputFields name the limit of an answer.
+var outputFields = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
 
 // dropped are parameters that change price or privacy behind the operator's back; endpoints have defaults for them.
 var dropped = []string{"service_tier", "store", "background"}
@@ -38,7 +49,7 @@ func inspect(path string, body []byte) (*call, *refusal) {
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
 		return bad("request body is not a JSON object")
 	}
-	c := &call{path: path}
+	c := &call{path: path, fields: fields}
 	var tokens [3]int
 	n := 1
 	for name, into := range map[string]any{
@@ -56,8 +67,9 @@ func inspect(path string, body []byte) (*call, *refusal) {
 		return bad("field n is %d, allowed is 1 to 8", n)
 	}
 	if c.maxOutput = slices.Max(tokens[:]); c.maxOutput <= 0 {
-		c.maxOutput = outputGuess
+		c.maxOutput = outputDefault
 	}
+	c.n = n
 	c.maxOutput *= n
 	if why := reaches(fields); why != "" {
 		return bad("%s: agents have no network", why)
@@ -65,18 +77,55 @@ func inspect(path string, body []byte) (*call, *refusal) {
 	for _, name := range dropped {
 		delete(fields, name)
 	}
+	key, err := normal(path, fields)
+	if err != nil {
+		return bad("request body cannot be written again")
+	}
+	c.key = key
 	if c.stream && path == pathChat {
 		if why := c.askUsage(fields); why != "" {
 			return bad("%s", why)
 		}
 	}
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return bad("request body cannot be written again")
+	for name, raw := range fields {
+		c.size += len(name) + len(raw) + 4 // quotes, colon and comma
 	}
-	c.body = out
 	return c, nil
 }
+
+// render writes the request for a model, with an answer of at most output tokens and the tools that are left.
+func (c *call) render(model string, output int, tools func(map[string]json.RawMessage)) ([]byte, error) {
+	fields := maps.Clone(c.fields)
+	name, err := json.Marshal(model)
+	if err != nil {
+		return nil, err
+	}
+	fields["model"] = name
+	limit := json.RawMessage(strconv.Itoa(max(1, output/c.n)))
+	named := false
+	for _, f := range outputFields {
+		if raw, ok := fields[f]; ok && string(raw) != "null" {
+			fields[f], named = limit, true
+			if had, err := strconv.Atoi(string(raw)); err == nil && had > 0 && had < output/c.n {
+				fields[f] = raw
+			}
+		}
+	}
+	switch {
+	case named:
+	case c.path == pathResponses:
+		fields["max_output_tokens"] = limit
+	case reasons.MatchString(model):
+		fields["max_completion_tokens"] = limit
+	default:
+		fields["max_tokens"] = limit
+	}
+	tools(fields)
+	return json.Marshal(fields)
+}
+
+// reasons matches models that know their limit only by its newer name.
+var reasons = lazyregexp.New(`^(.*/)?(o[1-9]|gpt-[5-9])`)
 
 // askUsage makes a streamed answer end with its usage, which would otherwise go uncounted.
 func (c *call) askUsage(fields map[string]json.RawMessage) string {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -44,6 +45,22 @@ type Options struct {
 	// RequestLimit and ResponseLimit bound bodies in bytes, default 16 MiB and 8 MiB.
 	RequestLimit, ResponseLimit int64
 
+	// AgentTokens bounds the tokens of one agent; 0 is without bound.
+	AgentTokens int
+	// Run bounds what all agents spend together.
+	Run Totals
+	// Caps bound money beyond this run, such as per pull request and per day.
+	Caps []Cap
+	// RefuseUnpriced refuses models without a known price. Set it when the operator chose the bound in dollars; a bound of
+	// Run or Caps in dollars has the same effect. Otherwise such calls are made, and their cost is reported as unknown.
+	RefuseUnpriced bool
+	// FreeTools are function names that do not count as tool calls: those that only hand results over.
+	FreeTools []string
+	// Fallbacks are the models asked, in this order, when a model's endpoint refuses or cannot be reached.
+	Fallbacks map[string][]string
+	// Note is told what a person should see: a model answering for another, tool calls cut off. Nil drops it.
+	Note func(agent, message string)
+
 	// transport replaces the network and now the clock, in tests.
 	transport http.RoundTripper
 	now       func() time.Time
@@ -61,6 +78,9 @@ func (o *Options) defaults() {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
+	if o.Note == nil {
+		o.Note = func(string, string) {}
+	}
 	if o.now == nil {
 		o.now = time.Now
 	}
@@ -68,6 +88,39 @@ func (o *Options) defaults() {
 		o.transport = network()
 	}
 }
+
+// Cap bounds the dollars of something that outlives the run.
+type Cap struct {
+	// Name is for people, such as pull request or day.
+	Name string
+	USD  float64
+	// Spent tells what was spent outside this gateway. It is asked before every call; an error refuses the call.
+	Spent func(ctx context.Context) (usd float64, err error)
+}
+
+// before is a Cap at the time of a call.
+type before struct {
+	name       string
+	cap, spent float64
+}
+
+func (o *Options) spentBefore(ctx context.Context) ([]before, error) {
+	var out []before
+	for _, c := range o.Caps {
+		spent, err := c.Spent(ctx)
+		if err == nil && (spent < 0 || spent != spent) {
+			err = fmt.Errorf("$%f is no amount", spent)
+		}
+		if err != nil {
+			return nil, &SpentError{c.Name, err}
+		}
+		out = append(out, before{c.Name, c.USD, spent})
+	}
+	return out, nil
+}
+
+// priced reports whether every call must have a known price.
+func (o *Options) priced() bool { return o.RefuseUnpriced || o.Run.CostUSD > 0 || len(o.Caps) > 0 }
 
 // upstream is an Upstream whose address was checked.
 type upstream struct {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,22 +70,87 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		no.send(w)
 		return
 	}
-	u := route(g.upstreams, c.model)
-	if u == nil {
+	list := g.candidates(c.model)
+	if len(list) == 0 {
 		refuse(http.StatusNotFound, CodeModel, "no endpoint is configured for model %q", c.model).send(w)
 		return
 	}
 	now := g.options.now()
-	held, err := a.reserve(c, priceOf(g.prices, c.model), now)
+	limit := min(g.options.CallTimeout, max(a.until().Sub(now), time.Millisecond))
+	cause := fmt.Errorf("no whole answer within %s", limit.Round(time.Millisecond))
+	if limit < g.options.CallTimeout {
+		cause = a.timeOver(now.Add(limit))
+	}
+	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, cause)
+	defer cancel()
+	before, err := g.options.spentBefore(ctx)
 	if err != nil {
-		a.note(err)
-		refuse(http.StatusPaymentRequired, CodeBudget, "%s", err).send(w)
+		deny(w, a, err)
 		return
 	}
-	limit := min(g.options.CallTimeout, a.until.Sub(now))
-	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, fmt.Errorf("no whole answer within %s", limit.Round(time.Millisecond)))
-	defer cancel()
-	g.forward(ctx, cancel, w, u, c, held)
+	g.attempts(ctx, cancel, w, a, c, list, before)
+}
+
+// attempts asks one model after the other until one answers.
+func (g *Gateway) attempts(ctx context.Context, cancel func(), w http.ResponseWriter, a *account, c *call, list []candidate, before []before) {
+	var last error
+	for i, to := range list {
+		held, err := g.hold(a, c, to, before)
+		if err != nil {
+			if last == nil || i == len(list)-1 {
+				deny(w, a, cmp.Or(last, err))
+				return
+			}
+			continue
+		}
+		more := i < len(list)-1
+		if to.model != c.model {
+			g.tell(a.agent, "model %s is asked instead of %s: %s", to.model, c.model, why(last))
+		}
+		resp, err := g.send(ctx, to, c, held, more)
+		if err != nil && more && movesOn(ctx, err) {
+			g.giveBack(held, resp, err)
+			g.options.Log.Warn("model is left alone", "model", to.model, "upstream", to.upstream.Name, "for", g.cool(to, resp, err), "err", err)
+			last = err
+			continue
+		}
+		g.finish(ctx, cancel, w, to, c, held, resp, err)
+		return
+	}
+}
+
+func why(last error) string {
+	if last == nil {
+		return "it is cooling down"
+	}
+	return last.Error()
+}
+
+// hold reserves the budget of a call to one model.
+func (g *Gateway) hold(a *account, c *call, to candidate, before []before) (*reservation, error) {
+	price := priceOf(g.prices, to.model)
+	if price == nil && g.options.priced() {
+		return nil, &PriceError{to.model}
+	}
+	return a.reserve(c, to.model, price, before, g.options.now())
+}
+
+// deny answers a call that is not made.
+func deny(w http.ResponseWriter, a *account, err error) {
+	a.note(err)
+	code, status := CodeUnreachable, http.StatusBadGateway
+	var budget *BudgetError
+	var price *PriceError
+	var spent *SpentError
+	switch {
+	case errors.As(err, &budget):
+		code, status = CodeBudget, http.StatusPaymentRequired
+	case errors.As(err, &price):
+		code, status = CodePrice, http.StatusPaymentRequired
+	case errors.As(err, &spent):
+		code, status = CodeSpent, http.StatusPaymentRequired
+	}
+	refuse(status, code, "%s", err).send(w)
 }
 
 func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
@@ -154,17 +220,34 @@ func judge(u *upstream, resp *http.Response) error {
 	return nil
 }
 
-func (g *Gateway) forward(ctx context.Context, cancel func(), w http.ResponseWriter, u *upstream, c *call, held *reservation) {
-	a := held.account
-	log := g.options.Log.With("agent", a.agent, "upstream", u.Name, "model", c.model)
-	resp, err := g.ask(ctx, u, http.MethodPost, c.path, c.body)
+// send asks one model. The error is typed where the answer is about us and not about the request; the answer is there
+// too then.
+func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reservation, more bool) (*http.Response, error) {
+	tools := toolBudget{account: held.account, free: g.options.FreeTools}
+	body, err := c.render(to.model, held.output, tools.limit)
 	if err != nil {
+		return nil, err
+	}
+	if more {
+		ctx = context.WithValue(ctx, otherModel{}, true)
+	}
+	resp, err := g.ask(ctx, to.upstream, http.MethodPost, c.path, body)
+	if err != nil {
+		return nil, err
+	}
+	return resp, judge(to.upstream, resp)
+}
+
+// finish hands the last outcome of a call to the agent.
+func (g *Gateway) finish(ctx context.Context, cancel func(), w http.ResponseWriter, to candidate, c *call, held *reservation, resp *http.Response, err error) {
+	a, u := held.account, to.upstream
+	log := g.options.Log.With("agent", a.agent, "upstream", u.Name, "model", to.model)
+	if resp == nil {
 		g.fail(w, held, err)
 		log.Warn("model call failed", "err", err)
 		return
 	}
 	defer resp.Body.Close()
-	err = judge(u, resp)
 	var key *KeyError
 	switch {
 	case errors.As(err, &key):
@@ -178,30 +261,44 @@ func (g *Gateway) forward(ctx context.Context, cancel func(), w http.ResponseWri
 		log.Warn("model endpoint answered an error", "status", resp.StatusCode)
 		g.pass(w, u, resp)
 	case streams(resp):
-		g.stream(cancel, w, u, c, held, resp)
+		g.stream(ctx, cancel, w, u, c, held, resp)
 	default:
 		g.whole(w, u, held, resp)
 	}
 }
 
-// fail answers a call that no model answered. What certainly never reached a model costs nothing; of anything else
-// nobody knows.
-func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
-	held.account.note(err)
-	code, status := CodeUnreachable, http.StatusBadGateway
+// giveBack settles an attempt that another model follows. What certainly never reached a model costs nothing; of
+// anything else nobody knows.
+func (g *Gateway) giveBack(held *reservation, resp *http.Response, err error) {
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
 	var key *KeyError
 	var dial *net.OpError
-	switch {
-	case errors.As(err, &key):
-		code, status = CodeKey, http.StatusForbidden
-		held.release(g.options.now())
-	case errors.As(err, &dial) && dial.Op == "dial":
-		held.release(g.options.now())
-	default:
-		held.lose(g.options.now())
+	now := g.options.now()
+	if resp != nil && (resp.StatusCode < 300 || resp.StatusCode >= 400) || errors.As(err, &key) || errors.As(err, &dial) && dial.Op == "dial" {
+		held.release(now)
+		return
 	}
-	if errors.Is(err, errTooLarge) {
+	held.lose(now)
+}
+
+// fail answers a call that no model answered.
+func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
+	held.account.note(err)
+	g.giveBack(held, nil, err)
+	code, status := CodeUnreachable, http.StatusBadGateway
+	var key *KeyError
+	if errors.As(err, &key) {
+		code, status = CodeKey, http.StatusForbidden
+	}
+	var budget *BudgetError
+	switch {
+	case errors.Is(err, errTooLarge):
 		code = CodeTooLarge
+	case errors.As(err, &budget):
+		code, status, err = CodeBudget, http.StatusPaymentRequired, budget
+		held.account.note(err)
 	}
 	refuse(status, code, "%s", err).send(w)
 }
@@ -219,30 +316,52 @@ func (g *Gateway) pass(w http.ResponseWriter, u *upstream, resp *http.Response) 
 
 func (g *Gateway) whole(w http.ResponseWriter, u *upstream, held *reservation, resp *http.Response) {
 	data, _ := io.ReadAll(resp.Body) // in memory already
+	data = u.Key.scrub(data)
 	var s spent
 	s.read(data)
+	s.seen = len(data)
+	a := held.account
 	held.settle(s, g.options.now())
-	held.account.note(nil)
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(u.Key.scrub(data))
-}
-
-func (g *Gateway) stream(cancel func(), w http.ResponseWriter, u *upstream, c *call, held *reservation, resp *http.Response) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	hide := c.path == pathChat && !c.wantsUsage
-	var silent atomic.Bool
-	s, err := relay(w, resp.Body, u.Key, hide, g.options.ResponseLimit, g.options.IdleTimeout, func() { silent.Store(true); cancel() })
-	held.settle(s, g.options.now())
-	if err == nil {
-		held.account.note(nil)
+	tools := toolBudget{account: a, free: g.options.FreeTools}
+	rest, cut := tools.trim(data)
+	if cut && tools.kept == 0 {
+		deny(w, a, a.toolsOver())
 		return
 	}
-	if silent.Load() {
+	if cut {
+		g.tell(a.agent, "tool calls beyond the budget were cut off: %d are left of the answer", tools.kept)
+	}
+	a.note(nil)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(rest)
+}
+
+func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWriter, u *upstream, c *call, held *reservation, resp *http.Response) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	a := held.account
+	var silent atomic.Bool
+	relay := relay{
+		key: u.Key, hideUsage: c.path == pathChat && !c.wantsUsage, limit: g.options.ResponseLimit, output: held.output,
+		idle: g.options.IdleTimeout, quiet: func() { silent.Store(true); cancel() },
+		tools: toolBudget{account: a, free: g.options.FreeTools},
+	}
+	s, err := relay.copy(w, resp.Body)
+	held.settle(s, g.options.now())
+	var budget *BudgetError
+	switch {
+	case err == nil:
+		a.note(nil)
+		return
+	case silent.Load():
 		err = errSilent
 	}
-	held.account.note(&UnreachableError{u.Name, u.base.Host, err})
-	g.options.Log.Warn("stream did not end well", "agent", held.account.agent, "upstream", u.Name, "err", err)
+	if errors.As(err, &budget) || errors.As(context.Cause(ctx), &budget) {
+		a.note(budget)
+	} else {
+		a.note(&UnreachableError{u.Name, u.base.Host, err})
+	}
+	g.options.Log.Warn("stream did not end well", "agent", a.agent, "upstream", u.Name, "err", err)
 	cancel()
 	panic(http.ErrAbortHandler) // the caller must see that it is not whole; headers are long sent
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -66,7 +67,7 @@ func TestSilentStreamIsGivenUp(t *testing.T) {
 	pr, pw := io.Pipe()
 	w := &recorder{header: http.Header{}}
 	go func() { _, _ = io.WriteString(pw, "data: {\"model\":\"m\"}\n\n") }()
-	_, err := relay(w, pr, Secret{}, false, 1<<20, 20*time.Millisecond, func() { _ = pw.CloseWithError(errSilent) })
+	_, err := (&relay{limit: 1 << 20, idle: 20 * time.Millisecond, quiet: func() { _ = pw.CloseWithError(errSilent) }}).copy(w, pr)
 	if !errors.Is(err, errSilent) {
 		t.Errorf("err %v", err)
 	}
@@ -84,11 +85,11 @@ func (r *recorder) Flush()              {}
 func TestResponsesUsage(t *testing.T) {
 	w := &recorder{header: http.Header{}}
 	body := "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"model\":\"m\",\"usage\":{\"input_tokens\":5,\"output_tokens\":6,\"input_tokens_details\":{\"cached_tokens\":1}}}}\n\n"
-	s, err := relay(w, strings.NewReader(body), Secret{}, false, 1<<20, time.Minute, func() {})
+	s, err := (&relay{limit: 1 << 20, idle: time.Minute, quiet: func() {}}).copy(w, strings.NewReader(body))
 	if err != nil || s.model != "m" || *s.input != 5 || *s.output != 6 || *s.cached != 1 || w.String() != body {
 		t.Errorf("%+v %v %q", s, err, w.String())
 	}
-	if _, err := relay(w, strings.NewReader("data: "+strings.Repeat("x", maxEvent+1)), Secret{}, false, 1<<30, time.Minute, func() {}); err == nil {
+	if _, err := (&relay{limit: 1 << 30, idle: time.Minute, quiet: func() {}}).copy(w, strings.NewReader("data: "+strings.Repeat("x", maxEvent+1))); err == nil {
 		t.Error("a giant line passed")
 	}
 }
@@ -122,7 +123,11 @@ func TestInspect(t *testing.T) {
 	if no != nil {
 		t.Fatal(no)
 	}
-	body := string(c.body)
+	out, err := c.render(c.model, c.maxOutput, func(map[string]json.RawMessage) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := string(out)
 	if c.model != "m" || strings.Contains(body, "cheap") || strings.Contains(body, "priority") || strings.Contains(body, "store") || c.maxOutput != 60 || !strings.Contains(body, `"include_usage":true`) {
 		t.Errorf("%+v %s", c, body)
 	}

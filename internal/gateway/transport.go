@@ -89,6 +89,9 @@ func again(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if resp.StatusCode == http.StatusTooManyRequests && outOfQuota(resp) {
 		return false, nil
 	}
+	if hasOther(ctx) && retryAfter(resp) > patience {
+		return false, nil
+	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < retryAfter(resp) {
 		return false, nil
 	}

@@ -38,6 +38,9 @@ func (p reply) send(w http.ResponseWriter, r *http.Request) {
 		if p.answer.RetryAfter != "" {
 			w.Header().Set("Retry-After", p.answer.RetryAfter)
 		}
+		for name, value := range p.answer.Headers {
+			w.Header().Set(name, value)
+		}
 		writeError(w, p.answer.Status, cmp.Or(p.answer.Code, "scripted_error"), cmp.Or(p.answer.Message, "the script says so"))
 	case p.answer.Raw != "":
 		w.Header().Set("Content-Type", "application/json")

@@ -64,6 +64,8 @@ type Answer struct {
 	Code       string `json:"code,omitempty"`
 	Message    string `json:"message,omitempty"`
 	RetryAfter string `json:"retryAfter,omitempty"`
+	// Headers are sent with an error, such as those that say when a limit is reset.
+	Headers map[string]string `json:"headers,omitempty"`
 	// Drop closes the connection: "before" anything is sent, or in the "middle" of the answer.
 	Drop string `json:"drop,omitempty"`
 	// Raw is sent as the whole body with status 200, for replies that are not JSON at all.

@@ -1,0 +1,225 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/review"
+)
+
+// purseOf bounds money of which spent are gone.
+func purseOf(spent float64, err error) func(*Options) {
+	return func(o *Options) {
+		o.Caps = []Cap{{Name: "pull request", USD: 1, Spent: func(context.Context) (float64, error) { return spent, err }}}
+	}
+}
+
+// Each row is an axis that refuses a call before it is made (design 5, "hard, per run").
+func TestEveryAxisRefusesBeforeTheCall(t *testing.T) {
+	usage := &fakemodel.Usage{Input: 60, Output: 40}
+	for _, c := range []struct {
+		rule   string
+		change func(*Options)
+		model  string
+		calls  int // let through before the refusal
+		code   string
+		axis   Axis
+		scope  string
+	}{
+		{"tokens of an agent", func(o *Options) { o.AgentTokens = 250 }, mini, 2, CodeBudget, AxisTokens, "agent"},
+		{"calls of the run, over all agents", func(o *Options) { o.Run.LLMCalls = 3 }, mini, 3, CodeBudget, AxisCalls, "run"},
+		{"tokens of the run", func(o *Options) { o.Run.Tokens = 350 }, mini, 3, CodeBudget, AxisTokens, "run"},
+		{"dollars of the run", func(o *Options) { o.Run.CostUSD = 0.0002 }, mini, 1, CodeBudget, AxisCost, "run"},
+		{"wall time of the run", func(o *Options) { o.Run.WallTime = time.Nanosecond }, mini, 0, CodeBudget, AxisWallTime, "run"},
+		{"dollars spent before the run", purseOf(1, nil), mini, 0, CodeBudget, AxisCost, "pull request"},
+		{"what was spent before is unknown", purseOf(0, errors.New("locked")), mini, 0, CodeSpent, "", ""},
+		{"no price, and the operator chose the bound", func(o *Options) { o.RefuseUnpriced = true }, "llama-local", 0, CodePrice, "", ""},
+		{"no price, and the run is bounded in dollars", func(o *Options) { o.Run.CostUSD = 9 }, "llama-local", 0, CodePrice, "", ""},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "ok", Usage: usage}}, review.Limits{LLMCalls: 50}, c.change)
+			agents := []string{r.token}
+			if c.scope != "agent" {
+				agents = append(agents, r.g.Issue("r2", review.Limits{LLMCalls: 50}))
+			}
+			status, body := 0, ""
+			for i := range 20 {
+				r.token = agents[i%len(agents)]
+				if status, body = r.ask(c.model, "x"); status != http.StatusOK {
+					break
+				}
+			}
+			if status != http.StatusPaymentRequired || !strings.Contains(body, c.code) || !strings.Contains(body, string(c.axis)) {
+				t.Errorf("%d %s", status, body)
+			}
+			if n := len(r.model.Requests()); n != c.calls {
+				t.Errorf("%d calls were let through, want %d", n, c.calls)
+			}
+			name := []string{"r1", "r2"}[c.calls%len(agents)]
+			var over *BudgetError
+			if errors.As(r.g.Err(name), &over) && (over.Axis != c.axis || over.Scope != c.scope) || over == nil && c.axis != "" || r.g.Err(name) == nil {
+				t.Errorf("err %v (%+v)", r.g.Err(name), over)
+			}
+		})
+	}
+}
+
+func TestUnpricedModelIsAskedWhereNobodyChoseABound(t *testing.T) {
+	r := setup(t, fakemodel.Script{}, review.Limits{})
+	if status, body := r.ask("llama-local", "x"); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+	r = setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
+		o.RefuseUnpriced = true
+		o.Prices = map[string]Price{"llama-local": {}}
+	})
+	if status, body := r.ask("llama-local", "x"); status != http.StatusOK {
+		t.Errorf("a free model has a price: %d %s", status, body)
+	}
+}
+
+// limits that the endpoint saw.
+func asked(t *testing.T, q fakemodel.Request) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(q.Body, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestAnswersAreBoundedToWhatIsLeft(t *testing.T) {
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "ok"}}, review.Limits{LLMCalls: 9}, func(o *Options) { o.AgentTokens = 2000 })
+	body := `{"model":"gpt-4.1-mini","max_completion_tokens":100000,"messages":[{"role":"user","content":"x"}]}`
+	for _, b := range []string{body, strings.Replace(body, `"max_completion_tokens":100000,`, "", 1), strings.Replace(body, "gpt-4.1-mini\",\"max_completion_tokens\":100000", "o3\"", 1)} {
+		resp, err := r.post(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("%d for %s", resp.StatusCode, b)
+		}
+	}
+	for i, field := range []string{"max_completion_tokens", "max_tokens", "max_completion_tokens"} {
+		m := asked(t, r.model.Requests()[i])
+		if n, _ := m[field].(float64); n < 1500 || n > 2000 {
+			t.Errorf("request %d: %s is %v of 2000 tokens", i, field, m[field])
+		}
+	}
+}
+
+// A model that answers far more than it may is cut, streamed or not, and what it said is charged.
+func TestAnswerBeyondItsLimitIsCut(t *testing.T) {
+	for what, a := range map[string]fakemodel.Answer{
+		"100 k tokens": {Text: "word ", Repeat: 100_000},
+		"never stops":  {Endless: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Default: &a}, review.Limits{LLMCalls: 9}, func(o *Options) { o.AgentTokens = 1000 })
+			text, err := r.streamed(chat(mini, "x", true))
+			if err == nil || len(text) > 1<<20 {
+				t.Errorf("%d bytes ended like a whole answer", len(text))
+			}
+			var over *BudgetError
+			if !errors.As(r.g.Err("r1"), &over) || over.Axis != AxisTokens {
+				t.Errorf("err %v", r.g.Err("r1"))
+			}
+		})
+	}
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "word ", Repeat: 100_000}}, review.Limits{LLMCalls: 9}, func(o *Options) { o.AgentTokens = 1000 })
+	r.ask(mini, "x")
+	if status, body := r.ask(mini, "x"); status != http.StatusPaymentRequired || !strings.Contains(body, string(AxisTokens)) {
+		t.Errorf("the call after an answer of 100 k tokens: %d %s", status, body)
+	}
+}
+
+func withTools(stream bool, names ...string) string {
+	var tools []string
+	for _, n := range names {
+		tools = append(tools, fmt.Sprintf(`{"type":"function","function":{"name":%q,"parameters":{"type":"object"}}}`, n))
+	}
+	return fmt.Sprintf(`{"model":%q,"stream":%v,"max_tokens":100,"messages":[{"role":"user","content":"x"}],"tools":[%s]}`, mini, stream, strings.Join(tools, ","))
+}
+
+func calling(names ...string) *fakemodel.Answer {
+	a := &fakemodel.Answer{}
+	for _, n := range names {
+		a.ToolCalls = append(a.ToolCalls, fakemodel.ToolCall{Name: n, Arguments: `{"path":"a"}`})
+	}
+	return a
+}
+
+// A model that loops on tools gets the tool calls that are left, then an answer without tools, then an end.
+func TestToolCallsAreCut(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprint("stream ", stream), func(t *testing.T) {
+			var notes []string
+			r := setup(t, fakemodel.Script{Default: calling("read", "read", "submit", "read")}, review.Limits{LLMCalls: 9, ToolCalls: 5},
+				func(o *Options) {
+					o.FreeTools = []string{"submit"}
+					o.Note = func(agent, m string) { notes = append(notes, agent+": "+m) }
+				})
+			first, err := r.streamed(withTools(stream, "read", "submit"))
+			if err != nil || strings.Count(first, `"name":"read"`) != 3 {
+				t.Errorf("within the budget: %v %s", err, first)
+			}
+			second, err := r.streamed(withTools(stream, "read", "submit"))
+			if err != nil || strings.Count(second, `"name":"read"`) != 2 || strings.Count(second, `"name":"submit"`) != 1 {
+				t.Errorf("two are left, and the free one: %v %s", err, second)
+			}
+			if u := r.g.Usage("r1"); u.ToolCalls != 5 {
+				t.Errorf("usage %+v", u)
+			}
+			if _, err := r.streamed(withTools(stream, "read", "submit")); err == nil {
+				m := asked(t, r.model.Requests()[2])
+				if list, _ := m["tools"].([]any); len(list) != 1 || m["tool_choice"] != "auto" {
+					t.Errorf("only the free tool is offered: %v", m["tools"])
+				}
+			}
+			if !stream && len(notes) == 0 {
+				t.Error("nobody was told")
+			}
+			r = setup(t, fakemodel.Script{Default: calling("read")}, review.Limits{LLMCalls: 9, ToolCalls: 1})
+			if _, err := r.streamed(withTools(stream, "read")); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := r.post(withTools(stream, "read"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if m := asked(t, r.model.Requests()[1]); m["tool_choice"] != "none" {
+				t.Errorf("tools are still offered: %v", m["tool_choice"])
+			}
+			if !stream && resp.StatusCode != http.StatusPaymentRequired {
+				t.Errorf("status %d", resp.StatusCode)
+			}
+			var over *BudgetError
+			if deadline := time.Now().Add(5 * time.Second); stream {
+				for r.g.Err("r1") == nil && time.Now().Before(deadline) {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			if !errors.As(r.g.Err("r1"), &over) || over.Axis != AxisToolCalls {
+				t.Errorf("err %v", r.g.Err("r1"))
+			}
+		})
+	}
+}
+
+func TestWallTimeCutsACallThatHangs(t *testing.T) {
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Hang: true}}, review.Limits{}, func(o *Options) { o.Run.WallTime = 100 * time.Millisecond })
+	status, body := r.ask(mini, "x")
+	var over *BudgetError
+	if status != http.StatusPaymentRequired || !strings.Contains(body, CodeBudget) || !errors.As(r.g.Err("r1"), &over) || over.Axis != AxisWallTime || over.Scope != "run" {
+		t.Errorf("%d %s, err %v", status, body, r.g.Err("r1"))
+	}
+}
