@@ -36,6 +36,9 @@ type asker struct {
 	scratch string
 	// checkout is the folder of a local range, for linters; empty for a pull request, whose tree is nobody's to run.
 	checkout string
+	// walls say how children are confined; state is the folder they must never see.
+	walls walls
+	state string
 }
 
 // Ask runs one agent.
@@ -52,6 +55,10 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 	switch plan.Kind {
 	case kindCommand:
 		spec.Path, spec.Args = plan.Path, plan.Args
+		if a.gateway != nil && a.walls.on {
+			spec.Env = append(spec.Env, gatewayEnv(a.gateway.Socket(), a.gateway.Issue(plan.Name, task.Limits))...)
+			defer a.gateway.Release(plan.Name)
+		}
 	case kindBuiltin:
 		if a.gateway == nil {
 			return unasked(plan, errors.New("no model is configured: set OPENAI_API_KEY"))
@@ -69,6 +76,9 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 		}
 	default:
 		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
+	}
+	if err := a.confine(&spec); err != nil {
+		return unasked(plan, err)
 	}
 	news := named(plan.Name, emit)
 	if plan.Kind == kindBuiltin {

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -129,6 +130,14 @@ func (p *Proc) checkState(ctx context.Context) checkup {
 }
 
 // checkIsolation says what stands around agents. It never says more than what is there (security P15).
-func (p *Proc) checkIsolation(context.Context) checkup {
-	return checkup{what: "isolation", note: isolation, next: "name only reviewers you trust", state: stateMissing}
+func (p *Proc) checkIsolation(ctx context.Context) checkup {
+	report := sandbox.Probe(ctx)
+	c := checkup{what: "isolation", note: report.String(), state: stateOK}
+	if report.Tier > sandbox.Tier1b {
+		c.state, c.next = stateBroken, noWalls
+	}
+	if word := p.env(envSandbox); word != "" && word != "required" {
+		c.state, c.note = stateMissing, envSandbox+"="+word+"; this machine has "+c.note
+	}
+	return c
 }

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/prloop/prloop/internal/cli"
+	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
 )
 
@@ -48,8 +50,16 @@ func TestScripts(t *testing.T) {
 			t.Parallel()
 			testscript.Run(t, testscript.Params{
 				Dir: filepath.Join("testdata", "script", folder.Name()), Setup: func(e *testscript.Env) error { return setUp(e, gh) },
-				Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+				Cmds: commands, Condition: condition, RequireExplicitExec: true, RequireUniqueNames: true,
 			})
 		})
 	}
+}
+
+// condition knows [confine]: this machine can give agents full containment.
+func condition(word string) (bool, error) {
+	if word != "confine" {
+		return false, fmt.Errorf("unknown condition %q", word)
+	}
+	return sandbox.Probe(context.Background()).Tier <= sandbox.Tier1b, nil
 }

@@ -18,9 +18,6 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// isolation is what every report says about the walls around children (security P15). There are none yet.
-const isolation = "none: agents run as the user who started prloop"
-
 // order is everything that is settled before a run begins.
 type order struct {
 	request  orchestrator.Request
@@ -149,6 +146,10 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 	if err != nil {
 		return order{}, err
 	}
+	walls, err := s.p.walls(ctx, target)
+	if err != nil {
+		return order{}, err
+	}
 	agents := plan(settings, target, s.p.Dir)
 	head := r.Head
 	id := orchestrator.ReviewID(target, head, prompts.Version, agents, settings.Limits)
@@ -157,7 +158,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun, AllowDraft: o.allowDraft,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
-		Isolation: isolation,
+		Isolation: walls.words,
 		Context: orchestrator.ContextOptions{
 			Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance,
 		},

@@ -161,7 +161,11 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 		return nil, err
 	}
 	s.onClose(func() { os.RemoveAll(scratch) })
-	ask := &asker{self: self, scratch: scratch, checkout: checkout}
+	walls, err := s.p.walls(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	ask := &asker{self: self, scratch: scratch, checkout: checkout, walls: walls, state: s.state}
 	secrets := []string{settings.APIKey.Reveal()}
 	if needsModel(agents) {
 		if ask.gateway, err = s.openGateway(ctx, settings); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -41,6 +42,9 @@ func as[E error](next func(E) string, sentinels ...error) func(error) (string, b
 		return next(e), true
 	}
 }
+
+// noWalls is the way out on a machine that cannot confine agents.
+const noWalls = "allow user namespaces, or install bubblewrap; to take what this machine has, and say so in every report: " + envSandbox + "=best"
 
 // table is searched from top to bottom; the first row that matches counts.
 var table = []row{
@@ -107,6 +111,9 @@ var table = []row{
 	{as(func(*config.Error) string {
 		return "docs/config.md lists every key; prloop config validate FILE checks a file"
 	}), exitUsage},
+
+	// Isolation.
+	{as(func(*sandbox.TierError) string { return noWalls }), exitFailed},
 
 	// Our own state.
 	{is(engine.ErrBusy, "wait for it: prloop runs shows when it is finished"), exitFailed},

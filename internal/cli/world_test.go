@@ -34,7 +34,7 @@ func setUp(e *testscript.Env, gh string) error {
 	e.Vars = append(e.Vars,
 		"HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"XDG_CACHE_HOME="+filepath.Join(home, "cache"), "GH_CONFIG_DIR="+filepath.Join(home, "gh"),
-		"PRLOOP_STATE="+filepath.Join(e.WorkDir, ".state"), "PATH="+e.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(gh),
+		"PRLOOP_STATE="+filepath.Join(e.WorkDir, ".state"), "PRLOOP_SANDBOX=off", "PATH="+e.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(gh),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
 		"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_TELEMETRY=0", "NO_COLOR=1", "TZ=UTC", "LANG=C",
 	)

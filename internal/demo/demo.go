@@ -77,7 +77,8 @@ func (w *World) start() (err error) {
 
 // Env is the environment in which prloop meets this world and nothing else. state is the folder its runs are kept in.
 func (w *World) Env(gh, state string) []string {
-	env := append(w.forge.Env("github.com"), "PRLOOP_STATE="+state, "OPENAI_BASE_URL="+w.model.URL(), "OPENAI_API_KEY="+key)
+	// The demonstration has to work everywhere, so it takes the confinement there is; the report says which.
+	env := append(w.forge.Env("github.com"), "PRLOOP_STATE="+state, "OPENAI_BASE_URL="+w.model.URL(), "OPENAI_API_KEY="+key, "PRLOOP_SANDBOX=best")
 	if gh != "" {
 		env = append(env, "PRLOOP_GH="+gh)
 	}

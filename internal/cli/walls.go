@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/review"
+)
+
+// The operator's word on confinement stands in the environment alone: no repository has a say.
+const (
+	// envSandbox is required (the default: full containment or nothing), best (what the machine has) or off.
+	envSandbox = "PRLOOP_SANDBOX"
+	// envSandboxRead lists further files and folders that confined agents may read, separated as in PATH.
+	envSandboxRead = "PRLOOP_SANDBOX_READ"
+)
+
+// walls say how the agents of a run are confined (security 8).
+type walls struct {
+	// on is false when agents run as they are.
+	on bool
+	// weakest is the weakest tier that is taken.
+	weakest sandbox.Tier
+	// ownNetwork is true when children have a loopback interface of their own.
+	ownNetwork bool
+	// read are further paths agents may read.
+	read []string
+	// words stand in every report (security P15).
+	words string
+}
+
+// walls settles how the agents of a run are confined. A local range is the person's own tree, reviewed by the person's own
+// programs, whose linters need the person's caches; a pull request is somebody else's, and fails closed.
+func (p *Proc) walls(ctx context.Context, target review.Target) (walls, error) {
+	if target.Local() {
+		return walls{words: "none: a local range, reviewed as the user who started prloop"}, nil
+	}
+	w := walls{on: true, weakest: sandbox.Tier1b, read: filepath.SplitList(p.env(envSandboxRead))}
+	switch word := p.env(envSandbox); word {
+	case "", "required":
+	case "best":
+		w.weakest = sandbox.Tier4 // whatever there is; the report says what
+	case "off":
+		return walls{words: "none: switched off by the operator; agents run as the user who started prloop"}, nil
+	default:
+		return w, usage(envSandbox+"=required, best or off", "%s=%s is not known", envSandbox, word)
+	}
+	report := sandbox.Probe(ctx)
+	w.words, w.ownNetwork = report.String(), report.Tier <= sandbox.Tier1b
+	if w.ownNetwork {
+		w.words += ": a file system of its own, no credential, no network but the way to the model gateway"
+	}
+	if report.Tier > w.weakest {
+		_, err := sandbox.Wrap(sandbox.Policy{MinTier: w.weakest}, sandbox.Command{})
+		return w, err
+	}
+	return w, nil
+}
+
+// confine puts a child behind the walls: a file system of its own, no network but the way to the gateway.
+func (a *asker) confine(spec *agents.Spec) error {
+	if !a.walls.on {
+		return nil
+	}
+	path, err := proc.LookPath(spec.Path)
+	if err != nil {
+		return err
+	}
+	policy := sandbox.Policy{MinTier: a.walls.weakest, Home: spec.Dir, ReadOnly: a.walls.read, Hide: []string{a.state}}
+	if a.gateway != nil && hasValue(spec.Env, a.gateway.Socket()) {
+		policy.Gateway = a.gateway.Socket()
+		if a.walls.ownNetwork && hasName(spec.Env, "OPENAI_BASE_URL") {
+			policy.GatewayPort = gatewayPort
+		}
+	}
+	wrapped, err := sandbox.Wrap(policy, sandbox.Command{Path: path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir})
+	if err != nil {
+		return err
+	}
+	spec.Path, spec.Args, spec.Env, spec.Dir = wrapped.Path, wrapped.Args, wrapped.Env, wrapped.Dir
+	return nil
+}
+
+// gatewayPort is where a confined program finds the gateway over TCP, on a loopback interface that is its own.
+const gatewayPort = 4000
+
+// gatewayEnv is how a program that is not ours finds the gateway: by the names OpenAI-compatible clients know, and by the
+// socket. The key is a placeholder.
+func gatewayEnv(socket, token string) []string {
+	return []string{
+		envSocket + "=" + socket, envToken + "=" + token, "OPENAI_API_KEY=" + token,
+		"OPENAI_BASE_URL=http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(gatewayPort)) + "/v1",
+	}
+}
+
+func hasName(env []string, name string) bool {
+	return slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+}
+
+func hasValue(env []string, value string) bool {
+	return slices.ContainsFunc(env, func(e string) bool { return strings.HasSuffix(e, "="+value) })
+}
