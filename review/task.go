@@ -42,10 +42,25 @@ type Task struct {
 	Fix *FixPayload `json:"fix,omitempty"`
 	// Repair is set when the same question is put a second time because the first answer was invalid (design 5).
 	Repair *Repair `json:"repair,omitempty"`
+	// Workspace is what the tools of a builtin agent may read; nil means that it has none.
+	Workspace *Workspace `json:"workspace,omitempty"`
 	// Limits are the budgets this agent is held to.
 	Limits Limits `json:"limits"`
 	// Settings are free options of the agent (model, lens, threshold); nothing secret stands here.
 	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Workspace names the folders a builtin agent's tools read (review agent spec, tools). Nothing in them is written.
+type Workspace struct {
+	// Tree is an absolute path: an export of the head tree with links written as text.
+	Tree string `json:"tree"`
+	// GitDir is an absolute path: prloop's own bare repository. Without it there is no history to ask for.
+	GitDir string `json:"gitDir,omitempty"`
+	// Exclude are doublestar patterns of paths that no tool shows (repo policy).
+	Exclude []string `json:"exclude,omitempty"`
+	// Lint allows linters to run over Tree. Their settings come from the pull request, so it is set only when the agent
+	// is confined (security T01).
+	Lint bool `json:"lint,omitempty"`
 }
 
 // Repair says what was wrong with the answer before, so that the agent can mend it.

@@ -1,0 +1,189 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Code is why a call gave no result; a model can act on it.
+type Code string
+
+// The codes.
+const (
+	BadArguments Code = "bad_arguments"
+	BadPath      Code = "bad_path"
+	NotFound     Code = "not_found" // or excluded: the two look the same
+	NotAFile     Code = "not_a_file"
+	TooLarge     Code = "too_large"
+	Binary       Code = "binary"
+	Limit        Code = "limit"
+	Unavailable  Code = "unavailable"
+)
+
+// Error is a call that gave no result.
+type Error struct {
+	Code    Code
+	Message string
+}
+
+// Error gives code and message.
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+func fail(code Code, format string, args ...any) error {
+	return &Error{code, fmt.Sprintf(format, args...)}
+}
+
+// Function is the definition around a line, as get_function_context answers it (review agent spec).
+type Function struct {
+	Name       string   `json:"name"`
+	Start      int      `json:"startLine"`
+	End        int      `json:"endLine"`
+	Definition string   `json:"definition"`
+	Imports    []string `json:"imports"`
+	// Exact is false when the place was found by indentation alone.
+	Exact bool `json:"exact"`
+}
+
+// Remark is what a linter says about a line.
+type Remark struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+}
+
+// Options are what a Box works on. Parts left nil turn their tool off.
+type Options struct {
+	// Tree is the folder that is read; Exclude are doublestar patterns of paths in it that are not shown.
+	Tree    string
+	Exclude []string
+	// Functions finds the function around a line (1-based); ok is false when there is none.
+	Functions func(path string, text []byte, line int) (Function, bool)
+	// Language names a file's language in lower case; nil turns the language filter off.
+	Language func(path string) string
+	// GitDir and Head are the bare repository and the commit git_log starts from. Both or neither.
+	GitDir, Head string
+	// Lint runs linters over files of Tree. Nil unless the caller may run foreign settings here (security T01).
+	Lint func(ctx context.Context, files []string) ([]Remark, error)
+}
+
+// Box is a set of tools over one tree. It is for one conversation at a time.
+type Box struct {
+	o     Options
+	root  *os.Root
+	tools []tool
+	caps  *expansion
+}
+
+// Open opens the tree. Close ends it.
+func Open(o Options) (*Box, error) {
+	for _, p := range o.Exclude {
+		if !doublestar.ValidatePattern(p) {
+			return nil, fmt.Errorf("open tools: path pattern %q is not valid", p)
+		}
+	}
+	root, err := os.OpenRoot(o.Tree)
+	if err != nil {
+		return nil, fmt.Errorf("open tools: %w", err)
+	}
+	b := &Box{o: o, root: root}
+	b.tools = b.list()
+	return b, nil
+}
+
+// Close lets go of the tree.
+func (b *Box) Close() error { return b.root.Close() }
+
+// Spec describes a tool to a model.
+type Spec struct {
+	Name        string
+	Description string
+	// Parameters is a JSON Schema of an object.
+	Parameters json.RawMessage
+}
+
+// tool is one tool and what it does.
+type tool struct {
+	Spec
+	call func(ctx context.Context, args []byte) (any, error)
+}
+
+// Specs lists the tools that work here, always in the same order.
+func (b *Box) Specs() []Spec {
+	var out []Spec
+	for _, t := range b.tools {
+		out = append(out, t.Spec)
+	}
+	return out
+}
+
+// resultLimit bounds one result, in bytes of JSON.
+const resultLimit = 48 << 10
+
+// Call runs a tool with arguments a model wrote and gives the result as one JSON document. Errors are *Error, or the
+// context's cause.
+func (b *Box) Call(ctx context.Context, name string, args []byte) (json.RawMessage, error) {
+	for _, t := range b.tools {
+		if t.Name != name {
+			continue
+		}
+		got, err := t.call(ctx, args)
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		if err != nil {
+			var typed *Error
+			if !errors.As(err, &typed) {
+				err = fail(Unavailable, "%s gave no answer", name)
+			}
+			return nil, err
+		}
+		data, err := encode(got)
+		if err != nil {
+			return nil, fail(Unavailable, "%s: the result cannot be written", name)
+		}
+		if len(data) > resultLimit {
+			return nil, fail(TooLarge, "the result is larger than %d bytes; ask for less", resultLimit)
+		}
+		return data, nil
+	}
+	return nil, fail(BadArguments, "there is no tool %.64q", name)
+}
+
+// encode writes code as it is: < and & are not escaped.
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// argsLimit bounds what a model may write as arguments, in bytes.
+const argsLimit = 8 << 10
+
+// typed makes a tool of a function with typed arguments. Unknown fields are an error the model can read.
+func typed[A, R any](s Spec, f func(context.Context, A) (R, error)) tool {
+	return tool{s, func(ctx context.Context, raw []byte) (any, error) {
+		var a A
+		if len(raw) > argsLimit {
+			return nil, fail(BadArguments, "the arguments are longer than %d bytes", argsLimit)
+		}
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&a); err != nil {
+			return nil, fail(BadArguments, "the arguments are not the object described: %.200s", err)
+		}
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return nil, fail(BadArguments, "something follows the arguments")
+		}
+		return f(ctx, a)
+	}}
+}

@@ -1,0 +1,34 @@
+package tools
+
+import "encoding/json"
+
+// object writes the schema of a tool's arguments.
+func object(properties, required string) json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{` + properties + `},"required":[` + required + `],"additionalProperties":false}`)
+}
+
+const pathProperty = `"path":{"type":"string","description":"relative to the root of the repository, with slashes"}`
+
+// list makes the tools that work with the options given, in a fixed order: it is part of the prompt all reviewers share.
+func (b *Box) list() []tool {
+	all := []tool{
+		typed(Spec{"read_file", "Read lines of a file of the head version, at most 200 at a time.",
+			object(pathProperty+`,"start":{"type":"integer","minimum":1},"end":{"type":"integer","minimum":1}`, `"path"`)}, b.readFile),
+		typed(Spec{"search_code", "Find a fixed string, or a regular expression (RE2), in the files of the head version.",
+			object(`"query":{"type":"string"},"regexp":{"type":"boolean"},"language":{"type":"string","description":"lower case, such as go"},"under":{"type":"string","description":"a folder"}`, `"query"`)}, b.search),
+		typed(Spec{"list", "List the files and folders of a folder of the head version.", object(pathProperty, ``)}, b.listFolder),
+	}
+	if b.o.Functions != nil {
+		all = append(all, typed(Spec{"get_function_context", "Give the whole function or type around a line, and the file's imports.",
+			object(pathProperty+`,"line":{"type":"integer","minimum":1}`, `"path","line"`)}, b.function))
+	}
+	if b.o.GitDir != "" && b.o.Head != "" {
+		all = append(all, typed(Spec{"git_log", "List the last commits before the head version, of one path or of all.",
+			object(pathProperty+`,"count":{"type":"integer","minimum":1,"maximum":30}`, ``)}, b.log))
+	}
+	if b.o.Lint != nil {
+		all = append(all, typed(Spec{"run_linter", "Run the linters that know these files; they are changed files.",
+			object(`"files":{"type":"array","items":{"type":"string"},"maxItems":20}`, `"files"`)}, b.lint))
+	}
+	return all
+}

@@ -1,0 +1,260 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/internal/repocontext"
+)
+
+// tree writes an exported tree with everything a hostile one could hold.
+func tree(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.go":             "package a\n\nimport \"fmt\"\n\nfunc F() {\n\tfmt.Println(1)\n}\n",
+		"pkg/b.py":         "import os\ndef g():\n    return os.name\n",
+		"pkg/long.txt":     strings.Repeat("needle line\n", 500),
+		"secrets/key.txt":  "needle hidden\n",
+		"pkg/.GIT/config":  "needle hidden\n",
+		"bin.dat":          "needle\x00\x01",
+		"wide.txt":         strings.Repeat("x", 5000) + "\n",
+		"docs/private.pem": "needle hidden\n",
+	} {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside := filepath.Join(t.TempDir(), "outside.txt")
+	if err := os.WriteFile(outside, []byte("needle hidden\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"out": outside, "up": "../..", "inside": "secrets/key.txt", "folder": "secrets", "proc": "/proc/self"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	big, err := os.Create(filepath.Join(dir, "big.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer big.Close()
+	if err := big.Truncate(fileLimit + 1); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func functions(path string, text []byte, line int) (Function, bool) {
+	f, ok := repocontext.FunctionAt(path, text, line)
+	return Function(f), ok
+}
+
+func open(t *testing.T, change ...func(*Options)) *Box {
+	t.Helper()
+	o := Options{Tree: tree(t), Exclude: []string{"secrets", "**/*.pem"}, Functions: functions, Language: repocontext.Language}
+	for _, c := range change {
+		c(&o)
+	}
+	b, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func TestResults(t *testing.T) {
+	b := open(t)
+	for _, c := range []struct{ rule, tool, args, want string }{
+		{"a range of lines is given with the file's length and language", "read_file", `{"path":"a.go","start":3,"end":5}`,
+			`{"path":"a.go","language":"go","startLine":3,"endLine":5,"lineCount":7,"content":"import \"fmt\"\n\nfunc F() {\n"}`},
+		{"a search gives file, line and snippet in order", "search_code", `{"query":"import"}`,
+			`{"matches":[{"file":"a.go","line":3,"snippet":"import \"fmt\""},{"file":"pkg/b.py","line":1,"snippet":"import os"}],"filesRead":4}`},
+		{"a search can be narrowed to a language", "search_code", `{"query":"i.port","regexp":true,"language":"python"}`,
+			`{"matches":[{"file":"pkg/b.py","line":1,"snippet":"import os"}],"filesRead":1}`},
+		{"a fixed string is not a pattern", "search_code", `{"query":"i.port"}`, `{"matches":[],"filesRead":4}`},
+		{"a folder is listed without links, git's folder and excluded paths", "list", `{}`,
+			`{"path":".","entries":["a.go","big.txt","bin.dat","docs/","pkg/","wide.txt"]}`},
+		{"an excluded file is not listed in its folder either", "list", `{"path":"docs"}`, `{"path":"docs","entries":[]}`},
+		{"a function comes whole, with the file's imports", "get_function_context", `{"path":"a.go","line":6}`,
+			`{"path":"a.go","name":"F","startLine":5,"endLine":7,"definition":"func F() {\n\tfmt.Println(1)\n}\n","imports":["import \"fmt\""],"exact":true}`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			got, err := b.Call(t.Context(), c.tool, []byte(c.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, string(got)); diff != "" {
+				t.Error(diff)
+			}
+			again, err := b.Call(t.Context(), c.tool, []byte(c.args))
+			if err != nil || string(again) != string(got) {
+				t.Errorf("the second answer differs: %s %v", again, err)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	b := open(t)
+	for _, c := range []struct {
+		rule, tool, args string
+		want             Code
+	}{
+		{"T25: .. leaves the tree", "read_file", `{"path":"../x"}`, BadPath},
+		{"T25: .. inside a path", "read_file", `{"path":"pkg/../../x"}`, BadPath},
+		{"T25: absolute", "read_file", `{"path":"/etc/passwd"}`, BadPath},
+		{"T25: NUL", "read_file", `{"path":"a.go\u0000.txt"}`, BadPath},
+		{"T25: backslash", "read_file", `{"path":"..\\x"}`, BadPath},
+		{"T25: a drive", "read_file", `{"path":"C:x"}`, BadPath},
+		{"T25: an escape is a plain name", "read_file", `{"path":"%2e%2e/x"}`, NotFound},
+		{"T24: a link to the outside", "read_file", `{"path":"out"}`, NotAFile},
+		{"T24: a link to an excluded file", "read_file", `{"path":"inside"}`, NotAFile},
+		{"T24: below a link to an excluded folder", "read_file", `{"path":"folder/key.txt"}`, NotFound},
+		{"T24: below a link to /proc", "read_file", `{"path":"proc/environ"}`, NotFound},
+		{"T24: a link is no folder", "list", `{"path":"up"}`, NotAFile},
+		{"excluded looks like missing", "read_file", `{"path":"secrets/key.txt"}`, NotFound},
+		{"excluded by a pattern", "read_file", `{"path":"docs/private.pem"}`, NotFound},
+		{"git's own folder in any case", "read_file", `{"path":"pkg/.git/config"}`, NotFound},
+		{"an excluded folder is not searched when named", "search_code", `{"query":"needle","under":"secrets"}`, NotFound},
+		{"binary", "read_file", `{"path":"bin.dat"}`, Binary},
+		{"too large", "read_file", `{"path":"big.txt"}`, TooLarge},
+		{"a folder is no file", "read_file", `{"path":"pkg"}`, NotAFile},
+		{"beyond the end", "read_file", `{"path":"a.go","start":99}`, BadArguments},
+		{"arguments that are no JSON", "read_file", `{"path":`, BadArguments},
+		{"arguments of another type", "read_file", `{"path":7}`, BadArguments},
+		{"unknown arguments", "read_file", `{"path":"a.go","ref":"HEAD"}`, BadArguments},
+		{"something behind the arguments", "read_file", `{"path":"a.go"} {}`, BadArguments},
+		{"endless arguments", "read_file", `{"path":"` + strings.Repeat("x", argsLimit) + `"}`, BadArguments},
+		{"a pattern RE2 does not know", "search_code", `{"query":"(?<=a)b","regexp":true}`, BadArguments},
+		{"no function there", "get_function_context", `{"path":"a.go","line":99}`, NotFound},
+		{"linters are off unless allowed (T01)", "run_linter", `{"files":["a.go"]}`, BadArguments},
+		{"no history without a repository", "git_log", `{}`, BadArguments},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			got, err := b.Call(t.Context(), c.tool, []byte(c.args))
+			var typed *Error
+			if !errors.As(err, &typed) || typed.Code != c.want {
+				t.Errorf("%s %v, want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestNothingHiddenIsFound(t *testing.T) {
+	b := open(t)
+	got, err := b.Call(t.Context(), "search_code", []byte(`{"query":"needle"}`))
+	if err != nil || strings.Contains(string(got), "hidden") {
+		t.Errorf("%s %v", got, err)
+	}
+	var m Matches
+	if err := json.Unmarshal(got, &m); err != nil || len(m.Matches) != matchesPerFile || !m.Truncated {
+		t.Errorf("%d matches, truncated %v: %v", len(m.Matches), m.Truncated, err)
+	}
+	got, err = b.Call(t.Context(), "read_file", []byte(`{"path":"wide.txt"}`))
+	if err != nil || len(got) > lineLimit+200 {
+		t.Errorf("a line of 5000 bytes gives %d bytes: %v", len(got), err)
+	}
+}
+
+// Expansion caps: up to 2 extra files, 200 lines of each (review agent spec).
+func TestExpansionCaps(t *testing.T) {
+	b := open(t)
+	b.Expand([]string{"a.go"})
+	read := func(args string) (FileLines, error) {
+		got, err := b.Call(t.Context(), "read_file", []byte(args))
+		var f FileLines
+		if err == nil {
+			err = json.Unmarshal(got, &f)
+		}
+		return f, err
+	}
+	if f, err := read(`{"path":"pkg/long.txt","start":1,"end":150}`); err != nil || f.End != 150 {
+		t.Errorf("%+v %v", f, err)
+	}
+	if f, err := read(`{"path":"pkg/long.txt","start":300}`); err != nil || f.End != 349 || !f.Truncated {
+		t.Errorf("the 200 lines end at %d, %v %v", f.End, f.Truncated, err)
+	}
+	var typed *Error
+	if _, err := read(`{"path":"pkg/long.txt","start":1,"end":1}`); !errors.As(err, &typed) || typed.Code != Limit {
+		t.Errorf("line 201: %v", err)
+	}
+	if _, err := read(`{"path":"pkg/b.py"}`); err != nil {
+		t.Errorf("second file: %v", err)
+	}
+	if _, err := read(`{"path":"wide.txt"}`); !errors.As(err, &typed) || typed.Code != Limit {
+		t.Errorf("third file: %v", err)
+	}
+	if _, err := read(`{"path":"a.go"}`); err != nil {
+		t.Errorf("a changed file is no extra file: %v", err)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	git := t.TempDir()
+	run := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", git}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=2026-01-02T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-02T00:00:00Z")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "-q")
+	for i, name := range []string{"a.go", "b.go"} {
+		if err := os.WriteFile(filepath.Join(git, name), []byte(fmt.Sprint(i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run("add", name)
+		run("-c", "user.name=ann", "-c", "user.email=a@example.com", "commit", "-qm", "add "+name)
+	}
+	head := run("rev-parse", "HEAD")
+	b := open(t, func(o *Options) { o.GitDir, o.Head = filepath.Join(git, ".git"), head })
+	got, err := b.Call(t.Context(), "git_log", []byte(`{"path":"a.go"}`))
+	if err != nil || !strings.Contains(string(got), `"date":"2026-01-02","author":"ann","subject":"add a.go"`) || strings.Contains(string(got), "b.go") {
+		t.Errorf("%s %v", got, err)
+	}
+	if got, err := b.Call(t.Context(), "git_log", []byte(`{"count":1}`)); err != nil || !strings.Contains(string(got), head) {
+		t.Errorf("%s %v", got, err)
+	}
+	for _, args := range []string{`{"path":"--output=/tmp/x"}`, `{"path":":(top)a.go"}`} {
+		if got, err := b.Call(t.Context(), "git_log", []byte(args)); err != nil || string(got) != `{"commits":[]}` {
+			t.Errorf("%s is not taken as a plain path: %s %v", args, got, err)
+		}
+	}
+}
+
+// Linters run only when the caller allows it; what they say about paths that are not shown is dropped.
+func TestLint(t *testing.T) {
+	var asked []string
+	b := open(t, func(o *Options) {
+		o.Lint = func(_ context.Context, files []string) ([]Remark, error) {
+			asked = files
+			return []Remark{{"a.go", 6, "R1", "says"}, {"secrets/key.txt", 1, "R2", "needle hidden"}, {"/etc/passwd", 1, "R3", "x"}}, nil
+		}
+	})
+	got, err := b.Call(t.Context(), "run_linter", []byte(`{"files":["./a.go"]}`))
+	if err != nil || string(got) != `{"findings":[{"file":"a.go","line":6,"rule":"R1","message":"says"}]}` || len(asked) != 1 || asked[0] != "a.go" {
+		t.Errorf("%s %v, asked for %q", got, err, asked)
+	}
+	for _, args := range []string{`{"files":["out"]}`, `{"files":["../x"]}`, `{"files":[]}`, `{"files":["a.go","secrets/key.txt"]}`} {
+		if got, err := b.Call(t.Context(), "run_linter", []byte(args)); err == nil {
+			t.Errorf("%s: %s", args, got)
+		}
+	}
+}
