@@ -27,9 +27,11 @@ const (
 	quality = 2
 )
 
+var separators = strings.NewReplacer(" ", "_", "-", "_")
+
 // Category brings spellings of one category together: lower case, underscores, and the known word for its aliases.
 func Category(s string) string {
-	s = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(s)))
+	s = separators.Replace(strings.ToLower(strings.TrimSpace(s)))
 	if a, ok := aliases[s]; ok {
 		return a
 	}
@@ -39,6 +41,9 @@ func Category(s string) string {
 // related reports whether two reviewers may mean one problem by these categories. An unknown category tells nothing and
 // is related to all.
 func related(a, b string) bool {
+	if a == b {
+		return true
+	}
 	a, b = Category(a), Category(b)
 	fa, fb := family[a], family[b]
 	return a == b || fa == 0 || fb == 0 || fa&fb != 0
