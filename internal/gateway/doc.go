@@ -3,6 +3,7 @@
 // reserved before it is made, the caller's headers are replaced, and what it cost is counted.
 //
 // A call passes through a chain, outermost first: token, path and size (server.go); what may be asked (inspect.go); the
-// budget (budget.go); then the transports: retry, whole answers, the network (transport.go). Fail-over and recorded
-// conversations become further links of the transports.
+// models that may answer (failover.go); the budget of each (budget.go, ledger.go); then a recorded conversation
+// (cassette.go), or the transports: retry, whole answers, the network (transport.go). On the way back usage is read and
+// streams and tool calls are held to their bounds (answer.go, tools.go).
 package gateway

@@ -25,9 +25,12 @@ type Gateway struct {
 	prices    map[string]Price
 	client    *http.Client
 	run       *purse
+	tape      *tape
 
 	dir    string
 	socket string
+	addr   string
+	save   sync.Once
 	server *http.Server
 	done   chan struct{}
 	stop   func() bool
@@ -47,14 +50,21 @@ const socketLimit = 100
 // Start listens on a new socket in a private folder until Close is called or ctx ends.
 func Start(ctx context.Context, o Options) (*Gateway, error) {
 	o.defaults()
-	list, err := resolve(o.Upstreams)
+	tape, err := openTape(o.Cassette)
 	if err != nil {
 		return nil, fmt.Errorf("start model gateway: %w", err)
+	}
+	var list []*upstream
+	if tape.Mode != Replay {
+		if list, err = resolve(o.Upstreams); err != nil {
+			return nil, fmt.Errorf("start model gateway: %w", err)
+		}
 	}
 	g := &Gateway{
 		options: o, upstreams: list, prices: priceTable(o.Prices), client: client(o),
 		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, done: make(chan struct{}),
 	}
+	g.tape = tape
 	g.run = &purse{ledger: ledger{scope: "run", limits: o.Run}}
 	if o.Run.WallTime > 0 {
 		g.run.until = o.now().Add(o.Run.WallTime)
@@ -63,6 +73,15 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start model gateway: %w", err)
 	}
+	listeners := []net.Listener{l}
+	if o.TCP {
+		tcp, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("start model gateway: %w", errors.Join(err, l.Close(), os.RemoveAll(g.dir)))
+		}
+		g.addr = tcp.Addr().String()
+		listeners = append(listeners, tcp)
+	}
 	g.server = &http.Server{
 		Handler:           g,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -70,9 +89,13 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          o.Log.StandardLogger(nil),
 	}
+	var serving sync.WaitGroup
+	for _, l := range listeners {
+		serving.Go(func() { _ = g.server.Serve(l) }) // always an error: closed
+	}
 	go func() {
 		defer close(g.done)
-		_ = g.server.Serve(l) // always an error: closed
+		serving.Wait()
 	}()
 	g.stop = context.AfterFunc(ctx, func() { _ = g.server.Close() })
 	return g, nil
@@ -111,11 +134,15 @@ func (g *Gateway) listen(ctx context.Context) (net.Listener, error) {
 // Socket is the path of the unix socket.
 func (g *Gateway) Socket() string { return g.socket }
 
-// Close cuts all calls, stops listening and removes the socket. It may be called more than once.
+// Addr is host and port of the loopback listener; empty without Options.TCP.
+func (g *Gateway) Addr() string { return g.addr }
+
+// Close cuts all calls, stops listening, removes the socket and writes the cassette. It may be called more than once.
 func (g *Gateway) Close() error {
 	g.stop()
 	err := g.server.Close()
 	<-g.done
+	g.save.Do(func() { err = errors.Join(err, g.tape.save()) })
 	return errors.Join(err, os.RemoveAll(g.dir))
 }
 

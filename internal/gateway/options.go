@@ -58,6 +58,11 @@ type Options struct {
 	FreeTools []string
 	// Fallbacks are the models asked, in this order, when a model's endpoint refuses or cannot be reached.
 	Fallbacks map[string][]string
+	// Cassette records conversations, or answers from recorded ones.
+	Cassette Cassette
+	// TCP listens on a free port of the loopback interface too, for agents that cannot speak over a unix socket. The same
+	// tokens are asked for; every user of the machine can reach it.
+	TCP bool
 	// Note is told what a person should see: a model answering for another, tool calls cut off. Nil drops it.
 	Note func(agent, message string)
 

@@ -27,6 +27,10 @@ const bodyTimeout = 30 * time.Second
 
 // ServeHTTP answers one call of an agent.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if protocol := foreign(r.URL.Path); protocol != "" {
+		refuse(http.StatusNotFound, CodeProtocol, "callers of the %s API are not served; configure the agent for an OpenAI-compatible endpoint", protocol).send(w)
+		return
+	}
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a := g.account(token)
 	if a == nil {
@@ -42,6 +46,18 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		refuse(http.StatusNotFound, CodeRefused, "agents may call POST /v1%s and /v1%s", pathChat, pathResponses).send(w)
 	}
+}
+
+// foreign names the API a path belongs to, when it is another than OpenAI's. Its callers send their token in other headers,
+// so that the path is looked at first.
+func foreign(path string) string {
+	switch {
+	case strings.HasPrefix(path, "/v1/messages"):
+		return "Anthropic"
+	case strings.HasPrefix(path, "/v1beta/"), strings.HasPrefix(path, "/v1/models/") && strings.Contains(path, ":"):
+		return "Gemini"
+	}
+	return ""
 }
 
 // models lists what is configured, without asking anybody.
@@ -71,6 +87,9 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		return
 	}
 	list := g.candidates(c.model)
+	if g.tape.Mode == Replay {
+		list = []candidate{{c.model, recorded}}
+	}
 	if len(list) == 0 {
 		refuse(http.StatusNotFound, CodeModel, "no endpoint is configured for model %q", c.model).send(w)
 		return
@@ -223,6 +242,9 @@ func judge(u *upstream, resp *http.Response) error {
 // send asks one model. The error is typed where the answer is about us and not about the request; the answer is there
 // too then.
 func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reservation, more bool) (*http.Response, error) {
+	if g.tape.Mode == Replay {
+		return g.tape.play(held.account.agent, c)
+	}
 	tools := toolBudget{account: held.account, free: g.options.FreeTools}
 	body, err := c.render(to.model, held.output, tools.limit)
 	if err != nil {
@@ -259,11 +281,11 @@ func (g *Gateway) finish(ctx context.Context, cancel func(), w http.ResponseWrit
 		a.note(err)
 		held.release(g.options.now())
 		log.Warn("model endpoint answered an error", "status", resp.StatusCode)
-		g.pass(w, u, resp)
+		g.pass(w, u, a.agent, c, resp)
 	case streams(resp):
 		g.stream(ctx, cancel, w, u, c, held, resp)
 	default:
-		g.whole(w, u, held, resp)
+		g.whole(w, u, c, held, resp)
 	}
 }
 
@@ -275,8 +297,9 @@ func (g *Gateway) giveBack(held *reservation, resp *http.Response, err error) {
 	}
 	var key *KeyError
 	var dial *net.OpError
+	var miss *CassetteMissError
 	now := g.options.now()
-	if resp != nil && (resp.StatusCode < 300 || resp.StatusCode >= 400) || errors.As(err, &key) || errors.As(err, &dial) && dial.Op == "dial" {
+	if resp != nil && (resp.StatusCode < 300 || resp.StatusCode >= 400) || errors.As(err, &key) || errors.As(err, &miss) || errors.As(err, &dial) && dial.Op == "dial" {
 		held.release(now)
 		return
 	}
@@ -293,7 +316,10 @@ func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
 		code, status = CodeKey, http.StatusForbidden
 	}
 	var budget *BudgetError
+	var miss *CassetteMissError
 	switch {
+	case errors.As(err, &miss):
+		code, status = CodeCassette, http.StatusNotFound
 	case errors.Is(err, errTooLarge):
 		code = CodeTooLarge
 	case errors.As(err, &budget):
@@ -304,23 +330,26 @@ func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
 }
 
 // pass hands an endpoint's own error on, without its headers.
-func (g *Gateway) pass(w http.ResponseWriter, u *upstream, resp *http.Response) {
+func (g *Gateway) pass(w http.ResponseWriter, u *upstream, agent string, c *call, resp *http.Response) {
 	data, _ := io.ReadAll(resp.Body) // in memory already
+	data = u.Key.scrub(data)
+	g.tape.add(agent, c, resp.StatusCode, false, data)
 	if after := resp.Header.Get("Retry-After"); after != "" {
 		w.Header().Set("Retry-After", after)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(resp.StatusCode)
-	_, _ = w.Write(u.Key.scrub(data))
+	_, _ = w.Write(data)
 }
 
-func (g *Gateway) whole(w http.ResponseWriter, u *upstream, held *reservation, resp *http.Response) {
+func (g *Gateway) whole(w http.ResponseWriter, u *upstream, c *call, held *reservation, resp *http.Response) {
 	data, _ := io.ReadAll(resp.Body) // in memory already
 	data = u.Key.scrub(data)
 	var s spent
 	s.read(data)
 	s.seen = len(data)
 	a := held.account
+	g.tape.add(a.agent, c, resp.StatusCode, false, data)
 	held.settle(s, g.options.now())
 	tools := toolBudget{account: a, free: g.options.FreeTools}
 	rest, cut := tools.trim(data)
@@ -346,7 +375,14 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 		idle: g.options.IdleTimeout, quiet: func() { silent.Store(true); cancel() },
 		tools: toolBudget{account: a, free: g.options.FreeTools},
 	}
+	var heard bytes.Buffer
+	if g.tape.Mode == Record {
+		relay.tape = &heard
+	}
 	s, err := relay.copy(w, resp.Body)
+	if err == nil {
+		g.tape.add(a.agent, c, resp.StatusCode, true, heard.Bytes())
+	}
 	held.settle(s, g.options.now())
 	var budget *BudgetError
 	switch {

@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/review"
+)
+
+func (r *rig) dialled(address, path, token string) (int, error) {
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+address+path, strings.NewReader(chat(mini, "x", false)))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
+}
+
+func TestAgentsThatSpeakTCPOnly(t *testing.T) {
+	r := setup(t, fakemodel.Script{}, review.Limits{LLMCalls: 9}, func(o *Options) { o.TCP = true })
+	if host, _, err := net.SplitHostPort(r.g.Addr()); err != nil || host != "127.0.0.1" {
+		t.Fatalf("it listens on %q", r.g.Addr())
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Bridge(ctx, l, r.g.Socket()) }()
+	for what, address := range map[string]string{"the gateway's own port": r.g.Addr(), "a bridge": l.Addr().String()} {
+		for token, want := range map[string]int{r.token: http.StatusOK, "prloop-invented": http.StatusUnauthorized} {
+			if status, err := r.dialled(address, "/v1/chat/completions", token); err != nil || status != want {
+				t.Errorf("%s: %d %v, want %d", what, status, err, want)
+			}
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := r.dialled(l.Addr().String(), "/v1/models", r.token); err == nil {
+		t.Error("the bridge still listens")
+	}
+	if err := r.g.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.dialled(r.g.Addr(), "/v1/models", r.token); err == nil {
+		t.Error("the gateway still listens")
+	}
+	if r = setup(t, fakemodel.Script{}, review.Limits{}); r.g.Addr() != "" {
+		t.Error("a port is open that nobody asked for")
+	}
+}
+
+func TestOtherProtocolsAreRefusedByName(t *testing.T) {
+	r := setup(t, fakemodel.Script{}, review.Limits{})
+	for path, name := range map[string]string{
+		"/v1/messages": "Anthropic", "/v1/messages/count_tokens": "Anthropic",
+		"/v1beta/models/gemini-2.5-pro:generateContent": "Gemini", "/v1/models/gemini-2.5-pro:streamGenerateContent": "Gemini",
+	} {
+		resp, err := r.client().Post("http://gateway"+path, "application/json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body strings.Builder
+		_ = resp.Write(&body)
+		if resp.StatusCode != http.StatusNotFound || !strings.Contains(body.String(), CodeProtocol) || !strings.Contains(body.String(), name) {
+			t.Errorf("%s: %s", path, body.String())
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// CassetteMode is what a cassette does.
+type CassetteMode string
+
+// The modes; empty is no cassette.
+const (
+	// Record asks the models and keeps what they answer; the file is written by Close.
+	Record CassetteMode = "record"
+	// Replay answers from the file alone; what it does not hold is a *CassetteMissError. No upstream is needed.
+	Replay CassetteMode = "replay"
+)
+
+// Cassette keeps conversations so that they can be had again offline. Its file is JSON lines, gzipped when the name ends
+// in .gz: a head, {"cassette":"prloop","version":1}, then one entry a line, sorted by agent, key and n. A key is the
+// SHA-256 of path and request without limits and labels; n counts equal requests of one agent. Requests and answers are
+// redacted, so that an answer that holds a secret or a whole diff is replayed without it.
+type Cassette struct {
+	Path string
+	Mode CassetteMode
+	// Normalise may take out of a request what differs from run to run, such as the word around untrusted text, before its
+	// key is made. Nil leaves it as it is.
+	Normalise func(request []byte) []byte
+}
+
+// CassetteMissError says that a cassette holds no answer to a call.
+type CassetteMissError struct {
+	Path, Agent, Key string
+	// N is how often the agent had asked the same before, plus one.
+	N int
+}
+
+// Error names file, agent and key.
+func (e *CassetteMissError) Error() string {
+	return fmt.Sprintf("cassette %s has no answer number %d for %s to request %.12s: record it again", e.Path, e.N, e.Agent, e.Key)
+}
+
+const (
+	cassetteVersion = 1
+	cassetteLimit   = 256 << 20
+	cassetteLine    = 64 << 20
+)
+
+type cassetteHead struct {
+	Cassette string `json:"cassette"`
+	Version  int    `json:"version"`
+}
+
+// entry is one call. Request is for people; only the key is compared.
+type entry struct {
+	Agent   string          `json:"agent"`
+	Key     string          `json:"key"`
+	N       int             `json:"n"`
+	Status  int             `json:"status"`
+	Stream  bool            `json:"stream,omitempty"`
+	Request json.RawMessage `json:"request"`
+	Body    string          `json:"body"`
+}
+
+// slot is where equal requests of one agent are counted.
+type slot struct{ agent, key string }
+
+type tape struct {
+	Cassette
+	mu      sync.Mutex
+	entries []entry
+	count   map[slot]int
+}
+
+func openTape(c Cassette) (*tape, error) {
+	t := &tape{Cassette: c, count: map[slot]int{}}
+	switch c.Mode {
+	case "":
+		return t, nil
+	case Record, Replay:
+	default:
+		return nil, fmt.Errorf("cassette mode %q is not one of record, replay", c.Mode)
+	}
+	if c.Path == "" {
+		return nil, errors.New("a cassette needs a path")
+	}
+	if c.Mode == Record {
+		return t, nil
+	}
+	if err := t.load(); err != nil {
+		return nil, fmt.Errorf("read cassette %s: %w", c.Path, err)
+	}
+	return t, nil
+}
+
+func (t *tape) load() error {
+	f, err := os.Open(t.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(t.Path, ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			return err
+		}
+	}
+	lines := bufio.NewScanner(io.LimitReader(in, cassetteLimit))
+	lines.Buffer(nil, cassetteLine)
+	var head cassetteHead
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.Cassette != "prloop" {
+		return cmp.Or(lines.Err(), errors.New("it is no cassette"))
+	}
+	if head.Version != cassetteVersion {
+		return fmt.Errorf("its version is %d, and this program reads %d", head.Version, cassetteVersion)
+	}
+	for n := 2; lines.Scan(); n++ {
+		var e entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		t.entries = append(t.entries, e)
+	}
+	return lines.Err()
+}
+
+// key names a request and counts it.
+func (t *tape) key(agent string, c *call) (key string, n int) {
+	text := c.key
+	if t.Normalise != nil {
+		text = t.Normalise(bytes.Clone(text))
+	}
+	sum := sha256.Sum256(text)
+	key = hex.EncodeToString(sum[:])
+	t.count[slot{agent, key}]++
+	return key, t.count[slot{agent, key}]
+}
+
+// play gives the recorded answer as if its endpoint had sent it.
+func (t *tape) play(agent string, c *call) (*http.Response, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key, n := t.key(agent, c)
+	at := slices.IndexFunc(t.entries, func(e entry) bool { return e.Agent == agent && e.Key == key && e.N == n })
+	if at < 0 {
+		return nil, &CassetteMissError{t.Path, agent, key, n}
+	}
+	e := t.entries[at]
+	kind := "application/json"
+	if e.Stream {
+		kind = "text/event-stream"
+	}
+	return &http.Response{
+		StatusCode: e.Status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(e.Body)),
+	}, nil
+}
+
+// add keeps an answer, when conversations are recorded.
+func (t *tape) add(agent string, c *call, status int, stream bool, body []byte) {
+	if t.Mode != Record {
+		return
+	}
+	text := redactWhole(body)
+	if stream {
+		text = redactStream(body)
+	}
+	_, request, _ := bytes.Cut(c.key, []byte("\n"))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key, n := t.key(agent, c)
+	t.entries = append(t.entries, entry{
+		Agent: agent, Key: key, N: n, Status: status, Stream: stream, Request: json.RawMessage(redactWhole(request)), Body: text,
+	})
+}
+
+// save writes what was recorded: a new file beside the old one, synced, then renamed.
+func (t *tape) save() (err error) {
+	if t.Mode != Record {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f, err := os.CreateTemp(filepath.Dir(t.Path), ".cassette-*")
+	if err != nil {
+		return fmt.Errorf("write cassette: %w", err)
+	}
+	err = errors.Join(t.write(f), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), t.Path)
+	}
+	if err != nil {
+		return fmt.Errorf("write cassette %s: %w", t.Path, errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+func (t *tape) write(f io.Writer) error {
+	slices.SortFunc(t.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Key, b.Key), cmp.Compare(a.N, b.N))
+	})
+	out := f
+	var packed *gzip.Writer
+	if strings.HasSuffix(t.Path, ".gz") {
+		packed = gzip.NewWriter(f) // without name and time: equal conversations are equal files
+		out = packed
+	}
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	err := lines.Encode(cassetteHead{"prloop", cassetteVersion})
+	for _, e := range t.entries {
+		err = errors.Join(err, lines.Encode(e))
+	}
+	if packed != nil {
+		err = errors.Join(err, packed.Close())
+	}
+	return err
+}
+
+// recorded stands for all endpoints while a cassette is replayed.
+var recorded = &upstream{Upstream: Upstream{Name: "cassette"}, base: &url.URL{Host: "cassette"}}

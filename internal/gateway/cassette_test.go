@@ -1,0 +1,176 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/review"
+)
+
+const leaked = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+
+// talk is one conversation: two agents, the same question twice, a stream, a refusal.
+func talk(t *testing.T, r *rig) []string {
+	t.Helper()
+	var heard []string
+	limits := review.Limits{LLMCalls: 9}
+	for _, agent := range []string{"r2", "r1"} {
+		r.token = r.g.Issue(agent, limits)
+		for _, text := range []string{"again", "again", "wrong"} {
+			_, body := r.ask(mini, agent+" "+text)
+			heard = append(heard, body)
+		}
+		text, err := r.streamed(chat(mini, agent+" streamed", true))
+		if err != nil {
+			t.Error(err)
+		}
+		heard = append(heard, text)
+	}
+	return heard
+}
+
+func record(t *testing.T, path string) (heard []string, usage review.Usage) {
+	t.Helper()
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{
+		{Contains: "wrong", Answer: fakemodel.Answer{Status: 400, Message: "not like this"}},
+		{Contains: "r1 again", Times: 1, Answer: fakemodel.Answer{Text: "first"}},
+	}}, review.Limits{}, func(o *Options) { o.Cassette = Cassette{Path: path, Mode: Record} })
+	heard = talk(t, r)
+	usage = r.g.Usage("r1")
+	if err := r.g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return heard, usage
+}
+
+func replay(t *testing.T, path string, change ...func(*Options)) *rig {
+	t.Helper()
+	o := Options{Cassette: Cassette{Path: path, Mode: Replay}}
+	for _, c := range change {
+		c(&o)
+	}
+	g, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	return &rig{t: t, g: g, token: g.Issue("r1", review.Limits{LLMCalls: 9})}
+}
+
+// Design 5: conversations are recorded and replayed, offline and deterministically.
+func TestReplayIsWhatWasRecorded(t *testing.T) {
+	for _, name := range []string{"talk.jsonl", "talk.jsonl.gz"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name)
+			want, usage := record(t, path)
+			again := filepath.Join(t.TempDir(), name)
+			record(t, again)
+			one, err := os.ReadFile(path)
+			two, err2 := os.ReadFile(again)
+			if err != nil || err2 != nil || !bytes.Equal(one, two) {
+				t.Errorf("the same conversation is another file: %v %v", err, err2)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("others may read it: %v %v", info.Mode(), err)
+			}
+			if bytes.Contains(one, []byte(realKey)) || bytes.Contains(one, []byte("Bearer")) {
+				t.Error("a key stands in it")
+			}
+			r := replay(t, path)
+			if got := talk(t, r); strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("replayed\n%q\nrecorded\n%q", got, want)
+			}
+			if got := r.g.Usage("r1"); got.LLMCalls != usage.LLMCalls || *got.InputTokens != *usage.InputTokens || *got.CostUSD != *usage.CostUSD {
+				t.Errorf("usage %+v, recorded %+v", got, usage)
+			}
+			if err := r.g.Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotOnTheCassetteIsAMiss(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	record(t, path)
+	r := replay(t, path)
+	var miss *CassetteMissError
+	for range 2 {
+		if status, body := r.ask(mini, "r1 again"); status != http.StatusOK {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	for what, text := range map[string]string{"another question": "r1 other", "once more than recorded": "r1 again", "another agent's": "r2 again"} {
+		status, body := r.ask(mini, text)
+		if status != http.StatusNotFound || !strings.Contains(body, CodeCassette) || !errors.As(r.g.Err("r1"), &miss) || miss.Agent != "r1" {
+			t.Errorf("%s: %d %s, err %v", what, status, body, r.g.Err("r1"))
+		}
+	}
+	resp, err := replay(t, path).post(strings.Replace(chat(mini, "r1 again", false), `"max_tokens":100`, `"max_tokens":77,"user":"u"`, 1))
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("limits and labels are no part of the question: %v %v", resp, err)
+	}
+	_ = resp.Body.Close()
+	r = replay(t, path, func(o *Options) {
+		o.Cassette.Normalise = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("run-7 "), nil) }
+	})
+	if status, body := r.ask(mini, "r1 run-7 again"); status != http.StatusOK {
+		t.Errorf("what differs from run to run may be taken out: %d %s", status, body)
+	}
+}
+
+func TestCassettesAreRedacted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	answer := strings.Repeat("word ", 7) + "token " + leaked + " end" // over two events of a stream
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: answer}}, review.Limits{}, func(o *Options) { o.Cassette = Cassette{Path: path, Mode: Record} })
+	r.ask(mini, "my token is "+leaked)
+	live, err := r.streamed(chat(mini, "x", true))
+	if err != nil || strings.Contains(live, leaked) {
+		t.Fatalf("the test needs a secret in pieces: %v %s", err, live)
+	}
+	if err := r.g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || bytes.Contains(data, []byte("ghp_")) || bytes.Contains(data, []byte(leaked[20:])) {
+		t.Errorf("the secret stands in the file: %v\n%s", err, data)
+	}
+	p := replay(t, path)
+	if status, body := p.ask(mini, "my token is "+leaked); status != http.StatusOK || strings.Contains(body, leaked) || !strings.Contains(body, "word") {
+		t.Errorf("%d %s", status, body)
+	}
+	if text, err := p.streamed(chat(mini, "x", true)); err != nil || !strings.Contains(text, " end") || !strings.HasSuffix(text, "data: [DONE]\n\n") {
+		t.Errorf("%v %s", err, text)
+	}
+}
+
+func TestBadCassettes(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for rule, c := range map[string]Cassette{
+		"a missing file":    {Path: filepath.Join(dir, "none"), Mode: Replay},
+		"no cassette":       {Path: write("a", "hello\n"), Mode: Replay},
+		"a later version":   {Path: write("b", `{"cassette":"prloop","version":2}`+"\n"), Mode: Replay},
+		"a broken line":     {Path: write("c", `{"cassette":"prloop","version":1}`+"\n{\n"), Mode: Replay},
+		"not gzipped":       {Path: write("d.gz", `{"cassette":"prloop","version":1}`+"\n"), Mode: Replay},
+		"an unknown mode":   {Path: "x", Mode: "both"},
+		"a path is missing": {Mode: Record},
+	} {
+		if g, err := Start(t.Context(), Options{Cassette: c}); err == nil {
+			_ = g.Close()
+			t.Errorf("%s was accepted", rule)
+		}
+	}
+}
