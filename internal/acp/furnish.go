@@ -34,6 +34,9 @@ func furnish(spec Spec) (furnished, error) {
 			return furnished{}, fmt.Errorf("make the agent's working folder: %w", err)
 		}
 	}
+	if err := uncontrolled(f.cwd, spec.Preset); err != nil {
+		return furnished{}, err
+	}
 	words := map[string]string{
 		"{home}": spec.Dir, "{cwd}": f.cwd, "{base}": spec.Endpoint.BaseURL,
 		"{root}":  strings.TrimSuffix(strings.TrimSuffix(spec.Endpoint.BaseURL, "/"), "/v1"),
@@ -51,6 +54,29 @@ func furnish(spec Spec) (furnished, error) {
 		}
 	}
 	return f, nil
+}
+
+// ErrLoads is wrapped when the working folder holds configuration the agent would take.
+var ErrLoads = errors.New("the tree has configuration this agent would load")
+
+// uncontrolled fails when something at the top of the tree would configure the agent. Case is no difference: it is none on
+// some file systems.
+func uncontrolled(cwd string, p Preset) error {
+	if len(p.Loads) == 0 {
+		return nil
+	}
+	entries, err := os.ReadDir(cwd)
+	if err != nil {
+		return fmt.Errorf("look at the agent's working folder: %w", err)
+	}
+	for _, e := range entries {
+		for _, name := range p.Loads {
+			if strings.EqualFold(e.Name(), name) {
+				return fmt.Errorf("start %s: %w: move %s aside", p.Name, ErrLoads, name)
+			}
+		}
+	}
+	return nil
 }
 
 // environment is the caller's, then the home, then the preset's; a later entry replaces an earlier one.

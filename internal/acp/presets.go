@@ -35,6 +35,9 @@ type Preset struct {
 	Style Style
 	// Needs are programs that must be in PATH besides.
 	Needs []string
+	// Loads are names at the top of the working folder from which the agent takes configuration, whatever it is told. They
+	// must have been moved aside: Ask does not start an agent on a tree that has one (security T03).
+	Loads []string
 	// OneProcess is true when several sessions of one process are cheaper than several processes.
 	OneProcess bool
 	// Untried says what of the preset has not been seen to work; empty when all of it has.
@@ -72,6 +75,9 @@ var presets = []Preset{
 	{
 		Name: "opencode", Package: "opencode-ai@1.18.33", Command: "opencode", Args: []string{"acp"},
 		Style: StyleChat, Needs: []string{"rg"}, OneProcess: true, Mode: "reviewer",
+		// Version 1.18.33 has two readers of configuration, and the second heeds neither switch nor --pure: a plugin in
+		// .opencode/plugin of the tree ran with all of them set.
+		Loads: []string{".opencode", "opencode.json", "opencode.jsonc"},
 		Env: []string{
 			"OPENCODE_CONFIG={home}/opencode.json",
 			"OPENCODE_DISABLE_PROJECT_CONFIG=1", // opencode.json, .opencode and AGENTS.md of the pull request
@@ -82,7 +88,7 @@ var presets = []Preset{
 	},
 	{
 		Name: "claude", Package: "@agentclientprotocol/claude-agent-acp@0.49.0", Command: "claude-agent-acp",
-		Style: StyleAnthropic,
+		Style: StyleAnthropic, Loads: []string{".claude", ".mcp.json"},
 		Env: []string{
 			"ANTHROPIC_BASE_URL={root}", "ANTHROPIC_API_KEY={token}", "ANTHROPIC_MODEL={model}",
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
@@ -99,7 +105,7 @@ var presets = []Preset{
 	},
 	{
 		Name: "codex", Package: "@agentclientprotocol/codex-acp@2.6.0", Command: "codex-acp",
-		Style: StyleResponses, OneProcess: true,
+		Style: StyleResponses, OneProcess: true, Loads: []string{".codex"},
 		Mode:    "read-only", // it starts as "agent", which writes
 		Env:     []string{"CODEX_HOME={home}/codex", "PRLOOP_MODEL_TOKEN={token}"},
 		Files:   []File{{"codex/config.toml", codexConfig}},
@@ -107,11 +113,10 @@ var presets = []Preset{
 	},
 	{
 		Name: "gemini", Package: "@google/gemini-cli@0.61.0", Command: "gemini", Args: []string{"--acp"},
-		Style: StyleGemini, OneProcess: true,
+		Style: StyleGemini, OneProcess: true, Loads: []string{".gemini", ".env"},
 		Env: []string{
 			"GEMINI_API_KEY={token}", "GOOGLE_GEMINI_BASE_URL={root}", "GEMINI_MODEL={model}",
-			// Without trust it drops the session's MCP server; the project's own settings are then read too, so the tree
-			// it sees must be an export with such files moved aside.
+			// Without trust it drops the session's MCP server; with it the project's own settings are read.
 			"GEMINI_CLI_TRUST_WORKSPACE=true",
 		},
 		Files:   []File{{".gemini/settings.json", geminiConfig}},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/review"
 )
 
 func TestPresetsAreWrittenOut(t *testing.T) {
@@ -69,5 +71,25 @@ func TestMissingProgramsAreNamed(t *testing.T) {
 	}
 	if _, ok := Find("nobody"); ok {
 		t.Error("found nobody")
+	}
+}
+
+func TestATreeThatConfiguresTheAgentIsRefused(t *testing.T) {
+	for _, p := range Presets() {
+		for _, name := range p.Loads {
+			tree := t.TempDir()
+			if err := os.MkdirAll(filepath.Join(tree, strings.ToUpper(name)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			spec := actorSpec(t, "ok")
+			spec.Preset, spec.Cwd = p, tree
+			a := Ask(t.Context(), spec, question(), "review this", nil)
+			if a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Reason, "move "+name+" aside") {
+				t.Errorf("%s with %s: %+v", p.Name, name, a.Receipt)
+			}
+		}
+		if len(p.Loads) == 0 {
+			t.Errorf("%s: nothing is known of what it loads", p.Name)
+		}
 	}
 }

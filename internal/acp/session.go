@@ -43,6 +43,10 @@ var errTooManyRequests = errors.New("it asked prloop too often")
 
 // launch starts the process. The context ends the conversation; the process itself is ended by close.
 func launch(ctx context.Context, spec Spec, place furnished, d *desk, emit func(review.Event)) (*session, error) {
+	path, err := proc.LookPath(place.command)
+	if err != nil {
+		return nil, err
+	}
 	stdinR, stdinW := io.Pipe()
 	outR, outW := io.Pipe()
 	s := &session{spec: spec, place: place, desk: d, peer: &client{cwd: place.cwd}, stdin: stdinW, ended: make(chan struct{}),
@@ -51,14 +55,13 @@ func launch(ctx context.Context, spec Spec, place furnished, d *desk, emit func(
 	s.stop = stop
 	s.gate = &gate{to: outW, update: s.update, excess: func() { stop(errTooManyRequests) }}
 	child := proc.Spec{
-		Path: place.command, Args: place.args, Env: place.env, Dir: place.cwd, StdinFrom: stdinR,
+		Path: path, Args: place.args, Env: place.env, Dir: place.cwd, StdinFrom: stdinR,
 		Idle: spec.Idle, Grace: spec.Grace, MaxStdout: maxOutput, MaxLine: maxLine, OnLine: s.gate.line,
 	}
 	if child.Grace <= 0 {
 		child.Grace = defaultGrace
 	}
 	if spec.Confine != nil {
-		var err error
 		if child, err = spec.Confine(child); err != nil {
 			stop(nil)
 			return nil, err

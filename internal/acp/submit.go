@@ -68,6 +68,11 @@ func openDesk(ctx context.Context, dir string, check func([]byte) error) (*desk,
 		return nil, fmt.Errorf("make the socket for results: %w", err)
 	}
 	d.listener = l
+	// The agent may run as another user; what keeps others out is the folder, and the token.
+	if err := os.Chmod(path, 0o666); err != nil {
+		d.close()
+		return nil, fmt.Errorf("make the socket for results: %w", err)
+	}
 	d.serving.Go(d.serve)
 	return d, nil
 }
