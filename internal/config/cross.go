@@ -21,6 +21,7 @@ func (s *source) crossCheck() {
 		s.checkAgent("/comments_analyzer", c)
 	}
 	s.checkCommands()
+	s.crossCheckModels()
 }
 
 func (s *source) checkReviewer(pointer string, r any, seen map[string]bool) {

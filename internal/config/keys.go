@@ -33,6 +33,10 @@ func keys() []key {
 	limits := func(path, doc string, s shape, field func(*review.Limits) any) key {
 		return key{path: "limits." + path, shape: s, doc: doc, capped: true, field: func(s *Settings) any { return field(&s.Limits) }}
 	}
+	run := func(path, doc string, s shape, field func(*RunLimits) any) key {
+		return key{path: "run_limits." + path, shape: s, doc: doc + " Without it: no bound.", capped: true,
+			field: func(s *Settings) any { return field(&s.RunLimits) }}
+	}
 	return []key{
 		{path: "reviewers", shape: list(agentShape(true), 1, 5), field: func(s *Settings) any { return &s.Reviewers },
 			doc: "The reviewers that take part. Without it: one builtin reviewer and `static` when a model is configured, else `static` alone."},
@@ -50,6 +54,13 @@ func keys() []key {
 		{path: "api_key", shape: text(1, 1000), env: "OPENAI_API_KEY", field: func(s *Settings) any { return &s.APIKey },
 			operator: "a secret in a repository is no secret",
 			doc:      "The key of the endpoint. The operator's file must then be readable by its owner alone."},
+		{path: "upstreams", shape: list(upstreamShape(), 0, 10), field: func(s *Settings) any { return &s.Upstreams },
+			operator: "whoever chooses the endpoint receives the operator's key",
+			doc:      "Further endpoints, for the models they name. Every other model goes to base_url."},
+		{path: "models", shape: list(modelShape(), 0, 100), field: func(s *Settings) any { return &s.Models },
+			operator: "prices guard the operator's money",
+			doc: "Prices of models prloop has none or old ones for, and the models that stand in for them. " +
+				"A model without a known price is refused when a bound in dollars is set."},
 		{path: "problem_score_threshold", shape: integer(1, 10), field: func(s *Settings) any { return &s.ScoreThreshold },
 			doc: "Findings with a lower score are counted, but not posted."},
 		{path: "score_elevation_threshold", shape: integer(2, 100), field: func(s *Settings) any { return &s.ElevationThreshold },
@@ -69,6 +80,16 @@ func keys() []key {
 		limits("max_output_issues", "Findings one agent may report.", integer(1, 200), func(l *review.Limits) any { return &l.Findings }),
 		limits("max_wall_time_seconds", "Seconds one agent may take.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
 		limits("max_cost_usd", "Dollars one agent may spend.", number(0, 100), func(l *review.Limits) any { return &l.CostUSD }),
+		{path: "limits.max_tokens", shape: integer(1000, 100_000_000), capped: true, field: func(s *Settings) any { return &s.AgentTokens },
+			doc: "Tokens of one agent, input (cached too) and output. Without it: no bound but the dollars."},
+		run("max_llm_calls", "Model calls of all agents of a run together.", integer(1, 1000), func(l *RunLimits) any { return &l.LLMCalls }),
+		run("max_tool_calls", "Tool calls of all agents of a run together.", integer(1, 5000), func(l *RunLimits) any { return &l.ToolCalls }),
+		run("max_tokens", "Tokens of all agents of a run together.", integer(1000, 1_000_000_000), func(l *RunLimits) any { return &l.Tokens }),
+		run("max_cost_usd", "Dollars all agents of a run may spend together.", number(0.01, 1000), func(l *RunLimits) any { return &l.CostUSD }),
+		{path: "budgets.per_pull_request_usd", shape: number(0.01, 10_000), field: func(s *Settings) any { return &s.Budgets.PerPullRequestUSD },
+			operator: "it guards the operator's money", doc: "Dollars all runs on one pull request may spend."},
+		{path: "budgets.per_day_usd", shape: number(0.01, 100_000), field: func(s *Settings) any { return &s.Budgets.PerDayUSD },
+			operator: "it guards the operator's money", doc: "Dollars all runs may spend in one day (UTC)."},
 		{path: "wall_time", shape: duration(), capped: true, field: func(s *Settings) any { return &s.WallTime },
 			doc: "How long a whole run may take."},
 		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },

@@ -61,6 +61,7 @@ func Resolve(in Input) (Settings, error) {
 	if err := errors.Join(errs...); err != nil {
 		return Settings{}, err
 	}
+	r.models()
 	if err := r.agents(); err != nil {
 		return Settings{}, err
 	}
@@ -175,7 +176,7 @@ func (r *resolver) applyEnv() error {
 }
 
 // notTyped are settings that the command line cannot carry: lists of groups.
-var notTyped = []string{"reviewers", "commands"}
+var notTyped = []string{"reviewers", "commands", "upstreams", "models"}
 
 func (r *resolver) applyGiven() error {
 	byPath := map[string]key{}

@@ -22,11 +22,20 @@ type Settings struct {
 	BaseURL string
 	// APIKey is for internal/gateway alone.
 	APIKey Secret
+	// Upstreams are further endpoints, Models prices and fallbacks; both are the operator's.
+	Upstreams []Upstream
+	Models    []Model
 	// ScoreThreshold silences lower scores; ElevationThreshold is how many low scores of one kind may be joined
 	// (reviewer design 3.1).
 	ScoreThreshold, ElevationThreshold int
 	Context                            Context
 	Limits                             review.Limits
+	// AgentTokens bounds the tokens of one agent, input and output; 0 is without bound.
+	AgentTokens int
+	RunLimits   RunLimits
+	Budgets     Budgets
+	// CostChosen is true when limits.max_cost_usd is not the default: a model without a known price is then refused.
+	CostChosen bool
 	// WallTime bounds the whole run.
 	WallTime time.Duration
 	// PublishMode is append (design 3.1).
@@ -49,7 +58,7 @@ type Settings struct {
 // ModelConfigured reports whether builtin agents have a model to talk to: a key, or an endpoint of the operator's own
 // that may need none.
 func (s Settings) ModelConfigured() bool {
-	return s.APIKey.Reveal() != "" || s.BaseURL != defaultBaseURL
+	return len(s.Upstreams) > 0 || s.APIKey.Reveal() != "" || s.BaseURL != defaultBaseURL
 }
 
 // Context is what the brief is built by.

@@ -1,0 +1,112 @@
+package config
+
+import "fmt"
+
+// Upstream is one more endpoint that serves models, beside BaseURL.
+type Upstream struct {
+	Name    string `json:"name"`
+	BaseURL string `json:"base_url"`
+	// KeyEnv names the variable that holds the key; Key is what it held, empty for an endpoint that asks for none.
+	KeyEnv string `json:"key_env,omitempty"`
+	Key    Secret `json:"-"`
+	// Models are the names served here. Every other name goes to BaseURL.
+	Models []string `json:"models"`
+}
+
+// Model is what the operator knows of a model.
+type Model struct {
+	Name string `json:"name"`
+	// Prices are dollars per million tokens; nil means those prloop knows. Input and output are given together; without
+	// Cached, cached input costs as much as other input.
+	Input  *float64 `json:"input_usd,omitempty"`
+	Cached *float64 `json:"cached_usd,omitempty"`
+	Output *float64 `json:"output_usd,omitempty"`
+	// Fallbacks are asked in this order when the model's endpoint refuses or cannot be reached.
+	Fallbacks []string `json:"fallbacks,omitempty"`
+}
+
+// RunLimits bound what all agents of a run spend together; 0 is without bound.
+type RunLimits struct {
+	LLMCalls, ToolCalls, Tokens int
+	CostUSD                     float64
+}
+
+// Budgets bound dollars beyond a run; 0 is without bound.
+type Budgets struct {
+	PerPullRequestUSD, PerDayUSD float64
+}
+
+func upstreamShape() shape {
+	return object([]any{"name", "base_url", "models"},
+		"name", described(match(agentName), "Stands in errors and logs."),
+		"base_url", described(match(`^https?://[^\s@]+$`), "The OpenAI-compatible endpoint."),
+		"key_env", described(match(`^[A-Z][A-Z0-9_]{0,63}$`), "The variable that holds its key; without it no key is sent."),
+		"models", described(list(text(1, 200), 1, 100), "The models it serves."))
+}
+
+func modelShape() shape {
+	price := func(of string) shape {
+		return described(number(0, 10_000), "Dollars per million tokens of "+of+"; 0 is free.")
+	}
+	return object([]any{"name"},
+		"name", text(1, 200),
+		"input_usd", price("input"), "cached_usd", price("cached input"), "output_usd", price("output"),
+		"fallbacks", described(list(text(1, 200), 0, 5), "Models asked in this order when its endpoint refuses or cannot be reached; the report names the one that answered."))
+}
+
+// crossCheckModels finds names used twice and prices that are only half given.
+func (s *source) crossCheckModels() {
+	served := map[string]bool{}
+	s.unique("upstreams", func(pointer string, m map[string]any) {
+		models, _ := m["models"].([]any)
+		for i, name := range models {
+			n, _ := name.(string)
+			if served[n] {
+				s.faultAt(index(pointer+"/models", i), fmt.Sprintf("%q is served twice", clip(n)), "")
+			}
+			served[n] = true
+		}
+	})
+	s.unique("models", func(pointer string, m map[string]any) {
+		_, in := m["input_usd"]
+		_, out := m["output_usd"]
+		_, cached := m["cached_usd"]
+		if in != out || cached && !in {
+			s.faultAt(pointer, "a price needs both input_usd and output_usd", "")
+		}
+		fallbacks, _ := m["fallbacks"].([]any)
+		for i, f := range fallbacks {
+			if f == m["name"] {
+				s.faultAt(index(pointer+"/fallbacks", i), "a model cannot stand in for itself", "")
+			}
+		}
+	})
+}
+
+// unique refuses list items whose name stands there before, and hands each item on.
+func (s *source) unique(key string, each func(pointer string, m map[string]any)) {
+	items, _ := s.value[key].([]any)
+	seen := map[string]bool{}
+	for i, v := range items {
+		pointer := index("/"+key, i)
+		if name := item(v, "name"); name != "" {
+			if seen[name] {
+				s.faultAt(pointer+"/name", fmt.Sprintf("%q is used twice", clip(name)), "")
+			}
+			seen[name] = true
+		}
+		if m, ok := v.(map[string]any); ok {
+			each(pointer, m)
+		}
+	}
+}
+
+// models settles what follows from the layers: the keys of the upstreams, and whether anybody chose a bound in dollars.
+func (r *resolver) models() {
+	for i := range r.settings.Upstreams {
+		if u := &r.settings.Upstreams[i]; u.KeyEnv != "" && r.in.Env != nil {
+			u.Key = Secret{r.in.Env(u.KeyEnv)}
+		}
+	}
+	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const modelsFile = `upstreams:
+  - {name: local, base_url: "http://127.0.0.1:11434/v1", models: [llama]}
+  - {name: other, base_url: "https://other.example/v1", key_env: OTHER_KEY, models: [big, small]}
+models:
+  - {name: llama, input_usd: 0, output_usd: 0}
+  - {name: big, input_usd: 3, cached_usd: 0.3, output_usd: 15, fallbacks: [small, llama]}
+limits: {max_tokens: 200000}
+run_limits: {max_llm_calls: 20, max_tool_calls: 30, max_tokens: 500000, max_cost_usd: 2}
+budgets: {per_pull_request_usd: 5, per_day_usd: 50}
+`
+
+func TestSeveralUpstreamsAndBudgets(t *testing.T) {
+	s, err := Resolve(Input{Operator: operator(modelsFile), Env: env("OTHER_KEY", "sk-other-secret")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Upstreams) != 2 || s.Upstreams[1].Key.Reveal() != "sk-other-secret" || s.Upstreams[0].Key.Reveal() != "" || !s.ModelConfigured() {
+		t.Errorf("upstreams %+v", s.Upstreams)
+	}
+	if len(s.Models) != 2 || *s.Models[0].Output != 0 || *s.Models[1].Cached != 0.3 || strings.Join(s.Models[1].Fallbacks, " ") != "small llama" {
+		t.Errorf("models %+v", s.Models)
+	}
+	if s.AgentTokens != 200_000 || s.RunLimits != (RunLimits{20, 30, 500_000, 2}) || s.Budgets != (Budgets{5, 50}) || s.CostChosen {
+		t.Errorf("tokens %d, run %+v, budgets %+v, chosen %v", s.AgentTokens, s.RunLimits, s.Budgets, s.CostChosen)
+	}
+	for _, e := range s.Explain() {
+		if text := fmt.Sprintf("%v %+v %s", e.Value, e, e); strings.Contains(text, "sk-other") {
+			t.Errorf("a key is printed: %s", text)
+		}
+	}
+	s, err = Resolve(Input{Operator: operator("limits: {max_cost_usd: 0.5}")})
+	if err != nil || !s.CostChosen {
+		t.Errorf("a bound that was written down was chosen, whatever its value: %v", err)
+	}
+}
+
+// Whoever pays sets the cap: a repository lowers it, and cannot lift or remove it.
+func TestRepositoryAndBudgets(t *testing.T) {
+	s, err := Resolve(Input{Operator: operator(modelsFile), Repository: repo("run_limits: {max_cost_usd: 9, max_llm_calls: 5}\nlimits: {max_tokens: 900000}")})
+	if err != nil || s.RunLimits.CostUSD != 2 || s.RunLimits.LLMCalls != 5 || s.AgentTokens != 200_000 {
+		t.Errorf("run %+v, tokens %d, %v", s.RunLimits, s.AgentTokens, err)
+	}
+	for rule, text := range map[string]string{
+		"no endpoints":               "upstreams: []",
+		"no prices":                  "models: []",
+		"no budget of a day":         "budgets: {per_day_usd: 1}",
+		"zero would lift the bound":  "run_limits: {max_cost_usd: 0}",
+		"zero would lift this bound": "limits: {max_tokens: 0}",
+	} {
+		if err := Validate(Repository, ".reviewerc", []byte(text)); err == nil {
+			t.Errorf("%s: %s was accepted", rule, text)
+		}
+	}
+}
+
+func TestFaultsOfModels(t *testing.T) {
+	got := strings.Join(faultLines(t, Validate(Operator, "config.yml", []byte(`upstreams:
+  - {name: a, base_url: "https://a.example", models: [m]}
+  - {name: a, base_url: "https://b.example", models: [m]}
+  - {name: c, base_url: "https://u:p@c.example", models: [n], key: sk}
+models:
+  - {name: x, input_usd: 1}
+  - {name: x, fallbacks: [x]}
+  - {name: y, cached_usd: 1}
+`))), "\n")
+	want := strings.TrimSpace(`
+3 upstreams[1].name: "a" is used twice
+3 upstreams[1].models[0]: "m" is served twice
+4 upstreams[2].base_url: does not have the form ^https?://[^\s@]+$
+4 upstreams[2].key: unknown key
+6 models[0]: a price needs both input_usd and output_usd
+7 models[1].name: "x" is used twice
+7 models[1].fallbacks[0]: a model cannot stand in for itself
+8 models[2]: a price needs both input_usd and output_usd`)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
