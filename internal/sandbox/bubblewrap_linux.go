@@ -66,7 +66,7 @@ func bubblewrap(p plan) (*wrapped, error) {
 	}
 	w := &wrapped{argv: []string{"bwrap", "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session",
 		"--cap-drop", "ALL", "--uid", fmt.Sprint(insideUID), "--gid", fmt.Sprint(insideUID), "--hostname", "sandbox",
-		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp",
+		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp",
 		"--tmpfs", "/run/prloop", "--ro-bind", self, selfInside}}
 	fd, err := unix.Open(orNull(p.Gateway), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

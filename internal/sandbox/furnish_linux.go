@@ -16,9 +16,6 @@ func (p *plan) furnish(root int) error {
 			return fmt.Errorf("furnish root: %w", err)
 		}
 	}
-	if err := os.Symlink("/tmp", filepath.Join(base, "var/tmp")); err != nil {
-		return fmt.Errorf("furnish root: %w", err)
-	}
 	temp := fmt.Sprintf("mode=1777,size=%d", p.Limits.TempBytes)
 	const plain = unix.MS_NOSUID | unix.MS_NODEV
 	for _, m := range []struct {
@@ -29,6 +26,7 @@ func (p *plan) furnish(root int) error {
 		// Other users' processes are hidden from the agent, this one's init among them.
 		{"proc", "proc", plain | unix.MS_NOEXEC | unix.MS_RDONLY, "hidepid=invisible"},
 		{"tmp", "tmpfs", plain, temp},
+		{"var/tmp", "tmpfs", plain, temp},
 		{"dev", "tmpfs", unix.MS_NOSUID | unix.MS_NOEXEC, "mode=0755,size=64k"},
 		{"dev/shm", "tmpfs", plain | unix.MS_NOEXEC, temp},
 	} {

@@ -146,5 +146,6 @@ func (p *plan) grants() []grant {
 			grant{"/etc/hosts", mayRead, true}, grant{"/etc/nsswitch.conf", mayRead, true})
 	}
 	return append(list, grant{"/", mayList, false}, grant{"/proc", mayRead, false}, grant{"/etc", mayRead, false},
-		grant{"/tmp", mayWrite, false}, grant{"/dev/shm", mayWrite, false}, grant{"/dev", mayList, false})
+		grant{"/tmp", mayWrite, false}, grant{"/var/tmp", mayWrite, false},
+		grant{"/dev/shm", mayWrite, false}, grant{"/dev", mayList, false})
 }

@@ -63,7 +63,7 @@ type Limits struct {
 	// MemoryBytes is the address space of one process; 0 means no limit. Runtimes that reserve much more than they use
 	// (Node.js, Go, Java) do not start under a tight one.
 	MemoryBytes uint64
-	// TempBytes is the size of /tmp and of /dev/shm, which live in memory; 0 means 256 MB each.
+	// TempBytes is the size of /tmp, of /var/tmp and of /dev/shm, which live in memory; 0 means 256 MB each.
 	TempBytes uint64
 }
 

@@ -1,0 +1,306 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The test binary plays three parts beside the tests: the trampoline (by the package's init), the program that wraps and
+// starts a command, and the agent.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "test-spawner" {
+		os.Exit(spawner(os.Args[2]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "test-agent" {
+		os.Exit(agent(os.Args[2], os.Args[3:]))
+	}
+	code := m.Run()
+	if path, err := program(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// order is what a spawner is told.
+type order struct {
+	Policy  Policy
+	Command Command
+	// Missing are masked parts; Plain starts the command without a sandbox, to see that the test would notice.
+	Missing map[string]string
+	Plain   bool
+}
+
+func spawner(text string) int {
+	var o order
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		panic(err)
+	}
+	c := o.Command
+	if !o.Plain {
+		var err error
+		if c, err = (&machine{missing: o.Missing}).wrap(o.Policy, o.Command); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 3
+		}
+	}
+	runtime.LockOSThread()
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // as internal/proc does
+	secret, err := os.Open("/etc/hostname")                            // an open file the agent must not get
+	if err == nil {
+		cmd.ExtraFiles = []*os.File{secret}
+	}
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	terms := make(chan os.Signal, 1)
+	signal.Notify(terms, syscall.SIGTERM)
+	go func() {
+		for s := range terms {
+			_ = cmd.Process.Signal(s)
+		}
+	}()
+	_ = cmd.Wait()
+	return cmd.ProcessState.ExitCode()
+}
+
+func agent(part string, args []string) int {
+	switch part {
+	case "exit":
+		n, _ := strconv.Atoi(args[0])
+		return n
+	case "die":
+		n, _ := strconv.Atoi(args[0])
+		_ = unix.Kill(os.Getpid(), unix.Signal(n))
+		select {}
+	case "echo":
+		in, _ := io.ReadAll(os.Stdin)
+		fmt.Printf("out %s\n", in)
+		fmt.Fprintf(os.Stderr, "err %s\n", in)
+	case "term":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-c
+		return 9
+	case "channels":
+		return channels(args[0])
+	case "read":
+		read(args)
+	case "write":
+		write(args)
+	case "signal":
+		signalAll(args)
+	case "state":
+		state()
+	case "calls":
+		calls()
+	case "daemon":
+		return daemon(args)
+	case "zombies":
+		return zombies()
+	case "gateway":
+		return gatewayCall(args)
+	}
+	return 0
+}
+
+// read prints whatever can be read: the files named, all that /proc shows of processes, and every small file in sight.
+func read(paths []string) {
+	for _, pattern := range []string{"environ", "cmdline", "root/etc/shadow", "cwd/canary"} {
+		found, _ := filepath.Glob("/proc/[0-9]*/" + pattern)
+		paths = append(paths, found...)
+		paths = append(paths, "/proc/1/"+pattern, fmt.Sprintf("/proc/%d/%s", os.Getppid(), pattern))
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path) // "walk" is no file
+		fmt.Printf("read %s: %q %v\n", path, data, err)
+	}
+	if paths[0] != "walk" {
+		return
+	}
+	_ = filepath.WalkDir("/", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if d.IsDir() && (path == "/proc" || path == "/usr" || path == "/sys") {
+			return filepath.SkipDir
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() < 64<<10 {
+			data, _ := os.ReadFile(path)
+			fmt.Printf("walk %s: %q\n", path, data)
+		}
+		return nil
+	})
+}
+
+func write(paths []string) {
+	for i, path := range paths {
+		err := os.WriteFile(path, []byte("x"), 0o600)
+		fmt.Printf("write %s: %v\n", path, err == nil)
+		if f, err := os.OpenFile(path+"/canary", os.O_WRONLY|os.O_APPEND, 0); err == nil {
+			f.Close()
+			fmt.Printf("append %s: true\n", path)
+		}
+		fmt.Printf("truncate %s: %v\n", path, os.Truncate(path+"/canary", 0) == nil)
+		fmt.Printf("make %s: %v\n", path, os.WriteFile(path+"/new", nil, 0o600) == nil)
+		way := fmt.Sprint("way", i)
+		_ = os.Symlink(path, way)
+		fmt.Printf("link %s: %v\n", path, os.WriteFile(way+"/new2", nil, 0o600) == nil)
+	}
+}
+
+func signalAll(pids []string) {
+	for _, s := range append(pids, "1", strconv.Itoa(os.Getppid())) {
+		pid, _ := strconv.Atoi(s)
+		// 0 is this very group of processes and -1 all but this one: neither may be tried outside a sandbox.
+		if pid > 0 {
+			fmt.Printf("kill %d: %v\n", pid, unix.Kill(pid, unix.SIGKILL) == nil)
+			fmt.Printf("ptrace %d: %v\n", pid, unix.PtraceAttach(pid) == nil)
+		}
+	}
+}
+
+// state prints what the process is.
+func state() {
+	data, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(data)) {
+		for _, name := range []string{"Cap", "NoNewPrivs", "Seccomp:", "Uid", "Gid"} {
+			if strings.HasPrefix(line, name) {
+				fmt.Print(strings.Join(strings.Fields(line), " "), "\n")
+			}
+		}
+	}
+	for fd := 3; fd < 64; fd++ {
+		// Go's own poller makes descriptors of its own; only files count.
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+			fmt.Println("open", fd)
+		}
+	}
+	for name, which := range map[string]int{"core": unix.RLIMIT_CORE, "files": unix.RLIMIT_NOFILE, "processes": unix.RLIMIT_NPROC,
+		"size": unix.RLIMIT_FSIZE, "memory": unix.RLIMIT_AS} {
+		var l unix.Rlimit
+		_ = unix.Getrlimit(which, &l)
+		fmt.Println("limit", name, l.Max)
+	}
+	dir, _ := os.Getwd()
+	fmt.Println("dir", dir)
+	for _, e := range os.Environ() {
+		fmt.Println("env", e)
+	}
+}
+
+// calls tries some of the calls the filter forbids, in forms that do nothing where they are allowed.
+func calls() {
+	try := func(name string, number, a, b, c uintptr) {
+		_, _, errno := unix.Syscall(number, a, b, c)
+		fmt.Printf("%s %s\n", name, unix.ErrnoName(errno))
+	}
+	bad := ^uintptr(0)
+	try("mount", unix.SYS_MOUNT, 0, 0, 0)
+	try("bpf", unix.SYS_BPF, bad, 0, 0)
+	try("keyctl", unix.SYS_KEYCTL, bad, 0, 0)
+	try("userfaultfd", unix.SYS_USERFAULTFD, bad, 0, 0)
+	try("perf", unix.SYS_PERF_EVENT_OPEN, 0, 0, 0)
+	try("kexec", unix.SYS_KEXEC_LOAD, 0, 0, 0)
+	try("module", unix.SYS_FINIT_MODULE, bad, 0, 0)
+	try("ptrace", unix.SYS_PTRACE, bad, 0, 0)
+	try("io_uring", unix.SYS_IO_URING_SETUP, 0, 0, 0)
+	try("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWUSER, 0, 0)
+	try("clone", unix.SYS_CLONE, unix.CLONE_NEWUSER|unix.CLONE_NEWPID, 0, 0)
+	try("setns", unix.SYS_SETNS, bad, 0, 0)
+	try("clone3", unix.SYS_CLONE3, 0, 0, 0)
+	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI, 0)
+	fmt.Println("pair", func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err }())
+}
+
+// daemon starts a process in a session of its own that is nobody's child, ignores TERM and never ends.
+func daemon(args []string) int {
+	if len(args) > 1 && args[1] != "run" {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+		if args[1] == "child" {
+			cmd := exec.Command(os.Args[0], "test-agent", "daemon", args[0], "grandchild")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			return boolStatus(cmd.Start() == nil)
+		}
+		select {}
+	}
+	for range 3 {
+		cmd := exec.Command(os.Args[0], "test-agent", "daemon", args[0], "child")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Run(); err != nil {
+			fmt.Println(err)
+			return 2
+		}
+	}
+	fmt.Println("ready")
+	if len(args) > 1 { // stays until it is killed
+		select {}
+	}
+	return 0
+}
+
+func boolStatus(ok bool) int {
+	if ok {
+		return 0
+	}
+	return 1
+}
+
+// zombies leaves children to init and sees that they do not stay as zombies.
+func zombies() int {
+	for range 20 {
+		if err := exec.Command("/bin/sh", "-c", "(exit 0) & exec true").Run(); err != nil {
+			fmt.Println(err)
+			return 2
+		}
+	}
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		left := 0
+		files, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			if err == nil && strings.Contains(string(data), ") Z ") {
+				left++
+			}
+		}
+		if left == 0 {
+			return 0
+		}
+	}
+	return 1
+}
+
+// gatewayCall sends a line to each address and prints the answer.
+func gatewayCall(addresses []string) int {
+	for _, a := range addresses {
+		network, address, _ := strings.Cut(a, "!")
+		answer, err := ask(network, address)
+		fmt.Printf("%s %s %v\n", network, answer, err)
+		if err != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+var errNoAnswer = errors.New("no answer")

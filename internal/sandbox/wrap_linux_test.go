@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// masked is this machine without some parts.
+func masked(names ...string) *machine {
+	m := &machine{missing: map[string]string{}}
+	for _, n := range names {
+		m.missing[n] = n + " is masked"
+	}
+	return m
+}
+
+func TestTiers(t *testing.T) {
+	t.Parallel()
+	if r := Probe(t.Context()); r.Tier != Tier1 {
+		t.Skip("this machine cannot: " + r.String())
+	}
+	for _, row := range []struct {
+		sentence string
+		missing  []string
+		want     Tier
+	}{
+		{"all parts are tier 1", nil, Tier1},
+		{"without namespaces Landlock and seccomp are tier 2", []string{PartNamespaces, PartBubblewrap}, Tier2},
+		{"namespaces without Landlock are tier 3", []string{PartLandlock}, Tier3},
+		{"namespaces without seccomp are tier 3", []string{PartSeccomp}, Tier3},
+		{"Landlock alone is tier 3", []string{PartNamespaces, PartBubblewrap, PartSeccomp}, Tier3},
+		{"nothing is tier 4", []string{PartNamespaces, PartBubblewrap, PartSeccomp, PartLandlock}, Tier4},
+	} {
+		r := masked(row.missing...).report(t.Context())
+		if r.Tier != row.want {
+			t.Errorf("%s: %s", row.sentence, r)
+		}
+		for _, name := range row.missing {
+			if p := r.Part(name); p.OK || p.Detail != name+" is masked" {
+				t.Errorf("%s: %+v", row.sentence, p)
+			}
+		}
+	}
+	for _, row := range []struct {
+		sentence string
+		fill     func(*Report)
+		want     Tier
+	}{
+		{"bubblewrap in place of namespaces is tier 1b", func(r *Report) { r.landlock = 3; r.say(PartSeccomp, true, ""); r.say(PartBubblewrap, true, "") }, Tier1b},
+		{"Landlock below 3 is tier 3", func(r *Report) { r.landlock = 2; r.say(PartSeccomp, true, ""); r.say(PartNamespaces, true, "") }, Tier3},
+		{"Landlock 3 without namespaces is tier 3: it does not know TCP", func(r *Report) { r.landlock = 3; r.say(PartSeccomp, true, "") }, Tier3},
+	} {
+		var r Report
+		row.fill(&r)
+		if got := r.rate(); got != row.want {
+			t.Errorf("%s: %s", row.sentence, got)
+		}
+	}
+}
+
+func TestWrapFailsClosed(t *testing.T) {
+	t.Parallel()
+	cmd := Command{Path: "/bin/true"}
+	for _, row := range []struct {
+		sentence string
+		missing  []string
+		min      Tier
+		names    []string
+	}{
+		{"the zero policy wants full containment", []string{PartNamespaces, PartBubblewrap}, 0, []string{PartNamespaces}},
+		{"tier 2 wants Landlock and seccomp", []string{PartNamespaces, PartBubblewrap, PartLandlock}, Tier2, []string{PartLandlock}},
+		{"tier 1 is not 1b", []string{PartNamespaces, PartLandlock, PartSeccomp}, Tier1, []string{PartNamespaces, PartLandlock, PartSeccomp}},
+		{"tier 3 wants anything", []string{PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp}, Tier3, []string{PartNamespaces, PartLandlock, PartSeccomp}},
+	} {
+		_, err := masked(row.missing...).wrap(Policy{MinTier: row.min, Home: t.TempDir()}, cmd)
+		var tier *TierError
+		if !errors.As(err, &tier) {
+			t.Errorf("%s: %v", row.sentence, err)
+			continue
+		}
+		var names []string
+		for _, p := range tier.Missing {
+			names = append(names, p.Name)
+		}
+		if !slices.Equal(names, row.names) || !strings.Contains(err.Error(), row.names[0]+" is masked") {
+			t.Errorf("%s: %v", row.sentence, err)
+		}
+	}
+	none := masked(PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp)
+	got, err := none.wrap(Policy{MinTier: Tier4, Home: t.TempDir()}, cmd)
+	if err != nil || got.Path != cmd.Path {
+		t.Errorf("tier 4, asked for by name, does not run plainly: %+v %v", got, err)
+	}
+}
+
+func TestPoliciesThatCannotBeKept(t *testing.T) {
+	if r := Probe(t.Context()); r.Tier > Tier2 {
+		t.Skip("this machine cannot: " + r.String())
+	}
+	root := t.TempDir()
+	operator, home := filepath.Join(root, "operator"), filepath.Join(root, "home")
+	if err := errors.Join(os.MkdirAll(operator+"/agent", 0o755), os.MkdirAll(home, 0o755), os.Symlink(operator, root+"/alias")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", operator)
+	machine := &machine{}
+	for _, row := range []struct {
+		sentence string
+		policy   Policy
+		dir      string
+		bad      bool
+	}{
+		{"a home is enough", Policy{}, "", false},
+		{"a folder below the operator's home may be listed", Policy{ReadOnly: []string{operator + "/agent"}}, "", false},
+		{"the operator's home may not", Policy{ReadOnly: []string{operator}}, "", true},
+		{"nor by another name", Policy{ReadOnly: []string{root + "/alias"}}, "", true},
+		{"nor as home", Policy{Home: operator}, "", true},
+		{"the root may not be listed", Policy{ReadOnly: []string{"/"}}, "", true},
+		{"the machine's /proc may not be listed", Policy{ReadOnly: []string{"/proc"}}, "", true},
+		{"nor a folder that holds the sandbox's own", Policy{ReadOnly: []string{"/run"}}, "", true},
+		{"a part of the system may not be written to", Policy{Writable: []string{"/usr/share"}}, "", true},
+		{"a path must be absolute", Policy{ReadOnly: []string{"here"}}, "", true},
+		{"and exist", Policy{ReadOnly: []string{root + "/missing"}}, "", true},
+		{"a socket cannot be listed", Policy{ReadOnly: []string{"/dev/null"}}, "", true},
+		{"the working folder must be in sight", Policy{}, operator, true},
+		{"a port needs a gateway", Policy{GatewayPort: 4141}, "", true},
+	} {
+		if row.policy.Home == "" {
+			row.policy.Home = home
+		}
+		_, err := machine.wrap(row.policy, Command{Path: "/bin/true", Dir: row.dir})
+		var policy *PolicyError
+		if row.bad != errors.As(err, &policy) || !row.bad && err != nil {
+			t.Errorf("%s: %v", row.sentence, err)
+		}
+	}
+	_, err := masked(PartNamespaces, PartBubblewrap).wrap(Policy{MinTier: Tier2, Home: home, Loopback: true}, Command{Path: "/bin/true"})
+	var policy *PolicyError
+	if !errors.As(err, &policy) {
+		t.Errorf("TCP without a network namespace was allowed: %v", err)
+	}
+}
+
+// An npm agent: a link on PATH, a script whose interpreter is found through env, a package folder.
+func TestProgramPaths(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	script := root + "/lib/node_modules/agent/bin/agent.js"
+	node := root + "/node/bin/node"
+	err := errors.Join(os.MkdirAll(filepath.Dir(script), 0o755), os.MkdirAll(filepath.Dir(node), 0o755), os.MkdirAll(root+"/bin", 0o755),
+		os.WriteFile(script, []byte("#!/usr/bin/env -S node\n"), 0o755), os.WriteFile(node, []byte("\x7fELF"), 0o755), os.Symlink(script, root+"/bin/agent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := programPaths(Command{Path: root + "/bin/agent", Env: []string{"PATH=relative:" + filepath.Dir(node)}})
+	want := []string{root + "/bin/agent", root + "/lib/node_modules", node}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestSocketPathIsReplaced(t *testing.T) {
+	t.Parallel()
+	got := replaceSocket([]string{"S=/tmp/x/model.sock", "T=/tmp/x/model.sock2", "EMPTY"}, "/tmp/x/model.sock", GatewaySocket)
+	if want := []string{"S=" + GatewaySocket, "T=/tmp/x/model.sock2", "EMPTY"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if replaceSocket(nil, "", "") == nil {
+		t.Error("an empty environment became none at all")
+	}
+}
