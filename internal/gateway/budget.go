@@ -99,6 +99,9 @@ type reservation struct {
 	// estimate is in dollars, 0 when the price is unknown.
 	estimate float64
 	started  time.Time
+	// upstream is whom the call goes to; observe, when set, is told how it ended.
+	upstream *upstream
+	observe  func(Observation)
 }
 
 // reserve takes the budget of a call before it is made, axis by axis, of the agent, of the run and of what was spent
@@ -174,13 +177,19 @@ type spent struct {
 	seen int
 }
 
+// cost is what an answer cost, as its endpoint says or by its price; nil when that is unknown.
+func (r *reservation) cost(s spent) *float64 {
+	if s.cost == nil && r.price != nil && s.input != nil && s.output != nil {
+		c := r.price.cost(*s.input, value(s.cached), *s.output)
+		return &c
+	}
+	return s.cost
+}
+
 // settle replaces the reservation by what the call did cost. Of an unknown cost the estimate stays charged.
 func (r *reservation) settle(s spent, now time.Time) {
-	cost := s.cost
-	if cost == nil && r.price != nil && s.input != nil && s.output != nil {
-		c := r.price.cost(*s.input, value(s.cached), *s.output)
-		cost = &c
-	}
+	defer r.report(s, "", now)
+	cost := r.cost(s)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -216,6 +225,7 @@ func (r *reservation) settle(s spent, now time.Time) {
 
 // lose keeps the budget of a call whose cost will never be known.
 func (r *reservation) lose(now time.Time) {
+	defer r.report(spent{}, ErrorLost, now)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -228,6 +238,7 @@ func (r *reservation) lose(now time.Time) {
 
 // release gives the budget of a call back that no model answered, as often as refunds allow.
 func (r *reservation) release(now time.Time) {
+	defer r.report(spent{}, ErrorRefused, now)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -63,7 +63,10 @@ type Options struct {
 	// TCP listens on a free port of the loopback interface too, for agents that cannot speak over a unix socket. The same
 	// tokens are asked for; every user of the machine can reach it.
 	TCP bool
-	// Note is told what a person should see: a model answering for another, tool calls cut off. Nil drops it.
+	// Observe is told how every call to a model ended; nil observes nothing. It must be safe for concurrent use.
+	Observe func(Observation)
+	// Note is told what a person should see: a model answering for another, tool calls cut off. It must be safe for concurrent use;
+	// nil drops it.
 	Note func(agent, message string)
 
 	// transport replaces the network and now the clock, in tests.

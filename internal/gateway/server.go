@@ -151,7 +151,12 @@ func (g *Gateway) hold(a *account, c *call, to candidate, before []before) (*res
 	if price == nil && g.options.priced() {
 		return nil, &PriceError{to.model}
 	}
-	return a.reserve(c, to.model, price, before, g.options.now())
+	held, err := a.reserve(c, to.model, price, before, g.options.now())
+	if err != nil {
+		return nil, err
+	}
+	held.upstream, held.observe = to.upstream, g.options.Observe
+	return held, nil
 }
 
 // deny answers a call that is not made.
