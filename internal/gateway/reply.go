@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+)
+
+// finish hands the last outcome of a call to the agent.
+func (g *Gateway) finish(ctx context.Context, cancel func(), w http.ResponseWriter, to candidate, c *call, held *reservation, resp *http.Response, err error) {
+	a, u := held.account, to.upstream
+	log := g.options.Log.With("agent", a.agent, "upstream", u.Name, "model", to.model)
+	if resp == nil {
+		g.fail(w, held, err)
+		log.Warn("model call failed", "err", err)
+		return
+	}
+	defer resp.Body.Close()
+	var key *KeyError
+	switch {
+	case errors.As(err, &key):
+		g.fail(w, held, err) // the endpoint's own words may quote the key: they stay here
+		log.Error("model endpoint refuses the key", "status", key.Status)
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		g.fail(w, held, err)
+	case resp.StatusCode != http.StatusOK:
+		a.note(err)
+		held.release(g.options.now())
+		log.Warn("model endpoint answered an error", "status", resp.StatusCode)
+		g.pass(w, u, a.agent, c, resp)
+	case streams(resp):
+		g.stream(ctx, cancel, w, u, c, held, resp)
+	default:
+		g.whole(w, u, c, held, resp)
+	}
+}
+
+// giveBack settles an attempt that another model follows. What certainly never reached a model costs nothing; of
+// anything else nobody knows.
+func (g *Gateway) giveBack(held *reservation, resp *http.Response, err error) {
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
+	var key *KeyError
+	var dial *net.OpError
+	var miss *CassetteMissError
+	now := g.options.now()
+	if resp != nil && (resp.StatusCode < 300 || resp.StatusCode >= 400) || errors.As(err, &key) || errors.As(err, &miss) || errors.As(err, &dial) && dial.Op == "dial" {
+		held.release(now)
+		return
+	}
+	held.lose(now)
+}
+
+// fail answers a call that no model answered.
+func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
+	held.account.note(err)
+	g.giveBack(held, nil, err)
+	code, status := CodeUnreachable, http.StatusBadGateway
+	var key *KeyError
+	if errors.As(err, &key) {
+		code, status = CodeKey, http.StatusForbidden
+	}
+	var budget *BudgetError
+	var miss *CassetteMissError
+	switch {
+	case errors.As(err, &miss):
+		code, status = CodeCassette, http.StatusNotFound
+	case errors.Is(err, errTooLarge):
+		code = CodeTooLarge
+	case errors.As(err, &budget):
+		code, status, err = CodeBudget, http.StatusPaymentRequired, budget
+		held.account.note(err)
+	}
+	refuse(status, code, "%s", err).send(w)
+}
+
+// pass hands an endpoint's own error on, without its headers.
+func (g *Gateway) pass(w http.ResponseWriter, u *upstream, agent string, c *call, resp *http.Response) {
+	data, _ := io.ReadAll(resp.Body) // in memory already
+	data = u.Key.scrub(data)
+	g.tape.add(agent, c, resp.StatusCode, false, data)
+	if after := resp.Header.Get("Retry-After"); after != "" {
+		w.Header().Set("Retry-After", after)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(resp.StatusCode)
+	_, _ = w.Write(data)
+}
+
+func (g *Gateway) whole(w http.ResponseWriter, u *upstream, c *call, held *reservation, resp *http.Response) {
+	data, _ := io.ReadAll(resp.Body) // in memory already
+	data = u.Key.scrub(data)
+	var s spent
+	s.read(data)
+	s.seen = len(data)
+	a := held.account
+	g.tape.add(a.agent, c, resp.StatusCode, false, data)
+	held.settle(s, g.options.now())
+	tools := toolBudget{account: a, free: g.options.FreeTools}
+	rest, cut := tools.trim(data)
+	if cut && tools.kept == 0 {
+		deny(w, a, a.toolsOver())
+		return
+	}
+	if cut {
+		g.tell(a.agent, "tool calls beyond the budget were cut off, %d are left", tools.kept)
+	}
+	a.note(nil)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(rest)
+}
+
+func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWriter, u *upstream, c *call, held *reservation, resp *http.Response) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	a := held.account
+	var silent atomic.Bool
+	relay := relay{
+		key: u.Key, hideUsage: c.path == pathChat && !c.wantsUsage, limit: g.options.ResponseLimit, output: held.output,
+		idle: g.options.IdleTimeout, quiet: func() { silent.Store(true); cancel() },
+		tools: toolBudget{account: a, free: g.options.FreeTools},
+	}
+	var heard bytes.Buffer
+	if g.tape.Mode == Record {
+		relay.tape = &heard
+	}
+	s, err := relay.copy(w, resp.Body)
+	if err == nil {
+		g.tape.add(a.agent, c, resp.StatusCode, true, heard.Bytes())
+	}
+	held.settle(s, g.options.now())
+	if n := len(relay.tools.dropped); n > 0 {
+		g.tell(a.agent, "%d tool calls beyond the budget were cut off", n)
+	}
+	var budget *BudgetError
+	switch {
+	case err == nil:
+		a.note(nil)
+		return
+	case silent.Load():
+		err = errSilent
+	}
+	if errors.As(err, &budget) || errors.As(context.Cause(ctx), &budget) {
+		a.note(budget)
+	} else {
+		a.note(&UnreachableError{u.Name, u.base.Host, err})
+	}
+	g.options.Log.Warn("stream did not end well", "agent", a.agent, "upstream", u.Name, "err", err)
+	cancel()
+	panic(http.ErrAbortHandler) // the caller must see that it is not whole; headers are long sent
+}
