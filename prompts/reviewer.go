@@ -149,6 +149,10 @@ type Part struct {
 	Lens string
 	// Findings is the most that are wanted, Threshold the lowest score worth reporting.
 	Findings, Threshold int
+	// Elevation is how many low findings of one category are wanted all the same; 0 is none.
+	Elevation int
+	// Passes is how many passes the review has; 0 asks for the answer at once.
+	Passes int
 	// Extra are instructions of the repository from the base commit.
 	Extra string
 }

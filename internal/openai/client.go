@@ -36,6 +36,10 @@ type model struct {
 	left int
 	// format is how the shape of answers is asked for; it goes down when an endpoint refuses.
 	format format
+	// tools are offered with every call once set, so that the prompt's beginning stays the same; toolsLeft is how many
+	// calls of them are paid for.
+	tools     []api.Tool
+	toolsLeft int
 	// warm and long are false once an endpoint refused a temperature or an output limit.
 	warm, long bool
 }
@@ -61,12 +65,14 @@ func connect(o Options, limits review.Limits, emit func(review.Event)) *model {
 			DisableKeepAlives: true,
 		}}
 	}
-	return &model{client: api.NewClientWithConfig(c), emit: emit, left: limits.LLMCalls, format: bySchema, warm: true, long: true}
+	return &model{client: api.NewClientWithConfig(c), emit: emit, left: limits.LLMCalls, toolsLeft: limits.ToolCalls, format: bySchema, warm: true, long: true}
 }
 
 // reply is what a model said.
 type reply struct {
 	text string
+	// calls are the tools the model wants.
+	calls []api.ToolCall
 	// fault is why the text cannot be an answer, such as having been cut; empty when it may be one.
 	fault string
 }
@@ -74,7 +80,7 @@ type reply struct {
 // refusals is how many parameters an endpoint may refuse in a row before it is given up.
 const refusals = 4
 
-// say makes one call. shape names the schema of the answer.
+// say makes one call. shape names the schema of the answer; without one the model may call tools.
 func (m *model) say(ctx context.Context, name, shape string, messages []api.ChatCompletionMessage) (reply, error) {
 	if m.left <= 0 {
 		return reply{}, fmt.Errorf("ask %s: LLM calls: %w", name, ErrBudget)
@@ -102,7 +108,8 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 		}
 		m.emit(review.Event{Kind: review.EventLog, Level: "debug", Message: name + " refuses a parameter; asking in a plainer form"})
 	}
-	return reply{}, fmt.Errorf("ask %s: %w", name, plain(err))
+	status, text := refusalOf(err)
+	return reply{}, fmt.Errorf("ask %s: %w", name, &refusal{status, text, plain(err)})
 }
 
 func (m *model) request(name, shape string, messages []api.ChatCompletionMessage) (api.ChatCompletionRequest, error) {
@@ -113,8 +120,12 @@ func (m *model) request(name, shape string, messages []api.ChatCompletionMessage
 	if m.long {
 		req.MaxCompletionTokens = outputTokens
 	}
-	switch m.format {
-	case bySchema:
+	if req.Tools = m.tools; len(m.tools) > 0 && shape != "" {
+		req.ToolChoice = "none"
+	}
+	switch format := m.format; {
+	case shape == "":
+	case format == bySchema:
 		schema, err := wire.ForModel(shape)
 		if err != nil {
 			return req, err
@@ -125,7 +136,7 @@ func (m *model) request(name, shape string, messages []api.ChatCompletionMessage
 				Name: strings.ReplaceAll(shape, "-", "_"), Schema: json.RawMessage(schema), Strict: true,
 			},
 		}
-	case anyObject:
+	case format == anyObject:
 		req.ResponseFormat = &api.ChatCompletionResponseFormat{Type: api.ChatCompletionResponseFormatTypeJSONObject}
 	}
 	return req, nil
@@ -178,6 +189,16 @@ func refusalOf(err error) (status int, text string) {
 	}
 	return status, strings.ToLower(text)
 }
+
+// refusal is an endpoint's error with what it said, for whoever can do without what it refuses.
+type refusal struct {
+	status int
+	text   string
+	err    error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
 
 // plain turns the client's errors into one short line.
 func plain(err error) error {
@@ -233,7 +254,7 @@ func understand(resp api.ChatCompletionResponse) (reply, error) {
 	case c.FinishReason == api.FinishReasonLength:
 		return reply{text: c.Message.Content, fault: "the answer was cut off at the output limit; answer more briefly, with the most urgent findings only"}, nil
 	}
-	return reply{text: bare(c.Message.Content)}, nil
+	return reply{text: bare(c.Message.Content), calls: c.Message.ToolCalls}, nil
 }
 
 // bare takes off what models without structured output put around JSON: their thoughts and a code fence.

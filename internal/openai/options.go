@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/prloop/prloop/internal/risk"
 	"github.com/prloop/prloop/review"
 )
 
@@ -36,7 +38,7 @@ type Options struct {
 	// Escalation re-examines doubtful findings: setting "escalation_model", else DefaultEscalation if Model is the
 	// default too (an endpoint that serves other models may not have it), else NoEscalation.
 	Escalation string
-	// Lens is setting "lens", else the general one.
+	// Lens is setting "lens", else the general one; LensAuto chooses it by the diff's risk (package risk).
 	Lens string
 	// Fence is the random word around untrusted text: setting "fence". It should be one word for all reviewers of a
 	// round, or providers' prompt caches miss; without any a new one is drawn.
@@ -44,8 +46,39 @@ type Options struct {
 	// Threshold is the lowest score that is reported: setting "threshold", default 5.
 	Threshold int
 
+	// Elevation is how many findings of one category below the threshold are joined into one: setting
+	// "elevation_threshold", default 5; a negative one, or setting 0, is never.
+	Elevation int
+	// Sensitive raises security findings by two (reviewer design 3.1): setting "sensitive", else what the guidance
+	// files of the base commit say.
+	Sensitive bool
+	// Tools opens what the model may read; nil offers it no tools. The caller's function closes over the workspace.
+	Tools func(review.Workspace, string) (Toolbox, error)
+
 	now func() time.Time
 }
+
+// Toolbox is what a model may call (package tools).
+type Toolbox interface {
+	Specs() []ToolSpec
+	// Call gives one JSON document, or an error that is safe to show to the model.
+	Call(ctx context.Context, name string, args []byte) (json.RawMessage, error)
+	// Expand holds reading, from now on, to the caps of the review agent spec.
+	Expand(changed []string)
+	Close() error
+}
+
+// ToolSpec describes a tool; Parameters is a JSON Schema of an object.
+type ToolSpec struct {
+	Name, Description string
+	Parameters        json.RawMessage
+}
+
+// LensAuto is the lens that is chosen by rule.
+const LensAuto = "auto"
+
+// defaultElevation is score_elevation_threshold (reviewer design 7).
+const defaultElevation = 5
 
 func (o Options) complete(task review.Task) (Options, error) {
 	set := task.Settings
@@ -67,6 +100,27 @@ func (o Options) complete(task review.Task) (Options, error) {
 		o.Threshold = n
 	}
 	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
+	if t := set["elevation_threshold"]; o.Elevation == 0 && t != "" {
+		n, err := strconv.Atoi(t)
+		if err != nil || n < 0 || n == 1 || n > 100 {
+			return o, fmt.Errorf("setting elevation_threshold: %q is not 0 or a number from 2 to 100", t)
+		}
+		if o.Elevation = n; n == 0 {
+			o.Elevation = -1
+		}
+	}
+	o.Elevation = cmp.Or(o.Elevation, defaultElevation)
+	if o.Lens == LensAuto {
+		o.Lens = risk.LensFor(task.Brief.Files)
+	}
+	if v, given := set[risk.Setting]; given {
+		o.Sensitive = o.Sensitive || v == "true"
+	} else {
+		for _, g := range task.Brief.Guidance {
+			_, yes := risk.Sensitive(g.Text)
+			o.Sensitive = o.Sensitive || yes
+		}
+	}
 	if o.Socket == "" && o.BaseURL == "" {
 		return o, errors.New("no model gateway was given")
 	}
@@ -76,9 +130,18 @@ func (o Options) complete(task review.Task) (Options, error) {
 	return o, nil
 }
 
+// open opens the task's workspace for the model; nil when there is none.
+func (o Options) open(task review.Task) (Toolbox, error) {
+	if o.Tools == nil || task.Workspace == nil {
+		return nil, nil
+	}
+	return o.Tools(*task.Workspace, task.HeadSHA)
+}
+
 func limitsOf(task review.Task) review.Limits {
 	l, d := task.Limits, review.DefaultLimits()
 	l.LLMCalls = cmp.Or(l.LLMCalls, d.LLMCalls)
+	l.ToolCalls = cmp.Or(l.ToolCalls, d.ToolCalls)
 	l.Candidates = cmp.Or(l.Candidates, d.Candidates)
 	l.Findings = cmp.Or(l.Findings, d.Findings)
 	l.WallTimeSeconds = cmp.Or(l.WallTimeSeconds, d.WallTimeSeconds)

@@ -33,24 +33,69 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
-	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Extra: task.Prompt})
+	box, err := o.open(task)
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
+	if box != nil {
+		defer func() { _ = box.Close() }()
+	}
+	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: max(0, o.Elevation), Extra: task.Prompt}
 	m := connect(o, limits, emit)
 	// What all reviewers of a round share comes first, byte for byte, for the provider's prompt cache (design 5).
 	shared := []api.ChatCompletionMessage{said(api.ChatMessageRoleSystem, prompts.System()), said(api.ChatMessageRoleUser, brief)}
-	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair,
-		append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail)), wire.DecodeReviewer)
+	question, cut, err := draft(ctx, m, o, limits, box, task, part, shared)
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
-	s := settler{task: task, threshold: o.Threshold, limit: limits.Findings, now: o.now().UTC(), notes: notes}
+	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, wire.DecodeReviewer)
+	if err != nil {
+		return review.ReviewerResult{}, err
+	}
+	m.tools = nil
+	s := settler{
+		task: task, threshold: o.Threshold, limit: limits.Findings, elevation: o.Elevation, sensitive: o.Sensitive, now: o.now().UTC(), notes: notes,
+	}
+	if cut != "" {
+		s.note("The review was not finished: %s.", cut)
+	}
 	s.take(got)
+	if err := s.verify(ctx, m, o, limits, box, shared); err != nil {
+		s.note("Verification gave no answer (%s); the findings stay as they were.", clip(err.Error()))
+	}
 	if err := escalate(ctx, m, o, limits, shared, &s); err != nil {
 		s.note("The escalation model gave no answer (%s); its findings stay as they were.", clip(err.Error()))
 	}
 	return s.result(), nil
+}
+
+// draft makes the question for the answer: after four passes in one conversation when the budget has a call for each and
+// one more and the endpoint takes tools, else at once. A repair turn of the parent has had its passes.
+func draft(ctx context.Context, m *model, o Options, limits review.Limits, box Toolbox, task review.Task, part prompts.Part,
+	shared []api.ChatCompletionMessage,
+) (question []api.ChatCompletionMessage, cut string, err error) {
+	if limits.LLMCalls >= passCalls && box != nil && task.Repair == nil {
+		part.Passes = prompts.Passes
+		tail, err := prompts.Tail(part)
+		if err != nil {
+			return nil, "", err
+		}
+		s := session{m: m, name: o.Model, fence: o.Fence, box: box, messages: append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail))}
+		able, err := s.passes(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		if able {
+			question, err = s.question()
+			return question, s.cut, err
+		}
+		part.Passes = 0
+	}
+	tail, err := prompts.Tail(part)
+	if err != nil {
+		return nil, "", err
+	}
+	return append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail)), "", nil
 }
 
 // escalate has doubtful findings of high severity re-examined by the stronger model, if budget is left.

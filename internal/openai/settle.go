@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +17,17 @@ type settler struct {
 	task      review.Task
 	threshold int
 	limit     int
+	// elevation is how many findings of one category below the threshold add up to one above it; 0 is never.
+	elevation int
+	// sensitive is true when the repository handles personal or financial data (reviewer design 3.1).
+	sensitive bool
 	now       time.Time
 
 	findings []review.Finding
-	report   string
-	notes    []string
+	// low are findings below the threshold, kept until it is known whether they add up.
+	low    []review.Finding
+	report string
+	notes  []string
 }
 
 func (s *settler) note(format string, args ...any) {
@@ -49,8 +56,13 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 			f.Priority = p
 		}
 	}
+	if s.sensitive && f.Category == review.CategorySecurity && f.Score > 0 && f.Score < 10 {
+		f.Score = min(10, f.Score+promotion)
+		f.Priority = review.PriorityOfScore(f.Score)
+	}
 	if f.Score > 0 && f.Score < s.threshold {
 		s.note("Below the threshold of %d: %s.", s.threshold, describe(f))
+		s.low = append(s.low, f)
 		return f, false
 	}
 	f.Source = review.Source{Type: "agent", Name: s.task.Agent, Timestamp: s.now}
@@ -62,6 +74,48 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 		}
 	}
 	return f, true
+}
+
+// promotion is what security findings gain where personal or financial data is handled (reviewer design 3.1).
+const promotion = 2
+
+// elevate joins findings below the threshold that are many of one category into one (reviewer design 3.1, score
+// elevation). It scores two more than the highest of them, and is silent like any other when that is too low.
+func (s *settler) elevate() {
+	if s.elevation <= 0 {
+		return
+	}
+	kinds := map[string][]review.Finding{}
+	for _, f := range s.low {
+		kinds[f.Category] = append(kinds[f.Category], f)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		all := kinds[kind]
+		if len(all) < s.elevation {
+			continue
+		}
+		slices.SortStableFunc(all, func(a, b review.Finding) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.File, b.File))
+		})
+		one := all[0]
+		one.Score = min(10, one.Score+promotion)
+		if one.Score < s.threshold {
+			continue
+		}
+		one.ID, one.Priority = "ELEVATED-"+strings.ToUpper(kind), review.PriorityOfScore(one.Score)
+		one.Title = fmt.Sprintf("%d small findings of one kind (%s) add up", len(all), kind)
+		var b strings.Builder
+		b.WriteString("Each is below the threshold; together they are a pattern:\n")
+		for _, f := range all {
+			if f.Confidence != nil && (one.Confidence == nil || *f.Confidence < *one.Confidence) {
+				one.Confidence = f.Confidence
+			}
+			fmt.Fprintf(&b, "\n- %s", describe(f))
+		}
+		one.Description = b.String()
+		s.note("%d findings of category %s below the threshold were joined into one.", len(all), clip(kind))
+		s.findings = append(s.findings, one)
+	}
 }
 
 // doubtful are the P0 and P1 findings with low confidence, most urgent first, at most n.
@@ -109,6 +163,7 @@ func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 
 // result is the answer: most urgent first, no more than allowed, counts and conclusion of what is left.
 func (s *settler) result() review.ReviewerResult {
+	s.elevate()
 	score := func(f review.Finding) int { return -f.Score }
 	slices.SortStableFunc(s.findings, func(a, b review.Finding) int {
 		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(score(a), score(b)))

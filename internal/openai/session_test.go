@@ -1,0 +1,224 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/review"
+)
+
+// shelf is a toolbox that remembers what it was asked.
+type shelf struct {
+	calls    []string
+	expanded []string
+}
+
+func (s *shelf) Specs() []ToolSpec {
+	object := json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)
+	return []ToolSpec{{"read_file", "reads", object}, {"get_function_context", "looks around", object}}
+}
+
+func (s *shelf) Call(_ context.Context, name string, args []byte) (json.RawMessage, error) {
+	s.calls = append(s.calls, name+" "+string(args))
+	if !json.Valid(args) {
+		return nil, errors.New("bad_arguments: no JSON")
+	}
+	return json.RawMessage(`{"content":"what stands there"}`), nil
+}
+
+func (s *shelf) Expand(changed []string) { s.expanded = changed }
+func (s *shelf) Close() error            { return nil }
+
+func submit(n int) fakemodel.ToolCall {
+	return fakemodel.ToolCall{Name: SubmitTool, Arguments: fmt.Sprintf(`{"pass_number":%d,"summary":"s","has_blocking_issues":false}`, n)}
+}
+
+func calls(c ...fakemodel.ToolCall) fakemodel.Answer { return fakemodel.Answer{ToolCalls: c} }
+
+func atPass(n int, a fakemodel.Answer) fakemodel.Rule {
+	return fakemodel.Rule{Contains: fmt.Sprintf("# Pass %d of 4", n), Last: true, Answer: a}
+}
+
+func TestPasses(t *testing.T) {
+	read := fakemodel.ToolCall{Name: "read_file", Arguments: `{"path":"b.go"}`}
+	garbage := fakemodel.ToolCall{Name: "read_file", Arguments: `{"path":`}
+	final := fakemodel.Rule{Contains: "The passes are over", Last: true, Answer: answer(finding("A", 7))}
+	ends := []fakemodel.Rule{final, atPass(1, calls(submit(1))), atPass(2, calls(submit(2))), atPass(3, calls(submit(3))), atPass(4, calls(submit(4)))}
+	with := func(first ...fakemodel.Rule) []fakemodel.Rule { return append(first, ends...) }
+	for _, c := range []struct {
+		rule        string
+		llm, tool   int
+		rules       []fakemodel.Rule
+		asked, used int
+		says        string // in the report
+		told        string // to the model
+	}{
+		{"four passes and the answer (reviewer design 5)", 5, 3, ends, 5, 0, "", "# Pass 4 of 4"},
+		{"tools in between are counted", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(read, read)}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 2, "", "what stands there"},
+		{"below five calls there is one question", 4, 3, []fakemodel.Rule{{Answer: answer(finding("A", 7))}}, 1, 0, "", "answer with the JSON object only"},
+		{"garbage as arguments is an error the model can read", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(garbage)}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 1, "", "error: bad_arguments"},
+		{"a pass cannot be ended in the name of another", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(submit(4))}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 0, "", "error: this is pass 1"},
+		{"an incomplete submission is refused", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(fakemodel.ToolCall{Name: SubmitTool, Arguments: `{}`})}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 0, "", "are required"},
+		{"a loop on tools ends at the calls kept for the answer", 6, 100, []fakemodel.Rule{final, {Answer: calls(read)}}, 6, 5, "pass 1 was cut short: one LLM call is kept", "The passes are over; pass 1"},
+		{"never submitting ends each pass after one reminder", 20, 3, []fakemodel.Rule{final, {Answer: fakemodel.Answer{Text: "hm"}}}, 9, 0, "", "End pass 4 by calling"},
+		{"an endpoint without tools gets one question", 9, 3, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Status: 400, Message: "tools is not supported"}}, {Answer: answer(finding("A", 7))}}, 2, 0, "", "answer with the JSON object only"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			limits := review.Limits{LLMCalls: c.llm, ToolCalls: c.tool}
+			r := setup(t, fakemodel.Script{Rules: c.rules}, limits)
+			box := &shelf{}
+			r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return box, nil }
+			tk := task()
+			tk.Limits, tk.Workspace = limits, &review.Workspace{Tree: "/tree"}
+			tk.Brief.Files[0].Context = []review.Region{{Start: 1, End: 1, Text: "b"}}
+			got, err := Review(t.Context(), tk, r.options, r.emit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"A P1 7"}, brief(got.Findings)); diff != "" {
+				t.Error(diff)
+			}
+			all := r.model.Requests()
+			if len(all) != c.asked || len(box.calls) != c.used {
+				t.Errorf("%d LLM and %d tool calls, want %d and %d", len(all), len(box.calls), c.asked, c.used)
+			}
+			if !strings.Contains(got.FullReport, c.says) {
+				t.Errorf("report: %s", got.FullReport)
+			}
+			if !strings.Contains(fmt.Sprint(all[len(all)-1].Messages), c.told) {
+				t.Errorf("the model was not told %q", c.told)
+			}
+			if f := r.model.Faults(); len(f) != 0 {
+				t.Errorf("the endpoint refused: %v", f)
+			}
+			spent := 0
+			for _, e := range r.events {
+				if e.Usage != nil {
+					spent += e.Usage.ToolCalls
+				}
+			}
+			if spent != c.used {
+				t.Errorf("events tell of %d tool calls, want %d", spent, c.used)
+			}
+			check(t, got)
+		})
+	}
+}
+
+func TestToolBudget(t *testing.T) {
+	m := &model{toolsLeft: 1, emit: func(review.Event) {}}
+	box := &shelf{}
+	if got := call(t.Context(), m, box, "Kq7w2Zr9Tn4xBm5c", "read_file", `{}`); !strings.Contains(got, "what stands there") {
+		t.Error(got)
+	}
+	if got := call(t.Context(), m, box, "Kq7w2Zr9Tn4xBm5c", "read_file", `{}`); !strings.HasPrefix(got, "error: limit") || len(box.calls) != 1 {
+		t.Errorf("%s after %d calls", got, len(box.calls))
+	}
+}
+
+// Draft, verify, final within the default budget: 2 LLM calls, 3 tool calls (review agent spec).
+func TestVerification(t *testing.T) {
+	doubt := func(f m) { f["confidence"] = 0.6 }
+	final := fakemodel.Rule{Contains: "# Verification", Last: true, Answer: answer(finding("A", 8))}
+	for _, c := range []struct {
+		rule   string
+		drafts []m
+		want   []string
+		asked  int
+		read   []string
+	}{
+		{"a sure finding with evidence that was shown needs none", []m{finding("A", 6)}, []string{"A P2 6"}, 1, nil},
+		{"confidence below 0.65", []m{finding("A", 6, doubt)}, []string{"A P1 8"}, 2, []string{`get_function_context {"line":1,"path":"a.go"}`}},
+		{"evidence that was not shown", []m{finding("A", 6, func(f m) { f["evidence"] = "elsewhere()" })}, []string{"A P1 8"}, 2, []string{`get_function_context {"line":1,"path":"a.go"}`}},
+		{"a file that was not changed is read", []m{finding("A", 6, func(f m) { f["description"] = "pkg/caller.go breaks" })}, []string{"A P1 8"}, 2,
+			[]string{`get_function_context {"line":1,"path":"a.go"}`, `read_file {"path":"pkg/caller.go"}`}},
+		{"what is not confirmed is dropped", []m{finding("B", 6, doubt), finding("C", 6)}, []string{"C P2 6"}, 2, []string{`get_function_context {"line":1,"path":"a.go"}`}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{final, {Answer: answer(c.drafts...)}}}, review.Limits{})
+			box := &shelf{}
+			r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return box, nil }
+			tk := task()
+			tk.Workspace = &review.Workspace{Tree: "/tree"}
+			got, err := Review(t.Context(), tk, r.options, r.emit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, brief(got.Findings)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.read, box.calls); diff != "" {
+				t.Error(diff)
+			}
+			if n := len(r.model.Requests()); n != c.asked {
+				t.Errorf("%d calls, want %d", n, c.asked)
+			}
+			if c.asked == 2 && !cmp.Equal(box.expanded, []string{"a.go"}) {
+				t.Error("the expansion caps were not set")
+			}
+			check(t, got)
+		})
+	}
+}
+
+// The rules on scores are computed, not asked for (reviewer design 3.1).
+func TestScoreRules(t *testing.T) {
+	of := func(category string, score int) review.Finding {
+		return review.Finding{ID: category, Category: category, Score: score, Evidence: "e", File: "a.go"}
+	}
+	many := func(n, score int) (all []review.Finding) {
+		for range n {
+			all = append(all, of("style", score))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		rule      string
+		sensitive bool
+		elevation int
+		in        []review.Finding
+		want      []string
+	}{
+		{"a security finding gains two where personal data is handled", true, 5, []review.Finding{of("security", 7)}, []string{"security P0 9"}},
+		{"at most ten", true, 5, []review.Finding{of("security", 9)}, []string{"security P0 10"}},
+		{"it may lift one over the threshold", true, 5, []review.Finding{of("security", 3)}, []string{"security P2 5"}},
+		{"other findings do not", true, 5, []review.Finding{of("bug", 7)}, []string{"bug P1 7"}},
+		{"and not elsewhere", false, 5, []review.Finding{of("security", 7)}, []string{"security P1 7"}},
+		{"five low ones of a kind become one", false, 5, many(5, 4), []string{"ELEVATED-STYLE P2 6"}},
+		{"four do not", false, 5, many(4, 4), nil},
+		{"trifles stay below the threshold together too", false, 5, many(9, 2), nil},
+		{"it can be turned off", false, -1, many(9, 4), nil},
+	} {
+		s := settler{threshold: 5, limit: 15, elevation: c.elevation, sensitive: c.sensitive}
+		s.take(review.ReviewerResult{Findings: c.in})
+		if diff := cmp.Diff(c.want, brief(s.result().Findings)); diff != "" {
+			t.Errorf("%s: %s", c.rule, diff)
+		}
+	}
+}
+
+func TestRiskSettings(t *testing.T) {
+	tk := task()
+	tk.Settings = map[string]string{"lens": LensAuto}
+	tk.Brief.Files[0].Path = "internal/auth/check.go"
+	tk.Brief.Guidance = []review.GuidanceFile{{Path: "AGENTS.md", Text: "We move payments."}}
+	o, err := Options{Socket: "s"}.complete(tk)
+	if err != nil || o.Lens != "security" || !o.Sensitive || o.Elevation != defaultElevation {
+		t.Errorf("%+v %v", o, err)
+	}
+	tk.Settings["sensitive"], tk.Settings["elevation_threshold"] = "false", "0"
+	if o, err = (Options{Socket: "s"}).complete(tk); err != nil || o.Sensitive || o.Elevation != -1 {
+		t.Errorf("the caller knows better: %+v %v", o, err)
+	}
+	tk.Settings["elevation_threshold"] = "1"
+	if _, err = (Options{Socket: "s"}).complete(tk); err == nil {
+		t.Error("one finding is not many")
+	}
+}
