@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,14 +162,16 @@ func channels(text string) int {
 func lookup(port int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	sent := false
+	var sent atomic.Bool // A and AAAA are asked at the same time
 	r := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, "udp4", fmt.Sprintf("127.0.0.1:%d", port))
-		sent = sent || err == nil
+		if err == nil {
+			sent.Store(true)
+		}
 		return c, err
 	}}
 	_, err := r.LookupHost(ctx, "canary.example.test")
-	if sent {
+	if sent.Load() {
 		return nil // nobody answers, but the question went out
 	}
 	return err

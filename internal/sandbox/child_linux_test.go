@@ -43,6 +43,7 @@ type order struct {
 	// Missing are masked parts; Plain starts the command without a sandbox, to see that the test would notice.
 	Missing map[string]string
 	Plain   bool
+	Bwrap   string
 }
 
 func spawner(text string) int {
@@ -53,7 +54,7 @@ func spawner(text string) int {
 	c := o.Command
 	if !o.Plain {
 		var err error
-		if c, err = (&machine{missing: o.Missing}).wrap(o.Policy, o.Command); err != nil {
+		if c, err = (&machine{missing: o.Missing, bwrap: o.Bwrap}).wrap(o.Policy, o.Command); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 3
 		}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -38,7 +39,7 @@ func (m *machine) look(ctx context.Context, r *Report) {
 	})
 	try(PartSeccomp, probeSeccomp)
 	try(PartNamespaces, func() (string, error) { return probeNamespaces(ctx, r) })
-	try(PartBubblewrap, func() (string, error) { return probeBubblewrap(ctx, r) })
+	try(PartBubblewrap, func() (string, error) { return probeBubblewrap(ctx, cmp.Or(m.bwrap, findBubblewrap()), r) })
 	if os.Geteuid() == 0 {
 		uid := freeUID()
 		detail := fmt.Sprintf("uids from %d", uid&^0xffff)
@@ -190,8 +191,7 @@ func probeInside(ctx context.Context, p *plan) error {
 }
 
 // probeBubblewrap looks for bwrap, and tries it only where it is needed.
-func probeBubblewrap(ctx context.Context, r *Report) (string, error) {
-	path := findBubblewrap()
+func probeBubblewrap(ctx context.Context, path string, r *Report) (string, error) {
 	switch {
 	case path == "":
 		return "", fmt.Errorf("bwrap is not installed")

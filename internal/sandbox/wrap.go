@@ -13,7 +13,9 @@ import (
 type machine struct {
 	// missing are parts that Probe is told not to find, with the reason to report.
 	missing map[string]string
-	probed  probed
+	// bwrap is where to look for bubblewrap instead of where systems install it.
+	bwrap  string
+	probed probed
 }
 
 var thisMachine = &machine{}
