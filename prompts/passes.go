@@ -12,7 +12,9 @@ func Pass(number int) (string, error) {
 }
 
 // Final asks for the answer after the passes; cut says what was left undone, empty when nothing was.
-func Final(cut string) (string, error) { return render("final.md", "", struct{ Cut string }{inline(cut)}) }
+func Final(cut string) (string, error) {
+	return render("final.md", "", struct{ Cut string }{inline(cut)})
+}
 
 // Reading is one result of a tool.
 type Reading struct{ Name, Text string }
