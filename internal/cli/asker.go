@@ -36,6 +36,10 @@ type asker struct {
 	scratch string
 	// checkout is the folder of a local range, for linters; empty for a pull request, whose tree is nobody's to run.
 	checkout string
+	// history and exclude are what the tools of builtin reviewers may read.
+	history *history
+	exclude []string
+	tree    tree
 	// walls say how children are confined; state is the folder they must never see.
 	walls walls
 	state string
@@ -77,7 +81,15 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 	default:
 		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
 	}
-	if err := a.confine(&spec); err != nil {
+	var read []string
+	if plan.Kind == kindBuiltin && plan.Role == review.RoleReviewer && task.Limits.ToolCalls > 0 {
+		if task.Workspace, err = a.workspace(ctx, task.HeadSHA); err != nil {
+			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "reviews without tools: " + err.Error()})
+		} else {
+			read = []string{task.Workspace.Tree, task.Workspace.GitDir}
+		}
+	}
+	if err := a.confine(&spec, read); err != nil {
 		return unasked(plan, err)
 	}
 	news := named(plan.Name, emit)

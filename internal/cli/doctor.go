@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -110,7 +111,7 @@ func (p *Proc) checkModel(ctx context.Context) checkup {
 	}
 	s := &session{p: p, log: p.logger()}
 	defer s.close()
-	if _, err := s.openGateway(ctx, settings); err != nil {
+	if _, err := s.openGateway(ctx, settings, review.Target{}, func(review.Event) {}); err != nil {
 		return diagnosed("model", err)
 	}
 	return checkup{what: "model", note: settings.Model + " at " + settings.BaseURL, state: stateOK}

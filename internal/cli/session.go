@@ -165,10 +165,10 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 	if err != nil {
 		return nil, err
 	}
-	ask := &asker{self: self, scratch: scratch, checkout: checkout, walls: walls, state: s.state}
-	secrets := []string{settings.APIKey.Reveal()}
+	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: checkout, walls: walls, state: s.state}
+	secrets := modelSecrets(settings)
 	if needsModel(agents) {
-		if ask.gateway, err = s.openGateway(ctx, settings); err != nil {
+		if ask.gateway, err = s.openGateway(ctx, settings, target, emit); err != nil {
 			return nil, err
 		}
 	}
@@ -191,20 +191,24 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 }
 
 // openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
-func (s *session) openGateway(ctx context.Context, settings config.Settings) (*gateway.Gateway, error) {
+// With several endpoints one may be down: that is what the others are for.
+func (s *session) openGateway(ctx context.Context, settings config.Settings, target review.Target, emit func(review.Event)) (*gateway.Gateway, error) {
 	if !settings.ModelConfigured() {
 		return nil, usage("set OPENAI_API_KEY, or use --reviewers static", "a builtin reviewer needs a model, and none is configured")
 	}
-	g, err := gateway.Start(ctx, gateway.Options{
-		Upstreams: []gateway.Upstream{{Name: endpointName(settings.BaseURL), BaseURL: settings.BaseURL, Key: gateway.NewSecret(settings.APIKey.Reveal())}},
-		Log:       s.log.Named("gateway"),
+	o := s.gatewayOptions(settings, target, func(agent, message string) {
+		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
+	g, err := gateway.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	s.onClose(func() { g.Close() })
 	if err := g.Check(ctx); err != nil {
-		return nil, err
+		if len(o.Upstreams) == 1 {
+			return nil, err
+		}
+		s.log.Warn("a model endpoint does not answer", "err", err)
 	}
 	return g, nil
 }

@@ -64,8 +64,9 @@ func (p *Proc) walls(ctx context.Context, target review.Target) (walls, error) {
 	return w, nil
 }
 
-// confine puts a child behind the walls: a file system of its own, no network but the way to the gateway.
-func (a *asker) confine(spec *agents.Spec) error {
+// confine puts a child behind the walls: a file system of its own, in which it may read the paths given, and no network but
+// the way to the gateway.
+func (a *asker) confine(spec *agents.Spec, read []string) error {
 	if !a.walls.on {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (a *asker) confine(spec *agents.Spec) error {
 	if err != nil {
 		return err
 	}
-	policy := sandbox.Policy{MinTier: a.walls.weakest, Home: spec.Dir, ReadOnly: a.walls.read, Hide: []string{a.state}}
+	policy := sandbox.Policy{MinTier: a.walls.weakest, Home: spec.Dir, ReadOnly: append(read, a.walls.read...), Hide: []string{a.state}}
 	if a.gateway != nil && hasValue(spec.Env, a.gateway.Socket()) {
 		policy.Gateway = a.gateway.Socket()
 		if a.walls.ownNetwork && hasName(spec.Env, "OPENAI_BASE_URL") {

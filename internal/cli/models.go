@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/review"
+)
+
+// gatewayOptions turn settings into endpoints, prices and bounds.
+func (s *session) gatewayOptions(settings config.Settings, target review.Target, note func(agent, message string)) gateway.Options {
+	o := gateway.Options{
+		Log: s.log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, Note: note,
+		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: []string{"submit_pass_results"},
+		Run: gateway.Totals{
+			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
+			CostUSD: settings.RunLimits.CostUSD,
+		},
+		Caps: s.caps(settings.Budgets, target),
+	}
+	for _, u := range settings.Upstreams {
+		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: u.Name, BaseURL: u.BaseURL, Key: gateway.NewSecret(u.Key.Reveal()), Models: u.Models})
+	}
+	if key := settings.APIKey.Reveal(); key != "" || len(o.Upstreams) == 0 {
+		// The common endpoint comes last: it takes every model that no other one names.
+		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: endpointName(settings.BaseURL), BaseURL: settings.BaseURL, Key: gateway.NewSecret(key)})
+	}
+	for _, m := range settings.Models {
+		if m.Input != nil && m.Output != nil {
+			p := gateway.Price{Input: *m.Input, Cached: *m.Input, Output: *m.Output}
+			if m.Cached != nil {
+				p.Cached = *m.Cached
+			}
+			o.Prices[m.Name] = p
+		}
+		if len(m.Fallbacks) > 0 {
+			o.Fallbacks[m.Name] = m.Fallbacks
+		}
+	}
+	return o
+}
+
+// caps bound what a pull request and a day may cost, by what the store remembers.
+func (s *session) caps(b config.Budgets, target review.Target) []gateway.Cap {
+	spent := func(repo string, pr int, since func() time.Time) func(context.Context) (float64, error) {
+		return func(ctx context.Context) (float64, error) {
+			sum, err := s.store.Spent(ctx, repo, pr, since())
+			return sum.CostUSD, err
+		}
+	}
+	var out []gateway.Cap
+	if b.PerPullRequestUSD > 0 && !target.Local() {
+		always := func() time.Time { return time.Time{} }
+		out = append(out, gateway.Cap{Name: "pull request", USD: b.PerPullRequestUSD, Spent: spent(target.Repo.String(), target.PR, always)})
+	}
+	if b.PerDayUSD > 0 {
+		day := func() time.Time { return time.Now().Add(-24 * time.Hour) }
+		out = append(out, gateway.Cap{Name: "day", USD: b.PerDayUSD, Spent: spent("", 0, day)})
+	}
+	return out
+}
+
+// modelSecrets are all keys of the settings.
+func modelSecrets(settings config.Settings) []string {
+	out := []string{settings.APIKey.Reveal()}
+	for _, u := range settings.Upstreams {
+		out = append(out, u.Key.Reveal())
+	}
+	return out
+}
