@@ -28,6 +28,7 @@ func agentCommand(p *Proc) *cobra.Command {
 		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", p.commentsWork),
 		p.child("static", "Review without a model", p.staticWork),
 		agentCheckCommand(p),
+		agentPromptsCommand(p),
 	)
 	return c
 }
@@ -57,7 +58,9 @@ func (p *Proc) modelOptions() openai.Options {
 }
 
 func (p *Proc) reviewWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return openai.Review(ctx, task, p.modelOptions(), emit)
+	o := p.modelOptions()
+	o.Tools = openTools(task)
+	return openai.Review(ctx, task, o, emit)
 }
 
 func (p *Proc) commentsWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
