@@ -53,7 +53,7 @@ fuzz: ## Run every fuzz target for FUZZTIME
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem $(PKGS)
 
-check: fmt vet lint tidy race ## All that CI runs
+check: fmt vet tidy lint race ## All that CI runs
 
 clean: ## Remove what was built
 	rm -rf $(BIN) dist
