@@ -19,7 +19,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// openCode is where the packages put their programs; ripgrep is what OpenCode's own search needs.
+// openCodePackages are OpenCode and the ripgrep its searches need.
 var openCodePackages = []string{"opencode-ai@1.18.33", "@vscode/ripgrep@1.18.0"}
 
 // installOpenCode installs OpenCode into a cache of the user's and returns the folders of its programs.
@@ -46,8 +46,9 @@ func installOpenCode(t *testing.T) (program, path string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// npm is told where its registry is by the environment of whoever runs the tests.
 	args := append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir}, openCodePackages...)
-	got, err := proc.Run(t.Context(), proc.Spec{Path: "npm", Args: args, Dir: dir, Env: proc.BaseEnv(), Timeout: 10 * time.Minute})
+	got, err := proc.Run(t.Context(), proc.Spec{Path: "npm", Args: args, Dir: dir, Env: os.Environ(), Timeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatalf("install OpenCode: %v\n%s", err, got.StderrTail)
 	}
