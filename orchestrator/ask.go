@@ -126,7 +126,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 		t.Brief = snap.Brief
 		t.Discussion = openThreads(snap.Discussion)
 	}
-	if plan.Kind == "builtin" {
+	if plan.Kind == "builtin" || plan.Kind == "acp" { // both hand it to a model as it is
 		t = visible(t)
 	}
 	return t

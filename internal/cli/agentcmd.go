@@ -28,6 +28,7 @@ func agentCommand(p *Proc) *cobra.Command {
 		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", p.commentsWork),
 		p.child("static", "Review without a model", p.staticWork),
 		agentCheckCommand(p),
+		mcpCommand(p),
 		agentPromptsCommand(p),
 	)
 	return c

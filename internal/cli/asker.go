@@ -39,7 +39,8 @@ type asker struct {
 	// history and exclude are what the tools of builtin reviewers may read.
 	history *history
 	exclude []string
-	tree    tree
+	// tree is the head as it is, quiet without what agents take configuration from.
+	tree, quiet tree
 	// walls say how children are confined; state is the folder they must never see.
 	walls walls
 	state string
@@ -57,6 +58,8 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
 	}
 	switch plan.Kind {
+	case kindACP:
+		return a.askACP(ctx, plan, task, home, emit)
 	case kindCommand:
 		spec.Path, spec.Args = plan.Path, plan.Args
 		if a.gateway != nil && a.walls.on {
@@ -112,10 +115,10 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 func (a *asker) priced(name string, emit func(review.Event)) func(review.Event) {
 	var seen review.Usage
 	return func(e review.Event) {
-		if e.Kind == review.EventUsage {
+		if e.Kind == review.EventUsage && e.Usage != nil {
 			now := a.gateway.Usage(name)
 			e.Usage = &review.Usage{
-				LLMCalls: now.LLMCalls - seen.LLMCalls, InputTokens: since(now.InputTokens, seen.InputTokens),
+				LLMCalls: now.LLMCalls - seen.LLMCalls, ToolCalls: e.Usage.ToolCalls, InputTokens: since(now.InputTokens, seen.InputTokens),
 				CachedTokens: since(now.CachedTokens, seen.CachedTokens), OutputTokens: since(now.OutputTokens, seen.OutputTokens),
 				CostUSD: since(now.CostUSD, seen.CostUSD), Models: now.Models,
 			}

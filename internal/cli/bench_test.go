@@ -56,7 +56,7 @@ func BenchmarkPullRequest(b *testing.B) {
 	}
 	r.SetPermission("octocat", forge.Write)
 	gh := filepath.Dir(forgetest.GH(b))
-	env := append(f.Env(""), "HOME="+dir, "PRLOOP_STATE="+filepath.Join(dir, "state"), "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+gh)
+	env := append(f.Env(""), "PRLOOP_SANDBOX=off", "HOME="+dir, "PRLOOP_STATE="+filepath.Join(dir, "state"), "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+gh)
 	measure(b, env, dir, slowReviewers(b, dir), "run", "7", "-R", "acme/widgets")
 }
 

@@ -158,7 +158,7 @@ func caseEnv(t *testing.T, f *forge.Forge, m *fakemodel.Server, found []map[stri
   - {name: hang, use: command, path: ./hang.sh, timeout: 1s}
 `))
 	gh := filepath.Dir(forgetest.GH(t))
-	return append(f.Env(""), "HOME="+home, "PRLOOP_STATE="+filepath.Join(home, "state"), "PRLOOP_CONFIG="+config,
+	return append(f.Env(""), "PRLOOP_SANDBOX=off", "HOME="+home, "PRLOOP_STATE="+filepath.Join(home, "state"), "PRLOOP_CONFIG="+config,
 		"PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+gh, "OPENAI_API_KEY=sk-test-0123456789abcdef0123", "OPENAI_BASE_URL="+m.URL()), home
 }
 

@@ -111,7 +111,7 @@ func (p *Proc) checkModel(ctx context.Context) checkup {
 	}
 	s := &session{p: p, log: p.logger()}
 	defer s.close()
-	if _, err := s.openGateway(ctx, settings, review.Target{}, func(review.Event) {}); err != nil {
+	if _, err := s.openGateway(ctx, settings, review.Target{}, false, func(review.Event) {}); err != nil {
 		return diagnosed("model", err)
 	}
 	return checkup{what: "model", note: settings.Model + " at " + settings.BaseURL, state: stateOK}

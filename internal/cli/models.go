@@ -13,7 +13,7 @@ import (
 func (s *session) gatewayOptions(settings config.Settings, target review.Target, note func(agent, message string)) gateway.Options {
 	o := gateway.Options{
 		Log: s.log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, Note: note,
-		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: []string{"submit_pass_results"},
+		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: []string{"submit_pass_results", "prloop_submit_result", "submit_result"},
 		Run: gateway.Totals{
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
 			CostUSD: settings.RunLimits.CostUSD,

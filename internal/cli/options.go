@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/prompts"
 )
 
@@ -92,7 +93,7 @@ func (p *Proc) settings(o runOptions, repository *config.File, local bool) (conf
 		given = append(given, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
 	}
 	return config.Resolve(config.Input{
-		Given: given, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: prompts.Lenses(),
+		Given: given, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: append(prompts.Lenses(), openai.LensAuto),
 	})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ const (
 	kindBuiltin = config.UseBuiltin
 	kindStatic  = config.UseStatic
 	kindCommand = config.UseCommand
+	kindACP     = config.UseACP
 )
 
 // plan turns settings into the agents of a run. The comments analyzer takes part on pull requests only.
@@ -41,6 +43,13 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 			p.Model = s.Model
 		}
 		p.Settings["model"], p.Settings["escalation_model"], p.Settings["lens"] = p.Model, s.EscalationModel, a.Lens
+		p.Settings["elevation_threshold"] = strconv.Itoa(s.ElevationThreshold)
+	case kindACP:
+		p.Model, p.Path = a.Model, a.Path
+		if p.Model == "" {
+			p.Model = s.Model
+		}
+		p.Settings["preset"], p.Settings["model"] = a.Preset, p.Model
 	case kindCommand:
 		p.Path = a.Path
 		// A path with a slash means a file beside the person, not one in the child's empty working directory.
@@ -54,7 +63,7 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 // needsModel reports whether a plan has an agent that talks to a model.
 func needsModel(agents []orchestrator.AgentPlan) bool {
 	for _, a := range agents {
-		if a.Kind == kindBuiltin {
+		if a.Kind == kindBuiltin || a.Kind == kindACP {
 			return true
 		}
 	}

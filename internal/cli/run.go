@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/live"
+	"github.com/prloop/prloop/internal/risk"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
@@ -151,6 +153,9 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		return order{}, err
 	}
 	agents := plan(settings, target, s.p.Dir)
+	if err := markSensitive(ctx, h, r.Base, agents); err != nil {
+		return order{}, err
+	}
 	head := r.Head
 	id := orchestrator.ReviewID(target, head, prompts.Version, agents, settings.Limits)
 	started := time.Now().UTC()
@@ -164,6 +169,29 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		},
 	}
 	return order{request: req, settings: settings, history: h, checkout: checkout}, nil
+}
+
+// markSensitive tells builtin agents when the repository handles personal or financial data, as its own description at the
+// base commit says (reviewer design 3.1).
+func markSensitive(ctx context.Context, h *history, base string, agents []orchestrator.AgentPlan) error {
+	var about strings.Builder
+	for _, name := range risk.Described {
+		text, err := h.ReadFile(ctx, base, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s at the base commit: %w", name, err)
+		}
+		about.Write(text)
+		about.WriteByte('\n')
+	}
+	if _, sensitive := risk.Sensitive(about.String()); !sensitive {
+		return nil
+	}
+	for i := range agents {
+		if agents[i].Kind == kindBuiltin {
+			agents[i].Settings[risk.Setting] = "true"
+		}
+	}
+	return nil
 }
 
 // configName is the repository's configuration file (custom prompts, "`.reviewerc` basics").

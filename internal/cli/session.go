@@ -168,7 +168,7 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: checkout, walls: walls, state: s.state}
 	secrets := modelSecrets(settings)
 	if needsModel(agents) {
-		if ask.gateway, err = s.openGateway(ctx, settings, target, emit); err != nil {
+		if ask.gateway, err = s.openGateway(ctx, settings, target, !walls.on && hasACP(agents), emit); err != nil {
 			return nil, err
 		}
 	}
@@ -192,13 +192,14 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 
 // openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
 // With several endpoints one may be down: that is what the others are for.
-func (s *session) openGateway(ctx context.Context, settings config.Settings, target review.Target, emit func(review.Event)) (*gateway.Gateway, error) {
+func (s *session) openGateway(ctx context.Context, settings config.Settings, target review.Target, tcp bool, emit func(review.Event)) (*gateway.Gateway, error) {
 	if !settings.ModelConfigured() {
 		return nil, usage("set OPENAI_API_KEY, or use --reviewers static", "a builtin reviewer needs a model, and none is configured")
 	}
 	o := s.gatewayOptions(settings, target, func(agent, message string) {
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
+	o.TCP = tcp
 	g, err := gateway.Start(ctx, o)
 	if err != nil {
 		return nil, err

@@ -125,8 +125,11 @@ func (r *resolver) admit(a *Agent, pointer string) error {
 		}
 		return &Error{[]Fault{f}}
 	}
-	if a.Use != UseCommand {
+	if a.Use != UseCommand && a.Use != UseACP {
 		return nil
+	}
+	if a.Use == UseACP && a.Path == "" && (!a.FromRepository || r.in.Local) {
+		return nil // the preset's own program, as it is found in PATH
 	}
 	plainName := !strings.ContainsAny(a.Path, `/\`)
 	if a.FromRepository && !r.in.Local {

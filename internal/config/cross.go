@@ -44,14 +44,18 @@ func (s *source) checkAgent(pointer string, r any) {
 	m, _ := r.(map[string]any)
 	use := item(r, "use")
 	foreign := map[string][]string{
-		UseBuiltin: {"path", "args"},
-		UseStatic:  {"path", "args", "model", "lens"},
-		UseCommand: {"model", "lens"},
+		UseBuiltin: {"path", "args", "preset"},
+		UseStatic:  {"path", "args", "model", "lens", "preset"},
+		UseCommand: {"model", "lens", "preset"},
+		UseACP:     {"lens"},
 	}
 	for _, name := range foreign[use] {
 		if _, ok := m[name]; ok {
 			s.faultAt(pointer+"/"+name, "has no meaning with use: "+use, "")
 		}
+	}
+	if use == UseACP && item(r, "preset") == "" {
+		s.faultAt(pointer+"/use", "acp needs preset, the agent it is", "")
 	}
 	if use == UseCommand && item(r, "path") == "" {
 		s.faultAt(pointer+"/use", "command needs path, the program to run", "")

@@ -72,13 +72,15 @@ type Context struct {
 // Agent is one agent as configured.
 type Agent struct {
 	Name string `json:"name"`
-	// Use is builtin, static or command.
+	// Use is builtin, static, command or acp.
 	Use   string `json:"use"`
 	Model string `json:"model,omitempty"`
 	// Lens is what a builtin reviewer looks for.
-	Lens string   `json:"lens,omitempty"`
-	Path string   `json:"path,omitempty"`
-	Args []string `json:"args,omitempty"`
+	Lens string `json:"lens,omitempty"`
+	// Preset is which agent an ACP agent is (docs/acp.md).
+	Preset string   `json:"preset,omitempty"`
+	Path   string   `json:"path,omitempty"`
+	Args   []string `json:"args,omitempty"`
 	// Timeout is the agent's wall time; 0 means that of the limits.
 	Timeout  Duration          `json:"timeout,omitempty"`
 	Settings map[string]Scalar `json:"settings,omitempty"`
@@ -93,6 +95,7 @@ const (
 	UseBuiltin = "builtin"
 	UseStatic  = "static"
 	UseCommand = "command"
+	UseACP     = "acp"
 )
 
 // Command is one custom prompt (custom prompts, "Shared prompt module model").

@@ -112,7 +112,7 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 	case *kind.Enum:
 		if got, ok := k.Got.(string); ok {
 			switch got {
-			case "acp", "sticky":
+			case "sticky":
 				return fmt.Sprintf("%q is not supported by this version; use one of %s", got, words(k.Want))
 			}
 			return fmt.Sprintf("%q is not one of %s", clip(got), words(k.Want))

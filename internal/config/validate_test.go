@@ -45,7 +45,7 @@ func TestEveryFaultHasItsOwnLine(t *testing.T) {
 7 limits.max_llm_calls: is text, but must be a whole number
 9 publish.mode: "sticky" is not supported by this version; use one of append
 11 reviewers[0].name: does not have the form ^[a-z0-9][a-z0-9._-]{0,39}$
-12 reviewers[0].use: "acp" is not supported by this version; use one of builtin, static, command
+12 reviewers[0].use: acp needs preset, the agent it is
 14 reviewers[1].use: command needs path, the program to run
 15 reviewers[1].timeout: is not a time span such as 90s or 10m
 17 reviewers[2].lens: has no meaning with use: static

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/internal/acp"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
+
+// askACP puts the question to an agent over the Agent Client Protocol: the same prompt builtin reviewers get, the tree to
+// read, the gateway as its only model (docs/acp.md).
+func (a *asker) askACP(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, home string, emit func(review.Event)) orchestrator.Answer {
+	preset, ok := acp.Find(plan.Settings["preset"])
+	if !ok {
+		return unasked(plan, fmt.Errorf("there is no preset %q", plan.Settings["preset"]))
+	}
+	if ok, why := preset.Confinable(); !ok {
+		return unasked(plan, fmt.Errorf("%s cannot be held to the gateway: %s", preset.Name, why))
+	}
+	if a.gateway == nil {
+		return unasked(plan, errors.New("no model is configured: set OPENAI_API_KEY"))
+	}
+	prompt, err := promptFor(task)
+	if err != nil {
+		return unasked(plan, err)
+	}
+	tree, err := a.quietTree(ctx, task.HeadSHA)
+	if err != nil {
+		return unasked(plan, err)
+	}
+	spec := acp.Spec{
+		Name: plan.Name, Role: plan.Role, Preset: preset, Command: plan.Path, Args: plan.Args, Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
+		Dir: home, Cwd: tree, Model: plan.Model, Timeout: plan.Timeout, Idle: idleLimit, Self: a.self, SelfArgs: []string{"agent", "mcp"},
+		Endpoint: acp.Endpoint{BaseURL: "http://" + a.gateway.Addr() + "/v1", Token: a.gateway.Issue(plan.Name, task.Limits)},
+	}
+	defer a.gateway.Release(plan.Name)
+	if a.walls.on {
+		if !a.walls.ownNetwork {
+			return unasked(plan, errors.New("an ACP agent needs a network namespace to be held to the gateway, and this machine has none"))
+		}
+		spec.Endpoint.BaseURL = "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(gatewayPort)) + "/v1"
+		spec.Confine = func(p proc.Spec) (proc.Spec, error) { return a.confineACP(p, home, tree) }
+	}
+	got := acp.Ask(ctx, spec, task, prompt, a.priced(plan.Name, named(plan.Name, emit)))
+	answer := orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: string(got.Log)}
+	a.account(plan.Name, &answer)
+	return answer
+}
+
+// promptFor is the whole question in one text: what builtin agents are asked in several messages.
+func promptFor(task review.Task) (string, error) {
+	fence := task.Settings["fence"]
+	if task.Role == review.RoleCommentsAnalyzer {
+		var talk review.Discussion
+		if task.Discussion != nil {
+			talk = *task.Discussion
+		}
+		found := threads.Analyze(talk, task.PRNumber)
+		found.Agent = task.Agent
+		question, err := prompts.Comments(found, fence)
+		return prompts.CommentsSystem() + "\n" + question, err
+	}
+	brief, err := prompts.Brief(task, fence)
+	if err != nil {
+		return "", err
+	}
+	threshold, err := strconv.Atoi(task.Settings["threshold"])
+	if err != nil {
+		return "", fmt.Errorf("setting threshold: %w", err)
+	}
+	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: threshold, Extra: task.Prompt})
+	return prompts.System() + "\n" + brief + "\n" + tail, err
+}
+
+// confineACP puts an ACP agent behind the walls. It may read the tree, its own package, and this program, which it starts
+// as the server of the tool it answers through.
+func (a *asker) confineACP(p proc.Spec, home, tree string) (proc.Spec, error) {
+	path, err := proc.LookPath(p.Path)
+	if err != nil {
+		return p, err
+	}
+	read := append([]string{tree, a.self, filepath.Dir(path)}, a.walls.read...)
+	c, err := sandbox.Wrap(sandbox.Policy{
+		MinTier: a.walls.weakest, Home: home, ReadOnly: read, Hide: []string{a.state}, Gateway: a.gateway.Socket(), GatewayPort: gatewayPort,
+	}, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
+	p.Path, p.Args, p.Env, p.Dir = c.Path, c.Args, c.Env, c.Dir
+	return p, err
+}
+
+// hasACP reports whether an agent of a plan speaks ACP. Such agents reach models over TCP only.
+func hasACP(agents []orchestrator.AgentPlan) bool {
+	return slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind == kindACP })
+}
+
+// aside is put before the name of what an agent would take configuration from: it can be read and is not loaded (security 3,
+// "Trust of inputs").
+const aside = "moved-aside-"
+
+// quietTree exports the head with the configuration of agents moved aside at every depth.
+func (a *asker) quietTree(ctx context.Context, head string) (string, error) {
+	a.quiet.once.Do(func() {
+		dir := filepath.Join(a.scratch, "quiet")
+		a.quiet.dir = dir
+		if a.quiet.err = a.history.repo.Export(ctx, head, dir); a.quiet.err == nil {
+			a.quiet.err = errors.Join(moveAside(dir, agentConfiguration()), readable(dir))
+		}
+	})
+	if a.quiet.err != nil {
+		return "", fmt.Errorf("export the tree under review: %w", a.quiet.err)
+	}
+	return a.quiet.dir, nil
+}
+
+// agentConfiguration are the names any known agent takes configuration from.
+func agentConfiguration() []string {
+	var names []string
+	for _, p := range acp.Presets() {
+		names = append(names, p.Loads...)
+	}
+	return names
+}
+
+// moveAside renames files and folders of the names given, wherever they are; case does not matter, as it does not on disks
+// an agent may be made for.
+func moveAside(dir string, names []string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, d.Name()) }) {
+			return nil
+		}
+		if err := os.Rename(path, filepath.Join(filepath.Dir(path), aside+d.Name())); err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// mcpCommand is the server of the tool an ACP agent answers through; the agent starts it.
+func mcpCommand(p *Proc) *cobra.Command {
+	return &cobra.Command{
+		Use: "mcp", Short: "Serve the tool an ACP agent answers through", Hidden: true, Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return acp.ServeMCP(c.Context(), os.Stdin, os.Stdout, p.env)
+		},
+	}
+}
