@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outside are things of the machine a child must not reach.
+// outsideWorld are things of the machine a child must not reach.
 type outsideWorld struct {
 	TCP, TCP6, UDP int
 	Path, Abstract string
@@ -27,6 +27,12 @@ func (w *outsideWorld) note(s string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reached = append(w.reached, s)
+}
+
+func (w *outsideWorld) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.reached)
 }
 
 func (w *outsideWorld) taken() []string {

@@ -199,7 +199,7 @@ func TestChannels(t *testing.T) {
 			t.Errorf("without a sandbox %s is closed too: the test would not notice\n%s", name, out)
 		}
 	}
-	for deadline := time.Now().Add(5 * time.Second); len(world.reached) < 5 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Second); world.count() < 5 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	world.taken()
