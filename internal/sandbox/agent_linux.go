@@ -12,7 +12,11 @@ import (
 // confine puts the calling thread under everything the plan has. The order matters: the rules need files to be opened,
 // the capabilities a call the filter could refuse, and each step takes from the next what it does not need.
 func (p *plan) confine() error {
-	if err := p.Limits.limit(); err != nil {
+	others := uint64(0)
+	if p.Mode == modeRules && p.UID == 0 {
+		others = threadsOf(os.Geteuid()) // no user namespace and no uid of its own keep the count apart
+	}
+	if err := p.Limits.limit(others); err != nil {
 		return err
 	}
 	if err := unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
@@ -69,13 +73,10 @@ func (j *job) fork() (int, error) {
 	if p.Mode == modeRules {
 		attr.Sys.Pdeathsig = syscall.SIGKILL
 	}
-	pid, err := syscall.ForkExec(string(j.Path), texts(j.Args), attr)
+	path, args := p.Limits.limitMemory(string(j.Path), texts(j.Args))
+	pid, err := syscall.ForkExec(path, args, attr)
 	if err != nil {
 		return 0, fmt.Errorf("start %s in %s: %w", j.Path, p.Dir, err)
-	}
-	if err := p.Limits.limitMemory(pid); err != nil {
-		_ = unix.Kill(pid, unix.SIGKILL)
-		return 0, err
 	}
 	return pid, nil
 }

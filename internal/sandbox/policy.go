@@ -60,7 +60,7 @@ type Limits struct {
 	Processes uint64
 	// FileBytes is the size of one file; 0 means 1 GB.
 	FileBytes uint64
-	// MemoryBytes is the address space of one process; 0 means no limit. Runtimes that reserve much more than they use
+	// MemoryBytes is the address space of one process, set by /bin/sh on the way; 0 means no limit. Runtimes that reserve much more than they use
 	// (Node.js, Go, Java) do not start under a tight one.
 	MemoryBytes uint64
 	// TempBytes is the size of /tmp, of /var/tmp and of /dev/shm, which live in memory; 0 means 256 MB each.

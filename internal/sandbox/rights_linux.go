@@ -49,8 +49,10 @@ func dropRights(switchUID bool) error {
 }
 
 // limit sets the resource limits of this process, which the agent inherits. They bind this process too, so all are far
-// above what it needs; the one on memory is not and is left to limitMemory.
-func (l Limits) limit() error {
+// above what it needs; the one on memory would not be and is left to limitMemory.
+//
+// Others is how many processes and threads the kernel counts together with the sandbox's.
+func (l Limits) limit(others uint64) error {
 	for _, r := range []struct {
 		name  string
 		which int
@@ -61,7 +63,7 @@ func (l Limits) limit() error {
 		{"open files", unix.RLIMIT_NOFILE, l.Files},
 		{"locked memory", unix.RLIMIT_MEMLOCK, 64 << 10},
 		{"message queues", unix.RLIMIT_MSGQUEUE, 0},
-		{"processes", unix.RLIMIT_NPROC, l.Processes}, // last: it counts this process's threads
+		{"processes", unix.RLIMIT_NPROC, l.Processes + others}, // last: it counts this process's threads
 	} {
 		var now unix.Rlimit
 		if err := unix.Getrlimit(r.which, &now); err != nil {
@@ -75,14 +77,13 @@ func (l Limits) limit() error {
 	return nil
 }
 
-// limitMemory bounds a child that was just started: before that the limit would hold for this process, whose runtime
-// reserves more than an agent may have.
-func (l Limits) limitMemory(pid int) error {
+// limitMemory has a shell set the limit on the way to the agent: set by this process it would hold for this process too,
+// whose runtime reserves more than an agent may have.
+func (l Limits) limitMemory(path string, args []string) (string, []string) {
 	if l.MemoryBytes == 0 {
-		return nil
+		return path, args
 	}
-	if err := unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: l.MemoryBytes, Max: l.MemoryBytes}, nil); err != nil {
-		return fmt.Errorf("limit memory: %w", err)
-	}
-	return nil
+	const script = `ulimit -v "$1" || exit %d; shift; exec "$@"`
+	shell := []string{"sh", "-c", fmt.Sprintf(script, ExitSetup), setupPrefix + "limit memory", fmt.Sprint(l.MemoryBytes >> 10), path}
+	return "/bin/sh", append(shell, args[1:]...)
 }

@@ -69,7 +69,9 @@ type trial struct {
 	// root is a folder of the test, home the agent's below it.
 	root, home string
 	stdin      string
-	env        []string
+	// spawner is this test binary.
+	spawner string
+	env     []string
 }
 
 func newTrial(t *testing.T, user int, part string, args ...string) *trial {
@@ -78,7 +80,7 @@ func newTrial(t *testing.T, user int, part string, args ...string) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &trial{t: t, user: user, root: open(t)}
+	r := &trial{t: t, user: user, root: open(t), spawner: path}
 	r.home = r.dir("state/scratch/home")
 	r.order.Policy = Policy{Home: r.home}
 	r.order.Command = Command{Path: path, Args: append([]string{"test-agent", part}, args...), Env: []string{"PATH=/usr/bin:/bin", "HOME=" + r.home, quickExit}}
@@ -119,7 +121,7 @@ func (r *trial) command() *exec.Cmd {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(r.t.Context(), r.order.Command.Path, "test-spawner", string(data))
+	cmd := exec.CommandContext(r.t.Context(), r.spawner, "test-spawner", string(data))
 	cmd.Dir = "/"
 	cmd.Env = append([]string{"PATH=/usr/bin:/bin", quickExit}, r.env...)
 	cmd.Stdin = strings.NewReader(r.stdin)
@@ -386,8 +388,11 @@ func TestWhatTheAgentIs(t *testing.T) {
 				r.order.Policy.Limits = Limits{Processes: 100, Files: 200, FileBytes: 300}
 				r.env = []string{"GH_TOKEN=secret"}
 				lines := strings.Split(r.good(), "\n")
-				want := []string{"limit core 0", "limit files 200", "limit processes 100", "limit size 300",
+				want := []string{"limit core 0", "limit files 200", "limit size 300",
 					"dir " + r.home, "env HOME=" + r.home, "env PATH=/usr/bin:/bin"}
+				if missing == nil || user == 0 && os.Geteuid() == 0 { // otherwise the user's other processes are added
+					want = append(want, "limit processes 100")
+				}
 				if missing == nil {
 					const none = " 0000000000000000"
 					want = append(want, "CapInh:"+none, "CapPrm:"+none, "CapEff:"+none, "CapBnd:"+none, "CapAmb:"+none, "NoNewPrivs: 1", "Seccomp: 2")
@@ -544,4 +549,21 @@ func TestNothingSurvives(t *testing.T) {
 func TestInitReapsZombies(t *testing.T) {
 	t.Parallel()
 	forUsers(t, func(t *testing.T, user int) { newTrial(t, user, "zombies").good() })
+}
+
+// A program is started with the limit on memory and its own arguments.
+func TestMemoryLimit(t *testing.T) {
+	t.Parallel()
+	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 2": withoutNamespaces} {
+		t.Run(name, func(t *testing.T) {
+			forUsers(t, func(t *testing.T, user int) {
+				r := newTrial(t, user, "")
+				r.order.Missing, r.order.Policy.MinTier, r.order.Policy.Limits.MemoryBytes = missing, Tier2, 1<<30
+				r.order.Command.Path, r.order.Command.Args = "/bin/sh", []string{"-c", "ulimit -v; ulimit -Hv; echo \"$1\"", "sh", "an argument; with all"}
+				if got := r.good(); got != "1048576\n1048576\nan argument; with all\n" {
+					t.Errorf("%q", got)
+				}
+			})
+		})
+	}
 }

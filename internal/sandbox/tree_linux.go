@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,10 +25,36 @@ func killRest() {
 
 // children lists this process's own. Only it can collect them, so none of the numbers can have been given to another.
 func children() []int {
-	names, _ := os.ReadDir("/proc")
 	var list []int
+	eachProcess(func(pid int, _ os.FileInfo, stat []string) {
+		if stat[1] == strconv.Itoa(os.Getpid()) {
+			list = append(list, pid)
+		}
+	})
+	return list
+}
+
+// threadsOf counts the threads of a user.
+func threadsOf(uid int) (n uint64) {
+	eachProcess(func(_ int, info os.FileInfo, stat []string) {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == uid && len(stat) > 17 {
+			threads, _ := strconv.ParseUint(stat[17], 10, 64)
+			n += threads
+		}
+	})
+	return n
+}
+
+// eachProcess gives what /proc/PID/stat says from the state on: what stands before is chosen by the process and may hold
+// anything, what follows its last bracket may be trusted.
+func eachProcess(f func(pid int, info os.FileInfo, stat []string)) {
+	names, _ := os.ReadDir("/proc")
 	for _, n := range names {
 		pid, err := strconv.Atoi(n.Name())
+		if err != nil {
+			continue
+		}
+		info, err := n.Info()
 		if err != nil {
 			continue
 		}
@@ -35,11 +62,8 @@ func children() []int {
 		if err != nil {
 			continue
 		}
-		// The name may hold anything; what follows its last bracket is state and parent.
-		after := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-		if len(after) > 1 && after[1] == strconv.Itoa(os.Getpid()) {
-			list = append(list, pid)
+		if stat := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:])); len(stat) > 1 {
+			f(pid, info, stat)
 		}
 	}
-	return list
 }
