@@ -117,7 +117,7 @@ func repairable(stop api.StopReason) bool {
 
 // answer is what a turn came to: the newest valid result that was submitted, or else the object in the text.
 func (s *session) answer(t turn) (doc []byte, fallback bool, err error) {
-	valid, refused, why, _ := s.desk.standing()
+	valid, refused, _, why := s.desk.standing()
 	if valid != nil {
 		return valid, false, nil
 	}
@@ -256,7 +256,7 @@ func (a *Answer) measure(s *session) {
 func (a *Answer) oddities(s *session) {
 	dropped, unknown, _ := s.gate.counts()
 	_, rejected := s.peer.counts()
-	_, _, _, calls := s.desk.standing()
+	_, _, calls, _ := s.desk.standing()
 	for _, o := range []struct {
 		n    int
 		text string

@@ -30,7 +30,7 @@ func TestDesk(t *testing.T) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
-	if valid, refused, _, calls := d.standing(); string(valid) != `{"a":1}` || string(refused) != `{"a":3}` || calls != 3 {
+	if valid, refused, calls, _ := d.standing(); string(valid) != `{"a":1}` || string(refused) != `{"a":3}` || calls != 3 {
 		t.Errorf("%s %s %d", valid, refused, calls)
 	}
 	for range maxSubmits {

@@ -146,8 +146,8 @@ func (d *desk) take(document []byte) error {
 }
 
 // standing is what has been submitted so far.
-func (d *desk) standing() (valid, refused []byte, why error, calls int) {
+func (d *desk) standing() (valid, refused []byte, calls int, why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.valid, d.refused, d.why, d.calls
+	return d.valid, d.refused, d.calls, d.why
 }

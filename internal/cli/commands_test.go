@@ -44,8 +44,6 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-var viewLine = regexp.MustCompile(`^(run |[a-z0-9._-]* (waiting|running|complete|degraded|failed)|\s*$)`)
-
 // cmdComplains checks that the last command ended with one sentence that names what failed and one that names the next
 // step, in that order and with nothing after it: complains WHAT NEXT, both regular expressions.
 func cmdComplains(ts *testscript.TestScript, neg bool, args []string) {

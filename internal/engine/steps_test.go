@@ -29,7 +29,7 @@ func TestOutcomes(t *testing.T) {
 		{"8 MB come back", func(context.Context) ([]byte, error) { return big, nil }, big, ""},
 		{"an error comes back as text", func(context.Context) ([]byte, error) { return nil, fmt.Errorf("ask: %w", custom) }, nil, "step: ask: own error"},
 		{"a panic is an error", func(context.Context) ([]byte, error) { panic("boom") }, nil, "step: panic: boom"},
-		{"a nil dereference is an error", func(context.Context) ([]byte, error) { var m map[string]int; m["x"] = 1; return nil, nil }, nil, "step: panic: assignment to entry in nil map"},
+		{"a nil dereference is an error", func(context.Context) ([]byte, error) { var p *struct{ x int }; p.x = 1; return nil, nil }, nil, "step: panic: runtime error: invalid memory address or nil pointer dereference"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -150,13 +150,13 @@ func (c *Client) explain(ctx context.Context, op string, res proc.Result, err er
 		e.status, _ = strconv.Atoi(m[1] + m[2])
 		e.byStatus(e.status, said, nil)
 		e.sent = e.status >= 500 || e.status < 400
-		if e.Kind == ErrRateLimited {
+		if errors.Is(e, ErrRateLimited) {
 			e.Until = c.resetTime(ctx, said)
 		}
 		return e
 	}
 	e.byWords(said)
-	if e.Kind == ErrRateLimited {
+	if errors.Is(e, ErrRateLimited) {
 		e.Until = c.resetTime(ctx, said)
 	}
 	return e

@@ -36,9 +36,9 @@ func (c *Client) read(ctx context.Context, op string, fresh bool, once func(cont
 		}
 		e := classify(op, err)
 		switch {
-		case e.Kind == ErrRateLimited && !e.Until.IsZero():
+		case errors.Is(e, ErrRateLimited) && !e.Until.IsZero():
 			return struct{}{}, &waitUntil{e, &backoff.RetryAfterError{Duration: max(0, time.Until(e.Until)) + c.margin()}}
-		case e.Kind == ErrUnavailable, e.Kind == ErrBadAnswer && !errors.Is(err, errTooLarge), e.Kind == ErrNotFound && fresh:
+		case errors.Is(e, ErrUnavailable), errors.Is(e, ErrBadAnswer) && !errors.Is(err, errTooLarge), errors.Is(e, ErrNotFound) && fresh:
 			return struct{}{}, e
 		}
 		return struct{}{}, backoff.Permanent(e)

@@ -134,9 +134,8 @@ func (h *holder) hold(orders <-chan byte, signals <-chan os.Signal) report {
 				}
 				continue
 			}
-			orders = nil
 		case <-signals: // prloop is gone
-			told, signals = true, nil
+			told = true
 		}
 		if _, clean := sweep(h.tree); !clean {
 			return report{Code: -1, Signal: "killed", Unclean: true}

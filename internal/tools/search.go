@@ -109,7 +109,7 @@ func (b *Box) walk(ctx context.Context, folder string, visit func(string) bool) 
 	}
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
-		more := true
+		var more bool
 		if e.IsDir() {
 			more, err = b.walk(ctx, name, visit)
 		} else {

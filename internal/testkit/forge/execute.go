@@ -2,6 +2,7 @@ package forge
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -185,7 +186,8 @@ func (x *execution) complete(v any, t *ast.Type, s *ast.Field, path []any) (any,
 
 func (x *execution) fail(err error, path []any) {
 	e := map[string]any{"message": err.Error(), "path": path}
-	if r, ok := err.(refusal); ok {
+	var r refusal
+	if errors.As(err, &r) {
 		e["type"] = r.kind
 	}
 	x.errors = append(x.errors, e)
