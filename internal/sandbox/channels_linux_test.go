@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -223,4 +224,34 @@ func ask(network, address string) (string, error) {
 		return "", fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	return line[:len(line)-1], nil
+}
+
+// fastOpen tries TCP Fast Open on a listener of its own.
+func fastOpen() {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close()
+	to := &unix.SockaddrInet4{Port: l.Addr().(*net.TCPAddr).Port, Addr: [4]byte{127, 0, 0, 1}}
+	try := func(name string, use func(fd int) error) {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err == nil {
+			err = use(fd)
+			_ = unix.Close(fd)
+		}
+		if name == "plain" {
+			fmt.Println(name, err == nil)
+			return
+		}
+		var errno unix.Errno
+		errors.As(err, &errno)
+		fmt.Println(name, unix.ErrnoName(errno))
+	}
+	try("plain", func(fd int) error { return unix.Connect(fd, to) })
+	try("sendto", func(fd int) error { return unix.Sendto(fd, []byte("x"), unix.MSG_FASTOPEN, to) })
+	try("sendmsg", func(fd int) error { return unix.Sendmsg(fd, []byte("x"), nil, to, unix.MSG_FASTOPEN) })
+	try("connect", func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_TCP, unix.TCP_FASTOPEN_CONNECT, 1) })
+	try("listen", func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_TCP, unix.TCP_FASTOPEN, 5) })
 }

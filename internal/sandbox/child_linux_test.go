@@ -91,7 +91,7 @@ func agent(part string, args []string) int {
 	case "die":
 		n, _ := strconv.Atoi(args[0])
 		_ = unix.Kill(os.Getpid(), unix.Signal(n))
-		select {}
+		forever()
 	case "echo":
 		in, _ := io.ReadAll(os.Stdin)
 		fmt.Printf("out %s\n", in)
@@ -114,6 +114,8 @@ func agent(part string, args []string) int {
 		state()
 	case "calls":
 		calls()
+	case "fastopen":
+		fastOpen()
 	case "daemon":
 		return daemon(args)
 	case "zombies":
@@ -203,6 +205,12 @@ func state() {
 		_ = unix.Getrlimit(which, &l)
 		fmt.Println("limit", name, l.Max)
 	}
+	for _, ns := range []string{"ipc", "mnt", "net", "pid", "uts"} {
+		name, _ := os.Readlink("/proc/self/ns/" + ns)
+		fmt.Println("ns", name)
+	}
+	_, err := os.Lstat("/proc/1")
+	fmt.Println("init hidden", err != nil)
 	dir, _ := os.Getwd()
 	fmt.Println("dir", dir)
 	for _, e := range os.Environ() {
@@ -243,7 +251,7 @@ func daemon(args []string) int {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			return boolStatus(cmd.Start() == nil)
 		}
-		select {}
+		forever()
 	}
 	for range 3 {
 		cmd := exec.Command(os.Args[0], "test-agent", "daemon", args[0], "child")
@@ -255,7 +263,7 @@ func daemon(args []string) int {
 	}
 	fmt.Println("ready")
 	if len(args) > 1 { // stays until it is killed
-		select {}
+		forever()
 	}
 	return 0
 }
@@ -305,3 +313,10 @@ func gatewayCall(addresses []string) int {
 }
 
 var errNoAnswer = errors.New("no answer")
+
+// forever waits; a select without cases would end a program built without cgo as a deadlock.
+func forever() {
+	for {
+		_ = unix.Pause()
+	}
+}

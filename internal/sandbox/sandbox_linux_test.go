@@ -1,12 +1,12 @@
 package sandbox
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -395,6 +395,13 @@ func TestWhatTheAgentIs(t *testing.T) {
 				}
 				if missing == nil {
 					const none = " 0000000000000000"
+					for _, ns := range []string{"ipc", "mnt", "net", "pid", "uts"} {
+						own, err := os.Readlink("/proc/self/ns/" + ns)
+						if err != nil || slices.Contains(lines, "ns "+own) || !strings.Contains(strings.Join(lines, "\n"), "ns "+ns+":") {
+							t.Errorf("the %s namespace is the machine's, or none was seen: %v", ns, err)
+						}
+					}
+					want = append(want, "init hidden true")
 					want = append(want, "CapInh:"+none, "CapPrm:"+none, "CapEff:"+none, "CapBnd:"+none, "CapAmb:"+none, "NoNewPrivs: 1", "Seccomp: 2")
 				}
 				for _, w := range want {
@@ -464,6 +471,8 @@ func TestTermReachesTheAgent(t *testing.T) {
 				r := newTrial(t, user, "term")
 				r.order.Missing, r.order.Policy.MinTier = missing, Tier2
 				cmd := r.command()
+				var errs bytes.Buffer
+				cmd.Stderr = &errs
 				out, err := cmd.StdoutPipe()
 				if err == nil {
 					err = cmd.Start()
@@ -471,8 +480,8 @@ func TestTermReachesTheAgent(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
-					t.Fatal(err)
+				if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+					t.Fatalf("%q %v %s", line, err, &errs)
 				}
 				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 					t.Fatal(err)
@@ -497,6 +506,23 @@ func marked(marker string) (n int) {
 	return n
 }
 
+// Finding 3: Fast Open is refused by the filter too, not only for want of someone to send to.
+func TestFastOpenIsFiltered(t *testing.T) {
+	t.Parallel()
+	forUsers(t, func(t *testing.T, user int) {
+		r := newTrial(t, user, "fastopen")
+		r.order.Policy.Loopback = true
+		want := "plain true\nsendto EPERM\nsendmsg EPERM\nconnect EPERM\nlisten EPERM\n"
+		if out := r.good(); out != want {
+			t.Error(out)
+		}
+		r.order.Plain = true
+		if out := r.good(); strings.Contains(out, "EPERM") {
+			t.Errorf("without a sandbox it is refused too: the test would not notice\n%s", out)
+		}
+	})
+}
+
 // P8, T82, T103: children that hide in sessions of their own die with the agent, and all of it with its spawner.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
@@ -517,6 +543,8 @@ func TestNothingSurvives(t *testing.T) {
 					r.order.Command.Args = append(r.order.Command.Args, "run")
 				}
 				cmd := r.command()
+				var errs bytes.Buffer
+				cmd.Stderr = &errs
 				out, err := cmd.StdoutPipe()
 				if err == nil {
 					err = cmd.Start()
@@ -524,8 +552,8 @@ func TestNothingSurvives(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
-					t.Fatal(err)
+				if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+					t.Fatalf("%q %v %s", line, err, &errs)
 				}
 				if row.stay {
 					if n := marked(marker); n < 5 {
