@@ -32,8 +32,6 @@ type Request struct {
 	Threshold int `json:"threshold"`
 	// DryRun renders the report and posts nothing.
 	DryRun bool `json:"dryRun"`
-	// AllowDraft reviews a draft pull request too.
-	AllowDraft bool `json:"allowDraft"`
 	// WallTime bounds the whole run; 0 means 30 minutes.
 	WallTime time.Duration `json:"wallTimeNs"`
 	// PromptVersion is the version of the prompts the builtin agents use; it is part of the review id.

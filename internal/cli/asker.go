@@ -62,7 +62,7 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 		return a.askACP(ctx, plan, task, home, emit)
 	case kindCommand:
 		spec.Path, spec.Args = plan.Path, plan.Args
-		if a.gateway != nil && a.walls.on {
+		if a.gateway != nil && a.walls.ownNetwork { // elsewhere that port would be the machine's
 			spec.Env = append(spec.Env, gatewayEnv(a.gateway.Socket(), a.gateway.Issue(plan.Name, task.Limits))...)
 			defer a.gateway.Release(plan.Name)
 		}

@@ -161,7 +161,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 	started := time.Now().UTC()
 	req := orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
-		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun, AllowDraft: o.allowDraft,
+		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
 		Isolation: walls.words,
 		Context: orchestrator.ContextOptions{

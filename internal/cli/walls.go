@@ -28,7 +28,7 @@ type walls struct {
 	on bool
 	// weakest is the weakest tier that is taken.
 	weakest sandbox.Tier
-	// ownNetwork is true when children have a loopback interface of their own.
+	// ownNetwork is true when children are fully contained, with a loopback interface of their own.
 	ownNetwork bool
 	// read are further paths agents may read.
 	read []string

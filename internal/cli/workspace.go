@@ -29,7 +29,8 @@ func (a *asker) workspace(ctx context.Context, head string) (*review.Workspace, 
 	if a.tree.err != nil {
 		return nil, fmt.Errorf("export the tree under review: %w", a.tree.err)
 	}
-	return &review.Workspace{Tree: a.tree.dir, GitDir: a.history.repo.Dir(), Exclude: a.exclude, Lint: a.walls.on}, nil
+	// Linters run what the tree configures, so they need full containment, not just the best there is (security T01).
+	return &review.Workspace{Tree: a.tree.dir, GitDir: a.history.repo.Dir(), Exclude: a.exclude, Lint: a.walls.ownNetwork}, nil
 }
 
 // readable lets a confined child read a tree: started as root, prloop gives it a uid of its own. Other users of the machine
