@@ -38,6 +38,10 @@ type Task struct {
 	Discussion *Discussion `json:"discussion,omitempty"`
 	// Earlier are findings of earlier rounds, empty in round 1.
 	Earlier []Finding `json:"earlier,omitempty"`
+	// Claims are what the fixer said of findings in earlier rounds of this run, for reviewers to doubt.
+	Claims []Claim `json:"claims,omitempty"`
+	// Setback is set when the fixer's work before was not taken.
+	Setback *Setback `json:"setback,omitempty"`
 	// Fix is set for the fixer (A4).
 	Fix *FixPayload `json:"fix,omitempty"`
 	// Repair is set when the same question is put a second time because the first answer was invalid (design 5).
