@@ -8,7 +8,7 @@ import (
 )
 
 // look finds nothing: the sandbox is made of what Linux has.
-func (m *machine) look(_ context.Context, r *Report) {
+func (m *Machine) look(_ context.Context, r *Report) {
 	for _, name := range []string{PartNamespaces, PartLandlock, PartSeccomp, PartBubblewrap} {
 		r.say(name, false, "there is no sandbox for "+runtime.GOOS)
 	}

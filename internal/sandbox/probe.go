@@ -12,7 +12,7 @@ type probed struct {
 	report *Report
 }
 
-func (m *machine) report(ctx context.Context) Report {
+func (m *Machine) report(ctx context.Context) Report {
 	m.probed.mu.Lock()
 	defer m.probed.mu.Unlock()
 	if m.probed.report != nil {

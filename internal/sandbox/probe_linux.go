@@ -18,7 +18,7 @@ import (
 const probeLimit = 10 * time.Second
 
 // look tries every part by use, not by version: a fix or a ban can be on either side of a version number.
-func (m *machine) look(ctx context.Context, r *Report) {
+func (m *Machine) look(ctx context.Context, r *Report) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	try := func(name string, f func() (string, error)) {

@@ -119,7 +119,7 @@ func BenchmarkSpawn(b *testing.B) {
 
 func BenchmarkProbe(b *testing.B) {
 	for b.Loop() {
-		if r := (&machine{}).report(b.Context()); r.Tier == Tier4 {
+		if r := (&Machine{}).report(b.Context()); r.Tier == Tier4 {
 			b.Fatal(r)
 		}
 	}

@@ -9,20 +9,36 @@ import (
 	"unicode/utf8"
 )
 
-// machine is what is known about the machine; tests make others.
-type machine struct {
+// Machine is what is known about the machine prloop runs on: the zero value looks for itself.
+type Machine struct {
 	// missing are parts that Probe is told not to find, with the reason to report.
 	missing map[string]string
-	// bwrap is where to look for bubblewrap instead of where systems install it.
+	// bwrap is where to look for bubblewrap instead of where systems install it; tests alone set it.
 	bwrap  string
 	probed probed
 }
 
-var thisMachine = &machine{}
+var thisMachine = &Machine{}
+
+// Without is this machine with some parts left out for the reason given, as if it did not have them: what a weaker machine
+// would do can be seen on a better one. It can only take away; a part that is not there does not appear by it.
+func Without(reason string, parts ...string) *Machine {
+	m := &Machine{missing: map[string]string{}}
+	for _, name := range parts {
+		m.missing[name] = reason
+	}
+	return m
+}
+
+// Parts are the names Without knows.
+func Parts() []string { return []string{PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp} }
 
 // Probe finds out what this machine can do. The first call takes some milliseconds, the process remembers the answer; one
 // that ctx cut short is not remembered and says tier 4.
 func Probe(ctx context.Context) Report { return thisMachine.report(ctx) }
+
+// Probe is the function of that name, for this machine.
+func (m *Machine) Probe(ctx context.Context) Report { return m.report(ctx) }
 
 // Wrap turns a command into one that runs it confined. It returns a *TierError when the machine cannot do what
 // policy.MinTier asks for, and a *PolicyError when a path is missing or would show what is to be hidden. With a MinTier
@@ -30,7 +46,10 @@ func Probe(ctx context.Context) Report { return thisMachine.report(ctx) }
 // to say so in the report.
 func Wrap(policy Policy, cmd Command) (Command, error) { return thisMachine.wrap(policy, cmd) }
 
-func (m *machine) wrap(policy Policy, cmd Command) (Command, error) {
+// Wrap is the function of that name, for this machine.
+func (m *Machine) Wrap(policy Policy, cmd Command) (Command, error) { return m.wrap(policy, cmd) }
+
+func (m *Machine) wrap(policy Policy, cmd Command) (Command, error) {
 	report := m.report(context.Background())
 	want := policy.MinTier
 	if want == 0 {

@@ -10,8 +10,8 @@ import (
 )
 
 // masked is this machine without some parts.
-func masked(names ...string) *machine {
-	m := &machine{missing: map[string]string{}}
+func masked(names ...string) *Machine {
+	m := &Machine{missing: map[string]string{}}
 	for _, n := range names {
 		m.missing[n] = n + " is masked"
 	}
@@ -107,7 +107,7 @@ func TestPoliciesThatCannotBeKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", operator)
-	machine := &machine{}
+	machine := &Machine{}
 	for _, row := range []struct {
 		sentence string
 		policy   Policy
