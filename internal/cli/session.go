@@ -22,6 +22,7 @@ import (
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
@@ -163,6 +164,9 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 	s.onClose(func() { os.RemoveAll(scratch) })
 	walls, err := s.p.walls(ctx, target)
 	if err != nil {
+		return nil, err
+	}
+	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
 	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: checkout, walls: walls, state: s.state}
