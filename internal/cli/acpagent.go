@@ -96,7 +96,7 @@ func (a *asker) confineACP(p proc.Spec, home, tree string) (proc.Spec, error) {
 		return p, err
 	}
 	read := append([]string{tree, a.self, filepath.Dir(path)}, a.walls.read...)
-	c, err := sandbox.Wrap(sandbox.Policy{
+	c, err := a.walls.machine.Wrap(sandbox.Policy{
 		MinTier: a.walls.weakest, Home: home, ReadOnly: read, Hide: []string{a.state}, Gateway: a.gateway.Socket(), GatewayPort: gatewayPort,
 	}, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
 	p.Path, p.Args, p.Env, p.Dir = c.Path, c.Args, c.Env, c.Dir

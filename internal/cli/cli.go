@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/internal/sandbox"
 )
 
 // Version is set by the linker for releases.
@@ -31,6 +33,9 @@ type Proc struct {
 	Env []string
 	// Dir is the working directory.
 	Dir string
+
+	// seen is what confines agents, once it was asked for.
+	seen *sandbox.Machine
 }
 
 // Process is the current process under a name.

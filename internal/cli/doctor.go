@@ -132,7 +132,11 @@ func (p *Proc) checkState(ctx context.Context) checkup {
 
 // checkIsolation says what stands around agents. It never says more than what is there (security P15).
 func (p *Proc) checkIsolation(ctx context.Context) checkup {
-	report := sandbox.Probe(ctx)
+	machine, err := p.machine()
+	if err != nil {
+		return diagnosed("isolation", err)
+	}
+	report := machine.Probe(ctx)
 	c := checkup{what: "isolation", note: report.String(), state: stateOK}
 	if report.Tier > sandbox.Tier1b {
 		c.state, c.next = stateBroken, noWalls

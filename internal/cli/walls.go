@@ -20,10 +20,15 @@ const (
 	envSandbox = "PRLOOP_SANDBOX"
 	// envSandboxRead lists further files and folders that confined agents may read, separated as in PATH.
 	envSandboxRead = "PRLOOP_SANDBOX_READ"
+	// envSandboxWithout leaves parts of the sandbox out, separated by commas, as if the machine did not have them. It only
+	// narrows: where full containment is required, a run that leaves a needed part out is refused.
+	envSandboxWithout = "PRLOOP_SANDBOX_WITHOUT"
 )
 
 // walls say how the agents of a run are confined (security 8).
 type walls struct {
+	// machine is what confines them.
+	machine *sandbox.Machine
 	// on is false when agents run as they are.
 	on bool
 	// weakest is the weakest tier that is taken.
@@ -52,16 +57,39 @@ func (p *Proc) walls(ctx context.Context, target review.Target) (walls, error) {
 	default:
 		return w, usage(envSandbox+"=required, best or off", "%s=%s is not known", envSandbox, word)
 	}
-	report := sandbox.Probe(ctx)
+	var err error
+	if w.machine, err = p.machine(); err != nil {
+		return w, err
+	}
+	report := w.machine.Probe(ctx)
 	w.words, w.ownNetwork = report.String(), report.Tier <= sandbox.Tier1b
 	if w.ownNetwork {
 		w.words += ": a file system of its own, no credential, no network but the way to the model gateway"
 	}
 	if report.Tier > w.weakest {
-		_, err := sandbox.Wrap(sandbox.Policy{MinTier: w.weakest}, sandbox.Command{})
+		_, err := w.machine.Wrap(sandbox.Policy{MinTier: w.weakest}, sandbox.Command{})
 		return w, err
 	}
 	return w, nil
+}
+
+// machine is the machine as the operator lets prloop see it.
+func (p *Proc) machine() (*sandbox.Machine, error) {
+	if p.seen != nil {
+		return p.seen, nil
+	}
+	var parts []string
+	for part := range strings.SplitSeq(p.env(envSandboxWithout), ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		if !slices.Contains(sandbox.Parts(), part) {
+			return nil, usage(envSandboxWithout+"="+strings.Join(sandbox.Parts(), ",")+" or some of them", "%s: there is no part %q", envSandboxWithout, part)
+		}
+		parts = append(parts, part)
+	}
+	p.seen = sandbox.Without("left out by "+envSandboxWithout, parts...)
+	return p.seen, nil
 }
 
 // confine puts a child behind the walls: a file system of its own, in which it may read the paths given, and no network but
@@ -81,7 +109,7 @@ func (a *asker) confine(spec *agents.Spec, read []string) error {
 			policy.GatewayPort = gatewayPort
 		}
 	}
-	wrapped, err := sandbox.Wrap(policy, sandbox.Command{Path: path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir})
+	wrapped, err := a.walls.machine.Wrap(policy, sandbox.Command{Path: path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir})
 	if err != nil {
 		return err
 	}
