@@ -64,3 +64,72 @@ const (
 	ClaimFixed    = "fixed"
 	ClaimRejected = "rejected"
 )
+
+// FixState is what became of one round's fix.
+type FixState string
+
+// The ends of a fix.
+const (
+	// FixPushed: the commits are on the pull request's branch.
+	FixPushed FixState = "pushed"
+	// FixPatch: the work is good and may not be pushed; it is handed over as a patch.
+	FixPatch FixState = "patch"
+	// FixRefused: it breaks a rule of the push policy.
+	FixRefused FixState = "refused"
+	// FixVerifyFailed: a verify command does not pass on it.
+	FixVerifyFailed FixState = "verify-failed"
+	// FixUnchanged: the fixer changed nothing.
+	FixUnchanged FixState = "unchanged"
+	// FixSuperseded: somebody else pushed first.
+	FixSuperseded FixState = "superseded"
+	// FixFailed: the fixer gave no answer.
+	FixFailed FixState = "failed"
+)
+
+// FixOutcome is one round's fix from the fixer's answer to the branch.
+type FixOutcome struct {
+	State FixState `json:"state"`
+	// Reason says why it is not pushed; empty when it is.
+	Reason string `json:"reason,omitempty"`
+	// Base is the reviewed head, Head the pushed one; empty when nothing was pushed.
+	Base string `json:"base"`
+	Head string `json:"head,omitempty"`
+	// NewerHead is somebody else's commit that came first.
+	NewerHead string `json:"newerHead,omitempty"`
+	// Result is the fixer's settled answer: each id it was asked for stands in it once (A5).
+	Result  *FixResult  `json:"result,omitempty"`
+	Commits []FixCommit `json:"commits"`
+	// Checks ran before the push, PushedChecks on the pushed head.
+	Checks       []Check   `json:"checks,omitempty"`
+	PushedChecks []Check   `json:"pushedChecks,omitempty"`
+	Refusals     []Refusal `json:"refusals,omitempty"`
+	// Tests are the tests that the fix deletes, skips or weakens, in words.
+	Tests []string `json:"tests,omitempty"`
+	// Tries is how often the fixer was asked.
+	Tries int `json:"tries"`
+	// Files and Lines are how much it changes.
+	Files int          `json:"files"`
+	Lines int          `json:"lines"`
+	Notes []string     `json:"notes,omitempty"`
+	Agent AgentReceipt `json:"agent"`
+	// URLs are the comments that report it, in order.
+	URLs []string `json:"urls,omitempty"`
+}
+
+// RoundResult is one line of a run's history.
+type RoundResult struct {
+	Round int `json:"round"`
+	// Head is the reviewed commit.
+	Head      string  `json:"head"`
+	Consensus *string `json:"consensus"`
+	Issues    Counts  `json:"issues"`
+	Distinct  int     `json:"distinct"`
+	// Stuck is how many distinct findings are stuck.
+	Stuck int `json:"stuck"`
+	// Introduced is the weight of the new findings on lines that fixes of this run wrote (design 6).
+	Introduced int `json:"introduced"`
+	// Agents are the receipts of who took part.
+	Agents []AgentReceipt `json:"agents"`
+	// Fix is what the fixer did after the review; nil when it was not asked.
+	Fix *FixOutcome `json:"fix,omitempty"`
+}

@@ -121,6 +121,10 @@ type RunResult struct {
 	// Unverified are findings whose evidence was checked and is false; they are not counted.
 	Unverified []Unverified `json:"unverified"`
 	Receipt    Receipt      `json:"receipt"`
+	// Stuck are the findings that came back after the fixer had reported them fixed (design 6); they stand in Findings too.
+	Stuck []Finding `json:"stuck"`
+	// Rounds is how the run went, in order.
+	Rounds []RoundResult `json:"rounds"`
 	// Comments are the URLs of what was posted, in order.
 	Comments  []string  `json:"comments"`
 	Started   time.Time `json:"started"`
