@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -34,6 +35,8 @@ func (r *resolver) agents() error {
 		errs = append(errs, r.admit(&s.Reviewers[i], fmt.Sprintf("/reviewers/%d", r.position(s.Reviewers[i].Name))))
 	}
 	errs = append(errs, r.admit(&s.Comments, "/comments_analyzer"))
+	r.fixer()
+	errs = append(errs, r.admit(&s.Fixer, "/fixer"))
 	return errors.Join(errs...)
 }
 
@@ -133,7 +136,8 @@ func (r *resolver) admit(a *Agent, pointer string) error {
 	}
 	plainName := !strings.ContainsAny(a.Path, `/\`)
 	if a.FromRepository && !r.in.Local {
-		refusal := &RepoCommandError{Agent: a.Name, Path: a.Path, File: r.repository.name, Line: r.repository.places[pointer+"/path"].line}
+		line := cmp.Or(r.repository.places[pointer+"/path"].line, r.repository.places[pointer].line)
+		refusal := &RepoCommandError{Agent: a.Name, Path: a.Path, File: r.repository.name, Line: line}
 		if !r.settings.AllowRepoCommands {
 			return refusal
 		}

@@ -20,6 +20,9 @@ func (s *source) crossCheck() {
 	if c, ok := s.value["comments_analyzer"].(map[string]any); ok {
 		s.checkAgent("/comments_analyzer", c)
 	}
+	if f, ok := s.value["fixer"].(map[string]any); ok {
+		s.checkAgent("/fixer", f)
+	}
 	s.checkCommands()
 	s.crossCheckModels()
 }

@@ -61,6 +61,8 @@ func (r *resolver) explain() []Setting {
 		switch {
 		case k.path == "min_reviewers" && r.settings.MinReviewers == 0:
 			s.Value, s.Note = len(r.settings.Reviewers)/2+1, "more than half of the reviewers"
+		case k.path == "verify" && r.settings.Verify == nil:
+			s.Value, s.Note = "(detected)", "what the files of the base commit suggest"
 		case k.path == "reviewers" && o.layer == LayerDefault && !r.settings.ModelConfigured():
 			s.Note = "no model is configured: static only"
 		}

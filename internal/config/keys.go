@@ -37,6 +37,9 @@ func keys() []key {
 		return key{path: "run_limits." + path, shape: s, doc: doc + " Without it: no bound.", capped: true,
 			field: func(s *Settings) any { return field(&s.RunLimits) }}
 	}
+	fix := func(path, doc string, s shape, field func(*review.Limits) any) key {
+		return key{path: "fix." + path, shape: s, doc: doc, capped: true, field: func(s *Settings) any { return field(&s.Fix.Limits) }}
+	}
 	return []key{
 		{path: "reviewers", shape: list(agentShape(true), 1, 5), field: func(s *Settings) any { return &s.Reviewers },
 			doc: "The reviewers that take part. Without it: one builtin reviewer and `static` when a model is configured, else `static` alone."},
@@ -90,6 +93,26 @@ func keys() []key {
 			operator: "it guards the operator's money", doc: "Dollars all runs on one pull request may spend."},
 		{path: "budgets.per_day_usd", shape: number(0.01, 100_000), field: func(s *Settings) any { return &s.Budgets.PerDayUSD },
 			operator: "it guards the operator's money", doc: "Dollars all runs may spend in one day (UTC)."},
+		{path: "fixer", shape: fixerShape(), field: func(s *Settings) any { return (*fixerValue)(&s.Fixer) },
+			doc: "Who fixes what the reviewers found, after every round but the last. `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
+				"builtin reviewer takes part, else none."},
+		{path: "rounds", shape: integer(1, 3), capped: true, field: func(s *Settings) any { return &s.Rounds },
+			doc: "How many rounds of review a run has at most. Fixes are made between rounds: with 1 there is none."},
+		{path: "verify", shape: list(text(1, 2000), 0, 20), field: func(s *Settings) any { return &s.Verify },
+			doc: "Shell lines that must succeed before a fix is pushed, such as the linter and the build. They run in the sandbox, on a copy of the tree, without network. " +
+				"Without it: what the files of the base commit suggest (Makefile, go.mod, package.json, ...). An empty list verifies nothing."},
+		{path: "verify_timeout", shape: duration(), capped: true, field: func(s *Settings) any { return &s.VerifyTimeout },
+			doc: "How long each line of `verify` may take."},
+		{path: "fix.allow_paths", shape: globs(), field: func(s *Settings) any { return &s.Fix.AllowPaths },
+			operator: "a fix could then change what runs with the repository's own rights",
+			doc:      "Globs of protected paths that a fix may change all the same, such as `go.mod`."},
+		{path: "fix.untrusted_authors", shape: boolean(), field: func(s *Settings) any { return &s.Fix.UntrustedAuthors },
+			operator: "strangers would have their work done at the operator's expense",
+			doc:      "Lets pull requests be fixed whose author has no write access."},
+		fix("max_llm_calls", "Model calls of the fixer, in one try.", integer(1, 200), func(l *review.Limits) any { return &l.LLMCalls }),
+		fix("max_tool_calls", "Tool calls of the fixer, in one try.", integer(1, 1000), func(l *review.Limits) any { return &l.ToolCalls }),
+		fix("max_wall_time_seconds", "Seconds one try of the fixer may take.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
+		fix("max_cost_usd", "Dollars one try of the fixer may cost.", number(0, 100), func(l *review.Limits) any { return &l.CostUSD }),
 		{path: "wall_time", shape: duration(), capped: true, field: func(s *Settings) any { return &s.WallTime },
 			doc: "How long a whole run may take."},
 		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },
@@ -120,5 +143,6 @@ func defaults() Settings {
 		ScoreThreshold: 5, ElevationThreshold: 5,
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
 		PublishMode: "append", MinSupport: 1,
+		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
 	}
 }

@@ -108,5 +108,5 @@ func (r *resolver) models() {
 			u.Key = Secret{r.in.Env(u.KeyEnv)}
 		}
 	}
-	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault
+	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
 }

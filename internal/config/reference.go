@@ -16,7 +16,7 @@ func Reference() string {
 		fmt.Fprintf(&b, "\n### `%s`\n\n%s\n\n", k.path, k.doc)
 		fmt.Fprintf(&b, "- Value: %s\n", inWords(k.shape))
 		if d := display(k.field(&base)); !slices.Contains([]string{"(none)", "0", "(not set)", ""}, d) {
-			if k.path != "reviewers" && k.path != "comments_analyzer" {
+			if k.path != "reviewers" && k.path != "comments_analyzer" && k.path != "fixer" {
 				fmt.Fprintf(&b, "- Default: `%s`\n", d)
 			}
 		}
@@ -64,6 +64,9 @@ the pull request's own files. Relative paths in the operator's file start at tha
 
 // inWords says what a shape accepts.
 func inWords(s shape) string {
+	if s["then"] != nil {
+		return inWords(s["then"].(shape)) + ", or " + strings.ReplaceAll(inWords(s["else"].(shape)), "one of ", "")
+	}
 	switch s["type"] {
 	case "integer", "number":
 		return fmt.Sprintf("%s, %v to %v", article(s["type"].(string)), s["minimum"], s["maximum"])
@@ -90,7 +93,7 @@ func inWords(s shape) string {
 
 // inner lists the keys of a group, or of a list's items, indented by depth.
 func inner(s shape, indent string) string {
-	for _, below := range []string{"items", "additionalProperties"} {
+	for _, below := range []string{"then", "items", "additionalProperties"} {
 		if next, ok := s[below].(shape); ok {
 			s = next
 		}

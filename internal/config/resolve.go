@@ -114,9 +114,13 @@ func (r *resolver) applyFile(f *File, kind Kind, layer Layer) error {
 func (r *resolver) own(s *source, kind Kind) {
 	_, _, reviewers := s.lookup("reviewers")
 	_, _, comments := s.lookup("comments_analyzer")
+	_, _, fixer := s.lookup("fixer")
 	mark := func(a *Agent) { a.FromRepository, a.fromOperator = kind == Repository, kind == Operator }
 	if comments {
 		mark(&r.settings.Comments)
+	}
+	if fixer {
+		mark(&r.settings.Fixer)
 	}
 	for i := range r.settings.Reviewers {
 		if reviewers {

@@ -34,8 +34,17 @@ type Settings struct {
 	AgentTokens int
 	RunLimits   RunLimits
 	Budgets     Budgets
-	// CostChosen is true when limits.max_cost_usd is not the default: a model without a known price is then refused.
+	// CostChosen is true when limits.max_cost_usd or fix.max_cost_usd is not the default: a model without a known price is then refused.
 	CostChosen bool
+	// Fixer is who fixes; Use is UseNone when nobody does.
+	Fixer Agent
+	// Rounds is the most rounds of a run, 1 to 3 (review loop spec, "Hard cap").
+	Rounds int
+	// Verify are the shell lines a fix must pass; nil means that they are to be detected, an empty list that there are none.
+	Verify []string
+	// VerifyTimeout bounds each of them.
+	VerifyTimeout time.Duration
+	Fix           Fix
 	// WallTime bounds the whole run.
 	WallTime time.Duration
 	// PublishMode is append (design 3.1).
@@ -96,6 +105,8 @@ const (
 	UseStatic  = "static"
 	UseCommand = "command"
 	UseACP     = "acp"
+	// UseNone is a fixer alone: nobody fixes.
+	UseNone = "none"
 )
 
 // Command is one custom prompt (custom prompts, "Shared prompt module model").

@@ -55,6 +55,15 @@ func described(s shape, doc string) shape {
 
 const agentName = `^[a-z0-9][a-z0-9._-]{0,39}$`
 
+// fixerShape is the fixer, or the word that there is none. The group stands in "then" so that its faults are told one by one,
+// as those of the other agents.
+func fixerShape() shape {
+	agent := agentShape(false)
+	agent["properties"].(shape)["use"] = described(choice(UseBuiltin, UseCommand, UseACP),
+		"builtin edits with a model; command runs any program that speaks JSON over stdio; acp drives an agent over the Agent Client Protocol.")
+	return shape{"if": shape{"type": "object"}, "then": agent, "else": shape{"enum": []any{UseNone, false}}}
+}
+
 // agentShape is a reviewer, or the comments analyzer, which needs no name and has no lens.
 func agentShape(reviewer bool) shape {
 	pairs := []any{

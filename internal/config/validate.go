@@ -77,6 +77,12 @@ func (s *source) unknownKey(k Kind, parent, name string) {
 	path := strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
 	for _, known := range keys() {
 		switch {
+		case strings.HasPrefix(known.path, path+".") && !k.allows(known) && s.inside(pointer):
+			// A whole group that this file may not have: each of its keys is refused by its own name.
+			for _, child := range slices.Sorted(maps.Keys(s.group(pointer))) {
+				s.unknownKey(k, pointer, child)
+			}
+			return
 		case known.path != path:
 		case known.operator != "":
 			s.faultAt(pointer, "may be set only by the operator (command line, environment or config.yml): "+known.operator, "")
@@ -90,6 +96,17 @@ func (s *source) unknownKey(k Kind, parent, name string) {
 	s.faultAt(pointer, "unknown key", nearest(name, slices.Collect(maps.Keys(properties))))
 }
 
+// group is the group of keys at a pointer of names; nil when there is none.
+func (s *source) group(pointer string) map[string]any {
+	at := s.value
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		at, _ = at[part].(map[string]any)
+	}
+	return at
+}
+
+func (s *source) inside(pointer string) bool { return len(s.group(pointer)) > 0 }
+
 // schemaAt follows a pointer of the instance through a schema.
 func schemaAt(at shape, pointer string) shape {
 	for _, part := range strings.Split(pointer, "/")[1:] {
@@ -99,6 +116,9 @@ func schemaAt(at shape, pointer string) shape {
 		}
 		properties, _ := at["properties"].(shape)
 		next, _ := properties[part].(shape)
+		if group, ok := next["then"].(shape); ok {
+			next = group
+		}
 		at = next
 	}
 	return at
