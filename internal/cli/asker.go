@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/prloop/prloop/agents"
@@ -52,7 +51,7 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 	if err != nil {
 		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))
 	}
-	defer os.RemoveAll(home)
+	defer removeTree(home) //nolint:errcheck // what is left goes with the run's folder
 	spec := agents.Spec{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit,
 		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
@@ -170,13 +169,4 @@ func unasked(plan orchestrator.AgentPlan, err error) orchestrator.Answer {
 	return orchestrator.Answer{Receipt: review.AgentReceipt{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: err.Error(),
 	}}
-}
-
-// scratchFolder makes the private folder for children under the state folder.
-func scratchFolder(state string) (string, error) {
-	dir := filepath.Join(state, "scratch")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make scratch folder: %w", err)
-	}
-	return os.MkdirTemp(dir, "run-")
 }

@@ -40,6 +40,8 @@ type session struct {
 	git    *git.Git
 	github *github.Client
 	closes []func()
+	// private is the folder scratch made.
+	private string
 }
 
 // openSession opens the record of runs.
@@ -95,7 +97,11 @@ func (s *session) openGitHub(ctx context.Context, host string) (*github.Client, 
 	if s.github != nil && s.github.Host() == host {
 		return s.github, nil
 	}
-	c, err := github.New(ctx, github.Options{Host: host, Env: s.p.Env, GH: s.p.env("PRLOOP_GH"), Log: s.log.Named("github")})
+	temp, err := s.scratch()
+	if err != nil {
+		return nil, err
+	}
+	c, err := github.New(ctx, github.Options{Host: host, Env: s.p.Env, GH: s.p.env("PRLOOP_GH"), Temp: temp, Log: s.log.Named("github")})
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +163,10 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 	if err != nil {
 		return nil, fmt.Errorf("find this program, which plays the builtin agents: %w", err)
 	}
-	scratch, err := scratchFolder(s.state)
+	scratch, err := s.scratch()
 	if err != nil {
 		return nil, err
 	}
-	s.onClose(func() { os.RemoveAll(scratch) })
 	walls, err := s.p.walls(ctx, target)
 	if err != nil {
 		return nil, err
@@ -194,6 +199,10 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 	return l, nil
 }
 
+// gatewayFolderLimit is how long the scratch folder's path may be, in bytes, for the gateway's socket to stand below it: the
+// kernel takes 107. With a longer one it stands in the system's folder for such things, where a kill leaves it.
+const gatewayFolderLimit = 70
+
 // openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
 // With several endpoints one may be down: that is what the others are for.
 func (s *session) openGateway(ctx context.Context, settings config.Settings, target review.Target, tcp bool, emit func(review.Event)) (*gateway.Gateway, error) {
@@ -204,6 +213,9 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, tar
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
 	o.TCP = tcp
+	if len(s.private) > 0 && len(s.private) <= gatewayFolderLimit {
+		o.Dir = s.private
+	}
 	g, err := gateway.Start(ctx, o)
 	if err != nil {
 		return nil, err

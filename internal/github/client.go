@@ -23,6 +23,8 @@ type Options struct {
 	Env []string
 	// GH is the gh binary; default "gh" in PATH.
 	GH string
+	// Temp is where the file of a comment stands while gh reads it; default the system's folder for such things.
+	Temp string
 	// ReadOnly allows a machine without gh: reads work if a token is in the environment, and Post gives ErrNoGH.
 	ReadOnly bool
 	// GitURL is the prefix of clone addresses, for hosts whose git is served elsewhere; default PRLOOP_GIT_URL in Env,
@@ -42,6 +44,7 @@ type Client struct {
 	gh     string
 	token  string
 	gitURL string
+	temp   string
 	log    hclog.Logger
 
 	graphql *api.GraphQLClient
@@ -73,7 +76,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 		o.MaxWait = 90 * time.Second
 	}
 	c := &Client{
-		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond,
+		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, temp: o.Temp, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond,
 		bounds: defaultBounds, writeGap: time.Second,
 	}
 	op := "connect to " + c.host

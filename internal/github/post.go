@@ -39,7 +39,7 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	if err := c.waitForTurn(ctx); err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
-	dir, file, err := privateFile(body.String())
+	dir, file, err := privateFile(c.temp, body.String())
 	if dir != "" {
 		defer os.RemoveAll(dir)
 	}
@@ -86,8 +86,8 @@ func (c *Client) waitForTurn(ctx context.Context) error {
 
 // privateFile writes the body where nobody else can read or replace it: a new folder of ours alone (security S5). The
 // folder is returned whenever it was made, to be removed.
-func privateFile(body string) (dir, file string, err error) {
-	if dir, err = os.MkdirTemp("", "prloop-comment-"); err != nil { // 0700
+func privateFile(temp, body string) (dir, file string, err error) {
+	if dir, err = os.MkdirTemp(temp, "prloop-comment-"); err != nil { // 0700
 		return "", "", fmt.Errorf("make a private folder for the comment: %w", err)
 	}
 	file = filepath.Join(dir, "body.md")

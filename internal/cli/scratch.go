@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// scratchName is where private folders of runs stand in the state folder: exports, homes of children, sockets, the file a
+// comment is posted from. Each is locked by the process that made it, so that what a killed one left can be told from what
+// is in use, and goes when the next run begins (security T104).
+const scratchName = "scratch"
+
+// scratch makes the private folder of this process, once, and removes what dead ones left.
+func (s *session) scratch() (string, error) {
+	if s.private != "" {
+		return s.private, nil
+	}
+	parent := filepath.Join(s.state, scratchName)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return "", fmt.Errorf("make scratch folder: %w", err)
+	}
+	// Whoever sweeps or makes holds the parent: between being made and being locked a folder looks like a dead one's.
+	turn, err := lockFolder(parent, true)
+	if err != nil {
+		return "", fmt.Errorf("make scratch folder: %w", err)
+	}
+	defer turn.Close()
+	s.sweep(parent)
+	sweepHalfMade(filepath.Join(s.state, "repos"), time.Now())
+	dir, err := os.MkdirTemp(parent, "run-")
+	if err != nil {
+		return "", fmt.Errorf("make scratch folder: %w", err)
+	}
+	held, err := lockFolder(dir, false)
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("make scratch folder: %w", err), os.Remove(dir))
+	}
+	s.private = dir
+	s.onClose(func() {
+		if err := removeTree(dir); err != nil {
+			s.log.Warn("a scratch folder could not be removed", "err", err)
+		}
+		held.Close()
+	})
+	return dir, nil
+}
+
+// sweep removes the folders of processes that have ended.
+func (s *session) sweep(parent string) {
+	if !locksFolders {
+		return
+	}
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		s.log.Warn("the scratch folder could not be read", "err", err)
+	}
+	for _, e := range entries {
+		dir := filepath.Join(parent, e.Name())
+		held, err := lockFolder(dir, false)
+		if errors.Is(err, errInUse) {
+			continue
+		}
+		if err == nil {
+			err = removeTree(dir)
+			held.Close()
+		}
+		if err != nil {
+			s.log.Warn("a folder that a killed run left could not be removed", "err", err)
+		}
+	}
+}
+
+// errInUse means that a living process holds a folder.
+var errInUse = errors.New("the folder is in use")
+
+// removeTree removes a folder of ours with all that a child made of it: one may take itself the right to enter its own
+// folders, which stops a plain removal.
+func removeTree(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
+	}
+	root, openErr := os.OpenRoot(filepath.Dir(dir))
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), filepath.Base(dir), func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = root.Chmod(path, 0o700) // called before the folder is read
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// halfMadeFor is how old a folder that git work makes for a moment has to be to count as left behind. They carry no lock; no
+// step they belong to takes that long.
+const halfMadeFor = 24 * time.Hour
+
+// sweepHalfMade removes what a kill in the middle of making a repository or an index left below the repositories.
+func sweepHalfMade(repos string, now time.Time) {
+	_ = filepath.WalkDir(repos, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil //nolint:nilerr // what cannot be read is left
+		}
+		if n := d.Name(); strings.HasPrefix(n, ".new-") || strings.HasPrefix(n, "index-") {
+			if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > halfMadeFor {
+				_ = os.RemoveAll(path)
+			}
+			return fs.SkipDir
+		}
+		if d.Name() == "objects" || d.Name() == "refs" { // git's own, and large
+			return fs.SkipDir
+		}
+		return nil
+	})
+}

@@ -1,0 +1,40 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// locksFolders is true where a folder in use can be told from one that was left.
+const locksFolders = true
+
+// lockFolder locks a folder for as long as the file stays open, at the latest until the process ends. Without wait it
+// returns errInUse when somebody else has it. Children do not inherit it.
+func lockFolder(dir string, wait bool) (io.Closer, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	how := unix.LOCK_EX
+	if !wait {
+		how |= unix.LOCK_NB
+	}
+	for {
+		if err = unix.Flock(int(f.Fd()), how); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = errInUse
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
