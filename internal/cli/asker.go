@@ -95,14 +95,20 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 		return unasked(plan, err)
 	}
 	news := named(plan.Name, emit)
+	var warned []string
 	if plan.Kind == kindBuiltin {
-		news = a.priced(plan.Name, news)
+		news = warnings(&warned, a.priced(plan.Name, news))
 	}
 	got := agents.Ask(ctx, spec, task, news)
 	answer := orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: string(got.Log)}
 	switch plan.Kind {
+	case kindCommand: // what the gateway did not count it may say itself: it can have another way to a model
+		if a.gateway != nil && a.gateway.Usage(plan.Name).LLMCalls > 0 {
+			a.account(plan.Name, &answer)
+		}
 	case kindBuiltin:
 		a.account(plan.Name, &answer)
+		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
 	case kindStatic: // it has no way to a model, so nothing is known to be nothing
 		var none, free = 0, 0.0
 		answer.Receipt.Usage = review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}
@@ -122,6 +128,19 @@ func (a *asker) priced(name string, emit func(review.Event)) func(review.Event) 
 				CostUSD: since(now.CostUSD, seen.CostUSD), Models: now.Models,
 			}
 			seen = now
+		}
+		emit(e)
+	}
+}
+
+// maxWarnings is how many warnings of one child stand in its receipt.
+const maxWarnings = 5
+
+// warnings keeps what a builtin child warns of, such as a review cut short: the receipt says it.
+func warnings(into *[]string, emit func(review.Event)) func(review.Event) {
+	return func(e review.Event) {
+		if e.Kind == review.EventLog && e.Level == "warn" && len(*into) < maxWarnings {
+			*into = append(*into, sanitize.Redact(e.Message))
 		}
 		emit(e)
 	}

@@ -16,7 +16,7 @@ func (s *session) gatewayOptions(settings config.Settings, target review.Target,
 		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: []string{"submit_pass_results", "prloop_submit_result", "submit_result"},
 		Run: gateway.Totals{
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
-			CostUSD: settings.RunLimits.CostUSD,
+			CostUSD: settings.RunLimits.CostUSD, WallTime: settings.WallTime,
 		},
 		Caps: s.caps(settings.Budgets, target),
 	}

@@ -92,7 +92,7 @@ func keys() []key {
 		{path: "budgets.per_pull_request_usd", shape: number(0.01, 10_000), field: func(s *Settings) any { return &s.Budgets.PerPullRequestUSD },
 			operator: "it guards the operator's money", doc: "Dollars all runs on one pull request may spend."},
 		{path: "budgets.per_day_usd", shape: number(0.01, 100_000), field: func(s *Settings) any { return &s.Budgets.PerDayUSD },
-			operator: "it guards the operator's money", doc: "Dollars all runs may spend in one day (UTC)."},
+			operator: "it guards the operator's money", doc: "Dollars all runs may spend within 24 hours."},
 		{path: "fixer", shape: fixerShape(), field: func(s *Settings) any { return (*fixerValue)(&s.Fixer) },
 			doc: "Who fixes what the reviewers found, after every round but the last. `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
 				"builtin reviewer takes part, else none."},

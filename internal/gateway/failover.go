@@ -100,7 +100,7 @@ func span(s string, now time.Time) time.Duration {
 // movesOn reports whether another model may be asked after err: the endpoint is at fault, not the request, nor the caller's
 // patience.
 func movesOn(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || errors.Is(err, errTooLarge) {
+	if ctx.Err() != nil || errors.Is(err, errTooLarge) || errors.As(err, new(*BudgetError)) {
 		return false
 	}
 	var key *KeyError

@@ -101,6 +101,10 @@ func (g *Gateway) whole(w http.ResponseWriter, u *upstream, c *call, held *reser
 	a := held.account
 	g.tape.add(a.agent, c, resp.StatusCode, false, data)
 	held.settle(s, g.options.now())
+	if err := overlong(data, s, held.output); err != nil {
+		deny(w, a, err)
+		return
+	}
 	tools := toolBudget{account: a, free: g.options.FreeTools}
 	rest, cut := tools.trim(data)
 	if cut && tools.kept == 0 {

@@ -253,6 +253,7 @@ func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reserva
 	if err != nil {
 		return nil, err
 	}
+	ctx = withAnswerLimit(ctx, held.output)
 	if more {
 		ctx = context.WithValue(ctx, otherModel{}, true)
 	}

@@ -41,12 +41,15 @@ func (t whole) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, t.limit+1))
+	limit, tokens := answerLimit(req.Context(), t.limit)
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read answer: %w", err)
 	case int64(len(data)) > t.limit:
 		return nil, errTooLarge
+	case int64(len(data)) > limit:
+		return nil, tooLong(tokens, limit)
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 	return resp, nil
@@ -79,7 +82,7 @@ func client(o Options) *http.Client {
 
 // again decides about one more attempt: overload, server faults and broken connections, if there is time for it.
 func again(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if errors.Is(err, errTooLarge) {
+	if errors.Is(err, errTooLarge) || errors.As(err, new(*BudgetError)) {
 		return false, nil
 	}
 	retry, cause := retryablehttp.DefaultRetryPolicy(ctx, resp, err)

@@ -32,8 +32,9 @@ const budgetCode = "prloop_budget_exceeded"
 type model struct {
 	client *api.Client
 	emit   func(review.Event)
-	// left is how many calls may still be made.
+	// left is how many calls may still be made. With a gateway it is a plan: the gateway counts, and refuses.
 	left int
+	held bool
 	// format is how the shape of answers is asked for; it goes down when an endpoint refuses.
 	format format
 	// tools are offered with every call once set, so that the prompt's beginning stays the same; toolsLeft is how many
@@ -65,7 +66,7 @@ func connect(o Options, limits review.Limits, emit func(review.Event)) *model {
 			DisableKeepAlives: true,
 		}}
 	}
-	return &model{client: api.NewClientWithConfig(c), emit: emit, left: limits.LLMCalls, toolsLeft: limits.ToolCalls, format: bySchema, warm: true, long: true}
+	return &model{client: api.NewClientWithConfig(c), emit: emit, left: limits.LLMCalls, held: o.Socket != "", toolsLeft: limits.ToolCalls, format: bySchema, warm: true, long: true}
 }
 
 // reply is what a model said.
@@ -82,7 +83,7 @@ const refusals = 4
 
 // say makes one call. shape names the schema of the answer; without one the model may call tools.
 func (m *model) say(ctx context.Context, name, shape string, messages []api.ChatCompletionMessage) (reply, error) {
-	if m.left <= 0 {
+	if m.left <= 0 && !m.held { // a gateway says so itself, and remembers it for the receipt
 		return reply{}, fmt.Errorf("ask %s: LLM calls: %w", name, ErrBudget)
 	}
 	m.left--

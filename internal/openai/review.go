@@ -56,15 +56,20 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	s := settler{
 		task: task, threshold: o.Threshold, limit: limits.Findings, elevation: o.Elevation, sensitive: o.Sensitive, now: o.now().UTC(), notes: notes,
 	}
+	// warn says what the report must not leave out: that something was not done.
+	warn := func(format string, args ...any) {
+		s.note(format, args...)
+		emit(review.Event{Kind: review.EventLog, Level: "warn", Message: fmt.Sprintf(format, args...)})
+	}
 	if cut != "" {
-		s.note("The review was not finished: %s.", cut)
+		warn("The review was not finished: %s.", cut)
 	}
 	s.take(got)
 	if err := s.verify(ctx, m, o, limits, box, shared); err != nil {
-		s.note("Verification gave no answer (%s); the findings stay as they were.", clip(err.Error()))
+		warn("Verification gave no answer (%s); the findings stay as they were.", clip(err.Error()))
 	}
 	if err := escalate(ctx, m, o, limits, shared, &s); err != nil {
-		s.note("The escalation model gave no answer (%s); its findings stay as they were.", clip(err.Error()))
+		warn("The escalation model gave no answer (%s); its findings stay as they were.", clip(err.Error()))
 	}
 	return s.result(), nil
 }
