@@ -1,0 +1,31 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+
+	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/review"
+)
+
+// Bench is one run's workbench. Its methods may be called at the same time, but not for one round and try.
+type Bench struct {
+	// Repo is prloop's own repository of the target; all commits that orders name are in it.
+	Repo *git.Repository
+	// Scratch is a private folder of this process, absolute, without symbolic links.
+	Scratch string
+	// Ask runs the fixer on a clone and returns when nothing of it is left. The clone is the one folder beside its home that
+	// the fixer may write; the caller confines it so (sandbox.Policy.Writable). It never fails as a call.
+	Ask func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer
+	// Confine puts a command behind the walls; it has the shape of sandbox.Machine.Wrap. The policy it is given names a
+	// home, what may be written and what may be read, and neither gateway nor loopback; the caller adds the weakest tier,
+	// what to hide and what else may be read. With the walls switched off it returns the command as it is. Required.
+	Confine func(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error)
+	// Verifying says how verify commands are run; the zero value is the default.
+	Verifying VerifyOptions
+}
+
+// errNoWalls: a bench that was put together without saying how to confine must not run anything.
+var errNoWalls = errors.New("the bench has no walls: Confine is not set")
