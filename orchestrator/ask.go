@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
@@ -22,13 +23,15 @@ type Heard struct {
 }
 
 // askAll puts the round's question to every agent at once and returns their answers in the order of the plans.
-func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, round int, snap Snapshot) ([]Heard, error) {
+// spent is the wall time used by earlier rounds.
+func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, in Inputs, spent time.Duration) ([]Heard, error) {
+	round := in.Round
 	todo := make([]Step, len(req.Agents))
 	asked := make([]bool, len(req.Agents)) // in this process; each by its own step
 	for i, plan := range req.Agents {
 		todo[i] = Step{Name: fmt.Sprintf("round %d: ask %s", round, plan.Name), Fn: func(ctx context.Context) ([]byte, error) {
 			asked[i] = true
-			heard, err := l.ask(ctx, req, round, plan, snap)
+			heard, err := l.ask(ctx, req, plan, in, req.wallTime()-spent)
 			if err != nil {
 				return nil, err
 			}
@@ -53,14 +56,19 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, round int, 
 	return heard, nil
 }
 
-// ask puts the question to one agent, checks what it claims, and redacts what it said.
-func (l *Loop) ask(ctx context.Context, req Request, round int, plan AgentPlan, snap Snapshot) (Heard, error) {
+// ask puts the question to one agent, checks what it claims, and redacts what it said. left is the run's remaining wall
+// time.
+func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, left time.Duration) (Heard, error) {
+	round, snap := in.Round, in.Snapshot
 	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 	task := l.task(req, round, plan, snap)
+	if plan.Role == review.RoleReviewer {
+		task.Earlier, task.Claims = earlierFindings(in.Earlier), claims(in.Earlier)
+	}
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return Heard{}, err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, req.wallTime(), errWallTime)
+	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
 	answer := l.Agents.Ask(limited, plan, task, l.heardLive)
 	if errors.Is(context.Cause(limited), errWallTime) && answer.Receipt.State != review.AgentComplete {

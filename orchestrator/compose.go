@@ -9,25 +9,35 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// maxRounds is the hard cap of the review loop spec.
-const maxRounds = 3
-
 // report renders the judgement. Agents supply fields, the template owns the structure: each free text is sanitized alone
 // before it takes its place (security 7.1).
-func (b *bench) report(result review.RunResult) string {
+func (b *bench) report(result review.RunResult, goesOn bool) string {
 	c := cleaner{sanitize.Policy{Repo: b.in.Request.Target.Repo}}
 	snap := b.in.Snapshot
 	d := report.Data{
-		Target: b.in.Request.Target, Round: b.in.Round, Rounds: maxRounds, Outcome: result.Outcome, Reason: c.inline(result.Reason),
+		Target: b.in.Request.Target, Round: b.in.Round, Rounds: b.in.Request.rounds(),
 		Receipt: c.receipt(b.receipt),
+	}
+	if goesOn {
+		d.Notes = append(d.Notes, fmt.Sprintf("The fixer is asked to fix %s; its report follows.", plural(len(b.payload.IssuesToFix), "finding", "findings")))
+	} else {
+		d.Outcome, d.Reason = result.Outcome, c.inline(result.Reason)
+	}
+	if b.in.Request.FixOff != "" && result.Outcome != review.Converged {
+		d.Notes = append(d.Notes, c.inline(b.in.Request.FixOff))
 	}
 	if result.Consensus != nil {
 		v := b.verdict
 		d.Verdict = &v
 	}
 	silent := 0
-	for _, group := range b.groups {
+	for g, group := range b.groups {
 		f, shown := b.joined(c, group)
+		if slices.Contains(b.stuck, g) {
+			f.Reason = c.inline(b.stuckBecause(g))
+			d.Stuck = append(d.Stuck, f)
+			continue
+		}
 		if !shown {
 			silent++
 			continue
@@ -75,6 +85,19 @@ func (b *bench) joined(c cleaner, group []int) (report.Finding, bool) {
 	slices.Sort(f.By)
 	f.By = slices.Compact(f.By)
 	return f, shown
+}
+
+// stuckBecause says what the fixer claimed of a finding that is back.
+func (b *bench) stuckBecause(g int) string {
+	t := b.tracked[g]
+	why := fmt.Sprintf("reported fixed in round %d, found again in round %d", t.FixedIn, b.in.Round)
+	if t.Claim != nil && t.Claim.Commit != "" {
+		why = fmt.Sprintf("reported fixed in round %d by commit %s, found again in round %d", t.FixedIn, short(t.Claim.Commit), b.in.Round)
+	}
+	if b.findings[b.groups[g][0]].Source.Type != "agent" {
+		why += "; if it is done, resolve the conversation"
+	}
+	return why
 }
 
 // cleaner sanitizes the fields of one report.

@@ -34,10 +34,15 @@ const (
 
 // checker verifies findings against the files of a snapshot, reading each file once.
 type checker struct {
-	history History
+	history reader
 	snap    Snapshot
 	changed map[string]review.BriefFile
 	cache   map[string]checkedFile
+}
+
+// reader is the part of History that evidence needs.
+type reader interface {
+	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
 }
 
 type checkedFile struct {
@@ -46,7 +51,7 @@ type checkedFile struct {
 	exists bool
 }
 
-func newChecker(h History, snap Snapshot) *checker {
+func newChecker(h reader, snap Snapshot) *checker {
 	c := &checker{history: h, snap: snap, changed: map[string]review.BriefFile{}, cache: map[string]checkedFile{}}
 	for _, f := range snap.Brief.Files {
 		c.changed[f.Path] = f

@@ -19,12 +19,23 @@ type Inputs struct {
 	Round    int      `json:"round"`
 	Snapshot Snapshot `json:"snapshot"`
 	Heard    []Heard  `json:"heard"`
+	// Earlier are the findings of earlier rounds, at their places in this round's head.
+	Earlier []Tracked `json:"earlier,omitempty"`
+	// Written are the lines at this round's head that fixes of this run wrote.
+	Written []Written `json:"written,omitempty"`
+	// Past is what the earlier rounds came to, oldest first.
+	Past []review.RoundResult `json:"past,omitempty"`
 }
 
 // Judgement is what one round comes to.
 type Judgement struct {
 	Inputs Inputs
 	Result review.RunResult
+	// GoesOn is true when the fixer is to be asked with Payload; Result then says how the run would end without it.
+	GoesOn  bool
+	Payload review.FixPayload
+	// Tracked is what the next round has to know of this one and those before.
+	Tracked []Tracked
 	// Report is the Markdown body, not yet sanitized as a whole.
 	Report string
 }
@@ -38,23 +49,37 @@ func Judge(in Inputs) Judgement {
 	b := bench{in: in, rules: map[string]bool{}}
 	b.hearReviewers()
 	b.hearComments()
+	b.tagCauses()
 	b.groups = identity.Join(b.findings)
+	b.follow()
 	counted, distinct := b.supported()
 	b.verdict = consensus.Decide(counted, b.comments.ReviewState)
 	b.verdict.Distinct = distinct
 	b.saySupport()
 	b.receipt = b.makeReceipt()
 	outcome, reason := b.outcome()
+	goesOn := false
+	if outcome == review.ChangesRequested {
+		outcome, reason, goesOn = b.converge(reason)
+	}
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: outcome, Reason: reason,
 		Round: in.Round, Rules: b.verdict.Rules, Issues: b.verdict.Issues, Distinct: b.verdict.Distinct,
 		Findings: b.findings, Unsupported: b.unsupported, Unverified: b.unverified, Receipt: b.receipt, Comments: []string{}, Started: in.Request.Started,
+		Stuck: []review.Finding{},
 	}
 	if b.speaks(outcome) {
 		word := string(b.verdict.Consensus)
 		result.Consensus = &word
 	}
-	return Judgement{Inputs: in, Result: result, Report: b.report(result)}
+	for _, g := range b.stuck {
+		result.Stuck = append(result.Stuck, b.findings[b.groups[g][0]])
+	}
+	result.Rounds = append(slices.Clone(in.Past), review.RoundResult{
+		Round: in.Round, Head: in.Snapshot.Range.Head, Consensus: result.Consensus, Issues: result.Issues, Distinct: result.Distinct,
+		Stuck: len(b.stuck), Introduced: b.introduced, Agents: b.receipt.Agents,
+	})
+	return Judgement{Inputs: in, Result: result, GoesOn: goesOn, Payload: b.payload, Tracked: b.tracked, Report: b.report(result, goesOn)}
 }
 
 // bench gathers the pieces of one judgement.
@@ -70,8 +95,19 @@ type bench struct {
 	notes       []string
 	verdict     review.Verdict
 	groups      [][]int
-	receipt     review.Receipt
-	complete    int
+	// counts says, by index in findings, whether a finding counts for the verdict.
+	counts   []bool
+	receipt  review.Receipt
+	complete int
+
+	// same is the earlier finding each group is, -1 for a new one; stuck and fresh are groups that came back after a fix, and
+	// new ones on lines a fix wrote, of the weight introduced (design 6).
+	same         []int
+	stuck, fresh []int
+	introduced   int
+	diverging    string
+	tracked      []Tracked
+	payload      review.FixPayload
 }
 
 // hearReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make
@@ -232,7 +268,7 @@ func (b *bench) outOf() string {
 // speaks reports whether the verdict may be shown. A review that is not complete may ask for changes, never approve.
 func (b *bench) speaks(o review.Outcome) bool {
 	switch o {
-	case review.Converged, review.ChangesRequested:
+	case review.Converged, review.ChangesRequested, review.Stuck, review.Diverging:
 		return true
 	case review.Partial, review.Budget:
 		return b.verdict.Consensus != review.Approve
@@ -279,16 +315,6 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-// superseded is the end of a run whose pull request moved on.
-func superseded(req Request, snap Snapshot, newer string) review.RunResult {
-	return review.RunResult{
-		Run: req.Run, Target: req.Target, URL: snap.PR.URL, Outcome: review.Superseded,
-		Reason: fmt.Sprintf("the head is now %s, not %s: start a new run", short(newer), short(req.Head)), Round: 1,
-		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Comments: []string{}, Started: req.Started,
-		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: req.Head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},
-	}
 }
 
 // short abbreviates an object id for people.

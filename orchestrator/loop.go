@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prloop/prloop/review"
 )
 
-// Loop runs reviews. All parts must be set, except Forge, Poster and Outbox, which a local range does not need.
+// Loop runs reviews and fixes. All parts must be set, except Forge, Poster and Outbox, which a local range does not need,
+// and Bench, which is needed when requests have a FixPlan.
 type Loop struct {
 	Forge   Forge
 	Poster  Poster
@@ -18,6 +20,7 @@ type Loop struct {
 	History History
 	Briefer Briefer
 	Agents  Asker
+	Bench   Workbench
 	Record  Recorder
 	// Emit receives the news of the run; it may be called from several goroutines at once.
 	Emit func(review.Event)
@@ -38,49 +41,123 @@ type Loop struct {
 // errWallTime is the cause of a run that ran out of wall time.
 var errWallTime = errors.New("the run's wall time is used up")
 
-// Run takes one request to its end. An error means that the run could not go on (GitHub refused, git failed, the process
-// was told to stop); every judgement about the code is a result. The last step stores the result, so that running a
-// finished request again returns the same one.
+// progress is what the rounds so far leave to the next one. It is made anew from stored results when a run is resumed.
+type progress struct {
+	round int
+	// head is the commit the round is about; before is the one the round before was about.
+	head, before string
+	tracked      []Tracked
+	past         []review.RoundResult
+	urls         []string
+	// spent is the time agents and verify commands took, those side by side counted once. Time between a stop and its
+	// resumption is nobody's.
+	spent time.Duration
+}
+
+// Run takes one request to its end: rounds of review, verdict and fix (design 1). An error means that the run could not go
+// on (GitHub refused, git failed, the process was told to stop); every judgement about the code is a result. The last step
+// stores the result, so that running a finished request again returns the same one.
 func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunResult, error) {
-	const round = 1
-	snap, err := doJSON(ctx, steps, fmt.Sprintf("round %d: snapshot", round), func(ctx context.Context) (Snapshot, error) {
-		l.say("reading the pull request, its diff and its discussion")
-		snap, err := l.snapshot(ctx, req)
+	p := progress{round: 1, head: req.Head}
+	for {
+		result, goesOn, err := l.round(ctx, steps, req, &p)
 		if err != nil {
-			return snap, err
+			return review.RunResult{}, err
 		}
-		return snap, l.save(ctx, req, fmt.Sprintf("round-%d/snapshot.json", round), redactSnapshot(snap))
+		result.Comments = slices.Clone(p.urls)
+		if !goesOn {
+			return l.finish(ctx, steps, req, result)
+		}
+		p.round++
+	}
+}
+
+// round is one pass of review, verdict and, unless that ends the run, fix.
+func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress) (review.RunResult, bool, error) {
+	none := review.RunResult{}
+	facts, err := doJSON(ctx, steps, fmt.Sprintf("round %d: snapshot", p.round), func(ctx context.Context) (facts, error) {
+		l.say("reading the pull request, its diff and its discussion")
+		return l.facts(ctx, req, *p)
 	})
 	if err != nil {
-		return review.RunResult{}, err
+		return none, false, err
 	}
+	snap := facts.Snapshot
 	if snap.Superseded != "" {
-		return l.finish(ctx, steps, req, superseded(req, snap, snap.Superseded))
+		return superseded(req, *p, snap.PR.URL, snap.Superseded), false, nil
 	}
-	var heard []Heard
+	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past}
 	if reviewable(snap.Brief) {
-		if heard, err = l.askAll(ctx, steps, req, round, snap); err != nil {
-			return review.RunResult{}, err
+		if in.Heard, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
+			return none, false, err
 		}
 	}
-	judged := Judge(Inputs{Request: req, Round: round, Snapshot: snap, Heard: heard})
-	result := judged.Result
+	p.spent += slowest(in.Heard)
+	judged := Judge(in)
+	p.tracked, p.past, p.before = judged.Tracked, judged.Result.Rounds, p.head
 	if !req.Target.Local() && !req.DryRun {
 		l.say("posting the report")
-		urls, newer, err := l.publish(ctx, steps, req, round, snap, judged.Report)
+		urls, newer, err := l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
 		if err != nil {
-			return review.RunResult{}, err
+			return none, false, err
 		}
+		p.urls = append(p.urls, urls...)
 		if newer != "" {
-			result = superseded(req, snap, newer)
+			return superseded(req, *p, snap.PR.URL, newer), false, nil
 		}
-		result.Comments = urls
 	}
-	if err := l.keep(ctx, steps, req, round, judged); err != nil {
-		return review.RunResult{}, err
+	if err := l.keep(ctx, steps, req, p.round, judged); err != nil {
+		return none, false, err
 	}
-	return l.finish(ctx, steps, req, result)
+	if !judged.GoesOn {
+		return judged.Result, false, nil
+	}
+	return l.mend(ctx, steps, req, judged, p)
 }
+
+// facts is a snapshot with what earlier rounds left, at its head.
+type facts struct {
+	Snapshot Snapshot  `json:"snapshot"`
+	Earlier  []Tracked `json:"earlier,omitempty"`
+	Written  []Written `json:"written,omitempty"`
+}
+
+func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error) {
+	snap, err := l.snapshot(ctx, req, p.head)
+	if err != nil || snap.Superseded != "" {
+		return facts{Snapshot: snap}, err
+	}
+	f := facts{Snapshot: snap, Earlier: p.tracked}
+	if p.before != "" {
+		d, err := l.History.Diff(ctx, p.before, snap.Range.Head)
+		if err != nil {
+			return f, err
+		}
+		f.Earlier = place(p.tracked, d)
+	}
+	for _, past := range p.past {
+		if past.Fix == nil || past.Fix.Head == "" {
+			continue
+		}
+		lines, err := l.written(ctx, past.Fix.Base, past.Fix.Commits, snap.Range.Head)
+		if err != nil {
+			return f, err
+		}
+		f.Written = append(f.Written, lines...)
+	}
+	return f, l.save(ctx, req, fmt.Sprintf("round-%d/snapshot.json", p.round), redactSnapshot(snap))
+}
+
+// slowest is how long agents side by side took.
+func slowest(heard []Heard) time.Duration {
+	var d time.Duration
+	for _, h := range heard {
+		d = max(d, seconds(h.Answer.Receipt.Seconds))
+	}
+	return d
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // keep writes the artifacts a person reads: review.md, and the inputs `prloop replay` judges again.
 func (l *Loop) keep(ctx context.Context, steps Steps, req Request, round int, judged Judgement) error {
@@ -88,7 +165,13 @@ func (l *Loop) keep(ctx context.Context, steps Steps, req Request, round int, ju
 		if err := l.save(ctx, req, fmt.Sprintf("round-%d/inputs.json", round), judged.Inputs); err != nil {
 			return false, err
 		}
-		return true, l.Record.Save(ctx, req.Run, "review.md", []byte(judged.Report))
+		if err := l.Record.Save(ctx, req.Run, fmt.Sprintf("round-%d/review.md", round), []byte(judged.Report)); err != nil {
+			return false, err
+		}
+		if err := l.Record.Save(ctx, req.Run, "review.md", []byte(judged.Report)); err != nil {
+			return false, err
+		}
+		return true, l.Record.Round(ctx, judged.Result)
 	})
 	return err
 }
@@ -105,6 +188,21 @@ func (l *Loop) finish(ctx context.Context, steps Steps, req Request, result revi
 		}
 		return result, l.Record.Finish(ctx, result)
 	})
+}
+
+// superseded is the end of a run whose pull request moved on.
+func superseded(req Request, p progress, url, newer string) review.RunResult {
+	r := review.RunResult{
+		Run: req.Run, Target: req.Target, URL: url, Outcome: review.Superseded,
+		Reason: fmt.Sprintf("the head is now %s, not %s: start a new run", short(newer), short(p.head)), Round: p.round,
+		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Started: req.Started,
+		Rounds: p.past, Comments: []string{},
+		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: p.head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},
+	}
+	if r.Rounds == nil {
+		r.Rounds = []review.RoundResult{}
+	}
+	return r
 }
 
 func (l *Loop) emit(e review.Event) {

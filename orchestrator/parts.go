@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -57,15 +58,24 @@ type Posting struct {
 	Nonce string
 	Run   string
 	Round int
+	// Op is OpReport or OpFix: a round has one of each.
+	Op string
 	// Part counts from 1 to Parts.
 	Part, Parts int
-	PR          review.PullRequest
-	Body        sanitize.Text
+	// PR is the pull request, with the head the text is about.
+	PR   review.PullRequest
+	Body sanitize.Text
 	// SentAt is zero until the first call was about to be made.
 	SentAt time.Time
 	// URL is set once the comment is known to exist.
 	URL string
 }
+
+// The two kinds of reports of a round.
+const (
+	OpReport = "report"
+	OpFix    = "fix"
+)
 
 // History is what the loop reads from git: prloop's own repository, never a folder an agent could write (design 3.6).
 type History interface {
@@ -73,6 +83,8 @@ type History interface {
 	Pin(ctx context.Context, target review.Target, pr review.PullRequest, checkout string) (Range, error)
 	// ReadFile reads a file at a commit. A file that does not exist there is an error that wraps fs.ErrNotExist.
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
+	// Diff compares two commits.
+	Diff(ctx context.Context, base, head string) (*diff.Diff, error)
 }
 
 // Range names the commits of a snapshot by full object id.
@@ -99,6 +111,7 @@ type Asker interface {
 type Answer struct {
 	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
 	Comments *review.CommentsResult `json:"comments,omitempty"`
+	Fix      *review.FixResult      `json:"fix,omitempty"`
 	Receipt  review.AgentReceipt    `json:"receipt"`
 	// Log is the tail of the child's standard error.
 	Log string `json:"log,omitempty"`
@@ -108,6 +121,63 @@ type Answer struct {
 type Recorder interface {
 	// Save writes one file of the run's artifact folder.
 	Save(ctx context.Context, run, name string, data []byte) error
+	// Round stores what one round came to.
+	Round(ctx context.Context, result review.RunResult) error
 	// Finish stores the run's end.
 	Finish(ctx context.Context, result review.RunResult) error
+}
+
+// Workbench is where the fixer works, and the one way its work leaves it (design 3.6).
+type Workbench interface {
+	// Fix asks the fixer in a private clone and takes out what it made, checked by the push policy. An error is the disk or
+	// git; what the fixer does wrong stands in the result.
+	Fix(ctx context.Context, order FixOrder, emit func(review.Event)) (FixWork, error)
+	// Verify runs commands on the tree of a commit, without network and credentials, one result for each.
+	Verify(ctx context.Context, commit string, commands []string) ([]review.Check, error)
+	// Push moves the pull request's branch from one commit to another, if it still stands there. It may be repeated.
+	Push(ctx context.Context, pr review.PullRequest, from, to string) (Pushed, error)
+	// Patch is the change between two commits as text that `git apply` reads.
+	Patch(ctx context.Context, from, to string) (string, error)
+}
+
+// FixOrder is one try of the fixer.
+type FixOrder struct {
+	Run  string
+	Plan AgentPlan
+	Task review.Task
+	// Round and Try count from 1.
+	Round, Try int
+	// Reviewed is the head the findings are about; From the commit to work on, which is Reviewed or what the fixer made of it
+	// in a try before.
+	Reviewed, From string
+	// Allow are globs of protected paths the operator opened.
+	Allow []string
+	// PRFiles and PRLines are the size of the pull request's own change, for the scope brake (design 6).
+	PRFiles, PRLines int
+	// At is the date of the commits: the same for every try, so that a repeated one makes the same commits.
+	At time.Time
+}
+
+// FixWork is what came out of the bench.
+type FixWork struct {
+	Answer Answer `json:"answer"`
+	// Tip is the commit that may be verified and pushed; empty when nothing was changed, or nothing was let through.
+	Tip string `json:"tip,omitempty"`
+	// Commits are all from the reviewed head to Tip, oldest first.
+	Commits  []review.FixCommit `json:"commits"`
+	Refusals []review.Refusal   `json:"refusals,omitempty"`
+	// Tests are the tests the fix deletes, skips or weakens, in words.
+	Tests        []string `json:"tests,omitempty"`
+	Files, Lines int
+	Notes        []string `json:"notes,omitempty"`
+}
+
+// Pushed is what became of a push. At most one of Head and Refused is set when the commit is not there.
+type Pushed struct {
+	// Done is true when the branch stands at our commit.
+	Done bool `json:"done"`
+	// Head is the commit the branch stands at instead: somebody else pushed.
+	Head string `json:"head,omitempty"`
+	// Refused says why the server did not take it, such as a protected branch.
+	Refused string `json:"refused,omitempty"`
 }

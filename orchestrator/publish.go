@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -32,26 +33,37 @@ type posted struct {
 // refused is the optional ability of a posting error to say that nothing was posted for certain.
 type refused interface{ Refused() bool }
 
+// saying is one report on its way out.
+type saying struct {
+	round int
+	// op is OpReport or OpFix.
+	op string
+	// pr is the pull request with the head the report is about.
+	pr review.PullRequest
+	// body is the Markdown, not yet sanitized as a whole.
+	body string
+}
+
 // publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (security 6.1).
 // newerHead is set when the pull request moved on and the rest was therefore not said.
-func (l *Loop) publish(ctx context.Context, steps Steps, req Request, round int, snap Snapshot, body string) (urls []string, newerHead string, err error) {
-	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: draw nonce", round), func(context.Context) (string, error) {
+func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) (urls []string, newerHead string, err error) {
+	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: name the %s", s.round, s.op), func(context.Context) (string, error) {
 		return l.Nonce(), nil
 	})
 	if err != nil {
 		return nil, "", err
 	}
-	texts, err := l.seal(req, round, body, nonce)
+	texts, err := l.seal(req, s.round, s.body, nonce)
 	if err != nil {
-		return nil, "", fmt.Errorf("sanitize report for round %d: %w", round, err)
+		return nil, "", fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)
 	}
 	for i, text := range texts {
-		p := Posting{Nonce: nonce, Run: req.Run, Round: round, Part: i + 1, Parts: len(texts), PR: snap.PR, Body: text}
-		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post part %d", round, p.Part), func(ctx context.Context) (posted, error) {
+		p := Posting{Nonce: nonce, Run: req.Run, Round: s.round, Op: s.op, Part: i + 1, Parts: len(texts), PR: s.pr, Body: text}
+		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post %s part %d", s.round, s.op, p.Part), func(ctx context.Context) (posted, error) {
 			return l.post(ctx, p)
 		})
 		if err != nil {
-			return urls, "", fmt.Errorf("post report for round %d: %w", round, err)
+			return urls, "", fmt.Errorf("post the %s of round %d: %w", s.op, s.round, err)
 		}
 		if done.NewerHead != "" {
 			return urls, done.NewerHead, nil

@@ -134,7 +134,7 @@ func TestPublishPostsExactlyOnce(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			w := &world{now: time.Unix(1_800_000_000, 0), head: headSHA, fault: c.fault}
 			in := round()
-			urls, newer, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+			urls, newer, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
 			if (err != nil) != c.wantError || newer != "" {
 				t.Fatalf("err %v, newer head %q", err, newer)
 			}
@@ -158,10 +158,10 @@ func TestPublishAfterACrashFindsItsOwnComment(t *testing.T) {
 	w.fault = []func(*world, string) (string, error){crash}
 	func() {
 		defer func() { _ = recover() }()
-		_, _, _ = w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+		_, _, _ = w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
 	}()
 	w.now = w.now.Add(time.Hour)
-	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
 	if err != nil || len(w.comments) != 1 || len(urls) != 1 {
 		t.Fatalf("%d comments, urls %v, err %v; want the one that was there", len(w.comments), urls, err)
 	}
@@ -174,7 +174,7 @@ func TestPublishIgnoresForgedCopies(t *testing.T) {
 		w.comments = append(w.comments, review.Comment{ID: "C1", URL: "forged", Author: review.Person{Login: "mallory", ID: 7}, Body: body, UpdatedAt: w.now})
 		return "", errors.New("HTTP 502")
 	}}
-	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
 	if err != nil || len(urls) != 1 || urls[0] == "forged" {
 		t.Fatalf("urls %v, err %v: a stranger's copy of our comment was taken for ours (security T34)", urls, err)
 	}
@@ -183,7 +183,7 @@ func TestPublishIgnoresForgedCopies(t *testing.T) {
 func TestPublishSaysNothingAboutAnOldHead(t *testing.T) {
 	w := &world{now: time.Unix(1_800_000_000, 0), head: baseSHA}
 	in := round()
-	urls, newer, err := w.loop().publish(t.Context(), inline{}, in.Request, 1, in.Snapshot, "report")
+	urls, newer, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
 	if err != nil || newer != baseSHA || len(urls) != 0 || w.calls != 0 {
 		t.Fatalf("urls %v, newer %q, err %v after %d calls; want nothing posted", urls, newer, err, w.calls)
 	}

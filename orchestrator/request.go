@@ -44,6 +44,30 @@ type Request struct {
 	Isolation string `json:"isolation,omitempty"`
 	// Context is what the brief is built by, as the wiring resolved it from configuration.
 	Context ContextOptions `json:"context"`
+	// Rounds is the most rounds of the run, 1 to 3; 0 means 3, the cap of the review loop spec.
+	Rounds int `json:"rounds,omitempty"`
+	// Fix is how findings are fixed; nil when nothing is to be fixed.
+	Fix *FixPlan `json:"fix,omitempty"`
+	// FixOff says, in a sentence for the report, why a run that could fix does not; empty when Fix is set, or when nobody
+	// asked for it.
+	FixOff string `json:"fixOff,omitempty"`
+}
+
+// FixPlan is who fixes, what a fix has to pass, and where it may go.
+type FixPlan struct {
+	Agent AgentPlan `json:"agent"`
+	// Verify are the commands, as shell lines, that have to pass before a fix is pushed and again after it.
+	Verify []string `json:"verify,omitempty"`
+	// Detected is true when the repository configures no commands and these were found in its files; those that fail on the
+	// reviewed head already then bind nobody.
+	Detected bool `json:"detected,omitempty"`
+	// Allow are globs of protected paths the operator opened.
+	Allow []string `json:"allow,omitempty"`
+	// PatchOnly says why nothing may be pushed to the pull request's branch, such as a fork without permission: the fix is
+	// then handed over as a patch. Empty when prloop may push.
+	PatchOnly string `json:"patchOnly,omitempty"`
+	// Silent is true when pushes with the credential in use start no CI (design 3.14).
+	Silent bool `json:"silent,omitempty"`
 }
 
 // ContextOptions are the settings of the brief that have to survive a restart.
@@ -70,6 +94,8 @@ type AgentPlan struct {
 }
 
 const (
+	// maxRounds is the hard cap of the review loop spec.
+	maxRounds        = 3
 	defaultThreshold = 5
 	defaultWallTime  = 30 * time.Minute
 )
@@ -116,6 +142,14 @@ func (r Request) minReviewers() int {
 		return min(r.MinReviewers, max(n, 1))
 	}
 	return n/2 + 1
+}
+
+// rounds is the cap on rounds.
+func (r Request) rounds() int {
+	if r.Rounds > 0 {
+		return min(r.Rounds, maxRounds)
+	}
+	return maxRounds
 }
 
 func (r Request) threshold() int {

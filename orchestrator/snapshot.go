@@ -22,15 +22,15 @@ type Snapshot struct {
 	Superseded string `json:"superseded,omitempty"`
 }
 
-// snapshot reads the facts of a round.
-func (l *Loop) snapshot(ctx context.Context, req Request) (Snapshot, error) {
+// snapshot reads the facts of a round at the head it is about.
+func (l *Loop) snapshot(ctx context.Context, req Request, head string) (Snapshot, error) {
 	var snap Snapshot
 	if !req.Target.Local() {
 		pr, err := l.Forge.PullRequest(ctx, req.Target.Repo, req.Target.PR)
 		if err != nil {
 			return snap, err
 		}
-		if pr.HeadSHA != req.Head {
+		if pr.HeadSHA != head {
 			return Snapshot{PR: pr, Superseded: pr.HeadSHA}, nil
 		}
 		snap.PR = pr

@@ -15,7 +15,7 @@ const kindStatic = "static"
 // voice. At the default of one voice that is every finding, the rule of the review loop spec (A6).
 func (b *bench) supported() (counted []review.Finding, distinct int) {
 	need := b.minSupport()
-	counts := make([]bool, len(b.findings))
+	b.counts = make([]bool, len(b.findings))
 	for _, group := range b.groups {
 		enough := len(group) >= need // a group holds at most one finding of each voice
 		for _, i := range group {
@@ -27,11 +27,11 @@ func (b *bench) supported() (counted []review.Finding, distinct int) {
 		}
 		distinct++
 		for _, i := range group {
-			counts[i] = true
+			b.counts[i] = true
 		}
 	}
 	for i, f := range b.findings {
-		if counts[i] {
+		if b.counts[i] {
 			counted = append(counted, f)
 		}
 	}

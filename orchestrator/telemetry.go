@@ -10,21 +10,29 @@ type Telemetry struct {
 	TokensUsed *int     `json:"tokens_used"`
 	CostUSD    *float64 `json:"cost_usd"`
 	// LatencyE2E is the whole run in seconds; LatencyLLM the time agents waited for models, added up.
-	LatencyE2E float64               `json:"latency_seconds_e2e"`
-	LatencyLLM float64               `json:"latency_seconds_llm"`
-	LLMCalls   int                   `json:"llm_calls"`
-	ToolCalls  int                   `json:"tool_calls"`
-	Models     []string              `json:"models"`
-	Agents     []review.AgentReceipt `json:"agents"`
+	LatencyE2E float64  `json:"latency_seconds_e2e"`
+	LatencyLLM float64  `json:"latency_seconds_llm"`
+	LLMCalls   int      `json:"llm_calls"`
+	ToolCalls  int      `json:"tool_calls"`
+	Models     []string `json:"models"`
+	// Agents are all who took part, round by round.
+	Agents []review.AgentReceipt `json:"agents"`
 }
 
 func telemetry(r review.RunResult) Telemetry {
 	t := Telemetry{
 		Run: r.Run, ReviewID: r.Receipt.ReviewID, Status: r.Receipt.Status, LatencyE2E: r.Seconds,
-		Models: []string{}, Agents: r.Receipt.Agents,
+		Models: []string{},
+	}
+	t.Agents = []review.AgentReceipt{}
+	for _, round := range r.Rounds {
+		t.Agents = append(t.Agents, round.Agents...)
+		if round.Fix != nil {
+			t.Agents = append(t.Agents, round.Fix.Agent)
+		}
 	}
 	tokens, cost, known := 0, 0.0, true
-	for _, a := range r.Receipt.Agents {
+	for _, a := range t.Agents {
 		u := a.Usage
 		t.LLMCalls += u.LLMCalls
 		t.ToolCalls += u.ToolCalls

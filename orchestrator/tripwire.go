@@ -20,6 +20,11 @@ func (l *Loop) tripwire(agent string, a Answer) error {
 	if c := a.Comments; c != nil {
 		texts, findings = append(texts, c.FullReport), c.PendingIssues
 	}
+	if f := a.Fix; f != nil {
+		for _, text := range writtenFix(f) {
+			texts = append(texts, *text)
+		}
+	}
 	for i := range findings {
 		for _, text := range written(&findings[i]) {
 			texts = append(texts, *text)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -64,4 +65,9 @@ func (h *history) ReadFile(ctx context.Context, commit, path string) ([]byte, er
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	return data, err
+}
+
+// Diff compares two commits.
+func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, error) {
+	return h.repo.Diff(ctx, base, head, git.DiffOptions{})
 }

@@ -25,15 +25,17 @@ func (r recorder) Save(_ context.Context, run, name string, data []byte) error {
 	return r.folder.Save(run, name, data)
 }
 
-func (r recorder) Finish(ctx context.Context, result review.RunResult) error {
+// Round keeps the verdict of a round. Saying it again replaces it.
+func (r recorder) Round(ctx context.Context, result review.RunResult) error {
 	verdict := review.Verdict{Issues: result.Issues, Distinct: result.Distinct, Rules: result.Rules}
 	if result.Consensus != nil {
 		verdict.Consensus = review.Conclusion(*result.Consensus)
 	}
 	round := store.Round{Run: result.Run, Number: result.Round, Verdict: verdict, Receipt: result.Receipt, Findings: result.Findings}
-	if err := r.store.SaveRound(ctx, round); err != nil {
-		return err
-	}
+	return r.store.SaveRound(ctx, round)
+}
+
+func (r recorder) Finish(ctx context.Context, result review.RunResult) error {
 	return r.store.FinishRun(ctx, result)
 }
 
@@ -44,13 +46,11 @@ type outbox struct {
 	policy sanitize.Policy
 }
 
-const opReport = "report"
-
 func entryNonce(p orchestrator.Posting) string { return fmt.Sprintf("%s-%d", p.Nonce, p.Part) }
 
 func (o outbox) Intend(ctx context.Context, p orchestrator.Posting) (orchestrator.Posting, error) {
 	e, err := o.store.Intent(ctx, store.Entry{
-		Nonce: entryNonce(p), Run: p.Run, Round: p.Round, Op: opReport, Part: p.Part, Parts: p.Parts,
+		Nonce: entryNonce(p), Run: p.Run, Round: p.Round, Op: p.Op, Part: p.Part, Parts: p.Parts,
 		Target: review.Target{Repo: p.PR.Repo, PR: p.PR.Number}, Head: p.PR.HeadSHA, Body: p.Body.String(),
 	})
 	if err != nil {

@@ -1,0 +1,111 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// maxPatchBytes is the largest patch that is kept and shown.
+const maxPatchBytes = 4 << 20
+
+// report posts what became of the round's fix. A fix that lost the race against somebody's push is reported on the commit
+// that won, naming both (security P10).
+func (j *fixing) report(ctx context.Context, fix review.FixOutcome, outcome review.Outcome, reason string) (urls []string, newer string, err error) {
+	l := j.loop
+	patch, err := j.patch(ctx, fix)
+	if err != nil {
+		return nil, "", err
+	}
+	body := fixReport(j.req, j.judged, fix, outcome, reason, patch)
+	if err := l.Record.Save(ctx, j.req.Run, j.file("fix.md"), []byte(body)); err != nil {
+		return nil, "", err
+	}
+	pr := j.judged.Inputs.Snapshot.PR
+	pr.HeadSHA = cmpOr(fix.NewerHead, cmpOr(fix.Head, fix.Base))
+	l.say("posting the fix report")
+	return l.publish(ctx, j.steps, j.req, saying{round: j.round, op: OpFix, pr: pr, body: body})
+}
+
+// patch is the fix as text when it could not be pushed, so that nothing of the work is lost; it is kept in the run's folder.
+func (j *fixing) patch(ctx context.Context, fix review.FixOutcome) (string, error) {
+	if j.tip == "" || fix.Head != "" {
+		return "", nil
+	}
+	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: keep the patch", j.round), func(ctx context.Context) (string, error) {
+		patch, err := j.loop.Bench.Patch(ctx, fix.Base, j.tip)
+		if err != nil {
+			return "", err
+		}
+		if len(patch) > maxPatchBytes {
+			return "", fmt.Errorf("the patch has %d bytes, over %d", len(patch), maxPatchBytes)
+		}
+		return patch, j.loop.Record.Save(ctx, j.req.Run, j.file("fix.patch"), []byte(patch))
+	})
+}
+
+func (j *fixing) file(name string) string { return fmt.Sprintf("round-%d/%s", j.round, name) }
+
+// keep writes the fix as an artifact, and what it cost beside what the review cost.
+func (j *fixing) keep(ctx context.Context, fix review.FixOutcome) error {
+	_, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: keep the fix", j.round), func(ctx context.Context) (bool, error) {
+		if err := j.loop.save(ctx, j.req, j.file("fix.json"), fix); err != nil {
+			return false, err
+		}
+		round := j.judged.Result
+		round.Receipt.Agents = append(slices.Clone(round.Receipt.Agents), fix.Agent)
+		return true, j.loop.Record.Round(ctx, round)
+	})
+	return err
+}
+
+// fixReport renders the fix report. Agents supply fields, the template owns the structure (security 7.1).
+func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome review.Outcome, reason, patch string) string {
+	c := cleaner{sanitize.Policy{Repo: req.Target.Repo}}
+	d := report.FixData{
+		Target: req.Target, Round: judged.Inputs.Round, Rounds: req.rounds(), Outcome: outcome, Reason: c.inline(reason),
+		State: report.FixState(fix.State), Base: fix.Base, Head: fix.Head, NewerHead: fix.NewerHead, Commits: fix.Commits,
+		Files: fix.Files, Lines: fix.Lines, Checks: c.checks(fix.Checks), PushedChecks: c.checks(fix.PushedChecks),
+		Refusals: fix.Refusals, Tests: c.lines(fix.Tests), Tries: fix.Tries, Notes: c.lines(fix.Notes),
+		GitHubToken: req.Fix.Silent && fix.State == review.FixPushed, Agent: c.receipt(review.Receipt{Agents: []review.AgentReceipt{fix.Agent}}).Agents[0],
+	}
+	if fix.State == review.FixPatch || fix.State == review.FixFailed || fix.State == review.FixRefused {
+		d.Notes = append(d.Notes, c.inline(fix.Reason))
+	}
+	if req.Fix.Detected && len(req.Fix.Verify) > 0 {
+		d.Notes = append(d.Notes, "No verify commands are configured; these were found in the repository's own files.")
+	}
+	if len(req.Fix.Verify) == 0 {
+		d.Notes = append(d.Notes, "Nothing was verified: no verify commands are configured, and none were found.")
+	}
+	titles := map[string]string{}
+	for _, f := range append(append([]review.Finding{}, judged.Payload.IssuesToFix...), judged.Payload.OptionalIssues...) {
+		titles[f.ID] = c.inline(f.Title)
+	}
+	if r := fix.Result; r != nil {
+		for _, f := range r.FixedIssues {
+			d.Fixed = append(d.Fixed, report.FixedItem{ID: f.FindingID, Title: titles[f.FindingID], Commit: f.CommitSHA, Text: c.inline(f.Description)})
+		}
+		for _, f := range r.RejectedIssues {
+			d.Rejected = append(d.Rejected, report.RejectedItem{ID: f.FindingID, Title: titles[f.FindingID], Reason: c.inline(f.Reason)})
+		}
+		d.Deferred = r.Summary.Deferred
+	}
+	if patch != "" {
+		d.Patch, d.PatchFile = report.Edits(sanitize.Redact(patch)), fmt.Sprintf("round-%d/fix.patch", judged.Inputs.Round)
+	}
+	return report.RenderFix(d)
+}
+
+func (c cleaner) checks(list []review.Check) []review.Check {
+	out := make([]review.Check, len(list))
+	for i, k := range list {
+		k.Log = sanitize.Redact(k.Log)
+		out[i] = k
+	}
+	return out
+}

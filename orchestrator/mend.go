@@ -1,0 +1,333 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+const (
+	// fixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (design 3.6).
+	fixTries = 3
+	// headWait is how long GitHub may take to show a pushed commit as the pull request's head.
+	headWait = time.Minute
+)
+
+// mend is the second half of a round: the fixer works, its work is checked, verified, pushed and reported. goesOn is true
+// when there is a new head to review.
+func (l *Loop) mend(ctx context.Context, steps Steps, req Request, judged Judgement, p *progress) (review.RunResult, bool, error) {
+	none := review.RunResult{}
+	result := judged.Result
+	job := &fixing{loop: l, steps: steps, req: req, judged: judged, progress: p}
+	fix, err := job.make(ctx)
+	if err != nil {
+		return none, false, err
+	}
+	if fix.State == "" { // the work is good
+		if fix, err = job.deliver(ctx, fix); err != nil {
+			return none, false, err
+		}
+	}
+	outcome, reason := job.ends(fix)
+	urls, newer, err := job.report(ctx, fix, outcome, reason)
+	if err != nil {
+		return none, false, err
+	}
+	fix.URLs = urls
+	p.urls = append(p.urls, urls...)
+	p.past = slices.Clone(p.past)
+	p.past[len(p.past)-1].Fix = &fix
+	result.Rounds = p.past
+	if err := job.keep(ctx, fix); err != nil {
+		return none, false, err
+	}
+	switch {
+	case newer != "":
+		p.head = cmpOr(fix.Head, p.head)
+		return superseded(req, *p, result.URL, newer), false, nil
+	case outcome == review.Superseded:
+		end := superseded(req, *p, result.URL, fix.NewerHead)
+		end.Reason = reason
+		return end, false, nil
+	case outcome != "":
+		result.Outcome, result.Reason = outcome, reason
+		return result, false, nil
+	}
+	p.tracked = claimed(p.tracked, fix, p.round)
+	p.head = fix.Head
+	return none, true, nil
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// fixing is one round's fix at work.
+type fixing struct {
+	loop   *Loop
+	steps  Steps
+	req    Request
+	judged Judgement
+	*progress
+	// tip is the commit to be pushed.
+	tip string
+}
+
+// make has the fixer work until its result passes policy and verification, or the tries are used up. State stays empty
+// when the work is good.
+func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
+	reviewed := j.judged.Inputs.Snapshot.Range.Head
+	fix := review.FixOutcome{Base: reviewed, Commits: []review.FixCommit{}}
+	from := reviewed
+	var setback *review.Setback
+	for try := 1; ; try++ {
+		fix.Tries = try
+		work, err := j.try(ctx, try, from, setback)
+		if err != nil {
+			return fix, err
+		}
+		j.spent += seconds(work.Answer.Receipt.Seconds)
+		taken(&fix, work, j.judged.Payload)
+		switch {
+		case work.Answer.Fix == nil:
+			fix.State, fix.Reason = review.FixFailed, cmpOr(work.Answer.Receipt.Reason, "the fixer gave no answer")
+			return fix, nil
+		case len(work.Refusals) > 0:
+			if try < fixTries {
+				from, setback = reviewed, &review.Setback{Try: try, Refusals: work.Refusals}
+				continue
+			}
+			fix.State, fix.Reason = review.FixRefused, "the push policy refuses it: "+rules(work.Refusals)
+			return fix, nil
+		case work.Tip == "":
+			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"
+			return fix, nil
+		}
+		checks, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), work.Tip, reviewed)
+		if err != nil {
+			return fix, err
+		}
+		fix.Checks = checks
+		bad := failing(checks)
+		if len(bad) == 0 {
+			j.tip = work.Tip
+			return fix, nil
+		}
+		if try == fixTries || unmendable(bad) {
+			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(bad)
+			return fix, nil
+		}
+		from, setback = work.Tip, &review.Setback{Try: try, Checks: bad}
+	}
+}
+
+// try is one question to the fixer.
+func (j *fixing) try(ctx context.Context, try int, from string, setback *review.Setback) (FixWork, error) {
+	l, in, plan := j.loop, j.judged.Inputs, j.req.Fix.Agent
+	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (FixWork, error) {
+		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
+		left := j.req.wallTime() - j.spent
+		task := l.task(j.req, j.round, plan, in.Snapshot)
+		task.HeadSHA = from
+		task.Fix, task.Setback, task.Claims = &j.judged.Payload, setback, claims(in.Earlier)
+		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {
+			return FixWork{}, err
+		}
+		limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
+		defer cancel()
+		work, err := l.Bench.Fix(limited, FixOrder{
+			Run: j.req.Run, Plan: plan, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
+			Allow: j.req.Fix.Allow, PRFiles: in.Snapshot.PR.ChangedFiles, PRLines: in.Snapshot.PR.Additions + in.Snapshot.PR.Deletions,
+			At: j.req.Started,
+		}, l.heardLive)
+		switch {
+		case ctx.Err() != nil:
+			return FixWork{}, context.Cause(ctx)
+		case err != nil && limited.Err() == nil:
+			return FixWork{}, err
+		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
+			work = FixWork{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: errWallTime.Error(), OutOf: "wall time"}}}
+		}
+		work.Answer.Receipt.Name, work.Answer.Receipt.Role, work.Answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
+		if err := j.guard(ctx, work); err != nil {
+			return FixWork{}, err
+		}
+		redactWork(&work)
+		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.answer.json", try)), work); err != nil {
+			return FixWork{}, err
+		}
+		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: work.Answer.Receipt.State, Message: work.Answer.Receipt.Reason})
+		return work, nil
+	})
+}
+
+// guard ends the run when the fixer's words or its commits carry a credential this process holds (security T30).
+func (j *fixing) guard(ctx context.Context, work FixWork) error {
+	name := j.req.Fix.Agent.Name
+	if err := j.loop.tripwire(name, work.Answer); err != nil {
+		return err
+	}
+	if work.Tip == "" {
+		return nil
+	}
+	d, err := j.loop.History.Diff(ctx, j.judged.Inputs.Snapshot.Range.Head, work.Tip)
+	if err != nil {
+		return err
+	}
+	if sanitize.Leaks(d.Raw(), sanitize.Policy{Known: j.loop.Secrets}) {
+		return fmt.Errorf("commits of %s: %w", name, sanitize.ErrKnownSecret)
+	}
+	return nil
+}
+
+// verify runs the commands on a commit. One that was only detected and fails on the reviewed head as well says nothing
+// about the fix and is set aside; one that was configured binds.
+func (j *fixing) verify(ctx context.Context, step, commit, reviewed string) ([]review.Check, error) {
+	plan := j.req.Fix
+	if len(plan.Verify) == 0 {
+		return nil, nil
+	}
+	checks, err := doJSON(ctx, j.steps, step, func(ctx context.Context) ([]review.Check, error) {
+		j.loop.say("verifying " + short(commit) + ": " + strings.Join(plan.Verify, ", "))
+		checks, err := j.loop.Bench.Verify(ctx, commit, plan.Verify)
+		if err != nil || !plan.Detected || len(failing(checks)) == 0 {
+			return checks, err
+		}
+		var again []string
+		for _, c := range failing(checks) {
+			again = append(again, c.Command)
+		}
+		before, err := j.loop.Bench.Verify(ctx, reviewed, again)
+		if err != nil {
+			return nil, err
+		}
+		for i := range checks {
+			for _, b := range before {
+				if b.Command == checks[i].Command && !b.Good() && !checks[i].Good() {
+					checks[i].State, checks[i].Log = review.CheckSkipped, "it does not pass on the reviewed head either"
+				}
+			}
+		}
+		return checks, nil
+	})
+	for _, c := range checks {
+		j.spent += seconds(c.Seconds)
+	}
+	return checks, err
+}
+
+// deliver pushes good work and verifies the pushed head, or hands it over as a patch.
+func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.FixOutcome, error) {
+	if why := j.req.Fix.PatchOnly; why != "" {
+		fix.State, fix.Reason = review.FixPatch, why
+		return fix, nil
+	}
+	pr := j.judged.Inputs.Snapshot.PR
+	pushed, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: push", j.round), func(ctx context.Context) (Pushed, error) {
+		j.loop.say("pushing " + short(j.tip) + " to " + pr.HeadRef)
+		got, err := j.loop.Bench.Push(ctx, pr, fix.Base, j.tip)
+		if err != nil || !got.Done {
+			return got, err
+		}
+		return got, j.seen(ctx, pr, fix.Base)
+	})
+	switch {
+	case err != nil:
+		return fix, fmt.Errorf("push the fix of round %d: %w", j.round, err)
+	case pushed.Head != "":
+		fix.State, fix.NewerHead = review.FixSuperseded, pushed.Head
+		fix.Reason = fmt.Sprintf("the branch moved from %s to %s while the fix was made", short(fix.Base), short(pushed.Head))
+		return fix, nil
+	case !pushed.Done:
+		fix.State, fix.Reason = review.FixPatch, "the server refuses the push: "+sanitize.Redact(pushed.Refused)
+		return fix, nil
+	}
+	fix.State, fix.Head = review.FixPushed, j.tip
+	fix.PushedChecks, err = j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), j.tip, fix.Base)
+	return fix, err
+}
+
+// seen waits until GitHub shows another head than the reviewed one: it updates pull requests a moment after the push.
+func (j *fixing) seen(ctx context.Context, pr review.PullRequest, reviewed string) error {
+	until := j.loop.Now().Add(headWait)
+	for {
+		now, err := j.loop.Forge.PullRequest(ctx, pr.Repo, pr.Number)
+		if err != nil {
+			return err
+		}
+		if now.HeadSHA != reviewed {
+			return nil
+		}
+		if j.loop.Now().After(until) {
+			return fmt.Errorf("pull request %d still shows %s as its head, %s after the push", pr.Number, short(reviewed), headWait)
+		}
+		if err := j.loop.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// ends names how the run ends with this fix; empty when it goes on.
+func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
+	switch fix.State {
+	case review.FixPushed:
+		if bad := failing(fix.PushedChecks); len(bad) > 0 {
+			return review.ChangesRequested, "the pushed fix does not pass: " + commandsOf(bad)
+		}
+		return "", ""
+	case review.FixSuperseded:
+		return review.Superseded, fix.Reason + ": start a new run"
+	case review.FixFailed:
+		if fix.Agent.OutOf != "" {
+			return review.Budget, fmt.Sprintf("the fixer's budget for %s ran out", fix.Agent.OutOf)
+		}
+		return review.ChangesRequested, "nothing was fixed: " + fix.Reason
+	case review.FixRefused:
+		if slices.ContainsFunc(fix.Refusals, func(r review.Refusal) bool { return r.Rule == ruleBrake }) {
+			return review.Diverging, "the fixes grow beyond the pull request: " + rules(fix.Refusals)
+		}
+		return review.ChangesRequested, "nothing was pushed: " + fix.Reason
+	case review.FixUnchanged:
+		if n := len(fix.Result.FixedIssues); n > 0 {
+			return review.Stuck, fmt.Sprintf("manual intervention required: the fixer reports %s fixed and changed nothing", plural(n, "finding", "findings"))
+		}
+		return review.ChangesRequested, "the fixer changed nothing: every finding was rejected"
+	case review.FixVerifyFailed:
+		return review.ChangesRequested, "nothing was pushed: the fix does not pass " + fix.Reason
+	}
+	return review.ChangesRequested, "the fix is handed over as a patch: " + fix.Reason
+}
+
+// ruleBrake is the push policy's name for a fix that is larger than the pull request warrants (design 6).
+const ruleBrake = "scope-brake"
+
+// claimed notes what the fixer said of each finding it was asked about.
+func claimed(tracked []Tracked, fix review.FixOutcome, round int) []Tracked {
+	out := slices.Clone(tracked)
+	for i := range out {
+		t := &out[i]
+		if t.ID == "" || t.Round != round {
+			continue
+		}
+		for _, f := range fix.Result.FixedIssues {
+			if f.FindingID == t.ID {
+				t.FixedIn = round
+				t.Claim = &review.Claim{FindingID: t.ID, Kind: review.ClaimFixed, Text: f.Description, Commit: f.CommitSHA}
+			}
+		}
+		for _, r := range fix.Result.RejectedIssues {
+			if r.FindingID == t.ID {
+				t.Claim = &review.Claim{FindingID: t.ID, Kind: review.ClaimRejected, Text: r.Reason}
+			}
+		}
+	}
+	return out
+}

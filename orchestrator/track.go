@@ -1,0 +1,188 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+)
+
+// Tracked is one distinct finding of an earlier round and what became of it, at its place in the head under review.
+type Tracked struct {
+	// Findings are the wordings of all who raised it. Their lines are mapped to the head of the round that reads this; a
+	// line that is gone is nil.
+	Findings []review.Finding `json:"findings"`
+	// Round is where it was last seen.
+	Round int `json:"round"`
+	// ID is what it was called when the fixer was asked; empty when the fixer was not.
+	ID string `json:"id,omitempty"`
+	// Claim is what the fixer said of it last.
+	Claim *review.Claim `json:"claim,omitempty"`
+	// FixedIn is the round whose fix is said to have mended it; 0 when the fixer never said so.
+	FixedIn int `json:"fixedIn,omitempty"`
+	// Stuck is true once it came back after it was reported fixed (design 6). It never turns false again.
+	Stuck bool `json:"stuck,omitempty"`
+	// Introduced is true when it stood on lines that a fix of this run wrote, and was new.
+	Introduced bool `json:"introduced,omitempty"`
+}
+
+// Written is a range of lines at the head that a fix commit of this run wrote.
+type Written struct {
+	File string `json:"file"`
+	// From and To are 1-based and inclusive.
+	From   int    `json:"from"`
+	To     int    `json:"to"`
+	Commit string `json:"commit"`
+}
+
+// place moves what is known of earlier rounds from one head to another.
+func place(tracked []Tracked, d *diff.Diff) []Tracked {
+	out := slices.Clone(tracked)
+	for i := range out {
+		out[i].Findings = slices.Clone(out[i].Findings)
+		for j := range out[i].Findings {
+			move(&out[i].Findings[j], d)
+		}
+	}
+	return out
+}
+
+func move(f *review.Finding, d *diff.Diff) {
+	if f.File == "" {
+		return
+	}
+	line := 1
+	if f.Line != nil {
+		line = *f.Line
+	}
+	file, at, ok := d.MapLine(f.File, line)
+	f.File = file
+	if f.Line == nil {
+		return
+	}
+	if f.LineEnd != nil {
+		_, end, still := d.MapLine(file, *f.LineEnd)
+		f.LineEnd = &end
+		if !still || end < at {
+			f.LineEnd = nil
+		}
+	}
+	f.Line = &at
+	if !ok { // where it would stand: near enough to ask whether it is still the same place
+		f.LineEnd = nil
+	}
+}
+
+// written lists the lines at head that the commits wrote and that are still there. commits stand oldest first and follow
+// on base.
+func (l *Loop) written(ctx context.Context, base string, commits []review.FixCommit, head string) ([]Written, error) {
+	var out []Written
+	parent := base
+	for _, c := range commits {
+		made, err := l.History.Diff(ctx, parent, c.SHA)
+		if err != nil {
+			return nil, fmt.Errorf("read fix commit %s: %w", short(c.SHA), err)
+		}
+		since, err := l.History.Diff(ctx, c.SHA, head)
+		if err != nil {
+			return nil, fmt.Errorf("follow fix commit %s: %w", short(c.SHA), err)
+		}
+		for i := range made.Files {
+			f := &made.Files[i]
+			for line := range f.Added() {
+				if file, at, ok := since.MapLine(f.Path, line.New); ok {
+					out = extend(out, Written{File: file, From: at, To: at, Commit: c.SHA})
+				}
+			}
+		}
+		parent = c.SHA
+	}
+	return out, nil
+}
+
+// extend adds a range, joined with the one before it where they touch.
+func extend(list []Written, w Written) []Written {
+	if n := len(list); n > 0 {
+		last := &list[n-1]
+		if last.File == w.File && last.Commit == w.Commit && last.To+1 == w.From {
+			last.To = w.To
+			return list
+		}
+	}
+	return append(list, w)
+}
+
+// wrote gives the commit of this run that wrote the lines of a finding, the newest when there are several.
+func wrote(f review.Finding, lines []Written) string {
+	if f.File == "" || f.Line == nil {
+		return ""
+	}
+	from, to := *f.Line, *f.Line
+	if f.LineEnd != nil {
+		to = max(to, *f.LineEnd)
+	}
+	commit := ""
+	for _, w := range lines {
+		if w.File == f.File && w.From <= to && from <= w.To {
+			commit = w.Commit
+		}
+	}
+	return commit
+}
+
+// again finds which earlier finding each group of this round is: -1 for a new one. All wordings take part, each at most
+// once, so that a finding is known by whatever reviewer worded it alike.
+func again(earlier []Tracked, findings []review.Finding, groups [][]int) []int {
+	var old []review.Finding
+	var owner []int
+	for i, t := range earlier {
+		for _, f := range t.Findings {
+			old, owner = append(old, f), append(owner, i)
+		}
+	}
+	of := make([]int, len(findings))
+	for i := range of {
+		of[i] = -1
+	}
+	for _, p := range identity.Match(old, findings, nil) {
+		of[p.B] = owner[p.A]
+	}
+	out := make([]int, len(groups))
+	for g, group := range groups {
+		out[g] = -1
+		for _, i := range group {
+			// One that was reported fixed decides: that it is back is what has to be known.
+			if t := of[i]; t >= 0 && (out[g] < 0 || earlier[t].FixedIn > 0 && earlier[out[g]].FixedIn == 0) {
+				out[g] = t
+			}
+		}
+	}
+	return out
+}
+
+// claims are what the fixer said in earlier rounds, in the order of the findings.
+func claims(tracked []Tracked) []review.Claim {
+	var out []review.Claim
+	for _, t := range tracked {
+		if t.Claim != nil {
+			out = append(out, *t.Claim)
+		}
+	}
+	return out
+}
+
+// earlierFindings is one wording of each finding of earlier rounds.
+func earlierFindings(tracked []Tracked) []review.Finding {
+	var out []review.Finding
+	for _, t := range tracked {
+		f := t.Findings[0]
+		if t.ID != "" {
+			f.ID = t.ID // what the claims call it
+		}
+		out = append(out, f)
+	}
+	return out
+}
