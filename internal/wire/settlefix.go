@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/prloop/prloop/review"
+)
+
+// notFixed begins the reasons prloop writes itself for findings a fixer left without a word (design 3.5).
+const notFixed = "not fixed: "
+
+// SettleFix holds a fixer's answer to the invariant of A5 (design 3.5): in what it returns each id of payload.IssuesToFix
+// stands exactly once, as fixed or rejected, in the payload's order; nothing else stands there, and the counts are those of
+// the lists. Ids that were not to be fixed are dropped, of two entries with one id the first is kept, and a finding that is
+// said to be both fixed and rejected, or neither, is not fixed. Deferred counts the optional issues that were left. r is not
+// changed; nil is the answer of a fixer that gave none. Names agents chose are shortened and escaped in the notes.
+func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult, []string) {
+	if r == nil {
+		return NotFixed(payload, "the fixer gave no answer"), nil
+	}
+	out := review.FixResult{
+		Agent: r.Agent, PRNumber: payload.PRNumber, FixedIssues: []review.FixedIssue{}, RejectedIssues: []review.RejectedIssue{},
+		Commits: append([]review.FixCommit{}, r.Commits...),
+	}
+	var notes Notes
+	s := settlement{notes: &notes, optional: map[string]bool{}, asked: map[string]bool{}}
+	for _, f := range payload.IssuesToFix {
+		s.asked[f.ID] = true
+	}
+	for _, f := range payload.OptionalIssues {
+		s.optional[f.ID] = !s.asked[f.ID]
+	}
+	fixed := map[string]review.FixedIssue{}
+	for _, f := range r.FixedIssues {
+		if _, twice := fixed[f.FindingID]; s.takes("fixed", f.FindingID, twice) {
+			fixed[f.FindingID] = f
+		}
+	}
+	rejected := map[string]review.RejectedIssue{}
+	for _, f := range r.RejectedIssues {
+		if _, twice := rejected[f.FindingID]; s.takes("rejected", f.FindingID, twice) {
+			rejected[f.FindingID] = f
+		}
+	}
+	done := map[string]bool{}
+	for _, finding := range payload.IssuesToFix {
+		id := finding.ID
+		if done[id] {
+			continue
+		}
+		done[id] = true
+		f, isFixed := fixed[id]
+		no, isRejected := rejected[id]
+		switch {
+		case isFixed && isRejected:
+			notes.add("%s is said to be fixed and rejected", short(id))
+			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: notFixed + "the fixer says both that it fixed and that it rejects it"})
+		case isFixed:
+			out.FixedIssues = append(out.FixedIssues, f)
+		case isRejected:
+			out.RejectedIssues = append(out.RejectedIssues, no)
+		default:
+			notes.add("nothing is said about %s", short(id))
+			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: notFixed + "the fixer did not say what became of it"})
+		}
+	}
+	left := 0
+	for _, f := range payload.OptionalIssues {
+		if _, ok := fixed[f.ID]; !ok {
+			left++
+		}
+	}
+	out.Summary = review.FixSummary{Fixed: len(out.FixedIssues), Rejected: len(out.RejectedIssues), Deferred: left}
+	if claimed := r.Summary; claimed != out.Summary {
+		notes.add("summary: claimed %d fixed, %d rejected and %d deferred, counted %d, %d and %d",
+			claimed.Fixed, claimed.Rejected, claimed.Deferred, out.Summary.Fixed, out.Summary.Rejected, out.Summary.Deferred)
+	}
+	return out, notes
+}
+
+// NotFixed is the answer recorded for a fixer whose work as a whole came to nothing: every finding is not fixed, for one
+// reason.
+func NotFixed(payload review.FixPayload, reason string) review.FixResult {
+	out := review.FixResult{
+		Agent: string(review.RoleFixer), PRNumber: payload.PRNumber, FixedIssues: []review.FixedIssue{}, RejectedIssues: []review.RejectedIssue{}, Commits: []review.FixCommit{},
+	}
+	done := map[string]bool{}
+	for _, f := range payload.IssuesToFix {
+		if !done[f.ID] {
+			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: notFixed + reason})
+		}
+		done[f.ID] = true
+	}
+	out.Summary = review.FixSummary{Rejected: len(out.RejectedIssues), Deferred: len(payload.OptionalIssues)}
+	return out
+}
+
+// settlement knows what was asked for.
+type settlement struct {
+	asked, optional map[string]bool
+	notes           *Notes
+}
+
+// takes reports whether an entry counts for anything, and notes why it does not.
+func (s settlement) takes(list, id string, twice bool) bool {
+	switch {
+	case twice:
+		s.notes.add("%s is listed as %s twice", short(id), list)
+		return false
+	case s.optional[id]:
+		if list == "fixed" {
+			s.notes.add("%s was optional and is said to be fixed too", short(id))
+		}
+		return true
+	case !s.asked[id]:
+		s.notes.add("%s was not asked for", short(id))
+		return false
+	}
+	return true
+}
+
+// SalvageFix reads a fixer's answer that DecodeFix refuses for its list of ids alone, so that SettleFix can keep what is
+// clear in it. Nil when anything else is wrong with it.
+func SalvageFix(data []byte) (*review.FixResult, Notes) {
+	r, notes, err := decode[review.FixResult]("fix-result", data, options{})
+	if err != nil {
+		return nil, nil
+	}
+	for _, f := range settleFix(&r, &notes) {
+		notes.add("%s", fmt.Sprint(f))
+	}
+	return &r, notes
+}
