@@ -34,6 +34,7 @@ var settingFlags = []struct{ flag, key, usage string }{
 	{"base-url", "base_url", "OpenAI-compatible endpoint `URL` (OPENAI_BASE_URL)"},
 	{"threshold", "problem_score_threshold", "lowest `SCORE`, 1-10, that is posted"},
 	{"min-reviewers", "min_reviewers", "complete answers a verdict needs, `N` of all"},
+	{"rounds", "rounds", "rounds of review at most, `N` from 1 to 3"},
 	{"max-wall-time", "limits.max_wall_time_seconds", "`SECONDS` one agent may take"},
 	{"max-cost", "limits.max_cost_usd", "`DOLLARS` one agent may spend"},
 }
@@ -60,6 +61,9 @@ func runCommand(p *Proc) *cobra.Command {
 					o.settings = append(o.settings, config.Given{Key: s.key, Value: f.Value.String(), From: "--" + s.flag})
 				}
 			}
+			if noFix {
+				o.settings = append(o.settings, config.Given{Key: "fixer", Value: config.UseNone, From: "--no-fix"})
+			}
 			return p.run(c.Context(), o)
 		},
 	}
@@ -70,7 +74,7 @@ func runCommand(p *Proc) *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
 	f.BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
-	f.BoolVar(&noFix, "no-fix", false, "review only; nothing is fixed yet, so this changes nothing")
+	f.BoolVar(&noFix, "no-fix", false, "review only: nobody fixes what is found")
 	f.StringVar(&o.keyFile, "api-key-file", "", "read the endpoint's key from `FILE`, - for standard input (OPENAI_API_KEY)")
 	for _, s := range settingFlags {
 		f.String(s.flag, "", s.usage)

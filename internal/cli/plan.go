@@ -8,6 +8,7 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -29,6 +30,29 @@ func plan(s config.Settings, target review.Target, dir string) []orchestrator.Ag
 		out = append(out, planned(s, s.Comments, review.RoleCommentsAnalyzer, dir))
 	}
 	return out
+}
+
+// planFixer turns settings into the fixer of a run; false when nobody fixes. It is no part of plan: it is asked after the
+// verdict, and never counts as a reviewer.
+func planFixer(s config.Settings, dir string) (orchestrator.AgentPlan, bool) {
+	if s.Fixer.Use == "" || s.Fixer.Use == config.UseNone {
+		return orchestrator.AgentPlan{}, false
+	}
+	p := planned(s, s.Fixer, review.RoleFixer, dir)
+	for _, name := range []string{"lens", "escalation_model", "elevation_threshold"} { // a reviewer's
+		delete(p.Settings, name)
+	}
+	if len(s.Fix.AllowPaths) > 0 {
+		p.Settings[prompts.AllowedPaths] = strings.Join(s.Fix.AllowPaths, "\n")
+	}
+	return p, true
+}
+
+// fixLimits are the budgets of one try of the fixer; what the brief may hold is as for reviewers.
+func fixLimits(s config.Settings) review.Limits {
+	l := s.Fix.Limits
+	l.ContextTokens = s.Limits.ContextTokens
+	return l
 }
 
 func planned(s config.Settings, a config.Agent, role review.Role, dir string) orchestrator.AgentPlan {
