@@ -1,0 +1,144 @@
+package pushpolicy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/review"
+)
+
+// The rules' names. They stand in reports and setbacks and are never renamed.
+const (
+	RuleProtectedPath = "protected-path"
+	RuleLink          = "link"
+	RuleSubmodule     = "submodule"
+	RuleModeChange    = "mode-change"
+	RuleLFSPointer    = "lfs-pointer"
+	RuleAttributes    = "gitattributes"
+	RuleEmbedded      = "embedded-repository"
+	RuleCaseCollision = "case-collision"
+	RuleTooManyFiles  = "too-many-files"
+	RuleTooLarge      = "too-large"
+	RuleScopeBrake    = "scope-brake"
+	RuleDeletedTest   = "deleted-test"
+	RuleSkippedTest   = "skipped-test"
+	RuleBinary        = "binary"
+	RuleBadName       = "bad-name"
+)
+
+// Check gives every rule the changes break, in their order; none means that they may be pushed. allow are doublestar globs
+// the operator opens: they lift protected-path, binary, deleted-test and skipped-test for the paths they match, never the
+// rules about what git or a file system would make of a name or a mode. paths are all files of the tree the changes lead to,
+// for the rules that compare names.
+func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
+	var refused []review.Refusal
+	tree := newTree(changes, paths)
+	for _, c := range changes {
+		open := opened(allow, c)
+		refused = append(refused, badNames(c)...)
+		refused = append(refused, kinds(c)...)
+		refused = append(refused, tree.names(c)...)
+		if open {
+			continue
+		}
+		refused = append(refused, protected(c)...)
+		if c.Binary && !c.gone() && len(kinds(c)) == 0 && len(c.Added)+len(c.Removed) == 0 {
+			refused = append(refused, refuse(RuleBinary, c.Path, "nobody can review its content"))
+		}
+	}
+	for _, t := range Tests(changes) {
+		rule := ""
+		switch t.Kind {
+		case TestDeleted:
+			rule = RuleDeletedTest
+		case TestSkipped:
+			rule = RuleSkippedTest
+		}
+		if rule != "" && !matches(allow, t.Path) {
+			refused = append(refused, refuse(rule, t.Path, t.String()))
+		}
+	}
+	return append(refused, sizes(changes, l.withDefaults())...)
+}
+
+func refuse(rule, path, detail string) review.Refusal {
+	return review.Refusal{Rule: rule, Path: path, Detail: detail}
+}
+
+// sizes are the rules about the fix as a whole.
+func sizes(changes []Change, l Limits) []review.Refusal {
+	var refused []review.Refusal
+	files, lines := Totals(changes)
+	var bytes int64
+	for _, c := range changes {
+		bytes += c.written()
+	}
+	if files > l.Files {
+		refused = append(refused, refuse(RuleTooManyFiles, "", fmt.Sprintf("%d files, at most %d", files, l.Files)))
+	}
+	if bytes > l.Bytes {
+		refused = append(refused, refuse(RuleTooLarge, "", fmt.Sprintf("%d bytes, at most %d", bytes, l.Bytes)))
+	}
+	if l.BrakeFiles > 0 && files > l.BrakeFiles {
+		refused = append(refused, refuse(RuleScopeBrake, "", fmt.Sprintf("%d files for a pull request that allows %d", files, l.BrakeFiles)))
+	}
+	if l.BrakeLines > 0 && lines > l.BrakeLines {
+		refused = append(refused, refuse(RuleScopeBrake, "", fmt.Sprintf("%d changed lines for a pull request that allows %d", lines, l.BrakeLines)))
+	}
+	return refused
+}
+
+// kinds are the rules about what sort of entry a change makes or touches.
+func kinds(c Change) []review.Refusal {
+	var refused []review.Refusal
+	oldType, newType := c.OldMode&modeType, c.NewMode&modeType
+	switch {
+	case oldType == modeSubmodule || newType == modeSubmodule:
+		refused = append(refused, refuse(RuleSubmodule, c.Path, "a submodule is added, moved or removed"))
+	case oldType == modeLink || newType == modeLink:
+		refused = append(refused, refuse(RuleLink, c.Path, "a symbolic link is added, changed or removed"))
+	case c.gone():
+	case c.OldMode == 0 && c.NewMode == modeExec:
+		refused = append(refused, refuse(RuleModeChange, c.Path, "a new file is executable"))
+	case c.OldMode != 0 && c.OldMode != c.NewMode:
+		refused = append(refused, refuse(RuleModeChange, c.Path, fmt.Sprintf("mode %o became %o", c.OldMode, c.NewMode)))
+	}
+	for _, name := range c.names() {
+		switch base := fold(name[strings.LastIndexByte(name, '/')+1:]); base {
+		case ".gitattributes":
+			refused = append(refused, refuse(RuleAttributes, name, "it decides how git treats other files"))
+		case ".gitmodules":
+			refused = append(refused, refuse(RuleSubmodule, name, "it names submodules"))
+		}
+	}
+	if pointer(c) {
+		refused = append(refused, refuse(RuleLFSPointer, c.Path, "its content would be kept elsewhere"))
+	}
+	return refused
+}
+
+// pointer knows files of Git LFS, whose real content no diff shows.
+func pointer(c Change) bool {
+	for _, l := range c.Added {
+		switch {
+		case l.N == 1 && (strings.HasPrefix(l.Text, "version https://git-lfs") || strings.HasPrefix(l.Text, "version http://git-media") ||
+			strings.HasPrefix(l.Text, "version https://hawser")):
+			return true
+		case l.N <= 4 && strings.HasPrefix(l.Text, "oid sha256:") && len(strings.TrimSpace(l.Text)) == len("oid sha256:")+64:
+			return true
+		}
+	}
+	return false
+}
+
+// opened reports that the operator opened every path of a change.
+func opened(allow []string, c Change) bool {
+	return !slices.ContainsFunc(c.names(), func(name string) bool { return !matches(allow, name) })
+}
+
+func matches(allow []string, name string) bool {
+	return slices.ContainsFunc(allow, func(glob string) bool { return doublestar.MatchUnvalidated(glob, name) })
+}

@@ -1,0 +1,200 @@
+package pushpolicy
+
+import (
+	"path"
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// language is how the tests of one language look.
+type language struct {
+	name       string
+	extensions []string
+	// collected matches the paths a runner takes for tests by their name.
+	collected *lazyregexp.Regexp
+	// folders: files in a folder such as tests/ are tests too, whatever their name.
+	folders bool
+	// inline: tests stand in any file.
+	inline bool
+	// declares matches a line that declares a test; its last group is the name. marks matches an attribute that makes a
+	// test of what a line below names; named finds that name.
+	declares     *lazyregexp.Regexp
+	marks, named *lazyregexp.Regexp
+	// skip matches what keeps a test from running; trivial an assertion that cannot fail; asserts any assertion.
+	skip, trivial, asserts *lazyregexp.Regexp
+	// comments are what a comment's line begins with.
+	comments []string
+}
+
+var languages = []*language{
+	{
+		name: "Go", extensions: []string{".go"}, collected: lazyregexp.New(`_test\.go$`), comments: []string{"// ", "//\t"},
+		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
+		skip: lazyregexp.New(`\.(Skip|SkipNow|Skipf)\(|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
+			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(`),
+		trivial: lazyregexp.New(`\b(assert|require)\.(True\(t, true|False\(t, false|Equal\(t, (true, true|1, 1))\b|if false && `),
+		asserts: lazyregexp.New(`\b(t|b|f|tb|c|s)\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(assert|require|is|qt|check)\.[A-Z]\w*\(|\bExpect\(|\bcmp\.Diff\(|^\s*// (Output|Unordered output):`),
+	},
+	{
+		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"},
+		collected: lazyregexp.New(`(^|/)(test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$`),
+		declares:  lazyregexp.New(`^\s*(?:async )?(?:def (test\w*)\s*\(|class (Test\w*)\b)`),
+		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
+			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|\bpytest_ignore_collect\b`),
+		trivial: lazyregexp.New(`^\s*assert (True|1|not False)\s*(#.*)?$|\bassertTrue\(True\)|\bassertFalse\(False\)|\bassert 1 == 1\b|\bor True\s*$`),
+		asserts: lazyregexp.New(`^\s*assert\b|\.assert\w+\(|\bpytest\.(raises|warns|fail)\(|\bself\.fail\(`),
+	},
+	{
+		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
+		comments:  []string{"//", "*"},
+		collected: lazyregexp.New(`(^|/)__tests__/|[._-](test|tests|spec|e2e|cy)\.[cm]?[jt]sx?$`),
+		declares: lazyregexp.New(`^\s*(?:f|x)?(?:it|test|specify|describe|suite|context|Deno\.test|bench)(?:\.[a-zA-Z]+)*(?:\([^"'` + "`" + `]*\))?\(\s*(` +
+			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),
+		skip: lazyregexp.New(`\b(it|test|describe|context|suite|specify|bench|Deno\.test|Scenario)(\.\w+)*\.(skip|only|todo|fixme|fails|failing|skipIf|runIf|ignore)\b|` +
+			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
+			`(^|[^\w.])pending\(|\b(skip|todo|only|ignore):\s*(true|['"])`),
+		trivial: lazyregexp.New(`\bexpect\((true|1)\)\.(toBe|toEqual|toBeTruthy|to\.be\.true|to\.equal)|\bexpect\.assertions\(0\)|\bassert(\.ok|\.equal)?\((true|1)\s*[),]`),
+		asserts: lazyregexp.New(`\bexpect(\.\w+)?\(|\bassert(\.\w+)*\(|\.should\b|\bt\.(is|not|deepEqual|true|false|truthy|falsy|throws|ok|equal|same|like|regex|fail)\(`),
+	},
+	{
+		name: "Java", extensions: []string{".java", ".kt", ".kts", ".groovy", ".scala"}, folders: true, comments: []string{"//", "*"},
+		collected: lazyregexp.New(`(^|/)(Test[^/]*|[^/]*(Tests?|TestCase|IT|ITCase|Spec))\.(java|kt|groovy|scala)$|(^|/)src/(test|androidTest|integrationTest)/`),
+		declares:  lazyregexp.New(`^\s*(?:public )?void (test\w*)\s*\(`),
+		marks:     lazyregexp.New(`^\s*@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b`),
+		named:     lazyregexp.New(`\b(?:void|fun)\s+(` + "`[^`]+`" + `|\w+)\s*\(`),
+		skip: lazyregexp.New(`@(Disabled\w*|Ignore\w*|EnabledIf\w*|EnabledOn\w*|PendingFeature|FlakyTest|Requires)\b|\b(Assumptions\.|Assume\.)?assum(e|ing)(True|False|That|NotNull|NoException)\(|` +
+			`\benabled\s*=\s*false|\bSkipException\(|\bTestAbortedException\(`),
+		trivial: lazyregexp.New(`\bassert(True|False|That|Equals)\((true|false|1, 1|true, true)\b`),
+		asserts: lazyregexp.New(`\bassert\w*[ (]|\bverify\w*\(|\bfail\(|\bshould\w*\b|\bexpect\w*\(`),
+	},
+	{
+		name: "Ruby", extensions: []string{".rb"}, folders: true, comments: []string{"#"},
+		collected: lazyregexp.New(`(^|/)(test_[^/]*|[^/]*_(spec|test))\.rb$`),
+		declares: lazyregexp.New(`^\s*(?:[fx]?(?:it|specify|example|scenario|describe|context|feature|test|should)\s*\(?\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Z][\w:]*)|` +
+			`(?:RSpec\.)describe\s*\(?\s*([A-Z"'][^,\s]*)|def (test_\w+))`),
+		skip: lazyregexp.New(`^\s*(skip|pending|omit|notify)\b(\s*$|\s*\(|\s+["'])|^\s*(xit|xdescribe|xcontext|xspecify|xexample|xscenario|fit|fdescribe|fcontext|fspecify|fexample)\b|` +
+			`\b(skip|pending|focus):\s*(true|["'])|:(skip|pending|focus)\b|\bfilter_run_excluding\b`),
+		trivial: lazyregexp.New(`\bassert[ (]true\b|\bexpect\(true\)|\bassert_equal 1, 1\b`),
+		asserts: lazyregexp.New(`\bexpect[ ({]|\bassert\w*\b|\brefute\w*\b|\.(must|wont|should)_?\w*|\bis_expected\b|\bflunk\b`),
+	},
+	{
+		name: "Rust", extensions: []string{".rs"}, folders: true, inline: true, comments: []string{"//"},
+		collected: lazyregexp.New(`(^|/)tests/[^/]+\.rs$|(^|/)(tests?|[^/]*_tests?)\.rs$`),
+		marks:     lazyregexp.New(`^\s*#\[((\w+::)*test|rstest|test_case|proptest|quickcheck|wasm_bindgen_test|bench)\b`),
+		named:     lazyregexp.New(`\bfn\s+(\w+)\s*[(<]`),
+		skip:      lazyregexp.New(`^\s*#!?\[(ignore\b|cfg_attr\(.*\bignore\b|cfg\((any\(\)|FALSE|not\(test\))|should_panic\b|allow\(dead_code\).*test)`),
+		trivial:   lazyregexp.New(`\bassert!\((true|1 == 1)\s*[,)]|\bassert_eq!\((true, true|1, 1)\b`),
+		asserts:   lazyregexp.New(`\b(debug_)?assert\w*!|\bpanic!|\bunreachable!|\bprop_assert\w*!|\binsta::`),
+	},
+	{
+		name: "C#", extensions: []string{".cs", ".fs", ".vb"}, folders: true, comments: []string{"//", "*"},
+		collected: lazyregexp.New(`(^|/)[^/]*(Tests?|Specs?|Fixture)\.(cs|fs|vb)$|(^|/)[^/]*[.]?(Tests?|Specs)/[^/].*\.(cs|fs|vb)$`),
+		marks:     lazyregexp.New(`^\s*\[\s*(Xunit\.|NUnit\.Framework\.)?(Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property|SkippableFact|SkippableTheory)\b`),
+		named:     lazyregexp.New(`\b(?:void|Task|ValueTask|IEnumerator)\s+(\w+)\s*[(<]`),
+		skip: lazyregexp.New(`\bSkip\s*=|\[\s*(Ignore|Explicit|Inconclusive)\b|\bAssert\.(Ignore|Inconclusive|Skip\w*|Pass)\(|\bAssume\.That\(|\bSkip\.(If|IfNot|Unless)\(|` +
+			`\bIgnore(Reason)?\s*=|^\s*#if\b`),
+		trivial: lazyregexp.New(`\bAssert\.(True|IsTrue|That)\(true\b|\bAssert\.(Equal|AreEqual)\((1, 1|true, true)\b`),
+		asserts: lazyregexp.New(`\bAssert\.|\.Should\w*\(|\.Verify\w*\(|\bExpect\(`),
+	},
+	{
+		name: "PHP", extensions: []string{".php", ".phpt"}, folders: true, comments: []string{"//", "#", "*"},
+		collected: lazyregexp.New(`(^|/)[^/]*(Test|TestCase|Cest|Cept|Spec)\.php$|\.phpt$`),
+		declares: lazyregexp.New(`^\s*(?:(?:final |public )*function (test\w*|it_\w+)\s*\(|(?:it|test|describe)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))`),
+		marks:    lazyregexp.New(`^\s*(#\[\\?(PHPUnit\\Framework\\Attributes\\)?Test\b|\*\s*@test\b|/\*\*\s*@test\b)`),
+		named:    lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
+		skip: lazyregexp.New(`\bmarkTest(Skipped|Incomplete)\(|->(skip|skipOn\w+|todo|only|wip|issue)\(|\bexpectNotToPerformAssertions\(|#\[\\?(PHPUnit\\Framework\\Attributes\\)?` +
+			`(Requires\w*|DoesNotPerformAssertions|Group\(['"](skip|ignore))|\bSkippedTest(Error|SuiteError)?\b|^\s*--SKIPIF--`),
+		trivial: lazyregexp.New(`\bassert(True|Same|Equals)\((true|true, true|1, 1)\)|\bexpect\(true\)->to`),
+		asserts: lazyregexp.New(`(->|::)assert\w+\(|\bexpect\(|->expect\w+\(|->should\w*\(|->to[A-Z]\w+\(`),
+	},
+}
+
+// languageOf is the language of a file name, nil for any other.
+func languageOf(name string) *language {
+	extension := strings.ToLower(path.Ext(name))
+	for _, l := range languages {
+		for _, e := range l.extensions {
+			if e == extension {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// holdsTests reports that a change may touch tests.
+func (l *language) holdsTests(c Change) bool {
+	return l.inline || l.collected.MatchString(c.Path) || l.inFolder(c.Path)
+}
+
+// comment reports that a line is nothing but a comment. Directives that look like one (//go:build) are none.
+func (l *language) comment(trimmed string) bool {
+	if strings.HasPrefix(trimmed, "// +build") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "* @") || strings.HasPrefix(trimmed, "#if") {
+		return false
+	}
+	for _, c := range l.comments {
+		if strings.HasPrefix(trimmed, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// declared finds the tests that lines declare: their names, empty for one whose name is not among the lines.
+func (l *language) declared(name string, lines []Line) []Line {
+	if !l.inline && !l.collected.MatchString(name) && !l.inFolder(name) {
+		return nil
+	}
+	var found []Line
+	marked := 0 // the line number of a mark whose name has not come yet
+	for i, line := range lines {
+		if i > 0 && line.N != lines[i-1].N+1 && marked > 0 {
+			found, marked = append(found, Line{N: marked}), 0
+		}
+		if marked > 0 && l.named != nil {
+			if m := l.named.FindStringSubmatch(line.Text); m != nil {
+				found, marked = append(found, Line{N: marked, Text: last(m)}), 0
+				continue
+			}
+		}
+		if l.marks != nil && l.marks.MatchString(line.Text) {
+			if m := l.named.FindStringSubmatch(line.Text); m != nil {
+				found = append(found, Line{N: line.N, Text: last(m)})
+			} else if marked == 0 { // several attributes make one test
+				marked = line.N
+			}
+			continue
+		}
+		if l.declares != nil {
+			if m := l.declares.FindStringSubmatch(line.Text); m != nil {
+				found = append(found, Line{N: line.N, Text: last(m)})
+			}
+		}
+	}
+	if marked > 0 {
+		found = append(found, Line{N: marked})
+	}
+	return found
+}
+
+// last is the group that matched.
+func last(groups []string) string {
+	for i := len(groups) - 1; i > 0; i-- {
+		if groups[i] != "" {
+			return strings.Trim(groups[i], "\"'`")
+		}
+	}
+	return ""
+}
+
+// assertions counts the lines that assert something.
+func (l *language) assertions(lines []Line) int {
+	n := 0
+	for _, line := range lines {
+		if text := strings.TrimSpace(line.Text); !l.comment(text) && l.asserts.MatchString(line.Text) {
+			n++
+		}
+	}
+	return n
+}

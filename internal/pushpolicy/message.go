@@ -1,0 +1,163 @@
+package pushpolicy
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// Bounds of a message.
+const (
+	subjectRunes = 72
+	lineRunes    = 200
+	bodyLines    = 20
+)
+
+// DefaultSubject stands where the agent gave none.
+const DefaultSubject = "fix: address review findings"
+
+// Trailer is one line at the end of a message, such as "prloop-round: 2". Trailers are prloop's own: the agent's are taken
+// out of its text.
+type Trailer struct{ Key, Value string }
+
+// Message makes a commit message from an agent's words (security 3, "commit message from template"): the subject in at most
+// 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
+// with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
+// characters. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
+// not looked for here: the caller hands in text that went through sanitize.
+func Message(subject, body string, trailers ...Trailer) string {
+	subject = Subject(subject)
+	var b strings.Builder
+	b.WriteString(subject + "\n")
+	if body = plainBody(body); body != "" {
+		b.WriteString("\n" + body + "\n")
+	}
+	for i, t := range trailers {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(trailerKey(t.Key) + ": " + cut(plain(t.Value), lineRunes) + "\n")
+	}
+	return b.String()
+}
+
+// Subject is the first line of Message: the words up to the first line end, made plain, or DefaultSubject.
+func Subject(s string) string {
+	s, _, _ = strings.Cut(strings.TrimLeftFunc(s, unicode.IsSpace), "\n")
+	s = plain(s)
+	for autosquash.MatchString(s) {
+		s = strings.TrimSpace(autosquash.ReplaceAllString(s, ""))
+	}
+	if s = strings.TrimSpace(s); s == "" || !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return DefaultSubject
+	}
+	if trailer.MatchString(s) {
+		s = strings.Replace(s, ":", " -", 1)
+	}
+	return cut(s, subjectRunes)
+}
+
+// plainBody makes the lines plain and takes out those that would be trailers, diffs or separators.
+func plainBody(body string) string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(body), "\n") {
+		line = cut(plain(line), lineRunes)
+		switch {
+		case trailer.MatchString(line), separator.MatchString(line):
+			continue
+		case word.MatchString(line):
+			line = strings.Replace(line, ":", " -", 1)
+		case line == "" && (len(lines) == 0 || lines[len(lines)-1] == ""):
+			continue
+		}
+		if len(lines) == bodyLines {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+var (
+	autosquash = lazyregexp.New(`(?i)^(fixup|squash|amend)!\s*`)
+	// trailer is a line git and GitHub read as one when its key has a hyphen (Co-authored-by, skip-checks); word is any
+	// other, which may be a sentence.
+	trailer   = lazyregexp.New(`^\s*[A-Za-z0-9]+(-[A-Za-z0-9]+)+\s*:`)
+	word      = lazyregexp.New(`^\s*[A-Za-z0-9]+\s*:`)
+	separator = lazyregexp.New(`^\s*(-{3,}|\+{3}|diff --git |Index: |From [0-9a-f]{40} )`)
+
+	link      = lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://\S*|\bwww\.\S+`)
+	reference = lazyregexp.New(`#+([\pL\pN_])`)
+	short     = lazyregexp.New(`(?i)\b(GH)-(\d)`)
+	mention   = lazyregexp.New(`(^|[^\pL\pN_])@+([\pL\pN_])`)
+	stars     = lazyregexp.New(`\*{3,}`)
+	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
+	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions`)
+)
+
+// plain makes one line plain.
+func plain(s string) string {
+	s = strings.Map(visible, strings.ToValidUTF8(s, "�"))
+	s = link.ReplaceAllStringFunc(s, func(string) string { return "(link)" })
+	s = short.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, "-", " ", 1) })
+	s = stars.ReplaceAllStringFunc(s, func(string) string { return "*" })
+	s = reference.ReplaceAllStringFunc(s, dropMarks("#", "no. "))
+	for mention.MatchString(s) {
+		s = mention.ReplaceAllStringFunc(s, dropMarks("@", ""))
+	}
+	for again := true; again; {
+		again = false
+		s = brackets.ReplaceAllStringFunc(s, func(m string) string {
+			if !switching.MatchString(m) {
+				return m
+			}
+			again = true
+			return "(" + m[1:len(m)-1] + ")"
+		})
+	}
+	return strings.TrimRightFunc(s, unicode.IsSpace)
+}
+
+// dropMarks takes marks out of a match and puts a word before a number in their place.
+func dropMarks(mark, number string) func(string) string {
+	return func(m string) string {
+		rest := m[strings.LastIndex(m, mark)+len(mark):]
+		before := m[:strings.Index(m, mark)]
+		if number != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return before + number + rest
+		}
+		return before + rest
+	}
+}
+
+// visible drops what cannot be seen and turns every white space into a blank.
+func visible(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x034f,
+		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0:
+		return -1
+	}
+	return r
+}
+
+// cut keeps the first n runes, the last of them an ellipsis when something was left out.
+func cut(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return strings.TrimRightFunc(string(r[:n-1]), unicode.IsSpace) + "…"
+}
+
+// trailerKey keeps what may stand in a key.
+func trailerKey(key string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return -1
+	}, key)
+}

@@ -1,0 +1,147 @@
+package pushpolicy
+
+import (
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/prloop/prloop/review"
+)
+
+// fold is how a name compares where case and composition make no difference (HFS+, APFS, NTFS).
+func fold(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
+
+// badNames refuses names a fix has no reason to make: those that hide something from a reader, or that some file system
+// takes for another name (security T28). Names that were there already may stay.
+func badNames(c Change) []review.Refusal {
+	if !c.fresh() {
+		return nil
+	}
+	if why := badName(c.Path); why != "" {
+		return []review.Refusal{refuse(RuleBadName, c.Path, why)}
+	}
+	return nil
+}
+
+func badName(name string) string {
+	if !utf8.ValidString(name) {
+		return "it is not UTF-8"
+	}
+	if len(name) > 1024 {
+		return "it is too long"
+	}
+	for _, r := range name {
+		switch {
+		case unicode.IsControl(r):
+			return "it holds control characters"
+		case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp), r >= 0xfe00 && r <= 0xfe0f:
+			return "it holds invisible characters"
+		case strings.ContainsRune(`\:*?"<>|`, r):
+			return "it holds a character some systems forbid"
+		}
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case part == "", part == ".", part == "..":
+			return "it is not canonical"
+		case len(part) > 255:
+			return "a part of it is too long"
+		case strings.HasPrefix(part, "-"):
+			return "a part of it reads as an option"
+		case strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " "):
+			return "a part of it begins or ends with a space or ends with a dot"
+		case device(part):
+			return "a part of it is a device on Windows"
+		}
+	}
+	return ""
+}
+
+// device knows the names Windows keeps for itself, whatever their extension.
+func device(part string) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(part), ".")
+	switch stem {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && stem[3] >= '1' && stem[3] <= '9'
+}
+
+// tree knows the names around a change.
+type tree struct {
+	spelled map[string]string // every file and folder, folded, as first spelled
+	twice   map[string]string // folded names with a second spelling, or that are a file and a folder
+	files   map[string]bool
+	folders map[string]bool
+}
+
+func newTree(changes []Change, paths []string) *tree {
+	t := &tree{spelled: map[string]string{}, twice: map[string]string{}, files: map[string]bool{}, folders: map[string]bool{}}
+	for _, p := range paths {
+		t.add(p)
+	}
+	for _, c := range changes {
+		if !c.gone() {
+			t.add(c.Path) // in case the list was made before the change
+		}
+	}
+	return t
+}
+
+func (t *tree) add(p string) {
+	if t.files[p] {
+		return
+	}
+	t.files[p] = true
+	t.spell(p, false)
+	for d := path.Dir(p); d != "." && d != "/" && !t.folders[d]; d = path.Dir(d) {
+		t.folders[d] = true
+		t.spell(d, true)
+	}
+}
+
+func (t *tree) spell(name string, folder bool) {
+	key := fold(name)
+	first, known := t.spelled[key]
+	switch {
+	case !known:
+		t.spelled[key] = name
+	case first != name, folder == t.files[name]:
+		t.twice[key] = first
+	}
+}
+
+// names are the rules that compare a new name with the others of the tree.
+func (t *tree) names(c Change) []review.Refusal {
+	if !c.fresh() {
+		return nil
+	}
+	for p := c.Path; p != "." && p != "/"; p = path.Dir(p) {
+		if first, ok := t.twice[fold(p)]; ok && fold(p) != "" {
+			return append(t.embedded(c), refuse(RuleCaseCollision, c.Path, "it falls together with "+other(p, first)+" where case makes no difference"))
+		}
+	}
+	return t.embedded(c)
+}
+
+func other(p, first string) string {
+	if p == first {
+		return "another spelling of " + first
+	}
+	return first
+}
+
+// embedded finds a folder that git itself takes for a repository: whoever enters it runs what its configuration says
+// (security T20).
+func (t *tree) embedded(c Change) []review.Refusal {
+	for d := path.Dir(c.Path); d != "." && d != "/"; d = path.Dir(d) {
+		if t.files[d+"/HEAD"] && (t.files[d+"/config"] || t.files[d+"/commondir"] || t.folders[d+"/objects"] || t.folders[d+"/refs"]) {
+			return []review.Refusal{refuse(RuleEmbedded, c.Path, "git takes the folder "+d+" for a repository")}
+		}
+	}
+	return nil
+}
