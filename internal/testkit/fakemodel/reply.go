@@ -45,10 +45,24 @@ func (p reply) send(w http.ResponseWriter, r *http.Request) {
 	case p.answer.Raw != "":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, p.answer.Raw)
-	case p.req.Stream:
-		p.stream(w)
 	default:
-		p.whole(w)
+		p.shape(w)
+	}
+}
+
+// shape answers as the API that was called does, whole or streamed.
+func (p reply) shape(w http.ResponseWriter) {
+	var api interface {
+		whole(http.ResponseWriter)
+		stream(http.ResponseWriter)
+	} = p
+	if p.req.api == pathResponses {
+		api = response{p}
+	}
+	if p.req.Stream {
+		api.stream(w)
+	} else {
+		api.whole(w)
 	}
 }
 
@@ -65,6 +79,11 @@ func (p reply) whole(w http.ResponseWriter) {
 	if !p.answer.NoUsage {
 		body["usage"] = p.usage()
 	}
+	p.deliver(w, body, `"content":"`)
+}
+
+// deliver sends a whole answer, or as much of it as the script wants; text is what stands before its text.
+func (p reply) deliver(w http.ResponseWriter, body map[string]any, text string) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		panic(err) // only maps of plain values stand in it
@@ -72,8 +91,8 @@ func (p reply) whole(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case p.answer.Endless:
-		half, _, _ := strings.Cut(string(data), `"content":"`)
-		_, _ = io.WriteString(w, half+`"content":"`)
+		half, _, _ := strings.Cut(string(data), text)
+		_, _ = io.WriteString(w, half+text)
 		forever(w, strings.Repeat("and so on ", 400))
 	case p.answer.Drop == "middle":
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))

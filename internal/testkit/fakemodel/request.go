@@ -28,6 +28,8 @@ type Request struct {
 	Refused string
 
 	includeUsage bool
+	// api is the path below the base URL.
+	api string
 }
 
 // Message is one message of a conversation, its parts joined.

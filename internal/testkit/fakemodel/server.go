@@ -108,8 +108,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case path == "/models" && r.Method == http.MethodGet:
 		s.models(w)
-	case path == "/chat/completions" && r.Method == http.MethodPost:
-		s.chat(w, r)
+	case (path == "/chat/completions" || path == pathResponses) && r.Method == http.MethodPost:
+		s.complete(w, r, path)
 	default:
 		s.fault(w, http.StatusNotFound, "unknown_url", "Unknown request URL: %s %s", r.Method, r.URL.Path)
 	}
@@ -127,7 +127,7 @@ func (s *Server) models(w http.ResponseWriter) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": list})
 }
 
-func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, api string) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		var tooBig *http.MaxBytesError
@@ -136,8 +136,12 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	req := Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Header: r.Header.Clone(), Body: body}
-	bad := req.parse()
+	req := Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Header: r.Header.Clone(), Body: body, api: api}
+	parse := req.parse
+	if api == pathResponses {
+		parse = req.parseResponse
+	}
+	bad := parse()
 	if bad == nil && len(s.script.Models) > 0 && !slices.Contains(s.script.Models, req.Model) {
 		bad = fmt.Errorf("the model %q does not exist or you do not have access to it", req.Model)
 	}
