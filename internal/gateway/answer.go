@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -129,7 +130,7 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		blank := len(bytes.TrimRight(line, "\r\n")) == 0
 		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = bytes.TrimSpace(data)
-			whole = whole || bytes.Equal(data, []byte("[DONE]")) || bytes.Contains(data, []byte(`"response.completed"`))
+			whole = whole || ends(data)
 			if line, err = r.event(&s, line, data); err != nil {
 				return s, err
 			}
@@ -156,6 +157,20 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 			return s, rerr
 		}
 	}
+}
+
+// ends reports whether an event is the last of its stream.
+func ends(data []byte) bool {
+	if bytes.Equal(data, []byte("[DONE]")) {
+		return true
+	}
+	if !bytes.Contains(data, []byte(`"response.`)) {
+		return false
+	}
+	var e struct {
+		Type string `json:"type"`
+	}
+	return json.Unmarshal(data, &e) == nil && slices.Contains([]string{"response.completed", "response.incomplete", "response.failed"}, e.Type)
 }
 
 // event counts one event and gives the line that is passed on; nil for none.

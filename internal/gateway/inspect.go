@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -148,7 +149,7 @@ func (c *call) askUsage(fields map[string]json.RawMessage) string {
 
 // reaches names the first thing in a request that would make the provider reach out; empty when there is none.
 func reaches(fields map[string]json.RawMessage) string {
-	for _, name := range []string{"web_search_options", "plugins", "conversation", "previous_response_id"} {
+	for _, name := range []string{"web_search_options", "plugins", "conversation", "previous_response_id", "prompt"} {
 		if raw, ok := fields[name]; ok && string(raw) != "null" {
 			return "field " + name
 		}
@@ -164,6 +165,9 @@ func reaches(fields map[string]json.RawMessage) string {
 			return "a tool that the provider runs"
 		}
 	}
+	if why := unknownItem(fields["input"]); why != "" {
+		return why
+	}
 	for _, name := range []string{"messages", "input"} {
 		var v any
 		dec := json.NewDecoder(bytes.NewReader(fields[name]))
@@ -173,6 +177,29 @@ func reaches(fields map[string]json.RawMessage) string {
 		}
 		if addressed(v) {
 			return "a message part with an address"
+		}
+	}
+	return ""
+}
+
+// items are the kinds of input the Responses API takes that say what was said and done. Others bring tools with them, some
+// of which the provider runs, or name what an earlier call left with the provider.
+var items = []string{"", "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
+
+// unknownItem names the first item of an input that is none of these; empty when there is none.
+func unknownItem(input json.RawMessage) string {
+	var list []struct {
+		Type string `json:"type"`
+	}
+	if len(input) == 0 || input[0] != '[' {
+		return "" // a text, or nothing
+	}
+	if json.Unmarshal(input, &list) != nil {
+		return "field input has the wrong shape"
+	}
+	for _, item := range list {
+		if !slices.Contains(items, item.Type) {
+			return fmt.Sprintf("an input item of the kind %.40q", item.Type)
 		}
 	}
 	return ""

@@ -13,6 +13,8 @@ type toolBudget struct {
 	free    []string
 	// dropped are the places of calls that were taken out of a stream, whose arguments follow in pieces.
 	dropped map[int]bool
+	// counted are the calls of a streamed response, by id.
+	counted map[string]bool
 	kept    int
 }
 
@@ -85,8 +87,17 @@ func (t *toolBudget) trim(data []byte) (rest []byte, cut bool) {
 	if raw, ok := answer["output"]; ok { // a whole answer of the responses API
 		return t.trimOutput(data, answer, raw)
 	}
-	if raw, ok := answer["item"]; ok && string(answer["type"]) == `"response.output_item.added"` && calls(raw) {
-		if !t.take(toolName(raw)) {
+	if raw, ok := answer["item"]; ok {
+		if !t.allows(raw) {
+			return nil, true
+		}
+		return data, false
+	}
+	if raw, ok := answer["response"]; ok { // what a stream came to, once more
+		var whole struct {
+			Output []json.RawMessage `json:"output"`
+		}
+		if json.Unmarshal(raw, &whole) == nil && slices.ContainsFunc(whole.Output, func(item json.RawMessage) bool { return !t.allows(item) }) {
 			return nil, true
 		}
 		return data, false
@@ -104,6 +115,28 @@ func (t *toolBudget) trim(data []byte) (rest []byte, cut bool) {
 		return data, false
 	}
 	return rewrite(answer, "choices", choices), true
+}
+
+// allows reports whether an item of a streamed response may pass. A call is told up to three times: when it begins, when it
+// is whole, and at the end; it counts where it is first seen, as callers run it from any of them.
+func (t *toolBudget) allows(item json.RawMessage) bool {
+	if !calls(item) {
+		return true
+	}
+	var at struct {
+		Call string `json:"call_id"`
+	}
+	if json.Unmarshal(item, &at) == nil && at.Call != "" && t.counted[at.Call] {
+		return true
+	}
+	if !t.take(toolName(item)) {
+		return false
+	}
+	if t.counted == nil {
+		t.counted = map[string]bool{}
+	}
+	t.counted[at.Call] = true
+	return true
 }
 
 func calls(item json.RawMessage) bool {
