@@ -13,6 +13,8 @@ import (
 
 	api "github.com/coder/acp-go-sdk"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/prloop/prloop/internal/tools"
 )
 
 // TestMain lets the test binary play the agent and prloop's MCP server: the children of these tests are real.
@@ -22,13 +24,29 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "acp-mcp" {
-		if err := ServeMCP(context.Background(), os.Stdin, os.Stdout, os.Getenv); err != nil {
+		if err := ServeMCP(context.Background(), os.Stdin, os.Stdout, os.Getenv, openBox); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// box lends the real tools, as package cli does.
+type box struct{ *tools.Box }
+
+func openBox(tree string) (Toolbox, error) {
+	b, err := tools.Open(tools.Options{Tree: tree})
+	return box{b}, err
+}
+
+func (b box) Specs() []ToolSpec {
+	var all []ToolSpec
+	for _, s := range b.Box.Specs() {
+		all = append(all, ToolSpec(s))
+	}
+	return all
 }
 
 // actor is a small real ACP agent that behaves as its mode says.

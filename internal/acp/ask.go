@@ -39,17 +39,17 @@ func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit f
 	ctx, cancel := context.WithDeadlineCause(ctx, started.Add(limit), fmt.Errorf("stopped: out of time after %s", proc.Seconds(limit)))
 	defer cancel()
 
-	place, err := furnish(spec)
-	if err != nil {
-		answer.fail(err)
-		return answer
-	}
 	d, err := openDesk(ctx, spec.Dir, func(doc []byte) error { _, _, err := decode(spec.Role, doc); return err })
 	if err != nil {
 		answer.fail(err)
 		return answer
 	}
 	defer d.close()
+	place, err := furnish(spec, server(spec, d))
+	if err != nil {
+		answer.fail(err)
+		return answer
+	}
 	s, err := launch(ctx, spec, place, d, emit)
 	if err != nil {
 		answer.fail(err)
@@ -86,7 +86,7 @@ func (s *session) converse(ctx context.Context, prompt string) (out outcome) {
 	if out.failed = s.open(ctx); out.failed != nil {
 		return out
 	}
-	text := prompt + closing
+	text := prompt + s.spec.closing()
 	for {
 		t := s.prompt(ctx, text)
 		out.turns++
@@ -97,17 +97,24 @@ func (s *session) converse(ctx context.Context, prompt string) (out outcome) {
 			return out
 		}
 		out.refused = out.invalid
-		text = repair(out.invalid)
+		text = repair(out.invalid) + s.spec.closing()
 	}
 }
 
 // closing says how to answer; it follows whatever the prompt says about the form.
-const closing = "\n\nHand in the result by calling the tool " + ToolName + " of the MCP server " + ServerName +
+func (s Spec) closing() string {
+	if s.Preset.Apart {
+		return "\n\nYour working folder is empty. Read the code under review with the other tools of the MCP server " + ServerName + "." + handIn
+	}
+	return handIn
+}
+
+const handIn = "\n\nHand in the result by calling the tool " + ToolName + " of the MCP server " + ServerName +
 	" exactly once, with the whole result as its arguments. Only if you have no such tool, write the result as one JSON object at the end of your answer.\n"
 
 func repair(why error) string {
 	return "Your result was refused. The reason, quoted:\n\n" + visible(why.Error(), 2000) +
-		"\n\nPut that right. Hand in the whole corrected result, not only what changed." + closing
+		"\n\nPut that right. Hand in the whole corrected result, not only what changed."
 }
 
 // repairable reports whether asking again can help: the agent ended its turn, what it said is not valid.

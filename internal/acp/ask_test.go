@@ -160,7 +160,7 @@ func TestUpdatesKeepTheirOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	place, err := furnish(spec)
+	place, err := furnish(spec, server(spec, d))
 	if err != nil {
 		t.Fatal(err)
 	}

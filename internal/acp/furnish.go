@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	api "github.com/coder/acp-go-sdk"
+
 	"github.com/prloop/prloop/internal/proc"
 )
 
@@ -20,7 +22,7 @@ type furnished struct {
 }
 
 // furnish writes the preset's configuration into the agent's home and writes out its environment.
-func furnish(spec Spec) (furnished, error) {
+func furnish(spec Spec, server api.McpServerStdio) (furnished, error) {
 	if !filepath.IsAbs(spec.Dir) || !filepath.IsAbs(spec.Self) {
 		return furnished{}, errors.New("the agent's home and prloop's own path have to be absolute")
 	}
@@ -28,7 +30,7 @@ func furnish(spec Spec) (furnished, error) {
 	if spec.Command != "" {
 		f.command, f.args = spec.Command, spec.Args
 	}
-	if f.cwd == "" {
+	if f.cwd == "" || spec.Preset.Apart {
 		f.cwd = filepath.Join(spec.Dir, "work")
 		if err := os.MkdirAll(f.cwd, 0o700); err != nil {
 			return furnished{}, fmt.Errorf("make the agent's working folder: %w", err)
@@ -43,7 +45,7 @@ func furnish(spec Spec) (furnished, error) {
 		"{token}": spec.Endpoint.Token, "{model}": spec.Model,
 	}
 	f.env = environment(spec, fill(words, plain))
-	inside := fill(words, quoted)
+	inside := fill(words, quoted, "{mcp}", members(server))
 	for _, file := range spec.Preset.Files {
 		path := filepath.Join(spec.Dir, filepath.FromSlash(file.Path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -103,8 +105,18 @@ func environment(spec Spec, words *strings.Replacer) []string {
 	return env
 }
 
-func fill(words map[string]string, as func(string) string) *strings.Replacer {
-	var pairs []string
+// members are the command, args and env of an MCP server as most agents' files have them.
+func members(s api.McpServerStdio) string {
+	env := map[string]string{}
+	for _, e := range s.Env {
+		env[e.Name] = e.Value
+	}
+	b, _ := json.Marshal(map[string]any{"command": s.Command, "args": s.Args, "env": env}) // texts always encode
+	return string(b[1 : len(b)-1])
+}
+
+func fill(words map[string]string, as func(string) string, more ...string) *strings.Replacer {
+	pairs := more
 	for word, value := range words {
 		pairs = append(pairs, word, as(value))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,11 +24,45 @@ const (
 	EnvSocket = "PRLOOP_SUBMIT_SOCKET"
 	EnvToken  = "PRLOOP_SUBMIT_TOKEN"
 	EnvRole   = "PRLOOP_SUBMIT_ROLE"
+	// EnvTree is the folder the other tools read; without it there are none.
+	EnvTree = "PRLOOP_SUBMIT_TREE"
 )
 
+// readTools are the names of the tools that read the tree, as Toolbox may offer them.
+var readTools = []string{"read_file", "search_code", "list", "get_function_context"}
+
+// ownTools are the names of all of prloop's tools as an agent calls them.
+func ownTools(prefix string) []string {
+	var names []string
+	for _, name := range append([]string{ToolName}, readTools...) {
+		names = append(names, prefix+name)
+	}
+	return names
+}
+
+// SubmitNames are the names a model may know submit_result by: the agents put the server's name before it.
+func SubmitNames() []string {
+	return []string{ToolName, ServerName + "_" + ToolName, ServerName + "-" + ToolName, "mcp__" + ServerName + "__" + ToolName}
+}
+
+// ToolSpec describes a tool to a model.
+type ToolSpec struct {
+	Name, Description string
+	// Parameters is a JSON Schema of an object.
+	Parameters json.RawMessage
+}
+
+// Toolbox reads a tree for an agent.
+type Toolbox interface {
+	Specs() []ToolSpec
+	// Call gives the result as one JSON document; an error is told to the model.
+	Call(ctx context.Context, name string, args []byte) (json.RawMessage, error)
+}
+
 // ServeMCP is the program an agent starts as its MCP server: it offers submit_result on stdin and stdout until its input
-// ends, and hands each result to the prloop that asked. getenv reads the variables above. It prints nothing itself.
-func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, getenv func(string) string) error {
+// ends, and hands each result to the prloop that asked. open lends the tools that read the tree; nil offers none. getenv
+// reads the variables above. It prints nothing itself.
+func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, getenv func(string) string, open func(tree string) (Toolbox, error)) error {
 	socket, token, role := getenv(EnvSocket), getenv(EnvToken), review.Role(getenv(EnvRole))
 	if socket == "" || token == "" {
 		return fmt.Errorf("serve %s: %s and %s are not set: it is started by an agent that prloop drives", ToolName, EnvSocket, EnvToken)
@@ -47,10 +82,38 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 		}
 		return &mcp.CallToolResult{IsError: refused, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	})
+	if tree := getenv(EnvTree); tree != "" && open != nil && role != review.RoleCommentsAnalyzer {
+		box, err := open(tree)
+		if err != nil {
+			return fmt.Errorf("serve the tools that read %s: %w", tree, err)
+		}
+		lend(server, box)
+	}
 	if err := server.Run(ctx, &mcp.IOTransport{Reader: stdin, Writer: stdout, MaxLineLength: maxSubmission}); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("serve %s: %w", ToolName, err)
 	}
 	return nil
+}
+
+// lend offers the tools of a box that an agent may have.
+func lend(server *mcp.Server, box Toolbox) {
+	for _, t := range box.Specs() {
+		if !slices.Contains(readTools, t.Name) {
+			continue
+		}
+		server.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters},
+			func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				args := call.Params.Arguments
+				if len(args) == 0 {
+					args = json.RawMessage("{}")
+				}
+				got, err := box.Call(ctx, t.Name, args)
+				if err != nil {
+					return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}, nil
+				}
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(got)}}}, nil
+			})
+	}
 }
 
 // submit hands one document over and returns why it was refused.

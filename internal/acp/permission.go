@@ -63,9 +63,13 @@ func (c *client) RequestPermission(_ context.Context, p api.RequestPermissionReq
 	return api.RequestPermissionResponse{Outcome: api.RequestPermissionOutcome{Cancelled: &api.RequestPermissionOutcomeCancelled{}}}, nil
 }
 
-// ownTool is submit_result as agents call it: prloop_submit_result (OpenCode), mcp__prloop__submit_result (Claude Code),
-// mcp_prloop_submit_result or "submit_result (prloop MCP Server)" (Gemini CLI), prloop.submit_result (Codex).
-var ownTool = regexp.MustCompile(`^(?:(?:mcp_{1,2})?prloop(?:_{1,2}|[./:-])submit_result|submit_result \(prloop MCP Server\))$`)
+// ownTool is one of prloop's tools as agents call them: prloop_submit_result (OpenCode), mcp__prloop__submit_result (Claude
+// Code), prloop-submit_result (Copilot), prloop.submit_result (Codex), mcp_prloop_submit_result or "submit_result (prloop MCP
+// Server)" (Gemini CLI).
+var ownTool = sync.OnceValue(func() *regexp.Regexp {
+	names := strings.Join(ownTools(""), "|")
+	return regexp.MustCompile(`^(?:(?:mcp_{1,2})?prloop(?:_{1,2}|[./:-])(?:` + names + `)|(?:` + names + `) \(prloop MCP Server\))$`)
+})
 
 func (c *client) allows(call api.ToolCallUpdate) bool {
 	c.mu.Lock()
@@ -87,7 +91,7 @@ func (c *client) allows(call api.ToolCallUpdate) bool {
 		}
 		return true
 	case api.ToolKindOther, api.ToolKindThink, "":
-		return ownTool.MatchString(strings.TrimSpace(title))
+		return ownTool().MatchString(strings.TrimSpace(title))
 	}
 	return false
 }

@@ -1,6 +1,9 @@
 package acp
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Style is the protocol an agent speaks to its model.
 type Style string
@@ -38,8 +41,16 @@ type Preset struct {
 	// Loads are names at the top of the working folder from which the agent takes configuration, whatever it is told. They
 	// must have been moved aside: Ask does not start an agent on a tree that has one (security T03).
 	Loads []string
+	// OwnServers is true when the agent takes its MCP servers from a file of its configuration and not from session/new. In
+	// that file {mcp} is the server's command, args and env, as members of a JSON object.
+	OwnServers bool
+	// Apart is true when the agent must not work in the tree, because what it takes configuration from there is too much to
+	// move aside. It works in an empty folder and reads the tree with prloop's tools alone.
+	Apart bool
 	// OneProcess is true when several sessions of one process are cheaper than several processes.
 	OneProcess bool
+	// Loose is why the agent cannot be held to the gateway although that speaks its protocol; empty when it can.
+	Loose string
 	// Untried says what of the preset has not been seen to work; empty when all of it has.
 	Untried string
 }
@@ -47,16 +58,19 @@ type Preset struct {
 // File is one configuration file.
 type File struct{ Path, Text string }
 
-// GatewayStyle is what prloop's gateway serves.
-const GatewayStyle = StyleChat
+// gatewayStyles are what prloop's gateway serves.
+var gatewayStyles = []Style{StyleChat, StyleResponses}
 
 // Confinable reports whether the agent can be held to prloop's gateway, so that it needs no key of its own; why says what
 // is in the way.
 func (p Preset) Confinable() (ok bool, why string) {
-	if p.Style == GatewayStyle {
-		return true, ""
+	switch {
+	case !slices.Contains(gatewayStyles, p.Style):
+		return false, "it speaks " + string(p.Style) + ", and the gateway serves " + string(StyleChat) + " and " + string(StyleResponses)
+	case p.Loose != "":
+		return false, p.Loose
 	}
-	return false, "it speaks " + string(p.Style) + ", and the gateway serves " + string(GatewayStyle)
+	return true, ""
 }
 
 // Presets are the agents prloop knows, by name.
@@ -109,7 +123,26 @@ var presets = []Preset{
 		Mode:    "read-only", // it starts as "agent", which writes
 		Env:     []string{"CODEX_HOME={home}/codex", "PRLOOP_MODEL_TOKEN={token}"},
 		Files:   []File{{"codex/config.toml", codexConfig}},
+		// Seen with codex 0.169.0: a call for a title to a model nobody configured; tools handed over as an interpreter for
+		// JavaScript, inside input items, where the gateway cannot tell what the provider would run; AGENTS.md of the tree.
+		Loose:   "it calls a model of its own choice, and hands over its tools where the gateway cannot check them",
 		Untried: "a whole review",
+	},
+	{
+		Name: "copilot", Package: "@github/copilot@1.0.102", Command: "copilot",
+		Args: []string{
+			"--acp", "--available-tools=" + strings.Join(ownTools("prloop-"), ","), "--allow-tool=prloop", "--disable-builtin-mcps",
+			"--no-custom-instructions", "--no-ask-user", "--no-auto-update", "--no-remote", "--no-remote-export",
+		},
+		Style: StyleChat, OneProcess: true, OwnServers: true,
+		// In ACP version 1.0.102 runs .github/hooks and reads AGENTS.md, CLAUDE.md, GEMINI.md and .github of its working folder
+		// whatever it is told, in a folder nobody trusted too.
+		Apart: true,
+		Env: []string{
+			"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_HOME={home}/copilot",
+			"COPILOT_PROVIDER_BASE_URL={base}", "COPILOT_PROVIDER_API_KEY={token}", "COPILOT_MODEL={model}",
+		},
+		Files: []File{{"copilot/mcp-config.json", copilotServers}},
 	},
 	{
 		Name: "gemini", Package: "@google/gemini-cli@0.61.0", Command: "gemini", Args: []string{"--acp"},
@@ -155,6 +188,9 @@ name = "prloop"
 base_url = "{base}"
 env_key = "PRLOOP_MODEL_TOKEN"
 wire_api = "responses"
+`
+
+const copilotServers = `{"mcpServers": {"prloop": {"type": "local", "tools": ["*"], {mcp}}}}
 `
 
 const geminiConfig = `{

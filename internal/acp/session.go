@@ -91,13 +91,12 @@ func (s *session) open(ctx context.Context) error {
 	if err != nil {
 		return at("initialize", err)
 	}
-	made, err := s.conn.NewSession(ctx, api.NewSessionRequest{Cwd: s.place.cwd, Meta: s.spec.Preset.Meta,
-		McpServers: []api.McpServer{{Stdio: &api.McpServerStdio{
-			Name: ServerName, Command: s.spec.Self, Args: append([]string{}, s.spec.SelfArgs...),
-			Env: []api.EnvVariable{{Name: EnvSocket, Value: s.desk.path()}, {Name: EnvToken, Value: s.desk.token},
-				{Name: EnvRole, Value: string(s.spec.Role)}},
-		}}},
-	})
+	servers := []api.McpServer{}
+	if !s.spec.Preset.OwnServers {
+		own := server(s.spec, s.desk)
+		servers = append(servers, api.McpServer{Stdio: &own})
+	}
+	made, err := s.conn.NewSession(ctx, api.NewSessionRequest{Cwd: s.place.cwd, Meta: s.spec.Preset.Meta, McpServers: servers})
 	if err != nil {
 		return at("open a session", err)
 	}
@@ -111,6 +110,17 @@ func (s *session) open(ctx context.Context) error {
 		return at("set mode "+s.spec.Preset.Mode, err)
 	}
 	return nil
+}
+
+// server is prloop's MCP server as the agent is to start it.
+func server(spec Spec, d *desk) api.McpServerStdio {
+	return api.McpServerStdio{
+		Name: ServerName, Command: spec.Self, Args: append([]string{}, spec.SelfArgs...),
+		Env: []api.EnvVariable{
+			{Name: EnvSocket, Value: d.path()}, {Name: EnvToken, Value: d.token}, {Name: EnvRole, Value: string(spec.Role)},
+			{Name: EnvTree, Value: spec.Cwd},
+		},
+	}
 }
 
 // turn is how one prompt went.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/review"
@@ -13,7 +14,7 @@ import (
 func (s *session) gatewayOptions(settings config.Settings, target review.Target, note func(agent, message string)) gateway.Options {
 	o := gateway.Options{
 		Log: s.log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, Note: note,
-		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: []string{"submit_pass_results", "prloop_submit_result", "submit_result"},
+		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: append([]string{"submit_pass_results"}, acp.SubmitNames()...),
 		Run: gateway.Totals{
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
 			CostUSD: settings.RunLimits.CostUSD, WallTime: settings.WallTime,

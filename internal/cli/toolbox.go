@@ -29,16 +29,22 @@ func (t toolbox) Call(ctx context.Context, name string, args []byte) (json.RawMe
 	return t.Box.Call(ctx, name, args)
 }
 
+// readOnly are the tools that need nothing but a tree.
+func readOnly(tree string) tools.Options {
+	return tools.Options{
+		Tree: tree, Language: repocontext.Language,
+		Functions: func(path string, text []byte, line int) (tools.Function, bool) {
+			f, ok := repocontext.FunctionAt(path, text, line)
+			return tools.Function(f), ok
+		},
+	}
+}
+
 // openTools opens the workspace of a task for its reviewer.
 func openTools(task review.Task) func(review.Workspace, string) (openai.Toolbox, error) {
 	return func(w review.Workspace, head string) (openai.Toolbox, error) {
-		o := tools.Options{
-			Tree: w.Tree, Exclude: w.Exclude, Language: repocontext.Language,
-			Functions: func(path string, text []byte, line int) (tools.Function, bool) {
-				f, ok := repocontext.FunctionAt(path, text, line)
-				return tools.Function(f), ok
-			},
-		}
+		o := readOnly(w.Tree)
+		o.Exclude = w.Exclude
 		if w.GitDir != "" {
 			o.GitDir, o.Head = w.GitDir, head
 		}
