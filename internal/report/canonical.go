@@ -37,6 +37,10 @@ func Canonical(d Data) Data {
 	// Openly shown ones first, as they are printed.
 	slices.SortStableFunc(c.Findings, func(a, b Finding) int { return boolRank(!d.open(a)) - boolRank(!d.open(b)) })
 	c.Stuck, c.Unverified = findings(d.Stuck, local), findings(d.Unverified, local)
+	if d.Diverging != nil {
+		c.Diverging = diverging(*d.Diverging)
+	}
+	c.Course = course(d.Course)
 	if d.Discussion != nil {
 		c.Discussion = discussion(*d.Discussion)
 	}

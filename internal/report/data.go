@@ -22,6 +22,10 @@ type Data struct {
 	Findings []Finding
 	// Stuck are findings that were reported fixed and came back; they are not sent to the fixer again (design 6).
 	Stuck []Finding
+	// Diverging is set when fixes make more work than they settle (design 6).
+	Diverging *Diverging
+	// Course is how the rounds of the run went, shown from the second round on.
+	Course []RoundLine
 	// Unverified are findings whose evidence was checked and is false: listed, not counted (design 4).
 	Unverified []Finding
 	// Discussion is nil for a local range.
@@ -74,4 +78,25 @@ type Discussion struct {
 	ChangesRequestedBy []review.ChangesRequestedBy
 	// Impostors are logins whose comments carry prloop's marker without being prloop's: they were ignored (design 3.2).
 	Impostors []string
+}
+
+// Diverging says where a run's fixes do not settle, and what would take them back (design 6).
+type Diverging struct {
+	// Region is a file, or a file and its lines, such as src/cart.go:40-80.
+	Region string
+	// Sentence says what was seen there.
+	Sentence string
+	// Commits are the fix commits to take back, in the order they were made; full object ids.
+	Commits []string
+}
+
+// RoundLine is one round of a run in figures.
+type RoundLine struct {
+	Round int
+	// Head is the reviewed commit.
+	Head           string
+	Consensus      review.Conclusion
+	P0, P1, P2, P3 int
+	// Fixed and Rejected are the fixer's claims after this round; Stuck how many findings were stuck by then.
+	Fixed, Rejected, Stuck int
 }

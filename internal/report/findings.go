@@ -88,7 +88,7 @@ func (p *page) finding(f Finding) {
 		facts = append(facts, "no evidence")
 	}
 	if f.Cause != "" {
-		facts = append(facts, "introduced by fix "+span(f.Cause))
+		facts = append(facts, "introduced by commit "+span(f.Cause))
 	}
 	if f.ID != "" {
 		facts = append(facts, "id "+span(f.ID))

@@ -37,6 +37,14 @@ func (l links) commit(sha string) string {
 	return "[" + span(short) + "](" + l.repo() + "/commit/" + url.PathEscape(sha) + ")"
 }
 
+// id names a commit so that its whole id can be read back: in the link, or in the text where there is none.
+func (l links) id(sha string) string {
+	if l.none() {
+		return span(sha)
+	}
+	return l.commit(sha)
+}
+
 // place names a file and its lines, linked to the file at the head commit.
 func (l links) place(f Finding) string {
 	if f.File == "" {

@@ -117,10 +117,7 @@ func (p *reader) report() Data {
 	p.need("# Review: ")
 	m := p.match(roundLine)
 	d.Round, d.Rounds, d.Target = p.int(m[0]), p.int(m[1]), p.target(m[2])
-	if m := outcomeLine.FindStringSubmatch(p.peek()); m != nil {
-		p.at++
-		d.Outcome, d.Reason = review.Outcome(m[1]), m[2]
-	}
+	d.Outcome, d.Reason = p.outcome()
 	if strings.HasPrefix(p.peek(), "**Consensus: ") {
 		d.Verdict = p.verdict()
 	}
@@ -130,10 +127,16 @@ func (p *reader) report() Data {
 	}
 	p.need("Reviewed: ")
 	local := links{d.Target, ""}.none()
+	if _, ok := p.take(secStuck); ok {
+		p.need(stuckSentence)
+		d.Stuck = p.run(local)
+	}
+	d.Diverging = p.diverging()
 	if _, ok := p.take(secFindings); ok {
 		d.Findings = p.findings(local)
 	}
-	d.Stuck, d.Unverified = p.list(secStuck, local), p.list(secUnverified, local)
+	d.Unverified = p.list(secUnverified, local)
+	d.Course = p.course()
 	if _, ok := p.take(secDiscussion); ok {
 		d.Discussion = p.discussion()
 	}

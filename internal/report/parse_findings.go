@@ -65,7 +65,7 @@ func (p *reader) finding(local bool) Finding {
 		switch {
 		case strings.HasPrefix(fact, "by "):
 			f.By = unspans(fact)
-		case strings.HasPrefix(fact, "introduced by fix "):
+		case strings.HasPrefix(fact, "introduced by commit "):
 			f.Cause = unspan(fact)
 		case strings.HasPrefix(fact, "id "):
 			f.ID = unspan(fact)

@@ -14,6 +14,8 @@ const (
 	secTodo       = "## What to do"
 	secFindings   = "## Findings"
 	secStuck      = "## Stuck"
+	secDiverging  = "## Diverging"
+	secRounds     = "## How this run went"
 	secUnverified = "## Unverified"
 	secDiscussion = "## Discussion"
 	secNotes      = "## Notes"
@@ -32,9 +34,11 @@ func Render(d Data) string {
 	p.verdict(d)
 	p.todo(d)
 	p.add("Reviewed: " + reviewed(p.links, d.Receipt))
+	p.stuck(d.Stuck)
+	p.diverging(d.Diverging)
 	p.findings(d)
-	p.list(secStuck, "Reported fixed, and found again. These need a person.", d.Stuck)
 	p.list(secUnverified, "The quoted code is not in the file at this commit, so these are not counted.", d.Unverified)
+	p.rounds(d.Course)
 	p.discussion(d.Discussion)
 	p.notes(d.Notes)
 	p.receipt(d.Receipt)
@@ -67,8 +71,20 @@ func (p *page) head(d Data) {
 	}
 	p.add("# Review: " + title)
 	p.add(fmt.Sprintf("Round %d of %d for %s.", d.Round, d.Rounds, p.target(d.Target)))
-	if d.Outcome != "" {
-		p.add(strings.TrimSpace("**Outcome: " + span(string(d.Outcome)) + "** " + d.Reason))
+	p.outcome(d.Outcome, d.Reason)
+}
+
+// manual is the review loop spec's word for a run that only a person can take on.
+const manual = "**Manual intervention required.**"
+
+// outcome says how the run ended, when it did.
+func (p *page) outcome(o review.Outcome, reason string) {
+	if o == "" {
+		return
+	}
+	p.add(strings.TrimSpace("**Outcome: " + span(string(o)) + "** " + reason))
+	if o == review.Stuck {
+		p.add(manual)
 	}
 }
 
@@ -142,6 +158,13 @@ func (p *page) todo(d Data) {
 	}
 	if n := len(d.Stuck); n > 0 {
 		say("Look at the stuck findings by hand (%d): fixing them did not help.", n)
+	}
+	if g := d.Diverging; g != nil {
+		step := "Look at %s by hand: the fixes there do not settle it."
+		if len(g.Commits) > 0 {
+			step = "Look at %s by hand, or take the fixes there back."
+		}
+		say(step, span(g.Region))
 	}
 	if t := d.Discussion; t != nil {
 		if len(t.ChangesRequestedBy) > 0 {

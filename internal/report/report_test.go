@@ -54,7 +54,18 @@ func samples() map[string]Data {
 	approved := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Converged, Verdict: &review.Verdict{Consensus: review.Approve, Rules: []int{4}, Reasons: []string{"No finding is P0, P1 or P2."}}, Receipt: full.Receipt}
 	static := Data{Target: review.Target{Base: "main"}, Round: 1, Rounds: 1, Outcome: review.NotReviewed, Reason: "No reviewer is configured.",
 		Findings: full.Findings, Receipt: review.Receipt{Static: true, Files: 1, Hunks: 1, MinReviewers: 1, Status: "ok", HeadSHA: head}}
-	return map[string]Data{"changes": full, "approved": approved, "static": static}
+	approved.Course = []RoundLine{
+		{Round: 1, Head: head, Consensus: review.RequestChanges, P1: 2, P2: 1, P3: 1, Fixed: 2, Rejected: 1},
+		{Round: 2, Head: strings.Repeat("c", 40), Consensus: review.Approve},
+	}
+	came := full.Findings[0]
+	came.Cause, came.Reason = strings.Repeat("d", 40), "Said to be fixed in round 1, found again in round 2 by 2 reviewers."
+	stuck := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Stuck, Reason: "Every finding that counts is stuck.", Verdict: &review.Verdict{Consensus: review.RequestChanges, Issues: review.Counts{P1: 1}, Distinct: 1, Rules: []int{2}, Reasons: []string{"1 finding is P1 (critical)."}},
+		Stuck: []Finding{came}, Course: []RoundLine{{Round: 1, Head: head, Consensus: review.RequestChanges, P1: 1, Fixed: 1}, {Round: 2, Head: strings.Repeat("c", 40), Consensus: review.RequestChanges, P1: 1, Stuck: 1}}, Receipt: full.Receipt}
+	away := stuck
+	away.Round, away.Outcome, away.Reason, away.Stuck, away.Findings = 3, review.Diverging, "The fixes make more work than they settle.", nil, full.Findings[:1]
+	away.Diverging = &Diverging{Region: "src/auth.go:40-80", Sentence: "Two fixes in a row brought new findings there: 1 after the first, 2 after the second.", Commits: []string{strings.Repeat("d", 40), strings.Repeat("e", 40)}}
+	return map[string]Data{"changes": full, "approved": approved, "static": static, "stuck": stuck, "diverging": away}
 }
 
 func TestGoldenReports(t *testing.T) {
@@ -119,7 +130,7 @@ func anyData() *rapid.Generator[Data] {
 		n := func(l string) int { return rapid.IntRange(0, 3000).Draw(t, l) }
 		found := func(l string) []Finding { return rapid.SliceOfN(anyFinding(), 0, 4).Draw(t, l) }
 		d := Data{Target: review.Target{PR: rapid.IntRange(0, 2).Draw(t, "pr"), Base: s("base"), Repo: review.Repo{Host: s("h"), Owner: rapid.SampledFrom([]string{"", "acme", "a/b"}).Draw(t, "o"), Name: "shop"}},
-			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(s("outcome")), Reason: s("reason"), Findings: found("findings"), Stuck: found("stuck"), Unverified: found("unverified"), Notes: list("notes")}
+			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(rapid.OneOf(rapid.Just("stuck"), anyText()).Draw(t, "outcome")), Reason: s("reason"), Findings: found("findings"), Stuck: found("stuck"), Unverified: found("unverified"), Notes: list("notes")}
 		if rapid.Bool().Draw(t, "verdict") {
 			d.Verdict = &review.Verdict{Consensus: review.Conclusion(s("con")), Issues: review.Counts{P0: n("0"), P3: n("3")}, Distinct: n("distinct"), Rules: rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "rules"), Reasons: list("reasons")}
 		}
@@ -128,6 +139,12 @@ func anyData() *rapid.Generator[Data] {
 			for _, l := range list("asked") {
 				d.Discussion.ChangesRequestedBy = append(d.Discussion.ChangesRequestedBy, review.ChangesRequestedBy{Login: l, Association: s("as")})
 			}
+		}
+		if rapid.Bool().Draw(t, "diverging") {
+			d.Diverging = &Diverging{Region: s("region"), Sentence: rapid.OneOf(rapid.Just("Region: x"), anyText()).Draw(t, "seen"), Commits: []string{s("c"), strings.Repeat("a", 40)}}
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "course") {
+			d.Course = append(d.Course, RoundLine{Round: n("cr"), Head: rapid.SampledFrom([]string{"", "x", strings.Repeat("b", 40)}).Draw(t, "ch"), Consensus: review.Conclusion(s("cc")), P1: n("p1"), Stuck: n("stuck")})
 		}
 		r := &d.Receipt
 		r.ReviewID, r.PromptVersion, r.HeadSHA, r.BaseSHA, r.Status, r.Isolation = s("rid"), s("pv"), s("head"), s("b"), s("st"), s("iso")
@@ -183,45 +200,42 @@ func TestOrderOfAnswersChangesNothing(t *testing.T) {
 
 // No text may add a heading, close a details tag or end a table: the outline is the template's alone.
 func TestTextsCannotLeaveTheirPlace(t *testing.T) {
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM))
 	rapid.Check(t, func(t *rapid.T) {
-		d := anyData().Draw(t, "data")
-		src := []byte(Render(d))
-		allowed := map[string]bool{"# Review: ": true}
-		open := 0
-		doc := md.Parser().Parse(gmtext.NewReader(src))
-		for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-			switch n := n.(type) {
-			case *ast.Heading:
-				first := string(n.Lines().Value(src))
-				if n.Level == 1 && !strings.HasPrefix(first, "Review: ") || n.Level == 1 && !allowed["# Review: "] {
-					t.Fatalf("heading %q\n%s", first, src)
-				}
-				if n.Level == 1 {
-					allowed["# Review: "] = false
-				}
-				if n.Level == 2 && !slices.Contains([]string{secTodo, secFindings, secStuck, secUnverified, secDiscussion, secNotes, secReceipt}, "## "+first) {
-					t.Fatalf("heading %q\n%s", first, src)
-				}
-			case *ast.HTMLBlock:
-				html := string(n.Lines().Value(src))
-				switch {
-				case strings.HasPrefix(html, openDetails+"\n<summary>") && strings.Count(html, "<") == 3:
-					open++
-				case strings.TrimSpace(html) == closeDetails:
-					open--
-				default:
-					t.Fatalf("raw HTML %q\n%s", html, src)
-				}
-				if open < 0 || open > 1 {
-					t.Fatalf("details are not balanced\n%s", src)
-				}
+		outline(t, Render(anyData().Draw(t, "data")), "Review: ", []string{secTodo, secFindings, secStuck, secDiverging, secRounds, secUnverified, secDiscussion, secNotes, secReceipt})
+		outline(t, RenderFix(anyFix().Draw(t, "fix")), "Fix: ", []string{secTodo, secRefused, secTests, secFixed, secFixed + ", but not on the branch", secRejected, secMissing, secChecks, secCommits, secPatch, secNotes, secReceipt})
+	})
+}
+
+func outline(t *rapid.T, text, title string, sections []string) {
+	src := []byte(text)
+	titled, open := false, 0
+	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(gmtext.NewReader(src))
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			first := string(n.Lines().Value(src))
+			if n.Level == 1 && (titled || !strings.HasPrefix(first, title)) || n.Level == 2 && !slices.Contains(sections, "## "+first) {
+				t.Fatalf("heading %q\n%s", first, src)
+			}
+			titled = true
+		case *ast.HTMLBlock:
+			html := string(n.Lines().Value(src))
+			switch {
+			case strings.HasPrefix(html, openDetails+"\n<summary>") && strings.Count(html, "<") == 3:
+				open++
+			case strings.TrimSpace(html) == closeDetails:
+				open--
+			default:
+				t.Fatalf("raw HTML %q\n%s", html, src)
+			}
+			if open < 0 || open > 1 {
+				t.Fatalf("details are not balanced\n%s", src)
 			}
 		}
-		if open != 0 {
-			t.Fatalf("details stay open\n%s", src)
-		}
-	})
+	}
+	if open != 0 {
+		t.Fatalf("details stay open\n%s", src)
+	}
 }
 
 func TestWhatIsProminent(t *testing.T) {

@@ -1,0 +1,83 @@
+package report
+
+import "github.com/prloop/prloop/review"
+
+// FixState is what became of a fixer's work in one round (design 3.6).
+type FixState string
+
+// The states.
+const (
+	FixPushed FixState = "pushed"
+	// FixPatch: prloop may not push to the branch, so that the fix is handed over as edits (decision 21).
+	FixPatch FixState = "patch"
+	// FixRefused: the push policy forbids it (security 3, "Push policy").
+	FixRefused FixState = "refused"
+	// FixVerifyFailed: the verify commands do not pass on it.
+	FixVerifyFailed FixState = "verify-failed"
+	// FixUnchanged: the fixer changed nothing.
+	FixUnchanged FixState = "unchanged"
+	// FixSuperseded: the branch moved while the fix was made (security T94).
+	FixSuperseded FixState = "superseded"
+	// FixFailed: the fixer gave no usable answer, or the fix could not be taken out or pushed.
+	FixFailed FixState = "failed"
+)
+
+// FixData is what one fix report shows. Free text has been made safe by the caller, as in Data.
+type FixData struct {
+	Target        review.Target
+	Round, Rounds int
+	// Outcome is how the run ended with this report; empty while it goes on. Reason says why, in a sentence.
+	Outcome review.Outcome
+	Reason  string
+	State   FixState
+	// Base is the reviewed head the fix stands on; Head what was pushed, empty when nothing was; NewerHead what the branch
+	// was found at instead, when it had moved. Full object ids.
+	Base, Head, NewerHead string
+	// Fixed, Rejected and Missing are the findings the fixer was asked to fix, each in one of them (design 3.5). Missing
+	// are those it said nothing usable about.
+	Fixed    []FixedItem
+	Rejected []RejectedItem
+	Missing  []RejectedItem
+	// Deferred counts optional findings the fixer left for later.
+	Deferred int
+	// Commits are those of the fix as prloop wrote them, in their order.
+	Commits []review.FixCommit
+	// Files and Lines say how much the fix touches; lines are those added and removed.
+	Files, Lines int
+	// Checks are the verify commands on the fix before it was pushed; PushedChecks on the pushed head, by which a push
+	// that met other settings is found out.
+	Checks, PushedChecks []review.Check
+	// Refusals are the rules of the push policy the last try broke.
+	Refusals []review.Refusal
+	// Tests name the tests that the fix deletes, skips or weakens, one line each.
+	Tests []string
+	// Patch is the fix as edits to the files at Base, for the state patch; see Edits. PatchLeft is how many more edits
+	// there are than are shown, PatchFile the name of the whole patch among the run's artifacts.
+	Patch     []Edit
+	PatchLeft int
+	PatchFile string
+	// Tries is how often the fixer was asked.
+	Tries int
+	Notes []string
+	// GitHubToken is true when the push was made with the token of an Actions job, which starts no CI (design 3.14).
+	GitHubToken bool
+	// Agent is the fixer's line of the receipt.
+	Agent review.AgentReceipt
+}
+
+// FixedItem is one finding the fixer says it fixed.
+type FixedItem struct {
+	ID, Title string
+	// Commit is the object id of the commit that fixes it; Text what was done, in a line.
+	Commit, Text string
+}
+
+// RejectedItem is one finding that was not fixed.
+type RejectedItem struct {
+	ID, Title string
+	// Reason is why, in a line.
+	Reason string
+}
+
+// asked is how many findings were to be fixed.
+func (d FixData) asked() int { return len(d.Fixed) + len(d.Rejected) + len(d.Missing) }

@@ -1,0 +1,290 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+var (
+	baseID  = strings.Repeat("0123456789", 4)
+	headID  = strings.Repeat("fedcba9876", 4)
+	otherID = strings.Repeat("abcdef0123", 4)
+)
+
+const samplePatch = `diff --git a/src/auth.go b/src/auth.go
+index 1111111..2222222 100644
+--- a/src/auth.go
++++ b/src/auth.go
+@@ -3,3 +3,5 @@ import
+ import "fmt"
++
++import "crypto/subtle"
+ 
+ func x() {
+@@ -41,6 +43,3 @@ func check(token, want string) bool {
+-if token == want {
+-	return true
+-}
+-return false
++same := subtle.ConstantTimeCompare([]byte(token), []byte(want))
++return same == 1
+ }
+-// end
+diff --git a/src/empty.go b/src/empty.go
+new file mode 100644
+index 0000000..e69de29
+diff --git a/src/auth_test.go b/src/auth_test.go
+new file mode 100644
+index 0000000..3333333
+--- /dev/null
++++ b/src/auth_test.go
+@@ -0,0 +1,3 @@
++package auth
++
++--- not a header
+diff --git a/old.txt b/old.txt
+deleted file mode 100644
+index 4444444..0000000
+--- a/old.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+\ No newline at end of file
+diff --git a/logo.png b/logo.png
+index 5555555..6666666 100644
+Binary files a/logo.png and b/logo.png differ
+diff --git a/docs/a b.md b/docs/c.md
+similarity index 90%
+rename from docs/a b.md
+rename to docs/c.md
+index 7777777..8888888 100644
+--- a/docs/a b.md	
++++ b/docs/c.md
+@@ -1 +1 @@
+-old
++new
+`
+
+func fixSamples() map[string]FixData {
+	pushed := FixData{
+		Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "shop"}, PR: 7}, Round: 1, Rounds: 3, State: FixPushed,
+		Base: baseID, Head: headID,
+		Fixed: []FixedItem{
+			{ID: "SEC-001", Title: "Token compared with ==", Commit: headID, Text: "The comparison takes the same time for every token now."},
+			{ID: "B-3", Title: "Total ignores the discount", Commit: otherID},
+		},
+		Rejected: []RejectedItem{{ID: "D-1", Title: "Split the package", Reason: "Out of the scope of this pull request."}},
+		Missing:  []RejectedItem{{ID: "T-9", Title: "No test for an empty token", Reason: "The fixer did not mention it."}},
+		Deferred: 2, Files: 3, Lines: 41, Tries: 2, Commits: []review.FixCommit{{SHA: otherID, Message: "Apply the discount once\n\nbody"}, {SHA: headID, Message: "Compare tokens in constant time"}},
+		Checks:       []review.Check{{Command: "make lint", State: review.CheckPassed, Seconds: 3.21}, {Command: "go test ./... | tail", State: review.CheckPassed, Seconds: 48.4}},
+		PushedChecks: []review.Check{{Command: "make lint", State: review.CheckPassed, Seconds: 3}, {Command: "go test ./... | tail", State: review.CheckFailed, ExitCode: 1, Seconds: 51, Log: "--- FAIL: TestToken (0.00s)\n    auth_test.go:9: got true\nFAIL"}},
+		GitHubToken:  true, Tests: []string{"`TestOldToken` in `src/auth_test.go` is skipped."}, Notes: []string{"The verify commands were found in the Makefile."},
+		Agent: review.AgentReceipt{Name: "pr-fix", Role: review.RoleFixer, Kind: "builtin", Model: "gpt-5", State: review.AgentComplete, FilesGiven: 3, HunksGiven: 8, Attempts: 1, Seconds: 71.2,
+			Usage: review.Usage{LLMCalls: 9, ToolCalls: 31, InputTokens: ptr(80123), CachedTokens: ptr(61000), OutputTokens: ptr(4911), CostUSD: ptr(0.09121)}},
+	}
+	with := func(state FixState, change func(*FixData)) FixData {
+		d := pushed
+		d.State, d.Head, d.PushedChecks, d.GitHubToken, d.Tests = state, "", nil, false, nil
+		change(&d)
+		return d
+	}
+	return map[string]FixData{
+		"fix-pushed": pushed,
+		"fix-patch": with(FixPatch, func(d *FixData) {
+			d.Patch, d.PatchFile = Edits(samplePatch), "fix-1.patch"
+			d.Outcome, d.Reason = review.ChangesRequested, "The fix could not be pushed."
+		}),
+		"fix-refused": with(FixRefused, func(d *FixData) {
+			d.Fixed, d.Commits, d.Checks = nil, nil, nil
+			d.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "a top-level dot folder"}, {Rule: "scope-brake", Detail: "412 lines, allowed are 120"}}
+		}),
+		"fix-verify-failed": with(FixVerifyFailed, func(d *FixData) {
+			d.Fixed, d.Commits, d.Checks = nil, nil, pushed.PushedChecks
+			d.Outcome, d.Reason = review.Stuck, "Every finding that counts is stuck."
+		}),
+		"fix-unchanged": with(FixUnchanged, func(d *FixData) { d.Fixed, d.Commits, d.Checks, d.Files, d.Lines = nil, nil, nil, 0, 0 }),
+		"fix-superseded": with(FixSuperseded, func(d *FixData) {
+			d.NewerHead, d.Outcome, d.Reason = otherID, review.Superseded, "Somebody pushed while the fix was made."
+		}),
+		"fix-failed": with(FixFailed, func(d *FixData) {
+			d.Fixed, d.Commits, d.Checks = nil, nil, nil
+			d.Agent.State, d.Agent.Reason = review.AgentFailed, "no answer within 600 s"
+		}),
+	}
+}
+
+func TestGoldenFixReports(t *testing.T) {
+	for name, d := range fixSamples() {
+		file := filepath.Join("testdata", name+".md")
+		got := RenderFix(d)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Errorf("%s:\n%s", name, d)
+		}
+		fixLaw(t, d)
+	}
+}
+
+func fixLaw(t interface{ Fatalf(string, ...any) }, d FixData) {
+	text := RenderFix(d)
+	want := CanonicalFix(d)
+	got, err := ParseFix("<!-- marker -->\n" + text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("ParseFix(RenderFix(d)) differs:\n%s\n%s", diff, text)
+	}
+	if diff := cmp.Diff(want, CanonicalFix(want)); diff != "" {
+		t.Fatalf("CanonicalFix changes what is canonical:\n%s", diff)
+	}
+	if again := RenderFix(got); again != text {
+		t.Fatalf("rendering again differs:\n%s", cmp.Diff(text, again))
+	}
+}
+
+func anyFix() *rapid.Generator[FixData] {
+	return rapid.Custom(func(t *rapid.T) FixData {
+		s := func(l string) string { return anyText().Draw(t, l) }
+		list := func(l string) []string { return rapid.SliceOfN(anyText(), 0, 3).Draw(t, l) }
+		n := func(l string) int { return rapid.IntRange(-1, 3000).Draw(t, l) }
+		id := func(l string) string { return rapid.SampledFrom([]string{"", baseID, headID, "HEAD", "`"}).Draw(t, l) }
+		checks := func(l string) (out []review.Check) {
+			for range rapid.IntRange(0, 3).Draw(t, l) {
+				out = append(out, review.Check{Command: s("cmd"), State: rapid.SampledFrom([]review.CheckState{"passed", "failed", "missing", "timeout", "skipped", "**x**"}).Draw(t, "cs"),
+					ExitCode: n("exit"), Seconds: rapid.Float64().Draw(t, "sec"), Log: s("log")})
+			}
+			return out
+		}
+		d := FixData{Target: review.Target{PR: rapid.IntRange(0, 2).Draw(t, "pr"), Base: s("base"), Repo: review.Repo{Owner: rapid.SampledFrom([]string{"", "acme"}).Draw(t, "o"), Name: "shop"}},
+			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(rapid.OneOf(rapid.Just("stuck"), anyText()).Draw(t, "outcome")), Reason: s("reason"),
+			State: rapid.SampledFrom([]FixState{FixPushed, FixPatch, FixRefused, FixVerifyFailed, FixUnchanged, FixSuperseded, FixFailed, "?"}).Draw(t, "state"),
+			Base:  id("b"), Head: id("h"), NewerHead: id("n"), Deferred: n("d"), Files: n("f"), Lines: n("l"), Tries: n("t"), Tests: list("tests"), Notes: list("notes"),
+			Checks: checks("checks"), PushedChecks: checks("pushed"), GitHubToken: rapid.Bool().Draw(t, "token"), PatchLeft: n("left"), PatchFile: rapid.SampledFrom([]string{"", "fix.patch", "a b", "$(x)"}).Draw(t, "pf")}
+		d.Agent = review.AgentReceipt{Name: s("an"), Role: review.RoleFixer, Kind: s("k"), State: review.AgentComplete, Reason: s("ar"), Notes: list("an")}
+		for range rapid.IntRange(0, 3).Draw(t, "items") {
+			d.Fixed = append(d.Fixed, FixedItem{s("id"), s("title"), id("c"), s("text")})
+			d.Rejected = append(d.Rejected, RejectedItem{s("id"), s("title"), s("reason")})
+			d.Missing = append(d.Missing, RejectedItem{s("id"), s("title"), s("reason")})
+			d.Commits = append(d.Commits, review.FixCommit{SHA: id("sha"), Message: s("msg")})
+			d.Refusals = append(d.Refusals, review.Refusal{Rule: s("rule"), Path: s("path"), Detail: s("detail")})
+			d.Patch = append(d.Patch, Edit{Kind: rapid.SampledFrom([]string{"change", "new", "deleted", "renamed", "binary", "?"}).Draw(t, "kind"), File: s("file"), OldFile: rapid.SampledFrom([]string{"", "a b"}).Draw(t, "of"),
+				Start: n("start"), Lines: rapid.IntRange(-1, 3).Draw(t, "el"), Text: s("et")})
+		}
+		return d
+	})
+}
+
+func TestParseFixGivesBackWhatRenderFixWrote(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { fixLaw(t, anyFix().Draw(t, "data")) })
+}
+
+func FuzzParseFix(f *testing.F) {
+	for _, d := range fixSamples() {
+		f.Add(RenderFix(d))
+	}
+	f.Fuzz(func(t *testing.T, s string) { _, _ = ParseFix(s) })
+}
+
+func FuzzEdits(f *testing.F) {
+	f.Add(samplePatch)
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, e := range Edits(s) {
+			if e.Lines < 0 || e.Start < 0 {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
+}
+
+func TestTheLastGateChangesNoFixReport(t *testing.T) {
+	p := sanitize.Policy{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "shop"}}
+	for name, d := range fixSamples() {
+		if text := RenderFix(d); text != posted(t, text, p) {
+			t.Errorf("%s:\n%s", name, cmp.Diff(text, posted(t, text, p)))
+		}
+	}
+	for _, bad := range nasty { // the outline and the ids stay, whatever a fixer says
+		line := sanitize.Inline(bad, p)
+		d := fixSamples()["fix-pushed"]
+		d.Fixed[0].Text, d.Rejected[0].Reason, d.Notes = line, line, []string{line}
+		got, err := ParseFix(posted(t, RenderFix(d), p))
+		if err != nil {
+			t.Errorf("%q: %v\n%s", bad, err, posted(t, RenderFix(d), p))
+			continue
+		}
+		if len(got.Fixed) != 2 || len(got.Rejected) != 1 || got.Fixed[0].Commit != headID || got.Head != headID {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+}
+
+// The first sentence under the title says what became of the fix (what a maintainer needs first).
+func TestFirstSentences(t *testing.T) {
+	want := map[string]string{
+		"fix-pushed":        "**Pushed:** 2 of 4 findings fixed in [`fedcba9876fe`]",
+		"fix-patch":         "**Nothing was pushed:** prloop may not push to this branch",
+		"fix-refused":       "**Nothing was pushed:** the fix breaks 2 rules of the push policy.",
+		"fix-verify-failed": "**Nothing was pushed:** the fix does not pass the checks of this repository (1 of 2 checks failed).",
+		"fix-unchanged":     "**Nothing was pushed:** the fixer changed no file.",
+		"fix-superseded":    "**Nothing was pushed:** the branch moved from [`012345678901`]",
+		"fix-failed":        "**Nothing was pushed:** the fixer's work could not be used.",
+	}
+	for name, d := range fixSamples() {
+		blocks := strings.Split(RenderFix(d), "\n\n")
+		at := slices.IndexFunc(blocks, func(b string) bool { return strings.HasPrefix(b, want[name]) })
+		if want[name] == "" || at < 2 || at > 4 {
+			t.Errorf("%s: sentence %q stands at block %d", name, want[name], at)
+		}
+	}
+}
+
+func TestEdits(t *testing.T) {
+	want := []Edit{
+		{Kind: EditChange, File: "src/auth.go", Start: 3, Text: "\nimport \"crypto/subtle\"\n"},
+		{Kind: EditChange, File: "src/auth.go", Start: 41, Lines: 4, Text: "same := subtle.ConstantTimeCompare([]byte(token), []byte(want))\nreturn same == 1\n"},
+		{Kind: EditChange, File: "src/auth.go", Start: 46, Lines: 1},
+		{Kind: EditNew, File: "src/empty.go"},
+		{Kind: EditNew, File: "src/auth_test.go", Text: "package auth\n\n--- not a header\n"},
+		{Kind: EditDeleted, File: "old.txt"},
+		{Kind: EditBinary, File: "logo.png"},
+		{Kind: EditRenamed, OldFile: "docs/a b.md", File: "docs/c.md"},
+		{Kind: EditChange, File: "docs/a b.md", Start: 1, Lines: 1, Text: "new\n"},
+	}
+	if d := cmp.Diff(want, Edits(samplePatch)); d != "" {
+		t.Error(d)
+	}
+}
+
+// What is over the bounds is counted, not dropped without a word, and lines of a file keep their numbers.
+func TestPatchBounds(t *testing.T) {
+	d := FixData{State: FixPatch}
+	for i := range 2 * patchEdits {
+		d.Patch = append(d.Patch, Edit{File: "a.go", Start: i + 1, Lines: 1, Text: "x\n"})
+	}
+	c := CanonicalFix(d)
+	if len(c.Patch) != patchEdits || c.PatchLeft != patchEdits || c.Patch[0].Start != 2*patchEdits {
+		t.Errorf("%d shown, %d left, first at %d", len(c.Patch), c.PatchLeft, c.Patch[0].Start)
+	}
+	d.Patch = []Edit{{File: "a.go", Start: 1, Lines: 1, Text: strings.Repeat("x\n", patchBytes)}}
+	if c = CanonicalFix(d); len(c.Patch) != 0 || c.PatchLeft != 1 || !strings.Contains(RenderFix(d), "1 more edit is not shown here.") {
+		t.Errorf("%d shown, %d left", len(c.Patch), c.PatchLeft)
+	}
+}
