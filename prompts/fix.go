@@ -1,4 +1,98 @@
 package prompts
 
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/prloop/prloop/review"
+)
+
 // AllowedPaths names the setting of a fixer's task that lists, one glob on a line, the protected paths the operator opens.
 const AllowedPaths = "allow_paths"
+
+var fixSystem = sync.OnceValue(func() string {
+	s, err := render("fix-system.md", "", nil)
+	if err != nil {
+		panic("templates are part of the program: " + err.Error())
+	}
+	return s
+})
+
+// FixSystem is the fixer's system prompt: how to fix, when not to, and what may not be touched. It never varies.
+func FixSystem() string { return fixSystem() }
+
+// Fix renders the fixer's task (A4), the last part of its prompt after FixSystem and Brief: findings, what became of its
+// work before, and how to answer. submit names the tool a builtin fixer ends by; empty is a fixer that edits by means of its
+// own and answers in text (A5).
+func Fix(t review.Task, fence, submit string) (string, error) {
+	if !fenceShape.MatchString(fence) {
+		return "", ErrFence
+	}
+	if t.Fix == nil {
+		return "", errors.New("prompt of the fixer: the task has nothing to fix")
+	}
+	return render("fix.md", fence, struct {
+		Task           review.Task
+		Allowed, Extra string
+		Tools          bool
+		Submit         string
+	}{Task: t, Allowed: t.Settings[AllowedPaths], Extra: strings.TrimSpace(t.Prompt), Tools: submit != "", Submit: submit})
+}
+
+// FixCheck shows a fixer its own changes before they are taken.
+func FixCheck(fence, submit, diff string) (string, error) {
+	if !fenceShape.MatchString(fence) {
+		return "", ErrFence
+	}
+	return render("fix-check.md", fence, struct{ Submit, Diff string }{submit, diff})
+}
+
+// mend is a finding with all a fixer has to know of it.
+func mend(f review.Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, category %s, at %s\n%s\n", f.Priority, inline(f.Category), inline(cmp.Or(place(f), "no file")), inline(f.Title))
+	for _, part := range []struct{ name, text string }{{"", f.Description}, {"suggestion: ", f.Suggestion}, {"evidence:\n", f.Evidence}} {
+		if text := strings.TrimSpace(part.text); text != "" {
+			b.WriteString("\n" + part.name + text + "\n")
+		}
+	}
+	return b.String()
+}
+
+func refusals(list []review.Refusal) string {
+	var b strings.Builder
+	for _, r := range list {
+		b.WriteString(r.Rule)
+		if r.Path != "" {
+			b.WriteString(", " + inline(r.Path))
+		}
+		if r.Detail != "" {
+			b.WriteString(": " + inline(r.Detail))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// logged is what a verify command came to.
+func logged(c review.Check) string {
+	what := fmt.Sprintf("exit status %d after %.0f seconds", c.ExitCode, c.Seconds)
+	if c.State == review.CheckTimeout {
+		what = fmt.Sprintf("did not end within %.0f seconds", c.Seconds)
+	}
+	return what + "\n" + cmp.Or(strings.TrimSpace(c.Log), "(it printed nothing)")
+}
+
+// claim is what the fixer said of a finding, as reviewers see it.
+func claim(c review.Claim) string {
+	switch {
+	case c.Kind == review.ClaimRejected:
+		return "rejected, because: " + c.Text
+	case c.Commit != "":
+		return "said to be fixed in commit " + inline(c.Commit) + ": " + c.Text
+	}
+	return "said to be fixed: " + c.Text
+}
