@@ -15,8 +15,6 @@ type Order struct {
 	// Reviewed is the head under review. From is where this try starts: Reviewed, or the tip of the try before when only
 	// verification refused it. Both are full object ids.
 	Reviewed, From string
-	// Earlier are the commits from Reviewed to From, oldest first, as the tries before returned them in Work.Commits.
-	Earlier []review.FixCommit
 	// Task is the question, Task.Fix what is to be fixed (A4).
 	Task review.Task
 	// Aside are names of files and folders that are moved aside in the clone at every depth while the fixer works, letter

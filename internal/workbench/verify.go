@@ -1,8 +1,11 @@
 package workbench
 
 import (
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
@@ -34,28 +37,50 @@ type VerifyOptions struct {
 	Limits sandbox.Limits
 }
 
+func (o VerifyOptions) withDefaults() VerifyOptions {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Wall <= 0 {
+		o.Wall = DefaultWall
+	}
+	if o.Path == "" {
+		o.Path = os.Getenv("PATH")
+	}
+	// Builds start more processes and write larger files than agents do.
+	if o.Limits.Processes == 0 {
+		o.Limits.Processes = 4096
+	}
+	if o.Limits.Files == 0 {
+		o.Limits.Files = 16384
+	}
+	if o.Limits.FileBytes == 0 {
+		o.Limits.FileBytes = 4 << 30
+	}
+	return o
+}
+
+// environment is the whole environment of a command, written out: proc's allowlist, all of which is set anew (security 3). The caches of the usual tools lie in its
+// own home: what one commit's code writes there must not reach the verification of another.
+func (o VerifyOptions) environment(home, tmp string) []string {
+	cache := filepath.Join(home, ".cache")
+	env := []string{
+		"PATH=" + o.Path, "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC", "CI=1", "NO_COLOR=1", "TERM=dumb",
+		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+		"XDG_CACHE_HOME=" + cache,
+		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOMODCACHE=" + filepath.Join(cache, "go-mod"), "GOPATH=" + filepath.Join(home, "go"),
+		"GOLANGCI_LINT_CACHE=" + filepath.Join(cache, "golangci-lint"),
+		"npm_config_cache=" + filepath.Join(cache, "npm"), "npm_config_update_notifier=false", "YARN_CACHE_FOLDER=" + filepath.Join(cache, "yarn"),
+		"PIP_CACHE_DIR=" + filepath.Join(cache, "pip"), "PYTHONDONTWRITEBYTECODE=1", "RUFF_CACHE_DIR=" + filepath.Join(cache, "ruff"),
+		"CARGO_HOME=" + filepath.Join(cache, "cargo"), "GRADLE_USER_HOME=" + filepath.Join(cache, "gradle"),
+	}
+	return proc.BaseEnv(append(env, o.Env...)...)
+}
+
 // VerifyOrder asks for commands to be run on a commit.
 type VerifyOrder struct {
 	// Commit is a full object id.
 	Commit string
-	// Commands are run in this order, each whatever became of the one before.
-	Commands []Command
-}
-
-// Command is one verify command.
-type Command struct {
-	// Line is a line of POSIX shell.
-	Line string
-	// From says what it was detected from, such as "Makefile: target lint"; empty for one that the repository or the
-	// operator configured.
-	From string
-}
-
-// Configured makes commands of what a configuration lists.
-func Configured(lines []string) []Command {
-	commands := make([]Command, len(lines))
-	for i, line := range lines {
-		commands[i] = Command{Line: line}
-	}
-	return commands
+	// Commands are lines of POSIX shell, run in this order, each whatever became of the one before.
+	Commands []string
 }
