@@ -1,0 +1,394 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+// stage is a pull request and everybody who works on it: heads, who says what about each, and what the fixer makes.
+type stage struct {
+	world
+	// says is what each reviewer finds at a head.
+	says map[string]map[string][]review.Finding
+	// diffs are the changes between two heads, by "from..to".
+	diffs map[string]string
+	// fixes are the fixer's works, in the order of its tries.
+	fixes  []FixWork
+	orders []FixOrder
+	// fails are the commands that fail, by commit.
+	fails map[string][]review.Check
+	// push is what becomes of a push; nil lets it through.
+	push  func(to string) Pushed
+	tasks []review.Task
+	kept  map[string]string
+}
+
+func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
+
+func (s *stage) Pin(_ context.Context, _ review.Target, pr review.PullRequest, _ string) (Range, error) {
+	return Range{Base: baseSHA, MergeBase: baseSHA, Head: pr.HeadSHA}, nil
+}
+func (s *stage) ReadFile(context.Context, string, string) ([]byte, error) {
+	return []byte(strings.Repeat("line\n", 200)), nil
+}
+func (s *stage) Diff(_ context.Context, a, b string) (*diff.Diff, error) {
+	return diff.Parse(s.diffs[a[:1]+".."+b[:1]])
+}
+func (s *stage) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
+	return review.Brief{Status: "ok", Files: []review.BriefFile{{Path: "a.go", Change: "modified", Hunks: 1, HunksGiven: 1}}}, nil
+}
+func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) Answer {
+	s.tasks = append(s.tasks, task)
+	r := review.AgentReceipt{State: review.AgentComplete, Seconds: 1}
+	if plan.Role == review.RoleCommentsAnalyzer {
+		return Answer{Receipt: r}
+	}
+	findings := slices.Clone(s.says[task.HeadSHA][plan.Name])
+	return Answer{Receipt: r, Reviewer: &review.ReviewerResult{Agent: plan.Name, PRNumber: 7, Findings: findings}}
+}
+func (s *stage) Fix(_ context.Context, o FixOrder, _ func(review.Event)) (FixWork, error) {
+	s.orders = append(s.orders, o)
+	if len(s.fixes) < len(s.orders) {
+		return FixWork{}, errors.New("the fixer was asked once too often")
+	}
+	return s.fixes[len(s.orders)-1], nil
+}
+func (s *stage) Verify(_ context.Context, commit string, commands []string) ([]review.Check, error) {
+	var out []review.Check
+	for _, c := range commands {
+		check := review.Check{Command: c, State: review.CheckPassed}
+		for _, f := range s.fails[commit] {
+			if f.Command == c {
+				check = f
+			}
+		}
+		out = append(out, check)
+	}
+	return out, nil
+}
+func (s *stage) Push(_ context.Context, _ review.PullRequest, from, to string) (Pushed, error) {
+	if s.push != nil {
+		if got := s.push(to); !got.Done {
+			return got, nil
+		}
+	}
+	if s.head != from {
+		return Pushed{Head: s.head}, nil
+	}
+	s.head = to
+	return Pushed{Done: true}, nil
+}
+func (s *stage) Patch(_ context.Context, a, b string) (string, error) {
+	return s.diffs[a[:1]+".."+b[:1]], nil
+}
+func (s *stage) Save(_ context.Context, _, name string, data []byte) error {
+	s.kept[name] = string(data)
+	return nil
+}
+func (s *stage) Round(context.Context, review.RunResult) error  { return nil }
+func (s *stage) Finish(context.Context, review.RunResult) error { return nil }
+
+// Intend and its like keep one posting for each round and kind; world keeps one for each part.
+func (s *stage) Intend(_ context.Context, p Posting) (Posting, error) { return p, nil }
+func (s *stage) Sending(context.Context, Posting) error               { return nil }
+func (s *stage) Acked(_ context.Context, _ Posting, _ string) error   { return nil }
+
+// remembering stores results as an engine does, so that a second run of the same steps repeats none.
+type remembering struct {
+	done  map[string][]byte
+	names []string
+}
+
+func (r *remembering) Do(ctx context.Context, name string, fn func(context.Context) ([]byte, error)) ([]byte, error) {
+	if out, ok := r.done[name]; ok {
+		return out, nil
+	}
+	out, err := fn(ctx)
+	if err == nil {
+		if slices.Contains(r.names, name) {
+			panic("two steps are called " + name)
+		}
+		r.done[name], r.names = out, append(r.names, name)
+	}
+	return out, err
+}
+func (r *remembering) All(ctx context.Context, steps []Step) ([][]byte, []error) {
+	outs, errs := make([][]byte, len(steps)), make([]error, len(steps))
+	for i, s := range steps {
+		outs[i], errs[i] = r.Do(ctx, s.Name, s.Fn)
+	}
+	return outs, errs
+}
+
+func (s *stage) run(t *testing.T, steps Steps, change func(*Request)) review.RunResult {
+	t.Helper()
+	w := s.world.loop()
+	l := *w
+	l.Forge, l.Poster, l.Outbox = s, s, s
+	l.History, l.Briefer, l.Agents, l.Bench, l.Record = s, s, s, s, s
+	l.Fence = func(string) string { return "fence" }
+	l.Now, l.Sleep = func() time.Time { return s.now }, func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }
+	req := round().Request
+	req.Head = sha(1)
+	req.Fix = &FixPlan{Agent: AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: "command"}, Verify: []string{"make lint"}}
+	if change != nil {
+		change(&req)
+	}
+	got, err := l.Run(t.Context(), steps, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func newStage() *stage {
+	return &stage{world: world{now: time.Unix(1_800_000_000, 0), head: sha(1)}, says: map[string]map[string][]review.Finding{}, diffs: map[string]string{}, fails: map[string][]review.Check{}, kept: map[string]string{}}
+}
+
+func newSteps() *remembering { return &remembering{done: map[string][]byte{}} }
+
+// at is a finding at a line, in words of its own.
+func at(p review.Priority, line int, id, text string) review.Finding {
+	f := found(p, text)
+	f.ID, f.Line = id, &line
+	return f
+}
+
+// edited is the diff of a fix that rewrites one line of a.go.
+func edited(line int) string {
+	return fmt.Sprintf("diff --git a/a.go b/a.go\nindex 1111111..2222222 100644\n--- a/a.go\n+++ b/a.go\n@@ -%[1]d,1 +%[1]d,1 @@\n-old\n+new\n", line)
+}
+
+// fixes is a work that fixes ids with one commit.
+func fixes(tip string, ids ...string) FixWork {
+	r := &review.FixResult{Agent: "pr-fix", PRNumber: 7}
+	for _, id := range ids {
+		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: id, CommitSHA: tip, Description: "done"})
+	}
+	w := FixWork{Answer: Answer{Fix: r, Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}, Tip: tip, Files: 1, Lines: 2}
+	if tip != "" {
+		w.Commits = []review.FixCommit{{SHA: tip, Message: "fix: it"}}
+	}
+	return w
+}
+
+const (
+	leak   = "the response body is never closed, which leaks a connection for every call"
+	leak2  = "connection leak: nobody closes the body of the response after the call"
+	nilMap = "writes to a nil map when the cache was not initialised"
+	typo   = "the loop counts one element too many and reads past the end of the slice"
+)
+
+func TestRounds(t *testing.T) {
+	both := func(f ...review.Finding) map[string][]review.Finding {
+		return map[string][]review.Finding{"alpha": f, "beta": nil}
+	}
+	for _, c := range []struct {
+		what    string
+		set     func(*stage)
+		change  func(*Request)
+		outcome review.Outcome
+		rounds  int
+		head    string
+		reason  string
+	}{
+		{"a fix that holds converges in the second round (review loop spec, early exit success)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.diffs["1..2"] = edited(10)
+		}, nil, review.Converged, 2, sha(2), ""},
+		{"a finding that returns reworded after it was reported fixed is stuck, and nothing else is left (recurring issue policy)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.diffs["1..2"] = edited(10)
+			s.says[sha(2)] = both(at(review.P1, 12, "X9", leak2))
+		}, nil, review.Stuck, 2, sha(2), "manual intervention required"},
+		{"a stuck finding is not sent again while others are fixed (recurring issue policy)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap))
+			s.fixes = []FixWork{fixes(sha(2), "A", "B"), fixes(sha(3), "C")}
+			s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..3"] = edited(10), edited(150), edited(10)
+			s.says[sha(2)] = both(at(review.P1, 12, "X9", leak2), at(review.P2, 150, "C", typo))
+			s.says[sha(3)] = both(at(review.P1, 12, "Y", leak))
+		}, nil, review.Stuck, 3, sha(3), "1 finding came back"},
+		{"new findings on lines each fix wrote, in one region: diverging (design 6)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
+			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(11)
+			s.says[sha(2)] = both(at(review.P1, 10, "B", nilMap))
+			s.says[sha(3)] = both(at(review.P2, 11, "C", typo))
+		}, nil, review.Diverging, 3, sha(3), "a.go around line 11"},
+		{"three rounds are all there are (hard cap)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
+			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(11)
+			s.says[sha(2)] = both(at(review.P1, 120, "B", nilMap))
+			s.says[sha(3)] = both(at(review.P1, 180, "C", typo))
+		}, nil, review.ChangesRequested, 3, sha(3), "1 finding is left after 3 rounds"},
+		{"a person who pushes during the fix wins (security T94)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.diffs["1..2"] = edited(10)
+			s.push = func(string) Pushed { s.head = sha(9); return Pushed{Head: sha(9)} }
+		}, nil, review.Superseded, 1, sha(9), "moved from 1111111111 to 9999999999"},
+		{"a fork without permission gets the fix as a patch", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.diffs["1..2"] = edited(10)
+		}, func(r *Request) { r.Fix.PatchOnly = "the fork does not let maintainers push" }, review.ChangesRequested, 1, sha(1), "handed over as a patch"},
+		{"a fixer that claims and changes nothing is stuck at once", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{fixes("", "A")}
+		}, nil, review.Stuck, 1, sha(1), "changed nothing"},
+		{"a refused fix is tried again with the rule, three times in all, and never pushed (design 3.6)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			bad := fixes("", "A")
+			bad.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml"}}
+			s.fixes = []FixWork{bad, bad, bad}
+		}, nil, review.ChangesRequested, 1, sha(1), "protected-path"},
+		{"a fix beyond the scope brake is diverging (design 6)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			bad := fixes("", "A")
+			bad.Refusals = []review.Refusal{{Rule: ruleBrake, Detail: "900 lines, allowed 200"}}
+			s.fixes = []FixWork{bad, bad, bad}
+		}, nil, review.Diverging, 1, sha(1), "grow beyond"},
+		{"a verify command that fails goes back with its log; the next try goes on from the candidate", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}
+			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "A")}
+			s.diffs["1..2"], s.diffs["1..3"] = edited(10), edited(10)
+		}, nil, review.Converged, 2, sha(3), ""},
+		{"a verify command that is not there ends it: no fixer can mend that", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckMissing, ExitCode: 127}}
+			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.diffs["1..2"] = edited(10)
+		}, nil, review.ChangesRequested, 1, sha(1), "there is no such command"},
+		{"a detected command that fails on the reviewed head too says nothing about the fix", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			for _, head := range []string{sha(1), sha(2)} {
+				s.fails[head] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
+			}
+			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.diffs["1..2"] = edited(10)
+		}, func(r *Request) { r.Fix.Detected = true }, review.Converged, 2, sha(2), ""},
+		{"a fixer that fails fixes nothing", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "exit status 3"}}}}
+		}, nil, review.ChangesRequested, 1, sha(1), "exit status 3"},
+		{"a fixer out of its budget ends the run as that", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "no more", OutOf: "cost"}}}}
+		}, nil, review.Budget, 1, sha(1), "cost"},
+		{"the run's wall time is counted over all rounds", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes = []FixWork{{}} // the reviewers used it up; the fixer is cut at once
+		}, func(r *Request) { r.WallTime = time.Second }, review.Budget, 1, sha(1), "wall time"},
+		{"only suggestions: approved without a fix", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P3, 10, "A", "name"))
+		}, nil, review.Converged, 1, sha(1), ""},
+		{"--rounds 1 reviews and fixes nothing", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+		}, func(r *Request) { r.Rounds = 1 }, review.ChangesRequested, 1, sha(1), ""},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			s, steps := newStage(), newSteps()
+			c.set(s)
+			got := s.run(t, steps, c.change)
+			if got.Outcome != c.outcome || !strings.Contains(got.Reason, c.reason) {
+				t.Fatalf("outcome %s (%s), want %s (…%s…)", got.Outcome, got.Reason, c.outcome, c.reason)
+			}
+			if got.Round != c.rounds || s.head != c.head {
+				t.Errorf("ended in round %d at head %s, want round %d at %s", got.Round, short(s.head), c.rounds, short(c.head))
+			}
+			if len(got.Comments) != len(s.comments) {
+				t.Errorf("names %d comments, %d were posted", len(got.Comments), len(s.comments))
+			}
+			tries := len(s.orders)
+			if tries != len(s.fixes) {
+				t.Errorf("the fixer was asked %d times, want %d", tries, len(s.fixes))
+			}
+			again := s.run(t, steps, c.change)
+			if a, b := asJSON(t, got), asJSON(t, again); a != b || len(s.orders) != tries {
+				t.Errorf("the same steps gave another result the second time:\n%s\n%s", a, b)
+			}
+		})
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestTheNextRoundIsTold(t *testing.T) {
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap)}}
+	w := fixes(sha(2), "A")
+	w.Answer.Fix.RejectedIssues = []review.RejectedIssue{{FindingID: "B", Reason: "the map is made in init"}}
+	s.fixes = []FixWork{w, fixes("", "B")}
+	s.diffs["1..2"] = edited(10)
+	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P2, 100, "B", nilMap)}}
+	got := s.run(t, newSteps(), nil)
+
+	var second review.Task
+	for _, task := range s.tasks {
+		if task.Round == 2 && task.Role == review.RoleReviewer {
+			second = task
+		}
+	}
+	kinds := map[string]string{}
+	for _, c := range second.Claims {
+		kinds[c.FindingID] = c.Kind
+	}
+	if want := map[string]string{"A": review.ClaimFixed, "B": review.ClaimRejected}; !maps.Equal(kinds, want) {
+		t.Errorf("reviewers of round 2 see the claims %v, want %v", kinds, want)
+	}
+	if len(second.Earlier) != 2 || second.HeadSHA != sha(2) {
+		t.Errorf("round 2 sees %d earlier findings at %s", len(second.Earlier), short(second.HeadSHA))
+	}
+	if first := s.tasks[0]; len(first.Earlier)+len(first.Claims) != 0 {
+		t.Error("round 1 sees earlier findings, and there are none")
+	}
+	// A rejected finding that reviewers uphold is not stuck: it was never reported fixed.
+	if p := s.orders[1].Task.Fix.IssuesToFix; len(p) != 1 || p[0].ID != "B" {
+		t.Errorf("the fixer of round 2 is asked %+v", p)
+	}
+	if len(got.Rounds) != 2 || got.Rounds[0].Fix == nil || got.Rounds[0].Fix.Head != sha(2) {
+		t.Errorf("the rounds of the run are %+v", got.Rounds)
+	}
+}
+
+func TestSetbacks(t *testing.T) {
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+	refused := fixes("", "A")
+	refused.Refusals = []review.Refusal{{Rule: "deleted-test", Path: "a_test.go"}}
+	s.fixes = []FixWork{refused, fixes(sha(2), "A"), fixes(sha(3), "A")}
+	s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 1, Log: "boom"}}
+	s.diffs["1..2"], s.diffs["1..3"] = edited(10), edited(10)
+	s.run(t, newSteps(), nil)
+	one, two, three := s.orders[0], s.orders[1], s.orders[2]
+	if one.Task.Setback != nil || one.From != sha(1) {
+		t.Errorf("the first try starts from %s with %+v", short(one.From), one.Task.Setback)
+	}
+	if two.From != sha(1) || two.Task.Setback == nil || two.Task.Setback.Refusals[0].Rule != "deleted-test" {
+		t.Errorf("after a refusal the fixer starts from %s with %+v, want the reviewed head and the rule", short(two.From), two.Task.Setback)
+	}
+	if three.From != sha(2) || three.Task.Setback == nil || three.Task.Setback.Checks[0].Log != "boom" {
+		t.Errorf("after a failed command the fixer starts from %s with %+v, want its own work and the log", short(three.From), three.Task.Setback)
+	}
+}
