@@ -19,6 +19,7 @@ const module = "github.com/prloop/prloop/"
 var table = map[string]int{
 	"review":              0,
 	"internal/lazyregexp": 0,
+	"internal/failpoint":  0,
 
 	"consensus":           1,
 	"sanitize":            1,

@@ -1,0 +1,46 @@
+// Package failpoint names the places where the loop may be stopped by a test: killed, or told that something went wrong
+// (security 6.1). Nothing is armed in ordinary use, and then a point costs one atomic load.
+//
+// A point is a package-level variable next to the code it interrupts, hit where a kill is to be survived:
+//
+//	var afterIntent = failpoint.New("outbox: after intent")
+//
+//	if err := afterIntent.Hit(); err != nil {
+//		return err
+//	}
+//
+// A test enumerates Names, arms each and checks what is left afterwards, so a point that is never reached is found out.
+// Which points stand for which row of the table in security 6.1:
+//
+//	K03  lease: taken                      the lease is on disk, the run is not
+//	K04  run: recorded                     the run's row is written
+//	K05  git: fetching                     in the middle of a fetch
+//	K06  workspace: made                   the export exists, nothing says so
+//	K07  reviewers: asking                 some run
+//	K08  reviewers: one answered           one answer is stored, others are not
+//	K09  reviewers: all answered           answers parsed, not stored
+//	K10  consensus: decided                the verdict is not stored
+//	K11  outbox: before intent             nothing is on GitHub
+//	K12  outbox: after intent, outbox: sending
+//	K13  github: before comment            the call has not begun
+//	K14  github: after comment             GitHub has answered, nobody has read it
+//	K15  outbox: before ack                read, not stored
+//	K16  outbox: after ack
+//	K17  report: between parts
+//	K18  fixer: asked                      its clone is dirty
+//	K19  fixer: answered                   its work is not taken out
+//	K20  fix: rewritten                    the commits exist, nothing says so
+//	K21  push: before                      intended, not sent
+//	K22  push: after                       GitHub has it, nothing says so
+//	K23  push: recorded
+//	K24  verify: running
+//	K25  the outbox's points again, for the fix report
+//	K26  round: before save, round: after save
+//	K27  run: before finish                the status is set, the run is open
+//	K28  cleanup: half done
+//	K29  drain: begun                      after SIGTERM
+//	K30  outbox: absent                    recovery itself
+//	K31  store: migrating
+//
+// K01 and K02 are about webhooks.
+package failpoint
