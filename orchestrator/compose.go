@@ -56,6 +56,10 @@ func (b *bench) report(result review.RunResult, goesOn bool) string {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s below the score threshold of %d: counted, not listed.",
 			plural(silent, "finding is", "findings are"), b.in.Request.threshold()))
 	}
+	if b.region != "" {
+		d.Diverging = &report.Diverging{Region: b.region, Sentence: c.inline(b.drift + "."), Commits: b.fixCommits()}
+	}
+	d.Course = course(result.Rounds)
 	if !b.in.Request.Target.Local() {
 		d.Discussion = &report.Discussion{
 			Threads: b.comments.Stats, Truncated: b.comments.ThreadsTruncated,
@@ -63,6 +67,22 @@ func (b *bench) report(result review.RunResult, goesOn bool) string {
 		}
 	}
 	return report.Render(d)
+}
+
+// course is how the run went so far, in figures.
+func course(rounds []review.RoundResult) []report.RoundLine {
+	var out []report.RoundLine
+	for _, r := range rounds {
+		line := report.RoundLine{Round: r.Round, Head: r.Head, P0: r.Issues.P0, P1: r.Issues.P1, P2: r.Issues.P2, P3: r.Issues.P3, Stuck: r.Stuck}
+		if r.Consensus != nil {
+			line.Consensus = review.Conclusion(*r.Consensus)
+		}
+		if r.Fix != nil && r.Fix.Result != nil {
+			line.Fixed, line.Rejected = len(r.Fix.Result.FixedIssues), len(r.Fix.Result.RejectedIssues)
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, and

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // nearLines is how far apart two findings of one region may stand (design 6, "one region keeps producing new findings").
@@ -78,9 +79,9 @@ func (b *bench) converge(reason string) (outcome review.Outcome, why string, goe
 		return review.Stuck, fmt.Sprintf("manual intervention required: %s after the fixer had reported %s fixed",
 			plural(len(b.stuck), "finding came back", "findings came back"), them(len(b.stuck))), false
 	}
-	if region := b.divergingRegion(); region != "" {
-		b.diverging = region
-		return review.Diverging, "the fixes do not converge: " + region, false
+	if region, what := b.divergingRegion(); region != "" {
+		b.region, b.drift = region, what
+		return review.Diverging, fmt.Sprintf("the fixes do not converge: %s %s", sanitize.CodeSpan(region), what), false
 	}
 	switch {
 	case open == 0, req.Fix == nil, req.DryRun:
@@ -102,10 +103,10 @@ func them(n int) string {
 	return "them"
 }
 
-// divergingRegion says in words where fixes keep making new findings; empty when they do not.
-func (b *bench) divergingRegion() string {
+// divergingRegion says where fixes keep making new findings, and in words how; empty when they do not.
+func (b *bench) divergingRegion() (region, what string) {
 	if b.introduced == 0 {
-		return ""
+		return "", ""
 	}
 	for _, g := range b.fresh {
 		f := b.findings[b.groups[g][0]]
@@ -114,15 +115,15 @@ func (b *bench) divergingRegion() string {
 		}
 		for _, t := range b.in.Earlier {
 			if t.Introduced && near(t.Findings[0], f) {
-				return fmt.Sprintf("%s keeps producing new findings after each fix", regionOf(f))
+				return regionOf(f), "keeps producing new findings after each fix"
 			}
 		}
 	}
 	if n := len(b.in.Past); n > 0 && b.in.Past[n-1].Introduced > 0 && b.introduced >= b.in.Past[n-1].Introduced {
 		f := b.findings[b.groups[b.fresh[0]][0]]
-		return fmt.Sprintf("what the fixes broke weighs %d, after %d in the round before; see %s", b.introduced, b.in.Past[n-1].Introduced, regionOf(f))
+		return regionOf(f), fmt.Sprintf("shows it: what the fixes broke weighs %d, after %d in the round before", b.introduced, b.in.Past[n-1].Introduced)
 	}
-	return ""
+	return "", ""
 }
 
 func near(a, b review.Finding) bool {
@@ -140,7 +141,7 @@ func regionOf(f review.Finding) string {
 	if f.Line == nil {
 		return f.File
 	}
-	return fmt.Sprintf("%s around line %d", f.File, *f.Line)
+	return fmt.Sprintf("%s:%d-%d", f.File, max(*f.Line-nearLines, 1), *f.Line+nearLines)
 }
 
 // fixCommits are the commits that fixes of this run pushed, oldest first.

@@ -105,9 +105,10 @@ type bench struct {
 	same         []int
 	stuck, fresh []int
 	introduced   int
-	diverging    string
-	tracked      []Tracked
-	payload      review.FixPayload
+	// region and drift say where and how the fixes do not converge.
+	region, drift string
+	tracked       []Tracked
+	payload       review.FixPayload
 }
 
 // hearReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make

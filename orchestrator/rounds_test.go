@@ -226,7 +226,7 @@ func TestRounds(t *testing.T) {
 			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(11)
 			s.says[sha(2)] = both(at(review.P1, 10, "B", nilMap))
 			s.says[sha(3)] = both(at(review.P2, 11, "C", typo))
-		}, nil, review.Diverging, 3, sha(3), "a.go around line 11"},
+		}, nil, review.Diverging, 3, sha(3), "a.go:1-31"},
 		{"three rounds are all there are (hard cap)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
