@@ -47,22 +47,8 @@ func (r *Repository) Diff(ctx context.Context, base, head string, o DiffOptions)
 }
 
 func (r *Repository) compare(ctx context.Context, base, head string, o DiffOptions) (*diff.Diff, error) {
-	changes, err := r.changes(ctx, base, head, "--no-renames")
+	changes, large, renames, err := r.listed(ctx, base, head, o.MaxFile)
 	if err != nil {
-		return nil, err
-	}
-	large, err := r.largeBlobs(ctx, changes, o.MaxFile)
-	if err != nil {
-		return nil, err
-	}
-	// Comparing the contents of large files for similarity is the expensive part of a hostile diff.
-	renames := "-M"
-	for _, c := range changes {
-		if (c.status == 'A' || c.status == 'D') && (large[c.oldOID] || large[c.newOID]) {
-			renames = "-M100%"
-		}
-	}
-	if changes, err = r.changes(ctx, base, head, renames); err != nil {
 		return nil, err
 	}
 	text, whole, err := r.patch(ctx, base, head, renames, o.MaxTotal)
@@ -87,6 +73,25 @@ func (r *Repository) compare(ctx context.Context, base, head string, o DiffOptio
 		}
 	}
 	return d, nil
+}
+
+// listed are the changes with renames found, the blobs among them that are over the cap, and how renames were looked for.
+func (r *Repository) listed(ctx context.Context, base, head string, limit int64) (all []change, large map[string]bool, renames string, err error) {
+	if all, err = r.changes(ctx, base, head, "--no-renames"); err != nil {
+		return nil, nil, "", err
+	}
+	if large, err = r.largeBlobs(ctx, all, limit); err != nil {
+		return nil, nil, "", err
+	}
+	// Comparing the contents of large files for similarity is the expensive part of a hostile diff.
+	renames = "-M"
+	for _, c := range all {
+		if (c.status == 'A' || c.status == 'D') && (large[c.oldOID] || large[c.newOID]) {
+			renames = "-M100%"
+		}
+	}
+	all, err = r.changes(ctx, base, head, renames)
+	return all, large, renames, err
 }
 
 // patch is the diff's text. whole is false when it was cut at the cap; then it ends with the last complete file.

@@ -94,10 +94,8 @@ func (r *Repository) fetchCommand(o FetchOptions) (command, error) {
 		}
 		c.args = append(c.args, "+"+ref+":"+Tracking(ref))
 	}
-	for _, e := range o.Env {
-		if strings.HasPrefix(strings.ToUpper(e), "GIT_") {
-			return c, fmt.Errorf("%w: GIT_ variables are prloop's own", ErrName)
-		}
+	if err := checkEnv(o.Env); err != nil {
+		return c, err
 	}
 	if o.Helper != "" {
 		c.settings = []setting{{"credential.helper", o.Helper}}

@@ -77,6 +77,7 @@ type command struct {
 	settings []setting
 	extra    []string // environment entries
 	stdin    []byte
+	from     io.Reader     // standard input that is too large to hold
 	out      io.Writer     // takes standard output instead of returning it
 	limit    int64         // bytes of standard output; 0 means proc's default
 	timeout  time.Duration // 0 means Options.Timeout
@@ -91,7 +92,7 @@ func (g *Git) run(ctx context.Context, c command) ([]byte, error) {
 	}
 	res, err := proc.Run(ctx, proc.Spec{
 		Path: g.path, Args: append([]string{c.name}, c.args...), Dir: c.at.work, Env: g.env(c.at, c.settings, c.extra),
-		Stdin: c.stdin, Stdout: c.out, MaxStdout: c.limit, MaxStderr: 64 << 20, Timeout: c.timeout, Idle: c.idle, Direct: true,
+		Stdin: c.stdin, StdinFrom: c.from, Stdout: c.out, MaxStdout: c.limit, MaxStderr: 64 << 20, Timeout: c.timeout, Idle: c.idle, Direct: true,
 	})
 	if err == nil {
 		return res.Stdout, nil

@@ -22,6 +22,7 @@ type Entry struct {
 const (
 	modeLink      = 0o120000
 	modeSubmodule = 0o160000
+	modeFile      = 0o100644
 	modeExec      = 0o100755
 )
 

@@ -100,9 +100,9 @@ var languages = []*language{
 	{
 		name: "PHP", extensions: []string{".php", ".phpt"}, folders: true, comments: []string{"//", "#", "*"},
 		collected: lazyregexp.New(`(^|/)[^/]*(Test|TestCase|Cest|Cept|Spec)\.php$|\.phpt$`),
-		declares: lazyregexp.New(`^\s*(?:(?:final |public )*function (test\w*|it_\w+)\s*\(|(?:it|test|describe)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))`),
-		marks:    lazyregexp.New(`^\s*(#\[\\?(PHPUnit\\Framework\\Attributes\\)?Test\b|\*\s*@test\b|/\*\*\s*@test\b)`),
-		named:    lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
+		declares:  lazyregexp.New(`^\s*(?:(?:final |public )*function (test\w*|it_\w+)\s*\(|(?:it|test|describe)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))`),
+		marks:     lazyregexp.New(`^\s*(#\[\\?(PHPUnit\\Framework\\Attributes\\)?Test\b|\*\s*@test\b|/\*\*\s*@test\b)`),
+		named:     lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
 		skip: lazyregexp.New(`\bmarkTest(Skipped|Incomplete)\(|->(skip|skipOn\w+|todo|only|wip|issue)\(|\bexpectNotToPerformAssertions\(|#\[\\?(PHPUnit\\Framework\\Attributes\\)?` +
 			`(Requires\w*|DoesNotPerformAssertions|Group\(['"](skip|ignore))|\bSkippedTest(Error|SuiteError)?\b|^\s*--SKIPIF--`),
 		trivial: lazyregexp.New(`\bassert(True|Same|Equals)\((true|true, true|1, 1)\)|\bexpect\(true\)->to`),

@@ -13,7 +13,12 @@ import (
 )
 
 // fold is how a name compares where case and composition make no difference (HFS+, APFS, NTFS).
-func fold(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
+func fold(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
+}
 
 // badNames refuses names a fix has no reason to make: those that hide something from a reader, or that some file system
 // takes for another name (security T28). Names that were there already may stay.
@@ -77,10 +82,11 @@ type tree struct {
 	twice   map[string]string // folded names with a second spelling, or that are a file and a folder
 	files   map[string]bool
 	folders map[string]bool
+	folded  map[string]bool // files alone, folded
 }
 
 func newTree(changes []Change, paths []string) *tree {
-	t := &tree{spelled: map[string]string{}, twice: map[string]string{}, files: map[string]bool{}, folders: map[string]bool{}}
+	t := &tree{spelled: map[string]string{}, twice: map[string]string{}, files: map[string]bool{}, folders: map[string]bool{}, folded: map[string]bool{}}
 	for _, p := range paths {
 		t.add(p)
 	}
@@ -97,6 +103,7 @@ func (t *tree) add(p string) {
 		return
 	}
 	t.files[p] = true
+	t.folded[fold(p)] = true
 	t.spell(p, false)
 	for d := path.Dir(p); d != "." && d != "/" && !t.folders[d]; d = path.Dir(d) {
 		t.folders[d] = true
@@ -139,7 +146,8 @@ func other(p, first string) string {
 // (security T20).
 func (t *tree) embedded(c Change) []review.Refusal {
 	for d := path.Dir(c.Path); d != "." && d != "/"; d = path.Dir(d) {
-		if t.files[d+"/HEAD"] && (t.files[d+"/config"] || t.files[d+"/commondir"] || t.folders[d+"/objects"] || t.folders[d+"/refs"]) {
+		k := fold(d)
+		if t.folded[k+"/head"] && (t.folded[k+"/config"] || t.folded[k+"/commondir"] || t.folders[d+"/objects"] && t.folders[d+"/refs"]) {
 			return []review.Refusal{refuse(RuleEmbedded, c.Path, "git takes the folder "+d+" for a repository")}
 		}
 	}

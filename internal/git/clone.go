@@ -1,0 +1,102 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// cloneDepth is how much history a clone gets: enough to see how a file came about, cheap in any repository.
+const cloneDepth = 50
+
+// cloned is the configuration of a clone. Its owner may change it: no git of ours obeys it.
+var cloned = []setting{
+	{"user.name", "prloop fixer"},
+	{"user.email", "fixer@prloop.invalid"},
+	{"core.symlinks", "false"},
+	{"core.autocrlf", "false"},
+	{"core.hooksPath", os.DevNull},
+	{"core.fsmonitor", "false"},
+	{"commit.gpgSign", "false"},
+	{"gc.auto", "0"},
+	{"maintenance.auto", "false"},
+	{"submodule.recurse", "false"},
+}
+
+// Clone makes a repository for a fixer in dir, which must be empty or not there yet: commit checked out on a branch
+// (design 3.6). It has objects of its own, the last 50 commits of history, no remote, no alternates, no credential and no
+// path of ours in it. Files are written as Export does: links as text, which core.symlinks=false keeps links in git; no
+// filter runs. Errors: ErrName, ErrUnknownRevision, Export's.
+func (r *Repository) Clone(ctx context.Context, commit, dir, branch string) error {
+	if err := r.clone(ctx, commit, dir, "refs/heads/"+branch); err != nil {
+		return fmt.Errorf("clone %s: %w", commit, err)
+	}
+	return nil
+}
+
+func (r *Repository) clone(ctx context.Context, commit, dir, ref string) error {
+	if !IsOID(commit) {
+		return ErrName
+	}
+	if err := checkRef(ref); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := r.Export(ctx, commit, dir); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return err
+	}
+	at := place{dir: filepath.Join(dir, ".git")}
+	steps := []command{
+		{name: "init", at: at, args: []string{"--quiet", "--template=", "--initial-branch=" + strings.TrimPrefix(ref, "refs/heads/")}},
+	}
+	for _, s := range cloned {
+		steps = append(steps, command{name: "config", at: at, args: []string{s.key, s.value}})
+	}
+	steps[0].at.work = dir
+	for _, c := range steps {
+		if _, err := r.git.run(ctx, c); err != nil {
+			return err
+		}
+	}
+	if err := r.copyHistory(ctx, at, commit, ref); err != nil {
+		return err
+	}
+	at.work, at.index = dir, filepath.Join(dir, ".git", "index")
+	for _, c := range []command{
+		{name: "read-tree", at: at, args: []string{"--end-of-options", commit}},
+		// The refresh records times and sizes, so that the first `git status` reads no file again. It answers 1 when
+		// something differs, such as an empty folder in place of a submodule.
+		{name: "update-index", at: at, args: []string{"-q", "--ignore-submodules", "--refresh"}, ok: 1},
+	} {
+		if _, err := r.git.run(ctx, c); err != nil && !errors.Is(err, errAnswer) {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyHistory fetches from our own repository, over the transport that copies objects instead of linking them. A
+// repository that borrows from a shallow checkout may not have that much history; then the commit alone is taken.
+func (r *Repository) copyHistory(ctx context.Context, at place, commit, ref string) error {
+	var err error
+	for _, depth := range []int{cloneDepth, 1} {
+		_, err = r.git.run(ctx, command{name: "fetch", at: at,
+			extra:    []string{"GIT_ALLOW_PROTOCOL=file"},
+			settings: []setting{{"fetch.fsckObjects", "false"}, {"transfer.fsckObjects", "false"}}, // they were checked when they came
+			args: []string{"--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-head-ok", fmt.Sprintf("--depth=%d", depth),
+				"--end-of-options", r.dir, "+" + commit + ":" + ref}})
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}

@@ -1,0 +1,118 @@
+package git
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/pushpolicy"
+)
+
+// changesText bounds the text of the changes of a fix; files after it count as binary.
+const changesText = 64 << 20
+
+// Changes lists what differs between two commits or trees (full object ids) as the push policy wants it. Renames are
+// detected. Content over 1 MB is not compared and counts as binary. ErrMalformedTree for names git must not hold.
+func (r *Repository) Changes(ctx context.Context, a, b string) ([]pushpolicy.Change, error) {
+	all, err := r.policyChanges(ctx, a, b)
+	if err != nil {
+		return nil, fmt.Errorf("changes from %s to %s: %w", a, b, err)
+	}
+	return all, nil
+}
+
+func (r *Repository) policyChanges(ctx context.Context, a, b string) ([]pushpolicy.Change, error) {
+	if !IsOID(a) || !IsOID(b) {
+		return nil, ErrName
+	}
+	raw, _, renames, err := r.listed(ctx, a, b, bigFile)
+	if err != nil {
+		return nil, err
+	}
+	text, whole, err := r.patch(ctx, a, b, renames, changesText)
+	if err != nil {
+		return nil, err
+	}
+	d, err := diff.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := complete(d, raw, whole); err != nil {
+		return nil, err
+	}
+	sizes, err := r.sizes(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]pushpolicy.Change, len(raw))
+	files := d.Files
+	for i, c := range raw {
+		n := len(c.files()) // complete has checked that the sections stand in the list's order
+		all[i] = c.policy(files[:n], sizes[c.newOID])
+		files = files[n:]
+	}
+	return all, nil
+}
+
+// policy is one change with its lines.
+func (c change) policy(files []diff.File, size int64) pushpolicy.Change {
+	p := pushpolicy.Change{Path: c.path, OldPath: c.old, Status: c.status, OldMode: c.oldMode, NewMode: c.newMode, Size: size}
+	hunks := 0
+	for i := range files {
+		f := &files[i]
+		hunks += len(f.Hunks)
+		p.Binary = p.Binary || f.Binary || f.Omitted != ""
+		for l := range f.Added() {
+			p.Added = append(p.Added, pushpolicy.Line{N: l.New, Text: l.Text})
+		}
+		for l := range f.Removed() {
+			p.Removed = append(p.Removed, pushpolicy.Line{N: l.Old, Text: l.Text})
+		}
+	}
+	p.Binary = p.Binary && hunks == 0
+	return p
+}
+
+// sizes are the sizes of the new blobs.
+func (r *Repository) sizes(ctx context.Context, changes []change) (map[string]int64, error) {
+	var oids []string
+	for _, c := range changes {
+		if c.newMode != 0 && c.newMode != modeSubmodule {
+			oids = append(oids, c.newOID)
+		}
+	}
+	infos, err := r.check(ctx, oids)
+	if err != nil {
+		return nil, err
+	}
+	sizes := make(map[string]int64, len(infos))
+	for i, in := range infos {
+		if !in.blob {
+			return nil, fmt.Errorf("blob %s: %w", oids[i], ErrUnknownRevision)
+		}
+		sizes[in.oid] = in.size
+	}
+	return sizes, nil
+}
+
+// patchLimit is the default of Patch.
+const patchLimit = 1 << 20
+
+// Patch is the text that `git apply` makes the tree of b from the tree of a with: two commits or trees. ErrTooLarge when it
+// is over limit bytes (0 means 1 MB): half a patch would apply half. Content that is not text cannot be applied from it.
+func (r *Repository) Patch(ctx context.Context, a, b string, limit int) (string, error) {
+	if !IsOID(a) || !IsOID(b) {
+		return "", fmt.Errorf("patch from %q to %q: %w", a, b, ErrName)
+	}
+	if limit <= 0 {
+		limit = patchLimit
+	}
+	text, whole, err := r.patch(ctx, a, b, "-M", int64(limit))
+	if err == nil && !whole {
+		err = fmt.Errorf("more than %d bytes: %w", limit, ErrTooLarge)
+	}
+	if err != nil {
+		return "", fmt.Errorf("patch from %s to %s: %w", a, b, err)
+	}
+	return text, nil
+}

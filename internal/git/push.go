@@ -1,0 +1,206 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Outcome is what became of a push.
+type Outcome string
+
+// The outcomes.
+const (
+	// Pushed: the ref went from Old to New.
+	Pushed Outcome = "pushed"
+	// Already: the ref was at New, as after a push whose answer was lost (security K22).
+	Already Outcome = "already"
+	// Moved: the ref is at another commit, which stays (security T94).
+	Moved Outcome = "moved"
+	// Refused: the server said no, and asking again would not help.
+	Refused Outcome = "refused"
+)
+
+// PushResult is the known outcome of a push.
+type PushResult struct {
+	Outcome Outcome
+	// Head is where the ref is; empty when Moved found it deleted, and for Refused.
+	Head string
+	// Rule is why the server refused, in a stable word, and Reason the server's own line. That line is data: control
+	// characters are out of it, and whoever shows it sanitizes it.
+	Rule, Reason string
+}
+
+// Why a server refuses a push.
+const (
+	RefusedProtected  = "protected-branch"    // GH006
+	RefusedRule       = "repository-rule"     // GH013
+	RefusedSecret     = "push-protection"     // GH013 and GH009, secrets in the push
+	RefusedWorkflow   = "workflow-permission" // workflow files need a permission of their own
+	RefusedLarge      = "too-large"           // GH001
+	RefusedEmail      = "email-privacy"       // GH007
+	RefusedPermission = "no-permission"       // 403
+	RefusedAuth       = "not-authenticated"   // 401
+	RefusedNotFound   = "not-found"           // 404, which GitHub says to those who may not know, too
+	RefusedHook       = "hook"                // a hook of the server
+	RefusedOther      = "refused"
+)
+
+// ErrNotDescendant: what is to be pushed does not descend from what is there.
+var ErrNotDescendant = errors.New("not a descendant")
+
+// Server is a remote and how to be let in.
+type Server struct {
+	// URL is the remote. It must not carry a credential, and its transport must be one of Options.Protocols.
+	URL string
+	// Helper is a git credential helper ("!gh auth git-credential"); empty means none. It is only set for this command.
+	Helper string
+	// Env are environment entries for this command alone ("GH_TOKEN=..."): where a credential may stand. GIT_ variables
+	// are refused here.
+	Env []string
+	// Timeout bounds the whole command; 0 means 5 minutes.
+	Timeout time.Duration
+}
+
+// PushOptions say what to push where.
+type PushOptions struct {
+	Server
+	// Ref is the branch, fully qualified: refs/heads/... alone.
+	Ref string
+	// Old is the commit the ref must be at, New the commit it is to go to: full object ids.
+	Old, New string
+}
+
+// Push moves a branch of a server from Old to New by compare-and-swap: a commit somebody else pushed in the meantime always
+// stays. New has to descend from Old (ErrNotDescendant), so nothing is ever taken out of a branch. The error is nil when the
+// outcome is known; any error after the checks of the arguments (ErrName, ErrProtocol) means that the ref may be at Old or at
+// New, and calling again with the same arguments finds out.
+func (r *Repository) Push(ctx context.Context, o PushOptions) (PushResult, error) {
+	c, err := r.pushCommand(o)
+	if err != nil {
+		return PushResult{}, fmt.Errorf("push %s to %s: %w", o.Ref, o.URL, err)
+	}
+	if ok, err := r.IsAncestor(ctx, o.Old, o.New); err != nil || !ok || o.Old == o.New {
+		if err == nil {
+			err = fmt.Errorf("%s of %s: %w", o.New, o.Old, ErrNotDescendant)
+		}
+		return PushResult{}, fmt.Errorf("push %s to %s: %w", o.Ref, o.URL, err)
+	}
+	out, err := r.git.run(ctx, c)
+	res, err := r.settle(ctx, o, string(out), err)
+	if err != nil {
+		return PushResult{}, fmt.Errorf("push %s to %s: %w", o.Ref, o.URL, err)
+	}
+	return res, nil
+}
+
+func (r *Repository) pushCommand(o PushOptions) (command, error) {
+	c, err := r.serverCommand("push", o.Server)
+	if err != nil {
+		return c, err
+	}
+	if err := checkRef(o.Ref); err != nil {
+		return c, err
+	}
+	if !strings.HasPrefix(o.Ref, "refs/heads/") {
+		return c, fmt.Errorf("ref %q: %w: not a branch", o.Ref, ErrName)
+	}
+	if !IsOID(o.Old) || !IsOID(o.New) {
+		return c, fmt.Errorf("%q to %q: %w: not object ids", o.Old, o.New, ErrName)
+	}
+	c.args = []string{"--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
+		"--force-with-lease=" + o.Ref + ":" + o.Old, "--end-of-options", o.URL, o.New + ":" + o.Ref}
+	return c, nil
+}
+
+// serverCommand is a command that talks to a server with the credential in its own environment and nowhere else.
+func (r *Repository) serverCommand(name string, s Server) (command, error) {
+	c := command{name: name, at: r.place(), timeout: s.Timeout, extra: s.Env}
+	if c.timeout == 0 {
+		c.timeout = 5 * time.Minute
+	}
+	if err := r.git.checkURL(s.URL); err != nil {
+		return c, err
+	}
+	if err := checkEnv(s.Env); err != nil {
+		return c, err
+	}
+	if s.Helper != "" {
+		c.settings = []setting{{"credential.helper", s.Helper}}
+	}
+	return c, nil
+}
+
+// checkEnv keeps git's own switches out of what a caller hands in.
+func checkEnv(env []string) error {
+	for _, e := range env {
+		if strings.HasPrefix(strings.ToUpper(e), "GIT_") {
+			return fmt.Errorf("%w: GIT_ variables are prloop's own", ErrName)
+		}
+	}
+	return nil
+}
+
+// askAgain bounds the question that follows a push without a clear answer, in time of its own: the push may have used up
+// the caller's.
+const askAgain = 30 * time.Second
+
+// settle finds out what became of a push.
+func (r *Repository) settle(ctx context.Context, o PushOptions, out string, failed error) (PushResult, error) {
+	flag, summary := answerFor(out, o.Ref)
+	switch {
+	case failed == nil && flag == "=":
+		return PushResult{Outcome: Already, Head: o.New}, nil
+	case failed == nil && (flag == " " || flag == "+"):
+		return PushResult{Outcome: Pushed, Head: o.New}, nil
+	}
+	said := ""
+	if e := (*CommandError)(nil); errors.As(failed, &e) {
+		said = e.Stderr
+	}
+	if rule, reason := refusal(flag, summary, said); rule != "" {
+		return PushResult{Outcome: Refused, Rule: rule, Reason: reason}, nil
+	}
+	ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), askAgain)
+	defer cancel()
+	head, err := r.RemoteHead(ask, o.Server, o.Ref)
+	switch {
+	case errors.Is(err, ErrUnknownRevision):
+		return PushResult{Outcome: Moved}, nil
+	case err != nil:
+		return PushResult{}, errors.Join(failed, err)
+	case head == o.New:
+		return PushResult{Outcome: Already, Head: head}, nil
+	case head != o.Old:
+		return PushResult{Outcome: Moved, Head: head}, nil
+	case failed == nil:
+		failed = errAnswerShape
+	}
+	return PushResult{}, failed
+}
+
+// RemoteHead asks a server where a ref is: ErrUnknownRevision when it has none of that name. Further errors are Fetch's.
+func (r *Repository) RemoteHead(ctx context.Context, s Server, ref string) (string, error) {
+	c, err := r.serverCommand("ls-remote", s)
+	if err == nil {
+		err = checkRef(ref)
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask %s for %s: %w", s.URL, ref, err)
+	}
+	c.args = []string{"--refs", "--end-of-options", s.URL, ref}
+	out, err := r.git.run(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("ask %s for %s: %w", s.URL, ref, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		// A pattern matches the ends of names; only the whole name counts.
+		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if name == ref && IsOID(oid) {
+			return oid, nil
+		}
+	}
+	return "", fmt.Errorf("ask %s for %s: %w", s.URL, ref, ErrUnknownRevision)
+}
