@@ -171,10 +171,15 @@ const argsLimit = 8 << 10
 
 // typed makes a tool of a function with typed arguments. Unknown fields are an error the model can read.
 func typed[A, R any](s Spec, f func(context.Context, A) (R, error)) tool {
+	return sized(argsLimit, s, f)
+}
+
+// sized is typed with a bound of its own on the arguments, in bytes.
+func sized[A, R any](limit int, s Spec, f func(context.Context, A) (R, error)) tool {
 	return tool{s, func(ctx context.Context, raw []byte) (any, error) {
 		var a A
-		if len(raw) > argsLimit {
-			return nil, fail(BadArguments, "the arguments are longer than %d bytes", argsLimit)
+		if len(raw) > limit {
+			return nil, fail(BadArguments, "the arguments are longer than %d bytes", limit)
 		}
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		dec.DisallowUnknownFields()
