@@ -14,5 +14,9 @@
 //	                                      absent ────────────────┘
 //
 // A row in state intent has surely not been sent. One in state sent may have been: after a crash, it is looked for on GitHub
-// before anything else. Each change is on disk when its method returns (synchronous=FULL).
+// before anything else.
+//
+// One run at a time works on a pull request: it holds a lease (Lease), and Sending refuses whoever lost it.
+//
+// Each change is on disk when its method returns (synchronous=FULL).
 package store

@@ -72,6 +72,10 @@ func child(ctx context.Context, mode, path, name string) error {
 			}
 			fmt.Println(nonce)
 		}
+	case "queue": // takes the lease as often as it is told, and never finds anybody else inside
+		return queue(ctx, s, path, name)
+	case "late": // takes the lease, and writes when it is told to, however late that is
+		return late(ctx, s, name)
 	case "key":
 		key, err := s.MarkerKey(ctx, func() []byte { b := make([]byte, 32); rand.Read(b); return b })
 		fmt.Printf("%x\n", key)

@@ -9,10 +9,14 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/prloop/prloop/internal/failpoint"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+var migrating = failpoint.New("store: migrating")
 
 // migrate brings the tables up to date. goose runs each migration in a transaction with the note that it was done, so a
 // kill leaves the old schema or the new one (security K31). The caller holds the lock.
@@ -35,6 +39,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	if have == want {
 		return nil
+	}
+	if err := migrating.Hit(); err != nil {
+		return err
 	}
 	_, err = p.Up(ctx)
 	return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/review"
 )
 
@@ -52,6 +53,16 @@ type Entry struct {
 	CommentURL string
 }
 
+// Where a kill may fall (security 6.1).
+var (
+	beforeIntent = failpoint.New("outbox: before intent")
+	afterIntent  = failpoint.New("outbox: after intent")
+	sending      = failpoint.New("outbox: sending")
+	beforeAck    = failpoint.New("outbox: before ack")
+	afterAck     = failpoint.New("outbox: after ack")
+	absent       = failpoint.New("outbox: absent")
+)
+
 // Intent records that e is to be said, and gives the entry to go by: e itself, or the one that was recorded for the same run,
 // round, op and part before, with that one's nonce and text. Whoever resumes a run says again what was intended, not anew.
 func (s *Store) Intent(ctx context.Context, e Entry) (Entry, error) {
@@ -61,6 +72,9 @@ func (s *Store) Intent(ctx context.Context, e Entry) (Entry, error) {
 	}
 	target, err := text(e.Target)
 	if err != nil {
+		return Entry{}, s.wrap(op, err)
+	}
+	if err := beforeIntent.Hit(); err != nil {
 		return Entry{}, s.wrap(op, err)
 	}
 	var out Entry
@@ -73,34 +87,60 @@ func (s *Store) Intent(ctx context.Context, e Entry) (Entry, error) {
 		out, err = scan(tx.QueryRowContext(ctx, selectEntry+` WHERE run = $1 AND round = $2 AND op = $3 AND part = $4`, e.Run, e.Round, e.Op, e.Part))
 		return err
 	})
-	return out, err
+	if err == nil {
+		err = s.wrap(op, afterIntent.Hit())
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return out, nil
 }
 
 // Sending records that the entry is about to be sent: to be called right before the one request, which no transport may
-// repeat. ErrState if it was sent already and not proven absent since.
-func (s *Store) Sending(ctx context.Context, nonce string) error {
+// repeat. ErrState if it was sent already and not proven absent since; ErrStale, and nothing recorded, if one of the leases
+// the caller goes by is not its own any more: the check and the record are one transaction.
+func (s *Store) Sending(ctx context.Context, nonce string, held ...*Lease) error {
 	now := micros(s.now())
-	return s.change(ctx, "sending", nonce, `UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = $2
+	err := s.change(ctx, "sending", nonce, held, `UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = $2
 		WHERE nonce = $1 AND state IN ('intent', 'absent')`, now)
+	if err != nil {
+		return err
+	}
+	return s.wrap("outbox sending "+nonce, sending.Hit())
 }
 
 // Ack records GitHub's answer, or that the comment was found there. Said again with the same comment it does nothing; with
 // another it is ErrState: the same thing was said twice, which must not happen.
 func (s *Store) Ack(ctx context.Context, nonce string, commentID int64, url string) error {
+	if err := beforeAck.Hit(); err != nil {
+		return s.wrap("outbox ack "+nonce, err)
+	}
 	now := micros(s.now())
-	return s.change(ctx, "ack", nonce, `UPDATE outbox SET state = 'acked', acked_at = coalesce(acked_at, $2), comment_id = $3, comment_url = $4
+	err := s.change(ctx, "ack", nonce, nil, `UPDATE outbox SET state = 'acked', acked_at = coalesce(acked_at, $2), comment_id = $3, comment_url = $4
 		WHERE nonce = $1 AND (state IN ('sent', 'absent') OR (state = 'acked' AND comment_id = $3))`, now, commentID, url)
+	if err != nil {
+		return err
+	}
+	return s.wrap("outbox ack "+nonce, afterAck.Hit())
 }
 
 // Absent records that the quarantine is over and GitHub does not have it; it may be sent again with the same nonce.
 func (s *Store) Absent(ctx context.Context, nonce string) error {
-	return s.change(ctx, "absent", nonce, `UPDATE outbox SET state = 'absent' WHERE nonce = $1 AND state IN ('sent', 'absent')`)
+	if err := absent.Hit(); err != nil {
+		return s.wrap("outbox absent "+nonce, err)
+	}
+	return s.change(ctx, "absent", nonce, nil, `UPDATE outbox SET state = 'absent' WHERE nonce = $1 AND state IN ('sent', 'absent')`)
 }
 
-// change does one guarded step and tells a missing entry from one in the wrong state.
-func (s *Store) change(ctx context.Context, what, nonce, query string, args ...any) error {
+// change does one guarded step, under leases if any, and tells a missing entry from one in the wrong state.
+func (s *Store) change(ctx context.Context, what, nonce string, held []*Lease, query string, args ...any) error {
 	op := fmt.Sprintf("outbox %s %s", what, nonce)
 	return s.tx(ctx, op, func(tx *sql.Tx) error {
+		for _, l := range held {
+			if err := l.check(ctx, tx); err != nil {
+				return err
+			}
+		}
 		res, err := tx.ExecContext(ctx, query, append([]any{nonce}, args...)...)
 		if err = one(res, err); !errors.Is(err, ErrNotFound) {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/review"
 )
 
@@ -23,6 +24,12 @@ type Round struct {
 	Saved time.Time
 }
 
+// Where a kill may fall (security 6.1).
+var (
+	beforeRound = failpoint.New("round: before save")
+	afterRound  = failpoint.New("round: after save")
+)
+
 // SaveRound records a round whole or not at all. A round saved again replaces what was there: a resumed run may repeat the
 // step that says so, and the number never skips or doubles (security K26).
 func (s *Store) SaveRound(ctx context.Context, r Round) error {
@@ -35,7 +42,10 @@ func (s *Store) SaveRound(ctx context.Context, r Round) error {
 	if err != nil {
 		return s.wrap(op, err)
 	}
-	return s.tx(ctx, op, func(tx *sql.Tx) error {
+	if err := beforeRound.Hit(); err != nil {
+		return s.wrap(op, err)
+	}
+	err = s.tx(ctx, op, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM rounds WHERE run = $1 AND round = $2`, r.Run, r.Number); err != nil {
 			return err
 		}
@@ -55,6 +65,10 @@ func (s *Store) SaveRound(ctx context.Context, r Round) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.wrap(op, afterRound.Hit())
 }
 
 func saveFinding(ctx context.Context, tx *sql.Tx, r Round, ord int, f review.Finding) error {

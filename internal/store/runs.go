@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/review"
 )
 
@@ -40,6 +41,12 @@ type Run struct {
 	Updated time.Time
 }
 
+// Where a kill may fall (security 6.1).
+var (
+	runRecorded  = failpoint.New("run: recorded")
+	beforeFinish = failpoint.New("run: before finish")
+)
+
 // CreateRun records that a run began; State, Outcome, Result and the times are the store's. For a run that is recorded
 // already it does nothing, so that a resumed run may say so again.
 func (s *Store) CreateRun(ctx context.Context, r Run) error {
@@ -52,6 +59,9 @@ func (s *Store) CreateRun(ctx context.Context, r Run) error {
 	_, err = s.write.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated)
 		VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8) ON CONFLICT (id) DO NOTHING`,
 		r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now)
+	if err == nil {
+		err = runRecorded.Hit()
+	}
 	return s.wrap(op, err)
 }
 
@@ -60,6 +70,9 @@ func (s *Store) FinishRun(ctx context.Context, result review.RunResult) error {
 	op := "finish run " + result.Run
 	js, err := text(result)
 	if err != nil {
+		return s.wrap(op, err)
+	}
+	if err := beforeFinish.Hit(); err != nil {
 		return s.wrap(op, err)
 	}
 	res, err := s.write.ExecContext(ctx, `UPDATE runs SET state = 'finished', outcome = $2, result = $3, updated = $4 WHERE id = $1`,

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// at sets the store's clock by hand; without a monotonic reading, as after a jump of the wall clock.
+func at(s *Store, now *time.Time) { s.now = func() time.Time { return *now } }
+
+func TestLeaseLife(t *testing.T) {
+	const pull = "octo/demo#7"
+	s, ctx := fresh(t), t.Context()
+	now := clock
+	at(s, &now)
+	first, err := s.Lease(ctx, pull, run1, time.Minute)
+	if err != nil || first.Token() != 1 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	_, err = s.Lease(ctx, pull, run2, time.Minute)
+	var held *HeldError
+	if !errors.As(err, &held) || held.Run != run1 || !held.Since.Equal(clock) || !held.Until.Equal(clock.Add(time.Minute)) {
+		t.Errorf("another run: %v", err)
+	}
+	if other, err := s.Lease(ctx, "octo/demo#8", run2, time.Minute); err != nil || other.Token() != 1 {
+		t.Errorf("another pull request: %v", err)
+	}
+	now = now.Add(50 * time.Second)
+	if err := errors.Join(first.Check(ctx), first.Renew(ctx)); err != nil {
+		t.Errorf("in time: %v", err)
+	}
+	now = now.Add(59 * time.Second)
+	if err := errors.Join(first.Check(ctx), s.Fence(ctx, pull, 1)); err != nil {
+		t.Errorf("renewed: %v", err)
+	}
+	now = now.Add(time.Second)
+	for name, err := range map[string]error{"check": first.Check(ctx), "renew": first.Renew(ctx), "fence": s.Fence(ctx, pull, 1)} {
+		if !errors.Is(err, ErrStale) {
+			t.Errorf("%s at the end: %v", name, err)
+		}
+	}
+	second, err := s.Lease(ctx, pull, run2, time.Minute)
+	if err != nil || second.Token() != 2 {
+		t.Fatalf("after the end: %+v, %v", second, err)
+	}
+	if err := first.Release(ctx); err != nil || second.Check(ctx) != nil {
+		t.Errorf("a stale release: %v, then %v", err, second.Check(ctx))
+	}
+	again, err := s.Lease(ctx, pull, run2, time.Minute) // a resumed run
+	if err != nil || again.Token() != 3 || !errors.Is(second.Check(ctx), ErrStale) {
+		t.Errorf("the run again: %+v, %v; its process before: %v", again, err, second.Check(ctx))
+	}
+	if err := again.Release(ctx); err != nil || !errors.Is(again.Check(ctx), ErrStale) {
+		t.Errorf("released: %v", err)
+	}
+	if third, err := s.Lease(ctx, pull, run1, time.Minute); err != nil || third.Token() != 4 {
+		t.Errorf("after a release: %+v, %v", third, err)
+	}
+}
+
+// T96: the wall clock jumps. Nobody writes with a lease that somebody else could have.
+func TestLeaseAndClockJumps(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		jump func(time.Time) time.Time
+	}{
+		{"an hour ahead", func(t time.Time) time.Time { return t.Round(0).Add(time.Hour) }},
+		{"a day back, while the lease ran out by the monotonic clock", func(t time.Time) time.Time { return t.Add(time.Hour) }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := fresh(t)
+			now := time.Now() // with the monotonic reading
+			at(s, &now)
+			l, err := s.Lease(t.Context(), "k", run1, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = row.jump(now)
+			if err := l.Check(t.Context()); !errors.Is(err, ErrStale) {
+				t.Errorf("check: %v", err)
+			}
+			create(t, s, run1)
+			if _, err := s.Intent(t.Context(), entry("n1", 1)); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Sending(t.Context(), "n1", l); !errors.Is(err, ErrStale) {
+				t.Errorf("sending: %v", err)
+			}
+		})
+	}
+	s := fresh(t)
+	now := time.Now()
+	at(s, &now)
+	l, err := s.Lease(t.Context(), "k", run1, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Round(0).Add(-24 * time.Hour) // back: others still wait
+	var held *HeldError
+	if _, err := s.Lease(t.Context(), "k", run2, time.Minute); !errors.As(err, &held) {
+		t.Errorf("another run after a jump back: %v", err)
+	}
+	if err := l.Check(t.Context()); err != nil {
+		t.Errorf("its own: %v", err)
+	}
+}
+
+func TestSendingUnderALease(t *testing.T) {
+	s := fresh(t)
+	now := clock
+	at(s, &now)
+	create(t, s, run1)
+	l, err := s.Lease(t.Context(), "k", run1, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Intent(t.Context(), entry("n1", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sending(t.Context(), "n1", l); err != nil {
+		t.Error(err)
+	}
+}
+
+// Keep holds a lease for longer than its time, and says when it is lost.
+func TestKeep(t *testing.T) {
+	s := fresh(t)
+	s.now = time.Now
+	const ttl = 200 * time.Millisecond
+	l, err := s.Lease(t.Context(), "k", run1, ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := l.Keep(t.Context())
+	defer stop()
+	for start := time.Now(); time.Since(start) < 2*ttl; {
+		var held *HeldError
+		if _, err := s.Lease(t.Context(), "k", run2, ttl); !errors.As(err, &held) {
+			t.Fatalf("another run got in: %v", err)
+		}
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("kept: %v", ctx.Err())
+	}
+	if err := l.Release(t.Context()); err != nil { // as if it were lost
+		t.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Second):
+	}
+	if err := context.Cause(ctx); !errors.Is(err, ErrStale) {
+		t.Errorf("lost: %v", err)
+	}
+}
+
+func TestIncidents(t *testing.T) {
+	s := fresh(t)
+	for range 2 { // a resumed run says it again
+		if err := s.Incident(t.Context(), run1, IncidentSecret, "the answer of reviewer-1 held a secret"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Incident(t.Context(), run2, "marker-twice", "nonce n1"); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Incidents(t.Context(), "")
+	if err != nil || len(all) != 2 || all[0].Run != run1 || !all[0].Seen.Equal(clock) {
+		t.Errorf("all = %+v, %v", all, err)
+	}
+	if one, err := s.Incidents(t.Context(), run2); err != nil || len(one) != 1 || one[0].Kind != "marker-twice" {
+		t.Errorf("of one run = %+v, %v", one, err)
+	}
+}
