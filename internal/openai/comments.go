@@ -22,6 +22,7 @@ func AnalyzeComments(ctx context.Context, task review.Task, o Options, emit func
 	if err != nil {
 		return review.CommentsResult{}, err
 	}
+	task, back := visibleNames(task)
 	var talk review.Discussion
 	if task.Discussion != nil {
 		talk = *task.Discussion
@@ -45,6 +46,7 @@ func AnalyzeComments(ctx context.Context, task review.Task, o Options, emit func
 	if err != nil {
 		return review.CommentsResult{}, err
 	}
+	own(found.PendingIssues, back)
 	refined, refused := threads.Refine(found, got.PendingIssues)
 	report := refined.FullReport + "\n" + strings.TrimSpace(got.FullReport)
 	refined.FullReport = withNotes(strings.TrimSpace(report), append(notes, refused...))

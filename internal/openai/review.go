@@ -26,6 +26,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
+	task, back := visibleNames(task)
 	limits := limitsOf(task)
 	ctx, cancel := bounded(ctx, limits)
 	defer cancel()
@@ -71,7 +72,9 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err := escalate(ctx, m, o, limits, shared, &s); err != nil {
 		warn("The escalation model gave no answer (%s); its findings stay as they were.", clip(err.Error()))
 	}
-	return s.result(), nil
+	result := s.result()
+	own(result.Findings, back)
+	return result, nil
 }
 
 // draft makes the question for the answer: after four passes in one conversation when the budget has a call for each and

@@ -17,6 +17,8 @@ type Script struct {
 	Models []string `json:"models,omitempty"`
 	// Rules are tried in order; the first that matches answers.
 	Rules []Rule `json:"rules,omitempty"`
+	// Respond, when set, is asked before the rules; false leaves the answer to them. It is called by one request at a time.
+	Respond func(Request) (Answer, bool) `json:"-"`
 	// Default answers when neither a rule nor a directive does; nil answers a short text.
 	Default *Answer `json:"default,omitempty"`
 }
@@ -128,6 +130,11 @@ func (s *Script) compile() error {
 
 // choose picks the answer; the caller holds the lock.
 func (s *Script) choose(r Request) (Answer, error) {
+	if s.Respond != nil {
+		if a, ok := s.Respond(r); ok {
+			return a, nil
+		}
+	}
 	for i := range s.Rules {
 		rule := &s.Rules[i]
 		if rule.Times > 0 && rule.used >= rule.Times || !rule.matches(r) {
