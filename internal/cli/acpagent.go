@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
@@ -26,7 +27,7 @@ import (
 
 // askACP puts the question to an agent over the Agent Client Protocol: the same prompt builtin reviewers get, the tree to
 // read, the gateway as its only model (docs/acp.md).
-func (a *asker) askACP(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, home string, emit func(review.Event)) orchestrator.Answer {
+func (a *asker) askACP(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, home, clone string, emit func(review.Event)) agents.Answer {
 	preset, ok := acp.Find(plan.Settings["preset"])
 	if !ok {
 		return unasked(plan, fmt.Errorf("there is no preset %q", plan.Settings["preset"]))
@@ -41,9 +42,11 @@ func (a *asker) askACP(ctx context.Context, plan orchestrator.AgentPlan, task re
 	if err != nil {
 		return unasked(plan, err)
 	}
-	tree, err := a.quietTree(ctx, task.HeadSHA)
-	if err != nil {
-		return unasked(plan, err)
+	tree := clone // a fixer's, in which the workbench moved the configuration of agents aside
+	if tree == "" {
+		if tree, err = a.quietTree(ctx, task.HeadSHA); err != nil {
+			return unasked(plan, err)
+		}
 	}
 	spec := acp.Spec{
 		Name: plan.Name, Role: plan.Role, Preset: preset, Command: plan.Path, Args: plan.Args, Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
@@ -56,10 +59,10 @@ func (a *asker) askACP(ctx context.Context, plan orchestrator.AgentPlan, task re
 			return unasked(plan, errors.New("an ACP agent needs a network namespace to be held to the gateway, and this machine has none"))
 		}
 		spec.Endpoint.BaseURL = "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(gatewayPort)) + "/v1"
-		spec.Confine = func(p proc.Spec) (proc.Spec, error) { return a.confineACP(p, home, tree) }
+		spec.Confine = func(p proc.Spec) (proc.Spec, error) { return a.confineACP(p, home, tree, clone) }
 	}
 	got := acp.Ask(ctx, spec, task, prompt, a.priced(plan.Name, named(plan.Name, emit)))
-	answer := orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: string(got.Log)}
+	answer := agents.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: got.Log}
 	a.account(plan.Name, &answer)
 	return answer
 }
@@ -91,15 +94,19 @@ func promptFor(task review.Task) (string, error) {
 
 // confineACP puts an ACP agent behind the walls. It may read the tree, its own package, and this program, which it starts
 // as the server of the tool it answers through.
-func (a *asker) confineACP(p proc.Spec, home, tree string) (proc.Spec, error) {
+func (a *asker) confineACP(p proc.Spec, home, tree, clone string) (proc.Spec, error) {
 	path, err := proc.LookPath(p.Path)
 	if err != nil {
 		return p, err
 	}
 	read := append([]string{tree, a.self, filepath.Dir(path)}, a.walls.read...)
-	c, err := a.walls.machine.Wrap(sandbox.Policy{
+	policy := sandbox.Policy{
 		MinTier: a.walls.weakest, Home: home, ReadOnly: read, Hide: []string{a.state}, Gateway: a.gateway.Socket(), GatewayPort: gatewayPort,
-	}, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
+	}
+	if clone != "" {
+		policy.ReadOnly, policy.Writable = policy.ReadOnly[1:], []string{clone}
+	}
+	c, err := a.walls.machine.Wrap(policy, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
 	p.Path, p.Args, p.Env, p.Dir = c.Path, c.Args, c.Env, c.Dir
 	return p, err
 }
@@ -115,17 +122,12 @@ const aside = "moved-aside-"
 
 // quietTree exports the head with the configuration of agents moved aside at every depth.
 func (a *asker) quietTree(ctx context.Context, head string) (string, error) {
-	a.quiet.once.Do(func() {
-		dir := filepath.Join(a.scratch, "quiet")
-		a.quiet.dir = dir
-		if a.quiet.err = a.history.repo.Export(ctx, head, dir); a.quiet.err == nil {
-			a.quiet.err = errors.Join(moveAside(dir, agentConfiguration()), readable(dir))
+	return a.quiet.get(head, filepath.Join(a.scratch, "quiet-"+head), func(dir string) error {
+		if err := a.history.repo.Export(ctx, head, dir); err != nil {
+			return err
 		}
+		return errors.Join(moveAside(dir, agentConfiguration()), readable(dir))
 	})
-	if a.quiet.err != nil {
-		return "", fmt.Errorf("export the tree under review: %w", a.quiet.err)
-	}
-	return a.quiet.dir, nil
 }
 
 // agentConfiguration are the names any known agent takes configuration from.

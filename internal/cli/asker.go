@@ -38,15 +38,25 @@ type asker struct {
 	// history and exclude are what the tools of builtin reviewers may read.
 	history *history
 	exclude []string
-	// tree is the head as it is, quiet without what agents take configuration from.
-	tree, quiet tree
+	// trees are the heads as they are, quiet ones without what agents take configuration from.
+	trees, quiet trees
 	// walls say how children are confined; state is the folder they must never see.
 	walls walls
 	state string
 }
 
-// Ask runs one agent.
+// Ask runs one reviewer or comments analyzer.
 func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, emit func(review.Event)) orchestrator.Answer {
+	return told(a.answer(ctx, plan, task, "", emit))
+}
+
+// told is an answer in the loop's words.
+func told(got agents.Answer) orchestrator.Answer {
+	return orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Fix: got.Fix, Receipt: got.Receipt, Log: string(got.Log)}
+}
+
+// answer runs one agent. clone is the folder a fixer works in; empty for everybody else, who write nothing.
+func (a *asker) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) agents.Answer {
 	home, err := os.MkdirTemp(a.scratch, "agent-")
 	if err != nil {
 		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))
@@ -56,9 +66,12 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit,
 		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
 	}
+	if clone != "" {
+		spec.Dir = clone
+	}
 	switch plan.Kind {
 	case kindACP:
-		return a.askACP(ctx, plan, task, home, emit)
+		return a.askACP(ctx, plan, task, home, clone, emit)
 	case kindCommand:
 		spec.Path, spec.Args = plan.Path, plan.Args
 		if a.gateway != nil && a.walls.ownNetwork { // elsewhere that port would be the machine's
@@ -91,7 +104,10 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 			read = []string{task.Workspace.Tree, task.Workspace.GitDir}
 		}
 	}
-	if err := a.confine(&spec, read); err != nil {
+	if clone != "" && plan.Kind == kindBuiltin {
+		task.Workspace = &review.Workspace{Tree: clone, Exclude: a.exclude}
+	}
+	if err := a.confine(&spec, home, clone, read); err != nil {
 		return unasked(plan, err)
 	}
 	news := named(plan.Name, emit)
@@ -99,8 +115,7 @@ func (a *asker) Ask(ctx context.Context, plan orchestrator.AgentPlan, task revie
 	if plan.Kind == kindBuiltin {
 		news = warnings(&warned, a.priced(plan.Name, news))
 	}
-	got := agents.Ask(ctx, spec, task, news)
-	answer := orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: string(got.Log)}
+	answer := agents.Ask(ctx, spec, task, news)
 	switch plan.Kind {
 	case kindCommand: // what the gateway did not count it may say itself: it can have another way to a model
 		if a.gateway != nil && a.gateway.Usage(plan.Name).LLMCalls > 0 {
@@ -159,7 +174,7 @@ func since[N int | float64](now, before *N) *N {
 }
 
 // account replaces what a builtin child says it spent by what the gateway counted, and names what went wrong there.
-func (a *asker) account(name string, answer *orchestrator.Answer) {
+func (a *asker) account(name string, answer *agents.Answer) {
 	tools := answer.Receipt.Usage.ToolCalls
 	answer.Receipt.Usage = a.gateway.Usage(name)
 	answer.Receipt.Usage.ToolCalls = tools
@@ -184,8 +199,8 @@ func named(agent string, emit func(review.Event)) func(review.Event) {
 }
 
 // unasked is the answer of an agent that could not be started.
-func unasked(plan orchestrator.AgentPlan, err error) orchestrator.Answer {
-	return orchestrator.Answer{Receipt: review.AgentReceipt{
+func unasked(plan orchestrator.AgentPlan, err error) agents.Answer {
+	return agents.Answer{Receipt: review.AgentReceipt{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: err.Error(),
 	}}
 }

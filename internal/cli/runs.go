@@ -155,31 +155,50 @@ func (s *session) replay(ctx context.Context, part string) error {
 	if err != nil {
 		return err
 	}
-	stored, err := s.folder.Load(run.ID, "review.md")
-	if errors.Is(err, fs.ErrNotExist) {
-		return unfinished(run)
+	for round := 1; ; round++ {
+		stored, err := s.folder.Load(run.ID, fmt.Sprintf("round-%d/review.md", round))
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && round == 1:
+			return unfinished(run)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := s.replayRound(run, round, string(stored)); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	data, err := s.folder.Load(run.ID, "round-1/inputs.json")
+}
+
+// replayRound judges one round again.
+func (s *session) replayRound(run store.Run, round int, stored string) error {
+	data, err := s.folder.Load(run.ID, fmt.Sprintf("round-%d/inputs.json", round))
 	if err != nil {
 		return err
 	}
 	var in orchestrator.Inputs
 	if err := json.Unmarshal(data, &in); err != nil {
-		return fmt.Errorf("read the inputs of run %s: %w", run.ID, err)
+		return fmt.Errorf("read the inputs of round %d of run %s: %w", round, run.ID, err)
 	}
 	again := orchestrator.Judge(in)
-	if again.Report != string(stored) {
+	if again.Report != stored {
 		return hinted{
-			err:  fmt.Errorf("replay of run %s gives another report (%s, stored %s)", run.ID, plural(len(again.Report), "byte", "bytes"), plural(len(stored), "byte", "bytes")),
+			err:  fmt.Errorf("replay of round %d of run %s gives another report (%s, stored %s)", round, run.ID, plural(len(again.Report), "byte", "bytes"), plural(len(stored), "byte", "bytes")),
 			next: "the artifacts were changed, or the run was made by another version of prloop", status: exitFailed,
 		}
 	}
-	fmt.Fprintf(s.p.Stdout, "replay of run %s: the same %d bytes\n", run.ID, len(stored))
+	name := ""
+	if round > 1 || again.GoesOn {
+		name = fmt.Sprintf("round %d of ", round)
+	}
+	fmt.Fprintf(s.p.Stdout, "replay of %srun %s: the same %d bytes\n", name, run.ID, len(stored))
 	if word := again.Result.Consensus; word != nil {
 		fmt.Fprintf(s.p.Stdout, "consensus: %s\n", *word)
+	}
+	if again.GoesOn {
+		fmt.Fprintf(s.p.Stdout, "the fixer is asked to fix %s\n", plural(len(again.Payload.IssuesToFix), "finding", "findings"))
+		return nil
 	}
 	fmt.Fprintf(s.p.Stdout, "outcome: %s (%s)\n", again.Result.Outcome, sanitize.Terminal(again.Result.Reason))
 	return nil

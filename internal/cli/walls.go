@@ -92,9 +92,9 @@ func (p *Proc) machine() (*sandbox.Machine, error) {
 	return p.seen, nil
 }
 
-// confine puts a child behind the walls: a file system of its own, in which it may read the paths given, and no network but
-// the way to the gateway.
-func (a *asker) confine(spec *agents.Spec, read []string) error {
+// confine puts a child behind the walls: a file system of its own, in which it may read the paths given and write its home
+// and, for a fixer, its clone, and no network but the way to the gateway.
+func (a *asker) confine(spec *agents.Spec, home, clone string, read []string) error {
 	if !a.walls.on {
 		return nil
 	}
@@ -102,7 +102,10 @@ func (a *asker) confine(spec *agents.Spec, read []string) error {
 	if err != nil {
 		return err
 	}
-	policy := sandbox.Policy{MinTier: a.walls.weakest, Home: spec.Dir, ReadOnly: append(read, a.walls.read...), Hide: []string{a.state}}
+	policy := sandbox.Policy{MinTier: a.walls.weakest, Home: home, ReadOnly: append(read, a.walls.read...), Hide: []string{a.state}}
+	if clone != "" {
+		policy.Writable = []string{clone}
+	}
 	if a.gateway != nil && hasValue(spec.Env, a.gateway.Socket()) {
 		policy.Gateway = a.gateway.Socket()
 		if a.walls.ownNetwork && hasName(spec.Env, "OPENAI_BASE_URL") {

@@ -13,24 +13,48 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// tree is the export of the head that the tools of builtin reviewers read: made once a run, by whoever asks first.
+// trees are exports of heads that tools read, each made once a run by whoever asks first: every round has a head of its own.
+type trees struct {
+	mu   sync.Mutex
+	made map[string]*tree
+}
+
+// tree is one export.
 type tree struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// workspace exports the head tree into the run's scratch folder: plain files, links written as text. Nobody writes there.
+// get makes the export of a head, or gives the one that was made.
+func (t *trees) get(head, dir string, export func(dir string) error) (string, error) {
+	t.mu.Lock()
+	if t.made == nil {
+		t.made = map[string]*tree{}
+	}
+	one := t.made[head]
+	if one == nil {
+		one = &tree{dir: dir}
+		t.made[head] = one
+	}
+	t.mu.Unlock()
+	one.once.Do(func() { one.err = export(one.dir) })
+	if one.err != nil {
+		return "", fmt.Errorf("export the tree under review: %w", one.err)
+	}
+	return one.dir, nil
+}
+
+// workspace exports a head tree into the run's scratch folder: plain files, links written as text. Nobody writes there.
 func (a *asker) workspace(ctx context.Context, head string) (*review.Workspace, error) {
-	a.tree.once.Do(func() {
-		a.tree.dir = filepath.Join(a.scratch, "tree")
-		a.tree.err = errors.Join(a.history.repo.Export(ctx, head, a.tree.dir), readable(a.tree.dir), os.Chmod(a.history.repo.Dir(), 0o755))
+	dir, err := a.trees.get(head, filepath.Join(a.scratch, "tree-"+head), func(dir string) error {
+		return errors.Join(a.history.repo.Export(ctx, head, dir), readable(dir), os.Chmod(a.history.repo.Dir(), 0o755))
 	})
-	if a.tree.err != nil {
-		return nil, fmt.Errorf("export the tree under review: %w", a.tree.err)
+	if err != nil {
+		return nil, err
 	}
 	// Linters run what the tree configures, so they need full containment, not just the best there is (security T01).
-	return &review.Workspace{Tree: a.tree.dir, GitDir: a.history.repo.Dir(), Exclude: a.exclude, Lint: a.walls.ownNetwork}, nil
+	return &review.Workspace{Tree: dir, GitDir: a.history.repo.Dir(), Exclude: a.exclude, Lint: a.walls.ownNetwork}, nil
 }
 
 // readable lets a confined child read a tree: started as root, prloop gives it a uid of its own. Other users of the machine
