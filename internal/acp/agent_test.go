@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/prloop/prloop/internal/tools"
+	"github.com/prloop/prloop/review"
 )
 
 // TestMain lets the test binary play the agent and prloop's MCP server: the children of these tests are real.
@@ -151,6 +153,26 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 		if !strings.Contains(said, "conclusion") {
 			return end, errors.New("the reason was not quoted")
 		}
+	case "fix", "fix-hang":
+		a.edit(p)
+		a.submit(ctx, mended("F-1", "F-2"))
+		if a.mode == "fix-hang" {
+			select {}
+		}
+		return end, nil
+	case "fix-forgets":
+		a.submit(ctx, mended("F-1"))
+		a.submit(ctx, mended("F-1", "F-2", "F-9"))
+		return end, nil
+	case "fix-partly":
+		a.submit(ctx, mended("F-1"))
+		return end, nil
+	case "fix-text":
+		a.say(ctx, p, mended("F-1", "F-2"))
+		return end, nil
+	case "fix-permissions":
+		a.editPermissions(ctx, p)
+		return end, nil
 	case "in-turn":
 		a.submit(ctx, `{"findings":[]}`)
 	}
@@ -191,6 +213,55 @@ func (a *actor) permissions(ctx context.Context, p api.PromptRequest) {
 		got = append(got, "caps")
 	}
 	a.submit(ctx, valid(strings.Join(got, " ")))
+}
+
+// edit changes the tree, as a fixer does.
+func (a *actor) edit(p api.PromptRequest) {
+	if err := os.WriteFile("rows.go", []byte("package rows // mended\n"), 0o644); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// editPermissions asks for all sorts of changes and answers with what it was allowed.
+func (a *actor) editPermissions(ctx context.Context, p api.PromptRequest) {
+	wd, _ := os.Getwd()
+	var got []string
+	ask := func(name string, kind api.ToolKind, paths ...string) {
+		u := api.ToolCallUpdate{ToolCallId: api.ToolCallId(name), Title: &name, Kind: &kind}
+		for _, path := range paths {
+			u.Locations = append(u.Locations, api.ToolCallLocation{Path: path})
+		}
+		r, err := a.conn.RequestPermission(ctx, api.RequestPermissionRequest{SessionId: p.SessionId, ToolCall: u, Options: []api.PermissionOption{
+			{Kind: api.PermissionOptionKindAllowOnce, Name: "b", OptionId: "yes"}, {Kind: api.PermissionOptionKindRejectOnce, Name: "c", OptionId: "no"},
+		}})
+		if err == nil && r.Outcome.Selected != nil {
+			got = append(got, name+"="+string(r.Outcome.Selected.OptionId))
+		}
+	}
+	_ = os.Symlink("/etc", filepath.Join(wd, "away"))
+	_ = os.Symlink("/nowhere/yet", filepath.Join(wd, "dangling"))
+	ask("inside", api.ToolKindEdit, wd+"/rows.go")
+	ask("new", api.ToolKindEdit, wd+"/sub/new.go")
+	ask("relative", api.ToolKindDelete, "rows.go")
+	ask("outside", api.ToolKindEdit, "/etc/passwd")
+	ask("above", api.ToolKindEdit, wd+"/../x")
+	ask("both", api.ToolKindMove, wd+"/rows.go", "/tmp/x")
+	ask("link", api.ToolKindEdit, wd+"/away/passwd")
+	ask("dangling", api.ToolKindEdit, wd+"/dangling")
+	ask("git", api.ToolKindEdit, wd+"/.git/hooks/pre-commit")
+	ask("unknown", api.ToolKindEdit)
+	ask("shell", api.ToolKindExecute, wd+"/rows.go")
+	fixed := mended("F-1", "F-2")
+	a.submit(ctx, strings.Replace(fixed, "mended F-1", strings.Join(got, " "), 1))
+}
+
+// mended is a fixer's answer that says it fixed these.
+func mended(ids ...string) string {
+	r := review.FixResult{Agent: "x", PRNumber: 7, Summary: review.FixSummary{Fixed: len(ids)}, RejectedIssues: []review.RejectedIssue{}, Commits: []review.FixCommit{}}
+	for _, id := range ids {
+		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: id, Description: "mended " + id})
+	}
+	return mustJSON(r)
 }
 
 func (a *actor) say(ctx context.Context, p api.PromptRequest, text string) {

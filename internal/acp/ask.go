@@ -26,20 +26,20 @@ func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit f
 	defer func() {
 		// One agent's odd answer must not end the loop: a panic in a goroutine of the round ends the whole process.
 		if p := recover(); p != nil {
-			answer.Reviewer, answer.Comments = nil, nil
+			answer.Reviewer, answer.Comments, answer.Fix = nil, nil, nil
 			answer.fail(fmt.Errorf("prloop failed on this answer: %v", p))
 		}
 		answer.Receipt.Seconds = time.Since(started).Seconds()
 	}()
-	if spec.Role != review.RoleReviewer && spec.Role != review.RoleCommentsAnalyzer {
-		answer.fail(fmt.Errorf("an ACP agent cannot be a %s", spec.Role))
+	if err := spec.plays(task); err != nil {
+		answer.fail(err)
 		return answer
 	}
 	limit := spec.timeout(task)
 	ctx, cancel := context.WithDeadlineCause(ctx, started.Add(limit), fmt.Errorf("stopped: out of time after %s", proc.Seconds(limit)))
 	defer cancel()
 
-	d, err := openDesk(ctx, spec.Dir, func(doc []byte) error { _, _, err := decode(spec.Role, doc); return err })
+	d, err := openDesk(ctx, spec.Dir, func(doc []byte) error { return accept(spec.Role, task, doc) })
 	if err != nil {
 		answer.fail(err)
 		return answer
@@ -58,6 +58,25 @@ func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit f
 	out := s.converse(ctx, prompt)
 	answer.conclude(s, task, out)
 	return answer
+}
+
+// plays reports why the agent cannot play its role.
+func (s Spec) plays(task review.Task) error {
+	switch s.Role {
+	case review.RoleReviewer, review.RoleCommentsAnalyzer:
+		return nil
+	case review.RoleFixer:
+		switch {
+		case task.Fix == nil:
+			return errors.New("the task has nothing to fix")
+		case s.Cwd == "":
+			return errors.New("a fixer needs a tree to work in")
+		case s.Preset.Name != "" && s.Preset.FixMode == "":
+			return fmt.Errorf("%s only reviews: its preset has no way to let it write in one folder alone", s.Preset.Name)
+		}
+		return nil
+	}
+	return fmt.Errorf("an ACP agent cannot be a %s", s.Role)
 }
 
 // outcome is what the conversation came to.
@@ -214,6 +233,10 @@ func (a *Answer) conclude(s *session, task review.Task, out outcome) {
 		why = fmt.Errorf("%w; stderr: %s", why, tail)
 	}
 	a.fail(why)
+	if s.spec.Role == review.RoleFixer {
+		a.takeFix(s, task, refused, out)
+		return
+	}
 	kept, notes := salvage(s.spec.Role, refused, out.text)
 	if len(kept) == 0 {
 		return
@@ -222,6 +245,23 @@ func (a *Answer) conclude(s *session, task review.Task, out outcome) {
 	a.note(sources(kept, s.spec, task)...)
 	a.Receipt.State = review.AgentDegraded
 	a.set(wrap(s.spec, task, kept))
+}
+
+// takeFix keeps what is clear in a fixer's answer that stayed invalid, of an agent that ended well.
+func (a *Answer) takeFix(s *session, task review.Task, refused []byte, out outcome) {
+	if out.failed != nil {
+		return
+	}
+	inText, _ := lastObject(out.text, keyOf(review.RoleFixer), func([]byte) error { return nil })
+	r, notes := salvageFix(task, refused, inText)
+	if r == nil {
+		return
+	}
+	e := envelope{fix: r}
+	a.note(notes...)
+	a.note(e.settle(s.spec, task)...)
+	a.Receipt.State = review.AgentDegraded
+	a.set(e)
 }
 
 // take keeps a valid answer. Of an agent that did not end well only what may block is kept.
@@ -244,7 +284,7 @@ func (a *Answer) take(spec Spec, e envelope, failed error) {
 }
 
 func (a *Answer) set(e envelope) {
-	a.Reviewer, a.Comments = e.reviewer, e.comments
+	a.Reviewer, a.Comments, a.Fix = e.reviewer, e.comments, e.fix
 	a.Receipt.Findings = len(e.findings())
 }
 

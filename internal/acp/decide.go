@@ -2,6 +2,7 @@ package acp
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
@@ -11,15 +12,21 @@ import (
 type envelope struct {
 	reviewer *review.ReviewerResult
 	comments *review.CommentsResult
+	fix      *review.FixResult
 }
 
 func decode(role review.Role, doc []byte) (e envelope, notes []string, err error) {
 	var n wire.Notes
-	if role == review.RoleCommentsAnalyzer {
+	switch role {
+	case review.RoleCommentsAnalyzer:
 		var r review.CommentsResult
 		r, n, err = wire.DecodeComments(doc)
 		e.comments = &r
-	} else {
+	case review.RoleFixer:
+		var r review.FixResult
+		r, n, err = wire.DecodeFix(doc)
+		e.fix = &r
+	default:
 		var r review.ReviewerResult
 		r, n, err = wire.DecodeReviewer(doc)
 		e.reviewer = &r
@@ -32,10 +39,38 @@ func decode(role review.Role, doc []byte) (e envelope, notes []string, err error
 
 // keyOf is the field that only the answer of a role has.
 func keyOf(role review.Role) string {
-	if role == review.RoleCommentsAnalyzer {
+	switch role {
+	case review.RoleCommentsAnalyzer:
 		return "pendingIssues"
+	case review.RoleFixer:
+		return "fixedIssues"
 	}
 	return "findings"
+}
+
+// accept reports why a document is no answer to a task, in words for the model.
+func accept(role review.Role, task review.Task, doc []byte) error {
+	e, _, err := decode(role, doc)
+	if err != nil || e.fix == nil || task.Fix == nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, f := range e.fix.FixedIssues {
+		named[f.FindingID] = true
+	}
+	for _, f := range e.fix.RejectedIssues {
+		named[f.FindingID] = true
+	}
+	var missing []string
+	for _, f := range task.Fix.IssuesToFix {
+		if !named[f.ID] {
+			missing = append(missing, f.ID)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", visible(strings.Join(missing, ", "), 400))
+	}
+	return nil
 }
 
 // settle holds an answer against what prloop knows (threat T87): an agent may say who it is and what it was asked, but
@@ -61,6 +96,14 @@ func (e envelope) settle(spec Spec, task review.Task) (notes []string) {
 		if d := task.Discussion; d != nil && r.ThreadsTruncated != d.Truncated {
 			notes = append(notes, fmt.Sprintf("threadsTruncated: claimed %v, is %v", r.ThreadsTruncated, d.Truncated))
 			r.ThreadsTruncated = d.Truncated
+		}
+	}
+	if r := e.fix; r != nil {
+		set(&r.Agent, &r.PRNumber)
+		if task.Fix != nil {
+			settled, more := wire.SettleFix(*task.Fix, r)
+			*r = settled
+			notes = append(notes, more...)
 		}
 	}
 	return append(notes, sources(e.findings(), spec, task)...)
@@ -128,9 +171,10 @@ func (e envelope) findings() []review.Finding {
 	return nil
 }
 
-// blocks reports whether an answer of an agent that did not end well says something that may only block.
+// blocks reports whether an answer of an agent that did not end well says something that may only block. What a fixer says
+// it did is held against the tree, so it is kept too.
 func (e envelope) blocks() bool {
-	return len(e.findings()) > 0 || e.comments != nil && e.comments.ReviewState.HasChangesRequested
+	return len(e.findings()) > 0 || e.fix != nil || e.comments != nil && e.comments.ReviewState.HasChangesRequested
 }
 
 // salvage keeps findings that are valid one by one; the first document that holds some counts.
@@ -142,6 +186,17 @@ func salvage(role review.Role, docs ...[]byte) (kept []review.Finding, notes []s
 	for _, doc := range docs {
 		if kept, n := keep(doc); len(kept) > 0 {
 			return kept, n
+		}
+	}
+	return nil, nil
+}
+
+// salvageFix keeps a fixer's answer whose only fault is that ids are missing or stand in it twice (design 3.5): settled, it
+// says of those that they are not fixed. The first document that is one counts.
+func salvageFix(task review.Task, docs ...[]byte) (*review.FixResult, []string) {
+	for _, doc := range docs {
+		if r, notes := wire.SalvageFix(doc); r != nil && task.Fix != nil {
+			return r, notes
 		}
 	}
 	return nil, nil

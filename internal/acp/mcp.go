@@ -74,7 +74,7 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 	server := mcp.NewServer(&mcp.Implementation{Name: ServerName, Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{
 		Name: ToolName, InputSchema: json.RawMessage(schema),
-		Description: "Hand in the finished review. Call it once, at the end, with the whole result. If it is refused, put right what the reason names and call it again.",
+		Description: "Hand in the result of your work. Call it once, at the end, with the whole result. If it is refused, put right what the reason names and call it again.",
 	}, func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		text, refused := "The result was taken. You are done.", false
 		if err := submit(ctx, socket, token, call.Params.Arguments); err != nil {
@@ -82,7 +82,7 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 		}
 		return &mcp.CallToolResult{IsError: refused, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	})
-	if tree := getenv(EnvTree); tree != "" && open != nil && role != review.RoleCommentsAnalyzer {
+	if tree := getenv(EnvTree); tree != "" && open != nil && role == review.RoleReviewer {
 		box, err := open(tree)
 		if err != nil {
 			return fmt.Errorf("serve the tools that read %s: %w", tree, err)
@@ -145,8 +145,11 @@ func submit(ctx context.Context, socket, token string, document json.RawMessage)
 }
 
 func shapeOf(role review.Role) string {
-	if role == review.RoleCommentsAnalyzer {
+	switch role {
+	case review.RoleCommentsAnalyzer:
 		return "comments-result"
+	case review.RoleFixer:
+		return "fix-result"
 	}
 	return "reviewer-result"
 }

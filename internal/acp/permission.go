@@ -2,8 +2,10 @@ package acp
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,6 +15,8 @@ import (
 // client is prloop's side of the protocol: it answers what the agent asks for. None of it is advertised but permissions.
 type client struct {
 	cwd string
+	// edits lets the agent change files below cwd.
+	edits bool
 
 	mu       sync.Mutex
 	calls    map[string]update // tool calls by id, as first announced
@@ -90,6 +94,8 @@ func (c *client) allows(call api.ToolCallUpdate) bool {
 			}
 		}
 		return true
+	case api.ToolKindEdit, api.ToolKindDelete, api.ToolKindMove:
+		return c.edits && len(call.Locations) > 0 && !slices.ContainsFunc(call.Locations, func(l api.ToolCallLocation) bool { return !c.writable(l.Path) })
 	case api.ToolKindOther, api.ToolKindThink, "":
 		return ownTool().MatchString(strings.TrimSpace(title))
 	}
@@ -103,6 +109,32 @@ func (c *client) within(path string) bool {
 	}
 	rel, err := filepath.Rel(c.cwd, path)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// writable reports whether a path lies below the working folder once links are followed, and outside git's own folder. A path
+// need not exist; its nearest folder that does decides.
+func (c *client) writable(path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.cwd, path)
+	}
+	root, err := filepath.EvalSymlinks(c.cwd)
+	rel, outside := filepath.Rel(c.cwd, path)
+	if err != nil || outside != nil || !filepath.IsLocal(rel) || ofGit(rel) {
+		return false
+	}
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			rel, err := filepath.Rel(root, real)
+			return err == nil && filepath.IsLocal(rel) && !ofGit(rel)
+		}
+		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
+			return false // a link that leads nowhere yet
+		}
+	}
+}
+
+func ofGit(rel string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(step string) bool { return strings.EqualFold(step, ".git") })
 }
 
 func (c *client) counts() (allowed, rejected int) {

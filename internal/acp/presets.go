@@ -30,8 +30,9 @@ type Preset struct {
 	Env []string
 	// Files are written below the agent's home.
 	Files []File
-	// Mode is the session mode to set; empty leaves the agent's own.
-	Mode string
+	// Mode is the session mode to set; empty leaves the agent's own. FixMode is that of a fixer, which may edit files in its
+	// working folder and run nothing; empty means that the preset only reviews.
+	Mode, FixMode string
 	// Meta is given with session/new.
 	Meta map[string]any
 	// Style is what the model's endpoint has to serve.
@@ -88,7 +89,7 @@ func Find(name string) (Preset, bool) {
 var presets = []Preset{
 	{
 		Name: "opencode", Package: "opencode-ai@1.18.33", Command: "opencode", Args: []string{"acp"},
-		Style: StyleChat, Needs: []string{"rg"}, OneProcess: true, Mode: "reviewer",
+		Style: StyleChat, Needs: []string{"rg"}, OneProcess: true, Mode: "reviewer", FixMode: "fixer",
 		// Version 1.18.33 has two readers of configuration, and the second heeds neither switch nor --pure: a plugin in
 		// .opencode/plugin of the tree ran with all of them set.
 		Loads: []string{".opencode", "opencode.json", "opencode.jsonc"},
@@ -120,9 +121,9 @@ var presets = []Preset{
 	{
 		Name: "codex", Package: "@agentclientprotocol/codex-acp@2.6.0", Command: "codex-acp",
 		Style: StyleResponses, OneProcess: true, Loads: []string{".codex"},
-		Mode:    "read-only", // it starts as "agent", which writes
-		Env:     []string{"CODEX_HOME={home}/codex", "PRLOOP_MODEL_TOKEN={token}"},
-		Files:   []File{{"codex/config.toml", codexConfig}},
+		Mode:  "read-only", // it starts as "agent", which writes
+		Env:   []string{"CODEX_HOME={home}/codex", "PRLOOP_MODEL_TOKEN={token}"},
+		Files: []File{{"codex/config.toml", codexConfig}},
 		// Seen with codex 0.169.0: a call for a title to a model nobody configured; tools handed over as an interpreter for
 		// JavaScript, inside input items, where the gateway cannot tell what the provider would run; AGENTS.md of the tree.
 		Loose:   "it calls a model of its own choice, and hands over its tools where the gateway cannot check them",
@@ -172,6 +173,11 @@ const openCodeConfig = `{
       "mode": "primary", "description": "reviews a pull request",
       "prompt": "You review code. You change nothing.",
       "permission": {"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "prloop_*": "allow"}
+    },
+    "fixer": {
+      "mode": "primary", "description": "mends a pull request",
+      "prompt": "You mend code. You run nothing.",
+      "permission": {"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "edit": "allow", "prloop_*": "allow"}
     }
   }
 }

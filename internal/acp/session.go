@@ -49,7 +49,7 @@ func launch(ctx context.Context, spec Spec, place furnished, d *desk, emit func(
 	}
 	stdinR, stdinW := io.Pipe()
 	outR, outW := io.Pipe()
-	s := &session{spec: spec, place: place, desk: d, peer: &client{cwd: place.cwd}, stdin: stdinW, ended: make(chan struct{}),
+	s := &session{spec: spec, place: place, desk: d, peer: &client{cwd: place.cwd, edits: spec.Role == review.RoleFixer}, stdin: stdinW, ended: make(chan struct{}),
 		news: news{emit: emit}}
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.stop = stop
@@ -101,13 +101,17 @@ func (s *session) open(ctx context.Context) error {
 		return at("open a session", err)
 	}
 	s.id = made.SessionId
-	if s.spec.Preset.Mode == "" || made.Modes != nil && string(made.Modes.CurrentModeId) == s.spec.Preset.Mode {
+	mode := s.spec.Preset.Mode
+	if s.spec.Role == review.RoleFixer {
+		mode = s.spec.Preset.FixMode
+	}
+	if mode == "" || made.Modes != nil && string(made.Modes.CurrentModeId) == mode {
 		return nil
 	}
 	// An agent that stays in a mode of its own choice may write: that is a failure and no oddity.
-	_, err = s.conn.SetSessionMode(ctx, api.SetSessionModeRequest{SessionId: s.id, ModeId: api.SessionModeId(s.spec.Preset.Mode)})
+	_, err = s.conn.SetSessionMode(ctx, api.SetSessionModeRequest{SessionId: s.id, ModeId: api.SessionModeId(mode)})
 	if err != nil {
-		return at("set mode "+s.spec.Preset.Mode, err)
+		return at("set mode "+mode, err)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 type Spec struct {
 	// Name is the agent's name in the run; it replaces whatever the agent calls itself.
 	Name string
-	// Role is reviewer or comments-analyzer.
+	// Role is reviewer, comments-analyzer or pr-fix.
 	Role review.Role
 	// Preset says how the agent is configured; the zero value is an agent that needs no configuration.
 	Preset Preset
@@ -23,8 +23,12 @@ type Spec struct {
 	Env []string
 	// Dir is an empty private folder, absolute: the agent's home. Configuration and the socket are made in it.
 	Dir string
-	// Cwd is the folder the agent looks at, absolute: a read-only export of the tree. Empty is a new empty folder in Dir.
+	// Cwd is the folder the agent looks at, absolute: a read-only export of the tree, or the private clone a fixer works in.
+	// Empty is a new empty folder in Dir.
 	Cwd string
+	// Covered says that Confine hides what Preset.Found finds in Cwd from the agent. Who cannot move it aside, because the
+	// tree is to be changed by the agent alone, does that.
+	Covered bool
 	// Model is what the agent is to use; Endpoint where it finds it. Both go into the preset's configuration.
 	Model    string
 	Endpoint Endpoint
@@ -57,6 +61,7 @@ type Answer struct {
 	// At most one is set, by role; also when the agent is degraded.
 	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
 	Comments *review.CommentsResult `json:"comments,omitempty"`
+	Fix      *review.FixResult      `json:"fix,omitempty"`
 	// Receipt says how it went: state, reason, attempts (turns), time, usage the agent reported, notes.
 	Receipt review.AgentReceipt `json:"receipt"`
 	// Log is the end of the child's standard error, redacted, control bytes made visible.

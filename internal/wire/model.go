@@ -17,16 +17,17 @@ type modelShape struct {
 
 var modelShapes = map[string]modelShape{
 	"reviewer-result": {without: []string{"source", "fingerprint", "cause"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
+	"fix-result":      {},
 	"comments-result": {without: []string{"fingerprint", "cause", "timestamp", "score", "lineEnd"}, always: []string{"suggestion"}},
 }
 
-// ForModel returns the variant of reviewer-result or comments-result that strict structured output of OpenAI-compatible
+// ForModel returns the variant of reviewer-result, comments-result or fix-result that strict structured output of OpenAI-compatible
 // endpoints accepts: no unknown fields, every field required, "unknown" written as null, no length rules and no $schema.
-// Whatever satisfies it is accepted by DecodeReviewer or DecodeComments.
+// Whatever satisfies it is accepted by DecodeReviewer or DecodeComments, and by DecodeFix if each id stands in it once.
 func ForModel(name string) ([]byte, error) {
 	m, ok := modelShapes[name]
 	if !ok {
-		return nil, fmt.Errorf("model schema %q: there are reviewer-result and comments-result", name)
+		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result and fix-result", name)
 	}
 	s, err := generate(name)
 	if err != nil {
