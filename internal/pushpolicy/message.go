@@ -88,7 +88,7 @@ var (
 	separator = lazyregexp.New(`^\s*(-{3,}|\+{3}|diff --git |Index: |From [0-9a-f]{40} )`)
 
 	link      = lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://\S*|\bwww\.\S+`)
-	reference = lazyregexp.New(`#+([\pL\pN_])`)
+	reference = lazyregexp.New(`[\pL\pN_]?#+[\pL\pN_]`)
 	short     = lazyregexp.New(`(?i)\b(GH)-(\d)`)
 	mention   = lazyregexp.New(`(^|[^\pL\pN_])@+([\pL\pN_])`)
 	stars     = lazyregexp.New(`\*{3,}`)
@@ -96,23 +96,21 @@ var (
 	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions`)
 )
 
-// plain makes one line plain.
+// plain makes one line plain. What one rule takes out may leave something for another, so they run until none finds any;
+// each takes a mark away, so that this ends.
 func plain(s string) string {
-	s = strings.Map(visible, strings.ToValidUTF8(s, "�"))
-	s = link.ReplaceAllStringFunc(s, func(string) string { return "(link)" })
-	s = short.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, "-", " ", 1) })
-	s = stars.ReplaceAllStringFunc(s, func(string) string { return "*" })
-	s = reference.ReplaceAllStringFunc(s, dropMarks("#", "no. "))
-	for mention.MatchString(s) {
+	s = strings.Map(visible, strings.ToValidUTF8(s, "\ufffd"))
+	for before := ""; before != s; {
+		before = s
+		s = link.ReplaceAllStringFunc(s, func(string) string { return "(link)" })
+		s = short.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, "-", " ", 1) })
+		s = stars.ReplaceAllStringFunc(s, func(string) string { return "*" })
+		s = reference.ReplaceAllStringFunc(s, dropMarks("#", "no. "))
 		s = mention.ReplaceAllStringFunc(s, dropMarks("@", ""))
-	}
-	for again := true; again; {
-		again = false
 		s = brackets.ReplaceAllStringFunc(s, func(m string) string {
 			if !switching.MatchString(m) {
 				return m
 			}
-			again = true
 			return "(" + m[1:len(m)-1] + ")"
 		})
 	}
@@ -125,6 +123,9 @@ func dropMarks(mark, number string) func(string) string {
 		rest := m[strings.LastIndex(m, mark)+len(mark):]
 		before := m[:strings.Index(m, mark)]
 		if number != "" && rest[0] >= '0' && rest[0] <= '9' {
+			if before != "" {
+				before += " "
+			}
 			return before + number + rest
 		}
 		return before + rest

@@ -1,0 +1,198 @@
+package pushpolicy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+)
+
+// lines numbers texts from a line on.
+func lines(from int, texts ...string) []Line {
+	var all []Line
+	for i, text := range texts {
+		all = append(all, Line{N: from + i, Text: text})
+	}
+	return all
+}
+
+// edit is a change of one line of a plain file.
+func edit(path string) Change {
+	return Change{Path: path, Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Size: 10, Added: lines(1, "b"), Removed: lines(1, "a")}
+}
+
+// add is a new plain file.
+func add(path string, texts ...string) Change {
+	return Change{Path: path, Status: 'A', NewMode: 0o100644, Size: 10, Added: lines(1, texts...)}
+}
+
+func remove(path string, texts ...string) Change {
+	return Change{Path: path, Status: 'D', OldMode: 0o100644, Removed: lines(1, texts...)}
+}
+
+func rename(from, to string) Change {
+	return Change{Path: to, OldPath: from, Status: 'R', OldMode: 0o100644, NewMode: 0o100644, Size: 10}
+}
+
+// rules are the names of the rules refused, each once.
+func rules(refused []review.Refusal) []string {
+	var names []string
+	for _, r := range refused {
+		if !slices.Contains(names, r.Rule) {
+			names = append(names, r.Rule)
+		}
+	}
+	return names
+}
+
+func TestCheck(t *testing.T) {
+	mode := func(c Change, before, after uint32) Change { c.OldMode, c.NewMode = before, after; return c }
+	for _, c := range []struct {
+		rule    string
+		changes []Change
+		allow   []string
+		paths   []string
+		want    []string
+	}{
+		{"a plain edit may be pushed", []Change{edit("src/a.go")}, nil, nil, nil},
+		{"a new file, a moved and a deleted one may be pushed", []Change{add("src/n.go", "x"), rename("a.go", "b.go"), remove("c.go", "x")}, nil, nil, nil},
+
+		{"any top-level dot directory (security 3)", []Change{edit(".config/x")}, nil, nil, []string{RuleProtectedPath}},
+		{".github/** (security 3)", []Change{edit(".github/workflows/ci.yml")}, nil, nil, []string{RuleProtectedPath}},
+		{".github in capitals is the same folder on many disks", []Change{add(".GitHub/workflows/x.yml", "x")}, nil, nil, []string{RuleProtectedPath}},
+		{"a file that moves into .github", []Change{rename("a.yml", ".github/workflows/a.yml")}, nil, nil, []string{RuleProtectedPath}},
+		{"a file that moves out of .github", []Change{rename(".github/workflows/a.yml", "a.yml")}, nil, nil, []string{RuleProtectedPath}},
+		{"a deleted workflow", []Change{remove(".github/workflows/a.yml", "x")}, nil, nil, []string{RuleProtectedPath}},
+		{".reviewerc (security 3)", []Change{edit(".reviewerc")}, nil, nil, []string{RuleProtectedPath}},
+		{"CODEOWNERS at the root (security 3)", []Change{edit("CODEOWNERS")}, nil, nil, []string{RuleProtectedPath}},
+		{"CODEOWNERS in docs", []Change{edit("docs/CODEOWNERS")}, nil, nil, []string{RuleProtectedPath}},
+		{"CODEOWNERS elsewhere is a file like others", []Change{edit("src/CODEOWNERS")}, nil, nil, nil},
+		{"agent instructions at the root (security 3)", []Change{edit("AGENTS.md")}, nil, nil, []string{RuleProtectedPath}},
+		{"agent instructions at any depth (security 3)", []Change{edit("a/b/claude.md")}, nil, nil, []string{RuleProtectedPath}},
+		{"agent settings at any depth (T03)", []Change{add("pkg/.claude/settings.json", "{}")}, nil, nil, []string{RuleProtectedPath}},
+		{"MCP servers (T03)", []Change{add("pkg/.mcp.json", "{}")}, nil, nil, []string{RuleProtectedPath}},
+		{"hook folders (security 3)", []Change{add("pkg/.husky/pre-commit", "x")}, nil, nil, []string{RuleProtectedPath}},
+		{"a hook by its name", []Change{add("tools/hooks/pre-push.sh", "x")}, nil, nil, []string{RuleProtectedPath}},
+		{"hooks of a user interface are none", []Change{edit("src/hooks/useUser.ts")}, nil, nil, nil},
+		{"hook settings", []Change{edit("lefthook.yml")}, nil, nil, []string{RuleProtectedPath}},
+		{"package manifests (security 3)", []Change{edit("web/package.json")}, nil, nil, []string{RuleProtectedPath}},
+		{"lock files (security 3)", []Change{edit("go.sum")}, nil, nil, []string{RuleProtectedPath}},
+		{"requirements by any name", []Change{edit("requirements-dev.txt")}, nil, nil, []string{RuleProtectedPath}},
+		{"a project file of C#", []Change{edit("src/App/App.csproj")}, nil, nil, []string{RuleProtectedPath}},
+		{"what a CI runs outside of a dot folder", []Change{edit(".gitlab-ci.yml")}, nil, nil, []string{RuleProtectedPath}},
+		{"a dot file that configures nothing above", []Change{edit(".env.example")}, nil, nil, nil},
+
+		{"the operator opens a path", []Change{edit("go.mod"), edit("go.sum")}, []string{"go.{mod,sum}"}, nil, nil},
+		{"a rename needs both ends open", []Change{rename(".github/a.yml", "docs/a.yml")}, []string{"docs/**"}, nil, []string{RuleProtectedPath}},
+		{"an open path is still no place for a link", []Change{mode(add(".github/x", "t"), 0, 0o120000)}, []string{"**"}, nil, []string{RuleLink}},
+
+		{"no symlink (security 3)", []Change{mode(add("l", "/etc/passwd"), 0, 0o120000)}, nil, nil, []string{RuleLink}},
+		{"a link with another target", []Change{mode(edit("l"), 0o120000, 0o120000)}, nil, nil, []string{RuleLink}},
+		{"a file that becomes a link", []Change{{Path: "l", Status: 'T', OldMode: 0o100644, NewMode: 0o120000}}, nil, nil, []string{RuleLink}},
+		{"no gitlink (security 3)", []Change{{Path: "m", Status: 'A', NewMode: 0o160000}}, nil, nil, []string{RuleSubmodule}},
+		{"no .gitmodules (security 3)", []Change{edit(".gitmodules")}, nil, nil, []string{RuleSubmodule}},
+		{"no mode change (security 3)", []Change{mode(edit("run"), 0o100644, 0o100755)}, nil, nil, []string{RuleModeChange}},
+		{"no new executable (T08)", []Change{mode(add("run", "#!/bin/sh"), 0, 0o100755)}, nil, nil, []string{RuleModeChange}},
+		{"an executable that stays one may be edited", []Change{mode(edit("run"), 0o100755, 0o100755)}, nil, nil, nil},
+		{"no LFS pointer (security 3)", []Change{add("big.bin", "version https://git-lfs.github.com/spec/v1", "oid sha256:"+strings.Repeat("a", 64), "size 9")}, nil, nil, []string{RuleLFSPointer}},
+		{"no LFS pointer with other content", []Change{{Path: "big", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(2, "oid sha256:"+strings.Repeat("a", 64))}}, nil, nil, []string{RuleLFSPointer}},
+		{"a text that only speaks of LFS", []Change{add("docs/lfs.md", "# LFS", "version https://git-lfs.github.com/spec/v1")}, nil, nil, nil},
+		{"no .gitattributes at any depth (security 3)", []Change{add("sub/.gitattributes", "* filter=x")}, nil, nil, []string{RuleAttributes}},
+		{"no .GitAttributes either", []Change{add(".GitAttributes", "* filter=x")}, nil, nil, []string{RuleAttributes}},
+		{"no bare repository (T20)", []Change{add("sub/HEAD", "ref: x"), add("sub/config", "[core]")}, nil, nil, []string{RuleEmbedded}},
+		{"a bare repository completed by one file (T20)", []Change{add("sub/objects/x", "")}, nil, []string{"sub/HEAD", "sub/objects/x", "sub/refs/x"}, []string{RuleEmbedded}},
+
+		{"case-fold collisions (security 3)", []Change{add("readme.md", "x")}, nil, []string{"README.md", "readme.md"}, []string{RuleCaseCollision}},
+		{"a folder in another spelling", []Change{add("Docs/b", "x")}, nil, []string{"docs/a", "Docs/b"}, []string{RuleCaseCollision}},
+		{"the same letters composed in another way", []Change{add("a\u0308", "x")}, nil, []string{"ä", "a\u0308"}, []string{RuleCaseCollision}},
+		{"a file where a folder of another case is", []Change{add("DOCS", "x")}, nil, []string{"docs/a", "DOCS"}, []string{RuleCaseCollision}},
+		{"a file may change only the case of its name", []Change{rename("Readme.md", "README.md")}, nil, []string{"README.md"}, nil},
+		{"a collision that was there before is not the fixer's", []Change{edit("x"), edit("a")}, nil, []string{"A", "a", "x"}, nil},
+
+		{"binary content", []Change{{Path: "a.png", Status: 'A', NewMode: 0o100644, Size: 10, Binary: true}}, nil, nil, []string{RuleBinary}},
+		{"binary content the operator opens", []Change{{Path: "t/a.png", Status: 'A', NewMode: 0o100644, Size: 10, Binary: true}}, []string{"t/*.png"}, nil, nil},
+		{"a binary file may go", []Change{{Path: "a.png", Status: 'D', OldMode: 0o100644, Binary: true}}, nil, nil, nil},
+
+		{"a line feed in a name (T28)", []Change{add("a\nb", "x")}, nil, nil, []string{RuleBadName}},
+		{"an escape in a name (T28)", []Change{add("a\x1b[31m", "x")}, nil, nil, []string{RuleBadName}},
+		{"a name that is not UTF-8 (T28)", []Change{add("a\xff", "x")}, nil, nil, []string{RuleBadName}},
+		{"bidi in a name (T40)", []Change{add("a\u202egnp.exe", "x")}, nil, nil, []string{RuleBadName}},
+		{"a name that reads as an option (T22)", []Change{add("--upload-pack=x", "x")}, nil, nil, []string{RuleBadName}},
+		{"a device", []Change{add("src/nul.txt", "x")}, nil, nil, []string{RuleBadName}},
+		{"a stream of NTFS", []Change{add("a.go:x", "x")}, nil, nil, []string{RuleBadName}},
+		{"a trailing dot", []Change{add("a.", "x")}, nil, nil, []string{RuleBadName}},
+		{"a bad name that was there before may be edited", []Change{edit("a\nb")}, nil, nil, nil},
+		{"a bad name may be taken away", []Change{remove("a\nb", "x")}, nil, nil, nil},
+		{"names in other scripts are good", []Change{add("docs/日本語.md", "x"), add("docs/über.md", "x")}, nil, nil, nil},
+
+		{"a deleted test (T08)", []Change{remove("a_test.go", "func TestA(t *testing.T) {", "}")}, nil, nil, []string{RuleDeletedTest}},
+		{"a skipped test (T08)", []Change{{Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(3, "\tt.Skip(\"flaky\")")}}, nil, nil, []string{RuleSkippedTest}},
+		{"a test the operator opens", []Change{remove("old/a_test.go", "func TestA(t *testing.T) {")}, []string{"old/**"}, nil, nil},
+		{"a weakened test is for a person", []Change{{Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Removed: lines(3, "\tt.Error(x)")}}, nil, nil, nil},
+	} {
+		if got := rules(Check(c.changes, Limits{}, c.allow, c.paths)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.rule, got, c.want)
+		}
+	}
+}
+
+func TestCheckSizes(t *testing.T) {
+	many := func(n int) []Change {
+		var all []Change
+		for i := range n {
+			all = append(all, edit(fmt.Sprintf("f%03d", i)))
+		}
+		return all
+	}
+	long := edit("long")
+	long.Added = lines(1, strings.Repeat("x", 4<<20))
+	blob := Change{Path: "blob", Status: 'A', NewMode: 0o100644, Size: 5 << 20, Binary: true}
+	for _, c := range []struct {
+		rule    string
+		changes []Change
+		limits  Limits
+		want    []string
+	}{
+		{"100 files are the most (security 3)", many(100), Limits{}, nil},
+		{"101 files are too many (security 3)", many(101), Limits{}, []string{RuleTooManyFiles}},
+		{"more than 4 MB is too large (security 3)", []Change{long}, Limits{}, []string{RuleTooLarge}},
+		{"a binary file counts whole", []Change{blob}, Limits{}, []string{RuleBinary, RuleTooLarge}},
+		{"a small edit of a large file is small", []Change{{Path: "a", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Size: 9 << 20, Added: lines(1, "x")}}, Limits{}, nil},
+		{"the scope brake counts files (design 6)", many(11), Brake(1, 1), []string{RuleScopeBrake}},
+		{"the scope brake leaves room for a test (design 6)", many(10), Brake(1, 1), nil},
+		{"twice a large pull request is allowed (design 6)", many(60), Brake(30, 1000), nil},
+		{"the scope brake counts lines (design 6)", []Change{{Path: "a", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(1, make([]string, 201)...)}}, Brake(1, 1), []string{RuleScopeBrake}},
+		{"limits can be set", many(3), Limits{Files: 2}, []string{RuleTooManyFiles}},
+	} {
+		if got := rules(Check(c.changes, c.limits, nil, nil)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.rule, got, c.want)
+		}
+	}
+}
+
+// A refusal tells a fixer what to mend.
+func TestRefusalsNamePathAndReason(t *testing.T) {
+	got := Check([]Change{edit("web/package.json"), {Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(3, "\tt.Skip()")}}, Limits{}, nil, nil)
+	want := []review.Refusal{
+		{Rule: RuleProtectedPath, Path: "web/package.json", Detail: "it is a package manifest or a lock file"},
+		{Rule: RuleSkippedTest, Path: "a_test.go", Detail: "a test does not run any more: t.Skip() (line 3)"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// The order of changes is git's; whatever comes in, the same input gives the same refusals.
+func TestCheckIsDeterministic(t *testing.T) {
+	changes := []Change{add("Docs/x", "x"), add("docs/y", "x"), add("sub/HEAD", "x"), add("sub/config", "x"), edit("go.mod"), add("a\nb", "x"), remove("x_test.go", "func TestX(t *testing.T) {")}
+	first := Check(changes, Brake(0, 0), nil, nil)
+	for range 20 {
+		if d := cmp.Diff(first, Check(changes, Brake(0, 0), nil, nil)); d != "" {
+			t.Fatal(d)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package pushpolicy
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestMessage(t *testing.T) {
+	for _, c := range []struct{ rule, subject, body, want string }{
+		{"plain words stay", "fix(git): close the file", "It leaked on error.", "fix(git): close the file\n\nIt leaked on error.\n"},
+		{"no subject", " \n", "", DefaultSubject + "\n"},
+		{"a subject of marks alone", "***", "", DefaultSubject + "\n"},
+		{"a closing keyword (T37)", "fixes #1", "Closes: owner/repo#2, resolves GH-3 and fix https://github.com/o/r/issues/4",
+			"fixes no. 1\n\nCloses - owner/repo no. 2, resolves GH 3 and fix (link)\n"},
+		{"a keyword with an invisible character inside the reference", "fixes #\u200b1", "", "fixes no. 1\n"},
+		{"[skip ci] (security 3)", "fix: x [skip ci]", "[CI SKIP]", "fix: x (skip ci)\n\n(CI SKIP)\n"},
+		{"other marks that skip a CI", "fix [no ci] [skip actions] [actions skip]", "[skip travis]\n[Skip  CI]", "fix (no ci) (skip actions) (actions skip)\n\n(skip travis)\n(Skip  CI)\n"},
+		{"a mark within brackets", "fix [[skip ci]]", "", "fix ((skip ci))\n"},
+		{"a mark with an invisible character", "fix [skip\u00ad ci]", "", "fix (skip ci)\n"},
+		{"***NO_CI***", "fix ***NO_CI***", "", "fix *NO_CI*\n"},
+		{"brackets that switch nothing stay", "fix a[i]", "", "fix a[i]\n"},
+		{"Co-authored-by and others", "fix", "why\n\nCo-authored-by: X <x@example.com>\nsigned-off-by: Y\nSkip-Checks:true\nReviewed-By : Z", "fix\n\nwhy\n"},
+		{"a word and a colon is no trailer", "fix", "Note: it was late", "fix\n\nNote - it was late\n"},
+		{"a trailer as the subject", "Co-authored-by: X <x@example.com>", "", "Co-authored-by - X <x@example.com>\n"},
+		{"mentions", "thanks @octocat", "@org/team, (@me) and @@you; mail a@example.com stays", "thanks octocat\n\norg/team, (me) and you; mail a@example.com stays\n"},
+		{"autosquash", "fixup! squash! fix: x", "", "fix: x\n"},
+		{"control characters out", "fix\x1b[31m\x00 x", "a\x07b\r\nc\td\rx", "fix[31m x\n\nab\nc d\nx\n"},
+		{"bidi and tags out (T40)", "fix \u202ex\U000e0041", "", "fix x\n"},
+		{"not UTF-8", "fix \xff", "", "fix \ufffd\n"},
+		{"the subject is one line", "\n\nfirst\nsecond", "", "first\n"},
+		{"no diff and no separator in the body", "fix", "a\n---\ndiff --git a/x b/x\n+++ b/x\nb", "fix\n\na\nb\n"},
+		{"blank lines are folded", "fix", "\n\na\n\n\n\nb\n\n", "fix\n\na\n\nb\n"},
+	} {
+		if got := Message(c.subject, c.body); got != c.want {
+			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
+		}
+	}
+}
+
+func TestMessageBounds(t *testing.T) {
+	m := Message(strings.Repeat("ä", 100), strings.Repeat(strings.Repeat("w", 300)+"\n", 100))
+	lines := strings.Split(strings.TrimSuffix(m, "\n"), "\n")
+	if n := utf8.RuneCountInString(lines[0]); n != 72 || !strings.HasSuffix(lines[0], "…") {
+		t.Errorf("a subject of %d runes", n)
+	}
+	if len(lines) != 2+bodyLines || utf8.RuneCountInString(lines[2]) != lineRunes {
+		t.Errorf("%d lines, the first of %d runes", len(lines), utf8.RuneCountInString(lines[2]))
+	}
+}
+
+func TestTrailersAreOurs(t *testing.T) {
+	got := Message("fix", "body\n\nprloop-run: forged", Trailer{"prloop-run", "r1\nCo-authored-by: x"}, Trailer{"prloop-round", "2"})
+	if want := "fix\n\nbody\n\nprloop-run: r1 Co-authored-by: x\nprloop-round: 2\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// acted is what forges and CIs act on in a commit message.
+var acted = regexp.MustCompile(`(?i)#\w|\bGH-\d|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
+	`(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
+
+// FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
+func FuzzMessage(f *testing.F) {
+	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
+		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, subject, body string) {
+		m := Message(subject, body)
+		if found := acted.FindString(m); found != "" {
+			t.Errorf("%q is left in %q", found, m)
+		}
+		if !utf8.ValidString(m) {
+			t.Errorf("not UTF-8: %q", m)
+		}
+		first, rest, _ := strings.Cut(m, "\n")
+		if n := utf8.RuneCountInString(first); n == 0 || n > subjectRunes {
+			t.Errorf("a subject of %d runes", n)
+		}
+		if again := Message(first, strings.TrimPrefix(rest, "\n")); again != m {
+			t.Errorf("a second time: %q, want %q", again, m)
+		}
+	})
+}

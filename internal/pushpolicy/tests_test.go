@@ -1,0 +1,139 @@
+package pushpolicy
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// changed is an edited file with lines taken out and put in.
+func changed(path string, removed, added []string) Change {
+	return Change{Path: path, Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Removed: lines(1, removed...), Added: lines(1, added...)}
+}
+
+func one(text ...string) []string { return text }
+
+func TestTestsDeletedSkippedWeakened(t *testing.T) {
+	for _, c := range []struct {
+		rule    string
+		changes []Change
+		want    []string // kind and name
+	}{
+		{"Go: a test function is gone", []Change{changed("a_test.go", one("func TestA(t *testing.T) {", "}"), nil)}, []string{"deleted TestA"}},
+		{"Go: a method of a suite is gone", []Change{changed("a_test.go", one("func (s *Suite) TestA() {"), nil)}, []string{"deleted TestA"}},
+		{"Go: a fuzz target is gone", []Change{changed("a_test.go", one("func FuzzA(f *testing.F) {"), nil)}, []string{"deleted FuzzA"}},
+		{"Go: a test is commented out", []Change{changed("a_test.go", one("func TestA(t *testing.T) {"), one("// func TestA(t *testing.T) {"))}, []string{"deleted TestA"}},
+		{"Go: a test with another name instead is another test", []Change{changed("a_test.go", one("func TestA(t *testing.T) {"), one("func TestB(t *testing.T) {"))}, []string{"deleted TestA"}},
+		{"Go: a test moved to another file is there", []Change{changed("a_test.go", one("func TestA(t *testing.T) {"), nil), add("b_test.go", "func TestA(t *testing.T) {")}, nil},
+		{"Go: of two tests of one name one is there", []Change{changed("a_test.go", one("func TestA(t *testing.T) {"), nil), changed("b_test.go", one("func TestA(t *testing.T) {"), nil), add("c_test.go", "func TestA(t *testing.T) {")},
+			[]string{"deleted TestA"}},
+		{"Go: a test file moved whole is there", []Change{remove("a_test.go", "func TestA(t *testing.T) {"), add("x/a_test.go", "func TestA(t *testing.T) {")}, nil},
+		{"Go: a test function outside of a test file is no test", []Change{changed("a.go", one("func TestA(t *testing.T) {"), nil)}, nil},
+		{"Go: a helper of a test may go", []Change{changed("a_test.go", one("func helper() {"), nil)}, nil},
+		{"Go: t.Skip", []Change{changed("a_test.go", nil, one(`	t.Skip("later")`))}, []string{"skipped"}},
+		{"Go: SkipNow of a benchmark", []Change{changed("a_test.go", nil, one("b.SkipNow()"))}, []string{"skipped"}},
+		{"Go: a build tag", []Change{changed("a_test.go", nil, one("//go:build ignore"))}, []string{"skipped"}},
+		{"Go: an exit with success", []Change{changed("a_test.go", nil, one("	os.Exit(0)"))}, []string{"skipped"}},
+		{"Go: a skip that was there and moved", []Change{changed("a_test.go", one("	t.Skip()"), one("		t.Skip()"))}, nil},
+		{"Go: a skip in a comment", []Change{changed("a_test.go", nil, one("// t.Skip() would be wrong"))}, nil},
+		{"Go: a new test file that skips", []Change{add("a_test.go", "t.Skip()")}, []string{"skipped"}},
+		{"Go: fewer assertions", []Change{changed("a_test.go", one("t.Fatal(err)", "t.Error(x)"), one("t.Fatal(err)"))}, []string{"weakened"}},
+		{"Go: another assertion instead", []Change{changed("a_test.go", one("t.Error(1)"), one("t.Error(2)"))}, nil},
+		{"Go: an assertion that cannot fail", []Change{changed("a_test.go", one("assert.Equal(t, a, b)"), one("assert.True(t, true)"))}, []string{"weakened"}},
+		{"a test file under a name no runner collects", []Change{rename("a_test.go", "a_test.go.bak")}, []string{"deleted"}},
+		{"a test file under another test's name", []Change{rename("a_test.go", "b_test.go")}, nil},
+		{"a test file too large to compare is gone", []Change{{Path: "a_test.go", Status: 'D', OldMode: 0o100644, Binary: true}}, []string{"deleted"}},
+
+		{"Python: a function is gone", []Change{changed("tests/test_a.py", one("    def test_a(self):"), nil)}, []string{"deleted test_a"}},
+		{"Python: an async one is gone", []Change{changed("test_a.py", one("async def test_a():"), nil)}, []string{"deleted test_a"}},
+		{"Python: a class is gone", []Change{changed("test_a.py", one("class TestA:"), nil)}, []string{"deleted TestA"}},
+		{"Python: @pytest.mark.skip", []Change{changed("test_a.py", nil, one("@pytest.mark.skip(reason='x')"))}, []string{"skipped"}},
+		{"Python: skipif", []Change{changed("test_a.py", nil, one("@pytest.mark.skipif(True, reason='x')"))}, []string{"skipped"}},
+		{"Python: xfail", []Change{changed("test_a.py", nil, one("    @pytest.mark.xfail"))}, []string{"skipped"}},
+		{"Python: unittest.skip", []Change{changed("test_a.py", nil, one("    @unittest.skipUnless(x, 'y')"))}, []string{"skipped"}},
+		{"Python: skipTest", []Change{changed("test_a.py", nil, one("        self.skipTest('x')"))}, []string{"skipped"}},
+		{"Python: conftest collects less", []Change{changed("conftest.py", nil, one("collect_ignore = ['test_a.py']"))}, []string{"skipped"}},
+		{"Python: assert True", []Change{changed("test_a.py", one("    assert a == b"), one("    assert True"))}, []string{"weakened"}},
+		{"Python: fewer assertions", []Change{changed("test_a.py", one("    assert a == b"), one("    pass"))}, []string{"weakened"}},
+
+		{"JavaScript: it is gone", []Change{changed("a.test.js", one("  it('adds', () => {"), nil)}, []string{"deleted adds"}},
+		{"TypeScript: test is gone", []Change{changed("src/a.spec.ts", one(`test("adds", async () => {`), nil)}, []string{"deleted adds"}},
+		{"TypeScript: describe is gone", []Change{changed("src/__tests__/a.tsx", one("describe(`sums`, () => {"), nil)}, []string{"deleted sums"}},
+		{"JavaScript: a table of tests is gone", []Change{changed("a.test.js", one("it.each([1])('n %d', () => {"), nil)}, []string{"deleted n %d"}},
+		{"JavaScript: it.skip", []Change{changed("a.test.js", one("  it('adds', () => {"), one("  it.skip('adds', () => {"))}, []string{"skipped"}},
+		{"JavaScript: xit", []Change{changed("a.test.js", one("it('adds', () => {"), one("xit('adds', () => {"))}, []string{"skipped"}},
+		{"JavaScript: describe.skip", []Change{changed("a.test.js", nil, one("describe.skip('x', () => {"))}, []string{"skipped"}},
+		{"JavaScript: only the others do not run", []Change{changed("a.test.js", one("it('a', f)"), one("it.only('a', f)"))}, []string{"skipped"}},
+		{"JavaScript: todo", []Change{changed("a.test.js", nil, one("test.todo('a')"))}, []string{"skipped"}},
+		{"JavaScript: this.skip()", []Change{changed("test/a.js", nil, one("    this.skip()"))}, []string{"skipped"}},
+		{"JavaScript: exit and fitness are no fit", []Change{changed("a.test.js", nil, one("exit(1)", "benefit(x)"))}, nil},
+		{"JavaScript: expect(true)", []Change{changed("a.test.js", one("expect(a).toBe(b)"), one("expect(true).toBe(true)"))}, []string{"weakened"}},
+		{"JavaScript: a snapshot", []Change{edit("src/__snapshots__/a.test.js.snap")}, []string{"weakened"}},
+
+		{"Java: a test is gone", []Change{changed("src/test/java/ATest.java", one("    @Test", "    public void adds() {", "    }"), nil)}, []string{"deleted adds"}},
+		{"Java: a test lost its annotation", []Change{changed("src/test/java/ATest.java", one("    @Test"), nil)}, []string{"deleted "}},
+		{"Java: another annotation instead", []Change{changed("ATest.java", one("    @Test"), one("    @Test(timeout = 5)"))}, nil},
+		{"Kotlin: a test is gone", []Change{changed("src/test/kotlin/ATest.kt", one("    @Test", "    fun `adds two`() {"), nil)}, []string{"deleted adds two"}},
+		{"Java: @Disabled", []Change{changed("ATest.java", nil, one(`    @Disabled("x")`))}, []string{"skipped"}},
+		{"Java: @Ignore", []Change{changed("ATest.java", nil, one("    @Ignore"))}, []string{"skipped"}},
+		{"Java: an assumption", []Change{changed("ATest.java", nil, one("        assumeTrue(false);"))}, []string{"skipped"}},
+		{"Java: enabled = false", []Change{changed("ATest.java", one("@Test"), one("@Test(enabled = false)"))}, []string{"skipped"}},
+		{"Java: fewer assertions", []Change{changed("ATest.java", one("assertEquals(1, f());", "verify(m).x();"), one("verify(m).x();"))}, []string{"weakened"}},
+
+		{"Ruby: an example is gone", []Change{changed("spec/a_spec.rb", one("  it 'adds' do"), nil)}, []string{"deleted adds"}},
+		{"Ruby: a test method is gone", []Change{changed("test/a_test.rb", one("  def test_adds"), nil)}, []string{"deleted test_adds"}},
+		{"Ruby: xit", []Change{changed("spec/a_spec.rb", one("  it 'adds' do"), one("  xit 'adds' do"))}, []string{"skipped"}},
+		{"Ruby: skip", []Change{changed("test/a_test.rb", nil, one("    skip 'later'"))}, []string{"skipped"}},
+		{"Ruby: pending", []Change{changed("spec/a_spec.rb", nil, one("    pending"))}, []string{"skipped"}},
+		{"Ruby: a symbol skips", []Change{changed("spec/a_spec.rb", one("  it 'adds' do"), one("  it 'adds', :skip do"))}, []string{"skipped"}},
+
+		{"Rust: a test is gone", []Change{changed("src/lib.rs", one("    #[test]", "    fn adds() {"), nil)}, []string{"deleted adds"}},
+		{"Rust: a test lost its attribute", []Change{changed("src/lib.rs", one("    #[test]"), nil)}, []string{"deleted "}},
+		{"Rust: an async test is gone", []Change{changed("tests/a.rs", one("#[tokio::test]", "async fn adds() {"), nil)}, []string{"deleted adds"}},
+		{"Rust: a test moved", []Change{changed("src/a.rs", one("#[test]", "fn adds() {"), nil), changed("src/b.rs", nil, one("    #[test]", "    fn adds() {"))}, nil},
+		{"Rust: #[ignore]", []Change{changed("src/lib.rs", nil, one("    #[ignore]"))}, []string{"skipped"}},
+		{"Rust: #[ignore = \"\"]", []Change{changed("src/lib.rs", nil, one(`    #[ignore = "slow"]`))}, []string{"skipped"}},
+		{"Rust: #[cfg(any())]", []Change{changed("tests/a.rs", nil, one("#[cfg(any())]"))}, []string{"skipped"}},
+		{"Rust: fewer assertions", []Change{changed("tests/a.rs", one("assert_eq!(a, b);"), nil)}, []string{"weakened"}},
+
+		{"C#: a fact is gone", []Change{changed("tests/ATests.cs", one("    [Fact]", "    public async Task Adds()"), nil)}, []string{"deleted Adds"}},
+		{"C#: a test method is gone", []Change{changed("ATest.cs", one("[TestMethod]", "public void Adds()"), nil)}, []string{"deleted Adds"}},
+		{"C#: several cases are one test", []Change{changed("ATests.cs", one("[TestCase(1)]", "[TestCase(2)]", "public void Adds(int n)"), nil)}, []string{"deleted Adds"}},
+		{"C#: Skip =", []Change{changed("ATests.cs", one("[Fact]"), one(`[Fact(Skip = "x")]`))}, []string{"skipped"}},
+		{"C#: [Ignore]", []Change{changed("ATests.cs", nil, one("    [Ignore]"))}, []string{"skipped"}},
+		{"C#: Assert.Inconclusive", []Change{changed("ATests.cs", nil, one("        Assert.Inconclusive();"))}, []string{"skipped"}},
+		{"C#: compiled out", []Change{changed("ATests.cs", nil, one("#if SLOW"))}, []string{"skipped"}},
+
+		{"PHP: a method is gone", []Change{changed("tests/ATest.php", one("    public function testAdds(): void"), nil)}, []string{"deleted testAdds"}},
+		{"PHP: a test by annotation is gone", []Change{changed("tests/ATest.php", one("    /** @test */", "    public function adds()"), nil)}, []string{"deleted adds"}},
+		{"PHP: an attribute is gone", []Change{changed("tests/ATest.php", one("    #[Test]", "    public function adds()"), nil)}, []string{"deleted adds"}},
+		{"PHP: a closure is gone", []Change{changed("tests/A.php", one("it('adds', function () {"), nil)}, []string{"deleted adds"}},
+		{"PHP: markTestSkipped", []Change{changed("tests/ATest.php", nil, one("        $this->markTestSkipped('x');"))}, []string{"skipped"}},
+		{"PHP: ->skip()", []Change{changed("tests/A.php", nil, one("})->skip();"))}, []string{"skipped"}},
+
+		{"a runner's settings", []Change{edit("pytest.ini")}, []string{"weakened"}},
+		{"a recorded output", []Change{edit("internal/x/testdata/a.golden")}, []string{"weakened"}},
+		{"a new recorded output", []Change{add("internal/x/testdata/a.golden", "x")}, nil},
+		{"a block comment begins in a test", []Change{changed("a_test.go", nil, one("/*", "*/"))}, []string{"weakened"}},
+		{"code that is no test may skip", []Change{changed("src/queue.py", nil, one("    self.skip(1)"))}, nil},
+	} {
+		var got []string
+		for _, f := range Tests(c.changes) {
+			s := string(f.Kind)
+			if f.Kind == TestDeleted && f.Line > 0 {
+				s += " " + f.Name
+			}
+			got = append(got, s)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
+		}
+	}
+}
+
+func TestTestChangesSayWhere(t *testing.T) {
+	got := fmt.Sprint(Tests([]Change{changed("a_test.go", one("x", "func TestA(t *testing.T) {"), one("y", "z", "\tt.Skip()"))}))
+	if want := "[a test is gone: TestA (line 2) a test does not run any more: t.Skip() (line 3)]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
