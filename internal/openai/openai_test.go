@@ -43,7 +43,7 @@ func setup(t *testing.T, script fakemodel.Script, limits review.Limits) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close() })
-	g, err := gateway.Start(t.Context(), gateway.Options{Upstreams: []gateway.Upstream{{Name: "fake", BaseURL: m.URL(), Key: gateway.NewSecret(key)}}, Retries: -1, FreeTools: []string{SubmitTool}})
+	g, err := gateway.Start(t.Context(), gateway.Options{Upstreams: []gateway.Upstream{{Name: "fake", BaseURL: m.URL(), Key: gateway.NewSecret(key)}}, Retries: -1, FreeTools: []string{SubmitTool, FixTool}})
 	if err != nil {
 		t.Fatal(err)
 	}
