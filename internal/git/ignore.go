@@ -55,15 +55,17 @@ func (i *ignore) of(ctx context.Context, entries []candidate) (map[string]bool, 
 				return nil, &TakeError{Rule: TakeBadName, Path: e.path, Err: err}
 			}
 		}
-		in.WriteString(e.path + "\x00")
+		in.WriteString("./" + e.path + "\x00") // a name that begins with a colon is no magic then
 	}
-	out, err := i.git.run(ctx, command{name: "check-ignore", at: i.at, args: []string{"-z", "--stdin", "--no-index"}, stdin: []byte(in.String()), limit: listLimit, ok: 1})
+	// check-ignore refuses to run with literal pathspecs.
+	out, err := i.git.run(ctx, command{name: "check-ignore", at: i.at, args: []string{"-z", "--stdin", "--no-index"}, stdin: []byte(in.String()),
+		extra: []string{"GIT_LITERAL_PATHSPECS=0"}, limit: listLimit, ok: 1})
 	if err != nil && !errors.Is(err, errAnswer) {
 		return nil, err
 	}
 	ignored := map[string]bool{}
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		ignored[name] = name != ""
+		ignored[strings.TrimPrefix(name, "./")] = name != ""
 	}
 	return ignored, nil
 }
