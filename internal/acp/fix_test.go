@@ -1,8 +1,6 @@
 package acp
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,24 +78,5 @@ func TestAFixerEditsItsTreeAlone(t *testing.T) {
 	spec = fixerSpec(t, "fix")
 	if Ask(t.Context(), spec, fixQuestion(), "fix this", nil); !strings.Contains(listing(t, spec.Cwd), "mended") {
 		t.Error("the tree it was given is not the one it works in")
-	}
-}
-
-func TestWhatConfiguresAFixerMustBeCovered(t *testing.T) {
-	t.Parallel()
-	spec := fixerSpec(t, "fix")
-	spec.Preset = Preset{Name: "x", FixMode: "read-only", Loads: []string{".x"}}
-	if err := os.Mkdir(filepath.Join(spec.Cwd, ".x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if a := Ask(t.Context(), spec, fixQuestion(), "fix this", nil); a.Fix != nil || !strings.Contains(a.Receipt.Reason, ".x") {
-		t.Errorf("%+v", a.Receipt)
-	}
-	if found, err := spec.Preset.Found(spec.Cwd); err != nil || len(found) != 1 || found[0] != filepath.Join(spec.Cwd, ".x") {
-		t.Errorf("%q %v", found, err)
-	}
-	spec.Dir, spec.Covered = t.TempDir(), true
-	if a := Ask(t.Context(), spec, fixQuestion(), "fix this", nil); a.Receipt.State != review.AgentComplete {
-		t.Errorf("%+v", a.Receipt)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	api "github.com/coder/acp-go-sdk"
@@ -37,7 +36,7 @@ func furnish(spec Spec, server api.McpServerStdio) (furnished, error) {
 			return furnished{}, fmt.Errorf("make the agent's working folder: %w", err)
 		}
 	}
-	if err := uncontrolled(f.cwd, spec); err != nil {
+	if err := uncontrolled(f.cwd, spec.Preset); err != nil {
 		return furnished{}, err
 	}
 	words := map[string]string{
@@ -62,35 +61,24 @@ func furnish(spec Spec, server api.McpServerStdio) (furnished, error) {
 // ErrLoads is wrapped when the working folder holds configuration the agent would take.
 var ErrLoads = errors.New("the tree has configuration this agent would load")
 
-// uncontrolled fails when something at the top of the tree would configure the agent.
-func uncontrolled(cwd string, spec Spec) error {
-	if spec.Covered {
+// uncontrolled fails when something at the top of the tree would configure the agent. Case is no difference: it is none on
+// some file systems.
+func uncontrolled(cwd string, p Preset) error {
+	if len(p.Loads) == 0 {
 		return nil
 	}
-	found, err := spec.Preset.Found(cwd)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	return fmt.Errorf("start %s: %w: move %s aside", spec.Preset.Name, ErrLoads, filepath.Base(found[0]))
-}
-
-// Found are the paths at the top of a tree that would configure the agent. Case is no difference: it is none on some file
-// systems.
-func (p Preset) Found(tree string) ([]string, error) {
-	if len(p.Loads) == 0 {
-		return nil, nil
-	}
-	entries, err := os.ReadDir(tree)
+	entries, err := os.ReadDir(cwd)
 	if err != nil {
-		return nil, fmt.Errorf("look at the agent's working folder: %w", err)
+		return fmt.Errorf("look at the agent's working folder: %w", err)
 	}
-	var found []string
 	for _, e := range entries {
-		if slices.ContainsFunc(p.Loads, func(name string) bool { return strings.EqualFold(e.Name(), name) }) {
-			found = append(found, filepath.Join(tree, e.Name()))
+		for _, name := range p.Loads {
+			if strings.EqualFold(e.Name(), name) {
+				return fmt.Errorf("start %s: %w: move %s aside", p.Name, ErrLoads, name)
+			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // environment is the caller's, then the home, then the preset's; a later entry replaces an earlier one.

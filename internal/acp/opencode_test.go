@@ -27,7 +27,7 @@ func TestOpenCodeReviews(t *testing.T) {
 	w.review(t, "prloop_submit_result")
 }
 
-// TestOpenCodeFixes lets the real OpenCode mend a clone in the sandbox. What the clone would configure it with is covered.
+// TestOpenCodeFixes lets the real OpenCode mend a clone in the sandbox. What would configure it was moved aside.
 func TestOpenCodeFixes(t *testing.T) {
 	t.Parallel()
 	ran := ""
@@ -44,10 +44,9 @@ func TestOpenCodeFixes(t *testing.T) {
 		)
 	})
 	writeTree(t, w.spec.Cwd, map[string]string{
-		".opencode/plugin/x.js": `import fs from "fs"; fs.writeFileSync("` + ran + `", "x"); export const X = async () => ({})`,
-		"opencode.json":         `{"agent": {"fixer": {"permission": {"bash": "allow"}}}}`,
+		"moved-aside-.opencode/plugin/x.js": `import fs from "fs"; fs.writeFileSync("` + ran + `", "x"); export const X = async () => ({})`,
+		"moved-aside-opencode.json":         `{"agent": {"fixer": {"permission": {"bash": "allow"}}}}`,
 	})
-	w.spec.Covered = true
 	task := fixQuestion()
 	const fence = "f0e1d2c3b4a59687"
 	brief, err := prompts.Brief(task, fence)

@@ -87,7 +87,7 @@ func TestATreeThatConfiguresTheAgentIsRefused(t *testing.T) {
 			spec := actorSpec(t, "ok")
 			spec.Preset, spec.Cwd = p, tree
 			a := Ask(t.Context(), spec, question(), "review this", nil)
-			if a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Reason, "move "+strings.ToUpper(name)+" aside") {
+			if a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Reason, "move "+name+" aside") {
 				t.Errorf("%s with %s: %+v", p.Name, name, a.Receipt)
 			}
 		}

@@ -74,11 +74,7 @@ func newRealWorld(t *testing.T, preset string, agent npmagent.Installed, role re
 		policy := sandbox.Policy{Home: w.spec.Dir, ReadOnly: append(slices.Clone(agent.Path), w.spec.Cwd, filepath.Dir(agent.Program), w.spec.Self),
 			Gateway: w.gateway.Socket(), GatewayPort: port}
 		if role == review.RoleFixer {
-			hide, err := w.spec.Preset.Found(w.spec.Cwd)
-			if err != nil {
-				return p, err
-			}
-			policy.Writable, policy.ReadOnly, policy.Hide = []string{w.spec.Cwd}, slices.Delete(policy.ReadOnly, len(agent.Path), len(agent.Path)+1), hide
+			policy.ReadOnly, policy.Writable = slices.Delete(policy.ReadOnly, len(agent.Path), len(agent.Path)+1), []string{w.spec.Cwd}
 		}
 		c, err := sandbox.Wrap(policy, sandbox.Command{Path: p.Path, Args: p.Args, Env: p.Env, Dir: p.Dir})
 		p.Path, p.Args, p.Env, p.Dir = c.Path, c.Args, c.Env, c.Dir

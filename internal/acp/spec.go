@@ -26,9 +26,6 @@ type Spec struct {
 	// Cwd is the folder the agent looks at, absolute: a read-only export of the tree, or the private clone a fixer works in.
 	// Empty is a new empty folder in Dir.
 	Cwd string
-	// Covered says that Confine hides what Preset.Found finds in Cwd from the agent. Who cannot move it aside, because the
-	// tree is to be changed by the agent alone, does that.
-	Covered bool
 	// Model is what the agent is to use; Endpoint where it finds it. Both go into the preset's configuration.
 	Model    string
 	Endpoint Endpoint

@@ -70,7 +70,7 @@ func agentShape(reviewer bool) shape {
 		"use", described(choice(UseBuiltin, UseStatic, UseCommand, UseACP),
 			"builtin asks the model; static needs none; command runs any program that speaks JSON over stdio; acp drives an agent over the Agent Client Protocol."),
 		"model", described(text(1, 200), "For builtin and acp: the model instead of the common one."),
-		"preset", described(choice("opencode", "claude", "codex", "gemini"), "For acp: which agent it is (docs/acp.md)."),
+		"preset", described(choice("opencode", "copilot", "claude", "codex", "gemini"), "For acp: which agent it is (docs/acp.md)."),
 		"path", described(text(1, 1000), "For command: the program. For acp: the agent's program, instead of the one in PATH."),
 		"args", described(list(shape{"type": "string", "maxLength": 4000}, 0, 100), "For command and acp: its arguments."),
 		"timeout", described(duration(), "Wall time, instead of limits.max_wall_time_seconds."),
