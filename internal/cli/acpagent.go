@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/agents"
@@ -53,16 +54,19 @@ func (a *asker) askACP(ctx context.Context, plan orchestrator.AgentPlan, task re
 		Dir: home, Cwd: tree, Model: plan.Model, Timeout: plan.Timeout, Idle: idleLimit, Self: a.self, SelfArgs: []string{"agent", "mcp"},
 		Endpoint: acp.Endpoint{BaseURL: "http://" + a.gateway.Addr() + "/v1", Token: a.gateway.Issue(plan.Name, task.Limits)},
 	}
+	if plan.Path != "" && len(plan.Args) == 0 {
+		spec.Args = preset.Args // another copy of the same program
+	}
 	defer a.gateway.Release(plan.Name)
 	if a.walls.on {
 		if !a.walls.ownNetwork {
 			return unasked(plan, errors.New("an ACP agent needs a network namespace to be held to the gateway, and this machine has none"))
 		}
 		spec.Endpoint.BaseURL = "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(gatewayPort)) + "/v1"
-		spec.Confine = func(p proc.Spec) (proc.Spec, error) { return a.confineACP(p, home, tree, clone) }
+		spec.Confine = func(p proc.Spec) (proc.Spec, error) { return a.confineACP(p, preset.Needs, home, tree, clone) }
 	}
 	got := acp.Ask(ctx, spec, task, prompt, a.priced(plan.Name, named(plan.Name, emit)))
-	answer := agents.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Receipt: got.Receipt, Log: got.Log}
+	answer := agents.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Fix: got.Fix, Receipt: got.Receipt, Log: got.Log}
 	a.account(plan.Name, &answer)
 	return answer
 }
@@ -84,6 +88,10 @@ func promptFor(task review.Task) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if task.Role == review.RoleFixer {
+		what, err := prompts.Fix(task, fence, "")
+		return prompts.FixSystem() + "\n" + brief + "\n" + what, err
+	}
 	threshold, err := strconv.Atoi(task.Settings["threshold"])
 	if err != nil {
 		return "", fmt.Errorf("setting threshold: %w", err)
@@ -92,14 +100,19 @@ func promptFor(task review.Task) (string, error) {
 	return prompts.System() + "\n" + brief + "\n" + tail, err
 }
 
-// confineACP puts an ACP agent behind the walls. It may read the tree, its own package, and this program, which it starts
-// as the server of the tool it answers through.
-func (a *asker) confineACP(p proc.Spec, home, tree, clone string) (proc.Spec, error) {
+// confineACP puts an ACP agent behind the walls. It may read the tree, its own package, the programs it needs, and this
+// program, which it starts as the server of the tools it answers through. A fixer may write its clone.
+func (a *asker) confineACP(p proc.Spec, needs []string, home, tree, clone string) (proc.Spec, error) {
 	path, err := proc.LookPath(p.Path)
 	if err != nil {
 		return p, err
 	}
 	read := append([]string{tree, a.self, filepath.Dir(path)}, a.walls.read...)
+	for _, name := range needs {
+		if need, err := proc.LookPath(name); err == nil { // without it the agent does worse, and says so
+			read = append(read, need)
+		}
+	}
 	policy := sandbox.Policy{
 		MinTier: a.walls.weakest, Home: home, ReadOnly: read, Hide: []string{a.state}, Gateway: a.gateway.Socket(), GatewayPort: gatewayPort,
 	}
@@ -120,13 +133,31 @@ func hasACP(agents []orchestrator.AgentPlan) bool {
 // "Trust of inputs").
 const aside = "moved-aside-"
 
-// quietTree exports the head with the configuration of agents moved aside at every depth.
+// leaveOut removes what nothing may read (repo policy): an agent reads with tools of its own too. Patterns were checked with
+// the settings.
+func leaveOut(dir string, patterns []string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || !slices.ContainsFunc(patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, filepath.ToSlash(rel)) }) {
+			return err
+		}
+		if err := os.RemoveAll(path); err != nil || !d.IsDir() {
+			return err
+		}
+		return fs.SkipDir
+	})
+}
+
+// quietTree exports the head without what nobody may read and with the configuration of agents moved aside at every depth.
 func (a *asker) quietTree(ctx context.Context, head string) (string, error) {
 	return a.quiet.get(head, filepath.Join(a.scratch, "quiet-"+head), func(dir string) error {
 		if err := a.history.repo.Export(ctx, head, dir); err != nil {
 			return err
 		}
-		return errors.Join(moveAside(dir, agentConfiguration()), readable(dir))
+		return errors.Join(leaveOut(dir, a.exclude), moveAside(dir, agentConfiguration()), readable(dir))
 	})
 }
 
