@@ -3,6 +3,7 @@ package workbench
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/git"
@@ -25,7 +26,13 @@ type Bench struct {
 	Confine func(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error)
 	// Verifying says how verify commands are run; the zero value is the default.
 	Verifying VerifyOptions
+
+	// between is the time between two tries of a push; tests alone set it.
+	between time.Duration
 }
 
-// errNoWalls: a bench that was put together without saying how to confine must not run anything.
-var errNoWalls = errors.New("the bench has no walls: Confine is not set")
+// What a bench that was not put together whole says: it must not run anything then.
+var (
+	errNoWalls = errors.New("the bench has no walls: Confine is not set")
+	errNoFixer = errors.New("the bench has no fixer: Ask is not set")
+)

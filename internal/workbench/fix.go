@@ -1,0 +1,110 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/review"
+)
+
+// Branch is what a fixer finds checked out in its clone.
+const Branch = "prloop-fix"
+
+// Who commits are by. The address belongs to nobody.
+const (
+	authorName  = "prloop"
+	authorEmail = "prloop@users.noreply.github.com"
+)
+
+// Fix asks the fixer in a private clone of Order.From, takes out what it did, whatever that is, and holds it against the
+// push policy (design 3.6). What the fixer does wrong stands in the Work; an error means that the run ended, or that disk or
+// git failed. The same work in the same order gives the same object ids.
+func (b *Bench) Fix(ctx context.Context, o Order) (Work, error) {
+	work, err := b.fix(ctx, o)
+	if err != nil {
+		return Work{}, fmt.Errorf("fix in round %d, try %d: %w", o.Round, o.Try, err)
+	}
+	return work, nil
+}
+
+func (b *Bench) fix(ctx context.Context, o Order) (work Work, err error) {
+	if b.Ask == nil {
+		return work, errNoFixer
+	}
+	if o.Emit == nil {
+		o.Emit = func(review.Event) {}
+	}
+	dir, err := b.room(fmt.Sprintf("%s%d-%d", fixRoom, o.Round, o.Try), "out")
+	if err != nil {
+		return work, err
+	}
+	defer func() { err = errors.Join(err, remove(dir)) }()
+	c, err := b.clone(ctx, o, dir)
+	if err != nil {
+		return work, err
+	}
+	work.Answer = b.Ask(ctx, o.Task, c.tree, o.Emit)
+	if ctx.Err() != nil {
+		return work, context.Cause(ctx)
+	}
+	if work.Answer.Fix == nil {
+		// Half of a change that nobody answers for is none.
+		work.Notes = append(work.Notes, "the fixer gave no valid answer: what it changed was not looked at")
+		return work, nil
+	}
+	work.Notes = append(work.Notes, c.planted()...)
+	if err := c.restore(); err != nil {
+		return work, err
+	}
+	taken, err := b.takeOut(ctx, o, c, &work)
+	if err != nil {
+		return work, err
+	}
+	return work, b.judge(ctx, o, taken, &work)
+}
+
+// clone is the fixer's folder.
+type clone struct {
+	// dir is the room, tree the clone in it, out a folder for what is taken out.
+	dir, tree, out string
+	// aside are the paths that were moved aside, slash-separated.
+	aside []string
+	// config is the clone's configuration as prloop wrote it.
+	config os.FileInfo
+}
+
+func (b *Bench) clone(ctx context.Context, o Order, dir string) (*clone, error) {
+	c := &clone{dir: dir, tree: filepath.Join(dir, "tree"), out: filepath.Join(dir, "out")}
+	err := b.Repo.Clone(ctx, o.From, c.tree, Branch)
+	if err != nil {
+		return nil, err
+	}
+	if c.config, err = os.Lstat(filepath.Join(c.tree, ".git", "config")); err != nil {
+		return nil, err
+	}
+	return c, b.moveAside(ctx, o, c)
+}
+
+// planted says what a fixer did to its clone's git that could have made git run something. None of it was used.
+func (c *clone) planted() (notes []string) {
+	now, err := os.Lstat(filepath.Join(c.tree, ".git", "config"))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		notes = append(notes, "the fixer removed the configuration of its clone")
+	case err != nil || !now.Mode().IsRegular() || now.Size() != c.config.Size() || !now.ModTime().Equal(c.config.ModTime()):
+		notes = append(notes, "the fixer changed the configuration of its clone; nothing of it was used")
+	}
+	if hooks, err := os.ReadDir(filepath.Join(c.tree, ".git", "hooks")); err == nil && len(hooks) > 0 {
+		notes = append(notes, "the fixer put hooks into its clone; none was run")
+	}
+	return notes
+}
+
+// signature is whom the commits of an order are by, and when.
+func (o Order) signature() git.Signature {
+	return git.Signature{Name: authorName, Email: authorEmail, At: o.FixedAt, Keep: git.FixRef(o.Run, o.Round)}
+}
