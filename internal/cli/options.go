@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/prompts"
 )
@@ -25,7 +26,9 @@ type runOptions struct {
 	asJSON     bool
 	allowDraft bool
 	keyFile    string
-	settings   []config.Given
+	// recordModels and replayModels are files of conversations with models.
+	recordModels, replayModels string
+	settings                   []config.Given
 }
 
 // flag values that become settings of the strongest layer.
@@ -76,6 +79,8 @@ func runCommand(p *Proc) *cobra.Command {
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
 	f.BoolVar(&noFix, "no-fix", false, "review only: nobody fixes what is found")
 	f.StringVar(&o.keyFile, "api-key-file", "", "read the endpoint's key from `FILE`, - for standard input (OPENAI_API_KEY)")
+	f.StringVar(&o.recordModels, "record-models", "", "keep the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")
+	f.StringVar(&o.replayModels, "replay-models", "", "let recorded conversations in `FILE` answer instead of models (PRLOOP_REPLAY_MODELS)")
 	for _, s := range settingFlags {
 		f.String(s.flag, "", s.usage)
 	}
@@ -96,8 +101,13 @@ func (p *Proc) settings(o runOptions, repository *config.File, local bool) (conf
 		}
 		given = append(given, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
 	}
+	tape, err := p.cassette(o)
+	if err != nil {
+		return config.Settings{}, err
+	}
 	return config.Resolve(config.Input{
-		Given: given, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: append(prompts.Lenses(), openai.LensAuto),
+		Replayed: tape.Mode == gateway.Replay,
+		Given:    given, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: append(prompts.Lenses(), openai.LensAuto),
 	})
 }
 

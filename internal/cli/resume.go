@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -62,7 +63,13 @@ func (s *session) again(ctx context.Context, req orchestrator.Request, emit func
 	if err != nil {
 		return nil, err
 	}
-	settings, err := config.Resolve(config.Input{Env: s.p.env, Operator: operator, Local: req.Target.Local()})
+	s.run = req.Run
+	if s.cassette, err = s.p.cassette(runOptions{}); err != nil {
+		return nil, err
+	}
+	settings, err := config.Resolve(config.Input{
+		Env: s.p.env, Operator: operator, Local: req.Target.Local(), Replayed: s.cassette.Mode == gateway.Replay,
+	})
 	if err != nil {
 		return nil, err
 	}

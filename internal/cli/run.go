@@ -40,6 +40,10 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	req := ord.request
+	s.run = req.Run
+	if s.cassette, err = p.cassette(o); err != nil {
+		return err
+	}
 	view := p.view(o)
 	begin(view, req.Target, req.Agents)
 	loop, err := s.loop(ctx, req.Target, req.Agents, ord.settings, ord.history, ord.checkout, view.Event)

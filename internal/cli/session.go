@@ -42,6 +42,9 @@ type session struct {
 	closes []func()
 	// private is the folder scratch made.
 	private string
+	// cassette is settled before the loop is built, and so is the run whose words it leaves out.
+	cassette gateway.Cassette
+	run      string
 }
 
 // openSession opens the record of runs.
@@ -175,6 +178,7 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 		return nil, err
 	}
 	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: checkout, walls: walls, state: s.state}
+	s.cassette.Words = func() []string { return []string{fenceOf(key)(s.run)} }
 	secrets := modelSecrets(settings)
 	if needsModel(agents) {
 		if ask.gateway, err = s.openGateway(ctx, settings, target, !walls.on && hasACP(agents), emit); err != nil {
@@ -213,6 +217,7 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, tar
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
 	o.TCP = tcp
+	o.Cassette = s.cassette
 	if len(s.private) > 0 && len(s.private) <= gatewayFolderLimit {
 		o.Dir = s.private
 	}
@@ -220,7 +225,7 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, tar
 	if err != nil {
 		return nil, err
 	}
-	s.onClose(func() { g.Close() })
+	s.onClose(func() { s.p.closeGateway(g) })
 	if err := g.Check(ctx); err != nil {
 		if len(o.Upstreams) == 1 {
 			return nil, err

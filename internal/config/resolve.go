@@ -25,6 +25,8 @@ type Input struct {
 	Operator *File
 	// Local is true for a local range, where commands of the repository's file may run.
 	Local bool
+	// Replayed is true when recorded conversations stand in for models, which then need no key.
+	Replayed bool
 	// Lenses are those the builtin reviewer has; empty means they are not checked here.
 	Lenses []string
 }
@@ -61,6 +63,7 @@ func Resolve(in Input) (Settings, error) {
 	if err := errors.Join(errs...); err != nil {
 		return Settings{}, err
 	}
+	r.settings.replayed = in.Replayed
 	r.models()
 	if err := r.agents(); err != nil {
 		return Settings{}, err

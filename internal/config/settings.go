@@ -62,12 +62,13 @@ type Settings struct {
 	Output   OutputDefaults
 
 	explained []Setting
+	replayed  bool
 }
 
 // ModelConfigured reports whether builtin agents have a model to talk to: a key, or an endpoint of the operator's own
-// that may need none.
+// that may need none, or recorded conversations.
 func (s Settings) ModelConfigured() bool {
-	return len(s.Upstreams) > 0 || s.APIKey.Reveal() != "" || s.BaseURL != defaultBaseURL
+	return s.replayed || len(s.Upstreams) > 0 || s.APIKey.Reveal() != "" || s.BaseURL != defaultBaseURL
 }
 
 // Context is what the brief is built by.

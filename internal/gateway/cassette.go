@@ -38,9 +38,9 @@ const (
 type Cassette struct {
 	Path string
 	Mode CassetteMode
-	// Normalise may take out of a request what differs from run to run, such as the word around untrusted text, before its
-	// key is made. Nil leaves it as it is.
-	Normalise func(request []byte) []byte
+	// Words are what stands in the requests of this run and differs from run to run, such as the word around untrusted
+	// text. The file has a mark in the place of each, and a replayed answer has this run's words again. Nil has none.
+	Words func() []string
 }
 
 // CassetteMissError says that a cassette holds no answer to a call.
@@ -100,12 +100,24 @@ func openTape(c Cassette) (*tape, error) {
 		return nil, errors.New("a cassette needs a path")
 	}
 	if c.Mode == Record {
-		return t, nil
+		return t, writable(c.Path)
 	}
 	if err := t.load(); err != nil {
 		return nil, fmt.Errorf("read cassette %s: %w", c.Path, err)
 	}
 	return t, nil
+}
+
+// writable finds out before anything is paid for whether a cassette can be kept.
+func writable(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".cassette-*")
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return fmt.Errorf("write cassette %s: %w", path, err)
+	}
+	return nil
 }
 
 func (t *tape) load() error {
@@ -141,11 +153,7 @@ func (t *tape) load() error {
 
 // key names a request and counts it.
 func (t *tape) key(agent string, c *call) (key string, n int) {
-	text := c.key
-	if t.Normalise != nil {
-		text = t.Normalise(bytes.Clone(text))
-	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(t.marked(c.key))
 	key = hex.EncodeToString(sum[:])
 	t.count[slot{agent, key}]++
 	return key, t.count[slot{agent, key}]
@@ -166,8 +174,34 @@ func (t *tape) play(agent string, c *call) (*http.Response, error) {
 		kind = "text/event-stream"
 	}
 	return &http.Response{
-		StatusCode: e.Status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(e.Body)),
+		StatusCode: e.Status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(t.unmarked(e.Body))),
 	}, nil
+}
+
+func (t *tape) words() []string {
+	if t.Words == nil {
+		return nil
+	}
+	return t.Words()
+}
+
+// mark stands for a word of the run; it needs no escape in JSON.
+func mark(n int) string { return fmt.Sprintf("{prloop-word-%d}", n) }
+
+func (t *tape) marked(text []byte) []byte {
+	for i, w := range t.words() {
+		if w != "" {
+			text = bytes.ReplaceAll(text, []byte(w), []byte(mark(i)))
+		}
+	}
+	return text
+}
+
+func (t *tape) unmarked(text string) string {
+	for i, w := range t.words() {
+		text = strings.ReplaceAll(text, mark(i), w)
+	}
+	return text
 }
 
 // add keeps an answer, when conversations are recorded.
@@ -175,11 +209,12 @@ func (t *tape) add(agent string, c *call, status int, stream bool, body []byte) 
 	if t.Mode != Record {
 		return
 	}
+	body = t.marked(body)
 	text := redactWhole(body)
 	if stream {
 		text = redactStream(body)
 	}
-	_, request, _ := bytes.Cut(c.key, []byte("\n"))
+	_, request, _ := bytes.Cut(t.marked(c.key), []byte("\n"))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key, n := t.key(agent, c)

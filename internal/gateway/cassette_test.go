@@ -117,11 +117,28 @@ func TestWhatIsNotOnTheCassetteIsAMiss(t *testing.T) {
 		t.Errorf("limits and labels are no part of the question: %v %v", resp, err)
 	}
 	_ = resp.Body.Close()
-	r = replay(t, path, func(o *Options) {
-		o.Cassette.Normalise = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("run-7 "), nil) }
-	})
-	if status, body := r.ask(mini, "r1 run-7 again"); status != http.StatusOK {
-		t.Errorf("what differs from run to run may be taken out: %d %s", status, body)
+}
+
+// What differs from run to run stands in no cassette: a replay with another word around untrusted text finds its answers,
+// which speak of its own word.
+func TestCassettesForgetTheRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	word := func(w string) func(*Options) {
+		return func(o *Options) { o.Cassette.Words = func() []string { return []string{w} } }
+	}
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "said between 0a1b2c3d4e5f"}}, review.Limits{},
+		func(o *Options) { o.Cassette = Cassette{Path: path, Mode: Record} }, word("0a1b2c3d4e5f"))
+	if status, body := r.ask(mini, "<<<0a1b2c3d4e5f text"); status != http.StatusOK || !strings.Contains(body, "0a1b2c3d4e5f") {
+		t.Errorf("%d %s", status, body)
+	}
+	if err := r.g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || bytes.Contains(data, []byte("0a1b2c3d4e5f")) {
+		t.Errorf("the word of the run stands in the file: %v\n%s", err, data)
+	}
+	if status, body := replay(t, path, word("ffeeddccbbaa")).ask(mini, "<<<ffeeddccbbaa text"); status != http.StatusOK || !strings.Contains(body, "ffeeddccbbaa") {
+		t.Errorf("%d %s", status, body)
 	}
 }
 
@@ -167,6 +184,7 @@ func TestBadCassettes(t *testing.T) {
 		"not gzipped":       {Path: write("d.gz", `{"cassette":"prloop","version":1}`+"\n"), Mode: Replay},
 		"an unknown mode":   {Path: "x", Mode: "both"},
 		"a path is missing": {Mode: Record},
+		"no such folder":    {Path: filepath.Join(dir, "none", "x"), Mode: Record},
 	} {
 		if g, err := Start(t.Context(), Options{Cassette: c}); err == nil {
 			_ = g.Close()
