@@ -26,6 +26,7 @@ func agentCommand(p *Proc) *cobra.Command {
 	c.AddCommand(
 		p.child("reviewer", "Review with a model, through prloop's gateway", p.reviewWork),
 		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", p.commentsWork),
+		p.child(string(review.RoleFixer), "Mend findings in the tree the request names, with a model", p.fixWork),
 		p.child("static", "Review without a model", p.staticWork),
 		agentCheckCommand(p),
 		mcpCommand(p),
@@ -72,6 +73,10 @@ func (p *Proc) commentsWork(ctx context.Context, task review.Task, emit func(rev
 		return threads.Analyze(*task.Discussion, task.PRNumber), nil
 	}
 	return openai.AnalyzeComments(ctx, task, p.modelOptions(), emit)
+}
+
+func (p *Proc) fixWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	return openai.Fix(ctx, task, p.modelOptions(), openEditor(task), emit)
 }
 
 func (p *Proc) staticWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/review"
 )
 
@@ -14,7 +15,7 @@ import (
 func (s *session) gatewayOptions(settings config.Settings, target review.Target, note func(agent, message string)) gateway.Options {
 	o := gateway.Options{
 		Log: s.log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, Note: note,
-		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: append([]string{"submit_pass_results"}, acp.SubmitNames()...),
+		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: append([]string{openai.SubmitTool, openai.FixTool}, acp.SubmitNames()...),
 		Run: gateway.Totals{
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
 			CostUSD: settings.RunLimits.CostUSD, WallTime: settings.WallTime,
