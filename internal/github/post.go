@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -19,6 +20,12 @@ import (
 
 // postTimeout bounds one gh pr comment. GitHub itself ends a request after 10 s; gh makes two.
 const postTimeout = 60 * time.Second
+
+// Where a kill may fall (security 6.1).
+var (
+	beforeComment = failpoint.New("github: before comment")
+	afterComment  = failpoint.New("github: after comment")
+)
 
 // Post adds one comment through gh and returns its URL. It is tried once: after an error whose Refused is false the
 // comment may exist, and only reading can tell (security 6.1). Errors: ErrNoGH, ErrNotLoggedIn, ErrForbidden, ErrLocked,
@@ -46,11 +53,17 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	if err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
+	if err := beforeComment.Hit(); err != nil {
+		return "", refused(ErrUnavailable, err)
+	}
 	res, err := proc.Run(ctx, proc.Spec{
 		Path: c.gh, Dir: dir, Env: c.ghEnv(), Timeout: postTimeout, MaxStdout: 1 << 20, MaxStderr: 1 << 20, Direct: true,
 		Args: []string{"pr", "comment", strconv.Itoa(pr.Number), "--body-file", file, "-R", c.host + "/" + pr.Repo.Owner + "/" + pr.Repo.Name},
 	})
 	c.lastWrite = time.Now()
+	if stop := afterComment.Hit(); stop != nil { // as if the answer had been lost: the comment may be there
+		return "", &Error{Op: op, Kind: ErrUnavailable, Cause: stop, Detail: describe(stop), write: true, sent: true}
+	}
 	if err != nil {
 		return "", c.explain(ctx, op, res, err)
 	}

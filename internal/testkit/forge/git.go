@@ -187,6 +187,9 @@ func (f *Forge) syncHeads(repo *Repo) error {
 	}
 	f.mu.Unlock()
 	for _, p := range open {
+		if p.lags() {
+			continue
+		}
 		if err := f.syncHead(p, repo); err != nil {
 			return err
 		}

@@ -83,7 +83,10 @@ func (f *Forge) mayGit(repo *Repo, r *http.Request, login string, t Token, known
 		return http.StatusUnauthorized, "No anonymous access."
 	case push && !known:
 		return http.StatusUnauthorized, "No anonymous write access."
-	case push && (t.ReadOnly || repo.permission(login).rank() < Write.rank()):
+	case push && repo.archived:
+		return http.StatusForbidden, "This repository was archived so it is read-only."
+	case push && (t.ReadOnly || t.Repo != "" && !strings.EqualFold(t.Repo, repo.FullName()) ||
+		repo.permission(login).rank() < Write.rank() && !f.asMaintainer(repo, login, "")):
 		return http.StatusForbidden, "Permission to " + repo.FullName() + ".git denied to " + login + "."
 	}
 	return http.StatusOK, ""
@@ -95,6 +98,12 @@ func (f *Forge) backend(w http.ResponseWriter, r *http.Request, repo *Repo, rest
 	if err != nil {
 		http.Error(w, "read request", http.StatusBadRequest)
 		return
+	}
+	if list, caps := pushCommands(body); len(list) > 0 && strings.HasSuffix(rest, "git-receive-pack") {
+		if k, ref := f.judgePush(repo, login, list); k != "" {
+			refusePush(w, k, ref, list, caps)
+			return
+		}
 	}
 	in := r.Clone(r.Context())
 	in.Body, in.ContentLength, in.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil

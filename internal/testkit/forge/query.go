@@ -91,6 +91,7 @@ func (x *execution) repo(r *Repo) object {
 		"id": nodeID("R", r.ID), "databaseId": r.ID, "name": r.Name, "nameWithOwner": r.FullName(), "url": url,
 		"sshUrl": "git@" + x.host + ":" + r.FullName() + ".git", "owner": x.actor(r.Owner), "isPrivate": r.Private,
 		"isFork": r.parent != nil, "visibility": visibility(r), "createdAt": r.created, "hasIssuesEnabled": true,
+		"isArchived":       r.archived,
 		"viewerPermission": strings.ToUpper(string(role)), "viewerCanAdminister": role == Admin,
 		"mergeCommitAllowed": true, "squashMergeAllowed": true, "rebaseMergeAllowed": true,
 		"defaultBranchRef": object{kind: "Ref", fields: map[string]any{"id": nodeID("REF", r.ID), "name": "main", "prefix": "refs/heads/",

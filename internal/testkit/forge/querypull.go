@@ -7,6 +7,7 @@ import (
 
 // pull is a pull request as GraphQL shows it.
 func (x *execution) pull(p *PullRequest) object {
+	p.read()
 	url := x.web(fmt.Sprintf("/%s/pull/%d", p.repo.FullName(), p.Number))
 	size := resolver(func(args) (any, error) { return p.size().additions, nil })
 	fields := map[string]any{
@@ -34,8 +35,28 @@ func (x *execution) pull(p *PullRequest) object {
 	}
 	if p.head != nil {
 		fields["headRepository"], fields["headRepositoryOwner"] = x.repo(p.head), x.actor(p.head.Owner)
+		fields["headRef"] = resolver(func(args) (any, error) { return x.headRef(p), nil })
 	}
 	return object{kind: "PullRequest", fields: fields}
+}
+
+// headRef is the branch itself, null when somebody deleted it. Its rule is what GitHub shows of branch protection to those
+// who do not administer the repository.
+func (x *execution) headRef(p *PullRequest) any {
+	sha := x.f.sha(p.head.Bare, "refs/heads/"+p.headRef)
+	if sha == "" {
+		return nil
+	}
+	fields := map[string]any{"id": nodeID("REF", p.id), "name": p.headRef, "prefix": "refs/heads/",
+		"target": resolver(func(args) (any, error) { return x.commit(p.head, sha), nil })}
+	switch k := p.head.refused[p.headRef]; k {
+	case ProtectedBranch, SignatureRequired:
+		fields["refUpdateRule"] = object{kind: "RefUpdateRule", fields: map[string]any{
+			"pattern": p.headRef, "viewerCanPush": k == SignatureRequired, "requiresSignatures": k == SignatureRequired,
+			"allowsForcePushes": false, "allowsDeletions": false, "blocksCreations": false, "requiresCodeOwnerReviews": false,
+			"requiresConversationResolution": false, "requiresLinearHistory": false, "viewerAllowedToDismissReviews": false}}
+	}
+	return object{kind: "Ref", fields: fields}
 }
 
 func key(id int64) string { return strconv.FormatInt(id, 10) }

@@ -9,6 +9,7 @@ import (
 )
 
 func (c *call) pull(p *PullRequest, schema string) map[string]any {
+	p.read()
 	path := fmt.Sprintf("/repos/%s/pulls/%d", p.repo.FullName(), p.Number)
 	state := "open"
 	if p.state != "OPEN" {

@@ -60,7 +60,7 @@ func (c *call) repository(r *Repo) map[string]any {
 	return map[string]any{
 		"id": r.ID, "node_id": nodeID("R", r.ID), "name": r.Name, "full_name": r.FullName(), "private": r.Private,
 		"owner": c.user(r.Owner), "html_url": c.web("/" + r.FullName()), "url": c.api("/repos/" + r.FullName()),
-		"clone_url": c.web("/" + r.FullName() + ".git"), "default_branch": "main", "fork": r.parent != nil, "has_issues": true,
+		"clone_url": c.web("/" + r.FullName() + ".git"), "default_branch": "main", "archived": r.archived, "fork": r.parent != nil, "has_issues": true,
 		"created_at": stamp(r.created), "updated_at": stamp(r.created), "pushed_at": stamp(r.created),
 	}
 }

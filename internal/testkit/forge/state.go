@@ -23,6 +23,9 @@ type Token struct {
 	Login string
 	// ReadOnly refuses every write, as an integration without the permission would be refused.
 	ReadOnly bool
+	// Repo is owner/name of the only repository it reaches, as with the token of an Actions job; empty means all. Such a
+	// token may write nowhere else, "allow edits by maintainers" or not.
+	Repo string
 }
 
 // Permission of a user on a repository, as GitHub's permission API names it.
@@ -71,6 +74,8 @@ type Repo struct {
 	release    *Release
 	created    time.Time
 	statuses   []Status
+	refused    map[string]PushRefusal // by branch
+	archived   bool
 }
 
 // FullName is owner/name.
@@ -100,6 +105,9 @@ type PullRequest struct {
 	created   time.Time
 	updated   time.Time
 	sizes     map[string]diffSize
+
+	lag, lagLeft int  // see LagHead
+	behind       bool // the head shown is not the branch's
 }
 
 // Comment is one comment on the timeline or in a thread, with exactly the bytes that were posted.
