@@ -80,10 +80,13 @@ func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
 		a.take(last.env)
 		return
 	}
-	if last.env.fix != nil && last.ended == nil {
-		a.Receipt.State = review.AgentDegraded
-		a.take(last.env)
-		a.rejectMissing(task, last.env)
+	if spec.Role == review.RoleFixer {
+		if e, notes := salvageFix(spec, task, tries); e.fix != nil && last.ended == nil {
+			a.Receipt.State = review.AgentDegraded
+			a.note(notes...)
+			a.note(e.settleFix(task)...)
+			a.take(e)
+		}
 		return
 	}
 	kept, notes := salvage(spec.Role, tries)
@@ -102,11 +105,8 @@ func blocks(e envelope) bool { return e.comments != nil && e.comments.ReviewStat
 // salvage keeps findings that are valid one by one, from the attempt that has more of them.
 func salvage(role review.Role, tries []*attempt) (best []review.Finding, notes []string) {
 	keep := wire.SalvageReviewer
-	switch role {
-	case review.RoleCommentsAnalyzer:
+	if role == review.RoleCommentsAnalyzer {
 		keep = wire.SalvageComments
-	case review.RoleFixer:
-		return nil, nil
 	}
 	for _, t := range tries {
 		if kept, n := keep(t.frame.text.Bytes()); len(kept) > 0 && len(kept) >= len(best) {
@@ -133,12 +133,19 @@ func kepts(spec Spec, task review.Task, kept []review.Finding) envelope {
 		Issues: counts, Findings: kept, FullReport: report}}
 }
 
-// rejectMissing records findings a fixer said nothing about as not fixed (design 3.5).
-func (a *Answer) rejectMissing(task review.Task, e envelope) {
-	for _, id := range e.missing(task) {
-		a.Fix.RejectedIssues = append(a.Fix.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: "not fixed: the fixer did not say what became of it"})
+// salvageFix keeps a fixer's answer that names a finding twice, or as both fixed and rejected: what is clear in it counts,
+// and the rest is not fixed (design 3.5). The last attempt that can be read at all is taken.
+func salvageFix(spec Spec, task review.Task, tries []*attempt) (envelope, []string) {
+	for i := len(tries) - 1; i >= 0; i-- {
+		doc, _, err := tries[i].frame.envelope()
+		if err != nil {
+			continue
+		}
+		if r, notes := wire.SalvageFix(doc); r != nil {
+			return envelope{fix: r}, append(notes, identify(&r.Agent, &r.PRNumber, spec, task)...)
+		}
 	}
-	a.Fix.Summary.Rejected = len(a.Fix.RejectedIssues)
+	return envelope{}, nil
 }
 
 func (a *Answer) take(e envelope) {

@@ -47,21 +47,28 @@ func try(ctx context.Context, spec Spec, task review.Task, limit time.Duration, 
 	if a.result.Unclean {
 		a.notes = append(a.notes, "unclean: processes of this agent could not be ended")
 	}
+	a.read(spec, task)
+	return a
+}
+
+// read takes the envelope out of what the child wrote and holds it against what was asked.
+func (a *attempt) read(spec Spec, task review.Task) {
 	doc, notes, err := a.frame.envelope()
 	a.notes = append(a.notes, notes...)
 	if err != nil {
 		a.invalid = err
-		return a
+		return
 	}
 	a.env, notes, a.invalid = decode(spec.Role, doc)
 	if a.invalid == nil {
 		notes = append(notes, a.env.settle(spec, task)...)
 		if ids := a.env.missing(task); len(ids) > 0 {
 			a.invalid = fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", visible(strings.Join(ids, ", "), 400))
+		} else {
+			notes = append(notes, a.env.settleFix(task)...)
 		}
 	}
 	a.notes = append(a.notes, notes...)
-	return a
 }
 
 func (a *attempt) complete() bool { return a.ended == nil && a.invalid == nil }

@@ -3,7 +3,6 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
@@ -90,7 +89,6 @@ func (e envelope) settle(spec Spec, task review.Task) (notes []string) {
 		}
 	case e.fix != nil:
 		notes = identify(&e.fix.Agent, &e.fix.PRNumber, spec, task)
-		notes = append(notes, e.fixUnknown(task)...)
 	}
 	return notes
 }
@@ -180,23 +178,14 @@ func (e envelope) missing(task review.Task) (ids []string) {
 	return ids
 }
 
-// fixUnknown drops ids that were never asked for.
-func (e envelope) fixUnknown(task review.Task) (notes []string) {
-	if task.Fix == nil {
+// settleFix brings a fixer's answer to A5's invariant: each finding to fix once, nothing else, counts recomputed.
+func (e envelope) settleFix(task review.Task) (notes []string) {
+	if e.fix == nil || task.Fix == nil {
 		return nil
 	}
-	asked := map[string]bool{}
-	for _, f := range slices.Concat(task.Fix.IssuesToFix, task.Fix.OptionalIssues) {
-		asked[f.ID] = true
-	}
-	r := e.fix
-	before := len(r.FixedIssues) + len(r.RejectedIssues)
-	r.FixedIssues = slices.DeleteFunc(r.FixedIssues, func(f review.FixedIssue) bool { return !asked[f.FindingID] })
-	r.RejectedIssues = slices.DeleteFunc(r.RejectedIssues, func(f review.RejectedIssue) bool { return !asked[f.FindingID] })
-	if n := before - len(r.FixedIssues) - len(r.RejectedIssues); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d issues named that were not asked for", n))
-	}
-	r.Summary.Fixed, r.Summary.Rejected = len(r.FixedIssues), len(r.RejectedIssues)
+	agent := e.fix.Agent
+	*e.fix, notes = wire.SettleFix(*task.Fix, e.fix)
+	e.fix.Agent, e.fix.PRNumber = agent, task.PRNumber
 	return notes
 }
 
