@@ -23,6 +23,7 @@ func contentModes() []Mode {
 	text := func(name, about string, s func() string) Mode {
 		return mode(name, about, func(a *agent) int {
 			f := a.plain()
+			a.words = s()
 			f.Title, f.Description, f.Suggestion, f.Category, f.ID = oneLine(s()), s(), s(), oneLine(s()), oneLine(s())
 			return a.answer([]review.Finding{f})
 		})
@@ -67,6 +68,7 @@ func contentModes() []Mode {
 			}
 			return a.report(strings.ReplaceAll(b.String(), "\x00", " "))
 		}),
+		mode("hunt", "looks for -seek in its environment, descriptors, files, sockets and all processes, and answers where it was", hunted),
 		mode("counts-lie", "claims counts that are not those of its findings", func(a *agent) int {
 			doc := string(a.envelope(a.found()))
 			fmt.Fprintln(a.out, strings.Replace(doc, `"p0_blocking":0`, `"p0_blocking":9`, 1))
@@ -108,7 +110,8 @@ func contentModes() []Mode {
 // report answers with a finding that carries what was learned, cut to what an envelope may hold.
 func (a *agent) report(s string) int {
 	f := a.plain()
-	f.Title, f.Description = "What this agent can see", strings.ToValidUTF8(s[:min(len(s), 30_000)], "?")
+	a.words = strings.ToValidUTF8(s[:min(len(s), 30_000)], "?")
+	f.Title, f.Description = "What this agent can see", a.words
 	return a.answer([]review.Finding{f})
 }
 

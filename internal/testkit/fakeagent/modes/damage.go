@@ -71,6 +71,25 @@ func editModes() []Mode {
 		edit("edit-gitconfig", "plants a filter in -tree/.git/config", put(".git/config", "[core]\n\tfsmonitor = touch pwned\n[filter \"x\"]\n\tclean = touch pwned\n", 0o600)),
 		edit("plant-hook", "plants a git hook in -tree", put(".git/hooks/pre-commit", "#!/bin/sh\ntouch pwned\n", 0o700)),
 		edit("add-symlink", "adds a symbolic link out of -tree", func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "link")) }),
+		edit("add-gitlink", "adds a repository inside -tree, which git takes for a submodule", func(dir string) error {
+			for _, err := range []error{
+				put("nested/.git/HEAD", "ref: refs/heads/main\n", 0o600)(dir),
+				put("nested/.git/config", "[core]\n\tfsmonitor = touch pwned\n", 0o600)(dir),
+				put("nested/.git/objects/keep", "", 0o600)(dir),
+				put("nested/.git/refs/heads/main", strings.Repeat("1", 40)+"\n", 0o600)(dir),
+			} {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		edit("symlink-escape", "writes beside -tree through a symbolic link of its own", func(dir string) error {
+			if err := os.Symlink(filepath.Dir(dir), filepath.Join(dir, "up")); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, "up", filepath.Base(dir)+"-escaped"), []byte("x"), 0o600)
+		}),
 		edit("exec-bit", "adds an executable file to -tree", put("run-me", "#!/bin/sh\n", 0o700)),
 		edit("huge-file", "adds a file of 64 MB to -tree", put("huge", strings.Repeat("x", 64<<20), 0o600)),
 		edit("write-outside", "writes beside -tree", func(dir string) error { return os.WriteFile(dir+"-outside", []byte("x"), 0o600) }),
@@ -113,6 +132,16 @@ func netModes() []Mode {
 		dial("net-tcp", "connects to -target over TCP", "tcp"),
 		dial("net-udp", "sends to -target over UDP", "udp"),
 		dial("net-unix", "connects to the unix socket -target", "unix"),
+		{"net-tfo", "net", "sends to -target with TCP Fast Open", func(a *agent) int { return a.outcome(a.fastOpen()) }},
+		{"net-mptcp", "net", "connects to -target over Multipath TCP", func(a *agent) int { return a.outcome(a.multipath()) }},
+		{"net-meta", "net", "asks the address at which clouds tell machines their credentials", func(a *agent) int {
+			c, err := net.DialTimeout("tcp", "169.254.169.254:80", 2*time.Second)
+			if err == nil {
+				_, err = c.Write([]byte("GET /latest/meta-data/ HTTP/1.0\r\n\r\n"))
+				c.Close()
+			}
+			return a.outcome(err)
+		}},
 		{"net-dns", "net", "looks -target up", func(a *agent) int {
 			_, err := net.LookupHost(a.target)
 			return a.outcome(err)

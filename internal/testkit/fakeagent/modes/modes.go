@@ -1,6 +1,7 @@
 package modes
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -38,6 +39,12 @@ type agent struct {
 	count    int
 	tree     string
 	target   string
+	seek     string
+	roots    string
+	// words are what a content mode has to say where the role has no findings to say it in.
+	words string
+	// request is the task as it came.
+	request []byte
 	// rest are further arguments; children of this agent are given them, so that a test can find them.
 	rest []string
 }
@@ -55,6 +62,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.IntVar(&a.count, "count", 64, "bound of modes that eat something: processes, or megabytes")
 	flags.StringVar(&a.tree, "tree", "", "folder that edit and disk modes may damage; they refuse to run without")
 	flags.StringVar(&a.target, "target", "", "address that net modes try to reach")
+	flags.StringVar(&a.seek, "seek", "", "`PREFIX` of the canaries to hunt, written backwards")
+	flags.StringVar(&a.roots, "roots", "/", "folders a hunt reads, separated as in PATH")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -78,8 +87,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 	}
 	if !readsNothing(*mode) {
-		request, _ := io.ReadAll(stdin)
-		a.task, _, _ = wire.DecodeTask(request)
+		a.request, _ = io.ReadAll(stdin)
+		a.task, _, _ = wire.DecodeTask(a.request)
 	}
 	return all[i].run(a)
 }
@@ -133,7 +142,7 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 		r := review.FixResult{Agent: a.name(), PRNumber: a.task.PRNumber}
 		if a.task.Fix != nil {
 			for _, f := range a.task.Fix.IssuesToFix {
-				r.RejectedIssues = append(r.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: "this agent fixes nothing"})
+				r.RejectedIssues = append(r.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: cmp.Or(a.words, "this agent fixes nothing")})
 			}
 		}
 		r.Summary.Rejected = len(r.RejectedIssues)

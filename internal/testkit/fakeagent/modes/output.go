@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os/signal"
 	"strings"
+	"syscall"
+	"time"
 	"unicode/utf16"
 
 	"github.com/prloop/prloop/review"
@@ -28,6 +31,11 @@ func outputModes() []Mode {
 		mode("flood-both", "writes to both streams without end", func(a *agent) int {
 			go flood(a.err)
 			return flood(a.out)
+		}),
+		mode("flood-stubborn", "writes to both streams without end, ignores TERM and a reader that has gone", func(a *agent) int {
+			signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+			go a.insist(a.err)
+			return a.insist(a.out)
 		}),
 		mode("flood-events", "reports progress without end and without a pause", func(a *agent) int {
 			for {
@@ -102,8 +110,18 @@ func outputModes() []Mode {
 	}
 }
 
+// insist floods whatever becomes of it.
+func (a *agent) insist(w io.Writer) int {
+	for {
+		flood(w)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+var floodChunk = bytes.Repeat([]byte("flood flood flood flood flood!\n"), 2048)
+
 func flood(w io.Writer) int {
-	chunk := bytes.Repeat([]byte("flood flood flood flood flood!\n"), 2048)
+	chunk := floodChunk
 	for {
 		if _, err := w.Write(chunk); err != nil {
 			return 0
