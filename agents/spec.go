@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/prloop/prloop/review"
@@ -29,7 +30,8 @@ type Spec struct {
 	Timeout time.Duration
 	// Idle is the longest time without a byte from the child; 0 means no watchdog.
 	Idle time.Duration
-	// Grace is the time between TERM and KILL; 0 means 5 seconds.
+	// Grace is the time between TERM and KILL; 0 means 2 seconds: a run ends within 5 s after the deadline of its agents
+	// (security P9), and the report has to be posted in them too.
 	Grace time.Duration
 }
 
@@ -52,6 +54,7 @@ type Answer struct {
 
 const (
 	defaultTimeout = 10 * time.Minute
+	defaultGrace   = 2 * time.Second
 	maxAttempts    = 2 // review agent spec: one repair retry
 	maxRaw         = 1 << 20
 	// maxQuoted is how much of a refused answer is quoted back, in bytes.
@@ -59,6 +62,8 @@ const (
 	// lingerFor is how long a child may run on after it closed its output: nothing more can come from it.
 	lingerFor = 5 * time.Second
 )
+
+func (s Spec) grace() time.Duration { return cmp.Or(s.Grace, defaultGrace) }
 
 func (s Spec) timeout(t review.Task) time.Duration {
 	switch {
