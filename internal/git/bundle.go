@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prloop/prloop/internal/proc"
 )
 
 // Bounds of a bundle.
@@ -209,6 +211,9 @@ func (q *quarantined) unpack(ctx context.Context, in *bufio.Reader) error {
 	rule, said := TakeMalformed, ""
 	if failed := (*CommandError)(nil); errors.As(err, &failed) {
 		said = failed.Stderr
+	}
+	if exit := (*proc.ExitError)(nil); errors.As(err, &exit) && exit.Reason == proc.ReasonTimeout {
+		rule = TakeTooLarge
 	}
 	if strings.Contains(said, "exceeds maximum allowed size") || strings.Contains(said, "over limit") || strings.Contains(said, "out of memory") {
 		rule = TakeTooLarge

@@ -55,17 +55,13 @@ func (r *Repository) clone(ctx context.Context, commit, dir, ref string) error {
 		return err
 	}
 	at := place{dir: filepath.Join(dir, ".git")}
-	steps := []command{
-		{name: "init", at: at, args: []string{"--quiet", "--template=", "--initial-branch=" + strings.TrimPrefix(ref, "refs/heads/")}},
+	_, err = r.git.run(ctx, command{name: "init", at: place{dir: at.dir, work: dir},
+		args: []string{"--quiet", "--template=", "--initial-branch=" + strings.TrimPrefix(ref, "refs/heads/")}})
+	if err != nil {
+		return err
 	}
-	for _, s := range cloned {
-		steps = append(steps, command{name: "config", at: at, args: []string{s.key, s.value}})
-	}
-	steps[0].at.work = dir
-	for _, c := range steps {
-		if _, err := r.git.run(ctx, c); err != nil {
-			return err
-		}
+	if err := configure(at.dir); err != nil {
+		return err
 	}
 	if err := r.copyHistory(ctx, at, commit, ref); err != nil {
 		return err
@@ -84,14 +80,31 @@ func (r *Repository) clone(ctx context.Context, commit, dir, ref string) error {
 	return nil
 }
 
+// configure adds the settings to a fresh repository's own.
+func configure(gitDir string) error {
+	f, err := os.OpenFile(filepath.Join(gitDir, "config"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	for _, s := range cloned {
+		section, key, _ := strings.Cut(s.key, ".")
+		if _, err := fmt.Fprintf(f, "[%s]\n\t%s = %s\n", section, key, s.value); err != nil {
+			f.Close()
+			return err
+		}
+	}
+	return f.Close()
+}
+
 // copyHistory fetches from our own repository, over the transport that copies objects instead of linking them. A
 // repository that borrows from a shallow checkout may not have that much history; then the commit alone is taken.
 func (r *Repository) copyHistory(ctx context.Context, at place, commit, ref string) error {
 	var err error
 	for _, depth := range []int{cloneDepth, 1} {
 		_, err = r.git.run(ctx, command{name: "fetch", at: at,
-			extra:    []string{"GIT_ALLOW_PROTOCOL=file"},
-			settings: []setting{{"fetch.fsckObjects", "false"}, {"transfer.fsckObjects", "false"}}, // they were checked when they came
+			extra: []string{"GIT_ALLOW_PROTOCOL=file"},
+			// The objects were checked when they came. A reflog would name our folder.
+			settings: []setting{{"fetch.fsckObjects", "false"}, {"transfer.fsckObjects", "false"}, {"core.logAllRefUpdates", "false"}},
 			args: []string{"--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-head-ok", fmt.Sprintf("--depth=%d", depth),
 				"--end-of-options", r.dir, "+" + commit + ":" + ref}})
 		if err == nil || ctx.Err() != nil {

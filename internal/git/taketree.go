@@ -2,12 +2,11 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -77,159 +76,13 @@ func parent(name string) string {
 	return name[:max(i, 0)]
 }
 
-// taking walks a folder of an agent's.
-type taking struct {
-	root   *os.Root
-	ignore *ignore
-	base   map[string]Entry
-	within map[string]bool // the folders base has
-	found  map[string]found
-	seen   int
-}
-
-// found is one regular file of the folder.
-type found struct {
-	size int64
-	exec bool
-}
-
-// walk looks at the folder level by level, so that git is asked once a level what is ignored.
-func (w *taking) walk(ctx context.Context) error {
-	for folders := []string{""}; len(folders) > 0; {
-		var level []candidate
-		for _, d := range folders {
-			more, err := w.read(d)
-			if err != nil {
-				return err
-			}
-			level = append(level, more...)
-		}
-		kept, err := w.notIgnored(ctx, level)
-		if err != nil {
-			return err
-		}
-		folders = folders[:0:0]
-		for _, c := range kept {
-			if c.info.IsDir() {
-				folders = append(folders, c.path)
-			}
-			if err := w.judge(c); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// candidate is one entry of the folder before it is judged.
-type candidate struct {
-	path string
-	info os.FileInfo
-}
-
-func (w *taking) read(dir string) ([]candidate, error) {
-	name := filepath.FromSlash(dir)
-	if name == "" {
-		name = "."
-	}
-	f, err := w.root.OpenFile(name, os.O_RDONLY|noFollow, 0)
-	if err != nil {
-		return nil, &TakeError{Rule: TakeUnreadable, Path: dir, Err: err}
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(takeEntries - w.seen + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, &TakeError{Rule: TakeUnreadable, Path: dir, Err: err}
-	}
-	if w.seen += len(names); w.seen > takeEntries {
-		return nil, &TakeError{Rule: TakeTooManyFiles, Detail: fmt.Sprintf("more than %d entries", takeEntries)}
-	}
-	slices.Sort(names)
-	var all []candidate
-	for _, n := range names {
-		p := n
-		if dir != "" {
-			p = dir + "/" + n
-		}
-		if p == ".git" {
-			continue // the clone's own; nobody reads it
-		}
-		info, err := w.root.Lstat(filepath.FromSlash(p))
-		if err != nil {
-			return nil, &TakeError{Rule: TakeUnreadable, Path: p, Err: err}
-		}
-		all = append(all, candidate{p, info})
-	}
-	return all, nil
-}
-
-// notIgnored drops what is new and ignored by base.
-func (w *taking) notIgnored(ctx context.Context, level []candidate) ([]candidate, error) {
-	var ask []candidate
-	for _, c := range level {
-		if _, tracked := w.base[c.path]; !tracked && !w.within[c.path] && checkPath(c.path) == nil {
-			ask = append(ask, c)
-		}
-	}
-	ignored, err := w.ignore.of(ctx, ask)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(level, func(c candidate) bool { return ignored[c.path] }), nil
-}
-
-// judge refuses what is no plain file or folder, and notes the files.
-func (w *taking) judge(c candidate) error {
-	refuse := func(rule, detail string) error { return &TakeError{Rule: rule, Path: c.path, Detail: detail} }
-	was, tracked := w.base[c.path]
-	name := c.path[strings.LastIndexByte(c.path, '/')+1:]
-	mode := c.info.Mode()
-	switch {
-	case isDotGit(name):
-		return refuse(TakeEmbedded, "a repository inside the folder")
-	case checkPath(c.path) != nil:
-		return refuse(TakeBadName, "git must not hold such a name")
-	case mode&os.ModeSymlink != 0:
-		return refuse(TakeLink, "a symbolic link")
-	case mode.IsDir():
-		return w.folder(c, tracked && was.Mode == modeSubmodule)
-	case !mode.IsRegular():
-		return refuse(TakeSpecial, "a pipe, socket or device")
-	case linkedElsewhere(c.info):
-		return refuse(TakeHardLink, "the file has another name elsewhere")
-	case c.info.Size() > takeLimit && (!tracked || was.Size != c.info.Size()):
-		return refuse(TakeTooLarge, fmt.Sprintf("%d bytes, at most %d", c.info.Size(), takeLimit))
-	}
-	w.found[c.path] = found{size: c.info.Size(), exec: mode&0o100 != 0}
-	return nil
-}
-
-// folder refuses folders that hold something where base has a submodule, and those git takes for a bare repository: entering
-// one runs what its configuration says (security T20).
-func (w *taking) folder(c candidate, submodule bool) error {
-	inside, err := w.read(c.path)
-	if err != nil {
-		return err
-	}
-	w.seen -= len(inside) // they are counted when they are walked
-	if submodule && len(inside) > 0 {
-		return &TakeError{Rule: TakeSubmodule, Path: c.path, Detail: "files in the place of a submodule"}
-	}
-	file, sub := map[string]bool{}, map[string]bool{}
-	for _, i := range inside {
-		name := strings.ToLower(i.path[len(c.path)+1:])
-		file[name], sub[name] = i.info.Mode().IsRegular(), i.info.IsDir()
-	}
-	_, old := w.base[c.path+"/HEAD"]
-	if !old && file["head"] && (file["config"] || file["commondir"] || sub["objects"] && sub["refs"]) {
-		return &TakeError{Rule: TakeEmbedded, Path: c.path, Detail: "git takes the folder for a bare repository"}
-	}
-	return nil
-}
-
 // writeTree builds the tree: base's index, then what differs.
 func (r *Repository) writeTree(ctx context.Context, w *taking, at place, base string) (string, error) {
-	lines, err := r.differing(ctx, w, len(base))
+	blobs := filepath.Join(filepath.Dir(at.index), "blobs")
+	if err := os.Mkdir(blobs, 0o700); err != nil {
+		return "", err
+	}
+	lines, err := r.differing(ctx, w, blobs, len(base))
 	if err != nil {
 		return "", err
 	}
@@ -253,79 +106,88 @@ func (r *Repository) writeTree(ctx context.Context, w *taking, at place, base st
 }
 
 // differing gives the lines of update-index --index-info: removals first, so that a folder can take a file's place.
-func (r *Repository) differing(ctx context.Context, w *taking, oidLength int) (string, error) {
-	var gone, there strings.Builder
+func (r *Repository) differing(ctx context.Context, w *taking, tmp string, oidLength int) (string, error) {
+	var lines strings.Builder
 	for _, name := range sortedKeys(w.base) {
 		if _, ok := w.found[name]; !ok && w.base[name].Mode != modeSubmodule {
-			fmt.Fprintf(&gone, "0 %s\t%s\x00", strings.Repeat("0", oidLength), name)
+			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", oidLength), name)
 		}
 	}
-	changed := 0
+	changed, err := w.changed()
+	if err != nil || len(changed) == 0 {
+		return lines.String(), err
+	}
+	oids, err := r.hash(ctx, w, changed, tmp)
+	if err != nil {
+		return "", err
+	}
+	for i, name := range changed {
+		fmt.Fprintf(&lines, "%o %s\t%s\x00", w.mode(name), oids[i], name)
+	}
+	return lines.String(), nil
+}
+
+// mode is git's for a file of the folder. Links are text files in a clone and stay links.
+func (w *taking) mode(name string) uint32 {
+	switch {
+	case w.base[name].Mode == modeLink:
+		return modeLink
+	case w.found[name].exec:
+		return modeExec
+	}
+	return modeFile
+}
+
+// changed are the files that are new or differ from base, within the bounds.
+func (w *taking) changed() ([]string, error) {
+	var names []string
+	var bytes int64
 	for _, name := range sortedKeys(w.found) {
 		f := w.found[name]
-		was, tracked := w.base[name]
-		mode := uint32(modeFile)
-		switch {
-		case tracked && was.Mode == modeLink:
-			mode = modeLink // links are text files in a clone
-		case f.exec:
-			mode = modeExec
-		}
-		if tracked && was.Size == f.size {
+		if was, tracked := w.base[name]; tracked && was.Size == f.size {
 			same, err := w.same(name, was)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			if same && mode == was.Mode {
+			if same && w.mode(name) == was.Mode {
 				continue
 			}
 		}
-		if f.size > takeLimit {
-			return "", &TakeError{Rule: TakeTooLarge, Path: name, Detail: fmt.Sprintf("%d bytes, at most %d", f.size, takeLimit)}
+		names, bytes = append(names, name), bytes+f.size
+		switch {
+		case f.size > takeLimit:
+			return nil, &TakeError{Rule: TakeTooLarge, Path: name, Detail: fmt.Sprintf("%d bytes, at most %d", f.size, takeLimit)}
+		case len(names) > takeChanged:
+			return nil, &TakeError{Rule: TakeTooManyFiles, Detail: fmt.Sprintf("more than %d new or changed files", takeChanged)}
+		case bytes > bundleBytes:
+			return nil, &TakeError{Rule: TakeTooLarge, Detail: fmt.Sprintf("more than %d bytes in new and changed files", bundleBytes)}
 		}
-		if changed++; changed > takeChanged {
-			return "", &TakeError{Rule: TakeTooManyFiles, Detail: fmt.Sprintf("more than %d new or changed files", takeChanged)}
-		}
-		oid, err := r.hash(ctx, w, name)
+	}
+	return names, nil
+}
+
+// hash writes files as blobs, their bytes as they are. git reads copies in a folder of ours: one process for all, and none of
+// it ever sees a name or a folder of the agent's.
+func (r *Repository) hash(ctx context.Context, w *taking, names []string, tmp string) ([]string, error) {
+	var list strings.Builder
+	for i, name := range names {
+		text, err := w.readAll(name)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		fmt.Fprintf(&there, "%o %s\t%s\x00", mode, oid, name)
+		if err := os.WriteFile(filepath.Join(tmp, strconv.Itoa(i)), text, 0o600); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&list, "%d\n", i)
 	}
-	return gone.String() + there.String(), nil
-}
-
-// hash writes a file's bytes as a blob, unfiltered.
-func (r *Repository) hash(ctx context.Context, w *taking, name string) (string, error) {
-	f, err := w.open(name)
+	out, err := r.git.run(ctx, command{name: "hash-object", at: place{dir: r.dir, work: tmp}, stdin: []byte(list.String()),
+		args: []string{"-w", "--no-filters", "--stdin-paths"}})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	defer f.Close()
-	text := make([]byte, w.found[name].size)
-	if _, err := io.ReadFull(f, text); err != nil {
-		return "", &TakeError{Rule: TakeUnreadable, Path: name, Err: err}
+	oids := strings.Fields(string(out))
+	if len(oids) != len(names) || slices.ContainsFunc(oids, func(oid string) bool { return !IsOID(oid) }) {
+		return nil, errAnswerShape
 	}
-	out, err := r.git.run(ctx, command{name: "hash-object", at: r.place(), args: []string{"-w", "--no-filters", "--stdin"}, stdin: text})
-	if err != nil {
-		return "", err
-	}
-	oid := strings.TrimSpace(string(out))
-	if !IsOID(oid) {
-		return "", errAnswerShape
-	}
-	return oid, nil
-}
-
-// open opens a file of the folder that was a plain one, and checks that it still is.
-func (w *taking) open(name string) (*os.File, error) {
-	f, err := w.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|noFollow, 0)
-	if err != nil {
-		return nil, &TakeError{Rule: TakeUnreadable, Path: name, Err: err}
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() != w.found[name].size {
-		f.Close()
-		return nil, &TakeError{Rule: TakeUnreadable, Path: name, Detail: "it changed while it was read", Err: err}
-	}
-	return f, nil
+	return oids, nil
 }
