@@ -17,7 +17,16 @@ import (
 // TestMain puts prloop itself into the test binary: scripts start it by name as a process of its own, and it starts its
 // builtin agents through os.Executable as it does when installed.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"prloop": prloop, "streamer": streamer})
+	testscript.Main(leaving{m}, map[string]func(){"prloop": prloop, "streamer": streamer})
+}
+
+// leaving removes what tests shared once all have run.
+type leaving struct{ *testing.M }
+
+// Run runs the tests.
+func (l leaving) Run() int {
+	defer leaveArena()
+	return l.M.Run()
 }
 
 // prloop is the program; where Linux tells, it leaves the most memory it held in the file PRLOOP_TEST_MEMORY names.
