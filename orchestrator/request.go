@@ -56,6 +56,8 @@ type Request struct {
 // FixPlan is who fixes, what a fix has to pass, and where it may go.
 type FixPlan struct {
 	Agent AgentPlan `json:"agent"`
+	// Limits are the budgets of one try.
+	Limits review.Limits `json:"limits"`
 	// Verify are the commands, as shell lines, that have to pass before a fix is pushed and again after it.
 	Verify []string `json:"verify,omitempty"`
 	// Detected is true when the repository configures no commands and these were found in its files; those that fail on the

@@ -21,7 +21,7 @@ import (
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"pull": cmdPull, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
-	"tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
+	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
 	"landed": cmdLanded,
 }
 

@@ -42,7 +42,9 @@ func (r recorder) Finish(ctx context.Context, result review.RunResult) error {
 // outbox lends the loop the store's outbox. The store's nonce names one comment, the loop's one report: the part is what
 // tells them apart.
 type outbox struct {
-	store  *store.Store
+	store *store.Store
+	// lease is what a posting is held against; nil when nobody shares the pull request.
+	lease  *store.Lease
 	policy sanitize.Policy
 }
 
@@ -74,7 +76,10 @@ func (o outbox) Intend(ctx context.Context, p orchestrator.Posting) (orchestrato
 }
 
 func (o outbox) Sending(ctx context.Context, p orchestrator.Posting) error {
-	return o.store.Sending(ctx, entryNonce(p))
+	if o.lease == nil {
+		return o.store.Sending(ctx, entryNonce(p))
+	}
+	return o.store.Sending(ctx, entryNonce(p), o.lease)
 }
 
 func (o outbox) Absent(ctx context.Context, p orchestrator.Posting) error {

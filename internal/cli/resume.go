@@ -38,9 +38,14 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 		return err
 	}
 	view := p.view(o)
+	ctx, lease, err := s.hold(ctx, run.Target, run.ID, false)
+	if err != nil {
+		view.Close()
+		return err
+	}
 	return s.drive(ctx, run.ID, nil, o, view, func(ctx context.Context, req orchestrator.Request) (*orchestrator.Loop, error) {
-		begin(view, req.Target, req.Agents)
-		return s.again(ctx, req, view.Event)
+		begin(view, req)
+		return s.again(ctx, req, lease, view.Event)
 	})
 }
 
@@ -58,7 +63,7 @@ func (s *session) findRun(ctx context.Context, part string) (store.Run, error) {
 }
 
 // again builds the loop of a stored request: who takes part is what it was, keys and endpoints are today's.
-func (s *session) again(ctx context.Context, req orchestrator.Request, emit func(review.Event)) (*orchestrator.Loop, error) {
+func (s *session) again(ctx context.Context, req orchestrator.Request, lease *store.Lease, emit func(review.Event)) (*orchestrator.Loop, error) {
 	operator, err := config.ReadOperator(s.p.env)
 	if err != nil {
 		return nil, err
@@ -82,5 +87,5 @@ func (s *session) again(ctx context.Context, req orchestrator.Request, emit func
 	if err != nil {
 		return nil, fmt.Errorf("open the repository of run %s: %w", req.Run, err)
 	}
-	return s.loop(ctx, req.Target, req.Agents, settings, h, req.Checkout, emit)
+	return s.loop(ctx, req, settings, h, lease, emit)
 }

@@ -45,8 +45,13 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	view := p.view(o)
-	begin(view, req.Target, req.Agents)
-	loop, err := s.loop(ctx, req.Target, req.Agents, ord.settings, ord.history, ord.checkout, view.Event)
+	begin(view, req)
+	ctx, lease, err := s.hold(ctx, req.Target, req.Run, req.DryRun)
+	if err != nil {
+		view.Close()
+		return err
+	}
+	loop, err := s.loop(ctx, req, ord.settings, ord.history, lease, view.Event)
 	if err != nil { // a wrong key ends it here, before there is a run
 		view.Close()
 		return err
@@ -105,7 +110,7 @@ func (s *session) prepare(ctx context.Context, o runOptions) (order, error) {
 	if err != nil {
 		return order{}, err
 	}
-	return s.settle(ctx, o, target, h, r, "")
+	return s.settle(ctx, o, target, pr, h, r, "")
 }
 
 func (s *session) prepareLocal(ctx context.Context, o runOptions) (order, error) {
@@ -114,7 +119,7 @@ func (s *session) prepareLocal(ctx context.Context, o runOptions) (order, error)
 	if err != nil {
 		return order{}, err
 	}
-	return s.settle(ctx, o, target, l.history, l.commits, l.checkout)
+	return s.settle(ctx, o, target, review.PullRequest{}, l.history, l.commits, l.checkout)
 }
 
 // localWork is a local range, pinned.
@@ -143,7 +148,7 @@ func (s *session) localHistory(ctx context.Context, target review.Target) (local
 }
 
 // settle reads the configuration at the base commit and makes the request.
-func (s *session) settle(ctx context.Context, o runOptions, target review.Target, h *history, r orchestrator.Range, checkout string) (order, error) {
+func (s *session) settle(ctx context.Context, o runOptions, target review.Target, pr review.PullRequest, h *history, r orchestrator.Range, checkout string) (order, error) {
 	file, err := repositoryConfig(ctx, h, r.Base)
 	if err != nil {
 		return order{}, err
@@ -160,6 +165,10 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 	if err := markSensitive(ctx, h, r.Base, agents); err != nil {
 		return order{}, err
 	}
+	fix, fixOff, err := s.planFix(ctx, o, settings, pr, h, r.Base, walls)
+	if err != nil {
+		return order{}, err
+	}
 	head := r.Head
 	id := orchestrator.ReviewID(target, head, prompts.Version, agents, settings.Limits)
 	started := time.Now().UTC()
@@ -167,7 +176,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
-		Isolation: walls.words,
+		Isolation: walls.words, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff,
 		Context: orchestrator.ContextOptions{
 			Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance,
 		},

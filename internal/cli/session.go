@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -153,7 +154,12 @@ func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator
 }
 
 // loop puts the parts of a run together. emit receives its events.
-func (s *session) loop(ctx context.Context, target review.Target, agents []orchestrator.AgentPlan, settings config.Settings, h *history, checkout string, emit func(review.Event)) (*orchestrator.Loop, error) {
+// lease is the run's hold on its pull request, if it needs one.
+func (s *session) loop(ctx context.Context, req orchestrator.Request, settings config.Settings, h *history, lease *store.Lease, emit func(review.Event)) (*orchestrator.Loop, error) {
+	target, agents := req.Target, req.Agents
+	if req.Fix != nil {
+		agents = append(slices.Clone(agents), req.Fix.Agent)
+	}
 	key, err := s.store.MarkerKey(ctx, func() []byte {
 		k := make([]byte, 32)
 		_, _ = rand.Read(k) // never fails
@@ -177,7 +183,7 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
-	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: checkout, walls: walls, state: s.state}
+	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
 	s.cassette.Words = func() []string { return []string{fenceOf(key)(s.run)} }
 	secrets := modelSecrets(settings)
 	if needsModel(agents) {
@@ -193,13 +199,14 @@ func (s *session) loop(ctx context.Context, target review.Target, agents []orche
 	if !target.Local() {
 		secrets = append(secrets, s.github.Secrets()...)
 		l.Forge, l.Poster = s.github, s.github
+		l.Bench = s.newBench(ask, settings, lease)
 	}
 	for _, secret := range secrets {
 		if len(secret) >= 16 { // shorter ones would match ordinary text (security 7.4)
 			l.Secrets = append(l.Secrets, secret)
 		}
 	}
-	l.Outbox = outbox{store: s.store, policy: sanitize.Policy{Repo: target.Repo, Known: l.Secrets}}
+	l.Outbox = outbox{store: s.store, lease: lease, policy: sanitize.Policy{Repo: target.Repo, Known: l.Secrets}}
 	return l, nil
 }
 

@@ -75,6 +75,10 @@ var table = []row{
 	{is(github.ErrTarget, "give a number, a URL or owner/repo#number"), exitUsage},
 	{is(github.ErrHost, "name the host without scheme and port: github.com"), exitUsage},
 
+	// One run at a time.
+	{as(func(e *store.HeldError) string { return "wait for it to end, or look at it: prloop show " + e.Run }), exitFailed},
+	{is(store.ErrStale, "another process has taken the pull request over; see: prloop runs"), exitFailed},
+
 	// git.
 	{is(git.ErrNoGit, "install git "+git.MinVersion+" or newer"), exitFailed},
 	{is(git.ErrOldGit, "install git "+git.MinVersion+" or newer"), exitFailed},

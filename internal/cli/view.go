@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/markdown"
@@ -27,8 +28,12 @@ func (p *Proc) view(o runOptions) *live.View {
 }
 
 // begin announces the agents, so that the view shows all of them from the start.
-func begin(v *live.View, target review.Target, agents []orchestrator.AgentPlan) {
-	v.Event(review.Event{Kind: review.EventProgress, Message: target.String()})
+func begin(v *live.View, req orchestrator.Request) {
+	v.Event(review.Event{Kind: review.EventProgress, Message: req.Target.String()})
+	agents := req.Agents
+	if req.Fix != nil {
+		agents = append(slices.Clone(agents), req.Fix.Agent)
+	}
 	for _, a := range agents {
 		v.Event(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
 	}

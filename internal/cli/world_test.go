@@ -148,6 +148,12 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// cmdPermission says what somebody may do with the repository: permission LOGIN none|read|triage|write|maintain|admin
+func cmdPermission(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 2, "permission LOGIN LEVEL")
+	worldOf(ts).start(ts, "").SetPermission(args[0], forge.Permission(args[1]))
+}
+
 // cmdToken logs in with another token of octocat, which may be read-only: token VALUE [readonly]
 func cmdToken(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 1, "token VALUE [readonly]")

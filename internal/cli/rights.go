@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/prloop/prloop/review"
+)
+
+// writers are the permissions that include writing.
+var writers = []string{"admin", "maintain", "write"}
+
+// mayWrite reports whether somebody may write to a repository: asked from GitHub when it matters (design 3.9).
+func (s *session) mayWrite(ctx context.Context, repo review.Repo, login string) (bool, error) {
+	p, err := s.github.Permission(ctx, repo, login)
+	return slices.Contains(writers, p), err
+}
+
+// mayPush says why prloop may not push to a pull request's branch; empty when it may.
+func (s *session) mayPush(ctx context.Context, pr review.PullRequest) (string, error) {
+	if pr.HeadRepo.Name == "" {
+		return "the repository of the branch is gone", nil
+	}
+	me, err := s.github.Viewer(ctx, pr.Repo.Host)
+	if err != nil {
+		return "", err
+	}
+	if pr.CrossRepository && !pr.MaintainerCanModify {
+		return "the fork does not let maintainers push to its branch", nil
+	}
+	ok, err := s.mayWrite(ctx, pr.Repo, me.Login)
+	if err != nil || ok {
+		return "", err
+	}
+	return "the account prloop works as may not write to the repository", nil
+}
