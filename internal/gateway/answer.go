@@ -29,13 +29,19 @@ type usageWire struct {
 
 // answerWire is the part of an answer, or of one event of a stream, that is accounted for.
 type answerWire struct {
-	Model    string            `json:"model"`
-	Usage    *usageWire        `json:"usage"`
 	Choices  []json.RawMessage `json:"choices"`
-	Response *struct {
-		Model string     `json:"model"`
-		Usage *usageWire `json:"usage"`
-	} `json:"response"`
+	Response *responseWire     `json:"response"`
+	responseWire
+}
+
+// responseWire is the same of the responses API, whole or in the last event of a stream.
+type responseWire struct {
+	Model      string     `json:"model"`
+	Usage      *usageWire `json:"usage"`
+	Status     string     `json:"status"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
 }
 
 const maxModelName = 100
@@ -46,9 +52,11 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 	if json.Unmarshal(data, &a) != nil {
 		return false
 	}
-	if a.Response != nil {
-		a.Model, a.Usage = a.Response.Model, a.Response.Usage
+	if a.Response == nil {
+		a.Response = &a.responseWire
 	}
+	a.responseWire = *a.Response
+	s.finish = append(s.finish, finishes(a)...)
 	if a.Model != "" && len(a.Model) <= maxModelName {
 		s.model = a.Model
 	}

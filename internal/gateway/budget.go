@@ -102,6 +102,8 @@ type reservation struct {
 	// upstream is whom the call goes to; observe, when set, is told how it ended.
 	upstream *upstream
 	observe  func(Observation)
+	// cause is the kind of what went wrong; empty when nothing did, or nothing is known of it.
+	cause string
 }
 
 // reserve takes the budget of a call before it is made, axis by axis, of the agent, of the run and of what was spent
@@ -173,6 +175,8 @@ type spent struct {
 	model                 string
 	input, cached, output *int
 	cost                  *float64
+	// finish is why its parts ended, in the endpoint's words.
+	finish []string
 	// seen is how many bytes of answer came, for answers that do not say what they were.
 	seen int
 }
@@ -188,7 +192,7 @@ func (r *reservation) cost(s spent) *float64 {
 
 // settle replaces the reservation by what the call did cost. Of an unknown cost the estimate stays charged.
 func (r *reservation) settle(s spent, now time.Time) {
-	defer r.report(s, "", now)
+	defer r.report(s, FateAnswered, now)
 	cost := r.cost(s)
 	a := r.account
 	a.mu.Lock()
@@ -225,7 +229,7 @@ func (r *reservation) settle(s spent, now time.Time) {
 
 // lose keeps the budget of a call whose cost will never be known.
 func (r *reservation) lose(now time.Time) {
-	defer r.report(spent{}, ErrorLost, now)
+	defer r.report(spent{}, FateLost, now)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -238,7 +242,7 @@ func (r *reservation) lose(now time.Time) {
 
 // release gives the budget of a call back that no model answered, as often as refunds allow.
 func (r *reservation) release(now time.Time) {
-	defer r.report(spent{}, ErrorRefused, now)
+	defer r.report(spent{}, FateRefused, now)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()

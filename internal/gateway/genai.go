@@ -2,6 +2,13 @@ package gateway
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -14,42 +21,54 @@ const (
 	AttrRequestModel  = "gen_ai.request.model"
 	AttrMaxTokens     = "gen_ai.request.max_tokens"
 	AttrResponseModel = "gen_ai.response.model"
+	AttrFinish        = "gen_ai.response.finish_reasons"
 	AttrInputTokens   = "gen_ai.usage.input_tokens"
 	AttrOutputTokens  = "gen_ai.usage.output_tokens"
 	AttrErrorType     = "error.type"
 	AttrServer        = "server.address"
+	AttrPort          = "server.port"
+	AttrFate          = "prloop.call.fate"
+	AttrUpstream      = "prloop.upstream"
 	AttrCachedTokens  = "prloop.usage.cached_tokens"
 	AttrCostUSD       = "prloop.usage.cost_usd"
 )
 
-// Values of AttrErrorType.
+// Values of AttrFate.
 const (
-	// ErrorRefused: no model answered, nothing was spent.
-	ErrorRefused = "refused"
-	// ErrorLost: what was answered, and what it cost, will never be known.
-	ErrorLost = "lost"
+	FateAnswered = "answered"
+	// FateRefused: no model answered, nothing was spent.
+	FateRefused = "refused"
+	// FateLost: what was answered, and what it cost, will never be known.
+	FateLost = "lost"
+	// FateDenied: the gateway did not make the call.
+	FateDenied = "denied"
 )
 
-// Observation is one call to a model for whoever exports traces or counters. It holds no text of the conversation.
+// Observation is one call to a model for whoever exports traces or counters. It holds no text of the conversation: words
+// of agents and endpoints stand in it only when they have the shape of a name.
 type Observation struct {
 	Start, End time.Time
-	// Attributes are texts, whole numbers and dollars; what is not known is not in it.
+	// Attributes are texts, lists of texts, whole numbers and dollars; what is not known is not in it.
 	Attributes map[string]any
 }
 
 // report tells the observer how a call ended.
-func (r *reservation) report(s spent, trouble string, now time.Time) {
+func (r *reservation) report(s spent, fate string, now time.Time) {
 	if r.observe == nil {
 		return
 	}
-	at := map[string]any{
-		AttrOperation: "chat", AttrAgent: r.account.agent, AttrRequestModel: r.model, AttrMaxTokens: r.output,
-		AttrProvider: r.upstream.Name, AttrServer: r.upstream.base.Hostname(),
-	}
-	if trouble != "" {
-		at[AttrErrorType] = trouble
+	at := labels(r.account.agent, r.model, r.upstream)
+	at[AttrMaxTokens], at[AttrFate] = r.output, fate
+	if fate == FateAnswered {
+		at[AttrResponseModel] = word(cmp.Or(s.model, r.model))
 	} else {
-		at[AttrResponseModel] = cmp.Or(s.model, r.model)
+		at[AttrErrorType] = fate
+	}
+	if r.cause != "" {
+		at[AttrErrorType] = r.cause
+	}
+	if len(s.finish) > 0 {
+		at[AttrFinish] = s.finish
 	}
 	for name, n := range map[string]*int{AttrInputTokens: s.input, AttrOutputTokens: s.output, AttrCachedTokens: s.cached} {
 		if n != nil {
@@ -60,4 +79,98 @@ func (r *reservation) report(s spent, trouble string, now time.Time) {
 		at[AttrCostUSD] = *cost
 	}
 	r.observe(Observation{Start: r.started, End: now, Attributes: at})
+}
+
+// denied tells the observer of a call that was not made.
+func (g *Gateway) denied(a *account, to candidate, err error) {
+	if g.options.Observe == nil {
+		return
+	}
+	at := labels(a.agent, to.model, to.upstream)
+	at[AttrFate], at[AttrErrorType] = FateDenied, errorType(nil, err)
+	now := g.options.now()
+	g.options.Observe(Observation{Start: now, End: now, Attributes: at})
+}
+
+func labels(agent, model string, u *upstream) map[string]any {
+	host := u.base.Hostname()
+	at := map[string]any{
+		AttrOperation: "chat", AttrAgent: agent, AttrRequestModel: word(model), AttrUpstream: u.Name, AttrProvider: provider(host, u.Name), AttrServer: host,
+	}
+	if port, err := strconv.Atoi(u.base.Port()); err == nil {
+		at[AttrPort] = port
+	}
+	return at
+}
+
+// providers are the well-known values of AttrProvider by the host that serves them.
+var providers = map[string]string{
+	"api.openai.com": "openai", "api.anthropic.com": "anthropic", "generativelanguage.googleapis.com": "gcp.gemini", "api.mistral.ai": "mistral_ai",
+	"api.deepseek.com": "deepseek", "api.x.ai": "x_ai", "api.groq.com": "groq", "api.cohere.com": "cohere", "api.perplexity.ai": "perplexity",
+}
+
+func provider(host, name string) string {
+	if strings.HasSuffix(host, ".openai.azure.com") {
+		return "azure.ai.openai"
+	}
+	return cmp.Or(providers[host], name)
+}
+
+// wordLimit bounds a word of an agent or endpoint, in bytes.
+const wordLimit = 100
+
+// word lets a name through, and nothing that could carry text.
+func word(s string) string {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-:/@", r)
+	}
+	if len(s) > wordLimit || strings.ContainsFunc(s, odd) {
+		return "(other)"
+	}
+	return s
+}
+
+// errorType names what went wrong with a call, by kind; never in words of the endpoint.
+func errorType(resp *http.Response, err error) string {
+	var key *KeyError
+	var budget *BudgetError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &key):
+		return strconv.Itoa(key.Status)
+	case resp != nil && resp.StatusCode >= 300:
+		return strconv.Itoa(resp.StatusCode)
+	case errors.As(err, &budget):
+		return "budget_exceeded"
+	case errors.As(err, new(*PriceError)):
+		return "unknown_price"
+	case errors.As(err, new(*CassetteMissError)):
+		return "cassette_miss"
+	case errors.Is(err, errTooLarge):
+		return "too_large"
+	case errors.Is(err, errSilent), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case err != nil:
+		return "connection_error"
+	}
+	return ""
+}
+
+// finishes are why the answers in a message or event ended: of chat completions by choice, of responses by status.
+func finishes(a answerWire) []string {
+	var out []string
+	for _, raw := range a.Choices {
+		var c struct {
+			Reason string `json:"finish_reason"`
+		}
+		if json.Unmarshal(raw, &c) == nil && c.Reason != "" {
+			out = append(out, word(c.Reason))
+		}
+	}
+	if a.Status != "" && a.Status != "in_progress" {
+		out = append(out, word(cmp.Or(a.Incomplete.Reason, a.Status)))
+	}
+	return out
 }

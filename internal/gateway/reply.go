@@ -29,6 +29,7 @@ func (g *Gateway) finish(ctx context.Context, cancel func(), w http.ResponseWrit
 		g.fail(w, held, err)
 	case resp.StatusCode != http.StatusOK:
 		a.note(err)
+		held.cause = errorType(resp, err)
 		held.release(g.options.now())
 		log.Warn("model endpoint answered an error", "status", resp.StatusCode)
 		g.pass(w, u, a.agent, c, resp)
@@ -49,6 +50,7 @@ func (g *Gateway) giveBack(held *reservation, resp *http.Response, err error) {
 	var dial *net.OpError
 	var miss *CassetteMissError
 	now := g.options.now()
+	held.cause = errorType(resp, err)
 	if resp != nil && (resp.StatusCode < 300 || resp.StatusCode >= 400) || errors.As(err, &key) || errors.As(err, &miss) || errors.As(err, &dial) && dial.Op == "dial" {
 		held.release(now)
 		return
@@ -100,9 +102,11 @@ func (g *Gateway) whole(w http.ResponseWriter, u *upstream, c *call, held *reser
 	s.seen = len(data)
 	a := held.account
 	g.tape.add(a.agent, c, resp.StatusCode, false, data)
+	long := overlong(data, s, held.output)
+	held.cause = errorType(nil, long)
 	held.settle(s, g.options.now())
-	if err := overlong(data, s, held.output); err != nil {
-		deny(w, a, err)
+	if long != nil {
+		deny(w, a, long)
 		return
 	}
 	tools := toolBudget{account: a, free: g.options.FreeTools}
@@ -136,6 +140,10 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	s, err := relay.copy(w, resp.Body)
 	if err == nil {
 		g.tape.add(a.agent, c, resp.StatusCode, true, heard.Bytes())
+	}
+	held.cause = errorType(nil, err)
+	if silent.Load() {
+		held.cause = errorType(nil, errSilent)
 	}
 	held.settle(s, g.options.now())
 	if n := len(relay.tools.dropped); n > 0 {

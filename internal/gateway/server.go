@@ -147,10 +147,13 @@ func why(last error) string {
 func (g *Gateway) hold(a *account, c *call, to candidate, before []before) (*reservation, error) {
 	price := priceOf(g.prices, to.model)
 	if price == nil && g.options.priced() {
-		return nil, &PriceError{to.model}
+		err := &PriceError{to.model}
+		g.denied(a, to, err)
+		return nil, err
 	}
 	held, err := a.reserve(c, to.model, price, before, g.options.now())
 	if err != nil {
+		g.denied(a, to, err)
 		return nil, err
 	}
 	held.upstream, held.observe = to.upstream, g.options.Observe
