@@ -38,7 +38,9 @@ func TestEveryCallIsObserved(t *testing.T) {
 	}
 	with := func(more map[string]any) map[string]any {
 		for k, v := range base {
-			more[k] = v
+			if _, ok := more[k]; !ok {
+				more[k] = v
+			}
 		}
 		return more
 	}
