@@ -119,7 +119,8 @@ const gitLimit = time.Minute
 // inClone runs a script with git in the clone, behind the walls. Settings of ours outrank what the clone's configuration
 // says; whatever it still makes git run has no more than the fixer had.
 func (b *Bench) inClone(ctx context.Context, c *clone, script string, args ...string) error {
-	settings := [][2]string{{"safe.directory", "*"}, {"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}}
+	settings := [][2]string{{"safe.directory", "*"}, {"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
+		{"advice.graftFileDeprecated", "false"}}
 	env := []string{
 		"HOME=" + c.out, "TMPDIR=" + c.out, "LC_ALL=C", "GIT_DIR=" + filepath.Join(c.tree, ".git"), "GIT_WORK_TREE=" + c.tree,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + os.DevNull,

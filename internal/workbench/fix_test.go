@@ -55,7 +55,9 @@ END`
 }
 
 func (w *world) order() Order {
-	finding := func(id string) review.Finding { return review.Finding{ID: id, Priority: review.P1, Title: id} }
+	finding := func(id string) review.Finding {
+		return review.Finding{ID: id, Priority: review.P1, Category: review.CategoryBug, Title: id}
+	}
 	return Order{
 		Run: "20261121T000000Z_0123456789abcdef", Round: 1, Try: 1, Reviewed: w.base, From: w.base, PRFiles: 1, PRLines: 10,
 		FixedAt: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
@@ -225,6 +227,8 @@ func TestEditModes(t *testing.T) {
 		"edit-gitconfig":      {note: "changed the configuration"},
 		"plant-hook":          {note: "put hooks into its clone"},
 		"add-symlink":         {rule: "link"},
+		"symlink-escape":      {rule: "link"},
+		"add-gitlink":         {rule: "embedded-repository"},
 		"exec-bit":            {rule: "mode-change"},
 		"huge-file":           {rule: "too-large"},
 		"delete-all":          {rule: "protected-path"},
@@ -232,16 +236,21 @@ func TestEditModes(t *testing.T) {
 		"claim-fixed-nothing": {},
 		"counts-lie":          {},
 		"fix-forgets":         {},
-		"hang":                {note: "gave no valid answer"},
+		"hang-silent":         {note: "gave no valid answer"},
 		"unknown-ids":         {},
+		"exit-1":              {note: "gave no valid answer"},
+		"daemon":              {},
 	} {
 		for walls, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": sandbox.Wrap, "without walls": unconfined} {
+			if want.rule == "" && walls == "without walls" && mode != "write-outside" && want.note == "" {
+				continue // nothing is done that walls could matter for
+			}
 			t.Run(mode+" "+walls, func(t *testing.T) {
 				w := newWorld(t, plainFiles)
 				w.bench.Confine = confine
 				w.fake(mode)
 				order := w.order()
-				if mode == "hang" {
+				if mode == "hang-silent" {
 					ask := w.bench.Ask
 					w.bench.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer {
 						ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
@@ -292,12 +301,11 @@ func TestAttacks(t *testing.T) {
 		"another folder's attributes":    {"echo '* filter=x' >sub/.gitattributes", "gitattributes"},
 		"two names for one file":         {"echo x >A.TXT", "case-collision"},
 		"more than its pull request":     {"for i in $(seq 60); do mkdir -p d; seq 20 >d/$i.txt; done", "scope-brake"},
-		"a history of crafted objects":   {`git hash-object -w -t blob a.txt >/dev/null; t=$(printf '100644 .git\0%b' "$(git hash-object a.txt | sed 's/../\\x&/g')" | git hash-object -w -t tree --literally --stdin); git update-ref HEAD $(git commit-tree -p HEAD -m x $t)`, "malformed-object"},
+		"a history of crafted objects":   {`t=$(perl -e 'print "100644 .git\0", pack("H*", shift)' $(git hash-object a.txt) | git hash-object -w -t tree --literally --stdin); git update-ref HEAD $(git commit-tree -p HEAD -m x $t)`, "malformed-object"},
 		"a bundle of its own making":     {`echo 1 >a.txt; mkdir -p ../out 2>/dev/null && echo x >../out/fix.bundle; exit 1`, ""},
 		"the clone's git as a link":      {`mv .git /tmp/git; ln -s /tmp/git .git`, ""},
 		"a clone whose git is a pipe":    {`rm -rf .git; mkfifo .git`, ""},
 		"a HEAD that is a pipe":          {`rm .git/HEAD; mkfifo .git/HEAD`, ""},
-		"a clone it may not be read":     {`mkdir -p d/e; echo x >d/e/f; chmod 0 d/e d sub`, "anything"},
 		"an alternate object store":      {`echo /root/.git/objects >.git/objects/info/alternates`, ""},
 		"a configuration that runs much": {`for k in core.fsmonitor core.pager core.editor core.sshCommand uploadpack.packObjectsHook filter.x.clean diff.x.textconv gpg.program core.alternateRefsCommand; do git config $k "touch $PWD/pwned"; done; mkdir -p .git/hooks; for h in post-index-change reference-transaction pre-commit post-commit; do printf '#!/bin/sh\ntouch %s/pwned\n' "$PWD" >.git/hooks/$h; chmod +x .git/hooks/$h; done; rm -f pwned`, ""},
 	} {
@@ -308,10 +316,7 @@ func TestAttacks(t *testing.T) {
 			if work.Tip != "" {
 				t.Errorf("something may be pushed: %+v %v", work, w.content(w.base, work.Tip))
 			}
-			if os.Geteuid() != 0 && row.rule == "anything" && len(work.Refusals) == 0 {
-				t.Error("it was not refused")
-			}
-			if row.rule != "" && row.rule != "anything" && !slices.ContainsFunc(work.Refusals, func(r review.Refusal) bool { return r.Rule == row.rule }) {
+			if row.rule != "" && !slices.ContainsFunc(work.Refusals, func(r review.Refusal) bool { return r.Rule == row.rule }) {
 				t.Errorf("no refusal by %s: %+v, notes %q", row.rule, work.Refusals, work.Notes)
 			}
 			if row.rule == "" && len(work.Refusals) > 0 {
@@ -320,6 +325,27 @@ func TestAttacks(t *testing.T) {
 			w.left(w.bench.Scratch)
 		})
 	}
+}
+
+// The control of the attack by configuration: once git obeys it, its mark is seen.
+func TestConfigurationWouldLeaveAMark(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	w.script(`git config core.fsmonitor "touch $PWD/pwned; false"; git status >/dev/null`)
+	work := w.fix(w.order())
+	if _, ok := w.content(w.base, work.Tip)["pwned"]; !ok {
+		t.Errorf("no mark: %+v", work)
+	}
+}
+
+// A folder that its owner may not enter is no refuge: root reads it, for others it is refused; it is removed either way.
+func TestUnreadable(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	w.script(`mkdir -p d/e; echo x >d/e/f; chmod 0 d/e d`)
+	work := w.fix(w.order())
+	if root := os.Geteuid() == 0; root != (work.Tip != "") || !root && len(work.Refusals) == 0 {
+		t.Errorf("%+v", work)
+	}
+	w.left("")
 }
 
 // Operators open protected paths by glob.

@@ -60,6 +60,9 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 
 func (b *Bench) takeCommits(ctx context.Context, o Order, c *clone) ([]git.Taken, error) {
 	bundle := filepath.Join(c.out, "fix.bundle")
+	if err := c.gitThere(); err != nil {
+		return nil, err
+	}
 	if err := b.inClone(ctx, c, bundleScript, bundle, o.From); err != nil {
 		return nil, err
 	}
@@ -67,6 +70,17 @@ func (b *Bench) takeCommits(ctx context.Context, o Order, c *clone) ([]git.Taken
 		return nil, nil
 	}
 	return b.Repo.TakeBundle(ctx, bundle, o.From)
+}
+
+// gitThere sees that the clone's git is still a folder with plain files: git would wait at a pipe until its time is up.
+func (c *clone) gitThere() error {
+	for name, dir := range map[string]bool{".git": true, ".git/HEAD": false, ".git/config": false} {
+		info, err := os.Lstat(filepath.Join(c.tree, filepath.FromSlash(name)))
+		if err != nil || info.IsDir() != dir || !dir && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s of its clone is not what it was", name)
+		}
+	}
+	return nil
 }
 
 // message is a commit message of ours around a fixer's words.
