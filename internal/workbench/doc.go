@@ -9,6 +9,6 @@
 // only ever works in prloop's own repository. The work comes out as data, a bundle or a plain folder, and is checked there.
 // Nothing is pushed that one rule refuses.
 //
-// Every folder lies below [Bench.Scratch] and is gone when a call returns, however it ends; [Sweep] removes what a killed
-// process left.
+// Every folder lies below [Bench.Scratch] and is gone when a call returns, however it ends. What a killed process left goes
+// with its scratch folder.
 package workbench

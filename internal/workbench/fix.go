@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/review"
 )
 
@@ -56,6 +57,12 @@ func (b *Bench) fix(ctx context.Context, o Order) (work Work, err error) {
 		work.Notes = append(work.Notes, "the fixer gave no valid answer: what it changed was not looked at")
 		return work, nil
 	}
+	if now, err := os.Lstat(c.tree); err != nil || !os.SameFile(now, c.folder) {
+		// Possible only without walls, where another folder would be taken for it.
+		work.refuse(review.Refusal{Rule: pushpolicy.RuleLink, Detail: "the clone is not the folder it was"})
+		work.settle(o, nil, nil)
+		return work, nil
+	}
 	work.Notes = append(work.Notes, c.planted()...)
 	if err := c.restore(); err != nil {
 		return work, err
@@ -73,14 +80,17 @@ type clone struct {
 	dir, tree, out string
 	// aside are the paths that were moved aside, slash-separated.
 	aside []string
-	// config is the clone's configuration as prloop wrote it.
-	config os.FileInfo
+	// folder is tree, config the clone's configuration, as prloop made them.
+	folder, config os.FileInfo
 }
 
 func (b *Bench) clone(ctx context.Context, o Order, dir string) (*clone, error) {
 	c := &clone{dir: dir, tree: filepath.Join(dir, "tree"), out: filepath.Join(dir, "out")}
 	err := b.Repo.Clone(ctx, o.From, c.tree, Branch)
 	if err != nil {
+		return nil, err
+	}
+	if c.folder, err = os.Lstat(c.tree); err != nil {
 		return nil, err
 	}
 	if c.config, err = os.Lstat(filepath.Join(c.tree, ".git", "config")); err != nil {

@@ -306,6 +306,7 @@ func TestAttacks(t *testing.T) {
 		"the clone's git as a link":      {`mv .git /tmp/git; ln -s /tmp/git .git`, ""},
 		"a clone whose git is a pipe":    {`rm -rf .git; mkfifo .git`, ""},
 		"a HEAD that is a pipe":          {`rm .git/HEAD; mkfifo .git/HEAD`, ""},
+		"a tree deeper than any path":    {`t=$(git hash-object -w a.txt | xargs printf '100644 blob %s\tf\n' | git mktree); for i in $(seq 20); do t=$(printf '040000 tree %s\t%0250d\n' $t $i | git mktree); done; git update-ref HEAD $(git commit-tree -p HEAD -m x $t); rm -r a.txt b.txt sub`, "bad-name"},
 		"an alternate object store":      {`echo /root/.git/objects >.git/objects/info/alternates`, ""},
 		"a configuration that runs much": {`for k in core.fsmonitor core.pager core.editor core.sshCommand uploadpack.packObjectsHook filter.x.clean diff.x.textconv gpg.program core.alternateRefsCommand; do git config $k "touch $PWD/pwned"; done; mkdir -p .git/hooks; for h in post-index-change reference-transaction pre-commit post-commit; do printf '#!/bin/sh\ntouch %s/pwned\n' "$PWD" >.git/hooks/$h; chmod +x .git/hooks/$h; done; rm -f pwned`, ""},
 	} {
@@ -325,6 +326,31 @@ func TestAttacks(t *testing.T) {
 			w.left(w.bench.Scratch)
 		})
 	}
+}
+
+// Without walls a fixer can put another folder in the place of its clone.
+func TestCloneReplaced(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	w.bench.Confine = unconfined
+	w.script(`other=$(mktemp -d); cp -r . $other; echo 1 >$other/a.txt; cd ..; mv tree gone; ln -s $other tree`)
+	work := w.fix(w.order())
+	if work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != "link" {
+		t.Errorf("%+v", work)
+	}
+	w.left("")
+}
+
+// What a killed process left under the name of a try does not stand in its way.
+func TestFixAfterAKill(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	if err := os.MkdirAll(filepath.Join(w.bench.Scratch, "fix-1-1", "tree", ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.script("echo 1 >a.txt")
+	if work := w.fix(w.order()); work.Tip == "" {
+		t.Errorf("%+v", work)
+	}
+	w.left("")
 }
 
 // The control of the attack by configuration: once git obeys it, its mark is seen.

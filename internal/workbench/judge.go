@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,13 +19,13 @@ func (b *Bench) judge(ctx context.Context, o Order, taken []git.Taken, work *Wor
 	if err != nil {
 		return err
 	}
-	commits, err := b.Repo.Commits(ctx, o.Reviewed, last(made, o.From))
-	if err != nil {
-		return err
-	}
 	tip := last(made, o.From)
+	var commits []git.Taken
 	if tip != o.From {
-		if err := b.police(ctx, o, made, tip, work); err != nil {
+		if err := b.police(ctx, o, made, tip, work); err != nil && !work.refused(err) {
+			return err
+		}
+		if commits, err = b.Repo.Commits(ctx, o.Reviewed, tip); err != nil && !work.refused(err) {
 			return err
 		}
 	}
@@ -33,6 +34,22 @@ func (b *Bench) judge(ctx context.Context, o Order, taken []git.Taken, work *Wor
 	}
 	work.settle(o, made, commits)
 	return nil
+}
+
+// refused takes an error that is about the fixer's work, and not about prloop's, for a refusal.
+func (w *Work) refused(err error) bool {
+	take := (*git.TakeError)(nil)
+	switch {
+	case errors.As(err, &take):
+		w.refuse(take.Refusal())
+	case errors.Is(err, git.ErrMalformedTree):
+		w.refuse(review.Refusal{Rule: pushpolicy.RuleBadName, Detail: oneLine(err.Error())})
+	case errors.Is(err, git.ErrTooLarge):
+		w.refuse(review.Refusal{Rule: pushpolicy.RuleTooLarge, Detail: oneLine(err.Error())})
+	default:
+		return false
+	}
+	return true
 }
 
 // last is where the commits lead.

@@ -15,27 +15,6 @@ const (
 	verifyRoom = "verify-"
 )
 
-// Sweep removes what calls of a killed process left in a scratch folder (security T104). No bench may be at work there.
-func Sweep(scratch string) error {
-	entries, err := os.ReadDir(scratch)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("sweep the bench: %w", err)
-	}
-	var failed []error
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), fixRoom) || strings.HasPrefix(e.Name(), verifyRoom) {
-			failed = append(failed, remove(filepath.Join(scratch, e.Name())))
-		}
-	}
-	if err := errors.Join(failed...); err != nil {
-		return fmt.Errorf("sweep the bench: %w", err)
-	}
-	return nil
-}
-
 // room makes the private folder of one call, with folders in it. A star at the end of the name stands for what nobody has
 // yet; otherwise what an earlier call of that name left is removed.
 func (b *Bench) room(name string, folders ...string) (string, error) {

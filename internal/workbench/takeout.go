@@ -29,7 +29,7 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 		}
 		refused := (*git.TakeError)(nil)
 		if errors.As(err, &refused) && refused.Rule == git.TakeMalformed {
-			work.Refusals = append(work.Refusals, refused.Refusal())
+			work.refuse(refused.Refusal())
 			return nil, nil
 		}
 		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+oneLine(err.Error()))
@@ -43,11 +43,10 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 		tip = taken[len(taken)-1].Commit
 	}
 	tree, err := b.Repo.TakeTree(ctx, c.tree, tip)
-	if refused := (*git.TakeError)(nil); errors.As(err, &refused) {
-		work.Refusals = append(work.Refusals, refused.Refusal())
-		return taken, nil
-	}
 	if err != nil {
+		if work.refused(err) {
+			return taken, nil
+		}
 		return nil, err
 	}
 	said := ""
