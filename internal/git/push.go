@@ -110,6 +110,9 @@ func (r *Repository) pushCommand(o PushOptions) (command, error) {
 	if !IsOID(o.Old) || !IsOID(o.New) {
 		return c, fmt.Errorf("%q to %q: %w: not object ids", o.Old, o.New, ErrName)
 	}
+	if strings.Trim(o.Old, "0") == "" || strings.Trim(o.New, "0") == "" {
+		return c, fmt.Errorf("ref %q: %w: a branch is neither made nor deleted", o.Ref, ErrName)
+	}
 	c.args = []string{"--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + o.Ref + ":" + o.Old, "--end-of-options", o.URL, o.New + ":" + o.Ref}
 	return c, nil

@@ -53,7 +53,7 @@ func refusal(flag, summary, stderr string) (rule, reason string) {
 	if flag != "!" {
 		for _, d := range denials {
 			if strings.Contains(text, d.text) {
-				return d.rule, line(stderr, d.text)
+				return d.rule, line(stderr, d.text, "")
 			}
 		}
 		return "", ""
@@ -64,13 +64,13 @@ func refusal(flag, summary, stderr string) (rule, reason string) {
 	}
 	for _, known := range refusals {
 		if strings.Contains(text, known.text) {
-			return known.rule, line(stderr+"\n"+summary, known.text)
+			return known.rule, line(stderr, known.text, summary)
 		}
 	}
 	if strings.Contains(text, "hook declined") {
-		return RefusedHook, line(stderr+"\n"+summary, "")
+		return RefusedHook, line(stderr, "", summary)
 	}
-	return RefusedOther, line(summary, "")
+	return RefusedOther, printable(summary)
 }
 
 func raced(summary string) bool {
@@ -82,27 +82,35 @@ func raced(summary string) bool {
 	return false
 }
 
-// line is the first line that holds text (lower case), or the first line the server said, made printable.
-func line(said, text string) string {
+// line is the first line that holds text (lower case), else the first line the server said, else the last resort; made
+// printable.
+func line(said, text, otherwise string) string {
 	first := ""
 	for l := range strings.Lines(said) {
-		remote := strings.HasPrefix(l, "remote:")
-		l = strings.TrimSpace(strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
-				return ' '
-			}
-			return r
-		}, strings.ToValidUTF8(strings.TrimPrefix(l, "remote:"), "\ufffd")))
-		l = strings.TrimPrefix(l, "error: ")
-		if r := []rune(l); len(r) > 300 {
-			l = string(r[:299]) + "…"
+		clean := printable(strings.TrimPrefix(l, "remote:"))
+		if text != "" && strings.Contains(strings.ToLower(clean), text) {
+			return clean
 		}
-		if text != "" && strings.Contains(strings.ToLower(l), text) {
-			return l
-		}
-		if first == "" && l != "" && (remote || text == "") {
-			first = l
+		if first == "" && strings.HasPrefix(l, "remote:") {
+			first = clean
 		}
 	}
+	if first == "" {
+		return printable(otherwise)
+	}
 	return first
+}
+
+func printable(l string) string {
+	l = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(l, "\ufffd"))
+	l = strings.TrimPrefix(strings.TrimSpace(l), "error: ")
+	if r := []rune(l); len(r) > 300 {
+		l = string(r[:299]) + "…"
+	}
+	return l
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Signature is who a rewritten commit is by, and when. The same signature gives the same object ids (security K20).
@@ -53,12 +54,12 @@ func (r *Repository) rewrite(ctx context.Context, base string, commits []Taken, 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.checkTaken(ctx, commits); err != nil {
+		return nil, err
+	}
 	parent := base
 	done := make([]Rewritten, 0, len(commits))
 	for _, c := range commits {
-		if !IsOID(c.Tree) {
-			return nil, fmt.Errorf("tree %q: %w", c.Tree, ErrName)
-		}
 		if c.Tree != before {
 			if parent, err = r.commitTree(ctx, c, parent, sign); err != nil {
 				return nil, err
@@ -72,6 +73,30 @@ func (r *Repository) rewrite(ctx context.Context, base string, commits []Taken, 
 	}
 	_, err = r.git.run(ctx, command{name: "update-ref", at: r.place(), args: []string{"--end-of-options", sign.Keep, parent}})
 	return done, err
+}
+
+// checkTaken makes sure that the trees are there and that the messages can stand in a commit.
+func (r *Repository) checkTaken(ctx context.Context, commits []Taken) error {
+	names := make([]string, len(commits))
+	for i, c := range commits {
+		if !IsOID(c.Tree) {
+			return fmt.Errorf("tree %q: %w", c.Tree, ErrName)
+		}
+		if strings.IndexByte(c.Message, 0) >= 0 || !utf8.ValidString(c.Message) {
+			return fmt.Errorf("message of tree %s: %w: not plain text", c.Tree, ErrName)
+		}
+		names[i] = c.Tree + "^{tree}"
+	}
+	infos, err := r.check(ctx, names)
+	if err != nil {
+		return err
+	}
+	for i, in := range infos {
+		if in.oid != commits[i].Tree {
+			return fmt.Errorf("tree %s: %w", commits[i].Tree, ErrUnknownRevision)
+		}
+	}
+	return nil
 }
 
 // commitTree writes one commit object, every byte of it ours, and checks it as a fetched one would be.
