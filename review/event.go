@@ -5,7 +5,7 @@ import "time"
 // Event is one line of news about a run: from an agent's standard output (progress, usage, log) or from the loop itself
 // (state). Events feed the live view and the log; no decision is taken from them.
 type Event struct {
-	// Kind is progress, usage, log or state.
+	// Kind is one of the kinds below. Those of a child are progress, usage and log; the others are prloop's own.
 	Kind EventKind `json:"event"`
 	// Agent is the agent the event is about; empty for the run as a whole. Set by prloop, never taken from the child.
 	Agent string `json:"agent,omitempty"`
@@ -19,6 +19,17 @@ type Event struct {
 	State AgentState `json:"state,omitempty"`
 	// Usage is set for usage events: what was spent since the event before.
 	Usage *Usage `json:"usage,omitempty"`
+	// What follows is prloop's own and never on the wire, so that no child can tell of it.
+
+	// Round is set for round events: which one begins, from 1; Rounds is the most there can be, 0 when not known.
+	Round  int `json:"-"`
+	Rounds int `json:"-"`
+	// Head is a full object id: the commit a round begins with, a check runs on, or that was pushed.
+	Head string `json:"-"`
+	// Check is set for check events; its state is empty while the command runs.
+	Check *Check `json:"-"`
+	// Result is set for result events: how a round ended, with its fix.
+	Result *RoundResult `json:"-"`
 }
 
 // EventKind names the kinds of events (design 5).
@@ -30,6 +41,12 @@ const (
 	EventUsage    EventKind = "usage"
 	EventLog      EventKind = "log"
 	EventState    EventKind = "state"
+	// EventRound: a round begins. EventResult: it is over.
+	EventRound  EventKind = "round"
+	EventResult EventKind = "result"
+	// EventCheck: a verify command begins, or is over. EventPushed: the branch is at Head now.
+	EventCheck  EventKind = "check"
+	EventPushed EventKind = "pushed"
 )
 
 // AgentState is where an agent stands, for the live view and the receipt.

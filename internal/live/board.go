@@ -18,6 +18,13 @@ type board struct {
 	// news is the newest event of the run itself.
 	news   string
 	agents []*agent
+
+	round, rounds int
+	// head is the commit of the round, shortened.
+	head   string
+	past   []string // finished rounds, one line each
+	checks []*check
+	pushed string
 }
 
 // agent is one line of the board.
@@ -45,6 +52,7 @@ func (b *board) apply(e review.Event, now time.Time) {
 		if e.Message != "" {
 			b.news = line(e.Message)
 		}
+		b.turn(e)
 		return
 	}
 	a := b.agent(e.Agent)
@@ -77,6 +85,7 @@ func (a *agent) enter(s review.AgentState, at time.Time) {
 	a.state = s
 	switch s {
 	case review.AgentWaiting:
+		a.started, a.ended, a.last = time.Time{}, time.Time{}, "" // a new round; what was spent stays
 	case review.AgentRunning:
 		if a.started.IsZero() {
 			a.started = at
@@ -132,13 +141,19 @@ func (b *board) lines(width, height int, now time.Time, c palette) []string {
 	for _, a := range b.agents {
 		name = max(name, min(runewidth.StringWidth(line(a.name)), 24))
 	}
-	out := make([]string, 0, len(b.agents)+1)
+	out := b.course(width, c)
 	for _, a := range b.agents {
 		out = append(out, a.draw(width, name, now, c))
 	}
+	for _, k := range b.checks {
+		out = append(out, k.draw(width, now, c))
+	}
+	if b.pushed != "" {
+		out = append(out, c.paint("32", cut("+ pushed "+b.pushed, width)))
+	}
 	if len(out) >= height && height > 1 {
 		hidden := len(out) - height + 2
-		out = append(out[:len(out)-hidden], c.dim(fmt.Sprintf("  and %d more agents", hidden)))
+		out = append(out[:len(out)-hidden], c.dim(fmt.Sprintf("  and %d more", hidden)))
 	}
 	if b.news != "" && len(out) < height {
 		out = append(out, c.dim(cut("  "+b.news, width)))

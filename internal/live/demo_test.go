@@ -10,7 +10,7 @@ import (
 )
 
 // TestMain lets the test binary play a run on a real terminal: LIVE_DEMO=terminal, plain or actions. LIVE_PACE stretches
-// the time between events.
+// the time between events, LIVE_SCENE=mend plays two rounds with a fix.
 func TestMain(m *testing.M) {
 	kind := os.Getenv("LIVE_DEMO")
 	if kind == "" {
@@ -23,7 +23,11 @@ func TestMain(m *testing.M) {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
 	v := New(Options{Out: os.Stdout, IsTerminal: kind == "terminal", Actions: kind == "actions", Color: os.Getenv("NO_COLOR") == ""})
-	for _, e := range demoEvents() {
+	events, result := demoEvents(), demoResult()
+	if os.Getenv("LIVE_SCENE") == "mend" {
+		events, result = mendEvents(), mendResult()
+	}
+	for _, e := range events {
 		select {
 		case <-interrupted:
 			v.Close()
@@ -33,7 +37,7 @@ func TestMain(m *testing.M) {
 		}
 		v.Event(e)
 	}
-	v.Done(demoResult())
+	v.Done(result)
 	os.Exit(0)
 }
 
@@ -82,4 +86,58 @@ func demoResult() review.RunResult {
 		}},
 		Comments: []string{"https://github.com/acme/shop/pull/123#issuecomment-1"}, Artifacts: "~/.local/state/prloop/runs/20260124T000000.000Z_1a2b3c4d5e6f7a8b", Seconds: 63.4,
 	}
+}
+
+// mendEvents is a run of two rounds: review, fix, verify, push, review again. Between the lines an agent tries to tell of a
+// round of its own.
+func mendEvents() []review.Event {
+	n, usd := func(i int) *int { return &i }, func(f float64) *float64 { return &f }
+	state := func(agent string, s review.AgentState, message string) review.Event {
+		return review.Event{Kind: review.EventState, Agent: agent, State: s, Message: message}
+	}
+	verify := func(command string, s review.CheckState, seconds float64, exit int) review.Event {
+		return review.Event{Kind: review.EventCheck, Check: &review.Check{Command: command, State: s, Seconds: seconds, ExitCode: exit}}
+	}
+	first, second := "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c", "99aabbccddeeff0099aabbccddeeff0099aabbcc"
+	asked, approved := "request_changes", "approve"
+	return []review.Event{
+		{Kind: review.EventProgress, Message: "acme/shop#123"},
+		state("reviewer-1", review.AgentWaiting, ""), state("static", review.AgentWaiting, ""), state("pr-fix", review.AgentWaiting, ""),
+		{Kind: review.EventRound, Round: 1, Rounds: 3, Head: first},
+		state("reviewer-1", review.AgentRunning, ""), state("static", review.AgentRunning, ""),
+		{Kind: review.EventUsage, Agent: "reviewer-1", Usage: &review.Usage{InputTokens: n(18123), OutputTokens: n(902), CostUSD: usd(0.0149)}},
+		state("static", review.AgentComplete, ""), state("reviewer-1", review.AgentComplete, "2 findings"),
+		state("pr-fix", review.AgentRunning, ""),
+		{Kind: review.EventRound, Agent: "pr-fix", Round: 9, Message: "round 9: approved"},
+		{Kind: review.EventProgress, Agent: "pr-fix", Message: "edit_file src/cart.go"},
+		state("pr-fix", review.AgentComplete, ""),
+		verify("make lint", "", 0, 0), verify("make lint", review.CheckPassed, 3.2, 0),
+		verify("make test", "", 0, 0), verify("make test", review.CheckFailed, 21.4, 2),
+		state("pr-fix", review.AgentRunning, "once more, with the log"), state("pr-fix", review.AgentComplete, ""),
+		verify("make lint", "", 0, 0), verify("make lint", review.CheckPassed, 3.1, 0),
+		verify("make test", "", 0, 0), verify("make test", review.CheckPassed, 20.9, 0),
+		{Kind: review.EventPushed, Head: second},
+		{Kind: review.EventResult, Result: &review.RoundResult{Round: 1, Head: first, Consensus: &asked, Issues: review.Counts{P1: 1, P2: 1}, Fix: mended()}},
+		{Kind: review.EventRound, Round: 2, Rounds: 3, Head: second},
+		state("reviewer-1", review.AgentRunning, ""), state("static", review.AgentRunning, ""),
+		state("static", review.AgentComplete, ""), state("reviewer-1", review.AgentComplete, ""),
+		{Kind: review.EventResult, Result: &review.RoundResult{Round: 2, Head: second, Consensus: &approved}},
+	}
+}
+
+func mended() *review.FixOutcome {
+	return &review.FixOutcome{State: review.FixPushed, Head: "99aabbccddeeff0099aabbccddeeff0099aabbcc",
+		Result: &review.FixResult{FixedIssues: []review.FixedIssue{{FindingID: "A"}, {FindingID: "B"}}},
+		Agent:  review.AgentReceipt{Name: "pr-fix", Role: review.RoleFixer, State: review.AgentComplete, Seconds: 74.1}}
+}
+
+func mendResult() review.RunResult {
+	asked, approved := "request_changes", "approve"
+	r := demoResult()
+	r.Outcome, r.Reason, r.Issues, r.Distinct, r.Findings, r.Unverified = review.Converged, "No finding is P0, P1 or P2.", review.Counts{}, 0, nil, nil
+	r.Rounds = []review.RoundResult{
+		{Round: 1, Head: "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c", Consensus: &asked, Issues: review.Counts{P1: 1, P2: 1}, Distinct: 2, Fix: mended()},
+		{Round: 2, Head: "99aabbccddeeff0099aabbccddeeff0099aabbcc", Consensus: &approved},
+	}
+	return r
 }

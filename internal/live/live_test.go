@@ -47,14 +47,14 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func play(o Options) string {
+func play(o Options, events []review.Event, result review.RunResult) string {
 	var out bytes.Buffer
 	o.Out, o.now = &out, stepping()
 	v := New(o)
-	for _, e := range demoEvents() {
+	for _, e := range events {
 		v.Event(e)
 	}
-	v.Done(demoResult())
+	v.Done(result)
 	v.Event(review.Event{Kind: review.EventLog, Agent: "late", Message: "after the end"})
 	return out.String()
 }
@@ -62,8 +62,9 @@ func play(o Options) string {
 // Guards against control bytes, forged workflow commands and unstable output without a terminal.
 func TestPlainAndActions(t *testing.T) {
 	for name, o := range map[string]Options{"plain.txt": {Color: true}, "actions.txt": {Actions: true, IsTerminal: true}} {
-		got := play(o)
+		got := play(o, demoEvents(), demoResult())
 		golden(t, name, got)
+		golden(t, "mend-"+name, play(o, mendEvents(), mendResult()))
 		if strings.ContainsAny(got, "\x1b\r\x07") || strings.Contains(got, "\u202e") {
 			t.Errorf("%s holds control or hidden characters", name)
 		}
@@ -101,8 +102,43 @@ func TestBoard(t *testing.T) {
 	if len(lines) != 5 || !strings.HasPrefix(lines[1], "+ static") || !strings.Contains(lines[0], "8525t  $0.0049") {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
-	if got := b.lines(80, 3, now(), false); len(got) != 3 || !strings.Contains(got[1], "and 3 more agents") {
+	if got := b.lines(80, 3, now(), false); len(got) != 3 || !strings.Contains(got[1], "and 3 more") {
 		t.Errorf("a window of three lines shows\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Two rounds: what is over stands above, agents wait again, a check that ran before runs again, and no agent tells of rounds.
+func TestBoardRounds(t *testing.T) {
+	var b board
+	now := stepping()
+	show := func() string { return strings.Join(b.lines(100, 24, now(), false), "\n") }
+	events := mendEvents()
+	pushed := 0
+	for i, e := range events {
+		b.apply(e, now())
+		if e.Kind == review.EventPushed {
+			pushed = i
+			got := show()
+			for _, want := range []string{"round 1 of 3 at 1f2e3d4c5b", "+ pr-fix", "+ $ make lint  passed  3.1s", "+ $ make test  passed  20.9s", "+ pushed 99aabbccdd"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("want %q:\n%s", want, got)
+				}
+			}
+			if strings.Contains(got, "round 9 of") || strings.Count(got, "make test") != 1 {
+				t.Errorf("got\n%s", got)
+			}
+		}
+		if i == pushed+2 && pushed > 0 { // the second round began
+			got := show()
+			for _, want := range []string{"round 1  request_changes, 1 P1 1 P2, 2 fixed, pushed 99aabbccdd", "round 2 of 3 at 99aabbccdd", "reviewer-1  waiting "} {
+				if !strings.Contains(got, want) {
+					t.Errorf("want %q:\n%s", want, got)
+				}
+			}
+			if strings.Contains(got, "make test") || !strings.Contains(got, "19kt") {
+				t.Errorf("the checks of the round before are shown, or what was spent is forgotten:\n%s", got)
+			}
+		}
 	}
 }
 

@@ -16,6 +16,12 @@ func (b *board) plain(e review.Event) string {
 		who = line(e.Agent)
 	}
 	text := line(e.Message)
+	if told := b.told(e); told != "" {
+		if text != "" {
+			told += ": " + text
+		}
+		return b.stamped(e, who, told)
+	}
 	switch {
 	case e.Kind == review.EventUsage, e.Level == "debug":
 		return ""
@@ -39,6 +45,10 @@ func (b *board) plain(e review.Event) string {
 	case e.Level == "warn" || e.Level == "error":
 		text = e.Level + ": " + text
 	}
+	return b.stamped(e, who, text)
+}
+
+func (b *board) stamped(e review.Event, who, text string) string {
 	return cut(fmt.Sprintf("[%7.1fs] %s: %s", e.Time.Sub(b.start).Seconds(), who, text), plainColumns)
 }
 

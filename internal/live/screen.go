@@ -58,6 +58,9 @@ type model struct {
 	view          *View
 	screen        *screen
 	width, height int
+	// tall is the most lines a frame had. Bubble Tea leaves the top of a frame behind when the next one is shorter, so
+	// frames never get shorter.
+	tall int
 }
 
 // Init starts the clock.
@@ -80,6 +83,9 @@ func (m *model) View() tea.View {
 	m.view.mu.Lock()
 	defer m.view.mu.Unlock()
 	lines := m.view.board.lines(m.width-1, m.height-1, m.view.opts.now(), palette(m.view.opts.Color))
+	for m.tall = min(max(m.tall, len(lines)), max(m.height-1, 1)); len(lines) < m.tall; {
+		lines = append(lines, "")
+	}
 	view := tea.NewView(strings.Join(lines, "\n") + "\n")
 	view.Cursor = tea.NewCursor(0, len(lines)) // below the lines, so that an echoed ^C does not stand in one of them
 	return view

@@ -37,11 +37,15 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if r.Reason != "" {
 		b.WriteString(wrapped(line(r.Reason), width))
 	}
+	rounds(&b, r, width, c)
 	b.WriteString("\n  " + counts(r, c) + "\n")
 	table(&b, r, width, c)
 	b.WriteString("\n")
 	for _, a := range r.Receipt.Agents {
 		b.WriteString(receipt(a, width, c))
+	}
+	if f := lastFix(r); f != nil {
+		b.WriteString(receipt(f.Agent, width, c))
 	}
 	for _, url := range r.Comments {
 		fmt.Fprintf(&b, "  report     %s\n", line(url))
@@ -56,6 +60,21 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		lines[i] = uncommand(lines[i])
 	}
 	_, _ = io.WriteString(w, strings.Join(lines, "\n")) // a closed terminal must not change the run's outcome
+}
+
+// rounds lists how the run went, when there is more to tell than one review.
+func rounds(b *strings.Builder, r review.RunResult, width int, c palette) {
+	if len(r.Rounds) < 2 && (len(r.Rounds) == 0 || r.Rounds[0].Fix == nil) {
+		return
+	}
+	b.WriteString("\n")
+	for _, x := range r.Rounds {
+		b.WriteString("  " + cut(course(x), width-3) + "\n")
+		if x.Fix == nil || x.Fix.State == review.FixPushed || x.Fix.Reason == "" {
+			continue
+		}
+		b.WriteString("    " + c.dim(cut(line(sanitize.Redact(x.Fix.Reason)), width-5)) + "\n")
+	}
 }
 
 // counts is the line of the four priorities.
@@ -100,6 +119,9 @@ func table(b *strings.Builder, r review.RunResult, width int, c palette) {
 	if n := len(r.Unverified); n > 0 {
 		fmt.Fprintf(b, "  %d not counted: their evidence is false\n", n)
 	}
+	if n := len(r.Stuck); n > 0 {
+		fmt.Fprintf(b, "  %s\n", c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)))
+	}
 }
 
 func where(f review.Finding) string {
@@ -127,8 +149,11 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 	if a.Usage.OutputTokens != nil {
 		total = sum(total, *a.Usage.OutputTokens)
 	}
-	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8),
-		clock(time.Duration(a.Seconds*float64(time.Second))), findings(a.Findings))
+	did := findings(a.Findings)
+	if a.Role == review.RoleFixer {
+		did = "fixer"
+	}
+	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8), clock(seconds(a.Seconds)), did)
 	if total != nil {
 		text += ", " + tokens(total)
 	}
@@ -139,6 +164,16 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 		text += ": " + line(sanitize.Redact(a.Reason))
 	}
 	return "  " + c.state(a.State, cut(text, width-3)) + "\n"
+}
+
+// lastFix is the newest fix of a run, whose agent stands in no review's receipt.
+func lastFix(r review.RunResult) *review.FixOutcome {
+	for i := len(r.Rounds) - 1; i >= 0; i-- {
+		if f := r.Rounds[i].Fix; f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 func findings(n int) string {

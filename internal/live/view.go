@@ -85,8 +85,14 @@ func (v *View) Event(e review.Event) {
 		}
 		return
 	case actions:
-		if first {
+		begins := e.Kind == review.EventRound && e.Agent == ""
+		switch {
+		case first && begins:
+			fmt.Fprintf(v.opts.Out, "::group::prloop round %d\n", e.Round)
+		case first:
 			fmt.Fprintln(v.opts.Out, "::group::prloop")
+		case begins:
+			fmt.Fprintf(v.opts.Out, "::endgroup::\n::group::prloop round %d\n", e.Round)
 		}
 	}
 	if text := v.board.plain(e); text != "" {

@@ -2,24 +2,18 @@ package report
 
 import "github.com/prloop/prloop/review"
 
-// FixState is what became of a fixer's work in one round (design 3.6).
-type FixState string
+// FixState is what became of a fixer's work in one round.
+type FixState = review.FixState
 
 // The states.
 const (
-	FixPushed FixState = "pushed"
-	// FixPatch: prloop may not push to the branch, so that the fix is handed over as edits (decision 21).
-	FixPatch FixState = "patch"
-	// FixRefused: the push policy forbids it (security 3, "Push policy").
-	FixRefused FixState = "refused"
-	// FixVerifyFailed: the verify commands do not pass on it.
-	FixVerifyFailed FixState = "verify-failed"
-	// FixUnchanged: the fixer changed nothing.
-	FixUnchanged FixState = "unchanged"
-	// FixSuperseded: the branch moved while the fix was made (security T94).
-	FixSuperseded FixState = "superseded"
-	// FixFailed: the fixer gave no usable answer, or the fix could not be taken out or pushed.
-	FixFailed FixState = "failed"
+	FixPushed       = review.FixPushed
+	FixPatch        = review.FixPatch // handed over as edits (decision 21)
+	FixRefused      = review.FixRefused
+	FixVerifyFailed = review.FixVerifyFailed
+	FixUnchanged    = review.FixUnchanged
+	FixSuperseded   = review.FixSuperseded
+	FixFailed       = review.FixFailed
 )
 
 // FixData is what one fix report shows. Free text has been made safe by the caller, as in Data.
@@ -51,8 +45,9 @@ type FixData struct {
 	Refusals []review.Refusal
 	// Tests name the tests that the fix deletes, skips or weakens, one line each.
 	Tests []string
-	// Patch is the fix as edits to the files at Base, for the state patch; see Edits. PatchLeft is how many more edits
-	// there are than are shown, PatchFile the name of the whole patch among the run's artifacts.
+	// Patch is the fix as edits to the files at Base, shown for the state patch; see Edits. PatchLeft is how many more
+	// edits there are than are shown. PatchFile is the name of the whole patch among the run's artifacts, shown whenever
+	// nothing was pushed.
 	Patch     []Edit
 	PatchLeft int
 	PatchFile string

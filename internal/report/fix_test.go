@@ -114,6 +114,7 @@ func fixSamples() map[string]FixData {
 		"fix-unchanged": with(FixUnchanged, func(d *FixData) { d.Fixed, d.Commits, d.Checks, d.Files, d.Lines = nil, nil, nil, 0, 0 }),
 		"fix-superseded": with(FixSuperseded, func(d *FixData) {
 			d.NewerHead, d.Outcome, d.Reason = otherID, review.Superseded, "Somebody pushed while the fix was made."
+			d.Patch, d.PatchFile = Edits(samplePatch), "round-1/fix.patch"
 		}),
 		"fix-failed": with(FixFailed, func(d *FixData) {
 			d.Fixed, d.Commits, d.Checks = nil, nil, nil

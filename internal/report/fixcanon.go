@@ -45,7 +45,10 @@ func CanonicalFix(d FixData) FixData {
 	if c.State == FixPatch {
 		var left int
 		c.Patch, left = edits(d.Patch)
-		c.PatchLeft, c.PatchFile = max(d.PatchLeft, 0)+left, fileName(d.PatchFile)
+		c.PatchLeft = max(d.PatchLeft, 0) + left
+	}
+	if c.State != FixPushed {
+		c.PatchFile = fileName(d.PatchFile)
 	}
 	return c
 }
