@@ -3,12 +3,32 @@ package acp
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
 
 func TestDesk(t *testing.T) {
-	dir := t.TempDir()
+	t.Run("a short path", func(t *testing.T) { testDesk(t, t.TempDir()) })
+	t.Run("a path no socket can have", func(t *testing.T) {
+		if runtime.GOOS != "linux" {
+			t.Skip("only Linux names a socket by its open folder")
+		}
+		dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		testDesk(t, dir)
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("left behind %v", left)
+		}
+	})
+}
+
+func testDesk(t *testing.T, dir string) {
+	t.Helper()
 	d, err := openDesk(t.Context(), dir, func(doc []byte) error {
 		if string(doc) != `{"a":1}` {
 			return errors.New("a is not 1")

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	api "github.com/coder/acp-go-sdk"
-
-	"github.com/prloop/prloop/internal/proc"
 )
 
 // furnished is an agent ready to be started.
@@ -129,19 +127,4 @@ func plain(s string) string { return strings.ReplaceAll(s, "\x00", "") }
 func quoted(s string) string {
 	b, _ := json.Marshal(s) // a string always encodes
 	return string(b[1 : len(b)-1])
-}
-
-// Installed reports where a preset's program is, by prloop's own PATH, and what it needs that is missing. The path is empty
-// when the program itself is.
-func (p Preset) Installed() (path string, missing []string) {
-	path, err := proc.LookPath(p.Command)
-	if err != nil {
-		missing = append(missing, p.Command)
-	}
-	for _, need := range p.Needs {
-		if _, err := proc.LookPath(need); err != nil {
-			missing = append(missing, need)
-		}
-	}
-	return path, missing
 }

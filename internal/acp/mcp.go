@@ -120,7 +120,12 @@ func lend(server *mcp.Server, box Toolbox) {
 func submit(ctx context.Context, socket, token string, document json.RawMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, submitWithin)
 	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	at, err := addressOf(socket)
+	if err != nil {
+		return fmt.Errorf("reach prloop: %w", err)
+	}
+	defer at.release()
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", at.name)
 	if err != nil {
 		return fmt.Errorf("reach prloop: %w", err)
 	}

@@ -3,8 +3,10 @@ package acp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +46,9 @@ var errTooManyRequests = errors.New("it asked prloop too often")
 // launch starts the process. The context ends the conversation; the process itself is ended by close.
 func launch(ctx context.Context, spec Spec, place furnished, d *desk, emit func(review.Event)) (*session, error) {
 	path, err := proc.LookPath(place.command)
+	if err != nil && spec.Preset.Package != "" {
+		err = fmt.Errorf("%w (it comes with the npm package %s)", err, strings.TrimSuffix(spec.Preset.Package, "@"+spec.Preset.Tried()))
+	}
 	if err != nil {
 		return nil, err
 	}

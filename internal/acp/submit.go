@@ -18,8 +18,10 @@ import (
 // token may submit; the newest valid document counts.
 type desk struct {
 	listener net.Listener
-	folder   string // of its own, when the agent's is too long for a socket's path
-	token    string
+	socket   string
+	// address is how the socket is spoken of, released when nobody does any more.
+	address address
+	token   string
 	// check returns why a document is refused, in words for the model.
 	check func([]byte) error
 
@@ -48,28 +50,22 @@ const (
 	maxSubmission = 8 << 20 // bytes
 	maxSubmits    = 100     // documents of one question
 	submitWithin  = 10 * time.Second
-	// maxSocketPath is what every system's socket address can hold.
-	maxSocketPath = 100
 )
 
 func openDesk(ctx context.Context, dir string, check func([]byte) error) (*desk, error) {
 	d := &desk{token: rand.Text(), check: check, got: make(chan struct{}), slots: make(chan struct{}, 4)}
-	path := filepath.Join(dir, "submit.sock")
-	if len(path) > maxSocketPath {
-		folder, err := os.MkdirTemp("", "prloop-acp-")
-		if err != nil {
-			return nil, fmt.Errorf("make the socket for results: %w", err)
-		}
-		d.folder, path = folder, filepath.Join(folder, "s")
+	d.socket = filepath.Join(dir, "submit.sock")
+	var err error
+	if d.address, err = addressOf(d.socket); err != nil {
+		return nil, fmt.Errorf("make the socket for results: %w", err)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	d.listener, err = (&net.ListenConfig{}).Listen(ctx, "unix", d.address.name)
 	if err != nil {
 		d.close()
 		return nil, fmt.Errorf("make the socket for results: %w", err)
 	}
-	d.listener = l
 	// The agent may run as another user; what keeps others out is the folder, and the token.
-	if err := os.Chmod(path, 0o666); err != nil {
+	if err := os.Chmod(d.socket, 0o666); err != nil {
 		d.close()
 		return nil, fmt.Errorf("make the socket for results: %w", err)
 	}
@@ -77,16 +73,14 @@ func openDesk(ctx context.Context, dir string, check func([]byte) error) (*desk,
 	return d, nil
 }
 
-func (d *desk) path() string { return d.listener.Addr().String() }
+func (d *desk) path() string { return d.socket }
 
 func (d *desk) close() {
 	if d.listener != nil {
 		d.listener.Close()
 		d.serving.Wait()
 	}
-	if d.folder != "" {
-		os.RemoveAll(d.folder)
-	}
+	d.address.release()
 }
 
 func (d *desk) serve() {
