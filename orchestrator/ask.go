@@ -122,6 +122,9 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 		Repo: req.Target.Repo, BaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
 		Title: snap.PR.Title, Body: snap.PR.Body, Prompt: plan.Prompt, Limits: req.Limits, Settings: map[string]string{},
 	}
+	if plan.Limits != nil {
+		t.Limits = *plan.Limits
+	}
 	for k, v := range plan.Settings {
 		t.Settings[k] = v
 	}

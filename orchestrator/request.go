@@ -93,6 +93,8 @@ type AgentPlan struct {
 	Timeout  time.Duration     `json:"timeoutNs,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`
 	Prompt   string            `json:"prompt,omitempty"`
+	// Limits replace the request's for this agent; nil means those. What the brief may hold is the same for all.
+	Limits *review.Limits `json:"limits,omitempty"`
 }
 
 const (

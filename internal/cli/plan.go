@@ -74,6 +74,9 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 			p.Model = s.Model
 		}
 		p.Settings["preset"], p.Settings["model"] = a.Preset, p.Model
+		if limits := s.ACPLimits; role != review.RoleFixer {
+			p.Limits = &limits
+		}
 	case kindCommand:
 		p.Path = a.Path
 		// A path with a slash means a file beside the person, not one in the child's empty working directory.

@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/prloop/prloop/review"
+)
 
 // Upstream is one more endpoint that serves models, beside BaseURL.
 type Upstream struct {
@@ -109,4 +113,21 @@ func (r *resolver) models() {
 		}
 	}
 	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
+	r.settings.ACPLimits = r.acpLimits()
+}
+
+// acpLimits leave a foreign agent the room it needs: each call of a tool is a call of the model, and its start alone takes
+// seconds. A bound somebody chose holds for it as for all.
+func (r *resolver) acpLimits() review.Limits {
+	l := r.settings.Limits
+	room := func(key string, set func()) {
+		if r.origins[key].layer == LayerDefault {
+			set()
+		}
+	}
+	room("limits.max_llm_calls", func() { l.LLMCalls = 40 })
+	room("limits.max_tool_calls", func() { l.ToolCalls = 100 })
+	room("limits.max_wall_time_seconds", func() { l.WallTimeSeconds = 600 })
+	room("limits.max_cost_usd", func() { l.CostUSD = 1 })
+	return l
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/review"
 )
 
 const modelsFile = `upstreams:
@@ -39,6 +41,27 @@ func TestSeveralUpstreamsAndBudgets(t *testing.T) {
 	s, err = Resolve(Input{Operator: operator("limits: {max_cost_usd: 0.5}")})
 	if err != nil || !s.CostChosen {
 		t.Errorf("a bound that was written down was chosen, whatever its value: %v", err)
+	}
+}
+
+// A foreign agent calls its model once for each tool: two calls are no review. What somebody chose holds for it too.
+func TestACPAgentsHaveRoom(t *testing.T) {
+	for _, row := range []struct {
+		file                       string
+		calls, tools, seconds, out int
+		usd                        float64
+	}{
+		{"{}", 40, 100, 600, 15, 1},
+		{"limits: {max_llm_calls: 2, max_output_issues: 3}", 2, 100, 600, 3, 1},
+		{"limits: {max_tool_calls: 0, max_wall_time_seconds: 60, max_cost_usd: 0.5}", 40, 0, 60, 15, 0.5},
+	} {
+		s, err := Resolve(Input{Operator: operator(row.file)})
+		if l := s.ACPLimits; err != nil || l.LLMCalls != row.calls || l.ToolCalls != row.tools || l.WallTimeSeconds != row.seconds || l.Findings != row.out || l.CostUSD != row.usd {
+			t.Errorf("%s: %+v %v", row.file, l, err)
+		}
+		if row.file == "{}" && s.Limits != review.DefaultLimits() {
+			t.Errorf("%s: the limits of others are %+v", row.file, s.Limits)
+		}
 	}
 }
 
