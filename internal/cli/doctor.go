@@ -36,20 +36,16 @@ func doctorCommand(p *Proc) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at what prloop needs, and say what to do about what is missing",
-		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder and the isolation of agents.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
+		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, and the\nACP agents that are installed.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
 		Args:  args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
 			worst := 0
 			for _, check := range []func(context.Context) checkup{p.checkGit, p.checkGitHub, p.checkConfig, p.checkModel, p.checkState, p.checkIsolation} {
-				r := check(ctx)
-				fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.state, r.what, sanitize.Terminal(sanitize.Redact(r.note)))
-				if r.next != "" {
-					fmt.Fprintf(p.Stdout, "%-8s %-10s try: %s\n", "", "", sanitize.Terminal(r.next))
-				}
-				if r.state == stateBroken {
-					worst = exitFailed
-				}
+				worst = max(worst, p.tell(check(ctx)))
+			}
+			for _, r := range p.checkAgents(ctx) {
+				worst = max(worst, p.tell(r))
 			}
 			if worst != 0 {
 				return exitStatus(worst)
@@ -57,6 +53,18 @@ func doctorCommand(p *Proc) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// tell prints a checkup and gives the exit status it asks for.
+func (p *Proc) tell(r checkup) int {
+	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.state, r.what, sanitize.Terminal(sanitize.Redact(r.note)))
+	if r.next != "" {
+		fmt.Fprintf(p.Stdout, "%-8s %-10s try: %s\n", "", "", sanitize.Terminal(r.next))
+	}
+	if r.state == stateBroken {
+		return exitFailed
+	}
+	return 0
 }
 
 // diagnosed is a checkup that ended in an error.
