@@ -130,12 +130,8 @@ func (s *session) planFix(ctx context.Context, o runOptions, settings config.Set
 		return nil, "Nobody fixes: a fixer needs full containment, and this machine gives less (see `prloop doctor`).", nil
 	}
 	if !settings.Fix.UntrustedAuthors {
-		may, err := s.mayWrite(ctx, pr.Repo, pr.Author.Login)
-		if err != nil {
-			return nil, "", err
-		}
-		if !may {
-			return nil, "Nobody fixes: the author may not write to the repository, and `fix.untrusted_authors` is not set.", nil
+		if why, err := s.mayFix(ctx, pr); why != "" || err != nil {
+			return nil, why, err
 		}
 	}
 	plan := &orchestrator.FixPlan{

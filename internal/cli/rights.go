@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/review"
 )
 
@@ -14,6 +16,21 @@ var writers = []string{"admin", "maintain", "write"}
 func (s *session) mayWrite(ctx context.Context, repo review.Repo, login string) (bool, error) {
 	p, err := s.github.Permission(ctx, repo, login)
 	return slices.Contains(writers, p), err
+}
+
+// mayFix says why a pull request of this author is not to be fixed; empty when it is. A credential that may not ask who may
+// write may not push either.
+func (s *session) mayFix(ctx context.Context, pr review.PullRequest) (string, error) {
+	may, err := s.mayWrite(ctx, pr.Repo, pr.Author.Login)
+	switch {
+	case errors.Is(err, github.ErrForbidden), errors.Is(err, github.ErrNotFound):
+		return "Nobody fixes: whether the author may write to the repository cannot be seen with this credential, and `fix.untrusted_authors` is not set.", nil
+	case err != nil:
+		return "", err
+	case !may:
+		return "Nobody fixes: the author may not write to the repository, and `fix.untrusted_authors` is not set.", nil
+	}
+	return "", nil
 }
 
 // mayPush says why prloop may not push to a pull request's branch; empty when it may.

@@ -3,7 +3,7 @@
 here=$(dirname "$0")
 cat >"$here/strict.in.$$"
 if grep -q 'len(shelves) == 0' "$here/strict.in.$$"; then
-	sed -e 's/picky/strict/' "$here/clean.json"
+	sed -e 's/picky/strict/' "$here/fine.json"
 else
 	sed -e 's/picky/strict/' "$here/picky.json"
 fi
