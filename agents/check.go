@@ -13,6 +13,32 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// FixTrial runs one sample of a fixer: it makes a clone of SampleTree, calls ask once with the folder, and says what is wrong
+// with what is in the folder then.
+type FixTrial func(ctx context.Context, task review.Task, ask func(dir string) Answer) []Problem
+
+// CheckFixer is Check for a fixer, which is judged by its work too. Spec.Dir is set for each sample.
+func CheckFixer(ctx context.Context, spec Spec, trial FixTrial) []Problem {
+	spec.Role = review.RoleFixer
+	return check(ctx, spec, func(spec Spec, s sample) []Problem {
+		var a *attempt
+		found := trial(ctx, s.task, func(dir string) Answer {
+			spec.Dir = dir
+			a = try(ctx, spec, s.task, spec.Timeout, func(review.Event) {})
+			answer := Answer{Receipt: newReceipt(spec, s.task)}
+			answer.conclude(spec, s.task, []*attempt{a})
+			return answer
+		})
+		for i := range found {
+			found[i].Sample = s.name
+		}
+		if a == nil {
+			return found
+		}
+		return append(a.problems(s.name), found...)
+	})
+}
+
 // Problem is one departure of a program from the contract.
 type Problem struct {
 	// Sample is the request that showed it: normal, empty, large or repair.
@@ -38,6 +64,12 @@ const defaultCheckTimeout = time.Minute
 // shows: the ordinary request comes first, and what goes wrong there goes wrong everywhere. A program passes when no
 // Problem is left that is not a Warning. Spec.Timeout bounds each sample; 0 means a minute.
 func Check(ctx context.Context, spec Spec) []Problem {
+	return check(ctx, spec, func(spec Spec, s sample) []Problem {
+		return try(ctx, spec, s.task, spec.Timeout, func(review.Event) {}).problems(s.name)
+	})
+}
+
+func check(ctx context.Context, spec Spec, one func(Spec, sample) []Problem) []Problem {
 	if spec.Name == "" {
 		spec.Name = "checked"
 	}
@@ -50,14 +82,13 @@ func Check(ctx context.Context, spec Spec) []Problem {
 	var all []Problem
 	seen := map[string]bool{}
 	for _, s := range samples(spec) {
-		a := try(ctx, spec, s.task, spec.Timeout, func(review.Event) {})
-		for _, p := range a.problems(s.name) {
+		for _, p := range one(spec, s) {
 			if !seen[p.Reason] {
 				seen[p.Reason] = true
 				all = append(all, p)
 			}
 		}
-		if slices.ContainsFunc(all, func(p Problem) bool { return !p.Warning }) {
+		if ctx.Err() != nil || slices.ContainsFunc(all, func(p Problem) bool { return !p.Warning }) {
 			break
 		}
 	}

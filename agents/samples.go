@@ -13,7 +13,8 @@ type sample struct {
 	task review.Task
 }
 
-// samples are an ordinary request, one with nothing in it, one larger than any pipe's buffer, and a repair turn.
+// samples are an ordinary request, one with nothing in it, one larger than any pipe's buffer, and a repair turn; for a fixer
+// also one after its work was refused.
 func samples(spec Spec) []sample {
 	normal := sampleTask(spec)
 	empty := normal
@@ -25,6 +26,13 @@ func samples(spec Spec) []sample {
 	large := normal
 	large.Brief = sampleBrief("var filler = `" + strings.Repeat("a line of a large change that stands for nothing\n+", 40_000) + "`")
 	repair := normal
+	if spec.Role == review.RoleFixer {
+		again := normal
+		again.Setback = &review.Setback{Try: 1, Refusals: []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "it is in a top-level dot folder"}}}
+		repair.Repair = &review.Repair{Error: "decode fix-result: neither fixed nor rejected: BUG-001",
+			Answer: `{"agent":"checked","prNumber":7,"summary":{"fixed":0,"rejected":0,"deferred":0},"fixedIssues":[],"rejectedIssues":[],"commits":[]}`}
+		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"again", again}, {"repair", repair}}
+	}
 	repair.Repair = &review.Repair{Error: "decode reviewer-result: findings/0/priority: value must be one of 'P0', 'P1', 'P2', 'P3'",
 		Answer: `{"agent":"checked","prNumber":7,"conclusion":"approve","findings":[{"id":"A-1","priority":"high"}]}`}
 	return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
@@ -36,7 +44,7 @@ func sampleTask(spec Spec) review.Task {
 		Repo:    review.Repo{Host: "github.com", Owner: "octo", Name: "sample"},
 		BaseSHA: strings.Repeat("1", 40), HeadSHA: strings.Repeat("2", 40),
 		Title: "Read the limit from the request", Body: "Lets callers say how many rows they want.",
-		Brief: sampleBrief("limit, _ := strconv.Atoi(r.URL.Query().Get(\"limit\"))"), Limits: review.DefaultLimits(),
+		Brief: sampleBrief(sampleAdded), Limits: review.DefaultLimits(),
 		Settings: map[string]string{"threshold": "5"},
 	}
 	switch spec.Role {
@@ -50,9 +58,22 @@ func sampleTask(spec Spec) review.Task {
 		line := 12
 		t.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "BUG-001", Priority: review.P1, Category: review.CategoryBug,
 			File: "rows.go", Line: &line, Title: "Error of Atoi is dropped", Description: "A limit that is no number reads as 0.", Suggestion: "Answer 400.",
-			Source: review.Source{Type: "agent", Name: "reviewer-1"}}}}
+			Evidence: sampleAdded,
+			Source:   review.Source{Type: "agent", Name: "reviewer-1"}}}}
 	}
 	return t
+}
+
+// sampleAdded is the line the sample's pull request adds.
+const sampleAdded = "limit, _ := strconv.Atoi(r.URL.Query().Get(\"limit\"))"
+
+// SampleTree is the repository that the samples speak of: its files before and after the pull request.
+func SampleTree() (base, head map[string]string) {
+	before, after := "package rows\n\nimport (\n\t\"net/http\"\n\t\"strconv\"\n)\n\nvar _ = strconv.Itoa\n\n"+
+		"func rows(w http.ResponseWriter, r *http.Request) {\n\tdb := open()\n", "\tlist(w, db)\n}\n"
+	readme := "# Rows\n\nLists rows.\n"
+	return map[string]string{"rows.go": before + after, "README.md": readme},
+		map[string]string{"rows.go": before + "\t" + sampleAdded + "\n" + after, "README.md": readme}
 }
 
 func sampleBrief(added string) review.Brief {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,20 +90,30 @@ func agentCheckCommand(p *Proc) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check CMD [ARGS...]",
 		Short: "Tell whether a program is a valid agent",
-		Long:  "Runs CMD with sample requests (docs/agents.md) and lists every departure from the contract.\nExit status 0 when there is none, 1 otherwise.",
-		Args:  args(cobra.MinimumNArgs(1)),
+		Long: "Runs CMD with sample requests (docs/agents.md) and lists every departure from the contract. A fixer works in clones of a\n" +
+			"sample repository, and its work is held against the push policy. Exit status 0 when there is no fault, 1 otherwise.",
+		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
 			r := review.Role(role)
-			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer {
-				return usage("--role reviewer or --role comments-analyzer", "there is no role %q to check", role)
+			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer && r != review.RoleFixer {
+				return usage("--role reviewer, --role comments-analyzer or --role pr-fix", "there is no role %q to check", role)
 			}
 			path, err := proc.LookPath(a[0])
 			if err != nil {
 				return usage("check the path; a program in this folder is ./NAME", "%w", err)
 			}
-			problems := agents.Check(c.Context(), agents.Spec{
-				Name: "checked", Role: r, Kind: kindCommand, Path: path, Args: a[1:], Env: proc.BaseEnv(), Dir: p.Dir, Timeout: limit,
-			})
+			if path, err = filepath.Abs(path); err != nil {
+				return err
+			}
+			spec := agents.Spec{Name: "checked", Role: r, Kind: kindCommand, Path: path, Args: a[1:], Env: proc.BaseEnv(), Dir: p.Dir, Timeout: limit}
+			var problems []agents.Problem
+			if r == review.RoleFixer {
+				if problems, err = p.checkFixer(c.Context(), spec); err != nil {
+					return err
+				}
+			} else {
+				problems = agents.Check(c.Context(), spec)
+			}
 			failed := 0
 			for _, pr := range problems {
 				word := "fault"
@@ -116,7 +127,7 @@ func agentCheckCommand(p *Proc) *cobra.Command {
 			if failed > 0 {
 				return hinted{
 					err:  fmt.Errorf("%s is not a valid %s: %s", a[0], r, plural(failed, "fault", "faults")),
-					next: "docs/agents.md tells the contract; prloop schema reviewer-result prints the shape", status: exitFailed,
+					next: "docs/agents.md tells the contract; prloop schema " + shapeOf(r) + " prints the shape", status: exitFailed,
 				}
 			}
 			fmt.Fprintf(p.Stdout, "%s is a valid %s\n", a[0], r)
@@ -124,7 +135,18 @@ func agentCheckCommand(p *Proc) *cobra.Command {
 		},
 	}
 	c.Flags().SetInterspersed(false)
-	c.Flags().StringVar(&role, "role", string(review.RoleReviewer), "`ROLE`: reviewer or comments-analyzer")
+	c.Flags().StringVar(&role, "role", string(review.RoleReviewer), "`ROLE`: reviewer, comments-analyzer or pr-fix")
 	c.Flags().DurationVar(&limit, "timeout", 30*time.Second, "`TIME` for each request")
 	return c
+}
+
+// shapeOf is the schema of what a role answers.
+func shapeOf(r review.Role) string {
+	switch r {
+	case review.RoleCommentsAnalyzer:
+		return "comments-result"
+	case review.RoleFixer:
+		return "fix-result"
+	}
+	return "reviewer-result"
 }
