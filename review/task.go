@@ -54,7 +54,8 @@ type Task struct {
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// Workspace names the folders a builtin agent's tools read (review agent spec, tools). Nothing in them is written.
+// Workspace names the folders a builtin agent's tools read (review agent spec, tools). Nothing in them is written, but by a
+// fixer, whose Tree is a private clone of its own (design 3.6).
 type Workspace struct {
 	// Tree is an absolute path: an export of the head tree with links written as text.
 	Tree string `json:"tree"`
