@@ -18,6 +18,7 @@ var heavy = map[string]string{
 	"github.com/alecthomas/chroma":         "reads 250 lexers and 60 styles; reports are shown by internal/markdown",
 	"github.com/charmbracelet/glamour":     "pulls chroma; reports are shown by internal/markdown",
 	"github.com/cli/go-gh/v2/pkg/markdown": "pulls glamour and with it chroma; reports are shown by internal/markdown",
+	"go.opentelemetry.io/otel/exporters":   "links gRPC and protobuf: 15 MB and 20 modules; internal/otlp speaks OTLP's JSON",
 	"github.com/tiktoken-go/tokenizer":     "carries vocabularies of megabytes; tokens are estimated by repocontext.Estimate",
 }
 

@@ -46,6 +46,8 @@ type session struct {
 	// cassette is settled before the loop is built, and so is the run whose words it leaves out.
 	cassette gateway.Cassette
 	run      string
+	// telemetry is nil unless the operator wants it.
+	telemetry *telemetry
 }
 
 // openSession opens the record of runs.
@@ -168,6 +170,10 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	if err != nil {
 		return nil, err
 	}
+	if err := s.watch(req); err != nil {
+		return nil, err
+	}
+	emit = s.telemetry.news(emit)
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, which plays the builtin agents: %w", err)
@@ -185,14 +191,14 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	}
 	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
 	s.cassette.Words = func() []string { return []string{fenceOf(key)(s.run)} }
-	secrets := modelSecrets(settings)
+	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
 	if needsModel(agents) {
 		if ask.gateway, err = s.openGateway(ctx, settings, target, !walls.on && hasACP(agents), emit); err != nil {
 			return nil, err
 		}
 	}
 	l := &orchestrator.Loop{
-		History: h, Briefer: briefer{h.repo}, Agents: ask, Record: recorder{s.store, s.folder}, Emit: emit,
+		History: h, Briefer: briefer{h.repo}, Agents: ask, Record: s.telemetry.record(recorder{s.store, s.folder}), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) },
 	}
@@ -224,7 +230,7 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, tar
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
 	o.TCP = tcp
-	o.Cassette = s.cassette
+	o.Cassette, o.Observe = s.cassette, s.telemetry.observer()
 	if len(s.private) > 0 && len(s.private) <= gatewayFolderLimit {
 		o.Dir = s.private
 	}
