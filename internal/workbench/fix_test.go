@@ -109,6 +109,7 @@ var plainFiles = map[string]string{"a.txt": "one\ntwo\n", "b.txt": "b\n", ".giti
 
 // A good fixer, with commits, without, and with both: the right commits, the same ids each time, the answer's ids mapped.
 func TestGoodFixers(t *testing.T) {
+	shared := newWorld(t, plainFiles)
 	for name, row := range map[string]struct {
 		script   string
 		messages []string
@@ -137,7 +138,7 @@ Thanks @octocat"`, []string{"fix: a", "fix: b, closes no. 3 (skip ci)"}, 0, map[
 			[]string{"fix: what the answer says"}, 0, map[string]string{"a.txt": "1\n", "c.txt": "c\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plainFiles)
+			w := shared.in(t)
 			w.script(row.script)
 			work := w.fix(w.order())
 			if work.Tip == "" || len(work.Refusals) > 0 {
@@ -220,6 +221,7 @@ func TestFixGoesOn(t *testing.T) {
 // Everything a fixer of fakeagent does to its clone is inert: no tip, the rule named, nothing left (issue of edit modes,
 // security T08, T20-T24).
 func TestEditModes(t *testing.T) {
+	shared := newWorld(t, plainFiles)
 	for mode, want := range map[string]struct {
 		rule, note string
 	}{
@@ -246,7 +248,7 @@ func TestEditModes(t *testing.T) {
 				continue // nothing is done that walls could matter for
 			}
 			t.Run(mode+" "+walls, func(t *testing.T) {
-				w := newWorld(t, plainFiles)
+				w := shared.in(t)
 				w.bench.Confine = confine
 				w.fake(mode)
 				order := w.order()
@@ -286,6 +288,7 @@ func TestEditModes(t *testing.T) {
 
 // What else a fixer can do to get something out or past (security 5.2): inert, by its rule.
 func TestAttacks(t *testing.T) {
+	shared := newWorld(t, plainFiles)
 	for name, row := range map[string]struct{ script, rule string }{
 		"a link to a file outside":       {"ln -s /etc/passwd c.txt", "link"},
 		"a committed link":               {"ln -s /etc/passwd c.txt; git -c core.symlinks=true add -A; git commit -qm c", "link"},
@@ -311,7 +314,7 @@ func TestAttacks(t *testing.T) {
 		"a configuration that runs much": {`for k in core.fsmonitor core.pager core.editor core.sshCommand uploadpack.packObjectsHook filter.x.clean diff.x.textconv gpg.program core.alternateRefsCommand; do git config $k "touch $PWD/pwned"; done; mkdir -p .git/hooks; for h in post-index-change reference-transaction pre-commit post-commit; do printf '#!/bin/sh\ntouch %s/pwned\n' "$PWD" >.git/hooks/$h; chmod +x .git/hooks/$h; done; rm -f pwned`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plainFiles)
+			w := shared.in(t)
 			w.script(row.script)
 			work := w.fix(w.order())
 			if work.Tip != "" {
@@ -389,6 +392,7 @@ func TestAllow(t *testing.T) {
 // the fixer commits all it sees (security T03).
 func TestAside(t *testing.T) {
 	files := map[string]string{"a.txt": "a\n", "CLAUDE.md": "rules\n", "sub/.claude/settings.json": "{}\n", "sub/.claude/hooks/x": "x\n", "sub/claude.md": "nested\n"}
+	shared := newWorld(t, files)
 	look := `test ! -e CLAUDE.md; test ! -e sub/.claude; grep -q rules moved-aside-CLAUDE.md; test -e sub/moved-aside-.claude/hooks/x; test -z "$(git status --porcelain)"; `
 	for name, row := range map[string]struct {
 		script string
@@ -401,7 +405,7 @@ func TestAside(t *testing.T) {
 		"it writes its own":         {"echo 1 >a.txt; echo mine >CLAUDE.md", "protected-path"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, files)
+			w := shared.in(t)
 			w.script(look + row.script)
 			order := w.order()
 			order.Aside = []string{".claude", "CLAUDE.md"}

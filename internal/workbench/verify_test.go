@@ -56,8 +56,7 @@ func TestVerify(t *testing.T) {
 		"says on its own that 125 is fine": {`echo "prloop: set up sandbox: no" >&2; exit 125`, review.CheckFailed, 125, "prloop: set up sandbox: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := *w
-			w.T = t
+			w := w.in(t)
 			got := w.one(row.command)
 			if got.State != row.state || got.ExitCode != row.exit || !strings.Contains(got.Log, row.log) || row.log == "" && got.Log != "" {
 				t.Errorf("%+v", got)
@@ -131,14 +130,14 @@ func TestVerifyEndsWhatHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a": "a\n"})
 			w.bench.Confine = confine
-			w.bench.Verifying.Timeout = 700 * time.Millisecond
+			w.bench.Verifying.Timeout = 4 * time.Second
 			word := "sleeper" + rand.Text()
 			hang := "trap '' TERM; setsid sh -c 'sleep 300 # " + word + "' & sh -c 'sleep 300 # " + word + "' & echo started; wait"
 			checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{hang, "true"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := checks[0]; got.State != review.CheckTimeout || got.Log != "started\nprloop: ended after 700ms: out of time\n" || got.Seconds > 20 {
+			if got := checks[0]; got.State != review.CheckTimeout || got.Log != "started\nprloop: ended after 4s: out of time\n" || got.Seconds > 60 {
 				t.Errorf("%+v", got)
 			}
 			if checks[1].State != review.CheckPassed {

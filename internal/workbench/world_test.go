@@ -52,6 +52,12 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	return w
 }
 
+// in is the same world for a subtest, with a bench of its own over the same repository and scratch folder.
+func (w *world) in(t *testing.T) *world {
+	bench := *w.bench
+	return &world{T: t, bench: &bench, origin: w.origin, base: w.base}
+}
+
 func (w *world) git(dir string, args ...string) string {
 	w.Helper()
 	cmd := exec.Command("git", args...)
