@@ -35,6 +35,26 @@ func TestEvalIdentityNamesSplitAndBaselines(t *testing.T) {
 	}
 }
 
+func TestEvalStuckPrintsEverySetting(t *testing.T) {
+	status, out, said := prloopEval(t, "stuck", "--turns", "2", "bench")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	for _, want := range []string{eval.Split, "NEW ONES BLAMED", eval.StuckMapped, eval.StuckSeveral, eval.StuckUnmapped, eval.StuckWords, eval.StuckIDs, "Goal on the held-back half"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not printed:\n%s", want, out)
+		}
+	}
+	status, out, _ = prloopEval(t, "stuck", "--turns", "2", "--json", "bench")
+	var r eval.StuckReport
+	if err := json.Unmarshal([]byte(out), &r); status != 0 || err != nil || len(r.Rows) != 5 || r.Turns == 0 {
+		t.Errorf("status %d, %v: %s", status, err, out)
+	}
+	if status, _, _ := prloopEval(t, "stuck", "--turns", "0", "bench"); status != 2 {
+		t.Errorf("no turns: status %d", status)
+	}
+}
+
 func TestEvalAgreementPrintsTheQuartets(t *testing.T) {
 	status, out, said := prloopEval(t, "agreement", "--sets", "3", "--seed", "5", "bench")
 	if status != 0 {
