@@ -68,6 +68,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return Heard{}, err
 	}
+	if err := asking.Hit(); err != nil {
+		return Heard{}, err
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
 	answer := l.Agents.Ask(limited, plan, task, l.heardLive)
@@ -111,7 +114,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		return Heard{}, err
 	}
 	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: heard.Answer.Receipt.State, Message: heard.Answer.Receipt.Reason})
-	return heard, nil
+	return heard, oneAnswered.Hit()
 }
 
 // task is what one agent is told. The brief is the same for all; reviewers see the open threads, the comments analyzer

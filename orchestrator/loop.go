@@ -93,7 +93,13 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		}
 	}
 	p.spent += slowest(in.Heard)
+	if err := allAnswered.Hit(); err != nil {
+		return none, false, err
+	}
 	judged := Judge(in)
+	if err := decided.Hit(); err != nil {
+		return none, false, err
+	}
 	p.tracked, p.past, p.before = judged.Tracked, judged.Result.Rounds, p.head
 	if !req.Target.Local() && !req.DryRun {
 		l.say("posting the report")

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,6 +157,9 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
 			work = FixWork{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: errWallTime.Error(), OutOf: "wall time"}}}
 		}
+		if err := rewritten.Hit(); err != nil {
+			return FixWork{}, err
+		}
 		work.Answer.Receipt.Name, work.Answer.Receipt.Role, work.Answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 		if err := j.guard(ctx, work); err != nil {
 			return FixWork{}, err
@@ -197,6 +201,9 @@ func (j *fixing) verify(ctx context.Context, step, commit, reviewed string) ([]r
 	}
 	checks, err := doJSON(ctx, j.steps, step, func(ctx context.Context) ([]review.Check, error) {
 		j.loop.say("verifying " + short(commit) + ": " + strings.Join(plan.Verify, ", "))
+		if err := verifying.Hit(); err != nil {
+			return nil, err
+		}
 		checks, err := j.loop.Bench.Verify(ctx, commit, plan.Verify)
 		if err != nil || !plan.Detected || len(failing(checks)) == 0 {
 			return checks, err
@@ -233,12 +240,20 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 	pr := j.judged.Inputs.Snapshot.PR
 	pushed, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: push", j.round), func(ctx context.Context) (Pushed, error) {
 		j.loop.say("pushing " + short(j.tip) + " to " + pr.HeadRef)
-		got, err := j.loop.Bench.Push(ctx, pr, fix.Base, j.tip)
+		if err := beforePush.Hit(); err != nil {
+			return Pushed{}, err
+		}
+		writing, done := finishing(ctx)
+		got, err := j.loop.Bench.Push(writing, pr, fix.Base, j.tip)
+		done()
 		if err != nil || !got.Done {
 			return got, err
 		}
-		return got, j.seen(ctx, pr, fix.Base)
+		return got, errors.Join(afterPush.Hit(), j.seen(ctx, pr, fix.Base))
 	})
+	if err == nil {
+		err = pushRecord.Hit()
+	}
 	switch {
 	case err != nil:
 		return fix, fmt.Errorf("push the fix of round %d: %w", j.round, err)

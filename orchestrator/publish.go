@@ -58,6 +58,11 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) 
 		return nil, "", fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)
 	}
 	for i, text := range texts {
+		if i > 0 {
+			if err := betweenPart.Hit(); err != nil {
+				return urls, "", err
+			}
+		}
 		p := Posting{Nonce: nonce, Run: req.Run, Round: s.round, Op: s.op, Part: i + 1, Parts: len(texts), PR: s.pr, Body: text}
 		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post %s part %d", s.round, s.op, p.Part), func(ctx context.Context) (posted, error) {
 			return l.post(ctx, p)
@@ -114,19 +119,34 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 		if err := l.Outbox.Sending(ctx, stored); err != nil {
 			return posted{}, err
 		}
-		url, err := l.Poster.Post(ctx, p.PR, stored.Body)
+		// What was begun is finished even when the process was told to stop (security T100).
+		writing, done := finishing(ctx)
+		url, err := l.Poster.Post(writing, p.PR, stored.Body)
+		done()
 		if err == nil {
-			return posted{URL: url}, l.Outbox.Acked(ctx, stored, url)
+			return posted{URL: url}, l.Outbox.Acked(context.WithoutCancel(ctx), stored, url)
 		}
 		var r refused
 		if errors.As(err, &r) && r.Refused() { // certainly not there: a resumed run may send it at once
-			return posted{}, errors.Join(err, l.Outbox.Absent(ctx, stored))
+			return posted{}, errors.Join(err, l.Outbox.Absent(context.WithoutCancel(ctx), stored))
 		}
 		if try == postTries || ctx.Err() != nil {
 			return posted{}, err
 		}
 		maybeSent = now
 	}
+}
+
+// drainTime is how long one write may take once the process was told to stop (security T100).
+const drainTime = 15 * time.Second
+
+// finishing is a context for one write: it outlives ctx by drainTime.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	writing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(drainTime, func() { cancel(context.Cause(ctx)) })
+	})
+	return writing, func() { stop(); cancel(nil) }
 }
 
 // reconcile finds out whether a comment that may have been posted exists: it waits until GitHub cannot finish the call

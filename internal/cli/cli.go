@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
@@ -57,10 +58,22 @@ func (p Proc) env(key string) string {
 	return ""
 }
 
+// draining is where a kill has to be survived (security 6.1, K29).
+var draining = failpoint.New("drain: begun")
+
 // Main runs one command and returns the process's exit status.
 func Main(p Proc) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first signal drains: what is being written is finished, agents are ended, the run can be resumed (security T100).
+	// A second one is not waited for.
+	context.AfterFunc(ctx, func() {
+		stop()
+		_ = draining.Hit()
+	})
+	if err := p.armFailpoint(); err != nil {
+		return fail(p.Stderr, err)
+	}
 	root := newRoot(&p)
 	args := p.Args
 	if p.Name != "prloop" {

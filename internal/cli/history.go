@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -14,6 +15,9 @@ import (
 
 // fileLimitBytes is the largest file that is read whole, for evidence and context.
 const fileLimitBytes = 2 << 20
+
+// fetching is where a kill has to be survived (security 6.1, K05).
+var fetching = failpoint.New("git: fetching")
 
 // history lends the loop prloop's own repository of one target.
 type history struct {
@@ -30,6 +34,9 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 			return orchestrator.Range{}, err
 		}
 		return orchestrator.Range{Base: l.Base, MergeBase: l.MergeBase, Head: l.Head}, nil
+	}
+	if err := fetching.Hit(); err != nil {
+		return orchestrator.Range{}, err
 	}
 	opts := h.fetch
 	head, base := fmt.Sprintf("refs/pull/%d/head", pr.Number), "refs/heads/"+pr.BaseRef

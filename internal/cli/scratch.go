@@ -8,12 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/prloop/prloop/internal/failpoint"
 )
 
 // scratchName is where private folders of runs stand in the state folder: exports, homes of children, sockets, the file a
 // comment is posted from. Each is locked by the process that made it, so that what a killed one left can be told from what
 // is in use, and goes when the next run begins (security T104).
 const scratchName = "scratch"
+
+// cleaning is where a kill has to be survived (security 6.1, K28).
+var cleaning = failpoint.New("cleanup: half done")
 
 // scratch makes the private folder of this process, once, and removes what dead ones left.
 func (s *session) scratch() (string, error) {
@@ -42,6 +47,10 @@ func (s *session) scratch() (string, error) {
 	}
 	s.private = dir
 	s.onClose(func() {
+		if err := cleaning.Hit(); err != nil {
+			s.log.Warn("a scratch folder is left to the next run", "err", err)
+			return
+		}
 		if err := removeTree(dir); err != nil {
 			s.log.Warn("a scratch folder could not be removed", "err", err)
 		}

@@ -300,7 +300,7 @@ func (s *session) execute(ctx context.Context, run string, req *orchestrator.Req
 		}
 		result, err := loop.Run(ctx, durable{steps}, req)
 		if err != nil {
-			return nil, err
+			return nil, engine.Halt(err) // it could not go on here and now: that is no end of a run
 		}
 		return json.Marshal(result)
 	}})

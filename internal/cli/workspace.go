@@ -10,8 +10,12 @@ import (
 	"sync"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/review"
 )
+
+// workspaceMade is where a kill has to be survived (security 6.1, K06).
+var workspaceMade = failpoint.New("workspace: made")
 
 // trees are exports of heads that tools read, each made once a run by whoever asks first: every round has a head of its own.
 type trees struct {
@@ -38,7 +42,7 @@ func (t *trees) get(head, dir string, export func(dir string) error) (string, er
 		t.made[head] = one
 	}
 	t.mu.Unlock()
-	one.once.Do(func() { one.err = export(one.dir) })
+	one.once.Do(func() { one.err = errors.Join(export(one.dir), workspaceMade.Hit()) })
 	if one.err != nil {
 		return "", fmt.Errorf("export the tree under review: %w", one.err)
 	}

@@ -1,0 +1,17 @@
+package orchestrator
+
+import "github.com/prloop/prloop/internal/failpoint"
+
+// Where a kill has to be survived (security 6.1; K07 to K10, K17 and K20 to K24).
+var (
+	asking      = failpoint.New("reviewers: asking")
+	oneAnswered = failpoint.New("reviewers: one answered")
+	allAnswered = failpoint.New("reviewers: all answered")
+	decided     = failpoint.New("consensus: decided")
+	betweenPart = failpoint.New("report: between parts")
+	rewritten   = failpoint.New("fix: rewritten")
+	beforePush  = failpoint.New("push: before")
+	afterPush   = failpoint.New("push: after")
+	pushRecord  = failpoint.New("push: recorded")
+	verifying   = failpoint.New("verify: running")
+)
