@@ -53,7 +53,7 @@ func (p *page) gist(d FixData) []string {
 	score := fmt.Sprintf("%d of %s fixed", len(d.Fixed), count(d.asked(), "finding"))
 	size := fmt.Sprintf("%s, %s, %s", count(len(d.Commits), "commit"), count(d.Files, "file"), count(d.Lines, "line"))
 	none := "**Nothing was pushed:** "
-	out := []string{""}
+	var out []string
 	switch d.State {
 	case FixPushed:
 		out = []string{"**Pushed:** " + score + " in " + p.links.commit(d.Head) + " (" + size + ")."}
