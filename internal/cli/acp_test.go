@@ -48,11 +48,9 @@ func use(tool string, arguments any) fakemodel.Answer {
 	return fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{{Name: tool, Arguments: string(data)}}}
 }
 
-// TestOpenCodeReviewsAPullRequest runs prloop with the real OpenCode as its reviewer: posted by the real gh, confined, its
-// model behind the gateway. The pull request brings configuration for it, which it must not obey and may read.
-func TestOpenCodeReviewsAPullRequest(t *testing.T) {
-	t.Parallel()
-	f := forgetest.Start(t)
+// stocked is a pull request that divides by zero and brings configuration for OpenCode.
+func stocked(t *testing.T, f *forge.Forge) *forge.PullRequest {
+	t.Helper()
 	head := t.TempDir()
 	if err := os.CopyFS(head, os.DirFS(filepath.Join("testdata", "share", "head"))); err != nil {
 		t.Fatal(err)
@@ -60,79 +58,110 @@ func TestOpenCodeReviewsAPullRequest(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(head, ".opencode", "plugin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(head, ".opencode", "plugin", "x.js"), []byte(`throw new Error("canary: the pull request's plugin was loaded")`))
+	write(t, filepath.Join(head, ".opencode", "plugin", "x.js"), []byte(`throw new Error("canary: the plugin was loaded")`))
 	repo, err := f.AddRepo("acme", "widgets")
 	if err != nil {
 		t.Fatal(err)
 	}
 	repo.SetPermission("octocat", forge.Write)
+	repo.SetPermission("contributor", forge.Write)
 	p, err := f.Open(forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Title: "Count the stock", Author: "contributor",
 		Base: os.DirFS(filepath.Join("testdata", "share", "base")), Head: os.DirFS(head)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []map[string]any
-	if err := json.Unmarshal(must(os.ReadFile(filepath.Join("testdata", "share", "picky.json"))), &struct {
-		Findings *[]map[string]any `json:"findings"`
-	}{&found}); err != nil || len(found) == 0 {
-		t.Fatal(err, found)
-	}
-	var result map[string]any
-	if err := json.Unmarshal(envelope(found), &result); err != nil {
-		t.Fatal(err)
-	}
-	m, err := fakemodel.Start(fakemodel.Script{Rules: answers("You review code. You change nothing.",
-		use("bash", map[string]string{"command": "id", "description": "x"}),
-		use("prloop_read_file", map[string]string{"path": "stock.go"}),
-		use("prloop_read_file", map[string]string{"path": "moved-aside-.opencode/plugin/x.js"}),
-		use("prloop_submit_result", result),
+	return p
+}
+
+// TestOpenCodeWorksAPullRequest runs prloop with the real OpenCode as reviewer and as fixer, from "opened" to "approved":
+// posted by the real gh, pushed by the real git, confined, its model behind the gateway. The pull request brings configuration for
+// it, which it must not obey and may read.
+func TestOpenCodeWorksAPullRequest(t *testing.T) {
+	t.Parallel()
+	const reviews, mends = "You review code. You change nothing.", "You mend code. You run nothing."
+	f := forgetest.Start(t)
+	p := stocked(t, f)
+	before := p.HeadSHA()
+	found := finding("stock.go", 15, "return Count(shelves) / len(shelves)")
+	m, err := fakemodel.Start(fakemodel.Script{Rules: slices.Concat(
+		answers(reviews,
+			use("bash", map[string]string{"command": "id", "description": "x"}),
+			use("prloop_read_file", map[string]string{"path": "stock.go"}),
+			use("prloop_read_file", map[string]string{"path": "moved-aside-.opencode/plugin/x.js"}),
+			use("prloop_submit_result", envelope(found)),
+			fakemodel.Answer{Text: "Done."},
+			use("prloop_submit_result", envelope(nil))),
+		answers(mends,
+			use("bash", map[string]string{"command": "touch by-shell", "description": "x"}),
+			use("read", map[string]string{"filePath": "stock.go"}),
+			use("edit", map[string]string{"filePath": "stock.go", "oldString": "\treturn Count(shelves) / len(shelves)",
+				"newString": "\tif len(shelves) == 0 {\n\t\treturn 0\n\t}\n\treturn Count(shelves) / len(shelves)"}),
+			use("prloop_submit_result", map[string]any{"agent": "x", "prNumber": 7, "summary": map[string]int{"fixed": 1, "rejected": 0, "deferred": 0}, "commits": []any{},
+				"fixedIssues":    []any{map[string]string{"findingId": "BUG-001", "commitSha": "", "description": "Mean answers 0 for an empty list."}},
+				"rejectedIssues": []any{}})),
 	), Default: &fakemodel.Answer{Text: "Done."}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	env, home := acpEnv(t, f, m, "reviewers:\n  - {name: real, use: acp, preset: opencode}\ncomments_analyzer: {use: static}\nfixer: none\n")
+	env, home := acpEnv(t, f, m, `reviewers:
+  - {name: real, use: acp, preset: opencode}
+comments_analyzer: {use: static}
+fixer: {use: acp, preset: opencode}
+verify: ["grep -q 'len(shelves) == 0' stock.go", "test ! -e by-shell", "test -f .opencode/plugin/x.js"]
+`)
 	got := start(t, env, home, "prloop", "run", "7", "-R", "acme/widgets", "--json")
 	var r review.RunResult
 	if err := json.Unmarshal(got.stdout, &r); err != nil {
 		t.Fatalf("exit %d: %v\n%s", got.status, err, got.stderr)
 	}
-	if got.status != 3 || r.Issues.P1 != 1 || r.Consensus == nil || *r.Consensus != string(review.RequestChanges) {
+	if got.status != 0 || r.Outcome != review.Converged || r.Consensus == nil || *r.Consensus != string(review.Approve) {
 		t.Errorf("exit %d, %s (%s), %+v\n%s", got.status, r.Outcome, r.Reason, r.Issues, got.stderr)
 	}
-	i := slices.IndexFunc(r.Receipt.Agents, func(a review.AgentReceipt) bool { return a.Name == "real" })
-	if i < 0 {
-		t.Fatalf("%+v", r.Receipt.Agents)
-	}
-	a := r.Receipt.Agents[i]
-	if a.State != review.AgentComplete || a.Kind != "acp" || a.Usage.LLMCalls < 4 || a.Usage.InputTokens == nil || a.FilesGiven == 0 {
-		t.Errorf("%+v", a)
+	for _, a := range r.Receipt.Agents {
+		if a.Kind == "acp" && (a.State != review.AgentComplete || a.Usage.LLMCalls == 0 || a.Usage.InputTokens == nil || a.FilesGiven == 0) {
+			t.Errorf("%+v", a)
+		}
 	}
 	comments := p.Comments()
-	if len(comments) != 1 || !strings.HasPrefix(comments[0].Body, markerLine+"\n") || !strings.Contains(comments[0].Body, "real") ||
-		!strings.Contains(comments[0].Body, "Isolation: tier 1") || !strings.Contains(comments[0].Body, found[0]["title"].(string)) {
-		t.Errorf("%d comments: %+v", len(comments), comments)
+	if len(comments) != 3 {
+		t.Fatalf("%d comments: %+v\n%s", len(comments), comments, got.stderr)
 	}
-	read := map[string]bool{}
-	for _, q := range m.Requests() {
-		for _, part := range []string{"func ", "canary: the pull request's plugin was loaded"} {
-			for _, message := range q.Messages {
-				read[part] = read[part] || message.Role == "tool" && strings.Contains(message.Text, part)
+	for i, parts := range [][]string{
+		{markerLine + "\n", "`real`", "Isolation: tier 1", "This line is wrong"},
+		{markerLine + "\n", "Mean answers 0 for an empty list", "len(shelves) == 0"},
+		{markerLine + "\n", "approve"},
+	} {
+		for _, part := range parts {
+			if !strings.Contains(comments[i].Body, part) {
+				t.Errorf("comment %d does not say %q:\n%s", i+1, part, comments[i].Body)
 			}
+		}
+	}
+	if p.HeadSHA() == before {
+		t.Error("nothing was pushed")
+	}
+	checkACPModel(t, m)
+}
+
+// checkACPModel holds what the model was told and offered.
+func checkACPModel(t *testing.T, m *fakemodel.Server) {
+	t.Helper()
+	heard := map[string]bool{"package stock": false, "canary: the plugin was loaded": false}
+	for _, q := range m.Requests() {
+		for part := range heard {
+			heard[part] = heard[part] || slices.ContainsFunc(q.Messages, func(m fakemodel.Message) bool { return m.Role == "tool" && strings.Contains(m.Text, part) })
 		}
 		if slices.Contains(q.Tools, "bash") {
 			t.Error("the model is offered a shell")
 		}
 	}
-	if len(read) != 2 || !read["func "] || len(m.Faults()) > 0 {
-		t.Errorf("the reviewer read %v; the model finds fault with %q", read, m.Faults())
+	for part, was := range heard {
+		if !was {
+			t.Errorf("the reviewer never read %q", part)
+		}
 	}
-	t.Logf("%.1f s, %d calls to the model, %s", a.Seconds, a.Usage.LLMCalls, r.Receipt.Isolation)
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
+	if faults := m.Faults(); len(faults) > 0 {
+		t.Errorf("the model finds fault with %q", faults)
 	}
-	return v
 }
