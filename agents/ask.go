@@ -40,12 +40,12 @@ func Ask(ctx context.Context, spec Spec, task review.Task, emit func(review.Even
 		if !a.repairable() || len(tries) == maxAttempts || ctx.Err() != nil || time.Until(deadline) <= 0 {
 			break
 		}
-		task.Repair = &review.Repair{Error: a.invalid.Error(), Answer: head(a.frame.text.Bytes())}
+		task.Repair = &review.Repair{Error: a.invalid.Error(), Answer: head(a.frame.text.head(maxQuoted))}
 	}
 	last := tries[len(tries)-1]
 	answer.Receipt.Attempts = len(tries)
 	answer.Log = []byte(log(last.result.StderrTail))
-	answer.Raw = last.frame.text.Bytes()[:min(last.frame.text.Len(), maxRaw)]
+	answer.Raw = last.frame.text.head(maxRaw)
 	if len(tries) > 1 {
 		answer.note("first answer refused: " + visible(tries[0].invalid.Error(), 300))
 	}
@@ -109,7 +109,7 @@ func salvage(role review.Role, tries []*attempt) (best []review.Finding, notes [
 		keep = wire.SalvageComments
 	}
 	for _, t := range tries {
-		if kept, n := keep(t.frame.text.Bytes()); len(kept) > 0 && len(kept) >= len(best) {
+		if kept, n := keep(t.frame.text.all()); len(kept) > 0 && len(kept) >= len(best) {
 			best, notes = kept, n
 		}
 	}

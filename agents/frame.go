@@ -13,7 +13,7 @@ type framer struct {
 	// event is given every event line.
 	event func(line []byte)
 
-	text   bytes.Buffer // everything but events, for salvage and for the record
+	text   spool // everything but events, for salvage and for the record
 	open   *block
 	blocks []block // the first two are kept, of the others only the number counts
 	more   int
@@ -22,12 +22,16 @@ type framer struct {
 	stray  bool   // END_JSON without BEGIN_JSON
 }
 
-// block is one candidate for the envelope.
+// block is one candidate for the envelope: a part of the framer's text, which an answer of 8 MB must not fill twice.
 type block struct {
-	dress dress
-	text  bytes.Buffer
-	depth depth
+	dress      dress
+	start, end int
+	depth      depth
 }
+
+// maxLoose is how much is kept of text that belongs to no candidate, in bytes: enough to say what was written. A flood of
+// it must not cost memory (security T84).
+const maxLoose = 1 << 20
 
 type dress string
 
@@ -42,6 +46,7 @@ var (
 	beginJSON  = []byte("BEGIN_JSON")
 	endJSON    = []byte("END_JSON")
 	fence      = []byte("```")
+	lineEnd    = []byte("\n")
 	eventStart = regexp.MustCompile(`^\{\s*"event"\s*:`)
 )
 
@@ -52,62 +57,68 @@ func (f *framer) line(line []byte) {
 		f.event(trimmed)
 		return
 	}
-	f.text.Write(line)
-	f.text.WriteByte('\n')
+	at := f.text.Len()
+	if at < maxLoose || f.open != nil && f.open.dress != quoted || f.open == nil && opens(trimmed) {
+		_, _ = f.text.Write(line)
+		_, _ = f.text.Write(lineEnd)
+	}
 	if f.open != nil {
-		f.within(line, trimmed)
+		f.within(at, line, trimmed)
 		return
 	}
 	switch {
 	case len(trimmed) == 0:
 	case bytes.HasPrefix(trimmed, beginJSON):
-		f.open = &block{dress: marked}
-		if rest := trimmed[len(beginJSON):]; len(rest) > 0 {
-			f.within(rest, rest)
+		rest := bytes.Index(line, beginJSON) + len(beginJSON)
+		f.open = &block{dress: marked, start: at + rest}
+		if tail := line[rest:]; len(bytes.TrimSpace(tail)) > 0 {
+			f.within(at+rest, tail, bytes.TrimSpace(tail))
 		}
 	case bytes.Equal(trimmed, endJSON):
 		f.stray = true
 	case bytes.HasPrefix(trimmed, fence):
-		f.open = &block{dress: quoted}
+		f.open = &block{dress: quoted, start: f.text.Len()}
 		if tag := bytes.ToLower(trimmed[len(fence):]); len(tag) == 0 || string(tag) == "json" {
 			f.open.dress = fenced
 		}
 	case startsDocument(trimmed):
-		f.open = &block{dress: bare}
-		f.within(line, trimmed)
+		f.open = &block{dress: bare, start: at}
+		f.within(at, line, trimmed)
 	default:
 		f.say(trimmed)
 	}
 }
 
-// within takes one line inside an open block.
-func (f *framer) within(line, trimmed []byte) {
+// opens reports whether a line outside all blocks may begin one.
+func opens(trimmed []byte) bool {
+	return bytes.HasPrefix(trimmed, beginJSON) || bytes.HasPrefix(trimmed, fence) || startsDocument(trimmed)
+}
+
+// within takes one line inside an open block; at is where it begins in the text.
+func (f *framer) within(at int, line, trimmed []byte) {
 	b := f.open
 	switch b.dress {
 	case fenced, quoted:
 		if bytes.Equal(trimmed, fence) {
-			f.close()
-			return
+			f.close(at)
 		}
 	case marked:
-		if rest, ok := bytes.CutSuffix(trimmed, endJSON); ok {
-			b.text.Write(rest)
-			f.close()
-			return
+		if bytes.HasSuffix(trimmed, endJSON) {
+			f.close(at + bytes.LastIndex(line, endJSON))
 		}
-	}
-	b.text.Write(line)
-	b.text.WriteByte('\n')
-	if b.dress == bare && b.depth.add(line) {
-		f.close()
+	case bare:
+		if b.depth.add(line) {
+			f.close(f.text.Len())
+		}
 	}
 }
 
-func (f *framer) close() {
+// close ends the open block where its text does.
+func (f *framer) close(end int) {
 	b := f.open
-	f.open = nil
+	f.open, b.end = nil, end
 	switch {
-	case b.dress == quoted, b.dress == fenced && !startsDocument(bytes.TrimSpace(b.text.Bytes())):
+	case b.dress == quoted, b.dress == fenced && !startsDocument(bytes.TrimSpace(f.content(b))):
 		f.say(fence)
 	case len(f.blocks) < 2:
 		f.blocks = append(f.blocks, *b)
@@ -115,6 +126,9 @@ func (f *framer) close() {
 		f.more++
 	}
 }
+
+// content is the text of a block that was closed.
+func (f *framer) content(b *block) []byte { return f.text.span(b.start, b.end) }
 
 func (f *framer) say(line []byte) {
 	if f.prose++; f.prose == 1 {
@@ -124,7 +138,7 @@ func (f *framer) say(line []byte) {
 
 // envelope returns the one candidate once the output is complete. An error is fit to be quoted to the agent.
 func (f *framer) envelope() (doc []byte, notes []string, err error) {
-	if text := f.text.Bytes(); bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+	if text := f.text.head(2); bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return nil, nil, errors.New("the output is UTF-16, plain UTF-8 is wanted")
 	}
 	if b := f.open; b != nil {
@@ -156,7 +170,7 @@ func (f *framer) envelope() (doc []byte, notes []string, err error) {
 		}
 		notes = append(notes, fmt.Sprintf("%d lines of text beside the envelope were ignored", f.prose))
 	}
-	return b.text.Bytes(), notes, nil
+	return f.content(b), notes, nil
 }
 
 // startsDocument reports whether a line begins a JSON object, or what was meant to be one: with a byte order mark, NUL or
