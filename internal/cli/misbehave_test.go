@@ -169,6 +169,13 @@ func (a *arena) enter(b bout) *bout {
 	if err := errors.Join(os.MkdirAll(filepath.Join(b.home, "gh"), 0o755), os.MkdirAll(filepath.Join(b.home, "work"), 0o777)); err != nil {
 		a.t.Fatal(err)
 	}
+	b.configure()
+	return &b
+}
+
+// configure writes prloop's and gh's configuration, and gives all of it to the user prloop runs as.
+func (b *bout) configure() {
+	b.t.Helper()
 	var config strings.Builder
 	config.WriteString("min_reviewers: 1\nreviewers:\n")
 	for _, f := range b.reviewers {
@@ -178,10 +185,9 @@ func (a *arena) enter(b bout) *bout {
 		b.analyzer = fighter{mode: "ok-empty"}
 	}
 	fmt.Fprintf(&config, "comments_analyzer: %s\n", b.line(b.analyzer))
-	write(a.t, filepath.Join(b.home, "config.yml"), []byte(config.String()))
-	write(a.t, filepath.Join(b.home, "gh", "config.yml"), fmt.Appendf(nil, "version: \"1\"\nhttp_unix_socket: %s\nprompt: disabled\n", a.forge.Socket()))
+	write(b.t, filepath.Join(b.home, "config.yml"), []byte(config.String()))
+	write(b.t, filepath.Join(b.home, "gh", "config.yml"), fmt.Appendf(nil, "version: \"1\"\nhttp_unix_socket: %s\nprompt: disabled\n", b.forge.Socket()))
 	b.own(b.home)
-	return &b
 }
 
 // own gives a folder to the user prloop runs as.
@@ -247,10 +253,20 @@ type finished struct {
 // fight runs a bout to its end.
 func (b *bout) fight() *finished {
 	b.t.Helper()
+	return b.fightWith(func(int) {})
+}
+
+// fightWith does so and tells the process's number once it runs.
+func (b *bout) fightWith(started func(pid int)) *finished {
+	b.t.Helper()
 	cmd := b.command()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	started(cmd.Process.Pid)
+	if err := cmd.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		b.t.Fatal(err)
 	}
 	f := &finished{bout: b, ended: ended{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}}

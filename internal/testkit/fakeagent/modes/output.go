@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 )
 
@@ -36,6 +37,14 @@ func outputModes() []Mode {
 			signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 			go a.insist(a.err)
 			return a.insist(a.out)
+		}),
+		mode("flood-json", "lists findings in an envelope without end", func(a *agent) int {
+			f, err := wire.Encode(a.plain())
+			if err != nil {
+				return 2
+			}
+			fmt.Fprint(a.out, `{"agent":"x","prNumber":7,"findings":[`+"\n")
+			return pour(a.out, bytes.Repeat(append(f, ",\n"...), 100))
 		}),
 		mode("flood-events", "reports progress without end and without a pause", func(a *agent) int {
 			for {
@@ -120,8 +129,9 @@ func (a *agent) insist(w io.Writer) int {
 
 var floodChunk = bytes.Repeat([]byte("flood flood flood flood flood!\n"), 2048)
 
-func flood(w io.Writer) int {
-	chunk := floodChunk
+func flood(w io.Writer) int { return pour(w, floodChunk) }
+
+func pour(w io.Writer, chunk []byte) int {
 	for {
 		if _, err := w.Write(chunk); err != nil {
 			return 0

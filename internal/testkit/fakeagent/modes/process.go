@@ -87,6 +87,10 @@ func processModes() []Mode {
 			a.spawn("daemon-middle", true)
 			return a.answer(a.found())
 		}),
+		mode("daemon-hang", "leaves a daemon behind and hangs", func(a *agent) int {
+			a.spawn("daemon-middle", true)
+			return hang()
+		}),
 		mode("daemon-middle", "part of daemon: starts the daemon and ends", func(a *agent) int {
 			a.spawn("idle-child", false)
 			return 0
