@@ -2,7 +2,11 @@ package failpoint
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -85,5 +89,46 @@ func TestManyAtOnce(t *testing.T) {
 func BenchmarkHitUnarmed(b *testing.B) {
 	for b.Loop() {
 		_ = first.Hit()
+	}
+}
+
+var made = regexp.MustCompile(`failpoint\.New\("([^"]+)"\)`)
+
+// The list in the package comment is the one a person goes by: it names every point of the module, and no other.
+func TestTheListIsWhole(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^//\tK\d\d  (.*)$`).FindAllStringSubmatch(string(doc), -1) {
+		for _, name := range regexp.MustCompile(`[a-z]+: [a-z]+(?: [a-z]+)*`).FindAllString(row[1], -1) {
+			listed[name] = false
+		}
+	}
+	root := os.DirFS("../..")
+	err = fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/failpoint/") {
+			return err
+		}
+		source, err := fs.ReadFile(root, path)
+		if err != nil {
+			return err
+		}
+		for _, m := range made.FindAllStringSubmatch(string(source), -1) {
+			if _, known := listed[m[1]]; !known {
+				t.Errorf("%s makes the point %q, which doc.go does not list", path, m[1])
+			}
+			listed[m[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, used := range listed {
+		if !used {
+			t.Errorf("doc.go lists %q, which nobody makes", name)
+		}
 	}
 }

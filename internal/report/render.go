@@ -152,7 +152,8 @@ func (p *page) todo(d Data) {
 	case v == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	default:
-		if must := v.Issues.P0 + v.Issues.P1 + v.Issues.P2; must > 0 {
+		// Of a stuck run everything that counts is stuck, and named by the next line.
+		if must := v.Issues.P0 + v.Issues.P1 + v.Issues.P2; must > 0 && (d.Outcome != review.Stuck || len(d.Stuck) == 0) {
 			say("Fix what is P0, P1 or P2 (%s); P3 is optional.", count(must, "finding"))
 		}
 	}

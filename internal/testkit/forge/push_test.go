@@ -59,7 +59,7 @@ func TestPushesAreRefused(t *testing.T) {
 		{"a ruleset", func(_ *forge.Forge, r *forge.Repo) { r.RefusePushes("topic", forge.RepositoryRule) }, forge.DefaultToken, "refs/heads/topic",
 			[]string{"GH013", "push declined due to repository rule violations"}},
 		{"a secret", func(_ *forge.Forge, r *forge.Repo) { r.RefusePushes("topic", forge.PushProtection) }, forge.DefaultToken, "refs/heads/topic",
-			[]string{"GITHUB PUSH PROTECTION"}},
+			[]string{"GH013", "GITHUB PUSH PROTECTION"}},
 		{"another branch of the fork, as a maintainer", func(*forge.Forge, *forge.Repo) {}, forge.DefaultToken, "refs/heads/other", []string{"GH013"}},
 		{"an archived fork", func(_ *forge.Forge, r *forge.Repo) { r.Archive() }, forge.DefaultToken, "refs/heads/topic", []string{"403"}},
 		{"the token of a job of the base repository", func(f *forge.Forge, r *forge.Repo) {
@@ -81,7 +81,11 @@ func TestPushesAreRefused(t *testing.T) {
 			if p.HeadSHA() != before {
 				t.Error("the head moved")
 			}
-			head.RefusePushes("topic", "")
+			if head.RefusePushes("topic", ""); row.ref == "refs/heads/topic" && strings.Contains(strings.Join(row.want, " "), "GH") {
+				if got := push(t, f, work, row.token, row.ref); got.code != 0 || p.HeadSHA() == before {
+					t.Errorf("with the refusal lifted: exit %d: %s", got.code, got.stderr)
+				}
+			}
 		})
 	}
 }
