@@ -92,6 +92,7 @@ func (g fixed) result(task review.Task) review.FixResult {
 	for _, f := range g.Rejected {
 		r.RejectedIssues = append(r.RejectedIssues, review.RejectedIssue{FindingID: f.FindingID, Reason: f.Reason})
 	}
+	r.Summary.Deferred = len(task.Fix.OptionalIssues) // settling takes off what was fixed in passing
 	return r
 }
 

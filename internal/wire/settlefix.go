@@ -12,8 +12,9 @@ const notFixed = "not fixed: "
 // SettleFix holds a fixer's answer to the invariant of A5 (design 3.5): in what it returns each id of payload.IssuesToFix
 // stands exactly once, as fixed or rejected, in the payload's order; nothing else stands there, and the counts are those of
 // the lists. Ids that were not to be fixed are dropped, of two entries with one id the first is kept, and a finding that is
-// said to be both fixed and rejected, or neither, is not fixed. Deferred counts the optional issues that were left. r is not
-// changed; nil is the answer of a fixer that gave none. Names agents chose are shortened and escaped in the notes.
+// said to be both fixed and rejected, or neither, is not fixed. Deferred counts optional issues and is the fixer's word, for
+// A5 has no list of them, but never more than it can be. Settling twice changes nothing. r is not changed; nil is the answer
+// of a fixer that gave none. Names agents chose are shortened and escaped in the notes.
 func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult, []string) {
 	if r == nil {
 		return NotFixed(payload, "the fixer gave no answer"), nil
@@ -70,7 +71,7 @@ func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult
 			left++
 		}
 	}
-	out.Summary = review.FixSummary{Fixed: len(out.FixedIssues), Rejected: len(out.RejectedIssues), Deferred: left}
+	out.Summary = review.FixSummary{Fixed: len(out.FixedIssues), Rejected: len(out.RejectedIssues), Deferred: max(0, min(r.Summary.Deferred, left))}
 	if claimed := r.Summary; claimed != out.Summary {
 		notes.add("summary: claimed %d fixed, %d rejected and %d deferred, counted %d, %d and %d",
 			claimed.Fixed, claimed.Rejected, claimed.Deferred, out.Summary.Fixed, out.Summary.Rejected, out.Summary.Deferred)

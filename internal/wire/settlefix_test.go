@@ -83,16 +83,16 @@ func TestSettledFixesKeepTheInvariant(t *testing.T) {
 				t.Errorf("%s counts as rejected, claimed %v", f.FindingID, n)
 			}
 		}
-		optional := 0
+		optional := 0 // those that cannot have been fixed in passing
 		for _, f := range c.Payload.OptionalIssues {
-			if want[f.ID] == 0 && claims[f.ID][0] == 0 {
+			if claims[f.ID][0] == 0 {
 				optional++
 			}
 		}
 		ok := cmp.Equal(want, have) && got.Summary.Fixed == len(got.FixedIssues) && got.Summary.Rejected == len(got.RejectedIssues) &&
-			got.PRNumber == 7 && got.Summary.Deferred >= optional && got.Summary.Deferred <= len(c.Payload.OptionalIssues) && len(notes) <= maxNotes+1
+			got.PRNumber == 7 && got.Summary.Deferred <= optional && len(notes) <= maxNotes+1
 		again, more := SettleFix(c.Payload, &got)
-		if !reflect.DeepEqual(again, got) && len(c.Payload.OptionalIssues) == 0 || len(c.Payload.OptionalIssues) == 0 && len(more) > 0 {
+		if !reflect.DeepEqual(again, got) || len(more) > 0 {
 			t.Errorf("settling twice changes it: %+v, %+v, %v", got, again, more)
 		}
 		if !ok {
@@ -129,8 +129,8 @@ func TestSettleFix(t *testing.T) {
 			[]string{"yes A c", "no B not fixed: the fixer did not say what became of it", "1 1 2"}, []string{`nothing is said about "B"`}},
 		{"fixed and rejected is not fixed", &review.FixResult{FixedIssues: fixed("A", "B"), RejectedIssues: rejected("A"), Summary: review.FixSummary{Fixed: 1, Rejected: 1, Deferred: 2}},
 			[]string{"yes B c", "no A not fixed: the fixer says both that it fixed and that it rejects it", "1 1 2"}, []string{`"A" is said to be fixed and rejected`}},
-		{"unknown ids are dropped and noted", &review.FixResult{FixedIssues: fixed("A", "Z"), RejectedIssues: rejected("B", "Y"), Summary: review.FixSummary{Fixed: 2, Rejected: 2}},
-			[]string{"yes A c", "no B r", "1 1 2"}, []string{`"Z" was not asked for`, `"Y" was not asked for`, "summary: claimed 2 fixed, 2 rejected and 0 deferred, counted 1, 1 and 2"}},
+		{"unknown ids are dropped and noted", &review.FixResult{FixedIssues: fixed("A", "Z"), RejectedIssues: rejected("B", "Y"), Summary: review.FixSummary{Fixed: 2, Rejected: 2, Deferred: 9}},
+			[]string{"yes A c", "no B r", "1 1 2"}, []string{`"Z" was not asked for`, `"Y" was not asked for`, "summary: claimed 2 fixed, 2 rejected and 9 deferred, counted 1, 1 and 2"}},
 		{"optional issues are not part of the count", &review.FixResult{FixedIssues: fixed("A", "B", "N"), RejectedIssues: rejected("M"), Summary: review.FixSummary{Fixed: 2, Deferred: 1}},
 			[]string{"yes A c", "yes B c", "2 0 1"}, []string{`"N" was optional and is said to be fixed too`}},
 		{"of two entries the first is kept", &review.FixResult{FixedIssues: []review.FixedIssue{{FindingID: "A", CommitSHA: "1"}, {FindingID: "A", CommitSHA: "2"}}, RejectedIssues: rejected("B"), Summary: review.FixSummary{Fixed: 1, Rejected: 1, Deferred: 2}},
