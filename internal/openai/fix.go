@@ -211,7 +211,8 @@ func (f *mender) judge(got fixed) error {
 		return err
 	}
 	changed := f.box.Changed()
-	goesOn := f.task.Setback != nil && len(f.task.Setback.Checks) > 0 // the tree holds the changes of the try before
+	// The tree may hold changes of the try before, or of the attempt whose answer was refused.
+	goesOn := f.task.Repair != nil || f.task.Setback != nil && len(f.task.Setback.Checks) > 0
 	if len(got.Fixed) > 0 && len(changed) == 0 && !goesOn {
 		return errors.New("nothing in the tree is changed, so nothing is fixed: make the edits, or reject the findings")
 	}

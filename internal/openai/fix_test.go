@@ -131,6 +131,8 @@ func TestFix(t *testing.T) {
 		{rule: "unless the tree holds the work of the try before", llm: 9, change: func(t *review.Task) {
 			t.Setback = &review.Setback{Try: 1, Checks: []review.Check{{Command: "make", State: review.CheckFailed}}}
 		}, rules: script(calls(ending("A B /"))), want: "A B / / 1", asked: 1, text: "a"},
+		{rule: "or of an attempt whose answer was refused", llm: 9, change: func(t *review.Task) { t.Repair = &review.Repair{Error: "no output", Answer: ""} },
+			rules: script(calls(ending("A B /"))), want: "A B / / 1", asked: 1, text: "a", told: "no output"},
 		{rule: "changes that fix nothing are taken back", llm: 9, rules: script(calls(editing("b"), look), calls(ending("/ A B"))),
 			want: "/ A B / 1", asked: 2, text: "a", reverted: true},
 		{rule: "the last call is for the answer, and taken unseen", llm: 2, rules: script(calls(editing("b")), calls(ending("A / B"))),

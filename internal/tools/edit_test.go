@@ -265,3 +265,38 @@ func TestDiffsApply(t *testing.T) {
 		t.Error("texts that differ altogether are not shown whole")
 	}
 }
+
+// No path a model can write leads out of the clone, into git's folder, or to what is excluded, and what is taken back is as before.
+func FuzzEditorPaths(f *testing.F) {
+	for _, seed := range []string{"a.go", "../victim", "link", "dir/victim", "up/x", ".git/config", ".GIT/hooks/pre-commit", "sub/../.git/x", "./a.go", "new/x", "secrets/key", "a.go/x", "gitlink/config", "a\x00b", "//x", "dir/../../victim", "up/up/x"} {
+		f.Add(seed, "x")
+	}
+	f.Fuzz(func(t *testing.T, name, text string) {
+		if len(name) > 200 || len(text) > 1000 {
+			t.Skip("only length, which other tests bound")
+		}
+		outside := folder(t, map[string]string{"victim": "untouched\n"})
+		dir := folder(t, map[string]string{"a.go": "one\n", "secrets/key": "k\n", ".git/config": "[core]\n"})
+		for link, to := range map[string]string{"link": outside + "/victim", "dir": outside, "up": "..", "gitlink": ".git"} {
+			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := editor(t, dir)
+		_, _ = do(t, e, "write_file", m{"path": name, "content": text})
+		_, _ = do(t, e, "edit_file", m{"path": name, "old": "o", "new": text})
+		_, _ = do(t, e, "edit_file", m{"path": name, "old": "k", "new": text})
+		_, _ = do(t, e, "delete_file", m{"path": name})
+		if content(t, outside, "victim") != "untouched\n" || content(t, dir, "secrets/key") != "k\n" || content(t, dir, ".git/config") != "[core]\n" {
+			t.Fatalf("%q leads where it must not", name)
+		}
+		for where, want := range map[string]int{outside: 1, filepath.Join(dir, ".git"): 1, filepath.Join(dir, "secrets"): 1} {
+			if all, err := os.ReadDir(where); err != nil || len(all) != want {
+				t.Fatalf("%q made something in %s", name, where)
+			}
+		}
+		if err := e.Revert(); err != nil || content(t, dir, "a.go") != "one\n" || len(e.Changed()) != 0 {
+			t.Fatalf("%q: not as before: %v", name, err)
+		}
+	})
+}
