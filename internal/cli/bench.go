@@ -36,9 +36,10 @@ type bench struct {
 // newBench puts the workbench of a run together.
 func (s *session) newBench(a *asker, settings config.Settings, lease *store.Lease) *bench {
 	b := &bench{asker: a, github: s.github, lease: lease}
+	env, _ := s.p.verifyEnv() // planFix has looked at it
 	b.Bench = &workbench.Bench{
 		Repo: a.history.repo, Scratch: a.scratch, Confine: a.confineJob,
-		Verifying: workbench.VerifyOptions{Timeout: settings.VerifyTimeout, Read: a.walls.read},
+		Verifying: workbench.VerifyOptions{Timeout: settings.VerifyTimeout, Read: a.walls.read, Env: env},
 	}
 	return b
 }
@@ -133,6 +134,9 @@ func (s *session) planFix(ctx context.Context, o runOptions, settings config.Set
 		if why, err := s.mayFix(ctx, pr); why != "" || err != nil {
 			return nil, why, err
 		}
+	}
+	if _, err := s.p.verifyEnv(); err != nil {
+		return nil, "", err
 	}
 	plan := &orchestrator.FixPlan{
 		Agent: fixer, Limits: fixLimits(settings), Verify: settings.Verify, Allow: settings.Fix.AllowPaths,

@@ -20,6 +20,9 @@ const (
 	envSandbox = "PRLOOP_SANDBOX"
 	// envSandboxRead lists further files and folders that confined agents may read, separated as in PATH.
 	envSandboxRead = "PRLOOP_SANDBOX_READ"
+	// envVerify holds further variables of verify commands, "NAME=value", separated by white space: where they find what
+	// envSandboxRead lends, such as GOPROXY=file:///var/cache/go/cache/download. Code of the pull request sees them.
+	envVerify = "PRLOOP_VERIFY_ENV"
 	// envSandboxWithout leaves parts of the sandbox out, separated by commas, as if the machine did not have them. It only
 	// narrows: where full containment is required, a run that leaves a needed part out is refused.
 	envSandboxWithout = "PRLOOP_SANDBOX_WITHOUT"
@@ -71,6 +74,17 @@ func (p *Proc) walls(ctx context.Context, target review.Target) (walls, error) {
 		return w, err
 	}
 	return w, nil
+}
+
+// verifyEnv are the operator's variables for verify commands.
+func (p *Proc) verifyEnv() ([]string, error) {
+	env := strings.Fields(p.env(envVerify))
+	for _, e := range env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
+			return nil, usage(envVerify+`="NAME=value NAME=value"`, "%s: %q is no variable", envVerify, e)
+		}
+	}
+	return env, nil
 }
 
 // machine is the machine as the operator lets prloop see it.

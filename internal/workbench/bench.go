@@ -21,8 +21,9 @@ type Bench struct {
 	// the fixer may write; the caller confines it so (sandbox.Policy.Writable). It never fails as a call.
 	Ask func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer
 	// Confine puts a command behind the walls; it has the shape of sandbox.Machine.Wrap. The policy it is given names a
-	// home, what may be written and what may be read, and neither gateway nor loopback; the caller adds the weakest tier,
-	// what to hide and what else may be read. With the walls switched off it returns the command as it is. Required.
+	// home, what may be written and what may be read, and no gateway; a verify command asks for a loopback interface of its
+	// own, which needs full containment. The caller adds the weakest tier, what to hide and what else may be read. With the
+	// walls switched off it returns the command as it is. Required.
 	Confine func(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error)
 	// Verifying says how verify commands are run; the zero value is the default.
 	Verifying VerifyOptions

@@ -61,13 +61,21 @@ func (b *Bench) verify(ctx context.Context, dir string, o VerifyOrder) ([]review
 			continue
 		}
 		job.script, job.limit = c, min(opts.Timeout, left)
+		o.news(review.Check{Command: c})
 		check, err := b.check(ctx, job)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", c, err)
 		}
+		o.news(check)
 		checks[i] = check
 	}
 	return checks, nil
+}
+
+func (o VerifyOrder) news(c review.Check) {
+	if o.News != nil {
+		o.News(c)
+	}
 }
 
 // check runs one command.

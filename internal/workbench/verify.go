@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/review"
 )
 
 // Defaults of VerifyOptions.
@@ -83,4 +84,6 @@ type VerifyOrder struct {
 	Commit string
 	// Commands are lines of POSIX shell, run in this order, each whatever became of the one before.
 	Commands []string
+	// News is called as each command begins, with an empty state, and as it ends; nil drops it.
+	News func(review.Check)
 }
