@@ -1,10 +1,14 @@
 package git
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/review"
@@ -80,17 +84,22 @@ func TestGitAttackSet(t *testing.T) {
 		bundle, tree []string
 		// revs are what the bundle is made of when it is not the branch.
 		revs func(b *bench) []string
+		// careless is what somebody's plain git may not do in the clone: it springs the trap, which shows that there is one.
+		careless func(b *bench, program string) []string
 	}{
-		{name: "embedded bare repository (T20)", bundle: []string{pushpolicy.RuleEmbedded}, tree: []string{TakeEmbedded}, evil: func(t *testing.T, b *bench, program string) {
-			commit(t, b.clone, map[string]string{"sub/HEAD": "ref: refs/heads/main\n", "sub/config": "[core]\n\tbare = true\n\tfsmonitor = " + program + "\n",
-				"sub/objects/keep": "", "sub/refs/keep": ""})
-		}},
-		{name: "poisoned fsmonitor (T21)", evil: func(t *testing.T, b *bench, program string) {
+		{name: "embedded bare repository, T20", careless: func(*bench, string) []string {
+			return []string{"-C", "sub", "status"}
+		},
+			bundle: []string{pushpolicy.RuleEmbedded}, tree: []string{TakeEmbedded}, evil: func(t *testing.T, b *bench, program string) {
+				commit(t, b.clone, map[string]string{"sub/HEAD": "ref: refs/heads/main\n", "sub/config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = worktree\n\tfsmonitor = " + program + "\n",
+					"sub/objects/keep": "", "sub/refs/keep": "", "sub/worktree/keep": ""})
+			}},
+		{name: "poisoned fsmonitor, T21", careless: func(*bench, string) []string { return []string{"status"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			set(t, b, "core.fsmonitor", program, "core.sshCommand", program, "core.gitProxy", program, "core.alternateRefsCommand", program, "credential.helper", program,
 				"uploadpack.packObjectsHook", program, "core.pager", program)
 		}},
-		{name: "hooks (T21)", evil: func(t *testing.T, b *bench, program string) {
+		{name: "hooks, T21", careless: func(*bench, string) []string { return []string{"commit", "--allow-empty", "-m", "x"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			text, err := os.ReadFile(program)
 			must(t, err)
@@ -100,16 +109,17 @@ func TestGitAttackSet(t *testing.T) {
 			}
 			set(t, b, "core.hooksPath", filepath.Join(b.clone, ".git", "hooks"))
 		}},
-		{name: "clean and smudge filters (T21)", bundle: []string{pushpolicy.RuleAttributes}, tree: []string{pushpolicy.RuleAttributes}, evil: func(t *testing.T, b *bench, program string) {
-			commit(t, b.clone, map[string]string{"topic": "2\n", ".gitattributes": "* filter=bad\n"})
-			set(t, b, "filter.bad.clean", program, "filter.bad.smudge", program, "filter.bad.process", program, "filter.bad.required", "true")
-		}},
-		{name: "textconv (T21)", evil: func(t *testing.T, b *bench, program string) {
+		{name: "clean and smudge filters, T21", careless: func(*bench, string) []string { return []string{"add", "--renormalize", "."} },
+			bundle: []string{pushpolicy.RuleAttributes}, tree: []string{pushpolicy.RuleAttributes}, evil: func(t *testing.T, b *bench, program string) {
+				commit(t, b.clone, map[string]string{"topic": "2\n", ".gitattributes": "* filter=bad\n"})
+				set(t, b, "filter.bad.clean", program, "filter.bad.smudge", program, "filter.bad.process", program, "filter.bad.required", "true")
+			}},
+		{name: "textconv, T21", careless: func(*bench, string) []string { return []string{"diff", "HEAD~1"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			write(t, b.clone, ".git/info/attributes", "* diff=bad merge=bad\n")
 			set(t, b, "diff.bad.textconv", program, "diff.bad.command", program, "diff.external", program, "merge.bad.driver", program)
 		}},
-		{name: "linked worktree configuration (T21)", evil: func(t *testing.T, b *bench, program string) {
+		{name: "linked worktree configuration, T21", careless: func(*bench, string) []string { return []string{"status"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			moved := filepath.Join(t.TempDir(), "elsewhere")
 			must(t, os.Rename(filepath.Join(b.clone, ".git"), moved))
@@ -117,7 +127,9 @@ func TestGitAttackSet(t *testing.T) {
 			set(t, b, "extensions.worktreeConfig", "true", "core.worktree", b.clone)
 			write(t, moved, "config.worktree", "[core]\n\tfsmonitor = "+program+"\n\thooksPath = "+filepath.Dir(program)+"\n")
 		}},
-		{name: "a ref named --upload-pack (T22)", evil: func(t *testing.T, b *bench, program string) {
+		{name: "a ref named --upload-pack, T22", careless: func(b *bench, program string) []string {
+			return []string{"fetch", "file://" + b.origin, "--upload-pack=" + program}
+		}, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			shell(t, b.clone, "update-ref", "refs/heads/--upload-pack="+program, "HEAD")
 		}, revs: func(b *bench) []string {
@@ -131,18 +143,19 @@ func TestGitAttackSet(t *testing.T) {
 			}
 			return []string{b.head + ".." + ref}
 		}},
-		{name: "ext and file transports (T23)", bundle: []string{pushpolicy.RuleSubmodule}, tree: []string{pushpolicy.RuleSubmodule}, evil: func(t *testing.T, b *bench, program string) {
-			commit(t, b.clone, map[string]string{"topic": "2\n", ".gitmodules": "[submodule \"x\"]\n\tpath = x\n\turl = ext::" + program + "\n"})
-			set(t, b, "url.ext::"+program+".insteadOf", "file://", "url.ext::"+program+".pushInsteadOf", "file://", "protocol.ext.allow", "always",
-				"remote.origin.url", "ext::"+program, "remote.origin.uploadpack", program)
-		}},
-		{name: "malformed tree (T26)", bundle: []string{TakeMalformed}, tree: []string{TakeEmbedded}, evil: func(t *testing.T, b *bench, program string) {
+		{name: "ext and file transports, T23", careless: func(*bench, string) []string { return []string{"fetch", "origin"} },
+			bundle: []string{pushpolicy.RuleSubmodule}, tree: []string{pushpolicy.RuleSubmodule}, evil: func(t *testing.T, b *bench, program string) {
+				commit(t, b.clone, map[string]string{"topic": "2\n", ".gitmodules": "[submodule \"x\"]\n\tpath = x\n\turl = ext::" + program + "\n"})
+				set(t, b, "url.ext::"+program+".insteadOf", "file://", "url.ext::"+program+".pushInsteadOf", "file://", "protocol.ext.allow", "always",
+					"remote.origin.url", "ext::"+program, "remote.origin.uploadpack", program)
+			}},
+		{name: "malformed tree, T26", bundle: []string{TakeMalformed}, tree: []string{TakeEmbedded}, evil: func(t *testing.T, b *bench, program string) {
 			blob := shell(t, b.clone, "hash-object", "-w", "topic")
 			evil := shell(t, b.clone, "commit-tree", "-p", b.head, "-m", "evil", rawTree(t, b.clone, "100644 .GIT\x00", blob))
 			shell(t, b.clone, "update-ref", "HEAD", evil)
 			write(t, b.clone, ".GIT/config", "[core]\n\tfsmonitor = "+program+"\n")
 		}},
-		{name: "inherited GIT_SSH_COMMAND (T22)", evil: func(t *testing.T, b *bench, program string) {
+		{name: "inherited GIT_SSH_COMMAND, T22", careless: func(*bench, string) []string { return []string{"ls-remote", "ssh://127.0.0.1/x"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			for _, name := range []string{"GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_EDITOR", "GIT_PAGER"} {
 				t.Setenv(name, program)
@@ -176,10 +189,40 @@ func TestGitAttackSet(t *testing.T) {
 					if _, err := b.r.Resolve(t.Context(), FixRef("attack", 1)); (err == nil) != (len(want) == 0) {
 						t.Errorf("a refused fix is kept: %v", err)
 					}
+					if c.careless != nil {
+						if out, ok := springs(t, b.clone, sprung, c.careless(b, program)); !ok {
+							t.Errorf("the trap is none: %s", out)
+						}
+					}
 				})
 			}
 		})
 	}
+}
+
+// springs runs a plain git with this process's environment and reports whether that springs the trap. A trap may wait for
+// git, and git for the trap, so both are ended as soon as it is known.
+func springs(t *testing.T, dir string, sprung func() bool, args []string) (string, bool) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &out, time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	must(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var found bool
+	for deadline := time.Now().Add(20 * time.Second); !found && time.Now().Before(deadline); {
+		select {
+		case <-ended:
+			return out.String(), sprung()
+		case <-time.After(10 * time.Millisecond):
+			found = sprung()
+		}
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	<-ended
+	return out.String(), found
 }
 
 func revsOf(revs func(*bench) []string, b *bench) []string {

@@ -1,0 +1,117 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// packed is one entry of a pack: type and claimed size, what stands before the data, the data.
+func packed(kind byte, size uint64, before, data []byte) []byte {
+	first := kind<<4 | byte(size&15)
+	size >>= 4
+	var b bytes.Buffer
+	for size > 0 {
+		b.WriteByte(first | 0x80)
+		first = byte(size & 0x7f)
+		size >>= 7
+	}
+	b.WriteByte(first)
+	b.Write(before)
+	z := zlib.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
+		panic(err)
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func bundleOf(t *testing.T, tip string, entries ...[]byte) string {
+	t.Helper()
+	var pack bytes.Buffer
+	pack.WriteString("PACK")
+	for _, v := range []uint32{2, uint32(len(entries))} {
+		if err := binary.Write(&pack, binary.BigEndian, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range entries {
+		pack.Write(e)
+	}
+	sum := sha1.Sum(pack.Bytes())
+	pack.Write(sum[:])
+	file := filepath.Join(t.TempDir(), "bomb.bundle")
+	if err := os.WriteFile(file, append([]byte("# v2 git bundle\n"+tip+" HEAD\n\n"), pack.Bytes()...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Objects that unpack to more memory than there may be end git, not the machine: a delta of a few bytes that claims a
+// result of 4 GB, and a commit that claims to be that large.
+func TestMemoryBombsOfABundleAreRefused(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "1\n"})
+	base := []byte("base")
+	sum := sha1.Sum(append([]byte("blob 4\x00"), base...))
+	delta := append(binary.AppendUvarint([]byte{4}, 4<<30), 1, 'x')
+	for name, file := range map[string]string{
+		"delta":  bundleOf(t, b.head, packed(3, 4, nil, base), packed(7, uint64(len(delta)), sum[:], delta)),
+		"commit": bundleOf(t, b.head, packed(1, 4<<30, nil, []byte("tree "+hex.EncodeToString(sum[:])))),
+	} {
+		started := time.Now()
+		_, err := b.r.TakeBundle(t.Context(), file, b.head)
+		if got := takeRule(err); got != TakeTooLarge {
+			t.Errorf("%s: rule %q: %v%s", name, got, err, stderrOf(err))
+		}
+		if took := time.Since(started); took > 20*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+	}
+}
+
+func stderrOf(err error) string {
+	for err != nil {
+		if e, ok := err.(*CommandError); ok {
+			return fmt.Sprintf(" %q", e.Stderr)
+		}
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return ""
+		}
+		err = u.Unwrap()
+	}
+	return ""
+}
+
+// A repository that borrows from a shallow checkout has a head without its parents; a fixer still gets a clone of it.
+func TestCloneOfABorrowedShallowHead(t *testing.T) {
+	src := origin(t, map[string]string{"a": "1\n"})
+	head := commit(t, src, map[string]string{"a": "2\n"})
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	shell(t, src, "clone", "-q", "--depth=1", "file://"+src, shallow)
+	r := open(t, find(t), OpenOptions{Reference: shallow})
+	shell(t, r.dir, "update-ref", "refs/prloop/work/head", head)
+	dir := filepath.Join(t.TempDir(), "clone")
+	if err := r.Clone(t.Context(), head, dir, "fix"); err != nil {
+		t.Fatal(err)
+	}
+	if got := shell(t, dir, "rev-list", "--count", "HEAD"); got != "1" {
+		t.Errorf("%s commits", got)
+	}
+	shell(t, dir, "fsck", "--strict")
+	tip := commit(t, dir, map[string]string{"a": "3\n"})
+	b := &bench{r: r, head: head, clone: dir}
+	taken, err := r.TakeBundle(t.Context(), b.bundle(t), head)
+	if err != nil || len(taken) != 1 || taken[0].Commit != tip {
+		t.Errorf("%+v %v", taken, err)
+	}
+}
