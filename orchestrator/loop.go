@@ -75,6 +75,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 // round is one pass of review, verdict and, unless that ends the run, fix.
 func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress) (review.RunResult, bool, error) {
 	none := review.RunResult{}
+	l.emit(review.Event{Kind: review.EventRound, Round: p.round, Rounds: req.rounds(), Head: p.head})
 	facts, err := doJSON(ctx, steps, fmt.Sprintf("round %d: snapshot", p.round), func(ctx context.Context) (facts, error) {
 		l.say("reading the pull request, its diff and its discussion")
 		return l.facts(ctx, req, *p)
@@ -116,6 +117,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return none, false, err
 	}
 	if !judged.GoesOn {
+		l.over(*p)
 		return judged.Result, false, nil
 	}
 	return l.mend(ctx, steps, req, judged, p)
@@ -214,6 +216,12 @@ func superseded(req Request, p progress, url, newer string) review.RunResult {
 func (l *Loop) emit(e review.Event) {
 	e.Time = l.Now()
 	l.Emit(e)
+}
+
+// over tells how a round ended.
+func (l *Loop) over(p progress) {
+	last := p.past[len(p.past)-1]
+	l.emit(review.Event{Kind: review.EventResult, Result: &last})
 }
 
 func (l *Loop) say(message string) {

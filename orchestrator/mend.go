@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prloop/prloop/review"
@@ -47,6 +46,7 @@ func (l *Loop) mend(ctx context.Context, steps Steps, req Request, judged Judgem
 	if err := job.keep(ctx, fix); err != nil {
 		return none, false, err
 	}
+	l.over(*p)
 	switch {
 	case newer != "":
 		p.head = cmpOr(fix.Head, p.head)
@@ -200,11 +200,13 @@ func (j *fixing) verify(ctx context.Context, step, commit, reviewed string) ([]r
 		return nil, nil
 	}
 	checks, err := doJSON(ctx, j.steps, step, func(ctx context.Context) ([]review.Check, error) {
-		j.loop.say("verifying " + short(commit) + ": " + strings.Join(plan.Verify, ", "))
+		news := func(at string) func(review.Check) {
+			return func(c review.Check) { j.loop.emit(review.Event{Kind: review.EventCheck, Head: at, Check: &c}) }
+		}
 		if err := verifying.Hit(); err != nil {
 			return nil, err
 		}
-		checks, err := j.loop.Bench.Verify(ctx, commit, plan.Verify)
+		checks, err := j.loop.Bench.Verify(ctx, commit, plan.Verify, news(commit))
 		if err != nil || !plan.Detected || len(failing(checks)) == 0 {
 			return checks, err
 		}
@@ -212,7 +214,7 @@ func (j *fixing) verify(ctx context.Context, step, commit, reviewed string) ([]r
 		for _, c := range failing(checks) {
 			again = append(again, c.Command)
 		}
-		before, err := j.loop.Bench.Verify(ctx, reviewed, again)
+		before, err := j.loop.Bench.Verify(ctx, reviewed, again, news(reviewed))
 		if err != nil {
 			return nil, err
 		}
@@ -249,6 +251,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		if err != nil || !got.Done {
 			return got, err
 		}
+		j.loop.emit(review.Event{Kind: review.EventPushed, Head: j.tip})
 		return got, errors.Join(afterPush.Hit(), j.seen(ctx, pr, fix.Base))
 	})
 	if err == nil {

@@ -132,8 +132,9 @@ type Workbench interface {
 	// Fix asks the fixer in a private clone and takes out what it made, checked by the push policy. An error is the disk or
 	// git; what the fixer does wrong stands in the result.
 	Fix(ctx context.Context, order FixOrder, emit func(review.Event)) (FixWork, error)
-	// Verify runs commands on the tree of a commit, without network and credentials, one result for each.
-	Verify(ctx context.Context, commit string, commands []string) ([]review.Check, error)
+	// Verify runs commands on the tree of a commit, without network and credentials, one result for each. news is told as
+	// each begins, with an empty state, and as it ends.
+	Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error)
 	// Push moves the pull request's branch from one commit to another, if it still stands there. It may be repeated.
 	Push(ctx context.Context, pr review.PullRequest, from, to string) (Pushed, error)
 	// Patch is the change between two commits as text that `git apply` reads.

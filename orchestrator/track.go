@@ -58,13 +58,14 @@ func move(f *review.Finding, d *diff.Diff) {
 	if f.Line != nil {
 		line = *f.Line
 	}
-	file, at, ok := d.MapLine(f.File, line)
+	old := f.File
+	file, at, ok := d.MapLine(old, line)
 	f.File = file
 	if f.Line == nil {
 		return
 	}
 	if f.LineEnd != nil {
-		_, end, still := d.MapLine(file, *f.LineEnd)
+		_, end, still := d.MapLine(old, *f.LineEnd)
 		f.LineEnd = &end
 		if !still || end < at {
 			f.LineEnd = nil

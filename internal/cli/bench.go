@@ -84,8 +84,8 @@ func (b *bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 }
 
 // Verify runs commands on a commit.
-func (b *bench) Verify(ctx context.Context, commit string, commands []string) ([]review.Check, error) {
-	return b.Bench.Verify(ctx, workbench.VerifyOrder{Commit: commit, Commands: commands})
+func (b *bench) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
+	return b.Bench.Verify(ctx, workbench.VerifyOrder{Commit: commit, Commands: commands, News: news})
 }
 
 // Push moves the pull request's branch, if this run still holds the pull request (security T93).
@@ -141,8 +141,14 @@ func (s *session) planFix(ctx context.Context, o runOptions, settings config.Set
 	plan := &orchestrator.FixPlan{
 		Agent: fixer, Limits: fixLimits(settings), Verify: settings.Verify, Allow: settings.Fix.AllowPaths,
 	}
-	var err error
-	if plan.PatchOnly, err = s.mayPush(ctx, pr); err != nil {
+	right, err := s.github.MayPush(ctx, pr)
+	if err != nil {
+		return nil, "", err
+	}
+	if !right.Allowed {
+		plan.PatchOnly = right.Reason
+	}
+	if plan.Silent, err = s.github.ActionsToken(ctx); err != nil {
 		return nil, "", err
 	}
 	if settings.Verify != nil {

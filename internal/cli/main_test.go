@@ -17,7 +17,7 @@ import (
 // TestMain puts prloop itself into the test binary: scripts start it by name as a process of its own, and it starts its
 // builtin agents through os.Executable as it does when installed.
 func TestMain(m *testing.M) {
-	testscript.Main(leaving{m}, map[string]func(){"prloop": prloop, "streamer": streamer})
+	testscript.Main(leaving{m}, map[string]func(){"prloop": prloop, "streamer": streamer, "observer": observer, "mender": mender})
 }
 
 // leaving removes what tests shared once all have run.

@@ -32,22 +32,3 @@ func (s *session) mayFix(ctx context.Context, pr review.PullRequest) (string, er
 	}
 	return "", nil
 }
-
-// mayPush says why prloop may not push to a pull request's branch; empty when it may.
-func (s *session) mayPush(ctx context.Context, pr review.PullRequest) (string, error) {
-	if pr.HeadRepo.Name == "" {
-		return "the repository of the branch is gone", nil
-	}
-	me, err := s.github.Viewer(ctx, pr.Repo.Host)
-	if err != nil {
-		return "", err
-	}
-	if pr.CrossRepository && !pr.MaintainerCanModify {
-		return "the fork does not let maintainers push to its branch", nil
-	}
-	ok, err := s.mayWrite(ctx, pr.Repo, me.Login)
-	if err != nil || ok {
-		return "", err
-	}
-	return "the account prloop works as may not write to the repository", nil
-}
