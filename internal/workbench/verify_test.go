@@ -72,9 +72,14 @@ func TestVerify(t *testing.T) {
 // Each command runs, whatever became of the one before; they share a tree.
 func TestVerifyRunsAll(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
-	checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{"touch made; false", "nothing-like-it", "test -f made"}})
+	var news []string
+	checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{"touch made; false", "nothing-like-it", "test -f made"},
+		News: func(c review.Check) { news = append(news, c.Command+": "+string(c.State)) }})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := "touch made; false: , touch made; false: failed, nothing-like-it: , nothing-like-it: missing, test -f made: , test -f made: passed"; strings.Join(news, ", ") != want {
+		t.Errorf("news: %q", news)
 	}
 	var states []string
 	for _, c := range checks {
