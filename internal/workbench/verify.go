@@ -24,7 +24,7 @@ const (
 type VerifyOptions struct {
 	// Timeout bounds each command; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Wall bounds the commands of one call together; 0 means DefaultWall.
+	// Wall bounds the commands of one call together; 0 means DefaultWall, or Timeout when that is longer.
 	Wall time.Duration
 	// Path is the PATH commands are looked up in; empty means prloop's own.
 	Path string
@@ -43,7 +43,7 @@ func (o VerifyOptions) withDefaults() VerifyOptions {
 		o.Timeout = DefaultTimeout
 	}
 	if o.Wall <= 0 {
-		o.Wall = DefaultWall
+		o.Wall = max(DefaultWall, o.Timeout)
 	}
 	if o.Path == "" {
 		o.Path = os.Getenv("PATH")
