@@ -66,6 +66,8 @@ type Workspace struct {
 	// Lint allows linters to run over Tree. Their settings come from the pull request, so it is set only when the agent
 	// is confined (security T01).
 	Lint bool `json:"lint,omitempty"`
+	// FetchHosts are the hosts whose pages prloop reads for the agent, as the operator allows; empty is none (security T50).
+	FetchHosts []string `json:"fetchHosts,omitempty"`
 }
 
 // Repair says what was wrong with the answer before, so that the agent can mend it.

@@ -62,7 +62,7 @@ func (p *Proc) modelOptions() openai.Options {
 
 func (p *Proc) reviewWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.modelOptions()
-	o.Tools = openTools(task)
+	o.Tools = openTools(task, p.fetch)
 	return openai.Review(ctx, task, o, emit)
 }
 

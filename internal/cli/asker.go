@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/agents"
@@ -38,6 +39,8 @@ type asker struct {
 	// history and exclude are what the tools of builtin reviewers may read.
 	history *history
 	exclude []string
+	// web are the hosts whose pages builtin reviewers may ask for.
+	web []string
 	// trees are the heads as they are, quiet ones without what agents take configuration from.
 	trees, quiet trees
 	// walls say how children are confined; state is the folder they must never see.
@@ -102,6 +105,9 @@ func (a *asker) answer(ctx context.Context, plan orchestrator.AgentPlan, task re
 			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "reviews without tools: " + err.Error()})
 		} else {
 			read = []string{task.Workspace.Tree, task.Workspace.GitDir}
+			if task.Workspace.FetchHosts = a.web; len(a.web) > 0 {
+				a.gateway.Permit(plan.Name)
+			}
 		}
 	}
 	if clone != "" && plan.Kind == kindBuiltin {
@@ -124,6 +130,9 @@ func (a *asker) answer(ctx context.Context, plan orchestrator.AgentPlan, task re
 	case kindBuiltin:
 		a.account(plan.Name, &answer)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
+		if hosts := a.gateway.Fetched(plan.Name); len(hosts) > 0 {
+			answer.Receipt.Notes = append(answer.Receipt.Notes, "was given pages of "+strings.Join(hosts, ", "))
+		}
 	case kindStatic: // it has no way to a model, so nothing is known to be nothing
 		var none, free = 0, 0.0
 		answer.Receipt.Usage = review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}

@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/webfetch"
 	"github.com/prloop/prloop/review"
 )
 
@@ -21,6 +22,10 @@ func (s *session) gatewayOptions(settings config.Settings, target review.Target,
 			CostUSD: settings.RunLimits.CostUSD, WallTime: settings.WallTime,
 		},
 		Caps: s.caps(settings.Budgets, target),
+	}
+	if len(settings.FetchHosts) > 0 {
+		web := webfetch.New(settings.FetchHosts)
+		o.Fetch = func(ctx context.Context, url string) (any, error) { return web.Fetch(ctx, url) }
 	}
 	for _, u := range settings.Upstreams {
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: u.Name, BaseURL: u.BaseURL, Key: gateway.NewSecret(u.Key.Reveal()), Models: u.Models})

@@ -189,7 +189,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
-	ask := &asker{history: h, exclude: excluded(settings), self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
+	ask := &asker{history: h, exclude: excluded(settings), web: settings.FetchHosts, self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
 	s.cassette.Words = func() []string { return []string{fenceOf(key)(s.run)} }
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
 	if needsModel(agents) {

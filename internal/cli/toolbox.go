@@ -41,12 +41,15 @@ func readOnly(tree string) tools.Options {
 }
 
 // openTools opens the workspace of a task for its reviewer.
-func openTools(task review.Task) func(review.Workspace, string) (openai.Toolbox, error) {
+func openTools(task review.Task, fetch fetchFunc) func(review.Workspace, string) (openai.Toolbox, error) {
 	return func(w review.Workspace, head string) (openai.Toolbox, error) {
 		o := readOnly(w.Tree)
 		o.Exclude = w.Exclude
 		if w.GitDir != "" {
 			o.GitDir, o.Head = w.GitDir, head
+		}
+		if len(w.FetchHosts) > 0 {
+			o.Fetch, o.FetchHosts = fetch, w.FetchHosts
 		}
 		if w.Lint {
 			o.Lint = func(ctx context.Context, files []string) ([]tools.Remark, error) {

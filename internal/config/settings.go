@@ -34,6 +34,8 @@ type Settings struct {
 	AgentTokens int
 	RunLimits   RunLimits
 	Budgets     Budgets
+	// FetchHosts are the hosts whose pages builtin reviewers may be given; empty is none.
+	FetchHosts []string
 	// ACPLimits are the budgets of an ACP reviewer or comments analyzer: Limits, with more room where nobody chose a bound.
 	ACPLimits review.Limits
 	// CostChosen is true when limits.max_cost_usd or fix.max_cost_usd is not the default: a model without a known price is then refused.

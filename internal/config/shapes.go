@@ -53,6 +53,9 @@ func described(s shape, doc string) shape {
 	return s
 }
 
+// fetchHost is a name, or all names below one; webfetch looks at it again.
+const fetchHost = `^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`
+
 const agentName = `^[a-z0-9][a-z0-9._-]{0,39}$`
 
 // fixerShape is the fixer, or the word that there is none. The group stands in "then" so that its faults are told one by one,

@@ -46,6 +46,7 @@ var table = map[string]int{
 	"internal/repocontext":       3,
 	"internal/gateway":           3,
 	"internal/otlp":              3,
+	"internal/webfetch":          3,
 	"internal/openai":            3,
 	"internal/static":            3,
 	"internal/artifacts":         3,

@@ -29,6 +29,8 @@ const (
 	CodeSpent = "prloop_spending_unknown"
 	// CodeProtocol: the caller speaks another protocol than OpenAI's.
 	CodeProtocol = "prloop_protocol_not_served"
+	// CodeFetch: a page of the web was not read.
+	CodeFetch = "prloop_fetch_refused"
 	// CodeCassette: the cassette holds no answer to this call.
 	CodeCassette = "prloop_cassette_miss"
 )
@@ -43,6 +45,7 @@ const (
 	AxisTokens    Axis = "tokens"
 	AxisCost      Axis = "cost"
 	AxisWallTime  Axis = "wall time"
+	AxisPages     Axis = "web pages"
 )
 
 // BudgetError says which budget a call would have exceeded.

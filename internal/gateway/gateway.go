@@ -26,6 +26,7 @@ type Gateway struct {
 	client    *http.Client
 	run       *purse
 	tape      *tape
+	fetches   fetches
 
 	dir    string
 	socket string

@@ -60,6 +60,9 @@ type Options struct {
 	Fallbacks map[string][]string
 	// Cassette records conversations, or answers from recorded ones.
 	Cassette Cassette
+	// Fetch reads a page of the web for agents that Permit names; what it gives is handed over as JSON, and its errors are shown
+	// to the agent. Nil reads none.
+	Fetch func(ctx context.Context, url string) (any, error)
 	// TCP listens on a free port of the loopback interface too, for agents that cannot speak over a unix socket. The same
 	// tokens are asked for; every user of the machine can reach it.
 	TCP bool

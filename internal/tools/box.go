@@ -70,6 +70,9 @@ type Options struct {
 	Language func(path string) string
 	// GitDir and Head are the bare repository and the commit git_log starts from. Both or neither.
 	GitDir, Head string
+	// Fetch reads a page of the web, whose hosts FetchHosts describes. Nil unless the operator allows it (security T50).
+	Fetch      func(ctx context.Context, url string) (json.RawMessage, error)
+	FetchHosts []string
 	// Lint runs linters over files of Tree. Nil unless the caller may run foreign settings here (security T01).
 	Lint func(ctx context.Context, files []string) ([]Remark, error)
 }

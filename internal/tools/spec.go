@@ -1,6 +1,9 @@
 package tools
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // object writes the schema of a tool's arguments.
 func object(properties, required string) json.RawMessage {
@@ -29,6 +32,10 @@ func (b *Box) list() []tool {
 	if b.o.Lint != nil {
 		all = append(all, typed(Spec{"run_linter", "Run the linters that know these files; they are changed files.",
 			object(`"files":{"type":"array","items":{"type":"string"},"maxItems":20}`, `"files"`)}, b.lint))
+	}
+	if b.o.Fetch != nil {
+		all = append(all, typed(Spec{"web_fetch", "Read a page of the web as text. Allowed hosts: " + strings.Join(b.o.FetchHosts, ", ") + ".",
+			object(`"url":{"type":"string","description":"https://, at most 300 bytes"}`, `"url"`)}, b.fetch))
 	}
 	return all
 }
