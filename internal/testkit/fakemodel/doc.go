@@ -1,4 +1,4 @@
-// Package fakemodel is an OpenAI-compatible model server for tests and demos: chat completions and responses (whole and
+// Package fakemodel is a model server for tests and demos: chat completions, responses and Anthropic messages (whole and
 // streamed, with tools and structured output) and the list of models. It checks requests as the real API does, asks for a
 // bearer key, answers from a script or as the conversation itself directs, misbehaves on demand, and remembers what it was
 // asked.

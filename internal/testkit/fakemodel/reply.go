@@ -56,8 +56,11 @@ func (p reply) shape(w http.ResponseWriter) {
 		whole(http.ResponseWriter)
 		stream(http.ResponseWriter)
 	} = p
-	if p.req.api == pathResponses {
+	switch p.req.api {
+	case pathResponses:
 		api = response{p}
+	case pathMessages:
+		api = message{p}
 	}
 	if p.req.Stream {
 		api.stream(w)

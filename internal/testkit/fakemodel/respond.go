@@ -63,7 +63,7 @@ func (p response) whole(w http.ResponseWriter) {
 
 func (p response) stream(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	e := &events{w: w}
+	e := &events{w: w, numbered: true}
 	_ = e.send("response.created", map[string]any{"response": p.body("in_progress", nil)})
 	items := p.items()
 	for i, item := range items {
@@ -99,14 +99,18 @@ func (p response) item(e *events, i int, item map[string]any) {
 	_ = e.send("response.output_item.done", map[string]any{"output_index": i, "item": item})
 }
 
-// events numbers the events of a stream.
+// events sends named events, numbered where the API numbers them.
 type events struct {
-	w    http.ResponseWriter
-	sent int
+	w        http.ResponseWriter
+	numbered bool
+	sent     int
 }
 
 func (e *events) send(kind string, fields map[string]any) error {
-	fields["type"], fields["sequence_number"] = kind, e.sent
+	fields["type"] = kind
+	if e.numbered {
+		fields["sequence_number"] = e.sent
+	}
 	e.sent++
 	if _, err := fmt.Fprintf(e.w, "event: %s\n", kind); err != nil {
 		return err

@@ -99,16 +99,19 @@ func (s *Server) fault(w http.ResponseWriter, status int, code, format string, a
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.Path, "/v1")
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if path == pathMessages {
+		key, ok = r.Header.Get("X-Api-Key"), true
+	}
 	if !ok || key == "" || s.script.Key != "" && key != s.script.Key {
 		s.fault(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided: %s.", key)
 		return
 	}
-	path := strings.TrimPrefix(r.URL.Path, "/v1")
 	switch {
 	case path == "/models" && r.Method == http.MethodGet:
 		s.models(w)
-	case (path == "/chat/completions" || path == pathResponses) && r.Method == http.MethodPost:
+	case (path == "/chat/completions" || path == pathResponses || path == pathMessages) && r.Method == http.MethodPost:
 		s.complete(w, r, path)
 	default:
 		s.fault(w, http.StatusNotFound, "unknown_url", "Unknown request URL: %s %s", r.Method, r.URL.Path)
@@ -138,8 +141,11 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, api string) {
 	}
 	req := Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Header: r.Header.Clone(), Body: body, api: api}
 	parse := req.parse
-	if api == pathResponses {
+	switch api {
+	case pathResponses:
 		parse = req.parseResponse
+	case pathMessages:
+		parse = req.parseMessage
 	}
 	bad := parse()
 	if bad == nil && len(s.script.Models) > 0 && !slices.Contains(s.script.Models, req.Model) {
