@@ -25,12 +25,26 @@ type usageWire struct {
 		CachedTokens *int `json:"cached_tokens"`
 	} `json:"input_tokens_details"`
 	Cost *float64 `json:"cost"`
+	// The messages API counts apart what its cache held and what was put into it.
+	CacheRead    *int `json:"cache_read_input_tokens"`
+	CacheWritten *int `json:"cache_creation_input_tokens"`
+}
+
+// input is how many tokens went in, cached ones included.
+func (u *usageWire) input() *int {
+	n := sane(u.PromptTokens, u.InputTokens)
+	if n == nil || u.CacheRead == nil && u.CacheWritten == nil {
+		return n
+	}
+	all := *n + value(sane(u.CacheRead)) + value(sane(u.CacheWritten))
+	return &all
 }
 
 // answerWire is the part of an answer, or of one event of a stream, that is accounted for.
 type answerWire struct {
 	Choices  []json.RawMessage `json:"choices"`
 	Response *responseWire     `json:"response"`
+	messageWire
 	responseWire
 }
 
@@ -56,6 +70,7 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 		a.Response = &a.responseWire
 	}
 	a.responseWire = *a.Response
+	a.begin()
 	s.finish = append(s.finish, finishes(a)...)
 	if a.Model != "" && len(a.Model) <= maxModelName {
 		s.model = a.Model
@@ -64,7 +79,10 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 		return false
 	}
 	u := a.Usage
-	s.input, s.output = sane(u.PromptTokens, u.InputTokens), sane(u.CompletionTokens, u.OutputTokens)
+	s.count(&s.input, u.input())
+	s.count(&s.output, sane(u.CompletionTokens, u.OutputTokens))
+	s.count(&s.cached, sane(u.CacheRead))
+	s.count(&s.written, sane(u.CacheWritten))
 	if u.PromptDetails != nil {
 		s.cached = sane(u.PromptDetails.CachedTokens)
 	}
@@ -75,6 +93,13 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 		s.cost = u.Cost
 	}
 	return a.Choices != nil && len(a.Choices) == 0
+}
+
+// count takes a figure that is known; a stream of the messages API tells them one after the other.
+func (s *spent) count(into **int, n *int) {
+	if n != nil {
+		*into = n
+	}
 }
 
 // sane gives the first figure that can be one.
@@ -172,13 +197,13 @@ func ends(data []byte) bool {
 	if bytes.Equal(data, []byte("[DONE]")) {
 		return true
 	}
-	if !bytes.Contains(data, []byte(`"response.`)) {
+	if !bytes.Contains(data, []byte(`"response.`)) && !bytes.Contains(data, []byte(`"message_stop"`)) {
 		return false
 	}
 	var e struct {
 		Type string `json:"type"`
 	}
-	return json.Unmarshal(data, &e) == nil && slices.Contains([]string{"response.completed", "response.incomplete", "response.failed"}, e.Type)
+	return json.Unmarshal(data, &e) == nil && slices.Contains([]string{"response.completed", "response.incomplete", "response.failed", "message_stop"}, e.Type)
 }
 
 // event counts one event and gives the line that is passed on; nil for none.
@@ -211,8 +236,11 @@ func said(data []byte) int {
 		return len(data)
 	}
 	n := 0
-	if len(e.Delta) > 0 && e.Delta[0] == '"' {
+	switch {
+	case len(e.Delta) > 0 && e.Delta[0] == '"':
 		n = len(e.Delta)
+	case len(e.Delta) > 0:
+		n = texts(e.Delta)
 	}
 	for _, c := range e.Choices {
 		n += texts(c.Delta)

@@ -65,7 +65,6 @@ func TestAgentsThatSpeakTCPOnly(t *testing.T) {
 func TestOtherProtocolsAreRefusedByName(t *testing.T) {
 	r := setup(t, fakemodel.Script{}, review.Limits{})
 	for path, name := range map[string]string{
-		"/v1/messages": "Anthropic", "/v1/messages/count_tokens": "Anthropic",
 		"/v1beta/models/gemini-2.5-pro:generateContent": "Gemini", "/v1/models/gemini-2.5-pro:streamGenerateContent": "Gemini",
 	} {
 		resp, err := r.client().Post("http://gateway"+path, "application/json", strings.NewReader("{}"))

@@ -175,6 +175,8 @@ type spent struct {
 	model                 string
 	input, cached, output *int
 	cost                  *float64
+	// written is how much of input was put into a cache, which costs a quarter more where it is told.
+	written *int
 	// finish is why its parts ended, in the endpoint's words.
 	finish []string
 	// seen is how many bytes of answer came, for answers that do not say what they were.
@@ -184,7 +186,7 @@ type spent struct {
 // cost is what an answer cost, as its endpoint says or by its price; nil when that is unknown.
 func (r *reservation) cost(s spent) *float64 {
 	if s.cost == nil && r.price != nil && s.input != nil && s.output != nil {
-		c := r.price.cost(*s.input, value(s.cached), *s.output)
+		c := r.price.cost(*s.input, value(s.cached), *s.output) + float64(value(s.written))*r.price.Input/4/1e6
 		return &c
 	}
 	return s.cost

@@ -129,12 +129,12 @@ func refuse(status int, code, format string, args ...any) *refusal {
 	return &refusal{status, code, fmt.Sprintf(format, args...)}
 }
 
-// send writes the refusal in the shape OpenAI clients know. Statuses are chosen so that clients do not repeat the call
+// send writes the refusal in the shape OpenAI clients know, and Anthropic's read. Statuses are chosen so that clients do not repeat the call
 // where repeating is useless: never 429, and 5xx only for endpoints that may come back.
 func (r *refusal) send(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]any{
 		"message": r.message, "type": "prloop_gateway", "param": nil, "code": r.code,
 	}})
 }

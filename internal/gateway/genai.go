@@ -169,6 +169,9 @@ func finishes(a answerWire) []string {
 			out = append(out, word(c.Reason))
 		}
 	}
+	if reason := a.stopped(); reason != "" {
+		out = append(out, word(reason))
+	}
 	if a.Status != "" && a.Status != "in_progress" {
 		out = append(out, word(cmp.Or(a.Incomplete.Reason, a.Status)))
 	}

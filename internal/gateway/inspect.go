@@ -72,8 +72,15 @@ func inspect(path string, body []byte) (*call, *refusal) {
 	}
 	c.n = n
 	c.maxOutput *= n
-	if why := reaches(fields); why != "" {
+	reaching := reaches
+	if path == pathMessages {
+		reaching = messageReaches
+	}
+	if why := reaching(fields); why != "" {
 		return bad("%s: agents have no network", why)
+	}
+	if path == pathMessages {
+		keepMessageFields(fields)
 	}
 	for _, name := range dropped {
 		delete(fields, name)
@@ -116,10 +123,15 @@ func (c *call) render(model string, output int, tools func(map[string]json.RawMe
 	case named:
 	case c.path == pathResponses:
 		fields["max_output_tokens"] = limit
+	case c.path == pathMessages:
+		fields["max_tokens"] = limit
 	case reasons.MatchString(model):
 		fields["max_completion_tokens"] = limit
 	default:
 		fields["max_tokens"] = limit
+	}
+	if c.path == pathMessages {
+		fitThinking(fields, max(1, output/c.n))
 	}
 	tools(fields)
 	return json.Marshal(fields)

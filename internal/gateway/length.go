@@ -46,13 +46,14 @@ func overlong(data []byte, s spent, tokens int) error {
 	return nil
 }
 
-// answered is how many bytes of text a whole answer of either API holds.
+// answered is how many bytes of text a whole answer of any API holds.
 func answered(data []byte) int {
 	var a struct {
 		Choices []struct {
 			Message json.RawMessage `json:"message"`
 		} `json:"choices"`
-		Output json.RawMessage `json:"output"`
+		Output  json.RawMessage `json:"output"`
+		Content json.RawMessage `json:"content"`
 	}
 	if json.Unmarshal(data, &a) != nil {
 		return len(data)
@@ -61,8 +62,10 @@ func answered(data []byte) int {
 	for _, c := range a.Choices {
 		n += texts(c.Message)
 	}
-	if len(a.Output) > 0 {
-		n += texts(a.Output)
+	for _, part := range []json.RawMessage{a.Output, a.Content} {
+		if len(part) > 0 {
+			n += texts(part)
+		}
 	}
 	return n
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,7 +31,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	a := g.account(token)
+	a := g.account(cmp.Or(token, r.Header.Get("X-Api-Key")))
 	if a == nil {
 		refuse(http.StatusUnauthorized, CodeToken, "this token is not known here, or no longer").send(w)
 		return
@@ -39,21 +40,20 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case under && r.Method == http.MethodGet && path == pathModels:
 		g.models(w)
-	case under && r.Method == http.MethodPost && (path == pathChat || path == pathResponses):
+	case under && r.Method == http.MethodPost && slices.Contains(completions, path):
 		g.complete(w, r, a, path)
-	case under && r.Method == http.MethodPost && path == pathFetch:
-		g.fetch(w, r, a)
 	default:
-		refuse(http.StatusNotFound, CodeRefused, "agents may call POST /v1%s and /v1%s", pathChat, pathResponses).send(w)
+		refuse(http.StatusNotFound, CodeRefused, "agents may call POST /v1%s, /v1%s and /v1%s", pathChat, pathResponses, pathMessages).send(w)
 	}
 }
 
-// foreign names the API a path belongs to, when it is another than OpenAI's. Its callers send their token in other headers,
-// so that the path is looked at first.
+// completions are the paths that ask a model.
+var completions = []string{pathChat, pathResponses, pathMessages}
+
+// foreign names the API a path belongs to, when it is none that is served. Its callers send their token in other headers, so
+// that the path is looked at first.
 func foreign(path string) string {
 	switch {
-	case strings.HasPrefix(path, "/v1/messages"):
-		return "Anthropic"
 	case strings.HasPrefix(path, "/v1beta/"), strings.HasPrefix(path, "/v1/models/") && strings.Contains(path, ":"):
 		return "Gemini"
 	}
@@ -212,9 +212,7 @@ func (g *Gateway) ask(ctx context.Context, u *upstream, method, path string, bod
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if !u.Key.Empty() {
-		req.Header.Set("Authorization", "Bearer "+u.Key.s)
-	}
+	u.authorize(req.Header, path)
 	resp, err := g.client.Do(req)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -253,7 +251,7 @@ func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reserva
 	if g.tape.Mode == Replay {
 		return g.tape.play(held.account.agent, c)
 	}
-	tools := toolBudget{account: held.account, free: g.options.FreeTools}
+	tools := toolBudget{account: held.account, free: g.options.FreeTools, messages: c.path == pathMessages}
 	body, err := c.render(to.model, held.output, tools.limit)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 type toolBudget struct {
 	account *account
 	free    []string
+	// messages is true for a request to the Messages API, which chooses tools in a shape of its own.
+	messages bool
 	// dropped are the places of calls that were taken out of a stream, whose arguments follow in pieces.
 	dropped map[int]bool
 	// counted are the calls of a streamed response, by id.
@@ -32,9 +34,15 @@ func (t *toolBudget) limit(fields map[string]json.RawMessage) {
 			left = append(left, tool)
 		}
 	}
-	fields["tool_choice"] = json.RawMessage(`"auto"`)
+	choose := func(word string) json.RawMessage {
+		if t.messages {
+			return json.RawMessage(`{"type":"` + word + `"}`)
+		}
+		return json.RawMessage(`"` + word + `"`)
+	}
+	fields["tool_choice"] = choose("auto")
 	if left == nil { // the list stays: endpoints refuse a conversation with tool calls and no tools
-		fields["tool_choice"] = json.RawMessage(`"none"`)
+		fields["tool_choice"] = choose("none")
 		return
 	}
 	if raw, err := json.Marshal(left); err == nil {
@@ -77,7 +85,7 @@ func (t *toolBudget) take(name string) bool {
 // trim takes the tool calls beyond the budget out of an answer or an event of a stream. It gives the data itself when
 // nothing was taken out, and nil when nothing is left of the event.
 func (t *toolBudget) trim(data []byte) (rest []byte, cut bool) {
-	if !bytes.Contains(data, []byte(`"tool_calls"`)) && !bytes.Contains(data, []byte(`_call"`)) {
+	if !bytes.Contains(data, []byte(`"tool_calls"`)) && !bytes.Contains(data, []byte(`_call"`)) && !bytes.Contains(data, []byte(`"tool_use"`)) {
 		return data, false
 	}
 	var answer map[string]json.RawMessage
@@ -85,22 +93,22 @@ func (t *toolBudget) trim(data []byte) (rest []byte, cut bool) {
 		return data, false
 	}
 	if raw, ok := answer["output"]; ok { // a whole answer of the responses API
-		return t.trimOutput(data, answer, raw)
+		return t.trimOutput(data, answer, "output", raw)
 	}
-	if raw, ok := answer["item"]; ok {
-		if !t.allows(raw) {
+	if raw, ok := answer["content"]; ok { // one of the messages API
+		return t.trimOutput(data, answer, "content", raw)
+	}
+	for _, field := range []string{"item", "content_block"} {
+		if raw, ok := answer[field]; ok && !t.allows(raw) {
 			return nil, true
 		}
-		return data, false
 	}
-	if raw, ok := answer["response"]; ok { // what a stream came to, once more
-		var whole struct {
-			Output []json.RawMessage `json:"output"`
-		}
-		if json.Unmarshal(raw, &whole) == nil && slices.ContainsFunc(whole.Output, func(item json.RawMessage) bool { return !t.allows(item) }) {
+	for _, field := range []string{"response", "message"} { // what a stream came to, once more, or begins with
+		var whole struct{ Output, Content []json.RawMessage }
+		if raw, ok := answer[field]; ok && json.Unmarshal(raw, &whole) == nil &&
+			slices.ContainsFunc(slices.Concat(whole.Output, whole.Content), func(item json.RawMessage) bool { return !t.allows(item) }) {
 			return nil, true
 		}
-		return data, false
 	}
 	var choices []map[string]json.RawMessage
 	if json.Unmarshal(answer["choices"], &choices) != nil {
@@ -126,7 +134,8 @@ func (t *toolBudget) allows(item json.RawMessage) bool {
 	var at struct {
 		Call string `json:"call_id"`
 	}
-	if json.Unmarshal(item, &at) == nil && at.Call != "" && t.counted[at.Call] {
+	known := json.Unmarshal(item, &at) == nil && at.Call != "" // the messages API tells a call once
+	if known && t.counted[at.Call] {
 		return true
 	}
 	if !t.take(toolName(item)) {
@@ -143,10 +152,10 @@ func calls(item json.RawMessage) bool {
 	var w struct {
 		Type string `json:"type"`
 	}
-	return json.Unmarshal(item, &w) == nil && (w.Type == "function_call" || w.Type == "custom_tool_call")
+	return json.Unmarshal(item, &w) == nil && slices.Contains([]string{"function_call", "custom_tool_call", "tool_use"}, w.Type)
 }
 
-func (t *toolBudget) trimOutput(data []byte, answer map[string]json.RawMessage, raw json.RawMessage) ([]byte, bool) {
+func (t *toolBudget) trimOutput(data []byte, answer map[string]json.RawMessage, field string, raw json.RawMessage) ([]byte, bool) {
 	var items, left []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
 		return data, false
@@ -159,7 +168,7 @@ func (t *toolBudget) trimOutput(data []byte, answer map[string]json.RawMessage, 
 	if len(left) == len(items) {
 		return data, false
 	}
-	return rewrite(answer, "output", left), true
+	return rewrite(answer, field, left), true
 }
 
 func (t *toolBudget) trimMessage(choice map[string]json.RawMessage, field string) (cut bool) {
