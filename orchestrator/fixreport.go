@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -91,7 +93,12 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 			d.Fixed = append(d.Fixed, report.FixedItem{ID: f.FindingID, Title: titles[f.FindingID], Commit: f.CommitSHA, Text: c.inline(f.Description)})
 		}
 		for _, f := range r.RejectedIssues {
-			d.Rejected = append(d.Rejected, report.RejectedItem{ID: f.FindingID, Title: titles[f.FindingID], Reason: c.inline(f.Reason)})
+			item := report.RejectedItem{ID: f.FindingID, Title: titles[f.FindingID], Reason: c.inline(f.Reason)}
+			if strings.HasPrefix(f.Reason, wire.NotFixedPrefix) {
+				d.Missing = append(d.Missing, item)
+				continue
+			}
+			d.Rejected = append(d.Rejected, item)
 		}
 		d.Deferred = r.Summary.Deferred
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -16,7 +17,7 @@ func taken(fix *review.FixOutcome, work FixWork, payload review.FixPayload) {
 	fix.Agent.Seconds += before.Seconds
 	fix.Agent.Attempts += before.Attempts
 	fix.Agent.Usage = addUsage(before.Usage, fix.Agent.Usage)
-	settled, notes := settleFix(payload, work.Answer.Fix)
+	settled, notes := wire.SettleFix(payload, work.Answer.Fix)
 	fix.Result = &settled
 	fix.Commits, fix.Refusals, fix.Tests = work.Commits, work.Refusals, work.Tests
 	if fix.Commits == nil {

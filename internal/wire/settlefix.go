@@ -6,8 +6,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// notFixed begins the reasons prloop writes itself for findings a fixer left without a word (design 3.5).
-const notFixed = "not fixed: "
+// NotFixedPrefix begins the reasons prloop writes itself for findings a fixer left without a word (design 3.5).
+const NotFixedPrefix = "not fixed: "
 
 // SettleFix holds a fixer's answer to the invariant of A5 (design 3.5): in what it returns each id of payload.IssuesToFix
 // stands exactly once, as fixed or rejected, in the payload's order; nothing else stands there, and the counts are those of
@@ -55,14 +55,14 @@ func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult
 		switch {
 		case isFixed && isRejected:
 			notes.add("%s is said to be fixed and rejected", short(id))
-			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: notFixed + "the fixer says both that it fixed and that it rejects it"})
+			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: NotFixedPrefix + "the fixer says both that it fixed and that it rejects it"})
 		case isFixed:
 			out.FixedIssues = append(out.FixedIssues, f)
 		case isRejected:
 			out.RejectedIssues = append(out.RejectedIssues, no)
 		default:
 			notes.add("nothing is said about %s", short(id))
-			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: notFixed + "the fixer did not say what became of it"})
+			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: NotFixedPrefix + "the fixer did not say what became of it"})
 		}
 	}
 	left := 0
@@ -88,7 +88,7 @@ func NotFixed(payload review.FixPayload, reason string) review.FixResult {
 	done := map[string]bool{}
 	for _, f := range payload.IssuesToFix {
 		if !done[f.ID] {
-			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: notFixed + reason})
+			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: NotFixedPrefix + reason})
 		}
 		done[f.ID] = true
 	}
