@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"compress/zlib"
 	"crypto/sha1"
@@ -114,4 +115,29 @@ func TestCloneOfABorrowedShallowHead(t *testing.T) {
 	if err != nil || len(taken) != 1 || taken[0].Commit != tip {
 		t.Errorf("%+v %v", taken, err)
 	}
+}
+
+// FuzzBundleHeader: no text makes the reader panic, read without end, or give anything but object ids.
+func FuzzBundleHeader(f *testing.F) {
+	oid := "1111111111111111111111111111111111111111"
+	for _, s := range []string{"", "# v2 git bundle\n", "# v2 git bundle\n-" + oid + " x\n" + oid + " HEAD\n\nPACK", "# v3 git bundle\n@object-format=sha1\n" + oid + " a b\n\n", "# v2 git bundle\n\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		h, err := readBundleHeader(bufio.NewReaderSize(bytes.NewReader(text), bundleHeader))
+		if err != nil {
+			if takeRule(err) == err.Error() {
+				t.Errorf("no rule: %v", err)
+			}
+			return
+		}
+		if !IsOID(h.tip) || len(h.needs) > bundleCommits {
+			t.Errorf("%+v", h)
+		}
+		for _, n := range h.needs {
+			if !IsOID(n) {
+				t.Errorf("prerequisite %q", n)
+			}
+		}
+	})
 }

@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 		{"MCP servers (T03)", []Change{add("pkg/.mcp.json", "{}")}, nil, nil, []string{RuleProtectedPath}},
 		{"hook folders (security 3)", []Change{add("pkg/.husky/pre-commit", "x")}, nil, nil, []string{RuleProtectedPath}},
 		{"a hook by its name", []Change{add("tools/hooks/pre-push.sh", "x")}, nil, nil, []string{RuleProtectedPath}},
-		{"hooks of a user interface are none", []Change{edit("src/hooks/useUser.ts")}, nil, nil, nil},
+		{"hooks of a user interface are none", []Change{edit("src/hooks/useUser.ts"), edit("src/hooks/update.ts")}, nil, nil, nil},
 		{"hook settings", []Change{edit("lefthook.yml")}, nil, nil, []string{RuleProtectedPath}},
 		{"package manifests (security 3)", []Change{edit("web/package.json")}, nil, nil, []string{RuleProtectedPath}},
 		{"lock files (security 3)", []Change{edit("go.sum")}, nil, nil, []string{RuleProtectedPath}},

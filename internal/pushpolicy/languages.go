@@ -31,7 +31,7 @@ var languages = []*language{
 	{
 		name: "Go", extensions: []string{".go"}, collected: lazyregexp.New(`_test\.go$`), comments: []string{"// ", "//\t"},
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
-		skip: lazyregexp.New(`\.(Skip|SkipNow|Skipf)\(|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
+		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
 			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(`),
 		trivial: lazyregexp.New(`\b(assert|require)\.(True\(t, true|False\(t, false|Equal\(t, (true, true|1, 1))\b|if false && `),
 		asserts: lazyregexp.New(`\b(t|b|f|tb|c|s)\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(assert|require|is|qt|check)\.[A-Z]\w*\(|\bExpect\(|\bcmp\.Diff\(|^\s*// (Output|Unordered output):`),
@@ -53,7 +53,7 @@ var languages = []*language{
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),
 		skip: lazyregexp.New(`\b(it|test|describe|context|suite|specify|bench|Deno\.test|Scenario)(\.\w+)*\.(skip|only|todo|fixme|fails|failing|skipIf|runIf|ignore)\b|` +
 			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
-			`(^|[^\w.])pending\(|\b(skip|todo|only|ignore):\s*(true|['"])`),
+			`(^|[^\w.])pending\(|\b(skip|todo):\s*(true|['"])|\b(only|ignore):\s*true`),
 		trivial: lazyregexp.New(`\bexpect\((true|1)\)\.(toBe|toEqual|toBeTruthy|to\.be\.true|to\.equal)|\bexpect\.assertions\(0\)|\bassert(\.ok|\.equal)?\((true|1)\s*[),]`),
 		asserts: lazyregexp.New(`\bexpect(\.\w+)?\(|\bassert(\.\w+)*\(|\.should\b|\bt\.(is|not|deepEqual|true|false|truthy|falsy|throws|ok|equal|same|like|regex|fail)\(`),
 	},
@@ -64,7 +64,7 @@ var languages = []*language{
 		marks:     lazyregexp.New(`^\s*@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b`),
 		named:     lazyregexp.New(`\b(?:void|fun)\s+(` + "`[^`]+`" + `|\w+)\s*\(`),
 		skip: lazyregexp.New(`@(Disabled\w*|Ignore\w*|EnabledIf\w*|EnabledOn\w*|PendingFeature|FlakyTest|Requires)\b|\b(Assumptions\.|Assume\.)?assum(e|ing)(True|False|That|NotNull|NoException)\(|` +
-			`\benabled\s*=\s*false|\bSkipException\(|\bTestAbortedException\(`),
+			`@Test\(.*\benabled\s*=\s*false|\bSkipException\(|\bTestAbortedException\(`),
 		trivial: lazyregexp.New(`\bassert(True|False|That|Equals)\((true|false|1, 1|true, true)\b`),
 		asserts: lazyregexp.New(`\bassert\w*[ (]|\bverify\w*\(|\bfail\(|\bshould\w*\b|\bexpect\w*\(`),
 	},
@@ -73,8 +73,8 @@ var languages = []*language{
 		collected: lazyregexp.New(`(^|/)(test_[^/]*|[^/]*_(spec|test))\.rb$`),
 		declares: lazyregexp.New(`^\s*(?:[fx]?(?:it|specify|example|scenario|describe|context|feature|test|should)\s*\(?\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Z][\w:]*)|` +
 			`(?:RSpec\.)describe\s*\(?\s*([A-Z"'][^,\s]*)|def (test_\w+))`),
-		skip: lazyregexp.New(`^\s*(skip|pending|omit|notify)\b(\s*$|\s*\(|\s+["'])|^\s*(xit|xdescribe|xcontext|xspecify|xexample|xscenario|fit|fdescribe|fcontext|fspecify|fexample)\b|` +
-			`\b(skip|pending|focus):\s*(true|["'])|:(skip|pending|focus)\b|\bfilter_run_excluding\b`),
+		skip: lazyregexp.New(`^\s*(skip|pending|omit)\b(\s*$|\s*\(|\s+["'])|^\s*(xit|xdescribe|xcontext|xspecify|xexample|xscenario|fit|fdescribe|fcontext|fspecify|fexample)\b|` +
+			`^\s*(it|specify|example|scenario|describe|context|feature|RSpec\.describe)\b.*[,\s]((skip|pending|focus):\s*(true|["'])|:(skip|pending|focus)\b)|\bfilter_run_excluding\b`),
 		trivial: lazyregexp.New(`\bassert[ (]true\b|\bexpect\(true\)|\bassert_equal 1, 1\b`),
 		asserts: lazyregexp.New(`\bexpect[ ({]|\bassert\w*\b|\brefute\w*\b|\.(must|wont|should)_?\w*|\bis_expected\b|\bflunk\b`),
 	},
@@ -83,17 +83,17 @@ var languages = []*language{
 		collected: lazyregexp.New(`(^|/)tests/[^/]+\.rs$|(^|/)(tests?|[^/]*_tests?)\.rs$`),
 		marks:     lazyregexp.New(`^\s*#\[((\w+::)*test|rstest|test_case|proptest|quickcheck|wasm_bindgen_test|bench)\b`),
 		named:     lazyregexp.New(`\bfn\s+(\w+)\s*[(<]`),
-		skip:      lazyregexp.New(`^\s*#!?\[(ignore\b|cfg_attr\(.*\bignore\b|cfg\((any\(\)|FALSE|not\(test\))|should_panic\b|allow\(dead_code\).*test)`),
+		skip:      lazyregexp.New(`^\s*#!?\[(ignore\b|cfg_attr\(.*\bignore\b|cfg\((any\(\)|FALSE)\))`),
 		trivial:   lazyregexp.New(`\bassert!\((true|1 == 1)\s*[,)]|\bassert_eq!\((true, true|1, 1)\b`),
-		asserts:   lazyregexp.New(`\b(debug_)?assert\w*!|\bpanic!|\bunreachable!|\bprop_assert\w*!|\binsta::`),
+		asserts:   lazyregexp.New(`\b(debug_)?assert\w*!|\bprop_assert\w*!|\binsta::`),
 	},
 	{
 		name: "C#", extensions: []string{".cs", ".fs", ".vb"}, folders: true, comments: []string{"//", "*"},
 		collected: lazyregexp.New(`(^|/)[^/]*(Tests?|Specs?|Fixture)\.(cs|fs|vb)$|(^|/)[^/]*[.]?(Tests?|Specs)/[^/].*\.(cs|fs|vb)$`),
 		marks:     lazyregexp.New(`^\s*\[\s*(Xunit\.|NUnit\.Framework\.)?(Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property|SkippableFact|SkippableTheory)\b`),
 		named:     lazyregexp.New(`\b(?:void|Task|ValueTask|IEnumerator)\s+(\w+)\s*[(<]`),
-		skip: lazyregexp.New(`\bSkip\s*=|\[\s*(Ignore|Explicit|Inconclusive)\b|\bAssert\.(Ignore|Inconclusive|Skip\w*|Pass)\(|\bAssume\.That\(|\bSkip\.(If|IfNot|Unless)\(|` +
-			`\bIgnore(Reason)?\s*=|^\s*#if\b`),
+		skip: lazyregexp.New(`\[[^\]]*\b(Skip|Ignore|IgnoreReason)\s*=|\bSkip\s*=\s*\$?"|\[\s*(Ignore|Explicit|Inconclusive)\b|\bAssert\.(Ignore|Inconclusive|Skip\w*|Pass)\(|\bAssume\.That\(|\bSkip\.(If|IfNot|Unless)\(|` +
+			`^\s*#if\b`),
 		trivial: lazyregexp.New(`\bAssert\.(True|IsTrue|That)\(true\b|\bAssert\.(Equal|AreEqual)\((1, 1|true, true)\b`),
 		asserts: lazyregexp.New(`\bAssert\.|\.Should\w*\(|\.Verify\w*\(|\bExpect\(`),
 	},
@@ -103,7 +103,7 @@ var languages = []*language{
 		declares:  lazyregexp.New(`^\s*(?:(?:final |public )*function (test\w*|it_\w+)\s*\(|(?:it|test|describe)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))`),
 		marks:     lazyregexp.New(`^\s*(#\[\\?(PHPUnit\\Framework\\Attributes\\)?Test\b|\*\s*@test\b|/\*\*\s*@test\b)`),
 		named:     lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
-		skip: lazyregexp.New(`\bmarkTest(Skipped|Incomplete)\(|->(skip|skipOn\w+|todo|only|wip|issue)\(|\bexpectNotToPerformAssertions\(|#\[\\?(PHPUnit\\Framework\\Attributes\\)?` +
+		skip: lazyregexp.New(`\bmarkTest(Skipped|Incomplete)\(|(^\s*\}\)|\b(it|test|describe)\(.*\))\s*->(skip|skipOn\w+|todo|only|wip)\(|\bexpectNotToPerformAssertions\(|#\[\\?(PHPUnit\\Framework\\Attributes\\)?` +
 			`(Requires\w*|DoesNotPerformAssertions|Group\(['"](skip|ignore))|\bSkippedTest(Error|SuiteError)?\b|^\s*--SKIPIF--`),
 		trivial: lazyregexp.New(`\bassert(True|Same|Equals)\((true|true, true|1, 1)\)|\bexpect\(true\)->to`),
 		asserts: lazyregexp.New(`(->|::)assert\w+\(|\bexpect\(|->expect\w+\(|->should\w*\(|->to[A-Z]\w+\(`),

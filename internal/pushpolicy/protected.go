@@ -86,11 +86,12 @@ var (
 		`vendor/modules\.txt)$`)
 )
 
-// hookFile knows hooks by their own name in a folder called hooks; other folders of that name are common in user interfaces.
+// hookFile knows hooks by their own name in a folder called hooks; other folders of that name are common in user interfaces,
+// so only what a shell could run counts.
 func hookFile(parts []string) bool {
 	if len(parts) < 2 || parts[len(parts)-2] != "hooks" {
 		return false
 	}
-	stem, _, _ := strings.Cut(parts[len(parts)-1], ".")
-	return slices.Contains(hookNames, stem)
+	stem, extension, _ := strings.Cut(parts[len(parts)-1], ".")
+	return slices.Contains(hookNames, stem) && slices.Contains([]string{"", "sh", "bash", "zsh", "py", "rb", "pl", "ps1", "sample"}, extension)
 }

@@ -111,6 +111,17 @@ func TestTestsDeletedSkippedWeakened(t *testing.T) {
 		{"PHP: markTestSkipped", []Change{changed("tests/ATest.php", nil, one("        $this->markTestSkipped('x');"))}, []string{"skipped"}},
 		{"PHP: ->skip()", []Change{changed("tests/A.php", nil, one("})->skip();"))}, []string{"skipped"}},
 
+		{"what only reads like a skip is none", []Change{
+			changed("a_test.go", nil, one("cursor.Skip(10)", "rest := b[n:]")),
+			changed("a.test.ts", nil, one("const rule = { ignore: 'x', only: ids }", "list.skip(2)")),
+			changed("src/test/kotlin/ATest.kt", nil, one("    feature.enabled = false")),
+			changed("spec/a_spec.rb", nil, one("    create(:order, status: :pending)", "    notify 'x'", "    pending_orders.each")),
+			changed("src/lib.rs", one("    panic!()"), one("#[cfg(not(test))]", "    #[should_panic]")),
+			changed("ATests.cs", nil, one("        var page = new Page { Skip = 10 };")),
+			changed("tests/ATest.php", nil, one("        $x = $request", "            ->only(['a'])", "            ->skip(10);")),
+		}, nil},
+		{"Go: a suite skips", []Change{changed("a_test.go", nil, one(`	s.T().Skip()`))}, []string{"skipped"}},
+		{"JavaScript: node's own runner", []Change{changed("a.test.mjs", nil, one("test('a', { skip: 'later' }, f)"))}, []string{"skipped"}},
 		{"a runner's settings", []Change{edit("pytest.ini")}, []string{"weakened"}},
 		{"a recorded output", []Change{edit("internal/x/testdata/a.golden")}, []string{"weakened"}},
 		{"a new recorded output", []Change{add("internal/x/testdata/a.golden", "x")}, nil},
