@@ -60,14 +60,14 @@ type Preset struct {
 type File struct{ Path, Text string }
 
 // gatewayStyles are what prloop's gateway serves.
-var gatewayStyles = []Style{StyleChat, StyleResponses}
+var gatewayStyles = []Style{StyleChat, StyleResponses, StyleAnthropic}
 
 // Confinable reports whether the agent can be held to prloop's gateway, so that it needs no key of its own; why says what
 // is in the way.
 func (p Preset) Confinable() (ok bool, why string) {
 	switch {
 	case !slices.Contains(gatewayStyles, p.Style):
-		return false, "it speaks " + string(p.Style) + ", and the gateway serves " + string(StyleChat) + " and " + string(StyleResponses)
+		return false, "it speaks " + string(p.Style) + ", and the gateway does not"
 	case p.Loose != "":
 		return false, p.Loose
 	}
@@ -103,20 +103,20 @@ var presets = []Preset{
 	},
 	{
 		Name: "claude", Package: "@agentclientprotocol/claude-agent-acp@0.49.0", Command: "claude-agent-acp",
-		Style: StyleAnthropic, Loads: []string{".claude", ".mcp.json"},
+		Style: StyleAnthropic, Apart: true, // what it would take from a tree: hooks, MCP servers, base URLs, CLAUDE.md
 		Env: []string{
 			"ANTHROPIC_BASE_URL={root}", "ANTHROPIC_API_KEY={token}", "ANTHROPIC_MODEL={model}",
-			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+			// It asks a small model for titles and the like.
+			"ANTHROPIC_SMALL_FAST_MODEL={model}", "ANTHROPIC_DEFAULT_HAIKU_MODEL={model}",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 			"IS_SANDBOX=1", // started as root it opens no session without
 		},
-		// An empty settingSources keeps the pull request's hooks, MCP servers and base URL out.
 		Meta: map[string]any{"claudeCode": map[string]any{"options": map[string]any{
-			"tools":           []string{"Read", "Grep", "Glob"},
-			"allowedTools":    []string{"mcp__prloop__submit_result"},
-			"disallowedTools": []string{"Bash", "Write", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Task"},
+			"tools":           []string{},
+			"allowedTools":    ownTools("mcp__prloop__"),
+			"disallowedTools": []string{"Bash", "Write", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Task", "Read", "Grep", "Glob"},
 			"settingSources":  []string{}, "strictMcpConfig": true,
 		}}},
-		Untried: "a whole review; strictMcpConfig in the session's options",
 	},
 	{
 		Name: "codex", Package: "@agentclientprotocol/codex-acp@2.6.0", Command: "codex-acp",

@@ -60,7 +60,7 @@ func TestPresetsAreWrittenOut(t *testing.T) {
 func TestOnlyWhatTheGatewayServesIsConfinable(t *testing.T) {
 	for _, p := range Presets() {
 		ok, why := p.Confinable()
-		if ok != slices.Contains([]string{"opencode", "copilot"}, p.Name) || ok != (why == "") {
+		if ok != slices.Contains([]string{"opencode", "copilot", "claude"}, p.Name) || ok != (why == "") {
 			t.Errorf("%s: %v %q", p.Name, ok, why)
 		}
 	}

@@ -34,6 +34,11 @@ var (
 		Name: "opencode", Version: "1.18.33", Packages: []string{"opencode-ai@1.18.33", "@vscode/ripgrep@1.18.0"},
 		Program: "opencode-linux-x64/bin/opencode", Path: []string{"@vscode/ripgrep-linux-x64/bin"},
 	}
+	Claude = Agent{
+		Name: "claude-agent-acp", Version: "0.49.0",
+		Packages: []string{"@agentclientprotocol/claude-agent-acp@0.49.0", "@anthropic-ai/claude-agent-sdk@0.3.185"},
+		Program:  "@agentclientprotocol/claude-agent-acp/dist/index.js",
+	}
 	Copilot = Agent{
 		Name: "copilot", Version: "1.0.102", Packages: []string{"@github/copilot@1.0.102"}, Program: "@github/copilot-linux-x64/copilot",
 	}
