@@ -65,6 +65,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if plan.Role == review.RoleReviewer {
 		task.Earlier, task.Claims = earlierFindings(in.Earlier), claims(in.Earlier)
 	}
+	task = visible(plan, task)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return Heard{}, err
 	}
@@ -140,16 +141,42 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 		t.Brief = snap.Brief
 		t.Discussion = openThreads(snap.Discussion)
 	}
-	if plan.Kind == "builtin" || plan.Kind == "acp" { // both hand it to a model as it is
-		t = visible(t)
-	}
 	return t
 }
 
 // visible makes hidden characters visible in everything a model reads (security T40): what a person cannot see must not
-// speak to a model. Other reviewers get the bytes as they are.
-func visible(t review.Task) review.Task {
+// speak to a model. Programs get the bytes as they are.
+func visible(plan AgentPlan, t review.Task) review.Task {
+	if plan.Kind != "builtin" && plan.Kind != "acp" { // both hand it to a model as it is
+		return t
+	}
 	show := func(s string) string { out, _ := sanitize.Visible(s); return out }
+	findings := func(list []review.Finding) []review.Finding {
+		list = slices.Clone(list)
+		for i := range list {
+			for _, text := range written(&list[i]) {
+				*text = show(*text)
+			}
+		}
+		return list
+	}
+	t.Earlier, t.Claims = findings(t.Earlier), slices.Clone(t.Claims)
+	for i := range t.Claims {
+		t.Claims[i].Text = show(t.Claims[i].Text)
+	}
+	if t.Fix != nil {
+		p := *t.Fix
+		p.IssuesToFix, p.OptionalIssues = findings(p.IssuesToFix), findings(p.OptionalIssues)
+		t.Fix = &p
+	}
+	if t.Setback != nil {
+		s := *t.Setback
+		s.Checks = slices.Clone(s.Checks)
+		for i := range s.Checks {
+			s.Checks[i].Log = show(s.Checks[i].Log)
+		}
+		t.Setback = &s
+	}
 	t.Title, t.Body = show(t.Title), show(t.Body)
 	t.Brief.Files = slices.Clone(t.Brief.Files)
 	for i := range t.Brief.Files {

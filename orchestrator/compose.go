@@ -77,7 +77,7 @@ func course(rounds []review.RoundResult) []report.RoundLine {
 		if r.Consensus != nil {
 			line.Consensus = review.Conclusion(*r.Consensus)
 		}
-		if r.Fix != nil && r.Fix.Result != nil {
+		if r.Fix != nil && r.Fix.Head != "" && r.Fix.Result != nil {
 			line.Fixed, line.Rejected = len(r.Fix.Result.FixedIssues), len(r.Fix.Result.RejectedIssues)
 		}
 		out = append(out, line)

@@ -139,6 +139,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		task := l.task(j.req, j.round, plan, in.Snapshot)
 		task.HeadSHA, task.Limits = from, j.req.Fix.Limits
 		task.Fix, task.Setback, task.Claims = &j.judged.Payload, setback, claims(in.Earlier)
+		task = visible(plan, task)
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {
 			return FixWork{}, err
 		}
