@@ -52,18 +52,26 @@ func Tests(changes []Change) []TestChange {
 	kept := newMoves(changes)
 	for _, c := range changes {
 		found = append(found, kept.deleted(c)...)
-		found = append(found, skipped(c)...)
+		found = append(found, kept.skipped(c)...)
 		found = append(found, weakened(c)...)
 	}
 	return found
 }
 
 // moves counts the tests that the changes add, by language and name, each to be set against one removed test.
-type moves struct{ left map[string]int }
+type moves struct {
+	left map[string]int
+	// removed are the languages of tests that are gone from where they were.
+	removed map[string]bool
+}
 
 func newMoves(changes []Change) *moves {
-	m := &moves{left: map[string]int{}}
+	m := &moves{left: map[string]int{}, removed: map[string]bool{}}
 	for _, c := range changes {
+		old := c.names()[0]
+		if l := languageOf(old); l != nil && (c.Status == 'R' || len(l.declared(old, c.Removed)) > 0 || c.gone() && l.collected.MatchString(old)) {
+			m.removed[l.name] = true
+		}
 		if l := languageOf(c.Path); l != nil && !c.gone() {
 			for _, d := range l.declared(c.Path, c.Added) {
 				m.left[l.name+"\x00"+d.Text]++
@@ -114,14 +122,20 @@ func collected(name string) bool {
 	return l != nil && (l.collected.MatchString(name) || l.inFolder(name))
 }
 
-// skipped finds what keeps tests from running.
-func skipped(c Change) []TestChange {
+// skipped finds what keeps tests from running. A new file for some platforms alone keeps none from it, unless tests moved.
+func (m *moves) skipped(c Change) []TestChange {
 	l := languageOf(c.Path)
 	if l == nil || c.gone() || !l.holdsTests(c) {
 		return nil
 	}
+	if c.Status == 'A' && !m.removed[l.name] {
+		c.Added = slices.DeleteFunc(slices.Clone(c.Added), func(a Line) bool { return constraint.MatchString(a.Text) })
+	}
 	return added(c, l, l.skip, TestSkipped, "a test does not run any more")
 }
+
+// constraint is a line of Go that says where a file is built.
+var constraint = lazyregexp.New(`^//(go:build| \+build) `)
 
 // added finds lines of a pattern that the file did not have before; a line that only moved or was indented is none.
 func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, detail string) []TestChange {

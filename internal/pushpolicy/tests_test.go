@@ -33,6 +33,8 @@ func TestTestsDeletedSkippedWeakened(t *testing.T) {
 		{"Go: t.Skip", []Change{changed("a_test.go", nil, one(`	t.Skip("later")`))}, []string{"skipped"}},
 		{"Go: SkipNow of a benchmark", []Change{changed("a_test.go", nil, one("b.SkipNow()"))}, []string{"skipped"}},
 		{"Go: a build tag", []Change{changed("a_test.go", nil, one("//go:build ignore"))}, []string{"skipped"}},
+		{"Go: a new file for one platform", []Change{add("a_unix_test.go", "//go:build unix", "func TestU(t *testing.T) {")}, nil},
+		{"Go: a test that moved into a file nobody builds", []Change{remove("a_test.go", "func TestA(t *testing.T) {"), add("b_test.go", "//go:build never", "func TestA(t *testing.T) {")}, []string{"skipped"}},
 		{"Go: an exit with success", []Change{changed("a_test.go", nil, one("	os.Exit(0)"))}, []string{"skipped"}},
 		{"Go: a skip that was there and moved", []Change{changed("a_test.go", one("	t.Skip()"), one("		t.Skip()"))}, nil},
 		{"Go: a skip in a comment", []Change{changed("a_test.go", nil, one("// t.Skip() would be wrong"))}, nil},
