@@ -122,7 +122,7 @@ func (s *session) converse(ctx context.Context, prompt string) (out outcome) {
 
 // closing says how to answer; it follows whatever the prompt says about the form.
 func (s Spec) closing() string {
-	if s.Preset.Apart {
+	if s.apart() {
 		return "\n\nYour working folder is empty. Read the code under review with the other tools of the MCP server " + ServerName + "." + handIn
 	}
 	return handIn

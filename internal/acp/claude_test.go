@@ -36,3 +36,23 @@ func TestClaudeCodeReviews(t *testing.T) {
 		t.Error("what the pull request brings was run (security T03)")
 	}
 }
+
+// TestClaudeCodeFixes lets the real Claude Code mend a clone in the sandbox: it asks before each edit, and is allowed those
+// inside the clone.
+func TestClaudeCodeFixes(t *testing.T) {
+	t.Parallel()
+	w := newRealWorld(t, "claude", npmagent.Need(t, npmagent.Claude), review.RoleFixer, func(tree, marker string) []fakemodel.Rule {
+		rows := filepath.Join(tree, "rows.go")
+		return inTurn("who mends a pull request",
+			calls("Bash", mustJSON(map[string]string{"command": "touch " + marker, "description": "x"})),
+			calls("Write", mustJSON(map[string]string{"file_path": filepath.Join(tree, "..", "outside.txt"), "content": "x"})),
+			calls("Read", mustJSON(map[string]string{"file_path": rows})),
+			calls("Edit", mustJSON(map[string]string{"file_path": rows, "old_string": "return 1", "new_string": "return 2"})),
+			calls("Write", mustJSON(map[string]string{"file_path": filepath.Join(tree, "rows_test.go"), "content": "package rows\n"})),
+			calls("mcp__prloop__submit_result", mended("F-1")),
+			calls("mcp__prloop__submit_result", mended("F-1", "F-2")),
+		)
+	})
+	moveAside(t, w.spec.Cwd, ".claude")
+	w.fix(t, map[string]string{"CLAUDE.md": "canary-claude-md"}, "Edit", "Bash")
+}

@@ -28,7 +28,7 @@ func furnish(spec Spec, server api.McpServerStdio) (furnished, error) {
 	if spec.Command != "" {
 		f.command, f.args = spec.Command, spec.Args
 	}
-	if f.cwd == "" || spec.Preset.Apart {
+	if f.cwd == "" || spec.apart() {
 		f.cwd = filepath.Join(spec.Dir, "work")
 		if err := os.MkdirAll(f.cwd, 0o700); err != nil {
 			return furnished{}, fmt.Errorf("make the agent's working folder: %w", err)

@@ -1,15 +1,12 @@
 package acp
 
 import (
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/internal/testkit/npmagent"
-	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -30,9 +27,7 @@ func TestOpenCodeReviews(t *testing.T) {
 // TestOpenCodeFixes lets the real OpenCode mend a clone in the sandbox. What would configure it was moved aside.
 func TestOpenCodeFixes(t *testing.T) {
 	t.Parallel()
-	ran := ""
 	w := newRealWorld(t, "opencode", npmagent.Need(t, npmagent.OpenCode), review.RoleFixer, func(tree, marker string) []fakemodel.Rule {
-		ran = filepath.Join(tree, "plugin-ran")
 		return inTurn("You mend code. You run nothing.",
 			calls("bash", mustJSON(map[string]string{"command": "touch " + marker, "description": "x"})),
 			calls("write", mustJSON(map[string]string{"filePath": filepath.Join(tree, "..", "outside.txt"), "content": "x"})),
@@ -43,36 +38,9 @@ func TestOpenCodeFixes(t *testing.T) {
 			calls("prloop_submit_result", mended("F-1", "F-2")),
 		)
 	})
-	writeTree(t, w.spec.Cwd, map[string]string{
-		"moved-aside-.opencode/plugin/x.js": `import fs from "fs"; fs.writeFileSync("` + ran + `", "x"); export const X = async () => ({})`,
+	plugin := `import fs from "fs"; fs.writeFileSync("` + w.marker + `", "x"); export const X = async () => ({})`
+	w.fix(t, map[string]string{
+		"moved-aside-.opencode/plugin/x.js": plugin,
 		"moved-aside-opencode.json":         `{"agent": {"fixer": {"permission": {"bash": "allow"}}}}`,
-	})
-	task := fixQuestion()
-	const fence = "f0e1d2c3b4a59687"
-	brief, err := prompts.Brief(task, fence)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tail, err := prompts.Fix(task, fence, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := w.ask(t, task, prompts.FixSystem()+"\n"+brief+"\n"+tail)
-	if a.Fix == nil || len(a.Fix.FixedIssues) != 2 || a.Fix.Summary.Fixed != 2 {
-		t.Fatalf("%+v", a.Fix)
-	}
-	after := listing(t, w.spec.Cwd)
-	for _, must := range []string{"return 2", "rows_test.go", `"bash\": \"allow`, "plugin/x.js"} {
-		if !strings.Contains(after, must) {
-			t.Errorf("%q is not in the tree:\n%s", must, after)
-		}
-	}
-	for _, path := range []string{w.marker, ran, filepath.Join(w.spec.Cwd, "..", "outside.txt")} {
-		if _, err := os.Stat(path); err == nil {
-			t.Errorf("%s was written", path)
-		}
-	}
-	if offered := offeredBy(w.model); !slices.Contains(offered, "edit") || slices.Contains(offered, "bash") {
-		t.Errorf("tools offered to the model: %q", offered)
-	}
+	}, "edit", "bash")
 }

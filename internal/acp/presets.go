@@ -33,8 +33,8 @@ type Preset struct {
 	// Mode is the session mode to set; empty leaves the agent's own. FixMode is that of a fixer, which may edit files in its
 	// working folder and run nothing; empty means that the preset only reviews.
 	Mode, FixMode string
-	// Meta is given with session/new.
-	Meta map[string]any
+	// Meta is given with session/new, FixMeta instead of it to a fixer's when it is set.
+	Meta, FixMeta map[string]any
 	// Style is what the model's endpoint has to serve.
 	Style Style
 	// Needs are programs that must be in PATH besides.
@@ -45,8 +45,8 @@ type Preset struct {
 	// OwnServers is true when the agent takes its MCP servers from a file of its configuration and not from session/new. In
 	// that file {mcp} is the server's command, args and env, as members of a JSON object.
 	OwnServers bool
-	// Apart is true when the agent must not work in the tree, because what it takes configuration from there is too much to
-	// move aside. It works in an empty folder and reads the tree with prloop's tools alone.
+	// Apart is true when the agent need not work in the tree to review it: what it takes configuration from there is much, or
+	// the less it sees the better. It works in an empty folder and reads the tree with prloop's tools alone. A fixer does not.
 	Apart bool
 	// OneProcess is true when several sessions of one process are cheaper than several processes.
 	OneProcess bool
@@ -103,7 +103,8 @@ var presets = []Preset{
 	},
 	{
 		Name: "claude", Package: "@agentclientprotocol/claude-agent-acp@0.49.0", Command: "claude-agent-acp",
-		Style: StyleAnthropic, Apart: true, // what it would take from a tree: hooks, MCP servers, base URLs, CLAUDE.md
+		Style: StyleAnthropic, Apart: true, FixMode: "default", // it then asks before each edit
+		Loads: []string{".claude", ".mcp.json"},
 		Env: []string{
 			"ANTHROPIC_BASE_URL={root}", "ANTHROPIC_API_KEY={token}", "ANTHROPIC_MODEL={model}",
 			// It asks a small model for titles and the like.
@@ -111,12 +112,7 @@ var presets = []Preset{
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 			"IS_SANDBOX=1", // started as root it opens no session without
 		},
-		Meta: map[string]any{"claudeCode": map[string]any{"options": map[string]any{
-			"tools":           []string{},
-			"allowedTools":    ownTools("mcp__prloop__"),
-			"disallowedTools": []string{"Bash", "Write", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Task", "Read", "Grep", "Glob"},
-			"settingSources":  []string{}, "strictMcpConfig": true,
-		}}},
+		Meta: claudeOptions(), FixMeta: claudeOptions("Read", "Grep", "Glob", "Edit", "Write"),
 	},
 	{
 		Name: "codex", Package: "@agentclientprotocol/codex-acp@2.6.0", Command: "codex-acp",
@@ -156,6 +152,17 @@ var presets = []Preset{
 		Files:   []File{{".gemini/settings.json", geminiConfig}},
 		Untried: "a whole review; it does not end at the end of its input and is killed",
 	},
+}
+
+// claudeOptions leave Claude Code these tools of its own and prloop's, and nothing that settings of the tree could change. What
+// is neither read nor prloop's is asked for.
+func claudeOptions(tools ...string) map[string]any {
+	return map[string]any{"claudeCode": map[string]any{"options": map[string]any{
+		"tools":           append([]string{}, tools...),
+		"allowedTools":    ownTools("mcp__prloop__"),
+		"disallowedTools": []string{"Bash", "NotebookEdit", "WebFetch", "WebSearch", "Task"},
+		"settingSources":  []string{}, "strictMcpConfig": true,
+	}}}
 }
 
 const openCodeConfig = `{

@@ -174,6 +174,59 @@ func listing(t *testing.T, tree string) string {
 	return all.String()
 }
 
+// fix asks for a fix of a tree that holds more files too, and holds what came of it. The model is to be offered one tool and
+// not the other.
+func (w *realWorld) fix(t *testing.T, more map[string]string, offers, withholds string) {
+	t.Helper()
+	writeTree(t, w.spec.Cwd, more)
+	task := fixQuestion()
+	const fence = "f0e1d2c3b4a59687"
+	brief, err := prompts.Brief(task, fence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail, err := prompts.Fix(task, fence, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := w.ask(t, task, prompts.FixSystem()+"\n"+brief+"\n"+tail)
+	if a.Fix == nil || len(a.Fix.FixedIssues) != 2 || a.Fix.Summary.Fixed != 2 {
+		t.Fatalf("%+v", a.Fix)
+	}
+	after := listing(t, w.spec.Cwd)
+	for _, must := range []string{"return 2", "rows_test.go"} {
+		if !strings.Contains(after, must) {
+			t.Errorf("%q is not in the tree:\n%s", must, after)
+		}
+	}
+	for name, text := range more {
+		if now, err := os.ReadFile(filepath.Join(w.spec.Cwd, name)); err != nil || string(now) != text {
+			t.Errorf("%s was changed: %q %v", name, now, err)
+		}
+	}
+	for _, path := range []string{w.marker, filepath.Join(w.spec.Cwd, "..", "outside.txt")} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s was written", path)
+		}
+	}
+	if offered := offeredBy(w.model); !slices.Contains(offered, offers) || slices.Contains(offered, withholds) {
+		t.Errorf("tools offered to the model: %q", offered)
+	}
+	for _, r := range w.model.Requests() {
+		if strings.Contains(string(r.Body), "canary-") {
+			t.Error("the pull request's instructions reached the model as instructions")
+		}
+	}
+}
+
+// moveAside renames what would configure an agent, as the workbench does.
+func moveAside(t *testing.T, tree, name string) {
+	t.Helper()
+	if err := os.Rename(filepath.Join(tree, name), filepath.Join(tree, "moved-aside-"+name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func offeredBy(model *fakemodel.Server) []string {
 	var all []string
 	for _, r := range model.Requests() {

@@ -101,7 +101,11 @@ func (s *session) open(ctx context.Context) error {
 		own := server(s.spec, s.desk)
 		servers = append(servers, api.McpServer{Stdio: &own})
 	}
-	made, err := s.conn.NewSession(ctx, api.NewSessionRequest{Cwd: s.place.cwd, Meta: s.spec.Preset.Meta, McpServers: servers})
+	meta := s.spec.Preset.Meta
+	if s.spec.Role == review.RoleFixer && s.spec.Preset.FixMeta != nil {
+		meta = s.spec.Preset.FixMeta
+	}
+	made, err := s.conn.NewSession(ctx, api.NewSessionRequest{Cwd: s.place.cwd, Meta: meta, McpServers: servers})
 	if err != nil {
 		return at("open a session", err)
 	}

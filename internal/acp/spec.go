@@ -83,6 +83,9 @@ const (
 	eofGrace = 3 * time.Second
 )
 
+// apart reports whether the agent works beside the tree.
+func (s Spec) apart() bool { return s.Preset.Apart && s.Role != review.RoleFixer }
+
 func (s Spec) timeout(t review.Task) time.Duration {
 	switch {
 	case s.Timeout > 0:
