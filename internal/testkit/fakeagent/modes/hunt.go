@@ -130,8 +130,8 @@ func (h *hunt) descriptors(*agent) {
 	for fd := 3; fd < 1024; fd++ {
 		name := "/proc/self/fd/" + strconv.Itoa(fd)
 		to, err := os.Readlink(name)
-		if err != nil || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/proc/") {
-			continue // Go's own poller, and the folder being read
+		if err != nil || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/proc/") || strings.HasPrefix(to, "/sys/fs/cgroup/") {
+			continue // Go's own: the poller, the limits it follows, and the folder being read
 		}
 		h.looked++
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
