@@ -121,8 +121,9 @@ func publicFolder(t *testing.T) string {
 // fighter is one agent of a run.
 type fighter struct {
 	name, mode string
-	args       []string
-	timeout    time.Duration
+	// args are further arguments; {home} in them is the bout's folder.
+	args    []string
+	timeout time.Duration
 }
 
 // bout is one run.
@@ -130,6 +131,8 @@ type bout struct {
 	reviewers []fighter
 	// analyzer is the comments analyzer; the zero value answers well.
 	analyzer fighter
+	// also are further reviewers, as lines of the configuration.
+	also []string
 	// env are entries for prloop beside the usual ones, which they replace.
 	env []string
 	// uid starts prloop as another user when this test is root; 0 is the same user.
@@ -181,6 +184,9 @@ func (b *bout) configure() {
 	for _, f := range b.reviewers {
 		fmt.Fprintf(&config, "  - %s\n", b.line(f))
 	}
+	for _, line := range b.also {
+		fmt.Fprintf(&config, "  - %s\n", line)
+	}
 	if b.analyzer.mode == "" {
 		b.analyzer = fighter{mode: "ok-empty"}
 	}
@@ -217,7 +223,7 @@ func (b *bout) line(f fighter) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return string(data)
+	return strings.ReplaceAll(string(data), "{home}", b.home)
 }
 
 func (b *bout) state() string { return filepath.Join(b.home, "state") }
@@ -259,7 +265,12 @@ func (b *bout) fight() *finished {
 // fightWith does so and tells the process's number once it runs.
 func (b *bout) fightWith(started func(pid int)) *finished {
 	b.t.Helper()
-	cmd := b.command()
+	return b.follow(b.command(), started)
+}
+
+// follow runs a bout's command to its end.
+func (b *bout) follow(cmd *exec.Cmd, started func(pid int)) *finished {
+	b.t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -270,6 +281,9 @@ func (b *bout) fightWith(started func(pid int)) *finished {
 		b.t.Fatal(err)
 	}
 	f := &finished{bout: b, ended: ended{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}}
+	if entries, err := os.ReadDir(filepath.Join(b.state(), "scratch")); err != nil || len(entries) > 0 {
+		b.t.Errorf("%s: scratch holds %v (%v)", b, entries, err)
+	}
 	for _, c := range b.pull.Comments() {
 		f.bodies = append(f.bodies, c.Body)
 	}
@@ -389,9 +403,5 @@ func (b *bout) checkGone(limit time.Duration) {
 	}
 	if len(left) > 0 {
 		b.t.Errorf("%s: %d processes are left after %v: %q", b, len(left), limit, left)
-	}
-	entries, err := os.ReadDir(filepath.Join(b.state(), "scratch"))
-	if err != nil || len(entries) > 0 {
-		b.t.Logf("%s: scratch holds %v (%v)", b, entries, err)
 	}
 }

@@ -209,7 +209,7 @@ func TestModes(t *testing.T) {
 		}
 	}
 	if tier.Tier <= sandbox.Tier1b {
-		if hits := beacon.await(1, 100*time.Millisecond); len(hits) > 0 {
+		if hits := beacon.await(1, 500*time.Millisecond); len(hits) > 0 {
 			t.Errorf("the beacon was reached: %q", hits)
 		}
 	}
