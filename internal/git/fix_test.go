@@ -114,6 +114,12 @@ func TestFixIsTakenRewrittenAndPushed(t *testing.T) {
 	if got := shell(t, b.r.dir, "log", "-1", "--format=%an %ae %cn %ce %at %ct|%B", made); got != "prloop prloop@localhost prloop prloop@localhost 1700000000 1700000000|fix: SEC-1\n\nprloop-round: 1" {
 		t.Errorf("the commit reads %q", got)
 	}
+	if all, err := b.r.Commits(t.Context(), b.head, made); err != nil || len(all) != 2 || all[1].Commit != made || all[0].Parent != b.head {
+		t.Errorf("commits: %+v %v", all, err)
+	}
+	if _, err := b.r.Commits(t.Context(), made, b.head); takeRule(err) != TakeUnrelated {
+		t.Errorf("commits backwards: %v", err)
+	}
 	if res := b.push(t, made); res != (PushResult{Outcome: Pushed, Head: made}) || b.at(t) != made {
 		t.Errorf("push: %+v, the branch is at %s", res, b.at(t))
 	}

@@ -53,7 +53,8 @@ func TestTreeIsTakenAsItIs(t *testing.T) {
 	}
 	for name, text := range map[string]string{"edited": "2\n", "new": "n\n", "x.log": "no", "keep.log": "k\n", "tracked.log": "2\n", "build/out": "no", "deep/build/out": "no",
 		"only/that": "no", "only/this": "t\n", "sub/local": "no", "sub/other": "o\n", "deep/local": "l\n", "same": "s\n",
-		".gitattributes": "* text eol=crlf filter=bad\n", "fresh/.gitignore": "*\n", "fresh/a": "a\n", "line\nfeed": "l\n", "esc\x1b[31m": "e\n", "bad\xff": "b\n", "README": "1\n", "readme": "2\n"} {
+		".gitattributes": "* text eol=crlf filter=bad\n", "fresh/.gitignore": "*\n", "fresh/a": "a\n", "line\nfeed": "l\n", "esc\x1b[31m": "e\n", "bad\xff": "b\n", "README": "1\n", "readme": "2\n",
+		":(top)x": "m\n", ":!y/z": "m\n", "[a]*.txt": "g\n", ":x.log": "no", "sp ace ": "s\n"} {
 		write(t, b.clone, name, text)
 	}
 	for _, gone := range []string{"gone", "dir/gone", "file", "folder/a", "folder"} {
@@ -74,6 +75,7 @@ func TestTreeIsTakenAsItIs(t *testing.T) {
 	}
 	want := map[string]string{"edited": "2", "new": "n x", "keep.log": "k", "tracked.log": "2", "only/this": "t", "sub/other": "o", "deep/local": "l", "same": "s",
 		".gitattributes": "* text eol=crlf filter=bad", "fresh/.gitignore": "*", "fresh/a": "a", "line\nfeed": "l", "esc\x1b[31m": "e", "bad\xff": "b", "README": "1", "readme": "2",
+		":(top)x": "m", ":!y/z": "m", "[a]*.txt": "g", "sp ace ": "s",
 		".gitignore": "*.log\nbuild/\n!keep.log\n/only/*\n!/only/this", "sub/.gitignore": "/local", "exec": "x x", "old": "o", "link": "target link", "crlf": "a",
 		"file/now/folder": "f", "folder": "now a file"}
 	if d := cmp.Diff(want, treeOf(t, b, tree)); d != "" {
