@@ -188,6 +188,9 @@ func (a *asker) account(name string, answer *agents.Answer) {
 	answer.Receipt.Usage = a.gateway.Usage(name)
 	answer.Receipt.Usage.ToolCalls = tools
 	err := a.gateway.Err(name)
+	if err == nil { // it may have been ended between two calls
+		err = a.gateway.TimeUp(name)
+	}
 	if err == nil || answer.Receipt.State == review.AgentComplete {
 		return
 	}

@@ -89,7 +89,7 @@ var spends = []spend{
 	},
 	{
 		rule: "wall time: a model that never answers", config: "limits: {max_wall_time_seconds: 1}",
-		model: fakemodel.Answer{Hang: true}, least: 1, most: 1, outOf: "wall time",
+		model: fakemodel.Answer{Hang: true}, most: 1, outOf: "wall time",
 	},
 	{
 		rule: "wall time of the run: a model that never answers", config: "wall_time: 2s",
@@ -177,6 +177,18 @@ func TestBudgetsBeyondTheRun(t *testing.T) {
 			}
 			published(t, p, "cost")
 		})
+	}
+}
+
+// TestUnknownCostIsNotNothing holds what a model that never answered may have cost against the budget of the pull request.
+func TestUnknownCostIsNotNothing(t *testing.T) {
+	t.Parallel()
+	m := endpoint(t, fakemodel.Script{Default: &fakemodel.Answer{Hang: true}})
+	_, env, home := budgetWorld(t, m, "limits: {max_wall_time_seconds: 2, max_cost_usd: 1}\nbudgets: {per_pull_request_usd: 1}", nil)
+	budgetRun(t, env, home, 5)
+	asked := len(m.Requests())
+	if r := budgetRun(t, env, home, 5); asked != 1 || len(m.Requests()) != asked || !strings.Contains(r.Reason, "cost") {
+		t.Errorf("%d calls, then %d: %s", asked, len(m.Requests()), r.Reason)
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *session) gatewayOptions(settings config.Settings, target review.Target,
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
 			CostUSD: settings.RunLimits.CostUSD, WallTime: settings.WallTime,
 		},
-		Caps: s.caps(settings.Budgets, target),
+		Caps: s.caps(settings, target),
 	}
 	if len(settings.FetchHosts) > 0 {
 		web := webfetch.New(settings.FetchHosts)
@@ -49,12 +49,15 @@ func (s *session) gatewayOptions(settings config.Settings, target review.Target,
 	return o
 }
 
-// caps bound what a pull request and a day may cost, by what the store remembers.
-func (s *session) caps(b config.Budgets, target review.Target) []gateway.Cap {
+// caps bound what a pull request and a day may cost, by what the store remembers. Of an agent whose cost nobody knows, such
+// as one whose model never answered, the most it may have cost counts: unknown is not nothing (style 9).
+func (s *session) caps(settings config.Settings, target review.Target) []gateway.Cap {
+	b := settings.Budgets
+	most := max(settings.Limits.CostUSD, settings.ACPLimits.CostUSD, settings.Fix.Limits.CostUSD)
 	spent := func(repo string, pr int, since func() time.Time) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {
 			sum, err := s.store.Spent(ctx, repo, pr, since())
-			return sum.CostUSD, err
+			return sum.CostUSD + most*float64(sum.Unpriced), err
 		}
 	}
 	var out []gateway.Cap

@@ -90,9 +90,9 @@ func keys() []key {
 		run("max_tokens", "Tokens of all agents of a run together.", integer(1000, 1_000_000_000), func(l *RunLimits) any { return &l.Tokens }),
 		run("max_cost_usd", "Dollars all agents of a run may spend together.", number(0.01, 1000), func(l *RunLimits) any { return &l.CostUSD }),
 		{path: "budgets.per_pull_request_usd", shape: number(0.01, 10_000), field: func(s *Settings) any { return &s.Budgets.PerPullRequestUSD },
-			operator: "it guards the operator's money", doc: "Dollars all runs on one pull request may spend."},
+			operator: "it guards the operator's money", doc: "Dollars all runs on one pull request may spend. An agent whose cost is unknown counts with the most an agent may cost."},
 		{path: "budgets.per_day_usd", shape: number(0.01, 100_000), field: func(s *Settings) any { return &s.Budgets.PerDayUSD },
-			operator: "it guards the operator's money", doc: "Dollars all runs may spend within 24 hours."},
+			operator: "it guards the operator's money", doc: "Dollars all runs may spend within 24 hours, counted in the same way."},
 		{path: "fixer", shape: fixerShape(), field: func(s *Settings) any { return (*fixerValue)(&s.Fixer) },
 			doc: "Who fixes what the reviewers found, after every round but the last. `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
 				"builtin reviewer takes part, else none."},

@@ -210,6 +210,17 @@ func (g *Gateway) Err(agent string) error {
 	return a.err()
 }
 
+// TimeUp is the *BudgetError of an agent whose wall time, or the run's, is over; nil while there is some left.
+func (g *Gateway) TimeUp(agent string) error {
+	g.mu.Lock()
+	a := g.accounts[agent]
+	g.mu.Unlock()
+	if now := g.options.now(); a != nil && !now.Before(a.until()) {
+		return a.timeOver(now)
+	}
+	return nil
+}
+
 // Models are the names of all models that answered any agent, sorted.
 func (g *Gateway) Models() []string {
 	g.mu.Lock()
