@@ -81,7 +81,7 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 	if req.Fix.Detected && len(req.Fix.Verify) > 0 {
 		d.Notes = append(d.Notes, "No verify commands are configured; these were found in the repository's own files.")
 	}
-	if len(req.Fix.Verify) == 0 {
+	if len(req.Fix.Verify) == 0 && (fix.State == review.FixPushed || fix.State == review.FixPatch) {
 		d.Notes = append(d.Notes, "Nothing was verified: no verify commands are configured, and none were found.")
 	}
 	titles := map[string]string{}
@@ -103,7 +103,10 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 		d.Deferred = r.Summary.Deferred
 	}
 	if patch != "" {
-		d.Patch, d.PatchFile = report.Edits(sanitize.Redact(patch)), fmt.Sprintf("round-%d/fix.patch", judged.Inputs.Round)
+		d.Patch, d.PatchFile = report.Edits(patch), fmt.Sprintf("round-%d/fix.patch", judged.Inputs.Round)
+		for i := range d.Patch { // as code, not as a diff, which would be taken out whole
+			d.Patch[i].Text = sanitize.Redact(d.Patch[i].Text)
+		}
 	}
 	return report.RenderFix(d)
 }

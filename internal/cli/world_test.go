@@ -129,6 +129,8 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		p.SetState("MERGED")
 	case "lock":
 		p.Lock()
+	case "protect": // nobody may push to the head branch
+		w.start(ts, "").RefusePushes("topic", forge.ProtectedBranch)
 	case "push": // push DIR: the head branch gets another commit
 		need(ts, neg, len(rest) == 1, "pr N push DIR")
 		ts.Check(w.forge.Commit(w.start(ts, ""), "topic", p.HeadSHA(), "More", os.DirFS(ts.MkAbs(rest[0]))))
