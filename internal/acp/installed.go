@@ -2,13 +2,15 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/proc"
 )
 
@@ -37,10 +39,14 @@ func (p Preset) Tried() string { return p.Package[strings.LastIndex(p.Package, "
 const versionWithin = 20 * time.Second
 
 // number finds a version in what a program says.
-var number = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]*`)
+var number = lazyregexp.New(`\d+\.\d+(?:\.\d+)*(?:[-+][0-9A-Za-z.+-]*[0-9A-Za-z])?`)
 
-// Version asks the program at path for its version, in an empty home so that it leaves nothing behind.
+// Version is that of the program at path: what its npm package says, or else the program itself, asked in an empty home so
+// that it leaves nothing behind. Some agents do not know the question and only wait for a conversation.
 func (p Preset) Version(ctx context.Context, path string) (version string, err error) {
+	if version = packageVersion(path); version != "" {
+		return version, nil
+	}
 	home, err := os.MkdirTemp("", "prloop-version-")
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", p.Name, err)
@@ -54,5 +60,30 @@ func (p Preset) Version(ctx context.Context, path string) (version string, err e
 	if version = number.FindString(string(got.Stdout)); version == "" {
 		return "", fmt.Errorf("ask %s for its version: %w", p.Name, errors.New("it does not say one"))
 	}
-	return version[:min(len(version), 40)], nil
+	return version[:min(len(version), maxVersion)], nil
+}
+
+// maxVersion bounds a version in bytes.
+const maxVersion = 40
+
+// packageVersion is the version of the npm package a program lies in; empty when it lies in none.
+func packageVersion(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	for dir := filepath.Dir(real); strings.Contains(dir, string(filepath.Separator)+"node_modules"+string(filepath.Separator)); dir = filepath.Dir(dir) {
+		data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		if err != nil {
+			continue
+		}
+		var p struct {
+			Version string `json:"version"`
+		}
+		if json.Unmarshal(data, &p) == nil && len(p.Version) <= maxVersion && number.FindString(p.Version) == p.Version {
+			return p.Version
+		}
+		return ""
+	}
+	return ""
 }

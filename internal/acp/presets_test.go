@@ -96,3 +96,32 @@ func TestATreeThatConfiguresTheAgentIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestVersion(t *testing.T) {
+	dir := t.TempDir()
+	program := func(name, text string) string {
+		writeTree(t, dir, map[string]string{name: text})
+		path := filepath.Join(dir, name)
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	inPackage := program("node_modules/@x/agent/dist/index.js", "#!/bin/sh\nexit 7\n")
+	writeTree(t, dir, map[string]string{"node_modules/@x/agent/package.json": `{"version":"2.3.4-rc.1"}`})
+	link := filepath.Join(dir, "agent")
+	if err := os.Symlink(inPackage, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ name, path, want string }{
+		{"an npm package says it, by a link too", link, "2.3.4-rc.1"},
+		{"a program says it among other words", program("said", "#!/bin/sh\necho 'Agent CLI 1.0.102. See --help.'\n"), "1.0.102"},
+		{"a program that waits for a conversation says none", program("waits", "#!/bin/sh\nread x\n"), ""},
+		{"a program that fails says none", program("fails", "#!/bin/sh\necho 1.2.3\nexit 3\n"), ""},
+	} {
+		got, err := Preset{Name: "x"}.Version(t.Context(), row.path)
+		if got != row.want || (err == nil) != (row.want != "") {
+			t.Errorf("%s: %q %v", row.name, got, err)
+		}
+	}
+}
