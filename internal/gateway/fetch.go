@@ -126,6 +126,7 @@ func (g *Gateway) page(ctx context.Context, a *account, address string) ([]byte,
 		if err != nil {
 			return nil, err
 		}
+		defer resp.Body.Close()
 		return io.ReadAll(resp.Body)
 	}
 	ctx, cancel := context.WithDeadline(ctx, a.until())
