@@ -29,6 +29,8 @@ type bench struct {
 	*workbench.Bench
 	asker  *asker
 	github *github.Client
+	// mayPush says why nothing may be pushed to a pull request's branch now; empty when it may.
+	mayPush func(ctx context.Context, pr review.PullRequest) (string, error)
 	// lease is asked before anything is pushed; nil when nobody shares the pull request.
 	lease *store.Lease
 }
@@ -36,6 +38,18 @@ type bench struct {
 // newBench puts the workbench of a run together.
 func (s *session) newBench(a *asker, settings config.Settings, lease *store.Lease) *bench {
 	b := &bench{asker: a, github: s.github, lease: lease}
+	b.mayPush = func(ctx context.Context, pr review.PullRequest) (string, error) {
+		if !settings.Fix.UntrustedAuthors {
+			if why, err := s.mayFix(ctx, pr); why != "" || err != nil {
+				return why, err
+			}
+		}
+		right, err := s.github.MayPush(ctx, pr)
+		if right.Allowed {
+			return "", err
+		}
+		return right.Reason, err
+	}
 	env, _ := s.p.verifyEnv() // planFix has looked at it
 	b.Bench = &workbench.Bench{
 		Repo: a.history.repo, Scratch: a.scratch, Confine: a.confineJob,
@@ -96,8 +110,20 @@ func (b *bench) Push(ctx context.Context, pr review.PullRequest, from, to string
 		}
 	}
 	clone := b.github.Clone(pr.HeadRepo)
+	server := git.Server{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+	// What grants something is asked when it happens, and again when it is used (security 2, S9).
+	why, err := b.mayPush(ctx, pr)
+	if err != nil {
+		return orchestrator.Pushed{}, err
+	}
+	if why != "" {
+		if head, err := b.Repo.RemoteHead(ctx, server, "refs/heads/"+pr.HeadRef); err == nil && head == to {
+			return orchestrator.Pushed{Done: true}, nil // by us, before the right was taken away
+		}
+		return orchestrator.Pushed{Refused: why}, nil
+	}
 	got, err := b.Bench.Push(ctx, git.PushOptions{
-		Server: git.Server{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to,
+		Server: server, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to,
 	})
 	switch {
 	case err != nil:

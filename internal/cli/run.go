@@ -18,6 +18,7 @@ import (
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // order is everything that is settled before a run begins.
@@ -70,6 +71,9 @@ func (s *session) drive(ctx context.Context, run string, req *orchestrator.Reque
 	result.Artifacts = s.folder.Path(run)
 	if err != nil {
 		view.Close()
+		if errors.Is(err, sanitize.ErrKnownSecret) { // it proves that somebody saw what nobody may see (security T30)
+			err = errors.Join(err, s.store.Incident(context.WithoutCancel(ctx), run, store.IncidentSecret, err.Error()))
+		}
 		return err
 	}
 	if err := s.p.show(view, s, result, o); err != nil {

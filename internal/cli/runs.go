@@ -94,8 +94,8 @@ func showCommand(p *Proc) *cobra.Command {
 	var asJSON, raw bool
 	c := &cobra.Command{
 		Use:   "show RUN",
-		Short: "Show a run's report",
-		Long:  "RUN may be shortened. Prints the report; on a terminal it is rendered.",
+		Short: "Show a run's last report",
+		Long:  "RUN may be shortened. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
 			s, err := p.openSession(c.Context())
@@ -105,6 +105,9 @@ func showCommand(p *Proc) *cobra.Command {
 			defer s.close()
 			run, err := s.findRun(c.Context(), a[0])
 			if err != nil {
+				return err
+			}
+			if err := s.warnOfIncidents(c.Context(), run.ID); err != nil {
 				return err
 			}
 			if asJSON {
@@ -120,12 +123,30 @@ func showCommand(p *Proc) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if run.Result != nil { // a run that ends with its fix ends with two reports
+				fix, err := s.folder.Load(run.ID, fmt.Sprintf("round-%d/fix.md", run.Result.Round))
+				switch {
+				case err == nil:
+					body = append(append(body, '\n'), fix...)
+				case !errors.Is(err, fs.ErrNotExist):
+					return err
+				}
+			}
 			return p.printMarkdown(string(body), raw)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the run's result as JSON")
 	c.Flags().BoolVar(&raw, "raw", false, "print the Markdown as it is")
 	return c
+}
+
+// warnOfIncidents names what a person has to look at, whatever the run ended with.
+func (s *session) warnOfIncidents(ctx context.Context, run string) error {
+	incidents, err := s.store.Incidents(ctx, run)
+	for _, i := range incidents {
+		fmt.Fprintf(s.p.Stderr, "incident: %s at %s: %s\n", i.Kind, i.Seen.Local().Format(time.DateTime), sanitize.Terminal(i.Detail))
+	}
+	return err
 }
 
 // unfinished says what to do about a run without a result.
