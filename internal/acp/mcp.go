@@ -108,10 +108,11 @@ func lend(server *mcp.Server, box Toolbox) {
 					args = json.RawMessage("{}")
 				}
 				got, err := box.Call(ctx, t.Name, args)
-				if err != nil {
-					return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}, nil
+				text := string(got)
+				if err != nil { // it is the model's to read
+					text = err.Error()
 				}
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(got)}}}, nil
+				return &mcp.CallToolResult{IsError: err != nil, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 			})
 	}
 }
