@@ -106,9 +106,12 @@ func fitThinking(fields map[string]json.RawMessage, output int) {
 	}
 }
 
+// anthropicHost asks for its list of models as it does for messages; its chat completions are as everywhere.
+const anthropicHost = "api.anthropic.com"
+
 // authorize puts the key where the API looks for it.
 func (u *upstream) authorize(h http.Header, path string) {
-	if path == pathMessages {
+	if path == pathMessages || path == pathModels && u.base.Hostname() == anthropicHost {
 		h.Set("Anthropic-Version", anthropicVersion)
 		if !u.Key.Empty() {
 			h.Set("X-Api-Key", u.Key.s)

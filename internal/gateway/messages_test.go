@@ -87,6 +87,27 @@ func TestMessagesAreServed(t *testing.T) {
 	}
 }
 
+func TestTheKeyGoesWhereItIsLookedFor(t *testing.T) {
+	for _, row := range []struct{ host, path, want string }{
+		{"api.openai.com", pathChat, "Authorization"},
+		{"api.openai.com", pathModels, "Authorization"},
+		{"llm.example.com", pathMessages, "X-Api-Key"},
+		{anthropicHost, pathMessages, "X-Api-Key"},
+		{anthropicHost, pathModels, "X-Api-Key"},
+		{anthropicHost, pathChat, "Authorization"},
+	} {
+		list, err := resolve([]Upstream{{Name: "u", BaseURL: "https://" + row.host + "/v1", Key: NewSecret(realKey)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := http.Header{}
+		list[0].authorize(h, row.path)
+		if !strings.HasSuffix(h.Get(row.want), realKey) || (h.Get("Anthropic-Version") == "") != (row.want == "Authorization") || h.Get("Authorization") != "" && h.Get("X-Api-Key") != "" {
+			t.Errorf("%s%s: %v", row.host, row.path, h)
+		}
+	}
+}
+
 func TestWhatTheMessagesCacheTakesCosts(t *testing.T) {
 	var s spent
 	s.read([]byte(`{"type":"message_start","message":{"model":"m","usage":{"input_tokens":100,"cache_read_input_tokens":200,"cache_creation_input_tokens":400,"output_tokens":1}}}`))
