@@ -173,6 +173,11 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 	case "fix-permissions":
 		a.editPermissions(ctx, p)
 		return end, nil
+	case "reads":
+		read := a.call(ctx, "read_file", `{"path":"rows.go"}`) + a.call(ctx, "read_file", `{"path":"../../etc/passwd"}`)
+		a.say(ctx, p, read)
+		a.submit(ctx, valid(read))
+		return end, nil
 	case "in-turn":
 		a.submit(ctx, `{"findings":[]}`)
 	}
@@ -199,6 +204,8 @@ func (a *actor) permissions(ctx context.Context, p api.PromptRequest) {
 	}
 	wd, _ := os.Getwd()
 	ask("own", "prloop_submit_result", api.ToolKindOther, "")
+	ask("tool", "prloop_read_file", api.ToolKindOther, "")
+	ask("invented", "prloop_run_anything", api.ToolKindOther, "")
 	ask("disguise", "prloop_submit_result", api.ToolKindExecute, "")
 	ask("suffix", "prloop_submit_result; rm -rf /", api.ToolKindOther, "")
 	ask("read", "read", api.ToolKindRead, wd+"/a.go")
@@ -271,7 +278,12 @@ func (a *actor) say(ctx context.Context, p api.PromptRequest, text string) {
 // submit calls the tool and returns what it answered.
 func (a *actor) submit(ctx context.Context, doc string) string {
 	_ = a.conn.SessionUpdate(ctx, api.SessionNotification{SessionId: "s-1", Update: api.StartToolCall("c-1", "prloop_submit_result", api.WithStartKind(api.ToolKindOther))})
-	r, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: ToolName, Arguments: json.RawMessage(doc)})
+	return a.call(ctx, ToolName, doc)
+}
+
+// call calls one of prloop's tools and returns what it answered.
+func (a *actor) call(ctx context.Context, tool, args string) string {
+	r, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
 	if err != nil {
 		return err.Error()
 	}

@@ -126,12 +126,29 @@ func TestPermissionsAreAnsweredByPolicy(t *testing.T) {
 	if a.Reviewer == nil {
 		t.Fatalf("%+v\n%s", a.Receipt, a.Log)
 	}
-	const want = "own=yes disguise=no suffix=no read=yes outside=no bash=no edit=no fetch=no"
+	const want = "own=yes tool=yes invented=no disguise=no suffix=no read=yes outside=no bash=no edit=no fetch=no"
 	if got := a.Reviewer.Findings[0].Title; got != want {
 		t.Errorf("allowed\n%s\nwant\n%s", got, want)
 	}
-	if notes := strings.Join(a.Receipt.Notes, "\n"); !strings.Contains(notes, "6 requests for permission were rejected") {
+	if notes := strings.Join(a.Receipt.Notes, "\n"); !strings.Contains(notes, "7 requests for permission were rejected") {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+func TestReviewersReadTheTreeWithOurTools(t *testing.T) {
+	t.Parallel()
+	for role, want := range map[review.Role][]string{
+		review.RoleReviewer: {"package rows // the tree", "bad_path"}, review.RoleCommentsAnalyzer: {"unknown tool"},
+	} {
+		spec := actorSpec(t, "reads")
+		spec.Role, spec.Cwd = role, t.TempDir()
+		writeTree(t, spec.Cwd, map[string]string{"rows.go": "package rows // the tree\n"})
+		a := Ask(t.Context(), spec, question(), "review this", nil)
+		for _, part := range want {
+			if !strings.Contains(string(a.Raw), part) {
+				t.Errorf("%s: no %s in %s\n%+v", role, part, a.Raw, a.Receipt)
+			}
+		}
 	}
 }
 
