@@ -2,21 +2,15 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
-const (
-	// fixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (design 3.6).
-	fixTries = 3
-	// headWait is how long GitHub may take to show a pushed commit as the pull request's head.
-	headWait = time.Minute
-)
+// fixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (design 3.6).
+const fixTries = 3
 
 // mend is the second half of a round: the fixer works, its work is checked, verified, pushed and reported. goesOn is true
 // when there is a new head to review.
@@ -232,121 +226,4 @@ func (j *fixing) verify(ctx context.Context, step, commit, reviewed string) ([]r
 		j.spent += seconds(c.Seconds)
 	}
 	return checks, err
-}
-
-// deliver pushes good work and verifies the pushed head, or hands it over as a patch.
-func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.FixOutcome, error) {
-	if why := j.req.Fix.PatchOnly; why != "" {
-		fix.State, fix.Reason = review.FixPatch, why
-		return fix, nil
-	}
-	pr := j.judged.Inputs.Snapshot.PR
-	pushed, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: push", j.round), func(ctx context.Context) (Pushed, error) {
-		j.loop.say("pushing " + short(j.tip) + " to " + pr.HeadRef)
-		if err := beforePush.Hit(); err != nil {
-			return Pushed{}, err
-		}
-		writing, done := finishing(ctx)
-		got, err := j.loop.Bench.Push(writing, pr, fix.Base, j.tip)
-		done()
-		if err != nil || !got.Done {
-			return got, err
-		}
-		j.loop.emit(review.Event{Kind: review.EventPushed, Head: j.tip})
-		return got, errors.Join(afterPush.Hit(), j.seen(ctx, pr, fix.Base))
-	})
-	if err == nil {
-		err = pushRecord.Hit()
-	}
-	switch {
-	case err != nil:
-		return fix, fmt.Errorf("push the fix of round %d: %w", j.round, err)
-	case pushed.Head != "":
-		fix.State, fix.NewerHead = review.FixSuperseded, pushed.Head
-		fix.Reason = fmt.Sprintf("the branch moved from %s to %s while the fix was made", short(fix.Base), short(pushed.Head))
-		return fix, nil
-	case !pushed.Done:
-		fix.State, fix.Reason = review.FixPatch, "the server refuses the push: "+sanitize.Redact(pushed.Refused)
-		return fix, nil
-	}
-	fix.State, fix.Head = review.FixPushed, j.tip
-	fix.PushedChecks, err = j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), j.tip, fix.Base)
-	return fix, err
-}
-
-// seen waits until GitHub shows another head than the reviewed one: it updates pull requests a moment after the push.
-func (j *fixing) seen(ctx context.Context, pr review.PullRequest, reviewed string) error {
-	until := j.loop.Now().Add(headWait)
-	for {
-		now, err := j.loop.Forge.PullRequest(ctx, pr.Repo, pr.Number)
-		if err != nil {
-			return err
-		}
-		if now.HeadSHA != reviewed {
-			return nil
-		}
-		if j.loop.Now().After(until) {
-			return fmt.Errorf("pull request %d still shows %s as its head, %s after the push", pr.Number, short(reviewed), headWait)
-		}
-		if err := j.loop.Sleep(ctx, time.Second); err != nil {
-			return err
-		}
-	}
-}
-
-// ends names how the run ends with this fix; empty when it goes on.
-func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
-	switch fix.State {
-	case review.FixPushed:
-		if bad := failing(fix.PushedChecks); len(bad) > 0 {
-			return review.ChangesRequested, "the pushed fix does not pass: " + commandsOf(bad)
-		}
-		return "", ""
-	case review.FixSuperseded:
-		return review.Superseded, fix.Reason + ": start a new run"
-	case review.FixFailed:
-		if fix.Agent.OutOf != "" {
-			return review.Budget, fmt.Sprintf("the fixer's budget for %s ran out", fix.Agent.OutOf)
-		}
-		return review.ChangesRequested, "nothing was fixed: " + fix.Reason
-	case review.FixRefused:
-		if slices.ContainsFunc(fix.Refusals, func(r review.Refusal) bool { return r.Rule == ruleBrake }) {
-			return review.Diverging, "the fixes grow beyond the pull request: " + rules(fix.Refusals)
-		}
-		return review.ChangesRequested, "nothing was pushed: " + fix.Reason
-	case review.FixUnchanged:
-		if n := len(fix.Result.FixedIssues); n > 0 {
-			return review.Stuck, fmt.Sprintf("manual intervention required: the fixer reports %s fixed and changed nothing", plural(n, "finding", "findings"))
-		}
-		return review.ChangesRequested, "the fixer changed nothing: every finding was rejected"
-	case review.FixVerifyFailed:
-		return review.ChangesRequested, "nothing was pushed: the fix does not pass " + fix.Reason
-	}
-	return review.ChangesRequested, "the fix is handed over as a patch: " + fix.Reason
-}
-
-// ruleBrake is the push policy's name for a fix that is larger than the pull request warrants (design 6).
-const ruleBrake = "scope-brake"
-
-// claimed notes what the fixer said of each finding it was asked about.
-func claimed(tracked []Tracked, fix review.FixOutcome, round int) []Tracked {
-	out := slices.Clone(tracked)
-	for i := range out {
-		t := &out[i]
-		if t.ID == "" || t.Round != round {
-			continue
-		}
-		for _, f := range fix.Result.FixedIssues {
-			if f.FindingID == t.ID {
-				t.FixedIn = round
-				t.Claim = &review.Claim{FindingID: t.ID, Kind: review.ClaimFixed, Text: f.Description, Commit: f.CommitSHA}
-			}
-		}
-		for _, r := range fix.Result.RejectedIssues {
-			if r.FindingID == t.ID {
-				t.Claim = &review.Claim{FindingID: t.ID, Kind: review.ClaimRejected, Text: r.Reason}
-			}
-		}
-	}
-	return out
 }

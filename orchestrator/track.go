@@ -187,3 +187,26 @@ func earlierFindings(tracked []Tracked) []review.Finding {
 	}
 	return out
 }
+
+// claimed notes what the fixer said of each finding it was asked about.
+func claimed(tracked []Tracked, fix review.FixOutcome, round int) []Tracked {
+	out := slices.Clone(tracked)
+	for i := range out {
+		t := &out[i]
+		if t.ID == "" || t.Round != round {
+			continue
+		}
+		for _, f := range fix.Result.FixedIssues {
+			if f.FindingID == t.ID {
+				t.FixedIn = round
+				t.Claim = &review.Claim{FindingID: t.ID, Kind: review.ClaimFixed, Text: f.Description, Commit: f.CommitSHA}
+			}
+		}
+		for _, r := range fix.Result.RejectedIssues {
+			if r.FindingID == t.ID {
+				t.Claim = &review.Claim{FindingID: t.ID, Kind: review.ClaimRejected, Text: r.Reason}
+			}
+		}
+	}
+	return out
+}
