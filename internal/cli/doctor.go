@@ -42,10 +42,10 @@ func doctorCommand(p *Proc) *cobra.Command {
 			ctx := c.Context()
 			worst := 0
 			for _, check := range []func(context.Context) checkup{p.checkGit, p.checkGitHub, p.checkConfig, p.checkModel, p.checkState, p.checkIsolation} {
-				worst = max(worst, p.tell(check(ctx)))
+				worst = max(worst, p.found(check(ctx)))
 			}
 			for _, r := range p.checkAgents(ctx) {
-				worst = max(worst, p.tell(r))
+				worst = max(worst, p.found(r))
 			}
 			if worst != 0 {
 				return exitStatus(worst)
@@ -55,8 +55,8 @@ func doctorCommand(p *Proc) *cobra.Command {
 	}
 }
 
-// tell prints a checkup and gives the exit status it asks for.
-func (p *Proc) tell(r checkup) int {
+// found prints a checkup and gives the exit status it asks for.
+func (p *Proc) found(r checkup) int {
 	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.state, r.what, sanitize.Terminal(sanitize.Redact(r.note)))
 	if r.next != "" {
 		fmt.Fprintf(p.Stdout, "%-8s %-10s try: %s\n", "", "", sanitize.Terminal(r.next))
