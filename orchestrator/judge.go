@@ -277,39 +277,6 @@ func (b *bench) speaks(o review.Outcome) bool {
 	return false
 }
 
-// makeReceipt is the proof of review (design 1.1).
-func (b *bench) makeReceipt() review.Receipt {
-	req, snap := b.in.Request, b.in.Snapshot
-	r := review.Receipt{
-		ReviewID: req.ReviewID, PromptVersion: req.PromptVersion,
-		BaseSHA: snap.Range.Base, MergeBaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
-		MinReviewers: req.minReviewers(), Complete: b.complete, Status: snap.Brief.Status,
-		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Files: len(snap.Brief.Files),
-		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{},
-	}
-	r.FilesGiven, r.HunksGiven = given(snap.Brief)
-	for _, f := range snap.Brief.Files {
-		r.Hunks += f.Hunks
-		switch {
-		case f.Omitted != "":
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted})
-		case f.HunksGiven < f.Hunks:
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("%d of %d hunks given: over budget", f.HunksGiven, f.Hunks)})
-		}
-	}
-	r.Static = true
-	for _, h := range b.in.Heard {
-		r.Agents = append(r.Agents, h.Answer.Receipt)
-		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != kindStatic {
-			r.Static = false
-		}
-	}
-	if len(b.in.Heard) == 0 {
-		r.Static = false
-	}
-	return r
-}
-
 // plural writes a count with the right words.
 func plural(n int, one, many string) string {
 	if n == 1 {
