@@ -39,6 +39,8 @@ type asker struct {
 	// history and exclude are what the tools of builtin reviewers may read.
 	history *history
 	exclude []string
+	// words are what the run's cassette leaves out.
+	words *runWords
 	// web are the hosts whose pages builtin reviewers may ask for.
 	web []string
 	// trees are the heads as they are, quiet ones without what agents take configuration from.
@@ -60,6 +62,7 @@ func told(got agents.Answer) orchestrator.Answer {
 
 // answer runs one agent. clone is the folder a fixer works in; empty for everybody else, who write nothing.
 func (a *asker) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) agents.Answer {
+	a.words.learn(task)
 	home, err := os.MkdirTemp(a.scratch, "agent-")
 	if err != nil {
 		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))

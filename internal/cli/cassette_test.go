@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/internal/testkit/forge"
+	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
 	"github.com/prloop/prloop/review"
 )
 
@@ -118,5 +120,53 @@ func TestCassetteMistakes(t *testing.T) {
 	}
 	if len(m.Requests()) != 0 || len(p.Comments()) != 0 {
 		t.Errorf("%d calls and %d comments", len(m.Requests()), len(p.Comments()))
+	}
+}
+
+// commitIDs are other ones in every run: a fix is committed when it is made.
+var commitIDs = regexp.MustCompile(`\b([0-9a-f]{40}|[0-9a-f]{12})\b`)
+
+// TestReplayedFix has a whole loop again without a model: review, a fix that does not verify, its second try, the push, and
+// the round that finds it good.
+func TestReplayedFix(t *testing.T) {
+	t.Parallel()
+	script, err := fakemodel.LoadScript("testdata/models/mend.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := endpoint(t, script)
+	tape := filepath.Join(t.TempDir(), "talk.jsonl")
+	var reports [2][]string
+	for i, more := range [][]string{{"PRLOOP_RECORD_MODELS=" + tape}, {"PRLOOP_REPLAY_MODELS=" + tape, "OPENAI_API_KEY="}} {
+		f := forgetest.Start(t)
+		p := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Title: "Count the stock", Author: "contributor",
+			Base: os.DirFS("testdata/share/base"), Head: os.DirFS("testdata/share/head")})
+		repo, err := f.AddRepo("acme", "widgets")
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo.SetPermission("octocat", forge.Write)
+		repo.SetPermission("contributor", forge.Write)
+		env, home := caseEnv(t, f, m, nil)
+		write(t, filepath.Join(home, "config.yml"), []byte("reviewers: [{name: builtin, use: builtin}]\n"+
+			"verify: [\"grep -q 'no shelves' stock.go || { echo 'the guard says nothing of its reason'; exit 1; }\"]\n"))
+		asked := len(m.Requests())
+		got := start(t, append(env, more...), home, "prloop", "run", "7", "-R", "acme/widgets", "--json")
+		var r review.RunResult
+		if err := json.Unmarshal(got.stdout, &r); err != nil || got.status != 0 || r.Outcome != review.Converged || r.Round != 2 {
+			t.Fatalf("exit %d, %s in round %d (%s): %v\n%s", got.status, r.Outcome, r.Round, r.Reason, err, got.stderr)
+		}
+		if i == 1 && len(m.Requests()) != asked {
+			t.Errorf("a model was asked %d times in the replay", len(m.Requests())-asked)
+		}
+		for _, c := range p.Comments() {
+			reports[i] = append(reports[i], commitIDs.ReplaceAllString(timeless(c.Body), "…"))
+		}
+		if i == 0 {
+			_ = m.Close()
+		}
+	}
+	if d := cmp.Diff(reports[0], reports[1]); d != "" || len(reports[0]) < 3 {
+		t.Errorf("%d reports; the replayed ones differ:\n%s", len(reports[0]), d)
 	}
 }

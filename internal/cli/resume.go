@@ -68,7 +68,6 @@ func (s *session) again(ctx context.Context, req orchestrator.Request, lease *st
 	if err != nil {
 		return nil, err
 	}
-	s.run = req.Run
 	if s.cassette, err = s.p.cassette(runOptions{}); err != nil {
 		return nil, err
 	}

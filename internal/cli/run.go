@@ -41,7 +41,6 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	req := ord.request
-	s.run = req.Run
 	if s.cassette, err = p.cassette(o); err != nil {
 		return err
 	}

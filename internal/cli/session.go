@@ -43,9 +43,8 @@ type session struct {
 	closes []func()
 	// private is the folder scratch made.
 	private string
-	// cassette is settled before the loop is built, and so is the run whose words it leaves out.
+	// cassette is settled before the loop is built.
 	cassette gateway.Cassette
-	run      string
 	// telemetry is nil unless the operator wants it.
 	telemetry *telemetry
 }
@@ -190,7 +189,8 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 		return nil, err
 	}
 	ask := &asker{history: h, exclude: excluded(settings), web: settings.FetchHosts, self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
-	s.cassette.Words = func() []string { return []string{fenceOf(key)(s.run)} }
+	ask.words = &runWords{list: []string{fenceOf(key)(req.Run)}}
+	s.cassette.Words = ask.words.all
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
 	if needsModel(agents) {
 		if ask.gateway, err = s.openGateway(ctx, settings, target, !walls.on && hasACP(agents), emit); err != nil {
