@@ -13,6 +13,7 @@ import (
 
 // envFailpoint stops prloop on purpose, to see what a crash leaves behind: NAME=kill ends the process there as kill -9
 // would, NAME=error makes that place fail; a number behind @ waits for that many passes before (NAME=kill@2 is the third).
+// Either says so on standard error.
 // The kill suite uses it; docs/robustness.md.
 const envFailpoint = "PRLOOP_FAILPOINT"
 
@@ -41,6 +42,7 @@ func (p *Proc) armFailpoint() error {
 		if wait--; wait >= 0 {
 			return nil
 		}
+		fmt.Fprintf(p.Stderr, "failpoint %q: %s\n", at, action)
 		if action == "error" {
 			wait = 1 << 30 // once
 			return fmt.Errorf("failpoint %q: told to fail", at)

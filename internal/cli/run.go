@@ -56,8 +56,7 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 		view.Close()
 		return err
 	}
-	record := store.Run{ID: req.Run, ReviewID: req.ReviewID, Target: req.Target, Head: req.Head, Artifacts: s.folder.Path(req.Run)}
-	if err := s.store.CreateRun(ctx, record); err != nil {
+	if err := s.recordRun(ctx, req); err != nil {
 		view.Close()
 		return err
 	}

@@ -318,10 +318,45 @@ func (s *session) execute(ctx context.Context, run string, req *orchestrator.Req
 		if err != nil {
 			return result, stopped(run, err)
 		}
-	} else if out, err = e.Resume(ctx, run); err != nil {
-		return result, stopped(run, err)
+	} else {
+		if out, err = e.Resume(ctx, run); errors.Is(err, engine.ErrNotFound) {
+			out, err = s.beginLate(ctx, e, run, err)
+		}
+		if err != nil {
+			return result, stopped(run, err)
+		}
 	}
 	return result, json.Unmarshal(out, &result)
+}
+
+// requestName is the artifact that holds what a run was asked.
+const requestName = "request.json"
+
+// recordRun makes a run known before the engine has it: its request first, so that a run killed in between can still begin
+// (security 6.1, K04).
+func (s *session) recordRun(ctx context.Context, req orchestrator.Request) error {
+	input, err := json.Marshal(req)
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	if err := s.folder.Save(req.Run, requestName, input); err != nil {
+		return err
+	}
+	return s.store.CreateRun(ctx, store.Run{ID: req.Run, ReviewID: req.ReviewID, Target: req.Target, Head: req.Head, Artifacts: s.folder.Path(req.Run)})
+}
+
+// beginLate begins a run that was recorded and that the engine never had. One that has ended is not begun again: the engine
+// forgets those after a while.
+func (s *session) beginLate(ctx context.Context, e *engine.Engine, run string, unknown error) ([]byte, error) {
+	known, err := s.store.Run(ctx, run)
+	if err != nil || known.State == store.Finished {
+		return nil, errors.Join(unknown, err)
+	}
+	input, err := s.folder.Load(run, requestName)
+	if err != nil {
+		return nil, errors.Join(unknown, err)
+	}
+	return e.Run(ctx, run, input)
 }
 
 // stopped names the command that continues a run.
