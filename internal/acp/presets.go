@@ -48,8 +48,6 @@ type Preset struct {
 	// Apart is true when the agent need not work in the tree to review it: what it takes configuration from there is much, or
 	// the less it sees the better. It works in an empty folder and reads the tree with prloop's tools alone. A fixer does not.
 	Apart bool
-	// OneProcess is true when several sessions of one process are cheaper than several processes.
-	OneProcess bool
 	// Loose is why the agent cannot be held to the gateway although that speaks its protocol; empty when it can.
 	Loose string
 	// Untried says what of the preset has not been seen to work; empty when all of it has.
@@ -89,7 +87,7 @@ func Find(name string) (Preset, bool) {
 var presets = []Preset{
 	{
 		Name: "opencode", Package: "opencode-ai@1.18.33", Command: "opencode", Args: []string{"acp"},
-		Style: StyleChat, Needs: []string{"rg"}, OneProcess: true, Mode: "reviewer", FixMode: "fixer",
+		Style: StyleChat, Needs: []string{"rg"}, Mode: "reviewer", FixMode: "fixer",
 		// Version 1.18.33 has two readers of configuration, and the second heeds neither switch nor --pure: a plugin in
 		// .opencode/plugin of the tree ran with all of them set.
 		Loads: []string{".opencode", "opencode.json", "opencode.jsonc"},
@@ -116,7 +114,7 @@ var presets = []Preset{
 	},
 	{
 		Name: "codex", Package: "@agentclientprotocol/codex-acp@2.6.0", Command: "codex-acp",
-		Style: StyleResponses, OneProcess: true, Loads: []string{".codex"},
+		Style: StyleResponses, Loads: []string{".codex"},
 		Mode:  "read-only", // it starts as "agent", which writes
 		Env:   []string{"CODEX_HOME={home}/codex", "PRLOOP_MODEL_TOKEN={token}"},
 		Files: []File{{"codex/config.toml", codexConfig}},
@@ -131,7 +129,7 @@ var presets = []Preset{
 			"--acp", "--available-tools=" + strings.Join(ownTools("prloop-"), ","), "--allow-tool=prloop", "--disable-builtin-mcps",
 			"--no-custom-instructions", "--no-ask-user", "--no-auto-update", "--no-remote", "--no-remote-export",
 		},
-		Style: StyleChat, OneProcess: true, OwnServers: true,
+		Style: StyleChat, OwnServers: true,
 		// In ACP version 1.0.102 runs .github/hooks and reads AGENTS.md, CLAUDE.md, GEMINI.md and .github of its working folder
 		// whatever it is told, in a folder nobody trusted too.
 		Apart: true,
@@ -143,7 +141,7 @@ var presets = []Preset{
 	},
 	{
 		Name: "gemini", Package: "@google/gemini-cli@0.61.0", Command: "gemini", Args: []string{"--acp"},
-		Style: StyleGemini, OneProcess: true, Loads: []string{".gemini", ".env"},
+		Style: StyleGemini, Loads: []string{".gemini", ".env"},
 		Env: []string{
 			"GEMINI_API_KEY={token}", "GOOGLE_GEMINI_BASE_URL={root}", "GEMINI_MODEL={model}",
 			// Without trust it drops the session's MCP server; with it the project's own settings are read.

@@ -67,9 +67,9 @@ func newRealWorld(t *testing.T, preset string, agent npmagent.Installed, role re
 	w.spec.Role = role
 	w.spec.Command, w.spec.Args = agent.Program, w.spec.Preset.Args
 	w.spec.Env = []string{"PATH=" + strings.Join(append(slices.Clone(agent.Path), "/usr/bin", "/bin"), ":"), "LANG=C.UTF-8"}
-	w.spec.Cwd, w.spec.Model, w.spec.Timeout, w.spec.Grace = tree, "fake-model", 3*time.Minute, 2*time.Second
+	w.spec.Cwd, w.spec.Model, w.spec.Timeout, w.spec.Grace = tree, "fake-model", 5*time.Minute, 2*time.Second
 	w.spec.Endpoint = Endpoint{BaseURL: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) + "/v1",
-		Token: w.gateway.Issue(w.spec.Name, review.Limits{LLMCalls: 20, ToolCalls: 20, WallTimeSeconds: 180, CostUSD: 1})}
+		Token: w.gateway.Issue(w.spec.Name, review.Limits{LLMCalls: 20, ToolCalls: 20, WallTimeSeconds: 300, CostUSD: 1})}
 	w.spec.Confine = func(p proc.Spec) (proc.Spec, error) {
 		policy := sandbox.Policy{Home: w.spec.Dir, ReadOnly: append(slices.Clone(agent.Path), w.spec.Cwd, filepath.Dir(agent.Program), w.spec.Self),
 			Gateway: w.gateway.Socket(), GatewayPort: port}
@@ -100,7 +100,7 @@ func writeTree(t *testing.T, tree string, files map[string]string) {
 func (w *realWorld) ask(t *testing.T, task review.Task, prompt string) Answer {
 	t.Helper()
 	var news []string
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	a := Ask(ctx, w.spec, task, prompt, func(e review.Event) { news = append(news, e.Message) })
 	t.Logf("%.1f s, %d calls to the model, tools offered %q, events %q, notes %q; the gateway counted %+v", a.Receipt.Seconds,
