@@ -16,18 +16,19 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// acpEnv is a fresh home whose configuration is config, with a forge, a model and OpenCode in PATH, in full containment.
-func acpEnv(t *testing.T, f *forge.Forge, m *fakemodel.Server, config string) (env []string, home string) {
+// acpEnv is a fresh home whose configuration is config, with a forge, a model and an agent in PATH, in full containment.
+func acpEnv(t *testing.T, f *forge.Forge, m *fakemodel.Server, a npmagent.Agent, config string) (env []string, home string) {
 	t.Helper()
 	if r := sandbox.Probe(t.Context()); r.Tier > sandbox.Tier1b {
 		t.Skipf("this machine has sandbox tier %v; an agent that speaks TCP needs a network namespace", r.Tier)
 	}
-	agent := npmagent.Need(t, npmagent.OpenCode)
+	agent := npmagent.Need(t, a)
 	home = t.TempDir()
 	file := filepath.Join(home, "config.yml")
 	write(t, file, []byte(config))
+	// OpenCode's command in Bin is made by an install script, which is not run.
 	path := append([]string{filepath.Dir(agent.Program)}, agent.Path...)
-	path = append(path, os.Getenv("PATH"), filepath.Dir(forgetest.GH(t)))
+	path = append(path, agent.Bin, os.Getenv("PATH"), filepath.Dir(forgetest.GH(t)))
 	return append(f.Env(""), "HOME="+home, "PRLOOP_STATE="+filepath.Join(home, "state"), "PRLOOP_CONFIG="+file,
 		"PATH="+strings.Join(path, string(filepath.ListSeparator)), "OPENAI_API_KEY=sk-test-0123456789abcdef0123", "OPENAI_BASE_URL="+m.URL()), home
 }
@@ -104,7 +105,7 @@ func TestOpenCodeWorksAPullRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	env, home := acpEnv(t, f, m, `reviewers:
+	env, home := acpEnv(t, f, m, npmagent.OpenCode, `reviewers:
   - {name: real, use: acp, preset: opencode}
 comments_analyzer: {use: static}
 fixer: {use: acp, preset: opencode}
@@ -142,6 +143,35 @@ verify: ["grep -q 'len(shelves) == 0' stock.go", "test ! -e by-shell", "test -f 
 		t.Error("nothing was pushed")
 	}
 	checkACPModel(t, m)
+}
+
+// TestAgentsThatNpmLinks reviews with the real agents that are commands of npm's: the sandbox has to show all they consist of.
+func TestAgentsThatNpmLinks(t *testing.T) {
+	t.Parallel()
+	for preset, row := range map[string]struct {
+		agent  npmagent.Agent
+		submit string
+	}{
+		"claude":  {npmagent.Claude, "mcp__prloop__submit_result"},
+		"copilot": {npmagent.Copilot, "prloop-submit_result"},
+	} {
+		t.Run(preset, func(t *testing.T) {
+			t.Parallel()
+			f := forgetest.Start(t)
+			p := stocked(t, f)
+			m, err := fakemodel.Start(fakemodel.Script{Default: &fakemodel.Answer{Text: "Done."},
+				Rules: answers("You are a senior engineer", use(row.submit, envelope(finding("stock.go", 15, "return Count(shelves) / len(shelves)"))))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			env, home := acpEnv(t, f, m, row.agent, "reviewers: [{name: real, use: acp, preset: "+preset+"}]\ncomments_analyzer: {use: static}\nfixer: none\n")
+			got := start(t, env, home, "prloop", "run", "7", "-R", "acme/widgets")
+			if comments := p.Comments(); got.status != 3 || len(comments) != 1 || !strings.Contains(comments[0].Body, "This line is wrong") {
+				t.Errorf("exit %d, comments %+v\n%s\nthe model finds fault with %q", got.status, comments, got.stderr, m.Faults())
+			}
+		})
+	}
 }
 
 // checkACPModel holds what the model was told and offered.

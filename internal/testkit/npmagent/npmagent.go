@@ -46,9 +46,10 @@ var (
 
 // Installed is where an agent lies.
 type Installed struct {
-	// Program is absolute; Path are absolute folders for the variable PATH.
+	// Program is absolute; Path are absolute folders for the variable PATH. Bin is where npm links its commands.
 	Program string
 	Path    []string
+	Bin     string
 }
 
 // ErrUnavailable is wrapped when this machine cannot have the agent: no npm, no network, another platform.
@@ -88,7 +89,7 @@ func (a Agent) folder() string { return a.Name + "-" + a.Version }
 // in reports whether dir holds the agent.
 func (a Agent) in(dir string) (Installed, bool) {
 	modules := filepath.Join(dir, "node_modules")
-	got := Installed{Program: filepath.Join(modules, filepath.FromSlash(a.Program))}
+	got := Installed{Program: filepath.Join(modules, filepath.FromSlash(a.Program)), Bin: filepath.Join(modules, ".bin")}
 	for _, p := range a.Path {
 		got.Path = append(got.Path, filepath.Join(modules, filepath.FromSlash(p)))
 	}
