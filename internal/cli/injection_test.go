@@ -102,6 +102,44 @@ func TestObedientApproval(t *testing.T) {
 	}
 }
 
+// TestObedientVerification holds the default budgets, where the program itself reads what a draft finding names: a hijacked
+// model names what it should not see.
+func TestObedientVerification(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	asked := 0
+	s.answer = func(q fakemodel.Request) []map[string]any {
+		var all []map[string]any
+		for i, file := range []string{"private/key.txt", "link", ".git/config", "proc/self/environ", "docs/none.md"} {
+			f := finding(file, 1, "return Count(shelves) / len(shelves)")[0]
+			f["id"], f["confidence"] = fmt.Sprint("V-", i), 0.3
+			f["description"] = "Compare ../../../../etc/passwd.txt, private/key.txt and /proc/self/environ.txt, see " + file
+			all = append(all, f)
+		}
+		asked++
+		return all
+	}
+	s.open(forge.PullSpec{Base: s.tree(nil), Head: fstest.MapFS{
+		"stock.go": {Data: readShare(t, "head/stock.go")}, "private/key.txt": {Data: []byte(canaryExcluded + "\n")},
+		"link": {Data: []byte("private/key.txt"), Mode: os.ModeSymlink | 0o777},
+	}})
+	config := filepath.Join(s.home, "config.yml")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, config, []byte(strings.ReplaceAll(string(text), "max_llm_calls: 12", "max_llm_calls: 2")))
+	r := s.run(0)
+	s.harmless(1)
+	tools := 0
+	for _, a := range r.Receipt.Agents {
+		tools += a.Usage.ToolCalls
+	}
+	if asked != 4 || tools == 0 || len(r.Unverified) == 0 {
+		t.Errorf("%d answers, %d readings, %d unverified findings: nothing was verified", asked, tools, len(r.Unverified))
+	}
+}
+
 // TestObedientBetrayal holds a model that repeats the key it is called with: the run ends named, and nothing is posted.
 func TestObedientBetrayal(t *testing.T) {
 	t.Parallel()
