@@ -80,11 +80,14 @@ func (f *family) forget(pid int) {
 }
 
 // sweepOrphans ends what fell to this process: descendants of children that ran without a leash or killed it.
-func (f *family) sweepOrphans() (killed int, clean bool) { return sweep(f.orphans) }
+func (f *family) sweepOrphans() (killed int, clean bool) {
+	return sweep(func() []process { return f.left(0) })
+}
 
-// orphans lists what fell to this process, with all below it. They are told from children that other code of this process
-// started by their session: all of ours begin one of their own.
-func (f *family) orphans() []process {
+// left lists what fell to this process, with all below it. They are told from children that other code of this process
+// started by their session: all of ours begin one of their own. Whatever is in the session given is listed too, unless
+// it is 0.
+func (f *family) left(session int) []process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := processes()
@@ -92,6 +95,9 @@ func (f *family) orphans() []process {
 	var roots []int
 	var found []process
 	for _, p := range all {
+		if session != 0 && p.session == session && !p.zombie {
+			found = append(found, p)
+		}
 		if p.parent != self || p.session == f.session || f.members[p.pid] {
 			continue
 		}
@@ -103,7 +109,7 @@ func (f *family) orphans() []process {
 		found = append(found, p)
 	}
 	if len(roots) == 0 {
-		return nil
+		return found
 	}
 	return append(found, below(all, roots...)...)
 }

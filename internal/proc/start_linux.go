@@ -152,22 +152,12 @@ func (c *direct) wait() status {
 	f := theFamily()
 	f.forget(pid)
 	// One look is enough for a tool of our own that left nothing: these are started by the hundred.
-	if !settle(func() []process { return append(f.orphans(), inSession(processes(), pid)...) }) {
+	if !settle(func() []process { return f.left(pid) }) {
 		return st
 	}
 	killed, clean := f.sweepOrphans()
 	st.survivors, st.unclean = killed, !clean
 	return st
-}
-
-func inSession(all []process, session int) []process {
-	var found []process
-	for _, p := range all {
-		if p.session == session && !p.zombie {
-			found = append(found, p)
-		}
-	}
-	return found
 }
 
 // settleFor is what descendants get to end by themselves once the first process has: the members of a pipeline end in any

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,7 +18,8 @@ type process struct {
 	zombie  bool
 }
 
-// processes lists all that /proc shows.
+// processes lists all that /proc shows. A look follows every child, and of some hundred processes each: one buffer serves
+// them all, and nothing but the list is left for the garbage collector.
 func processes() []process {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -26,29 +28,42 @@ func processes() []process {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	list := make([]process, 0, len(names))
+	buf := make([]byte, statBytes)
 	for _, name := range names {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
 		}
-		if p, ok := readProcess(pid); ok {
+		if p, ok := statOf(pid, buf); ok {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
-// readProcess parses /proc/PID/stat. The name in it is chosen by the process and may hold spaces and brackets; what
-// follows its last bracket may be trusted.
-func readProcess(pid int) (process, bool) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
+// statBytes holds any /proc/PID/stat: 52 numbers of at most 20 digits and a name of at most 64 bytes.
+const statBytes = 2 << 10
+
+func readProcess(pid int) (process, bool) { return statOf(pid, make([]byte, statBytes)) }
+
+// statOf parses /proc/PID/stat. The name in it is chosen by the process and may hold spaces and brackets; what follows
+// its last bracket may be trusted.
+func statOf(pid int, buf []byte) (process, bool) {
+	data := stat(pid, buf)
+	i := bytes.LastIndexByte(data, ')')
+	if i < 0 || i+2 > len(data) {
 		return process{}, false
 	}
-	i := bytes.LastIndexByte(data, ')')
-	f := bytes.Fields(data[i+1:])
-	if i < 0 || len(f) < 20 {
-		return process{}, false
+	var f [20][]byte
+	rest := data[i+2:]
+	for n := range f {
+		var more bool
+		if f[n], rest, more = bytes.Cut(rest, []byte{' '}); !more || len(f[n]) == 0 {
+			return process{}, false
+		}
 	}
 	// A process whose first thread has ended reads as a zombie although its other threads run on.
 	dead := f[0][0] == 'Z' || f[0][0] == 'X'
@@ -60,8 +75,27 @@ func readProcess(pid int) (process, bool) {
 	return p, true
 }
 
+// stat reads /proc/PID/stat into buf with three system calls. The kernel hands it over in one piece.
+func stat(pid int, buf []byte) []byte {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Read(fd, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		return buf[:max(n, 0)]
+	}
+}
+
 // below returns the living descendants of the roots, without the roots.
 func below(all []process, roots ...int) []process {
+	if !slices.ContainsFunc(all, func(p process) bool { return slices.Contains(roots, p.parent) }) {
+		return nil // as after nearly every child
+	}
 	children := map[int][]process{}
 	for _, p := range all {
 		children[p.parent] = append(children[p.parent], p)
