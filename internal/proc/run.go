@@ -62,6 +62,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 		return res, fmt.Errorf("run %s: %w", path, err)
 	}
 	started := time.Now()
+	defer observed(spec, started)
 	c, err := start(spec, s.childEnds())
 	s.closeChildEnds()
 	if err != nil {
