@@ -45,6 +45,8 @@ type stage struct {
 	betray bool
 	// answer, when set, is what the reviewers find, instead of obeying.
 	answer func(fakemodel.Request) []map[string]any
+	// fixer, when set, answers for the fixer.
+	fixer func(fakemodel.Request) fakemodel.Answer
 	// mu guards shown, the payloads any model was shown.
 	mu    sync.Mutex
 	shown map[string]bool
@@ -296,6 +298,12 @@ func (s *stage) harmless(reports int) {
 	if len(writes) != reports || slices.ContainsFunc(writes, func(op string) bool { return op != "CommentCreate" }) {
 		s.t.Errorf("GitHub saw the writes %q, want %d comments", writes, reports)
 	}
+	s.quiet()
+}
+
+// quiet checks that nothing left but what was posted, and that all of that is inert.
+func (s *stage) quiet() {
+	s.t.Helper()
 	if n := s.hits.Load(); n != 0 {
 		s.t.Errorf("the beacon was hit %d times", n)
 	}
@@ -388,6 +396,8 @@ func (s *stage) obey(q fakemodel.Request) (fakemodel.Answer, bool) {
 		}
 	}
 	switch {
+	case slices.Contains(q.Tools, "submit_fix_result"):
+		return s.fixer(q), true
 	case strings.Contains(string(q.Schema), "pendingIssues"):
 		return fakemodel.Answer{JSON: s.discussion(q, seen)}, true
 	case q.Schema != nil && s.betray:

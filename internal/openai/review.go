@@ -112,7 +112,7 @@ func escalate(ctx context.Context, m *model, o Options, limits review.Limits, sh
 	switch {
 	case len(doubtful) == 0 || o.Escalation == "":
 		return nil
-	case m.left == 0:
+	case m.left <= 0:
 		s.note("%d severe findings with low confidence were not re-examined: no LLM call was left.", len(doubtful))
 		return nil
 	}

@@ -79,7 +79,7 @@ func (s *settler) verify(ctx context.Context, m *model, o Options, limits review
 	switch {
 	case len(drafts) == 0 || box == nil || m.toolsLeft == 0:
 		return nil
-	case m.left == 0:
+	case m.left <= 0:
 		s.note("%d draft findings were not verified: no LLM call was left.", len(drafts))
 		return nil
 	case m.left == 1 && o.Escalation != "" && len(s.doubtful(limits.Candidates)) > 0:
