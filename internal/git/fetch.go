@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -33,9 +32,6 @@ func Tracking(ref string) string {
 	return "refs/prloop/remote/" + strings.TrimPrefix(ref, "refs/")
 }
 
-// lockTries is how often a fetch is tried again when another process holds the lock of a ref.
-const lockTries = 5
-
 // Fetch downloads refs into refs of ours and returns the commit each stands at, by the name it was asked for. Objects are
 // checked on arrival: ErrMalformedTree, and nothing of the pack is kept. Further errors: ErrName, ErrProtocol, ErrAuth,
 // ErrUnknownRevision, ErrFetchTimeout.
@@ -47,18 +43,7 @@ func (r *Repository) Fetch(ctx context.Context, o FetchOptions) (map[string]stri
 	if err != nil {
 		return nil, fmt.Errorf("fetch from %s: %w", o.URL, err)
 	}
-	for try := 1; ; try++ {
-		_, err = r.git.run(ctx, c)
-		failed := (*CommandError)(nil)
-		if err == nil || try == lockTries || !errors.As(err, &failed) || !strings.Contains(failed.Stderr, "cannot lock ref") {
-			break
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Duration(try) * 100 * time.Millisecond):
-		}
-	}
-	if err != nil {
+	if _, err = r.update(ctx, c); err != nil {
 		return nil, fmt.Errorf("fetch from %s: %w", o.URL, err)
 	}
 	got := make(map[string]string, len(o.Refs))

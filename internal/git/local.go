@@ -206,6 +206,6 @@ func (w *worktree) commit(ctx context.Context, head string) (string, error) {
 		return "", err
 	}
 	commit := strings.TrimSpace(string(out))
-	_, err = w.r.git.run(ctx, command{name: "update-ref", at: at, args: []string{"--end-of-options", "refs/prloop/work/" + commit, commit}})
+	_, err = w.r.update(ctx, command{name: "update-ref", at: at, args: []string{"--end-of-options", "refs/prloop/work/" + commit, commit}})
 	return commit, err
 }

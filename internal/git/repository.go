@@ -160,7 +160,7 @@ func (r *Repository) forget(ctx context.Context) error {
 	for ref := range strings.Lines(string(out)) {
 		fmt.Fprintf(&in, "delete %s\x00\x00", strings.TrimSuffix(ref, "\n"))
 	}
-	_, err = r.git.run(ctx, command{name: "update-ref", at: r.place(), args: []string{"-z", "--stdin"}, stdin: []byte(in.String())})
+	_, err = r.update(ctx, command{name: "update-ref", at: r.place(), args: []string{"-z", "--stdin"}, stdin: []byte(in.String())})
 	return err
 }
 

@@ -71,7 +71,7 @@ func (r *Repository) rewrite(ctx context.Context, base string, commits []Taken, 
 	if parent == base {
 		return done, nil
 	}
-	_, err = r.git.run(ctx, command{name: "update-ref", at: r.place(), args: []string{"--end-of-options", sign.Keep, parent}})
+	_, err = r.update(ctx, command{name: "update-ref", at: r.place(), args: []string{"--end-of-options", sign.Keep, parent}})
 	return done, err
 }
 
