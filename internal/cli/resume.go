@@ -37,6 +37,9 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if _, err := s.scratch(); err != nil { // what the killed run left goes, even if there is nothing more to do (K28)
+		return err
+	}
 	view := p.view(o)
 	ctx, lease, err := s.hold(ctx, run.Target, run.ID, false)
 	if err != nil {
