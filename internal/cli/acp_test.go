@@ -60,6 +60,7 @@ func stocked(t *testing.T, f *forge.Forge) *forge.PullRequest {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(head, ".opencode", "plugin", "x.js"), []byte(`throw new Error("canary: the plugin was loaded")`))
+	write(t, filepath.Join(head, "customers.csv"), []byte("canary: nothing may read this\n"))
 	repo, err := f.AddRepo("acme", "widgets")
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +95,7 @@ func TestOpenCodeWorksAPullRequest(t *testing.T) {
 			use("prloop_submit_result", envelope(nil))),
 		answers(mends,
 			use("bash", map[string]string{"command": "touch by-shell", "description": "x"}),
+			use("read", map[string]string{"filePath": "customers.csv"}),
 			use("read", map[string]string{"filePath": "stock.go"}),
 			use("edit", map[string]string{"filePath": "stock.go", "oldString": "\treturn Count(shelves) / len(shelves)",
 				"newString": "\tif len(shelves) == 0 {\n\t\treturn 0\n\t}\n\treturn Count(shelves) / len(shelves)"}),
@@ -109,7 +111,8 @@ func TestOpenCodeWorksAPullRequest(t *testing.T) {
   - {name: real, use: acp, preset: opencode}
 comments_analyzer: {use: static}
 fixer: {use: acp, preset: opencode}
-verify: ["grep -q 'len(shelves) == 0' stock.go", "test ! -e by-shell", "test -f .opencode/plugin/x.js"]
+context: {exclude: ["*.csv"]}
+verify: ["grep -q 'len(shelves) == 0' stock.go", "test ! -e by-shell", "test -f .opencode/plugin/x.js", "grep -q canary customers.csv"]
 `)
 	got := start(t, env, home, "prloop", "run", "7", "-R", "acme/widgets", "--json")
 	var r review.RunResult
@@ -184,6 +187,9 @@ func checkACPModel(t *testing.T, m *fakemodel.Server) {
 		}
 		if slices.Contains(q.Tools, "bash") {
 			t.Error("the model is offered a shell")
+		}
+		if strings.Contains(string(q.Body), "nothing may read this") {
+			t.Error("the model read a path that is excluded")
 		}
 	}
 	for part, was := range heard {

@@ -117,7 +117,12 @@ func (a *asker) confineACP(p proc.Spec, needs []string, home, tree, clone string
 		MinTier: a.walls.weakest, Home: home, ReadOnly: read, Hide: []string{a.state}, Gateway: a.gateway.Socket(), GatewayPort: gatewayPort,
 	}
 	if clone != "" {
-		policy.ReadOnly, policy.Writable = policy.ReadOnly[1:], []string{clone}
+		// What nothing may read cannot be left out of a tree that is to be given back: it is covered.
+		covered, err := matching(clone, a.exclude)
+		if err != nil {
+			return p, fmt.Errorf("cover what a fixer may not read: %w", err)
+		}
+		policy.ReadOnly, policy.Writable, policy.Hide = policy.ReadOnly[1:], []string{clone}, append(policy.Hide, covered...)
 	}
 	c, err := a.walls.machine.Wrap(policy, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
 	p.Path, p.Args, p.Env, p.Dir = c.Path, c.Args, c.Env, c.Dir
@@ -133,22 +138,36 @@ func hasACP(agents []orchestrator.AgentPlan) bool {
 // "Trust of inputs").
 const aside = "moved-aside-"
 
-// leaveOut removes what nothing may read (repo policy): an agent reads with tools of its own too. Patterns were checked with
-// the settings.
+// leaveOut removes what nothing may read (repo policy): an agent reads with tools of its own too.
 func leaveOut(dir string, patterns []string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	paths, err := matching(dir, patterns)
+	for _, path := range paths {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return err
+}
+
+// matching are the paths of a tree that one of the patterns matches, of a folder only the folder; git's own is passed over.
+// The patterns were checked with the settings.
+func matching(dir string, patterns []string) (paths []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
+		}
+		if d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
 		}
 		rel, err := filepath.Rel(dir, path)
 		if err != nil || !slices.ContainsFunc(patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, filepath.ToSlash(rel)) }) {
 			return err
 		}
-		if err := os.RemoveAll(path); err != nil || !d.IsDir() {
-			return err
+		paths = append(paths, path)
+		if d.IsDir() {
+			return fs.SkipDir
 		}
-		return fs.SkipDir
+		return nil
 	})
+	return paths, err
 }
 
 // quietTree exports the head without what nobody may read and with the configuration of agents moved aside at every depth.
