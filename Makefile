@@ -27,7 +27,7 @@ demo: build ## Review a bundled pull request end to end, offline, through the re
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
 
 test: ## Run every test (TESTFLAGS=-race for the race detector)
-	go test $(TESTFLAGS) $(PKGS)
+	go test -timeout 20m $(TESTFLAGS) $(PKGS)
 
 race: ## Run every test with the race detector
 	@$(MAKE) --no-print-directory test TESTFLAGS=-race

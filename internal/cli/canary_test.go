@@ -148,6 +148,10 @@ var guarded = []string{"ghtoken", "githubtoken", "modelkey", "upstreamkey"}
 // and nothing reached; of the others it tells what was. At every tier the credentials of prloop itself are in no agent's
 // hands, and no token at all is in what is stored, logged or posted (security P3, P4, P14; T51, T70-T76).
 func TestCanaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the whole program some thirty times: go test without -short does")
+	}
+	t.Parallel()
 	a := newArena(t)
 	var found, reached bytes.Buffer
 	channels := []string{"environment", "arguments", "request", "descriptors", "processes", "memory", "files", "sockets"}

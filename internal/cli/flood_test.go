@@ -16,6 +16,9 @@ const floodGrowthBytes = 32 << 20
 // agents at once: each is cut at 8 MB of a stream, what still comes until it is dead is thrown away, and prloop never holds
 // more than 32 MB beyond what a clean run holds.
 func TestFloodMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it moves gigabytes through the whole program: go test without -short does")
+	}
 	a := newArena(t)
 	for _, walls := range []string{"off", "best"} {
 		team := func(modes ...string) (b bout) {

@@ -174,6 +174,10 @@ const endsWithin = 5 * time.Second
 // those of a clean run, the posted report names the bad ones and is a fixed point of the sanitizer, and nothing of an
 // agent is left (security P5, P8, P9, T80-T87).
 func TestModes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the whole program some ninety times: go test without -short does")
+	}
+	t.Parallel()
 	a := newArena(t)
 	checkTable(t, a)
 	tier := sandbox.Probe(t.Context())

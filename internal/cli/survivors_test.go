@@ -22,6 +22,9 @@ const goneWithin = time.Second
 // behind full walls and with the leash alone; the next run removes what the dead one left in the state folder
 // (security P8, T103, T104).
 func TestNothingSurvivesKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs and kills the whole program twelve times: go test without -short does")
+	}
 	a := newArena(t)
 	walls := []string{"required", "off"}
 	if r := sandbox.Probe(t.Context()); r.Tier > sandbox.Tier1b {
