@@ -151,7 +151,6 @@ func TestCanaries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the whole program some thirty times: go test without -short does")
 	}
-	t.Parallel()
 	a := newArena(t)
 	var found, reached bytes.Buffer
 	channels := []string{"environment", "arguments", "request", "descriptors", "processes", "memory", "files", "sockets"}

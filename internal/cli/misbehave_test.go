@@ -252,6 +252,8 @@ type finished struct {
 	result review.RunResult
 	// took is the time from the end of the snapshot to the stored end of the run.
 	took time.Duration
+	// busy is the processor time of prloop and all it waited for.
+	busy time.Duration
 	// bodies are the comments that were posted.
 	bodies []string
 }
@@ -281,6 +283,7 @@ func (b *bout) follow(cmd *exec.Cmd, started func(pid int)) *finished {
 		b.t.Fatal(err)
 	}
 	f := &finished{bout: b, ended: ended{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}}
+	f.busy = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if entries, err := os.ReadDir(filepath.Join(b.state(), "scratch")); err != nil || len(entries) > 0 {
 		b.t.Errorf("%s: scratch holds %v (%v)", b, entries, err)
 	}

@@ -177,7 +177,6 @@ func TestModes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the whole program some ninety times: go test without -short does")
 	}
-	t.Parallel()
 	a := newArena(t)
 	checkTable(t, a)
 	tier := sandbox.Probe(t.Context())
@@ -204,7 +203,8 @@ func TestModes(t *testing.T) {
 		})
 	}
 	runs.Wait()
-	t.Logf("%d runs in %.0f s", len(bouts), time.Since(started).Seconds())
+	t.Logf("%d runs in %.0f s, %.0f s of processor time", len(bouts), time.Since(started).Seconds(), ran.busy.Seconds())
+	ran.checkTimes(t)
 	for _, m := range misdeeds {
 		for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer} {
 			if m.state(role) != skip && !ran.ran[m.mode+" as "+string(role)] {
@@ -219,10 +219,53 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// ledger remembers what was run.
+// ledger remembers what was run, and how long it took.
 type ledger struct {
-	mu  sync.Mutex
-	ran map[string]bool
+	mu    sync.Mutex
+	ran   map[string]bool
+	busy  time.Duration
+	times []timing
+}
+
+// timing is how long one run took from the end of the snapshot, and its slowest agent as the receipt says.
+type timing struct {
+	who                      string
+	deadline, whole, slowest time.Duration
+}
+
+// rest is what the run took beside its agents: the report, gh, the database.
+func (x timing) rest() time.Duration { return x.whole - x.slowest }
+
+func (l *ledger) time(f *finished, deadline time.Duration) {
+	x := timing{who: f.String(), deadline: deadline, whole: f.took}
+	for _, a := range f.result.Receipt.Agents {
+		x.slowest = max(x.slowest, time.Duration(a.Seconds*float64(time.Second)))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.times = append(l.times, x)
+	l.busy += f.busy
+}
+
+// checkTimes holds every run against its agents' deadline. What a run takes beside its agents is a second at most; on a
+// machine where runs of agents that are not cut show more, it is that machine's and no agent's.
+func (l *ledger) checkTimes(t *testing.T) {
+	t.Helper()
+	slow := time.Duration(0)
+	for _, x := range l.times {
+		if x.deadline != cutAfter {
+			slow = max(slow, x.rest()-time.Second)
+		}
+	}
+	if slow > 0 {
+		t.Logf("this machine is busy: reports took up to %.1f s", (slow + time.Second).Seconds())
+	}
+	for _, x := range l.times {
+		if x.slowest > x.deadline+endsWithin || x.whole > x.deadline+endsWithin+slow {
+			t.Errorf("%s: the run ended %.1f s after the snapshot, its slowest agent took %.1f s, the deadline was %v", x.who,
+				x.whole.Seconds(), x.slowest.Seconds(), x.deadline)
+		}
+	}
 }
 
 func (l *ledger) note(mode string, role review.Role) {
@@ -321,9 +364,7 @@ func (p plan) run(a *arena, beacon *beacon, clean *finished, ran *ledger) {
 	if f.result.Run == "" {
 		return
 	}
-	if f.took > deadline+endsWithin {
-		a.t.Errorf("%s: the run ended %.1f s after the snapshot, its agents' deadline is %v", f, f.took.Seconds(), deadline)
-	}
+	ran.time(f, deadline)
 	if got, want := f.answer("good"), clean.answer("good"); got != want {
 		a.t.Errorf("%s: the good reviewer's answer is not that of a clean run:\n%s\nwant:\n%s", f, got, want)
 	}

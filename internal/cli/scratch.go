@@ -118,7 +118,7 @@ func sweepHalfMade(repos string, now time.Time) {
 		if err != nil || !d.IsDir() {
 			return nil //nolint:nilerr // what cannot be read is left
 		}
-		if n := d.Name(); strings.HasPrefix(n, ".new-") || strings.HasPrefix(n, "index-") {
+		if halfMade(path) {
 			if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > halfMadeFor {
 				_ = os.RemoveAll(path)
 			}
@@ -129,4 +129,11 @@ func sweepHalfMade(repos string, now time.Time) {
 		}
 		return nil
 	})
+}
+
+// halfMade knows such a folder by its name. An owner or a repository may be called index-something, so those of indexes
+// count inside a repository only; no name that GitHub gives begins with a dot.
+func halfMade(path string) bool {
+	name, in := filepath.Base(path), filepath.Base(filepath.Dir(path))
+	return strings.HasPrefix(name, ".new-") || strings.HasPrefix(name, "index-") && strings.HasSuffix(in, ".git")
 }
