@@ -1,42 +1,93 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/demo"
 	"github.com/prloop/prloop/internal/markdown"
-	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/sanitize"
 )
 
 func demoCommand(p *Proc) *cobra.Command {
-	return &cobra.Command{
+	var keep string
+	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Review a bundled pull request end to end, offline",
-		Long: "Opens a bundled pull request on a stand-in for GitHub in this process, reviews it with the static reviewer and a\n" +
-			"scripted model, posts the report through the real gh, and shows what was posted. Nothing leaves the machine.",
+		Short: "Review and fix two bundled pull requests end to end, offline",
+		Long: "Opens two bundled pull requests on a stand-in for GitHub in this process, reviews them with the static reviewer and a\n" +
+			"scripted model, has the builtin fixer mend them, pushes through the real git, posts through the real gh, and shows\n" +
+			"what was posted: the first one is approved in its second round, the second one gets stuck. Nothing leaves the machine.",
 		Args: args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error { return p.demo() },
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), keep) },
 	}
+	cmd.Flags().StringVar(&keep, "keep", "", "keep the runs' folders in `FOLDER`, for PRLOOP_STATE=FOLDER prloop show, replay and so on")
+	return cmd
 }
 
-func (p *Proc) demo() error {
-	state, err := os.MkdirTemp("", "prloop-demo")
+func (p *Proc) demo(ctx context.Context, keep string) error {
+	state, err := p.demoState(keep)
 	if err != nil {
-		return fmt.Errorf("make a folder for the demonstration: %w", err)
+		return err
 	}
-	defer os.RemoveAll(state)
+	if keep == "" {
+		defer os.RemoveAll(state)
+	}
 	w, err := demo.Start()
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	env := w.Env(p.env("PRLOOP_GH"), state)
-	for _, name := range []string{"TERM", "COLUMNS", "CI"} {
+	more, err := p.demoEnv(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range w.Chapters {
+		if err := p.chapter(c, slices.Concat(w.Env(c, p.env("PRLOOP_GH"), state), more), state); err != nil {
+			return err
+		}
+		for _, f := range w.Faults() {
+			return fmt.Errorf("the demonstration's stand-ins were asked something odd: %s", f)
+		}
+	}
+	end := "In a repository of yours: `prloop run NUMBER`."
+	if keep != "" {
+		end += fmt.Sprintf(" All reports, requests, answers and logs are in `%s`.", filepath.Join(state, "runs"))
+	} else {
+		end += " The folders of these runs are gone; `prloop demo --keep FOLDER` keeps them."
+	}
+	p.tell("\n" + end)
+	return nil
+}
+
+// demoState is the folder the runs of a demonstration are kept in.
+func (p *Proc) demoState(keep string) (string, error) {
+	if keep == "" {
+		dir, err := os.MkdirTemp("", "prloop-demo")
+		if err != nil {
+			return "", fmt.Errorf("make a folder for the demonstration: %w", err)
+		}
+		return dir, nil
+	}
+	if !filepath.IsAbs(keep) {
+		keep = filepath.Join(p.Dir, keep)
+	}
+	if err := os.MkdirAll(keep, 0o700); err != nil {
+		return "", fmt.Errorf("make a folder for the demonstration: %w", err)
+	}
+	return keep, nil
+}
+
+// demoEnv is what a demonstration takes over from the person's environment, and its word on confinement.
+func (p *Proc) demoEnv(ctx context.Context) ([]string, error) {
+	var env []string
+	for _, name := range []string{"TERM", "COLUMNS", "CI", envSandboxWithout} {
 		if v := p.env(name); v != "" {
 			env = append(env, name+"="+v)
 		}
@@ -44,23 +95,46 @@ func (p *Proc) demo() error {
 	if p.env("NO_COLOR") == "" {
 		env = append(env, "NO_COLOR=")
 	}
-	fmt.Fprint(p.Stdout, markdown.Render(demo.Story, markdown.Options{Width: p.width()}))
-	fmt.Fprintf(p.Stdout, "\n$ prloop run %s\n", demo.Target)
+	machine, err := p.machine()
+	if err != nil {
+		return nil, err
+	}
+	if got := machine.Probe(ctx); got.Tier > sandbox.Tier1b {
+		// Its agents are prloop's own and its models follow a script, so it may show a fix where others would not get one.
+		env = append(env, envSandbox+"=off")
+		p.tell(fmt.Sprintf("This machine gives less than full containment (%s), where prloop would let nobody fix. The agents of this demonstration "+
+			"follow a script, so they run without a sandbox.\n", got))
+	}
+	return env, nil
+}
+
+// chapter tells of a pull request, runs prloop on it, and shows what it posted.
+func (p *Proc) chapter(c *demo.Chapter, env []string, dir string) error {
+	p.tell(c.Story)
+	fmt.Fprintf(p.Stdout, "\n$ prloop run %s\n", c.Target)
 	status := Main(Proc{
-		Name: "prloop", Args: []string{"run", demo.Target}, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr,
-		Env: env, Dir: state,
+		Name: "prloop", Args: []string{"run", c.Target}, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr, Env: env, Dir: dir,
 	})
-	posted := w.Posted()
-	for _, body := range posted {
-		fmt.Fprintf(p.Stdout, "\nPosted on %s through gh:\n\n", demo.Target)
-		fmt.Fprint(p.Stdout, markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()}))
+	posted := c.Posted()
+	for i, post := range posted {
+		fmt.Fprintf(p.Stdout, "\n%s\n\n", p.rule(fmt.Sprintf("%d of %d posted on %s: %s", i+1, len(posted), c.Target, post.Title)))
+		p.tell(sanitize.Terminal(post.Body))
 	}
-	for _, f := range w.Faults() {
-		return fmt.Errorf("the demonstration's stand-ins were asked something odd: %s", f)
+	if want := c.Outcome.ExitStatus(); status != want || len(posted) != c.Expected() {
+		return fmt.Errorf("the demonstration's run of %s ended with status %d and %s; %d and %d were expected",
+			c.Target, status, plural(len(posted), "comment", "comments"), want, c.Expected())
 	}
-	if want := review.ChangesRequested.ExitStatus(); status != want || len(posted) != 1 {
-		return fmt.Errorf("the demonstration ended with status %d and %s; %d and one were expected", status, plural(len(posted), "comment", "comments"), want)
-	}
-	fmt.Fprintf(p.Stdout, "\nExit status %d: changes requested. In a repository of yours: prloop run NUMBER\n", status)
+	fmt.Fprintf(p.Stdout, "\n%s\n\n", p.rule(fmt.Sprintf("Exit status %d: %s", status, c.End)))
 	return nil
+}
+
+// tell shows Markdown as a terminal does, whatever standard output is.
+func (p *Proc) tell(text string) {
+	fmt.Fprint(p.Stdout, markdown.Render(text, markdown.Options{Width: p.width(), Color: p.color()}))
+}
+
+// rule is a line across the terminal with words in it.
+func (p *Proc) rule(words string) string {
+	line := "── " + words + " "
+	return line + strings.Repeat("─", max(0, min(p.width(), 100)-len([]rune(line))))
 }

@@ -89,6 +89,23 @@ func (p *PullRequest) AddThread(t Thread) int64 {
 	return t.ID
 }
 
+// ThreadID is how the API calls a conversation.
+func ThreadID(id int64) string { return nodeID("PRRT", id) }
+
+// ResolveThread closes an inline conversation, as if through the web; it reports whether it was there.
+func (p *PullRequest) ResolveThread(id int64) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for _, t := range p.threads {
+		if t.ID == id {
+			t.Resolved = true
+			p.updated = p.f.now()
+			return true
+		}
+	}
+	return false
+}
+
 // SetState makes the pull request OPEN, CLOSED or MERGED.
 func (p *PullRequest) SetState(state string) { p.change(func() { p.state = state }) }
 
