@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -102,8 +103,9 @@ func (p *Proc) demoEnv(ctx context.Context) ([]string, error) {
 	if got := machine.Probe(ctx); got.Tier > sandbox.Tier1b {
 		// Its agents are prloop's own and its models follow a script, so it may show a fix where others would not get one.
 		env = append(env, envSandbox+"=off")
-		p.tell(fmt.Sprintf("This machine gives less than full containment (%s), where prloop would let nobody fix. The agents of this demonstration "+
-			"follow a script, so they run without a sandbox.\n", got))
+		p.tell(fmt.Sprintf("This machine gives less than full containment, where prloop would let nobody fix: %s. The agents of this demonstration "+
+			"follow a script, so they run without a sandbox.", got))
+		fmt.Fprintln(p.Stdout)
 	}
 	return env, nil
 }
@@ -115,6 +117,9 @@ func (p *Proc) chapter(c *demo.Chapter, env []string, dir string) error {
 	status := Main(Proc{
 		Name: "prloop", Args: []string{"run", c.Target}, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr, Env: env, Dir: dir,
 	})
+	if status == exitInterrupted {
+		return hinted{err: errors.New("the demonstration was interrupted"), next: "start it again: its runs are kept with --keep FOLDER only", status: exitInterrupted}
+	}
 	posted := c.Posted()
 	for i, post := range posted {
 		fmt.Fprintf(p.Stdout, "\n%s\n\n", p.rule(fmt.Sprintf("%d of %d posted on %s: %s", i+1, len(posted), c.Target, post.Title)))
