@@ -9,6 +9,8 @@ import (
 // Exchange is one request the forge saw and how it answered.
 type Exchange struct {
 	At time.Time
+	// Until is when it was answered; zero while it is not. What the forge itself takes is no time of its caller.
+	Until time.Time
 	// Op is what was asked: a GraphQL operation's name, a REST route, git-upload-pack or git-receive-pack.
 	Op     string
 	Method string
@@ -60,5 +62,5 @@ func (f *Forge) note(r *http.Request, e Exchange) int {
 func (f *Forge) settle(at, status int, mode Mode) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.log[at].Status, f.log[at].Fault = status, mode
+	f.log[at].Status, f.log[at].Fault, f.log[at].Until = status, mode, f.opt.Now()
 }
