@@ -86,7 +86,11 @@ func TestATreeThatConfiguresTheAgentIsRefused(t *testing.T) {
 			}
 			spec := actorSpec(t, "ok")
 			spec.Preset, spec.Cwd = p, tree
-			a := Ask(t.Context(), spec, question(), "review this", nil)
+			task := question()
+			if p.Apart { // then only a fixer works in the tree
+				spec.Role, task = review.RoleFixer, fixQuestion()
+			}
+			a := Ask(t.Context(), spec, task, "review this", nil)
 			if a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Reason, "move "+name+" aside") {
 				t.Errorf("%s with %s: %+v", p.Name, name, a.Receipt)
 			}
