@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // framer finds the one envelope in a child's standard output, line by line (package comment, "What an agent writes").
@@ -47,7 +48,7 @@ var (
 	endJSON    = []byte("END_JSON")
 	fence      = []byte("```")
 	lineEnd    = []byte("\n")
-	eventStart = regexp.MustCompile(`^\{\s*"event"\s*:`)
+	eventStart = lazyregexp.New(`^\{\s*"event"\s*:`)
 )
 
 // line takes one line of output.

@@ -2,14 +2,15 @@ package prompts
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // ErrFence says that the random word is too short or has characters that could be confused with text around it.
 var ErrFence = errors.New("fence of the prompt: want 16 to 64 letters and digits")
 
-var fenceShape = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
+var fenceShape = lazyregexp.New(`^[A-Za-z0-9]{16,64}$`)
 
 // fenced puts untrusted text between two lines that carry the word. Should the word occur in the text after all, it is
 // taken out there: nobody can close the block from inside (threat T02).

@@ -3,15 +3,16 @@ package cli
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/cli/go-gh/v2/pkg/term"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 func lower(s string) string { return strings.ToLower(s) }
 
-var digits = regexp.MustCompile(`^#?[0-9]+$`).MatchString
+var digits = lazyregexp.New(`^#?[0-9]+$`).MatchString
 
 func isNumber(s string) bool { return digits(s) }
 

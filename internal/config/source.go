@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // source is one parsed file: its values as plain JSON values, and where each of them stands.
@@ -88,7 +89,7 @@ func (s *source) at(line, column int, key, message string) *Fault {
 	return f
 }
 
-var secretive = regexp.MustCompile(`(?i)key|token|secret|passw`)
+var secretive = lazyregexp.New(`(?i)key|token|secret|passw`)
 
 // clip keeps an excerpt printable and short: configuration may come from a repository.
 func clip(line string) string {

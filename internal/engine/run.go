@@ -4,19 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime/debug"
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // storeWait bounds the wait for a finished handler's result to be stored; another process may hold the database for a while.
 const storeWait = 30 * time.Second
 
 // validID holds for ids that can be file names anywhere; run ids are {UTC timestamp}_{review_id} (design 2).
-var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`).MatchString
+var validID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`).MatchString
 
 // Run does the run id, or continues it, or gives what it ended with. input is stored when the run is new and ignored when
 // it is not. When ctx ends, the contexts of the running steps end at once and Run returns an *UnfinishedError; the run

@@ -4,8 +4,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"sync"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // Price is what a model costs in US dollars per million tokens.
@@ -42,7 +43,7 @@ func priceTable(override map[string]Price) map[string]Price {
 }
 
 // snapshotDate ends the names of dated model versions, which cost what the plain name costs.
-var snapshotDate = regexp.MustCompile(`-20\d\d-\d\d-\d\d$`)
+var snapshotDate = lazyregexp.New(`-20\d\d-\d\d-\d\d$`)
 
 // priceOf finds a model's price; nil when it is unknown.
 func priceOf(table map[string]Price, model string) *Price {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/proc"
 )
 
@@ -35,7 +35,7 @@ type Git struct {
 	version   string
 }
 
-var versionText = regexp.MustCompile(`^git version (\d+)\.(\d+)(\S*)`)
+var versionText = lazyregexp.New(`^git version (\d+)\.(\d+)(\S*)`)
 
 // Find looks for git and checks its version: ErrNoGit, ErrOldGit.
 func Find(ctx context.Context, o Options) (*Git, error) {
@@ -53,7 +53,7 @@ func Find(ctx context.Context, o Options) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := versionText.FindSubmatch(out)
+	m := versionText.FindStringSubmatch(string(out))
 	if m == nil {
 		return nil, fmt.Errorf("git version: %w: its version is not readable", ErrOldGit)
 	}

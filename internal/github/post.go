@@ -7,12 +7,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -121,7 +121,7 @@ func (c *Client) ghEnv() []string {
 	return append(env, tokenNames(c.host)[0]+"="+c.token, "GH_HOST="+c.host)
 }
 
-var commentAnchor = regexp.MustCompile(`^issuecomment-\d+$`)
+var commentAnchor = lazyregexp.New(`^issuecomment-\d+$`)
 
 // isComment checks that an address is that of a comment on this pull request.
 func (c *Client) isComment(address string, pr review.PullRequest) bool {
@@ -137,7 +137,7 @@ func (c *Client) isComment(address string, pr review.PullRequest) bool {
 const exitNoLogin = 4
 
 // gh words an HTTP status in two ways, depending on which of its clients made the request.
-var ghStatus = regexp.MustCompile(`HTTP (\d{3})|non-200 OK status code: (\d{3})`)
+var ghStatus = lazyregexp.New(`HTTP (\d{3})|non-200 OK status code: (\d{3})`)
 
 // explain says what a failed gh pr comment means, and whether the comment may exist all the same.
 func (c *Client) explain(ctx context.Context, op string, res proc.Result, err error) error {

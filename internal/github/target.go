@@ -3,22 +3,22 @@ package github
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cli/go-gh/v2/pkg/repository"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
 var (
-	shortTarget = regexp.MustCompile(`^(?:([^/\s]+)/)?([A-Za-z0-9_-]+)/([A-Za-z0-9._-]+)#(\d+)$`)
-	pullPath    = regexp.MustCompile(`^/([^/]+)/([^/]+)/(?:pull|issues)/(\d+)(?:/.*)?$`)
-	ownerName   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	repoName    = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
-	number      = regexp.MustCompile(`^#?(\d+)$`)
+	shortTarget = lazyregexp.New(`^(?:([^/\s]+)/)?([A-Za-z0-9_-]+)/([A-Za-z0-9._-]+)#(\d+)$`)
+	pullPath    = lazyregexp.New(`^/([^/]+)/([^/]+)/(?:pull|issues)/(\d+)(?:/.*)?$`)
+	ownerName   = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
+	repoName    = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
+	number      = lazyregexp.New(`^#?(\d+)$`)
 )
 
 // ParseTarget reads what a person typed for a pull request: 7, #7, owner/repo#7, host/owner/repo#7, or its address in the

@@ -3,7 +3,6 @@ package markdown
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -11,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // Options say what the terminal can do.
@@ -173,7 +174,7 @@ func (r *renderer) code(n ast.Node, indent string) {
 	r.gap()
 }
 
-var summary = regexp.MustCompile(`(?s)<summary>(.*?)</summary>`)
+var summary = lazyregexp.New(`(?s)<summary>(.*?)</summary>`)
 
 // fold shows a folded part open: its summary as a heading, its content indented. Other HTML is not shown; reports have none.
 func (r *renderer) fold(n *ast.HTMLBlock) {

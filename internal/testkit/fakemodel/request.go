@@ -3,9 +3,10 @@ package fakemodel
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // Request is one call the server received, remembered for assertions.
@@ -75,8 +76,8 @@ type wireRequest struct {
 }
 
 var (
-	name      = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	reasoning = regexp.MustCompile(`^(o[134]|gpt-5)`)
+	name      = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
+	reasoning = lazyregexp.New(`^(o[134]|gpt-5)`)
 )
 
 // parse reads a chat completion request into r and reports the first thing the real API would refuse.
