@@ -75,7 +75,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 // round is one pass of review, verdict and, unless that ends the run, fix.
 func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress) (review.RunResult, bool, error) {
 	none := review.RunResult{}
-	l.emit(review.Event{Kind: review.EventRound, Round: p.round, Rounds: req.rounds(), Head: p.head})
+	l.begins(req, *p)
 	facts, err := doJSON(ctx, steps, fmt.Sprintf("round %d: snapshot", p.round), func(ctx context.Context) (facts, error) {
 		l.say("reading the pull request, its diff and its discussion")
 		return l.facts(ctx, req, *p)
@@ -216,6 +216,20 @@ func superseded(req Request, p progress, url, newer string) review.RunResult {
 func (l *Loop) emit(e review.Event) {
 	e.Time = l.Now()
 	l.Emit(e)
+}
+
+// begins tells of a round. In later ones everybody waits again; whoever started the run said so for the first.
+func (l *Loop) begins(req Request, p progress) {
+	l.emit(review.Event{Kind: review.EventRound, Round: p.round, Rounds: req.rounds(), Head: p.head})
+	if p.round == 1 {
+		return
+	}
+	for _, a := range req.Agents {
+		l.emit(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
+	}
+	if req.Fix != nil {
+		l.emit(review.Event{Kind: review.EventState, Agent: req.Fix.Agent.Name, State: review.AgentWaiting})
+	}
 }
 
 // over tells how a round ended.
