@@ -120,16 +120,20 @@ func (a *agent) damage(do func(dir string) error) int {
 func netModes() []Mode {
 	dial := func(name, about, network string) Mode {
 		return Mode{name, "net", about, func(a *agent) int {
-			c, err := net.DialTimeout(network, a.target, 2*time.Second)
-			if err == nil { // reached, whatever becomes of the words
-				_, _ = c.Write([]byte("fakeagent was here\n"))
-				c.Close()
+			var err error
+			for target := range strings.SplitSeq(a.target, ",") { // one that answers is enough
+				var c net.Conn
+				if c, err = net.DialTimeout(network, target, 2*time.Second); err == nil { // reached, whatever becomes of the words
+					_, _ = c.Write([]byte("fakeagent was here\n"))
+					c.Close()
+					break
+				}
 			}
 			return a.outcome(err)
 		}}
 	}
 	return []Mode{
-		dial("net-tcp", "connects to -target over TCP", "tcp"),
+		dial("net-tcp", "connects to -target over TCP; to the first of several that answers", "tcp"),
 		dial("net-udp", "sends to -target over UDP", "udp"),
 		dial("net-unix", "connects to the unix socket -target", "unix"),
 		{"net-tfo", "net", "sends to -target with TCP Fast Open", func(a *agent) int { return a.outcome(a.fastOpen()) }},
