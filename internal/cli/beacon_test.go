@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,6 +17,8 @@ import (
 // beacon listens where agents must not get: TCP on every address of the machine, UDP, a unix socket and an abstract one.
 type beacon struct {
 	tcp, udp, unix string
+	// others are the addresses for TCP beside the first, which is on loopback.
+	others []string
 
 	mu   sync.Mutex
 	hits []string
@@ -58,7 +61,7 @@ func newBeacon(t *testing.T) *beacon {
 	addresses, _ := net.InterfaceAddrs()
 	for _, a := range addresses {
 		if ip, ok := a.(*net.IPNet); ok && !ip.IP.Equal(net.IPv4(127, 0, 0, 1)) && !ip.IP.IsLinkLocalUnicast() {
-			b.listen(t, lc, "tcp", net.JoinHostPort(ip.IP.String(), port))
+			b.others = append(b.others, b.listen(t, lc, "tcp", net.JoinHostPort(ip.IP.String(), port)))
 		}
 	}
 	b.listen(t, net.ListenConfig{}, "unix", b.unix)
@@ -119,6 +122,8 @@ func (b *beacon) target(mode string) string {
 		return b.udp
 	case "net-unix":
 		return b.unix
+	case "net-tcp": // those of the network first: loopback is the sandbox's own
+		return strings.Join(append(slices.Clone(b.others), b.tcp), ",")
 	case "net-dns":
 		return "canary.example.test"
 	}
