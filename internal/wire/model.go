@@ -29,7 +29,7 @@ func ForModel(name string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result and fix-result", name)
 	}
-	s, err := generate(name)
+	s, err := generate(name, comments())
 	if err != nil {
 		return nil, err
 	}

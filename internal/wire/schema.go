@@ -54,7 +54,7 @@ func Names() []string {
 // Schema returns the JSON Schema (draft 2020-12) of a shape as indented JSON ending in a newline.
 // Fields it does not name are allowed: decoding drops and notes them (design 4).
 func Schema(name string) ([]byte, error) {
-	s, err := generate(name)
+	s, err := generate(name, comments())
 	if err != nil {
 		return nil, err
 	}
@@ -87,13 +87,14 @@ var comments = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-func generate(name string) (*jsonschema.Schema, error) {
+// generate makes the schema of a shape, explained by doc comments unless there are none.
+func generate(name string, docs map[string]string) (*jsonschema.Schema, error) {
 	sh, err := find(name)
 	if err != nil {
 		return nil, err
 	}
 	r := jsonschema.Reflector{
-		Anonymous: true, DoNotReference: true, ExpandedStruct: true, AllowAdditionalProperties: true, CommentMap: comments(),
+		Anonymous: true, DoNotReference: true, ExpandedStruct: true, AllowAdditionalProperties: true, CommentMap: docs,
 	}
 	s := r.ReflectFromType(sh.typ)
 	s.Title, s.Description = name, sh.from

@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -18,13 +21,20 @@ func compile(name string) (*validator.Schema, error) {
 	if c, ok := compiled.Load(name); ok {
 		return c.(*validator.Schema), nil
 	}
-	text, err := Schema(name)
+	shape, err := generate(name, nil)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := validator.UnmarshalJSON(strings.NewReader(string(text)))
+	text, err := json.Marshal(shape)
 	if err != nil {
 		return nil, err
+	}
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	if root, ok := doc.(map[string]any); ok {
+		share(root)
 	}
 	c := validator.NewCompiler()
 	if err := c.AddResource(name, doc); err != nil {
@@ -36,6 +46,53 @@ func compile(name string) (*validator.Schema, error) {
 	}
 	compiled.Store(name, s)
 	return s, nil
+}
+
+// share puts the objects a schema describes into its definitions, each once: a task holds findings in five places, and
+// every child of prloop's own compiles its schema at the start.
+func share(root map[string]any) {
+	s := sharing{refs: map[string]string{}, defs: map[string]any{}}
+	s.fields(root)
+	root["$defs"] = s.defs
+}
+
+type sharing struct {
+	refs map[string]string // of what has been seen, by its text
+	defs map[string]any
+}
+
+// fields puts references in the place of the objects among a node's properties.
+func (s sharing) fields(node map[string]any) bool {
+	fields, ok := node["properties"].(map[string]any)
+	for name, field := range fields {
+		fields[name] = s.node(field)
+	}
+	return ok
+}
+
+// node returns what is to stand in a schema's place: itself, or a reference to its definition.
+func (s sharing) node(v any) any {
+	node, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	if items, ok := node["items"]; ok {
+		node["items"] = s.node(items)
+	}
+	if !s.fields(node) {
+		return node
+	}
+	text, err := json.Marshal(node) // with sorted keys
+	if err != nil {
+		return node
+	}
+	ref, ok := s.refs[string(text)]
+	if !ok {
+		name := strconv.Itoa(len(s.defs))
+		ref = "#/$defs/" + name
+		s.refs[string(text)], s.defs[name] = ref, node
+	}
+	return map[string]any{"$ref": ref}
 }
 
 // validate holds a pruned document against its schema.
