@@ -23,7 +23,7 @@ build: ## Build bin/prloop and the gh extension's program
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/prloop ./cmd/prloop
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/gh-review-loop ./cmd/gh-review-loop
 
-demo: build ## Review a bundled pull request end to end, offline, through the real gh
+demo: build ## Review and fix two bundled pull requests end to end, offline, through the real git and gh
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
 
 test: ## Run every test (TESTFLAGS=-race for the race detector)
