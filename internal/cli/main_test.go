@@ -26,6 +26,7 @@ type leaving struct{ *testing.M }
 // Run runs the tests.
 func (l leaving) Run() int {
 	defer leaveArena()
+	defer leaveBuilt()
 	return l.M.Run()
 }
 

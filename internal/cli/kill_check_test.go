@@ -1,0 +1,223 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// killFigures are what one trial, or many, came to.
+type killFigures struct {
+	Trials, Kills int
+	// Duplicates are comments and pushed commits that are there more than once; Lost are those that are stored as done and
+	// are not there, or are there and stored as nothing.
+	Duplicates, Lost int
+	// Ends counts how the runs ended.
+	Ends map[string]int
+}
+
+func (f *killFigures) add(g killFigures) {
+	f.Trials += g.Trials
+	f.Kills += g.Kills
+	f.Duplicates += g.Duplicates
+	f.Lost += g.Lost
+	if f.Ends == nil {
+		f.Ends = map[string]int{}
+	}
+	for end, n := range g.Ends {
+		f.Ends[end] += n
+	}
+}
+
+// ends writes how runs ended, most frequent words in the alphabet's order.
+func (f *killFigures) ends() string {
+	var list []string
+	for end, n := range f.Ends {
+		list = append(list, fmt.Sprintf("%s %d", end, n))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// check holds the invariants of security 6.5 against a world in which nothing runs any more. The error names everything
+// that is wrong.
+func (w *killWorld) check(ctx context.Context) (killFigures, error) {
+	f := killFigures{Trials: 1, Ends: map[string]int{}}
+	err := errors.Join(w.checkRecord(ctx, &f), w.checkBranch(ctx, &f), w.checkLeft(), w.checkGone())
+	for _, v := range w.forge.Violations() {
+		err = errors.Join(err, fmt.Errorf("a request or answer broke GitHub's published contract: %s", v))
+	}
+	return f, err
+}
+
+// checkRecord compares what is stored with what stands on the pull request, and that the lease is free.
+func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
+	s, err := store.Open(ctx, store.Options{Path: filepath.Join(w.home, "state", "prloop.db")})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	runs, err := s.ListRuns(ctx, store.Filter{})
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	said := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if len(runs) != 1 {
+		said("%d runs are recorded, want one", len(runs))
+	}
+	stored := map[string]bool{}
+	for _, r := range runs {
+		end := string(r.Outcome)
+		if r.State != store.Finished || end == "" {
+			end = "running"
+		}
+		f.Ends[end]++
+		if end != string(review.Converged) {
+			said("run %s ended %s (%s)", r.ID, end, r.State)
+		}
+		entries, err := s.Outbox(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.State != store.StateAcked {
+				said("%s %d of round %d is %s in the end", e.Op, e.Part, e.Round, e.State)
+				continue
+			}
+			stored[e.Nonce] = true
+		}
+		lease, err := s.Lease(ctx, r.Target.String(), "probe", time.Minute)
+		if err != nil {
+			said("the lease is not free: %w", err)
+			continue
+		}
+		if err := lease.Release(ctx); err != nil {
+			return err
+		}
+	}
+	there := map[string]int{}
+	for _, c := range w.pull.Comments() {
+		m, ok := sanitize.ParseMarker(c.Body)
+		if !ok || m.Nonce == "" {
+			said("a comment without our marker stands there")
+			f.Lost++
+			continue
+		}
+		there[fmt.Sprintf("%s-%d", m.Nonce, m.Part)]++
+	}
+	for nonce, n := range there {
+		if n > 1 {
+			said("comment %s stands there %d times", nonce, n)
+			f.Duplicates += n - 1
+		}
+		if !stored[nonce] {
+			said("comment %s stands there and is not stored as posted", nonce)
+			f.Lost++
+		}
+	}
+	for nonce := range stored {
+		if there[nonce] == 0 {
+			said("comment %s is stored as posted and is not there", nonce)
+			f.Lost++
+		}
+	}
+	want := 3 // a report, the fix, a report
+	if w.long {
+		want = 4
+	}
+	if len(there) != want {
+		said("%d different comments stand there, want %d", len(there), want)
+		f.Lost += max(0, want-len(there))
+		f.Duplicates += max(0, len(there)-want)
+	}
+	return errors.Join(wrong...)
+}
+
+// checkBranch looks for exactly one commit of ours on the reviewed head, and for nothing else that was pushed.
+func (w *killWorld) checkBranch(ctx context.Context, f *killFigures) error {
+	git := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir", w.repo.Bare}, args...)...)
+		out, err := cmd.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	out, err := git("log", "--format=%H %P", w.reviewed+"..refs/heads/topic")
+	if err != nil {
+		return fmt.Errorf("read the branch: %w", err)
+	}
+	var wrong []error
+	commits := strings.Split(out, "\n")
+	switch {
+	case out == "":
+		f.Lost++
+		wrong = append(wrong, errors.New("no commit of ours is on the branch"))
+	case len(commits) > 1:
+		f.Duplicates += len(commits) - 1
+		wrong = append(wrong, fmt.Errorf("%d commits of ours are on the branch:\n%s", len(commits), out))
+	case !strings.HasSuffix(commits[0], " "+w.reviewed):
+		wrong = append(wrong, fmt.Errorf("our commit is not a child of the reviewed head %s: %s", w.reviewed, out))
+	}
+	refs, err := git("for-each-ref", "--format=%(refname)")
+	if want := "refs/heads/main\nrefs/heads/topic\nrefs/pull/7/head"; err != nil || refs != want {
+		wrong = append(wrong, fmt.Errorf("the server's refs are %q, want %q", refs, want), err)
+	}
+	return errors.Join(wrong...)
+}
+
+// checkLeft looks for what a killed process left in the state folder.
+func (w *killWorld) checkLeft() error {
+	var wrong []error
+	state := filepath.Join(w.home, "state")
+	left, err := filepath.Glob(filepath.Join(state, "scratch", "*"))
+	if err != nil || len(left) > 0 {
+		wrong = append(wrong, fmt.Errorf("scratch holds %q", left), err)
+	}
+	err = filepath.WalkDir(filepath.Join(state, "repos"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && (strings.HasSuffix(path, ".lock") || d.Name() == "worktrees") {
+			wrong = append(wrong, fmt.Errorf("left behind: %s", strings.TrimPrefix(path, state)))
+		}
+		return err
+	})
+	return errors.Join(append(wrong, err)...)
+}
+
+// checkGone waits until no process of the world is left: each has the world's folder in its arguments or its environment.
+func (w *killWorld) checkGone() error {
+	left := w.processes()
+	for deadline := time.Now().Add(killPatience); len(left) > 0 && time.Now().Before(deadline); left = w.processes() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("processes are left: %q", left)
+	}
+	return nil
+}
+
+func (w *killWorld) processes() (alive []string) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		args, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+		_, rest, _ := bytes.Cut(stat, []byte(") "))
+		if err != nil || bytes.HasPrefix(rest, []byte("Z")) { // has ended, nobody has asked yet
+			continue
+		}
+		if bytes.Contains(args, []byte(w.home)) || bytes.Contains(env, []byte(w.home)) {
+			alive = append(alive, filepath.Base(dir)+" "+string(bytes.ReplaceAll(args[:min(len(args), 200)], []byte{0}, []byte(" "))))
+		}
+	}
+	return alive
+}
