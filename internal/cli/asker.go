@@ -60,6 +60,10 @@ func told(got agents.Answer) orchestrator.Answer {
 	return orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Fix: got.Fix, Receipt: got.Receipt, Log: string(got.Log)}
 }
 
+// memoryEnv keeps children of this program from collecting garbage while they start, which took a quarter of the processor
+// time of it (docs/performance.md). They live shortly and hold little; the limit is for those with a large request.
+var memoryEnv = []string{"GOGC=400", "GOMEMLIMIT=96MiB"}
+
 // answer runs one agent. clone is the folder a fixer works in; empty for everybody else, who write nothing.
 func (a *asker) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) agents.Answer {
 	a.words.learn(task)
@@ -89,10 +93,12 @@ func (a *asker) answer(ctx context.Context, plan orchestrator.AgentPlan, task re
 			return unasked(plan, errors.New("no model is configured: set OPENAI_API_KEY"))
 		}
 		spec.Path, spec.Args = a.self, []string{"agent", string(plan.Role)}
+		spec.Env = append(spec.Env, memoryEnv...)
 		spec.Env = append(spec.Env, envSocket+"="+a.gateway.Socket(), envToken+"="+a.gateway.Issue(plan.Name, task.Limits))
 		defer a.gateway.Release(plan.Name)
 	case kindStatic:
 		spec.Path, spec.Args = a.self, []string{"agent", "static"}
+		spec.Env = append(spec.Env, memoryEnv...)
 		if plan.Role == review.RoleCommentsAnalyzer {
 			spec.Args = []string{"agent", string(plan.Role)}
 		}
