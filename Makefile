@@ -11,10 +11,12 @@ GOFLAGS_BUILD := -tags $(TAGS) -ldflags "-s -w -X github.com/prloop/prloop/inter
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 60s
+# KILLS is how many processes `make robustness` kills at random moments.
+KILLS ?= 200
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint vet fmt tidy generate fuzz bench check cases clean
+.PHONY: help build demo test race lint vet fmt tidy generate fuzz robustness bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -46,6 +48,10 @@ tidy: ## Fail when go.mod or go.sum are not tidy
 
 generate: ## Rewrite generated schemas, references and goldens
 	go test ./internal/wire ./internal/config ./internal/cli -run 'Golden|Generated|Reference' -update
+
+robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
+	go test ./internal/cli -count=1 -timeout 3h -run 'TestEveryPoint|TestRandomKills|TestSignalsDrain' \
+		-kills $(KILLS) -robustness ../../docs/robustness.md
 
 fuzz: ## Run every fuzz target for FUZZTIME
 	@sh tools/fuzz $(FUZZTIME)

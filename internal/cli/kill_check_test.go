@@ -180,11 +180,13 @@ func (w *killWorld) checkBranch(ctx context.Context, f *killFigures) error {
 func (w *killWorld) checkLeft() error {
 	var wrong []error
 	state := filepath.Join(w.home, "state")
-	left, err := filepath.Glob(filepath.Join(state, "scratch", "*"))
-	if err != nil || len(left) > 0 {
-		wrong = append(wrong, fmt.Errorf("scratch holds %q", left), err)
+	for _, dir := range []string{filepath.Join(state, "scratch"), filepath.Join(w.home, "tmp")} {
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) > 0 {
+			wrong = append(wrong, fmt.Errorf("%s holds %v", filepath.Base(dir), entries), err)
+		}
 	}
-	err = filepath.WalkDir(filepath.Join(state, "repos"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(state, "repos"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && (strings.HasSuffix(path, ".lock") || d.Name() == "worktrees") {
 			wrong = append(wrong, fmt.Errorf("left behind: %s", strings.TrimPrefix(path, state)))
 		}

@@ -18,8 +18,8 @@ var (
 )
 
 // report writes the gathered figures into their section of the file that -robustness names, if every trial was as it
-// should be.
-func (s *killSuite) report(section string) {
+// should be, and more below them.
+func (s *killSuite) report(section, more string) {
 	if *killReport == "" || s.t.Failed() {
 		return
 	}
@@ -35,7 +35,7 @@ func (s *killSuite) report(section string) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", key, f.Trials, f.Duplicates, f.Lost, f.ends())
 	}
 	fmt.Fprintf(&b, "| **all** | | **%d** | **%d** | **%d** | %s |\n", total.Trials, total.Duplicates, total.Lost, total.ends())
-	s.write(section, b.String())
+	s.write(section, b.String()+more)
 }
 
 // reportRandom writes the figures of random kills into the section of their number.

@@ -182,7 +182,7 @@ func stops(ctx context.Context, w *killWorld, orders ...string) error {
 // again is recovery that is killed too (K30).
 func again(orders ...string) killTrial {
 	kills := len(orders)
-	what := strings.ReplaceAll(strings.Join(orders, ", then "), "=kill", "")
+	what := strings.NewReplacer("=kill@1", " the second time", "=kill", "").Replace(strings.Join(orders, ", then "))
 	return killTrial{what: what, fault: "kills", kills: kills, stop: func(ctx context.Context, w *killWorld) error { return stops(ctx, w, orders...) }}
 }
 
@@ -280,7 +280,7 @@ func TestEveryPoint(t *testing.T) {
 	t.Parallel()
 	s := newKillSuite(t)
 	s.all(killTable(*killReport != ""))
-	s.report("points")
+	s.report("points", "")
 }
 
 // TestRandomKills kills prloop at random moments until -kills processes were killed. Each run is resumed until it ends, and
@@ -296,7 +296,7 @@ func TestRandomKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("-kills %d -seed %d; a run takes %v here", *killCount, seed, usual.Round(time.Millisecond))
+	t.Logf("-kills %d -killseed %d; a run takes %v here", *killCount, seed, usual.Round(time.Millisecond))
 	var mu sync.Mutex
 	kills, trial := 0, uint64(0)
 	var wg sync.WaitGroup
@@ -315,8 +315,10 @@ func TestRandomKills(t *testing.T) {
 				x.stop = func(ctx context.Context, w *killWorld) error {
 					n, err := w.randomly(ctx, r, usual)
 					mu.Lock()
-					kills += n
-					mu.Unlock()
+					defer mu.Unlock()
+					if kills += n; kills/100 > (kills-n)/100 {
+						t.Logf("%d kills in %d runs so far", kills, trial)
+					}
 					return err
 				}
 				s.run(x)
@@ -453,13 +455,16 @@ func TestSignalsDrain(t *testing.T) {
 	var mu sync.Mutex
 	slowest := time.Duration(0)
 	var trials []killTrial
-	for i, place := range []string{"strict.sh", "CommentCreate", "mend.sh", "check.sh", "git-receive-pack"} {
+	for i, at := range []struct{ what, place string }{
+		{"a reviewer works", "strict.sh"}, {"a comment is taken", "CommentCreate"}, {"the fixer works", "mend.sh"},
+		{"a verify command runs", "check.sh"}, {"a push is taken", "git-receive-pack"},
+	} {
 		for j, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			if *killReport == "" && (i+j)%2 == 1 {
 				continue // one of the two by default
 			}
-			trials = append(trials, killTrial{what: place, fault: signal.String(), stop: func(ctx context.Context, w *killWorld) error {
-				got, err := w.interrupted(ctx, "", signal, place)
+			trials = append(trials, killTrial{what: at.what, fault: signal.String(), stop: func(ctx context.Context, w *killWorld) error {
+				got, err := w.interrupted(ctx, "", signal, at.place)
 				mu.Lock()
 				slowest = max(slowest, got.took)
 				mu.Unlock()
@@ -479,5 +484,5 @@ func TestSignalsDrain(t *testing.T) {
 	}
 	s.all(trials)
 	t.Logf("the slowest stopped after %v", slowest.Round(time.Millisecond))
-	s.report("signals")
+	s.report("signals", fmt.Sprintf("\nThe slowest stopped after %.1f s.\n", slowest.Seconds()))
 }

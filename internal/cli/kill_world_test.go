@@ -77,7 +77,7 @@ var killContract = sync.OnceValues(contract.New)
 // openKill makes a world below dir. program is prloop's path, gh that of the real gh.
 func openKill(dir, program, gh string, s killSetting) (*killWorld, error) {
 	w := &killWorld{killSetting: s, program: program}
-	home, err := os.MkdirTemp(dir, "world-")
+	home, err := os.MkdirTemp(dir, "world-*-") // no name begins another
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func openKill(dir, program, gh string, s killSetting) (*killWorld, error) {
 		box = "required"
 	}
 	w.env = append(w.forge.EnvWithToken("", token), "HOME="+home, "PRLOOP_STATE="+filepath.Join(home, "state"), "GH_REPO=acme/widgets",
-		"PRLOOP_CONFIG="+w.path("operator.yml"), "PRLOOP_SANDBOX="+box, "PRLOOP_SANDBOX_READ="+w.path(""), "PRLOOP_LOG=warn",
+		"PRLOOP_CONFIG="+w.path("operator.yml"), "PRLOOP_SANDBOX="+box, "PRLOOP_SANDBOX_READ="+w.path(""), "PRLOOP_LOG=warn", "TMPDIR="+filepath.Join(home, "tmp"),
 		"PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(gh))
 	if err := w.furnish(); err != nil {
 		return nil, errors.Join(err, w.close())
@@ -168,7 +168,7 @@ func (w *killWorld) furnish() error {
 	}
 	files["operator.yml"] = operator + fmt.Sprintf("fixer: {use: command, path: %s}\nverify: [%q]\n",
 		w.path("mend.sh"), w.path("check.sh"))
-	if err := os.Mkdir(w.path(""), 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(w.path(""), 0o755), os.Mkdir(filepath.Join(w.home, "tmp"), 0o700)); err != nil {
 		return err
 	}
 	for name, body := range files {
