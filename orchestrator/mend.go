@@ -128,6 +128,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 func (j *fixing) try(ctx context.Context, try int, from string, setback *review.Setback) (FixWork, error) {
 	l, in, plan := j.loop, j.judged.Inputs, j.req.Fix.Agent
 	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (FixWork, error) {
+		l.say("waiting for the fixer, which has " + plural(len(j.judged.Payload.IssuesToFix), "finding", "findings"))
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 		left := j.req.wallTime() - j.spent
 		task := l.task(j.req, j.round, plan, in.Snapshot)
