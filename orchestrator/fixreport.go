@@ -70,7 +70,7 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 	c := cleaner{sanitize.Policy{Repo: req.Target.Repo}}
 	d := report.FixData{
 		Target: req.Target, Round: judged.Inputs.Round, Rounds: req.rounds(), Outcome: outcome, Reason: c.inline(reason),
-		State: report.FixState(fix.State), Base: fix.Base, Head: fix.Head, NewerHead: fix.NewerHead, Commits: fix.Commits,
+		State: fix.State, Base: fix.Base, Head: fix.Head, NewerHead: fix.NewerHead, Commits: fix.Commits,
 		Files: fix.Files, Lines: fix.Lines, Checks: c.checks(fix.Checks), PushedChecks: c.checks(fix.PushedChecks),
 		Refusals: fix.Refusals, Tests: c.lines(fix.Tests), Tries: fix.Tries, Notes: c.lines(fix.Notes),
 		GitHubToken: req.Fix.Silent && fix.State == review.FixPushed, Agent: c.receipt(review.Receipt{Agents: []review.AgentReceipt{fix.Agent}}).Agents[0],

@@ -57,8 +57,8 @@ func Find(ctx context.Context, o Options) (*Git, error) {
 	if m == nil {
 		return nil, fmt.Errorf("git version: %w: its version is not readable", ErrOldGit)
 	}
-	major, _ := strconv.Atoi(string(m[1]))
-	minor, _ := strconv.Atoi(string(m[2]))
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
 	g.version = fmt.Sprintf("%d.%d%s", major, minor, m[3])
 	if major < 2 || (major == 2 && minor < 39) {
 		return nil, fmt.Errorf("git version %s: %w: prloop needs %s", g.version, ErrOldGit, MinVersion)
