@@ -74,6 +74,14 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	go func() { ended <- c.wait() }()
 	st, reason, why := supervise(ctx, spec, c, s, ended)
 	s.finish(drainFor)
+	if reason == ReasonNone {
+		// A limit passed in the last moment counts although the child was quick enough to end.
+		select {
+		case stop := <-s.stop:
+			reason, why = stop.reason, stop.err
+		default:
+		}
+	}
 
 	res.ExitCode, res.Signal, res.Survivors, res.Unclean = st.code, st.signal, st.survivors, st.unclean
 	res.Reason, res.Took = reason, time.Since(started)
@@ -110,13 +118,7 @@ func startError(spec Spec, err error) error {
 func supervise(ctx context.Context, spec Spec, c child, s *streams, ended <-chan status) (status, Reason, error) {
 	st, reason, why := watch(ctx, spec, s, ended)
 	if st != nil {
-		// A limit passed in the last moment counts although the child was quick enough to end.
-		select {
-		case stop := <-s.stop:
-			return *st, stop.reason, stop.err
-		default:
-			return *st, ReasonNone, nil
-		}
+		return *st, ReasonNone, nil
 	}
 	s.discard()
 	for _, step := range []struct {
