@@ -84,6 +84,23 @@ func (f *family) sweepOrphans() (killed int, clean bool) {
 	return sweep(func() []process { return f.left(0) })
 }
 
+// bereft reports that nothing fell to this process, as is nearly always so after a child of the direct kind. It looks at
+// this process's children alone, a tenth of the work that left does; when it is not sure it says no.
+func (f *family) bereft() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pids, ok := ownChildren()
+	for _, pid := range pids {
+		if f.members[pid] {
+			continue
+		}
+		if p, there := readProcess(pid); there && p.session != f.session {
+			return false
+		}
+	}
+	return ok
+}
+
 // left lists what fell to this process, with all below it. They are told from children that other code of this process
 // started by their session: all of ours begin one of their own. Whatever is in the session given is listed too, unless
 // it is 0.

@@ -152,7 +152,7 @@ func (c *direct) wait() status {
 	f := theFamily()
 	f.forget(pid)
 	// One look is enough for a tool of our own that left nothing: these are started by the hundred.
-	if !settle(func() []process { return f.left(pid) }) {
+	if f.bereft() || !settle(func() []process { return f.left(pid) }) {
 		return st
 	}
 	killed, clean := f.sweepOrphans()

@@ -75,9 +75,11 @@ func statOf(pid int, buf []byte) (process, bool) {
 	return p, true
 }
 
-// stat reads /proc/PID/stat into buf with three system calls. The kernel hands it over in one piece.
-func stat(pid int, buf []byte) []byte {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+func stat(pid int, buf []byte) []byte { return readOnce("/proc/"+strconv.Itoa(pid)+"/stat", buf) }
+
+// readOnce reads a file of /proc into buf with three system calls. The kernel hands it over in one piece.
+func readOnce(path string, buf []byte) []byte {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}
@@ -89,6 +91,30 @@ func stat(pid int, buf []byte) []byte {
 		}
 		return buf[:max(n, 0)]
 	}
+}
+
+// ownChildren are the children of this process, by the lists the kernel keeps for each of its threads. ok is false where
+// it keeps none. A child that ends while a list is read may hide another one for that moment.
+func ownChildren() (pids []int, ok bool) {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil, false
+	}
+	buf := make([]byte, statBytes)
+	for _, t := range threads {
+		list := readOnce("/proc/self/task/"+t.Name()+"/children", buf)
+		if list == nil || len(list) == len(buf) {
+			return nil, false // also when the thread has ended: its children are another's by now
+		}
+		for field := range bytes.FieldsSeq(list) {
+			pid, err := strconv.Atoi(string(field))
+			if err != nil {
+				return nil, false
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids, true
 }
 
 // below returns the living descendants of the roots, without the roots.
