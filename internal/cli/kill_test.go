@@ -201,6 +201,32 @@ func served(what string, x forge.Fault) killTrial {
 	}}
 }
 
+// late is a comment that GitHub is at work on when prloop is killed, and that is there only a while after (security 1.2): who
+// looked at once would not see it, and post it again.
+func late(after time.Duration) killTrial {
+	x := killTrial{what: "comment", fault: fmt.Sprintf("kill, and it is there %v later", after), kills: 1}
+	x.stop = func(ctx context.Context, w *killWorld) error {
+		reached := make(chan struct{})
+		w.forge.Fail(forge.Fault{Op: "CommentCreate", Times: 1, Do: func() { close(reached); time.Sleep(after) }})
+		cmd, stdout, stderr := w.command(ctx, "", "run", "7")
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		gone := make(chan error, 1)
+		go func() { gone <- cmd.Wait() }()
+		select {
+		case err := <-gone:
+			_, err = w.ended(cmd, stdout, stderr, err)
+			return errors.Join(err, errors.New("it ended before it posted"))
+		case <-reached:
+		}
+		err := cmd.Process.Kill()
+		_, endErr := w.ended(cmd, stdout, stderr, <-gone)
+		return errors.Join(err, endErr)
+	}
+	return x
+}
+
 // alone are places that a resumed run does not pass again once they failed.
 var alone = []string{"drain: begun", "github: after comment", "run: recorded", "store: migrating", "workspace: made"}
 
@@ -238,6 +264,7 @@ func killTable(long bool) (list []killTrial) {
 		list = append(list, served("push", forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
 	}
 	list = append(list,
+		late(9*time.Second),
 		again("outbox: sending=kill@1", "outbox: absent=kill", "github: after comment=kill", "outbox: before ack=kill"),
 		again("push: before=kill", "push: after=kill", "push: recorded=kill"),
 		confined(at("fixer: asked", "kill", 0)),
