@@ -27,12 +27,13 @@ const (
 	RuleSkippedTest   = "skipped-test"
 	RuleBinary        = "binary"
 	RuleBadName       = "bad-name"
+	RuleEmptyTree     = "empty-tree"
 )
 
 // Check gives every rule the changes break, in their order; none means that they may be pushed. allow are doublestar globs
 // the operator opens: they lift protected-path, binary, deleted-test and skipped-test for the paths they match, never the
 // rules about what git or a file system would make of a name or a mode. paths are all files of the tree the changes lead to,
-// for the rules that compare names.
+// for the rules that compare names; without them nothing is said about a tree that is left empty.
 func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
 	var refused []review.Refusal
 	tree := newTree(changes, paths)
@@ -60,6 +61,9 @@ func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
 		if rule != "" && !matches(allow, t.Path) {
 			refused = append(refused, refuse(rule, t.Path, t.String()))
 		}
+	}
+	if paths != nil && len(changes) > 0 && len(tree.files) == 0 {
+		refused = append(refused, refuse(RuleEmptyTree, "", "no file is left"))
 	}
 	return append(refused, sizes(changes, l.withDefaults())...)
 }

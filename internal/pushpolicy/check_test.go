@@ -61,6 +61,10 @@ func TestCheck(t *testing.T) {
 		{"a plain edit may be pushed", []Change{edit("src/a.go")}, nil, nil, nil},
 		{"a new file, a moved and a deleted one may be pushed", []Change{add("src/n.go", "x"), rename("a.go", "b.go"), remove("c.go", "x")}, nil, nil, nil},
 
+		{"the last file may not go", []Change{remove("a.go", "x")}, nil, []string{}, []string{RuleEmptyTree}},
+		{"no glob opens that", []Change{remove("a.go", "x")}, []string{"**"}, []string{}, []string{RuleEmptyTree}},
+		{"the last but one may", []Change{remove("a.go", "x")}, nil, []string{"b.go"}, nil},
+
 		{"any top-level dot directory (security 3)", []Change{edit(".config/x")}, nil, nil, []string{RuleProtectedPath}},
 		{".github/** (security 3)", []Change{edit(".github/workflows/ci.yml")}, nil, nil, []string{RuleProtectedPath}},
 		{".github in capitals is the same folder on many disks", []Change{add(".GitHub/workflows/x.yml", "x")}, nil, nil, []string{RuleProtectedPath}},

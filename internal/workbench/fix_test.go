@@ -300,6 +300,7 @@ func TestAttacks(t *testing.T) {
 		"a workflow, undone later":       {"mkdir -p .github/workflows; echo x >.github/workflows/ci.yml; git add -A; git commit -qm w; git rm -q .github/workflows/ci.yml; git commit -qm undo; echo 1 >a.txt", "protected-path"},
 		"an executable bit in a commit":  {"git update-index --chmod=+x a.txt; git commit -qm x; git checkout -q -f", "mode-change"},
 		"a deleted test":                 {"rm sub/test_b.py", "deleted-test"},
+		"every file, deleted":            {"rm -r a.txt b.txt .gitignore go.mod sub", "empty-tree"},
 		"a manifest":                     {"echo 'module y' >go.mod", "protected-path"},
 		"another folder's attributes":    {"echo '* filter=x' >sub/.gitattributes", "gitattributes"},
 		"two names for one file":         {"echo x >A.TXT", "case-collision"},
