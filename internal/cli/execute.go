@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// execute runs a request durably: new when input is given, otherwise continued from what is stored.
+func (s *session) execute(ctx context.Context, run string, req *orchestrator.Request, build func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)) (review.RunResult, error) {
+	var result review.RunResult
+	e, err := engine.Open(ctx, engine.Options{Path: s.database(), Log: s.log.Named("engine"), Handler: func(ctx context.Context, steps *engine.Steps, input []byte) ([]byte, error) {
+		var req orchestrator.Request
+		if err := json.Unmarshal(input, &req); err != nil {
+			return nil, fmt.Errorf("read the stored request: %w", err)
+		}
+		loop, err := build(ctx, req)
+		if err != nil {
+			return nil, engine.Halt(err)
+		}
+		result, err := loop.Run(ctx, durable{steps}, req)
+		if err != nil {
+			return nil, engine.Halt(err) // it could not go on here and now: that is no end of a run
+		}
+		return json.Marshal(result)
+	}})
+	if err != nil {
+		return result, err
+	}
+	defer e.Close(context.WithoutCancel(ctx))
+	var out []byte
+	if req != nil {
+		input, err := json.Marshal(req)
+		if err != nil {
+			return result, fmt.Errorf("encode the request: %w", err)
+		}
+		out, err = e.Run(ctx, run, input)
+		if err != nil {
+			return result, stopped(run, err)
+		}
+	} else {
+		if out, err = e.Resume(ctx, run); errors.Is(err, engine.ErrNotFound) {
+			out, err = s.beginLate(ctx, e, run, err)
+		}
+		if err != nil {
+			return result, stopped(run, err)
+		}
+	}
+	return result, json.Unmarshal(out, &result)
+}
+
+// requestName is the artifact that holds what a run was asked.
+const requestName = "request.json"
+
+// recordRun makes a run known before the engine has it: its request first, so that a run killed in between can still begin
+// (security 6.1, K04).
+func (s *session) recordRun(ctx context.Context, req orchestrator.Request) error {
+	input, err := json.Marshal(req)
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	if err := s.folder.Save(req.Run, requestName, input); err != nil {
+		return err
+	}
+	return s.store.CreateRun(ctx, store.Run{ID: req.Run, ReviewID: req.ReviewID, Target: req.Target, Head: req.Head, Artifacts: s.folder.Path(req.Run)})
+}
+
+// beginLate begins a run that was recorded and that the engine never had. One that has ended is not begun again: the engine
+// forgets those after a while.
+func (s *session) beginLate(ctx context.Context, e *engine.Engine, run string, unknown error) ([]byte, error) {
+	known, err := s.store.Run(ctx, run)
+	if err != nil || known.State == store.Finished {
+		return nil, errors.Join(unknown, err)
+	}
+	input, err := s.folder.Load(run, requestName)
+	if err != nil {
+		return nil, errors.Join(unknown, err)
+	}
+	return e.Run(ctx, run, input)
+}
+
+// stopped names the command that continues a run.
+func stopped(run string, err error) error {
+	var u *engine.UnfinishedError
+	if !errors.As(err, &u) {
+		return err
+	}
+	h := explain(u.Cause)
+	h.err = u.Cause
+	resume := "prloop resume " + run
+	if errors.Is(u.Cause, context.Canceled) {
+		return hinted{err: fmt.Errorf("run %s was interrupted", run), next: resume, status: exitInterrupted}
+	}
+	if h.next != "" {
+		resume = h.next + ", then: " + resume
+	}
+	return hinted{err: u.Cause, next: resume, status: h.status}
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// briefer lends the loop the context builder on prloop's own repository.
+type briefer struct{ repo *git.Repository }
+
+func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
+	d, err := b.repo.Diff(ctx, r.MergeBase, r.Head, git.DiffOptions{})
+	if err != nil {
+		return review.Brief{}, err
+	}
+	return repocontext.Build(ctx, b.repo, repocontext.Options{
+		Diff: d, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
+	})
+}
+
+// loop puts the parts of a run together. emit receives its events.
+// lease is the run's hold on its pull request, if it needs one.
+func (s *session) loop(ctx context.Context, req orchestrator.Request, settings config.Settings, h *history, lease *store.Lease, emit func(review.Event)) (*orchestrator.Loop, error) {
+	target, agents := req.Target, req.Agents
+	if req.Fix != nil {
+		agents = append(slices.Clone(agents), req.Fix.Agent)
+	}
+	key, err := s.store.MarkerKey(ctx, func() []byte {
+		k := make([]byte, 32)
+		_, _ = rand.Read(k) // never fails
+		return k
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.watch(req); err != nil {
+		return nil, err
+	}
+	emit = s.telemetry.news(emit)
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, which plays the builtin agents: %w", err)
+	}
+	scratch, err := s.scratch()
+	if err != nil {
+		return nil, err
+	}
+	walls, err := s.p.walls(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
+		return nil, err
+	}
+	ask := &asker{history: h, exclude: excluded(settings), web: settings.FetchHosts, self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
+	ask.words = &runWords{list: []string{fenceOf(key)(req.Run)}}
+	s.cassette.Words = ask.words.all
+	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
+	if needsModel(agents) {
+		if ask.gateway, err = s.openGateway(ctx, settings, target, !walls.on && hasACP(agents), emit); err != nil {
+			return nil, err
+		}
+	}
+	l := &orchestrator.Loop{
+		History: h, Briefer: briefer{h.repo}, Agents: ask, Record: s.telemetry.record(recorder{s.store, s.folder}), Emit: emit,
+		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
+		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) },
+	}
+	if !target.Local() {
+		secrets = append(secrets, s.github.Secrets()...)
+		l.Forge, l.Poster = s.github, s.github
+		l.Bench = s.newBench(ask, settings, lease)
+	}
+	for _, secret := range secrets {
+		if len(secret) >= 16 { // shorter ones would match ordinary text (security 7.4)
+			l.Secrets = append(l.Secrets, secret)
+		}
+	}
+	l.Outbox = outbox{store: s.store, lease: lease, policy: sanitize.Policy{Repo: target.Repo, Known: l.Secrets}}
+	return l, nil
+}
+
+// gatewayFolderLimit is how long the scratch folder's path may be, in bytes, for the gateway's socket to stand below it: the
+// kernel takes 107. With a longer one it stands in the system's folder for such things, where a kill leaves it.
+const gatewayFolderLimit = 70
+
+// openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
+// With several endpoints one may be down: that is what the others are for.
+func (s *session) openGateway(ctx context.Context, settings config.Settings, target review.Target, tcp bool, emit func(review.Event)) (*gateway.Gateway, error) {
+	if !settings.ModelConfigured() {
+		return nil, usage("set OPENAI_API_KEY, or use --reviewers static", "a builtin reviewer needs a model, and none is configured")
+	}
+	o := s.gatewayOptions(settings, target, func(agent, message string) {
+		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
+	})
+	o.TCP = tcp
+	o.Cassette, o.Observe = s.cassette, s.telemetry.observer()
+	if len(s.private) > 0 && len(s.private) <= gatewayFolderLimit {
+		o.Dir = s.private
+	}
+	g, err := gateway.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(func() { s.p.closeGateway(g) })
+	if err := g.Check(ctx); err != nil {
+		if len(o.Upstreams) == 1 {
+			return nil, err
+		}
+		s.log.Warn("a model endpoint does not answer", "err", err)
+	}
+	return g, nil
+}
+
+// endpointName is what errors call a model endpoint: its host.
+func endpointName(base string) string {
+	if u, err := url.Parse(base); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return base
+}
+
+// fenceOf derives the word around untrusted text from the key and the run: the same for all reviewers of a run, so that
+// prompt caches hit, and not to be guessed by whoever wrote the text.
+func fenceOf(key []byte) func(run string) string {
+	return func(run string) string {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte("fence:" + run))
+		return hex.EncodeToString(mac.Sum(nil))[:24]
+	}
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
