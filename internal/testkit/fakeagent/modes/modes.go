@@ -1,12 +1,12 @@
 package modes
 
 import (
-	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -38,9 +38,11 @@ type agent struct {
 	delay    time.Duration
 	count    int
 	tree     string
-	target   string
-	seek     string
-	roots    string
+	// mends has a fixer change something for good before the mode begins.
+	mends  bool
+	target string
+	seek   string
+	roots  string
 	// words are what a content mode has to say where the role has no findings to say it in.
 	words string
 	// request is the task as it came.
@@ -61,6 +63,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.DurationVar(&a.delay, "delay", 2*time.Second, "how long slow modes take")
 	flags.IntVar(&a.count, "count", 64, "bound of modes that eat something: processes, or megabytes")
 	flags.StringVar(&a.tree, "tree", "", "folder that edit and disk modes may damage; they refuse to run without")
+	flags.BoolVar(&a.mends, "mend", false, "as a fixer, first change a file in -tree and report what was asked for as fixed")
 	flags.StringVar(&a.target, "target", "", "address that net modes try to reach")
 	flags.StringVar(&a.seek, "seek", "", "`PREFIX` of the canaries to hunt, written backwards")
 	flags.StringVar(&a.roots, "roots", "/", "folders a hunt reads, separated as in PATH")
@@ -86,9 +89,20 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return 2
 		}
 	}
+	if a.tree != "" {
+		var err error
+		if a.tree, err = filepath.Abs(a.tree); err != nil { // what lies beside it has to have a name
+			fmt.Fprintln(stderr, "fakeagent:", err)
+			return 2
+		}
+	}
 	if !readsNothing(*mode) {
 		a.request, _ = io.ReadAll(stdin)
 		a.task, _, _ = wire.DecodeTask(a.request)
+	}
+	if err := a.mend(); err != nil {
+		fmt.Fprintln(stderr, "fakeagent:", err)
+		return 2
 	}
 	return all[i].run(a)
 }
@@ -142,10 +156,10 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 		r := review.FixResult{Agent: a.name(), PRNumber: a.task.PRNumber}
 		if a.task.Fix != nil {
 			for _, f := range a.task.Fix.IssuesToFix {
-				r.RejectedIssues = append(r.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: cmp.Or(a.words, "this agent fixes nothing")})
+				a.settled(&r, f.ID)
 			}
 		}
-		r.Summary.Rejected = len(r.RejectedIssues)
+		r.Summary.Fixed, r.Summary.Rejected = len(r.FixedIssues), len(r.RejectedIssues)
 		v = r
 	default:
 		c := review.Approve
