@@ -187,6 +187,10 @@ func (w *killWorld) checkLeft() error {
 		}
 	}
 	err := filepath.WalkDir(filepath.Join(state, "repos"), func(path string, d fs.DirEntry, err error) error {
+		// Folders of a moment have names nobody uses again, and go with age: a living process may be at work in one.
+		if n := d.Name(); err == nil && d.IsDir() && (strings.HasPrefix(n, "index-") || strings.HasPrefix(n, ".new-")) {
+			return fs.SkipDir
+		}
 		if err == nil && (strings.HasSuffix(path, ".lock") || d.Name() == "worktrees") {
 			wrong = append(wrong, fmt.Errorf("left behind: %s", strings.TrimPrefix(path, state)))
 		}
