@@ -133,6 +133,10 @@ type bout struct {
 	analyzer fighter
 	// also are further reviewers, as lines of the configuration.
 	also []string
+	// config are further lines of the configuration.
+	config []string
+	// fixer is the fixer; the zero value is none.
+	fixer fighter
 	// env are entries for prloop beside the usual ones, which they replace.
 	env []string
 	// uid starts prloop as another user when this test is root; 0 is the same user.
@@ -191,6 +195,12 @@ func (b *bout) configure() {
 		b.analyzer = fighter{mode: "ok-empty"}
 	}
 	fmt.Fprintf(&config, "comments_analyzer: %s\n", b.line(b.analyzer))
+	if b.fixer.mode != "" {
+		fmt.Fprintf(&config, "fixer: %s\n", b.line(b.fixer))
+	}
+	for _, line := range b.config {
+		config.WriteString(line + "\n")
+	}
 	write(b.t, filepath.Join(b.home, "config.yml"), []byte(config.String()))
 	write(b.t, filepath.Join(b.home, "gh", "config.yml"), fmt.Appendf(nil, "version: \"1\"\nhttp_unix_socket: %s\nprompt: disabled\n", b.forge.Socket()))
 	b.own(b.home)
