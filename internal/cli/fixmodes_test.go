@@ -42,6 +42,16 @@ var bothWays = []string{"json-fenced", "plant-hook", "write-outside", "symlink-e
 // strays are names that edit modes give to what they make. After a run none of them is anywhere.
 var strays = []string{"tree-outside", "tree-escaped", "pwned", "link", "up", "nested", "run-me", "huge", "fill", "pre-commit"}
 
+// corrected is what the report says of results that are false.
+var corrected = map[string]string{
+	"counts-lie":  "claimed 9 fixed and 1 rejected, listed 0 and 1",
+	"unknown-ids": `"NOBODY-001" was not asked for`,
+	"id-collide":  `"LOG-001" is listed as rejected twice`,
+}
+
+// findingsOnly are modes that are about a reviewer's findings: as fixers they answer like ok does.
+var findingsOnly = []string{"ok-empty", "salvage", "approve-lie", "path-traverse", "path-absolute", "line-huge", "false-evidence"}
+
 // mending is one run with a fixer.
 type mending struct {
 	misdeed
@@ -121,9 +131,9 @@ func mendings(t *testing.T, a *arena) (table []mending) {
 		t.Logf("no fixer runs behind walls: %s", tier)
 	}
 	for _, m := range misdeeds {
-		// What content modes say is what they are about; whom net modes reach has nothing to do with the role.
+		// What content modes say is what they are about. Whom net modes reach has nothing to do with the role.
 		row := mending{misdeed: m, mends: group[m.mode] != "content"}
-		if group[m.mode] == "net" {
+		if group[m.mode] == "net" || slices.Contains(findingsOnly, m.mode) {
 			continue
 		}
 		if !m.walls {
@@ -269,6 +279,7 @@ func (m mending) checkFix(f *finished) *review.FixOutcome {
 		}
 	case review.FixUnchanged:
 		says("# Fix: nothing changed")
+		says(corrected[m.mode])
 		switch m.mode {
 		case "fix-forgets":
 			says("## Not fixed")

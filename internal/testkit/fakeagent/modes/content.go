@@ -29,6 +29,13 @@ func contentModes() []Mode {
 		})
 	}
 	plain := func(s string) func() string { return func() string { return s } }
+	// untrue answers well; as a fixer, with a result that is false.
+	untrue := func(run func(a *agent) int, result func(r *review.FixResult)) func(a *agent) int {
+		return func(a *agent) int {
+			a.lies = result
+			return run(a)
+		}
+	}
 	// lie answers with findings that are well-formed and false.
 	lie := func(name, about string, change func(f *review.Finding)) Mode {
 		return mode(name, about, func(a *agent) int {
@@ -69,11 +76,11 @@ func contentModes() []Mode {
 			return a.report(strings.ReplaceAll(b.String(), "\x00", " "))
 		}),
 		mode("hunt", "looks for -seek in its environment, descriptors, files, sockets and all processes, and answers where it was", hunted),
-		mode("counts-lie", "claims counts that are not those of its findings", func(a *agent) int {
+		mode("counts-lie", "claims counts that are not those of its findings", untrue(func(a *agent) int {
 			doc := string(a.envelope(a.found()))
 			fmt.Fprintln(a.out, strings.Replace(doc, `"p0_blocking":0`, `"p0_blocking":9`, 1))
 			return 0
-		}),
+		}, func(r *review.FixResult) { r.Summary.Fixed = 9 })),
 		mode("approve-lie", "concludes approve although it lists a P0", func(a *agent) int {
 			f := a.plain()
 			f.Priority = review.P0
@@ -85,8 +92,16 @@ func contentModes() []Mode {
 			a.task.Agent, a.task.PRNumber = "somebody-else", 4711
 			return a.answer(a.found())
 		}),
-		lie("unknown-ids", "refers to a thread that does not exist", func(f *review.Finding) { id := "PRRT_nowhere"; f.Source.ReviewID = &id }),
-		lie("id-collide", "uses one id twice", func(*review.Finding) {}),
+		mode("unknown-ids", "refers to a thread, or as a fixer to a finding, that does not exist", untrue(func(a *agent) int {
+			f, id := a.plain(), "PRRT_nowhere"
+			f.Source.ReviewID = &id
+			return a.answer([]review.Finding{f, a.plain()})
+		}, func(r *review.FixResult) {
+			r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: "NOBODY-001", Description: "done"})
+		})),
+		mode("id-collide", "uses one id twice", untrue(func(a *agent) int {
+			return a.answer([]review.Finding{a.plain(), a.plain()})
+		}, func(r *review.FixResult) { r.RejectedIssues = append(r.RejectedIssues, r.RejectedIssues...) })),
 		lie("path-traverse", "names a file outside the repository", func(f *review.Finding) { f.File = "../../etc/passwd" }),
 		lie("path-absolute", "names an absolute path", func(f *review.Finding) { f.File = "/etc/passwd" }),
 		lie("line-huge", "names line 1,000,000,000", func(f *review.Finding) { n := 1_000_000_000; f.Line = &n }),

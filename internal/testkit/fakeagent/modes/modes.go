@@ -39,7 +39,9 @@ type agent struct {
 	count    int
 	tree     string
 	// mends has a fixer change something for good before the mode begins.
-	mends  bool
+	mends bool
+	// lies makes a fixer's result a false one.
+	lies   func(*review.FixResult)
 	target string
 	seek   string
 	roots  string
@@ -160,6 +162,9 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 			}
 		}
 		r.Summary.Fixed, r.Summary.Rejected = len(r.FixedIssues), len(r.RejectedIssues)
+		if a.lies != nil {
+			a.lies(&r)
+		}
 		v = r
 	default:
 		c := review.Approve
