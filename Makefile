@@ -28,7 +28,7 @@ build: ## Build bin/prloop and the gh extension's program
 demo: build ## Review and fix two bundled pull requests end to end, offline, through the real git and gh
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
 
-test: ## Run every test (TESTFLAGS=-race for the race detector)
+test: ## Run every test (TESTFLAGS=-race for the race detector, -short without the longest suites)
 	go test -timeout 20m $(TESTFLAGS) $(PKGS)
 
 race: ## Run every test with the race detector

@@ -324,6 +324,9 @@ func TestRandomKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("-kills %d -killseed %d; a run takes %v here", *killCount, seed, usual.Round(time.Millisecond))
+	if testing.Short() {
+		*killCount = min(*killCount, 4)
+	}
 	var mu sync.Mutex
 	kills, trial := 0, uint64(0)
 	var wg sync.WaitGroup

@@ -58,7 +58,7 @@ var ErrUnavailable = errors.New("it cannot be installed here")
 // installTimeout bounds one installation; 360 MB take 10 to 20 s on a good line.
 const installTimeout = 5 * time.Minute
 
-// Need gives an installed agent, or skips the test with the reason why there is none. A short test run does not install.
+// Need gives an installed agent, or skips the test with the reason why there is none.
 func Need(t testing.TB, a Agent) Installed {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -68,9 +68,6 @@ func Need(t testing.TB, a Agent) Installed {
 	dir := filepath.Join(cache, "prloop-test")
 	if got, ok := a.in(filepath.Join(dir, a.folder())); ok {
 		return got
-	}
-	if testing.Short() {
-		t.Skipf("%s %s is not installed yet, and a short test run does not download it", a.Name, a.Version)
 	}
 	started := time.Now()
 	got, err := Install(t.Context(), a, dir)
