@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -97,6 +99,11 @@ func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
 	case review.FixUnchanged:
 		if n := len(fix.Result.FixedIssues); n > 0 {
 			return review.Stuck, fmt.Sprintf("manual intervention required: the fixer reports %s fixed and changed nothing", plural(n, "finding", "findings"))
+		}
+		for _, r := range fix.Result.RejectedIssues {
+			if strings.HasPrefix(r.Reason, wire.NotFixedPrefix) {
+				return review.ChangesRequested, "the fixer changed nothing, and did not say why of every finding"
+			}
 		}
 		return review.ChangesRequested, "the fixer changed nothing: every finding was rejected"
 	case review.FixVerifyFailed:
