@@ -85,8 +85,15 @@ func (w *worktree) begin(ctx context.Context, head string) error {
 		return err
 	}
 	w.settings = append(kept, setting{"core.symlinks", "true"})
-	if text, err := os.ReadFile(filepath.Join(w.c.gitDir, "index")); err == nil {
+	theirs := filepath.Join(w.c.gitDir, "index")
+	written, statErr := os.Stat(theirs)
+	if text, err := os.ReadFile(theirs); err == nil && statErr == nil {
 		if err := os.WriteFile(w.at.index, text, 0o600); err != nil {
+			return err
+		}
+		// git looks into a file that is as large as before and no older than its index, because times alone do not tell that
+		// it was changed right after. A copy that looks newer would hide such changes.
+		if err := os.Chtimes(w.at.index, written.ModTime(), written.ModTime()); err != nil {
 			return err
 		}
 		if _, err := w.run(ctx, "ls-files", nil, "-z"); err == nil {
@@ -95,7 +102,7 @@ func (w *worktree) begin(ctx context.Context, head string) error {
 		if err := os.Remove(w.at.index); err != nil {
 			return err
 		}
-	} else if !errors.Is(err, os.ErrNotExist) {
+	} else if err = errors.Join(err, statErr); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	_, err = w.run(ctx, "read-tree", nil, "--end-of-options", head)
