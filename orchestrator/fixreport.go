@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,9 +12,6 @@ import (
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
-
-// maxPatchBytes is the largest patch that is kept and shown.
-const maxPatchBytes = 4 << 20
 
 // report posts what became of the round's fix. A fix that lost the race against somebody's push is reported on the commit
 // that won, naming both (security P10).
@@ -28,7 +26,7 @@ func (j *fixing) report(ctx context.Context, fix review.FixOutcome, outcome revi
 		return nil, "", err
 	}
 	pr := j.judged.Inputs.Snapshot.PR
-	pr.HeadSHA = cmpOr(fix.NewerHead, cmpOr(fix.Head, fix.Base))
+	pr.HeadSHA = cmp.Or(fix.NewerHead, fix.Head, fix.Base)
 	l.say("posting the fix report")
 	return l.publish(ctx, j.steps, j.req, saying{round: j.round, op: OpFix, pr: pr, body: body})
 }
@@ -43,8 +41,8 @@ func (j *fixing) patch(ctx context.Context, fix review.FixOutcome) (string, erro
 		if err != nil {
 			return "", err
 		}
-		if len(patch) > maxPatchBytes {
-			return "", fmt.Errorf("the patch has %d bytes, over %d", len(patch), maxPatchBytes)
+		if patch == "" {
+			return "", nil
 		}
 		return patch, j.loop.Record.Save(ctx, j.req.Run, j.file("fix.patch"), []byte(patch))
 	})
@@ -101,6 +99,9 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 			d.Rejected = append(d.Rejected, item)
 		}
 		d.Deferred = r.Summary.Deferred
+	}
+	if patch == "" && fix.State == review.FixPatch {
+		d.Notes = append(d.Notes, "The fix is too large to be handed over as a patch.")
 	}
 	if patch != "" {
 		d.Patch, d.PatchFile = report.Edits(patch), fmt.Sprintf("round-%d/fix.patch", judged.Inputs.Round)

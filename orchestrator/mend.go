@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func (l *Loop) mend(ctx context.Context, steps Steps, req Request, judged Judgem
 	l.over(*p)
 	switch {
 	case newer != "":
-		p.head = cmpOr(fix.Head, p.head)
+		p.head = cmp.Or(fix.Head, p.head)
 		return superseded(req, *p, result.URL, newer), false, nil
 	case outcome == review.Superseded:
 		end := superseded(req, *p, result.URL, fix.NewerHead)
@@ -56,13 +57,6 @@ func (l *Loop) mend(ctx context.Context, steps Steps, req Request, judged Judgem
 	p.tracked = claimed(p.tracked, fix, p.round)
 	p.head = fix.Head
 	return none, true, nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // fixing is one round's fix at work.
@@ -93,7 +87,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 		taken(&fix, work, j.judged.Payload)
 		switch {
 		case work.Answer.Fix == nil:
-			fix.State, fix.Reason = review.FixFailed, cmpOr(work.Answer.Receipt.Reason, "the fixer gave no answer")
+			fix.State, fix.Reason = review.FixFailed, cmp.Or(work.Answer.Receipt.Reason, "the fixer gave no answer")
 			return fix, nil
 		case len(work.Refusals) > 0:
 			if try < fixTries {

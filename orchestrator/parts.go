@@ -137,7 +137,7 @@ type Workbench interface {
 	Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error)
 	// Push moves the pull request's branch from one commit to another, if it still stands there. It may be repeated.
 	Push(ctx context.Context, pr review.PullRequest, from, to string) (Pushed, error)
-	// Patch is the change between two commits as text that `git apply` reads.
+	// Patch is the change between two commits as text that `git apply` reads; empty when it is too large to be handed over.
 	Patch(ctx context.Context, from, to string) (string, error)
 }
 

@@ -12,8 +12,8 @@ import (
 
 // Tracked is one distinct finding of an earlier round and what became of it, at its place in the head under review.
 type Tracked struct {
-	// Findings are the wordings of all who raised it. Their lines are mapped to the head of the round that reads this; a
-	// line that is gone is nil.
+	// Findings are the wordings of all who raised it. Their lines are mapped to the head of the round that reads this; one
+	// that is gone is where it would stand, near enough to ask whether it is still the same place.
 	Findings []review.Finding `json:"findings"`
 	// Round is where it was last seen.
 	Round int `json:"round"`
@@ -72,7 +72,7 @@ func move(f *review.Finding, d *diff.Diff) {
 		}
 	}
 	f.Line = &at
-	if !ok { // where it would stand: near enough to ask whether it is still the same place
+	if !ok {
 		f.LineEnd = nil
 	}
 }

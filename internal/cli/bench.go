@@ -141,9 +141,13 @@ func (b *bench) Push(ctx context.Context, pr review.PullRequest, from, to string
 // patchLimitBytes is the largest patch that is handed over.
 const patchLimitBytes = 4 << 20
 
-// Patch is a fix as text.
+// Patch is a fix as text. One that is too large is no fault of the run, which has to come to its end.
 func (b *bench) Patch(ctx context.Context, from, to string) (string, error) {
-	return b.Bench.Patch(ctx, from, to, patchLimitBytes)
+	patch, err := b.Bench.Patch(ctx, from, to, patchLimitBytes)
+	if errors.Is(err, git.ErrTooLarge) {
+		return "", nil
+	}
+	return patch, err
 }
 
 // planFix settles who fixes and under which rules; nil, and a sentence for the report, when a fixer is configured and may
