@@ -60,6 +60,8 @@ type FixPlan struct {
 	Limits review.Limits `json:"limits"`
 	// Verify are the commands, as shell lines, that have to pass before a fix is pushed and again after it.
 	Verify []string `json:"verify,omitempty"`
+	// VerifyTimeout bounds each of them; 0 means the workbench's default.
+	VerifyTimeout time.Duration `json:"verifyTimeoutNs,omitempty"`
 	// Detected is true when the repository configures no commands and these were found in its files; those that fail on the
 	// reviewed head already then bind nobody.
 	Detected bool `json:"detected,omitempty"`

@@ -35,8 +35,9 @@ type bench struct {
 	lease *store.Lease
 }
 
-// newBench puts the workbench of a run together.
-func (s *session) newBench(a *asker, settings config.Settings, lease *store.Lease) *bench {
+// newBench puts the workbench of a run together. What the repository has a say in comes from the plan, which a resumed run
+// has too; settings are the operator's of today.
+func (s *session) newBench(a *asker, settings config.Settings, plan *orchestrator.FixPlan, lease *store.Lease) (*bench, error) {
 	b := &bench{asker: a, github: s.github, lease: lease}
 	b.mayPush = func(ctx context.Context, pr review.PullRequest) (string, error) {
 		if !settings.Fix.UntrustedAuthors {
@@ -50,12 +51,13 @@ func (s *session) newBench(a *asker, settings config.Settings, lease *store.Leas
 		}
 		return right.Reason, err
 	}
-	env, _ := s.p.verifyEnv() // planFix has looked at it
-	b.Bench = &workbench.Bench{
-		Repo: a.history.repo, Scratch: a.scratch, Confine: a.confineJob,
-		Verifying: workbench.VerifyOptions{Timeout: settings.VerifyTimeout, Read: a.walls.read, Env: env},
+	b.Bench = &workbench.Bench{Repo: a.history.repo, Scratch: a.scratch, Confine: a.confineJob}
+	if plan == nil {
+		return b, nil
 	}
-	return b
+	env, err := s.p.verifyEnv()
+	b.Verifying = workbench.VerifyOptions{Timeout: plan.VerifyTimeout, Read: a.walls.read, Env: env}
+	return b, err
 }
 
 // confineJob puts verify commands and what takes a fixer's work out of its clone behind the walls. They get no gateway.
@@ -165,11 +167,8 @@ func (s *session) planFix(ctx context.Context, o runOptions, settings config.Set
 			return nil, why, err
 		}
 	}
-	if _, err := s.p.verifyEnv(); err != nil {
-		return nil, "", err
-	}
 	plan := &orchestrator.FixPlan{
-		Agent: fixer, Limits: fixLimits(settings), Verify: settings.Verify, Allow: settings.Fix.AllowPaths,
+		Agent: fixer, Limits: fixLimits(settings), Verify: settings.Verify, VerifyTimeout: settings.VerifyTimeout, Allow: settings.Fix.AllowPaths,
 	}
 	right, err := s.github.MayPush(ctx, pr)
 	if err != nil {

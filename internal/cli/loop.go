@@ -70,7 +70,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
-	ask := &asker{history: h, exclude: excluded(settings), web: settings.FetchHosts, self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
+	ask := &asker{history: h, exclude: req.Context.Exclude, web: settings.FetchHosts, self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
 	ask.words = &runWords{list: []string{fenceOf(key)(req.Run)}}
 	s.cassette.Words = ask.words.all
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
@@ -87,7 +87,9 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	if !target.Local() {
 		secrets = append(secrets, s.github.Secrets()...)
 		l.Forge, l.Poster = s.github, s.github
-		l.Bench = s.newBench(ask, settings, lease)
+		if l.Bench, err = s.newBench(ask, settings, req.Fix, lease); err != nil {
+			return nil, err
+		}
 	}
 	for _, secret := range secrets {
 		if len(secret) >= 16 { // shorter ones would match ordinary text (security 7.4)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/review"
 )
@@ -74,6 +73,3 @@ func readable(dir string) error {
 		return os.Chmod(path, 0o644)
 	})
 }
-
-// excluded are the patterns that no tool shows.
-func excluded(s config.Settings) []string { return s.Context.Exclude }
