@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -71,7 +72,7 @@ func (a *asker) answer(ctx context.Context, plan orchestrator.AgentPlan, task re
 	if err != nil {
 		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))
 	}
-	defer removeTree(home) //nolint:errcheck // what is left goes with the run's folder
+	defer sandbox.Remove(home) //nolint:errcheck // what is left goes with the run's folder
 	spec := agents.Spec{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit,
 		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),

@@ -23,7 +23,7 @@ func (p *Proc) checkFixer(ctx context.Context, spec agents.Spec) ([]agents.Probl
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the check: %w", err)
 	}
-	defer removeTree(dir) //nolint:errcheck // a temporary folder
+	defer sandbox.Remove(dir) //nolint:errcheck // a temporary folder
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}

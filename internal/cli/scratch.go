@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/sandbox"
 )
 
 // scratchName is where private folders of runs stand in the state folder: exports, homes of children, sockets, the file a
@@ -51,7 +52,7 @@ func (s *session) scratch() (string, error) {
 			s.log.Warn("a scratch folder is left to the next run", "err", err)
 			return
 		}
-		if err := removeTree(dir); err != nil {
+		if err := sandbox.Remove(dir); err != nil {
 			s.log.Warn("a scratch folder could not be removed", "err", err)
 		}
 		held.Close()
@@ -75,7 +76,7 @@ func (s *session) sweep(parent string) {
 			continue
 		}
 		if err == nil {
-			err = removeTree(dir)
+			err = sandbox.Remove(dir)
 			held.Close()
 		}
 		if err != nil {
@@ -86,27 +87,6 @@ func (s *session) sweep(parent string) {
 
 // errInUse means that a living process holds a folder.
 var errInUse = errors.New("the folder is in use")
-
-// removeTree removes a folder of ours with all that a child made of it: one may take itself the right to enter its own
-// folders, which stops a plain removal.
-func removeTree(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil {
-		return nil
-	}
-	root, openErr := os.OpenRoot(filepath.Dir(dir))
-	if openErr != nil {
-		return errors.Join(err, openErr)
-	}
-	defer root.Close()
-	_ = fs.WalkDir(root.FS(), filepath.Base(dir), func(path string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = root.Chmod(path, 0o700) // called before the folder is read
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
-}
 
 // halfMadeFor is how old a folder that git work makes for a moment has to be to count as left behind. They carry no lock; no
 // step they belong to takes that long.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/prloop/prloop/internal/sandbox"
 )
 
 // T104: what a kill in the middle of git work left goes after a day, and nothing that only has such a name.
@@ -55,7 +57,7 @@ func TestRemoveTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := removeTree(dir); err != nil {
+	if err := sandbox.Remove(dir); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -29,7 +29,7 @@ func (b *Bench) Verify(ctx context.Context, o VerifyOrder) ([]review.Check, erro
 		return nil, fmt.Errorf("verify %s: %w", o.Commit, err)
 	}
 	checks, err := b.verify(ctx, dir, o)
-	if left := remove(dir); err == nil {
+	if left := sandbox.Remove(dir); err == nil {
 		err = left
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
 )
 
@@ -43,7 +44,7 @@ func (b *Bench) fix(ctx context.Context, o Order) (work Work, err error) {
 	if err != nil {
 		return work, err
 	}
-	defer func() { err = errors.Join(err, remove(dir)) }()
+	defer func() { err = errors.Join(err, sandbox.Remove(dir)) }()
 	c, err := b.clone(ctx, o, dir)
 	if err != nil {
 		return work, err

@@ -3,10 +3,11 @@ package workbench
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/prloop/prloop/internal/sandbox"
 )
 
 // Names of the folders below Bench.Scratch.
@@ -27,7 +28,7 @@ func (b *Bench) room(name string, folders ...string) (string, error) {
 	}
 	for _, f := range folders {
 		if err := os.Mkdir(filepath.Join(dir, f), 0o700); err != nil {
-			return "", errors.Join(fmt.Errorf("make room: %w", err), remove(dir))
+			return "", errors.Join(fmt.Errorf("make room: %w", err), sandbox.Remove(dir))
 		}
 	}
 	return dir, nil
@@ -38,29 +39,8 @@ func (b *Bench) floor(name string) (string, error) {
 		return os.MkdirTemp(b.Scratch, name)
 	}
 	dir := filepath.Join(b.Scratch, name)
-	if err := remove(dir); err != nil {
+	if err := sandbox.Remove(dir); err != nil {
 		return "", err
 	}
 	return dir, os.Mkdir(dir, 0o700)
-}
-
-// remove removes a folder of ours with all that a child made of it. A child may take itself the right to enter its own
-// folders, which stops a plain removal; the right is given back without following a link out.
-func remove(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil {
-		return nil
-	}
-	root, openErr := os.OpenRoot(filepath.Dir(dir))
-	if openErr != nil {
-		return errors.Join(err, openErr)
-	}
-	defer root.Close()
-	_ = fs.WalkDir(root.FS(), filepath.Base(dir), func(path string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = root.Chmod(path, 0o700) // called before the folder is read
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
