@@ -95,7 +95,7 @@ func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
 		return
 	}
 	a.Receipt.State = review.AgentDegraded
-	a.note(sources(kept, spec, task)...)
+	a.note(wire.Attribute(kept, spec.Role, spec.Name, task.Discussion)...)
 	a.take(kepts(spec, task, kept))
 }
 
@@ -118,19 +118,10 @@ func salvage(role review.Role, tries []*attempt) (best []review.Finding, notes [
 
 // kepts wraps salvaged findings in an envelope of prloop's own making, which never approves.
 func kepts(spec Spec, task review.Task, kept []review.Finding) envelope {
-	counts := review.Count(kept)
-	const report = "The answer was broken; these findings were valid one by one."
 	if spec.Role == review.RoleCommentsAnalyzer {
-		return envelope{comments: &review.CommentsResult{Agent: spec.Name, PRNumber: task.PRNumber, Issues: counts,
-			ReviewState:   review.ReviewState{ChangesRequestedBy: []review.ChangesRequestedBy{}},
-			PendingIssues: kept, ThreadsTruncated: task.Discussion != nil && task.Discussion.Truncated, FullReport: report}}
+		return envelope{comments: wire.KeptComments(spec.Name, task.PRNumber, task.Discussion, kept)}
 	}
-	conclusion := review.RequestChanges
-	if counts.P0 > 0 {
-		conclusion = review.NeedsMajorWork
-	}
-	return envelope{reviewer: &review.ReviewerResult{Agent: spec.Name, PRNumber: task.PRNumber, Conclusion: conclusion,
-		Issues: counts, Findings: kept, FullReport: report}}
+	return envelope{reviewer: wire.KeptReviewer(spec.Name, task.PRNumber, kept)}
 }
 
 // salvageFix keeps a fixer's answer that names a finding twice, or as both fixed and rejected: what is clear in it counts,

@@ -62,7 +62,7 @@ func (a *attempt) read(spec Spec, task review.Task) {
 	a.env, notes, a.invalid = decode(spec.Role, doc)
 	if a.invalid == nil {
 		notes = append(notes, a.env.settle(spec, task)...)
-		if ids := a.env.missing(task); len(ids) > 0 {
+		if ids := wire.Unnamed(task.Fix, a.env.fix); len(ids) > 0 {
 			a.invalid = fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", visible(strings.Join(ids, ", "), 400))
 		} else {
 			notes = append(notes, a.env.settleFix(task)...)

@@ -75,14 +75,14 @@ func (e envelope) settle(spec Spec, task review.Task) (notes []string) {
 	case e.reviewer != nil:
 		r := e.reviewer
 		notes = identify(&r.Agent, &r.PRNumber, spec, task)
-		notes = append(notes, sources(r.Findings, spec, task)...)
+		notes = append(notes, wire.Attribute(r.Findings, spec.Role, spec.Name, task.Discussion)...)
 		if limit := task.Limits.Findings; limit > 0 && len(r.Findings) > limit {
 			notes = append(notes, fmt.Sprintf("%d findings, asked were at most %d", len(r.Findings), limit))
 		}
 	case e.comments != nil:
 		r := e.comments
 		notes = identify(&r.Agent, &r.PRNumber, spec, task)
-		notes = append(notes, sources(r.PendingIssues, spec, task)...)
+		notes = append(notes, wire.Attribute(r.PendingIssues, spec.Role, spec.Name, task.Discussion)...)
 		if d := task.Discussion; d != nil && r.ThreadsTruncated != d.Truncated {
 			notes = append(notes, fmt.Sprintf("threadsTruncated: claimed %v, is %v", r.ThreadsTruncated, d.Truncated))
 			r.ThreadsTruncated = d.Truncated
@@ -103,79 +103,6 @@ func identify(agent *string, pr *int, spec Spec, task review.Task) (notes []stri
 		*pr = task.PRNumber
 	}
 	return notes
-}
-
-// sources sets who found each finding. Thread and comment ids stay when they are real; a comments analyzer's finding then
-// carries the name of the person who wrote that comment, whatever the analyzer says.
-func sources(findings []review.Finding, spec Spec, task review.Task) (notes []string) {
-	known := authors(task.Discussion)
-	unknown := 0
-	for i := range findings {
-		s := &findings[i].Source
-		author, real := "", false
-		if s.ReviewID != nil {
-			if author, real = known[*s.ReviewID]; !real {
-				s.ReviewID = nil
-				unknown++
-			}
-		}
-		if spec.Role == review.RoleCommentsAnalyzer && real && author != "" {
-			s.Name = author
-			if s.Type != "review" {
-				s.Type = "comment"
-			}
-			continue
-		}
-		s.Type, s.Name = "agent", spec.Name
-	}
-	if unknown > 0 {
-		notes = append(notes, fmt.Sprintf("%d findings named a thread or comment that does not exist", unknown))
-	}
-	return notes
-}
-
-// authors maps the ids of a discussion to logins.
-func authors(d *review.Discussion) map[string]string {
-	known := map[string]string{}
-	if d == nil {
-		return known
-	}
-	for _, t := range d.Threads {
-		known[t.ID] = ""
-		for i, c := range t.Comments {
-			known[c.ID] = c.Author.Login
-			if i == 0 {
-				known[t.ID] = c.Author.Login
-			}
-		}
-	}
-	for _, r := range d.Reviews {
-		known[r.ID] = r.Author.Login
-	}
-	for _, c := range d.Comments {
-		known[c.ID] = c.Author.Login
-	}
-	return known
-}
-
-// missing lists findings to fix that a fixer's answer names nowhere (A5's invariant, design 3.5).
-func (e envelope) missing(task review.Task) (ids []string) {
-	if e.fix == nil || task.Fix == nil {
-		return nil
-	}
-	named := map[string]bool{}
-	for _, f := range e.fix.FixedIssues {
-		named[f.FindingID] = true
-	}
-	for _, f := range e.fix.RejectedIssues {
-		named[f.FindingID] = true
-	}
-	for _, f := range task.Fix.IssuesToFix {
-		if !named[f.ID] {
-			ids = append(ids, f.ID)
-		}
-	}
-	return ids
 }
 
 // settleFix brings a fixer's answer to A5's invariant: each finding to fix once, nothing else, counts recomputed.

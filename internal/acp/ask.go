@@ -10,6 +10,7 @@ import (
 	api "github.com/coder/acp-go-sdk"
 
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -242,7 +243,7 @@ func (a *Answer) conclude(s *session, task review.Task, out outcome) {
 		return
 	}
 	a.note(notes...)
-	a.note(sources(kept, s.spec, task)...)
+	a.note(wire.Attribute(kept, s.spec.Role, s.spec.Name, task.Discussion)...)
 	a.Receipt.State = review.AgentDegraded
 	a.set(wrap(s.spec, task, kept))
 }

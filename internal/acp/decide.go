@@ -51,23 +51,10 @@ func keyOf(role review.Role) string {
 // accept reports why a document is no answer to a task, in words for the model.
 func accept(role review.Role, task review.Task, doc []byte) error {
 	e, _, err := decode(role, doc)
-	if err != nil || e.fix == nil || task.Fix == nil {
+	if err != nil {
 		return err
 	}
-	named := map[string]bool{}
-	for _, f := range e.fix.FixedIssues {
-		named[f.FindingID] = true
-	}
-	for _, f := range e.fix.RejectedIssues {
-		named[f.FindingID] = true
-	}
-	var missing []string
-	for _, f := range task.Fix.IssuesToFix {
-		if !named[f.ID] {
-			missing = append(missing, f.ID)
-		}
-	}
-	if len(missing) > 0 {
+	if missing := wire.Unnamed(task.Fix, e.fix); len(missing) > 0 {
 		return fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", visible(strings.Join(missing, ", "), 400))
 	}
 	return nil
@@ -106,59 +93,7 @@ func (e envelope) settle(spec Spec, task review.Task) (notes []string) {
 			notes = append(notes, more...)
 		}
 	}
-	return append(notes, sources(e.findings(), spec, task)...)
-}
-
-// sources sets who found each finding. An analyzer's finding about a real comment carries the name of its author.
-func sources(findings []review.Finding, spec Spec, task review.Task) (notes []string) {
-	known := authors(task.Discussion)
-	unknown := 0
-	for i := range findings {
-		s := &findings[i].Source
-		if s.ReviewID != nil {
-			author, real := known[*s.ReviewID]
-			if real && author != "" && spec.Role == review.RoleCommentsAnalyzer {
-				s.Name = author
-				if s.Type != "review" {
-					s.Type = "comment"
-				}
-				continue
-			}
-			if !real {
-				s.ReviewID = nil
-				unknown++
-			}
-		}
-		s.Type, s.Name = "agent", spec.Name
-	}
-	if unknown > 0 {
-		notes = append(notes, fmt.Sprintf("%d findings named a thread or comment that does not exist", unknown))
-	}
-	return notes
-}
-
-// authors maps the ids of a discussion to logins.
-func authors(d *review.Discussion) map[string]string {
-	known := map[string]string{}
-	if d == nil {
-		return known
-	}
-	for _, t := range d.Threads {
-		known[t.ID] = ""
-		for i, c := range t.Comments {
-			known[c.ID] = c.Author.Login
-			if i == 0 {
-				known[t.ID] = c.Author.Login
-			}
-		}
-	}
-	for _, r := range d.Reviews {
-		known[r.ID] = r.Author.Login
-	}
-	for _, c := range d.Comments {
-		known[c.ID] = c.Author.Login
-	}
-	return known
+	return append(notes, wire.Attribute(e.findings(), spec.Role, spec.Name, task.Discussion)...)
 }
 
 func (e envelope) findings() []review.Finding {
@@ -204,17 +139,8 @@ func salvageFix(task review.Task, docs ...[]byte) (*review.FixResult, []string) 
 
 // wrap puts salvaged findings into an envelope of prloop's own making, which never approves.
 func wrap(spec Spec, task review.Task, kept []review.Finding) envelope {
-	counts := review.Count(kept)
-	const report = "The answer was broken; these findings were valid one by one."
 	if spec.Role == review.RoleCommentsAnalyzer {
-		return envelope{comments: &review.CommentsResult{Agent: spec.Name, PRNumber: task.PRNumber, Issues: counts,
-			ReviewState:   review.ReviewState{ChangesRequestedBy: []review.ChangesRequestedBy{}},
-			PendingIssues: kept, ThreadsTruncated: task.Discussion != nil && task.Discussion.Truncated, FullReport: report}}
+		return envelope{comments: wire.KeptComments(spec.Name, task.PRNumber, task.Discussion, kept)}
 	}
-	conclusion := review.RequestChanges
-	if counts.P0 > 0 {
-		conclusion = review.NeedsMajorWork
-	}
-	return envelope{reviewer: &review.ReviewerResult{Agent: spec.Name, PRNumber: task.PRNumber, Conclusion: conclusion,
-		Issues: counts, Findings: kept, FullReport: report}}
+	return envelope{reviewer: wire.KeptReviewer(spec.Name, task.PRNumber, kept)}
 }
