@@ -76,24 +76,28 @@ func Schema(k Kind) []byte {
 	return b.Bytes()
 }
 
-// compiled holds both schemas, made on first use: start-up counts (design 8).
-var compiled = sync.OnceValue(func() map[Kind]*jsonschema.Schema {
-	out := map[Kind]*jsonschema.Schema{}
-	for _, k := range []Kind{Repository, Operator} {
-		c := jsonschema.NewCompiler()
-		c.AssertFormat()
-		c.RegisterFormat(&jsonschema.Format{Name: "glob", Validate: checkGlob})
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(k)))
-		if err == nil {
-			err = c.AddResource(k.schemaURL(), doc)
-		}
-		if err != nil {
-			panic(err)
-		}
-		out[k] = c.MustCompile(k.schemaURL())
+// schemas are compiled at their first use: start-up counts (design 8), and most runs read one kind of file only.
+var schemas = map[Kind]func() *jsonschema.Schema{
+	Repository: sync.OnceValue(func() *jsonschema.Schema { return compile(Repository) }),
+	Operator:   sync.OnceValue(func() *jsonschema.Schema { return compile(Operator) }),
+}
+
+func compile(k Kind) *jsonschema.Schema {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	c.RegisterFormat(&jsonschema.Format{Name: "glob", Validate: checkGlob})
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(k)))
+	if err == nil {
+		err = c.AddResource(k.schemaURL(), doc)
 	}
-	return out
-})
+	if err != nil {
+		panic(err) // the shapes are ours
+	}
+	return c.MustCompile(k.schemaURL())
+}
+
+// Warm compiles the schema of a kind of file, so that nobody waits for it later.
+func Warm(k Kind) { schemas[k]() }
 
 type globError struct{}
 
@@ -122,7 +126,7 @@ func (s *source) fits(k key, v any) string {
 		kind = Repository
 	}
 	var invalid *jsonschema.ValidationError
-	if err := compiled()[kind].Validate(top); errors.As(err, &invalid) {
+	if err := schemas[kind]().Validate(top); errors.As(err, &invalid) {
 		s.collect(kind, invalid)
 		return s.faults[0].Message
 	}

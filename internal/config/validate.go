@@ -25,7 +25,7 @@ func load(k Kind, name string, data []byte) (*source, error) {
 		return nil, err
 	}
 	var invalid *jsonschema.ValidationError
-	if err := compiled()[k].Validate(s.value); errors.As(err, &invalid) {
+	if err := schemas[k]().Validate(s.value); errors.As(err, &invalid) {
 		s.collect(k, invalid)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
