@@ -19,6 +19,9 @@ var deepDetector = sync.OnceValues(func() (*detect.Detector, error) {
 	return d, nil
 })
 
+// Warm loads the rules of the second pass, so that nobody waits for them later.
+func Warm() { _, _ = deepDetector() } // whoever needs them is told of an error
+
 // deepLock serialises scans: the detector counts and caches while it reads.
 var deepLock sync.Mutex
 

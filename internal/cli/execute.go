@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/store"
@@ -12,28 +13,48 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// A builder puts the loop of a request together.
+type builder func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)
+
+// openEngine begins to open the engine of runs, and execute waits for it: its tables take their time.
+func (s *session) openEngine(ctx context.Context) {
+	s.engine = sync.OnceValues(func() (*engine.Engine, error) {
+		return engine.Open(ctx, engine.Options{Path: s.database(), Log: s.log.Named("engine"), Handler: s.handle})
+	})
+	go s.engine() //nolint:errcheck // execute hears of it
+	s.onClose(func() {
+		if e, err := s.engine(); err == nil {
+			e.Close(context.WithoutCancel(ctx))
+		}
+	})
+}
+
+// handle is what the engine does for a run.
+func (s *session) handle(ctx context.Context, steps *engine.Steps, input []byte) ([]byte, error) {
+	var req orchestrator.Request
+	if err := json.Unmarshal(input, &req); err != nil {
+		return nil, fmt.Errorf("read the stored request: %w", err)
+	}
+	loop, err := s.build(ctx, req)
+	if err != nil {
+		return nil, engine.Halt(err)
+	}
+	result, err := loop.Run(ctx, durable{steps}, req)
+	if err != nil {
+		return nil, engine.Halt(err) // it could not go on here and now: that is no end of a run
+	}
+	return json.Marshal(result)
+}
+
 // execute runs a request durably: new when input is given, otherwise continued from what is stored.
-func (s *session) execute(ctx context.Context, run string, req *orchestrator.Request, build func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)) (review.RunResult, error) {
+func (s *session) execute(ctx context.Context, run string, req *orchestrator.Request, build builder) (review.RunResult, error) {
 	var result review.RunResult
-	e, err := engine.Open(ctx, engine.Options{Path: s.database(), Log: s.log.Named("engine"), Handler: func(ctx context.Context, steps *engine.Steps, input []byte) ([]byte, error) {
-		var req orchestrator.Request
-		if err := json.Unmarshal(input, &req); err != nil {
-			return nil, fmt.Errorf("read the stored request: %w", err)
-		}
-		loop, err := build(ctx, req)
-		if err != nil {
-			return nil, engine.Halt(err)
-		}
-		result, err := loop.Run(ctx, durable{steps}, req)
-		if err != nil {
-			return nil, engine.Halt(err) // it could not go on here and now: that is no end of a run
-		}
-		return json.Marshal(result)
-	}})
+	s.build = build
+	e, err := s.engine()
 	if err != nil {
 		return result, err
 	}
-	defer e.Close(context.WithoutCancel(ctx))
+	defer e.Close(context.WithoutCancel(ctx)) // before anything the run works with is taken away
 	var out []byte
 	if req != nil {
 		input, err := json.Marshal(req)

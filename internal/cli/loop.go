@@ -14,27 +14,12 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
-
-// briefer lends the loop the context builder on prloop's own repository.
-type briefer struct{ repo *git.Repository }
-
-func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
-	d, err := b.repo.Diff(ctx, r.MergeBase, r.Head, git.DiffOptions{})
-	if err != nil {
-		return review.Brief{}, err
-	}
-	return repocontext.Build(ctx, b.repo, repocontext.Options{
-		Diff: d, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
-	})
-}
 
 // loop puts the parts of a run together. emit receives its events.
 // lease is the run's hold on its pull request, if it needs one.
@@ -80,7 +65,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 		}
 	}
 	l := &orchestrator.Loop{
-		History: h, Briefer: briefer{h.repo}, Agents: ask, Record: s.telemetry.record(recorder{s.store, s.folder}), Emit: emit,
+		History: h, Briefer: briefer{h.repo, s.early}, Agents: ask, Record: s.telemetry.record(recorder{s.store, s.folder}), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) },
 	}

@@ -33,6 +33,7 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 		return err
 	}
 	defer s.close()
+	s.openEngine(ctx)
 	run, err := s.findRun(ctx, part)
 	if err != nil {
 		return err

@@ -36,6 +36,8 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	defer s.close()
+	s.openEngine(ctx)
+	go warm()
 	ord, err := s.prepare(ctx, o)
 	if err != nil {
 		return err
@@ -63,8 +65,14 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 	return s.drive(ctx, req.Run, &req, o, view, func(context.Context, orchestrator.Request) (*orchestrator.Loop, error) { return loop, nil })
 }
 
+// warm loads what every run needs, while git and GitHub are waited for.
+func warm() {
+	config.Warm(config.Operator)
+	sanitize.Warm()
+}
+
 // drive runs or continues a run under the live view, prints its result and turns it into an exit status.
-func (s *session) drive(ctx context.Context, run string, req *orchestrator.Request, o runOptions, view *live.View, build func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)) error {
+func (s *session) drive(ctx context.Context, run string, req *orchestrator.Request, o runOptions, view *live.View, build builder) error {
 	result, err := s.execute(ctx, run, req, build)
 	result.Artifacts = s.folder.Path(run)
 	if err != nil {
@@ -159,6 +167,8 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 	if err != nil {
 		return order{}, err
 	}
+	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance}
+	s.beginBrief(ctx, h, r, about, settings.Limits)
 	walls, err := s.p.walls(ctx, target)
 	if err != nil {
 		return order{}, err
@@ -178,10 +188,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
-		Isolation: walls.words, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff,
-		Context: orchestrator.ContextOptions{
-			Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance,
-		},
+		Isolation: walls.words, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
 	}
 	return order{request: req, settings: settings, history: h, checkout: checkout}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/artifacts"
+	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
@@ -31,6 +32,11 @@ type session struct {
 	private string
 	// cassette is settled before the loop is built.
 	cassette gateway.Cassette
+	// engine waits for the engine of runs; build makes the loop of the one that is executed.
+	engine func() (*engine.Engine, error)
+	build  builder
+	// early is the brief of the first round, under way before the loop is built; nil when nobody began it.
+	early *earlyBrief
 	// telemetry is nil unless the operator wants it.
 	telemetry *telemetry
 }

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// briefer lends the loop the context builder on prloop's own repository.
+type briefer struct {
+	repo *git.Repository
+	// early is the brief of the commits a run begins with; nil when nobody began it.
+	early *earlyBrief
+}
+
+// Brief builds what reviewers are given to read about a range.
+func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
+	if b.early != nil && b.early.commits == r {
+		return b.early.wait(ctx)
+	}
+	d, err := b.repo.Diff(ctx, r.MergeBase, r.Head, git.DiffOptions{})
+	if err != nil {
+		return review.Brief{}, err
+	}
+	return repocontext.Build(ctx, b.repo, repocontext.Options{
+		Diff: d, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
+	})
+}
+
+// earlyBrief is a brief that is being built while the run is still being settled: a grammar alone takes a tenth of a second
+// to load.
+type earlyBrief struct {
+	commits orchestrator.Range
+	done    chan struct{}
+	brief   review.Brief
+	err     error
+}
+
+func (b *earlyBrief) wait(ctx context.Context) (review.Brief, error) {
+	select {
+	case <-b.done:
+		return b.brief, b.err
+	case <-ctx.Done():
+		return review.Brief{}, context.Cause(ctx)
+	}
+}
+
+// beginBrief begins the brief of a range. It ends with the session.
+func (s *session) beginBrief(ctx context.Context, h *history, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) {
+	ctx, cancel := context.WithCancel(ctx)
+	b := &earlyBrief{commits: r, done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		b.brief, b.err = briefer{repo: h.repo}.Brief(ctx, r, o, limits)
+	}()
+	s.onClose(func() {
+		cancel()
+		<-b.done // git is at work until then
+	})
+	s.early = b
+}
