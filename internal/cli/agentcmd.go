@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/static"
@@ -57,7 +58,7 @@ func (p *Proc) child(name, short string, w work) *cobra.Command {
 
 // modelOptions are how a builtin child reaches its model: only through the gateway that started it.
 func (p *Proc) modelOptions() openai.Options {
-	return openai.Options{Socket: p.env(envSocket), Token: p.env(envToken)}
+	return openai.Options{Socket: p.env(crew.EnvSocket), Token: p.env(crew.EnvToken)}
 }
 
 func (p *Proc) reviewWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
@@ -67,7 +68,7 @@ func (p *Proc) reviewWork(ctx context.Context, task review.Task, emit func(revie
 }
 
 func (p *Proc) commentsWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	if p.env(envSocket) == "" {
+	if p.env(crew.EnvSocket) == "" {
 		if task.Discussion == nil {
 			return threads.Analyze(review.Discussion{}, task.PRNumber), nil
 		}
@@ -81,7 +82,7 @@ func (p *Proc) fixWork(ctx context.Context, task review.Task, emit func(review.E
 }
 
 func (p *Proc) staticWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return static.Review(ctx, task, static.Options{CheckoutDir: p.env(envCheckout)}, emit)
+	return static.Review(ctx, task, static.Options{CheckoutDir: p.env(crew.EnvCheckout)}, emit)
 }
 
 func agentCheckCommand(p *Proc) *cobra.Command {

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"sync"
 
 	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -44,33 +41,5 @@ func (p *Proc) cassette(o runOptions) (gateway.Cassette, error) {
 func (p *Proc) closeGateway(g *gateway.Gateway) {
 	if err := g.Close(); err != nil {
 		fmt.Fprintf(p.Stderr, "prloop: close the model gateway: %s\n", sanitize.Terminal(err.Error()))
-	}
-}
-
-// runWords are what differs from run to run in what agents are told: the word around untrusted text, then each commit a task
-// is about, in the order of their appearance, for a fix is committed at another time in another run.
-type runWords struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (w *runWords) all() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.list)
-}
-
-// learn takes the commits of a task.
-func (w *runWords) learn(task review.Task) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	commits := []string{task.BaseSHA, task.HeadSHA}
-	for _, c := range task.Claims {
-		commits = append(commits, c.Commit)
-	}
-	for _, c := range commits {
-		if len(c) >= 40 && !slices.Contains(w.list, c) {
-			w.list = append(w.list, c)
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/tools"
 )
@@ -29,9 +30,9 @@ func (p *Proc) fetch(ctx context.Context, url string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+p.env(envToken))
+	req.Header.Set("Authorization", "Bearer "+p.env(crew.EnvToken))
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", p.env(envSocket))
+		return (&net.Dialer{}).DialContext(ctx, "unix", p.env(crew.EnvSocket))
 	}}}
 	resp, err := client.Do(req)
 	if err != nil {

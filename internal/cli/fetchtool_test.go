@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/tools"
 	"github.com/prloop/prloop/review"
@@ -26,7 +27,7 @@ func TestFetchTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	p := &Proc{Env: []string{envSocket + "=" + g.Socket(), envToken + "=" + g.Issue("one", review.Limits{})}}
+	p := &Proc{Env: []string{crew.EnvSocket + "=" + g.Socket(), crew.EnvToken + "=" + g.Issue("one", review.Limits{})}}
 	g.Permit("one")
 	b, err := openTools(review.Task{}, p.fetch)(review.Workspace{Tree: t.TempDir(), FetchHosts: []string{"docs.example.com"}}, "")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/store"
@@ -55,12 +56,14 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
-	ask := &asker{history: h, exclude: req.Context.Exclude, web: settings.FetchHosts, self: self, scratch: scratch, checkout: req.Checkout, walls: walls, state: s.state}
-	ask.words = &runWords{list: []string{fenceOf(key)(req.Run)}}
-	s.cassette.Words = ask.words.all
+	ask := &crew.Crew{
+		Repo: h.repo, Exclude: req.Context.Exclude, FetchHosts: settings.FetchHosts, Self: self, Scratch: scratch, Checkout: req.Checkout,
+		Walls: walls, State: s.state, Fence: fenceOf(key)(req.Run),
+	}
+	s.cassette.Words = ask.Words
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
 	if needsModel(agents) {
-		if ask.gateway, err = s.openGateway(ctx, settings, target, !walls.on && hasACP(agents), emit); err != nil {
+		if ask.Gateway, err = s.openGateway(ctx, settings, target, !walls.On() && hasACP(agents), emit); err != nil {
 			return nil, err
 		}
 	}

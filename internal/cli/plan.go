@@ -2,22 +2,23 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
 
-// The kinds of agents a plan may name.
+// The kinds of agents a plan may name: the words of the settings are those of the crew.
 const (
-	kindBuiltin = config.UseBuiltin
-	kindStatic  = config.UseStatic
-	kindCommand = config.UseCommand
-	kindACP     = config.UseACP
+	kindBuiltin = crew.KindBuiltin
+	kindCommand = crew.KindCommand
+	kindACP     = crew.KindACP
 )
 
 // plan turns settings into the agents of a run. The comments analyzer takes part on pull requests only.
@@ -95,4 +96,9 @@ func needsModel(agents []orchestrator.AgentPlan) bool {
 		}
 	}
 	return false
+}
+
+// hasACP reports whether an agent of a plan speaks ACP. Such agents reach models over TCP only.
+func hasACP(agents []orchestrator.AgentPlan) bool {
+	return slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind == kindACP })
 }

@@ -7,9 +7,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
+
+// A plan hands the settings' word for a way to be an agent to the crew as it is.
+func TestKinds(t *testing.T) {
+	said := []string{config.UseBuiltin, config.UseStatic, config.UseCommand, config.UseACP}
+	known := []string{crew.KindBuiltin, crew.KindStatic, crew.KindCommand, crew.KindACP}
+	if d := cmp.Diff(said, known); d != "" {
+		t.Error(d)
+	}
+}
 
 func TestPlanFixer(t *testing.T) {
 	resolve := func(operator string) config.Settings {

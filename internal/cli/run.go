@@ -188,7 +188,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
-		Isolation: walls.words, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
+		Isolation: walls.String(), Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
 	}
 	return order{request: req, settings: settings, history: h, checkout: checkout}, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package crew
 
 import (
 	"context"
@@ -49,15 +49,15 @@ func (t *trees) get(head, dir string, export func(dir string) error) (string, er
 }
 
 // workspace exports a head tree into the run's scratch folder: plain files, links written as text. Nobody writes there.
-func (a *asker) workspace(ctx context.Context, head string) (*review.Workspace, error) {
-	dir, err := a.trees.get(head, filepath.Join(a.scratch, "tree-"+head), func(dir string) error {
-		return errors.Join(a.history.repo.Export(ctx, head, dir), readable(dir), os.Chmod(a.history.repo.Dir(), 0o755))
+func (c *Crew) workspace(ctx context.Context, head string) (*review.Workspace, error) {
+	dir, err := c.trees.get(head, filepath.Join(c.Scratch, "tree-"+head), func(dir string) error {
+		return errors.Join(c.Repo.Export(ctx, head, dir), readable(dir), os.Chmod(c.Repo.Dir(), 0o755))
 	})
 	if err != nil {
 		return nil, err
 	}
 	// Linters run what the tree configures, so they need full containment, not just the best there is (security T01).
-	return &review.Workspace{Tree: dir, GitDir: a.history.repo.Dir(), Exclude: a.exclude, Lint: a.walls.ownNetwork}, nil
+	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Walls.full}, nil
 }
 
 // readable lets a confined child read a tree: started as root, prloop gives it a uid of its own. Other users of the machine

@@ -1,4 +1,4 @@
-package cli
+package crew
 
 import (
 	"io/fs"
@@ -38,5 +38,32 @@ func TestLeaveOut(t *testing.T) {
 	})
 	if got := strings.Join(left, " "); err != nil || got != ".git/b.pem a.go sub/b.go" {
 		t.Errorf("left are %s, %v", got, err)
+	}
+}
+
+// What an agent would take configuration from is still there to be read, under a name it does not look for.
+func TestMoveAside(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.go", "opencode.json", "sub/.Claude/settings.json", "sub/b.go"} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := moveAside(dir, agentConfiguration()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.go", "sub/b.go", "moved-aside-opencode.json", "sub/moved-aside-.Claude/settings.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"opencode.json", "sub/.Claude"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s is still loaded: %v", name, err)
+		}
 	}
 }

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/workbench"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// newBench puts the workbench of a run together. What the repository has a say in comes from the plan, which a resumed run
+// has too; settings are the operator's of today.
+func (s *session) newBench(c *crew.Crew, settings config.Settings, plan *orchestrator.FixPlan, lease *store.Lease) (*crew.Bench, error) {
+	b := &crew.Bench{Crew: c}
+	if lease != nil {
+		b.Held = lease.Check
+	}
+	b.Server = func(repo review.Repo) git.Server {
+		clone := s.github.Clone(repo)
+		return git.Server{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+	}
+	b.MayPush = func(ctx context.Context, pr review.PullRequest) (string, error) {
+		if !settings.Fix.UntrustedAuthors {
+			if why, err := s.mayFix(ctx, pr); why != "" || err != nil {
+				return why, err
+			}
+		}
+		right, err := s.github.MayPush(ctx, pr)
+		if right.Allowed {
+			return "", err
+		}
+		return right.Reason, err
+	}
+	if plan == nil {
+		return b, nil
+	}
+	b.VerifyTimeout = plan.VerifyTimeout
+	var err error
+	b.VerifyEnv, err = s.p.verifyEnv()
+	return b, err
+}
+
+// planFix settles who fixes and under which rules; nil, and a sentence for the report, when a fixer is configured and may
+// not work here.
+func (s *session) planFix(ctx context.Context, o runOptions, settings config.Settings, pr review.PullRequest, h *history, base string, w crew.Walls) (*orchestrator.FixPlan, string, error) {
+	fixer, some := planFixer(settings, s.p.Dir)
+	if !some || o.dryRun || pr.Number == 0 || settings.Rounds == 1 {
+		return nil, "", nil
+	}
+	if w.On() && !w.Full() {
+		return nil, "Nobody fixes: a fixer needs full containment, and this machine gives less (see `prloop doctor`).", nil
+	}
+	if !settings.Fix.UntrustedAuthors {
+		if why, err := s.mayFix(ctx, pr); why != "" || err != nil {
+			return nil, why, err
+		}
+	}
+	plan := &orchestrator.FixPlan{
+		Agent: fixer, Limits: fixLimits(settings), Verify: settings.Verify, VerifyTimeout: settings.VerifyTimeout, Allow: settings.Fix.AllowPaths,
+	}
+	right, err := s.github.MayPush(ctx, pr)
+	if err != nil {
+		return nil, "", err
+	}
+	if !right.Allowed {
+		plan.PatchOnly = right.Reason
+	}
+	if plan.Silent, err = s.github.ActionsToken(ctx); err != nil {
+		return nil, "", err
+	}
+	if settings.Verify != nil {
+		return plan, "", nil
+	}
+	found, err := workbench.Detect(func(name string) ([]byte, error) {
+		data, err := h.ReadFile(ctx, base, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fs.ErrNotExist
+		}
+		return data, err
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("detect the verify commands: %w", err)
+	}
+	plan.Detected = true
+	for _, d := range found {
+		plan.Verify = append(plan.Verify, d.Command)
+	}
+	return plan, "", nil
+}

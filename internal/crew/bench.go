@@ -1,0 +1,124 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/workbench"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// Where a kill has to be survived (security 6.1, K18 and K19).
+var (
+	fixerAsked    = failpoint.New("fixer: asked")
+	fixerAnswered = failpoint.New("fixer: answered")
+)
+
+// Bench lends the loop the workbench, with the crew's fixer at it. Its fields are set before it is used and not changed after.
+type Bench struct {
+	// Crew brings the fixer, the repository, the scratch folder and the walls.
+	Crew *Crew
+	// VerifyTimeout bounds each verify command; 0 means workbench.DefaultTimeout.
+	VerifyTimeout time.Duration
+	// VerifyEnv are the operator's variables ("NAME=value") of verify commands. Code of the pull request sees them.
+	VerifyEnv []string
+	// Server is where a repository is pushed to, and with which credential.
+	Server func(repo review.Repo) git.Server
+	// MayPush says why nothing may be pushed to a pull request's branch now; empty when it may.
+	MayPush func(ctx context.Context, pr review.PullRequest) (string, error)
+	// Held fails when this run does not hold its pull request any more; nil when nobody shares it.
+	Held func(ctx context.Context) error
+}
+
+// room is the workbench behind the crew's walls.
+func (b *Bench) room() *workbench.Bench {
+	return &workbench.Bench{
+		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob,
+		Verifying: workbench.VerifyOptions{Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv},
+	}
+}
+
+// Fix is one try of the fixer.
+func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(review.Event)) (orchestrator.FixWork, error) {
+	var point error
+	room := b.room()
+	room.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer {
+		if point = fixerAsked.Hit(); point != nil {
+			return unasked(o.Plan, point)
+		}
+		got := b.Crew.answer(ctx, o.Plan, task, clone, emit)
+		point = fixerAnswered.Hit()
+		return got
+	}
+	order := workbench.Order{
+		Run: o.Run, Round: o.Round, Try: o.Try, Reviewed: o.Reviewed, From: o.From, Task: o.Task, Allow: o.Allow,
+		PRFiles: o.PRFiles, PRLines: o.PRLines, FixedAt: o.At, Emit: emit,
+	}
+	if o.Plan.Kind == KindACP {
+		order.Aside = agentConfiguration()
+	}
+	w, err := room.Fix(ctx, order)
+	if err = errors.Join(point, err); err != nil {
+		return orchestrator.FixWork{}, err
+	}
+	return orchestrator.FixWork{
+		Answer: told(w.Answer), Tip: w.Tip, Commits: w.Commits, Refusals: w.Refusals, Tests: w.Tests, Files: w.Files, Lines: w.Lines, Notes: w.Notes,
+	}, nil
+}
+
+// Verify runs commands on a commit.
+func (b *Bench) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
+	return b.room().Verify(ctx, workbench.VerifyOrder{Commit: commit, Commands: commands, News: news})
+}
+
+// Push moves the pull request's branch, if this run still holds the pull request (security T93).
+func (b *Bench) Push(ctx context.Context, pr review.PullRequest, from, to string) (orchestrator.Pushed, error) {
+	if b.Held != nil {
+		if err := b.Held(ctx); err != nil {
+			return orchestrator.Pushed{}, err
+		}
+	}
+	server := b.Server(pr.HeadRepo)
+	// What grants something is asked when it happens, and again when it is used (security 2, S9).
+	why, err := b.MayPush(ctx, pr)
+	if err != nil {
+		return orchestrator.Pushed{}, err
+	}
+	if why != "" {
+		if head, err := b.Crew.Repo.RemoteHead(ctx, server, "refs/heads/"+pr.HeadRef); err == nil && head == to {
+			return orchestrator.Pushed{Done: true}, nil // by us, before the right was taken away
+		}
+		return orchestrator.Pushed{Refused: why}, nil
+	}
+	got, err := b.room().Push(ctx, git.PushOptions{
+		Server: server, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to,
+	})
+	switch {
+	case err != nil:
+		return orchestrator.Pushed{}, err
+	case got.Outcome == git.Refused:
+		return orchestrator.Pushed{Refused: workbench.Refused(got)}, nil
+	case got.Outcome == git.Moved && got.Head == "":
+		return orchestrator.Pushed{Refused: "the branch does not exist any more"}, nil
+	case got.Outcome == git.Moved:
+		return orchestrator.Pushed{Head: got.Head}, nil
+	}
+	return orchestrator.Pushed{Done: true}, nil
+}
+
+// patchLimitBytes is the largest patch that is handed over.
+const patchLimitBytes = 4 << 20
+
+// Patch is a fix as text. One that is too large is no fault of the run, which has to come to its end.
+func (b *Bench) Patch(ctx context.Context, from, to string) (string, error) {
+	patch, err := b.room().Patch(ctx, from, to, patchLimitBytes)
+	if errors.Is(err, git.ErrTooLarge) {
+		return "", nil
+	}
+	return patch, err
+}

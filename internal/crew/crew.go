@@ -1,0 +1,172 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// The kinds of agents a plan may name (orchestrator.AgentPlan.Kind).
+const (
+	KindBuiltin = "builtin"
+	KindStatic  = "static"
+	KindCommand = "command"
+	KindACP     = "acp"
+)
+
+// The environment a builtin child finds its gateway by, and a static one the linters' folder. The token is a placeholder that
+// opens nothing else.
+const (
+	EnvSocket   = "PRLOOP_GATEWAY_SOCKET"
+	EnvToken    = "PRLOOP_GATEWAY_TOKEN"
+	EnvCheckout = "PRLOOP_CHECKOUT"
+)
+
+// idleLimit is the longest silence of a child before it counts as hung.
+const idleLimit = 5 * time.Minute
+
+// Crew lends the loop its agents. Its fields are set before the first agent is asked and not changed after; then its methods
+// may be called at the same time.
+type Crew struct {
+	// Self is this program, which plays the builtin roles: `agent ROLE`, `agent static` and `agent mcp`.
+	Self string
+	// Gateway is nil when no agent of the run needs a model.
+	Gateway *gateway.Gateway
+	// Scratch is a private folder; each child gets an empty one below it as home and working directory.
+	Scratch string
+	// State is the folder children must never see.
+	State string
+	// Checkout is the folder of a local range, for linters; empty for a pull request, whose tree is nobody's to run.
+	Checkout string
+	// Repo is prloop's own repository of the target; the heads of all tasks are in it.
+	Repo *git.Repository
+	// Exclude are the patterns of what agents may not read (repo policy), checked with the settings.
+	Exclude []string
+	// FetchHosts are the hosts whose pages builtin reviewers may ask for.
+	FetchHosts []string
+	// Fence is the word around untrusted text in what this run's agents are told.
+	Fence string
+	// Walls say how children are confined.
+	Walls Walls
+
+	seen words
+	// trees are the heads as they are, quiet ones without what agents take configuration from.
+	trees, quiet trees
+}
+
+// Ask runs one reviewer or comments analyzer.
+func (c *Crew) Ask(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, emit func(review.Event)) orchestrator.Answer {
+	return told(c.answer(ctx, plan, task, "", emit))
+}
+
+// told is an answer in the loop's words.
+func told(got agents.Answer) orchestrator.Answer {
+	return orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Fix: got.Fix, Receipt: got.Receipt, Log: string(got.Log)}
+}
+
+// memoryEnv keeps children of this program from collecting garbage while they start, which took a quarter of the processor
+// time of it (docs/performance.md). They live shortly and hold little; the limit is for those with a large request.
+var memoryEnv = []string{"GOGC=400", "GOMEMLIMIT=96MiB"}
+
+// answer runs one agent. clone is the folder a fixer works in; empty for everybody else, who write nothing.
+func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) agents.Answer {
+	c.seen.learn(task)
+	home, err := os.MkdirTemp(c.Scratch, "agent-")
+	if err != nil {
+		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))
+	}
+	defer sandbox.Remove(home) //nolint:errcheck // what is left goes with the run's folder
+	spec := agents.Spec{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit,
+		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
+	}
+	if clone != "" {
+		spec.Dir = clone
+	}
+	switch plan.Kind {
+	case KindACP:
+		return c.askACP(ctx, plan, task, home, clone, emit)
+	case KindCommand:
+		spec.Path, spec.Args = plan.Path, plan.Args
+		if c.Gateway != nil && c.Walls.full { // elsewhere that port would be the machine's
+			spec.Env = append(spec.Env, gatewayEnv(c.Gateway.Socket(), c.Gateway.Issue(plan.Name, task.Limits))...)
+			defer c.Gateway.Release(plan.Name)
+		}
+	case KindBuiltin:
+		if c.Gateway == nil {
+			return unasked(plan, errors.New("no model is configured: set OPENAI_API_KEY"))
+		}
+		spec.Path, spec.Args = c.Self, []string{"agent", string(plan.Role)}
+		spec.Env = append(spec.Env, memoryEnv...)
+		spec.Env = append(spec.Env, EnvSocket+"="+c.Gateway.Socket(), EnvToken+"="+c.Gateway.Issue(plan.Name, task.Limits))
+		defer c.Gateway.Release(plan.Name)
+	case KindStatic:
+		spec.Path, spec.Args = c.Self, []string{"agent", "static"}
+		spec.Env = append(spec.Env, memoryEnv...)
+		if plan.Role == review.RoleCommentsAnalyzer {
+			spec.Args = []string{"agent", string(plan.Role)}
+		}
+		if c.Checkout != "" {
+			spec.Env = append(spec.Env, EnvCheckout+"="+c.Checkout)
+		}
+	default:
+		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
+	}
+	var read []string
+	if plan.Kind == KindBuiltin && plan.Role == review.RoleReviewer && task.Limits.ToolCalls > 0 {
+		if task.Workspace, err = c.workspace(ctx, task.HeadSHA); err != nil {
+			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "reviews without tools: " + err.Error()})
+		} else {
+			read = []string{task.Workspace.Tree, task.Workspace.GitDir}
+			if task.Workspace.FetchHosts = c.FetchHosts; len(c.FetchHosts) > 0 {
+				c.Gateway.Permit(plan.Name)
+			}
+		}
+	}
+	if clone != "" && plan.Kind == KindBuiltin {
+		task.Workspace = &review.Workspace{Tree: clone, Exclude: c.Exclude}
+	}
+	if err := c.confine(&spec, home, clone, read); err != nil {
+		return unasked(plan, err)
+	}
+	news := named(plan.Name, emit)
+	var warned []string
+	if plan.Kind == KindBuiltin {
+		news = warnings(&warned, c.priced(plan.Name, news))
+	}
+	answer := agents.Ask(ctx, spec, task, news)
+	switch plan.Kind {
+	case KindCommand: // what the gateway did not count it may say itself: it can have another way to a model
+		if c.Gateway != nil && c.Gateway.Usage(plan.Name).LLMCalls > 0 {
+			c.account(plan.Name, &answer)
+		}
+	case KindBuiltin:
+		c.account(plan.Name, &answer)
+		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
+		if hosts := c.Gateway.Fetched(plan.Name); len(hosts) > 0 {
+			answer.Receipt.Notes = append(answer.Receipt.Notes, "was given pages of "+strings.Join(hosts, ", "))
+		}
+	case KindStatic: // it has no way to a model, so nothing is known to be nothing
+		var none, free = 0, 0.0
+		answer.Receipt.Usage = review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}
+	}
+	return answer
+}
+
+// unasked is the answer of an agent that could not be started.
+func unasked(plan orchestrator.AgentPlan, err error) agents.Answer {
+	return agents.Answer{Receipt: review.AgentReceipt{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: err.Error(),
+	}}
+}

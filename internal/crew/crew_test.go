@@ -1,0 +1,154 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// approves is a reviewer that leaves its environment and its folder beside itself.
+const approves = `#!/bin/sh
+cat >/dev/null
+env >"$0.env"
+pwd >"$0.pwd"
+echo '{"event":"log","level":"info","message":"looking","agent":"somebody else"}'
+echo '{"agent":"one","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[]}'
+`
+
+func command(t *testing.T, name string) orchestrator.AgentPlan {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(approves), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return orchestrator.AgentPlan{Name: name, Role: review.RoleReviewer, Kind: KindCommand, Path: file}
+}
+
+func taskOf(plan orchestrator.AgentPlan) review.Task {
+	return review.Task{
+		Version: review.TaskVersion, Role: plan.Role, Agent: plan.Name, PRNumber: 7, BaseSHA: strings.Repeat("1", 40), HeadSHA: strings.Repeat("2", 40),
+		Limits: review.DefaultLimits(), Settings: map[string]string{"threshold": "5"},
+	}
+}
+
+// A child is told nothing of prloop's environment, lives in a folder that is gone afterwards, and speaks under the name it
+// was given.
+func TestAskCommand(t *testing.T) {
+	t.Setenv("GH_TOKEN", "ghp_of_prloop_alone")
+	plan := command(t, "one")
+	c := &Crew{Scratch: t.TempDir(), State: t.TempDir(), Walls: NoWalls("a test"), Fence: "fence"}
+	var from []string
+	got := c.Ask(t.Context(), plan, taskOf(plan), func(e review.Event) { from = append(from, e.Agent) })
+	if got.Receipt.State != review.AgentComplete || got.Reviewer == nil || got.Reviewer.Conclusion != review.Approve {
+		t.Fatalf("%+v", got)
+	}
+	if len(from) == 0 || slices.ContainsFunc(from, func(name string) bool { return name != "one" }) {
+		t.Errorf("events are of %q", from)
+	}
+	env, err := os.ReadFile(plan.Path + ".env")
+	if err != nil || strings.Contains(string(env), "GH_TOKEN") || !strings.Contains(string(env), "HOME="+c.Scratch) || strings.Contains(string(env), EnvSocket) {
+		t.Errorf("%v\n%s", err, env)
+	}
+	dir, err := os.ReadFile(plan.Path + ".pwd")
+	if err != nil || !strings.HasPrefix(filepath.Base(strings.TrimSpace(string(dir))), "agent-") {
+		t.Errorf("it worked in %s %v", dir, err)
+	}
+	if left, err := os.ReadDir(c.Scratch); err != nil || len(left) > 0 {
+		t.Errorf("left in the scratch folder: %v %v", left, err)
+	}
+}
+
+// An agent that could not be started has an answer that says why; it is never complete.
+func TestAskInVain(t *testing.T) {
+	known := command(t, "known")
+	for _, c := range []struct {
+		name string
+		plan orchestrator.AgentPlan
+		want string
+	}{
+		{"without walls nobody is started", known, "the crew has no walls"},
+		{"a builtin one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: KindBuiltin}, "no model is configured: set OPENAI_API_KEY"},
+		{"an ACP one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: KindACP, Settings: map[string]string{"preset": "opencode"}},
+			"no model is configured: set OPENAI_API_KEY"},
+		{"a preset", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: KindACP, Settings: map[string]string{"preset": "x"}}, `there is no preset "x"`},
+		{"a kind", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: "x"}, `agents of kind "x" are unknown`},
+	} {
+		crew := &Crew{Scratch: t.TempDir(), State: t.TempDir()}
+		got := crew.Ask(t.Context(), c.plan, taskOf(c.plan), func(review.Event) {})
+		if got.Receipt.State != review.AgentFailed || !strings.Contains(got.Receipt.Reason, c.want) {
+			t.Errorf("%s: %+v", c.name, got.Receipt)
+		}
+	}
+	if _, err := os.Stat(known.Path + ".env"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the program was started: %v", err)
+	}
+}
+
+// Verify commands are a stranger's code: without walls they are not run, unless somebody said that there are none.
+func TestJobsNeedWalls(t *testing.T) {
+	cmd := sandbox.Command{Path: "/bin/true"}
+	if got, err := (&Crew{}).confineJob(sandbox.Policy{}, cmd); !errors.Is(err, errNoWalls) || got.Path != "" {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got, err := (&Crew{Walls: NoWalls("a test")}).confineJob(sandbox.Policy{}, cmd); err != nil || got.Path != cmd.Path {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// What a recording leaves out is the fence, then each commit once, in the order it was seen.
+func TestWords(t *testing.T) {
+	a, b, fix := strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)
+	c := &Crew{Fence: "fence"}
+	c.seen.learn(review.Task{BaseSHA: a, HeadSHA: b})
+	c.seen.learn(review.Task{BaseSHA: a, HeadSHA: fix, Claims: []review.Claim{{Commit: "short"}, {Commit: b}}})
+	if got := c.Words(); !slices.Equal(got, []string{"fence", a, b, fix}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A figure nobody knows stays unknown; one that was unknown before counts whole.
+func TestSince(t *testing.T) {
+	three, five := 3, 5
+	if got := since(nil, &three); got != nil {
+		t.Errorf("%d", *got)
+	}
+	if got := since(&five, nil); got == nil || *got != 5 {
+		t.Error("nothing was known before")
+	}
+	if got := since(&five, &three); got == nil || *got != 2 || five != 5 {
+		t.Error("5 since 3")
+	}
+}
+
+// Nothing is pushed once the run has lost its pull request, or the right to push.
+func TestPushAsksFirst(t *testing.T) {
+	lost, unseen := errors.New("the lease is lost"), errors.New("the right cannot be seen")
+	var asked []string
+	b := &Bench{
+		Crew: &Crew{}, Server: func(review.Repo) git.Server { return git.Server{} },
+		Held: func(context.Context) error { asked = append(asked, "held"); return lost },
+		MayPush: func(context.Context, review.PullRequest) (string, error) {
+			asked = append(asked, "right")
+			return "", unseen
+		},
+	}
+	if _, err := b.Push(t.Context(), review.PullRequest{}, "a", "b"); !errors.Is(err, lost) {
+		t.Errorf("%v", err)
+	}
+	b.Held = nil
+	if _, err := b.Push(t.Context(), review.PullRequest{}, "a", "b"); !errors.Is(err, unseen) {
+		t.Errorf("%v", err)
+	}
+	if !slices.Equal(asked, []string{"held", "right"}) {
+		t.Errorf("asked for %q", asked)
+	}
+}
