@@ -1,20 +1,18 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/crew"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/player"
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/static"
-	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -25,11 +23,12 @@ func agentCommand(p *Proc) *cobra.Command {
 		Short: "The builtin agents, and a check for yours",
 		Long:  "The builtin agents are this program, run as a child: one JSON request on standard input, one envelope on standard\noutput. `prloop agent check` tells whether another program keeps the same contract.",
 	}
+	me := player.Player{Socket: p.env(crew.EnvSocket), Token: p.env(crew.EnvToken), Checkout: p.env(crew.EnvCheckout)}
 	c.AddCommand(
-		p.child("reviewer", "Review with a model, through prloop's gateway", p.reviewWork),
-		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", p.commentsWork),
-		p.child(string(review.RoleFixer), "Mend findings in the tree the request names, with a model", p.fixWork),
-		p.child("static", "Review without a model", p.staticWork),
+		p.child("reviewer", "Review with a model, through prloop's gateway", me.Review),
+		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", me.AnalyzeComments),
+		p.child(string(review.RoleFixer), "Mend findings in the tree the request names, with a model", me.Fix),
+		p.child("static", "Review without a model", me.ReviewStatic),
 		agentCheckCommand(p),
 		mcpCommand(p),
 		agentPromptsCommand(p),
@@ -37,52 +36,22 @@ func agentCommand(p *Proc) *cobra.Command {
 	return c
 }
 
-// work is a builtin agent's answer to one request.
-type work func(ctx context.Context, task review.Task, emit func(review.Event)) (any, error)
-
-func (p *Proc) child(name, short string, w work) *cobra.Command {
+// child is a builtin role as a command.
+func (p *Proc) child(name, short string, w player.Work) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return player.Serve(c.Context(), p.Stdin, p.Stdout, w) },
+	}
+}
+
+// mcpCommand is the server of the tools an ACP agent reads with and answers through; the agent starts it.
+func mcpCommand(p *Proc) *cobra.Command {
+	return &cobra.Command{
+		Use: "mcp", Short: "Serve the tools of an ACP agent", Hidden: true, Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			err := agents.Serve(c.Context(), p.Stdin, p.Stdout, w)
-			// A model's broken answer is handed on as it is, so that the parent can keep the findings in it that are
-			// valid; the exit status says that it is no answer (design 5).
-			var invalid *openai.InvalidError
-			if errors.As(err, &invalid) {
-				_, _ = p.Stdout.Write(append(invalid.Raw, '\n'))
-			}
-			return err
+			return acp.ServeMCP(c.Context(), os.Stdin, os.Stdout, p.env, player.Tools)
 		},
 	}
-}
-
-// modelOptions are how a builtin child reaches its model: only through the gateway that started it.
-func (p *Proc) modelOptions() openai.Options {
-	return openai.Options{Socket: p.env(crew.EnvSocket), Token: p.env(crew.EnvToken)}
-}
-
-func (p *Proc) reviewWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	o := p.modelOptions()
-	o.Tools = openTools(task, p.fetch)
-	return openai.Review(ctx, task, o, emit)
-}
-
-func (p *Proc) commentsWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	if p.env(crew.EnvSocket) == "" {
-		if task.Discussion == nil {
-			return threads.Analyze(review.Discussion{}, task.PRNumber), nil
-		}
-		return threads.Analyze(*task.Discussion, task.PRNumber), nil
-	}
-	return openai.AnalyzeComments(ctx, task, p.modelOptions(), emit)
-}
-
-func (p *Proc) fixWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return openai.Fix(ctx, task, p.modelOptions(), openEditor(task), emit)
-}
-
-func (p *Proc) staticWork(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return static.Review(ctx, task, static.Options{CheckoutDir: p.env(crew.EnvCheckout)}, emit)
 }
 
 func agentCheckCommand(p *Proc) *cobra.Command {

@@ -61,10 +61,11 @@ var table = map[string]int{
 	"internal/eval":      4,
 	"internal/workbench": 4,
 
-	"internal/crew": 5,
-	"internal/web":  5,
-	"internal/live": 5,
-	"internal/demo": 5,
+	"internal/crew":   5,
+	"internal/player": 5,
+	"internal/web":    5,
+	"internal/live":   5,
+	"internal/demo":   5,
 
 	"internal/cli": 6,
 

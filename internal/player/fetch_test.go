@@ -1,4 +1,4 @@
-package cli
+package player
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/tools"
 	"github.com/prloop/prloop/review"
@@ -27,7 +26,7 @@ func TestFetchTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	p := &Proc{Env: []string{crew.EnvSocket + "=" + g.Socket(), crew.EnvToken + "=" + g.Issue("one", review.Limits{})}}
+	p := Player{Socket: g.Socket(), Token: g.Issue("one", review.Limits{})}
 	g.Permit("one")
 	b, err := openTools(review.Task{}, p.fetch)(review.Workspace{Tree: t.TempDir(), FetchHosts: []string{"docs.example.com"}}, "")
 	if err != nil {

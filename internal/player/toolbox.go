@@ -1,10 +1,11 @@
-package cli
+package player
 
 import (
 	"context"
 	"encoding/json"
 	"strings"
 
+	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/static"
@@ -27,6 +28,24 @@ func (t toolbox) Specs() []openai.ToolSpec {
 // Call is the box's.
 func (t toolbox) Call(ctx context.Context, name string, args []byte) (json.RawMessage, error) {
 	return t.Box.Call(ctx, name, args)
+}
+
+// acpToolbox hands the tools that read a tree to an ACP agent.
+type acpToolbox struct{ *tools.Box }
+
+// Specs are the tools' own, in the words of package acp.
+func (t acpToolbox) Specs() []acp.ToolSpec {
+	var all []acp.ToolSpec
+	for _, s := range t.Box.Specs() {
+		all = append(all, acp.ToolSpec(s))
+	}
+	return all
+}
+
+// Tools opens the tools that read a tree, for an ACP agent.
+func Tools(tree string) (acp.Toolbox, error) {
+	b, err := tools.Open(readOnly(tree))
+	return acpToolbox{b}, err
 }
 
 // readOnly are the tools that need nothing but a tree.

@@ -1,4 +1,4 @@
-package cli
+package player
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/tools"
 )
@@ -21,7 +20,7 @@ type fetchFunc = func(ctx context.Context, url string) (json.RawMessage, error)
 const fetchedLimit = 256 << 10
 
 // fetch asks the gateway that started this child for a page: the child itself has no network. Errors are *tools.Error.
-func (p *Proc) fetch(ctx context.Context, url string) (json.RawMessage, error) {
+func (p Player) fetch(ctx context.Context, url string) (json.RawMessage, error) {
 	body, err := json.Marshal(map[string]string{"url": url})
 	if err != nil {
 		return nil, err
@@ -30,9 +29,9 @@ func (p *Proc) fetch(ctx context.Context, url string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+p.env(crew.EnvToken))
+	req.Header.Set("Authorization", "Bearer "+p.Token)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", p.env(crew.EnvSocket))
+		return (&net.Dialer{}).DialContext(ctx, "unix", p.Socket)
 	}}}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -1,7 +1,6 @@
-package cli
+package player
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -57,25 +56,5 @@ func TestToolboxLints(t *testing.T) {
 	got, err := b.Call(t.Context(), "run_linter", []byte(`{"files":["a.go"]}`))
 	if err != nil || string(got) != `{"findings":[]}` {
 		t.Errorf("a file that is not in the diff: %s %v", got, err)
-	}
-}
-
-func TestAgentPrompts(t *testing.T) {
-	task, err := json.Marshal(review.Task{Version: review.TaskVersion, Role: review.RoleReviewer, Agent: "one", Title: strings.Repeat("x", 90_000)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "task.json")
-	if err := os.WriteFile(file, task, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	c := agentPromptsCommand(&Proc{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: t.TempDir()})
-	c.SetArgs([]string{file})
-	if err := c.Execute(); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "5 reviewers share their first") || !strings.Contains(out.String(), "99.") {
-		t.Error(out.String())
 	}
 }
