@@ -18,13 +18,12 @@ import (
 )
 
 func agentCommand(p *Proc) *cobra.Command {
-	c := &cobra.Command{
+	me := player.Player{Socket: p.env(crew.EnvSocket), Token: p.env(crew.EnvToken), Checkout: p.env(crew.EnvCheckout)}
+	return group(&cobra.Command{
 		Use:   "agent",
 		Short: "The builtin agents, and a check for yours",
 		Long:  "The builtin agents are this program, run as a child: one JSON request on standard input, one envelope on standard\noutput. `prloop agent check` tells whether another program keeps the same contract.",
-	}
-	me := player.Player{Socket: p.env(crew.EnvSocket), Token: p.env(crew.EnvToken), Checkout: p.env(crew.EnvCheckout)}
-	c.AddCommand(
+	},
 		p.child("reviewer", "Review with a model, through prloop's gateway", me.Review),
 		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", me.AnalyzeComments),
 		p.child(string(review.RoleFixer), "Mend findings in the tree the request names, with a model", me.Fix),
@@ -33,7 +32,6 @@ func agentCommand(p *Proc) *cobra.Command {
 		mcpCommand(p),
 		agentPromptsCommand(p),
 	)
-	return c
 }
 
 // child is a builtin role as a command.

@@ -1,15 +1,66 @@
 package cli
 
 import (
+	"fmt"
+	"math"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
-// args wraps a cobra argument check so that a wrong count is a usage error with a next step.
+// args wraps a cobra argument check so that a wrong count is a usage error with a next step, which calls the arguments
+// as the usage line does.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, a []string) error {
-		if err := check(c, a); err != nil {
-			return usageError(c, err)
+		err := check(c, a)
+		if err == nil {
+			return nil
 		}
+		switch need, most := arguments(c); {
+		case len(a) < len(need):
+			err = fmt.Errorf("%s needs %s", c.CommandPath(), strings.Join(need[len(a):], " and "))
+		case len(a) > most:
+			err = fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), a[most])
+		}
+		return usageError(c, err)
+	}
+}
+
+// arguments reads a usage line: the arguments that may not be left out, and how many there may be at most.
+func arguments(c *cobra.Command) (need []string, most int) {
+	for _, word := range strings.Fields(c.Use)[1:] {
+		name, more := strings.CutSuffix(strings.Trim(word, "[]"), "...")
+		if !strings.HasPrefix(word, "[") {
+			need = append(need, name)
+		}
+		if most++; more {
+			return need, math.MaxInt
+		}
+	}
+	return need, most
+}
+
+// group makes a command that only holds others refuse a name it does not know: a misspelt check in a script must not
+// pass.
+func group(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
+	c.AddCommand(members...)
+	c.Args = unknownCommand
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.SuggestionsMinimumDistance = 2
+	return c
+}
+
+// unknownCommand refuses the name of a command that is not there; it is only asked when no command has that name.
+func unknownCommand(c *cobra.Command, a []string) error {
+	if len(a) == 0 {
 		return nil
 	}
+	err := fmt.Errorf("unknown command %q", a[0])
+	if c.HasParent() {
+		err = fmt.Errorf("%w of %s", err, c.CommandPath())
+	}
+	if near := c.SuggestionsFor(a[0]); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %q?", err, near[0])
+	}
+	return usageError(c, err)
 }

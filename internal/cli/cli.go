@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -125,16 +124,7 @@ func newRoot(p *Proc) *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.Args = func(c *cobra.Command, a []string) error { // only reached when no command has that name
-		if len(a) == 0 {
-			return nil
-		}
-		err := fmt.Errorf("unknown command %q", a[0])
-		if near := c.SuggestionsFor(a[0]); len(near) > 0 {
-			err = fmt.Errorf("%w; did you mean %q?", err, near[0])
-		}
-		return usageError(c, err)
-	}
+	root.Args = unknownCommand
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)

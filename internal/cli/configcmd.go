@@ -16,9 +16,8 @@ import (
 )
 
 func configCommand(p *Proc) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check and explain the configuration"}
-	c.AddCommand(configValidateCommand(p), configExplainCommand(p))
-	return c
+	return group(&cobra.Command{Use: "config", Short: "Check and explain the configuration"},
+		configValidateCommand(p), configExplainCommand(p))
 }
 
 func configValidateCommand(p *Proc) *cobra.Command {

@@ -16,14 +16,12 @@ import (
 )
 
 func evalCommand(p *Proc) *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "eval",
 		Short: "Measure prloop's rules on recorded reviews",
 		Long: "Measures rules of prloop on recorded reviews of real tools (docs/eval.md). No model is asked. DIR is a folder with an\n" +
 			"index.json; a compact one is in prloop's source tree: internal/eval/testdata/bench.",
-	}
-	c.AddCommand(evalIdentityCommand(p), evalAgreementCommand(p), evalStuckCommand(p))
-	return c
+	}, evalIdentityCommand(p), evalAgreementCommand(p), evalStuckCommand(p))
 }
 
 func evalIdentityCommand(p *Proc) *cobra.Command {

@@ -87,7 +87,7 @@ func TestEvalRefuses(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"identity"}, "accepts 1 arg"},
+		{[]string{"identity"}, "needs DIR"},
 		{[]string{"identity", "nowhere"}, "open recorded reviews"},
 		{[]string{"agreement", "bench/code-review-bench"}, "not a folder of recorded reviews: it has no index.json"},
 		{[]string{"agreement", "--size", "9", "bench"}, "--size is 2 to 5"},

@@ -139,7 +139,7 @@ func schemaCommand(p *Proc) *cobra.Command {
 		RunE: func(_ *cobra.Command, a []string) error {
 			data, err := wire.Schema(a[0])
 			if err != nil {
-				return usage("one of: "+strings.Join(wire.Names(), ", "), "schema %q: %w", a[0], err)
+				return usage("one of: "+strings.Join(wire.Names(), ", "), "there is no schema %q", a[0])
 			}
 			_, err = p.Stdout.Write(data)
 			return err
