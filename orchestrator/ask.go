@@ -114,8 +114,16 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(heard.Answer.Log)); err != nil {
 		return Heard{}, err
 	}
-	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: heard.Answer.Receipt.State, Message: heard.Answer.Receipt.Reason})
+	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: heard.Answer.Receipt.State, Message: gave(heard.Answer.Receipt)})
 	return heard, oneAnswered.Hit()
+}
+
+// gave is what an agent's answer came to, in a few words.
+func gave(r review.AgentReceipt) string {
+	if r.Reason == "" && r.State == review.AgentComplete {
+		return plural(r.Findings, "finding", "findings")
+	}
+	return r.Reason
 }
 
 // task is what one agent is told. The brief is the same for all; reviewers see the open threads, the comments analyzer

@@ -52,7 +52,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		return fix, nil
 	}
 	fix.State, fix.Head = review.FixPushed, j.tip
-	fix.PushedChecks, err = j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), j.tip, fix.Base)
+	fix.PushedChecks, err = j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), "the pushed head", j.tip, fix.Base)
 	return fix, err
 }
 

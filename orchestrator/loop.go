@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/prloop/prloop/review"
@@ -64,7 +63,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 		if err != nil {
 			return review.RunResult{}, err
 		}
-		result.Comments = slices.Clone(p.urls)
+		result.Comments = append([]string{}, p.urls...) // a list, though an empty one, where nothing was posted
 		if !goesOn {
 			return l.finish(ctx, steps, req, result)
 		}
@@ -77,7 +76,11 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	none := review.RunResult{}
 	l.begins(req, *p)
 	facts, err := doJSON(ctx, steps, fmt.Sprintf("round %d: snapshot", p.round), func(ctx context.Context) (facts, error) {
-		l.say("reading the pull request, its diff and its discussion")
+		if req.Target.Local() {
+			l.say("reading the changes")
+		} else {
+			l.say("reading the pull request, its diff and its discussion")
+		}
 		return l.facts(ctx, req, *p)
 	})
 	if err != nil {
@@ -89,6 +92,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	}
 	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past}
 	if reviewable(snap.Brief) {
+		l.say("waiting for " + plural(len(req.Agents), "agent", "agents"))
 		if in.Heard, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err
 		}

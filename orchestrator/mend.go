@@ -100,7 +100,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"
 			return fix, nil
 		}
-		checks, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), work.Tip, reviewed)
+		checks, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), "the fix", work.Tip, reviewed)
 		if err != nil {
 			return fix, err
 		}
@@ -118,11 +118,31 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 	}
 }
 
+// has is what a fixer is given: findings, and after a try that came to nothing why.
+func has(p review.FixPayload, setback *review.Setback) string {
+	text := plural(len(p.IssuesToFix), "finding", "findings")
+	switch {
+	case setback == nil:
+		return text
+	case len(setback.Refusals) > 0:
+		return text + " and what the push policy refuses"
+	}
+	return text + " and the log of what failed"
+}
+
+// mending is what a fixer's answer came to, in a few words: nothing of it is checked yet.
+func mending(a Answer) string {
+	if a.Receipt.Reason != "" || a.Fix == nil {
+		return a.Receipt.Reason
+	}
+	return fmt.Sprintf("says %d fixed", len(a.Fix.FixedIssues))
+}
+
 // try is one question to the fixer.
 func (j *fixing) try(ctx context.Context, try int, from string, setback *review.Setback) (FixWork, error) {
 	l, in, plan := j.loop, j.judged.Inputs, j.req.Fix.Agent
 	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (FixWork, error) {
-		l.say("waiting for the fixer, which has " + plural(len(j.judged.Payload.IssuesToFix), "finding", "findings"))
+		l.say("waiting for the fixer, which has " + has(j.judged.Payload, setback))
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 		left := j.req.wallTime() - j.spent
 		task := l.task(j.req, j.round, plan, in.Snapshot)
@@ -158,7 +178,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.answer.json", try)), work); err != nil {
 			return FixWork{}, err
 		}
-		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: work.Answer.Receipt.State, Message: work.Answer.Receipt.Reason})
+		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: work.Answer.Receipt.State, Message: mending(work.Answer)})
 		return work, nil
 	})
 }
@@ -184,7 +204,7 @@ func (j *fixing) guard(ctx context.Context, work FixWork) error {
 
 // verify runs the commands on a commit. One that was only detected and fails on the reviewed head as well says nothing
 // about the fix and is set aside; one that was configured binds.
-func (j *fixing) verify(ctx context.Context, step, commit, reviewed string) ([]review.Check, error) {
+func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string) ([]review.Check, error) {
 	plan := j.req.Fix
 	if len(plan.Verify) == 0 {
 		return nil, nil
@@ -196,6 +216,7 @@ func (j *fixing) verify(ctx context.Context, step, commit, reviewed string) ([]r
 		if err := verifying.Hit(); err != nil {
 			return nil, err
 		}
+		j.loop.say("checking " + what)
 		checks, err := j.loop.Bench.Verify(ctx, commit, plan.Verify, news(commit))
 		if err != nil || !plan.Detected || len(failing(checks)) == 0 {
 			return checks, err
