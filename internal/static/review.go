@@ -35,7 +35,11 @@ func Review(ctx context.Context, task review.Task, opts Options, emit func(revie
 		emit = func(review.Event) {}
 	}
 	w := &work{task: task, opts: opts, emit: emit}
-	w.say("reading the added lines of %d files", len(task.Brief.Files))
+	files := "files"
+	if len(task.Brief.Files) == 1 {
+		files = "file"
+	}
+	w.say("reading the added lines of %d %s", len(task.Brief.Files), files)
 	for _, bf := range task.Brief.Files {
 		if err := context.Cause(ctx); err != nil {
 			return review.ReviewerResult{}, fmt.Errorf("static review: %w", err)
