@@ -42,7 +42,7 @@ func begin(v *live.View, req orchestrator.Request) {
 // show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary for people, whose first
 // line names the consensus as the review loop spec writes it.
 func (p *Proc) show(v *live.View, s *session, result review.RunResult, o runOptions) error {
-	v.Close()
+	v.Clear()
 	if o.asJSON {
 		return p.printJSON(result)
 	}

@@ -92,7 +92,7 @@ func (a *agent) enter(s review.AgentState, at time.Time) {
 		}
 		a.ended = time.Time{}
 	default:
-		a.ended = at
+		a.ended, a.last = at, "" // what it did last is over; the event may say what it came to
 	}
 }
 
@@ -169,7 +169,7 @@ func (a *agent) draw(width, nameWidth int, now time.Time, c palette) string {
 	if a.running() {
 		mark = frames[int(now.UnixMilli()/250)%len(frames)]
 	}
-	fixed := fmt.Sprintf("%s %s  %s  %6s  %7s  %7s  ", mark, fill(line(a.name), nameWidth), fill(string(a.state), 8),
+	fixed := fmt.Sprintf("%s %s  %s  %6s  %8s  %7s  ", mark, fill(line(a.name), nameWidth), fill(string(a.state), 8),
 		clock(a.elapsed(now)), tokens(a.tokens), money(a.cost))
 	rest := cut(a.last, width-runewidth.StringWidth(fixed))
 	return strings.TrimRight(c.state(a.state, cut(fixed, width))+rest, " ")
@@ -203,12 +203,14 @@ func tokens(n *int) string {
 	switch {
 	case n == nil:
 		return "-"
+	case *n < 1000:
+		return strconv.Itoa(*n) + " tok"
 	case *n < 10_000:
-		return strconv.Itoa(*n) + "t"
+		return fmt.Sprintf("%.1fk tok", float64(*n/100)/10) // cut off, as below
 	case *n < 10_000_000:
-		return strconv.Itoa(*n/1000) + "kt"
+		return strconv.Itoa(*n/1000) + "k tok"
 	}
-	return strconv.Itoa(*n/1_000_000) + "Mt"
+	return strconv.Itoa(*n/1_000_000) + "M tok"
 }
 
 func money(usd *float64) string {

@@ -135,9 +135,11 @@ func mendResult() review.RunResult {
 	asked, approved := "request_changes", "approve"
 	r := demoResult()
 	r.Outcome, r.Reason, r.Issues, r.Distinct, r.Findings, r.Unverified = review.Converged, "No finding is P0, P1 or P2.", review.Counts{}, 0, nil, nil
+	n, usd := func(i int) *int { return &i }, 0.0149
+	first := []review.AgentReceipt{{Name: "reviewer-1", State: review.AgentComplete, Usage: review.Usage{LLMCalls: 2, InputTokens: n(18123), OutputTokens: n(902), CostUSD: &usd}}}
 	r.Rounds = []review.RoundResult{
-		{Round: 1, Head: "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c", Consensus: &asked, Issues: review.Counts{P1: 1, P2: 1}, Distinct: 2, Fix: mended()},
-		{Round: 2, Head: "99aabbccddeeff0099aabbccddeeff0099aabbcc", Consensus: &approved},
+		{Agents: first, Round: 1, Head: "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c", Consensus: &asked, Issues: review.Counts{P1: 1, P2: 1}, Distinct: 2, Fix: mended()},
+		{Agents: r.Receipt.Agents, Round: 2, Head: "99aabbccddeeff0099aabbccddeeff0099aabbcc", Consensus: &approved},
 	}
 	return r
 }

@@ -99,7 +99,7 @@ func TestBoard(t *testing.T) {
 		}
 	}
 	lines := b.lines(80, 24, now(), false)
-	if len(lines) != 5 || !strings.HasPrefix(lines[1], "+ static") || !strings.Contains(lines[0], "8525t  $0.0049") {
+	if len(lines) != 5 || !strings.HasPrefix(lines[1], "+ static") || !strings.Contains(lines[0], "8.5k tok  $0.0049") {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
 	if got := b.lines(80, 3, now(), false); len(got) != 3 || !strings.Contains(got[1], "and 3 more") {
@@ -135,7 +135,7 @@ func TestBoardRounds(t *testing.T) {
 					t.Errorf("want %q:\n%s", want, got)
 				}
 			}
-			if strings.Contains(got, "make test") || !strings.Contains(got, "19kt") {
+			if strings.Contains(got, "make test") || !strings.Contains(got, "19k tok") {
 				t.Errorf("the checks of the round before are shown, or what was spent is forgotten:\n%s", got)
 			}
 		}
@@ -160,10 +160,41 @@ func TestBoardStates(t *testing.T) {
 	if got := a.elapsed(at.Add(9 * time.Second)); got != 9*time.Second || !a.running() {
 		t.Errorf("asked again: elapsed %v", got)
 	}
+	apply(10, review.Event{Kind: review.EventProgress, Agent: "a", Message: "asking gpt-4.1-mini"})
+	apply(11, review.Event{Kind: review.EventState, Agent: "a", State: review.AgentComplete})
+	if got := a.draw(80, 10, at, false); strings.Contains(got, "asking") {
+		t.Errorf("an agent that is done is shown at work: %s", got)
+	}
 	n := 5
 	apply(4, review.Event{Kind: review.EventUsage, Agent: "b", Usage: &review.Usage{OutputTokens: &n}})
-	if b.agents[1].state != review.AgentRunning || tokens(b.agents[1].tokens) != "5t" {
+	if b.agents[1].state != review.AgentRunning || tokens(b.agents[1].tokens) != "5 tok" {
 		t.Errorf("an agent that speaks is running: %+v", b.agents[1])
+	}
+}
+
+// What a run took is the sum of its rounds and fixes; a price that is not known is not taken for nothing.
+func TestSummarySums(t *testing.T) {
+	n, usd := 1500, 0.25
+	asked := func(cost *float64) review.AgentReceipt {
+		return review.AgentReceipt{Usage: review.Usage{LLMCalls: 1, InputTokens: &n, CostUSD: cost}}
+	}
+	none, free := 0, 0.0
+	static := review.AgentReceipt{Usage: review.Usage{InputTokens: &none, CostUSD: &free}}
+	for want, r := range map[string]review.RunResult{
+		"":                            {Receipt: review.Receipt{Agents: []review.AgentReceipt{static}}},
+		", 1.5k tok, $0.25":           {Receipt: review.Receipt{Agents: []review.AgentReceipt{static, asked(&usd)}}},
+		", 1.5k tok":                  {Receipt: review.Receipt{Agents: []review.AgentReceipt{asked(nil)}}},
+		", 3.0k tok, more than $0.25": {Receipt: review.Receipt{Agents: []review.AgentReceipt{asked(&usd), asked(nil)}}},
+		", 4.5k tok, $0.75": {Rounds: []review.RoundResult{
+			{Agents: []review.AgentReceipt{asked(&usd)}, Fix: &review.FixOutcome{Agent: asked(&usd)}}, {Agents: []review.AgentReceipt{asked(&usd), static}},
+		}},
+	} {
+		if got := spent(r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := receipt(static, 80, false); strings.Contains(got, "$") {
+		t.Errorf("what asked no model has a price: %s", got)
 	}
 }
 

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,6 +17,8 @@ type screen struct {
 	done    chan struct{}
 	// columns is the newest width the terminal reported.
 	columns atomic.Int64
+	// rows is how many lines the newest frame has.
+	rows atomic.Int64
 }
 
 const (
@@ -42,6 +46,13 @@ func (v *View) open() *screen {
 }
 
 func (s *screen) width() int { return int(s.columns.Load()) }
+
+// wipe takes the last frame away. It must be closed before, which leaves the cursor below the frame.
+func (s *screen) wipe(out io.Writer) {
+	if n := s.rows.Swap(0); n > 0 {
+		fmt.Fprintf(out, "\r\x1b[%dA\x1b[J", n)
+	}
+}
 
 // close draws the last frame and gives the terminal back.
 func (s *screen) close() {
@@ -86,6 +97,7 @@ func (m *model) View() tea.View {
 	for m.tall = min(max(m.tall, len(lines)), max(m.height-1, 1)); len(lines) < m.tall; {
 		lines = append(lines, "")
 	}
+	m.screen.rows.Store(int64(len(lines)))
 	view := tea.NewView(strings.Join(lines, "\n") + "\n")
 	view.Cursor = tea.NewCursor(0, len(lines)) // below the lines, so that an echoed ^C does not stand in one of them
 	return view

@@ -86,6 +86,9 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("the terminal never showed %q", want)
 		}
 	}
+	if frame, after, ok := strings.Cut(out, "A\x1b[J"); !ok || strings.Contains(frame, "changes requested") || strings.Contains(after, "verdict: request_changes") {
+		t.Error("the agents are not taken off the terminal before the summary")
+	}
 	for name, bad := range map[string]string{
 		"a query": "$p", "another screen": "\x1b[?1049h", "a colour without permission": "\x1b[32m", "an agent's escape": "\x1b[31m",
 	} {

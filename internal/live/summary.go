@@ -53,7 +53,7 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if r.Artifacts != "" {
 		fmt.Fprintf(&b, "  artifacts  %s\n", line(r.Artifacts))
 	}
-	fmt.Fprintf(&b, "  run        %s, %s\n", line(r.Run), clock(time.Duration(r.Seconds*float64(time.Second))))
+	fmt.Fprintf(&b, "  run        %s\n  in all     %s%s\n", line(r.Run), clock(time.Duration(r.Seconds*float64(time.Second))), spent(r))
 	text := b.String()
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -154,16 +154,47 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 		did = "fixer"
 	}
 	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8), clock(seconds(a.Seconds)), did)
-	if total != nil {
+	if total != nil && *total > 0 {
 		text += ", " + tokens(total)
 	}
-	if a.Usage.CostUSD != nil {
+	if a.Usage.CostUSD != nil && (total == nil || *total > 0) { // what asks no model is not worth a price
 		text += ", " + money(a.Usage.CostUSD)
 	}
 	if a.Reason != "" {
 		text += ": " + line(sanitize.Redact(a.Reason))
 	}
 	return "  " + c.state(a.State, cut(text, width-3)) + "\n"
+}
+
+// spent is what all rounds and fixes of a run took together; the agents' own lines are those of the last round.
+func spent(r review.RunResult) string {
+	var all []review.AgentReceipt
+	for _, x := range r.Rounds {
+		all = append(all, x.Agents...)
+		if x.Fix != nil {
+			all = append(all, x.Fix.Agent)
+		}
+	}
+	if len(r.Rounds) == 0 {
+		all = r.Receipt.Agents
+	}
+	var sums agent
+	unpriced := false
+	for _, a := range all {
+		sums.spend(a.Usage)
+		unpriced = unpriced || a.Usage.LLMCalls > 0 && a.Usage.CostUSD == nil
+	}
+	if sums.tokens == nil || *sums.tokens == 0 {
+		return ""
+	}
+	text := ", " + tokens(sums.tokens)
+	switch {
+	case sums.cost == nil:
+		return text
+	case unpriced:
+		return text + ", more than " + money(sums.cost)
+	}
+	return text + ", " + money(sums.cost)
 }
 
 // lastFix is the newest fix of a run, whose agent stands in no review's receipt.

@@ -119,9 +119,18 @@ func (v *View) Close() {
 	}
 }
 
+// Clear ends the view and takes what the live one showed off the terminal: the summary that follows says it again. Plain
+// lines stay.
+func (v *View) Clear() {
+	v.Close()
+	if v.screen != nil {
+		v.screen.wipe(v.opts.Out)
+	}
+}
+
 // Done ends the view and shows the result: a summary, and in Actions the annotations.
 func (v *View) Done(r review.RunResult) {
-	v.Close()
+	v.Clear()
 	width := v.opts.Width
 	if v.screen != nil && v.screen.width() > 0 {
 		width = v.screen.width()
