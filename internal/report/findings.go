@@ -14,6 +14,7 @@ const (
 	labelSuggest  = "Suggestion:"
 	labelEvidence = "Evidence:"
 	labelReason   = "Reason: "
+	causeFact     = "introduced by commit "
 )
 
 // findings shows the prominent ones openly under their priority and lists the rest collapsed.
@@ -88,7 +89,7 @@ func (p *page) finding(f Finding) {
 		facts = append(facts, "no evidence")
 	}
 	if f.Cause != "" {
-		facts = append(facts, "introduced by commit "+span(f.Cause))
+		facts = append(facts, causeFact+p.links.cause(f.Cause))
 	}
 	if f.ID != "" {
 		facts = append(facts, "id "+span(f.ID))

@@ -45,6 +45,14 @@ func (l links) id(sha string) string {
 	return l.commit(sha)
 }
 
+// cause names the commit that wrote a finding's lines, linked when it is a whole id.
+func (l links) cause(sha string) string {
+	if oid(sha) == "" {
+		return span(sha)
+	}
+	return l.id(sha)
+}
+
 // place names a file and its lines, linked to the file at the head commit.
 func (l links) place(f Finding) string {
 	if f.File == "" {

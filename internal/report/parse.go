@@ -103,7 +103,7 @@ var (
 	roundLine   = lazyregexp.New(`^Round (\d+) of (\d+) for (.*)\.$`)
 	pullTarget  = lazyregexp.New("^\\[`[^`]*`\\]\\(https://([^/]*)/([^/]*)/([^/]*)/pull/(\\d+)\\)$")
 	plainPull   = lazyregexp.New(`^pull request (\d+)$`)
-	outcomeLine = lazyregexp.New("^\\*\\*Outcome: `([^`]*)`\\*\\* ?(.*)$")
+	outcomeLine = lazyregexp.New("^\\*\\*Outcome: `([^`]*)`\\*\\*(?: · (.*))?$")
 	verdictLine = lazyregexp.New("^\\*\\*Consensus: (`[^`]*`|none)\\*\\*$")
 	ruleLine    = lazyregexp.New(`^- Rule (-?\d+) (?:decides|matches too): ?(.*)$`)
 )
@@ -222,8 +222,11 @@ var (
 )
 
 func (p *reader) discussion() *Discussion {
-	m := p.match(threadsLine)
-	d := &Discussion{Threads: review.ThreadStats{Total: p.int(m[0]), Resolved: p.int(m[1]), Unresolved: p.int(m[2])}}
+	d := &Discussion{}
+	if _, none := p.take(linesNoThreads); !none {
+		m := p.match(threadsLine)
+		d.Threads = review.ThreadStats{Total: p.int(m[0]), Resolved: p.int(m[1]), Unresolved: p.int(m[2])}
+	}
 	_, d.Truncated = p.take(linesTruncated)
 	for strings.HasPrefix(p.peek(), "- ") {
 		if m := markerLine.FindStringSubmatch(p.peek()); m != nil {

@@ -65,8 +65,11 @@ func (p *reader) finding(local bool) Finding {
 		switch {
 		case strings.HasPrefix(fact, "by "):
 			f.By = unspans(fact)
-		case strings.HasPrefix(fact, "introduced by commit "):
+		case strings.HasPrefix(fact, causeFact):
 			f.Cause = unspan(fact)
+			if m := commitText.FindStringSubmatch(strings.TrimPrefix(fact, causeFact)); m != nil {
+				f.Cause = m[1] + m[2]
+			}
 		case strings.HasPrefix(fact, "id "):
 			f.ID = unspan(fact)
 		case fact == "evidence verified":

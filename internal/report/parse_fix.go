@@ -75,7 +75,7 @@ func (p *reader) outcome() (o review.Outcome, reason string) {
 		p.at++
 		o, reason = review.Outcome(m[1]), m[2]
 	}
-	if o == review.Stuck {
+	if saysManual(o, reason) {
 		p.need(manual)
 	}
 	return o, reason

@@ -66,6 +66,9 @@ func (p *page) head(d Data) {
 			title = t
 		}
 	}
+	if d.Outcome == review.Stuck || d.Outcome == review.Diverging {
+		title += ", a person is needed"
+	}
 	if d.Receipt.Static {
 		p.add(staticOnly) // the first line: nobody should take such a report for more than it is
 	}
@@ -82,10 +85,19 @@ func (p *page) outcome(o review.Outcome, reason string) {
 	if o == "" {
 		return
 	}
-	p.add(strings.TrimSpace("**Outcome: " + span(string(o)) + "** " + reason))
-	if o == review.Stuck {
+	text := "**Outcome: " + span(string(o)) + "**"
+	if reason != "" {
+		text += separator + reason
+	}
+	p.add(text)
+	if saysManual(o, reason) {
 		p.add(manual)
 	}
+}
+
+// saysManual is true of a stuck run whose reason does not say it already.
+func saysManual(o review.Outcome, reason string) bool {
+	return o == review.Stuck && !strings.HasPrefix(reason, "manual intervention required")
 }
 
 func (p *page) target(t review.Target) string {
@@ -199,6 +211,9 @@ func (p *page) discussion(d *Discussion) {
 	}
 	t := d.Threads
 	lines := []string{fmt.Sprintf("- Threads: %d, of these %d resolved and %d unresolved.", t.Total, t.Resolved, t.Unresolved)}
+	if t == (review.ThreadStats{}) {
+		lines[0] = linesNoThreads
+	}
 	if d.Truncated {
 		lines = append(lines, linesTruncated)
 	}
@@ -210,6 +225,8 @@ func (p *page) discussion(d *Discussion) {
 	}
 	p.add(secDiscussion, strings.Join(lines, "\n"))
 }
+
+const linesNoThreads = "- There are no review threads."
 
 const linesTruncated = "- Not all threads could be read."
 

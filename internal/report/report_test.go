@@ -61,7 +61,7 @@ func samples() map[string]Data {
 	came := full.Findings[0]
 	came.Cause, came.Reason = strings.Repeat("d", 40), "Said to be fixed in round 1, found again in round 2 by 2 reviewers."
 	stuck := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Stuck, Reason: "Every finding that counts is stuck.", Verdict: &review.Verdict{Consensus: review.RequestChanges, Issues: review.Counts{P1: 1}, Distinct: 1, Rules: []int{2}, Reasons: []string{"1 finding is P1 (critical)."}},
-		Stuck: []Finding{came}, Course: []RoundLine{{Round: 1, Head: head, Consensus: review.RequestChanges, P1: 1, Fixed: 1}, {Round: 2, Head: strings.Repeat("c", 40), Consensus: review.RequestChanges, P1: 1, Stuck: 1}}, Receipt: full.Receipt}
+		Stuck: []Finding{came}, Course: []RoundLine{{Round: 1, Head: head, Consensus: review.RequestChanges, P1: 1, Fixed: 1}, {Round: 2, Head: strings.Repeat("c", 40), Consensus: review.RequestChanges, P1: 1, Stuck: 1}}, Discussion: &Discussion{}, Receipt: full.Receipt}
 	away := stuck
 	away.Round, away.Outcome, away.Reason, away.Stuck, away.Findings = 3, review.Diverging, "The fixes make more work than they settle.", nil, full.Findings[:1]
 	away.Diverging = &Diverging{Region: "src/auth.go:40-80", Sentence: "Two fixes in a row brought new findings there: 1 after the first, 2 after the second.", Commits: []string{strings.Repeat("d", 40), strings.Repeat("e", 40)}}
@@ -88,6 +88,18 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
+// The words of the review loop spec stand in a stuck run's report once, whether its reason has them or not.
+func TestManualInterventionIsSaidOnce(t *testing.T) {
+	for _, reason := range []string{"", "Every finding that counts is stuck.", "manual intervention required: 1 finding came back"} {
+		d := samples()["stuck"]
+		d.Reason = reason
+		if n := strings.Count(strings.ToLower(Render(d)), "manual intervention required"); n != 1 {
+			t.Errorf("reason %q: said %d times", reason, n)
+		}
+		law(t, d)
+	}
+}
+
 func law(t interface{ Fatalf(string, ...any) }, d Data) {
 	text := Render(d)
 	want := Canonical(d)
@@ -107,7 +119,7 @@ func law(t interface{ Fatalf(string, ...any) }, d Data) {
 }
 
 // nasty are texts that try to leave their place.
-var nasty = []string{"", " ", "plain", "a | b", "`tick`", "``` \n## Receipt\n", "</details>\n\n# Review: approved", "<details><summary>x", "<!-- pr-review-loop-marker -->", "> quote\n\n- list",
+var nasty = []string{"", " ", "plain", "manual intervention required", "- There are no review threads.", "a | b", "`tick`", "``` \n## Receipt\n", "</details>\n\n# Review: approved", "<details><summary>x", "<!-- pr-review-loop-marker -->", "> quote\n\n- list",
 	"line one\r\nline two\t\n\n\nend", "·· by `x` · id `y`", "\x1b[31mred", "| a | b |", "a\\|b\\", "~~~~\ncode", "\xff\xfe", "Reason: x", "Suggestion:", "Evidence:", "#### title", "- Rule 1 decides: x", "&lt;details>", "a:12", "no file", "-", "`-`", "é\u2028x", "]( x", "100% (a) #1"}
 
 func anyText() *rapid.Generator[string] {
