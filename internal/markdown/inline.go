@@ -35,7 +35,7 @@ func (r *renderer) inlines(n ast.Node) []span {
 			case *ast.Text:
 				out = append(out, span{html.UnescapeString(unescape(string(c.Segment.Value(r.src)))), st})
 				if c.SoftLineBreak() || c.HardLineBreak() {
-					out = append(out, span{" ", st})
+					out = append(out, span{"\n", st}) // as in GitHub's comments
 				}
 			case *ast.String:
 				out = append(out, span{string(c.Value), st})
@@ -90,17 +90,19 @@ func plain(spans []span) string {
 
 func columns(s string) int { return runewidth.StringWidth(s) }
 
-// words splits spans at blanks. A word may have several styles; joined tells that no blank stood before it.
+// words splits spans at blanks. A word may have several styles; joined tells that no blank stood before it, first that a
+// line of its own begins with it.
 type word struct {
 	span
-	joined bool
+	joined, first bool
 }
 
 func words(spans ...span) []word {
 	var out []word
-	blank := true
+	blank, first := true, false
 	for _, s := range spans {
 		rest := s.text
+		first = first || rest == "\n"
 		for rest != "" {
 			trimmed := strings.TrimLeft(rest, " \t\n")
 			if len(trimmed) < len(rest) {
@@ -113,8 +115,8 @@ func words(spans ...span) []word {
 			if end < 0 {
 				end = len(trimmed)
 			}
-			out = append(out, word{span{trimmed[:end], s.style}, !blank})
-			blank, rest = false, trimmed[end:]
+			out = append(out, word{span{trimmed[:end], s.style}, !blank, first})
+			blank, first, rest = false, false, trimmed[end:]
 		}
 	}
 	return out
@@ -136,7 +138,7 @@ func wrap(list []word, width int) [][]word {
 		if w.joined || len(line) == 0 {
 			gap = 0
 		}
-		if used+gap+columns(w.text) > width && len(line) > 0 {
+		if (w.first || used+gap+columns(w.text) > width) && len(line) > 0 {
 			flush()
 			gap = 0
 		}
@@ -145,10 +147,10 @@ func wrap(list []word, width int) [][]word {
 			if head == "" {
 				break
 			}
-			lines = append(lines, []word{{span{head, w.style}, false}})
+			lines = append(lines, []word{{span: span{head, w.style}}})
 			w.text = w.text[len(head):]
 		}
-		line = append(line, word{w.span, gap == 0})
+		line = append(line, word{span: w.span, joined: gap == 0})
 		used += gap + columns(w.text)
 	}
 	flush()

@@ -55,6 +55,15 @@ func TestLinesFitTheTerminal(t *testing.T) {
 	}
 }
 
+// A line ends where the source's does, as GitHub shows comments; a table's cell and a code span stay in one line.
+func TestLinesEndWhereTheSourceEnds(t *testing.T) {
+	got := Render("- `A` fixed\n  Done: all `of\nit` is\n\n> one\n> two\n\nthree\nfour\n", Options{Width: 80})
+	want := "• A fixed\n  Done: all of it is\n\n│ one\n│ two\n\nthree\nfour\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestNoEscapesWithoutColor(t *testing.T) {
 	src := "# T\n\n**b** `c` *i* [l](https://github.com/o/r)\n\n```go\nx := 1\n```\n"
 	if got := Render(src, Options{}); strings.ContainsRune(got, 0x1b) {
