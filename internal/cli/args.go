@@ -18,9 +18,9 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		switch need, most := arguments(c); {
 		case len(a) < len(need):
-			err = fmt.Errorf("%s needs %s", c.CommandPath(), strings.Join(need[len(a):], " and "))
+			err = fmt.Errorf("%s needs %s", within(c), strings.Join(need[len(a):], " and "))
 		case len(a) > most:
-			err = fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), a[most])
+			err = fmt.Errorf("%s: unexpected argument %q", within(c), a[most])
 		}
 		return usageError(c, err)
 	}
@@ -40,6 +40,9 @@ func arguments(c *cobra.Command) (need []string, most int) {
 	return need, most
 }
 
+// within is a command's name without that of the program, which every message begins with.
+func within(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ") }
+
 // group makes a command that only holds others refuse a name it does not know: a misspelt check in a script must not
 // pass.
 func group(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
@@ -57,7 +60,7 @@ func unknownCommand(c *cobra.Command, a []string) error {
 	}
 	err := fmt.Errorf("unknown command %q", a[0])
 	if c.HasParent() {
-		err = fmt.Errorf("%w of %s", err, c.CommandPath())
+		err = fmt.Errorf("%w of %s", err, within(c))
 	}
 	if near := c.SuggestionsFor(a[0]); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %q?", err, near[0])

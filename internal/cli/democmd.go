@@ -121,6 +121,9 @@ func (p *Proc) chapter(c *demo.Chapter, env []string, dir string) error {
 		return hinted{err: errors.New("the demonstration was interrupted"), next: "start it again: its runs are kept with --keep FOLDER only", status: exitInterrupted}
 	}
 	posted := c.Posted()
+	if status == exitFailed && len(posted) == 0 {
+		return exitStatus(exitFailed) // the run has said why, and what to try
+	}
 	for i, post := range posted {
 		fmt.Fprintf(p.Stdout, "\n%s\n\n", p.rule(fmt.Sprintf("%d of %d posted on %s: %s", i+1, len(posted), c.Target, post.Title)))
 		p.tell(sanitize.Terminal(post.Body))
