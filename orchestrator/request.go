@@ -150,8 +150,11 @@ func (r Request) minReviewers() int {
 	return n/2 + 1
 }
 
-// rounds is the cap on rounds.
+// rounds is the cap on rounds. Where nobody fixes there is nothing to review again.
 func (r Request) rounds() int {
+	if r.Fix == nil || r.DryRun {
+		return 1
+	}
 	if r.Rounds > 0 {
 		return min(r.Rounds, maxRounds)
 	}

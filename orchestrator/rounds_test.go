@@ -392,3 +392,19 @@ func TestSetbacks(t *testing.T) {
 		t.Errorf("after a failed command the fixer starts from %s with %+v, want its own work and the log", short(three.From), three.Task.Setback)
 	}
 }
+
+// A report does not announce rounds that cannot be: they need somebody who fixes.
+func TestRoundsNeedAFixer(t *testing.T) {
+	plan := &FixPlan{}
+	for _, c := range []struct {
+		req  Request
+		want int
+	}{
+		{Request{}, 1}, {Request{Rounds: 3}, 1}, {Request{Fix: plan}, maxRounds}, {Request{Fix: plan, Rounds: 2}, 2},
+		{Request{Fix: plan, Rounds: 9}, maxRounds}, {Request{Fix: plan, DryRun: true}, 1},
+	} {
+		if got := c.req.rounds(); got != c.want {
+			t.Errorf("%+v: %d rounds, want %d", c.req, got, c.want)
+		}
+	}
+}
