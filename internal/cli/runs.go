@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
@@ -79,11 +81,26 @@ func (p *Proc) printRuns(runs []store.Run) error {
 		fmt.Fprintln(p.Stderr, "no runs yet")
 		return nil
 	}
-	t := tableprinter.New(p.Stdout, p.terminal(p.Stdout), p.width())
-	t.AddHeader([]string{"RUN", "TARGET", "STATE", "OUTCOME", "STARTED"})
+	return tabulate(p.Stdout, runs, p.terminal(p.Stdout), p.width())
+}
+
+// tabulate prints runs as a table on a terminal, where an id is never cut, since it is what is copied, and begins with the
+// time; else as fields between tabs.
+func tabulate(w io.Writer, runs []store.Run, terminal bool, width int) error {
+	t := tableprinter.New(w, terminal, width)
+	if terminal {
+		t.AddHeader([]string{"RUN", "TARGET", "OUTCOME"})
+	}
 	for _, r := range runs {
-		for _, cell := range []string{r.ID, r.Target.String(), string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339)} {
-			t.AddField(sanitize.Terminal(cell))
+		whole := tableprinter.WithTruncate(nil)
+		t.AddField(sanitize.Terminal(r.ID), whole)
+		t.AddField(sanitize.Terminal(r.Target.String()))
+		if terminal {
+			t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
+		} else {
+			for _, cell := range []string{string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339)} {
+				t.AddField(sanitize.Terminal(cell))
+			}
 		}
 		t.EndRow()
 	}
