@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,14 +58,44 @@ func doctorCommand(p *Proc) *cobra.Command {
 
 // found prints a checkup and gives the exit status it asks for.
 func (p *Proc) found(r checkup) int {
-	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.state, r.what, sanitize.Terminal(sanitize.Redact(r.note)))
+	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.state, r.what, p.beside(sanitize.Terminal(sanitize.Redact(r.note))))
 	if r.next != "" {
-		fmt.Fprintf(p.Stdout, "%-8s %-10s try: %s\n", "", "", sanitize.Terminal(r.next))
+		fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", "", "", p.beside("try: "+sanitize.Terminal(r.next)))
 	}
 	if r.state == stateBroken {
 		return exitFailed
 	}
 	return 0
+}
+
+// beside breaks text for the third column on a terminal; a line that is read by a program stays one.
+func (p *Proc) beside(text string) string {
+	if !p.terminal(p.Stdout) {
+		return text
+	}
+	return hang(text, p.width()-1, 20)
+}
+
+// hang breaks text at blanks so that with an indent before each line it has at most width columns; a longer word stands
+// alone.
+func hang(text string, width, indent int) string {
+	var b strings.Builder
+	used := indent
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case used+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
 }
 
 // diagnosed is a checkup that ended in an error.
