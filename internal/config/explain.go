@@ -65,10 +65,17 @@ func (r *resolver) explain() []Setting {
 			s.Value, s.Note = "(detected)", "what the files of the base commit suggest"
 		case k.path == "reviewers" && o.layer == LayerDefault && !r.settings.ModelConfigured():
 			s.Note = "no model is configured: static only"
+		case unbounded(k.path) && reflect.ValueOf(s.Value).IsZero():
+			s.Note = "no bound"
 		}
 		out = append(out, s)
 	}
 	return out
+}
+
+// unbounded tells the limits that hold only when somebody sets them: no file can set them to nothing.
+func unbounded(path string) bool {
+	return path == "limits.max_tokens" || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
 }
 
 // value turns a field into what JSON output shows.

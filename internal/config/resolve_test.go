@@ -187,6 +187,22 @@ func TestLimitsOfTheOperatorCapTheRepository(t *testing.T) {
 	}
 }
 
+// A limit nobody set is not explained as a limit of nothing; where zero can be set, it is what it says.
+func TestUnsetLimitsAreExplained(t *testing.T) {
+	s, err := Resolve(Input{Operator: operator("run_limits: {max_cost_usd: 3}\nlimits: {max_tool_calls: 0}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, note := range map[string]string{
+		"limits.max_tokens": "no bound", "run_limits.max_tokens": "no bound", "budgets.per_day_usd": "no bound",
+		"run_limits.max_cost_usd": "", "limits.max_tool_calls": "",
+	} {
+		if e := setting(t, s, key); e.Note != note {
+			t.Errorf("%s has the note %q, want %q", e, e.Note, note)
+		}
+	}
+}
+
 func TestGivenValuesAreHeldToTheSchema(t *testing.T) {
 	for given, want := range map[Given]string{
 		{"model", "", "--model"}:                                            "--model: model: is empty",
