@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prloop/prloop/internal/identity"
@@ -28,9 +29,11 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, in Inputs, 
 	round := in.Round
 	todo := make([]Step, len(req.Agents))
 	asked := make([]bool, len(req.Agents)) // in this process; each by its own step
+	var first sync.Once
 	for i, plan := range req.Agents {
 		todo[i] = Step{Name: fmt.Sprintf("round %d: ask %s", round, plan.Name), Fn: func(ctx context.Context) ([]byte, error) {
 			asked[i] = true
+			first.Do(func() { l.say("waiting for " + plural(len(req.Agents), "agent", "agents")) })
 			heard, err := l.ask(ctx, req, plan, in, req.wallTime()-spent)
 			if err != nil {
 				return nil, err

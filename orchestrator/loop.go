@@ -92,7 +92,6 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	}
 	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past}
 	if reviewable(snap.Brief) {
-		l.say("waiting for " + plural(len(req.Agents), "agent", "agents"))
 		if in.Heard, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err
 		}
