@@ -198,6 +198,17 @@ func TestSummarySums(t *testing.T) {
 	}
 }
 
+// A resumed run's stored answers took no time, rather than "-".
+func TestPlainStoredAnswer(t *testing.T) {
+	var out bytes.Buffer
+	v := New(Options{Out: &out, now: stepping()})
+	v.Event(review.Event{Kind: review.EventState, Agent: "a", State: review.AgentComplete, Message: "answered before: 1 finding"})
+	v.Close()
+	if got, want := out.String(), "[    0.0s] a: complete: answered before: 1 finding\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAnnotationsEscape(t *testing.T) {
 	n := 3
 	var b bytes.Buffer

@@ -28,7 +28,9 @@ func (b *board) plain(e review.Event) string {
 	case e.Kind == review.EventState && e.Agent != "":
 		state := string(e.State)
 		if a := b.agent(e.Agent); !a.ended.IsZero() {
-			state += " after " + clock(a.elapsed(a.ended))
+			if !a.started.IsZero() { // an answer that was stored took no time
+				state += " after " + clock(a.elapsed(a.ended))
+			}
 			if a.tokens != nil {
 				state += ", " + tokens(a.tokens)
 			}
