@@ -172,6 +172,18 @@ func TestBoardStates(t *testing.T) {
 	}
 }
 
+// Why an agent failed is told whole, below its line where it does not fit beside it.
+func TestSummaryTellsWhy(t *testing.T) {
+	a := review.AgentReceipt{Name: "mine", State: review.AgentFailed, Reason: "find program /srv/reviewers/of/ours/that/are/far/away: program not found"}
+	got := receipt(a, 60, false)
+	if flat := strings.Join(strings.Fields(got), " "); !strings.Contains(flat, a.Reason) || strings.Count(got, "\n") < 2 {
+		t.Errorf("got %q", got)
+	}
+	if got := receipt(a, 160, false); strings.Count(got, "\n") != 1 || !strings.Contains(got, a.Reason) {
+		t.Errorf("with room: %q", got)
+	}
+}
+
 // What a run took is the sum of its rounds and fixes; a price that is not known is not taken for nothing.
 func TestSummarySums(t *testing.T) {
 	n, usd := 1500, 0.25

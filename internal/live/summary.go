@@ -160,10 +160,17 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 	if a.Usage.CostUSD != nil && (total == nil || *total > 0) { // what asks no model is not worth a price
 		text += ", " + money(a.Usage.CostUSD)
 	}
-	if a.Reason != "" {
-		text += ": " + line(sanitize.Redact(a.Reason))
+	below := ""
+	if reason := line(sanitize.Redact(a.Reason)); reason != "" {
+		if whole := text + ": " + reason; runewidth.StringWidth(whole) <= width-3 {
+			text = whole
+		} else { // why an agent failed is not cut: it is what there is to do something about
+			for l := range strings.Lines(wrapped(reason, width-4)) {
+				below += "    " + l
+			}
+		}
 	}
-	return "  " + c.state(a.State, cut(text, width-3)) + "\n"
+	return "  " + c.state(a.State, cut(text, width-3)) + "\n" + below
 }
 
 // spent is what all rounds and fixes of a run took together; the agents' own lines are those of the last round.
