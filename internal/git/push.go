@@ -15,9 +15,10 @@ type Outcome string
 const (
 	// Pushed: the ref went from Old to New.
 	Pushed Outcome = "pushed"
-	// Already: the ref was at New, as after a push whose answer was lost (security K22).
+	// Already: an earlier push of New arrived and its answer was lost (security K22). The ref is at New, or at what others
+	// built on it since.
 	Already Outcome = "already"
-	// Moved: the ref is at another commit, which stays (security T94).
+	// Moved: the ref is at another commit, which does not descend from New and stays (security T94).
 	Moved Outcome = "moved"
 	// Refused: the server said no, and asking again would not help.
 	Refused Outcome = "refused"
@@ -174,14 +175,50 @@ func (r *Repository) settle(ctx context.Context, o PushOptions, out string, fail
 		return PushResult{Outcome: Moved}, nil
 	case err != nil:
 		return PushResult{}, errors.Join(failed, err)
-	case head == o.New:
-		return PushResult{Outcome: Already, Head: head}, nil
-	case head != o.Old:
-		return PushResult{Outcome: Moved, Head: head}, nil
-	case failed == nil:
-		failed = errAnswerShape
+	case head == o.Old && failed == nil:
+		return PushResult{}, errAnswerShape
+	case head == o.Old:
+		return PushResult{}, failed
 	}
-	return PushResult{}, failed
+	switch ok, err := r.within(context.WithoutCancel(ctx), o.Server, o.New, head); {
+	case err != nil:
+		return PushResult{}, errors.Join(failed, err)
+	case ok:
+		return PushResult{Outcome: Already, Head: head}, nil
+	}
+	return PushResult{Outcome: Moved, Head: head}, nil
+}
+
+// Contains asks a server where a ref is and whether a commit of r is in its history: a push that arrived is found so, even
+// when somebody built on it since. ErrUnknownRevision when the server has no ref of that name; further errors are Fetch's,
+// and with them nothing is known.
+func (r *Repository) Contains(ctx context.Context, s Server, ref, commit string) (head string, ok bool, err error) {
+	if head, err = r.RemoteHead(ctx, s, ref); err != nil {
+		return "", false, err
+	}
+	if ok, err = r.within(ctx, s, commit, head); err != nil {
+		return "", false, fmt.Errorf("look for %s in %s of %s: %w", commit, ref, s.URL, err)
+	}
+	return head, ok, nil
+}
+
+// withinTime bounds the download of a head that somebody else pushed.
+const withinTime = 2 * time.Minute
+
+// within reports whether a commit is in the history of a head of the server, which is downloaded when r does not have it.
+func (r *Repository) within(ctx context.Context, s Server, commit, head string) (bool, error) {
+	if commit == head {
+		return true, nil
+	}
+	if _, err := r.Resolve(ctx, head); errors.Is(err, ErrUnknownRevision) {
+		o := FetchOptions{URL: s.URL, Refs: []string{head}, Helper: s.Helper, Env: s.Env, Timeout: withinTime}
+		if _, err := r.Fetch(ctx, o); err != nil {
+			return false, err
+		}
+	} else if err != nil {
+		return false, err
+	}
+	return r.IsAncestor(ctx, commit, head)
 }
 
 // RemoteHead asks a server where a ref is: ErrUnknownRevision when it has none of that name. Further errors are Fetch's.

@@ -1,9 +1,11 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -49,6 +51,10 @@ func TestPushOutcomes(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})
 	made := b.fixed(t, "2\n")
 	other := b.theirs(t, b.head, "theirs")
+	shell(t, b.r.dir, "push", "-q", b.origin, made+":refs/keep/made")
+	on := b.theirs(t, made, "theirs, on ours")
+	further := b.theirs(t, on, "and another")
+	beside := b.theirs(t, other, "not on ours")
 	for _, c := range []struct {
 		rule    string
 		prepare func()
@@ -59,9 +65,11 @@ func TestPushOutcomes(t *testing.T) {
 		{"somebody pushed back: theirs stays", func() { shell(t, b.origin, "update-ref", b.ref, b.head+"~1") }, PushResult{Outcome: Moved, Head: shell(t, b.origin, "rev-parse", b.head+"~1")}, b.head + "~1"},
 		{"the branch is gone: it does not come back (T95)", func() { shell(t, b.origin, "update-ref", "-d", b.ref) }, PushResult{Outcome: Moved}, ""},
 		{"the push of a killed process arrived (K22)", func() { shell(t, b.origin, "update-ref", b.ref, made) }, PushResult{Outcome: Already, Head: made}, made},
+		{"somebody built on the push of a killed process", func() { shell(t, b.origin, "update-ref", b.ref, on) }, PushResult{Outcome: Already, Head: on}, on},
+		{"and went on", func() { shell(t, b.origin, "update-ref", b.ref, further) }, PushResult{Outcome: Already, Head: further}, further},
+		{"somebody put another one in its place", func() { shell(t, b.origin, "update-ref", b.ref, beside) }, PushResult{Outcome: Moved, Head: beside}, beside},
 		{"the reviewed head is there", func() { shell(t, b.origin, "update-ref", b.ref, b.head) }, PushResult{Outcome: Pushed, Head: made}, made},
 	} {
-		shell(t, b.r.dir, "push", "-q", b.origin, made+":refs/keep/made")
 		c.prepare()
 		if res := b.push(t, made); res != c.want {
 			t.Errorf("%s: %+v, want %+v", c.rule, res, c.want)
@@ -316,6 +324,27 @@ func TestPushOverHTTPWhenItGoesWrong(t *testing.T) {
 	if res, err := push(Server{URL: "http://127.0.0.1:1/x"}); err == nil {
 		t.Errorf("nobody there: %+v", res)
 	}
+	// What somebody else put there cannot be downloaded: whether ours is in it stays unknown.
+	shell(t, b.r.dir, "push", "-q", b.origin, made+":"+b.ref)
+	on := b.theirs(t, made, "theirs, on ours")
+	shell(t, b.origin, "update-ref", b.ref, on)
+	unread := b.httpServer(t, secret, func(w http.ResponseWriter, q *http.Request) bool {
+		body, err := io.ReadAll(q.Body)
+		q.Body = io.NopCloser(bytes.NewReader(body))
+		if err != nil || !bytes.Contains(body, []byte("want "+on)) {
+			return false
+		}
+		http.Error(w, "bad gateway", http.StatusBadGateway)
+		return true
+	})
+	if res, err := push(withHelper(unread, secret)); err == nil || res != (PushResult{}) {
+		t.Errorf("what is there cannot be read: %+v %v", res, err)
+	}
+	// With the same credential as everything else it can.
+	if res, err := push(withHelper(b.httpServer(t, secret, nil), secret)); err != nil || res != (PushResult{Outcome: Already, Head: on}) {
+		t.Errorf("somebody built on ours: %+v %v", res, err)
+	}
+	shell(t, b.origin, "update-ref", b.ref, b.head)
 	// The answer is lost after the push was taken: the branch says what became of it (K22).
 	lost := b.httpServer(t, secret, func(w http.ResponseWriter, q *http.Request) bool {
 		if !strings.HasSuffix(q.URL.Path, "/git-receive-pack") {
