@@ -3,6 +3,7 @@ package crew
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prloop/prloop/agents"
@@ -90,10 +91,7 @@ func (b *Bench) Push(ctx context.Context, pr review.PullRequest, from, to string
 		return orchestrator.Pushed{}, err
 	}
 	if why != "" {
-		if head, err := b.Crew.Repo.RemoteHead(ctx, server, "refs/heads/"+pr.HeadRef); err == nil && head == to {
-			return orchestrator.Pushed{Done: true}, nil // by us, before the right was taken away
-		}
-		return orchestrator.Pushed{Refused: why}, nil
+		return b.tooLate(ctx, pr, to, why)
 	}
 	got, err := b.room().Push(ctx, git.PushOptions{
 		Server: server, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to,
@@ -104,11 +102,28 @@ func (b *Bench) Push(ctx context.Context, pr review.PullRequest, from, to string
 	case got.Outcome == git.Refused:
 		return orchestrator.Pushed{Refused: workbench.Refused(got)}, nil
 	case got.Outcome == git.Moved && got.Head == "":
-		return orchestrator.Pushed{Refused: "the branch does not exist any more"}, nil
+		return b.tooLate(ctx, pr, to, "the branch does not exist any more")
 	case got.Outcome == git.Moved:
 		return orchestrator.Pushed{Head: got.Head}, nil
 	}
 	return orchestrator.Pushed{Done: true}, nil
+}
+
+// tooLate is the outcome of a push that cannot be made any more: refused, unless an earlier one arrived before the right was
+// taken away or the pull request merged (security K22). A branch that is deleted then lives on in what GitHub keeps of the
+// pull request.
+func (b *Bench) tooLate(ctx context.Context, pr review.PullRequest, to, why string) (orchestrator.Pushed, error) {
+	if _, ok, err := b.Crew.Repo.Contains(ctx, b.Server(pr.HeadRepo), "refs/heads/"+pr.HeadRef, to); err == nil && ok {
+		return orchestrator.Pushed{Done: true}, nil
+	}
+	_, ok, err := b.Crew.Repo.Contains(ctx, b.Server(pr.Repo), fmt.Sprintf("refs/pull/%d/head", pr.Number), to)
+	switch {
+	case ok:
+		return orchestrator.Pushed{Done: true}, nil
+	case err != nil && !errors.Is(err, git.ErrUnknownRevision):
+		return orchestrator.Pushed{}, err
+	}
+	return orchestrator.Pushed{Refused: why}, nil
 }
 
 // patchLimitBytes is the largest patch that is handed over.
