@@ -48,24 +48,31 @@ func newBranch(t *testing.T) *branch {
 	if err := os.WriteFile(filepath.Join(work, "a"), []byte("mended\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := repo.TakeTree(t.Context(), work, b.reviewed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := repo.Rewrite(t.Context(), b.reviewed, []git.Taken{{Tree: tree, Message: "fix: a"}},
-		git.Signature{Name: "prloop", Email: "prloop@localhost", At: time.Unix(1_700_000_000, 0), Keep: git.FixRef("run", 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.fix = made[0].New
-	b.git("fetch", "-q", repo.Dir(), "+refs/prloop/*:refs/seen/*") // the server may hold it; no branch does
-	b.theirs = b.git("commit-tree", "-p", b.fix, "-m", "theirs", b.fix+"^{tree}")
 	b.bench = &Bench{
 		Crew:    &Crew{Repo: repo, Scratch: t.TempDir(), Walls: NoWalls("a test")},
 		Server:  func(review.Repo) git.Server { return git.Server{URL: "file://" + b.server} },
 		MayPush: func(context.Context, review.PullRequest) (string, error) { return b.why, nil },
 	}
+	b.fix = b.commit(work)
+	b.git("fetch", "-q", repo.Dir(), "+refs/prloop/*:refs/seen/*") // the server may hold it; no branch does
+	b.theirs = b.git("commit-tree", "-p", b.fix, "-m", "theirs", b.fix+"^{tree}")
 	return b
+}
+
+// commit makes a commit of ours with the files of a folder, on the reviewed head.
+func (b *branch) commit(dir string) string {
+	b.Helper()
+	repo := b.bench.Crew.Repo
+	tree, err := repo.TakeTree(b.Context(), dir, b.reviewed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	made, err := repo.Rewrite(b.Context(), b.reviewed, []git.Taken{{Tree: tree, Message: "fix: it"}},
+		git.Signature{Name: "prloop", Email: "prloop@localhost", At: time.Unix(1_700_000_000, 0), Keep: git.FixRef("run", 1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return made[0].New
 }
 
 func (b *branch) git(args ...string) string {

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/prloop/prloop/internal/acp"
+	"github.com/prloop/prloop/internal/workbench"
 )
 
 // quietTree exports the head without what nobody may read and with the configuration of agents moved aside at every depth.
@@ -20,13 +20,13 @@ func (c *Crew) quietTree(ctx context.Context, head string) (string, error) {
 		if err := c.Repo.Export(ctx, head, dir); err != nil {
 			return err
 		}
-		return errors.Join(leaveOut(dir, c.Exclude), moveAside(dir, agentConfiguration()), readable(dir))
+		if err := leaveOut(dir, c.Exclude); err != nil {
+			return err
+		}
+		_, err := workbench.MoveAside(dir, agentConfiguration())
+		return errors.Join(err, readable(dir))
 	})
 }
-
-// aside is put before the name of what an agent would take configuration from: it can be read and is not loaded (security 3,
-// "Trust of inputs").
-const aside = "moved-aside-"
 
 // leaveOut removes what nothing may read (repo policy): an agent reads with tools of its own too.
 func leaveOut(dir string, patterns []string) error {
@@ -67,24 +67,4 @@ func agentConfiguration() []string {
 		names = append(names, p.Loads...)
 	}
 	return names
-}
-
-// moveAside renames files and folders of the names given, wherever they are; case does not matter, as it does not on disks
-// an agent may be made for.
-func moveAside(dir string, names []string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, d.Name()) }) {
-			return nil
-		}
-		if err := os.Rename(path, filepath.Join(filepath.Dir(path), aside+d.Name())); err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return fs.SkipDir
-		}
-		return nil
-	})
 }

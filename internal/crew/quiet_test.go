@@ -42,28 +42,33 @@ func TestLeaveOut(t *testing.T) {
 }
 
 // What an agent would take configuration from is still there to be read, under a name it does not look for.
-func TestMoveAside(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a.go", "opencode.json", "sub/.Claude/settings.json", "sub/b.go"} {
-		file := filepath.Join(dir, name)
+func TestQuietTree(t *testing.T) {
+	b := newBranch(t)
+	c := b.bench.Crew
+	c.Exclude = []string{"secret/**"}
+	work := t.TempDir()
+	for _, name := range []string{"a.go", "opencode.json", "sub/.Claude/settings.json", "sub/b.go", "moved-aside-opencode.json", "secret/key"} {
+		file := filepath.Join(work, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(name), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := moveAside(dir, agentConfiguration()); err != nil {
+	dir, err := c.quietTree(t.Context(), b.commit(work))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"a.go", "sub/b.go", "moved-aside-opencode.json", "sub/moved-aside-.Claude/settings.json"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
+	for name, text := range map[string]string{"a.go": "a.go", "sub/b.go": "sub/b.go", "moved-aside-opencode.json": "moved-aside-opencode.json",
+		"moved-aside-2-opencode.json": "opencode.json", "sub/moved-aside-2-.Claude/settings.json": "sub/.Claude/settings.json"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
+			t.Errorf("%s: %q %v", name, got, err)
 		}
 	}
-	for _, name := range []string{"opencode.json", "sub/.Claude"} {
+	for _, name := range []string{"opencode.json", "sub/.Claude", "secret/key"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
-			t.Errorf("%s is still loaded: %v", name, err)
+			t.Errorf("%s is still there: %v", name, err)
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,9 +20,80 @@ import (
 // asidePrefix is put before the name of what is moved aside: it can be read and is not loaded (security 3, "Trust of inputs").
 const asidePrefix = "moved-aside-"
 
-// moveAside renames what the order names, at every depth. Git in the clone is told to see none of it, so that a fixer who
-// commits everything it changed does not commit that.
-func (b *Bench) moveAside(ctx context.Context, o Order, c *clone) error {
+// Aside is what MoveAside did.
+type Aside struct {
+	// Prefix stands before the name of all that was moved. No other name of the tree began with it.
+	Prefix string
+	// Paths are what was moved, under the names it had: slash-separated, sorted, a folder without what is in it.
+	Paths []string
+}
+
+// MoveAside renames the files and folders of a tree that have one of the names, at every depth, in any letter case, as disks
+// an agent may be made for do not tell them apart. A .git at the top is passed over. Nobody else may be in the tree.
+func MoveAside(dir string, names []string) (Aside, error) {
+	var a Aside
+	var inTheWay []string
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || file == dir {
+			return err
+		}
+		rel, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		if rest, ok := strings.CutPrefix(strings.ToLower(d.Name()), asidePrefix); ok {
+			inTheWay = append(inTheWay, rest)
+		}
+		listed := slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, d.Name()) })
+		if listed {
+			a.Paths = append(a.Paths, filepath.ToSlash(rel))
+		}
+		if d.IsDir() && (listed || rel == ".git") {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		return a, fmt.Errorf("move aside: %w", err)
+	}
+	slices.Sort(a.Paths)
+	a.Prefix = freePrefix(inTheWay)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return a, err
+	}
+	defer root.Close()
+	for _, p := range a.Paths {
+		if err := root.Rename(filepath.FromSlash(p), filepath.FromSlash(a.moved(p))); err != nil {
+			return a, fmt.Errorf("move %q aside: %w", p, err)
+		}
+	}
+	return a, nil
+}
+
+// freePrefix is asidePrefix, with a number from 2 when names of the tree begin with it. rest is what follows it in those names.
+func freePrefix(rest []string) string {
+	if len(rest) == 0 {
+		return asidePrefix
+	}
+	used := map[string]bool{}
+	for _, r := range rest {
+		number, _, _ := strings.Cut(r, "-")
+		used[number] = true
+	}
+	n := 2
+	for used[strconv.Itoa(n)] {
+		n++
+	}
+	return fmt.Sprintf("%s%d-", asidePrefix, n)
+}
+
+// moved is the name that something has while it is aside.
+func (a Aside) moved(p string) string { return path.Join(path.Dir(p), a.Prefix+path.Base(p)) }
+
+// moveAside renames what the order names. Git in the clone is told to see none of it, so that a fixer who commits everything
+// it changed does not commit that.
+func (b *Bench) moveAside(ctx context.Context, o Order, c *clone) (err error) {
 	if len(o.Aside) == 0 {
 		return nil
 	}
@@ -28,29 +101,20 @@ func (b *Bench) moveAside(ctx context.Context, o Order, c *clone) error {
 	if err != nil {
 		return err
 	}
-	var hidden []string
-	for _, file := range files {
-		if p := asidePath(file, o.Aside); p != "" {
-			hidden = append(hidden, file)
-			if !slices.Contains(c.aside, p) {
-				c.aside = append(c.aside, p)
-			}
-		}
-	}
-	if len(hidden) == 0 {
-		return nil
-	}
-	root, err := os.OpenRoot(c.tree)
-	if err != nil {
+	if c.aside, err = MoveAside(c.tree, o.Aside); err != nil || len(c.aside.Paths) == 0 {
 		return err
 	}
-	defer root.Close()
-	for _, p := range c.aside {
-		if err := root.Rename(filepath.FromSlash(p), filepath.FromSlash(movedPath(p))); err != nil {
-			return fmt.Errorf("move %q aside: %w", p, err)
+	return b.hide(ctx, c, slices.DeleteFunc(files, func(file string) bool { return !c.aside.holds(file) }))
+}
+
+// holds reports whether a file was moved, itself or with a folder it is in.
+func (a Aside) holds(file string) bool {
+	for p := file; p != "."; p = path.Dir(p) {
+		if _, ok := slices.BinarySearch(a.Paths, p); ok {
+			return true
 		}
 	}
-	return b.hide(ctx, c, hidden)
+	return false
 }
 
 // hide has the clone's git take moved files for unchanged and their new names for ignored.
@@ -63,32 +127,17 @@ func (b *Bench) hide(ctx context.Context, c *clone, files []string) error {
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(info, "exclude"), []byte(asidePrefix+"*\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(info, "exclude"), []byte(c.aside.Prefix+"*\n"), 0o600); err != nil {
 		return err
 	}
 	// Nobody else was in the clone yet; the walls stand because its owner will be another user.
 	return b.inClone(ctx, c, `git update-index -z --skip-worktree --stdin <"$1"`, list)
 }
 
-// asidePath is the part of a path that has to move: up to the first name that is listed; empty when none is.
-func asidePath(file string, names []string) string {
-	end := 0
-	for part := range strings.SplitSeq(file, "/") {
-		end += len(part)
-		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, part) }) {
-			return file[:end]
-		}
-		end++
-	}
-	return ""
-}
-
-func movedPath(p string) string { return path.Join(path.Dir(p), asidePrefix+path.Base(p)) }
-
 // restore gives what was moved aside its names back. Where the fixer made something new under such a name, that stays, for
 // the policy to see.
 func (c *clone) restore() error {
-	if len(c.aside) == 0 {
+	if len(c.aside.Paths) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(c.tree)
@@ -96,12 +145,12 @@ func (c *clone) restore() error {
 		return err
 	}
 	defer root.Close()
-	for _, p := range c.aside {
-		from, to := filepath.FromSlash(movedPath(p)), filepath.FromSlash(p)
+	for _, p := range c.aside.Paths {
+		from, to := filepath.FromSlash(c.aside.moved(p)), filepath.FromSlash(p)
 		if _, err := root.Lstat(to); err == nil {
 			err = root.RemoveAll(from)
 			if err != nil {
-				return fmt.Errorf("clear %q: %w", movedPath(p), err)
+				return fmt.Errorf("clear %q: %w", c.aside.moved(p), err)
 			}
 			continue
 		}

@@ -79,8 +79,8 @@ func (b *Bench) fix(ctx context.Context, o Order) (work Work, err error) {
 type clone struct {
 	// dir is the room, tree the clone in it, out a folder for what is taken out.
 	dir, tree, out string
-	// aside are the paths that were moved aside, slash-separated.
-	aside []string
+	// aside is what was moved aside.
+	aside Aside
 	// folder is tree, config the clone's configuration, as prloop made them.
 	folder, config os.FileInfo
 }

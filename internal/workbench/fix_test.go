@@ -427,6 +427,67 @@ func TestAside(t *testing.T) {
 	}
 }
 
+// A name that something moved aside would get may stand in the pull request already: neither takes the other's place.
+func TestAsideCollides(t *testing.T) {
+	for name, row := range map[string]struct {
+		files map[string]string
+		look  string
+	}{
+		"a file": {map[string]string{"CLAUDE.md": "rules\n", "moved-aside-CLAUDE.md": "theirs\n", "sub-b/CLAUDE.md": "b\n"},
+			"grep -q rules moved-aside-2-CLAUDE.md && grep -q b sub-b/moved-aside-2-CLAUDE.md && grep -q theirs moved-aside-CLAUDE.md"},
+		"a folder": {map[string]string{"sub/.claude/s.json": "rules\n", "sub/moved-aside-.claude/s.json": "theirs\n", "Moved-Aside-2-x": "x\n"},
+			"grep -q rules sub/moved-aside-3-.claude/s.json && grep -q theirs sub/moved-aside-.claude/s.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row.files["a.txt"] = "a\n"
+			w := newWorld(t, row.files)
+			w.script(row.look + ` || { echo not there >b.txt; }; test -z "$(git status --porcelain)" || echo seen >c.txt; echo 1 >a.txt; git add -A; git commit -qm x`)
+			order := w.order()
+			order.Aside = []string{".claude", "CLAUDE.md"}
+			work := w.fix(order)
+			if work.Tip == "" {
+				t.Fatalf("%+v %s", work, work.Answer.Log)
+			}
+			if d := cmp.Diff(map[string]string{"a.txt": "1\n"}, w.content(w.base, work.Tip)); d != "" {
+				t.Error(d)
+			}
+			w.left("")
+		})
+	}
+}
+
+// A submodule of such a name is an empty folder.
+func TestAsideSubmodule(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	w.git(w.origin, "update-index", "--add", "--cacheinfo", "160000,"+w.base+",.claude")
+	w.git(w.origin, "commit", "-q", "-m", "c")
+	w.base = w.git(w.origin, "rev-parse", "HEAD")
+	w.fetch()
+	w.script("test ! -e .claude; echo 1 >a.txt; git add -A; git commit -qm x")
+	order := w.order()
+	order.Aside = []string{".claude"}
+	work := w.fix(order)
+	if work.Tip == "" {
+		t.Fatalf("%+v %s", work, work.Answer.Log)
+	}
+	if d := cmp.Diff(map[string]string{"a.txt": "1\n"}, w.content(w.base, work.Tip)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestFreePrefix(t *testing.T) {
+	for want, rest := range map[string][]string{
+		"moved-aside-":   nil,
+		"moved-aside-2-": {"claude.md", "02-x", "20-x", "2x-y"},
+		"moved-aside-3-": {"2"},
+		"moved-aside-4-": {"3-claude.md", "2-x", "5-x"},
+	} {
+		if got := freePrefix(rest); got != want {
+			t.Errorf("%q beside %q, want %q", got, rest, want)
+		}
+	}
+}
+
 // The fixer holds nothing: it sees its clone and its home, and finds neither network nor prloop's folders.
 func TestFixerHoldsNothing(t *testing.T) {
 	t.Setenv("GH_TOKEN", "canary-"+rand.Text())
