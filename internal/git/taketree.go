@@ -45,7 +45,7 @@ func (r *Repository) takeTree(ctx context.Context, dir, base string) (string, er
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return "", err
+		return "", &TakeError{Rule: TakeUnreadable, Detail: "it cannot be opened", Err: err}
 	}
 	defer root.Close()
 	tmp, err := os.MkdirTemp(r.dir, "index-take-*")

@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 )
@@ -135,14 +137,14 @@ func (b *Bench) hide(ctx context.Context, c *clone, files []string) error {
 }
 
 // restore gives what was moved aside its names back. Where the fixer made something new under such a name, that stays, for
-// the policy to see.
+// the policy to see. *git.TakeError when the fixer left the tree so that it cannot be done.
 func (c *clone) restore() error {
 	if len(c.aside.Paths) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(c.tree)
 	if err != nil {
-		return err
+		return inTheWay(nil, "", err)
 	}
 	defer root.Close()
 	for _, p := range c.aside.Paths {
@@ -150,16 +152,32 @@ func (c *clone) restore() error {
 		if _, err := root.Lstat(to); err == nil {
 			err = root.RemoveAll(from)
 			if err != nil {
-				return fmt.Errorf("clear %q: %w", c.aside.moved(p), err)
+				return inTheWay(root, c.aside.moved(p), err)
 			}
 			continue
 		}
 		// A name that is gone, or whose folder is, shows as deleted.
 		if err := root.Rename(from, to); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("restore %q: %w", p, err)
+			return inTheWay(root, p, err)
 		}
 	}
 	return nil
+}
+
+// diskFaults are what goes wrong in a tree whoever was in it.
+var diskFaults = []error{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
+
+// inTheWay is an error of the tree after the fixer was in it: its own doing, and so a refusal, unless the disk is at fault.
+func inTheWay(root *os.Root, p string, err error) error {
+	if slices.ContainsFunc(diskFaults, func(fault error) bool { return errors.Is(err, fault) }) {
+		return fmt.Errorf("restore %q: %w", p, err)
+	}
+	for dir := path.Dir(p); root != nil && dir != "."; dir = path.Dir(dir) {
+		if info, no := root.Lstat(filepath.FromSlash(dir)); no == nil && info.Mode()&os.ModeSymlink != 0 {
+			return &git.TakeError{Rule: git.TakeLink, Path: dir, Detail: "a symbolic link", Err: err}
+		}
+	}
+	return &git.TakeError{Rule: git.TakeUnreadable, Path: p, Detail: "what was moved aside cannot be put back", Err: err}
 }
 
 // gitLimit bounds git's work in a clone, in wall time.

@@ -66,7 +66,11 @@ func (b *Bench) fix(ctx context.Context, o Order) (work Work, err error) {
 	}
 	work.Notes = append(work.Notes, c.planted()...)
 	if err := c.restore(); err != nil {
-		return work, err
+		if !work.refused(err) {
+			return work, err
+		}
+		work.settle(o, nil, nil)
+		return work, nil
 	}
 	taken, err := b.takeOut(ctx, o, c, &work)
 	if err != nil {

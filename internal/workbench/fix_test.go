@@ -378,6 +378,17 @@ func TestUnreadable(t *testing.T) {
 	w.left("")
 }
 
+// The same of the clone itself.
+func TestUnreadableClone(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	w.script(`echo 1 >a.txt; chmod 0 .`)
+	work := w.fix(w.order())
+	if root := os.Geteuid() == 0; root != (work.Tip != "") || !root && (len(work.Refusals) != 1 || work.Refusals[0].Rule != "unreadable-file") {
+		t.Errorf("%+v", work)
+	}
+	w.left("")
+}
+
 // Operators open protected paths by glob.
 func TestAllow(t *testing.T) {
 	w := newWorld(t, plainFiles)
@@ -423,6 +434,46 @@ func TestAside(t *testing.T) {
 			if d := cmp.Diff(map[string]string{"a.txt": "1\n"}, w.content(w.base, work.Tip)); d != "" {
 				t.Error(d)
 			}
+		})
+	}
+}
+
+// Whatever a fixer makes of the folders that something was moved aside in, its work is refused and the run goes on.
+func TestAsideInTheWay(t *testing.T) {
+	shared := newWorld(t, map[string]string{"a.txt": "a\n", "CLAUDE.md": "rules\n", "sub/claude.md": "nested\n", "sub/b.txt": "b\n"})
+	root := os.Geteuid() == 0
+	for name, row := range map[string]struct {
+		script string
+		rules  []string
+		// access is true for what root does not care about.
+		access bool
+	}{
+		"its folder is a file":                 {"rm -r sub; echo x >sub", []string{"unreadable-file"}, false},
+		"its folder is gone":                   {"rm -r sub", []string{"protected-path"}, false},
+		"its folder is a link outside":         {"rm -r sub; ln -s /etc sub", []string{"link"}, false},
+		"its folder is a link inside":          {"mv sub other; ln -s other sub", []string{"link"}, false},
+		"its folder is a link to itself":       {"rm -r sub; ln -s sub sub", []string{"link"}, false},
+		"its folder is a pipe":                 {"rm -r sub; mkfifo sub", []string{"unreadable-file"}, false},
+		"its folder may not be written":        {"chmod 500 sub", []string{"unreadable-file"}, true},
+		"its folder may not be entered":        {"chmod 000 sub", []string{"unreadable-file"}, true},
+		"the clone may not be written":         {"chmod 500 .", []string{"unreadable-file"}, true},
+		"the clone may not be entered":         {"chmod 000 .", []string{"unreadable-file"}, true},
+		"it is a folder that is full and shut": {"rm moved-aside-CLAUDE.md; mkdir -p moved-aside-CLAUDE.md/x/y; echo x >CLAUDE.md; chmod 500 moved-aside-CLAUDE.md", []string{"unreadable-file", "protected-path"}, true},
+		"it is a link outside":                 {"rm moved-aside-CLAUDE.md; ln -s /etc/passwd moved-aside-CLAUDE.md", []string{"link"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := shared.in(t)
+			w.script("echo 1 >a.txt; " + row.script)
+			order := w.order()
+			order.Aside = []string{"CLAUDE.md"}
+			work := w.fix(order)
+			if root && row.access && len(work.Refusals) == 0 && work.Tip != "" {
+				return
+			}
+			if work.Tip != "" || len(work.Refusals) == 0 || !slices.Contains(row.rules, work.Refusals[0].Rule) {
+				t.Errorf("%+v", work)
+			}
+			w.left(w.bench.Scratch)
 		})
 	}
 }
