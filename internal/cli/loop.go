@@ -84,6 +84,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 			l.Secrets = append(l.Secrets, secret)
 		}
 	}
+	ask.Secrets = l.Secrets
 	l.Outbox = outbox{store: s.store, lease: lease, policy: sanitize.Policy{Repo: target.Repo, Known: l.Secrets}}
 	return l, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Where a kill has to be survived (security 6.1, K18 and K19).
@@ -39,12 +40,13 @@ type Bench struct {
 // room is the workbench behind the crew's walls.
 func (b *Bench) room() *workbench.Bench {
 	return &workbench.Bench{
-		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob,
+		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob, Secrets: b.Crew.Secrets,
 		Verifying: workbench.VerifyOptions{Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv},
 	}
 }
 
-// Fix is one try of the fixer.
+// Fix is one try of the fixer. It fails with sanitize.ErrKnownSecret when the fixer's commit messages hold a part of a secret
+// this process holds.
 func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(review.Event)) (orchestrator.FixWork, error) {
 	var point error
 	room := b.room()
@@ -66,6 +68,9 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 	w, err := room.Fix(ctx, order)
 	if err = errors.Join(point, err); err != nil {
 		return orchestrator.FixWork{}, err
+	}
+	if w.Leaked { // it saw what it must never see (security T30)
+		return orchestrator.FixWork{}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)
 	}
 	return orchestrator.FixWork{
 		Answer: told(w.Answer), Tip: w.Tip, Commits: w.Commits, Refusals: w.Refusals, Tests: w.Tests, Files: w.Files, Lines: w.Lines, Notes: w.Notes,

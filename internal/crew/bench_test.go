@@ -2,6 +2,7 @@ package crew
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // branch is a bench with a fix, and a server with the branch it is made for.
@@ -136,5 +138,42 @@ func TestPushThatArrived(t *testing.T) {
 	b.why, b.server = merged, b.server+"-away"
 	if got, err := b.bench.Push(t.Context(), b.pr, b.reviewed, b.fix); err == nil {
 		t.Errorf("nobody was asked: %+v", got)
+	}
+}
+
+// A fixer that writes a credential of prloop's into a commit message saw what it must never see: that ends the run, and nothing
+// of the work is kept (security T30).
+func TestFixWithAKnownSecret(t *testing.T) {
+	b := newBranch(t)
+	const secret = "q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5Po"
+	script := filepath.Join(t.TempDir(), "fixer")
+	text := `#!/bin/sh
+set -e
+cat >/dev/null
+echo mended >a
+git add a
+git commit -qm "fix: a" -m "$(cat "$0.body")"
+echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred":0},"fixedIssues":[{"findingId":"F1","commitSha":"","description":"done"}],"rejectedIssues":[],"commits":[]}'
+`
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	plan := orchestrator.AgentPlan{Name: "fixer", Role: review.RoleFixer, Kind: KindCommand, Path: script}
+	task := taskOf(plan)
+	task.HeadSHA = b.reviewed
+	task.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "F1", Priority: review.P1, Category: review.CategoryBug, Title: "F1"}}}
+	order := orchestrator.FixOrder{
+		Run: "20261121T000000Z_0123456789abcdef", Plan: plan, Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
+		PRFiles: 1, PRLines: 10, At: time.Unix(1_700_000_000, 0),
+	}
+	b.bench.Crew.State, b.bench.Crew.Secrets = t.TempDir(), []string{secret}
+	for body, want := range map[string]error{"nothing": nil, "it is " + secret: sanitize.ErrKnownSecret} {
+		if err := os.WriteFile(script+".body", []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		work, err := b.bench.Fix(t.Context(), order, func(review.Event) {})
+		if !errors.Is(err, want) || (work.Tip == "") != (want != nil) {
+			t.Errorf("%q: %+v %v", body, work, err)
+		}
 	}
 }

@@ -57,6 +57,8 @@ type Crew struct {
 	FetchHosts []string
 	// Fence is the word around untrusted text in what this run's agents are told.
 	Fence string
+	// Secrets are those this process holds. No child is told; what children made is held against them.
+	Secrets []string
 	// Walls say how children are confined.
 	Walls Walls
 

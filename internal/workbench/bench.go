@@ -25,6 +25,8 @@ type Bench struct {
 	// own, which needs full containment. The caller adds the weakest tier, what to hide and what else may be read. With the
 	// walls switched off it returns the command as it is. Required.
 	Confine func(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error)
+	// Secrets are those this process holds: no part of one gets into a commit message.
+	Secrets []string
 	// Verifying says how verify commands are run; the zero value is the default.
 	Verifying VerifyOptions
 

@@ -19,6 +19,7 @@ import (
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/testkit/fakeagent/modes"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // ask makes a bench's Ask of a program: confined as cli does it, with the clone as the one folder to write beside its home.
@@ -187,6 +188,57 @@ func TestObjectIDs(t *testing.T) {
 	const want = "fix: what the answer says\n\nprloop-run: 20261121T000000Z_0123456789abcdef\nprloop-round: 1"
 	if got := strings.TrimSpace(commits[0].Message); got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// What this process holds stands in no commit message, however it is written or cut up, and that it was there is told.
+func TestKnownSecretInMessages(t *testing.T) {
+	const secret = "q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5Po"
+	shared := newWorld(t, plainFiles)
+	for name, row := range map[string]struct {
+		script string
+		leaked bool
+		want   []string
+	}{
+		"as it is":          {`echo 1 >a.txt; git commit -qam "fix: ` + secret + `"`, true, []string{"fix: address review findings"}},
+		"in a body":         {`echo 1 >a.txt; git commit -qam "fix: a" -m "it is ` + secret[:14] + ` and more"`, true, []string{"fix: address review findings"}},
+		"as base64":         {`echo 1 >a.txt; git commit -qam "fix: $(printf ` + secret + ` | base64)"`, true, []string{"fix: address review findings"}},
+		"in two":            {`echo 1 >a.txt; git commit -qam "` + secret[:8] + `"; echo 2 >a.txt; git commit -qam "` + secret[8:16] + `"`, true, []string{"fix: address review findings", "fix: address review findings"}},
+		"in none":           {`echo 1 >a.txt; git commit -qam "fix: ` + secret[:8] + `"`, false, []string{"fix: " + secret[:8]}},
+		"of nothing at all": {`echo 1 >a.txt`, false, []string{"fix: what the answer says"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := shared.in(t)
+			w.bench.Secrets = []string{secret}
+			w.script(row.script)
+			work := w.fix(w.order())
+			if d := cmp.Diff(row.want, messages(work.Commits)); d != "" || work.Leaked != row.leaked {
+				t.Errorf("leaked %t, %s", work.Leaked, d)
+			}
+			commits, err := w.bench.Repo.Commits(t.Context(), w.base, work.Tip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := ""
+			for _, c := range commits {
+				all += c.Message
+			}
+			if sanitize.Leaks(all, sanitize.Policy{Known: w.bench.Secrets}) {
+				t.Errorf("%q", all)
+			}
+		})
+	}
+	// A fixer that does not commit says in its answer what it would have written.
+	w := shared.in(t)
+	w.bench.Secrets = []string{"what the answer says"}
+	w.script("echo 1 >a.txt")
+	if work := w.fix(w.order()); !work.Leaked || work.Commits[0].Message != "fix: address review findings" {
+		t.Errorf("%+v", work)
+	}
+	// One that does may still say it there.
+	w.script(`echo 1 >a.txt; git commit -qam "fix: a"`)
+	if work := w.fix(w.order()); !work.Leaked || work.Commits[0].Message != "fix: address review findings" {
+		t.Errorf("%+v", work)
 	}
 }
 

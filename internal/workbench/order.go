@@ -45,6 +45,9 @@ type Work struct {
 	Refusals []review.Refusal `json:"refusals,omitempty"`
 	// Tests are the tests that the work since Order.Reviewed deletes, skips or weakens, in words.
 	Tests []string `json:"tests,omitempty"`
+	// Leaked is true when the fixer's commit messages held a part of a secret of Bench.Secrets, which proves that it saw what
+	// it must never see. None of its words stand in Commits then.
+	Leaked bool `json:"leaked,omitempty"`
 	// Files and Lines are how much the work since Order.Reviewed changes, refused work included.
 	Files int `json:"files"`
 	Lines int `json:"lines"`

@@ -35,9 +35,7 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+oneLine(err.Error()))
 		taken = nil
 	}
-	for i := range taken {
-		taken[i].Message = o.message(taken[i].Message)
-	}
+	said := b.words(o, taken, work)
 	tip := o.From
 	if len(taken) > 0 {
 		tip = taken[len(taken)-1].Commit
@@ -49,12 +47,35 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 		}
 		return nil, err
 	}
-	said := ""
-	if commits := work.Answer.Fix.Commits; len(taken) == 0 && len(commits) > 0 {
-		said = commits[len(commits)-1].Message // a fixer that does not commit may say what it would have written
-	}
 	// Rewrite leaves it out when it is the tip's own.
 	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: o.message(said)}), nil
+}
+
+// words gives the commits messages of ours around the fixer's words, and returns its words for what it did not commit. A part
+// of a known secret in any of them, or cut up between them, leaves none of them (security 7.4, layer 0).
+func (b *Bench) words(o Order, taken []git.Taken, work *Work) (said string) {
+	commits := work.Answer.Fix.Commits
+	if len(taken) == 0 && len(commits) > 0 {
+		said = commits[len(commits)-1].Message // a fixer that does not commit may say what it would have written
+	}
+	var all strings.Builder
+	for _, t := range taken {
+		all.WriteString(t.Message + "\n\n")
+	}
+	for _, c := range commits { // what the answer says of commits is replaced by what they are
+		all.WriteString(c.Message + "\n\n")
+	}
+	work.Leaked = sanitize.Leaks(all.String(), sanitize.Policy{Known: b.Secrets})
+	for i := range taken {
+		if work.Leaked {
+			taken[i].Message = ""
+		}
+		taken[i].Message = o.message(taken[i].Message)
+	}
+	if work.Leaked {
+		return ""
+	}
+	return said
 }
 
 func (b *Bench) takeCommits(ctx context.Context, o Order, c *clone) ([]git.Taken, error) {
