@@ -10,24 +10,20 @@ import (
 
 // PushRight is whether prloop may push to the head branch of a pull request, as far as GitHub tells beforehand.
 type PushRight struct {
-	// Allowed is false when a push would surely be refused; Reason then says why, in a sentence that names no credential.
+	// Allowed is false when a push would surely be refused; Reason then says why, in a sentence that names no credential. An
+	// app's token does not see what it may do, and rulesets are not told of to anybody: then a push has to be tried, and is
+	// refused by GitHub itself if need be.
 	Allowed bool
 	Reason  string
-	// Sure is true when GitHub told. An app's token does not see what it may do: then a push has to be tried, and is
-	// refused by GitHub itself if need be. Rulesets are not told of to anybody.
-	Sure bool
-	// Repo is where the head branch lives, and Branch its name.
-	Repo   review.Repo
-	Branch string
 }
 
 const pushQuery = `query PushRight($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
-    nameWithOwner viewerPermission
+    viewerPermission
     defaultBranchRef { name }
     pullRequest(number: $number) {
       state headRefName isCrossRepository maintainerCanModify
-      headRepository { nameWithOwner name owner { login } isArchived viewerPermission }
+      headRepository { isArchived viewerPermission }
       headRef { refUpdateRule { pattern viewerCanPush requiresSignatures } }
     }
   }
@@ -35,7 +31,6 @@ const pushQuery = `query PushRight($owner: String!, $name: String!, $number: Int
 
 type pushAnswer struct {
 	Repository struct {
-		NameWithOwner    string
 		ViewerPermission string
 		DefaultBranchRef *struct{ Name string }
 		PullRequest      struct {
@@ -48,10 +43,8 @@ type pushAnswer struct {
 }
 
 type headRepository struct {
-	NameWithOwner, Name string
-	Owner               struct{ Login string }
-	IsArchived          bool
-	ViewerPermission    string
+	IsArchived       bool
+	ViewerPermission string
 }
 
 // updateRule is what GitHub shows of branch protection to those who do not administer the repository.
@@ -71,21 +64,15 @@ func (c *Client) MayPush(ctx context.Context, pr review.PullRequest) (PushRight,
 	if err := c.query(ctx, op, false, pushQuery, vars, &a); err != nil {
 		return PushRight{}, err
 	}
-	p := a.Repository.PullRequest
-	right := PushRight{Branch: p.HeadRefName, Sure: true}
-	if h := p.HeadRepository; h != nil {
-		right.Repo = review.Repo{Host: c.host, Owner: h.Owner.Login, Name: h.Name}
+	reason := a.never()
+	if reason == "" {
+		job, err := c.ActionsToken(ctx)
+		if err != nil {
+			return PushRight{}, err
+		}
+		reason = a.permitted(job)
 	}
-	if right.Reason = a.never(); right.Reason != "" {
-		return right, nil
-	}
-	job, err := c.ActionsToken(ctx)
-	if err != nil {
-		return PushRight{}, err
-	}
-	right.Reason, right.Sure = a.permitted(job)
-	right.Allowed = right.Reason == ""
-	return right, nil
+	return PushRight{Allowed: reason == "", Reason: reason}, nil
 }
 
 // never says why nobody like us may push, whatever they are permitted.
@@ -116,26 +103,24 @@ func (a *pushAnswer) never() string {
 	return ""
 }
 
-// permitted judges permissions; job is true for the token of an Actions job, which reaches its own repository alone.
-func (a *pushAnswer) permitted(job bool) (reason string, sure bool) {
+// permitted says why our permissions do not suffice; empty when they do, or are not shown. job is true for the token of an
+// Actions job, which reaches its own repository alone.
+func (a *pushAnswer) permitted(job bool) string {
 	p := a.Repository.PullRequest
+	own, base := p.HeadRepository.ViewerPermission, a.Repository.ViewerPermission
 	switch {
-	case mayWrite(p.HeadRepository.ViewerPermission):
-		return "", true
-	case !p.IsCrossRepository && p.HeadRepository.ViewerPermission == "":
-		return "", false
+	case mayWrite(own), !p.IsCrossRepository && own == "":
+		return ""
 	case !p.IsCrossRepository:
-		return "the credential may not write to the repository", true
+		return "the credential may not write to the repository"
 	case job:
-		return "the job's own token reaches no fork", true
+		return "the job's own token reaches no fork"
 	case !p.MaintainerCanModify:
-		return "the fork does not allow edits by maintainers", true
-	case mayWrite(a.Repository.ViewerPermission):
-		return "", true
-	case a.Repository.ViewerPermission == "":
-		return "", false
+		return "the fork does not allow edits by maintainers"
+	case mayWrite(base), base == "":
+		return ""
 	}
-	return "the credential may not write to the base repository, as edits of a fork by maintainers need", true
+	return "the credential may not write to the base repository, as edits of a fork by maintainers need"
 }
 
 func mayWrite(permission string) bool {
