@@ -13,8 +13,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Branch is what a fixer finds checked out in its clone.
-const Branch = "prloop-fix"
+// branch is what a fixer finds checked out in its clone.
+const branch = "prloop-fix"
 
 // Who commits are by. The address belongs to nobody.
 const (
@@ -91,7 +91,7 @@ type clone struct {
 
 func (b *Bench) clone(ctx context.Context, o Order, dir string) (*clone, error) {
 	c := &clone{dir: dir, tree: filepath.Join(dir, "tree"), out: filepath.Join(dir, "out")}
-	err := b.Repo.Clone(ctx, o.From, c.tree, Branch)
+	err := b.Repo.Clone(ctx, o.From, c.tree, branch)
 	if err != nil {
 		return nil, err
 	}
