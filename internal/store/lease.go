@@ -38,6 +38,10 @@ type Lease struct {
 	token int64
 	ttl   time.Duration
 
+	// renewing lets one renewal go on at a time. Nobody else waits for it, since a renewal waits for the database.
+	renewing sync.Mutex
+	// mu guards renewed and is never held while the database is waited for: whoever has the one writing connection asks
+	// for mu (Sending).
 	mu      sync.Mutex
 	renewed time.Time // with the monotonic reading
 }
@@ -91,8 +95,8 @@ func (l *Lease) Key() string { return l.key }
 // Renew makes the lease last for its whole time from now on. ErrStale once it has run out, even if nobody else took it:
 // who slept that long takes it again, and learns so what happened meanwhile.
 func (l *Lease) Renew(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
 	op := fmt.Sprintf("renew the lease of %s for run %s", l.key, l.run)
 	s := l.store
 	var at time.Time
@@ -106,13 +110,17 @@ func (l *Lease) Renew(ctx context.Context) error {
 		return stale(one(res, err))
 	})
 	if err == nil {
+		l.mu.Lock()
 		l.renewed = at
+		l.mu.Unlock()
 	}
 	return err
 }
 
 // over reports whether the time is up, by either clock.
 func (l *Lease) over(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return now.Sub(l.renewed) >= l.ttl || now.Round(0).Sub(l.renewed.Round(0)) >= l.ttl
 }
 
@@ -124,10 +132,7 @@ func (l *Lease) Check(ctx context.Context) error {
 // check asks the owner's clocks, then the database.
 func (l *Lease) check(ctx context.Context, db querier) error {
 	now := l.store.now()
-	l.mu.Lock()
-	over := l.over(now)
-	l.mu.Unlock()
-	if over {
+	if l.over(now) {
 		return ErrStale
 	}
 	return fenced(ctx, db, l.key, l.token, now)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"testing"
 	"time"
@@ -104,6 +105,36 @@ func TestLeaseAndClockJumps(t *testing.T) {
 	}
 	if err := l.Check(t.Context()); err != nil {
 		t.Errorf("its own: %v", err)
+	}
+}
+
+// A renewal that waits for the database does not stop whoever has it from asking for the lease.
+func TestRenewalWhileSending(t *testing.T) {
+	s := fresh(t)
+	l, err := s.Lease(t.Context(), "k", run1, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed := make(chan error, 1)
+	asked := make(chan error, 1)
+	err = s.tx(t.Context(), "send", func(tx *sql.Tx) error {
+		go func() { renewed <- l.Renew(t.Context()) }()
+		for s.write.Stats().WaitCount == 0 { // the renewal waits for this transaction to end
+			time.Sleep(time.Millisecond)
+		}
+		go func() { asked <- l.check(t.Context(), tx) }() // as Sending does
+		select {
+		case err := <-asked:
+			return err
+		case <-time.After(10 * time.Second):
+			return errors.New("the lease cannot be asked for: each waits for the other")
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-renewed; err != nil {
+		t.Errorf("renew: %v", err)
 	}
 }
 
