@@ -28,6 +28,8 @@ func resumeCommand(p *Proc) *cobra.Command {
 }
 
 func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
 	s, err := p.openSession(ctx)
 	if err != nil {
 		return err
@@ -42,14 +44,9 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 		return err
 	}
 	view := p.view(o)
-	ctx, lease, err := s.hold(ctx, run.Target, run.ID, false)
-	if err != nil {
-		view.Close()
-		return err
-	}
 	return s.drive(ctx, run.ID, nil, o, view, func(ctx context.Context, req orchestrator.Request) (*orchestrator.Loop, error) {
 		begin(view, req)
-		return s.again(ctx, req, lease, view.Event)
+		return s.again(ctx, req, lost, view.Event)
 	})
 }
 
@@ -66,8 +63,13 @@ func (s *session) findRun(ctx context.Context, part string) (store.Run, error) {
 	return run, err
 }
 
-// again builds the loop of a stored request: who takes part is what it was, keys and endpoints are today's.
-func (s *session) again(ctx context.Context, req orchestrator.Request, lease *store.Lease, emit func(review.Event)) (*orchestrator.Loop, error) {
+// again builds the loop of a stored request: who takes part is what it was, keys and endpoints are today's. The engine lets
+// one process at a time come here with a run, and with no run that has ended: only then is the pull request taken.
+func (s *session) again(ctx context.Context, req orchestrator.Request, lost context.CancelCauseFunc, emit func(review.Event)) (*orchestrator.Loop, error) {
+	lease, err := s.hold(ctx, req.Target, req.Run, req.DryRun, lost)
+	if err != nil {
+		return nil, err
+	}
 	operator, err := config.ReadOperator(s.p.env)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,8 @@ type order struct {
 
 // run is `prloop run`.
 func (p *Proc) run(ctx context.Context, o runOptions) error {
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
 	s, err := p.openSession(ctx)
 	if err != nil {
 		return err
@@ -48,7 +50,7 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 	}
 	view := p.view(o)
 	begin(view, req)
-	ctx, lease, err := s.hold(ctx, req.Target, req.Run, req.DryRun)
+	lease, err := s.hold(ctx, req.Target, req.Run, req.DryRun, lost)
 	if err != nil {
 		view.Close()
 		return err

@@ -72,7 +72,7 @@ func (s *session) sweep(parent string) {
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
 		held, err := lockFolder(dir, false)
-		if errors.Is(err, errInUse) {
+		if errors.Is(err, errInUse) || errors.Is(err, fs.ErrNotExist) { // at work, or just done
 			continue
 		}
 		if err == nil {

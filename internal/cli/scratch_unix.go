@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +15,8 @@ import (
 const locksFolders = true
 
 // lockFolder locks a folder for as long as the file stays open, at the latest until the process ends. Without wait it
-// returns errInUse when somebody else has it. Children do not inherit it.
+// returns errInUse when somebody else has it. One that is removed before it is ours gives fs.ErrNotExist. Children do not
+// inherit it.
 func lockFolder(dir string, wait bool) (io.Closer, error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -32,9 +34,26 @@ func lockFolder(dir string, wait bool) (io.Closer, error) {
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		err = errInUse
 	}
+	if err == nil {
+		err = findable(f)
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// findable gives fs.ErrNotExist unless the folder still stands where it was opened: a lock on one that nobody can find any
+// more keeps nobody out.
+func findable(f *os.File) error {
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(f.Name())
+	if err == nil && !os.SameFile(mine, there) {
+		err = &fs.PathError{Op: "lock", Path: f.Name(), Err: fs.ErrNotExist}
+	}
+	return err
 }
