@@ -180,6 +180,30 @@ func TestBudgetsBeyondTheRun(t *testing.T) {
 	}
 }
 
+// TestOwnCostCountsOnce holds a fixer to what its own run spent before: $0.40 of $0.70, not twice that.
+func TestOwnCostCountsOnce(t *testing.T) {
+	t.Parallel()
+	submit := fakemodel.ToolCall{ID: "s", Name: "submit_fix_result", Arguments: `{"fixed":[],"rejected":[{"findingId":"BUG-001","reason":"It is meant so."}]}`}
+	m := endpoint(t, fakemodel.Script{
+		Rules:   []fakemodel.Rule{{Role: "system", Contains: "who mends a pull request", Answer: fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{submit}, Usage: dollars(0.01)}}},
+		Default: &fakemodel.Answer{JSON: envelope(nil), Usage: dollars(0.40)},
+	})
+	p, env, home := budgetWorld(t, m, "limits: {max_cost_usd: 10}\nbudgets: {per_pull_request_usd: 0.70}\nverify: [\"true\"]\nfixer: {use: builtin}\nfix: {untrusted_authors: true}", nil)
+	r := budgetRun(t, env, home, 3)
+	if len(r.Rounds) != 1 || r.Rounds[0].Fix == nil {
+		t.Fatalf("no fix in %+v", r.Rounds)
+	}
+	if fix := r.Rounds[0].Fix; fix.Agent.OutOf != "" || fix.Agent.Usage.LLMCalls == 0 {
+		t.Errorf("the fixer: %s, %+v", fix.Reason, fix.Agent)
+	}
+	if n := len(m.Requests()); n < 2 {
+		t.Errorf("the endpoint received %d calls, want one of the reviewer and one of the fixer", n)
+	}
+	if comments := p.Comments(); len(comments) != 2 {
+		t.Errorf("%d comments, want the report and that of the fix", len(comments))
+	}
+}
+
 // TestUnknownCostIsNotNothing holds what a model that never answered may have cost against the budget of the pull request.
 func TestUnknownCostIsNotNothing(t *testing.T) {
 	t.Parallel()

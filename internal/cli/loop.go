@@ -62,13 +62,14 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	}
 	s.cassette.Words = ask.Words
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
+	s.tab.run = req.Run
 	if needsModel(agents) {
 		if ask.Gateway, err = s.openGateway(ctx, settings, target, !walls.On() && hasACP(agents), emit); err != nil {
 			return nil, err
 		}
 	}
 	l := &orchestrator.Loop{
-		History: h, Briefer: briefer{h.repo, s.early}, Agents: ask, Record: s.telemetry.record(recorder{s.store, s.folder}), Emit: emit,
+		History: h, Briefer: briefer{h.repo, s.early}, Agents: ask, Record: s.telemetry.record(s.tab.watch(ask.Gateway, recorder{s.store, s.folder})), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) },
 	}

@@ -53,12 +53,9 @@ func (s *session) gatewayOptions(settings config.Settings, target review.Target,
 // as one whose model never answered, the most it may have cost counts: unknown is not nothing (style 9).
 func (s *session) caps(settings config.Settings, target review.Target) []gateway.Cap {
 	b := settings.Budgets
-	most := max(settings.Limits.CostUSD, settings.ACPLimits.CostUSD, settings.Fix.Limits.CostUSD)
+	s.tab.store, s.tab.most = s.store, max(settings.Limits.CostUSD, settings.ACPLimits.CostUSD, settings.Fix.Limits.CostUSD)
 	spent := func(repo string, pr int, since func() time.Time) func(context.Context) (float64, error) {
-		return func(ctx context.Context) (float64, error) {
-			sum, err := s.store.Spent(ctx, repo, pr, since())
-			return sum.CostUSD + most*float64(sum.Unpriced), err
-		}
+		return func(ctx context.Context) (float64, error) { return s.tab.spent(ctx, repo, pr, since()) }
 	}
 	var out []gateway.Cap
 	if b.PerPullRequestUSD > 0 && !target.Local() {

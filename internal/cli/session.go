@@ -37,6 +37,8 @@ type session struct {
 	build  builder
 	// early is the brief of the first round, under way before the loop is built; nil when nobody began it.
 	early *earlyBrief
+	// tab keeps this run's spending apart from that of others.
+	tab tab
 	// telemetry is nil unless the operator wants it.
 	telemetry *telemetry
 }

@@ -144,6 +144,14 @@ func (a *account) charge(calls, tokens int, usd float64) {
 	a.run.add(calls, tokens, usd)
 }
 
+// Charged is what the calls of all agents cost so far, in dollars, with what is held for those that are on their way or
+// whose cost will never be known.
+func (g *Gateway) Charged() float64 {
+	g.run.mu.Lock()
+	defer g.run.mu.Unlock()
+	return g.run.charged
+}
+
 // takeTools counts up to n tool calls and gives how many of them there is a budget for.
 func (a *account) takeTools(n int) int {
 	a.mu.Lock()

@@ -105,7 +105,8 @@ type Cap struct {
 	// Name is for people, such as pull request or day.
 	Name string
 	USD  float64
-	// Spent tells what was spent outside this gateway. It is asked before every call; an error refuses the call.
+	// Spent tells what was spent outside this gateway: what it charged itself is added to it. It is asked before every call;
+	// an error refuses the call.
 	Spent func(ctx context.Context) (usd float64, err error)
 }
 

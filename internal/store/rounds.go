@@ -143,13 +143,29 @@ type Spent struct {
 	Unpriced int
 }
 
-// Spent adds up the runs that began at since or later, on one pull request, or everywhere when repo is empty.
-func (s *Store) Spent(ctx context.Context, repo string, pr int, since time.Time) (Spent, error) {
-	var out Spent
-	err := s.read.QueryRowContext(ctx, `SELECT count(DISTINCT r.id), coalesce(sum(u.llm_calls), 0), coalesce(sum(u.cost_usd), 0),
-		coalesce(sum(CASE WHEN u.llm_calls > 0 AND u.cost_usd IS NULL THEN 1 ELSE 0 END), 0)
+// Spent adds up the runs that began at since or later, on one pull request, or everywhere when repo is empty: of the run
+// named what its saved rounds cost, and of all others. Both are of one moment.
+func (s *Store) Spent(ctx context.Context, repo string, pr int, since time.Time, run string) (own, others Spent, err error) {
+	const op = "sum up usage"
+	rows, err := s.read.QueryContext(ctx, `SELECT CASE WHEN r.id = $4 THEN 1 ELSE 0 END AS mine, count(DISTINCT r.id), coalesce(sum(u.llm_calls), 0),
+		coalesce(sum(u.cost_usd), 0), coalesce(sum(CASE WHEN u.llm_calls > 0 AND u.cost_usd IS NULL THEN 1 ELSE 0 END), 0)
 		FROM runs r LEFT JOIN usage u ON u.run = r.id
-		WHERE r.created >= $1 AND ($2 = '' OR (r.repo = $2 AND r.pr = $3))`, micros(since), repo, pr).
-		Scan(&out.Runs, &out.LLMCalls, &out.CostUSD, &out.Unpriced)
-	return out, s.wrap("sum up usage", err)
+		WHERE r.created >= $1 AND ($2 = '' OR (r.repo = $2 AND r.pr = $3)) GROUP BY mine`, micros(since), repo, pr, run)
+	if err != nil {
+		return own, others, s.wrap(op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var mine bool
+		var sum Spent
+		if err := rows.Scan(&mine, &sum.Runs, &sum.LLMCalls, &sum.CostUSD, &sum.Unpriced); err != nil {
+			return own, others, s.wrap(op, err)
+		}
+		if mine {
+			own = sum
+		} else {
+			others = sum
+		}
+	}
+	return own, others, s.wrap(op, rows.Err())
 }

@@ -200,13 +200,20 @@ func TestRoundsAreReplacedWhole(t *testing.T) {
 		t.Errorf("after a refused round: %+v, %v", got, err)
 	}
 	want := Spent{Runs: 1, LLMCalls: 6, CostUSD: 0.5, Unpriced: 2}
-	for _, repo := range []string{"", "octo/demo"} {
-		if spent, err := s.Spent(t.Context(), repo, 7, clock); err != nil || spent != want {
-			t.Errorf("spent on %q = %+v, %v; want %+v", repo, spent, err, want)
+	for _, row := range []struct {
+		repo        string
+		pr          int
+		run         string
+		own, others Spent
+	}{
+		{"", 7, "", Spent{}, want},
+		{"octo/demo", 7, run2, Spent{}, want},
+		{"octo/demo", 7, run1, want, Spent{}}, // its own is told apart
+		{"octo/demo", 8, run1, Spent{}, Spent{}},
+	} {
+		if own, others, err := s.Spent(t.Context(), row.repo, row.pr, clock, row.run); err != nil || own != row.own || others != row.others {
+			t.Errorf("spent on %q %d by %q: %+v and %+v, %v; want %+v and %+v", row.repo, row.pr, row.run, own, others, err, row.own, row.others)
 		}
-	}
-	if spent, err := s.Spent(t.Context(), "octo/demo", 8, clock); err != nil || spent != (Spent{}) {
-		t.Errorf("spent elsewhere = %+v, %v", spent, err)
 	}
 }
 
