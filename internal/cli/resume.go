@@ -66,6 +66,9 @@ func (s *session) findRun(ctx context.Context, part string) (store.Run, error) {
 // again builds the loop of a stored request: who takes part is what it was, keys and endpoints are today's. The engine lets
 // one process at a time come here with a run, and with no run that has ended: only then is the pull request taken.
 func (s *session) again(ctx context.Context, req orchestrator.Request, lost context.CancelCauseFunc, emit func(review.Event)) (*orchestrator.Loop, error) {
+	if err := s.sameWalls(ctx, req); err != nil {
+		return nil, err
+	}
 	lease, err := s.hold(ctx, req.Target, req.Run, req.DryRun, lost)
 	if err != nil {
 		return nil, err
@@ -93,4 +96,17 @@ func (s *session) again(ctx context.Context, req orchestrator.Request, lost cont
 		return nil, fmt.Errorf("open the repository of run %s: %w", req.Run, err)
 	}
 	return s.loop(ctx, req, settings, h, lease, emit)
+}
+
+// sameWalls refuses to go on behind other walls than the run began with: its reports name those, and whether a fixer may work
+// was decided by them (security P15).
+func (s *session) sameWalls(ctx context.Context, req orchestrator.Request) error {
+	walls, err := s.p.walls(ctx, req.Target)
+	if err != nil || walls.String() == req.Isolation {
+		return err
+	}
+	return hinted{
+		err:  fmt.Errorf("run %s began with other isolation than there is now, which only a new run may use: it had %s; now it is %s", req.Run, req.Isolation, walls),
+		next: "bring back what it had (" + envSandbox + ", " + envSandboxWithout + ", prloop doctor)", status: exitUsage,
+	}
 }
