@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
@@ -37,7 +37,7 @@ func (s *session) scratch() (string, error) {
 	}
 	defer turn.Close()
 	s.sweep(parent)
-	sweepHalfMade(filepath.Join(s.state, "repos"), time.Now())
+	git.Sweep(filepath.Join(s.state, reposName), time.Now())
 	dir, err := os.MkdirTemp(parent, "run-")
 	if err != nil {
 		return "", fmt.Errorf("make scratch folder: %w", err)
@@ -87,33 +87,3 @@ func (s *session) sweep(parent string) {
 
 // errInUse means that a living process holds a folder.
 var errInUse = errors.New("the folder is in use")
-
-// halfMadeFor is how old a folder that git work makes for a moment has to be to count as left behind. They carry no lock; no
-// step they belong to takes that long.
-const halfMadeFor = 24 * time.Hour
-
-// sweepHalfMade removes what a kill in the middle of making a repository or an index left below the repositories.
-func sweepHalfMade(repos string, now time.Time) {
-	_ = filepath.WalkDir(repos, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return nil //nolint:nilerr // what cannot be read is left
-		}
-		if halfMade(path) {
-			if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > halfMadeFor {
-				_ = os.RemoveAll(path)
-			}
-			return fs.SkipDir
-		}
-		if d.Name() == "objects" || d.Name() == "refs" { // git's own, and large
-			return fs.SkipDir
-		}
-		return nil
-	})
-}
-
-// halfMade knows such a folder by its name. An owner or a repository may be called index-something, so those of indexes
-// count inside a repository only; no name that GitHub gives begins with a dot.
-func halfMade(path string) bool {
-	name, in := filepath.Base(path), filepath.Base(filepath.Dir(path))
-	return strings.HasPrefix(name, ".new-") || strings.HasPrefix(name, "index-") && strings.HasSuffix(in, ".git")
-}

@@ -108,6 +108,9 @@ func (s *session) openGitHub(ctx context.Context, host string) (*github.Client, 
 	return c, nil
 }
 
+// reposName is where prloop's own repositories stand in the state folder.
+const reposName = "repos"
+
 // openHistory opens prloop's own repository of a target.
 func (s *session) openHistory(ctx context.Context, target review.Target, checkout string) (*history, error) {
 	h := &history{}
@@ -126,7 +129,7 @@ func (s *session) openHistory(ctx context.Context, target review.Target, checkou
 		return nil, err
 	}
 	s.git = g
-	h.repo, err = g.Open(ctx, filepath.Join(s.state, "repos", name+".git"), git.OpenOptions{})
+	h.repo, err = g.Open(ctx, filepath.Join(s.state, reposName, name+".git"), git.OpenOptions{})
 	return h, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,14 +93,12 @@ func (r *Repository) create(ctx context.Context) error {
 // staleAfter is when a half-written pack of a killed fetch is rubbish.
 const staleAfter = 2 * time.Hour
 
-// tidy removes what killed processes left (security T29) and borrowed objects that are gone.
+// tidy removes packs that killed fetches left (security T29) and borrowed objects that are gone.
 func (r *Repository) tidy(ctx context.Context) error {
-	for _, pattern := range []string{"objects/pack/tmp_*", "index-*"} {
-		left, _ := filepath.Glob(filepath.Join(r.dir, filepath.FromSlash(pattern)))
-		for _, name := range left {
-			if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
-				os.RemoveAll(name)
-			}
+	left, _ := filepath.Glob(filepath.Join(r.dir, "objects", "pack", "tmp_*"))
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
+			os.RemoveAll(name)
 		}
 	}
 	lent, err := r.borrowed()
@@ -112,6 +111,37 @@ func (r *Repository) tidy(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// halfMadeFor is how old a folder that is made for a moment has to be to count as left behind. They carry no lock; no step
+// they belong to takes that long.
+const halfMadeFor = 24 * time.Hour
+
+// Sweep removes what kills in the middle of making a repository or an index left below a folder of repositories (security
+// T104). What cannot be read or removed is left.
+func Sweep(repos string, now time.Time) {
+	_ = filepath.WalkDir(repos, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil //nolint:nilerr // what cannot be read is left
+		}
+		if halfMade(path) {
+			if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > halfMadeFor {
+				_ = os.RemoveAll(path)
+			}
+			return fs.SkipDir
+		}
+		if d.Name() == "objects" || d.Name() == "refs" { // git's own, and large
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// halfMade knows such a folder by its name. An owner or a repository may be called index-something, so those of indexes
+// count inside a repository only; no name that GitHub gives begins with a dot.
+func halfMade(path string) bool {
+	name, in := filepath.Base(path), filepath.Base(filepath.Dir(path))
+	return strings.HasPrefix(name, ".new-") || strings.HasPrefix(name, "index-") && strings.HasSuffix(in, ".git")
 }
 
 func (r *Repository) alternates() string {

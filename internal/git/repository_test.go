@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -211,5 +213,61 @@ func TestReferenceSavesTheDownloadAndMayVanish(t *testing.T) {
 	fetch(t, r, src, "refs/heads/main")
 	if text, err := r.ReadFile(t.Context(), head, "a.txt", 1<<20); err != nil || len(text) != 10_000 {
 		t.Fatalf("after the reference is gone: %d bytes, %v", len(text), err)
+	}
+}
+
+// T104: what a kill in the middle of git work left goes after a day, and nothing that only has such a name.
+func TestSweep(t *testing.T) {
+	repos, now := t.TempDir(), time.Now()
+	old, stays := now.Add(-2*halfMadeFor), []string{
+		"github.com/acme/index-cards.git/refs", "github.com/index-corp/widgets.git/refs", "github.com/acme/widgets.git/objects/index-1",
+	}
+	goes := []string{"github.com/acme/.new-123/refs", "github.com/acme/widgets.git/index-123", "local/0a1b.git/index-take-9/x"}
+	young := []string{"github.com/acme/.new-456", "github.com/acme/widgets.git/index-456"}
+	for _, name := range slices.Concat(stays, goes, young) {
+		if err := os.MkdirAll(filepath.Join(repos, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range slices.Concat(stays, goes) {
+		for dir := filepath.Join(repos, name); dir != repos; dir = filepath.Dir(dir) {
+			if err := os.Chtimes(dir, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	Sweep(repos, now)
+	for _, name := range slices.Concat(stays, young) {
+		if _, err := os.Stat(filepath.Join(repos, name)); err != nil {
+			t.Errorf("%s is gone: %v", name, err)
+		}
+	}
+	for _, name := range goes {
+		if _, err := os.Stat(filepath.Join(repos, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+}
+
+// Opening removes what a killed fetch left of packs, and leaves alone what a process that lives may be at work in.
+func TestOpenTidies(t *testing.T) {
+	g := find(t)
+	r := open(t, g, OpenOptions{})
+	pack, index := filepath.Join(r.dir, "objects", "pack", "tmp_pack_1"), filepath.Join(r.dir, "index-1")
+	if err := errors.Join(os.WriteFile(pack, nil, 0o600), os.Mkdir(index, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-staleAfter - time.Hour)
+	if err := errors.Join(os.Chtimes(pack, old, old), os.Chtimes(index, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Open(t.Context(), r.dir, OpenOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(pack); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the half-written pack is still there: %v", err)
+	}
+	if _, err := os.Stat(index); err != nil {
+		t.Errorf("the folder of an index is gone: %v", err)
 	}
 }
