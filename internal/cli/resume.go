@@ -91,7 +91,7 @@ func (s *session) again(ctx context.Context, req orchestrator.Request, lost cont
 			return nil, err
 		}
 	}
-	h, err := s.openHistory(ctx, req.Target, req.Checkout)
+	h, err := s.openHistory(ctx, req.Target, req.Checkout, req.Run)
 	if err != nil {
 		return nil, fmt.Errorf("open the repository of run %s: %w", req.Run, err)
 	}

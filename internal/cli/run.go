@@ -114,7 +114,7 @@ func (s *session) prepare(ctx context.Context, o runOptions) (order, error) {
 			return order{}, err
 		}
 	}
-	h, err := s.openHistory(ctx, target, "")
+	h, err := s.openHistory(ctx, target, "", "")
 	if err != nil {
 		return order{}, err
 	}
@@ -151,7 +151,7 @@ func (s *session) localHistory(ctx context.Context, target review.Target) (local
 	if err != nil {
 		return localWork{}, err
 	}
-	h, err := s.openHistory(ctx, target, checkout.Top)
+	h, err := s.openHistory(ctx, target, checkout.Top, "")
 	if err != nil {
 		return localWork{}, err
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -111,8 +113,8 @@ func (s *session) openGitHub(ctx context.Context, host string) (*github.Client, 
 // reposName is where prloop's own repositories stand in the state folder.
 const reposName = "repos"
 
-// openHistory opens prloop's own repository of a target.
-func (s *session) openHistory(ctx context.Context, target review.Target, checkout string) (*history, error) {
+// openHistory opens prloop's own repository of a target, for a run; empty when it has no id yet.
+func (s *session) openHistory(ctx context.Context, target review.Target, checkout, run string) (*history, error) {
 	h := &history{}
 	name := filepath.Join("local", fingerprint(checkout))
 	opts := git.Options{}
@@ -129,8 +131,34 @@ func (s *session) openHistory(ctx context.Context, target review.Target, checkou
 		return nil, err
 	}
 	s.git = g
-	h.repo, err = g.Open(ctx, filepath.Join(s.state, reposName, name+".git"), git.OpenOptions{})
-	return h, err
+	if h.repo, err = g.Open(ctx, filepath.Join(s.state, reposName, name+".git"), git.OpenOptions{}); err != nil {
+		return nil, err
+	}
+	if !target.Local() {
+		s.forgetFixes(ctx, h.repo, run, time.Now())
+	}
+	return h, nil
+}
+
+// fixesKept is how long an unfinished run's fixes are kept: as long as the engine keeps a finished run's steps.
+const fixesKept = 30 * 24 * time.Hour
+
+// forgetFixes lets go of the fixes of runs that are over: finished, unknown here, or too old to be gone on with. Those of the
+// run at hand stay.
+func (s *session) forgetFixes(ctx context.Context, repo *git.Repository, mine string, now time.Time) {
+	err := repo.ForgetFixes(ctx, func(id string) bool {
+		if id == mine {
+			return false
+		}
+		run, err := s.store.Run(ctx, id)
+		if err != nil || run.ID != id {
+			return err == nil || errors.Is(err, store.ErrNotFound)
+		}
+		return run.State == store.Finished || now.Sub(run.Created) > fixesKept
+	})
+	if err != nil {
+		s.log.Warn("fixes of runs that are over are still kept", "err", err)
+	}
 }
 
 func fingerprint(s string) string {

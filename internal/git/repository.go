@@ -194,6 +194,33 @@ func (r *Repository) forget(ctx context.Context) error {
 	return err
 }
 
+// ForgetFixes deletes the refs that keep fixes (FixRef) of the runs that gone says are over.
+func (r *Repository) ForgetFixes(ctx context.Context, gone func(run string) bool) error {
+	out, err := r.git.run(ctx, command{name: "for-each-ref", at: r.place(), args: []string{"--format=%(refname)", fixRefs}})
+	if err != nil {
+		return fmt.Errorf("list the refs of fixes: %w", err)
+	}
+	over := map[string]bool{}
+	var in strings.Builder
+	for ref := range strings.Lines(string(out)) {
+		ref = strings.TrimSuffix(ref, "\n")
+		run, _, _ := strings.Cut(strings.TrimPrefix(ref, fixRefs), "/")
+		if _, asked := over[run]; !asked {
+			over[run] = gone(run)
+		}
+		if over[run] {
+			fmt.Fprintf(&in, "delete %s\x00\x00", ref)
+		}
+	}
+	if in.Len() == 0 {
+		return nil
+	}
+	if _, err = r.update(ctx, command{name: "update-ref", at: r.place(), args: []string{"-z", "--stdin"}, stdin: []byte(in.String())}); err != nil {
+		return fmt.Errorf("delete the refs of fixes: %w", err)
+	}
+	return nil
+}
+
 // replaceFile writes beside and renames.
 func replaceFile(name string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")

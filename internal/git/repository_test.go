@@ -271,3 +271,25 @@ func TestOpenTidies(t *testing.T) {
 		t.Errorf("the folder of an index is gone: %v", err)
 	}
 }
+
+// Refs of fixes go with their runs; nothing else of ours does.
+func TestForgetFixes(t *testing.T) {
+	src := origin(t, map[string]string{"a.txt": "one\n"})
+	r := open(t, find(t), OpenOptions{})
+	fetch(t, r, src, "refs/heads/main")
+	head := shell(t, src, "rev-parse", "HEAD")
+	for _, ref := range []string{FixRef("over", 1), FixRef("over", 2), FixRef("over-too", 1), FixRef("runs", 1)} {
+		shell(t, r.dir, "update-ref", ref, head)
+	}
+	asked := 0
+	err := r.ForgetFixes(t.Context(), func(run string) bool { asked++; return run != "runs" })
+	if err != nil || asked != 3 {
+		t.Errorf("asked for %d runs, want each once: %v", asked, err)
+	}
+	if got, want := shell(t, r.dir, "for-each-ref", "--format=%(refname)"), FixRef("runs", 1)+"\nrefs/prloop/remote/heads/main"; got != want {
+		t.Errorf("left are %q, want %q", got, want)
+	}
+	if err := r.ForgetFixes(t.Context(), func(string) bool { return false }); err != nil {
+		t.Error(err)
+	}
+}

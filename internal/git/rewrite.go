@@ -26,10 +26,11 @@ type Rewritten struct {
 	Message  string
 }
 
+// fixRefs is where the fixes of all runs are kept.
+const fixRefs = "refs/prloop/fix/"
+
 // FixRef is the ref that keeps the fix of a round.
-func FixRef(run string, round int) string {
-	return "refs/prloop/fix/" + run + "/" + strconv.Itoa(round)
-}
+func FixRef(run string, round int) string { return fixRefs + run + "/" + strconv.Itoa(round) }
 
 // Rewrite makes the commits anew, one after another onto base: the trees they have, the messages the caller set, one author
 // and one date (design 3.6). Nothing else of the old commits is left: no names, no dates, no signatures, no extra headers.
