@@ -36,7 +36,8 @@ type Poster interface {
 	// Post adds one comment and returns its URL. It never retries. An error that says for certain that nothing was
 	// posted has a method Refused() bool that returns true; after any other error the comment may exist.
 	Post(ctx context.Context, pr review.PullRequest, body sanitize.Text) (string, error)
-	// CommentsSince lists the timeline comments updated at or after a time, all pages.
+	// CommentsSince lists the timeline comments updated at or after a time by GitHub's clock, all pages; all comments there are
+	// when it is zero.
 	CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error)
 }
 

@@ -161,7 +161,7 @@ func (l *Loop) reconcile(ctx context.Context, p Posting, sentAt time.Time) (stri
 	}
 	var before []string
 	for try := range settleTries {
-		comments, err := l.Poster.CommentsSince(ctx, p.PR, sentAt.Add(-time.Minute)) // clocks differ
+		comments, err := l.Poster.CommentsSince(ctx, p.PR, since(p.PR))
 		if err != nil {
 			return "", err
 		}
@@ -182,6 +182,16 @@ func (l *Loop) reconcile(ctx context.Context, p Posting, sentAt time.Time) (stri
 		}
 	}
 	return "", fmt.Errorf("comments of pull request %d do not settle: cannot tell whether the report was posted", p.PR.Number)
+}
+
+// since is a moment before anything of ours about the snapshot pr stands in can have been posted. It is GitHub's own time, as
+// GitHub compares it with its own: this machine's clock may be wrong by days (security T96). The minute is for the clocks of
+// GitHub's machines among each other. A time GitHub did not tell is zero, and all comments are read.
+func since(pr review.PullRequest) time.Time {
+	if pr.UpdatedAt.IsZero() {
+		return time.Time{}
+	}
+	return pr.UpdatedAt.Add(-time.Minute)
 }
 
 // doJSON is Steps.Do for a value that is stored as JSON.

@@ -21,7 +21,15 @@ type world struct {
 	fault []func(w *world, body string) (string, error)
 	calls int
 	slept time.Duration
+	// ahead is how far GitHub's clock is before ours.
+	ahead time.Duration
 }
+
+// github is the time on GitHub's clock.
+func (w *world) github() time.Time { return w.now.Add(w.ahead) }
+
+// leap sets our clock, and leaves GitHub's alone.
+func (w *world) leap(d time.Duration) { w.now, w.ahead = w.now.Add(d), w.ahead-d }
 
 var bot = review.Person{Login: "prloop-bot", ID: 42}
 
@@ -36,7 +44,7 @@ func (w *world) Viewer(context.Context, string) (review.Person, error) { return 
 
 func (w *world) add(body string) string {
 	n := len(w.comments) + 1
-	c := review.Comment{ID: fmt.Sprint("C", n), URL: fmt.Sprint("https://github.com/o/r/pull/7#issuecomment-", n), Author: bot, Body: body, UpdatedAt: w.now}
+	c := review.Comment{ID: fmt.Sprint("C", n), URL: fmt.Sprint("https://github.com/o/r/pull/7#issuecomment-", n), Author: bot, Body: body, UpdatedAt: w.github()}
 	w.comments = append(w.comments, c)
 	return c.URL
 }
@@ -167,11 +175,45 @@ func TestPublishAfterACrashFindsItsOwnComment(t *testing.T) {
 	}
 }
 
+// TestPublishBesideAWrongClock is security T96: GitHub compares times of its own, whatever time it is here.
+func TestPublishBesideAWrongClock(t *testing.T) {
+	lost := func(w *world, body string) (string, error) { w.add(body); return "", errors.New("HTTP 502") }
+	killed := func(w *world, body string) (string, error) { w.add(body); panic("killed") }
+	for _, ahead := range []time.Duration{-24 * time.Hour, -time.Hour, -2 * time.Minute, 0, time.Hour, 24 * time.Hour} {
+		for _, leap := range []time.Duration{-24 * time.Hour, -time.Hour, 0, time.Hour, 24 * time.Hour} {
+			for what, fault := range map[string]func(*world, string) (string, error){"the answer is lost": lost, "killed": killed} {
+				t.Run(fmt.Sprintf("%s, GitHub's clock %v ahead, then ours leaps %v", what, ahead, leap), func(t *testing.T) {
+					w := &world{now: time.Unix(1_800_000_000, 0), head: headSHA, ahead: ahead}
+					in := round()
+					in.Snapshot.PR.UpdatedAt = w.github()
+					w.now = w.now.Add(10 * time.Minute) // the reviewers take their time
+					w.fault = []func(*world, string) (string, error){func(w *world, body string) (string, error) {
+						defer w.leap(leap)
+						return fault(w, body)
+					}}
+					publish := func() ([]string, error) {
+						defer func() { _ = recover() }()
+						urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
+						return urls, err
+					}
+					urls, err := publish()
+					if len(urls) == 0 {
+						urls, err = publish()
+					}
+					if err != nil || len(w.comments) != 1 || len(urls) != 1 || w.calls != 1 {
+						t.Errorf("%d comments after %d calls, urls %v, err %v; want the one that was there", len(w.comments), w.calls, urls, err)
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestPublishIgnoresForgedCopies(t *testing.T) {
 	w := &world{now: time.Unix(1_800_000_000, 0), head: headSHA}
 	in := round()
 	w.fault = []func(*world, string) (string, error){func(w *world, body string) (string, error) {
-		w.comments = append(w.comments, review.Comment{ID: "C1", URL: "forged", Author: review.Person{Login: "mallory", ID: 7}, Body: body, UpdatedAt: w.now})
+		w.comments = append(w.comments, review.Comment{ID: "C1", URL: "forged", Author: review.Person{Login: "mallory", ID: 7}, Body: body, UpdatedAt: w.github()})
 		return "", errors.New("HTTP 502")
 	}}
 	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})

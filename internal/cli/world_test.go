@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -176,6 +177,16 @@ func cmdFault(ts *testscript.TestScript, neg bool, args []string) {
 		x.After = patience
 	}
 	worldOf(ts).forge.Fail(x)
+}
+
+// cmdClock sets GitHub's clock ahead of ours, or with less than nothing behind it: clock DURATION
+func cmdClock(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "clock DURATION")
+	d, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	w := worldOf(ts)
+	w.start(ts, "")
+	w.forge.Skew(d)
 }
 
 func cmdHeal(ts *testscript.TestScript, neg bool, _ []string) { worldOf(ts).forge.Heal() }

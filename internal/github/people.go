@@ -72,12 +72,14 @@ func (c *Client) CanComment(ctx context.Context, pr review.PullRequest) error {
 // sinceLimit bounds the pages of CommentsSince: 10,000 comments in one window are no discussion.
 const sinceLimit = 100
 
-// CommentsSince lists the timeline comments updated at or after a time, oldest first, all pages, each once. It reads
-// REST, which unlike GraphQL can be asked for a time.
+// CommentsSince lists the timeline comments updated at or after a time by GitHub's clock, oldest first, all pages, each once;
+// all there are when the time is zero. It reads REST, which unlike GraphQL can be asked for a time.
 func (c *Client) CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error) {
 	op := fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number)
-	address := fmt.Sprintf("repos/%s/%s/issues/%d/comments?per_page=100&since=%s", url.PathEscape(pr.Repo.Owner), url.PathEscape(pr.Repo.Name),
-		pr.Number, url.QueryEscape(since.UTC().Format(time.RFC3339)))
+	address := fmt.Sprintf("repos/%s/%s/issues/%d/comments?per_page=100", url.PathEscape(pr.Repo.Owner), url.PathEscape(pr.Repo.Name), pr.Number)
+	if !since.IsZero() {
+		address += "&since=" + url.QueryEscape(since.UTC().Format(time.RFC3339))
+	}
 	out, seen := []review.Comment{}, map[int64]bool{}
 	for range sinceLimit {
 		var page []restComment

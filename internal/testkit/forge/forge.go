@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -39,6 +40,7 @@ type Forge struct {
 	tcp     net.Listener
 	servers []*http.Server
 	serving sync.WaitGroup
+	skew    atomic.Int64 // nanoseconds; see Skew
 
 	mu         sync.Mutex
 	users      map[string]*User
@@ -68,6 +70,7 @@ func Start(opt Options) (*Forge, error) {
 		opt: opt, dir: opt.Dir, schema: schema, git: git, lastID: 2_000_000_000,
 		users: map[string]*User{}, tokens: map[string]Token{}, repos: map[string]*Repo{}, nodes: map[string]object{},
 	}
+	f.opt.Now = func() time.Time { return opt.Now().Add(time.Duration(f.skew.Load())) }
 	if f.dir == "" {
 		if f.dir, err = os.MkdirTemp("", "forge"); err != nil {
 			return nil, fmt.Errorf("make the forge's folder: %w", err)
@@ -166,6 +169,10 @@ func (f *Forge) EnvWithToken(host, token string) []string {
 	}
 	return env
 }
+
+// Skew sets the forge's clock apart from the world's, ahead of it or, with less than nothing, behind: in the Date of answers
+// and in every time it tells and compares.
+func (f *Forge) Skew(d time.Duration) { f.skew.Store(int64(d)) }
 
 // now is the forge's clock to the second, as GitHub's dates are.
 func (f *Forge) now() time.Time { return f.opt.Now().UTC().Truncate(time.Second) }
