@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// quarantine is how long an unanswered post may still appear: GitHub ends a request after 10 s (security 1.2), and
-	// two more cover the way back.
+	// quarantine is how long a post may still appear after the end of the process that sent it, or of its wait for the
+	// answer: GitHub ends a request after 10 s (security 1.2), and two more cover the way there.
 	quarantine = 12 * time.Second
 	// postTries is how often one part is sent in all, each time only after it was proven absent.
 	postTries = 2
@@ -96,10 +96,11 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 	if stored.URL != "" {
 		return posted{URL: stored.URL}, nil
 	}
-	maybeSent := stored.SentAt
+	// One that was begun by a process that is no more may be on its way still.
+	maybeSent := !stored.SentAt.IsZero()
 	for try := 1; ; try++ {
-		if !maybeSent.IsZero() {
-			url, err := l.reconcile(ctx, stored, maybeSent)
+		if maybeSent {
+			url, err := l.reconcile(ctx, stored)
 			if err != nil || url != "" {
 				return posted{URL: url}, err
 			}
@@ -115,7 +116,6 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 		if pr.HeadSHA != p.PR.HeadSHA {
 			return posted{NewerHead: pr.HeadSHA}, nil
 		}
-		now := l.Now()
 		if err := l.Outbox.Sending(ctx, stored); err != nil {
 			return posted{}, err
 		}
@@ -133,7 +133,7 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 		if try == postTries || ctx.Err() != nil {
 			return posted{}, err
 		}
-		maybeSent = now
+		maybeSent = true
 	}
 }
 
@@ -150,9 +150,11 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // reconcile finds out whether a comment that may have been posted exists: it waits until GitHub cannot finish the call
-// any more, then reads the list until two readings agree. An empty URL means the comment is not there.
-func (l *Loop) reconcile(ctx context.Context, p Posting, sentAt time.Time) (string, error) {
-	if err := l.Sleep(ctx, quarantine-l.Now().Sub(sentAt)); err != nil {
+// any more, then reads the list until two readings agree. An empty URL means the comment is not there. The wait is whole and
+// begins when nobody sends any more: how long ago a call was begun says neither how long it went on, nor does the clock that
+// told it have to be the one there is now (security 6.1, T96).
+func (l *Loop) reconcile(ctx context.Context, p Posting) (string, error) {
+	if err := l.Sleep(ctx, quarantine); err != nil {
 		return "", err
 	}
 	viewer, err := l.Forge.Viewer(ctx, p.PR.Repo.Host)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,15 +22,40 @@ type world struct {
 	fault []func(w *world, body string) (string, error)
 	calls int
 	slept time.Duration
+	// late are posts GitHub is at work on, by when they are done.
+	late []lateComment
 	// ahead is how far GitHub's clock is before ours.
 	ahead time.Duration
+}
+
+// lateComment is a post that GitHub finishes after its sender has gone.
+type lateComment struct {
+	at   time.Time // on our clock
+	body string
+}
+
+// pass lets time pass on all clocks.
+func (w *world) pass(d time.Duration) {
+	w.now = w.now.Add(d)
+	w.late = slices.DeleteFunc(w.late, func(c lateComment) bool {
+		if c.at.After(w.now) {
+			return false
+		}
+		w.add(c.body)
+		return true
+	})
 }
 
 // github is the time on GitHub's clock.
 func (w *world) github() time.Time { return w.now.Add(w.ahead) }
 
 // leap sets our clock, and leaves GitHub's alone.
-func (w *world) leap(d time.Duration) { w.now, w.ahead = w.now.Add(d), w.ahead-d }
+func (w *world) leap(d time.Duration) {
+	w.now, w.ahead = w.now.Add(d), w.ahead-d
+	for i := range w.late {
+		w.late[i].at = w.late[i].at.Add(d)
+	}
+}
 
 var bot = review.Person{Login: "prloop-bot", ID: 42}
 
@@ -102,7 +128,8 @@ func (w *world) loop() *Loop {
 		Nonce: func() string { return "00112233445566778899aabbccddeeff" }, Now: func() time.Time { return w.now },
 		Sleep: func(_ context.Context, d time.Duration) error {
 			if d > 0 {
-				w.now, w.slept = w.now.Add(d), w.slept+d
+				w.slept += d
+				w.pass(d)
 			}
 			return nil
 		},
@@ -206,6 +233,49 @@ func TestPublishBesideAWrongClock(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestQuarantineIsWhole is security 6.1: whatever our clock says, and however long the sending took, a comment that GitHub is
+// still at work on is waited for, and no longer than that.
+func TestQuarantineIsWhole(t *testing.T) {
+	for what, c := range map[string]struct {
+		leap, sending time.Duration
+		killed        bool
+	}{
+		"killed": {killed: true}, "killed, our clock leaps ahead": {leap: time.Hour, killed: true},
+		"killed, our clock leaps back": {leap: -time.Hour, killed: true}, "killed, our clock leaps back a day": {leap: -24 * time.Hour, killed: true},
+		"killed after a long sending": {sending: 50 * time.Second, killed: true},
+		"the answer is lost":          {}, "gives up after a minute without an answer": {sending: time.Minute},
+		"gives up while our clock leaps ahead": {leap: time.Hour}, "gives up while our clock leaps back": {leap: -time.Hour},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w, in := &world{now: time.Unix(1_800_000_000, 0), head: headSHA}, round()
+			w.fault = []func(*world, string) (string, error){func(w *world, body string) (string, error) {
+				w.pass(c.sending)
+				w.late = []lateComment{{w.now.Add(10 * time.Second), body}}
+				w.leap(c.leap)
+				if c.killed {
+					panic("killed")
+				}
+				return "", errors.New("no answer")
+			}}
+			publish := func() ([]string, error) {
+				defer func() { _ = recover() }()
+				urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
+				return urls, err
+			}
+			urls, err := publish()
+			if c.killed {
+				urls, err = publish()
+			}
+			if err != nil || len(w.comments) != 1 || len(urls) != 1 || w.calls != 1 {
+				t.Errorf("%d comments after %d calls, urls %v, err %v; want the one that was on its way", len(w.comments), w.calls, urls, err)
+			}
+			if w.slept > quarantine+settleTries*time.Second {
+				t.Errorf("waited %v for a call that may take 10 s", w.slept)
+			}
+		})
 	}
 }
 

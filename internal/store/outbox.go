@@ -45,7 +45,7 @@ type Entry struct {
 	// Attempts is how often sending was begun.
 	Attempts int
 	Created  time.Time
-	// SentAt is when the last sending was begun; the quarantine of security 6.1 counts from it. Zero if never.
+	// SentAt is when the last sending was begun, by this machine's clock; zero if never. Nothing is measured by it.
 	SentAt  time.Time
 	AckedAt time.Time
 	// CommentID and CommentURL are what GitHub answered; 0 and empty before that.
