@@ -134,7 +134,7 @@ type facts struct {
 }
 
 func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error) {
-	snap, err := l.snapshot(ctx, req, p.head)
+	snap, err := l.snapshot(ctx, req, p)
 	if err != nil || snap.Superseded != "" {
 		return facts{Snapshot: snap}, err
 	}

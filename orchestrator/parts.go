@@ -43,7 +43,8 @@ type Poster interface {
 
 // Outbox remembers what was about to be posted, so that nothing is posted twice and nothing is lost (security 6.1).
 type Outbox interface {
-	// Intend stores a posting before anything is sent, or returns the stored one of the same run, round and part.
+	// Intend stores a posting before anything is sent, or returns the stored one of the same run, round and part. That one's
+	// Poster is the one it may have been sent as; if it was not sent, or proven absent since, the one that is given now.
 	Intend(ctx context.Context, p Posting) (Posting, error)
 	// Sending stores that the one call is about to be made, and when.
 	Sending(ctx context.Context, p Posting) error
@@ -66,7 +67,9 @@ type Posting struct {
 	// PR is the pull request, with the head the text is about.
 	PR   review.PullRequest
 	Body sanitize.Text
-	// SentAt is zero until the first call was about to be made.
+	// Poster is the account it is posted as.
+	Poster review.Person
+	// SentAt is not zero when a call was about to be made whose comment may be there.
 	SentAt time.Time
 	// URL is set once the comment is known to exist.
 	URL string

@@ -89,17 +89,20 @@ func (l *Loop) seal(req Request, round int, body, nonce string) ([]sanitize.Text
 
 // post brings one part to GitHub.
 func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
-	stored, err := l.Outbox.Intend(ctx, p)
+	poster, err := l.Forge.Viewer(ctx, p.PR.Repo.Host)
 	if err != nil {
 		return posted{}, err
 	}
-	if stored.URL != "" {
-		return posted{URL: stored.URL}, nil
-	}
-	// One that was begun by a process that is no more may be on its way still.
-	maybeSent := !stored.SentAt.IsZero()
-	for try := 1; ; try++ {
-		if maybeSent {
+	p.Poster = poster
+	for tries := 0; ; {
+		stored, err := l.Outbox.Intend(ctx, p)
+		if err != nil {
+			return posted{}, err
+		}
+		if stored.URL != "" {
+			return posted{URL: stored.URL}, nil
+		}
+		if !stored.SentAt.IsZero() { // begun by us, or by a process that is no more
 			url, err := l.reconcile(ctx, stored)
 			if err != nil || url != "" {
 				return posted{URL: url}, err
@@ -107,6 +110,7 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 			if err := l.Outbox.Absent(ctx, stored); err != nil {
 				return posted{}, err
 			}
+			continue // it is intended anew, as who we are now
 		}
 		// Nothing is said about a commit that is no longer the head (design 1.4).
 		pr, err := l.Forge.PullRequest(ctx, p.PR.Repo, p.PR.Number)
@@ -130,10 +134,9 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 		if errors.As(err, &r) && r.Refused() { // certainly not there: a resumed run may send it at once
 			return posted{}, errors.Join(err, l.Outbox.Absent(context.WithoutCancel(ctx), stored))
 		}
-		if try == postTries || ctx.Err() != nil {
+		if tries++; tries == postTries || ctx.Err() != nil {
 			return posted{}, err
 		}
-		maybeSent = true
 	}
 }
 
@@ -150,15 +153,12 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // reconcile finds out whether a comment that may have been posted exists: it waits until GitHub cannot finish the call
-// any more, then reads the list until two readings agree. An empty URL means the comment is not there. The wait is whole and
+// any more, then reads the list until two readings agree. An empty URL means the comment is not there. It is looked for as
+// whoever sent it, who need not be the account of today. The wait is whole and
 // begins when nobody sends any more: how long ago a call was begun says neither how long it went on, nor does the clock that
 // told it have to be the one there is now (security 6.1, T96).
 func (l *Loop) reconcile(ctx context.Context, p Posting) (string, error) {
 	if err := l.Sleep(ctx, quarantine); err != nil {
-		return "", err
-	}
-	viewer, err := l.Forge.Viewer(ctx, p.PR.Repo.Host)
-	if err != nil {
 		return "", err
 	}
 	var before []string
@@ -170,7 +170,7 @@ func (l *Loop) reconcile(ctx context.Context, p Posting) (string, error) {
 		var ids []string
 		for _, c := range comments {
 			ids = append(ids, c.ID)
-			if m, ok := sanitize.ParseMarker(c.Body); ok && m.Nonce == p.Nonce && m.Part == p.Part && l.authentic(c, p.PR, viewer) {
+			if m, ok := sanitize.ParseMarker(c.Body); ok && m.Nonce == p.Nonce && m.Part == p.Part && l.authentic(c, p.PR, p.Poster) {
 				return c.URL, l.Outbox.Acked(ctx, p, c.URL)
 			}
 		}

@@ -22,6 +22,8 @@ type world struct {
 	fault []func(w *world, body string) (string, error)
 	calls int
 	slept time.Duration
+	// viewer is who is logged in; bot unless it is set.
+	viewer review.Person
 	// late are posts GitHub is at work on, by when they are done.
 	late []lateComment
 	// ahead is how far GitHub's clock is before ours.
@@ -66,11 +68,18 @@ func (w *world) PullRequest(_ context.Context, repo review.Repo, n int) (review.
 func (w *world) Discussion(context.Context, review.PullRequest) (review.Discussion, error) {
 	return review.Discussion{Comments: w.comments}, nil
 }
-func (w *world) Viewer(context.Context, string) (review.Person, error) { return bot, nil }
+func (w *world) Viewer(context.Context, string) (review.Person, error) { return w.account(), nil }
+
+func (w *world) account() review.Person {
+	if w.viewer.Login != "" {
+		return w.viewer
+	}
+	return bot
+}
 
 func (w *world) add(body string) string {
 	n := len(w.comments) + 1
-	c := review.Comment{ID: fmt.Sprint("C", n), URL: fmt.Sprint("https://github.com/o/r/pull/7#issuecomment-", n), Author: bot, Body: body, UpdatedAt: w.github()}
+	c := review.Comment{ID: fmt.Sprint("C", n), URL: fmt.Sprint("https://github.com/o/r/pull/7#issuecomment-", n), Author: w.account(), Body: body, UpdatedAt: w.github()}
 	w.comments = append(w.comments, c)
 	return c.URL
 }
@@ -100,6 +109,10 @@ func (w *world) Intend(_ context.Context, p Posting) (Posting, error) {
 		w.stored = map[int]Posting{}
 	}
 	if old, ok := w.stored[p.Part]; ok {
+		if old.SentAt.IsZero() {
+			old.Poster = p.Poster
+			w.stored[p.Part] = old
+		}
 		return old, nil
 	}
 	w.stored[p.Part] = p
@@ -113,7 +126,12 @@ func (w *world) Sending(_ context.Context, p Posting) error {
 	return nil
 }
 
-func (w *world) Absent(context.Context, Posting) error { return nil }
+func (w *world) Absent(_ context.Context, p Posting) error {
+	p = w.stored[p.Part]
+	p.SentAt = time.Time{}
+	w.stored[p.Part] = p
+	return nil
+}
 
 func (w *world) Acked(_ context.Context, p Posting, url string) error {
 	p = w.stored[p.Part]
@@ -276,6 +294,65 @@ func TestQuarantineIsWhole(t *testing.T) {
 				t.Errorf("waited %v for a call that may take 10 s", w.slept)
 			}
 		})
+	}
+}
+
+// TestResumedAsSomebodyElse is security 6.1: a comment is looked for as the account it was sent as, whoever is logged in now and
+// whatever that account is called by now.
+func TestResumedAsSomebodyElse(t *testing.T) {
+	other, renamed := review.Person{Login: "mona", ID: 43}, review.Person{Login: "prloop-app", ID: bot.ID}
+	posts := func(w *world, body string) { w.add(body) }
+	nothing := func(*world, string) {}
+	rename := func(w *world, body string) { w.add(body); w.comments[len(w.comments)-1].Author = renamed }
+	for what, c := range map[string]struct {
+		kills []func(*world, string) // what becomes of a post whose sender is killed
+		as    []review.Person        // who posts it, and who resumes in the end
+		want  review.Person          // the author of the one comment
+		calls int
+	}{
+		"it was posted":                       {[]func(*world, string){posts}, []review.Person{bot, other}, bot, 1},
+		"it was not":                          {[]func(*world, string){nothing}, []review.Person{bot, other}, other, 2},
+		"not by the first, but by the second": {[]func(*world, string){nothing, posts}, []review.Person{bot, other, bot}, other, 2},
+		"it was posted, and the account has another name": {[]func(*world, string){rename}, []review.Person{bot, renamed}, renamed, 1},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w, in := &world{now: time.Unix(1_800_000_000, 0), head: headSHA}, round()
+			for _, kill := range c.kills {
+				w.fault = append(w.fault, func(w *world, body string) (string, error) { kill(w, body); panic("killed") })
+			}
+			var urls []string
+			var err error
+			for _, w.viewer = range c.as {
+				func() {
+					defer func() { _ = recover() }()
+					urls, _, err = w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
+				}()
+			}
+			if err != nil || len(urls) != 1 || len(w.comments) != 1 || w.calls != c.calls {
+				t.Fatalf("%d comments after %d calls, want 1 after %d; urls %v, err %v", len(w.comments), w.calls, c.calls, urls, err)
+			}
+			if got := w.comments[0].Author; got != c.want {
+				t.Errorf("it is by %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestOwnReportsStayOurs: what the run posted as another account is no pretender's, and a copy of it is.
+func TestOwnReportsStayOurs(t *testing.T) {
+	s, in := newStage(), round()
+	urls, _, err := s.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.comments = append(s.comments, s.comments[0])
+	s.comments[1].URL, s.comments[1].Author = "copy", review.Person{Login: "mallory", ID: 7}
+	s.viewer = review.Person{Login: "mona", ID: 43}
+	l := s.loop()
+	l.History, l.Briefer = s, s
+	snap, err := l.snapshot(t.Context(), in.Request, progress{head: s.head, urls: urls})
+	if err != nil || len(snap.Pretenders) != 1 || snap.Pretenders[0] != "mallory" || len(snap.Discussion.Comments) != 0 {
+		t.Errorf("pretenders %q, %d comments left, err %v", snap.Pretenders, len(snap.Discussion.Comments), err)
 	}
 }
 

@@ -23,14 +23,14 @@ type Snapshot struct {
 }
 
 // snapshot reads the facts of a round at the head it is about.
-func (l *Loop) snapshot(ctx context.Context, req Request, head string) (Snapshot, error) {
+func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot, error) {
 	var snap Snapshot
 	if !req.Target.Local() {
 		pr, err := l.Forge.PullRequest(ctx, req.Target.Repo, req.Target.PR)
 		if err != nil {
 			return snap, err
 		}
-		if pr.HeadSHA != head {
+		if pr.HeadSHA != p.head {
 			return Snapshot{PR: pr, Superseded: pr.HeadSHA}, nil
 		}
 		snap.PR = pr
@@ -43,7 +43,8 @@ func (l *Loop) snapshot(ctx context.Context, req Request, head string) (Snapshot
 			return snap, err
 		}
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, func(c review.Comment) bool {
-			return l.authentic(c, pr, viewer)
+			// What this run posted before it was resumed as somebody else is its own all the same.
+			return l.authentic(c, pr, viewer) || slices.Contains(p.urls, c.URL) && l.sealed(c, pr)
 		})
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
@@ -62,14 +63,17 @@ func (l *Loop) snapshot(ctx context.Context, req Request, head string) (Snapshot
 	return snap, nil
 }
 
-// authentic reports whether a comment was posted by prloop: our account, and a marker whose MAC holds (security 7.6).
-func (l *Loop) authentic(c review.Comment, pr review.PullRequest, viewer review.Person) bool {
-	if c.Author.Login != viewer.Login {
-		return false
+// authentic reports whether a comment was posted by prloop: the account it posts as, and a marker whose MAC holds (security
+// 7.6). Accounts are told apart by their ids, as logins can be changed and reused; by their logins where GitHub tells no id.
+func (l *Loop) authentic(c review.Comment, pr review.PullRequest, poster review.Person) bool {
+	if c.Author.ID != 0 && poster.ID != 0 {
+		return c.Author.ID == poster.ID && l.sealed(c, pr)
 	}
-	if c.Author.ID != 0 && viewer.ID != 0 && c.Author.ID != viewer.ID {
-		return false
-	}
+	return c.Author.Login == poster.Login && l.sealed(c, pr)
+}
+
+// sealed reports whether the MAC of a comment's marker holds. Anybody can copy such a comment.
+func (l *Loop) sealed(c review.Comment, pr review.PullRequest) bool {
 	_, err := sanitize.Verify(c.Body, l.MarkerKey, pr.Repo.String(), pr.Number)
 	return err == nil
 }

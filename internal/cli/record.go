@@ -53,7 +53,7 @@ func entryNonce(p orchestrator.Posting) string { return fmt.Sprintf("%s-%d", p.N
 func (o outbox) Intend(ctx context.Context, p orchestrator.Posting) (orchestrator.Posting, error) {
 	e, err := o.store.Intent(ctx, store.Entry{
 		Nonce: entryNonce(p), Run: p.Run, Round: p.Round, Op: p.Op, Part: p.Part, Parts: p.Parts,
-		Target: review.Target{Repo: p.PR.Repo, PR: p.PR.Number}, Head: p.PR.HeadSHA, Body: p.Body.String(),
+		Target: review.Target{Repo: p.PR.Repo, PR: p.PR.Number}, Head: p.PR.HeadSHA, Body: p.Body.String(), Poster: p.Poster,
 	})
 	if err != nil {
 		return p, err
@@ -63,6 +63,9 @@ func (o outbox) Intend(ctx context.Context, p orchestrator.Posting) (orchestrato
 		return p, fmt.Errorf("stored nonce %q is of another part than %d", e.Nonce, p.Part)
 	}
 	p.Nonce, p.SentAt, p.URL = nonce, e.SentAt, e.CommentURL
+	if e.Poster.Login != "" { // it is empty in rows of an earlier prloop
+		p.Poster = e.Poster
+	}
 	if e.State == store.StateAbsent {
 		p.SentAt = time.Time{} // proven not to be there
 	}

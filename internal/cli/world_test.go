@@ -157,10 +157,16 @@ func cmdPermission(ts *testscript.TestScript, neg bool, args []string) {
 	worldOf(ts).start(ts, "").SetPermission(args[0], forge.Permission(args[1]))
 }
 
-// cmdToken logs in with another token of octocat, which may be read-only: token VALUE [readonly]
+// cmdToken logs in with another token, of octocat, read-only if asked for, or of somebody else: token VALUE [readonly|LOGIN]
 func cmdToken(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, len(args) >= 1, "token VALUE [readonly]")
-	worldOf(ts).forge.AddToken(args[0], forge.Token{Login: "octocat", ReadOnly: len(args) > 1})
+	need(ts, neg, len(args) >= 1, "token VALUE [readonly|LOGIN]")
+	token := forge.Token{Login: "octocat"}
+	if len(args) > 1 {
+		if token.ReadOnly = args[1] == "readonly"; !token.ReadOnly {
+			token.Login = args[1]
+		}
+	}
+	worldOf(ts).forge.AddToken(args[0], token)
 	ts.Setenv("GH_TOKEN", args[0])
 }
 

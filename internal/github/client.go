@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/review"
 )
 
 // Options of a client; the zero value is github.com as gh is logged in there.
@@ -54,6 +55,9 @@ type Client struct {
 	maxWait   time.Duration
 	firstWait time.Duration // before the first retry; shorter in tests
 	bounds    bounds
+
+	asking sync.Mutex
+	viewer *review.Person // whom the token belongs to, once GitHub has said
 
 	writing   sync.Mutex
 	lastWrite time.Time

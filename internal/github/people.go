@@ -10,17 +10,25 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Viewer is the account of the credential: whom comments are posted as. The host must be the client's own or empty.
+// Viewer is the account of the credential: whom comments are posted as. A client has one credential, so GitHub is asked once.
+// The host must be the client's own or empty.
 func (c *Client) Viewer(ctx context.Context, host string) (review.Person, error) {
 	op := "read who is logged in to " + c.host
 	if host != "" && !strings.EqualFold(host, c.host) {
 		return review.Person{}, &Error{Op: op, Kind: ErrHost, Detail: "asked about " + oneLine(host)}
 	}
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	if c.viewer != nil {
+		return *c.viewer, nil
+	}
 	var a struct{ Viewer actor }
 	if err := c.query(ctx, op, false, `query Viewer { viewer { __typename login databaseId } }`, nil, &a); err != nil {
 		return review.Person{}, err
 	}
-	return a.Viewer.person(""), nil
+	p := a.Viewer.person("")
+	c.viewer = &p
+	return p, nil
 }
 
 // Permission is what somebody may do with a repository: admin, maintain, write, triage, read or none; custom roles are

@@ -39,6 +39,9 @@ type Entry struct {
 	Head string
 	// Body is the sanitized text, marker included.
 	Body string
+	// Poster is the account it is posted as, by login and id alone; zero when it is not known. Whoever intends it again may
+	// be another, until it is sent.
+	Poster review.Person
 
 	// What follows is the store's.
 	State OutboxState
@@ -64,7 +67,8 @@ var (
 )
 
 // Intent records that e is to be said, and gives the entry to go by: e itself, or the one that was recorded for the same run,
-// round, op and part before, with that one's nonce and text. Whoever resumes a run says again what was intended, not anew.
+// round, op and part before, with that one's nonce and text. Whoever resumes a run says again what was intended, not anew. What
+// may have been sent keeps its poster, by whom it is to be recognised; else it is to be e's from now on.
 func (s *Store) Intent(ctx context.Context, e Entry) (Entry, error) {
 	op := fmt.Sprintf("record intent %s %d/%d of run %s", e.Op, e.Part, e.Parts, e.Run)
 	if e.Nonce == "" || e.Op == "" || e.Part < 1 || e.Part > e.Parts {
@@ -82,6 +86,12 @@ func (s *Store) Intent(ctx context.Context, e Entry) (Entry, error) {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO outbox (nonce, run, round, op, part, parts, target, head, body, body_hash, state, attempts, created, comment_url)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'intent', 0, $11, '') ON CONFLICT (run, round, op, part) DO NOTHING`,
 			e.Nonce, e.Run, e.Round, e.Op, e.Part, e.Parts, target, e.Head, e.Body, hash(e.Body), micros(s.now())); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE outbox SET poster_login = $5, poster_id = $6
+			WHERE run = $1 AND round = $2 AND op = $3 AND part = $4 AND state IN ('intent', 'absent')`,
+			e.Run, e.Round, e.Op, e.Part, sql.NullString{String: e.Poster.Login, Valid: e.Poster.Login != ""},
+			sql.NullInt64{Int64: e.Poster.ID, Valid: e.Poster.ID != 0}); err != nil {
 			return err
 		}
 		out, err = scan(tx.QueryRowContext(ctx, selectEntry+` WHERE run = $1 AND round = $2 AND op = $3 AND part = $4`, e.Run, e.Round, e.Op, e.Part))
@@ -185,7 +195,7 @@ func (s *Store) entries(ctx context.Context, where, run string) ([]Entry, error)
 }
 
 const selectEntry = `SELECT nonce, run, round, op, part, parts, target, head, body, body_hash, state, attempts, created, sent_at, acked_at,
-	coalesce(comment_id, 0), comment_url FROM outbox`
+	coalesce(comment_id, 0), comment_url, coalesce(poster_login, ''), coalesce(poster_id, 0) FROM outbox`
 
 // scan reads one row of selectEntry and checks that the text is the one that was intended.
 func scan(row interface{ Scan(...any) error }) (Entry, error) {
@@ -193,7 +203,7 @@ func scan(row interface{ Scan(...any) error }) (Entry, error) {
 	var target, sum string
 	var created, sent, acked sql.NullInt64
 	err := row.Scan(&e.Nonce, &e.Run, &e.Round, &e.Op, &e.Part, &e.Parts, &target, &e.Head, &e.Body, &sum, &e.State, &e.Attempts,
-		&created, &sent, &acked, &e.CommentID, &e.CommentURL)
+		&created, &sent, &acked, &e.CommentID, &e.CommentURL, &e.Poster.Login, &e.Poster.ID)
 	if err != nil {
 		return Entry{}, err
 	}

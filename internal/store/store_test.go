@@ -313,6 +313,34 @@ func TestIntentIsKept(t *testing.T) {
 	}
 }
 
+// Security 6.1: what may have been sent is looked for as who sent it, whoever resumes the run.
+func TestPosterIsWhoSentIt(t *testing.T) {
+	ctx, s := t.Context(), fresh(t)
+	create(t, s, run1)
+	mona, octo := review.Person{Login: "mona", ID: 7}, review.Person{Login: "octo[bot]", ID: 1 << 40}
+	step := func(what string, by, want review.Person, do func() error) {
+		t.Helper()
+		if do != nil {
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := entry("n1", 1)
+		e.Poster = by
+		if got, err := s.Intent(ctx, e); err != nil || got.Poster != want {
+			t.Errorf("%s: the poster is %+v, %v; want %+v", what, got.Poster, err, want)
+		}
+	}
+	sending := func() error { return s.Sending(ctx, "n1") }
+	step("nobody is known", review.Person{}, review.Person{}, nil)
+	step("intended", mona, mona, nil)
+	step("intended again by another", octo, octo, nil)
+	step("sent", mona, octo, sending)
+	step("absent, so another may send it", mona, mona, func() error { return s.Absent(ctx, "n1") })
+	step("sent again", octo, mona, sending)
+	step("acknowledged", octo, mona, func() error { return s.Ack(ctx, "n1", 1, "url") })
+}
+
 func TestMarkerKey(t *testing.T) {
 	s := fresh(t)
 	gen := func(b byte) func() []byte { return func() []byte { return bytes.Repeat([]byte{b}, 32) } }
