@@ -24,6 +24,9 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 	}
 	pr := j.judged.Inputs.Snapshot.PR
 	pushed, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: push", j.round), func(ctx context.Context) (Pushed, error) {
+		if why, err := j.welcome(ctx); err != nil || why != "" {
+			return Pushed{Shut: why}, err
+		}
 		j.loop.say("pushing " + short(j.tip) + " to " + pr.HeadRef)
 		if err := beforePush.Hit(); err != nil {
 			return Pushed{}, err
@@ -46,6 +49,9 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 	case pushed.Head != "":
 		fix.State, fix.NewerHead = review.FixSuperseded, pushed.Head
 		fix.Reason = fmt.Sprintf("the branch moved from %s to %s while the fix was made", short(fix.Base), short(pushed.Head))
+		return fix, nil
+	case pushed.Shut != "":
+		fix.State, fix.Reason = review.FixPatch, pushed.Shut
 		return fix, nil
 	case !pushed.Done:
 		fix.State, fix.Reason = review.FixPatch, "the server refuses the push: "+sanitize.Redact(pushed.Refused)

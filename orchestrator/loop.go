@@ -201,11 +201,11 @@ func (l *Loop) finish(ctx context.Context, steps Steps, req Request, result revi
 	})
 }
 
-// superseded is the end of a run whose pull request moved on.
-func superseded(req Request, p progress, url, newer string) review.RunResult {
+// superseded is the end of a run whose pull request moved on, for the reason given.
+func superseded(req Request, p progress, url, why string) review.RunResult {
 	r := review.RunResult{
 		Run: req.Run, Target: req.Target, URL: url, Outcome: review.Superseded,
-		Reason: fmt.Sprintf("the head is now %s, not %s: start a new run", short(newer), short(p.head)), Round: p.round,
+		Reason: why, Round: p.round,
 		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Started: req.Started,
 		Rounds: p.past, Comments: []string{},
 		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: p.head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},

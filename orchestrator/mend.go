@@ -142,6 +142,9 @@ func mending(a Answer) string {
 func (j *fixing) try(ctx context.Context, try int, from string, setback *review.Setback) (FixWork, error) {
 	l, in, plan := j.loop, j.judged.Inputs, j.req.Fix.Agent
 	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (FixWork, error) {
+		if why, err := j.worthwhile(ctx); err != nil || why != "" {
+			return unasked(plan, why), err
+		}
 		l.say("waiting for the fixer, which has " + has(j.judged.Payload, setback))
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 		left := j.req.wallTime() - j.spent

@@ -177,7 +177,7 @@ type FixWork struct {
 	Notes        []string `json:"notes,omitempty"`
 }
 
-// Pushed is what became of a push. At most one of Head and Refused is set when the commit is not there.
+// Pushed is what became of a push. At most one of Head, Refused and Shut is set when the commit is not there.
 type Pushed struct {
 	// Done is true when the branch stands at our commit.
 	Done bool `json:"done"`
@@ -185,4 +185,6 @@ type Pushed struct {
 	Head string `json:"head,omitempty"`
 	// Refused says why the server did not take it, such as a protected branch.
 	Refused string `json:"refused,omitempty"`
+	// Shut says why the pull request is none any more that should be pushed to. A bench leaves it empty.
+	Shut string `json:"shut,omitempty"`
 }

@@ -26,8 +26,9 @@ const (
 // back from the store as text.
 type posted struct {
 	URL string `json:"url,omitempty"`
-	// NewerHead is set when nothing was posted because the head is no longer the commit the report is about.
-	NewerHead string `json:"newerHead,omitempty"`
+	// Overtaken says why nothing was posted: the pull request is no longer what the report is about. The name on the wire is
+	// of when the only reason was another head.
+	Overtaken string `json:"newerHead,omitempty"`
 }
 
 // refused is the optional ability of a posting error to say that nothing was posted for certain.
@@ -38,15 +39,15 @@ type saying struct {
 	round int
 	// op is OpReport or OpFix.
 	op string
-	// pr is the pull request with the head the report is about.
+	// pr is the pull request as it was reviewed, with the head the report is about.
 	pr review.PullRequest
 	// body is the Markdown, not yet sanitized as a whole.
 	body string
 }
 
 // publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (security 6.1).
-// newerHead is set when the pull request moved on and the rest was therefore not said.
-func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) (urls []string, newerHead string, err error) {
+// overtaken is the reason when the pull request moved on and the rest was therefore not said.
+func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) (urls []string, overtaken string, err error) {
 	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: name the %s", s.round, s.op), func(context.Context) (string, error) {
 		return l.Nonce(), nil
 	})
@@ -70,8 +71,8 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) 
 		if err != nil {
 			return urls, "", fmt.Errorf("post the %s of round %d: %w", s.op, s.round, err)
 		}
-		if done.NewerHead != "" {
-			return urls, done.NewerHead, nil
+		if done.Overtaken != "" {
+			return urls, done.Overtaken, nil
 		}
 		urls = append(urls, done.URL)
 	}
@@ -112,13 +113,14 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 			}
 			continue // it is intended anew, as who we are now
 		}
-		// Nothing is said about a commit that is no longer the head (design 1.4).
+		// Nothing is said about a commit that is no longer the head (design 1.4), a diff that nobody would merge (security T92),
+		// or to people who have decided (T91).
 		pr, err := l.Forge.PullRequest(ctx, p.PR.Repo, p.PR.Number)
 		if err != nil {
 			return posted{}, err
 		}
-		if pr.HeadSHA != p.PR.HeadSHA {
-			return posted{NewerHead: pr.HeadSHA}, nil
+		if why := overtaken(p.PR, pr); why != "" {
+			return posted{Overtaken: why}, nil
 		}
 		if err := l.Outbox.Sending(ctx, stored); err != nil {
 			return posted{}, err

@@ -1,10 +1,12 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,10 +16,12 @@ import (
 
 // world is GitHub, the outbox and the clock in one: what is posted, what is remembered, what time it is.
 type world struct {
-	now      time.Time
-	head     string
-	comments []review.Comment
-	stored   map[int]Posting
+	now  time.Time
+	head string
+	// state and base are the pull request's; open when empty.
+	state, base string
+	comments    []review.Comment
+	stored      map[int]Posting
 	// fault is what the next posts do; after the list is used up they succeed.
 	fault []func(w *world, body string) (string, error)
 	calls int
@@ -62,7 +66,7 @@ func (w *world) leap(d time.Duration) {
 var bot = review.Person{Login: "prloop-bot", ID: 42}
 
 func (w *world) PullRequest(_ context.Context, repo review.Repo, n int) (review.PullRequest, error) {
-	return review.PullRequest{Repo: repo, Number: n, HeadSHA: w.head}, nil
+	return review.PullRequest{Repo: repo, Number: n, URL: "https://github.com/o/r/pull/7", State: cmp.Or(w.state, open), HeadSHA: w.head, BaseRef: w.base}, nil
 }
 
 func (w *world) Discussion(context.Context, review.PullRequest) (review.Discussion, error) {
@@ -369,11 +373,26 @@ func TestPublishIgnoresForgedCopies(t *testing.T) {
 	}
 }
 
-func TestPublishSaysNothingAboutAnOldHead(t *testing.T) {
-	w := &world{now: time.Unix(1_800_000_000, 0), head: baseSHA}
-	in := round()
-	urls, newer, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
-	if err != nil || newer != baseSHA || len(urls) != 0 || w.calls != 0 {
-		t.Fatalf("urls %v, newer %q, err %v after %d calls; want nothing posted", urls, newer, err, w.calls)
+func TestPublishSaysNothingOfWhatIsNoMore(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*world)
+		want   string
+	}{
+		"the head moved (security T90)":         {func(w *world) { w.head = baseSHA }, "the head is now 2222222222, not 1111111111: start a new run"},
+		"it was closed (security T91)":          {func(w *world) { w.state = "CLOSED" }, "closed"},
+		"it was merged (security T91)":          {func(w *world) { w.state = "MERGED" }, "merged"},
+		"it has another base (security T92)":    {func(w *world) { w.base = "release" }, `now to be merged into "release", not "main"`},
+		"merged counts for more than the head":  {func(w *world) { w.head, w.state = baseSHA, "MERGED" }, "merged"},
+		"another base counts before a new head": {func(w *world) { w.head, w.base = baseSHA, "release" }, `not "main"`},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w, in := &world{now: time.Unix(1_800_000_000, 0), head: headSHA, base: "main"}, round()
+			in.Snapshot.PR.BaseRef = "main"
+			c.change(w)
+			urls, why, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
+			if err != nil || !strings.Contains(why, c.want) || len(urls) != 0 || w.calls != 0 {
+				t.Fatalf("urls %v, reason %q, err %v after %d calls; want nothing posted because %q", urls, why, err, w.calls, c.want)
+			}
+		})
 	}
 }

@@ -20,8 +20,11 @@ type Request struct {
 	Target   review.Target `json:"target"`
 	// Head is the commit the order is about; a pull request whose head has moved on ends the run as superseded. Empty
 	// for a local range, whose head is made when the snapshot is taken.
-	Head   string      `json:"head"`
-	Agents []AgentPlan `json:"agents"`
+	Head string `json:"head"`
+	// BaseRef is the branch the pull request was to be merged into when it was ordered: rules and configuration are from there.
+	// One that was given another base ends the run as superseded. Empty for a local range, and in requests of before.
+	BaseRef string      `json:"baseRef,omitempty"`
+	Agents  []AgentPlan `json:"agents"`
 	// MinReviewers is how many complete answers a verdict needs; 0 means more than half of the reviewers.
 	MinReviewers int `json:"minReviewers"`
 	// MinSupport is how many reviewers must raise the same finding before it counts for the verdict (decision 19); 0 means

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,8 @@ type Snapshot struct {
 	Discussion review.Discussion `json:"discussion"`
 	// Pretenders are logins whose comments carry the marker but are not authentically ours (design 3.2), sorted.
 	Pretenders []string `json:"pretenders"`
-	// Superseded is the newer head when the pull request moved on before the snapshot; the rest is then empty.
+	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
+	// empty.
 	Superseded string `json:"superseded,omitempty"`
 }
 
@@ -30,8 +32,8 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		if err != nil {
 			return snap, err
 		}
-		if pr.HeadSHA != p.head {
-			return Snapshot{PR: pr, Superseded: pr.HeadSHA}, nil
+		if why := overtaken(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
+			return Snapshot{PR: pr, Superseded: why}, nil
 		}
 		snap.PR = pr
 		discussion, err := l.Forge.Discussion(ctx, pr)

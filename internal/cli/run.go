@@ -191,6 +191,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
 		Isolation: walls.String(), Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
+		BaseRef: pr.BaseRef,
 	}
 	return order{request: req, settings: settings, history: h, checkout: checkout}, nil
 }

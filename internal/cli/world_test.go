@@ -130,6 +130,9 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		p.SetState("MERGED")
 	case "lock":
 		p.Lock()
+	case "retarget": // retarget BRANCH: it is to be merged into another one
+		need(ts, neg, len(rest) == 1, "pr N retarget BRANCH")
+		ts.Check(p.Retarget(rest[0]))
 	case "protect": // nobody may push to the head branch
 		w.start(ts, "").RefusePushes("topic", forge.ProtectedBranch)
 	case "push": // push DIR: the head branch gets another commit

@@ -18,7 +18,7 @@ const rows = 20
 var outcomes = map[review.Outcome]string{
 	review.Converged: "approved", review.ChangesRequested: "changes requested", review.Stuck: "stuck: a person is needed",
 	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
-	review.NotReviewed: "not reviewed", review.Superseded: "superseded by a newer commit", review.Failed: "failed",
+	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed",
 }
 
 // Summary writes the end of a run for people: verdict, counts, findings, agents, and where the report is.

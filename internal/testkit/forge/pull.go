@@ -1,6 +1,9 @@
 package forge
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Thread, review and comment makers, and the changes that happen to a pull request while somebody is looking at it.
 
@@ -108,6 +111,19 @@ func (p *PullRequest) ResolveThread(id int64) bool {
 
 // SetState makes the pull request OPEN, CLOSED or MERGED.
 func (p *PullRequest) SetState(state string) { p.change(func() { p.state = state }) }
+
+// Retarget gives the pull request another base branch, which is made at the commit of the present one if there is none of
+// that name.
+func (p *PullRequest) Retarget(base string) error {
+	ref := "refs/heads/" + base
+	if p.f.sha(p.repo.Bare, ref) == "" {
+		if _, err := p.f.git.run(p.repo.Bare, nil, nil, "update-ref", ref, p.BaseSHA()); err != nil {
+			return fmt.Errorf("retarget #%d: %w", p.Number, err)
+		}
+	}
+	p.change(func() { p.baseRef = base })
+	return nil
+}
 
 // SetDraft makes it a draft, or ready for review.
 func (p *PullRequest) SetDraft(draft bool) { p.change(func() { p.draft = draft }) }

@@ -1,0 +1,67 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prloop/prloop/review"
+)
+
+// open is the state of a pull request in which it is worth anybody's work.
+const open = "OPEN"
+
+// overtaken says why what is known of a pull request as it was is of no use for it as it is now; empty when it is. A review is
+// about a head, about what merging it would change, and for people who have yet to decide (security T90 to T92). A base
+// branch that only advances leaves it as it is (decision 26).
+func overtaken(was, now review.PullRequest) string {
+	switch why := shut(was, now); {
+	case why != "":
+		return why
+	case now.HeadSHA != was.HeadSHA:
+		return fmt.Sprintf("the head is now %s, not %s: start a new run", short(now.HeadSHA), short(was.HeadSHA))
+	}
+	return ""
+}
+
+// shut is overtaken for what a push does not see by itself, which is everything but the head.
+func shut(was, now review.PullRequest) string {
+	switch {
+	case now.State == "MERGED":
+		return "the pull request is merged by now"
+	case now.State != open:
+		return "the pull request is closed by now"
+	case now.BaseRef != was.BaseRef:
+		return fmt.Sprintf("the pull request is now to be merged into %q, not %q: start a new run", now.BaseRef, was.BaseRef)
+	}
+	return ""
+}
+
+// worthwhile asks before the fixer is: a fix of what nobody merges any more, or of an old head, is not worth its price (security
+// T91). It gives the reason why not. It is to be asked within the step that asks the fixer, so that it is asked again when
+// the run is resumed there.
+func (j *fixing) worthwhile(ctx context.Context) (string, error) {
+	pr := j.judged.Inputs.Snapshot.PR
+	now, err := j.loop.Forge.PullRequest(ctx, pr.Repo, pr.Number)
+	if err != nil {
+		return "", err
+	}
+	return overtaken(pr, now), nil
+}
+
+// unasked is the work of a fixer who was not asked.
+func unasked(plan AgentPlan, why string) FixWork {
+	return FixWork{Answer: Answer{Receipt: review.AgentReceipt{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed, Reason: why,
+	}}}
+}
+
+// welcome asks before the push whether the pull request still takes it, and gives the reason why not (security T91). Where our
+// commit stands already, by a process that was killed behind its push, there is nothing to be asked.
+func (j *fixing) welcome(ctx context.Context) (string, error) {
+	pr := j.judged.Inputs.Snapshot.PR
+	now, err := j.loop.Forge.PullRequest(ctx, pr.Repo, pr.Number)
+	if err != nil || now.HeadSHA == j.tip {
+		return "", err
+	}
+	return shut(pr, now), nil
+}
