@@ -22,6 +22,11 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		fix.State, fix.Reason = review.FixPatch, why
 		return fix, nil
 	}
+	if j.left() <= 0 || j.spare() < 0 {
+		j.late = true
+		fix.State, fix.Reason = review.FixPatch, "what is left of the run's wall time is too little for the review that has to follow a push"
+		return fix, nil
+	}
 	pr := j.judged.Inputs.Snapshot.PR
 	pushed, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: push", j.round), func(ctx context.Context) (Pushed, error) {
 		if why, err := j.welcome(ctx); err != nil || why != "" {
@@ -58,8 +63,30 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		return fix, nil
 	}
 	fix.State, fix.Head = review.FixPushed, j.tip
-	fix.PushedChecks, err = j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), "the pushed head", j.tip, fix.Base)
-	return fix, err
+	return j.verifyPushed(ctx, fix)
+}
+
+// verifyPushed runs the commands once more, on the pushed head (design 3.6), if that leaves the time to review it. It is the
+// commit that passed before the push.
+func (j *fixing) verifyPushed(ctx context.Context, fix review.FixOutcome) (review.FixOutcome, error) {
+	var took float64
+	for _, c := range fix.Checks {
+		took += c.Seconds
+	}
+	if spare := j.spare(); spare > 0 && spare >= seconds(took) {
+		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), "the pushed head", j.tip, fix.Base, spare)
+		if err != nil {
+			return fix, err
+		}
+		if !seen.Cut {
+			fix.PushedChecks = seen.Checks
+			return fix, nil
+		}
+	}
+	if len(j.req.Fix.Verify) > 0 {
+		fix.Notes = append(fix.Notes, "The pushed head was not verified again: what is left of the run's wall time is for its review. It is the commit that passed before the push.")
+	}
+	return fix, nil
 }
 
 // seen waits until GitHub shows another head than the reviewed one: it updates pull requests a moment after the push.
@@ -113,7 +140,13 @@ func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
 		}
 		return review.ChangesRequested, "the fixer changed nothing: every finding was rejected"
 	case review.FixVerifyFailed:
+		if j.late {
+			return review.Budget, "the run's wall time ran out, and the fix does not pass " + fix.Reason
+		}
 		return review.ChangesRequested, "nothing was pushed: the fix does not pass " + fix.Reason
+	}
+	if j.late {
+		return review.Budget, "the fix is handed over as a patch: " + fix.Reason
 	}
 	return review.ChangesRequested, "the fix is handed over as a patch: " + fix.Reason
 }

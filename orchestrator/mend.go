@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -68,6 +69,19 @@ type fixing struct {
 	*progress
 	// tip is the commit to be pushed.
 	tip string
+	// late is true when the run's wall time is why good work is not pushed, or bad work not mended.
+	late bool
+}
+
+// left is what the run still has of its wall time.
+func (j *fixing) left() time.Duration { return j.req.wallTime() - j.spent }
+
+// spare is what may be used of that: a push is followed by a review, for which as much is kept back as this round's took.
+func (j *fixing) spare() time.Duration { return j.left() - slowest(complete(j.judged.Inputs.Heard)) }
+
+// complete are the agents that came to their end: those that were cut say nothing about how long the next one takes.
+func complete(heard []Heard) []Heard {
+	return slices.DeleteFunc(slices.Clone(heard), func(h Heard) bool { return h.Answer.Receipt.State != review.AgentComplete })
 }
 
 // make has the fixer work until its result passes policy and verification, or the tries are used up. State stays empty
@@ -100,17 +114,22 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"
 			return fix, nil
 		}
-		checks, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), "the fix", work.Tip, reviewed)
+		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), "the fix", work.Tip, reviewed, j.left())
 		if err != nil {
 			return fix, err
 		}
-		fix.Checks = checks
-		bad := failing(checks)
-		if len(bad) == 0 {
+		fix.Checks = seen.Checks
+		bad := failing(seen.Checks)
+		switch {
+		case seen.Cut: // nothing is known against it
+			j.tip, j.late = work.Tip, true
+			fix.State, fix.Reason = review.FixPatch, "its checks had not ended when the run's wall time was used up"
+			return fix, nil
+		case len(bad) == 0:
 			j.tip = work.Tip
 			return fix, nil
-		}
-		if try == fixTries || unmendable(bad) {
+		case try == fixTries, unmendable(bad), j.left() <= 0:
+			j.late = j.left() <= 0
 			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(bad)
 			return fix, nil
 		}
@@ -147,7 +166,6 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		}
 		l.say("waiting for the fixer, which has " + has(j.judged.Payload, setback))
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
-		left := j.req.wallTime() - j.spent
 		task := l.task(j.req, j.round, plan, in.Snapshot)
 		task.HeadSHA, task.Limits = from, j.req.Fix.Limits
 		task.Fix, task.Setback, task.Claims = &j.judged.Payload, setback, claims(in.Earlier)
@@ -155,7 +173,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {
 			return FixWork{}, err
 		}
-		limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
+		limited, cancel := context.WithTimeoutCause(ctx, j.left(), errWallTime)
 		defer cancel()
 		work, err := l.Bench.Fix(limited, FixOrder{
 			Run: j.req.Run, Plan: plan, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
@@ -203,46 +221,4 @@ func (j *fixing) guard(ctx context.Context, work FixWork) error {
 		return fmt.Errorf("commits of %s: %w", name, sanitize.ErrKnownSecret)
 	}
 	return nil
-}
-
-// verify runs the commands on a commit. One that was only detected and fails on the reviewed head as well says nothing
-// about the fix and is set aside; one that was configured binds.
-func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string) ([]review.Check, error) {
-	plan := j.req.Fix
-	if len(plan.Verify) == 0 {
-		return nil, nil
-	}
-	checks, err := doJSON(ctx, j.steps, step, func(ctx context.Context) ([]review.Check, error) {
-		news := func(at string) func(review.Check) {
-			return func(c review.Check) { j.loop.emit(review.Event{Kind: review.EventCheck, Head: at, Check: &c}) }
-		}
-		if err := verifying.Hit(); err != nil {
-			return nil, err
-		}
-		j.loop.say("checking " + what)
-		checks, err := j.loop.Bench.Verify(ctx, commit, plan.Verify, news(commit))
-		if err != nil || !plan.Detected || len(failing(checks)) == 0 {
-			return checks, err
-		}
-		var again []string
-		for _, c := range failing(checks) {
-			again = append(again, c.Command)
-		}
-		before, err := j.loop.Bench.Verify(ctx, reviewed, again, news(reviewed))
-		if err != nil {
-			return nil, err
-		}
-		for i := range checks {
-			for _, b := range before {
-				if b.Command == checks[i].Command && !b.Good() && !checks[i].Good() {
-					checks[i].State, checks[i].Log = review.CheckSkipped, "it does not pass on the reviewed head either"
-				}
-			}
-		}
-		return checks, nil
-	})
-	for _, c := range checks {
-		j.spent += seconds(c.Seconds)
-	}
-	return checks, err
 }

@@ -27,6 +27,10 @@ type stage struct {
 	orders []FixOrder
 	// fails are the commands that fail, by commit.
 	fails map[string][]review.Check
+	// takes is how long the commands take on a commit, reviewed how long a review does; verified are the commits they ran on.
+	takes    map[string]time.Duration
+	reviewed time.Duration
+	verified []string
 	// push is what becomes of a push; nil lets it through.
 	push  func(to string) Pushed
 	tasks []review.Task
@@ -49,7 +53,7 @@ func (s *stage) Brief(context.Context, Range, ContextOptions, review.Limits) (re
 }
 func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) Answer {
 	s.tasks = append(s.tasks, task)
-	r := review.AgentReceipt{State: review.AgentComplete, Seconds: 1}
+	r := review.AgentReceipt{State: review.AgentComplete, Seconds: max(s.reviewed.Seconds(), 1)}
 	if plan.Role == review.RoleCommentsAnalyzer {
 		return Answer{Receipt: r}
 	}
@@ -63,15 +67,25 @@ func (s *stage) Fix(_ context.Context, o FixOrder, _ func(review.Event)) (FixWor
 	}
 	return s.fixes[len(s.orders)-1], nil
 }
-func (s *stage) Verify(_ context.Context, commit string, commands []string, _ func(review.Check)) ([]review.Check, error) {
+func (s *stage) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
+	s.verified = append(s.verified, commit)
 	var out []review.Check
 	for _, c := range commands {
-		check := review.Check{Command: c, State: review.CheckPassed}
+		check := review.Check{Command: c, State: review.CheckPassed, Seconds: s.takes[commit].Seconds()}
+		if took := s.takes[commit]; took > 0 {
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(took):
+			}
+		}
 		for _, f := range s.fails[commit] {
 			if f.Command == c {
+				f.Seconds = check.Seconds
 				check = f
 			}
 		}
+		news(check)
 		out = append(out, check)
 	}
 	return out, nil

@@ -61,7 +61,11 @@ func (p *page) gist(d FixData) []string {
 			out = append(out, "**The pushed head does not pass its checks.**")
 		}
 	case FixPatch:
-		out = []string{none + "prloop may not push to this branch, so the fix is handed over as a patch.", upper(score) + " (" + size + ")."}
+		why := "prloop may not push to this branch"
+		if d.Outcome == review.Budget {
+			why = "the run's time is used up"
+		}
+		out = []string{none + why + ", so the fix is handed over as a patch.", upper(score) + " (" + size + ")."}
 	case FixRefused:
 		out = []string{none + "the fix breaks " + count(len(d.Refusals), "rule") + " of the push policy."}
 	case FixVerifyFailed:
@@ -107,7 +111,11 @@ func (p *page) fixTodo(d FixData) {
 			say("Look at the checks that fail on the pushed head: they passed before, or did not run.")
 		}
 	case FixPatch:
-		say("Apply the patch below to %s, or allow edits by maintainers on the pull request and run again.", p.links.commit(d.Base))
+		other := "allow edits by maintainers on the pull request and run again"
+		if d.Outcome == review.Budget {
+			other = "run again with more wall_time"
+		}
+		say("Apply the patch below to %s, or %s.", p.links.commit(d.Base), other)
 	case FixRefused:
 		say("Decide on what was refused by hand; who runs prloop may allow paths.")
 	case FixVerifyFailed:

@@ -1,0 +1,90 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// verification is one pass of the verify commands.
+type verification struct {
+	Checks []review.Check `json:"checks"`
+	// Seconds is the wall time it took, what ran on the reviewed head included.
+	Seconds float64 `json:"seconds"`
+	// Cut is true when the wall time ran out before it was known whether they pass.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// verify runs the commands on a commit, which news call what, for as long as there is time. One that was only detected and fails on the reviewed
+// head as well says nothing about the fix and is set aside; one that was configured binds.
+func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string, left time.Duration) (verification, error) {
+	plan := j.req.Fix
+	if len(plan.Verify) == 0 {
+		return verification{}, nil
+	}
+	out, err := doJSON(ctx, j.steps, step, func(ctx context.Context) (verification, error) {
+		if err := verifying.Hit(); err != nil {
+			return verification{}, err
+		}
+		j.loop.say("checking " + what)
+		out, err := j.checkOut(ctx, commit, plan.Verify, left)
+		if err != nil || out.Cut || !plan.Detected || len(failing(out.Checks)) == 0 {
+			return out, err
+		}
+		var again []string
+		for _, c := range failing(out.Checks) {
+			again = append(again, c.Command)
+		}
+		before, err := j.checkOut(ctx, reviewed, again, left-seconds(out.Seconds))
+		if err != nil {
+			return out, err
+		}
+		out.Seconds += before.Seconds
+		out.Cut = before.Cut
+		for i := range out.Checks {
+			for _, b := range before.Checks {
+				if !before.Cut && b.Command == out.Checks[i].Command && !b.Good() && !out.Checks[i].Good() {
+					out.Checks[i].State, out.Checks[i].Log = review.CheckSkipped, "it does not pass on the reviewed head either"
+				}
+			}
+		}
+		return out, nil
+	})
+	j.spent += seconds(out.Seconds)
+	return out, err
+}
+
+// checkOut runs commands on one commit. Those that the end of the wall time cut, or kept from starting, did not pass.
+func (j *fixing) checkOut(ctx context.Context, commit string, commands []string, left time.Duration) (verification, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
+	defer cancel()
+	began := j.loop.Now()
+	var ended []review.Check
+	checks, err := j.loop.Bench.Verify(limited, commit, commands, func(c review.Check) {
+		if c.State != "" {
+			ended = append(ended, c)
+		}
+		j.loop.emit(review.Event{Kind: review.EventCheck, Head: commit, Check: &c})
+	})
+	switch {
+	case ctx.Err() != nil:
+		return verification{}, context.Cause(ctx)
+	case err != nil && limited.Err() == nil:
+		return verification{}, err
+	case err != nil:
+		// A configured command that failed has said all there is to say.
+		out := verification{Checks: ended, Seconds: max(left, 0).Seconds(), Cut: j.req.Fix.Detected || len(failing(ended)) == 0}
+		for _, c := range commands[min(len(ended), len(commands)):] {
+			out.Checks = append(out.Checks, review.Check{Command: c, State: review.CheckTimeout, ExitCode: -1, Log: "it had not ended when the run's wall time was used up\n"})
+		}
+		return out, nil
+	}
+	out := verification{Checks: slices.Clone(checks)}
+	for _, c := range checks {
+		out.Seconds += c.Seconds
+	}
+	out.Seconds = max(out.Seconds, j.loop.Now().Sub(began).Seconds())
+	return out, nil
+}

@@ -1,0 +1,76 @@
+package orchestrator
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// The wall time of a run is hard (design 5, "Budgets"), and no commit of prloop's own is the last word (decision 24).
+func TestWallTime(t *testing.T) {
+	const lint, build = "make lint", "make build"
+	for _, c := range []struct {
+		what     string
+		set      func(*stage)
+		change   func(*Request)
+		outcome  review.Outcome
+		reason   string
+		head     string
+		verified []string
+		fix      review.FixState
+		says     string
+	}{
+		{"commands run once when there is no time for twice: the pushed commit is the one that passed", func(s *stage) {
+			s.takes[sha(2)] = 25 * time.Minute
+		}, nil, review.Converged, "", sha(2), []string{sha(2)}, review.FixPushed, "The pushed head was not verified again"},
+		{"commands that outlast the run are cut, and their fix is handed over", func(s *stage) {
+			s.takes[sha(2)] = 40 * time.Minute
+		}, nil, review.Budget, "its checks had not ended", sha(1), []string{sha(2)}, review.FixPatch, "**timeout**"},
+		{"a command that failed before the time was up has said enough", func(s *stage) {
+			s.takes[sha(2)] = 20 * time.Minute
+			s.fails[sha(2)] = []review.Check{{Command: lint, State: review.CheckFailed, ExitCode: 2}}
+		}, func(r *Request) { r.Fix.Verify = []string{lint, build} }, review.Budget, "does not pass `make lint` (exit status 2)", sha(1), []string{sha(2)},
+			review.FixVerifyFailed, "**failed**, exit 2"},
+		{"nothing is pushed that there is no time to review", func(s *stage) {
+			s.reviewed, s.takes[sha(2)] = 12*time.Minute, 10*time.Minute
+		}, nil, review.Budget, "too little for the review", sha(1), []string{sha(2)}, review.FixPatch, "run again with more wall_time"},
+		{"nor when nothing is verified", func(s *stage) {
+			s.reviewed = 16 * time.Minute
+		}, func(r *Request) { r.Fix.Verify = nil }, review.Budget, "too little for the review", sha(1), nil, review.FixPatch, "the run's time is used up"},
+		{"what runs on the reviewed head takes time too", func(s *stage) {
+			s.takes[sha(1)], s.takes[sha(2)] = 12*time.Minute, 9*time.Minute
+			s.fails[sha(1)] = []review.Check{{Command: lint, State: review.CheckFailed, ExitCode: 2}}
+			s.fails[sha(2)] = s.fails[sha(1)]
+		}, func(r *Request) { r.Fix.Detected = true }, review.Converged, "", sha(2), []string{sha(2), sha(1)}, review.FixPushed, "was not verified again"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage()
+				s.takes = map[string]time.Duration{}
+				s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+				s.fixes = []FixWork{fixes(sha(2), "A")}
+				s.diffs["1..2"] = edited(10)
+				c.set(s)
+				began := time.Now()
+				got := s.run(t, newSteps(), c.change)
+				if got.Outcome != c.outcome || !strings.Contains(got.Reason, c.reason) || s.head != c.head {
+					t.Errorf("outcome %s (%s) at %s, want %s (…%s…) at %s", got.Outcome, got.Reason, short(s.head), c.outcome, c.reason, short(c.head))
+				}
+				if !slices.Equal(s.verified, c.verified) {
+					t.Errorf("commands ran on %v, want %v", s.verified, c.verified)
+				}
+				if took := time.Since(began) + s.reviewed; took > defaultWallTime {
+					t.Errorf("the run took %s of its %s", took, defaultWallTime)
+				}
+				fix := got.Rounds[0].Fix
+				if fix == nil || fix.State != c.fix || !strings.Contains(s.kept["round-1/fix.md"], c.says) {
+					t.Errorf("the fix is %+v, its report\n%s\nwant %s and %q", fix, s.kept["round-1/fix.md"], c.fix, c.says)
+				}
+			})
+		})
+	}
+}
