@@ -82,6 +82,9 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 	if len(req.Fix.Verify) == 0 && (fix.State == review.FixPushed || fix.State == review.FixPatch) {
 		d.Notes = append(d.Notes, "Nothing was verified: no verify commands are configured, and none were found.")
 	}
+	if n := len(fix.Checks); n > 0 && !slices.ContainsFunc(fix.Checks, func(k review.Check) bool { return k.State != review.CheckSkipped }) {
+		d.Notes = append(d.Notes, "Nothing was verified: no command that was found passes on the reviewed head either.")
+	}
 	titles := map[string]string{}
 	for _, f := range append(append([]review.Finding{}, judged.Payload.IssuesToFix...), judged.Payload.OptionalIssues...) {
 		titles[f.ID] = c.inline(f.Title)

@@ -422,3 +422,19 @@ func TestRoundsNeedAFixer(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingVerifiedIsSaid(t *testing.T) {
+	const nothing = "Nothing was verified: no command that was found"
+	for name, verify := range map[string][]string{"one of two passes": {"make lint", "make test"}, "none does": {"make lint"}} {
+		s := newStage()
+		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+		for _, head := range []string{sha(1), sha(2)} {
+			s.fails[head] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
+		}
+		s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+		s.run(t, newSteps(), func(r *Request) { r.Fix.Detected, r.Fix.Verify = true, verify })
+		if got := s.kept["round-1/fix.md"]; strings.Contains(got, nothing) != (len(verify) == 1) || strings.Contains(got, "passed 2 checks") {
+			t.Errorf("%s: the report says\n%s", name, got)
+		}
+	}
+}

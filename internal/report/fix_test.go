@@ -289,3 +289,24 @@ func TestPatchBounds(t *testing.T) {
 		t.Errorf("%d shown, %d left", len(c.Patch), c.PatchLeft)
 	}
 }
+
+func TestChecksThatDidNotRunDidNotPass(t *testing.T) {
+	pass, skip := review.Check{Command: "make lint", State: review.CheckPassed}, review.Check{Command: "make test", State: review.CheckSkipped}
+	for _, c := range []struct {
+		what   string
+		checks []review.Check
+		says   string
+	}{
+		{"those that passed are counted", []review.Check{pass, pass}, "The fix passed 2 checks. The pushed head passed 2 checks too."},
+		{"those that were set aside are counted apart", []review.Check{pass, skip},
+			"The fix passed 1 check (1 skipped). The pushed head passed 1 check too (1 skipped)."},
+		{"nothing that ran is no pass", []review.Check{skip}, ""},
+	} {
+		d := fixSamples()["fix-pushed"]
+		d.Checks, d.PushedChecks = c.checks, c.checks
+		got := RenderFix(d)
+		if !strings.Contains(got, c.says) || c.says == "" && strings.Contains(got, " passed 1 check") {
+			t.Errorf("%s: want %q in\n%s", c.what, c.says, got)
+		}
+	}
+}

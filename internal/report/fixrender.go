@@ -77,13 +77,32 @@ func (p *page) gist(d FixData) []string {
 	default:
 		out = []string{none + "the fixer's work could not be used."}
 	}
-	if n := len(d.Checks); n > 0 && bad(d.Checks) == 0 {
-		out = append(out, "The fix passed "+count(n, "check")+".")
+	if n := passed(d.Checks); n > 0 && bad(d.Checks) == 0 {
+		out = append(out, "The fix passed "+count(n, "check")+aside(d.Checks)+".")
 	}
-	if n := len(d.PushedChecks); n > 0 && bad(d.PushedChecks) == 0 {
-		out = append(out, "The pushed head passed "+count(n, "check")+" too.")
+	if n := passed(d.PushedChecks); n > 0 && bad(d.PushedChecks) == 0 {
+		out = append(out, "The pushed head passed "+count(n, "check")+" too"+aside(d.PushedChecks)+".")
 	}
 	return out
+}
+
+// passed counts checks that ran and passed.
+func passed(checks []review.Check) int {
+	n := 0
+	for _, c := range checks {
+		if c.State == review.CheckPassed {
+			n++
+		}
+	}
+	return n
+}
+
+// aside tells of the checks that say nothing.
+func aside(checks []review.Check) string {
+	if n := len(checks) - passed(checks) - bad(checks); n > 0 {
+		return fmt.Sprintf(" (%d skipped)", n)
+	}
+	return ""
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
