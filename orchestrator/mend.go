@@ -98,6 +98,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 			return fix, err
 		}
 		j.spent += seconds(work.Answer.Receipt.Seconds)
+		before := fix
 		taken(&fix, work, j.judged.Payload)
 		switch {
 		case work.Answer.Fix == nil:
@@ -109,6 +110,11 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 				continue
 			}
 			fix.State, fix.Reason = review.FixRefused, "the push policy refuses it: "+rules(work.Refusals)
+			return fix, nil
+		case work.Tip == "" && from != reviewed:
+			// It leaves the work before as it is, which does not pass.
+			fix.Commits, fix.Tests, fix.Files, fix.Lines, fix.Checks = before.Commits, before.Tests, before.Files, before.Lines, before.Checks
+			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(failing(before.Checks))
 			return fix, nil
 		case work.Tip == "":
 			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"

@@ -281,6 +281,12 @@ func TestRounds(t *testing.T) {
 			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "A")}
 			s.diffs["1..2"], s.diffs["1..3"] = edited(10), edited(10)
 		}, nil, review.Converged, 2, sha(3), ""},
+		{"a fixer that leaves its work as it is after a command failed has not passed it: the command is said (design 3.6)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}
+			s.fixes = []FixWork{fixes(sha(2), "A"), fixes("", "A")}
+			s.diffs["1..2"] = edited(10)
+		}, nil, review.ChangesRequested, 1, sha(1), "does not pass `make lint` (exit status 2)"},
 		{"a verify command that is not there ends it: no fixer can mend that", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckMissing, ExitCode: 127}}
@@ -420,6 +426,20 @@ func TestRoundsNeedAFixer(t *testing.T) {
 		if got := c.req.rounds(); got != c.want {
 			t.Errorf("%+v: %d rounds, want %d", c.req, got, c.want)
 		}
+	}
+}
+
+func TestFailedWorkThatIsLeftAsItIs(t *testing.T) {
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+	s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}
+	s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A"), fixes("", "A")}, edited(10)
+	fix := s.run(t, newSteps(), nil).Rounds[0].Fix
+	if len(fix.Commits) != 1 || fix.Commits[0].SHA != sha(2) || len(fix.Checks) != 1 || fix.Files != 1 || fix.Tries != 2 {
+		t.Errorf("the fix is %+v, want the commit of the first try and its check", fix)
+	}
+	if got := s.kept["round-1/fix.md"]; !strings.Contains(got, "unused variable") || !strings.Contains(got, "1 of 1 check failed") {
+		t.Errorf("the report does not show the failing check:\n%s", got)
 	}
 }
 
