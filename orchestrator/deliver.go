@@ -43,7 +43,11 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 			return got, err
 		}
 		j.loop.emit(review.Event{Kind: review.EventPushed, Head: j.tip})
-		return got, errors.Join(afterPush.Hit(), j.seen(ctx, pr, fix.Base))
+		killed, seen := afterPush.Hit(), j.seen(ctx, pr, fix.Base)
+		if j.loop.permanent(seen) && ctx.Err() == nil {
+			seen = nil // the push is done; the next call finds the same
+		}
+		return got, errors.Join(killed, seen)
 	})
 	if err == nil {
 		err = pushRecord.Hit()

@@ -32,6 +32,9 @@ type Loop struct {
 	Fence func(run string) string
 	// Nonce draws an unguessable name for one report.
 	Nonce func() string
+	// Permanent reports whether no later try of the run gets past an error, such as a locked conversation. It is asked where
+	// the error happens, by several goroutines at once. nil: every error is one that time or a person removes.
+	Permanent func(err error) bool
 	// Now is the clock, and Sleep waits on it or until ctx ends.
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -51,17 +54,24 @@ type progress struct {
 	// spent is the time agents and verify commands took, those side by side counted once. Time between a stop and its
 	// resumption is nobody's.
 	spent time.Duration
+	// judged is what the last review came to; nil before the first.
+	judged *review.RunResult
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix (design 1). An error means that the run could not go
-// on (GitHub refused, git failed, the process was told to stop); every judgement about the code is a result. The last step
-// stores the result, so that running a finished request again returns the same one.
+// on here and now (GitHub does not answer, the disk is full, the process was told to stop). One that no later try gets past
+// is a result, as every judgement about the code is. The last step stores the result, so that running a finished request
+// again returns the same one.
 func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunResult, error) {
 	p := progress{round: 1, head: req.Head}
+	steps = lasting{steps, l.permanent}
 	for {
 		result, goesOn, err := l.round(ctx, steps, req, &p)
 		if err != nil {
-			return review.RunResult{}, err
+			if !l.permanent(err) || ctx.Err() != nil {
+				return review.RunResult{}, err
+			}
+			result, goesOn = abandoned(req, p, err), false
 		}
 		result.Comments = append([]string{}, p.urls...) // a list, though an empty one, where nothing was posted
 		if !goesOn {
@@ -104,14 +114,14 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err := decided.Hit(); err != nil {
 		return none, false, err
 	}
-	p.tracked, p.past, p.before = judged.Tracked, judged.Result.Rounds, p.head
+	p.tracked, p.past, p.before, p.judged = judged.Tracked, judged.Result.Rounds, p.head, &judged.Result
 	if !req.Target.Local() && !req.DryRun {
 		l.say("posting the report")
 		urls, newer, err := l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
+		p.urls = append(p.urls, urls...)
 		if err != nil {
 			return none, false, err
 		}
-		p.urls = append(p.urls, urls...)
 		if newer != "" {
 			return superseded(req, *p, snap.PR.URL, newer), false, nil
 		}
@@ -203,9 +213,15 @@ func (l *Loop) finish(ctx context.Context, steps Steps, req Request, result revi
 
 // superseded is the end of a run whose pull request moved on, for the reason given.
 func superseded(req Request, p progress, url, why string) review.RunResult {
+	r := unjudged(req, p, url)
+	r.Outcome, r.Reason = review.Superseded, why
+	return r
+}
+
+// unjudged is the end of a run without a judgement of its head.
+func unjudged(req Request, p progress, url string) review.RunResult {
 	r := review.RunResult{
-		Run: req.Run, Target: req.Target, URL: url, Outcome: review.Superseded,
-		Reason: why, Round: p.round,
+		Run: req.Run, Target: req.Target, URL: url, Round: p.round,
 		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Started: req.Started,
 		Rounds: p.past, Comments: []string{},
 		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: p.head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},

@@ -30,15 +30,15 @@ func (l *Loop) mend(ctx context.Context, steps Steps, req Request, judged Judgem
 		}
 	}
 	outcome, reason := job.ends(fix)
-	urls, newer, err := job.report(ctx, fix, outcome, reason)
-	if err != nil {
-		return none, false, err
-	}
-	fix.URLs = urls
-	p.urls = append(p.urls, urls...)
 	p.past = slices.Clone(p.past)
 	p.past[len(p.past)-1].Fix = &fix
 	result.Rounds = p.past
+	urls, newer, err := job.report(ctx, fix, outcome, reason)
+	fix.URLs = urls
+	p.urls = append(p.urls, urls...)
+	if err != nil {
+		return none, false, err
+	}
 	if err := job.keep(ctx, fix); err != nil {
 		return none, false, err
 	}
@@ -210,7 +210,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 	})
 }
 
-// guard ends the run when the fixer's words or its commits carry a credential this process holds (security T30).
+// guard fails, for good, when the fixer's words or its commits carry a credential this process holds (security T30).
 func (j *fixing) guard(ctx context.Context, work FixWork) error {
 	name := j.req.Fix.Agent.Name
 	if err := j.loop.tripwire(name, work.Answer); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/risk"
-	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
@@ -79,13 +78,13 @@ func (s *session) drive(ctx context.Context, run string, req *orchestrator.Reque
 	result.Artifacts = s.folder.Path(run)
 	if err != nil {
 		view.Close()
-		if errors.Is(err, sanitize.ErrKnownSecret) { // it proves that somebody saw what nobody may see (security T30)
-			err = errors.Join(err, s.store.Incident(context.WithoutCancel(ctx), run, store.IncidentSecret, err.Error()))
-		}
 		return err
 	}
 	if err := s.p.show(view, s, result, o); err != nil {
 		return err
+	}
+	if result.Outcome == review.Failed {
+		return s.failed(result)
 	}
 	return exitStatus(result.Outcome.ExitStatus())
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -43,6 +44,8 @@ type session struct {
 	tab tab
 	// telemetry is nil unless the operator wants it.
 	telemetry *telemetry
+	// permanently is the error this process ended a run with; nil when it did not.
+	permanently atomic.Pointer[error]
 }
 
 // openSession opens the record of runs.

@@ -7,9 +7,9 @@ import (
 	"github.com/prloop/prloop/orchestrator"
 )
 
-// durable lends the loop the engine's steps. Every error of a step is something a person or time can remove (GitHub
-// refuses, the disk is full), so none is stored as the step's answer: the run stops there and a resumed one tries again.
-// What agents and code do wrong stands in the results.
+// durable lends the loop the engine's steps. Every error of a step is something a person or time can remove (GitHub does not
+// answer, the disk is full), so none is stored as the step's answer: the run stops there and a resumed one tries again. What
+// agents and code do wrong stands in the results, and so does what no later try gets past (decision 27).
 type durable struct{ steps *engine.Steps }
 
 func (d durable) Do(ctx context.Context, name string, fn func(context.Context) ([]byte, error)) ([]byte, error) {

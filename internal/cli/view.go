@@ -77,8 +77,8 @@ func (p *Proc) stepSummary(s *session, result review.RunResult) error {
 		return nil
 	}
 	body, err := s.folder.Load(result.Run, "review.md")
-	if err != nil {
-		body = []byte(result.Reason + "\n") // superseded before there was a report
+	if err != nil || result.Outcome == review.Failed { // there is no report yet, or one that never came to be posted
+		body = []byte(result.Reason + "\n")
 	}
 	text, err := sanitize.Filter(string(body))
 	if err != nil {
