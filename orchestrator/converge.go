@@ -159,16 +159,24 @@ func (b *bench) fixCommits() []string {
 }
 
 // makePayload is what the fixer is asked (A4): every distinct finding that counts and is not stuck, P0-P2 as duties and P3
-// as offers. Each carries an id of its own, which the answer is held against.
+// as offers. Each carries an id of its own, which the answer is held against: finders give the same ids again every round, so
+// that those of earlier findings belong to these alone.
 func (b *bench) makePayload() review.FixPayload {
 	p := review.FixPayload{PRNumber: b.in.Request.Target.PR, Round: b.in.Round, IssuesToFix: []review.Finding{}, OptionalIssues: []review.Finding{}}
-	used := map[string]bool{}
+	used, again := map[string]bool{}, map[string]bool{}
+	for _, t := range b.in.Earlier {
+		used[t.ID] = true
+	}
 	for g, group := range b.groups {
 		if slices.Contains(b.stuck, g) {
 			continue
 		}
 		f := b.findings[group[0]]
-		f.ID = unique(f, used)
+		if id := b.tracked[g].ID; id != "" && !again[id] { // the one it was called by before
+			f.ID, again[id] = id, true
+		} else {
+			f.ID = unique(f, used)
+		}
 		b.tracked[g].ID = f.ID
 		if f.Priority == review.P3 || !b.counts[group[0]] {
 			p.OptionalIssues = append(p.OptionalIssues, f)

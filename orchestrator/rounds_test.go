@@ -392,6 +392,46 @@ func TestTheNextRoundIsTold(t *testing.T) {
 	}
 }
 
+// Models give the same ids in every round. What the fixer says of one finding is not said of another.
+func TestIDsOfAnotherRound(t *testing.T) {
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap)}}
+	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P1, 12, "B", leak2), at(review.P2, 150, "A", typo)}}
+	s.says[sha(3)] = map[string][]review.Finding{"alpha": {at(review.P1, 12, "A", leak)}}
+	s.fixes = []FixWork{fixes(sha(2), "A", "B"), fixes(sha(3), "alpha/A", "A")}
+	s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..3"] = edited(10), edited(150), edited(10)
+	got := s.run(t, newSteps(), nil)
+	if p := s.orders[1].Task.Fix.IssuesToFix; len(p) != 1 || p[0].ID != "alpha/A" {
+		t.Errorf("the fixer of round 2 is asked %+v, want the new finding under an id of its own", p)
+	}
+	if len(got.Stuck) != 1 || !strings.Contains(s.kept["round-3/review.md"], "reported fixed in round 1 by commit 2222222222, found again in round 3") {
+		t.Errorf("%d findings are stuck; the report of round 3 says\n%s", len(got.Stuck), s.kept["round-3/review.md"])
+	}
+	seen := map[string]string{}
+	for _, task := range s.tasks {
+		if task.Round != 3 || task.Agent != "alpha" {
+			continue
+		}
+		for _, c := range task.Claims {
+			if seen[c.FindingID] != "" {
+				t.Errorf("reviewers of round 3 are told twice of %s", c.FindingID)
+			}
+			seen[c.FindingID] = c.Commit
+		}
+	}
+	if want := map[string]string{"A": sha(2), "B": sha(2), "alpha/A": sha(3)}; !maps.Equal(seen, want) {
+		t.Errorf("reviewers of round 3 are told %v, want %v", seen, want)
+	}
+}
+
+func TestAStuckFindingKeepsItsClaim(t *testing.T) {
+	was := Tracked{ID: "A", Round: 2, FixedIn: 1, Stuck: true, Claim: &review.Claim{FindingID: "A", Kind: review.ClaimFixed, Commit: sha(2)}}
+	got := claimed([]Tracked{was}, review.FixOutcome{Result: fixes(sha(3), "A").Answer.Fix}, 2)[0]
+	if got.FixedIn != 1 || got.Claim.Commit != sha(2) {
+		t.Errorf("it is said to be fixed in round %d by %s, want round 1 and the commit of then", got.FixedIn, short(got.Claim.Commit))
+	}
+}
+
 func TestSetbacks(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}

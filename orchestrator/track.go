@@ -193,7 +193,7 @@ func claimed(tracked []Tracked, fix review.FixOutcome, round int) []Tracked {
 	out := slices.Clone(tracked)
 	for i := range out {
 		t := &out[i]
-		if t.ID == "" || t.Round != round {
+		if t.ID == "" || t.Round != round || t.Stuck { // what is stuck was not asked about
 			continue
 		}
 		for _, f := range fix.Result.FixedIssues {
