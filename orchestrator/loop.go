@@ -54,6 +54,8 @@ type progress struct {
 	// spent is the time agents and verify commands took, those side by side counted once. Time between a stop and its
 	// resumption is nobody's.
 	spent time.Duration
+	// own is the pull request as the first round saw it, without any fix.
+	own review.PullRequest
 	// judged is what the last review came to; nil before the first.
 	judged *review.RunResult
 }
@@ -99,6 +101,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	snap := facts.Snapshot
 	if snap.Superseded != "" {
 		return superseded(req, *p, snap.PR.URL, snap.Superseded), false, nil
+	}
+	if p.round == 1 {
+		p.own = snap.PR
 	}
 	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past}
 	if reviewable(snap.Brief) {

@@ -183,7 +183,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		defer cancel()
 		work, err := l.Bench.Fix(limited, FixOrder{
 			Run: j.req.Run, Plan: plan, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
-			Allow: j.req.Fix.Allow, PRFiles: in.Snapshot.PR.ChangedFiles, PRLines: in.Snapshot.PR.Additions + in.Snapshot.PR.Deletions,
+			Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
 			At: j.req.Started,
 		}, l.heardLive)
 		switch {

@@ -157,7 +157,9 @@ type FixOrder struct {
 	Reviewed, From string
 	// Allow are globs of protected paths the operator opened.
 	Allow []string
-	// PRFiles and PRLines are the size of the pull request's own change, for the scope brake (design 6).
+	// First is the head of the first round, and PRFiles and PRLines the size of the pull request's own change at it: the scope
+	// brake holds all fixes together against that (design 6).
+	First            string
 	PRFiles, PRLines int
 	// At is the date of the commits: the same for every try, so that a repeated one makes the same commits.
 	At time.Time

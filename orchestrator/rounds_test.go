@@ -31,6 +31,8 @@ type stage struct {
 	takes    map[string]time.Duration
 	reviewed time.Duration
 	verified []string
+	// size is how many lines the pull request changes at a head, a tenth of that files.
+	size map[string]int
 	// push is what becomes of a push; nil lets it through.
 	push  func(to string) Pushed
 	tasks []review.Task
@@ -41,6 +43,11 @@ func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
 
 func (s *stage) Pin(_ context.Context, _ review.Target, pr review.PullRequest, _ string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: pr.HeadSHA}, nil
+}
+func (s *stage) PullRequest(ctx context.Context, repo review.Repo, n int) (review.PullRequest, error) {
+	pr, err := s.world.PullRequest(ctx, repo, n)
+	pr.Additions, pr.ChangedFiles = s.size[pr.HeadSHA], s.size[pr.HeadSHA]/10
+	return pr, err
 }
 func (s *stage) ReadFile(context.Context, string, string) ([]byte, error) {
 	return []byte(strings.Repeat("line\n", 200)), nil
@@ -429,6 +436,24 @@ func TestAStuckFindingKeepsItsClaim(t *testing.T) {
 	got := claimed([]Tracked{was}, review.FixOutcome{Result: fixes(sha(3), "A").Answer.Fix}, 2)[0]
 	if got.FixedIn != 1 || got.Claim.Commit != sha(2) {
 		t.Errorf("it is said to be fixed in round %d by %s, want round 1 and the commit of then", got.FixedIn, short(got.Claim.Commit))
+	}
+}
+
+// The pull request grows with each fix; what a fix may touch does not (design 6, "relative to the PR's own diff").
+func TestTheScopeBrakeStaysWhereItWas(t *testing.T) {
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P1, 120, "B", nilMap)}}
+	s.fixes, s.diffs["1..2"], s.diffs["2..3"] = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}, edited(10), edited(120)
+	s.size = map[string]int{sha(1): 30, sha(2): 90, sha(3): 150}
+	s.run(t, newSteps(), nil)
+	for _, o := range s.orders {
+		if o.First != sha(1) || o.PRLines != 30 || o.PRFiles != 3 {
+			t.Errorf("round %d is held against %d files and %d lines since %s, want 3 and 30 since the first head", o.Round, o.PRFiles, o.PRLines, short(o.First))
+		}
+	}
+	if len(s.orders) != 2 {
+		t.Errorf("%d fixes", len(s.orders))
 	}
 }
 

@@ -60,7 +60,7 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 	}
 	order := workbench.Order{
 		Run: o.Run, Round: o.Round, Try: o.Try, Reviewed: o.Reviewed, From: o.From, Task: o.Task, Allow: o.Allow,
-		PRFiles: o.PRFiles, PRLines: o.PRLines, FixedAt: o.At, Emit: emit,
+		First: o.First, PRFiles: o.PRFiles, PRLines: o.PRLines, FixedAt: o.At, Emit: emit,
 	}
 	if o.Plan.Kind == KindACP {
 		order.Aside = agentConfiguration()

@@ -629,3 +629,21 @@ func TestFixEnds(t *testing.T) {
 	}
 	w.left("")
 }
+
+// Two fixes of 150 lines each are 300 lines (design 6): that the pull request has grown by the first allows no more.
+func TestTheScopeBrakeHoldsAllFixes(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	second := w.commit(map[string]string{"first.txt": strings.Repeat("x\n", 150)})
+	w.fetch()
+	for _, first := range []string{"", w.base} {
+		w.script(`seq 150 >second.txt`)
+		o := w.order()
+		o.Reviewed, o.From, o.First = second, second, first
+		work := w.fix(o)
+		refused := len(work.Refusals) == 1 && work.Refusals[0].Rule == "scope-brake" && work.Tip == ""
+		if refused != (first != "") || work.Lines != 150 {
+			t.Errorf("since %q: %d lines, refusals %+v", first, work.Lines, work.Refusals)
+		}
+	}
+	w.left("")
+}

@@ -74,7 +74,18 @@ func (b *Bench) police(ctx context.Context, o Order, made []git.Rewritten, tip s
 	if err != nil {
 		return err
 	}
-	work.refuse(pushpolicy.Check(whole, pushpolicy.Brake(o.PRFiles, o.PRLines), o.Allow, paths)...)
+	all := whole
+	if o.First != "" && o.First != o.Reviewed {
+		if all, err = b.Repo.Changes(ctx, o.First, tip); err != nil {
+			return err
+		}
+	}
+	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
+	for _, r := range pushpolicy.Check(all, pushpolicy.Brake(o.PRFiles, o.PRLines), o.Allow, nil) {
+		if r.Rule == pushpolicy.RuleScopeBrake {
+			work.refuse(r)
+		}
+	}
 	before := o.From
 	for _, c := range made {
 		if c.New == before || c.New == tip && before == o.Reviewed {

@@ -22,7 +22,9 @@ type Order struct {
 	Aside []string
 	// Allow are the globs of protected paths that the operator opened.
 	Allow []string
-	// PRFiles and PRLines are the size of the pull request's own diff, which the scope brake is relative to (design 6).
+	// First is the head the run began with, before any fix; empty means Reviewed. PRFiles and PRLines are the size of the pull
+	// request's own diff there. The scope brake holds all fixes together against that (design 6).
+	First            string
 	PRFiles, PRLines int
 	// FixedAt is the author and committer date of every commit: one order, one set of object ids, however often it is
 	// carried out on the same work.
