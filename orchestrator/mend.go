@@ -210,7 +210,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 	})
 }
 
-// guard fails, for good, when the fixer's words or its commits carry a credential this process holds (security T30).
+// guard fails, for good, when the fixer's words or one of its commits carry a credential this process holds (security T30).
 func (j *fixing) guard(ctx context.Context, work FixWork) error {
 	name := j.req.Fix.Agent.Name
 	if err := j.loop.tripwire(name, work.Answer); err != nil {
@@ -219,12 +219,23 @@ func (j *fixing) guard(ctx context.Context, work FixWork) error {
 	if work.Tip == "" {
 		return nil
 	}
-	d, err := j.loop.History.Diff(ctx, j.judged.Inputs.Snapshot.Range.Head, work.Tip)
-	if err != nil {
-		return err
+	reviewed := j.judged.Inputs.Snapshot.Range.Head
+	changes := [][2]string{{reviewed, work.Tip}}
+	if len(work.Commits) > 1 { // a branch keeps what a later commit takes back
+		from := reviewed
+		for _, c := range work.Commits {
+			changes = append(changes, [2]string{from, c.SHA})
+			from = c.SHA
+		}
 	}
-	if sanitize.Leaks(d.Raw(), sanitize.Policy{Known: j.loop.Secrets}) {
-		return fmt.Errorf("commits of %s: %w", name, sanitize.ErrKnownSecret)
+	for _, c := range changes {
+		d, err := j.loop.History.Diff(ctx, c[0], c[1])
+		if err != nil {
+			return err
+		}
+		if sanitize.Leaks(d.Raw(), sanitize.Policy{Known: j.loop.Secrets}) {
+			return fmt.Errorf("commits of %s: %w", name, sanitize.ErrKnownSecret)
+		}
 	}
 	return nil
 }

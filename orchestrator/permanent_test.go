@@ -81,6 +81,13 @@ func TestPermanentErrorsEndTheRun(t *testing.T) {
 			w.Answer.Log = key
 			s.fixes = []FixWork{w}
 		}, "answer of pr-fix: the text holds a known secret", 1, 1, ""},
+		{"a fixer that commits it and takes it back: the branch would keep it (decision 6)", func(s *stage, _ map[string]error) {
+			s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+			w := fixes(sha(3), "A")
+			w.Commits = []review.FixCommit{{SHA: sha(2), Message: "add"}, {SHA: sha(3), Message: "remove"}}
+			s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..3"] = strings.ReplaceAll(edited(10), "+new", "+"+key), strings.ReplaceAll(edited(10), "-old", "-gone"), edited(10)
+			s.fixes = []FixWork{w}
+		}, "commits of pr-fix: the text holds a known secret", 1, 1, ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			s, steps := newStage(), newSteps()
