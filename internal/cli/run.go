@@ -104,7 +104,7 @@ func (s *session) prepare(ctx context.Context, o runOptions) (order, error) {
 	}
 	switch {
 	case pr.State != "OPEN":
-		return order{}, usage("reopen it, or review the commits with: prloop run --base REVISION", "%s is %s", target, lower(pr.State))
+		return order{}, usage(afterClosing(pr.State), "%s is %s", target, lower(pr.State))
 	case pr.Draft && !o.allowDraft:
 		return order{}, usage("mark it ready for review, or use --draft", "%s is a draft", target)
 	}
@@ -122,6 +122,14 @@ func (s *session) prepare(ctx context.Context, o runOptions) (order, error) {
 		return order{}, err
 	}
 	return s.settle(ctx, o, target, pr, h, r, "")
+}
+
+// afterClosing is the next step for a pull request that is not open: GitHub reopens a closed one, and never a merged one.
+func afterClosing(state string) string {
+	if strings.EqualFold(state, "merged") {
+		return "open a new one for what is left to do, or check the merged commits out and review them with: prloop run --base REVISION"
+	}
+	return "reopen it, or review the commits with: prloop run --base REVISION"
 }
 
 func (s *session) prepareLocal(ctx context.Context, o runOptions) (order, error) {

@@ -58,7 +58,7 @@ var table = []row{
 		}
 		return "give the token read access to the repository and \"pull-requests: write\""
 	}, github.ErrForbidden), exitFailed},
-	{is(github.ErrClosed, "reopen it, or review the commits with: prloop run --base REVISION"), exitUsage},
+	{as(func(e *github.Error) string { return afterClosing(e.Detail) }, github.ErrClosed), exitUsage},
 	{is(github.ErrLocked, "unlock the conversation, or use --dry-run"), exitFailed},
 	{is(github.ErrTooLong, "raise problem_score_threshold, so that fewer findings are listed"), exitFailed},
 	{as(func(e *github.Error) string {
