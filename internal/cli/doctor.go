@@ -171,6 +171,10 @@ func (p *Proc) checkState(ctx context.Context) checkup {
 
 // checkIsolation says what stands around agents. It never says more than what is there (security P15).
 func (p *Proc) checkIsolation(ctx context.Context) checkup {
+	word, err := p.confinement()
+	if err != nil {
+		return diagnosed("isolation", err)
+	}
 	machine, err := p.machine()
 	if err != nil {
 		return diagnosed("isolation", err)
@@ -180,7 +184,7 @@ func (p *Proc) checkIsolation(ctx context.Context) checkup {
 	if report.Tier > sandbox.Tier1b {
 		c.state, c.next = stateBroken, noWalls
 	}
-	if word := p.env(envSandbox); word != "" && word != "required" {
+	if word != confineRequired {
 		c.state, c.note = stateMissing, envSandbox+"="+word+"; this machine has "+c.note
 	}
 	return c

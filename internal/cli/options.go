@@ -87,28 +87,39 @@ func runCommand(p *Proc) *cobra.Command {
 	return c
 }
 
+// readKey makes the key in --api-key-file one of the settings. Standard input can be read only once.
+func (p *Proc) readKey(o *runOptions) error {
+	if o.keyFile == "" {
+		return nil
+	}
+	key, err := readInput(p, o.keyFile)
+	if err != nil {
+		return hinted{err: fmt.Errorf("read the key: %w", err), next: "check --api-key-file", status: exitUsage}
+	}
+	o.settings = append(o.settings, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
+	return nil
+}
+
 // settings resolves all layers. repository is `.reviewerc` at the base commit, nil when there is none.
 func (p *Proc) settings(o runOptions, repository *config.File, local bool) (config.Settings, error) {
+	in, err := p.layers(o, repository, local)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	return config.Resolve(in)
+}
+
+// layers are what settings are resolved from.
+func (p *Proc) layers(o runOptions, repository *config.File, local bool) (config.Input, error) {
 	operator, err := config.ReadOperator(p.env)
 	if err != nil {
-		return config.Settings{}, err
-	}
-	given := o.settings
-	if o.keyFile != "" {
-		key, err := readInput(p, o.keyFile)
-		if err != nil {
-			return config.Settings{}, hinted{err: fmt.Errorf("read the key: %w", err), next: "check --api-key-file", status: exitUsage}
-		}
-		given = append(given, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
+		return config.Input{}, err
 	}
 	tape, err := p.cassette(o)
-	if err != nil {
-		return config.Settings{}, err
-	}
-	return config.Resolve(config.Input{
+	return config.Input{
 		Replayed: tape.Mode == gateway.Replay,
-		Given:    given, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: append(prompts.Lenses(), openai.LensAuto),
-	})
+		Given:    o.settings, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: append(prompts.Lenses(), openai.LensAuto),
+	}, err
 }
 
 // stateFolder is where prloop keeps its database, its repositories and the artifacts of runs.

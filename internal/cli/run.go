@@ -30,6 +30,12 @@ type order struct {
 
 // run is `prloop run`.
 func (p *Proc) run(ctx context.Context, o runOptions) error {
+	if err := p.readKey(&o); err != nil {
+		return err
+	}
+	if err := p.foresee(o); err != nil {
+		return err
+	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	s, err := p.openSession(ctx)
@@ -186,9 +192,17 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 	if err := markSensitive(ctx, h, r.Base, agents); err != nil {
 		return order{}, err
 	}
+	if err := startable(agents...); err != nil { // those of the repository's file; the operator's were found before
+		return order{}, err
+	}
 	fix, fixOff, err := s.planFix(ctx, o, settings, pr, h, r.Base, walls)
 	if err != nil {
 		return order{}, err
+	}
+	if fix != nil {
+		if err := startable(fix.Agent); err != nil {
+			return order{}, err
+		}
 	}
 	head := r.Head
 	id := orchestrator.ReviewID(target, head, prompts.Version, agents, settings.Limits)

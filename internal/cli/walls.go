@@ -28,24 +28,45 @@ const (
 // walls settles how the agents of a run are confined. A local range is the person's own tree, reviewed by the person's own
 // programs, whose linters need the person's caches; a pull request is somebody else's, and fails closed.
 func (p *Proc) walls(ctx context.Context, target review.Target) (crew.Walls, error) {
+	word, err := p.confinement()
+	if err != nil {
+		return crew.Walls{}, err
+	}
 	if target.Local() {
 		return crew.NoWalls("a local range, reviewed as the user who started prloop"), nil
 	}
 	weakest := sandbox.Tier1b
-	switch word := p.env(envSandbox); word {
-	case "", "required":
-	case "best":
+	switch word {
+	case confineBest:
 		weakest = sandbox.Tier4 // whatever there is; the report says what
-	case "off":
+	case confineOff:
 		return crew.NoWalls("switched off by the operator; agents run as the user who started prloop"), nil
-	default:
-		return crew.Walls{}, usage(envSandbox+"=required, best or off", "%s=%s is not known", envSandbox, word)
 	}
 	machine, err := p.machine()
 	if err != nil {
 		return crew.Walls{}, err
 	}
 	return crew.Raise(ctx, machine, weakest, filepath.SplitList(p.env(envSandboxRead)))
+}
+
+// The words of envSandbox.
+const (
+	confineRequired = "required"
+	confineBest     = "best"
+	confineOff      = "off"
+)
+
+// confinement is the operator's word on confinement. One that is not known is refused wherever it stands: who wrote it
+// believes that it does something.
+func (p *Proc) confinement() (string, error) {
+	switch word := p.env(envSandbox); word {
+	case "":
+		return confineRequired, nil
+	case confineRequired, confineBest, confineOff:
+		return word, nil
+	default:
+		return "", usage(envSandbox+"=required, best or off", "%s=%s is not known", envSandbox, word)
+	}
 }
 
 // verifyEnv are the operator's variables for verify commands.

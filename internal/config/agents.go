@@ -23,7 +23,7 @@ func (r *resolver) agents() error {
 	}
 	s.Comments.Name = "comments-analyzer"
 	if len(r.in.Reviewers) > 0 {
-		chosen, err := choose(r.in.Reviewers, append(slices.Clone(s.Reviewers), r.operatorReviewers...))
+		chosen, err := choose(r.in.Reviewers, append(slices.Clone(s.Reviewers), r.operatorReviewers...), r.early)
 		if err != nil {
 			return err
 		}
@@ -47,13 +47,17 @@ func defaultReviewers(model bool) []Agent {
 	return []Agent{{Name: UseStatic, Use: UseStatic}}
 }
 
-// choose picks the agents of --reviewers. Order and repetition are the person's, but no agent takes part twice.
-func choose(items []string, configured []Agent) ([]Agent, error) {
+// choose picks the agents of --reviewers. Order and repetition are the person's, but no agent takes part twice. Where more
+// names will be known later, unknown ones are passed over.
+func choose(items []string, configured []Agent, early bool) ([]Agent, error) {
 	var out []Agent
 	var errs []error
 	taken := map[string]bool{}
 	for _, item := range items {
 		a, err := pick(strings.TrimSpace(item), configured, taken)
+		if early && errors.As(err, new(*UnknownAgentError)) {
+			continue
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue

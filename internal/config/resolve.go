@@ -51,8 +51,17 @@ type File struct {
 
 // Resolve applies the layers from the weakest to the strongest. Errors are *Error (faults with places),
 // *UnknownAgentError and *RepoCommandError, joined when there are several.
-func Resolve(in Input) (Settings, error) {
-	r := &resolver{in: in, settings: defaults(), origins: map[string]origin{}}
+func Resolve(in Input) (Settings, error) { return resolve(in, false) }
+
+// Foresee resolves what is known before the repository's file is, so that its faults can be told first. Names in Reviewers
+// that nobody has yet are passed over: that file may have them. Errors are those of Resolve.
+func Foresee(in Input) (Settings, error) {
+	in.Repository = nil
+	return resolve(in, true)
+}
+
+func resolve(in Input, early bool) (Settings, error) {
+	r := &resolver{in: in, early: early, settings: defaults(), origins: map[string]origin{}}
 	for _, k := range keys() {
 		r.origins[k.path] = origin{layer: LayerDefault}
 	}
@@ -73,7 +82,9 @@ func Resolve(in Input) (Settings, error) {
 }
 
 type resolver struct {
-	in       Input
+	in Input
+	// early is true while the repository's file is not known.
+	early    bool
 	settings Settings
 	origins  map[string]origin
 	// repository is kept for the places of its agents.
