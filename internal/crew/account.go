@@ -71,6 +71,17 @@ func (c *Crew) account(name string, answer *agents.Answer) {
 	}
 }
 
+// idle reports whether the gateway made no call at all for an agent. A call that was refused counts for nothing and took its
+// time: what it cost is not known.
+func idle(u review.Usage) bool { return u.LLMCalls == 0 && u.LLMSeconds == 0 && len(u.Models) == 0 }
+
+// nothing is the usage of an agent that asked no model: known, and zero.
+func nothing(u review.Usage) review.Usage {
+	var none, free = 0, 0.0
+	u.InputTokens, u.CachedTokens, u.OutputTokens, u.CostUSD = &none, &none, &none, &free
+	return u
+}
+
 // named stamps a child's events with its name, which the child itself may not choose.
 func named(agent string, emit func(review.Event)) func(review.Event) {
 	return func(e review.Event) {

@@ -155,13 +155,15 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		}
 	case KindBuiltin:
 		c.account(plan.Name, &answer)
+		if idle(answer.Receipt.Usage) { // the gateway is its only way to a model
+			answer.Receipt.Usage = nothing(answer.Receipt.Usage)
+		}
 		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
 		if hosts := c.Gateway.Fetched(plan.Name); len(hosts) > 0 {
 			answer.Receipt.Notes = append(answer.Receipt.Notes, "was given pages of "+strings.Join(hosts, ", "))
 		}
 	case KindStatic: // it has no way to a model, so nothing is known to be nothing
-		var none, free = 0, 0.0
-		answer.Receipt.Usage = review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}
+		answer.Receipt.Usage = nothing(review.Usage{})
 	}
 	return answer
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/orchestrator"
@@ -126,6 +127,49 @@ func TestSince(t *testing.T) {
 	}
 	if got := since(&five, &three); got == nil || *got != 2 || five != 5 {
 		t.Error("5 since 3")
+	}
+}
+
+// agreed is a comments analyzer that found nothing to ask a model.
+const agreed = `#!/bin/sh
+cat >/dev/null
+echo '{"agent":"c","prNumber":7,"reviewState":{"hasChangesRequested":false,"changesRequestedBy":[]},"stats":{"totalThreads":0,"resolvedThreads":0,"unresolvedThreads":0},"threadsTruncated":false,"issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"pendingIssues":[],"fullReport":""}'
+`
+
+// A builtin agent that made no call spent nothing, and that is known.
+func TestAskingNobodyIsFree(t *testing.T) {
+	self := filepath.Join(t.TempDir(), "self")
+	if err := os.WriteFile(self, []byte(agreed), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g, err := gateway.Start(t.Context(), gateway.Options{Upstreams: []gateway.Upstream{{Name: "nobody", BaseURL: "http://127.0.0.1:1/v1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	c := &Crew{Self: self, Gateway: g, Scratch: t.TempDir(), State: t.TempDir(), Walls: NoWalls("a test"), Fence: "fence"}
+	plan := orchestrator.AgentPlan{Name: "c", Role: review.RoleCommentsAnalyzer, Kind: KindBuiltin}
+	got := c.Ask(t.Context(), plan, taskOf(plan), func(review.Event) {}).Receipt
+	u := got.Usage
+	if got.State != review.AgentComplete || u.InputTokens == nil || u.CachedTokens == nil || u.OutputTokens == nil || u.CostUSD == nil {
+		t.Fatalf("%+v", got)
+	}
+	if *u.InputTokens+*u.CachedTokens+*u.OutputTokens != 0 || *u.CostUSD != 0 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// Unknown is never zero for an agent that did call: a lost answer leaves its call, a refused one the time it took.
+func TestIdle(t *testing.T) {
+	for name, u := range map[string]review.Usage{
+		"a call whose answer was lost": {LLMCalls: 1}, "a call that was refused": {LLMSeconds: 0.01}, "an answer": {Models: []string{"m"}},
+	} {
+		if idle(u) {
+			t.Errorf("%s counts for nothing", name)
+		}
+	}
+	if !idle(review.Usage{ToolCalls: 3}) {
+		t.Error("tools are no models")
 	}
 }
 
