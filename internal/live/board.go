@@ -34,7 +34,7 @@ type agent struct {
 	started time.Time
 	// ended is zero while it runs.
 	ended time.Time
-	// tokens and cost are nil until somebody told them: unknown is never zero (style 9).
+	// tokens and cost are those of this round, as the time is; nil until somebody told them: unknown is never zero (style 9).
 	tokens *int
 	cost   *float64
 	last   string
@@ -85,7 +85,7 @@ func (a *agent) enter(s review.AgentState, at time.Time) {
 	a.state = s
 	switch s {
 	case review.AgentWaiting:
-		a.started, a.ended, a.last = time.Time{}, time.Time{}, "" // a new round; what was spent stays
+		*a = agent{name: a.name, state: s} // a new round, whose line tells of its own; the summary has the sum
 	case review.AgentRunning:
 		if a.started.IsZero() {
 			a.started = at

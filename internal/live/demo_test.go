@@ -120,6 +120,7 @@ func mendEvents() []review.Event {
 		{Kind: review.EventResult, Result: &review.RoundResult{Round: 1, Head: first, Consensus: &asked, Issues: review.Counts{P1: 1, P2: 1}, Fix: mended()}},
 		{Kind: review.EventRound, Round: 2, Rounds: 3, Head: second},
 		state("reviewer-1", review.AgentRunning, ""), state("static", review.AgentRunning, ""),
+		{Kind: review.EventUsage, Agent: "reviewer-1", Usage: &review.Usage{InputTokens: n(4100), OutputTokens: n(212), CostUSD: usd(0.0031)}},
 		state("static", review.AgentComplete, ""), state("reviewer-1", review.AgentComplete, ""),
 		{Kind: review.EventResult, Result: &review.RoundResult{Round: 2, Head: second, Consensus: &approved}},
 	}
