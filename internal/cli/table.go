@@ -65,7 +65,7 @@ var table = []row{
 		if e.Until.IsZero() {
 			return "wait a few minutes"
 		}
-		return "wait until " + e.Until.Local().Format(time.Kitchen)
+		return "wait until " + e.Until.Add(time.Minute-time.Nanosecond).Local().Format(time.Kitchen) // a whole minute, and none too early
 	}, github.ErrRateLimited), exitFailed},
 	{as(func(e *github.Error) string { return "use the new name " + e.Needs }, github.ErrMoved), exitUsage},
 	{is(github.ErrUnavailable, "look at https://www.githubstatus.com and at your network, and try again"), exitFailed},

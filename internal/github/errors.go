@@ -47,7 +47,7 @@ type Error struct {
 	write  bool
 }
 
-// Error reads as operation, kind, detail.
+// Error reads as operation, kind, detail. Of a limit whose end is known there is nothing more to tell.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v", e.Op, e.Kind)
@@ -56,6 +56,7 @@ func (e *Error) Error() string {
 	}
 	if !e.Until.IsZero() {
 		fmt.Fprintf(&b, " until %s", e.Until.UTC().Format(time.RFC3339))
+		return b.String()
 	}
 	if e.Detail != "" {
 		fmt.Fprintf(&b, ": %s", e.Detail)

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -139,10 +140,27 @@ const exitNoLogin = 4
 // gh words an HTTP status in two ways, depending on which of its clients made the request.
 var ghStatus = lazyregexp.New(`HTTP (\d{3})|non-200 OK status code: (\d{3})`)
 
+// ghBody is how gh prints an answer of GitHub's that is no answer to a query: the status, then the body as a Go string.
+var ghBody = lazyregexp.New(`^non-200 OK status code: (\d{3}[^"]*?) body: (.*)`)
+
+// spoken is what gh or GitHub said, one line: of a quoted body its message, or the status where it has none.
+func spoken(said string) string {
+	m := ghBody.FindStringSubmatch(strings.TrimSpace(said))
+	if m == nil {
+		return oneLine(said)
+	}
+	var body struct{ Message string }
+	text, err := strconv.Unquote(m[2])
+	if err != nil || json.Unmarshal([]byte(text), &body) != nil || body.Message == "" {
+		return oneLine("HTTP " + m[1])
+	}
+	return oneLine(body.Message)
+}
+
 // explain says what a failed gh pr comment means, and whether the comment may exist all the same.
 func (c *Client) explain(ctx context.Context, op string, res proc.Result, err error) error {
 	said := string(res.StderrTail)
-	e := &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: oneLine(said), write: true, sent: true}
+	e := &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: spoken(said), write: true, sent: true}
 	var exit *proc.ExitError
 	switch {
 	case errors.Is(err, proc.ErrNotFound):

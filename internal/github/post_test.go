@@ -88,8 +88,11 @@ func TestPostFaults(t *testing.T) {
 		if !errors.As(err, &e) || !errors.Is(err, row.want) || e.Refused() != row.refused {
 			t.Errorf("%s: %v (refused %v), want %v (refused %v)", row.mode, err, e != nil && e.Refused(), row.want, row.refused)
 		}
-		if errors.Is(err, ErrRateLimited) && e.Until.Before(time.Now()) {
-			t.Errorf("%s: may go on at %s", row.mode, e.Until)
+		if errors.Is(err, ErrRateLimited) && (e.Until.Before(time.Now()) || !strings.HasSuffix(err.Error(), e.Until.UTC().Format(time.RFC3339))) {
+			t.Errorf("%s: may go on at %s, and says: %v", row.mode, e.Until, err)
+		}
+		if strings.ContainsAny(err.Error(), `{\`) {
+			t.Errorf("%s: GitHub's answer is printed as it came: %v", row.mode, err)
 		}
 		if n := len(p.Comments()) - before; n != row.posted {
 			t.Errorf("%s: %d comments were posted, want %d", row.mode, n, row.posted)
@@ -111,6 +114,21 @@ func TestPostFaults(t *testing.T) {
 	refusedAs(t, c, review.PullRequest{Repo: widgets, Number: 8}, ErrNotFound)
 	f.RevokeToken(forge.DefaultToken)
 	refusedAs(t, c, pr, ErrNotLoggedIn)
+}
+
+// TestSpoken: what gh prints of an answer is told in GitHub's own words, also where the answer was cut.
+func TestSpoken(t *testing.T) {
+	for said, want := range map[string]string{
+		"GraphQL: Something went wrong (addComment)\nmore":                                                "GraphQL: Something went wrong (addComment)",
+		`non-200 OK status code: 403 Forbidden body: "{\"message\":\"No.\",\"status\":\"403\"}\n"` + "\n": "No.",
+		`non-200 OK status code: 502 Bad Gateway body: "<html>"`:                                          "HTTP 502 Bad Gateway",
+		`non-200 OK status code: 403 Forbidden body: "{\"message\":\"Not`:                                 "HTTP 403 Forbidden",
+		"": "",
+	} {
+		if got := spoken(said); got != want {
+			t.Errorf("%q is told as %q, want %q", said, got, want)
+		}
+	}
 }
 
 func refusedAs(t *testing.T, c *Client, pr review.PullRequest, want error) {
