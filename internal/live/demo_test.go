@@ -126,8 +126,11 @@ func mendEvents() []review.Event {
 	}
 }
 
+// comment is the address of a comment on the pull request, without its number.
+const comment = "https://github.com/acme/shop/pull/123#issuecomment-"
+
 func mended() *review.FixOutcome {
-	return &review.FixOutcome{State: review.FixPushed, Head: "99aabbccddeeff0099aabbccddeeff0099aabbcc",
+	return &review.FixOutcome{State: review.FixPushed, Head: "99aabbccddeeff0099aabbccddeeff0099aabbcc", URLs: []string{comment + "2"},
 		Result: &review.FixResult{FixedIssues: []review.FixedIssue{{FindingID: "A"}, {FindingID: "B"}}},
 		Agent:  review.AgentReceipt{Name: "pr-fix", Role: review.RoleFixer, State: review.AgentComplete, Seconds: 74.1}}
 }
@@ -136,6 +139,7 @@ func mendResult() review.RunResult {
 	asked, approved := "request_changes", "approve"
 	r := demoResult()
 	r.Outcome, r.Reason, r.Issues, r.Distinct, r.Findings, r.Unverified = review.Converged, "No finding is P0, P1 or P2.", review.Counts{}, 0, nil, nil
+	r.Comments = []string{comment + "1", comment + "2", comment + "3"}
 	n, usd := func(i int) *int { return &i }, 0.0149
 	first := []review.AgentReceipt{{Name: "reviewer-1", State: review.AgentComplete, Usage: review.Usage{LLMCalls: 2, InputTokens: n(18123), OutputTokens: n(902), CostUSD: &usd}}}
 	r.Rounds = []review.RoundResult{

@@ -172,6 +172,23 @@ func TestBoardStates(t *testing.T) {
 	}
 }
 
+// What was posted is told by round and kind, also where a report has two parts; a lone review needs no number.
+func TestSummaryNamesReports(t *testing.T) {
+	fixed := func(urls ...string) *review.FixOutcome { return &review.FixOutcome{URLs: urls} }
+	for want, r := range map[string]review.RunResult{
+		"":              {},
+		"report report": {Comments: []string{"a", "b"}, Rounds: []review.RoundResult{{Round: 1}}},
+		"review 1 review 1 fix 1 review 2 fix 2 fix 2 review 3": {
+			Comments: []string{"a", "b", "c", "d", "e", "f", "g"},
+			Rounds:   []review.RoundResult{{Round: 1, Fix: fixed("c")}, {Round: 2, Fix: fixed("e", "f")}, {Round: 3}},
+		},
+	} {
+		if got := strings.Join(reports(r), " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // Why an agent failed is told whole, below its line where it does not fit beside it.
 func TestSummaryTellsWhy(t *testing.T) {
 	a := review.AgentReceipt{Name: "mine", State: review.AgentFailed, Reason: "find program /srv/reviewers/of/ours/that/are/far/away: program not found"}

@@ -47,8 +47,8 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if f := lastFix(r); f != nil {
 		b.WriteString(receipt(f.Agent, width, c))
 	}
-	for _, url := range r.Comments {
-		fmt.Fprintf(&b, "  report     %s\n", line(url))
+	for i, name := range reports(r) {
+		fmt.Fprintf(&b, "  %s  %s\n", fill(name, 9), line(r.Comments[i]))
 	}
 	if r.Artifacts != "" {
 		fmt.Fprintf(&b, "  artifacts  %s\n", line(r.Artifacts))
@@ -60,6 +60,33 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		lines[i] = uncommand(lines[i])
 	}
 	_, _ = io.WriteString(w, strings.Join(lines, "\n")) // a closed terminal must not change the run's outcome
+}
+
+// reports names what was posted, in order: the review or the fix of a round. A fix is reported after the review of its round,
+// and whatever follows is the next one's. A single review is simply the report.
+func reports(r review.RunResult) []string {
+	fixes := map[string]int{}
+	for _, x := range r.Rounds {
+		if x.Fix != nil {
+			for _, url := range x.Fix.URLs {
+				fixes[url] = x.Round
+			}
+		}
+	}
+	names := make([]string, len(r.Comments))
+	round := 1
+	for i, url := range r.Comments {
+		switch fix, is := fixes[url]; {
+		case is:
+			names[i] = fmt.Sprintf("fix %d", fix)
+			round = fix + 1
+		case len(fixes) == 0:
+			names[i] = "report"
+		default:
+			names[i] = fmt.Sprintf("review %d", round)
+		}
+	}
+	return names
 }
 
 // rounds lists how the run went, when there is more to tell than one review.
