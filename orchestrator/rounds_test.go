@@ -122,6 +122,7 @@ func (s *stage) Finish(context.Context, review.RunResult) error { return nil }
 // Intend and its like keep one posting for each round and kind; world keeps one for each part.
 func (s *stage) Intend(_ context.Context, p Posting) (Posting, error) { return p, nil }
 func (s *stage) Sending(context.Context, Posting) error               { return nil }
+func (s *stage) Absent(context.Context, Posting) error                { return nil }
 func (s *stage) Acked(_ context.Context, _ Posting, _ string) error   { return nil }
 
 // remembering stores results as an engine does, so that a second run of the same steps repeats none.
