@@ -131,9 +131,10 @@ func (w *world) Sending(_ context.Context, p Posting) error {
 }
 
 func (w *world) Absent(_ context.Context, p Posting) error {
-	p = w.stored[p.Part]
-	p.SentAt = time.Time{}
-	w.stored[p.Part] = p
+	if old, ok := w.stored[p.Part]; ok { // a stage remembers none
+		old.SentAt = time.Time{}
+		w.stored[p.Part] = old
+	}
 	return nil
 }
 
