@@ -100,11 +100,12 @@ func (s *killSuite) row(x killTrial) *killFigures {
 
 func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
 
-// all does the trials, a few at a time.
+// all does the trials, a few at a time; those that are stopped most often, which wait for one quarantine after the other, first.
 func (s *killSuite) all(trials []killTrial) {
 	for _, x := range trials {
 		s.row(x)
 	}
+	slices.SortStableFunc(trials, func(a, b killTrial) int { return b.kills - a.kills })
 	queue := make(chan killTrial)
 	var wg sync.WaitGroup
 	for range killWorkers {
