@@ -75,7 +75,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	}
 	if !target.Local() {
 		secrets = append(secrets, s.github.Secrets()...)
-		l.Forge, l.Poster = s.github, s.github
+		l.Forge, l.Poster = sweeper{Forge: s.github, store: s.store, key: key, emit: emit}, s.github
 		if l.Bench, err = s.newBench(ask, settings, req.Fix, lease); err != nil {
 			return nil, err
 		}

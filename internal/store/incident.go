@@ -6,9 +6,14 @@ import (
 	"time"
 )
 
-// IncidentSecret is the kind of an incident in which an answer held a secret this process knows (security T30): nothing of
-// the answer is posted, and the secret is to be changed.
-const IncidentSecret = "known-secret"
+// The kinds of incidents.
+const (
+	// IncidentSecret: an answer held a secret this process knows (security T30). Nothing of the answer is posted, and the
+	// secret is to be changed.
+	IncidentSecret = "known-secret"
+	// IncidentTwice: two comments carry the same nonce (security 6.1), which GitHub's own promises rule out.
+	IncidentTwice = "posted-twice"
+)
 
 // An Incident is something that a person must look at, whatever the run ended with.
 type Incident struct {

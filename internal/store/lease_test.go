@@ -194,14 +194,14 @@ func TestIncidents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Incident(t.Context(), run2, "marker-twice", "nonce n1"); err != nil {
+	if err := s.Incident(t.Context(), run2, IncidentTwice, "nonce n1"); err != nil {
 		t.Fatal(err)
 	}
 	all, err := s.Incidents(t.Context(), "")
 	if err != nil || len(all) != 2 || all[0].Run != run1 || !all[0].Seen.Equal(clock) {
 		t.Errorf("all = %+v, %v", all, err)
 	}
-	if one, err := s.Incidents(t.Context(), run2); err != nil || len(one) != 1 || one[0].Kind != "marker-twice" {
+	if one, err := s.Incidents(t.Context(), run2); err != nil || len(one) != 1 || one[0].Kind != IncidentTwice {
 		t.Errorf("of one run = %+v, %v", one, err)
 	}
 }
