@@ -1,6 +1,7 @@
 // Package artifacts keeps the files a run leaves behind: review.md, review.json, telemetry.json and each agent's request,
 // answer and log (review agent spec, "Run artifacts"; design 7). Files are 0600 in folders 0700, and replaced whole:
-// written beside, synced, renamed. What is written is already redacted by the caller.
+// written beside, synced, renamed. What is written is already redacted by the caller, and still is what models said of code
+// that may be nobody else's business: it is kept for a time only (security S13).
 package artifacts
 
 import (
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Folder is the place where all runs keep their artifacts, one folder a run.
@@ -24,6 +26,52 @@ func Open(root string) (*Folder, error) {
 
 // Path is where a run's artifacts are; the folder may not exist yet.
 func (f *Folder) Path(run string) string { return filepath.Join(f.root, run) }
+
+// Kept reports whether a run has its folder: Expire may have removed it, or nothing was saved yet.
+func (f *Folder) Kept(run string) bool {
+	info, err := os.Lstat(f.Path(run))
+	return err == nil && info.IsDir()
+}
+
+// Expire removes the folders in which nothing was saved since a time, save those that keep is true of.
+func (f *Folder) Expire(since time.Time, keep func(run string) bool) error {
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
+		return fmt.Errorf("expire artifacts: %w", err)
+	}
+	defer root.Close()
+	runs, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return fmt.Errorf("expire artifacts: %w", err)
+	}
+	var errs []error
+	for _, run := range runs {
+		if !run.IsDir() || keep(run.Name()) || !idle(root, run.Name(), since) {
+			continue
+		}
+		if err := root.RemoveAll(run.Name()); err != nil {
+			errs = append(errs, fmt.Errorf("expire artifacts of run %s: %w", run.Name(), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// idle reports whether nothing was saved in a folder since a time. A file is saved by a renaming, which its own folder shows.
+func idle(root *os.Root, run string, since time.Time) bool {
+	idle := true
+	err := fs.WalkDir(root.FS(), run, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && !info.ModTime().Before(since) {
+			idle = false
+			return fs.SkipAll
+		}
+		return err
+	})
+	return idle && err == nil
+}
 
 // Save replaces one file of a run. name is slash-separated and may not leave the run's folder.
 func (f *Folder) Save(run, name string, data []byte) error {

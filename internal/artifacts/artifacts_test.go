@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestSavedFilesArePrivateAndReadBack(t *testing.T) {
@@ -58,5 +59,43 @@ func TestNamesCannotLeaveTheFolder(t *testing.T) {
 	}
 	if _, err := f.Load("r", "missing"); err == nil {
 		t.Error("loading a missing file gave no error")
+	}
+}
+
+// Security S13: what nobody has added to for long goes, whole; what is recent in any part of it stays, and so does what is
+// asked to.
+func TestExpire(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "runs")
+	f, err := Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	since, old := now.Add(-time.Hour), now.Add(-2*time.Hour)
+	for _, run := range []string{"old", "again", "mine", "young"} {
+		if err := errors.Join(f.Save(run, "review.md", []byte("x")), f.Save(run, "round-1/a.log", []byte("x"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	err = errors.Join(os.Mkdir(elsewhere, 0o700), os.Chtimes(elsewhere, old, old), os.Symlink(elsewhere, filepath.Join(root, "link")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"old/round-1", "old", "again", "mine/round-1", "mine"} {
+		if err := os.Chtimes(filepath.Join(root, dir), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Expire(since, func(run string) bool { return run == "mine" }); err != nil {
+		t.Error(err)
+	}
+	for run, want := range map[string]bool{"old": false, "again": true, "mine": true, "young": true} {
+		if got := f.Kept(run); got != want {
+			t.Errorf("%s is kept: %v, want %v", run, got, want)
+		}
+	}
+	if _, err := os.Stat(elsewhere); err != nil {
+		t.Errorf("a link was followed: %v", err)
 	}
 }

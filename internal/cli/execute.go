@@ -86,6 +86,7 @@ func (s *session) recordRun(ctx context.Context, req orchestrator.Request) error
 	if err != nil {
 		return fmt.Errorf("encode the request: %w", err)
 	}
+	s.forgetArtifacts(req.Run)
 	if err := s.folder.Save(req.Run, requestName, input); err != nil {
 		return err
 	}

@@ -73,6 +73,7 @@ func (s *session) again(ctx context.Context, req orchestrator.Request, lost cont
 	if err != nil {
 		return nil, err
 	}
+	s.forgetArtifacts(req.Run)
 	operator, err := config.ReadOperator(s.p.env)
 	if err != nil {
 		return nil, err

@@ -129,13 +129,13 @@ func showCommand(p *Proc) *cobra.Command {
 			}
 			if asJSON {
 				if run.Result == nil {
-					return unfinished(run)
+					return s.noReport(run)
 				}
 				return p.printJSON(run.Result)
 			}
 			body, err := s.folder.Load(run.ID, "review.md")
 			if errors.Is(err, fs.ErrNotExist) {
-				return unfinished(run)
+				return s.noReport(run)
 			}
 			if err != nil {
 				return err
@@ -166,8 +166,14 @@ func (s *session) warnOfIncidents(ctx context.Context, run string) error {
 	return err
 }
 
-// unfinished says what to do about a run without a result.
-func unfinished(run store.Run) error {
+// noReport says what to do about a run without one.
+func (s *session) noReport(run store.Run) error {
+	if run.State == store.Finished && !s.folder.Kept(run.ID) {
+		return hinted{
+			err:  fmt.Errorf("run %s has no report any more: files of runs are kept for %d days", run.ID, artifactsKept/(24*time.Hour)),
+			next: "prloop show --json " + run.ID + " prints its result", status: exitFailed,
+		}
+	}
 	return hinted{err: fmt.Errorf("run %s has no report: it is %s", run.ID, run.State), next: "prloop resume " + run.ID, status: exitFailed}
 }
 
@@ -197,7 +203,7 @@ func (s *session) replay(ctx context.Context, part string) error {
 		stored, err := s.folder.Load(run.ID, fmt.Sprintf("round-%d/review.md", round))
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && round == 1:
-			return unfinished(run)
+			return s.noReport(run)
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:

@@ -164,6 +164,17 @@ func (s *session) forgetFixes(ctx context.Context, repo *git.Repository, mine st
 	}
 }
 
+// artifactsKept is how long the files of a run stay after the last was saved (security S13); its result and findings are the
+// store's.
+const artifactsKept = 90 * 24 * time.Hour
+
+// forgetArtifacts removes the files of runs nobody has touched for long, those of the run at hand aside.
+func (s *session) forgetArtifacts(mine string) {
+	if err := s.folder.Expire(time.Now().Add(-artifactsKept), func(run string) bool { return run == mine }); err != nil {
+		s.log.Warn("files of old runs are still kept", "err", err)
+	}
+}
+
 func fingerprint(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
