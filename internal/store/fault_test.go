@@ -184,7 +184,7 @@ func TestManyProcessesOpenAtOnce(t *testing.T) {
 func TestFilesArePrivate(t *testing.T) {
 	s := fresh(t)
 	create(t, s, run1)
-	dir := filepath.Dir(s.Path())
+	dir := filepath.Dir(s.path)
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -198,7 +198,7 @@ func TestFilesArePrivate(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(s.Path() + "-wal"); err != nil {
+	if _, err := os.Stat(s.path + "-wal"); err != nil {
 		t.Errorf("no log beside the file, so its mode was not checked: %v", err)
 	}
 }
@@ -226,7 +226,7 @@ func TestRefusedWrites(t *testing.T) {
 			}
 			release := func() {}
 			if tt.otherLock {
-				other := open(t, s.Path())
+				other := open(t, s.path)
 				tx, err := other.write.Begin()
 				if err != nil {
 					t.Fatal(err)
@@ -309,7 +309,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	if _, err := s.write.Exec(`INSERT INTO prloop_schema (version_id, is_applied) VALUES (999, 1)`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Options{Path: s.Path()}); !errors.Is(err, ErrNewer) {
+	if _, err := Open(t.Context(), Options{Path: s.path}); !errors.Is(err, ErrNewer) {
 		t.Errorf("open: %v, want ErrNewer", err)
 	}
 }

@@ -35,6 +35,7 @@ type Lease struct {
 	store *Store
 	key   string
 	run   string
+	// token is the fencing token: of two owners of one key the later has the greater.
 	token int64
 	ttl   time.Duration
 
@@ -86,12 +87,6 @@ func (s *Store) Lease(ctx context.Context, key, run string, ttl time.Duration) (
 	return l, nil
 }
 
-// Token is the fencing token: of two owners of one key the later has the greater.
-func (l *Lease) Token() int64 { return l.token }
-
-// Key is what is leased.
-func (l *Lease) Key() string { return l.key }
-
 // Renew makes the lease last for its whole time from now on. ErrStale once it has run out, even if nobody else took it:
 // who slept that long takes it again, and learns so what happened meanwhile.
 func (l *Lease) Renew(ctx context.Context) error {
@@ -124,7 +119,8 @@ func (l *Lease) over(now time.Time) bool {
 	return now.Sub(l.renewed) >= l.ttl || now.Round(0).Sub(l.renewed.Round(0)) >= l.ttl
 }
 
-// Check gives ErrStale unless the lease is still ours.
+// Check gives ErrStale unless the lease is still ours. To be asked right before anything is written that others can see
+// (security 3, write path).
 func (l *Lease) Check(ctx context.Context) error {
 	return l.store.wrap(fmt.Sprintf("check the lease of %s for run %s", l.key, l.run), l.check(ctx, l.store.read))
 }
@@ -167,12 +163,6 @@ func (l *Lease) Keep(ctx context.Context) (kept context.Context, stop func()) {
 		}
 	}()
 	return kept, func() { cancel(context.Canceled); <-done }
-}
-
-// Fence gives ErrStale unless token is the current one of key and its lease has not run out. To be asked right before
-// anything is written that others can see (security 3, write path).
-func (s *Store) Fence(ctx context.Context, key string, token int64) error {
-	return s.wrap(fmt.Sprintf("fence %s with token %d", key, token), fenced(ctx, s.read, key, token, s.now()))
 }
 
 type querier interface {

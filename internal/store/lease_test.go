@@ -17,7 +17,7 @@ func TestLeaseLife(t *testing.T) {
 	now := clock
 	at(s, &now)
 	first, err := s.Lease(ctx, pull, run1, time.Minute)
-	if err != nil || first.Token() != 1 {
+	if err != nil || first.token != 1 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	_, err = s.Lease(ctx, pull, run2, time.Minute)
@@ -25,7 +25,7 @@ func TestLeaseLife(t *testing.T) {
 	if !errors.As(err, &held) || held.Run != run1 || !held.Since.Equal(clock) || !held.Until.Equal(clock.Add(time.Minute)) {
 		t.Errorf("another run: %v", err)
 	}
-	if other, err := s.Lease(ctx, "octo/demo#8", run2, time.Minute); err != nil || other.Token() != 1 {
+	if other, err := s.Lease(ctx, "octo/demo#8", run2, time.Minute); err != nil || other.token != 1 {
 		t.Errorf("another pull request: %v", err)
 	}
 	now = now.Add(50 * time.Second)
@@ -33,30 +33,30 @@ func TestLeaseLife(t *testing.T) {
 		t.Errorf("in time: %v", err)
 	}
 	now = now.Add(59 * time.Second)
-	if err := errors.Join(first.Check(ctx), s.Fence(ctx, pull, 1)); err != nil {
+	if err := first.Check(ctx); err != nil {
 		t.Errorf("renewed: %v", err)
 	}
 	now = now.Add(time.Second)
-	for name, err := range map[string]error{"check": first.Check(ctx), "renew": first.Renew(ctx), "fence": s.Fence(ctx, pull, 1)} {
+	for name, err := range map[string]error{"check": first.Check(ctx), "renew": first.Renew(ctx)} {
 		if !errors.Is(err, ErrStale) {
 			t.Errorf("%s at the end: %v", name, err)
 		}
 	}
 	second, err := s.Lease(ctx, pull, run2, time.Minute)
-	if err != nil || second.Token() != 2 {
+	if err != nil || second.token != 2 {
 		t.Fatalf("after the end: %+v, %v", second, err)
 	}
 	if err := first.Release(ctx); err != nil || second.Check(ctx) != nil {
 		t.Errorf("a stale release: %v, then %v", err, second.Check(ctx))
 	}
 	again, err := s.Lease(ctx, pull, run2, time.Minute) // a resumed run
-	if err != nil || again.Token() != 3 || !errors.Is(second.Check(ctx), ErrStale) {
+	if err != nil || again.token != 3 || !errors.Is(second.Check(ctx), ErrStale) {
 		t.Errorf("the run again: %+v, %v; its process before: %v", again, err, second.Check(ctx))
 	}
 	if err := again.Release(ctx); err != nil || !errors.Is(again.Check(ctx), ErrStale) {
 		t.Errorf("released: %v", err)
 	}
-	if third, err := s.Lease(ctx, pull, run1, time.Minute); err != nil || third.Token() != 4 {
+	if third, err := s.Lease(ctx, pull, run1, time.Minute); err != nil || third.token != 4 {
 		t.Errorf("after a release: %+v, %v", third, err)
 	}
 }

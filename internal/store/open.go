@@ -87,9 +87,6 @@ func (s *Store) open(ctx context.Context) error {
 	return err
 }
 
-// Path is the file's absolute path.
-func (s *Store) Path() string { return s.path }
-
 // Close lets go of the file.
 func (s *Store) Close() error {
 	var errs []error

@@ -168,17 +168,8 @@ func (s *Store) change(ctx context.Context, what, nonce string, held []*Lease, q
 
 // Outbox gives all entries of a run in the order they are to be said.
 func (s *Store) Outbox(ctx context.Context, run string) ([]Entry, error) {
-	return s.entries(ctx, ` WHERE run = $1 ORDER BY round, created, op, part`, run)
-}
-
-// PendingOutbox gives the entries of a run that GitHub is not known to have, in order.
-func (s *Store) PendingOutbox(ctx context.Context, run string) ([]Entry, error) {
-	return s.entries(ctx, ` WHERE run = $1 AND state <> 'acked' ORDER BY round, created, op, part`, run)
-}
-
-func (s *Store) entries(ctx context.Context, where, run string) ([]Entry, error) {
 	op := "outbox of run " + run
-	rows, err := s.read.QueryContext(ctx, selectEntry+where, run)
+	rows, err := s.read.QueryContext(ctx, selectEntry+` WHERE run = $1 ORDER BY round, created, op, part`, run)
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}
