@@ -41,7 +41,7 @@ type Handler func(ctx context.Context, s *Steps, input []byte) ([]byte, error)
 type Options struct {
 	// Path is the SQLite file; it is created with mode 0600, its folder with 0700. Run locks stand in a folder beside it.
 	Path string
-	// Handler does a run; nil when runs are only listed.
+	// Handler does a run; it must be set.
 	Handler Handler
 	// Grace is how long an interrupted run may take to unwind; 0 means 15 seconds (security T100).
 	Grace time.Duration
@@ -69,6 +69,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		if os.Getenv(name) != "" {
 			return nil, fmt.Errorf("open engine: environment variable %s is set, which changes whose runs are executed: unset it", name)
 		}
+	}
+	if o.Handler == nil {
+		return nil, errors.New("open engine: it has no handler")
 	}
 	path, err := filepath.Abs(o.Path)
 	if err != nil {

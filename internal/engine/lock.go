@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -23,7 +22,7 @@ func tryLock(path string) (*lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(f, true); err != nil {
+		if err := flock(f); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -58,23 +57,6 @@ func (l *lock) release() {
 	l.f.Close()
 }
 
-// held reports whether somebody holds the lock. It looks by taking the lock in shared mode for a moment.
-func held(path string) (bool, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	err = flock(f, false)
-	if errors.Is(err, errHeld) {
-		return true, nil
-	}
-	return false, err
-}
-
 func same(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
@@ -84,19 +66,14 @@ func same(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// runLock takes the lock of one run. Somebody who only looks holds it in shared mode for microseconds, so a refusal is
-// believed only when it lasts.
-func (e *Engine) runLock(ctx context.Context, id string) (*lock, error) {
-	wait, cancel := context.WithTimeoutCause(ctx, 50*time.Millisecond, ErrBusy)
-	defer cancel()
+// runLock takes the lock of one run, or gives ErrBusy.
+func (e *Engine) runLock(id string) (*lock, error) {
 	if err := os.MkdirAll(e.locks, 0o700); err != nil {
 		return nil, err
 	}
-	l, err := waitLock(wait, e.lockPath(id))
-	if errors.Is(err, ErrBusy) {
+	l, err := tryLock(filepath.Join(e.locks, id+".lock"))
+	if errors.Is(err, errHeld) {
 		return nil, ErrBusy
 	}
 	return l, err
 }
-
-func (e *Engine) lockPath(id string) string { return filepath.Join(e.locks, id+".lock") }

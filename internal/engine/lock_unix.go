@@ -9,14 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flock locks f without waiting, for us alone or shared; errHeld when somebody holds it the other way.
-func flock(f *os.File, exclusive bool) error {
-	how := unix.LOCK_SH
-	if exclusive {
-		how = unix.LOCK_EX
-	}
+// flock locks f for us alone without waiting; errHeld when somebody has it.
+func flock(f *os.File) error {
 	for {
-		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue

@@ -37,20 +37,17 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 	if !validID(id) {
 		return nil, fmt.Errorf("run %q: not a run id", id)
 	}
-	if e.opts.Handler == nil {
-		return nil, fmt.Errorf("run %s: the engine was opened for reading", id)
-	}
 	w, ok, err := e.lookup(ctx, id)
-	if err != nil || ok && state(w.Status) != Pending {
+	if err != nil || ok && !pending(w.Status) {
 		return e.ended(w, err)
 	}
-	l, err := e.runLock(ctx, id)
+	l, err := e.runLock(id)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	w, ok, err = e.lookup(ctx, id) // again: it may have ended in between
 	switch {
-	case err != nil || ok && state(w.Status) != Pending:
+	case err != nil || ok && !pending(w.Status):
 		l.release()
 		return e.ended(w, err)
 	case !ok && input == nil:
@@ -83,7 +80,7 @@ func (e *Engine) ended(w dbos.WorkflowStatus, err error) ([]byte, error) {
 		return nil, fmt.Errorf("run %s: %w", w.ID, err)
 	}
 	sealed, err := h.GetResult()
-	if err != nil && state(w.Status) == Failed {
+	if err != nil && w.Status == dbos.WorkflowStatusError {
 		return nil, &RunError{ID: w.ID, Text: err.Error()}
 	}
 	if err != nil {
@@ -160,7 +157,7 @@ func (e *Engine) outcome(ctx context.Context, l *live, handlerErr error) ([]byte
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("run %s: %w", l.id, err)
-	case ok && state(w.Status) == Pending:
+	case ok && pending(w.Status):
 		return nil, l.unfinished()
 	}
 	e.prune()
@@ -230,7 +227,7 @@ func (e *Engine) awaitStored(ctx context.Context, l *live) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), storeWait, errors.New("the database is busy"))
 	defer cancel()
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		if w, ok, err := e.lookup(ctx, l.id); err == nil && ok && state(w.Status) != Pending {
+		if w, ok, err := e.lookup(ctx, l.id); err == nil && ok && !pending(w.Status) {
 			return
 		}
 		select {
