@@ -63,7 +63,7 @@ func openFixSample(ctx context.Context, dir string) (*fixSample, error) {
 	if err := os.Mkdir(s.scratch, 0o700); err != nil {
 		return nil, err
 	}
-	if s.repo, err = g.Open(ctx, filepath.Join(dir, "own.git"), git.OpenOptions{}); err != nil {
+	if s.repo, err = g.Open(ctx, filepath.Join(dir, "own.git")); err != nil {
 		return nil, err
 	}
 	l, err := s.repo.Local(ctx, checkout, "base")

@@ -58,7 +58,7 @@ func TestForgottenFixes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repo, err := g.Open(t.Context(), filepath.Join(s.state, reposName, "widgets.git"), git.OpenOptions{})
+	repo, err := g.Open(t.Context(), filepath.Join(s.state, reposName, "widgets.git"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func (s *session) openHistory(ctx context.Context, target review.Target, checkou
 		return nil, err
 	}
 	s.git = g
-	if h.repo, err = g.Open(ctx, filepath.Join(s.state, reposName, name+".git"), git.OpenOptions{}); err != nil {
+	if h.repo, err = g.Open(ctx, filepath.Join(s.state, reposName, name+".git")); err != nil {
 		return nil, err
 	}
 	if !target.Local() {

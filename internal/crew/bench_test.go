@@ -39,7 +39,7 @@ func newBranch(t *testing.T) *branch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repo, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "own.git"), git.OpenOptions{})
+	repo, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "own.git"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,8 @@ func TestCloneOfABorrowedShallowHead(t *testing.T) {
 	head := commit(t, src, map[string]string{"a": "2\n"})
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	shell(t, src, "clone", "-q", "--depth=1", "file://"+src, shallow)
-	r := open(t, find(t), OpenOptions{Reference: shallow})
+	r := open(t, find(t))
+	borrow(t, r, shallow)
 	shell(t, r.dir, "update-ref", "refs/prloop/work/head", head)
 	dir := filepath.Join(t.TempDir(), "clone")
 	if err := r.Clone(t.Context(), head, dir, "fix"); err != nil {

@@ -29,7 +29,7 @@ func newBench(t *testing.T, files map[string]string) *bench {
 	b.head = commit(t, src, map[string]string{"topic": "1\n"})
 	shell(t, src, "branch", "topic")
 	shell(t, src, "clone", "-q", "--bare", src, b.origin)
-	b.r = open(t, find(t), OpenOptions{})
+	b.r = open(t, find(t))
 	fetch(t, b.r, b.origin, b.ref)
 	if err := b.r.Clone(t.Context(), b.head, b.clone, "prloop/fix"); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func TestInheritedVariablesNeverReachGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, g, OpenOptions{})
+	r := open(t, g)
 	one := fetch(t, r, src, "refs/heads/main")["refs/heads/main"]
 	two := commit(t, src, map[string]string{"a": "2\n"})
 	fetch(t, r, src, "refs/heads/main")
@@ -46,7 +46,7 @@ func TestInheritedVariablesNeverReachGit(t *testing.T) {
 func TestOptionInjectionIsRefused(t *testing.T) {
 	program, sprung := trap(t)
 	src := origin(t, map[string]string{"a": "1\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	for _, ref := range []string{"--upload-pack=" + program, "-c", "refs/heads/a..b", "refs/heads/@{u}", "refs/heads/a\nb", "refs/heads/*",
 		"refs/heads/-x", "refs//x", "refs/heads/x.lock", "refs/heads/.x", "refs/heads/x:refs/heads/y", "main", "", "refs/heads/\x1b"} {
 		if _, err := r.Fetch(t.Context(), FetchOptions{URL: "file://" + src, Refs: []string{ref}}); !errors.Is(err, ErrName) {
@@ -86,7 +86,7 @@ func TestProtocolsAreGitsToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, g, OpenOptions{})
+	r := open(t, g)
 	_, err = g.run(t.Context(), command{name: "fetch", at: r.place(), args: []string{"--end-of-options", "file://" + src, "refs/heads/main"}})
 	if !errors.Is(err, ErrProtocol) {
 		t.Errorf("file:// with the default protocols: %v", err)
@@ -100,7 +100,7 @@ func TestMalformedTreeIsRefused(t *testing.T) {
 		evil := rawTree(t, src, fmt.Sprintf("100644 %s\x00", name), blob)
 		head := shell(t, src, "commit-tree", "-m", "evil", evil)
 		shell(t, src, "update-ref", "refs/pull/1/head", head)
-		r := open(t, find(t), OpenOptions{})
+		r := open(t, find(t))
 		_, err := r.Fetch(t.Context(), FetchOptions{URL: "file://" + src, Refs: []string{"refs/pull/1/head"}})
 		if !errors.Is(err, ErrMalformedTree) {
 			t.Errorf("fetch of a tree with %q: %v", name, err)
@@ -155,7 +155,7 @@ func TestDiffBombIsListedAndSkipped(t *testing.T) {
 	}
 	f.Close()
 	head := commit(t, src, map[string]string{"a.txt": "2\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -186,7 +186,7 @@ func TestHostileFileNamesSurvive(t *testing.T) {
 	src := origin(t, nil)
 	base := shell(t, src, "rev-parse", "HEAD")
 	head := commit(t, src, files)
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	d, err := r.Diff(t.Context(), base, head, DiffOptions{})
 	if err != nil {
@@ -218,7 +218,7 @@ func TestHostileNamesInModeChangesAndRenames(t *testing.T) {
 	os.Mkdir(filepath.Join(src, "b"), 0o755)
 	shell(t, src, "mv", "tab\tx", "b/ a\n")
 	head := commit(t, src, nil)
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	d, err := r.Diff(t.Context(), base, head, DiffOptions{})
 	if err != nil {
@@ -241,7 +241,7 @@ func TestExportWritesLinksAsText(t *testing.T) {
 		}
 	}
 	head := commit(t, src, nil)
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := r.Export(t.Context(), head, dir); err != nil {
@@ -274,7 +274,7 @@ func TestFetchTimeoutIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, g, OpenOptions{})
+	r := open(t, g)
 	_, err = r.Fetch(t.Context(), FetchOptions{URL: "file:///x", Refs: []string{"refs/heads/main"}, Timeout: 200 * time.Millisecond})
 	if !errors.Is(err, ErrFetchTimeout) {
 		t.Errorf("a throttled server (T29): %v", err)
@@ -287,7 +287,7 @@ func TestOnlyTheHandedCredentialHelperIsAsked(t *testing.T) {
 	src := origin(t, nil)
 	poison(t, src, program)
 	g := find(t)
-	r := open(t, g, OpenOptions{})
+	r := open(t, g)
 	c, err := r.fetchCommand(FetchOptions{URL: "https://example.com/x", Refs: []string{"refs/heads/main"},
 		Helper: `!f() { echo username=x; echo "password=$SECRET"; }; f`, Env: []string{"SECRET=s3cret"}})
 	if err != nil {

@@ -74,7 +74,7 @@ func TestLocalRangeHoldsCommitsAndTheWorkingTree(t *testing.T) {
 	write(t, dir, "file/inside", "i\n")
 	before := census(t, dir)
 
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	l, err := r.Local(t.Context(), filepath.Join(dir, "file"), "main")
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestLocalRangeOfACleanTreeIsHEAD(t *testing.T) {
 	dir := origin(t, map[string]string{"a": "1\n"})
 	shell(t, dir, "checkout", "-q", "-b", "topic")
 	head := commit(t, dir, map[string]string{"b": "1\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	l, err := r.Local(t.Context(), dir, "main")
 	if err != nil || l.Head != head {
 		t.Errorf("%+v %v", l, err)
@@ -154,7 +154,7 @@ func TestLocalRangeRunsNothingOfAPoisonedCheckout(t *testing.T) {
 	poison(t, dir, program)
 	before := census(t, dir)
 
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	l, err := r.Local(t.Context(), dir, "main")
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestLocalRangeRunsNothingOfAPoisonedCheckout(t *testing.T) {
 
 func TestLocalErrors(t *testing.T) {
 	g := find(t)
-	r := open(t, g, OpenOptions{})
+	r := open(t, g)
 	if _, err := r.Local(t.Context(), t.TempDir(), "main"); !errors.Is(err, ErrNotRepository) {
 		t.Errorf("no checkout: %v", err)
 	}
@@ -213,7 +213,7 @@ func TestLocalErrors(t *testing.T) {
 	commit(t, src, map[string]string{"b": "2\n"})
 	parent := t.TempDir()
 	shell(t, parent, "clone", "-q", "--depth=1", "--no-single-branch", "file://"+src, "shallow")
-	if _, err := open(t, g, OpenOptions{}).Local(t.Context(), filepath.Join(parent, "shallow"), "origin/main"); !errors.Is(err, ErrShallow) {
+	if _, err := open(t, g).Local(t.Context(), filepath.Join(parent, "shallow"), "origin/main"); !errors.Is(err, ErrShallow) {
 		t.Errorf("shallow clone: %v", err)
 	}
 }
@@ -226,7 +226,7 @@ func TestSkippedAndCheckoutReaders(t *testing.T) {
 	shell(t, dir, "config", "branch.main.merge", "refs/heads/main")
 	write(t, dir, "huge", strings.Repeat("x", takeLimit+1))
 	g := find(t)
-	l, err := open(t, g, OpenOptions{}).Local(t.Context(), dir, "main")
+	l, err := open(t, g).Local(t.Context(), dir, "main")
 	if err != nil || !cmp.Equal(l.Skipped, []string{"huge"}) || l.Head != l.HEAD {
 		t.Errorf("%+v %v", l, err)
 	}

@@ -13,7 +13,7 @@ import (
 // T29): an old one is taken away, one that may be somebody's is waited for.
 func TestLocksOfTheDeadAreTakenAway(t *testing.T) {
 	src := origin(t, map[string]string{"a.txt": "one\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch := func(ctx context.Context) error {
 		_, err := r.Fetch(ctx, FetchOptions{URL: "file://" + src, Refs: []string{"refs/heads/main"}})
 		return err

@@ -17,16 +17,8 @@ type Repository struct {
 	dir string
 }
 
-// OpenOptions of Open.
-type OpenOptions struct {
-	// Reference is a local checkout whose objects are borrowed instead of downloaded; empty means none. Nothing is ever
-	// written there. It has to stay where it is: Open notices when it is gone, forgets the refs that relied on it, and the
-	// next fetch downloads what is missing.
-	Reference string
-}
-
 // Open opens the bare repository in dir and makes it first when there is none.
-func (g *Git) Open(ctx context.Context, dir string, o OpenOptions) (*Repository, error) {
+func (g *Git) Open(ctx context.Context, dir string) (*Repository, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
@@ -41,15 +33,6 @@ func (g *Git) Open(ctx context.Context, dir string, o OpenOptions) (*Repository,
 	}
 	if err := r.tidy(ctx); err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
-	}
-	if o.Reference != "" {
-		c, err := g.Checkout(o.Reference)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.borrow(c.objects()); err != nil {
-			return nil, fmt.Errorf("borrow objects of %s: %w", o.Reference, err)
-		}
 	}
 	return r, nil
 }
@@ -160,7 +143,9 @@ func (r *Repository) borrowed() ([]string, error) {
 	return strings.FieldsFunc(string(text), func(c rune) bool { return c == '\n' }), nil
 }
 
-// borrow adds an object folder. The file is replaced whole.
+// borrow adds the object folder of a checkout, whose objects need no download then. Nothing is ever written there. It has to
+// stay where it is: Open notices when it is gone, forgets the refs that relied on it, and the next fetch downloads what is
+// missing. The file is replaced whole.
 func (r *Repository) borrow(objects string) error {
 	if strings.ContainsAny(objects, "\n\r\"") || strings.HasPrefix(objects, "#") {
 		return fmt.Errorf("%q: %w", objects, ErrName)

@@ -28,7 +28,7 @@ func TestPullRequestIsFetchedComparedAndRead(t *testing.T) {
 	shell(t, src, "checkout", "-q", "main")
 	later := commit(t, src, map[string]string{"later.txt": "later\n"})
 
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	got := fetch(t, r, src, "refs/pull/7/head", "refs/heads/main")
 	if diff := cmp.Diff(map[string]string{"refs/pull/7/head": head, "refs/heads/main": later}, got); diff != "" {
 		t.Fatal(diff)
@@ -79,7 +79,7 @@ func TestPullRequestIsFetchedComparedAndRead(t *testing.T) {
 
 func TestErrorsAreTyped(t *testing.T) {
 	src := origin(t, map[string]string{"a": "1\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	one := fetch(t, r, src, "refs/heads/main")["refs/heads/main"]
 	shell(t, src, "checkout", "-q", "--orphan", "other")
 	two := commit(t, src, map[string]string{"b": "1\n"})
@@ -118,7 +118,7 @@ func TestTwoProcessesOpenAndFetchOneRepository(t *testing.T) {
 	errs := make([]error, 4)
 	for i := range errs {
 		wg.Go(func() {
-			r, err := g.Open(t.Context(), dir, OpenOptions{})
+			r, err := g.Open(t.Context(), dir)
 			if err == nil {
 				_, err = r.Fetch(t.Context(), FetchOptions{URL: "file://" + src, Refs: []string{"refs/heads/main"}})
 			}
@@ -139,7 +139,7 @@ func TestDiffListsWhatIsOverTheCaps(t *testing.T) {
 	src := origin(t, map[string]string{"a.txt": "1\n"})
 	base := shell(t, src, "rev-parse", "HEAD")
 	head := commit(t, src, map[string]string{"a.txt": "2\n", "big.txt": strings.Repeat("y\n", 600_000), "c.txt": strings.Repeat("c\n", 100), "d.txt": "d\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	for _, row := range []struct {
 		says string
@@ -173,7 +173,7 @@ func TestFileThatBecomesALinkIsPrintedTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := commit(t, src, nil)
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	d, err := r.Diff(t.Context(), base, head, DiffOptions{})
 	if err != nil {
@@ -184,7 +184,7 @@ func TestFileThatBecomesALinkIsPrintedTwice(t *testing.T) {
 	}
 }
 
-func TestReferenceSavesTheDownloadAndMayVanish(t *testing.T) {
+func TestBorrowingSavesTheDownloadAndMayVanish(t *testing.T) {
 	src := origin(t, map[string]string{"a.txt": strings.Repeat("some text\n", 1000)})
 	parent := t.TempDir()
 	clone := filepath.Join(parent, "clone")
@@ -193,13 +193,14 @@ func TestReferenceSavesTheDownloadAndMayVanish(t *testing.T) {
 	poison(t, clone, program)
 	head := commit(t, src, map[string]string{"b.txt": "b\n"})
 	g, dir := find(t), filepath.Join(parent, "mirror.git")
-	r, err := g.Open(t.Context(), dir, OpenOptions{Reference: clone})
+	r, err := g.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	borrow(t, r, clone)
 	fetch(t, r, src, "refs/heads/main")
 	if sprung() {
-		t.Error("the reference's configuration ran something")
+		t.Error("the checkout's configuration ran something")
 	}
 	if text, err := r.ReadFile(t.Context(), head, "a.txt", 1<<20); err != nil || len(text) != 10_000 {
 		t.Fatalf("%d bytes, %v", len(text), err)
@@ -207,12 +208,12 @@ func TestReferenceSavesTheDownloadAndMayVanish(t *testing.T) {
 	if err := os.RemoveAll(clone); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = g.Open(t.Context(), dir, OpenOptions{}); err != nil {
+	if r, err = g.Open(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	fetch(t, r, src, "refs/heads/main")
 	if text, err := r.ReadFile(t.Context(), head, "a.txt", 1<<20); err != nil || len(text) != 10_000 {
-		t.Fatalf("after the reference is gone: %d bytes, %v", len(text), err)
+		t.Fatalf("after the checkout is gone: %d bytes, %v", len(text), err)
 	}
 }
 
@@ -252,7 +253,7 @@ func TestSweep(t *testing.T) {
 // Opening removes what a killed fetch left of packs, and leaves alone what a process that lives may be at work in.
 func TestOpenTidies(t *testing.T) {
 	g := find(t)
-	r := open(t, g, OpenOptions{})
+	r := open(t, g)
 	pack, index := filepath.Join(r.dir, "objects", "pack", "tmp_pack_1"), filepath.Join(r.dir, "index-1")
 	if err := errors.Join(os.WriteFile(pack, nil, 0o600), os.Mkdir(index, 0o700)); err != nil {
 		t.Fatal(err)
@@ -261,7 +262,7 @@ func TestOpenTidies(t *testing.T) {
 	if err := errors.Join(os.Chtimes(pack, old, old), os.Chtimes(index, old, old)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Open(t.Context(), r.dir, OpenOptions{}); err != nil {
+	if _, err := g.Open(t.Context(), r.dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(pack); !errors.Is(err, os.ErrNotExist) {
@@ -275,7 +276,7 @@ func TestOpenTidies(t *testing.T) {
 // Refs of fixes go with their runs; nothing else of ours does.
 func TestForgetFixes(t *testing.T) {
 	src := origin(t, map[string]string{"a.txt": "one\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	head := shell(t, src, "rev-parse", "HEAD")
 	for _, ref := range []string{FixRef("over", 1), FixRef("over", 2), FixRef("over-too", 1), FixRef("runs", 1)} {

@@ -13,7 +13,7 @@ import (
 // those of the fixer; nothing of its names, dates or headers is left (security K20).
 func TestRewriteIsDeterministic(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})
-	second := open(t, find(t), OpenOptions{})
+	second := open(t, find(t))
 	fetch(t, second, b.origin, b.ref)
 	random := rand.New(rand.NewPCG(1, 2))
 	for history := range 4 {

@@ -63,13 +63,25 @@ func find(t testing.TB) *Git {
 	return g
 }
 
-func open(t testing.TB, g *Git, o OpenOptions) *Repository {
+func open(t testing.TB, g *Git) *Repository {
 	t.Helper()
-	r, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "state", "mirror.git"), o)
+	r, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "state", "mirror.git"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// borrow has a repository read the objects of a checkout, as Local does.
+func borrow(t testing.TB, r *Repository, checkout string) {
+	t.Helper()
+	c, err := r.git.Checkout(checkout)
+	if err == nil {
+		err = r.borrow(c.objects())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func fetch(t testing.TB, r *Repository, from string, refs ...string) map[string]string {

@@ -62,7 +62,7 @@ func TestCloneOfALongHistoryIsShallow(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := commit(t, src, map[string]string{"a": "1\n"})
-	r := open(t, find(t), OpenOptions{})
+	r := open(t, find(t))
 	fetch(t, r, src, "refs/heads/main")
 	dir := filepath.Join(t.TempDir(), "clone")
 	if err := r.Clone(t.Context(), head, dir, "fix"); err != nil {

@@ -42,7 +42,7 @@ func TestTreeIsTakenAsItIs(t *testing.T) {
 	}
 	shell(t, src, "add", "-f", "tracked.log")
 	head := commit(t, src, nil)
-	b := &bench{r: open(t, find(t), OpenOptions{}), head: head, clone: filepath.Join(t.TempDir(), "clone")}
+	b := &bench{r: open(t, find(t)), head: head, clone: filepath.Join(t.TempDir(), "clone")}
 	fetch(t, b.r, src, "refs/heads/main")
 	if err := b.r.Clone(t.Context(), head, b.clone, "fix"); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := g.Open(b.Context(), filepath.Join(b.TempDir(), "m.git"), git.OpenOptions{})
+	r, err := g.Open(b.Context(), filepath.Join(b.TempDir(), "m.git"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestBriefOfARealRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := g.Open(t.Context(), src, git.OpenOptions{})
+	r, err := g.Open(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repo, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "state", "repo.git"), git.OpenOptions{})
+	repo, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "state", "repo.git"))
 	if err != nil {
 		t.Fatal(err)
 	}
