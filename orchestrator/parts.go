@@ -181,7 +181,7 @@ type FixWork struct {
 
 // Pushed is what became of a push. At most one of Head, Refused and Shut is set when the commit is not there.
 type Pushed struct {
-	// Done is true when the branch stands at our commit.
+	// Done is true when our commit is on the branch.
 	Done bool `json:"done"`
 	// Head is the commit the branch stands at instead: somebody else pushed.
 	Head string `json:"head,omitempty"`
