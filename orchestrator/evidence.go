@@ -80,7 +80,7 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 		return Evidence{Status: EvidenceFalse, Reason: "names a file that does not exist at the reviewed commit"}, nil
 	}
 	ev := Evidence{Status: EvidenceNone, LineDropped: f.Line != nil && head.exists && (*f.Line < 1 || *f.Line > head.lines)}
-	quote := fold(f.Evidence)
+	quote := fold(unmarked(f.Evidence))
 	switch {
 	case quote == "" && required:
 		return Evidence{Status: EvidenceFalse, Reason: "gives no evidence", LineDropped: ev.LineDropped}, nil
@@ -134,4 +134,15 @@ func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, e
 func fold(s string) string {
 	s, _ = sanitize.Visible(s)
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// unmarked takes the marks off the ends of a quote, where a reviewer says that it left a secret out; they stand in no file.
+func unmarked(s string) string {
+	for {
+		cut := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(s), sanitize.Redacted), sanitize.Redacted)
+		if cut == s {
+			return s
+		}
+		s = cut
+	}
 }

@@ -158,7 +158,7 @@ func (w *work) place(l linter, remarks []remark) {
 		}
 		h := hit{
 			rule: "lint-" + name, category: review.CategoryBug, score: l.score(r), confidence: 0.8, line: r.line,
-			at: i, title: title, description: code(withoutSecrets(r.message)) + " (" + l.name + ")",
+			at: i, title: title, description: code(withoutSecrets(r.message).marked()) + " (" + l.name + ")",
 			suggestion: "Do what " + l.name + " asks, or switch the rule off where it is wrong.",
 		}
 		if h.score <= 4 {

@@ -90,22 +90,23 @@ const (
 )
 
 // quote is the evidence for a line: its text without secrets, hidden characters and overlength. What is left is a whole
-// run of the line, so that it stands in the file.
+// run of the line, so that it stands in the file; a mark at its ends says that a secret was left out there.
 func quote(text string) string {
-	best := ""
-	for _, part := range visibleRuns(withoutSecrets(text)) {
-		part = strings.TrimSpace(part)
-		if len(part) > len(best) {
-			best = part
+	part := withoutSecrets(text)
+	runs := visibleRuns(part.text)
+	var best piece
+	for i, run := range runs {
+		if run = strings.TrimSpace(run); len(run) > len(best.text) {
+			best = piece{run, part.before && i == 0, part.after && i == len(runs)-1}
 		}
 	}
-	if len(best) > maxQuote {
-		best = strings.ToValidUTF8(best[:maxQuote], "")
+	if len(best.text) > maxQuote {
+		best.text, best.after = strings.ToValidUTF8(best.text[:maxQuote], ""), false
 	}
-	if len(best) < minQuote {
+	if len(best.text) < minQuote {
 		return ""
 	}
-	return best
+	return best.marked()
 }
 
 // around gives evidence for a line by the line itself or, when nothing of it can be shown, by its nearest neighbour of

@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // token is one kind of credential with a form of its own, so that finding the form is finding the credential.
@@ -166,8 +167,26 @@ func entropy(s string) float64 {
 // opaque is any long generated-looking value. It is no finding by itself, but is not quoted either.
 var opaque = lazyregexp.New(`[A-Za-z0-9+/_=-]{20,}`)
 
+// piece is a run of a line without secrets; before and after say that one was left out there.
+type piece struct {
+	text          string
+	before, after bool
+}
+
+// marked is the piece with a mark where a secret was left out.
+func (p piece) marked() string {
+	text := p.text
+	if p.before {
+		text = sanitize.Redacted + text
+	}
+	if p.after {
+		text += sanitize.Redacted
+	}
+	return text
+}
+
 // withoutSecrets gives the longest part of a line that holds nothing like a secret.
-func withoutSecrets(line string) string {
+func withoutSecrets(line string) piece {
 	spans := find(line)
 	if m := privateKeyIn(line); m != nil { // what follows the header may be the key
 		spans = append(spans, span{start: m[1], end: len(line)})
@@ -178,10 +197,13 @@ func withoutSecrets(line string) string {
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
-	best, from := "", 0
+	var best piece
+	from := 0
 	for _, s := range append(spans, span{start: len(line), end: len(line)}) {
-		if s.start > from && len(strings.TrimSpace(line[from:s.start])) > len(best) {
-			best = strings.TrimSpace(line[from:s.start])
+		if s.start > from {
+			if text := strings.TrimSpace(line[from:s.start]); len(text) > len(best.text) {
+				best = piece{text, from > 0, s.start < len(line)}
+			}
 		}
 		from = max(from, s.end)
 	}
