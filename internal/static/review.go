@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/consensus"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Options say what the reviewer may use besides the task. The zero value reads the diff and nothing else.
@@ -166,9 +167,11 @@ func (w *work) result() review.ReviewerResult {
 	}
 }
 
-// finding gives a hit the wire's shape. The id depends on rule, file and evidence, so that it stays when lines move.
+// finding gives a hit the wire's shape. The id depends on rule, file and the words of the evidence, so that it stays when lines
+// move.
 func (w *work) finding(p placed, at time.Time, seen map[string]int) review.Finding {
-	sum := sha256.Sum256([]byte(p.rule + "\x00" + p.file.path + "\x00" + p.evidence))
+	words := strings.ReplaceAll(p.evidence, sanitize.Redacted, "")
+	sum := sha256.Sum256([]byte(p.rule + "\x00" + p.file.path + "\x00" + words))
 	id := "STATIC-" + strings.ToUpper(strings.NewReplacer(".", "-").Replace(p.rule)) + "-" + hex.EncodeToString(sum[:4])
 	if seen[id]++; seen[id] > 1 {
 		id += fmt.Sprintf("-%d", seen[id])
