@@ -26,9 +26,10 @@ func (r Repo) String() string {
 
 // Target is what a run works on: a pull request, or a local range when PR is 0.
 type Target struct {
-	Repo Repo `json:"repo"`
-	// PR is the pull request's number; 0 for a local range.
-	PR int `json:"pr"`
+	// Repo is left out for a local range, which may belong to no repository on GitHub.
+	Repo Repo `json:"repo,omitzero"`
+	// PR is the pull request's number; 0, and left out, for a local range.
+	PR int `json:"pr,omitempty"`
 	// Base is, for a local range, the revision the range starts from as the person typed it.
 	Base string `json:"base,omitempty"`
 }
