@@ -4,12 +4,33 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated pages")
+
+// The `.reviewerc` of the README is one, and every line of it does something.
+func TestReadmeExample(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	example, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the README shows no .reviewerc")
+	}
+	s, err := Resolve(Input{Repository: &File{Name: ".reviewerc", Data: []byte(example)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Reviewers) != 3 || s.MinReviewers != 2 || len(s.Context.Exclude) == 0 || len(s.Verify) == 0 || s.RunLimits.CostUSD == 0 {
+		t.Errorf("%+v", s)
+	}
+}
 
 // Guards against a reference or schema that says something else than the program does.
 func TestGeneratedPages(t *testing.T) {

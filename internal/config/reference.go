@@ -59,6 +59,12 @@ key or machine over. ` + "`use: command`" + ` in ` + "`.reviewerc`" + ` runs for
 only with ` + "`allow_repo_commands`" + ` and a program that is a bare name or an absolute path: a relative path would lead into
 the pull request's own files. Relative paths in the operator's file start at that file's folder.
 
+## Budgets
+
+Model calls, tool calls, tokens, dollars and time are bounded for each agent (` + "`limits`" + `), for each try of the fixer (` + "`fix`" + `) and for the run
+(` + "`run_limits`, `wall_time`" + `), and dollars for each pull request and day (` + "`budgets`" + `). The budget of a call is reserved before it is made.
+A run that cannot go on for want of one names it and ends with status 5.
+
 ## Settings
 `
 
