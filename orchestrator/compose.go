@@ -26,6 +26,9 @@ func (b *bench) report(result review.RunResult, goesOn bool) string {
 	if b.in.Request.FixOff != "" && result.Outcome != review.Converged {
 		d.Notes = append(d.Notes, c.inline(b.in.Request.FixOff))
 	}
+	if bad := b.unpassed(); len(bad) > 0 {
+		d.Notes = append(d.Notes, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", b.in.Round-1, commandsOf(bad))))
+	}
 	if result.Consensus != nil {
 		v := b.verdict
 		d.Verdict = &v

@@ -252,8 +252,19 @@ func (b *bench) outcome() (review.Outcome, string) {
 		return review.Partial, "the discussion is longer than what was read: open threads may exist"
 	case b.comments.Stats.Unresolved > 0:
 		return review.ChangesRequested, fmt.Sprintf("%s unresolved", plural(b.comments.Stats.Unresolved, "review thread is", "review threads are"))
+	case len(b.unpassed()) > 0:
+		return review.ChangesRequested, "the reviewers find nothing more, but this head does not pass " + commandsOf(b.unpassed())
 	}
 	return review.Converged, b.verdict.Reasons[0]
+}
+
+// unpassed are the verify commands that passed on the last fix and failed once it was pushed: on the head under review.
+func (b *bench) unpassed() []review.Check {
+	n := len(b.in.Past)
+	if n == 0 || b.in.Past[n-1].Fix == nil {
+		return nil
+	}
+	return failing(b.in.Past[n-1].Fix.PushedChecks)
 }
 
 // outOf names the budget that kept a reviewer from answering.

@@ -301,6 +301,26 @@ func TestRounds(t *testing.T) {
 			s.fixes = []FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 		}, nil, review.ChangesRequested, 1, sha(1), "there is no such command"},
+		{"a command that fails once it is pushed does not keep the pushed head from its review (decision 24)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+			s.push = func(to string) Pushed {
+				s.fails[to] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
+				return Pushed{Done: true}
+			}
+		}, nil, review.ChangesRequested, 2, sha(2), "the reviewers find nothing more, but this head does not pass `make lint` (exit status 2)"},
+		{"and is forgotten once a later fix passes", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.says[sha(2)] = both(at(review.P1, 120, "B", nilMap))
+			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
+			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(120)
+			s.push = func(to string) Pushed {
+				if to == sha(2) {
+					s.fails[to] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
+				}
+				return Pushed{Done: true}
+			}
+		}, nil, review.Converged, 3, sha(3), ""},
 		{"a detected command that fails on the reviewed head too says nothing about the fix", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			for _, head := range []string{sha(1), sha(2)} {
@@ -455,6 +475,26 @@ func TestTheScopeBrakeStaysWhereItWas(t *testing.T) {
 	}
 	if len(s.orders) != 2 {
 		t.Errorf("%d fixes", len(s.orders))
+	}
+}
+
+func TestAFailureAfterThePushIsTold(t *testing.T) {
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+	s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+	s.push = func(to string) Pushed {
+		s.fails[to] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "boom"}}
+		return Pushed{Done: true}
+	}
+	got := s.run(t, newSteps(), nil)
+	if fix := s.kept["round-1/fix.md"]; !strings.Contains(fix, "The pushed head does not pass its checks") || !strings.Contains(fix, "boom") || strings.Contains(fix, "Outcome") {
+		t.Errorf("the fix report says\n%s", fix)
+	}
+	if report := s.kept["round-2/review.md"]; !strings.Contains(report, "then did not pass `make lint` (exit status 2)") {
+		t.Errorf("the report of the pushed head says\n%s", report)
+	}
+	if got.Receipt.HeadSHA != sha(2) {
+		t.Errorf("the last review is of %s, want the pushed head", short(got.Receipt.HeadSHA))
 	}
 }
 
