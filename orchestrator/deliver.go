@@ -63,7 +63,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		fix.State, fix.Reason = review.FixPatch, pushed.Shut
 		return fix, nil
 	case !pushed.Done:
-		fix.State, fix.Reason = review.FixPatch, "the server refuses the push: "+sanitize.Redact(pushed.Refused)
+		fix.State, fix.Reason = review.FixPatch, sanitize.Redact(pushed.Refused)
 		return fix, nil
 	}
 	fix.State, fix.Head = review.FixPushed, j.tip

@@ -185,7 +185,8 @@ type Pushed struct {
 	Done bool `json:"done"`
 	// Head is the commit the branch stands at instead: somebody else pushed.
 	Head string `json:"head,omitempty"`
-	// Refused says why the server did not take it, such as a protected branch.
+	// Refused says who does not let it through and why: prloop, when the right is gone, or the server, such as for a protected
+	// branch.
 	Refused string `json:"refused,omitempty"`
 	// Shut says why the pull request is none any more that should be pushed to. A bench leaves it empty.
 	Shut string `json:"shut,omitempty"`

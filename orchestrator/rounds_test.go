@@ -267,6 +267,11 @@ func TestRounds(t *testing.T) {
 			s.fixes = []FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 		}, func(r *Request) { r.Fix.PatchOnly = "the fork does not let maintainers push" }, review.ChangesRequested, 1, sha(1), "handed over as a patch"},
+		{"whoever refuses a push says so in words of their own", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+			s.push = func(string) Pushed { return Pushed{Refused: "Nobody fixes: the author may not write."} }
+		}, nil, review.ChangesRequested, 1, sha(1), "handed over as a patch: Nobody fixes: the author may not write."},
 		{"a fixer that claims and changes nothing is stuck at once", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []FixWork{fixes("", "A")}

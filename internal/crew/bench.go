@@ -105,7 +105,7 @@ func (b *Bench) Push(ctx context.Context, pr review.PullRequest, from, to string
 	case err != nil:
 		return orchestrator.Pushed{}, err
 	case got.Outcome == git.Refused:
-		return orchestrator.Pushed{Refused: workbench.Refused(got)}, nil
+		return orchestrator.Pushed{Refused: "the server refuses the push: " + workbench.Refused(got)}, nil
 	case got.Outcome == git.Moved && got.Head == "":
 		return b.tooLate(ctx, pr, to, "the branch does not exist any more")
 	case got.Outcome == git.Moved:

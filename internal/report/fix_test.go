@@ -310,3 +310,24 @@ func TestChecksThatDidNotRunDidNotPass(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatToDoAboutFailedChecks(t *testing.T) {
+	failed, missing := review.Check{Command: "make lint", State: review.CheckFailed, ExitCode: 2}, review.Check{Command: "tsc", State: review.CheckMissing, ExitCode: 127}
+	for _, c := range []struct {
+		what   string
+		tries  int
+		checks []review.Check
+		says   string
+	}{
+		{"a fixer that was told", 3, []review.Check{failed}, "the fixer was told, and did not manage"},
+		{"one that was not, because the time was up", 1, []review.Check{failed}, "the fixer was not told any more"},
+		{"a command that is not there", 1, []review.Check{missing}, "Install what the commands below need"},
+		{"one beside a command that failed", 3, []review.Check{missing, failed}, "the fixer was told, and did not manage"},
+	} {
+		d := fixSamples()["fix-verify-failed"]
+		d.Tries, d.Checks = c.tries, c.checks
+		if got := RenderFix(d); !strings.Contains(got, c.says) {
+			t.Errorf("%s: want %q in\n%s", c.what, c.says, got)
+		}
+	}
+}

@@ -120,6 +120,17 @@ func bad(checks []review.Check) int {
 	return n
 }
 
+// absent reports whether nothing but missing commands keeps the checks from passing.
+func absent(checks []review.Check) bool {
+	missing := 0
+	for _, c := range checks {
+		if c.State == review.CheckMissing {
+			missing++
+		}
+	}
+	return missing > 0 && missing == bad(checks)
+}
+
 // fixTodo is made of the other facts; ParseFix passes over it.
 func (p *page) fixTodo(d FixData) {
 	var steps []string
@@ -138,7 +149,14 @@ func (p *page) fixTodo(d FixData) {
 	case FixRefused:
 		say("Decide on what was refused by hand; who runs prloop may allow paths.")
 	case FixVerifyFailed:
-		say("Mend by hand what the logs below show: the fixer was told, and did not manage.")
+		switch {
+		case absent(d.Checks):
+			say("Install what the commands below need where prloop runs, or configure others as `verify`: no fixer can mend that.")
+		case d.Tries > 1:
+			say("Mend by hand what the logs below show: the fixer was told, and did not manage.")
+		default:
+			say("Mend by hand what the logs below show: the fixer was not told any more.")
+		}
 	case FixSuperseded:
 		say("Run the review again: it starts from the newer head.")
 	case FixFailed:
