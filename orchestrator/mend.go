@@ -192,7 +192,10 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		case err != nil && limited.Err() == nil:
 			return FixWork{}, err
 		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
-			work = FixWork{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: errWallTime.Error(), OutOf: "wall time"}}}
+			// What it did is lost; what it cost is not.
+			work = FixWork{Answer: Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
+			r := &work.Answer.Receipt
+			r.State, r.Reason, r.OutOf = review.AgentFailed, errWallTime.Error(), "wall time"
 		}
 		if err := rewritten.Hit(); err != nil {
 			return FixWork{}, err

@@ -134,7 +134,8 @@ type Recorder interface {
 // Workbench is where the fixer works, and the one way its work leaves it (design 3.6).
 type Workbench interface {
 	// Fix asks the fixer in a private clone and takes out what it made, checked by the push policy. An error is the disk or
-	// git; what the fixer does wrong stands in the result.
+	// git, or the end of ctx; what the fixer does wrong stands in the result. With an error there is no work, but the answer if
+	// the fixer was asked: it has its price.
 	Fix(ctx context.Context, order FixOrder, emit func(review.Event)) (FixWork, error)
 	// Verify runs commands on the tree of a commit, without network and credentials, one result for each. news is told as
 	// each begins, with an empty state, and as it ends.

@@ -25,6 +25,8 @@ type stage struct {
 	// fixes are the fixer's works, in the order of its tries.
 	fixes  []FixWork
 	orders []FixOrder
+	// lasts is true for a fixer that works until it is cut; what it answers it had said before.
+	lasts bool
 	// fails are the commands that fail, by commit.
 	fails map[string][]review.Check
 	// takes is how long the commands take on a commit, reviewed how long a review does; verified are the commits they ran on.
@@ -67,10 +69,14 @@ func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(
 	findings := slices.Clone(s.says[task.HeadSHA][plan.Name])
 	return Answer{Receipt: r, Reviewer: &review.ReviewerResult{Agent: plan.Name, PRNumber: 7, Findings: findings}}
 }
-func (s *stage) Fix(_ context.Context, o FixOrder, _ func(review.Event)) (FixWork, error) {
+func (s *stage) Fix(ctx context.Context, o FixOrder, _ func(review.Event)) (FixWork, error) {
 	s.orders = append(s.orders, o)
 	if len(s.fixes) < len(s.orders) {
 		return FixWork{}, errors.New("the fixer was asked once too often")
+	}
+	if s.lasts {
+		<-ctx.Done()
+		return s.fixes[len(s.orders)-1], context.Cause(ctx)
 	}
 	return s.fixes[len(s.orders)-1], nil
 }

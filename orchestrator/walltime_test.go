@@ -74,3 +74,22 @@ func TestWallTime(t *testing.T) {
 		})
 	}
 }
+
+// A fixer that the end of the run's wall time cuts has its price all the same.
+func TestACutFixerIsAccountedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, cost := newStage(), 0.25
+		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+		s.lasts = true
+		s.fixes = []FixWork{{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "stopped", Attempts: 1, Seconds: 1799,
+			Usage: review.Usage{LLMCalls: 3, CostUSD: &cost}}}}}
+		got := s.run(t, newSteps(), nil)
+		if got.Outcome != review.Budget || !strings.Contains(got.Reason, "wall time") {
+			t.Errorf("outcome %s (%s), want budget for wall time", got.Outcome, got.Reason)
+		}
+		agent := got.Rounds[0].Fix.Agent
+		if agent.State != review.AgentFailed || agent.OutOf != "wall time" || agent.Seconds != 1799 || agent.Usage.LLMCalls != 3 || agent.Usage.CostUSD == nil || *agent.Usage.CostUSD != cost {
+			t.Errorf("the receipt of the fixer is %+v", agent)
+		}
+	})
+}

@@ -67,7 +67,7 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 	}
 	w, err := room.Fix(ctx, order)
 	if err = errors.Join(point, err); err != nil {
-		return orchestrator.FixWork{}, err
+		return orchestrator.FixWork{Answer: told(w.Answer)}, err
 	}
 	if w.Leaked { // it saw what it must never see (security T30)
 		return orchestrator.FixWork{}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)

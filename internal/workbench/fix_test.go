@@ -619,8 +619,12 @@ func TestFixEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("superseded")
 	time.AfterFunc(time.Second, func() { cancel(why) })
-	if _, err := w.bench.Fix(ctx, w.order()); !errors.Is(err, why) {
+	work, err := w.bench.Fix(ctx, w.order())
+	if !errors.Is(err, why) {
 		t.Errorf("%v", err)
+	}
+	if r := work.Answer.Receipt; r.State != review.AgentFailed || r.Seconds < 0.5 || work.Tip != "" {
+		t.Errorf("of the fixer is known %+v, want what it took", work)
 	}
 	w.left(word)
 	w.bench.Ask = nil
