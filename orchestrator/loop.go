@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Loop runs reviews and fixes. All parts must be set, except Forge, Poster and Outbox, which a local range does not need,
@@ -212,7 +213,15 @@ func (l *Loop) finish(ctx context.Context, steps Steps, req Request, result revi
 		if err := l.save(ctx, req, "telemetry.json", telemetry(result)); err != nil {
 			return result, err
 		}
-		return result, l.Record.Finish(ctx, result)
+		if err := l.Record.Finish(ctx, result); err != nil {
+			return result, err
+		}
+		if req.Fix != nil {
+			if err := l.Bench.Forget(ctx, req.Run); err != nil { // a later run sweeps them up
+				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "fixes of this run are still kept: " + sanitize.Redact(err.Error())})
+			}
+		}
+		return result, nil
 	})
 }
 

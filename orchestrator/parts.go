@@ -142,6 +142,8 @@ type Workbench interface {
 	Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error)
 	// Push moves the pull request's branch from one commit to another, if it still stands there. It may be repeated.
 	Push(ctx context.Context, pr review.PullRequest, from, to string) (Pushed, error)
+	// Forget lets go of what the run's fixes keep in prloop's repository. Nothing of the run is asked for afterwards.
+	Forget(ctx context.Context, run string) error
 	// Patch is the change between two commits as text that `git apply` reads; empty when it is too large to be handed over.
 	Patch(ctx context.Context, from, to string) (string, error)
 }

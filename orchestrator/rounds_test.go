@@ -27,6 +27,9 @@ type stage struct {
 	orders []FixOrder
 	// lasts is true for a fixer that works until it is cut; what it answers it had said before.
 	lasts bool
+	// forgotten are the runs whose fixes were let go of; stays is what that fails with.
+	forgotten []string
+	stays     error
 	// fails are the commands that fail, by commit.
 	fails map[string][]review.Check
 	// takes is how long the commands take on a commit, reviewed how long a review does; verified are the commits they ran on.
@@ -114,6 +117,13 @@ func (s *stage) Push(_ context.Context, _ review.PullRequest, from, to string) (
 	}
 	s.head = to
 	return Pushed{Done: true}, nil
+}
+func (s *stage) Forget(_ context.Context, run string) error {
+	if s.kept["review.json"] == "" {
+		return errors.New("the run has not ended")
+	}
+	s.forgotten = append(s.forgotten, run)
+	return s.stays
 }
 func (s *stage) Patch(_ context.Context, a, b string) (string, error) {
 	return s.diffs[a[:1]+".."+b[:1]], nil
@@ -506,6 +516,21 @@ func TestAFailureAfterThePushIsTold(t *testing.T) {
 	}
 	if got.Receipt.HeadSHA != sha(2) {
 		t.Errorf("the last review is of %s, want the pushed head", short(got.Receipt.HeadSHA))
+	}
+}
+
+func TestFixesAreLetGoOfAtTheEnd(t *testing.T) {
+	for name, change := range map[string]func(*Request){"a run that fixes": nil, "one that does not": func(r *Request) { r.Fix = nil }} {
+		s, steps := newStage(), newSteps()
+		s.stays = errors.New("a lock is in the way") // which is no reason for a run not to end
+		for range 2 {
+			if got := s.run(t, steps, change); got.Outcome != review.Converged {
+				t.Errorf("%s ends as %s", name, got.Outcome)
+			}
+		}
+		if want := change == nil; len(s.forgotten) > 1 || (len(s.forgotten) == 1) != want || want && s.forgotten[0] != round().Request.Run {
+			t.Errorf("%s lets go of the fixes of %q", name, s.forgotten)
+		}
 	}
 }
 

@@ -131,6 +131,11 @@ func (b *Bench) tooLate(ctx context.Context, pr review.PullRequest, to, why stri
 	return orchestrator.Pushed{Refused: why}, nil
 }
 
+// Forget lets go of what the run's fixes keep in the repository.
+func (b *Bench) Forget(ctx context.Context, run string) error {
+	return b.Crew.Repo.ForgetFixes(ctx, func(id string) bool { return id == run })
+}
+
 // patchLimitBytes is the largest patch that is handed over.
 const patchLimitBytes = 4 << 20
 
