@@ -112,7 +112,10 @@ var table = []row{
 		}
 		return "set allow_repo_commands: true in your own configuration if you trust this repository's maintainers"
 	}), exitUsage},
-	{as(func(*config.Error) string {
+	{as(func(e *config.Error) string {
+		if len(e.Faults) > 0 && strings.HasPrefix(e.Faults[0].File, "--") {
+			return "see: prloop run --help"
+		}
 		return "docs/config.md lists every key; prloop config validate FILE checks a file"
 	}), exitUsage},
 
