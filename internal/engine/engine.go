@@ -21,7 +21,7 @@ const (
 	appName = "prloop"
 	// appVersion names the order of a run's steps. It is raised only when a run started by an older prloop could not be
 	// continued by this one; work of another version is never picked up (libraries 1, trap 1).
-	appVersion = "2"
+	appVersion = "3"
 	// kind is the name the one workflow is registered by.
 	kind = "run"
 
