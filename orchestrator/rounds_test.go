@@ -286,8 +286,8 @@ func TestRounds(t *testing.T) {
 		{"whoever refuses a push says so in words of their own", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
-			s.push = func(string) Pushed { return Pushed{Refused: "Nobody fixes: the author may not write."} }
-		}, nil, review.ChangesRequested, 1, sha(1), "handed over as a patch: Nobody fixes: the author may not write."},
+			s.push = func(string) Pushed { return Pushed{Refused: "the author may not write"} }
+		}, nil, review.ChangesRequested, 1, sha(1), "handed over as a patch: the author may not write"},
 		{"a fixer that claims and changes nothing is stuck at once", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []FixWork{fixes("", "A")}

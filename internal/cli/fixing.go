@@ -55,11 +55,15 @@ func (s *session) planFix(ctx context.Context, o runOptions, settings config.Set
 		return nil, "", nil
 	}
 	if w.On() && !w.Full() {
-		return nil, "Nobody fixes: a fixer needs full containment, and this machine gives less (see `prloop doctor`).", nil
+		return nil, nobodyFixes("a fixer needs full containment, and this machine gives less (see `prloop doctor`)"), nil
 	}
 	if !settings.Fix.UntrustedAuthors {
-		if why, err := s.mayFix(ctx, pr); why != "" || err != nil {
-			return nil, why, err
+		why, err := s.mayFix(ctx, pr)
+		if err != nil {
+			return nil, "", err
+		}
+		if why != "" {
+			return nil, nobodyFixes(why), nil
 		}
 	}
 	plan := &orchestrator.FixPlan{
@@ -94,3 +98,6 @@ func (s *session) planFix(ctx context.Context, o runOptions, settings config.Set
 	}
 	return plan, "", nil
 }
+
+// nobodyFixes is what the report says when a configured fixer may not work.
+func nobodyFixes(why string) string { return "Nobody fixes: " + why + "." }

@@ -24,11 +24,11 @@ func (s *session) mayFix(ctx context.Context, pr review.PullRequest) (string, er
 	may, err := s.mayWrite(ctx, pr.Repo, pr.Author.Login)
 	switch {
 	case errors.Is(err, github.ErrForbidden), errors.Is(err, github.ErrNotFound):
-		return "Nobody fixes: whether the author may write to the repository cannot be seen with this credential, and `fix.untrusted_authors` is not set.", nil
+		return "whether the author may write to the repository cannot be seen with this credential, and `fix.untrusted_authors` is not set", nil
 	case err != nil:
 		return "", err
 	case !may:
-		return "Nobody fixes: the author may not write to the repository, and `fix.untrusted_authors` is not set.", nil
+		return "the author may not write to the repository, and `fix.untrusted_authors` is not set", nil
 	}
 	return "", nil
 }
