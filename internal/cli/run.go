@@ -44,7 +44,9 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 	}
 	defer s.close()
 	s.openEngine(ctx)
-	go warm()
+	if o.base == "" {
+		go warm()
+	}
 	ord, err := s.prepare(ctx, o)
 	if err != nil {
 		return err
@@ -72,7 +74,8 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 	return s.drive(ctx, req.Run, &req, o, view, func(context.Context, orchestrator.Request) (*orchestrator.Loop, error) { return loop, nil })
 }
 
-// warm loads what every run needs, while git and GitHub are waited for.
+// warm loads what every run of a pull request needs, while GitHub is waited for. A local range waits for nobody, and need not
+// hold it all at once.
 func warm() {
 	config.Warm(config.Operator)
 	sanitize.Warm()
