@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -195,6 +196,7 @@ func TestToolCallsAreCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			_, _ = io.Copy(io.Discard, resp.Body) // it breaks off; who hangs up before is told nothing
 			_ = resp.Body.Close()
 			if m := asked(t, r.model.Requests()[1]); m["tool_choice"] != "none" {
 				t.Errorf("tools are still offered: %v", m["tool_choice"])
@@ -221,5 +223,31 @@ func TestWallTimeCutsACallThatHangs(t *testing.T) {
 	var over *BudgetError
 	if status != http.StatusPaymentRequired || !strings.Contains(body, CodeBudget) || !errors.As(r.g.Err("r1"), &over) || over.Axis != AxisWallTime || over.Scope != "run" {
 		t.Errorf("%d %s, err %v", status, body, r.g.Err("r1"))
+	}
+}
+
+// A child that is ended in the middle of an answer has hung up; its receipt must not blame the endpoint for that.
+func TestHangingUpIsNoTroubleOfTheEndpoint(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Hang: true}}, review.Limits{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if resp, err := r.postIn(ctx, withTools(stream, "read")); err == nil {
+				resp.Body.Close()
+			}
+		}()
+		for len(r.model.Requests()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		<-done
+		for r.g.Usage("r1").LLMSeconds == 0 { // the call is settled
+			time.Sleep(time.Millisecond)
+		}
+		if err := r.g.Err("r1"); err != nil {
+			t.Errorf("stream %v: %v", stream, err)
+		}
 	}
 }

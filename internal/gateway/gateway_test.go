@@ -59,7 +59,12 @@ func (r *rig) client() *http.Client {
 
 func (r *rig) post(body string, header ...string) (*http.Response, error) {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://gateway/v1/chat/completions", strings.NewReader(body))
+	return r.postIn(r.t.Context(), body, header...)
+}
+
+func (r *rig) postIn(ctx context.Context, body string, header ...string) (*http.Response, error) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gateway/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -60,7 +60,9 @@ func (g *Gateway) giveBack(held *reservation, resp *http.Response, err error) {
 
 // fail answers a call that no model answered.
 func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
-	held.account.note(err)
+	if !errors.Is(err, context.Canceled) { // a caller that hung up says nothing of the endpoint
+		held.account.note(err)
+	}
 	g.giveBack(held, nil, err)
 	code, status := CodeUnreachable, http.StatusBadGateway
 	var key *KeyError
@@ -157,9 +159,12 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	case silent.Load():
 		err = errSilent
 	}
-	if errors.As(err, &budget) || errors.As(context.Cause(ctx), &budget) {
+	switch {
+	case errors.As(err, &budget) || errors.As(context.Cause(ctx), &budget):
 		a.note(budget)
-	} else {
+	case !silent.Load() && errors.Is(context.Cause(ctx), context.Canceled):
+		// The caller hung up, which says nothing of the endpoint.
+	default:
 		a.note(&UnreachableError{u.Name, u.base.Host, err})
 	}
 	g.options.Log.Warn("stream did not end well", "agent", a.agent, "upstream", u.Name, "err", err)
