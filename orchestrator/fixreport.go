@@ -15,7 +15,7 @@ import (
 
 // report posts what became of the round's fix. A fix that lost the race against somebody's push is reported on the commit
 // that won, naming both (security P10).
-func (j *fixing) report(ctx context.Context, fix review.FixOutcome, outcome review.Outcome, reason string) (urls []string, newer string, err error) {
+func (j *fixing) report(ctx context.Context, fix review.FixOutcome, outcome review.Outcome, reason string) (urls []string, overtaken string, err error) {
 	l := j.loop
 	patch, err := j.patch(ctx, fix)
 	if err != nil {

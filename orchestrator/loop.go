@@ -123,13 +123,13 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	p.tracked, p.past, p.before, p.judged = judged.Tracked, judged.Result.Rounds, p.head, &judged.Result
 	if !req.Target.Local() && !req.DryRun {
 		l.say("posting the report")
-		urls, newer, err := l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
+		urls, why, err := l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
 		p.urls = append(p.urls, urls...)
 		if err != nil {
 			return none, false, err
 		}
-		if newer != "" {
-			return superseded(req, *p, snap.PR.URL, newer), false, nil
+		if why != "" {
+			return superseded(req, *p, snap.PR.URL, why), false, nil
 		}
 	}
 	if err := l.keep(ctx, steps, req, p.round, judged); err != nil {

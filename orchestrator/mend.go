@@ -33,7 +33,7 @@ func (l *Loop) mend(ctx context.Context, steps Steps, req Request, judged Judgem
 	p.past = slices.Clone(p.past)
 	p.past[len(p.past)-1].Fix = &fix
 	result.Rounds = p.past
-	urls, newer, err := job.report(ctx, fix, outcome, reason)
+	urls, why, err := job.report(ctx, fix, outcome, reason)
 	fix.URLs = urls
 	p.urls = append(p.urls, urls...)
 	if err != nil {
@@ -44,13 +44,11 @@ func (l *Loop) mend(ctx context.Context, steps Steps, req Request, judged Judgem
 	}
 	l.over(*p)
 	switch {
-	case newer != "":
+	case why != "":
 		p.head = cmp.Or(fix.Head, p.head)
-		return superseded(req, *p, result.URL, newer), false, nil
+		return superseded(req, *p, result.URL, why), false, nil
 	case outcome == review.Superseded:
-		end := superseded(req, *p, result.URL, fix.NewerHead)
-		end.Reason = reason
-		return end, false, nil
+		return superseded(req, *p, result.URL, reason), false, nil
 	case outcome != "":
 		result.Outcome, result.Reason = outcome, reason
 		return result, false, nil

@@ -26,9 +26,8 @@ const (
 // back from the store as text.
 type posted struct {
 	URL string `json:"url,omitempty"`
-	// Overtaken says why nothing was posted: the pull request is no longer what the report is about. The name on the wire is
-	// of when the only reason was another head.
-	Overtaken string `json:"newerHead,omitempty"`
+	// Overtaken says why nothing was posted: the pull request is no longer what the report is about.
+	Overtaken string `json:"overtaken,omitempty"`
 }
 
 // refused is the optional ability of a posting error to say that nothing was posted for certain.
