@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -73,29 +73,7 @@ func (p *Proc) beside(text string) string {
 	if !p.terminal(p.Stdout) {
 		return text
 	}
-	return hang(text, p.width()-1, 20)
-}
-
-// hang breaks text at blanks so that with an indent before each line it has at most width columns; a longer word stands
-// alone.
-func hang(text string, width, indent int) string {
-	var b strings.Builder
-	used := indent
-	for i, word := range strings.Fields(text) {
-		n := len([]rune(word))
-		switch {
-		case i == 0:
-		case used+1+n > width:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			used = indent
-		default:
-			b.WriteByte(' ')
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String()
+	return live.Wrap(text, p.width()-1, 20)
 }
 
 // diagnosed is a checkup that ended in an error.

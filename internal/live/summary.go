@@ -249,18 +249,20 @@ func findings(n int) string {
 }
 
 // wrapped breaks a text at words, indented by two.
-func wrapped(s string, width int) string {
+func wrapped(s string, width int) string { return "  " + Wrap(s, width-1, 2) + "\n" }
+
+// Wrap breaks a text at blanks so that, with an indent before each line but the first, which stands behind as much, it has at
+// most width columns; a longer word stands alone.
+func Wrap(s string, width, indent int) string {
 	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(s) {
+	column := indent
+	for i, word := range strings.Fields(s) {
 		n := runewidth.StringWidth(word)
 		switch {
-		case column == 0:
-			b.WriteString("  ")
-			column = 2
-		case column+1+n > width-1:
-			b.WriteString("\n  ")
-			column = 2
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
 		default:
 			b.WriteByte(' ')
 			column++
@@ -268,5 +270,5 @@ func wrapped(s string, width int) string {
 		b.WriteString(word)
 		column += n
 	}
-	return b.String() + "\n"
+	return b.String()
 }

@@ -1,8 +1,8 @@
-package cli
+package live
 
 import "testing"
 
-func TestHang(t *testing.T) {
+func TestWrap(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		width int
@@ -13,8 +13,9 @@ func TestHang(t *testing.T) {
 		{"one", 5, "one"},
 		{"https://example.com/a/long/address two", 20, "https://example.com/a/long/address\n          two"},
 		{"", 20, ""},
+		{"漢字 漢字", 18, "漢字\n          漢字"}, // two columns each
 	} {
-		if got := hang(c.text, c.width, 10); got != c.want {
+		if got := Wrap(c.text, c.width, 10); got != c.want {
 			t.Errorf("%q at %d columns: %q, want %q", c.text, c.width, got, c.want)
 		}
 	}
