@@ -205,10 +205,8 @@ func TestToolCallsAreCut(t *testing.T) {
 				t.Errorf("status %d", resp.StatusCode)
 			}
 			var over *BudgetError
-			if deadline := time.Now().Add(5 * time.Second); stream {
-				for r.g.Err("r1") == nil && time.Now().Before(deadline) {
-					time.Sleep(time.Millisecond)
-				}
+			if stream {
+				soon(t, "the call is settled", func() bool { return r.g.Err("r1") != nil })
 			}
 			if !errors.As(r.g.Err("r1"), &over) || over.Axis != AxisToolCalls {
 				t.Errorf("err %v", r.g.Err("r1"))
@@ -238,16 +236,22 @@ func TestHangingUpIsNoTroubleOfTheEndpoint(t *testing.T) {
 				resp.Body.Close()
 			}
 		}()
-		for len(r.model.Requests()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		soon(t, "the model is asked", func() bool { return len(r.model.Requests()) > 0 })
 		cancel()
 		<-done
-		for r.g.Usage("r1").LLMSeconds == 0 { // the call is settled
-			time.Sleep(time.Millisecond)
-		}
+		soon(t, "the call is settled", func() bool { return r.g.Usage("r1").LLMSeconds > 0 })
 		if err := r.g.Err("r1"); err != nil {
 			t.Errorf("stream %v: %v", stream, err)
+		}
+	}
+}
+
+// soon waits for what another goroutine brings about.
+func soon(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 5 s: %s", what)
 		}
 	}
 }
