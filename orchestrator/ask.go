@@ -92,11 +92,11 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	heard := Heard{Answer: answer}
 	if r := answer.Reviewer; r != nil {
 		check := newChecker(l.History, snap)
-		builtin := plan.Kind == "builtin" || plan.Kind == kindStatic
 		heard.Evidence = make([]Evidence, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			ev, err := check.check(ctx, *f, builtin)
+			f.File = check.file(f.File)
+			ev, err := check.check(ctx, *f, plan.Kind == kindBuiltin)
 			if err != nil {
 				return Heard{}, err
 			}
@@ -158,7 +158,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 // visible makes hidden characters visible in everything a model reads (security T40): what a person cannot see must not
 // speak to a model. Programs get the bytes as they are.
 func visible(plan AgentPlan, t review.Task) review.Task {
-	if plan.Kind != "builtin" && plan.Kind != "acp" { // both hand it to a model as it is
+	if plan.Kind != kindBuiltin && plan.Kind != "acp" { // both hand it to a model as it is
 		return t
 	}
 	show := func(s string) string { out, _ := sanitize.Visible(s); return out }

@@ -1,12 +1,16 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -37,7 +41,9 @@ type checker struct {
 	history reader
 	snap    Snapshot
 	changed map[string]review.BriefFile
-	cache   map[string]checkedFile
+	// also are other ways to write the names of changed files, each of one file alone.
+	also  map[string]string
+	cache map[string]checkedFile
 }
 
 // reader is the part of History that evidence needs.
@@ -52,14 +58,39 @@ type checkedFile struct {
 }
 
 func newChecker(h reader, snap Snapshot) *checker {
-	c := &checker{history: h, snap: snap, changed: map[string]review.BriefFile{}, cache: map[string]checkedFile{}}
+	c := &checker{history: h, snap: snap, changed: map[string]review.BriefFile{}, also: map[string]string{}, cache: map[string]checkedFile{}}
 	for _, f := range snap.Brief.Files {
 		c.changed[f.Path] = f
+		for _, other := range respelled(f.Path) {
+			if _, taken := c.also[other]; taken {
+				other = "" // of two files: of neither
+			}
+			c.also[other] = f.Path
+		}
 	}
+	delete(c.also, "")
 	return c
 }
 
-// check establishes the facts about one finding. required is true for builtin reviewers, who must give evidence.
+// respelled are the ways in which a reviewer that did not copy an unusual name may have written it, as they arrive here:
+// without the quotes, or read as text.
+func respelled(path string) []string {
+	raw := spelling.Raw(path)
+	if raw == path {
+		return nil
+	}
+	return []string{spelling.Name(strings.Trim(path, `"`)), spelling.Name(spelling.Text(raw))}
+}
+
+// file gives the path of the changed file that a finding means.
+func (c *checker) file(path string) string {
+	if _, ok := c.changed[path]; ok {
+		return path
+	}
+	return cmp.Or(c.also[path], path)
+}
+
+// check establishes the facts about one finding. required is true for the builtin reviewer, which must give evidence.
 // Excluded files are read by nothing, not even here; a finding there cannot be checked and is false.
 func (c *checker) check(ctx context.Context, f review.Finding, required bool) (Evidence, error) {
 	if f.File == "" {
@@ -76,17 +107,21 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 		return Evidence{}, err
 	}
 	bf, changed := c.changed[f.File]
-	if !head.exists && (!changed || bf.Change != "deleted") {
+	if !head.exists && !changed {
 		return Evidence{Status: EvidenceFalse, Reason: "names a file that does not exist at the reviewed commit"}, nil
 	}
 	ev := Evidence{Status: EvidenceNone, LineDropped: f.Line != nil && head.exists && (*f.Line < 1 || *f.Line > head.lines)}
-	quote := fold(unmarked(f.Evidence))
+	quote := fold(f.Evidence)
 	switch {
-	case quote == "" && required:
-		return Evidence{Status: EvidenceFalse, Reason: "gives no evidence", LineDropped: ev.LineDropped}, nil
-	case quote == "":
+	case strings.Trim(quote, " ") == "", strings.Trim(strings.ReplaceAll(quote, sanitize.Redacted, ""), " ") == "":
+		if required {
+			return Evidence{Status: EvidenceFalse, Reason: "gives no evidence", LineDropped: ev.LineDropped}, nil
+		}
 		return ev, nil
-	case strings.Contains(head.folded, quote):
+	case quotes(head.folded, quote):
+		ev.Status = EvidenceVerified
+		return ev, nil
+	case changed && quotes(shownOf(bf), quote): // a submodule, a link or a mode has no text but in the diff
 		ev.Status = EvidenceVerified
 		return ev, nil
 	}
@@ -99,7 +134,7 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 	if err != nil {
 		return Evidence{}, err
 	}
-	if changed && base.exists && strings.Contains(base.folded, quote) {
+	if changed && base.exists && quotes(base.folded, quote) {
 		ev.Status = EvidenceVerified
 		return ev, nil
 	}
@@ -112,7 +147,7 @@ func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, e
 	if f, ok := c.cache[key]; ok {
 		return f, nil
 	}
-	data, err := c.history.ReadFile(ctx, commit, path)
+	data, err := c.history.ReadFile(ctx, commit, spelling.Raw(path))
 	var f checkedFile
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -129,20 +164,71 @@ func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, e
 	return f, nil
 }
 
-// fold makes every run of white space one blank: models re-indent and re-wrap what they quote (design 4). Hidden characters
-// are written as models were shown them.
-func fold(s string) string {
-	s, _ = sanitize.Visible(s)
-	return strings.Join(strings.Fields(s), " ")
+// shownOf is the text of a file's diff without the marks at the beginning of its lines, folded.
+func shownOf(f review.BriefFile) string {
+	var b strings.Builder
+	for line := range strings.Lines(f.Diff) {
+		b.WriteString(strings.TrimLeft(line[:1], "+- ") + line[1:])
+	}
+	return fold(b.String())
 }
 
-// unmarked takes the marks off the ends of a quote, where a reviewer says that it left a secret out; they stand in no file.
-func unmarked(s string) string {
-	for {
-		cut := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(s), sanitize.Redacted), sanitize.Redacted)
-		if cut == s {
-			return s
-		}
-		s = cut
-	}
+var unreadable = lazyregexp.New("\ufffd+")
+
+// fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
+// re-indent and re-wrap what they quote (design 4), and some merge what cannot be read. Hidden characters are written as
+// models were shown them.
+func fold(s string) string {
+	s, _ = sanitize.Visible(s)
+	return unreadable.ReplaceAllString(strings.Join(strings.Fields(s), " "), "\ufffd")
 }
+
+const (
+	// maskedMost bounds what one mask in a quote may stand for, in bytes: a private key of 4,096 bits.
+	maskedMost = 4096
+	// aroundMask is how much of what stands around a quote with masks is looked at, in bytes.
+	aroundMask = 80
+	// quoteTries bounds at how many places of a file the beginning of a quote with masks is tried.
+	quoteTries = 100
+)
+
+// quotes reports whether a folded quote stands in a folded text. A mask within the quote says that a reviewer left a secret
+// out, or was shown none: it stands for text in which, with what is around it, the rules find a secret.
+func quotes(text, quote string) bool {
+	pieces := strings.Split(quote, sanitize.Redacted)
+	for i := range pieces {
+		pieces[i] = strings.TrimSpace(pieces[i])
+	}
+	pieces = slices.DeleteFunc(pieces, func(s string) bool { return s == "" })
+	if len(pieces) == 1 {
+		return strings.Contains(text, pieces[0])
+	}
+	for at, tries := 0, 0; tries < quoteTries; tries++ {
+		i := strings.Index(text[at:], pieces[0])
+		if i < 0 {
+			return false
+		}
+		at += i
+		if n := reach(text[at:], pieces); n > 0 && secretive(text[max(0, at-aroundMask):min(len(text), at+n+aroundMask)]) {
+			return true
+		}
+		at++
+	}
+	return false
+}
+
+// reach is how far pieces go that stand in text in order, none further on than a mask is wide; 0 when they do not.
+func reach(text string, pieces []string) int {
+	n := 0
+	for _, p := range pieces {
+		i := strings.Index(text[n:min(len(text), n+maskedMost+len(p))], p)
+		if i < 0 {
+			return 0
+		}
+		n += i + len(p)
+	}
+	return n
+}
+
+// secretive reports whether the rules find a secret in text.
+func secretive(text string) bool { return sanitize.Redact(text) != text }

@@ -24,15 +24,20 @@ func (f files) ReadFile(_ context.Context, commit, path string) ([]byte, error) 
 
 func TestEvidence(t *testing.T) {
 	history := files{
-		headSHA + ":a.go":      "package a\n\nfunc f(x int) {\n\treturn g(x)\n}\n",
-		baseSHA + ":a.go":      "package a\n\nfunc f(x int) error {\n\tif x < 0 {\n\t\treturn errNegative\n\t}\n}\n",
-		baseSHA + ":gone.go":   "package gone\nvar Kept = 1\n",
-		baseSHA + ":before.go": "var Old = 2\n",
-		headSHA + ":after.go":  "var New = 2\n",
-		headSHA + ":secret.go": "const key = 1\n",
+		headSHA + ":a.go":       "package a\n\nfunc f(x int) {\n\treturn g(x)\n}\n",
+		baseSHA + ":a.go":       "package a\n\nfunc f(x int) error {\n\tif x < 0 {\n\t\treturn errNegative\n\t}\n}\n",
+		baseSHA + ":gone.go":    "package gone\nvar Kept = 1\n",
+		baseSHA + ":before.go":  "var Old = 2\n",
+		headSHA + ":after.go":   "var New = 2\n",
+		headSHA + ":secret.go":  "const key = 1\n",
+		headSHA + ":caf\xe9.py": "open(\"a\")\n",
+		headSHA + ":b.php":      "system(\"convert \xff\xfe\" . $_GET[\"f\"]);\ncut(\"\xed\xa0\x80\");\n",
+		headSHA + ":c.py":       "run(user, \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\", sys.argv)\n",
 	}
 	snap := Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{
 		{Path: "a.go", Change: "modified"}, {Path: "gone.go", Change: "deleted"},
+		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"},
+		{Path: "lib", Change: "modified", Diff: "diff --git a/lib b/lib\n@@ -1 +1 @@\n-Subproject commit 1111\n+Subproject commit 2222\n"},
 		{Path: "after.go", OldPath: "before.go", Change: "renamed"}, {Path: "secret.go", Change: "modified", Omitted: "excluded by configuration"},
 	}}}
 	at := func(n int) *int { return &n }
@@ -48,7 +53,17 @@ func TestEvidence(t *testing.T) {
 		{"a quote of a deleted file", review.Finding{File: "gone.go", Evidence: "var Kept = 1"}, true, EvidenceVerified, false},
 		{"a quote of a renamed file's old version", review.Finding{File: "after.go", Evidence: "var Old = 2"}, true, EvidenceVerified, false},
 		{"a quote whose reviewer says that it left a secret out", review.Finding{File: "a.go", Evidence: "[REDACTED](x int) {[REDACTED]"}, true, EvidenceVerified, false},
-		{"such a mark in the middle stands nowhere", review.Finding{File: "a.go", Evidence: "func [REDACTED](x int)"}, true, EvidenceFalse, false},
+		{"a mark where the file has a secret (security T30)", review.Finding{File: "c.py", Evidence: "run(user, \"[REDACTED]\", sys.argv)"}, true, EvidenceVerified, false},
+		{"a mark for more than the secret", review.Finding{File: "c.py", Evidence: "run(user, [REDACTED], sys.argv)"}, true, EvidenceVerified, false},
+		{"a mark in code that is not there", review.Finding{File: "c.py", Evidence: "eval(user, \"[REDACTED]\", sys.argv)"}, true, EvidenceFalse, false},
+		{"a name that is not UTF-8, as it is spelled (security T28)", review.Finding{File: `"caf\351.py"`, Evidence: `open("a")`}, true, EvidenceVerified, false},
+		{"such a name without its quotes", review.Finding{File: `"caf\\351.py"`, Evidence: `open("a")`}, true, EvidenceVerified, false},
+		{"such a name read as text", review.Finding{File: `"caf\357\277\275.py"`, Evidence: `open("a")`}, true, EvidenceVerified, false},
+		{"invalid bytes, one replacement character each", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\ufffd\" . $_GET[\"f\"]);"}, true, EvidenceVerified, false},
+		{"invalid bytes that a model merged", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\" . $_GET[\"f\"]);"}, true, EvidenceVerified, false},
+		{"a lone surrogate", review.Finding{File: "b.php", Evidence: "cut(\"\ufffd\ufffd\ufffd\");"}, true, EvidenceVerified, false},
+		{"a submodule, whose text stands in the diff alone", review.Finding{File: "lib", Evidence: "Subproject commit 2222"}, true, EvidenceVerified, false},
+		{"a mark in the middle where there is no secret", review.Finding{File: "a.go", Evidence: "func [REDACTED](x int)"}, true, EvidenceFalse, false},
 		{"a mark alone is no quote", review.Finding{File: "a.go", Evidence: " [REDACTED] [REDACTED] "}, true, EvidenceFalse, false},
 		{"a quote that stands nowhere", review.Finding{File: "a.go", Evidence: "os.RemoveAll(x)"}, false, EvidenceFalse, false},
 		{"no quote from a command reviewer", review.Finding{File: "a.go"}, false, EvidenceNone, false},
@@ -59,7 +74,9 @@ func TestEvidence(t *testing.T) {
 		{"an excluded file is not read", review.Finding{File: "secret.go", Evidence: "const key = 1"}, false, EvidenceFalse, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			got, err := newChecker(history, snap).check(t.Context(), c.finding, c.required)
+			checker := newChecker(history, snap)
+			c.finding.File = checker.file(c.finding.File)
+			got, err := checker.check(t.Context(), c.finding, c.required)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,8 +7,12 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// kindStatic is the reviewer that works by rules: what it finds is a fact and no opinion.
-const kindStatic = "static"
+// The kinds of reviewers that are prloop's own: one asks a model, the other works by rules, and what it finds is a fact and
+// no opinion.
+const (
+	kindBuiltin = "builtin"
+	kindStatic  = "static"
+)
 
 // supported keeps the findings that count for the verdict under Request.MinSupport (decision 19), and counts the groups
 // they make. A group counts whole or not at all: with enough distinct voices, or with one member that needs no second

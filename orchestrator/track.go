@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -58,9 +59,9 @@ func move(f *review.Finding, d *diff.Diff) {
 	if f.Line != nil {
 		line = *f.Line
 	}
-	old := f.File
+	old := spelling.Raw(f.File)
 	file, at, ok := d.MapLine(old, line)
-	f.File = file
+	f.File = spelling.Name(file)
 	if f.Line == nil {
 		return
 	}
@@ -95,7 +96,7 @@ func (l *Loop) written(ctx context.Context, base string, commits []review.FixCom
 			f := &made.Files[i]
 			for line := range f.Added() {
 				if file, at, ok := since.MapLine(f.Path, line.New); ok {
-					out = extend(out, Written{File: file, From: at, To: at, Commit: c.SHA})
+					out = extend(out, Written{File: spelling.Name(file), From: at, To: at, Commit: c.SHA})
 				}
 			}
 		}

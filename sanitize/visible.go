@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Visible makes hidden characters of inbound text visible, as ⟨U+202E⟩, and names what it found, sorted, such as
@@ -14,7 +16,7 @@ func Visible(s string) (string, []string) {
 	if plain(s) {
 		return s, nil
 	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = spelling.Text(s)
 	found := map[string]bool{}
 	var b strings.Builder
 	b.Grow(len(s))

@@ -20,6 +20,7 @@ var table = map[string]int{
 	"review":              0,
 	"internal/lazyregexp": 0,
 	"internal/failpoint":  0,
+	"internal/spelling":   0,
 
 	"consensus":           1,
 	"sanitize":            1,

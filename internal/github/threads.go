@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -52,7 +53,7 @@ func (r *reader) threads(ctx context.Context) error {
 			if !r.take(n.ID, "") {
 				continue
 			}
-			t := review.Thread{ID: n.ID, Resolved: n.IsResolved, Outdated: n.IsOutdated, File: n.Path, Line: n.Line, Comments: []review.Comment{}}
+			t := review.Thread{ID: n.ID, Resolved: n.IsResolved, Outdated: n.IsOutdated, File: spelling.Name(n.Path), Line: n.Line, Comments: []review.Comment{}}
 			if err := r.fill(ctx, &t, n.Comments); err != nil {
 				return pageInfo{}, false, err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/internal/tools"
 	"github.com/prloop/prloop/review"
@@ -87,7 +88,7 @@ func openTools(task review.Task, fetch fetchFunc) func(review.Workspace, string)
 func lint(ctx context.Context, tree string, task review.Task, files []string) ([]tools.Remark, error) {
 	asked := map[string]bool{}
 	for _, f := range files {
-		asked[f] = true
+		asked[spelling.Name(f)] = true
 	}
 	// A task without a pull request is one whose linters may run; the caller has made sure of it.
 	local := review.Task{Agent: task.Agent, HeadSHA: task.HeadSHA, BaseSHA: task.BaseSHA}

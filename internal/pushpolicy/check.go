@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -69,7 +70,7 @@ func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
 }
 
 func refuse(rule, path, detail string) review.Refusal {
-	return review.Refusal{Rule: rule, Path: path, Detail: detail}
+	return review.Refusal{Rule: rule, Path: spelling.Name(path), Detail: detail}
 }
 
 // sizes are the rules about the fix as a whole.

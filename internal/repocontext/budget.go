@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // bytesPerToken is what code in diffs comes to with current tokenizers, rounded down so that the estimate errs to the safe
@@ -43,7 +44,7 @@ func cutHunks(f *diff.File, budget int) (text string, hunks, cost int) {
 	if hunks == 0 {
 		return "", 0, 0
 	}
-	return f.Raw[:end], hunks, cost
+	return spelling.Text(f.Raw[:end]), hunks, cost
 }
 
 // fits reports whether a file's first hunk, or all of a file without hunks, goes into budget tokens.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -82,7 +83,7 @@ func (b *builder) build(ctx context.Context) error {
 }
 
 func (b *builder) describe(f *diff.File) review.BriefFile {
-	bf := review.BriefFile{Path: f.Path, OldPath: f.OldPath, Change: string(f.Change), Language: Language(f.Path),
+	bf := review.BriefFile{Path: spelling.Name(f.Path), OldPath: spelling.Name(f.OldPath), Change: string(f.Change), Language: Language(f.Path),
 		Additions: f.Additions, Deletions: f.Deletions, Hunks: len(f.Hunks)}
 	if b.o.excluded(f.Path) || (f.OldPath != "" && b.o.excluded(f.OldPath)) {
 		bf.Omitted = OmittedExcluded
@@ -213,7 +214,7 @@ func (b *builder) giveDiff(i int) string {
 		return bf.Omitted
 	}
 	if cost := Estimate(f.Raw) + fileOverhead; cost <= b.left {
-		bf.Diff, bf.HunksGiven = f.Raw, len(f.Hunks)
+		bf.Diff, bf.HunksGiven = spelling.Text(f.Raw), len(f.Hunks)
 		b.left -= cost
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/odvcencio/gotreesitter"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Function is what the get_function_context tool answers (review agent spec).
@@ -49,7 +50,7 @@ func FunctionAt(path string, text []byte, line int) (Function, bool) {
 		f.Imports = importsByLine(lines)
 	}
 	f.Name, f.Start, f.End = s.name, s.start, min(s.end, len(lines))
-	f.Definition = strings.ToValidUTF8(strings.Join(lines[f.Start-1:f.End], ""), "\ufffd")
+	f.Definition = spelling.Text(strings.Join(lines[f.Start-1:f.End], ""))
 	return f, true
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -66,7 +67,7 @@ func guidance(ctx context.Context, src Source, o *Options, dirs []string, budget
 		if !ok || isLink(name, text, texts) {
 			continue
 		}
-		g := review.GuidanceFile{Path: name, Text: strings.ToValidUTF8(string(text), "\ufffd")}
+		g := review.GuidanceFile{Path: spelling.Name(name), Text: spelling.Text(string(text))}
 		g.Text, g.Truncated = cutText(g.Text, min(guidanceLimit, budget*bytesPerToken))
 		cost := Estimate(g.Text)
 		if g.Text == "" && g.Truncated || len(files) == guidanceFiles || cost > budget {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -53,7 +54,7 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []r
 	}
 	regions = merge(regions)
 	for i := range regions {
-		regions[i].Text = strings.ToValidUTF8(strings.Join(lines[regions[i].Start-1:regions[i].End], ""), "\ufffd")
+		regions[i].Text = spelling.Text(strings.Join(lines[regions[i].Start-1:regions[i].End], ""))
 	}
 	return regions
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -123,7 +124,7 @@ func finding(f Finding, local bool) Finding {
 	if f.Language = language(f.Language); f.Evidence == "" {
 		f.Language, f.Verified = "", false
 	}
-	f.File = strings.ToValidUTF8(f.File, "?")
+	f.File = spelling.Name(spelling.Raw(f.File))
 	if shown := word(f.File); local || shown == "" {
 		f.File = shown
 	}

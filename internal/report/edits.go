@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Edit is one place a patch changes: "replace these lines of the file by that text". It says what a hunk says without
@@ -71,9 +72,9 @@ func (r *editReader) line(s string) {
 	case strings.HasPrefix(s, "deleted file mode"):
 		r.file.Kind = EditDeleted
 	case strings.HasPrefix(s, "rename from "):
-		r.file.OldFile = unquoteName(strings.TrimPrefix(s, "rename from "))
+		r.file.OldFile = given(strings.TrimPrefix(s, "rename from "))
 	case strings.HasPrefix(s, "rename to "):
-		r.file.File = unquoteName(strings.TrimPrefix(s, "rename to "))
+		r.file.File = given(strings.TrimPrefix(s, "rename to "))
 		r.out, r.whole = append(r.out, Edit{Kind: EditRenamed, File: r.file.File, OldFile: r.file.OldFile}), true
 		r.file.File = r.file.OldFile
 	case strings.HasPrefix(s, "--- ") && s != "--- /dev/null":
@@ -161,7 +162,7 @@ func (r *editReader) close() {
 // gitName is the name of the first line of a file, right when both names are the same and hold no " b/".
 func gitName(s string) string {
 	if _, b, ok := strings.Cut(s, " b/"); ok {
-		return b
+		return given(b)
 	}
 	if i := strings.LastIndex(s, ` "b/`); i >= 0 {
 		return pathName(s[i+1:], "b/")
@@ -170,16 +171,8 @@ func gitName(s string) string {
 }
 
 func pathName(s, side string) string {
-	return strings.TrimPrefix(unquoteName(strings.TrimSuffix(s, "\t")), side)
+	return spelling.Name(strings.TrimPrefix(spelling.Raw(strings.TrimSuffix(s, "\t")), side))
 }
 
-// unquoteName undoes git's quoting of unusual names, whose escapes are those of C, octal ones included.
-func unquoteName(s string) string {
-	if !strings.HasPrefix(s, `"`) {
-		return s
-	}
-	if name, err := strconv.Unquote(s); err == nil {
-		return name
-	}
-	return strings.Trim(s, `"`)
-}
+// given is the one spelling of a name that git printed.
+func given(s string) string { return spelling.Name(spelling.Raw(s)) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -62,7 +63,7 @@ func (l links) place(f Finding) string {
 		return span(f.File) + lineSuffix(f, " line ", "-") // a colon could be part of the name, and there is no link to ask
 	}
 	text := span(word(f.File) + lineSuffix(f, ":", "-"))
-	steps := strings.Split(f.File, "/")
+	steps := strings.Split(spelling.Raw(f.File), "/")
 	for i, s := range steps {
 		steps[i] = url.PathEscape(s)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -110,10 +111,11 @@ func (p *reader) place(f *Finding, s string, local bool) {
 		p.fail("a place")
 	}
 	if f.File = m[1]; !local {
-		var err error
-		if f.File, err = url.PathUnescape(m[1]); err != nil {
+		name, err := url.PathUnescape(m[1])
+		if err != nil {
 			p.fail("an escaped path")
 		}
+		f.File = spelling.Name(name)
 	}
 	if m[2] != "" {
 		f.Line = p.int(m[2])

@@ -14,6 +14,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -81,10 +82,11 @@ func (w *work) lint(ctx context.Context) error {
 func (w *work) filesOf(l linter) []string {
 	var out []string
 	for _, f := range w.files {
-		if !slices.Contains(l.kinds, f.kind()) || !filepath.IsLocal(filepath.FromSlash(f.path)) || !w.standing(f.path) {
+		name := spelling.Raw(f.path)
+		if !slices.Contains(l.kinds, f.kind()) || !filepath.IsLocal(filepath.FromSlash(name)) || !w.standing(name) {
 			continue
 		}
-		out = append(out, f.path)
+		out = append(out, name)
 	}
 	return out
 }
@@ -181,7 +183,7 @@ func (w *work) added(name string, line int) (*file, int) {
 			}
 		}
 	}
-	name = path.Clean(filepath.ToSlash(name))
+	name = spelling.Name(path.Clean(filepath.ToSlash(name)))
 	for _, f := range w.files {
 		if f.path != name {
 			continue

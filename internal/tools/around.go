@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // functionArgs are those of get_function_context.
@@ -44,7 +45,7 @@ func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, erro
 	if err != nil {
 		return FunctionContext{}, err
 	}
-	out := FunctionContext{Path: name, Function: f}
+	out := FunctionContext{Path: spelling.Name(name), Function: f}
 	out.Imports = append([]string{}, f.Imports[:min(len(f.Imports), 60)]...)
 	for i, l := range out.Imports {
 		out.Imports[i] = cut(l)

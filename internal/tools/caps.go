@@ -1,6 +1,10 @@
 package tools
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/prloop/prloop/internal/spelling"
+)
 
 // Expansion caps of the review agent spec: so much is read on demand to verify findings.
 const (
@@ -17,7 +21,10 @@ type expansion struct {
 // Expand holds read_file and get_function_context, from now on, to ExtraFiles files beside the changed ones and to
 // ExtraLines lines of each (review agent spec, context management).
 func (b *Box) Expand(changed []string) {
-	b.caps = &expansion{changed: slices.Clone(changed), lines: map[string]int{}}
+	b.caps = &expansion{lines: map[string]int{}}
+	for _, name := range changed {
+		b.caps.changed = append(b.caps.changed, spelling.Raw(name))
+	}
 }
 
 // allow books the lines from start to end of a file and gives the last line that may be shown.

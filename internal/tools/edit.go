@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Bounds of what a fixer writes.
@@ -160,7 +162,7 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Done{}, fail(Unavailable, "%.200q cannot be written", name)
 	}
-	return Done{Path: name, Lines: len(splitLines([]byte(a.Content)))}, nil
+	return Done{Path: spelling.Name(name), Lines: len(splitLines([]byte(a.Content)))}, nil
 }
 
 // removeArgs are those of delete_file.
@@ -183,7 +185,7 @@ func (e *Editor) remove(_ context.Context, a removeArgs) (Done, error) {
 	if err := e.root.Remove(filepath.FromSlash(name)); err != nil {
 		return Done{}, fail(Unavailable, "%.200q cannot be deleted", name)
 	}
-	return Done{Path: name}, nil
+	return Done{Path: spelling.Name(name)}, nil
 }
 
 // writable is check for a path that is to be changed.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path"
 	"strings"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Bounds of one search. They count, they do not measure time: the same tree gives the same answer.
@@ -82,7 +84,7 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 			if len(l) > snippetLimit {
 				l = strings.ToValidUTF8(l[:snippetLimit], "") + "…"
 			}
-			out.Matches = append(out.Matches, Match{name, i + 1, l})
+			out.Matches = append(out.Matches, Match{spelling.Name(name), i + 1, l})
 		}
 		return len(out.Matches) < matchLimit
 	})

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Bounds of what is read.
@@ -27,12 +29,13 @@ const (
 	folderLimit = 300
 )
 
-// check takes a path as a model wrote it; "" and "." are the root.
-func (b *Box) check(name string) (string, error) {
+// check takes a path as a model wrote it, an unusual name quoted; "" and "." are the root. It gives the name's bytes.
+func (b *Box) check(written string) (string, error) {
+	name := spelling.Raw(written)
 	switch {
-	case strings.ContainsAny(name, "\x00\\"), len(name) > 1024:
+	case strings.IndexByte(name, 0) >= 0, name == written && strings.Contains(name, `\`), len(name) > 1024:
 		return "", fail(BadPath, "a path has slashes and no NUL or backslash, and at most 1024 bytes")
-	case strings.HasPrefix(name, "/"), len(name) > 1 && name[1] == ':':
+	case strings.HasPrefix(name, "/"), len(written) > 1 && written[1] == ':':
 		return "", fail(BadPath, "paths are relative to the root of the repository")
 	}
 	for part := range strings.SplitSeq(name, "/") {
@@ -117,7 +120,7 @@ func (b *Box) text(name string) ([]byte, error) {
 }
 
 func splitLines(text []byte) []string {
-	s := strings.ToValidUTF8(string(text), "\ufffd")
+	s := spelling.Text(string(text))
 	lines := strings.Split(s, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
@@ -177,7 +180,7 @@ func (b *Box) readFile(_ context.Context, a readArgs) (FileLines, error) {
 	if err != nil {
 		return FileLines{}, err
 	}
-	out := FileLines{Path: name, Start: a.Start, Lines: len(lines), End: a.Start - 1}
+	out := FileLines{Path: spelling.Name(name), Start: a.Start, Lines: len(lines), End: a.Start - 1}
 	if b.o.Language != nil {
 		out.Language = b.o.Language(name)
 	}
@@ -216,7 +219,7 @@ func (b *Box) listFolder(_ context.Context, a folderArgs) (Folder, error) {
 	if err != nil {
 		return Folder{}, err
 	}
-	out := Folder{Path: name, Entries: []string{}}
+	out := Folder{Path: spelling.Name(name), Entries: []string{}}
 	entries, err := b.entries(name)
 	if err != nil {
 		return Folder{}, err
@@ -226,9 +229,9 @@ func (b *Box) listFolder(_ context.Context, a folderArgs) (Folder, error) {
 			out.Truncated = true
 			break
 		}
-		label := strings.ToValidUTF8(e.Name(), "\ufffd")
+		label := spelling.Name(e.Name())
 		if e.IsDir() {
-			label += "/"
+			label = spelling.Name(e.Name() + "/")
 		}
 		out.Entries = append(out.Entries, label)
 	}

@@ -128,6 +128,9 @@ func TestAccepted(t *testing.T) {
 		{"one id twice gives two ids", with(bare(``), bare(``)), "", func(r review.ReviewerResult) bool { return r.Findings[1].ID == "A-2" }},
 		{"lineEnd before line goes", with(bare(`,"line":5,"lineEnd":4`)), "", func(r review.ReviewerResult) bool { return r.Findings[0].LineEnd == nil }},
 		{"./a.go is a.go", with(strings.Replace(bare(``), `"a.go"`, `"./a.go"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == "a.go" }},
+		{"an unusual name as it is spelled (security T28)", with(strings.Replace(bare(``), `"a.go"`, `"\"caf\\351.py\""`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"caf\351.py"` }},
+		{"such a name as it is in the tree", with(strings.Replace(bare(``), `"a.go"`, `"./new\nline\r.js"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"new\nline\r.js"` }},
+		{"a backslash in a name", with(strings.Replace(bare(``), `"a.go"`, `"src\\a.js"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"src\\a.js"` }},
 		{"a time that is none is dropped", with(bare(`,"source":{"type":"agent","name":"x","timestamp":"yesterday"}`)), "", func(r review.ReviewerResult) bool {
 			return r.Findings[0].Source.Name == "x" && r.Findings[0].Source.Timestamp.IsZero()
 		}},
@@ -173,6 +176,8 @@ func TestRefused(t *testing.T) {
 		{"a bare list", "[" + bare(``) + "]", "must be object, not array"},
 		{"null", "null", "must be object, not null"},
 		{"a path out of the repository", strings.Replace(doc, `a.go`, `../../etc/passwd`, 1), "findings/0/file: must be a path inside"},
+		{"a path out of it in a spelling", strings.Replace(doc, `"a.go"`, `"\"../\\351\""`, 1), "findings/0/file"},
+		{"a path out of it with backslashes", strings.Replace(doc, `"a.go"`, `"..\\..\\a"`, 1), "findings/0/file"},
 		{"an absolute path", strings.Replace(doc, `a.go`, `/etc/passwd`, 1), "findings/0/file"},
 		{"a drive path", strings.Replace(doc, `a.go`, `C:a.go`, 1), "findings/0/file"},
 		{"broken UTF-8", strings.Replace(doc, `"t"`, "\"\xff\"", 1), "not valid UTF-8"},

@@ -22,7 +22,7 @@ const (
 	maxLine      = 10_000_000
 	maxName      = 200
 	maxTitle     = 1_000
-	maxPath      = 4_096
+	maxPath      = 4*4_096 + 2 // a name of 4,096 bytes, each written as an escape of four characters, in quotes
 	maxProse     = 40_000
 	maxReport    = 400_000
 	maxFixIssues = 2_000

@@ -3,8 +3,10 @@ package wire
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -42,24 +44,20 @@ func join2(at, name string) string {
 	return at + "/" + name
 }
 
-// cleanPath accepts a path that cannot leave the repository, and the empty path of a finding about no file.
+// cleanPath accepts a path that cannot leave the repository, and the empty path of a finding about no file, and gives its one
+// spelling. An unusual name may come quoted, as it was shown, or as it is in the tree.
 func cleanPath(p string) (string, bool) {
-	if p == "" {
-		return "", true
-	}
-	if path.IsAbs(p) || strings.ContainsAny(p, "\\\n\r") || (len(p) > 1 && p[1] == ':') {
+	name := spelling.Raw(p)
+	if path.IsAbs(name) || strings.IndexByte(name, 0) >= 0 || (len(p) > 1 && p[1] == ':') {
 		return "", false
 	}
-	for step := range strings.SplitSeq(p, "/") {
-		if step == ".." {
-			return "", false
-		}
+	if slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' }), "..") {
+		return "", false
 	}
-	c := path.Clean(p)
-	if c == "." {
-		c = ""
+	if name = path.Clean(name); name == "." {
+		name = ""
 	}
-	return c, true
+	return spelling.Name(name), true
 }
 
 // distinctIDs renames the later of two findings with one id: reports and the fixer refer to findings by it (A5).

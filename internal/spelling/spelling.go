@@ -1,0 +1,142 @@
+// Package spelling writes names and text of a repository, which are bytes, as text that JSON, prompts and reports can carry
+// (design 3.16). A name is spelled so that it can be read back exactly: inside prloop a name is bytes wherever it is looked
+// up in git or on disk, and a spelling in every shape of package review. Text keeps its lines and columns; bytes that are
+// no UTF-8 become one replacement character each, the same way everywhere, so that what a reviewer quotes can be compared
+// with what it was shown.
+package spelling
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Name spells a file name. Most names are spelled as they are. One that is not UTF-8, or holds a quote, a backslash, a
+// control or invisible character, or would be trimmed or taken for a drive, is quoted as git quotes it: in double quotes,
+// with \n, \t, \", \\ and their like, and \ooo for other bytes. No two names have the same spelling.
+func Name(name string) string {
+	if plain(name) {
+		return name
+	}
+	var b strings.Builder
+	b.Grow(len(name) + 8)
+	b.WriteByte('"')
+	for i := 0; i < len(name); {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		if r >= utf8.RuneSelf && visible(r) {
+			b.WriteString(name[i : i+size])
+			i += size
+			continue
+		}
+		for ; size > 0; size-- {
+			quote(&b, name[i])
+			i++
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// escapes are git's short forms, by byte.
+var escapes = map[byte]byte{'\a': 'a', '\b': 'b', '\t': 't', '\n': 'n', '\v': 'v', '\f': 'f', '\r': 'r', '"': '"', '\\': '\\'}
+
+func quote(b *strings.Builder, c byte) {
+	switch short, ok := escapes[c]; {
+	case ok:
+		b.WriteByte('\\')
+		b.WriteByte(short)
+	case c < ' ' || c >= 0x7f:
+		fmt.Fprintf(b, `\%03o`, c)
+	default:
+		b.WriteByte(c)
+	}
+}
+
+// plain reports whether a name is its own spelling.
+func plain(name string) bool {
+	if name != strings.TrimSpace(name) || len(name) > 1 && name[1] == ':' {
+		return false
+	}
+	for i, r := range name {
+		if r == utf8.RuneError && !strings.HasPrefix(name[i:], "\uFFFD") {
+			return false
+		}
+		if r == '"' || r == '\\' || r < ' ' || r == 0x7f || r >= utf8.RuneSelf && !visible(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// visible reports whether a character above ASCII is one that people see, and that stands for itself: not the one that
+// replaces what could not be read.
+func visible(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) || unicode.Is(unicode.M, r))
+}
+
+// Raw gives the name back that a spelling stands for. What is no quoted spelling stands for itself.
+func Raw(spelled string) string {
+	if name, ok := unquote(spelled); ok {
+		return name
+	}
+	return spelled
+}
+
+// unquote reads the quoted form; ok is false when s is not one.
+func unquote(s string) (name string, ok bool) {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return "", false
+	}
+	var b strings.Builder
+	for s = s[1 : len(s)-1]; s != ""; {
+		c := s[0]
+		if c == '"' {
+			return "", false
+		}
+		if c != '\\' {
+			b.WriteByte(c)
+			s = s[1:]
+			continue
+		}
+		n := 2
+		switch {
+		case len(s) < 2:
+			return "", false
+		case s[1] >= '0' && s[1] <= '3':
+			if len(s) < 4 || !octal(s[2]) || !octal(s[3]) {
+				return "", false
+			}
+			b.WriteByte((s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0'))
+			n = 4
+		default:
+			long, known := byte(0), false
+			for raw, short := range escapes {
+				if short == s[1] {
+					long, known = raw, true
+				}
+			}
+			if !known {
+				return "", false
+			}
+			b.WriteByte(long)
+		}
+		s = s[n:]
+	}
+	return b.String(), true
+}
+
+func octal(c byte) bool { return c >= '0' && c <= '7' }
+
+// Text spells text: each byte that is no UTF-8 becomes one U+FFFD, as encoding/json writes it.
+func Text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
+}
