@@ -39,6 +39,14 @@ func (d folders) ReadFiles(_ context.Context, commit string, paths []string, lim
 	return out, nil
 }
 
+func (d folders) Begins(_ context.Context, commit, path string, n int) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(string(d), commit, filepath.FromSlash(path)))
+	if err != nil {
+		return nil, nil
+	}
+	return data[:min(len(data), n)], nil
+}
+
 func (d folders) Files(_ context.Context, commit, prefix string) ([]string, error) {
 	var out []string
 	root := filepath.Join(string(d), commit)

@@ -111,6 +111,7 @@ type Brief struct {
 
 // BriefFile is one changed file as reviewers see it.
 type BriefFile struct {
+	// Path is the file's name as package spelling writes it: unusual names are quoted as git quotes them.
 	Path string `json:"path"`
 	// OldPath is set when the file was renamed or copied.
 	OldPath string `json:"oldPath,omitempty"`
@@ -128,6 +129,9 @@ type BriefFile struct {
 	// Omitted is why neither diff nor context is given: binary, generated, vendored, lock file, too large, over budget,
 	// excluded by configuration. Empty when the file is given.
 	Omitted string `json:"omitted,omitempty"`
+	// Excused is true when a file may go unread for that reason: it is no text, or a rule or the configuration leaves it out.
+	// A file that is omitted and not excused keeps the run from approving (design 3.15).
+	Excused bool `json:"excused,omitempty"`
 	// HunksGiven is how many of Hunks stand in Diff; fewer when the budget cut inside the file.
 	HunksGiven int `json:"hunksGiven"`
 }

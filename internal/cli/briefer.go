@@ -18,7 +18,7 @@ type briefer struct {
 
 // Brief builds what reviewers are given to read about a range.
 func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
-	if b.early != nil && b.early.commits == r {
+	if b.early != nil && b.early.commits.Same(r) {
 		return b.early.wait(ctx)
 	}
 	d, err := b.repo.Diff(ctx, r.MergeBase, r.Head, git.DiffOptions{})
@@ -26,7 +26,7 @@ func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator
 		return review.Brief{}, err
 	}
 	return repocontext.Build(ctx, b.repo, repocontext.Options{
-		Diff: d, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
+		Diff: d, From: r.MergeBase, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,8 +19,18 @@ type LocalRange struct {
 	// commit in our own repository that has the working tree's content and HEAD as its parent. Same content, same commit.
 	HEAD, Head string
 	// Skipped are files of the working tree that are not part of Head: too large to take over.
-	Skipped []string
+	Skipped []SkippedFile
 }
+
+// SkippedFile is a changed file of a working tree that was not taken over.
+type SkippedFile struct {
+	Path string
+	// Begins are its first bytes, beginning at most; empty when they could not be read.
+	Begins []byte
+}
+
+// beginning is how much of a skipped file is read, in bytes.
+const beginning = 64 << 10
 
 // takeLimit is the largest file of a working tree that is taken over; larger ones would be omitted from the diff anyway.
 const takeLimit = 8 << 20
@@ -115,7 +126,7 @@ func (w *worktree) run(ctx context.Context, name string, stdin []byte, args ...s
 
 // update brings the index up to the working tree. Not `git add`: that asks every submodule for its state with a git that
 // obeys the submodule's own configuration.
-func (w *worktree) update(ctx context.Context) (skipped []string, err error) {
+func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error) {
 	modules, err := w.submodules(ctx)
 	if err != nil {
 		return nil, err
@@ -142,7 +153,7 @@ func (w *worktree) update(ctx context.Context) (skipped []string, err error) {
 			case err != nil || info.IsDir():
 				to = &gone
 			case info.Mode().IsRegular() && info.Size() > takeLimit:
-				skipped = append(skipped, path)
+				skipped = append(skipped, SkippedFile{path, w.begins(path)})
 				continue
 			}
 			to.WriteString(path)
@@ -158,6 +169,23 @@ func (w *worktree) update(ctx context.Context) (skipped []string, err error) {
 		_, err = w.run(ctx, "update-index", there.Bytes(), "-z", "--add", "--replace", "--remove", "--stdin")
 	}
 	return skipped, err
+}
+
+// begins reads the first bytes of a file of the working tree, never through a link that leads out of it.
+func (w *worktree) begins(path string) []byte {
+	root, err := os.OpenRoot(w.c.Top)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	f, err := root.OpenFile(filepath.FromSlash(path), os.O_RDONLY, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data := make([]byte, beginning)
+	n, _ := io.ReadFull(f, data)
+	return data[:n]
 }
 
 // listings are the arguments that list what changed, and what is new and not ignored.

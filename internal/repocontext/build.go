@@ -78,6 +78,9 @@ func (b *builder) build(ctx context.Context) error {
 	if err := b.giveContext(ctx); err != nil {
 		return err
 	}
+	if err := b.lookInto(ctx); err != nil {
+		return err
+	}
 	b.finish()
 	return nil
 }
@@ -101,13 +104,13 @@ func (b *builder) classify(attrs *attributes) {
 	b.ask = make([]bool, len(files))
 	for i := range files {
 		f, bf := &files[i], &b.brief.Files[i]
-		if bf.Omitted != "" {
+		if slices.Contains(excused, bf.Omitted) && bf.Omitted != OmittedBinary {
 			continue
 		}
 		reason, set := attrs.reason(f.Path)
-		bf.Omitted = reason
+		bf.Omitted = cmp.Or(reason, bf.Omitted)
 		switch {
-		case reason != "":
+		case bf.Omitted != "":
 			continue
 		case set: // the repository says it is not generated
 		case f.Change == diff.Added:

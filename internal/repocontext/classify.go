@@ -32,21 +32,20 @@ var vendorFolders = []string{"vendor", "vendors", "node_modules", "bower_compone
 // byName is the reason a file is left out that its name and its diff alone give; empty for none.
 func byName(f *diff.File) string {
 	dir, base := path.Split(f.Path)
-	switch {
-	case f.Binary && f.Omitted == "":
-		return OmittedBinary
-	case f.Omitted != "":
-		return f.Omitted
-	case neverSkipped(f.Path):
-		return ""
-	case slices.Contains(lockFiles, base):
-		return OmittedLockFile
-	case below(dir, vendorFolders):
-		return OmittedVendored
-	case namedGenerated(f.Path):
-		return OmittedGenerated
+	if !neverSkipped(f.Path) {
+		switch {
+		case slices.Contains(lockFiles, base):
+			return OmittedLockFile
+		case below(dir, vendorFolders):
+			return OmittedVendored
+		case namedGenerated(f.Path):
+			return OmittedGenerated
+		}
 	}
-	return ""
+	if f.Binary && f.Omitted == "" {
+		return OmittedBinary
+	}
+	return f.Omitted
 }
 
 // below reports whether one of the folders of a path is in the list.

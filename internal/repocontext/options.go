@@ -13,6 +13,8 @@ import (
 type Source interface {
 	// ReadFiles reads files; those that do not exist or are larger than limit bytes are left out of the map.
 	ReadFiles(ctx context.Context, commit string, paths []string, limit int) (map[string][]byte, error)
+	// Begins reads the first n bytes of a file, however large it is; nothing for what is no file there.
+	Begins(ctx context.Context, commit, path string, n int) ([]byte, error)
 	// Files lists the paths below prefix.
 	Files(ctx context.Context, commit, prefix string) ([]string, error)
 }
@@ -23,6 +25,8 @@ type Options struct {
 	Diff *diff.Diff
 	// Base is the commit rules are read at; Head the one under review. Full object ids.
 	Base, Head string
+	// From is the commit Diff starts from; empty means Base.
+	From string
 	// MaxTokens bounds the brief by Estimate; 0 means 100,000 (review agent spec).
 	MaxTokens int
 	// Include and Exclude are doublestar patterns of paths. With Include, only what matches is reviewed. What matches

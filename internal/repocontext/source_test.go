@@ -31,6 +31,11 @@ func (m *memory) ReadFiles(_ context.Context, commit string, paths []string, lim
 	return got, nil
 }
 
+func (m *memory) Begins(_ context.Context, commit, path string, n int) ([]byte, error) {
+	text := m.files[commit][path]
+	return []byte(text[:min(len(text), n)]), nil
+}
+
 func (m *memory) Files(_ context.Context, commit, prefix string) ([]string, error) {
 	var got []string
 	for p := range m.files[commit] {

@@ -1,0 +1,136 @@
+package repocontext
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+// Reasons of files that hold text and that git shows none of. They are never excused: text that nobody read is not approved.
+const (
+	OmittedEncoding = "text that is not UTF-8 or ASCII"
+	OmittedNUL      = "text with NUL bytes"
+	omittedUnread   = "not readable"
+)
+
+// beginning is how much of a file is looked at to tell text from other data, in bytes.
+const beginning = 64 << 10
+
+// excused are the reasons for which a file may go unread: it is no text, or a rule or the configuration leaves it out.
+var excused = []string{OmittedExcluded, OmittedBinary, OmittedGenerated, OmittedVendored, OmittedLockFile}
+
+// lookInto finds out which of the files that git shows no text of are text all the same: with a NUL byte, in another encoding,
+// or larger than what is compared. Neither a file's name nor git's word for it may hide text from a review.
+func (b *builder) lookInto(ctx context.Context) error {
+	for i := range b.brief.Files {
+		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+		if bf.Omitted == "" || slices.Contains(excused, bf.Omitted) && bf.Omitted != OmittedBinary {
+			continue
+		}
+		why, err := b.textual(ctx, f)
+		switch {
+		case err != nil:
+			return err
+		case why == notText:
+			bf.Omitted = OmittedBinary
+		case bf.Omitted == OmittedBinary:
+			bf.Omitted = why
+		}
+	}
+	for i := range b.brief.Files {
+		b.brief.Files[i].Excused = slices.Contains(excused, b.brief.Files[i].Omitted)
+	}
+	return nil
+}
+
+// notText is what textual says of a file that is no text on either side.
+const notText = ""
+
+// textual says in what way one side of a change is text, or that nothing could be read, which is no proof of anything.
+func (b *builder) textual(ctx context.Context, f *diff.File) (string, error) {
+	type side struct{ commit, path string }
+	sides := []side{{b.o.Head, f.Path}, {cmp.Or(b.o.From, b.o.Base), cmp.Or(f.OldPath, f.Path)}}
+	read := false
+	for _, s := range sides {
+		data, err := b.src.Begins(ctx, s.commit, s.path, beginning)
+		if err != nil {
+			return "", err
+		}
+		read = read || len(data) > 0
+		if why := text(s.path, data); why != notText {
+			return why, nil
+		}
+	}
+	if !read {
+		return omittedUnread, nil
+	}
+	return notText, nil
+}
+
+// HoldsText reports whether a file of which nothing was shown holds text, by its name and its first bytes.
+func HoldsText(path string, data []byte) bool { return text(path, data) != notText }
+
+// text says in what way data that git takes for binary, or did not look at, is text; empty when it is not. What its name calls
+// source code is text whatever it begins with: a picture's first bytes are easily put before a program.
+func text(path string, data []byte) string {
+	switch {
+	case len(data) == 0:
+		return notText
+	case Language(path) == "" && known(data):
+		return notText
+	case wide(data):
+		return OmittedEncoding
+	case Language(path) != "":
+		return OmittedNUL
+	}
+	plain := bytes.ReplaceAll(data, []byte{0}, nil)
+	odd := 0
+	for rest := plain; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		rest = rest[size:]
+		if r == utf8.RuneError && size == 1 || r < ' ' && !strings.ContainsRune("\t\n\r\f\v\x1b\b", r) || r == 0x7f {
+			odd++
+		}
+	}
+	if len(plain) == 0 || odd*10 > len(plain) {
+		return notText
+	}
+	return OmittedNUL
+}
+
+// known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text.
+func known(data []byte) bool {
+	if len(data) > 262 && string(data[257:262]) == "ustar" {
+		return true
+	}
+	kind := http.DetectContentType(data)
+	return !strings.HasPrefix(kind, "text/") && kind != "application/octet-stream"
+}
+
+// wide reports whether data is UTF-16 or UTF-32: it says so at its beginning, or beside most of its letters stands a zero byte,
+// always on the same side.
+func wide(data []byte) bool {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
+		if bytes.HasPrefix(data, []byte(mark)) {
+			return true
+		}
+	}
+	letter := func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' }
+	before, behind := 0, 0
+	for i := 0; i+1 < len(data); i += 2 {
+		switch {
+		case data[i] == 0 && letter(data[i+1]):
+			before++
+		case data[i+1] == 0 && letter(data[i]):
+			behind++
+		}
+	}
+	pairs := len(data) / 2
+	return pairs > 1 && max(before, behind)*10 >= pairs*7
+}

@@ -1,0 +1,81 @@
+package repocontext
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+func utf16le(s string) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(s)) {
+		b.WriteByte(byte(u))
+		b.WriteByte(byte(u >> 8))
+	}
+	return b.String()
+}
+
+const (
+	program = "import os\n\ndef run(cmd):\n    os.system(cmd)\n"
+	png     = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x10"
+	elf     = "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x03\x00>\x00\x01\x00\x00\x00\xc0\x9d\xfe\x88\x91\x00\xff\xfe"
+)
+
+func TestTextThatGitDoesNotShow(t *testing.T) {
+	for _, row := range []struct{ says, path, data, want string }{
+		{"a picture", "logo.png", png, notText},
+		{"a program", "tool", elf, notText},
+		{"a PDF, which is text in part", "doc.pdf", "%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n" + strings.Repeat("plain text ", 50) + "\x00", notText},
+		{"an archive of text", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x00" + strings.Repeat("text ", 200), notText},
+		{"numbers of 16 bits", "wave.raw", strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), notText},
+		{"nothing but zeros", "disk.img", strings.Repeat("\x00", 4096), notText},
+		{"source code with a NUL byte", "src/a.php", "<?php system($_GET['c']);\x00\n", OmittedNUL},
+		{"a script without an ending", "bin/run", "#!/bin/sh\nrm -rf \"$1\"\n\x00", OmittedNUL},
+		{"source code that begins as a picture", "a.php", "GIF89a<?php system($_GET['c']);\x00", OmittedNUL},
+		{"source code behind a picture's first bytes", "a.py", png + program, OmittedNUL},
+		{"UTF-16 with a mark", "u16.py", "\xff\xfe" + utf16le(program), OmittedEncoding},
+		{"UTF-16 without one", "u16.txt", utf16le(program), OmittedEncoding},
+		{"UTF-16 of the other order", "u16be", "\x00" + utf16le(program), OmittedEncoding},
+		{"UTF-32", "u32.py", "\xff\xfe\x00\x00i\x00\x00\x00", OmittedEncoding},
+		{"plain text that is too large to compare", "big.txt", strings.Repeat("line\n", 1000), OmittedNUL},
+	} {
+		if got := text(row.path, []byte(row.data)); got != row.want {
+			t.Errorf("%s (%s): %q, want %q", row.says, row.path, got, row.want)
+		}
+	}
+}
+
+// What a reviewer is not shown is excused by a rule or not at all.
+func TestUnshownFilesAreExcusedOrNot(t *testing.T) {
+	src := &memory{files: map[string]map[string]string{
+		baseID: {"gone.py": program + "\x00", "logo.png": png, ".gitattributes": "dist/* linguist-generated\n"},
+		headID: {"logo.png": png + "x", "a.py": program + "\x00", "big.py": program, "big.bin": elf, "package-lock.json": "{}", "dist/all.js": "x"},
+	}}
+	d := &diff.Diff{Files: []diff.File{
+		{Path: "logo.png", Change: diff.Modified, Binary: true}, {Path: "a.py", Change: diff.Added, Binary: true},
+		{Path: "gone.py", Change: diff.Deleted, Binary: true}, {Path: "big.py", Change: diff.Added, Omitted: "too large"},
+		{Path: "big.bin", Change: diff.Added, Omitted: "too large"}, {Path: "package-lock.json", Change: diff.Added, Omitted: "too large"},
+		{Path: "dist/all.js", Change: diff.Added, Omitted: "too large"}, {Path: "private/key.py", Change: diff.Added, Binary: true},
+		{Path: "nowhere.dat", Change: diff.Modified, Binary: true},
+	}}
+	brief, err := Build(t.Context(), src, Options{Diff: d, Base: baseID, Head: headID, Exclude: []string{"private/**"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		omitted string
+		excused bool
+	}{
+		{OmittedBinary, true}, {OmittedNUL, false}, {OmittedNUL, false}, {"too large", false}, {OmittedBinary, true},
+		{OmittedLockFile, true}, {OmittedGenerated, true}, {OmittedExcluded, true}, {omittedUnread, false},
+	} {
+		if f := brief.Files[i]; f.Omitted != want.omitted || f.Excused != want.excused {
+			t.Errorf("%s: omitted %q, excused %v; want %q, %v", f.Path, f.Omitted, f.Excused, want.omitted, want.excused)
+		}
+	}
+	if src.asked[headID+":private/key.py"] {
+		t.Error("an excluded file was read")
+	}
+}
