@@ -21,6 +21,8 @@ type Heard struct {
 	Answer Answer `json:"answer"`
 	// Evidence stands at the same index as the reviewer's findings.
 	Evidence []Evidence `json:"evidence,omitempty"`
+	// Missed are the changed files that were not given to the agent whole.
+	Missed []string `json:"missed,omitempty"`
 }
 
 // askAll puts the round's question to every agent at once and returns their answers in the order of the plans.
@@ -90,6 +92,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(task.Brief)
 	heard := Heard{Answer: answer}
+	if plan.Role == review.RoleReviewer {
+		heard.Missed = missed(task.Brief)
+	}
 	if r := answer.Reviewer; r != nil {
 		check := newChecker(l.History, snap)
 		heard.Evidence = make([]Evidence, len(r.Findings))

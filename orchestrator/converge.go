@@ -54,9 +54,16 @@ func (b *bench) follow() {
 		}
 	}
 	for i, t := range in.Earlier { // what is gone may come back in a later round
-		if !returned[i] {
+		if !returned[i] && !t.SetAside {
 			b.tracked = append(b.tracked, t)
 		}
+	}
+	for i, u := range b.setAside() {
+		id := fmt.Sprintf("set-aside-%d", i+1)
+		b.tracked = append(b.tracked, Tracked{
+			Findings: []review.Finding{u.Finding}, Round: in.Round, ID: id, SetAside: true,
+			Claim: &review.Claim{FindingID: id, Kind: review.ClaimSetAside, Text: "it " + u.Reason},
+		})
 	}
 }
 

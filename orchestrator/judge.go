@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Inputs is everything a verdict rests on. Judging the same inputs gives the same bytes, whatever order the answers stand
@@ -62,6 +63,9 @@ func Judge(in Inputs) Judgement {
 	if outcome == review.ChangesRequested {
 		outcome, reason, goesOn = b.converge(reason)
 	}
+	if outcome == review.ChangesRequested && !goesOn && in.Request.staticOnly() && b.found() {
+		outcome = review.StaticOnly
+	}
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: outcome, Reason: reason,
 		Round: in.Round, Rules: b.verdict.Rules, Issues: b.verdict.Issues, Distinct: b.verdict.Distinct,
@@ -75,6 +79,7 @@ func Judge(in Inputs) Judgement {
 	for _, g := range b.stuck {
 		result.Stuck = append(result.Stuck, b.findings[b.groups[g][0]])
 	}
+	result.Review = b.reviewResult(result)
 	result.Rounds = append(slices.Clone(in.Past), review.RoundResult{
 		Round: in.Round, Head: in.Snapshot.Range.Head, Consensus: result.Consensus, Issues: result.Issues, Distinct: result.Distinct,
 		Stuck: len(b.stuck), Introduced: b.introduced, Agents: b.receipt.Agents,
@@ -96,9 +101,13 @@ type bench struct {
 	verdict     review.Verdict
 	groups      [][]int
 	// counts says, by index in findings, whether a finding counts for the verdict.
-	counts   []bool
-	receipt  review.Receipt
+	counts  []bool
+	receipt review.Receipt
+	// complete is how many reviewers that count gave a complete answer, and read what they were given.
 	complete int
+	read     coverage
+	// wrong is a finding of the static reviewer that prloop's own check of evidence denies.
+	wrong *review.Unverified
 
 	// same is the earlier finding each group is, -1 for a new one; stuck and fresh are groups that came back after a fix, and
 	// new ones on lines a fix wrote, of the weight introduced (design 6).
@@ -120,10 +129,12 @@ func (b *bench) hearReviewers() {
 		status EvidenceStatus
 	}
 	var counted []heardFinding
+	var readers [][]string
 	for _, h := range b.in.Heard {
 		r := h.Answer.Receipt
-		if r.Role == review.RoleReviewer && r.State == review.AgentComplete {
+		if r.Role == review.RoleReviewer && r.State == review.AgentComplete && b.in.Request.counts(r.Kind) {
 			b.complete++
+			readers = append(readers, h.Missed)
 		}
 		if r.Kind == kindStatic {
 			b.rules[r.Name] = true
@@ -137,12 +148,21 @@ func (b *bench) hearReviewers() {
 				ev = h.Evidence[i]
 			}
 			if ev.Status == EvidenceFalse {
-				b.unverified = append(b.unverified, review.Unverified{Finding: f, Reason: ev.Reason})
+				aside := review.Unverified{Finding: f, Reason: ev.Reason}
+				if r.Kind == kindStatic && b.wrong == nil {
+					b.wrong = &aside
+				}
+				b.unverified = append(b.unverified, aside)
+				continue
+			}
+			if f.Unconfirmed != "" {
+				b.unverified = append(b.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
 				continue
 			}
 			counted = append(counted, heardFinding{f, ev.Status})
 		}
 	}
+	b.read = cover(b.in.Snapshot.Brief, readers, b.in.Request.minReviewers())
 	slices.SortStableFunc(counted, func(x, y heardFinding) int { return byUrgency(x.Finding, y.Finding) })
 	slices.SortStableFunc(b.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
 	b.support = map[int]EvidenceStatus{}
@@ -234,6 +254,9 @@ func (b *bench) outcome() (review.Outcome, string) {
 	brief := b.in.Snapshot.Brief
 	need := b.in.Request.minReviewers()
 	switch {
+	case b.wrong != nil:
+		return review.Failed, fmt.Sprintf("prloop disagrees with itself: its static reviewer found %q in %s, and its check of evidence says that it %s; please report this",
+			b.wrong.Finding.Title, sanitize.CodeSpan(b.wrong.Finding.File), b.wrong.Reason)
 	case len(brief.Files) == 0:
 		return review.NotReviewed, "the diff is empty: there was nothing to review"
 	case !reviewable(brief):
@@ -246,6 +269,11 @@ func (b *bench) outcome() (review.Outcome, string) {
 		return review.Partial, fmt.Sprintf("%d of the %d needed reviewers gave a complete answer", b.complete, need)
 	case b.verdict.Consensus != review.Approve:
 		return review.ChangesRequested, b.verdict.Reasons[0]
+	case len(b.setAside()) > 0:
+		return review.SetAside, fmt.Sprintf("%s set aside and nothing proves %s wrong: a person has to look",
+			plural(len(b.setAside()), "P0 or P1 finding was", "P0 or P1 findings were"), them(len(b.setAside())))
+	case len(b.read.unread()) > 0:
+		return review.Partial, fmt.Sprintf("not every change was read: %s", nameFiles(b.read.unread()))
 	case brief.Status != "ok":
 		return review.Partial, "the change is larger than the context budget: a part of it was not reviewed"
 	case b.comments.ThreadsTruncated:
@@ -255,7 +283,22 @@ func (b *bench) outcome() (review.Outcome, string) {
 	case len(b.unpassed()) > 0:
 		return review.ChangesRequested, "the reviewers find nothing more, but this head does not pass " + commandsOf(b.unpassed())
 	}
+	if b.in.Request.staticOnly() {
+		return review.StaticOnly, "rules alone looked for known patterns, and no model took part: this is no approval"
+	}
 	return review.Converged, b.verdict.Reasons[0]
+}
+
+// found reports whether a reviewer, not a person, raised something that has to be fixed.
+func (b *bench) found() bool {
+	return slices.ContainsFunc(b.findings, func(f review.Finding) bool { return f.Source.Type == "agent" && f.Priority != review.P3 })
+}
+
+// setAside are the findings that were set aside and are too grave to be passed over (design 3.15).
+func (b *bench) setAside() []review.Unverified {
+	return slices.DeleteFunc(slices.Clone(b.unverified), func(u review.Unverified) bool {
+		return u.Finding.Priority == review.P2 || u.Finding.Priority == review.P3
+	})
 }
 
 // unpassed are the verify commands that passed on the last fix and failed once it was pushed: on the head under review.
@@ -282,7 +325,7 @@ func (b *bench) speaks(o review.Outcome) bool {
 	switch o {
 	case review.Converged, review.ChangesRequested, review.Stuck, review.Diverging:
 		return true
-	case review.Partial, review.Budget:
+	case review.Partial, review.Budget, review.StaticOnly:
 		return b.verdict.Consensus != review.Approve
 	}
 	return false

@@ -29,7 +29,7 @@ func round() Inputs {
 		Snapshot: Snapshot{
 			PR:    review.PullRequest{Repo: req.Target.Repo, Number: 7, HeadSHA: headSHA, URL: "https://github.com/o/r/pull/7", ChangedFiles: 1},
 			Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA},
-			Brief: review.Brief{Status: "ok", Files: []review.BriefFile{{Path: "a.go", Change: "modified", Hunks: 2, HunksGiven: 2}}},
+			Brief: review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}},
 		},
 		Heard: []Heard{answered("alpha"), answered("beta"), {Answer: Answer{
 			Receipt: review.AgentReceipt{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static", State: review.AgentComplete},
@@ -41,6 +41,14 @@ const (
 	headSHA = "1111111111111111111111111111111111111111"
 	baseSHA = "2222222222222222222222222222222222222222"
 )
+
+// changed is a file with one changed line, given whole.
+func changed(path string) review.BriefFile {
+	return review.BriefFile{
+		Path: path, Change: "modified", Additions: 1, Deletions: 1, Hunks: 1, HunksGiven: 1,
+		Diff: "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -3 +3 @@\n-old\n+new\n",
+	}
+}
 
 func answered(name string, findings ...review.Finding) Heard {
 	h := Heard{Answer: Answer{
@@ -62,6 +70,17 @@ func failed(name string) Heard {
 	return Heard{Answer: Answer{Receipt: review.AgentReceipt{
 		Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentFailed, Reason: "timeout after 60 s",
 	}}}
+}
+
+// byRules makes the static reviewer the only one.
+func byRules(in *Inputs, findings ...review.Finding) {
+	in.Request.Agents = in.Request.Agents[:1]
+	in.Request.Agents[0].Kind = kindStatic
+	in.Heard = []Heard{answered("alpha", findings...)}
+	in.Heard[0].Answer.Receipt.Kind = kindStatic
+	for i := range in.Heard[0].Answer.Reviewer.Findings {
+		in.Heard[0].Answer.Reviewer.Findings[i].Source = review.Source{Type: "agent", Name: "alpha"}
+	}
 }
 
 func TestOutcome(t *testing.T) {
@@ -115,6 +134,59 @@ func TestOutcome(t *testing.T) {
 		{"a finding with false evidence is set apart and not counted (design 4)", func(in *Inputs) {
 			in.Heard[0] = answered("alpha", found(review.P0, "made up"))
 			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+		}, review.SetAside, ""},
+		{"nor does a P1 that its reviewer did not confirm (design 3.15)", func(in *Inputs) {
+			f := found(review.P1, "crash")
+			f.Unconfirmed = "was not confirmed by gpt-4.1"
+			in.Heard[0] = answered("alpha", f)
+		}, review.SetAside, ""},
+		{"a P2 that is set aside is listed and no more", func(in *Inputs) {
+			in.Heard[0] = answered("alpha", found(review.P2, "made up"))
+			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+		}, review.Converged, review.Approve},
+		{"what counts is more urgent than what is set aside", func(in *Inputs) {
+			in.Heard[0] = answered("alpha", found(review.P0, "made up"), found(review.P2, "slow"))
+			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+		}, review.ChangesRequested, review.RequestChanges},
+		{"a finding of the static reviewer is never set aside", func(in *Inputs) {
+			in.Heard[0] = answered("alpha", found(review.P3, "hidden"))
+			in.Heard[0].Answer.Receipt.Kind = kindStatic
+			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+		}, review.Failed, ""},
+		{"rules alone do not approve", func(in *Inputs) { byRules(in) }, review.StaticOnly, ""},
+		{"nor do they by finding suggestions", func(in *Inputs) { byRules(in, found(review.P3, "marker")) }, review.StaticOnly, ""},
+		{"what they find asks for changes", func(in *Inputs) { byRules(in, found(review.P1, "secret")) }, review.StaticOnly, review.RequestChanges},
+		{"what people ask for is asked for, whoever reviewed", func(in *Inputs) {
+			byRules(in)
+			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{Body: "nit: name", Author: review.Person{Login: "ann"}}}}}
+		}, review.ChangesRequested, ""},
+		{"the static reviewer's answer is none of those that are needed", func(in *Inputs) {
+			in.Request.Agents[0].Kind, in.Heard[0].Answer.Receipt.Kind = kindStatic, kindStatic
+			in.Heard[1] = failed("beta")
+		}, review.NotReviewed, ""},
+		{"more answers than there are reviewers cannot be had", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
+		{"a file that is too large was not read (design 3.15)", func(in *Inputs) {
+			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, review.BriefFile{Path: "big.py", Change: "added", Omitted: "too large"})
+		}, review.Partial, ""},
+		{"one that a rule leaves out may go unread", func(in *Inputs) {
+			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, review.BriefFile{Path: "go.sum", Change: "modified", Omitted: "lock file", Excused: true})
+		}, review.Converged, review.Approve},
+		{"a file whose hunks were cut was not read", func(in *Inputs) {
+			f := changed("b.go")
+			f.Hunks, f.Additions = 2, 3
+			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, f)
+		}, review.Partial, ""},
+		{"nor one that lost a line on its way", func(in *Inputs) {
+			f := changed("b.go")
+			f.Additions = 2
+			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, f)
+		}, review.Partial, ""},
+		{"nor one that too few reviewers were given", func(in *Inputs) {
+			in.Heard[0].Missed = []string{"a.go"}
+		}, review.Partial, ""},
+		{"a rename has no lines to read", func(in *Inputs) {
+			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, review.BriefFile{Path: "new", OldPath: "old", Change: "renamed",
+				Diff: "diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n"})
 		}, review.Converged, review.Approve},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -124,7 +196,7 @@ func TestOutcome(t *testing.T) {
 			if got.Result.Outcome != c.want {
 				t.Errorf("outcome %s (%s), want %s", got.Result.Outcome, got.Result.Reason, c.want)
 			}
-			if c.want != review.Converged && got.Result.Outcome.ExitStatus() == 0 {
+			if c.want != review.Converged && got.Result.ExitStatus() == 0 {
 				t.Error("exit status 0 without convergence")
 			}
 			switch word := got.Result.Consensus; {

@@ -98,6 +98,13 @@ type Range struct {
 	// MergeBase is where the diff starts.
 	MergeBase string `json:"mergeBase"`
 	Head      string `json:"head"`
+	// Skipped are changed files of a working tree that are not part of Head, and why.
+	Skipped []review.LeftOut `json:"skipped,omitempty"`
+}
+
+// Same reports whether two ranges name the same commits.
+func (r Range) Same(o Range) bool {
+	return r.Base == o.Base && r.MergeBase == o.MergeBase && r.Head == o.Head
 }
 
 // Briefer builds what reviewers are given to read.

@@ -1,8 +1,6 @@
 package orchestrator
 
 import (
-	"fmt"
-
 	"github.com/prloop/prloop/review"
 )
 
@@ -17,14 +15,9 @@ func (b *bench) makeReceipt() review.Receipt {
 		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{},
 	}
 	r.FilesGiven, r.HunksGiven = given(snap.Brief)
+	r.LeftOut, r.FilesReviewed = append(r.LeftOut, b.read.leftOut...), len(b.read.reviewed)
 	for _, f := range snap.Brief.Files {
 		r.Hunks += f.Hunks
-		switch {
-		case f.Omitted != "":
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted})
-		case f.HunksGiven < f.Hunks:
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("%d of %d hunks given: over budget", f.HunksGiven, f.Hunks)})
-		}
 	}
 	r.Static = true
 	for _, h := range b.in.Heard {

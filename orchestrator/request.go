@@ -25,7 +25,8 @@ type Request struct {
 	// One that was given another base ends the run as superseded. Empty for a local range, and in requests of before.
 	BaseRef string      `json:"baseRef,omitempty"`
 	Agents  []AgentPlan `json:"agents"`
-	// MinReviewers is how many complete answers a verdict needs; 0 means more than half of the reviewers.
+	// MinReviewers is how many complete answers a verdict needs; 0 means more than half of the reviewers. The static reviewer
+	// counts only where there is no other.
 	MinReviewers int `json:"minReviewers"`
 	// MinSupport is how many reviewers must raise the same finding before it counts for the verdict (decision 19); 0 means
 	// 1, the rule of the review loop spec. Those that do not count are listed all the same.
@@ -143,12 +144,27 @@ func (r Request) reviewers() []AgentPlan {
 	return out
 }
 
-// minReviewers is how many complete answers a verdict needs. More than half is the default: a single answer of five
-// must not speak for the four that failed, and one reviewer alone is its own majority.
+// staticOnly reports whether rules alone review: no model, and nobody else's program.
+func (r Request) staticOnly() bool {
+	all := r.reviewers()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(a AgentPlan) bool { return a.Kind != kindStatic })
+}
+
+// counts reports whether the answers of an agent of this kind count towards a verdict: those of the static reviewer do where
+// rules alone review.
+func (r Request) counts(kind string) bool { return kind != kindStatic || r.staticOnly() }
+
+// minReviewers is how many complete answers of reviewers that count a verdict needs. More than half is the default: a single
+// answer of five must not speak for the four that failed, and one reviewer alone is its own majority.
 func (r Request) minReviewers() int {
-	n := len(r.reviewers())
 	if r.MinReviewers > 0 {
-		return min(r.MinReviewers, max(n, 1))
+		return r.MinReviewers
+	}
+	n := 0
+	for _, a := range r.reviewers() {
+		if r.counts(a.Kind) {
+			n++
+		}
 	}
 	return n/2 + 1
 }

@@ -61,7 +61,7 @@ func (s *stage) Diff(_ context.Context, a, b string) (*diff.Diff, error) {
 	return diff.Parse(s.diffs[a[:1]+".."+b[:1]])
 }
 func (s *stage) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
-	return review.Brief{Status: "ok", Files: []review.BriefFile{{Path: "a.go", Change: "modified", Hunks: 1, HunksGiven: 1}}}, nil
+	return review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}}, nil
 }
 func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) Answer {
 	s.tasks = append(s.tasks, task)

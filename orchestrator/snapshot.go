@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -57,6 +58,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	snap.Brief, err = l.Briefer.Brief(ctx, r, req.Context, req.Limits)
 	if err != nil {
 		return snap, err
+	}
+	for _, s := range r.Skipped {
+		snap.Brief.Files = append(snap.Brief.Files, review.BriefFile{Path: s.Path, Change: string(diff.Modified), Omitted: s.Reason, Excused: s.Excused})
 	}
 	if given := len(snap.Brief.Files); !req.Target.Local() && given != snap.PR.ChangedFiles {
 		snap.Brief.Warnings = append(snap.Brief.Warnings,

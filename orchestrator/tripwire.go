@@ -46,5 +46,5 @@ func (l *Loop) heardLive(e review.Event) {
 
 // written are the texts of a finding that its finder wrote.
 func written(f *review.Finding) []*string {
-	return []*string{&f.ID, &f.Category, &f.File, &f.Title, &f.Description, &f.Suggestion, &f.Evidence, &f.Language}
+	return []*string{&f.ID, &f.Category, &f.File, &f.Title, &f.Description, &f.Suggestion, &f.Evidence, &f.Unconfirmed, &f.Language}
 }

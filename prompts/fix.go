@@ -86,9 +86,11 @@ func logged(c review.Check) string {
 	return what + "\n" + cmp.Or(strings.TrimSpace(c.Log), "(it printed nothing)")
 }
 
-// claim is what the fixer said of a finding, as reviewers see it.
+// claim is what was said against a finding, as reviewers see it.
 func claim(c review.Claim) string {
 	switch {
+	case c.Kind == review.ClaimSetAside:
+		return "set aside by a rule, because " + c.Text
 	case c.Kind == review.ClaimRejected:
 		return "rejected, because: " + c.Text
 	case c.Commit != "":

@@ -33,6 +33,9 @@ type Finding struct {
 	Evidence string `json:"evidence,omitempty"`
 	// LineEnd is the last line of the range, 1-based and inclusive; nil when the finding is about one line.
 	LineEnd *int `json:"lineEnd,omitempty"`
+	// Unconfirmed is why the reviewer itself does not stand by the finding: a second look did not confirm it. It is not counted
+	// then; but no model's second look makes a P0 or P1 go away (design 3.15).
+	Unconfirmed string `json:"unconfirmed,omitempty"`
 	// Fingerprint is computed by prloop: category, file and evidence (design 4). What an agent sends here is dropped.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Cause is set when the lines were written by a fix of this run (design 6).

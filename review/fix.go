@@ -48,12 +48,12 @@ type Setback struct {
 	Checks []Check `json:"checks,omitempty"`
 }
 
-// Claim is what the fixer said of a finding in an earlier round. It is a claim to doubt, not a fact.
+// Claim is what was said against a finding in an earlier round, by the fixer or by prloop. It is to be doubted, not a fact.
 type Claim struct {
 	FindingID string `json:"findingId"`
-	// Kind is fixed or rejected.
+	// Kind is fixed or rejected, which the fixer says, or set-aside, which prloop does.
 	Kind string `json:"kind"`
-	// Text is the fixer's description or reason.
+	// Text is the description or reason.
 	Text string `json:"text"`
 	// Commit is the full object id of the commit that is said to fix it; empty for a rejection.
 	Commit string `json:"commit,omitempty"`
@@ -63,6 +63,7 @@ type Claim struct {
 const (
 	ClaimFixed    = "fixed"
 	ClaimRejected = "rejected"
+	ClaimSetAside = "set-aside"
 )
 
 // FixState is what became of one round's fix.

@@ -8,8 +8,12 @@ type Outcome string
 // The outcomes.
 const (
 	Converged        Outcome = "converged"
+	// StaticOnly: rules alone looked, no model and no foreign agent. It never approves, whatever they found.
+	StaticOnly Outcome = "static_only"
 	ChangesRequested Outcome = "changes_requested"
 	Stuck            Outcome = "stuck"
+	// SetAside: nothing is left but a P0 or P1 that prloop set aside. Whether it is real is for a person to say.
+	SetAside Outcome = "set_aside"
 	Diverging        Outcome = "diverging"
 	Budget           Outcome = "budget"
 	Partial          Outcome = "partial"
@@ -18,14 +22,22 @@ const (
 	Failed           Outcome = "failed"
 )
 
-// ExitStatus is the process exit status for the outcome (design 9). Documented and never renumbered.
+// ExitStatus is the process exit status of the run (design 9). Documented and never renumbered.
+func (r RunResult) ExitStatus() int {
+	if r.Outcome == StaticOnly && r.Consensus != nil {
+		return ChangesRequested.ExitStatus()
+	}
+	return r.Outcome.ExitStatus()
+}
+
+// ExitStatus is the process exit status for the outcome where that alone decides it: of StaticOnly, when it is clean.
 func (o Outcome) ExitStatus() int {
 	switch o {
 	case Converged:
 		return 0
 	case ChangesRequested:
 		return 3
-	case Stuck, Diverging:
+	case Stuck, Diverging, SetAside:
 		return 4
 	case Budget:
 		return 5
@@ -33,6 +45,8 @@ func (o Outcome) ExitStatus() int {
 		return 6
 	case Superseded:
 		return 7
+	case StaticOnly:
+		return 8
 	}
 	return 1
 }
@@ -63,6 +77,8 @@ type Receipt struct {
 	FilesGiven    int            `json:"filesGiven"`
 	HunksGiven    int            `json:"hunksGiven"`
 	LeftOut       []LeftOut      `json:"leftOut"`
+	// FilesReviewed is how many files enough complete reviewers were given whole; ReviewResult names them.
+	FilesReviewed int `json:"filesReviewed"`
 	Agents        []AgentReceipt `json:"agents"`
 	// MinReviewers is how many complete reviewers a verdict needed; Complete how many there were.
 	MinReviewers int      `json:"minReviewers"`
@@ -75,10 +91,12 @@ type Receipt struct {
 	Isolation string `json:"isolation,omitempty"`
 }
 
-// LeftOut is one file no reviewer saw, or saw in part, and why.
+// LeftOut is one file that too few complete reviewers were given whole, and why.
 type LeftOut struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
+	// Excused is true when the file may go unread for that reason; any other keeps the run from approving.
+	Excused bool `json:"excused,omitempty"`
 }
 
 // AgentReceipt is one agent's line of the receipt.
@@ -118,9 +136,12 @@ type RunResult struct {
 	// Unsupported is how many of Findings fewer reviewers raised than consensus.min_support asks for; they are not counted
 	// in Issues and Distinct (decision 19).
 	Unsupported int `json:"unsupported,omitempty"`
-	// Unverified are findings whose evidence was checked and is false; they are not counted.
+	// Unverified are findings that were set aside: their evidence was checked and is false, or the reviewer that raised them did
+	// not confirm them. They are not counted, and a P0 or P1 among them keeps the run from approving.
 	Unverified []Unverified `json:"unverified"`
 	Receipt    Receipt      `json:"receipt"`
+	// Review is the last round's review under the names of the review agent spec; nil when nothing was judged.
+	Review *ReviewResult `json:"review,omitempty"`
 	// Stuck are the findings that came back after the fixer had reported them fixed (design 6); they stand in Findings too.
 	Stuck []Finding `json:"stuck"`
 	// Rounds is how the run went, in order.
@@ -132,7 +153,7 @@ type RunResult struct {
 	Artifacts string    `json:"artifacts,omitempty"`
 }
 
-// Unverified is a finding set apart because its evidence is false (design 4).
+// Unverified is a finding that was set aside, and why (design 4).
 type Unverified struct {
 	Finding Finding `json:"finding"`
 	Reason  string  `json:"reason"`

@@ -9,6 +9,8 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -33,7 +35,7 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 		if err != nil {
 			return orchestrator.Range{}, err
 		}
-		return orchestrator.Range{Base: l.Base, MergeBase: l.MergeBase, Head: l.Head}, nil
+		return orchestrator.Range{Base: l.Base, MergeBase: l.MergeBase, Head: l.Head, Skipped: skipped(l.Skipped)}, nil
 	}
 	if err := fetching.Hit(); err != nil {
 		return orchestrator.Range{}, err
@@ -63,6 +65,19 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 		return orchestrator.Range{}, err
 	}
 	return orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA}, nil
+}
+
+// skipped says of files that a local range leaves out whether they may go unread.
+func skipped(files []git.SkippedFile) []review.LeftOut {
+	var out []review.LeftOut
+	for _, f := range files {
+		l := review.LeftOut{Path: spelling.Name(f.Path), Reason: git.OmittedTooLarge}
+		if len(f.Begins) > 0 && !repocontext.HoldsText(f.Path, f.Begins) {
+			l.Reason, l.Excused = repocontext.OmittedBinary, true
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // ReadFile reads a file at a commit. One that is too large to check reads as missing: evidence in it cannot be verified.

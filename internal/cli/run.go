@@ -95,7 +95,7 @@ func (s *session) drive(ctx context.Context, run string, req *orchestrator.Reque
 	if result.Outcome == review.Failed {
 		return s.failed(result)
 	}
-	return exitStatus(result.Outcome.ExitStatus())
+	return exitStatus(result.ExitStatus())
 }
 
 // prepare settles target, commits, configuration and agents.

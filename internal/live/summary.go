@@ -8,6 +8,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -16,7 +17,8 @@ import (
 const rows = 20
 
 var outcomes = map[review.Outcome]string{
-	review.Converged: "approved", review.ChangesRequested: "changes requested", review.Stuck: "stuck: a person is needed",
+	review.Converged: "approved", review.StaticOnly: "no static findings (no model took part)",
+	review.ChangesRequested: "changes requested", review.SetAside: "a person is needed", review.Stuck: "stuck: a person is needed",
 	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
 	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed",
 }
@@ -30,12 +32,21 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if !known {
 		verdict = line(string(r.Outcome))
 	}
+	if r.Outcome == review.StaticOnly && r.Consensus != nil {
+		verdict = "static findings (no model took part)"
+	}
 	fmt.Fprintf(&b, "\n%s: %s\n", c.bold(line(r.Target.String())), c.outcome(r.Outcome, verdict))
-	if r.Receipt.Static {
+	if r.Receipt.Static && r.Outcome != review.StaticOnly {
 		b.WriteString(wrapped("No model took part: static checks only.", width))
 	}
 	if r.Reason != "" {
 		b.WriteString(wrapped(line(r.Reason), width))
+	}
+	if text := report.Unread(r.Receipt.LeftOut); text != "" {
+		b.WriteString(wrapped(c.paint("33", "not reviewed:")+" "+named(text), width))
+	}
+	if text := report.Excused(r.Receipt.LeftOut); text != "" {
+		b.WriteString(wrapped("left out by rule: "+named(text), width))
 	}
 	rounds(&b, r, width, c)
 	b.WriteString("\n  " + counts(r, c) + "\n")
@@ -61,6 +72,9 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	}
 	_, _ = io.WriteString(w, strings.Join(lines, "\n")) // a closed terminal must not change the run's outcome
 }
+
+// named is a sentence of a report with names of files as a terminal shows them.
+func named(s string) string { return line(sanitize.Redact(strings.ReplaceAll(s, "`", ""))) }
 
 // reports names what was posted, in order: the review or the fix of a round. A fix is reported after the review of its round,
 // and whatever follows is the next one's. A single review is simply the report.
@@ -144,7 +158,7 @@ func table(b *strings.Builder, r review.RunResult, width int, c palette) {
 		fmt.Fprintf(b, "  and %d more in the report\n", n)
 	}
 	if n := len(r.Unverified); n > 0 {
-		fmt.Fprintf(b, "  %d not counted: their evidence is false\n", n)
+		fmt.Fprintf(b, "  %d not counted: set aside, see the report\n", n)
 	}
 	if n := len(r.Stuck); n > 0 {
 		fmt.Fprintf(b, "  %s\n", c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)))

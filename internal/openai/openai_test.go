@@ -81,7 +81,7 @@ func answer(findings ...m) fakemodel.Answer {
 func brief(findings []review.Finding) []string {
 	var out []string
 	for _, f := range findings {
-		out = append(out, fmt.Sprintf("%s %s %d", f.ID, f.Priority, f.Score))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %d %s", f.ID, f.Priority, f.Score, f.Unconfirmed)))
 	}
 	return out
 }
@@ -99,8 +99,10 @@ func TestReview(t *testing.T) {
 		{"an answer without findings is a good answer (reviewer design 2)", review.Limits{}, []fakemodel.Rule{{Answer: answer()}}, nil, []string{"Looked at it."}, []string{DefaultModel}},
 		{"score decides when priority disagrees (design 2)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 9, func(f m) { f["priority"] = "P3" }))}},
 			[]string{"A P0 9"}, []string{"was called P3 with score 9"}, []string{DefaultModel}},
-		{"no evidence, no finding (review agent spec)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
+		{"no evidence, no finding (review agent spec)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
 			[]string{"B P2 6"}, []string{"Dropped for want of evidence (review agent spec): title of A in a.go:1"}, []string{DefaultModel}},
+		{"but a grave one is prloop's to set aside (design 3.15)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
+			[]string{"A P1 7", "B P2 6"}, nil, []string{DefaultModel}},
 		{"silent below the threshold of 5 (reviewer design 3.1)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 4), finding("B", 5))}},
 			[]string{"B P2 5"}, []string{"Below the threshold of 5: title of A"}, []string{DefaultModel}},
 		{"no more than maxOutputIssues, most urgent first", review.Limits{Findings: 2}, []fakemodel.Rule{{Answer: answer(finding("A", 5), finding("B", 8), finding("C", 10))}},
@@ -115,8 +117,8 @@ func TestReview(t *testing.T) {
 			[]string{"A P0 10"}, nil, []string{DefaultModel, DefaultModel, DefaultEscalation}},
 		{"a confirmed finding stays where it was", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("A", 9, func(f m) { f["file"], f["category"] = "other.go", "style" }))}, {Answer: answer(finding("A", 8, doubt))}},
 			[]string{"A P0 9"}, nil, []string{DefaultModel, DefaultEscalation}},
-		{"what the stronger model does not confirm is dropped by name", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("X", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
-			[]string{"B P2 6"}, []string{"gpt-4.1 did not confirm: title of A"}, []string{DefaultModel, DefaultEscalation}},
+		{"what the stronger model does not confirm is marked, and not lost (design 3.15)", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("X", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
+			[]string{"A P1 8 was not confirmed by gpt-4.1", "B P2 6"}, nil, []string{DefaultModel, DefaultEscalation}},
 		{"a P2 with low confidence is not re-examined", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, doubt))}}, []string{"A P2 6"}, nil, []string{DefaultModel}},
 		{"an escalation that fails changes nothing", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: fakemodel.Answer{Status: 404, Message: "no such model"}}, {Answer: answer(finding("A", 8, doubt))}},
 			[]string{"A P1 8"}, []string{"no such model"}, []string{DefaultModel, DefaultEscalation}},

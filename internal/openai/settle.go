@@ -45,16 +45,17 @@ func (s *settler) take(r review.ReviewerResult) {
 
 // one settles a finding; ok is false when it must not be reported.
 func (s *settler) one(f review.Finding) (review.Finding, bool) {
-	if strings.TrimSpace(f.Evidence) == "" {
-		s.note("Dropped for want of evidence (review agent spec): %s.", describe(f))
-		return f, false
-	}
+	f.Unconfirmed = "" // for prloop to say, not for the model
 	// The score is the finer and better explained scale, so it decides when the two disagree.
 	if f.Score > 0 {
 		if p := review.PriorityOfScore(f.Score); p != f.Priority {
 			s.note("%s was called %s with score %d; the score makes it %s.", describe(f), f.Priority, f.Score, p)
 			f.Priority = p
 		}
+	}
+	if strings.TrimSpace(f.Evidence) == "" && !grave(f) {
+		s.note("Dropped for want of evidence (review agent spec): %s.", describe(f))
+		return f, false
 	}
 	if s.sensitive && f.Category == review.CategorySecurity && f.Score > 0 && f.Score < 10 {
 		f.Score = min(10, f.Score+promotion)
@@ -130,8 +131,11 @@ func (s *settler) doubtful(n int) []review.Finding {
 	return out[:min(n, len(out))]
 }
 
+// grave reports whether a finding must not be lost without a person's knowing: what it lacks, prloop says of it.
+func grave(f review.Finding) bool { return f.Priority.Rank() <= review.P1.Rank() }
+
 // weigh replaces each doubtful finding by what the stronger model made of it. One it does not confirm is dropped, by
-// name; one it was not asked about is not taken.
+// name, or marked when it is grave; one it was not asked about is not taken.
 func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 	confirmed := map[string]review.Finding{}
 	for _, f := range second {
@@ -148,6 +152,9 @@ func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 		again, ok := confirmed[f.ID]
 		switch {
 		case !asked[f.ID]:
+			kept = append(kept, f)
+		case !ok && grave(f):
+			f.Unconfirmed = "was not confirmed by " + clip(model)
 			kept = append(kept, f)
 		case !ok:
 			s.note("%s did not confirm: %s.", clip(model), describe(f))

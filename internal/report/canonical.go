@@ -11,9 +11,6 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// maxLeftOut bounds the list of files nobody saw; the rest is one line with their number.
-const maxLeftOut = 40
-
 // Canonical is d as a report shows it: sorted, texts in the form they are printed in, figures rounded, and without what
 // is not printed. Parse(Render(d)) equals Canonical(d), and Canonical changes nothing the second time.
 func Canonical(d Data) Data {
@@ -165,16 +162,7 @@ func receipt(r review.Receipt) review.Receipt {
 	out.ReviewID, out.PromptVersion = word(r.ReviewID), word(r.PromptVersion)
 	out.BaseSHA, out.MergeBaseSHA, out.HeadSHA = word(r.BaseSHA), word(r.MergeBaseSHA), word(r.HeadSHA)
 	out.Status, out.Isolation, out.Warnings = word(r.Status), inline(r.Isolation), texts(r.Warnings)
-	out.LeftOut, out.Agents = nil, nil
-	for _, l := range r.LeftOut {
-		out.LeftOut = append(out.LeftOut, review.LeftOut{Path: word(l.Path), Reason: inline(l.Reason)})
-	}
-	slices.SortFunc(out.LeftOut, func(a, b review.LeftOut) int {
-		return cmp.Or(cmp.Compare(boolRank(a.Path == ""), boolRank(b.Path == "")), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason))
-	})
-	if n := len(out.LeftOut); n > maxLeftOut+1 {
-		out.LeftOut = append(out.LeftOut[:maxLeftOut:maxLeftOut], review.LeftOut{Reason: fmt.Sprintf("%d more files are not listed here", n-maxLeftOut)})
-	}
+	out.LeftOut, out.Agents = leftOut(r.LeftOut), nil
 	for _, a := range r.Agents {
 		out.Agents = append(out.Agents, agent(a))
 	}

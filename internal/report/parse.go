@@ -115,6 +115,7 @@ func (p *reader) report() Data {
 	var d Data
 	_, d.Receipt.Static = p.take(staticOnly)
 	p.need("# Review: ")
+	p.take(unreadStart)
 	m := p.match(roundLine)
 	d.Round, d.Rounds, d.Target = p.int(m[0]), p.int(m[1]), p.target(m[2])
 	d.Outcome, d.Reason = p.outcome()
@@ -126,6 +127,7 @@ func (p *reader) report() Data {
 		p.at++
 	}
 	p.need("Reviewed: ")
+	p.take(excusedStart)
 	local := links{d.Target, ""}.none()
 	if _, ok := p.take(secStuck); ok {
 		p.need(stuckSentence)

@@ -10,6 +10,7 @@ import (
 
 var (
 	givenLine     = lazyregexp.New(`^- Given: (-?\d+) of (-?\d+) files, (-?\d+) of (-?\d+) hunks$`)
+	wholeLine     = lazyregexp.New(`^- Read whole by enough reviewers: (-?\d+) files?$`)
 	reviewersLine = lazyregexp.New(`^- Reviewers: (-?\d+) complete, (-?\d+) needed$`)
 	givenCell     = lazyregexp.New(`^(-?\d+) files, (-?\d+) hunks$`)
 	callsCell     = lazyregexp.New(`^(-?\d+) model, (-?\d+) tool$`)
@@ -24,6 +25,7 @@ func (p *reader) receipt() review.Receipt {
 	var r review.Receipt
 	m := p.match(givenLine)
 	r.FilesGiven, r.Files, r.HunksGiven, r.Hunks = p.int(m[0]), p.int(m[1]), p.int(m[2]), p.int(m[3])
+	r.FilesReviewed = p.int(p.match(wholeLine)[0])
 	m = p.match(reviewersLine)
 	r.Complete, r.MinReviewers = p.int(m[0]), p.int(m[1])
 	for _, f := range []struct {
@@ -41,10 +43,10 @@ func (p *reader) receipt() review.Receipt {
 	}
 	if strings.HasPrefix(p.peek(), "| Left out |") {
 		for _, c := range p.table() {
-			if len(c) != 2 {
-				p.fail("a path and a reason")
+			if len(c) != 3 {
+				p.fail("a path, a reason, and whether it may go unread")
 			}
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: unspan(c[0]), Reason: c[1]})
+			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: unspan(c[0]), Reason: c[1], Excused: c[2] == yesNo(true)})
 		}
 	}
 	if _, ok := p.take("Warnings:"); ok {

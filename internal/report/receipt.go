@@ -15,6 +15,7 @@ func (p *page) receipt(r review.Receipt) {
 	p.add(secReceipt, openDetails+"\n<summary>What was given to whom, who answered, what it cost</summary>")
 	facts := []string{
 		fmt.Sprintf("Given: %d of %d files, %d of %d hunks", r.FilesGiven, r.Files, r.HunksGiven, r.Hunks),
+		fmt.Sprintf("Read whole by enough reviewers: %s", count(r.FilesReviewed, "file")),
 		fmt.Sprintf("Reviewers: %d complete, %d needed", r.Complete, r.MinReviewers),
 		"Head: " + span(r.HeadSHA),
 		"Merge base: " + span(r.MergeBaseSHA),
@@ -29,13 +30,13 @@ func (p *page) receipt(r review.Receipt) {
 	p.add(bullets(facts))
 	p.agents(r.Agents)
 	if len(r.LeftOut) > 0 {
-		lines := []string{header("Left out", "Why")}
+		lines := []string{header("Left out", "Why", "May go unread")}
 		for _, l := range r.LeftOut {
 			path := "..."
 			if l.Path != "" {
 				path = span(l.Path)
 			}
-			lines = append(lines, row(path, l.Reason))
+			lines = append(lines, row(path, l.Reason, yesNo(l.Excused)))
 		}
 		p.add(strings.Join(lines, "\n"))
 	}
@@ -43,6 +44,13 @@ func (p *page) receipt(r review.Receipt) {
 		p.add("Warnings:", bullets(r.Warnings))
 	}
 	p.add(closeDetails)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
 }
 
 func (p *page) agents(agents []review.AgentReceipt) {

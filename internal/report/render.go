@@ -34,10 +34,13 @@ func Render(d Data) string {
 	p.verdict(d)
 	p.todo(d)
 	p.add("Reviewed: " + reviewed(p.links, d.Receipt))
+	if text := Excused(d.Receipt.LeftOut); text != "" {
+		p.add(excusedStart + inline(text) + ".")
+	}
 	p.stuck(d.Stuck)
 	p.diverging(d.Diverging)
 	p.findings(d)
-	p.list(secUnverified, "The quoted code is not in the file at this commit, so these are not counted.", d.Unverified)
+	p.list(secUnverified, "These were set aside and are not counted: their evidence is not in the file at this commit, or who raised them did not confirm them.", d.Unverified)
 	p.rounds(d.Course)
 	p.discussion(d.Discussion)
 	p.notes(d.Notes)
@@ -59,20 +62,37 @@ var titles = map[review.Conclusion]string{
 	review.NeedsMajorWork: "needs major work",
 }
 
-func (p *page) head(d Data) {
-	title := "no verdict"
+// title is the heading: what the review came to, in a few words.
+func title(d Data) string {
+	text := "no verdict"
 	if d.Verdict != nil {
 		if t, ok := titles[d.Verdict.Consensus]; ok {
-			title = t
+			text = t
 		}
 	}
-	if d.Outcome == review.Stuck || d.Outcome == review.Diverging {
-		title += ", a person is needed"
+	switch d.Outcome {
+	case review.Stuck, review.Diverging:
+		text += ", a person is needed"
+	case review.SetAside:
+		text = "a person is needed"
+	case review.StaticOnly:
+		if text = "static findings (no model took part)"; d.Verdict == nil {
+			text = "no static findings (no model took part)"
+		}
+	case review.Partial:
+		text += ", not everything was reviewed"
 	}
+	return text
+}
+
+func (p *page) head(d Data) {
 	if d.Receipt.Static {
 		p.add(staticOnly) // the first line: nobody should take such a report for more than it is
 	}
-	p.add("# Review: " + title)
+	p.add("# Review: " + title(d))
+	if text := Unread(d.Receipt.LeftOut); text != "" {
+		p.add(unreadStart + inline(text) + ".")
+	}
 	p.add(fmt.Sprintf("Round %d of %d for %s.", d.Round, d.Rounds, p.target(d.Target)))
 	p.outcome(d.Outcome, d.Reason)
 }
@@ -161,6 +181,12 @@ func (p *page) todo(d Data) {
 	var steps []string
 	say := func(format string, args ...any) { steps = append(steps, "- "+fmt.Sprintf(format, args...)) }
 	switch v := d.Verdict; {
+	case d.Outcome == review.SetAside:
+		say("Look at the findings that were set aside (below, under Unverified), and decide whether they are real.")
+	case d.Outcome == review.StaticOnly && v == nil:
+		say("Review the change, or have a model review it: rules find known patterns only.")
+	case v == nil && Unread(d.Receipt.LeftOut) != "" && d.Receipt.Complete >= d.Receipt.MinReviewers:
+		say("Review by hand what was not read, or leave it out on purpose (`context.exclude`).")
 	case v == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	default:

@@ -41,6 +41,7 @@ var rules = map[string]rule{
 	"Finding.description": {maxLength: maxProse},
 	"Finding.suggestion":  {optional: true, maxLength: maxProse},
 	"Finding.evidence":    {optional: true, maxLength: maxProse},
+	"Finding.unconfirmed": {optional: true, maxLength: maxTitle},
 	"Finding.fingerprint": {optional: true, maxLength: maxName},
 	"Finding.language":    {optional: true, maxLength: maxName},
 	"Finding.source":      {optional: true},
