@@ -127,6 +127,8 @@ func TestCheck(t *testing.T) {
 		{"bidi in a name (T40)", []Change{add("a\u202egnp.exe", "x")}, nil, nil, []string{RuleBadName}},
 		{"a name that reads as an option (T22)", []Change{add("--upload-pack=x", "x")}, nil, nil, []string{RuleBadName}},
 		{"a device", []Change{add("src/nul.txt", "x")}, nil, nil, []string{RuleBadName}},
+		{"a short name of NTFS", []Change{add("GITHUB~1/workflows/x.yml", "x")}, nil, nil, []string{RuleBadName}},
+		{"a backup's name is no short name", []Change{add("a.go~", "x"), add("v1~rc2-final", "x")}, nil, nil, nil},
 		{"a stream of NTFS", []Change{add("a.go:x", "x")}, nil, nil, []string{RuleBadName}},
 		{"a trailing dot", []Change{add("a.", "x")}, nil, nil, []string{RuleBadName}},
 		{"a bad name that was there before may be edited", []Change{edit("a\nb")}, nil, nil, nil},

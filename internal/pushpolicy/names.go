@@ -61,6 +61,8 @@ func badName(name string) string {
 			return "a part of it begins or ends with a space or ends with a dot"
 		case device(part):
 			return "a part of it is a device on Windows"
+		case shortName(part):
+			return "a part of it is another file's short name on Windows"
 		}
 	}
 	return ""
@@ -74,6 +76,13 @@ func device(part string) bool {
 		return true
 	}
 	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && stem[3] >= '1' && stem[3] <= '9'
+}
+
+// shortName knows the second names NTFS gives to long ones: GITHUB~1 for .github.
+func shortName(part string) bool {
+	stem, _, _ := strings.Cut(part, ".")
+	name, number, ok := strings.Cut(stem, "~")
+	return ok && name != "" && number != "" && len(stem) <= 8 && strings.Trim(number, "0123456789") == ""
 }
 
 // tree knows the names around a change.
