@@ -47,7 +47,7 @@ tidy: ## Fail when go.mod or go.sum are not tidy
 	go mod tidy -diff
 
 generate: ## Rewrite generated schemas, references and goldens
-	go test ./internal/wire ./internal/config ./internal/cli -run 'Golden|Generated|Reference' -update
+	go test ./internal/wire ./internal/config ./internal/pushpolicy ./internal/cli -run 'Golden|Generated|Reference' -update
 
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
 	go test ./internal/cli -count=1 -timeout 3h -run 'TestEveryPoint|TestRandomKills|TestSignalsDrain' \

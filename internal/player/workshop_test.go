@@ -54,7 +54,9 @@ func TestWorkshop(t *testing.T) {
 // What the prompt says must not be touched is what the push policy refuses.
 func TestPromptNamesProtectedPaths(t *testing.T) {
 	text := prompts.FixSystem()
-	for _, name := range []string{".reviewerc", "CODEOWNERS", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules", "package.json", "go.mod", "Cargo.toml", "pyproject.toml", "requirements.txt", "pom.xml"} {
+	for _, name := range []string{".reviewerc", "CODEOWNERS", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules", "package.json", "go.mod", "Cargo.toml", "pyproject.toml", "requirements.txt", "pom.xml",
+		".gitlab-ci.yml", "action.yml", "renovate.json", "codecov.yml", "Dockerfile", "netlify.toml", "Makefile", "CMakeLists.txt", "build.rs", "webpack.config.js",
+		"eslint.config.js", "tsconfig.json", "pytest.ini"} {
 		if !strings.Contains(text, name) || pushpolicy.Protected(name) == "" {
 			t.Errorf("%s: the policy says %q", name, pushpolicy.Protected(name))
 		}

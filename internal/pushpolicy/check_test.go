@@ -89,6 +89,13 @@ func TestCheck(t *testing.T) {
 		{"a project file of C#", []Change{edit("src/App/App.csproj")}, nil, nil, []string{RuleProtectedPath}},
 		{"what a CI runs outside of a dot folder", []Change{edit(".gitlab-ci.yml")}, nil, nil, []string{RuleProtectedPath}},
 		{"a dot file that configures nothing above", []Change{edit(".env.example")}, nil, nil, nil},
+		{"a new one, whatever its name", []Change{add(".env.example", "x")}, nil, nil, []string{RuleProtectedPath}},
+		{"a file that becomes a top-level dot file", []Change{rename("gitignore", ".gitignore")}, nil, nil, []string{RuleProtectedPath}},
+		{"a top-level dot file that becomes another", []Change{rename(".gitignore", "gitignore")}, nil, nil, nil},
+		{"a top-level dot file nobody knows (fail closed)", []Change{edit(".toolrc")}, nil, nil, []string{RuleProtectedPath}},
+		{"which the operator opens", []Change{add(".toolrc", "x")}, []string{".toolrc"}, nil, nil},
+		{"a dot file further down that no tool is known to read", []Change{add("docs/.toolrc", "x")}, nil, nil, nil},
+		{"a name in letters that fold to plain ones", []Change{add("Ma\u212aefile", "x"), add("\u017fetup.py", "x")}, nil, nil, []string{RuleProtectedPath}},
 
 		{"the operator opens a path", []Change{edit("go.mod"), edit("go.sum")}, []string{"go.{mod,sum}"}, nil, nil},
 		{"a rename needs both ends open", []Change{rename(".github/a.yml", "docs/a.yml")}, []string{"docs/**"}, nil, []string{RuleProtectedPath}},

@@ -1,97 +1,173 @@
 package pushpolicy
 
 import (
+	"path"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/prloop/prloop/review"
 )
 
+// row is one line of the table of protected paths.
+type row struct {
+	// pattern is a file name, or the end of a path, with the tool's own spelling: * stands for any part of a name, {a,b} for
+	// either. A slash at its end makes it a folder, with all that is below.
+	pattern string
+	depth   depth
+	reason  reason
+	// source is where the name was found: a page of the tool's documentation, or a public repository that holds such a file.
+	source string
+}
+
+// depth is where a pattern counts.
+type depth int
+
+const (
+	anyDepth depth = iota
+	atRoot
+)
+
+// reason says why a path is protected. It stands in refusals.
+type reason string
+
+const (
+	configuresReview reason = "it configures the review"
+	namesOwners      reason = "it names the code owners"
+	instructsAgents  reason = "agents take instructions or settings from it"
+	gitHooks         reason = "it belongs to git hooks"
+	gitSettings      reason = "git takes settings from it"
+	runsCI           reason = "it tells a CI what to run"
+	steersBots       reason = "bots and scanners take settings from it"
+	deploys          reason = "it decides what is deployed, and how"
+	loadsItself      reason = "editors, shells or interpreters load it on their own"
+	declaresPackages reason = "it is a package manifest or a lock file"
+	runsBuilds       reason = "it decides what a build runs"
+	configuresChecks reason = "linters or test runners take settings from it"
+	// harmless is for top-level dot files that may be changed, though not added.
+	harmless reason = ""
+)
+
 // protected refuses changes of what decides how the repository is built, judged or run (security 3, "deny-by-default
-// paths"). A rename counts at both ends.
+// paths"), and new dot files at the top. A rename counts at both ends.
 func protected(c Change) []review.Refusal {
 	for _, name := range c.names() {
-		if why := Protected(name); why != "" {
+		why := Protected(name)
+		if why == "" && c.fresh() && name == c.Path && topDotFile(fold(name)) {
+			why = "it is a new top-level dot file"
+		}
+		if why != "" && !refusedByKind(name) {
 			return []review.Refusal{refuse(RuleProtectedPath, name, why)}
 		}
 	}
 	return nil
 }
 
-// Protected says why a path is protected; empty means that it is not. Case makes no difference.
+// Protected says why a path is protected; empty means that it is not. Case and Unicode composition make no difference.
 func Protected(name string) string {
-	parts := strings.Split(fold(name), "/")
-	base := parts[len(parts)-1]
-	folders := parts[:len(parts)-1]
-	switch {
-	case len(folders) > 0 && strings.HasPrefix(parts[0], "."):
+	name = fold(name)
+	if strings.HasPrefix(name, ".") && strings.Contains(name, "/") {
 		return "it is in a top-level dot folder"
-	case slices.Contains(reviewerFiles, base) && len(folders) == 0:
-		return "it configures the review"
-	case base == "codeowners" && (len(folders) == 0 || len(folders) == 1 && folders[0] == "docs"):
-		return "it names the code owners"
-	case slices.Contains(agentFiles, base) || agentFile.MatchString(base):
-		return "agents take instructions from it"
-	case slices.ContainsFunc(folders, func(f string) bool { return slices.Contains(agentFolders, f) }):
-		return "agents take settings from its folder"
-	case slices.ContainsFunc(folders, func(f string) bool { return slices.Contains(hookFolders, f) }), hookFile(parts), slices.Contains(hookConfigs, base):
-		return "it belongs to git hooks"
-	case slices.Contains(ciFiles, base):
-		return "it tells a CI what to run"
-	case slices.Contains(manifests, base) || manifest.MatchString(strings.Join(parts, "/")):
-		return "it is a package manifest or a lock file"
 	}
-	return ""
+	why, listed := lookUp(name)
+	if !listed && topDotFile(name) {
+		return "it is a top-level dot file"
+	}
+	return string(why)
 }
 
-var (
-	reviewerFiles = []string{".reviewerc", ".reviewerc.yml", ".reviewerc.yaml", ".reviewerc.json"}
+func topDotFile(name string) bool {
+	return strings.HasPrefix(name, ".") && !strings.Contains(name, "/")
+}
 
-	agentFiles = []string{"agents.md", "agents.override.md", "agent.md", "claude.md", "claude.local.md", "gemini.md", "qwen.md", "copilot.md", "codex.md",
-		"crush.md", "warp.md", "skill.md", "copilot-instructions.md", ".cursorrules", ".cursorignore", ".windsurfrules", ".clinerules", ".roorules",
-		".roomodes", ".goosehints", ".rules", ".mcp.json", "mcp.json", "opencode.json", "opencode.jsonc", ".aider.conf.yml", ".aiderignore"}
-	agentFile = lazyregexp.New(`^(.+\.instructions\.md|.+\.prompt\.md|.+\.chatmode\.md|.+\.agent\.md)$`)
-	// Folders agents and editors read settings from, at any depth (claude-code-action 1270: root-only lists miss nested ones).
-	agentFolders = []string{".claude", ".codex", ".cursor", ".gemini", ".opencode", ".copilot", ".windsurf", ".continue", ".roo", ".clinerules",
-		".amazonq", ".kiro", ".junie", ".agents", ".qwen", ".github", ".gitlab", ".vscode", ".idea", ".devcontainer", ".circleci"}
+// refusedByKind knows the names that have rules of their own, which no operator lifts.
+func refusedByKind(name string) bool {
+	return slices.Contains([]string{".gitattributes", ".gitmodules"}, path.Base(fold(name)))
+}
 
-	hookFolders = []string{".husky", ".githooks", "githooks", ".git-hooks", "git-hooks", ".hooks", ".lefthook"}
-	hookConfigs = []string{".pre-commit-config.yaml", ".pre-commit-config.yml", ".pre-commit-hooks.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml",
-		".huskyrc", ".huskyrc.js", ".huskyrc.json", ".overcommit.yml"}
-	hookNames = []string{"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
-		"post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
-		"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change"}
-
-	ciFiles = []string{".gitlab-ci.yml", ".gitlab-ci.yaml", ".travis.yml", ".drone.yml", ".appveyor.yml", "appveyor.yml", "azure-pipelines.yml",
-		"azure-pipelines.yaml", "bitbucket-pipelines.yml", "jenkinsfile", "cloudbuild.yaml", "cloudbuild.yml", ".cirrus.yml", "wercker.yml", "buildspec.yml"}
-
-	manifests = []string{
-		"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "bun.lock",
-		"bun.lockb", "bunfig.toml", "deno.json", "deno.jsonc", "deno.lock", "bower.json", ".npmrc", ".yarnrc", ".yarnrc.yml", "lerna.json",
-		"go.mod", "go.sum", "go.work", "go.work.sum", "gopkg.toml", "gopkg.lock",
-		"cargo.toml", "cargo.lock", "rust-toolchain", "rust-toolchain.toml",
-		"pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock", "pixi.toml", "pixi.lock",
-		"environment.yml", "environment.yaml", "conda-lock.yml", ".python-version",
-		"gemfile", "gemfile.lock", "gems.rb", "gems.locked", "composer.json", "composer.lock",
-		"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties", "gradle.lockfile",
-		"gradle-wrapper.properties", "gradle-wrapper.jar", "libs.versions.toml", "build.sbt", "ivy.xml",
-		"packages.config", "packages.lock.json", "directory.packages.props", "directory.build.props", "directory.build.targets", "nuget.config",
-		"global.json", "paket.dependencies", "paket.lock",
-		"package.swift", "package.resolved", "podfile", "podfile.lock", "cartfile", "cartfile.resolved", "pubspec.yaml", "pubspec.lock",
-		"mix.exs", "mix.lock", "rebar.config", "rebar.lock", "stack.yaml", "stack.yaml.lock", "cabal.project", "deps.edn", "project.clj",
-		"conanfile.txt", "conanfile.py", "vcpkg.json", "flake.nix", "flake.lock", "module.bazel", "module.bazel.lock", "workspace.bazel",
+// lookUp finds a folded path in the table.
+func lookUp(name string) (reason, bool) {
+	t := compiled()
+	folders, base := path.Split(name)
+	keys := []string{"/" + name, base, path.Base(folders) + "/" + base}
+	for above := ""; folders != ""; {
+		var folder string
+		folder, folders, _ = strings.Cut(folders, "/")
+		keys = append(keys, folder+"/", above+folder+"/")
+		above = folder + "/"
 	}
-	manifest = lazyregexp.New(`(^|/)((requirements|constraints)[^/]*\.(txt|in)|requirements/[^/]+\.(txt|in)|[^/]+\.(gemspec|csproj|fsproj|vbproj|vcxproj|cabal|podspec|rockspec|opam)|` +
-		`vendor/modules\.txt)$`)
-)
-
-// hookFile knows hooks by their own name in a folder called hooks; other folders of that name are common in user interfaces,
-// so only what a shell could run counts.
-func hookFile(parts []string) bool {
-	if len(parts) < 2 || parts[len(parts)-2] != "hooks" {
-		return false
+	for _, key := range keys {
+		if why, ok := t.exact[key]; ok {
+			return why, true
+		}
 	}
-	stem, extension, _ := strings.Cut(parts[len(parts)-1], ".")
-	return slices.Contains(hookNames, stem) && slices.Contains([]string{"", "sh", "bash", "zsh", "py", "rb", "pl", "ps1", "sample"}, extension)
+	for _, g := range t.names {
+		if strings.HasPrefix(base, g.begin) && strings.HasSuffix(base, g.end) && doublestar.MatchUnvalidated(g.glob, base) {
+			return g.reason, true
+		}
+	}
+	for _, g := range t.paths {
+		if doublestar.MatchUnvalidated(g.glob, name) {
+			return g.reason, true
+		}
+	}
+	return "", false
+}
+
+// table is rows made ready for looking up: folded, and without alternatives.
+type table struct {
+	// exact holds what has no wildcard: a name, two names with a slash between, folders with one at their end, and paths from
+	// the root with one before.
+	exact map[string]reason
+	// names match the last part of a path at any depth, paths a whole one.
+	names, paths []compiledGlob
+}
+
+type compiledGlob struct {
+	glob   string
+	reason reason
+	// begin and end are what stands before the first wildcard and after the last one: cheaper to compare than a glob.
+	begin, end string
+}
+
+var compiled = sync.OnceValue(func() table {
+	t := table{exact: map[string]reason{}}
+	for _, r := range rows {
+		for _, glob := range alternatives(fold(r.pattern)) {
+			wild, folder := strings.Contains(glob, "*"), strings.HasSuffix(glob, "/")
+			switch {
+			case !wild && r.depth == atRoot:
+				t.exact["/"+glob] = r.reason
+			case !wild:
+				t.exact[glob] = r.reason
+			case !folder && r.depth == anyDepth && !strings.Contains(glob, "/"):
+				t.names = append(t.names, compiledGlob{glob, r.reason, glob[:strings.Index(glob, "*")], glob[strings.LastIndex(glob, "*")+1:]})
+			default:
+				if folder {
+					glob += "**"
+				}
+				if r.depth == anyDepth {
+					glob = "**/" + glob
+				}
+				t.paths = append(t.paths, compiledGlob{glob: glob, reason: r.reason})
+			}
+		}
+	}
+	return t
+})
+
+// alternatives are the patterns a pattern with {a,b} stands for.
+func alternatives(pattern string) []string {
+	open := strings.LastIndexByte(pattern, '{')
+	if open < 0 {
+		return []string{pattern}
+	}
+	among, after, _ := strings.Cut(pattern[open+1:], "}")
+	var all []string
+	for one := range strings.SplitSeq(among, ",") {
+		all = append(all, alternatives(pattern[:open]+one+after)...)
+	}
+	return all
 }

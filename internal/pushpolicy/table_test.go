@@ -1,0 +1,176 @@
+package pushpolicy
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/protected-paths.md")
+
+// examples are names that patterns with a wildcard stand for; the others are their own examples.
+func examples(pattern string) []string {
+	var all []string
+	for _, name := range alternatives(pattern) {
+		name = strings.ReplaceAll(name, "*", "x")
+		if strings.HasSuffix(name, "/") {
+			name += "y"
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// Every row is well formed, says where its name was found, and protects what it stands for: in any case, in nested packages too
+// unless it counts at the root alone.
+func TestRows(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if seen[r.pattern] {
+			t.Errorf("%s stands in the table twice", r.pattern)
+		}
+		seen[r.pattern] = true
+		if !doublestar.ValidatePattern(r.pattern) || strings.ContainsAny(r.pattern, "[]?\\") || strings.HasPrefix(r.pattern, "/") {
+			t.Errorf("%s is no pattern of the table", r.pattern)
+		}
+		if _, err := os.Stat("../../" + r.source); err != nil && !strings.HasPrefix(r.source, "https://") {
+			t.Errorf("%s has no source", r.pattern)
+		}
+		for _, name := range examples(r.pattern) {
+			nested := "packages/x/" + name
+			why, listed := lookUp(fold(name))
+			deep, below := lookUp(fold(nested))
+			switch {
+			case !listed || (why == harmless) != (r.reason == harmless):
+				t.Errorf("%s: %s is not protected by it", r.pattern, name)
+			case r.depth == anyDepth && (!below || deep == harmless):
+				t.Errorf("%s: %s is not protected by it", r.pattern, nested)
+			case Protected(strings.ToUpper(name)) != Protected(name):
+				t.Errorf("%s: %s is %q and %s is %q", r.pattern, name, Protected(name), strings.ToUpper(name), Protected(strings.ToUpper(name)))
+			}
+			if r.reason != harmless {
+				changes := []Change{edit(name)}
+				if got := rules(Check(changes, Limits{}, nil, nil)); len(got) == 0 {
+					t.Errorf("%s: a change of %s may be pushed", r.pattern, name)
+				}
+			}
+		}
+	}
+}
+
+// Candidates somebody would try, and what is written beside code. The empty reason is for what a fixer must be able to change: it is
+// run when the project is, and reviewed as its source.
+func TestProtected(t *testing.T) {
+	const dotFolder, dotFile = reason("it is in a top-level dot folder"), reason("it is a top-level dot file")
+	for why, names := range map[reason][]string{
+		dotFolder: {".github/workflows/ci.yml", ".circleci/config.yml", ".buildkite/pipeline.yml", ".woodpecker/a.yml", ".devcontainer/devcontainer.json",
+			".vscode/tasks.json", ".husky/pre-commit", ".cargo/config.toml", ".mvn/extensions.xml", ".unheard-of/x"},
+		dotFile: {".toolrc", ".env", ".bashrc", ".unheard-of.yml", ".htaccess"},
+		runsCI: {".woodpecker.yml", ".zuul.yaml", ".drone.star", ".drone.jsonnet", ".readthedocs.yaml", "readthedocs.yml", "action.yml", "tools/setup/action.yaml", ".gitlab-ci.yml",
+			"ci/build.gitlab-ci.yml", "azure-pipelines-release.yml", "Jenkinsfile", "Jenkinsfile.nightly", "bitbucket-pipelines.yml", ".travis.yml", "appveyor.yml", "cloudbuild.yaml",
+			"buildspec-test.yml", ".cirrus.star", "wercker.yml", "codemagic.yaml", "bitrise.yml", "dagger.json", "screwdriver.yaml", "sub/.github/workflows/x.yml", ".taskcluster.yml"},
+		deploys: {"netlify.toml", "apps/web/vercel.json", "fly.toml", "render.yaml", "Procfile", "app.json", "heroku.yml", "Dockerfile", ".gitpod.Dockerfile", "docker-compose.override.yml", "compose.yaml",
+			"serverless.yml", "wrangler.toml", "skaffold.yaml", "Tiltfile", "atlantis.yaml", "appspec.yml", "firebase.json", "config/deploy.rb", "ansible.cfg", "CNAME"},
+		steersBots: {".mergify.yml", "renovate.json", "renovate.json5", ".renovaterc", "dependabot.yml", "codecov.yml", ".coderabbit.yaml", ".sourcery.yaml", "sonar-project.properties",
+			"bors.toml", "Dangerfile", "release.config.js", "FUNDING.yml", ".gitleaks.toml"},
+		loadsItself: {".envrc", "sub/.envrc", ".gitpod.yml", "mise.toml", ".mise.toml", ".tool-versions", "x.code-workspace", ".dir-locals.el", ".exrc", ".nvim.lua",
+			"devenv.nix", "Vagrantfile", "sub/.vscode/settings.json", "sitecustomize.py", "lib/evil.pth", ".nvmrc", "sub/.idea/x.xml"},
+		instructsAgents: {"AGENTS.md", "CLAUDE.md", "GEMINI.md", "docs/AGENTS.md", ".cursorrules", ".windsurfrules", ".clinerules", ".mcp.json", "opencode.json", ".aider.conf.yml",
+			"x/.claude/settings.json", "x/.codex/config.toml", "x/.continue/config.yaml", "review.prompt.md", "copilot-instructions.md"},
+		gitHooks: {"lefthook.yml", ".pre-commit-config.yaml", ".lintstagedrc.json", "lint-staged.config.mjs", "tools/hooks/pre-push", "githooks/x", "commitlint.config.js"},
+		declaresPackages: {"package.json", "packages/x/.npmrc", ".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", "bunfig.toml", "setup.py", "gradlew", "gradle/wrapper/gradle-wrapper.jar", "mvnw",
+			"Directory.Build.props", "Directory.Build.targets", "nuget.config", "WORKSPACE", "MODULE.bazel", "flake.nix", "shell.nix", "default.nix", "go.mod", "crates/a/Cargo.toml",
+			"build.gradle.kts", "App.xcodeproj/project.pbxproj", "requirements/dev.txt"},
+		runsBuilds: {"Makefile", "GNUmakefile", "sub/Makefile", "rules.mk", "Justfile", "Taskfile.yml", "build.rs", "crates/a/build.rs", ".bazelrc", "CMakeLists.txt", "Earthfile", "Rakefile",
+			"tox.ini", "noxfile.py", "gulpfile.js", "webpack.config.js", "vite.config.ts", "meson.build", "configure.ac", ".goreleaser.yml", "BUILD.bazel", "defs.bzl"},
+		configuresChecks: {".golangci.yml", ".eslintrc.js", "eslint.config.mjs", "jest.config.ts", ".prettierrc.cjs", "pytest.ini", "mypy.ini", "tsconfig.json", ".rubocop.yml", "phpunit.xml"},
+		gitSettings:      {".gitattributes", "sub/.gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig"},
+		namesOwners:      {"CODEOWNERS", "docs/CODEOWNERS", "pkg/OWNERS"},
+		configuresReview: {".reviewerc", ".reviewerc.yml"},
+		harmless: {"README.md", "src/main.go", "conftest.py", "tests/conftest.py", "scripts/release.sh", "src/app/app.config.ts", "src/project/Model.scala", "Sources/App/Project.swift",
+			"src/org/gradle/Api.java", "lib/hooks/useUser.ts", "src/hooks/update.ts", "deploy/k8s/app.yaml", "main.tf", "composer.py", "src/CODEOWNERS", "api/serverless-handler.ts", "docs/replit.md",
+			".gitignore", ".mailmap", ".editorconfig", ".env.example", "web/.gitignore", "web/.env.example", "docs/.toolrc", "site/.htaccess"},
+	} {
+		for _, name := range names {
+			if got := reason(Protected(name)); got != why {
+				t.Errorf("%s: %q, want %q", name, got, why)
+			}
+		}
+	}
+}
+
+// What the documentation lists is what the policy holds.
+func TestGeneratedPage(t *testing.T) {
+	const page = "../../docs/protected-paths.md"
+	if *update {
+		if err := os.WriteFile(page, []byte(protectedPaths()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(got), protectedPaths()); d != "" {
+		t.Errorf("run make generate (-page +table):\n%s", d)
+	}
+}
+
+func protectedPaths() string {
+	titles := []struct {
+		reason reason
+		title  string
+	}{
+		{configuresReview, "Review"}, {namesOwners, "Owners"}, {instructsAgents, "Agents"}, {gitHooks, "Git hooks"}, {gitSettings, "Git"}, {runsCI, "CI"},
+		{steersBots, "Bots, scanners and releases"}, {deploys, "Deployment"}, {loadsItself, "Editors, shells and interpreters"}, {declaresPackages, "Packages"},
+		{runsBuilds, "Builds"}, {configuresChecks, "Linters and tests"}, {harmless, "Dot files at the root that a fix may change, but not add"},
+	}
+	var b strings.Builder
+	b.WriteString(`# Protected paths
+
+Generated by ` + "`make generate`" + ` from ` + "`internal/pushpolicy/table.go`" + `. A fix that touches one of these is not pushed ([fixing.md](fixing.md#what-is-never-pushed)).
+Neither is one that touches a folder at the root whose name begins with a dot, or any other file at the root whose name does.
+
+A pattern is a file's name at any depth, unless it is marked *root*; with a slash at its end it is a folder and all below it. ` + "`*`" + ` stands for any part of a name,
+` + "`{a,b}`" + ` for either. Case and Unicode composition make no difference.
+`)
+	for _, t := range titles {
+		fmt.Fprintf(&b, "\n## %s\n\n", t.title)
+		if t.reason != harmless {
+			fmt.Fprintf(&b, "Refused because %s.\n\n", t.reason)
+		}
+		b.WriteString("| pattern | source |\n| --- | --- |\n")
+		for _, r := range rows {
+			if r.reason != t.reason {
+				continue
+			}
+			at, source := "", r.source
+			if r.depth == atRoot {
+				at = " *root*"
+			}
+			label, ok := strings.CutPrefix(source, "https://")
+			host, repository, _ := strings.Cut(label, "/")
+			switch {
+			case !ok:
+				source = path.Base(source)
+				label = source
+			case host != "github.com":
+				label = host
+			default:
+				label = strings.Join(strings.SplitN(repository, "/", 3)[:2], "/")
+			}
+			fmt.Fprintf(&b, "| `%s`%s | [%s](%s) |\n", r.pattern, at, label, source)
+		}
+	}
+	if slices.ContainsFunc(rows, func(r row) bool { return !strings.Contains(b.String(), "`"+r.pattern+"`") }) {
+		panic("a reason has no title")
+	}
+	return b.String()
+}
