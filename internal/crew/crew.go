@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -115,13 +116,13 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		defer c.Gateway.Release(plan.Name)
 	case KindStatic:
 		spec.Path, spec.Args = c.Self, []string{"agent", "static"}
-		spec.Env = append(spec.Env, memoryEnv...)
-		if plan.Role == review.RoleCommentsAnalyzer {
+		switch {
+		case plan.Role == review.RoleCommentsAnalyzer:
 			spec.Args = []string{"agent", string(plan.Role)}
+		case c.Checkout != "": // the user's own tree: its linters have the user's home and caches, as in a shell
+			spec.Env = proc.BaseEnv(append(static.CacheEnv(), "TMPDIR="+home, EnvCheckout+"="+c.Checkout)...)
 		}
-		if c.Checkout != "" {
-			spec.Env = append(spec.Env, EnvCheckout+"="+c.Checkout)
-		}
+		spec.Env = append(spec.Env, memoryEnv...)
 	default:
 		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
 	}

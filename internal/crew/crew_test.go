@@ -68,6 +68,33 @@ func TestAskCommand(t *testing.T) {
 	}
 }
 
+// Linters of a local range find the user's home and caches; whoever reads a pull request, and everybody else, does not.
+func TestStaticHasTheUsersCaches(t *testing.T) {
+	t.Setenv("GOCACHE", "/warm")
+	t.Setenv("GH_TOKEN", "ghp_of_prloop_alone")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, c := range []struct {
+		checkout string
+		role     review.Role
+		own      bool
+	}{{t.TempDir(), review.RoleReviewer, true}, {"", review.RoleReviewer, false}, {t.TempDir(), review.RoleCommentsAnalyzer, false}} {
+		plan := command(t, "one")
+		plan.Kind, plan.Role = KindStatic, c.role
+		crew := &Crew{Self: plan.Path, Checkout: c.checkout, Scratch: t.TempDir(), State: t.TempDir(), Walls: NoWalls("a test"), Fence: "fence"}
+		crew.Ask(t.Context(), plan, taskOf(plan), func(review.Event) {})
+		data, err := os.ReadFile(plan.Path + ".env")
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := strings.Split(string(data), "\n")
+		if slices.Contains(env, "HOME="+home) != c.own || slices.Contains(env, "GOCACHE=/warm") != c.own || slices.Contains(env, EnvCheckout+"="+c.checkout) != c.own ||
+			strings.Contains(string(data), "GH_TOKEN") {
+			t.Errorf("%s in %q:\n%s", c.role, c.checkout, data)
+		}
+	}
+}
+
 // An agent that could not be started has an answer that says why; it is never complete.
 func TestAskInVain(t *testing.T) {
 	known := command(t, "known")
