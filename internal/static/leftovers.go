@@ -72,7 +72,7 @@ var skipped = []pattern{
 	{"js", lazyregexp.New(`^\s*(?:describe|it|test|context|suite|specify)(?:\.\w+)?\.skip\s*\(\s*["'` + "`" + `]`), 5, ""},
 	{"js", lazyregexp.New(`^\s*(?:xit|xdescribe|xtest|xcontext)\s*\(\s*["'` + "`" + `]`), 5, ""},
 	{"ruby", lazyregexp.New(`^\s*(?:xit|xdescribe|xcontext|xspecify)\s+["']`), 5, ""},
-	{"go", lazyregexp.New(`^\s*[tb]\.(?:Skip|Skipf|SkipNow)\(`), 5, ""},
+	{"go", lazyregexp.New(`^\s*(?:func (?:Test|Benchmark)\w*\(\w+ \*testing\.[TB]\)\s*\{\s*)?[tb]\.(?:Skip|Skipf|SkipNow)\(`), 5, ""},
 	{"python", lazyregexp.New(`^\s*@(?:pytest\.mark\.skip|unittest\.skip)\b`), 5, ""},
 	{"java", lazyregexp.New(`^\s*@(?:Ignore|Disabled)\b`), 5, ""},
 	{"rust", lazyregexp.New(`^\s*#\[ignore\b`), 5, ""},

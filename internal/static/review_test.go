@@ -78,6 +78,7 @@ func TestRules(t *testing.T) {
 		{"an environment lookup is none", "a.js", "const apiKey = `${process.env.API_KEY_2024_PROD}`", ""},
 		{"in tests generic values are made up", "x/test/a.py", `password = "` + generated + `"`, ""},
 		{"a password in an address", "a.py", `u = "postgres://app:` + generated + `@db.prod.corp.net/x"`, "P1 secret-password-in-url:1"},
+		{"a Stripe key is told once", "a.py", `k = "sk_live_` + generated + `"`, "P0 secret-stripe-key:1"},
 		{"a local address", "a.py", `u = "postgres://app:` + generated + `@localhost/x"`, ""},
 
 		{"a conflict is one finding", "a.go", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> branch\nc", "P0 conflict:1"},
@@ -89,6 +90,8 @@ func TestRules(t *testing.T) {
 		{"describe.skip", "a.test.js", "describe.skip('x', () => {", "P2 skipped-test:1"},
 		{"xit", "a.test.js", "xit('x', () => {", "P2 skipped-test:1"},
 		{"t.Skip without a reason", "a_test.go", "\tt.Skip()", "P2 skipped-test:1"},
+		{"t.Skip on the line of its test", "a_test.go", "func TestA(t *testing.T) { t.Skip() }", "P2 skipped-test:1"},
+		{"a condition on one line", "a_test.go", "\tif testing.Short() { t.Skip() }", ""},
 		{"with a reason it is a nit", "a_test.go", "\tt.Skip(\"needs a network\")", "P3 skipped-test:1"},
 		{"on a condition it is none", "a_test.go", "\tif testing.Short() {\n\t\tt.Skip()\n\t}", ""},
 		{"pytest", "test_a.py", "@pytest.mark.skip\n@pytest.mark.skipif(x)", "P2 skipped-test:1"},

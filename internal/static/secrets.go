@@ -218,11 +218,12 @@ func secrets(f *file) []hit {
 			out = append(out, secretHit(f, i, "private-key", "a private key", true))
 		}
 		seen := map[string]bool{} // one finding of a kind for a line is enough
+		var told []span           // and one for each value, whatever kinds it is of
 		for _, s := range find(l.Text) {
-			if seen[s.rule] {
+			if seen[s.rule] || overlaps(told, s.start, s.end) {
 				continue
 			}
-			seen[s.rule] = true
+			seen[s.rule], told = true, append(told, s)
 			if !s.certain && (f.test || commented(l.Text) || lockLike(f.path)) {
 				continue
 			}
