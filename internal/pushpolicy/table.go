@@ -401,10 +401,10 @@ var rows = []row{
 	{"{sitecustomize,usercustomize}.py", anyDepth, loadsItself, "https://docs.python.org/3/library/site.html"},
 	{"*.pth", anyDepth, loadsItself, "https://docs.python.org/3/library/site.html"},
 
-	{"package{,-lock}.json{,5}", anyDepth, declaresPackages, "https://docs.npmjs.com/cli/configuring-npm/package-json"},
+	{"package{,-lock}.json{,5}", anyDepth, declaresPackages, "https://github.com/npm/cli/blob/latest/docs/lib/content/configuring-npm/package-json.md"},
 	{"package.yaml", anyDepth, declaresPackages, schemaStore},
-	{"npm-shrinkwrap.json", anyDepth, declaresPackages, "https://docs.npmjs.com/cli/configuring-npm/npm-shrinkwrap-json"},
-	{".npmrc", anyDepth, declaresPackages, "https://docs.npmjs.com/cli/configuring-npm/npmrc"},
+	{"npm-shrinkwrap.json", anyDepth, declaresPackages, "https://github.com/npm/cli/blob/latest/docs/lib/content/configuring-npm/npm-shrinkwrap-json.md"},
+	{".npmrc", anyDepth, declaresPackages, "https://github.com/npm/cli/blob/latest/docs/lib/content/configuring-npm/npmrc.md"},
 	{"yarn.lock", anyDepth, declaresPackages, "https://yarnpkg.com/configuration/yarnrc"},
 	{".yarnrc*", anyDepth, declaresPackages, "https://yarnpkg.com/configuration/yarnrc"},
 	{".yarn/", anyDepth, declaresPackages, "https://yarnpkg.com/configuration/yarnrc"},
