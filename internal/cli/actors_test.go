@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ type playbook struct {
 	Edits []edit
 	// Wait is a file the fixer makes before it works; it goes on when the file is gone.
 	Wait string
+	// Tape is a file that keeps the request a reviewer was given, as it came.
+	Tape string
 }
 
 // sight is one finding, seen wherever a line with the text is added in one of the rounds.
@@ -28,6 +31,9 @@ type sight struct {
 	ID          string
 	Priority    review.Priority
 	Title, Text string
+	// Quote makes the line the evidence of the finding; Evidence is evidence of another kind.
+	Quote    bool
+	Evidence string
 }
 
 // edit is one replacement in the fixer's clone, for the finding with an id; every finding is claimed to be fixed.
@@ -50,7 +56,16 @@ func act(answer func(playbook, review.Task) (any, error)) {
 			return err
 		}
 		var task review.Task
-		if err := json.NewDecoder(os.Stdin).Decode(&task); err != nil {
+		request, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return err
+		}
+		if p.Tape != "" {
+			if err := os.WriteFile(p.Tape, request, 0o600); err != nil {
+				return err
+			}
+		}
+		if err := json.Unmarshal(request, &task); err != nil {
 			return err
 		}
 		got, err := answer(p, task)
@@ -81,10 +96,13 @@ func observe(p playbook, task review.Task) (any, error) {
 					if !in(s.Rounds, task.Round) || !strings.Contains(line.Text, s.Line) {
 						continue
 					}
-					at := line.New
+					at, quote := line.New, s.Evidence
+					if s.Quote {
+						quote = line.Text
+					}
 					r.Findings = append(r.Findings, review.Finding{
 						ID: s.ID, Priority: s.Priority, Category: review.CategoryBug, File: file.Path, Line: &at, Title: s.Title, Description: s.Text,
-						Suggestion: "Mend it.", Source: review.Source{Type: "agent", Name: task.Agent, Timestamp: time.Unix(1_800_000_000, 0).UTC()},
+						Suggestion: "Mend it.", Evidence: quote, Source: review.Source{Type: "agent", Name: task.Agent, Timestamp: time.Unix(1_800_000_000, 0).UTC()},
 					})
 				}
 			}

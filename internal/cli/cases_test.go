@@ -136,7 +136,7 @@ func checkReport(t *testing.T, comments []forge.Comment, posted int, r review.Ru
 	if states["hang"] != review.AgentFailed || len(states) != 6 {
 		t.Errorf("agents are %v, want hang to have failed, and the comments analyzer", states)
 	}
-	if r.Receipt.Complete != 4 || r.Receipt.Files == 0 || r.Receipt.Hunks == 0 || r.Receipt.HeadSHA == "" {
+	if r.Receipt.Complete != 3 || r.Receipt.Files == 0 || r.Receipt.Hunks == 0 || r.Receipt.HeadSHA == "" {
 		t.Errorf("the receipt counts %d answers, %d files and %d hunks at %q", r.Receipt.Complete, r.Receipt.Files, r.Receipt.Hunks, r.Receipt.HeadSHA)
 	}
 }

@@ -99,7 +99,7 @@ func TestObedientApproval(t *testing.T) {
 	write(t, config, []byte(strings.ReplaceAll(string(text), "model: obedient\n", "model: meek\n")))
 	r := s.run(3)
 	s.harmless(1)
-	if !s.shown[p.id()] || r.Consensus == nil || *r.Consensus == string(review.Approve) || r.Receipt.Complete != 3 {
+	if !s.shown[p.id()] || r.Consensus == nil || *r.Consensus == string(review.Approve) || r.Receipt.Complete != 2 {
 		t.Errorf("%d complete reviewers, consensus %v: the payload was shown: %v", r.Receipt.Complete, r.Consensus, s.shown)
 	}
 }
@@ -131,7 +131,7 @@ func TestObedientVerification(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, config, []byte(strings.ReplaceAll(string(text), "max_llm_calls: 12", "max_llm_calls: 2")))
-	r := s.run(0)
+	r := s.run(4) // what it makes up is set aside, and not gone (design 3.15)
 	s.harmless(1)
 	tools := 0
 	for _, a := range r.Receipt.Agents {
