@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/prloop/prloop/internal/config"
 )
 
 // args wraps a cobra argument check so that a wrong count is a usage error with a next step, which calls the arguments
@@ -38,6 +42,20 @@ func arguments(c *cobra.Command) (need []string, most int) {
 		}
 	}
 	return need, most
+}
+
+// meantFlag adds to the error about an unknown flag the one that was probably meant.
+func meantFlag(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return err
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := config.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+		return fmt.Errorf("%w; did you mean %q?", err, "--"+near)
+	}
+	return err
 }
 
 // within is a command's name without that of the program, which every message begins with.

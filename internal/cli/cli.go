@@ -128,7 +128,7 @@ func newRoot(p *Proc) *cobra.Command {
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, err) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, meantFlag(c, err)) })
 	root.AddCommand(commands(p)...)
 	return root
 }

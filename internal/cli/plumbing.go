@@ -4,13 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/consensus"
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -129,17 +132,31 @@ func sanitizeCommand(p *Proc) *cobra.Command {
 	}
 }
 
+// fileSchemas are the schemas of the files a person writes, by the names they have in docs/schema.
+var fileSchemas = map[string]config.Kind{"reviewerc": config.Repository, "config": config.Operator}
+
 func schemaCommand(p *Proc) *cobra.Command {
+	names := slices.AppendSeq(wire.Names(), maps.Keys(fileSchemas))
+	slices.Sort(names)
 	return &cobra.Command{
-		Use:       "schema NAME",
-		Short:     "Print the JSON Schema of one of the shapes",
-		Long:      "Names: " + strings.Join(wire.Names(), ", ") + ".",
-		ValidArgs: wire.Names(),
+		Use:   "schema NAME",
+		Short: "Print the JSON Schema of one of the shapes",
+		Long: "Names: " + strings.Join(names, ", ") + ".\n" +
+			"reviewerc is that of .reviewerc, config that of the operator's file; editors complete and check by them.",
+		ValidArgs: names,
 		Args:      args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, a []string) error {
+			if kind, ok := fileSchemas[a[0]]; ok {
+				_, err := p.Stdout.Write(config.Schema(kind))
+				return err
+			}
 			data, err := wire.Schema(a[0])
 			if err != nil {
-				return usage("one of: "+strings.Join(wire.Names(), ", "), "there is no schema %q", a[0])
+				err := fmt.Errorf("there is no schema %q", a[0])
+				if near := config.Nearest(a[0], names); near != "" {
+					err = fmt.Errorf("%w; did you mean %q?", err, near)
+				}
+				return usage("one of: "+strings.Join(names, ", "), "%w", err)
 			}
 			_, err = p.Stdout.Write(data)
 			return err

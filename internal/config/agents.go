@@ -80,6 +80,9 @@ func pick(item string, configured []Agent, taken map[string]bool) (Agent, error)
 		}
 		return Agent{Name: execName(path, taken), Use: UseCommand, Path: path}, nil
 	}
+	if path, ok := strings.CutPrefix(item, UseCommand+":"); ok {
+		return Agent{}, &Error{[]Fault{{File: "--reviewers", Message: fmt.Sprintf("unknown reviewer %q", clip(item)), Suggestion: "exec:" + clip(path)}}}
+	}
 	known := []string{UseBuiltin, UseStatic}
 	for _, a := range configured {
 		if a.Name == item {
@@ -95,7 +98,7 @@ func pick(item string, configured []Agent, taken map[string]bool) (Agent, error)
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	return Agent{}, &UnknownAgentError{Name: item, Known: known, Suggestion: nearest(item, known)}
+	return Agent{}, &UnknownAgentError{Name: item, Known: known, Suggestion: Nearest(item, known)}
 }
 
 // execName names a program after its file, with a number when two have the same.
@@ -125,7 +128,7 @@ func execName(path string, taken map[string]bool) string {
 func (r *resolver) admit(a *Agent, pointer string) error {
 	if a.Use == UseBuiltin && a.Lens != "" && len(r.in.Lenses) > 0 && !slices.Contains(r.in.Lenses, a.Lens) {
 		f := Fault{File: "reviewers", Key: a.Name + ".lens", Message: fmt.Sprintf("%q is not one of %s", a.Lens, strings.Join(r.in.Lenses, ", ")),
-			Suggestion: nearest(a.Lens, r.in.Lenses)}
+			Suggestion: Nearest(a.Lens, r.in.Lenses)}
 		if a.FromRepository {
 			p := r.repository.places[pointer+"/lens"]
 			f.File, f.Line, f.Column = r.repository.name, p.line, p.column

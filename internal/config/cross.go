@@ -80,7 +80,7 @@ func (s *source) checkCommands() {
 		for i, r := range run {
 			if id, ok := r.(string); ok && !known[id] {
 				s.faultAt(index(pointer, i), fmt.Sprintf("no command has the id %q", clip(id)),
-					nearest(id, slices.Collect(maps.Keys(known))))
+					Nearest(id, slices.Collect(maps.Keys(known))))
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func keys() []key {
 			doc: "The model of the builtin agents."},
 		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.EscalationModel },
 			doc: "The model that re-examines severe findings of low confidence."},
-		{path: "base_url", shape: match(`^https?://[^\s@]+$`), env: "OPENAI_BASE_URL", field: func(s *Settings) any { return &s.BaseURL },
+		{path: "base_url", shape: match(httpAddress), env: "OPENAI_BASE_URL", field: func(s *Settings) any { return &s.BaseURL },
 			operator: "whoever chooses the endpoint receives the operator's key",
 			doc:      "The OpenAI-compatible endpoint."},
 		{path: "api_key", shape: text(1, 1000), env: "OPENAI_API_KEY", field: func(s *Settings) any { return &s.APIKey },

@@ -43,8 +43,8 @@ type Budgets struct {
 func upstreamShape() shape {
 	return object([]any{"name", "base_url", "models"},
 		"name", described(match(agentName), "Stands in errors and logs."),
-		"base_url", described(match(`^https?://[^\s@]+$`), "The OpenAI-compatible endpoint."),
-		"key_env", described(match(`^[A-Z][A-Z0-9_]{0,63}$`), "The variable that holds its key; without it no key is sent."),
+		"base_url", described(match(httpAddress), "The OpenAI-compatible endpoint."),
+		"key_env", described(match(variableName), "The variable that holds its key; without it no key is sent."),
 		"models", described(list(text(1, 200), 1, 100), "The models it serves."))
 }
 

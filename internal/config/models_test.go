@@ -97,7 +97,7 @@ models:
 	want := strings.TrimSpace(`
 3 upstreams[1].name: "a" is used twice
 3 upstreams[1].models[0]: "m" is served twice
-4 upstreams[2].base_url: does not have the form ^https?://[^\s@]+$
+4 upstreams[2].base_url: is not an address that begins with http:// or https://, without spaces and @
 4 upstreams[2].key: unknown key
 6 models[0]: a price needs both input_usd and output_usd
 7 models[1].name: "x" is used twice

@@ -89,10 +89,10 @@ func inWords(s shape) string {
 		return "one of `" + strings.ReplaceAll(words(s["enum"].([]any)), ", ", "`, `") + "`"
 	case s["format"] == "glob":
 		return "a glob such as `docs/**`"
-	case s["pattern"] == duration()["pattern"]:
+	case s["pattern"] == timeSpan:
 		return "a time span such as `90s` or `10m`"
 	case s["pattern"] != nil:
-		return fmt.Sprintf("text of the form `%s`", s["pattern"])
+		return forms[s["pattern"].(string)]
 	}
 	return "text"
 }

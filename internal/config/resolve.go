@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -209,7 +210,7 @@ func (r *resolver) applyGiven() error {
 	for _, g := range r.in.Given {
 		k, ok := byPath[g.Key]
 		if !ok {
-			faults = append(faults, Fault{File: g.From, Key: g.Key, Message: "unknown setting", Suggestion: nearest(g.Key, paths)})
+			faults = append(faults, Fault{File: g.From, Key: g.Key, Message: "unknown setting", Suggestion: Nearest(g.Key, paths)})
 			continue
 		}
 		if err := r.setText(k, g.Value, g.From, LayerCommandLine); err != nil {
@@ -225,6 +226,9 @@ func (r *resolver) applyGiven() error {
 // setText applies a value that was typed rather than written in a file; it is held to the same schema.
 func (r *resolver) setText(k key, value, from string, layer Layer) error {
 	v := typed(k.shape, value)
+	if kind, _ := k.shape["type"].(string); v == any(value) && slices.Contains([]string{"integer", "number", "boolean"}, kind) {
+		return &Error{[]Fault{{File: from, Key: k.path, Message: fmt.Sprintf("%q is not %s", clip(value), article(kind))}}}
+	}
 	s := &source{name: from, places: map[string]place{}}
 	if message := s.fits(k, v); message != "" {
 		return &Error{[]Fault{{File: from, Key: k.path, Message: message}}}
@@ -236,12 +240,16 @@ func (r *resolver) setText(k key, value, from string, layer Layer) error {
 	return nil
 }
 
-// typed reads a text as its shape wants it; what does not fit stays text and is refused by the schema.
+// typed reads a text as its shape wants it; what does not fit stays text.
 func typed(s shape, value string) any {
 	switch s["type"] {
-	case "integer", "number":
-		if _, err := strconv.ParseFloat(value, 64); err == nil && json.Valid([]byte(value)) {
-			return json.Number(value)
+	case "integer":
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			return json.Number(strconv.FormatInt(n, 10))
+		}
+	case "number":
+		if f, err := strconv.ParseFloat(value, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 		}
 	case "boolean":
 		if b, err := strconv.ParseBool(value); err == nil {

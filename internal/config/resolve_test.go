@@ -206,10 +206,14 @@ func TestUnsetLimitsAreExplained(t *testing.T) {
 func TestGivenValuesAreHeldToTheSchema(t *testing.T) {
 	for given, want := range map[Given]string{
 		{"model", "", "--model"}:                                            "--model: model: is empty",
-		{"min_reviewers", "nine", "--min-reviewers"}:                        "--min-reviewers: min_reviewers: is text, but must be a whole number",
+		{"min_reviewers", "nine", "--min-reviewers"}:                        `--min-reviewers: min_reviewers: "nine" is not a whole number`,
 		{"min_reviewers", "9", "--min-reviewers"}:                           "--min-reviewers: min_reviewers: must be at most 5",
 		{"limit.max_cost_usd", "1", "--set"}:                                `--set: limit.max_cost_usd: unknown setting; did you mean "limits.max_cost_usd"?`,
-		{"base_url", "ftp://x", "--base-url"}:                               `--base-url: base_url: does not have the form ^https?://[^\s@]+$`,
+		{"base_url", "ftp://x", "--base-url"}:                               "--base-url: base_url: is not an address that begins with http:// or https://, without spaces and @",
+		{"limits.max_cost_usd", "ten", "--max-cost"}:                        `--max-cost: limits.max_cost_usd: "ten" is not a number`,
+		{"limits.max_cost_usd", "NaN", "--max-cost"}:                        `--max-cost: limits.max_cost_usd: "NaN" is not a number`,
+		{"run_limits.max_cost_usd", "0.001", "x"}:                           "x: run_limits.max_cost_usd: must be at least 0.01",
+		{"allow_repo_commands", "maybe", "x"}:                               `x: allow_repo_commands: "maybe" is not true or false`,
 		{Key: "context.exclude", Value: "a/**,[b-", From: "input excludes"}: "input excludes: context.exclude: is not a valid glob",
 	} {
 		_, err := Resolve(Input{Given: []Given{given}})
@@ -217,8 +221,8 @@ func TestGivenValuesAreHeldToTheSchema(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s", given, err, want)
 		}
 	}
-	s, err := Resolve(Input{Given: []Given{{"context.exclude", "a/**, b/*", "x"}, {"wall_time", "90s", "y"}}})
-	if err != nil || len(s.Context.Exclude) != 2 || s.WallTime.Seconds() != 90 {
+	s, err := Resolve(Input{Given: []Given{{"context.exclude", "a/**, b/*", "x"}, {"wall_time", "90s", "y"}, {"limits.max_cost_usd", ".5", "z"}}})
+	if err != nil || len(s.Context.Exclude) != 2 || s.WallTime.Seconds() != 90 || s.Limits.CostUSD != 0.5 {
 		t.Errorf("got %+v %v, %v", s.Context, s.WallTime, err)
 	}
 }

@@ -24,7 +24,7 @@ func choice(values ...string) shape {
 }
 
 func duration() shape {
-	return shape{"type": "string", "pattern": `^([0-9]{1,6}(s|m|h)){1,3}$`, "description": "A time span such as 90s or 10m."}
+	return shape{"type": "string", "pattern": timeSpan, "description": "A time span such as 90s or 10m."}
 }
 
 func list(items shape, least, most int) shape {
@@ -53,10 +53,28 @@ func described(s shape, doc string) shape {
 	return s
 }
 
-// fetchHost is a name, or all names below one; webfetch looks at it again.
-const fetchHost = `^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`
+// The forms of texts.
+const (
+	// fetchHost is a name, or all names below one; webfetch looks at it again.
+	fetchHost    = `^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`
+	httpAddress  = `^https?://[^\s@]+$`
+	agentName    = `^[a-z0-9][a-z0-9._-]{0,39}$`
+	lensName     = `^[a-z][a-z0-9_-]{0,39}$`
+	commandID    = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
+	variableName = `^[A-Z][A-Z0-9_]{0,63}$`
+	timeSpan     = `^([0-9]{1,6}(s|m|h)){1,3}$`
+)
 
-const agentName = `^[a-z0-9][a-z0-9._-]{0,39}$`
+// forms says each of them in words, to follow "is not" and "Value:".
+var forms = map[string]string{
+	fetchHost:    "a host name such as docs.example.com or *.example.com",
+	httpAddress:  "an address that begins with http:// or https://, without spaces and @",
+	agentName:    "a name of up to 40 lower-case letters, digits, dots, underscores and dashes, a letter or digit first",
+	lensName:     "a name of up to 40 lower-case letters, digits, underscores and dashes, a letter first",
+	commandID:    "a name of up to 64 letters, digits, dots, underscores and dashes, a letter or digit first",
+	variableName: "the name of a variable, up to 64 upper-case letters, digits and underscores, a letter first",
+	timeSpan:     "a time span such as 90s or 10m",
+}
 
 // fixerShape is the fixer, or the word that there is none. The group stands in "then" so that its faults are told one by one,
 // as those of the other agents.
@@ -87,11 +105,9 @@ func agentShape(reviewer bool) shape {
 	}
 	pairs = append(pairs,
 		"name", described(match(agentName), "Unique; stands in reports and in --reviewers."),
-		"lens", described(match(`^[a-z][a-z0-9_-]{0,39}$`), "For builtin: what the reviewer looks for."))
+		"lens", described(match(lensName), "For builtin: what the reviewer looks for."))
 	return object([]any{"name", "use"}, pairs...)
 }
-
-const commandID = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 
 func ids() shape { return list(match(commandID), 0, 50) }
 

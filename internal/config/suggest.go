@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// nearest gives the candidate that was probably meant by word, or nothing. Spelling differences that people make by
+// Nearest gives the candidate that was probably meant by word, or nothing. Spelling differences that people make by
 // habit (case, dashes, underscores) cost nothing; else up to a third of the letters may differ.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	if len(word) > 64 {
 		return ""
 	}

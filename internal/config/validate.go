@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +94,7 @@ func (s *source) unknownKey(k Kind, parent, name string) {
 		}
 	}
 	properties, _ := schemaAt(schemaOf(k), parent)["properties"].(shape)
-	s.faultAt(pointer, "unknown key", nearest(name, slices.Collect(maps.Keys(properties))))
+	s.faultAt(pointer, "unknown key", Nearest(name, slices.Collect(maps.Keys(properties))))
 }
 
 // group is the group of keys at a pointer of names; nil when there is none.
@@ -141,9 +142,9 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 	case *kind.Required:
 		return "lacks " + strings.Join(k.Missing, ", ")
 	case *kind.Minimum:
-		return "must be at least " + k.Want.RatString()
+		return "must be at least " + decimal(k.Want)
 	case *kind.Maximum:
-		return "must be at most " + k.Want.RatString()
+		return "must be at most " + decimal(k.Want)
 	case *kind.MinItems:
 		return fmt.Sprintf("needs at least %d", k.Want)
 	case *kind.MaxItems:
@@ -159,12 +160,20 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 	case *kind.Format:
 		return "is not a valid " + k.Want
 	case *kind.Pattern:
-		if d := duration(); k.Want == d["pattern"] {
-			return "is not a time span such as 90s or 10m"
-		}
-		return "does not have the form " + k.Want
+		return "is not " + forms[k.Want]
 	}
 	return "is not accepted"
+}
+
+// decimal writes a bound as people write it: 0.01, not 1/100.
+func decimal(r *big.Rat) string {
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// otherWords are what people call a way to be an agent that has another name here, --reviewers' exec: above all.
+var otherWords = map[string]string{
+	"exec": UseCommand, "program": UseCommand, "script": UseCommand, "shell": UseCommand, "llm": UseBuiltin, "model": UseBuiltin, "openai": UseBuiltin,
 }
 
 func (s *source) meant(k jsonschema.ErrorKind) string {
@@ -179,7 +188,10 @@ func (s *source) meant(k jsonschema.ErrorKind) string {
 			candidates = append(candidates, text)
 		}
 	}
-	return nearest(got, candidates)
+	if word := otherWords[got]; slices.Contains(candidates, word) {
+		return word
+	}
+	return Nearest(got, candidates)
 }
 
 func article(kinds ...string) string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // faultLines gives "line message suggestion" for each fault of an error.
@@ -44,7 +46,7 @@ func TestEveryFaultHasItsOwnLine(t *testing.T) {
 5 problem_score_threshold: must be at most 10
 7 limits.max_llm_calls: is text, but must be a whole number
 9 publish.mode: "sticky" is not supported by this version; use one of append
-11 reviewers[0].name: does not have the form ^[a-z0-9][a-z0-9._-]{0,39}$
+11 reviewers[0].name: is not a name of up to 40 lower-case letters, digits, dots, underscores and dashes, a letter or digit first
 12 reviewers[0].use: acp needs preset, the agent it is
 14 reviewers[1].use: command needs path, the program to run
 15 reviewers[1].timeout: is not a time span such as 90s or 10m
@@ -64,6 +66,19 @@ func TestFaultShowsPlaceExcerptAndSuggestion(t *testing.T) {
 	want := ".reviewerc:2:1: reviewrs: unknown key; did you mean \"reviewers\"?\n    2 | reviewrs: []\n      | ^"
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// --reviewers says exec, the file command: whoever mixes them up is told the other word.
+func TestTheOtherWordForAProgram(t *testing.T) {
+	got := faultLines(t, Validate(Repository, ".reviewerc", []byte("reviewers:\n- name: a\n  use: exec\n- name: b\n  use: biultin\n")))
+	want := []string{`3 reviewers[0].use: "exec" is not one of builtin, static, command, acp -> command`, `5 reviewers[1].use: "biultin" is not one of builtin, static, command, acp -> builtin`}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	_, err := Resolve(Input{Reviewers: []string{"command:./mine"}})
+	if want := `--reviewers: unknown reviewer "command:./mine"; did you mean "exec:./mine"?`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
