@@ -11,7 +11,7 @@ func (b *bench) makeReceipt() review.Receipt {
 		ReviewID: req.ReviewID, PromptVersion: req.PromptVersion,
 		BaseSHA: snap.Range.Base, MergeBaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
 		MinReviewers: req.minReviewers(), Complete: b.complete, Status: snap.Brief.Status,
-		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Files: len(snap.Brief.Files),
+		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Config: req.Config, Files: len(snap.Brief.Files),
 		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{},
 	}
 	r.FilesGiven, r.HunksGiven = given(snap.Brief)

@@ -46,6 +46,8 @@ type Request struct {
 	Checkout string `json:"checkout,omitempty"`
 	// Isolation is the sandbox tier agents run in, in words, for the receipt.
 	Isolation string `json:"isolation,omitempty"`
+	// Config says where the repository's configuration came from, in words, for the receipt.
+	Config string `json:"config,omitempty"`
 	// Context is what the brief is built by, as the wiring resolved it from configuration.
 	Context ContextOptions `json:"context"`
 	// Rounds is the most rounds of the run, 1 to 3; 0 means 3, the cap of the review loop spec.

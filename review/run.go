@@ -89,6 +89,8 @@ type Receipt struct {
 	Static bool `json:"static,omitempty"`
 	// Isolation is the sandbox tier agents ran in, in words.
 	Isolation string `json:"isolation,omitempty"`
+	// Config says where the repository's configuration came from, in words.
+	Config string `json:"config,omitempty"`
 }
 
 // LeftOut is one file that too few complete reviewers were given whole, and why.

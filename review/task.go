@@ -99,7 +99,7 @@ func DefaultLimits() Limits {
 type Brief struct {
 	// Files are the changed files in the order of the diff, those left out included.
 	Files []BriefFile `json:"files"`
-	// Guidance are the repository's written rules at the base commit.
+	// Guidance are the repository's written rules: at the base commit, for a local range those of the working tree.
 	Guidance []GuidanceFile `json:"guidance"`
 	// Status is "ok", or "truncated" when the budget forced something out (review agent spec).
 	Status string `json:"status"`
@@ -146,7 +146,7 @@ type Region struct {
 	Text   string `json:"text"`
 }
 
-// GuidanceFile is one file of written rules, read at the base commit (design 3.9).
+// GuidanceFile is one file of written rules (design 3.9).
 type GuidanceFile struct {
 	Path string `json:"path"`
 	Text string `json:"text"`

@@ -14,6 +14,8 @@ type briefer struct {
 	repo *git.Repository
 	// early is the brief of the commits a run begins with; nil when nobody began it.
 	early *earlyBrief
+	// local is true for a local range, whose written rules are those of the working tree (decision 28).
+	local bool
 }
 
 // Brief builds what reviewers are given to read about a range.
@@ -25,9 +27,13 @@ func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator
 	if err != nil {
 		return review.Brief{}, err
 	}
-	return repocontext.Build(ctx, b.repo, repocontext.Options{
+	opts := repocontext.Options{
 		Diff: d, From: r.MergeBase, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
-	})
+	}
+	if b.local {
+		opts.Rules = r.Head
+	}
+	return repocontext.Build(ctx, b.repo, opts)
 }
 
 // earlyBrief is a brief that is being built while the run is still being settled: a grammar alone takes a tenth of a second
@@ -49,12 +55,12 @@ func (b *earlyBrief) wait(ctx context.Context) (review.Brief, error) {
 }
 
 // beginBrief begins the brief of a range. It ends with the session.
-func (s *session) beginBrief(ctx context.Context, h *history, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) {
+func (s *session) beginBrief(ctx context.Context, h *history, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits, local bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &earlyBrief{commits: r, done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		b.brief, b.err = briefer{repo: h.repo}.Brief(ctx, r, o, limits)
+		b.brief, b.err = briefer{repo: h.repo, local: local}.Brief(ctx, r, o, limits)
 	}()
 	s.onClose(func() {
 		cancel()

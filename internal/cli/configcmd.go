@@ -2,15 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -24,25 +21,21 @@ func configValidateCommand(p *Proc) *cobra.Command {
 	var operator bool
 	c := &cobra.Command{
 		Use:   "validate [FILE]",
-		Short: "Check a configuration file; .reviewerc of this folder without one",
+		Short: "Check a configuration file; without one .reviewerc of the working tree",
 		Args:  args(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, a []string) error {
-			name, kind := configName, config.Repository
+		RunE: func(c *cobra.Command, a []string) error {
+			kind := config.Repository
 			if operator {
 				kind = config.Operator
-				name, _ = config.OperatorPath(p.env)
 			}
-			if len(a) == 1 {
-				name = a[0]
+			file, err := p.toValidate(c.Context(), kind, a)
+			if err == nil {
+				err = config.Validate(kind, file.Name, file.Data)
 			}
-			data, err := readInput(p, name)
 			if err != nil {
-				return hinted{err: err, next: "name the file: prloop config validate FILE", status: exitUsage}
+				return err
 			}
-			if err := config.Validate(kind, name, data); err != nil {
-				return hinted{err: err, next: "docs/config.md lists every key", status: exitUsage}
-			}
-			fmt.Fprintf(p.Stdout, "%s is valid\n", name)
+			fmt.Fprintf(p.Stdout, "%s is valid\n", file.Name)
 			return nil
 		},
 	}
@@ -50,24 +43,50 @@ func configValidateCommand(p *Proc) *cobra.Command {
 	return c
 }
 
+// toValidate is the file a person named, or else the one a run would read.
+func (p *Proc) toValidate(ctx context.Context, kind config.Kind, named []string) (config.File, error) {
+	const next = "name the file: prloop config validate FILE"
+	if len(named) == 0 && kind == config.Repository {
+		r, err := p.rulesHere(ctx)
+		if err != nil {
+			return config.File{}, err
+		}
+		r.tell(p)
+		if r.file == nil {
+			return config.File{}, usage(next, "there is %s", r.from)
+		}
+		return *r.file, nil
+	}
+	name, _ := config.OperatorPath(p.env)
+	if len(named) == 1 {
+		name = named[0]
+	}
+	data, err := readInput(p, name)
+	if err != nil {
+		return config.File{}, hinted{err: err, next: next, status: exitUsage}
+	}
+	return config.File{Name: name, Data: data}, nil
+}
+
 func configExplainCommand(p *Proc) *cobra.Command {
-	var base string
-	var asJSON bool
+	var o runOptions
 	c := &cobra.Command{
-		Use:   "explain",
-		Short: "Print every value with the layer that set it",
-		Long:  "Layers, the strongest first: command line, environment, .reviewerc, the operator's file, default. .reviewerc is read\nfrom this folder, or with --base at that revision, as a run would.",
-		Args:  args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			file, err := p.nearbyConfig(c.Context(), base)
+		Use:   "explain [PR]",
+		Short: "Print every value with the layer that set it, as a run would have it",
+		Long: "Layers, the strongest first: command line, environment, .reviewerc, the operator's file, default. Without an argument it\n" +
+			"explains a local range, which uses .reviewerc of the working tree; with PR, a number, a URL or owner/repo#number, a run of\n" +
+			"that pull request, which uses .reviewerc at the base commit. The flags are those of prloop run that change settings.",
+		Example: "  prloop config explain\n  prloop config explain 123 --reviewers static",
+		Args:    args(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, a []string) error {
+			if err := o.takeSettings(c, a); err != nil {
+				return err
+			}
+			settings, err := p.foretell(c.Context(), o)
 			if err != nil {
 				return err
 			}
-			settings, err := p.settings(runOptions{}, file, true)
-			if err != nil {
-				return err
-			}
-			if asJSON {
+			if o.asJSON {
 				return p.printJSON(settings.Explain())
 			}
 			for _, line := range settings.Explain() {
@@ -76,31 +95,68 @@ func configExplainCommand(p *Proc) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&base, "base", "", "read .reviewerc at `REVISION`")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	o.addSettings(c)
+	c.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	return c
 }
 
-// nearbyConfig reads `.reviewerc` of the working directory, or at a revision.
-func (p *Proc) nearbyConfig(ctx context.Context, base string) (*config.File, error) {
-	if base == "" {
-		data, err := os.ReadFile(filepath.Join(p.Dir, configName))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
+// foretell resolves the settings of the run that would happen, and says on standard error which run that is.
+func (p *Proc) foretell(ctx context.Context, o runOptions) (config.Settings, error) {
+	if err := p.readKey(&o); err != nil {
+		return config.Settings{}, err
+	}
+	r, target, err := p.rulesOf(ctx, o)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	what := "a local range"
+	if !target.Local() {
+		what = target.String()
+	}
+	fmt.Fprintf(p.Stderr, "%s: %s\n", sanitize.Terminal(what), r.from)
+	r.tell(p)
+	return p.settings(o, r, target.Local())
+}
+
+// rulesOf are the rules of the run that would happen, and what it would be about.
+func (p *Proc) rulesOf(ctx context.Context, o runOptions) (rules, review.Target, error) {
+	if o.target == "" && o.repo == "" {
+		if err := p.checkBase(ctx, o.base); err != nil {
+			return rules{}, review.Target{}, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", configName, err)
-		}
-		return &config.File{Name: configName, Data: data}, nil
+		r, err := p.rulesHere(ctx)
+		return r, review.Target{}, err
 	}
 	s, err := p.openSession(ctx)
 	if err != nil {
-		return nil, err
+		return rules{}, review.Target{}, err
 	}
 	defer s.close()
-	ord, err := s.localHistory(ctx, review.Target{Base: base})
+	target, err := s.target(ctx, o)
 	if err != nil {
-		return nil, err
+		return rules{}, target, err
 	}
-	return repositoryConfig(ctx, ord.history, ord.commits.Base)
+	pr, err := s.github.PullRequest(ctx, target.Repo, target.PR)
+	if err != nil {
+		return rules{}, target, err
+	}
+	_, r, err := s.baseHistory(ctx, target, pr)
+	return r, target, err
+}
+
+// checkBase refuses a revision that a run would not find.
+func (p *Proc) checkBase(ctx context.Context, base string) error {
+	if base == "" {
+		return nil
+	}
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return err
+	}
+	c, err := g.Checkout(p.Dir)
+	if err != nil {
+		return err
+	}
+	_, err = c.Resolve(ctx, base)
+	return err
 }

@@ -103,23 +103,43 @@ func (p *Proc) checkGitHub(ctx context.Context) checkup {
 	return checkup{what: "github", note: "logged in to " + host + " as " + who.Login, state: stateOK}
 }
 
-func (p *Proc) checkConfig(context.Context) checkup {
+func (p *Proc) checkConfig(ctx context.Context) checkup {
 	file, err := config.ReadOperator(p.env)
+	if err == nil && file != nil {
+		err = config.Validate(config.Operator, file.Name, file.Data)
+	}
 	if err != nil {
 		return diagnosed("config", err)
 	}
-	if _, err := config.Resolve(config.Input{Env: p.env, Operator: file}); err != nil {
+	if _, err := config.Foresee(config.Input{Env: p.env, Operator: file}); err != nil {
 		return diagnosed("config", err)
 	}
-	if file == nil {
-		path, _ := config.OperatorPath(p.env)
-		return checkup{what: "config", note: "no file of your own (" + path + "): defaults hold", state: stateOK}
+	c := checkup{what: "config", state: stateOK}
+	if path, _ := config.OperatorPath(p.env); file == nil {
+		c.note = "no file of your own (" + path + "): defaults hold"
+	} else {
+		c.note = file.Name
 	}
-	return checkup{what: "config", note: file.Name, state: stateOK}
+	here, err := p.rulesHere(ctx)
+	if err == nil && here.top != "" {
+		_, err = p.settings(runOptions{}, here, true)
+	}
+	if err != nil { // of no account for pull requests
+		d := diagnosed("config", err)
+		return checkup{what: d.what, note: "no local range can be reviewed here: " + d.note, next: d.next, state: stateMissing}
+	}
+	if here.file != nil {
+		c.note += "; " + here.from
+	}
+	return c
 }
 
 func (p *Proc) checkModel(ctx context.Context) checkup {
-	settings, err := p.settings(runOptions{}, nil, true)
+	in, err := p.layers(runOptions{}, rules{}, true)
+	if err != nil {
+		return checkup{what: "model", note: "not looked at: the configuration is not valid", state: stateBroken}
+	}
+	settings, err := config.Foresee(in)
 	if err != nil {
 		return checkup{what: "model", note: "not looked at: the configuration is not valid", state: stateBroken}
 	}

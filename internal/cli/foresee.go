@@ -17,7 +17,7 @@ import (
 // foresee refuses what the call, the environment and the operator's own file prove wrong by themselves, before GitHub is
 // asked and before there is a run. A name in --reviewers may stand in the repository's file, which is not known yet.
 func (p *Proc) foresee(o runOptions) error {
-	in, err := p.layers(o, nil, o.base != "")
+	in, err := p.layers(o, rules{}, o.base != "")
 	if err != nil {
 		return err
 	}

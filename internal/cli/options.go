@@ -25,6 +25,7 @@ type runOptions struct {
 	dryRun     bool
 	asJSON     bool
 	allowDraft bool
+	noFix      bool
 	keyFile    string
 	// recordModels and replayModels are files of conversations with models.
 	recordModels, replayModels string
@@ -42,9 +43,40 @@ var settingFlags = []struct{ flag, key, usage string }{
 	{"max-cost", "limits.max_cost_usd", "`DOLLARS` one agent may spend"},
 }
 
+// addSettings gives a command the flags that say what is reviewed, by whom and with which settings.
+func (o *runOptions) addSettings(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVarP(&o.repo, "repo", "R", "", "`[HOST/]OWNER/REPO` of the pull request")
+	f.StringVar(&o.base, "base", "", "review the local range since `REVISION`")
+	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
+	f.BoolVar(&o.noFix, "no-fix", false, "review only: nobody fixes what is found")
+	f.StringVar(&o.keyFile, "api-key-file", "", "read the endpoint's key from `FILE`, - for standard input (OPENAI_API_KEY)")
+	for _, s := range settingFlags {
+		f.String(s.flag, "", s.usage)
+	}
+}
+
+// takeSettings reads the argument and those flags after they were parsed.
+func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
+	if len(a) == 1 {
+		o.target = a[0]
+	}
+	if o.base != "" && (o.target != "" || o.repo != "") {
+		return usage("leave out --base to review a pull request", "--base reviews a local range and takes no pull request")
+	}
+	for _, s := range settingFlags {
+		if f := c.Flags().Lookup(s.flag); f.Changed {
+			o.settings = append(o.settings, config.Given{Key: s.key, Value: f.Value.String(), From: "--" + s.flag})
+		}
+	}
+	if o.noFix {
+		o.settings = append(o.settings, config.Given{Key: "fixer", Value: config.UseNone, From: "--no-fix"})
+	}
+	return nil
+}
+
 func runCommand(p *Proc) *cobra.Command {
 	var o runOptions
-	var noFix bool
 	c := &cobra.Command{
 		Use:   "run [PR]",
 		Short: "Review a pull request and post the verdict",
@@ -53,37 +85,19 @@ func runCommand(p *Proc) *cobra.Command {
 		Example: "  prloop run 123\n  prloop run https://github.com/o/r/pull/123 --dry-run\n  prloop run --base main --reviewers static,exec:./my-reviewer",
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
-			if len(a) == 1 {
-				o.target = a[0]
-			}
-			if o.base != "" && (o.target != "" || o.repo != "") {
-				return usage("leave out --base to review a pull request", "--base reviews a local range and takes no pull request")
-			}
-			for _, s := range settingFlags {
-				if f := c.Flags().Lookup(s.flag); f.Changed {
-					o.settings = append(o.settings, config.Given{Key: s.key, Value: f.Value.String(), From: "--" + s.flag})
-				}
-			}
-			if noFix {
-				o.settings = append(o.settings, config.Given{Key: "fixer", Value: config.UseNone, From: "--no-fix"})
+			if err := o.takeSettings(c, a); err != nil {
+				return err
 			}
 			return p.run(c.Context(), o)
 		},
 	}
+	o.addSettings(c)
 	f := c.Flags()
-	f.StringVarP(&o.repo, "repo", "R", "", "`[HOST/]OWNER/REPO` of the pull request")
-	f.StringVar(&o.base, "base", "", "review the local range since `REVISION`")
-	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
 	f.BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
-	f.BoolVar(&noFix, "no-fix", false, "review only: nobody fixes what is found")
-	f.StringVar(&o.keyFile, "api-key-file", "", "read the endpoint's key from `FILE`, - for standard input (OPENAI_API_KEY)")
 	f.StringVar(&o.recordModels, "record-models", "", "keep the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")
 	f.StringVar(&o.replayModels, "replay-models", "", "let recorded conversations in `FILE` answer instead of models (PRLOOP_REPLAY_MODELS)")
-	for _, s := range settingFlags {
-		f.String(s.flag, "", s.usage)
-	}
 	return c
 }
 
@@ -100,9 +114,9 @@ func (p *Proc) readKey(o *runOptions) error {
 	return nil
 }
 
-// settings resolves all layers. repository is `.reviewerc` at the base commit, nil when there is none.
-func (p *Proc) settings(o runOptions, repository *config.File, local bool) (config.Settings, error) {
-	in, err := p.layers(o, repository, local)
+// settings resolves all layers.
+func (p *Proc) settings(o runOptions, r rules, local bool) (config.Settings, error) {
+	in, err := p.layers(o, r, local)
 	if err != nil {
 		return config.Settings{}, err
 	}
@@ -110,7 +124,7 @@ func (p *Proc) settings(o runOptions, repository *config.File, local bool) (conf
 }
 
 // layers are what settings are resolved from.
-func (p *Proc) layers(o runOptions, repository *config.File, local bool) (config.Input, error) {
+func (p *Proc) layers(o runOptions, r rules, local bool) (config.Input, error) {
 	operator, err := config.ReadOperator(p.env)
 	if err != nil {
 		return config.Input{}, err
@@ -118,7 +132,8 @@ func (p *Proc) layers(o runOptions, repository *config.File, local bool) (config
 	tape, err := p.cassette(o)
 	return config.Input{
 		Replayed: tape.Mode == gateway.Replay,
-		Given:    o.settings, Reviewers: o.reviewers, Env: p.env, Repository: repository, Operator: operator, Local: local, Lenses: append(prompts.Lenses(), openai.LensAuto),
+		Given:    o.settings, Reviewers: o.reviewers, Env: p.env, Repository: r.file, Operator: operator, Local: local, Top: r.top,
+		Lenses: append(prompts.Lenses(), openai.LensAuto),
 	}, err
 }
 

@@ -25,7 +25,6 @@ type order struct {
 	request  orchestrator.Request
 	settings config.Settings
 	history  *history
-	checkout string
 }
 
 // run is `prloop run`.
@@ -122,15 +121,25 @@ func (s *session) prepare(ctx context.Context, o runOptions) (order, error) {
 			return order{}, err
 		}
 	}
+	work, rules, err := s.baseHistory(ctx, target, pr)
+	if err != nil {
+		return order{}, err
+	}
+	return s.settle(ctx, o, target, pr, work, rules)
+}
+
+// baseHistory pins a pull request, and reads its rules.
+func (s *session) baseHistory(ctx context.Context, target review.Target, pr review.PullRequest) (pinned, rules, error) {
 	h, err := s.openHistory(ctx, target, "", "")
 	if err != nil {
-		return order{}, err
+		return pinned{}, rules{}, err
 	}
-	r, err := h.Pin(ctx, target, pr, "")
+	commits, err := h.Pin(ctx, target, pr, "")
 	if err != nil {
-		return order{}, err
+		return pinned{}, rules{}, err
 	}
-	return s.settle(ctx, o, target, pr, h, r, "")
+	r, err := s.baseRules(ctx, h, pr, commits)
+	return pinned{h, commits}, r, err
 }
 
 // afterClosing is the next step for a pull request that is not open: GitHub reopens a closed one, and never a merged one.
@@ -143,50 +152,51 @@ func afterClosing(state string) string {
 
 func (s *session) prepareLocal(ctx context.Context, o runOptions) (order, error) {
 	target := review.Target{Base: o.base}
-	l, err := s.localHistory(ctx, target)
+	work, rules, err := s.localHistory(ctx, target)
 	if err != nil {
 		return order{}, err
 	}
-	return s.settle(ctx, o, target, review.PullRequest{}, l.history, l.commits, l.checkout)
+	return s.settle(ctx, o, target, review.PullRequest{}, work, rules)
 }
 
-// localWork is a local range, pinned.
-type localWork struct {
-	history  *history
-	commits  orchestrator.Range
-	checkout string
+// pinned is what is reviewed: commits, and the repository they are in.
+type pinned struct {
+	history *history
+	commits orchestrator.Range
 }
 
-// localHistory pins the range between a base and the working tree.
-func (s *session) localHistory(ctx context.Context, target review.Target) (localWork, error) {
+// localHistory pins the range between a base and the working tree, and reads the rules there.
+func (s *session) localHistory(ctx context.Context, target review.Target) (pinned, rules, error) {
 	g, err := git.Find(ctx, git.Options{})
 	if err != nil {
-		return localWork{}, err
+		return pinned{}, rules{}, err
 	}
 	checkout, err := g.Checkout(s.p.Dir)
 	if err != nil {
-		return localWork{}, err
+		return pinned{}, rules{}, err
+	}
+	r, err := treeRules(checkout.Top, s.p.Dir)
+	if err != nil {
+		return pinned{}, rules{}, err
 	}
 	h, err := s.openHistory(ctx, target, checkout.Top, "")
 	if err != nil {
-		return localWork{}, err
+		return pinned{}, rules{}, err
 	}
-	r, err := h.Pin(ctx, target, review.PullRequest{}, checkout.Top)
-	return localWork{h, r, checkout.Top}, err
+	commits, err := h.Pin(ctx, target, review.PullRequest{}, checkout.Top)
+	return pinned{h, commits}, r, err
 }
 
-// settle reads the configuration at the base commit and makes the request.
-func (s *session) settle(ctx context.Context, o runOptions, target review.Target, pr review.PullRequest, h *history, r orchestrator.Range, checkout string) (order, error) {
-	file, err := repositoryConfig(ctx, h, r.Base)
-	if err != nil {
-		return order{}, err
-	}
-	settings, err := s.p.settings(o, file, target.Local())
+// settle resolves the settings and makes the request.
+func (s *session) settle(ctx context.Context, o runOptions, target review.Target, pr review.PullRequest, work pinned, rules rules) (order, error) {
+	h, r := work.history, work.commits
+	rules.tell(s.p)
+	settings, err := s.p.settings(o, rules, target.Local())
 	if err != nil {
 		return order{}, err
 	}
 	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance}
-	s.beginBrief(ctx, h, r, about, settings.Limits)
+	s.beginBrief(ctx, h, r, about, settings.Limits, target.Local())
 	walls, err := s.p.walls(ctx, target)
 	if err != nil {
 		return order{}, err
@@ -213,11 +223,11 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 	req := orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
-		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: checkout,
-		Isolation: walls.String(), Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
+		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: rules.top,
+		Isolation: walls.String(), Config: rules.from, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: pr.BaseRef,
 	}
-	return order{request: req, settings: settings, history: h, checkout: checkout}, nil
+	return order{request: req, settings: settings, history: h}, nil
 }
 
 // markSensitive tells builtin agents when the repository handles personal or financial data, as its own description at the
@@ -241,21 +251,6 @@ func markSensitive(ctx context.Context, h *history, base string, agents []orches
 		}
 	}
 	return nil
-}
-
-// configName is the repository's configuration file (custom prompts, "`.reviewerc` basics").
-const configName = ".reviewerc"
-
-// repositoryConfig reads `.reviewerc` at the base commit; nil when there is none.
-func repositoryConfig(ctx context.Context, h *history, base string) (*config.File, error) {
-	data, err := h.ReadFile(ctx, base, configName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s at the base commit: %w", configName, err)
-	}
-	return &config.File{Name: configName, Data: data}, nil
 }
 
 // target finds the pull request a person means, and connects to its host.

@@ -122,7 +122,7 @@ func execName(path string, taken map[string]bool) string {
 	return name
 }
 
-// admit decides whether an agent may run and makes the path of the operator's commands absolute. A command of the
+// admit decides whether an agent may run, and makes the path of a command that a file names absolute. A command of the
 // repository's file is code of the repository: on a pull request it needs the operator's word, and its path must not
 // lead into the pull request's own files.
 func (r *resolver) admit(a *Agent, pointer string) error {
@@ -153,8 +153,12 @@ func (r *resolver) admit(a *Agent, pointer string) error {
 			return refusal
 		}
 	}
-	if a.fromOperator && !plainName && !filepath.IsAbs(a.Path) {
+	switch {
+	case plainName || filepath.IsAbs(a.Path):
+	case a.fromOperator:
 		a.Path = filepath.Join(filepath.Dir(r.in.Operator.Name), a.Path)
+	case a.FromRepository && r.in.Top != "":
+		a.Path = filepath.Join(r.in.Top, a.Path)
 	}
 	return nil
 }

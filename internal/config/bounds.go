@@ -18,11 +18,13 @@ const (
 	maxBlankLines = 200
 )
 
+const tooLarge = "is larger than 64 KB"
+
 // checkBytes refuses what must not even be tokenized.
 func (s *source) checkBytes() *Fault {
 	switch {
 	case len(s.data) > maxBytes:
-		return &Fault{File: s.name, Message: "is larger than 64 KB"}
+		return &Fault{File: s.name, Message: tooLarge}
 	case !utf8.Valid(s.data):
 		return &Fault{File: s.name, Message: "is not valid UTF-8"}
 	case bytes.IndexByte(s.data, 0) >= 0:

@@ -3,7 +3,7 @@
 //
 //  1. the command line, or the inputs of the action;
 //  2. the environment (OPENAI_API_KEY, OPENAI_BASE_URL, PRLOOP_MODEL);
-//  3. `.reviewerc` at the base commit, whose bytes the caller hands in;
+//  3. `.reviewerc` of the working tree for a local range, at the base commit for a pull request, whose bytes the caller hands in;
 //  4. the operator's own file (PRLOOP_CONFIG, else $XDG_CONFIG_HOME/prloop/config.yml);
 //  5. the default.
 //

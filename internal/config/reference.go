@@ -40,24 +40,29 @@ const referenceHead = `# Configuration
 
 This page is generated from internal/config; its test compares them.
 
-prloop reads two YAML files: ` + "`.reviewerc`" + ` at the root of the repository, at the base commit, and the operator's own file,
-` + "`$XDG_CONFIG_HOME/prloop/config.yml`" + ` or what ` + "`PRLOOP_CONFIG`" + ` names. Where several layers set a value, the first of these wins:
+prloop reads two YAML files: ` + "`.reviewerc`" + ` at the root of the repository, and the operator's own file,
+` + "`$XDG_CONFIG_HOME/prloop/config.yml`" + ` or what ` + "`PRLOOP_CONFIG`" + ` names. A local range (` + "`prloop run --base`" + `) uses the ` + "`.reviewerc`" + ` of the
+working tree, committed or not; a pull request uses the one at its base commit, and cannot change it
+([decision 28](decisions/0028-rules-of-the-working-tree.md)). Where several layers set a value, the first of these wins:
 
 1. the command line, or the inputs of the action
 2. the environment
-3. ` + "`.reviewerc`" + ` at the base commit
+3. ` + "`.reviewerc`" + `
 4. the operator's file
 5. the default
 
-` + "`prloop config explain`" + ` prints every value with the layer that set it; ` + "`prloop config validate FILE`" + ` checks a file.
+` + "`prloop config explain`" + ` prints every value a local range would have, with the layer that set it; ` + "`prloop config explain 123`" + ` those of a run of a
+pull request. It takes the flags of ` + "`prloop run`" + ` that change settings. ` + "`prloop config validate`" + ` checks the ` + "`.reviewerc`" + ` of the working tree, or the file it is given.
+` + "`prloop schema reviewerc`" + ` and ` + "`prloop schema config`" + ` print what editors check and complete by.
+
 A list or group set by a stronger layer replaces the weaker one; the two are not mixed.
 
-Files hold at most 64 KB, no anchors, aliases, merge keys or tags, and no unknown keys. A ` + "`version: 1`" + ` is accepted on top.
+Files hold at most 64 KB, no anchors, aliases, merge keys or tags, and no unknown keys; ` + "`.reviewerc`" + ` is no link. A ` + "`version: 1`" + ` is accepted on top.
 
 Since a repository's file comes from people who may not be the operator, it cannot set what would hand the operator's
-key or machine over. ` + "`use: command`" + ` in ` + "`.reviewerc`" + ` runs for local ranges (` + "`prloop run --base`" + `, as a Makefile would), and on pull requests
-only with ` + "`allow_repo_commands`" + ` and a program that is a bare name or an absolute path: a relative path would lead into
-the pull request's own files. Relative paths in the operator's file start at that file's folder.
+key or machine over. ` + "`use: command`" + ` in ` + "`.reviewerc`" + ` runs for local ranges, as a Makefile would; relative
+paths start at the repository's root. On pull requests it runs only with ` + "`allow_repo_commands`" + ` and a program that is a bare name or an absolute
+path: a relative path would lead into the pull request's own files. Relative paths in the operator's file start at that file's folder.
 
 ## Budgets
 

@@ -20,12 +20,14 @@ type Input struct {
 	Reviewers []string
 	// Env looks a variable up; nil means there is no environment.
 	Env func(name string) string
-	// Repository is `.reviewerc` at the base commit; nil when there is none.
+	// Repository is `.reviewerc`: of the working tree for a local range, else at the base commit; nil when there is none.
 	Repository *File
 	// Operator is the operator's file; nil when there is none. See ReadOperator.
 	Operator *File
-	// Local is true for a local range, where commands of the repository's file may run.
+	// Local is true for a local range, where commands of the repository's file may run. Top is then the root of the working
+	// tree, where relative paths of that file start.
 	Local bool
+	Top   string
 	// Replayed is true when recorded conversations stand in for models, which then need no key.
 	Replayed bool
 	// Lenses are those the builtin reviewer has; empty means they are not checked here.

@@ -137,7 +137,7 @@ func TestCommandsOfTheRepository(t *testing.T) {
 		{"refused on a pull request", Input{Repository: file("lint-tool")}, true, false},
 		{"refused although --reviewers names it", Input{Repository: file("lint-tool"), Reviewers: []string{"tool"}}, true, false},
 		{"not refused when --reviewers leaves it out", Input{Repository: file("lint-tool"), Reviewers: []string{"static"}}, false, false},
-		{"allowed on a local range", Input{Repository: file("./lint.sh"), Local: true}, false, false},
+		{"allowed on a local range", Input{Repository: file("./lint.sh"), Local: true, Top: "/work/tree"}, false, false},
 		{"allowed by the operator", Input{Repository: file("lint-tool"), Operator: allow}, false, false},
 		{"allowed by the command line", Input{Repository: file("/opt/lint"), Given: []Given{{"allow_repo_commands", "true", "--allow-repo-commands"}}}, false, false},
 		{"a relative path would be the pull request's own file", Input{Repository: file("./lint.sh"), Operator: allow}, true, true},
@@ -163,6 +163,22 @@ func TestOperatorsCommandsStandBesideTheOperatorsFile(t *testing.T) {
 	}
 	if s.Reviewers[0].Path != "/home/op/prloop/bin/a" || s.Reviewers[1].Path != "b" {
 		t.Errorf("paths are %q and %q", s.Reviewers[0].Path, s.Reviewers[1].Path)
+	}
+}
+
+// A person in a sub-folder means the same program as one at the root.
+func TestTheRepositorysCommandsStandInTheWorkingTree(t *testing.T) {
+	file := repo("reviewers:\n- {name: a, use: command, path: tools/a}\n- {name: b, use: command, path: b}\n- {name: c, use: command, path: /opt/c}\n- {name: d, use: acp, preset: opencode, path: ./d}\n")
+	s, err := Resolve(Input{Repository: file, Reviewers: []string{"a", "b", "c", "d", "exec:./e"}, Local: true, Top: "/work/tree"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, a := range s.Reviewers {
+		paths = append(paths, a.Path)
+	}
+	if d := cmp.Diff([]string{"/work/tree/tools/a", "b", "/opt/c", "/work/tree/d", "./e"}, paths); d != "" {
+		t.Error(d)
 	}
 }
 

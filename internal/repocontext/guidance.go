@@ -1,6 +1,7 @@
 package repocontext
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -51,13 +52,13 @@ func depth(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-// guidance reads the rules that hold for the folders, at the base commit.
+// guidance reads the rules that hold for the folders.
 func guidance(ctx context.Context, src Source, o *Options, dirs []string, budget int) (files []review.GuidanceFile, cut int, err error) {
 	names, err := guidanceNames(ctx, src, o, dirs)
 	if err != nil {
 		return nil, 0, err
 	}
-	texts, err := src.ReadFiles(ctx, o.Base, names, guidanceRead)
+	texts, err := src.ReadFiles(ctx, cmp.Or(o.Rules, o.Base), names, guidanceRead)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -108,7 +109,7 @@ func guidanceNames(ctx context.Context, src Source, o *Options, dirs []string) (
 		if prefix == "." {
 			prefix = ""
 		}
-		files, err := src.Files(ctx, o.Base, prefix)
+		files, err := src.Files(ctx, cmp.Or(o.Rules, o.Base), prefix)
 		if err != nil {
 			return nil, err
 		}

@@ -23,10 +23,12 @@ type Source interface {
 type Options struct {
 	// Diff is the whole diff under review, from the merge base to Head.
 	Diff *diff.Diff
-	// Base is the commit rules are read at; Head the one under review. Full object ids.
+	// Base is the commit that attributes and guidance are read at; Head the one under review. Full object ids.
 	Base, Head string
 	// From is the commit Diff starts from; empty means Base.
 	From string
+	// Rules is the commit guidance is read at instead of Base; empty means Base.
+	Rules string
 	// MaxTokens bounds the brief by Estimate; 0 means 100,000 (review agent spec).
 	MaxTokens int
 	// Include and Exclude are doublestar patterns of paths. With Include, only what matches is reviewed. What matches

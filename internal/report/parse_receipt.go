@@ -38,6 +38,7 @@ func (p *reader) receipt() review.Receipt {
 		*f.to = unspan(p.need("- " + f.name + ": "))
 	}
 	r.Isolation, _ = p.take("- Isolation: ")
+	r.Config, _ = p.take("- Configuration: ")
 	if strings.HasPrefix(p.peek(), "| No. |") {
 		r.Agents = p.agents()
 	}

@@ -27,6 +27,9 @@ func (p *page) receipt(r review.Receipt) {
 	if r.Isolation != "" {
 		facts = append(facts, "Isolation: "+r.Isolation)
 	}
+	if r.Config != "" {
+		facts = append(facts, "Configuration: "+r.Config)
+	}
 	p.add(bullets(facts))
 	p.agents(r.Agents)
 	if len(r.LeftOut) > 0 {

@@ -43,7 +43,7 @@ func samples() map[string]Data {
 		Discussion: &Discussion{Threads: review.ThreadStats{Total: 3, Resolved: 1, Unresolved: 2}, ChangesRequestedBy: []review.ChangesRequestedBy{{Login: "mona", Association: "MEMBER"}}, Impostors: []string{"mallory"}},
 		Notes:      []string{"reviewer-1: issues: claimed 0/0/0/0, counted 0/1/0/1"},
 		Receipt: review.Receipt{ReviewID: "9f2b6c1d3e4f5a60", PromptVersion: "1", BaseSHA: strings.Repeat("b", 40), MergeBaseSHA: strings.Repeat("a", 40), HeadSHA: head,
-			Files: 4, Hunks: 9, FilesGiven: 3, FilesReviewed: 3, HunksGiven: 8, LeftOut: []review.LeftOut{{Path: "go.sum", Reason: "lock file", Excused: true}}, MinReviewers: 2, Complete: 2, Status: "ok", Isolation: "own process group, no network",
+			Files: 4, Hunks: 9, FilesGiven: 3, FilesReviewed: 3, HunksGiven: 8, LeftOut: []review.LeftOut{{Path: "go.sum", Reason: "lock file", Excused: true}}, MinReviewers: 2, Complete: 2, Status: "ok", Isolation: "own process group, no network", Config: ".reviewerc at the base commit",
 			Agents: []review.AgentReceipt{
 				{Name: "reviewer-2", Role: review.RoleReviewer, Kind: "command", Model: "", State: review.AgentComplete, FilesGiven: 3, HunksGiven: 8, Findings: 2, Attempts: 1, Seconds: 12.34},
 				{Name: "reviewer-1", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5", State: review.AgentComplete, FilesGiven: 3, HunksGiven: 8, Findings: 2, Attempts: 2, Seconds: 48.06,
@@ -159,7 +159,7 @@ func anyData() *rapid.Generator[Data] {
 			d.Course = append(d.Course, RoundLine{Round: n("cr"), Head: rapid.SampledFrom([]string{"", "x", strings.Repeat("b", 40)}).Draw(t, "ch"), Consensus: review.Conclusion(s("cc")), P1: n("p1"), Stuck: n("stuck")})
 		}
 		r := &d.Receipt
-		r.ReviewID, r.PromptVersion, r.HeadSHA, r.BaseSHA, r.Status, r.Isolation = s("rid"), s("pv"), s("head"), s("b"), s("st"), s("iso")
+		r.ReviewID, r.PromptVersion, r.HeadSHA, r.BaseSHA, r.Status, r.Isolation, r.Config = s("rid"), s("pv"), s("head"), s("b"), s("st"), s("iso"), s("cfg")
 		r.Files, r.Hunks, r.Complete, r.Static, r.Warnings = n("files"), n("hunks"), n("complete"), rapid.Bool().Draw(t, "static"), list("warn")
 		for range rapid.SampledFrom([]int{0, 1, 60}).Draw(t, "leftouts") {
 			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: s("lp"), Reason: s("lr"), Excused: rapid.Bool().Draw(t, "le")})
