@@ -102,6 +102,14 @@ func TestOutcome(t *testing.T) {
 		{"all reviewers failed: not reviewed", func(in *Inputs) { in.Heard[0], in.Heard[1] = failed("alpha"), failed("beta") }, review.NotReviewed, ""},
 		{"one of two failed is no majority: partial, and no approval is shown", func(in *Inputs) { in.Heard[0] = failed("alpha") }, review.Partial, ""},
 		{"one of two is enough when min_reviewers says so", func(in *Inputs) { in.Heard[0] = failed("alpha"); in.Request.MinReviewers = 1 }, review.Converged, review.Approve},
+		{"a number that cannot be reached is not lowered", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
+		{"static does not stand in for the reviewer that failed", func(in *Inputs) {
+			in.Heard[0], in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = failed("alpha"), kindStatic, kindStatic
+		}, review.NotReviewed, ""},
+		{"one reviewer beside static is enough by itself", func(in *Inputs) {
+			in.Heard[1], in.Request.Agents[1].Kind = failed("beta"), kindStatic
+			in.Heard[1].Answer.Receipt.Kind = kindStatic
+		}, review.Converged, review.Approve},
 		{"a partial review may ask for changes", func(in *Inputs) {
 			in.Heard[0] = failed("alpha")
 			in.Heard[1] = answered("beta", found(review.P1, "crash"))

@@ -7,19 +7,19 @@ type Outcome string
 
 // The outcomes.
 const (
-	Converged        Outcome = "converged"
+	Converged Outcome = "converged"
 	// StaticOnly: rules alone looked, no model and no foreign agent. It never approves, whatever they found.
-	StaticOnly Outcome = "static_only"
+	StaticOnly       Outcome = "static_only"
 	ChangesRequested Outcome = "changes_requested"
 	Stuck            Outcome = "stuck"
 	// SetAside: nothing is left but a P0 or P1 that prloop set aside. Whether it is real is for a person to say.
-	SetAside Outcome = "set_aside"
-	Diverging        Outcome = "diverging"
-	Budget           Outcome = "budget"
-	Partial          Outcome = "partial"
-	NotReviewed      Outcome = "not_reviewed"
-	Superseded       Outcome = "superseded"
-	Failed           Outcome = "failed"
+	SetAside    Outcome = "set_aside"
+	Diverging   Outcome = "diverging"
+	Budget      Outcome = "budget"
+	Partial     Outcome = "partial"
+	NotReviewed Outcome = "not_reviewed"
+	Superseded  Outcome = "superseded"
+	Failed      Outcome = "failed"
 )
 
 // ExitStatus is the process exit status of the run (design 9). Documented and never renumbered.
@@ -67,20 +67,21 @@ type Verdict struct {
 // Receipt is the proof of review that closes every report (design 1): what was handed to whom, what was left out and
 // why, who answered, and what it cost.
 type Receipt struct {
-	ReviewID      string         `json:"reviewId"`
-	PromptVersion string         `json:"promptVersion"`
-	BaseSHA       string         `json:"baseSha"`
-	MergeBaseSHA  string         `json:"mergeBaseSha"`
-	HeadSHA       string         `json:"headSha"`
-	Files         int            `json:"files"`
-	Hunks         int            `json:"hunks"`
-	FilesGiven    int            `json:"filesGiven"`
-	HunksGiven    int            `json:"hunksGiven"`
-	LeftOut       []LeftOut      `json:"leftOut"`
+	ReviewID      string    `json:"reviewId"`
+	PromptVersion string    `json:"promptVersion"`
+	BaseSHA       string    `json:"baseSha"`
+	MergeBaseSHA  string    `json:"mergeBaseSha"`
+	HeadSHA       string    `json:"headSha"`
+	Files         int       `json:"files"`
+	Hunks         int       `json:"hunks"`
+	FilesGiven    int       `json:"filesGiven"`
+	HunksGiven    int       `json:"hunksGiven"`
+	LeftOut       []LeftOut `json:"leftOut"`
 	// FilesReviewed is how many files enough complete reviewers were given whole; ReviewResult names them.
-	FilesReviewed int `json:"filesReviewed"`
+	FilesReviewed int            `json:"filesReviewed"`
 	Agents        []AgentReceipt `json:"agents"`
-	// MinReviewers is how many complete reviewers a verdict needed; Complete how many there were.
+	// MinReviewers is how many complete reviewers a verdict needed; Complete how many there were. `static` counts only where
+	// nobody else took part.
 	MinReviewers int      `json:"minReviewers"`
 	Complete     int      `json:"complete"`
 	Status       string   `json:"status"`

@@ -37,7 +37,7 @@ var settingFlags = []struct{ flag, key, usage string }{
 	{"model", "model", "`MODEL` of the builtin agents (PRLOOP_MODEL)"},
 	{"base-url", "base_url", "OpenAI-compatible endpoint `URL` (OPENAI_BASE_URL)"},
 	{"threshold", "problem_score_threshold", "lowest `SCORE`, 1-10, that is posted"},
-	{"min-reviewers", "min_reviewers", "complete answers a verdict needs, `N` of all"},
+	{"min-reviewers", "min_reviewers", "complete answers a verdict needs, `N` of the reviewers other than static"},
 	{"rounds", "rounds", "rounds of review at most, `N` from 1 to 3"},
 	{"max-wall-time", "limits.max_wall_time_seconds", "`SECONDS` one agent may take"},
 	{"max-cost", "limits.max_cost_usd", "`DOLLARS` one agent may spend"},

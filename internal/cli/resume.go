@@ -81,7 +81,7 @@ func (s *session) again(ctx context.Context, req orchestrator.Request, lost cont
 	if s.cassette, err = s.p.cassette(runOptions{}); err != nil {
 		return nil, err
 	}
-	settings, err := config.Resolve(config.Input{
+	settings, err := config.Foresee(config.Input{ // who takes part stands in the request
 		Env: s.p.env, Operator: operator, Local: req.Target.Local(), Replayed: s.cassette.Mode == gateway.Replay,
 	})
 	if err != nil {

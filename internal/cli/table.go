@@ -113,6 +113,9 @@ var table = []row{
 		return "set allow_repo_commands: true in your own configuration if you trust this repository's maintainers"
 	}), exitUsage},
 	{as(func(e *config.Error) string {
+		if len(e.Faults) > 0 && e.Faults[0].Next != "" {
+			return e.Faults[0].Next
+		}
 		if len(e.Faults) > 0 && strings.HasPrefix(e.Faults[0].File, "--") {
 			return "see: prloop run --help"
 		}

@@ -59,8 +59,6 @@ func (r *resolver) explain() []Setting {
 		o := r.origins[k.path]
 		s := Setting{Key: k.path, Value: value(k.field(&r.settings)), Layer: o.layer, Source: o.where, Line: o.line, Note: o.note}
 		switch {
-		case k.path == "min_reviewers" && r.settings.MinReviewers == 0:
-			s.Value, s.Note = len(r.settings.Reviewers)/2+1, "more than half of the reviewers"
 		case k.path == "verify" && r.settings.Verify == nil:
 			s.Value, s.Note = "(detected)", "what the files of the base commit suggest"
 		case k.path == "reviewers" && o.layer == LayerDefault && !r.settings.ModelConfigured():

@@ -22,6 +22,8 @@ type Fault struct {
 	Suggestion string `json:"suggestion,omitempty"`
 	// Excerpt is the line itself; empty when it may hold a secret.
 	Excerpt string `json:"excerpt,omitempty"`
+	// Next is what to do about it, where that is more than correcting the value; empty otherwise.
+	Next string `json:"next,omitempty"`
 }
 
 // String is the fault in up to three lines: place and message, excerpt, marker below the column.

@@ -45,8 +45,9 @@ func keys() []key {
 			doc: "The reviewers that take part. Without it: one builtin reviewer and `static` when a model is configured, else `static` alone."},
 		{path: "comments_analyzer", shape: agentShape(false), field: func(s *Settings) any { return &s.Comments },
 			doc: "The comments analyzer. Without it: builtin when a model is configured, else static."},
-		{path: "min_reviewers", shape: integer(1, 5), field: func(s *Settings) any { return &s.MinReviewers },
-			doc: "How many complete answers a verdict needs; fewer is never an approval. Without it: more than half of the reviewers."},
+		{path: "min_reviewers", shape: integer(0, 5), field: func(s *Settings) any { return &s.MinReviewers },
+			doc: "How many complete answers a verdict needs; fewer is never an approval. Those of `static` do not count. More than reviewers take part is an error. " +
+				"0, or without it: more than half of the reviewers other than `static`."},
 		{path: "model", shape: text(1, 200), env: "PRLOOP_MODEL", field: func(s *Settings) any { return &s.Model },
 			doc: "The model of the builtin agents."},
 		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.EscalationModel },

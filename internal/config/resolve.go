@@ -64,7 +64,7 @@ func Foresee(in Input) (Settings, error) {
 }
 
 func resolve(in Input, early bool) (Settings, error) {
-	r := &resolver{in: in, early: early, settings: defaults(), origins: map[string]origin{}}
+	r := &resolver{in: in, early: early, settings: defaults(), origins: map[string]origin{}, files: map[Layer]*source{}}
 	for _, k := range keys() {
 		r.origins[k.path] = origin{layer: LayerDefault}
 	}
@@ -80,6 +80,9 @@ func resolve(in Input, early bool) (Settings, error) {
 	if err := r.agents(); err != nil {
 		return Settings{}, err
 	}
+	if err := r.needed(); err != nil {
+		return Settings{}, err
+	}
 	r.settings.explained = r.explain()
 	return r.settings, nil
 }
@@ -90,7 +93,8 @@ type resolver struct {
 	early    bool
 	settings Settings
 	origins  map[string]origin
-	// repository is kept for the places of its agents.
+	// files are kept for the places of what was written in them; repository is the one of that layer.
+	files      map[Layer]*source
 	repository *source
 	// operatorReviewers can be named in --reviewers although the repository's list replaced them.
 	operatorReviewers []Agent
@@ -123,6 +127,7 @@ func (r *resolver) applyFile(f *File, kind Kind, layer Layer) error {
 		}
 		r.origins[k.path] = origin{layer: layer, where: f.Name, line: s.places[pointer].line}
 	}
+	r.files[layer] = s
 	r.own(s, kind)
 	return nil
 }

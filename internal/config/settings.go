@@ -14,7 +14,8 @@ type Settings struct {
 	Reviewers []Agent
 	// Comments is the comments analyzer.
 	Comments Agent
-	// MinReviewers is how many complete answers a verdict needs; 0 means more than half.
+	// MinReviewers is how many complete answers a verdict needs, at least 1. Those of `static` do not count, except where nobody
+	// else takes part.
 	MinReviewers int
 	// Model and EscalationModel are what the builtin agents ask for (review agent spec).
 	Model, EscalationModel string

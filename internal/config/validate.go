@@ -15,8 +15,11 @@ import (
 
 // Validate checks one file by itself. The error is an *Error that holds every fault with its line.
 func Validate(k Kind, name string, data []byte) error {
-	_, err := load(k, name, data)
-	return err
+	s, err := load(k, name, data)
+	if err != nil {
+		return err
+	}
+	return s.checkNeeded()
 }
 
 // load parses and validates a file.
