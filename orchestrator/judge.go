@@ -274,6 +274,8 @@ func (b *bench) outcome() (review.Outcome, string) {
 			plural(len(b.setAside()), "P0 or P1 finding was", "P0 or P1 findings were"), them(len(b.setAside())))
 	case len(b.read.unread()) > 0:
 		return review.Partial, fmt.Sprintf("not every change was read: %s", nameFiles(b.read.unread()))
+	case b.withoutRules():
+		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
 	case brief.Status != "ok":
 		return review.Partial, "the change is larger than the context budget: a part of it was not reviewed"
 	case b.comments.ThreadsTruncated:
@@ -287,6 +289,15 @@ func (b *bench) outcome() (review.Outcome, string) {
 		return review.StaticOnly, "rules alone looked for known patterns, and no model took part: this is no approval"
 	}
 	return review.Converged, b.verdict.Reasons[0]
+}
+
+// withoutRules reports whether the static reviewer was asked and did not end well. It does not count towards a verdict, but
+// what it would have found is not to be passed over.
+func (b *bench) withoutRules() bool {
+	return slices.ContainsFunc(b.in.Heard, func(h Heard) bool {
+		r := h.Answer.Receipt
+		return r.Role == review.RoleReviewer && r.Kind == kindStatic && r.State != review.AgentComplete
+	})
 }
 
 // found reports whether a reviewer, not a person, raised something that has to be fixed.

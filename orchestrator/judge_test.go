@@ -107,8 +107,7 @@ func TestOutcome(t *testing.T) {
 			in.Heard[0], in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = failed("alpha"), kindStatic, kindStatic
 		}, review.NotReviewed, ""},
 		{"one reviewer beside static is enough by itself", func(in *Inputs) {
-			in.Heard[1], in.Request.Agents[1].Kind = failed("beta"), kindStatic
-			in.Heard[1].Answer.Receipt.Kind = kindStatic
+			in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = kindStatic, kindStatic
 		}, review.Converged, review.Approve},
 		{"a partial review may ask for changes", func(in *Inputs) {
 			in.Heard[0] = failed("alpha")
@@ -172,6 +171,10 @@ func TestOutcome(t *testing.T) {
 			in.Request.Agents[0].Kind, in.Heard[0].Answer.Receipt.Kind = kindStatic, kindStatic
 			in.Heard[1] = failed("beta")
 		}, review.NotReviewed, ""},
+		{"but without it there is no approval", func(in *Inputs) {
+			in.Request.Agents[0].Kind, in.Heard[0] = kindStatic, failed("alpha")
+			in.Heard[0].Answer.Receipt.Kind = kindStatic
+		}, review.Partial, ""},
 		{"more answers than there are reviewers cannot be had", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
 		{"a file that is too large was not read (design 3.15)", func(in *Inputs) {
 			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, review.BriefFile{Path: "big.py", Change: "added", Omitted: "too large"})
