@@ -27,6 +27,7 @@ type Gateway struct {
 	run       *purse
 	tape      *tape
 	fetches   fetches
+	masks     masks
 
 	dir    string
 	socket string
@@ -65,7 +66,7 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 		options: o, upstreams: list, prices: priceTable(o.Prices), client: client(o),
 		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, done: make(chan struct{}),
 	}
-	g.tape = tape
+	g.tape, g.masks.apply = tape, o.Mask
 	g.run = &purse{ledger: ledger{scope: "run", limits: o.Run}}
 	if o.Run.WallTime > 0 {
 		g.run.until = o.now().Add(o.Run.WallTime)

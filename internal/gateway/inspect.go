@@ -42,7 +42,9 @@ var dropped = []string{"service_tier", "store", "background"}
 
 // inspect reads a request body. Agents have no network but the model (design 5), so nothing is let through that makes
 // the provider fetch or search something for them: an address can carry out what an agent has read.
-func inspect(path string, body []byte) (*call, *refusal) {
+//
+// mask is applied to every text a model reads.
+func inspect(path string, body []byte, mask func(string) string) (*call, *refusal) {
 	bad := func(format string, args ...any) (*call, *refusal) {
 		return nil, refuse(http.StatusBadRequest, CodeRefused, format, args...)
 	}
@@ -85,6 +87,7 @@ func inspect(path string, body []byte) (*call, *refusal) {
 	for _, name := range dropped {
 		delete(fields, name)
 	}
+	maskFields(fields, mask)
 	key, err := normal(path, fields)
 	if err != nil {
 		return bad("request body cannot be written again")

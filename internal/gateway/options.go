@@ -66,6 +66,10 @@ type Options struct {
 	// TCP listens on a free port of the loopback interface too, for agents that cannot speak over a unix socket. The same
 	// tokens are asked for; every user of the machine can reach it.
 	TCP bool
+	// Mask takes out of a text what no model may see. It is applied once to every text a model reads: messages, instructions,
+	// results and arguments of tools, descriptions; never to ids, base64 data and what a provider signed or encrypted. It must
+	// be a pure function, safe for concurrent use; nil masks nothing.
+	Mask func(text string) string
 	// Observe is told how every call to a model ended; nil observes nothing. It must be safe for concurrent use.
 	Observe func(Observation)
 	// Note is told what a person should see: a model answering for another, tool calls cut off. It must be safe for concurrent use;

@@ -83,7 +83,7 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		no.send(w)
 		return
 	}
-	c, no := inspect(path, body)
+	c, no := inspect(path, body, g.masks.mask)
 	if no != nil {
 		no.send(w)
 		return

@@ -117,13 +117,13 @@ func TestInspect(t *testing.T) {
 		{"null is no object", `null`, "not a JSON object"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			_, no := inspect(pathChat, []byte(c.body))
+			_, no := inspect(pathChat, []byte(c.body), asIs)
 			if c.want == "" && no != nil || c.want != "" && (no == nil || !strings.Contains(no.message, c.want)) {
 				t.Errorf("%+v", no)
 			}
 		})
 	}
-	c, no := inspect(pathChat, []byte(`{"model":"cheap","model":"m","stream":true,"stream_options":null,"service_tier":"priority","store":true,"n":2,"max_tokens":30,`+user+`}`))
+	c, no := inspect(pathChat, []byte(`{"model":"cheap","model":"m","stream":true,"stream_options":null,"service_tier":"priority","store":true,"n":2,"max_tokens":30,`+user+`}`), asIs)
 	if no != nil {
 		t.Fatal(no)
 	}

@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/review"
+)
+
+// TestTextsAreMasked: what a model reads is masked, once; ids, data and what a provider sealed are not touched.
+func TestTextsAreMasked(t *testing.T) {
+	for _, row := range []struct{ path, body, want string }{
+		{pathChat, `{"model":"S","messages":[{"role":"system","content":"S s"},{"role":"user","content":[{"type":"text","text":"S s"},` +
+			`{"type":"image_url","image_url":{"url":"data:image/png;base64,S"}}]},` +
+			`{"role":"assistant","content":null,"tool_calls":[{"id":"S","type":"function","function":{"name":"S","arguments":"{\"a\":\"S\\\"\",\"b\":1.0}"}}]},` +
+			`{"role":"tool","tool_call_id":"S","content":"S"}],"tools":[{"type":"function","function":{"name":"S","description":"S",` +
+			`"parameters":{"type":"object","properties":{"z":{"type":"string","description":"S"},"a":{"type":"string"}}}}}]}`,
+			`"arguments":"{\"a\":\"#\\\"\",\"b\":1.0}"`},
+		{pathResponses, `{"model":"S","instructions":"S","input":[{"role":"user","content":[{"type":"input_text","text":"S"}]},` +
+			`{"type":"reasoning","id":"S","summary":[],"encrypted_content":"S"},{"type":"function_call","call_id":"S","name":"S","arguments":"S"},` +
+			`{"type":"function_call_output","call_id":"S","output":"S"}]}`, `"encrypted_content":"S"`},
+		{pathMessages, `{"model":"S","max_tokens":9,"system":[{"type":"text","text":"S"}],"messages":[{"role":"user","content":"S"},` +
+			`{"role":"assistant","content":[{"type":"thinking","thinking":"S","signature":"S"},{"type":"redacted_thinking","data":"S"},` +
+			`{"type":"tool_use","id":"S","name":"S","input":{"a":"S"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"S",` +
+			`"content":[{"type":"text","text":"S"},{"type":"image","source":{"type":"base64","media_type":"S","data":"S"}}]}]}]}`, `"signature":"S"`},
+	} {
+		r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
+			o.Mask = func(s string) string { return strings.ReplaceAll(s, "S", "#") }
+			o.Upstreams[0].Models = []string{"S"}
+		})
+		r.send(row.path, row.body)
+		got := string(r.model.Requests()[0].Body)
+		sent, marks := strings.Count(row.body, "S"), strings.Count(got, "#")
+		if !strings.Contains(got, row.want) || marks == 0 || strings.Count(got, "S")+marks != sent {
+			t.Errorf("%s: %d masked of %d\n%s", row.path, marks, sent, got)
+		}
+		for _, plain := range []string{`"text":"S`, `"content":"S`, `"description":"S`, `"output":"S`, `"instructions":"S`, `"a":"S`, `"arguments":"S`, `"id":"#`, `"name":"#`, `"data":"#`, `base64,#`, `"thinking":"#`, `"signature":"#`} {
+			if strings.Contains(got, plain) {
+				t.Errorf("%s: %s stands in\n%s", row.path, plain, got)
+			}
+		}
+	}
+}
+
+// send posts a body to one of the paths.
+func (r *rig) send(path, body string) (int, string) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://gateway/v1"+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	resp, err := r.client().Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return resp.StatusCode, string(data)
+}
+
+func TestMasksRemember(t *testing.T) {
+	var asked atomic.Int64
+	m := masks{apply: func(s string) string { asked.Add(1); return strings.ReplaceAll(s, "secret", "***") }}
+	texts := []string{"a secret", "plain", ""}
+	for range 3 {
+		var got []string
+		for _, s := range texts {
+			got = append(got, m.mask(s))
+		}
+		if !slices.Equal(got, []string{"a ***", "plain", ""}) {
+			t.Errorf("%q", got)
+		}
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("%d texts were masked, want 2", n)
+	}
+	for i := range 5 * maskedTexts {
+		m.mask(fmt.Sprint("text ", i))
+		m.mask("plain") // stays known as it is asked for
+	}
+	if len(m.young) > maskedTexts || len(m.old) > maskedTexts || asked.Load() != int64(2+5*maskedTexts) {
+		t.Errorf("%d and %d are remembered, %d were masked", len(m.young), len(m.old), asked.Load())
+	}
+	m.mask(strings.Repeat("secret", maskedBytes))
+	if m.bytes > maskedBytes {
+		t.Errorf("%d bytes are remembered", m.bytes)
+	}
+	if got := (&masks{}).mask("a secret"); got != "a secret" {
+		t.Errorf("without a mask: %q", got)
+	}
+}
