@@ -152,8 +152,8 @@ func (t *tape) load() error {
 }
 
 // key names a request and counts it.
-func (t *tape) key(agent string, c *call) (key string, n int) {
-	sum := sha256.Sum256(t.marked(c.key))
+func (t *tape) key(agent string, question []byte) (key string, n int) {
+	sum := sha256.Sum256(t.marked(question))
 	key = hex.EncodeToString(sum[:])
 	t.count[slot{agent, key}]++
 	return key, t.count[slot{agent, key}]
@@ -161,9 +161,13 @@ func (t *tape) key(agent string, c *call) (key string, n int) {
 
 // play gives the recorded answer as if its endpoint had sent it.
 func (t *tape) play(agent string, c *call) (*http.Response, error) {
+	question, err := c.question()
+	if err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key, n := t.key(agent, c)
+	key, n := t.key(agent, question)
 	at := slices.IndexFunc(t.entries, func(e entry) bool { return e.Agent == agent && e.Key == key && e.N == n })
 	if at < 0 {
 		return nil, &CassetteMissError{t.Path, agent, key, n}
@@ -214,10 +218,14 @@ func (t *tape) add(agent string, c *call, status int, stream bool, body []byte) 
 	if stream {
 		text = redactStream(body)
 	}
-	_, request, _ := bytes.Cut(t.marked(c.key), []byte("\n"))
+	question, err := c.question()
+	if err != nil {
+		return // not reached: it is JSON
+	}
+	_, request, _ := bytes.Cut(t.marked(question), []byte("\n"))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key, n := t.key(agent, c)
+	key, n := t.key(agent, question)
 	t.entries = append(t.entries, entry{
 		Agent: agent, Key: key, N: n, Status: status, Stream: stream, Request: json.RawMessage(redactWhole(request)), Body: text,
 	})

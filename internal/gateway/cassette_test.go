@@ -119,6 +119,19 @@ func TestWhatIsNotOnTheCassetteIsAMiss(t *testing.T) {
 	_ = resp.Body.Close()
 }
 
+// A cassette that was recorded by an earlier prloop is found again.
+func TestQuestionsKeepTheirNames(t *testing.T) {
+	c, no := inspect(pathChat, []byte(`{"user":"u","stream":true,"model":"m","max_tokens":7,"stream_options":{"include_usage":true},`+
+		`"messages":[{"role":"user","content":"a < \u0062 \u2028"}],"temperature":0.010,"store":true}`), nil)
+	if no != nil {
+		t.Fatal(no)
+	}
+	const want = "/chat/completions\n" + `{"messages":[{"content":"a \u003c b \u2028","role":"user"}],"model":"m","stream":true,"temperature":0.010}`
+	if got, err := c.question(); err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
 // What differs from run to run stands in no cassette: a replay with another word around untrusted text finds its answers,
 // which speak of its own word.
 func TestCassettesForgetTheRun(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
+
 	"github.com/prloop/prloop/review"
 )
 
@@ -23,11 +25,12 @@ type Gateway struct {
 	options   Options
 	upstreams []*upstream
 	prices    map[string]Price
-	client    *http.Client
+	client    *retryablehttp.Client
 	run       *purse
 	tape      *tape
 	fetches   fetches
-	masks     masks
+	// mask is Options.Mask with a memory; nil without one.
+	mask func(string) string
 
 	dir    string
 	socket string
@@ -66,7 +69,10 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 		options: o, upstreams: list, prices: priceTable(o.Prices), client: client(o),
 		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, done: make(chan struct{}),
 	}
-	g.tape, g.masks.apply = tape, o.Mask
+	g.tape = tape
+	if o.Mask != nil {
+		g.mask = (&masks{apply: o.Mask}).mask
+	}
 	g.run = &purse{ledger: ledger{scope: "run", limits: o.Run}}
 	if o.Run.WallTime > 0 {
 		g.run.until = o.now().Add(o.Run.WallTime)

@@ -97,9 +97,6 @@ func chat(model, text string, stream bool) string {
 
 const mini = "gpt-4.1-mini"
 
-// asIs masks nothing.
-func asIs(s string) string { return s }
-
 func TestKeyStaysAndUsageIsCounted(t *testing.T) {
 	usage := &fakemodel.Usage{Input: 1000, Cached: 400, Output: 50}
 	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "hello", Usage: usage}}, review.Limits{})
@@ -260,7 +257,7 @@ func TestBudgetHoldsUnderConcurrency(t *testing.T) {
 
 // A call that is on its way holds its money: two calls cannot both be let in on the same last cent.
 func TestMoneyIsReservedBeforeTheCall(t *testing.T) {
-	c, no := inspect(pathChat, []byte(chat("gpt-4.1", "x", false)), asIs)
+	c, no := inspect(pathChat, []byte(chat("gpt-4.1", "x", false)), nil)
 	if no != nil {
 		t.Fatal(no)
 	}

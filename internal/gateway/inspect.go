@@ -1,14 +1,11 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -25,9 +22,11 @@ type call struct {
 	maxOutput, n int
 	// size is the request's, in bytes.
 	size int
-	// fields are what is sent: the caller's JSON, read and written again so that no field stands in it twice.
+	// fields are what is sent: the caller's JSON as it was read, written again.
 	fields map[string]json.RawMessage
-	// key names the request in a cassette.
+	// left are the names of fields that were left out.
+	left []string
+	// key names the request in a cassette; empty until it is asked for.
 	key []byte
 }
 
@@ -37,22 +36,29 @@ const outputDefault = 8192
 // outputFields name the limit of an answer.
 var outputFields = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
 
-// dropped are parameters that change price or privacy behind the operator's back; endpoints have defaults for them.
-var dropped = []string{"service_tier", "store", "background"}
+// shapes are what a request may hold, by path.
+var shapes = map[string]shape{pathChat: chatShape, pathResponses: responsesShape, pathMessages: messagesShape}
 
-// inspect reads a request body. Agents have no network but the model (design 5), so nothing is let through that makes
-// the provider fetch or search something for them: an address can carry out what an agent has read.
-//
-// mask is applied to every text a model reads.
+// inspect reads a request body, once. Agents have no network but the model (design 5), so nothing is let through that makes
+// the provider fetch or search something for them: an address can carry out what an agent has read. mask, if any, is applied
+// to every text a model reads.
 func inspect(path string, body []byte, mask func(string) string) (*call, *refusal) {
 	bad := func(format string, args ...any) (*call, *refusal) {
 		return nil, refuse(http.StatusBadRequest, CodeRefused, format, args...)
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
+	d, err := parse(body)
+	switch {
+	case err != nil:
+		return bad("request body is refused: %s", err)
+	case d.kind(0) != '{':
 		return bad("request body is not a JSON object")
 	}
-	c := &call{path: path, fields: fields}
+	f := filter{document: d, mask: mask}
+	fields, why := f.fields(shapes[path])
+	if why != nil {
+		return bad("%s", why)
+	}
+	c := &call{path: path, fields: fields, left: f.left}
 	var tokens [3]int
 	n := 1
 	for name, into := range map[string]any{
@@ -74,28 +80,9 @@ func inspect(path string, body []byte, mask func(string) string) (*call, *refusa
 	}
 	c.n = n
 	c.maxOutput *= n
-	reaching := reaches
-	if path == pathMessages {
-		reaching = messageReaches
-	}
-	if why := reaching(fields); why != "" {
-		return bad("%s: agents have no network", why)
-	}
-	if path == pathMessages {
-		keepMessageFields(fields)
-	}
-	for _, name := range dropped {
-		delete(fields, name)
-	}
-	maskFields(fields, mask)
-	key, err := normal(path, fields)
-	if err != nil {
-		return bad("request body cannot be written again")
-	}
-	c.key = key
 	if c.stream && path == pathChat {
-		if why := c.askUsage(fields); why != "" {
-			return bad("%s", why)
+		if err := c.askUsage(); err != nil {
+			return bad("field stream_options cannot be read")
 		}
 	}
 	for name, raw := range fields {
@@ -105,7 +92,7 @@ func inspect(path string, body []byte, mask func(string) string) (*call, *refusa
 }
 
 // render writes the request for a model, with an answer of at most output tokens and the tools that are left.
-func (c *call) render(model string, output int, tools func(map[string]json.RawMessage)) ([]byte, error) {
+func (c *call) render(model string, output int, tools func(map[string]json.RawMessage)) (segments, error) {
 	fields := maps.Clone(c.fields)
 	name, err := json.Marshal(model)
 	if err != nil {
@@ -137,110 +124,32 @@ func (c *call) render(model string, output int, tools func(map[string]json.RawMe
 		fitThinking(fields, max(1, output/c.n))
 	}
 	tools(fields)
-	return json.Marshal(fields)
+	var out segments
+	before := byte('{')
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		out = append(out, append(appendQuoted([]byte{before}, name), ':'), fields[name])
+		before = ','
+	}
+	return append(out, []byte{'}'}), nil
 }
 
 // reasons matches models that know their limit only by its newer name.
 var reasons = lazyregexp.New(`^(.*/)?(o[1-9]|gpt-[5-9])`)
 
 // askUsage makes a streamed answer end with its usage, which would otherwise go uncounted.
-func (c *call) askUsage(fields map[string]json.RawMessage) string {
-	options := map[string]json.RawMessage{}
-	if raw, ok := fields["stream_options"]; ok && json.Unmarshal(raw, &options) != nil {
-		return "field stream_options has the wrong type"
+func (c *call) askUsage() error {
+	options := map[string]bool{}
+	if raw, ok := c.fields["stream_options"]; ok {
+		if err := json.Unmarshal(raw, &options); err != nil {
+			return err
+		}
 	}
 	if options == nil { // it was null
-		options = map[string]json.RawMessage{}
+		options = map[string]bool{}
 	}
-	c.wantsUsage = string(options["include_usage"]) == "true"
-	options["include_usage"] = json.RawMessage("true")
+	c.wantsUsage = options["include_usage"]
+	options["include_usage"] = true
 	raw, err := json.Marshal(options)
-	if err != nil {
-		return "field stream_options cannot be written again"
-	}
-	fields["stream_options"] = raw
-	return ""
-}
-
-// reaches names the first thing in a request that would make the provider reach out; empty when there is none.
-func reaches(fields map[string]json.RawMessage) string {
-	for _, name := range []string{"web_search_options", "plugins", "conversation", "previous_response_id", "prompt"} {
-		if raw, ok := fields[name]; ok && string(raw) != "null" {
-			return "field " + name
-		}
-	}
-	var tools []struct {
-		Type string `json:"type"`
-	}
-	if raw, ok := fields["tools"]; ok && json.Unmarshal(raw, &tools) != nil {
-		return "field tools has the wrong shape"
-	}
-	for _, t := range tools {
-		if t.Type != "function" && t.Type != "custom" {
-			return "a tool that the provider runs"
-		}
-	}
-	if why := unknownItem(fields["input"]); why != "" {
-		return why
-	}
-	for _, name := range []string{"messages", "input"} {
-		var v any
-		dec := json.NewDecoder(bytes.NewReader(fields[name]))
-		dec.UseNumber()
-		if len(fields[name]) > 0 && dec.Decode(&v) != nil {
-			return "field " + name + " cannot be read"
-		}
-		if addressed(v) {
-			return "a message part with an address"
-		}
-	}
-	return ""
-}
-
-// items are the kinds of input the Responses API takes that say what was said and done. Others bring tools with them, some
-// of which the provider runs, or name what an earlier call left with the provider.
-var items = []string{"", "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
-
-// unknownItem names the first item of an input that is none of these; empty when there is none.
-func unknownItem(input json.RawMessage) string {
-	var list []struct {
-		Type string `json:"type"`
-	}
-	if len(input) == 0 || input[0] != '[' {
-		return "" // a text, or nothing
-	}
-	if json.Unmarshal(input, &list) != nil {
-		return "field input has the wrong shape"
-	}
-	for _, item := range list {
-		if !slices.Contains(items, item.Type) {
-			return fmt.Sprintf("an input item of the kind %.40q", item.Type)
-		}
-	}
-	return ""
-}
-
-// addressed reports whether a value holds an image, file or server by address instead of by content.
-func addressed(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, addressed)
-	case map[string]any:
-		for key, sub := range v {
-			if strings.HasSuffix(key, "url") && !inline(sub) || addressed(sub) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func inline(v any) bool {
-	switch v := v.(type) {
-	case nil, map[string]any:
-		return true // looked into by addressed
-	case string:
-		return strings.HasPrefix(v, "data:")
-	}
-	return false
+	c.fields["stream_options"] = raw
+	return err
 }

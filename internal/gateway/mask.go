@@ -29,7 +29,7 @@ type outcome struct {
 
 // mask gives a text as a model may see it.
 func (m *masks) mask(s string) string {
-	if m.apply == nil || s == "" {
+	if s == "" {
 		return s
 	}
 	key := sha256.Sum256([]byte(s))

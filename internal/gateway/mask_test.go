@@ -95,7 +95,4 @@ func TestMasksRemember(t *testing.T) {
 	if m.bytes > maskedBytes {
 		t.Errorf("%d bytes are remembered", m.bytes)
 	}
-	if got := (&masks{}).mask("a secret"); got != "a secret" {
-		t.Errorf("without a mask: %q", got)
-	}
 }

@@ -8,11 +8,14 @@ import (
 )
 
 // aside are fields that do not change what is asked: limits, which depend on the budget left, and labels.
-var aside = append(slices.Clone(outputFields), "stream_options", "user", "metadata", "safety_identifier", "prompt_cache_key")
+var aside = append(slices.Collect(maps.Keys(callerLabels)), append(slices.Clone(outputFields), "stream_options")...)
 
-// normal writes a request so that two that ask the same are the same bytes: keys sorted, space folded, labels left out.
-func normal(path string, fields map[string]json.RawMessage) ([]byte, error) {
-	fields = maps.Clone(fields)
+// question names what a call asks so that two that ask the same are the same bytes: keys sorted, labels left out.
+func (c *call) question() ([]byte, error) {
+	if c.key != nil {
+		return c.key, nil
+	}
+	fields := maps.Clone(c.fields)
 	for _, name := range aside {
 		delete(fields, name)
 	}
@@ -26,6 +29,7 @@ func normal(path string, fields map[string]json.RawMessage) ([]byte, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, err
 	}
-	out, err := json.Marshal(v)
-	return append([]byte(path+"\n"), out...), err
+	raw, err = json.Marshal(v)
+	c.key = append([]byte(c.path+"\n"), raw...)
+	return c.key, err
 }

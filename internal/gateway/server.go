@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // The only paths that are forwarded, below /v1.
@@ -83,10 +84,13 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		no.send(w)
 		return
 	}
-	c, no := inspect(path, body, g.masks.mask)
+	c, no := inspect(path, body, g.mask)
 	if no != nil {
 		no.send(w)
 		return
+	}
+	if len(c.left) > 0 {
+		g.options.Log.Debug("fields were left out of a request", "agent", a.agent, "path", path, "fields", c.left)
 	}
 	list := g.candidates(c.model)
 	if g.tape.Mode == Replay {
@@ -198,14 +202,14 @@ func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, *refusal
 }
 
 // ask sends one request upstream with headers of our own: nothing the caller sent is passed on but the body.
-func (g *Gateway) ask(ctx context.Context, u *upstream, method, path string, body []byte) (*http.Response, error) {
+func (g *Gateway) ask(ctx context.Context, u *upstream, method, path string, body segments) (*http.Response, error) {
 	at := *u.base
 	at.Path += path
-	var reader io.Reader
+	var open any
 	if body != nil {
-		reader = bytes.NewReader(body)
+		open = retryablehttp.ReaderFunc(body.open)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, at.String(), reader)
+	req, err := retryablehttp.NewRequestWithContext(ctx, method, at.String(), open)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -94,45 +95,18 @@ func TestResponsesUsage(t *testing.T) {
 	}
 }
 
-func TestInspect(t *testing.T) {
-	user := `"messages":[{"role":"user","content":"x"}]`
-	for _, c := range []struct{ rule, body, want string }{
-		{"a plain question passes", `{"model":"m",` + user + `}`, ""},
-		{"function tools pass", `{"model":"m",` + user + `,"tools":[{"type":"function"}]}`, ""},
-		{"an image in the message passes", `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]}]}`, ""},
-		{"an image by address does not: it can carry data out", `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://evil.example/?q=1"}}]}]}`, "address"},
-		{"nor in the form of the responses API", `{"model":"m","input":[{"content":[{"type":"input_image","image_url":"https://evil.example"}]}]}`, "address"},
-		{"nor a file by address", `{"model":"m","input":[{"content":[{"type":"input_file","file_url":"https://evil.example"}]}]}`, "address"},
-		{"a search by the provider is refused", `{"model":"m",` + user + `,"web_search_options":{}}`, "web_search_options"},
-		{"so is a tool the provider runs", `{"model":"m",` + user + `,"tools":[{"type":"mcp","server_url":"https://evil.example"}]}`, "provider runs"},
-		{"an address in text is only text", `{"model":"m","messages":[{"role":"user","content":"see https://example.com"}]}`, ""},
-		{"input that brings tools of its own is refused", `{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"web_search"}]}]}`, "additional_tools"},
-		{"so is what an earlier call left there", `{"model":"m","input":[{"type":"item_reference","id":"x"}]}`, "item_reference"},
-		{"and a prompt stored with the provider", `{"model":"m","input":"x","prompt":{"id":"p"}}`, "field prompt"},
-		{"a conversation with calls passes", `{"model":"m","input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"y"}]}`, ""},
-		{"a model is needed", `{` + user + `}`, "model is missing"},
-		{"the model is a string", `{"model":["m"],` + user + `}`, "wrong type"},
-		{"many answers at once are refused", `{"model":"m","n":100,` + user + `}`, "n is 100"},
-		{"it is an object", `[]`, "not a JSON object"},
-		{"null is no object", `null`, "not a JSON object"},
-	} {
-		t.Run(c.rule, func(t *testing.T) {
-			_, no := inspect(pathChat, []byte(c.body), asIs)
-			if c.want == "" && no != nil || c.want != "" && (no == nil || !strings.Contains(no.message, c.want)) {
-				t.Errorf("%+v", no)
-			}
-		})
-	}
-	c, no := inspect(pathChat, []byte(`{"model":"cheap","model":"m","stream":true,"stream_options":null,"service_tier":"priority","store":true,"n":2,"max_tokens":30,`+user+`}`), asIs)
+func TestRender(t *testing.T) {
+	c, no := inspect(pathChat, []byte(`{"model":"m","stream":true,"stream_options":null,"service_tier":"priority","store":true,"n":2,"max_tokens":30,`+
+		`"messages":[{"role":"user","content":"x"}]}`), nil)
 	if no != nil {
 		t.Fatal(no)
 	}
-	out, err := c.render(c.model, c.maxOutput, func(map[string]json.RawMessage) {})
+	out, err := c.render("n", c.maxOutput, func(map[string]json.RawMessage) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := string(out)
-	if c.model != "m" || strings.Contains(body, "cheap") || strings.Contains(body, "priority") || strings.Contains(body, "store") || c.maxOutput != 60 || !strings.Contains(body, `"include_usage":true`) {
-		t.Errorf("%+v %s", c, body)
+	const want = `{"max_tokens":30,"messages":[{"role":"user","content":"x"}],"model":"n","n":2,"stream":true,"stream_options":{"include_usage":true}}`
+	if body := string(bytes.Join(out, nil)); body != want || c.model != "m" || c.maxOutput != 60 {
+		t.Errorf("%+v\n%s\nwant\n%s", c, body, want)
 	}
 }

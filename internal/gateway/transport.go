@@ -60,12 +60,12 @@ func streams(resp *http.Response) bool {
 }
 
 // client builds the chain: retry, whole, network.
-func client(o Options) *http.Client {
+func client(o Options) *retryablehttp.Client {
 	attempt := &http.Client{
 		Transport:     whole{o.transport, o.ResponseLimit},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	retry := &retryablehttp.Client{
+	return &retryablehttp.Client{
 		HTTPClient:   attempt,
 		RetryMax:     o.Retries,
 		RetryWaitMin: o.retryMin,
@@ -74,11 +74,30 @@ func client(o Options) *http.Client {
 		Backoff:      retryablehttp.DefaultBackoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler, // the last answer is the answer
 	}
-	return &http.Client{
-		Transport:     &retryablehttp.RoundTripper{Client: retry},
-		CheckRedirect: attempt.CheckRedirect,
-	}
 }
+
+// segments are a request body in pieces, so that each attempt to send it costs no copy of it.
+type segments [][]byte
+
+// open gives a reader from the beginning, which knows its length.
+func (s segments) open() (io.Reader, error) {
+	var all []io.Reader
+	n := 0
+	for _, part := range s {
+		all = append(all, bytes.NewReader(part))
+		n += len(part)
+	}
+	return sized{io.MultiReader(all...), n}, nil
+}
+
+// sized is a reader that knows how long it is before it is read.
+type sized struct {
+	io.Reader
+	n int
+}
+
+// Len is read before anything else is.
+func (s sized) Len() int { return s.n }
 
 // again decides about one more attempt: overload, server faults and broken connections, if there is time for it.
 func again(ctx context.Context, resp *http.Response, err error) (bool, error) {
