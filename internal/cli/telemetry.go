@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,7 +125,7 @@ func (t *telemetry) observer() func(gateway.Observation) {
 		}
 		t.mu.Unlock()
 		t.exporter.Add(otlp.Span{
-			Trace: parent.Trace, ID: otlp.NewID(), Parent: parent.ID, Name: "chat " + model, Client: true, Start: o.Start, End: o.End,
+			Trace: parent.Trace, ID: otlp.NewID(), Parent: parent.ID, Name: strings.TrimSpace("chat " + model), Client: true, Start: o.Start, End: o.End,
 			Attributes: o.Attributes, Failed: failed,
 		})
 		t.measure(o)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/prloop/prloop/review"
 )
 
@@ -23,6 +25,9 @@ const minOutput = 64
 type account struct {
 	agent string
 	run   *purse
+	// room is for the bytes of its requests that are in memory; looking is held while one is looked into.
+	room    *semaphore.Weighted
+	looking sync.Mutex
 
 	mu       sync.Mutex
 	own      ledger
@@ -62,10 +67,10 @@ type money struct {
 	unknown bool
 }
 
-func newAccount(agent string, limits review.Limits, tokens int, run *purse, now time.Time) *account {
+func newAccount(agent string, limits review.Limits, tokens int, room int64, run *purse, now time.Time) *account {
 	d := review.DefaultLimits()
 	wall := time.Duration(cmp.Or(limits.WallTimeSeconds, d.WallTimeSeconds)) * time.Second
-	return &account{agent: agent, run: run, own: ledger{scope: "agent", until: now.Add(wall), limits: Totals{
+	return &account{agent: agent, run: run, room: semaphore.NewWeighted(room), own: ledger{scope: "agent", until: now.Add(wall), limits: Totals{
 		LLMCalls: cmp.Or(limits.LLMCalls, d.LLMCalls), ToolCalls: cmp.Or(limits.ToolCalls, d.ToolCalls), Tokens: tokens,
 		CostUSD: cmp.Or(limits.CostUSD, d.CostUSD), WallTime: wall,
 	}}}
@@ -106,16 +111,76 @@ type reservation struct {
 	cause string
 }
 
+// bytesPerInputToken is the fewest bytes a token of input is taken for: rather too many tokens than too few.
+const bytesPerInputToken = 3
+
+// ticket is the budget of a call whose request was not read yet: one call, and the tokens its length stands for.
+type ticket struct {
+	account *account
+	tokens  int
+	open    bool
+}
+
+// enter takes the budget of a call before its request is read; size is its length in bytes, negative when it is not known.
+func (a *account) enter(size int64, now time.Time) (*ticket, error) {
+	t := &ticket{a, int(max(size, 0))/bytesPerInputToken + 1, true}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	for _, l := range []*ledger{&a.own, &a.run.ledger} {
+		if err := l.open(now); err != nil {
+			return nil, err
+		}
+		if _, err := l.room(t.tokens, 0, 0, nil); err != nil {
+			return nil, err
+		}
+	}
+	a.charge(1, t.tokens, 0)
+	return t, nil
+}
+
+// yield makes place for a reservation; the caller holds both locks.
+func (t *ticket) yield() {
+	if t != nil && t.open {
+		t.open = false
+		t.account.charge(-1, -t.tokens, 0)
+	}
+}
+
+// leave ends a call whose request was refused.
+func (t *ticket) leave() {
+	a := t.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	if t.open {
+		t.open = false
+		a.charge(-a.refund(), -t.tokens, 0)
+	}
+}
+
+// refund is how many calls a call that no model answered gives back; the caller holds the lock.
+func (a *account) refund() int {
+	if a.refunded >= refunds {
+		return 0
+	}
+	a.refunded++
+	return 1
+}
+
 // reserve takes the budget of a call before it is made, axis by axis, of the agent, of the run and of what was spent
-// before. Input is estimated at three bytes a token: rather too much than too little. Output is what the request allows,
+// before. Output is what the request allows,
 // cut to what is left.
 func (a *account) reserve(c *call, model string, price *Price, before []before, now time.Time) (*reservation, error) {
-	r := &reservation{account: a, model: model, price: price, input: c.size/3 + 1, output: c.maxOutput, started: now}
+	r := &reservation{account: a, model: model, price: price, input: c.size/bytesPerInputToken + 1, output: c.maxOutput, started: now}
 	least := min(c.maxOutput, minOutput*c.n)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.run.mu.Lock()
 	defer a.run.mu.Unlock()
+	c.ticket.yield()
 	ledgers := []*ledger{&a.own, &a.run.ledger}
 	for _, b := range before {
 		ledgers = append(ledgers, &ledger{scope: b.name, limits: Totals{CostUSD: b.cap}, charged: b.spent + a.run.charged})
@@ -259,12 +324,7 @@ func (r *reservation) release(now time.Time) {
 	a.run.mu.Lock()
 	defer a.run.mu.Unlock()
 	a.seconds += now.Sub(r.started).Seconds()
-	calls := 0
-	if a.refunded < refunds {
-		a.refunded++
-		calls = -1
-	}
-	a.charge(calls, -r.input-r.output, -r.estimate)
+	a.charge(-a.refund(), -r.input-r.output, -r.estimate)
 }
 
 func (a *account) note(err error) {

@@ -19,6 +19,8 @@ const (
 	CodeRefused = "prloop_request_refused"
 	// CodeTooLarge: request or answer is over its cap.
 	CodeTooLarge = "prloop_too_large"
+	// CodeBusy: other requests of the agent are still in memory.
+	CodeBusy = "prloop_busy"
 	// CodeKey: the model endpoint refuses the key.
 	CodeKey = "prloop_upstream_refuses_key"
 	// CodeUnreachable: the model endpoint cannot be reached, or broke off.
@@ -130,7 +132,7 @@ func refuse(status int, code, format string, args ...any) *refusal {
 }
 
 // send writes the refusal in the shape OpenAI clients know, and Anthropic's read. Statuses are chosen so that clients do not repeat the call
-// where repeating is useless: never 429, and 5xx only for endpoints that may come back.
+// where repeating is useless: 429 only where memory was short for the moment, and 5xx only for endpoints that may come back.
 func (r *refusal) send(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)

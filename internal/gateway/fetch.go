@@ -14,6 +14,9 @@ import (
 // pathFetch reads a page of the web for an agent that was permitted to ask: {"url": "https://…"}.
 const pathFetch = "/prloop/fetch"
 
+// fetchLimit bounds a question for a page in bytes.
+const fetchLimit = 16 << 10
+
 // How many pages one agent, and all agents of a run together, may ask for, whatever comes of it.
 const (
 	fetchesOfAgent = 5
@@ -87,7 +90,13 @@ func (g *Gateway) fetch(w http.ResponseWriter, r *http.Request, a *account) {
 		refuse(http.StatusForbidden, CodeFetch, "this agent may not read the web").send(w)
 		return
 	}
-	body, no := g.body(w, r)
+	size, no := declared(r, fetchLimit)
+	if no != nil {
+		g.drain(w, r)
+		no.send(w)
+		return
+	}
+	body, no := g.read(w, r, size)
 	if no != nil {
 		no.send(w)
 		return

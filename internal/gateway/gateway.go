@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -31,6 +32,8 @@ type Gateway struct {
 	fetches   fetches
 	// mask is Options.Mask with a memory; nil without one.
 	mask func(string) string
+	// garbage is how many bytes requests left behind since the last sweep, at most.
+	garbage atomic.Int64
 
 	dir    string
 	socket string
@@ -167,7 +170,7 @@ func (g *Gateway) Issue(agent string, limits review.Limits) (token string) {
 	if old := g.accounts[agent]; old != nil {
 		g.past = append(g.past, old)
 	}
-	g.accounts[agent] = newAccount(agent, limits, g.options.AgentTokens, g.run, g.options.now())
+	g.accounts[agent] = newAccount(agent, limits, g.options.AgentTokens, g.options.RequestLimit, g.run, g.options.now())
 	g.tokens[token] = g.accounts[agent]
 	return token
 }

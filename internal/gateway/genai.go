@@ -81,22 +81,24 @@ func (r *reservation) report(s spent, fate string, now time.Time) {
 	r.observe(Observation{Start: r.started, End: now, Attributes: at})
 }
 
-// denied tells the observer of a call that was not made.
-func (g *Gateway) denied(a *account, to candidate, err error) {
+// denied tells the observer of a call that was not made; without model and endpoint when its request was not even read.
+func (g *Gateway) denied(a *account, model string, u *upstream, err error) {
 	if g.options.Observe == nil {
 		return
 	}
-	at := labels(a.agent, to.model, to.upstream)
+	at := labels(a.agent, model, u)
 	at[AttrFate], at[AttrErrorType] = FateDenied, errorType(nil, err)
 	now := g.options.now()
 	g.options.Observe(Observation{Start: now, End: now, Attributes: at})
 }
 
 func labels(agent, model string, u *upstream) map[string]any {
-	host := u.base.Hostname()
-	at := map[string]any{
-		AttrOperation: "chat", AttrAgent: agent, AttrRequestModel: word(model), AttrUpstream: u.Name, AttrProvider: provider(host, u.Name), AttrServer: host,
+	at := map[string]any{AttrOperation: "chat", AttrAgent: agent}
+	if u == nil {
+		return at
 	}
+	host := u.base.Hostname()
+	at[AttrRequestModel], at[AttrUpstream], at[AttrProvider], at[AttrServer] = word(model), u.Name, provider(host, u.Name), host
 	if port, err := strconv.Atoi(u.base.Port()); err == nil {
 		at[AttrPort] = port
 	}

@@ -26,6 +26,8 @@ type call struct {
 	fields map[string]json.RawMessage
 	// left are the names of fields that were left out.
 	left []string
+	// ticket is the budget that was taken before the request was read, until reserve takes its place.
+	ticket *ticket
 	// key names the request in a cassette; empty until it is asked for.
 	key []byte
 }

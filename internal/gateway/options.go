@@ -42,7 +42,8 @@ type Options struct {
 	IdleTimeout time.Duration
 	// Retries is how often a refused or broken call is made again, default 3; negative is never.
 	Retries int
-	// RequestLimit and ResponseLimit bound bodies in bytes, default 16 MiB and 8 MiB.
+	// RequestLimit bounds a request in bytes, and all requests of one agent that are in memory together; default 4 MiB, which
+	// holds a million tokens of text. ResponseLimit bounds an answer, default 8 MiB.
 	RequestLimit, ResponseLimit int64
 
 	// AgentTokens bounds the tokens of one agent; 0 is without bound.
@@ -79,6 +80,9 @@ type Options struct {
 	// transport replaces the network and now the clock, in tests.
 	transport http.RoundTripper
 	now       func() time.Time
+	// bodyTimeout bounds how long a caller may take to send its request, roomTimeout how long one waits until others of the same
+	// agent are done; default 30 s each.
+	bodyTimeout, roomTimeout time.Duration
 	// retryMin is the first pause before a retry, without Retry-After.
 	retryMin time.Duration
 }
@@ -87,8 +91,10 @@ func (o *Options) defaults() {
 	o.CallTimeout = cmp.Or(o.CallTimeout, 5*time.Minute)
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 90*time.Second)
 	o.Retries = max(0, cmp.Or(o.Retries, 3))
-	o.RequestLimit = cmp.Or(o.RequestLimit, 16<<20)
+	o.RequestLimit = cmp.Or(o.RequestLimit, 4<<20)
 	o.ResponseLimit = cmp.Or(o.ResponseLimit, 8<<20)
+	o.bodyTimeout = cmp.Or(o.bodyTimeout, 30*time.Second)
+	o.roomTimeout = cmp.Or(o.roomTimeout, 30*time.Second)
 	o.retryMin = cmp.Or(o.retryMin, 500*time.Millisecond)
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()

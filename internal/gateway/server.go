@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,9 +20,6 @@ const (
 	pathResponses = "/responses"
 	pathModels    = "/models"
 )
-
-// bodyTimeout bounds how long a caller may take to send its request.
-const bodyTimeout = 30 * time.Second
 
 // ServeHTTP answers one call of an agent.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -79,12 +75,28 @@ func (g *Gateway) models(w http.ResponseWriter) {
 }
 
 func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, path string) {
-	body, no := g.body(w, r)
+	size, no := declared(r, g.options.RequestLimit)
 	if no != nil {
+		g.drain(w, r)
 		no.send(w)
 		return
 	}
-	c, no := inspect(path, body, g.mask)
+	ticket, err := a.enter(r.ContentLength, g.options.now())
+	if err != nil {
+		g.denied(a, "", nil, err)
+		g.drain(w, r)
+		deny(w, a, err)
+		return
+	}
+	defer ticket.leave()
+	leave, no := g.enter(r, a, size)
+	if no != nil {
+		g.drain(w, r)
+		no.send(w)
+		return
+	}
+	defer leave()
+	c, no := g.take(w, r, a, path, size)
 	if no != nil {
 		no.send(w)
 		return
@@ -92,6 +104,7 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 	if len(c.left) > 0 {
 		g.options.Log.Debug("fields were left out of a request", "agent", a.agent, "path", path, "fields", c.left)
 	}
+	c.ticket = ticket
 	list := g.candidates(c.model)
 	if g.tape.Mode == Replay {
 		list = []candidate{{c.model, recorded}}
@@ -108,6 +121,9 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 	}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, cause)
 	defer cancel()
+	rc := http.NewResponseController(w) // a caller that does not read its answer must not keep its request in memory
+	_ = rc.SetWriteDeadline(time.Now().Add(limit + g.options.bodyTimeout))
+	defer func() { _ = rc.SetWriteDeadline(time.Time{}) }()
 	before, err := g.options.spentBefore(ctx)
 	if err != nil {
 		deny(w, a, err)
@@ -156,12 +172,12 @@ func (g *Gateway) hold(a *account, c *call, to candidate, before []before) (*res
 	price := priceOf(g.prices, to.model)
 	if price == nil && g.options.priced() {
 		err := &PriceError{to.model}
-		g.denied(a, to, err)
+		g.denied(a, to.model, to.upstream, err)
 		return nil, err
 	}
 	held, err := a.reserve(c, to.model, price, before, g.options.now())
 	if err != nil {
-		g.denied(a, to, err)
+		g.denied(a, to.model, to.upstream, err)
 		return nil, err
 	}
 	held.upstream, held.observe = to.upstream, g.options.Observe
@@ -184,21 +200,6 @@ func deny(w http.ResponseWriter, a *account, err error) {
 		code, status = CodeSpent, http.StatusPaymentRequired
 	}
 	refuse(status, code, "%s", err).send(w)
-}
-
-func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.options.RequestLimit))
-	_ = rc.SetReadDeadline(time.Time{}) // it would cut the answer too
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return nil, refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "request is larger than %d bytes", over.Limit)
-	case err != nil:
-		return nil, refuse(http.StatusBadRequest, CodeRefused, "request body did not arrive whole")
-	}
-	return body, nil
 }
 
 // ask sends one request upstream with headers of our own: nothing the caller sent is passed on but the body.
