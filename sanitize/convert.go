@@ -198,9 +198,7 @@ func (c converter) code(info string, lines *text.Segments) *block {
 		b.lines = strings.Split(body, "\n")
 	}
 	for i, line := range b.lines {
-		if commandLine.MatchString(line) {
-			b.lines[i] = " " + line
-		}
+		b.lines[i] = guarded(line)
 	}
 	return b
 }

@@ -19,12 +19,7 @@ var (
 	closing = lazyregexp.New(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?[ \t]*$`)
 	// opening is the beginning of a mention or address whose rest is in the next node.
 	opening = lazyregexp.New(`(?i)(?:@|[a-z][a-z0-9+.-]*://|www\.)$`)
-	// command is what other bots take for an order when a line begins with it (security T06).
-	command = lazyregexp.New(`(?i)^[ \t]*(?:[/!]\w\S*|bors[ \t]+\S+|homu[ \t]+\S+|r[+?=]\S*|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|` +
-		`(?:re)?test this please|ok to test|add to whitelist|build this please|recheck\b|retest\b)`)
-	// commandLine is an order on a line of its own inside a code block: bots read the source, not the rendering.
-	commandLine = lazyregexp.New(`(?i)^(?:[/!][a-z][a-z-]*(?:[ \t][\w@ .-]*)?|bors[ \t]+[\w+= -]+|@(?:dependabot|mergify|mergifyio|renovate|renovatebot|bors|homu|prow|coderabbitai|copilot|claude|codex|k8s-ci-robot|rustbot)\b.*)$`)
-	urlWord     = lazyregexp.New(`(?i)^(?:[a-z][a-z0-9+.-]{1,20}://|www\.)`)
+	urlWord = lazyregexp.New(`(?i)^(?:[a-z][a-z0-9+.-]{1,20}://|www\.)`)
 )
 
 // neutralise turns active words of text nodes into code spans (security 7.2, step 8). Within code GitHub looks for
@@ -77,9 +72,10 @@ func (c converter) words(s string, start, more bool) []inline {
 	}
 	code := func(t string) { out = append(out, inline{kind: kindSpan, s: t}) }
 	if start {
-		if m := command.FindString(s); m != "" {
-			code(strings.TrimSpace(m))
-			s = s[len(m):]
+		s = strings.TrimLeft(s, " \t")
+		if n := orderEnd(s); n > 0 {
+			code(s[:n])
+			s = s[n:]
 		}
 	}
 	for s != "" && mayBeActive(s) {
@@ -157,12 +153,13 @@ func trailing(word string) string {
 	return word[n:]
 }
 
-// markers are copies of prloop's own marks. Broken, they are marks to nobody, whoever looks for them and however
-// carelessly (security T33).
+// markers are copies of prloop's own marks.
 var markers = strings.NewReplacer(
 	markWord, "pr-review-loop marker",
 	"code-review-agent:review_id", "code-review-agent review_id",
 	"prloop v1 kid=", "prloop-v1 kid=",
 )
 
-func dropMarkers(s string) string { return markers.Replace(s) }
+// dropMarkers breaks copies of prloop's own marks and the names of bots. Broken, they are marks and names to nobody, whoever
+// looks for them and however carelessly (security T33, T06).
+func dropMarkers(s string) string { return breakBots(markers.Replace(s)) }

@@ -27,7 +27,6 @@ var oracleParser = sync.OnceValue(func() parser.Parser {
 
 var (
 	liveWord    = lazyregexp.New(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://[^\s]|\bwww\.[a-z]`)
-	lineCommand = lazyregexp.New(`(?m)^[ \t]*[/!]\w`)
 	summaryLine = lazyregexp.New(`^<summary>((?:[^<>]|<(?:code|b|i)>[^<>]*</(?:code|b|i)>)*)</summary>$`)
 	htmlCode    = lazyregexp.New(`<code>[^<>]*</code>`)
 	htmlTag     = lazyregexp.New(`</?(?:b|i)>`)
@@ -57,11 +56,16 @@ func checkBody(s string, m mode) error {
 	case clean(s) != s:
 		return fmt.Errorf("%w: it holds hidden characters", ErrUnsafe)
 	case dropMarkers(s) != s:
-		return fmt.Errorf("%w: it holds a marker", ErrUnsafe)
+		return fmt.Errorf("%w: it holds a marker or a bot's name", ErrUnsafe)
 	case diffWords.MatchString(s):
 		return fmt.Errorf("%w: it holds a diff", ErrUnsafe)
 	case redactOwn(s) != s:
 		return fmt.Errorf("%w: it holds a secret or a diff", ErrUnsafe)
+	}
+	for line := range strings.SplitSeq(s, "\n") { // raw, as bots read it: fences and quotes protect nothing
+		if orderAt(line) >= 0 {
+			return fmt.Errorf("%w: a line is an order to a bot: %.60q", ErrUnsafe, line)
+		}
 	}
 	src := []byte(s)
 	o := oracle{mode: m, src: src}
@@ -140,21 +144,13 @@ func (o *oracle) tags(block string) (ast.WalkStatus, error) {
 	return ast.WalkContinue, nil
 }
 
-// prose looks for what GitHub would turn into a mention or reference, and for orders to other bots.
+// prose looks for what GitHub would turn into a mention or reference.
 func (o *oracle) prose(n ast.Node) (ast.WalkStatus, error) {
 	var b strings.Builder
 	o.visible(&b, n)
 	if words := decodeEntities(b.String()); mayBeActive(words) {
 		if at := liveWord.FindStringIndex(words); at != nil {
 			return ast.WalkStop, fmt.Errorf("%w: it refers to something: %.60q", ErrUnsafe, words[at[0]:])
-		}
-	}
-	if _, cell := n.(*east.TableCell); !cell {
-		for i := range n.Lines().Len() {
-			seg := n.Lines().At(i)
-			if lineCommand.Match(seg.Value(o.src)) && n.Kind() != ast.KindHeading {
-				return ast.WalkStop, fmt.Errorf("%w: a line is a command: %.60q", ErrUnsafe, seg.Value(o.src))
-			}
 		}
 	}
 	return ast.WalkContinue, nil
