@@ -39,7 +39,7 @@ type Policy struct {
 	// Repo is the repository whose pages may be linked; with the zero value no link survives.
 	Repo review.Repo
 	// Known are the secrets this process has loaded. Values under 8 bytes are ignored; those under 16 are only found
-	// whole, longer ones by any 12 bytes of them.
+	// whole, longer ones by any 12 bytes of them that their issuer's public prefix and regular runs do not explain.
 	Known []string
 }
 
