@@ -86,7 +86,8 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if ctx.Err() != nil {
 		return Heard{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
 	}
-	if err := l.tripwire(plan.Name, answer); err != nil {
+	answer, err := l.screened(ctx, req.Run, plan, answer)
+	if err != nil {
 		return Heard{}, err
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind

@@ -36,6 +36,8 @@ type Loop struct {
 	// Permanent reports whether no later try of the run gets past an error, such as a locked conversation. It is asked where
 	// the error happens, by several goroutines at once. nil: every error is one that time or a person removes.
 	Permanent func(err error) bool
+	// Incident keeps for a person that an answer held a credential; an error stops the run. nil: nobody keeps it.
+	Incident func(ctx context.Context, run, detail string) error
 	// Now is the clock, and Sleep waits on it or until ctx ends.
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -187,6 +188,11 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		switch {
 		case ctx.Err() != nil:
 			return FixWork{}, context.Cause(ctx)
+		case errors.Is(err, sanitize.ErrKnownSecret):
+			if work.Answer, err = l.caught(ctx, j.req.Run, plan, work.Answer.Receipt, "commit messages", sanitize.AnyCredential); err != nil {
+				return FixWork{}, err
+			}
+			work = FixWork{Answer: work.Answer}
 		case err != nil && limited.Err() == nil:
 			return FixWork{}, err
 		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
@@ -199,7 +205,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 			return FixWork{}, err
 		}
 		work.Answer.Receipt.Name, work.Answer.Receipt.Role, work.Answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
-		if err := j.guard(ctx, work); err != nil {
+		if work, err = j.guard(ctx, work); err != nil {
 			return FixWork{}, err
 		}
 		redactWork(&work)
@@ -211,15 +217,25 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 	})
 }
 
-// guard fails, for good, when the fixer's words or one of its commits carry a credential this process holds (security T30).
-func (j *fixing) guard(ctx context.Context, work FixWork) error {
-	name := j.req.Fix.Agent.Name
-	if err := j.loop.tripwire(name, work.Answer); err != nil {
-		return err
+// guard fails the fixer when its words or one of its commits carry a credential this process holds (security T30): nothing of
+// its work is kept.
+func (j *fixing) guard(ctx context.Context, work FixWork) (FixWork, error) {
+	l, plan := j.loop, j.req.Fix.Agent
+	kind, err := l.tripwire(work.Answer)
+	what := "answer"
+	if kind == "" && err == nil && work.Tip != "" {
+		kind, err = j.committed(ctx, work)
+		what = "commits"
 	}
-	if work.Tip == "" {
-		return nil
+	if kind == "" || err != nil {
+		return work, err
 	}
+	answer, err := l.caught(ctx, j.req.Run, plan, work.Answer.Receipt, what, kind)
+	return FixWork{Answer: answer}, err
+}
+
+// committed names the kind of the credential that a fixer's commits hold a part of.
+func (j *fixing) committed(ctx context.Context, work FixWork) (kind string, err error) {
 	reviewed := j.judged.Inputs.Snapshot.Range.Head
 	changes := [][2]string{{reviewed, work.Tip}}
 	if len(work.Commits) > 1 { // a branch keeps what a later commit takes back
@@ -232,11 +248,11 @@ func (j *fixing) guard(ctx context.Context, work FixWork) error {
 	for _, c := range changes {
 		d, err := j.loop.History.Diff(ctx, c[0], c[1])
 		if err != nil {
-			return err
+			return "", err
 		}
-		if sanitize.Leaks(d.Raw(), sanitize.Policy{Known: j.loop.Secrets}) {
-			return fmt.Errorf("commits of %s: %w", name, sanitize.ErrKnownSecret)
+		if kind := sanitize.Leaked(d.Raw(), sanitize.Policy{Known: j.loop.Secrets}); kind != "" {
+			return kind, nil
 		}
 	}
-	return nil
+	return "", nil
 }

@@ -42,6 +42,10 @@ type stage struct {
 	push  func(to string) Pushed
 	tasks []review.Task
 	kept  map[string]string
+	// brief is one more file of the brief.
+	brief review.BriefFile
+	// fixFails is what a try of the fixer fails with.
+	fixFails error
 }
 
 func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
@@ -61,7 +65,11 @@ func (s *stage) Diff(_ context.Context, a, b string) (*diff.Diff, error) {
 	return diff.Parse(s.diffs[a[:1]+".."+b[:1]])
 }
 func (s *stage) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
-	return review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}}, nil
+	b := review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}}
+	if s.brief.Path != "" {
+		b.Files = append(b.Files, s.brief)
+	}
+	return b, nil
 }
 func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) Answer {
 	s.tasks = append(s.tasks, task)
@@ -81,7 +89,7 @@ func (s *stage) Fix(ctx context.Context, o FixOrder, _ func(review.Event)) (FixW
 		<-ctx.Done()
 		return s.fixes[len(s.orders)-1], context.Cause(ctx)
 	}
-	return s.fixes[len(s.orders)-1], nil
+	return s.fixes[len(s.orders)-1], s.fixFails
 }
 func (s *stage) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
 	s.verified = append(s.verified, commit)

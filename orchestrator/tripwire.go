@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -8,11 +10,29 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// tripwire fails with sanitize.ErrKnownSecret when an answer repeats a credential this process holds, in any spelling the
-// sanitizer knows. It looks at the answer as it came, before patterns take out what looks like a secret: that an agent
-// saw what it must never see ends the run, with nothing kept and nothing posted (security T30, 7.4 layer 0).
-func (l *Loop) tripwire(agent string, a Answer) error {
-	texts := append([]string{a.Log, a.Receipt.Reason}, a.Receipt.Notes...)
+// KnownSecret is the rule by which an agent fails whose answer holds a part of a credential this process holds. It begins the
+// reason in the agent's receipt.
+const KnownSecret = "known-secret"
+
+// screened is an answer that may be kept. One that repeats a credential this process holds, in any spelling the sanitizer
+// knows, fails its agent: nothing of it is kept but what it cost, and the others go on (security T30, 7.4 layer 0). It looks
+// at the answer as it came, before patterns take out what looks like a secret. An error means that the incident could not be
+// kept.
+func (l *Loop) screened(ctx context.Context, run string, plan AgentPlan, a Answer) (Answer, error) {
+	kind, err := l.tripwire(a)
+	if kind == "" || err != nil {
+		return a, err
+	}
+	return l.caught(ctx, run, plan, a.Receipt, "answer", kind)
+}
+
+// tripwire names the kind of the credential an answer holds a part of; empty when there is none.
+func (l *Loop) tripwire(a Answer) (kind string, err error) {
+	all, err := json.Marshal(a) // every field, whatever is added to it
+	if err != nil {
+		return "", err
+	}
+	texts := append([]string{string(all), a.Log, a.Receipt.Reason}, a.Receipt.Notes...)
 	var findings []review.Finding
 	if r := a.Reviewer; r != nil {
 		texts, findings = append(texts, r.FullReport), r.Findings
@@ -30,10 +50,26 @@ func (l *Loop) tripwire(agent string, a Answer) error {
 			texts = append(texts, *text)
 		}
 	}
-	if sanitize.Leaks(strings.Join(texts, "\n\n"), sanitize.Policy{Known: l.Secrets}) {
-		return fmt.Errorf("answer of %s: %w", agent, sanitize.ErrKnownSecret)
+	return sanitize.Leaked(strings.Join(texts, "\n\n"), sanitize.Policy{Known: l.Secrets}), nil
+}
+
+// caught is what is left of an answer that held a credential, or whose commits did: who gave it and what it cost.
+func (l *Loop) caught(ctx context.Context, run string, plan AgentPlan, r review.AgentReceipt, what, kind string) (Answer, error) {
+	held := "held a part of a credential that prloop holds"
+	if kind != sanitize.AnyCredential {
+		held += " (" + kind + ")"
 	}
-	return nil
+	if l.Incident != nil {
+		if err := l.Incident(ctx, run, fmt.Sprintf("%s of %s %s", what, plan.Name, held)); err != nil {
+			return Answer{}, fmt.Errorf("keep an incident: %w", err)
+		}
+	}
+	r.Usage.Models = nil // the agent's own words
+	return Answer{Receipt: review.AgentReceipt{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed,
+		Reason:   fmt.Sprintf("%s: its %s %s; replace that credential, and find out how the agent came by it", KnownSecret, what, held),
+		Attempts: r.Attempts, Seconds: r.Seconds, Usage: r.Usage,
+	}}, nil
 }
 
 // heardLive passes on the news of an agent, without what the tripwire would not let through.

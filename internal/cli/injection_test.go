@@ -142,17 +142,18 @@ func TestObedientVerification(t *testing.T) {
 	}
 }
 
-// TestObedientBetrayal holds a model that repeats the key it is called with: the run ends named, and nothing is posted.
+// TestObedientBetrayal holds a model that repeats the key it is called with: its agents fail by name, so nobody has reviewed, and
+// nothing of what they said is posted.
 func TestObedientBetrayal(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.open(forge.PullSpec{Base: s.tree(nil), Head: fstest.MapFS{"stock.go": {Data: readShare(t, "head/stock.go")}}})
 	s.betray = true
 	got := start(t, s.env, s.home, "prloop", "run", "7", "-R", "acme/widgets")
-	if got.status != 1 || !strings.Contains(string(got.stderr), "known secret") {
-		t.Errorf("exit %d, want 1 and its reason\n%s", got.status, got.stderr)
+	if got.status != 6 || !strings.Contains(string(got.stdout), "known-secret: its answer held a part of a credential") {
+		t.Errorf("exit %d, want 6 and its reason\n%s%s", got.status, got.stdout, got.stderr)
 	}
-	s.harmless(0)
+	s.harmless(1)
 }
 
 // The list of active things is no blind one: it knows each text of the kinds that are about them.

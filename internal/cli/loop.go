@@ -71,7 +71,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	l := &orchestrator.Loop{
 		History: h, Briefer: briefer{h.repo, s.early, target.Local()}, Agents: ask, Record: s.telemetry.record(s.tab.watch(ask.Gateway, recorder{s.store, s.folder})), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
-		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: s.permanent(ctx, req.Run),
+		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: s.permanent(ctx, req.Run), Incident: s.incident,
 	}
 	if !target.Local() {
 		secrets = append(secrets, s.github.Secrets()...)

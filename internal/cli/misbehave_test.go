@@ -141,8 +141,8 @@ type bout struct {
 	env []string
 	// uid starts prloop as another user when this test is root; 0 is the same user.
 	uid int
-	// token is GitHub's; empty is one of the bout's own. The forge's usual one is no good here: its zeros stand in many
-	// texts, and a part of a known secret ends a run.
+	// token is GitHub's; empty is one of the bout's own. The forge's usual one is all zeros, of which no part
+	// counts as a known secret.
 	token string
 
 	*arena

@@ -20,15 +20,20 @@ var lasting = []error{
 	sanitize.ErrKnownSecret, sanitize.ErrUnsafe,
 }
 
-// permanent is the loop's judge of errors; what it calls permanent is remembered for the advice. A known secret proves that
-// somebody saw what nobody may see: that is kept as an incident before the run ends (security T30).
+// incident keeps for a person that an agent saw what nobody may see (security T30), also of a run that is being interrupted.
+func (s *session) incident(ctx context.Context, run, detail string) error {
+	return s.store.Incident(context.WithoutCancel(ctx), run, store.IncidentSecret, detail)
+}
+
+// permanent is the loop's judge of errors; what it calls permanent is remembered for the advice. A known secret in what was to
+// be posted is kept as an incident before the run ends (security T30).
 func (s *session) permanent(ctx context.Context, run string) func(error) bool {
 	return func(err error) bool {
 		if !slices.ContainsFunc(lasting, func(l error) bool { return errors.Is(err, l) }) {
 			return false
 		}
 		if errors.Is(err, sanitize.ErrKnownSecret) {
-			if failed := s.store.Incident(context.WithoutCancel(ctx), run, store.IncidentSecret, err.Error()); failed != nil {
+			if failed := s.incident(ctx, run, err.Error()); failed != nil {
 				s.log.Error("an incident was not kept: the run stops before its end", "err", failed)
 				return false
 			}

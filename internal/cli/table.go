@@ -99,8 +99,8 @@ var table = []row{
 		return "check OPENAI_BASE_URL and the network, or use --reviewers static"
 	}), exitFailed},
 
-	// Agents.
-	{is(sanitize.ErrKnownSecret, "replace that credential, and find out how the agent came by it, or leave the agent out"), exitFailed},
+	// What was to be posted.
+	{is(sanitize.ErrKnownSecret, "replace that credential, and find out how it came into what was to be posted"), exitFailed},
 
 	// Configuration.
 	{as(func(e *config.UnknownAgentError) string {

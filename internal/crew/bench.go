@@ -70,7 +70,7 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 		return orchestrator.FixWork{Answer: told(w.Answer)}, err
 	}
 	if w.Leaked { // it saw what it must never see (security T30)
-		return orchestrator.FixWork{}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)
+		return orchestrator.FixWork{Answer: told(w.Answer)}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)
 	}
 	return orchestrator.FixWork{
 		Answer: told(w.Answer), Tip: w.Tip, Commits: w.Commits, Refusals: w.Refusals, Tests: w.Tests, Files: w.Files, Lines: w.Lines, Notes: w.Notes,
