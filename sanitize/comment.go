@@ -24,8 +24,12 @@ func Comment(body string, m Marker, p Policy) ([]Text, error) {
 
 // Filter makes one comment out of any text, for `prloop sanitize`: plain marker, no links, cut after Cap. Filtering twice
 // changes nothing.
-func Filter(body string) (Text, error) {
-	out, err := comment(body, Marker{}, Policy{}, 1)
+func Filter(body string) (Text, error) { return Summary(body, Policy{}) }
+
+// Summary makes one comment of a report for a place that takes one, such as the step summary of GitHub Actions: plain marker,
+// cut after Cap. It fails as Comment does.
+func Summary(body string, p Policy) (Text, error) {
+	out, err := comment(body, Marker{}, p, 1)
 	if err != nil {
 		return Text{}, err
 	}

@@ -86,7 +86,8 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 		}
 	}
 	ask.Secrets = l.Secrets
-	l.Outbox = outbox{store: s.store, lease: lease, policy: sanitize.Policy{Repo: target.Repo, Known: l.Secrets}}
+	s.policy = sanitize.Policy{Repo: target.Repo, Known: l.Secrets}
+	l.Outbox = outbox{store: s.store, lease: lease, policy: s.policy}
 	return l, nil
 }
 

@@ -42,6 +42,8 @@ type session struct {
 	early *earlyBrief
 	// tab keeps this run's spending apart from that of others.
 	tab tab
+	// policy is what a run's posts, annotations and step summary may hold; set when the loop is built.
+	policy sanitize.Policy
 	// telemetry is nil unless the operator wants it.
 	telemetry *telemetry
 	// permanently is the error this process ended a run with; nil when it did not.

@@ -47,7 +47,7 @@ func (p *Proc) show(v *live.View, s *session, result review.RunResult, o runOpti
 		return p.printJSON(result)
 	}
 	if p.inActions() {
-		live.Annotate(p.Stdout, result)
+		live.Annotate(p.Stdout, result, s.policy)
 		if err := p.stepSummary(s, result); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (p *Proc) stepSummary(s *session, result review.RunResult) error {
 	if err != nil || result.Outcome == review.Failed { // there is no report yet, or one that never came to be posted
 		body = []byte(result.Reason + "\n")
 	}
-	text, err := sanitize.Filter(string(body))
+	text, err := sanitize.Summary(string(body), s.policy)
 	if err != nil {
 		return fmt.Errorf("sanitize the step summary: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Options say where and how to show.
@@ -21,6 +22,8 @@ type Options struct {
 	Color bool
 	// Actions chooses GitHub Actions' groups and annotations; it wins over IsTerminal.
 	Actions bool
+	// Policy is what annotations may hold, as posted comments.
+	Policy sanitize.Policy
 
 	now func() time.Time
 }
@@ -136,7 +139,7 @@ func (v *View) Done(r review.RunResult) {
 		width = v.screen.width()
 	}
 	if v.mode == actions {
-		Annotate(v.opts.Out, r)
+		Annotate(v.opts.Out, r, v.opts.Policy)
 	}
 	Summary(v.opts.Out, r, width, v.opts.Color && v.mode != plain)
 }
