@@ -2,7 +2,6 @@ package sanitize
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 )
 
@@ -151,21 +150,21 @@ func size(blocks []*block) int { return len(renderBlocks(blocks)) }
 
 // fit takes as many blocks as go into room. A block that is larger than all of room is cut inside.
 func fit(blocks []*block, room int) (head, tail []*block) {
-	n := sort.Search(len(blocks), func(n int) bool { return size(blocks[:n+1]) > room })
+	left := room
+	n := fitting(len(blocks), room, func(i int) int {
+		length := size(blocks[i:i+1]) + len("\n\n")
+		if length <= left {
+			left -= length
+		}
+		return length
+	})
 	head, tail = blocks[:n:n], blocks[n:]
-	if len(tail) == 0 {
-		return head, nil
-	}
-	left := room - size(head) - 2
-	if size(tail[:1]) <= room || left < 64 {
+	if len(tail) == 0 || left < 64 || n > 0 && size(tail[:1]) <= room {
 		return head, tail
 	}
-	h, t := tail[0].split(left)
+	h, t := tail[0].split(left, 0)
 	if h == nil {
-		if n > 0 {
-			return head, tail
-		}
-		return nil, nil
+		return head, tail
 	}
 	head = append(head, h)
 	if t != nil {

@@ -58,7 +58,13 @@ func (c converter) blocks(parent ast.Node, top bool) []*block {
 		nodes = append(nodes, n)
 	}
 	if top && c.body {
-		out, _ := c.nest(nodes, 0, 0)
+		closers := 0
+		for _, n := range nodes {
+			if t, ok := n.(*tag); ok && t.line == "</details>" {
+				closers++
+			}
+		}
+		out, _ := c.nest(nodes, 0, 0, &closers)
 		return out
 	}
 	var out []*block
@@ -69,14 +75,8 @@ func (c converter) blocks(parent ast.Node, top bool) []*block {
 }
 
 // nest gathers what stands between <details> and </details>. A tag without its partner, or a summary elsewhere than
-// right after its opening tag, becomes text.
-func (c converter) nest(nodes []ast.Node, i, depth int) (out []*block, next int) {
-	closers := 0
-	for _, n := range nodes[i:] {
-		if t, ok := n.(*tag); ok && t.line == "</details>" {
-			closers++
-		}
-	}
+// right after its opening tag, becomes text. closers counts the closing tags from node i on.
+func (c converter) nest(nodes []ast.Node, i, depth int, closers *int) (out []*block, next int) {
 	for i < len(nodes) {
 		t, ok := nodes[i].(*tag)
 		switch {
@@ -85,7 +85,7 @@ func (c converter) nest(nodes []ast.Node, i, depth int) (out []*block, next int)
 			i++
 		case t.line == "</details>" && depth > 0:
 			return out, i
-		case t.line == "<details>" && depth < 3 && closers > depth:
+		case t.line == "<details>" && depth < 3 && *closers > depth:
 			d := &block{kind: kindDetails}
 			from := i + 1
 			if from < len(nodes) {
@@ -94,7 +94,7 @@ func (c converter) nest(nodes []ast.Node, i, depth int) (out []*block, next int)
 					from++
 				}
 			}
-			kids, end := c.nest(nodes, from, depth+1)
+			kids, end := c.nest(nodes, from, depth+1, closers)
 			if end >= len(nodes) { // no partner: the opening tag is text, what follows stays
 				out = append(out, c.textBlock(t.line))
 				if d.inl != nil {
@@ -107,8 +107,12 @@ func (c converter) nest(nodes []ast.Node, i, depth int) (out []*block, next int)
 				d.inl = []inline{{kind: kindText, s: "Details"}}
 			}
 			out = append(out, d)
-			i, closers = end+1, closers-1
+			i = end + 1
+			*closers--
 		default:
+			if t.line == "</details>" {
+				*closers--
+			}
 			out = append(out, c.textBlock(t.line))
 			i++
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 var (
-	entity = lazyregexp.New(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+	entity     = lazyregexp.New(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+	entityHere = lazyregexp.New(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 	// amps are ampersands encoded any number of times over: &amp;#38;amp; and so on, taken at once to stay linear.
 	amps = lazyregexp.New(`&(?:(?:amp|AMP|#0{0,5}38|#[xX]0{0,4}26);)+`)
 )

@@ -133,33 +133,41 @@ func (c converter) tidy(in []inline) []inline {
 
 // dropComments drops HTML comments, also those that run over line ends. One without an end stays as text.
 func dropComments(in []inline) []inline {
-	for from := 0; from < len(in); from++ {
-		n := in[from]
-		if n.kind != kindText {
-			continue
-		}
-		open := strings.Index(n.s, "<!--")
-		if open < 0 {
-			continue
-		}
-		to, end := from, -1
-		if at := strings.Index(n.s[open+2:], "-->"); at >= 0 {
-			end = open + 2 + at + 3
-		}
-		for end < 0 && to+1 < len(in) {
-			to++
-			if in[to].kind == kindText {
-				if at := strings.Index(in[to].s, "-->"); at >= 0 {
-					end = at + 3
-				}
+	last, at := -1, 0 // where the last end of a comment stands
+	for i := len(in) - 1; i >= 0 && last < 0; i-- {
+		if in[i].kind == kindText {
+			if n := strings.LastIndex(in[i].s, "-->"); n >= 0 {
+				last, at = i, n
 			}
 		}
-		if end < 0 {
-			return in
-		}
-		rest := inline{kind: kindText, s: n.s[:open] + in[to].s[end:]}
-		in = append(append(append([]inline{}, in[:from]...), rest), in[to+1:]...)
-		from--
 	}
-	return join(in)
+	out := make([]inline, 0, len(in))
+	inside := false
+	for i, n := range in {
+		if n.kind != kindText {
+			if !inside {
+				out = append(out, n)
+			}
+			continue
+		}
+		var b strings.Builder
+		for pos := 0; ; {
+			if inside {
+				end := strings.Index(n.s[pos:], "-->")
+				if end < 0 {
+					break
+				}
+				pos, inside = pos+end+len("-->"), false
+			}
+			open := strings.Index(n.s[pos:], "<!--")
+			if open < 0 || i > last || i == last && pos+open+2 > at {
+				b.WriteString(n.s[pos:])
+				break
+			}
+			b.WriteString(n.s[pos : pos+open])
+			pos, inside = pos+open+2, true // <!--> is a comment too
+		}
+		out = append(out, inline{kind: kindText, s: b.String()})
+	}
+	return join(out)
 }

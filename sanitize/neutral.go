@@ -78,14 +78,11 @@ func (c converter) words(s string, start, more bool) []inline {
 			s = s[n:]
 		}
 	}
-	for s != "" && mayBeActive(s) {
-		at := active.FindStringIndex(s)
-		if at == nil {
-			break
-		}
+	done := 0
+	for _, at := range activeWords(s) {
 		word := s[at[0]:at[1]]
 		word = word[:len(word)-len(trailing(word))]
-		text(s[:at[0]])
+		text(s[done:at[0]])
 		url, ok := "", false
 		if urlWord.MatchString(word) {
 			url, ok = ownPage(word, c.policy.Repo)
@@ -95,8 +92,9 @@ func (c converter) words(s string, start, more bool) []inline {
 		} else {
 			code(word)
 		}
-		s = s[at[0]+len(word):]
+		done = at[0] + len(word)
 	}
+	s = s[done:]
 	if more {
 		if m := closing.FindString(s); m != "" {
 			text(s[:len(s)-len(m)])
@@ -110,6 +108,36 @@ func (c converter) words(s string, start, more bool) []inline {
 		}
 	}
 	text(s)
+	return out
+}
+
+// wordEnds are the bytes that end a word for active.
+const wordEnds = " \t\n\v\f\r<>\"`|\\"
+
+// activeWords finds all matches of active. The expression is slow and its matches are words, or a closing word and its
+// reference, so it sees only those that may be one.
+func activeWords(s string) [][]int {
+	var out [][]int
+	before := 0 // where the word before this one begins
+	for from := 0; from < len(s); {
+		to := len(s)
+		if n := strings.IndexAny(s[from:], wordEnds); n >= 0 {
+			to = from + n
+		}
+		if to > from {
+			if mayBeActive(s[from:to]) {
+				start := from
+				if closing.MatchString(s[before:from]) {
+					start = before
+				}
+				for _, at := range active.FindAllStringIndex(s[start:to], -1) {
+					out = append(out, []int{start + at[0], start + at[1]})
+				}
+			}
+			before = from
+		}
+		from = to + 1
+	}
 	return out
 }
 
@@ -138,17 +166,16 @@ func mayBeActive(s string) bool {
 
 // trailing is the punctuation after a word that belongs to the sentence, not to the word.
 func trailing(word string) string {
-	n := len(word)
+	n, open, shut := len(word), strings.Count(word, "("), strings.Count(word, ")")
+	url := strings.Contains(word, "://")
 	for n > 1 {
-		c := word[n-1]
-		if c == ')' && strings.Count(word[:n], "(") < strings.Count(word[:n], ")") || strings.IndexByte(".,;:!?'*~]}-/", c) >= 0 && c != ')' {
-			if c == '/' && strings.Contains(word, "://") {
-				break
-			}
-			n--
-			continue
+		switch c := word[n-1]; {
+		case c == ')' && open < shut:
+			shut--
+		case c == '/' && url, strings.IndexByte(".,;:!?'*~]}-/", c) < 0:
+			return word[n:]
 		}
-		break
+		n--
 	}
 	return word[n:]
 }

@@ -82,19 +82,35 @@ func writeFlat(b *strings.Builder, in []inline) {
 // join merges neighbours of one kind: text with text, code with code. Two code spans side by side would be read as one
 // with a longer fence.
 func join(in []inline) []inline {
-	out := in[:0:0]
-	for _, n := range in {
-		if last := len(out) - 1; last >= 0 && out[last].kind == n.kind && (n.kind == kindText || n.kind == kindSpan) {
-			out[last].s += n.s
+	out := make([]inline, 0, len(in))
+	for i := 0; i < len(in); {
+		n := in[i]
+		i++
+		if !n.words() {
+			out = append(out, n)
 			continue
 		}
-		if (n.kind == kindText || n.kind == kindSpan) && n.s == "" {
-			continue
+		from := i
+		for i < len(in) && in[i].words() && (in[i].kind == n.kind || in[i].s == "") {
+			i++
 		}
-		out = append(out, n)
+		if i > from {
+			var b strings.Builder
+			b.WriteString(n.s)
+			for _, next := range in[from:i] {
+				b.WriteString(next.s)
+			}
+			n = inline{kind: n.kind, s: b.String()}
+		}
+		if n.s != "" {
+			out = append(out, n)
+		}
 	}
 	return out
 }
+
+// words reports whether n is text or code.
+func (n inline) words() bool { return n.kind == kindText || n.kind == kindSpan }
 
 // oneLine turns line ends into spaces, for headings, table cells and summaries.
 func oneLine(in []inline) []inline {

@@ -140,6 +140,10 @@ func (w *writer) text(s string, next *inline) {
 	if w.lineStart() {
 		s = strings.TrimLeft(s, " \t")
 	}
+	closed := len(s) // where the marks that could close a heading begin
+	if w.heading && next == nil {
+		closed = len(strings.TrimRight(s, "# "))
+	}
 	for i := 0; i < len(s); i++ {
 		c, rest := s[i], s[i+1:]
 		if w.lineStart() {
@@ -157,7 +161,7 @@ func (w *writer) text(s string, next *inline) {
 				continue
 			}
 		}
-		if w.escape(c, rest, s[i:], next) {
+		if c == '#' && i >= closed || w.escape(c, rest, s[i:], next) {
 			w.b.WriteByte('\\')
 		}
 		w.b.WriteByte(c)
@@ -201,11 +205,9 @@ func (w *writer) escape(c byte, rest, all string, next *inline) bool {
 	case '<':
 		return rest == "" || strings.IndexByte(" =0123456789-", rest[0]) < 0
 	case '&':
-		return rest == "" && next != nil || entity.MatchString(all[:min(len(all), 40)]) && entity.FindStringIndex(all)[0] == 0
+		return rest == "" && next != nil || rest != "" && (rest[0] == '#' || alnum(rest[0])) && entityHere.MatchString(all[:min(len(all), 40)])
 	case '!':
 		return rest == "" && next != nil && next.kind == kindLink || strings.HasPrefix(rest, "[")
-	case '#':
-		return w.heading && strings.Trim(rest, "# ") == "" && next == nil
 	}
 	return false
 }
