@@ -8,7 +8,8 @@
 //   - cleaning twice changes nothing: every result is a fixed point of the pipeline by construction, and what does not
 //     settle becomes one fenced block of plain text;
 //   - a second reading of the exact bytes, with everything GitHub would make active switched on, finds no mention, no
-//     foreign link, no image, no HTML beyond details and summary, no secret and no diff header (the oracle);
+//     foreign link, no image, no HTML beyond details and summary, no secret, no diff header, and no raw line that another bot
+//     could take for an order (the oracle);
 //   - results are valid UTF-8, within their cap, and made in linear time.
 //
 // The order is that of security 7.2: bytes, hidden characters, exact secrets, diffs and key blocks, patterns, parse,
