@@ -130,13 +130,44 @@ func activeWords(s string) [][]int {
 				if closing.MatchString(s[before:from]) {
 					start = before
 				}
-				for _, at := range active.FindAllStringIndex(s[start:to], -1) {
+				find := mentions
+				if start < from || !onlyMentions(s[from:to]) {
+					find = func(word string) [][]int { return active.FindAllStringIndex(word, -1) }
+				}
+				for _, at := range find(s[start:to]) {
 					out = append(out, []int{start + at[0], start + at[1]})
 				}
 			}
 			before = from
 		}
 		from = to + 1
+	}
+	return out
+}
+
+// onlyMentions reports whether nothing but mentions can be active in a word. They are found without the expression: a text of
+// short words with at signs is where it takes longest.
+func onlyMentions(word string) bool {
+	return !strings.ContainsAny(word, "#:") && !mayBeActive(strings.ReplaceAll(word, "@", "_"))
+}
+
+// mentions finds what the alternative for mentions of active matches in a word.
+func mentions(word string) (out [][]int) {
+	part := func(c byte, also string) bool { return alnum(c) || c == '_' || strings.IndexByte(also, c) >= 0 }
+	done := 0
+	for i := 0; i+1 < len(word); i++ {
+		if word[i] != '@' || !alnum(word[i+1]) {
+			continue
+		}
+		from, to := i, i+1
+		for from > done && part(word[from-1], ".%+/-") {
+			from--
+		}
+		for to < len(word) && part(word[to], "./@-") {
+			to++
+		}
+		out = append(out, []int{from, to})
+		done, i = to, to-1
 	}
 	return out
 }

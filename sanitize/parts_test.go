@@ -3,6 +3,7 @@ package sanitize
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -135,6 +136,22 @@ func TestRestoreRefusesWhatWasNotMadeHere(t *testing.T) {
 		PlainMarker + "\n\nghp_abc", PlainMarker + "\n\n/lgtm", PlainMarker + "\n\n<details>\n", PlainMarker + "\n\n" + PlainMarker, PlainMarker + "\n\n" + strings.Repeat("x ", 30_000)} {
 		if _, err := Restore(s, testPolicy); !errors.Is(err, ErrUnsafe) {
 			t.Errorf("Restore(%.60q) = %v, want ErrUnsafe", s, err)
+		}
+	}
+}
+
+// The hand-written search for mentions finds what the expression does.
+func TestMentionsAreThoseOfTheExpression(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		word := make([]byte, 1+random.IntN(12))
+		for i := range word {
+			word[i] = "@@@aB0_./%+-~(é"[random.IntN(len("@@@aB0_./%+-~(é"))]
+		}
+		if s := string(word); onlyMentions(s) {
+			if got, want := fmt.Sprint(mentions(s)), fmt.Sprint(active.FindAllStringIndex(s, -1)); got != want {
+				t.Fatalf("%q: %s, want %s", s, got, want)
+			}
 		}
 	}
 }

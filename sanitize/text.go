@@ -20,8 +20,8 @@ const (
 	TruncatedComment = "[TRUNCATED_COMMENT]"
 )
 
-// ErrKnownSecret means the text holds a part of a secret this process knows, in some encoding. Nothing may be posted, and
-// somebody should know: it proves that an agent saw what it must never see (security 7.4, layer 0).
+// ErrKnownSecret means the text holds a part of a secret this process knows, in some encoding. Nothing of it may be posted, and
+// somebody should know: it proves that somebody saw what nobody may see (security 7.4, layer 0).
 var ErrKnownSecret = errors.New("the text holds a known secret")
 
 // ErrUnsafe means the oracle found something active in bytes that were about to be posted (security 7.2, step 11).
