@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
 )
@@ -89,16 +88,18 @@ func text(path string, data []byte) string {
 	case Language(path) != "":
 		return OmittedNUL
 	}
-	plain := bytes.ReplaceAll(data, []byte{0}, nil)
-	odd := 0
-	for rest := plain; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		rest = rest[size:]
-		if r == utf8.RuneError && size == 1 || r < ' ' && !strings.ContainsRune("\t\n\r\f\v\x1b\b", r) || r == 0x7f {
-			odd++
+	// Bytes above ASCII may be letters of any encoding, so only control bytes speak against text: of packed data they are a tenth.
+	plain, control := 0, 0
+	for _, c := range data {
+		switch {
+		case c == 0:
+			continue
+		case c < ' ' && !strings.ContainsRune("\t\n\r\f\v\x1b\b", rune(c)), c == 0x7f:
+			control++
 		}
+		plain++
 	}
-	if len(plain) == 0 || odd*10 > len(plain) {
+	if plain == 0 || control*20 > plain {
 		return notText
 	}
 	return OmittedNUL

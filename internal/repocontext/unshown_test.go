@@ -1,6 +1,7 @@
 package repocontext
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -15,6 +16,16 @@ func utf16le(s string) string {
 		b.WriteByte(byte(u >> 8))
 	}
 	return b.String()
+}
+
+// packed is what compressed data looks like: every byte as often as any other.
+func packed() string {
+	r := rand.New(rand.NewPCG(1, 2))
+	b := make([]byte, 4096)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
 }
 
 const (
@@ -39,6 +50,8 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 		{"UTF-16 without one", "u16.txt", utf16le(program), OmittedEncoding},
 		{"UTF-16 of the other order", "u16be", "\x00" + utf16le(program), OmittedEncoding},
 		{"UTF-32", "u32.py", "\xff\xfe\x00\x00i\x00\x00\x00", OmittedEncoding},
+		{"text of another encoding", "win1251", strings.Repeat("\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0\n", 30) + "\x00", OmittedNUL},
+		{"packed data", "data.bin", packed(), notText},
 		{"plain text that is too large to compare", "big.txt", strings.Repeat("line\n", 1000), OmittedNUL},
 	} {
 		if got := text(row.path, []byte(row.data)); got != row.want {
