@@ -12,6 +12,7 @@ import (
 var (
 	killCount  = flag.Int("kills", 12, "how many processes TestRandomKills kills")
 	killSeed   = flag.Uint64("killseed", 0, "the seed of TestRandomKills; 0 draws one")
+	killDir    = flag.String("killdir", "", "the `folder` that failed trials are moved to; empty leaves them where they are, below that of temporary files")
 	killReport = flag.String("robustness", "", "write the figures of the kill suite into this `file`, and try more")
 
 	reporting sync.Mutex

@@ -55,11 +55,11 @@ func newKillSuite(t *testing.T) *killSuite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.Remove(dir) }) // failed trials stay
 	return &killSuite{t: t, dir: dir, program: program, gh: forgetest.GH(t), rows: map[string]*killFigures{}}
 }
 
-// run does one trial and checks what is left.
+// run does one trial and checks what is left. The world of a failed trial is kept, with its log.
 func (s *killSuite) run(x killTrial) {
 	ctx := s.t.Context()
 	if r := sandbox.Probe(ctx); x.setting.confined && r.Tier > sandbox.Tier1b {
@@ -77,10 +77,16 @@ func (s *killSuite) run(x killTrial) {
 	}
 	f, wrong := w.check(ctx)
 	f.Kills = x.kills
+	end := w.close
 	if err = errors.Join(err, wrong); err != nil {
 		s.t.Errorf("%s, %s: %v\n%s", x.what, x.fault, err, indent(w.said.String()))
+		end = func() error {
+			dir, keepErr := w.keep(err)
+			s.t.Logf("the state, the log and the requests of the failed trial: %s", dir)
+			return keepErr
+		}
 	}
-	if err := w.close(); err != nil {
+	if err := end(); err != nil {
 		s.t.Errorf("%s, %s: %v", x.what, x.fault, err)
 	}
 	s.mu.Lock()

@@ -206,13 +206,34 @@ func longer(envelope []byte) ([]byte, error) {
 	return json.Marshal(e)
 }
 
-func (w *killWorld) close() error {
-	var errs []error
-	if w.model != nil {
-		errs = append(errs, w.model.Close())
+// close ends the servers of a world and removes its folder.
+func (w *killWorld) close() error { return errors.Join(w.stop(), os.RemoveAll(w.home)) }
+
+// keep ends the servers of a world and keeps its folder, with a log of what went wrong, what prloop said and what GitHub was
+// asked. It gives the place.
+func (w *killWorld) keep(wrong error) (dir string, err error) {
+	var log bytes.Buffer
+	fmt.Fprintf(&log, "%v\n\n%s\nrequests:\n", wrong, &w.said)
+	for _, e := range w.forge.Log() {
+		fmt.Fprintf(&log, "%+v\n", e)
 	}
-	errs = append(errs, w.forge.Close(), os.RemoveAll(w.home))
-	return errors.Join(errs...)
+	err = errors.Join(w.stop(), os.WriteFile(filepath.Join(w.home, "log"), log.Bytes(), 0o600))
+	if *killDir == "" {
+		return w.home, err
+	}
+	dir = filepath.Join(*killDir, filepath.Base(w.home))
+	if moved := errors.Join(os.MkdirAll(*killDir, 0o700), os.Rename(w.home, dir)); moved != nil {
+		return w.home, errors.Join(err, moved)
+	}
+	return dir, err
+}
+
+// stop ends the servers of a world.
+func (w *killWorld) stop() error {
+	if w.model == nil {
+		return w.forge.Close()
+	}
+	return errors.Join(w.model.Close(), w.forge.Close())
 }
 
 // command is prloop with the operator's arguments; armed is PRLOOP_FAILPOINT's order, empty for none.
@@ -238,7 +259,7 @@ func (w *killWorld) ended(cmd *exec.Cmd, stdout, stderr *bytes.Buffer, err error
 	if errors.As(err, new(*exec.ExitError)) {
 		err = nil
 	}
-	fmt.Fprintf(&w.said, "$ prloop %s (%s)\n%s", strings.Join(cmd.Args[1:], " "), cmd.ProcessState, stderr)
+	fmt.Fprintf(&w.said, "$ prloop %s (%s, at %s)\n%s", strings.Join(cmd.Args[1:], " "), cmd.ProcessState, time.Now().UTC().Format(time.RFC3339Nano), stderr)
 	return ended{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}, err
 }
 
