@@ -74,7 +74,7 @@ func (s *session) takeLease(ctx context.Context, key, run string) (*store.Lease,
 		return lease, err
 	}
 	folder := s.leaseFolder(key, held.Run)
-	gone, lockErr := lockFolder(folder, false)
+	gone, lockErr := lockSoon(folder)
 	if lockErr != nil {
 		return nil, err // it lives, or nothing proves that it does not
 	}
@@ -95,7 +95,17 @@ func makeLocked(dir string) (io.Closer, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		if held, err := lockFolder(dir, false); !errors.Is(err, fs.ErrNotExist) {
+		if held, err := lockSoon(dir); !errors.Is(err, fs.ErrNotExist) {
+			return held, err
+		}
+	}
+}
+
+// lockSoon locks a folder, or gives errInUse if somebody has it for longer than a killed process may.
+func lockSoon(dir string) (io.Closer, error) {
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		held, err := lockFolder(dir, false)
+		if !errors.Is(err, errInUse) || time.Since(began) > engine.LockPatience {
 			return held, err
 		}
 	}

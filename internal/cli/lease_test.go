@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/store"
@@ -73,5 +74,31 @@ func TestLeaseOfADeadRun(t *testing.T) {
 			t.Errorf("%s: %v", run, err)
 		}
 		s.close() // without giving it back, as the kernel does
+	}
+}
+
+// The locks of a killed process may be held a moment longer by a child that it was about to start. They keep nobody out.
+func TestLeaseOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	const pull = "acme/widgets#7"
+	p := &Proc{Env: []string{"PRLOOP_STATE=" + t.TempDir()}, Stderr: t.Output()}
+	for _, next := range []string{"killed", "next"} {
+		s, err := p.openSession(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.close)
+		if _, err := s.takeLease(t.Context(), pull, "killed"); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(engine.LockPatience/4, s.close) // as the kernel does: the lease itself stays
+		if s, err = p.openSession(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.close)
+		if _, err := s.takeLease(t.Context(), pull, next); err != nil {
+			t.Errorf("run %s: %v", next, err)
+		}
+		s.close()
 	}
 }

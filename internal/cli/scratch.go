@@ -48,6 +48,11 @@ func (s *session) scratch() (string, error) {
 	}
 	s.private = dir
 	s.onClose(func() {
+		// A process that was killed just before this one began may have held its folder for a moment more.
+		if turn, err := lockFolder(parent, true); err == nil {
+			s.sweep(parent)
+			turn.Close()
+		}
 		if err := cleaning.Hit(); err != nil {
 			s.log.Warn("a scratch folder is left to the next run", "err", err)
 			return

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -17,13 +18,16 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
+// Version names the order of a run's steps and the shapes they are stored in. It is raised only when a run started by an
+// older prloop could not be continued by this one; work of another version is never picked up (libraries 1, trap 1).
+const Version = "4"
+
 const (
 	appName = "prloop"
-	// appVersion names the order of a run's steps. It is raised only when a run started by an older prloop could not be
-	// continued by this one; work of another version is never picked up (libraries 1, trap 1).
-	appVersion = "3"
 	// kind is the name the one workflow is registered by.
 	kind = "run"
+	// locksSuffix makes the name of the folder of the runs' locks from that of the database.
+	locksSuffix = ".locks"
 
 	defaultGrace = 15 * time.Second
 	// keepFinished is how long the steps of a finished run are kept; DBOS deletes nothing by itself (trap 7). What a run
@@ -84,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	e := &Engine{opts: o, log: o.Log, locks: path + ".locks", live: map[string]context.CancelCauseFunc{}}
+	e := &Engine{opts: o, log: o.Log, locks: path + locksSuffix, live: map[string]context.CancelCauseFunc{}}
 	if err := e.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("open engine %s: %w", path, err)
 	}
@@ -98,8 +102,10 @@ func (e *Engine) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(e.locks, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(e.opts.Path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	// One that is there is not opened: closing it would take the locks of all its connections in this process away
+	// (https://www.sqlite.org/howtocorrupt.html, 2.2).
+	f, err := os.OpenFile(e.opts.Path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	f.Close()
@@ -119,7 +125,7 @@ func (e *Engine) newContext(ctx context.Context, log bridge) (dbos.Context, erro
 	dsn := "sqlite:" + (&url.URL{Scheme: "file", Path: filepath.ToSlash(e.opts.Path)}).String()
 	return dbos.NewContext(context.WithoutCancel(ctx), dbos.Config{
 		AppName:                appName,
-		ApplicationVersion:     appVersion,
+		ApplicationVersion:     Version,
 		ExecutorID:             fmt.Sprintf("%d-%s", os.Getpid(), rand.Text()),
 		DatabaseURL:            dsn,
 		Logger:                 slog.New(log),

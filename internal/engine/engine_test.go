@@ -313,3 +313,26 @@ func TestCloseInterrupts(t *testing.T) {
 		t.Errorf("resume after close: %v", err)
 	}
 }
+
+// The lock of a killed process may be held a moment longer by a child that it was about to start.
+func TestLockOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "prloop.db")
+	e := open(t, path, func(context.Context, *Steps, []byte) ([]byte, error) { return []byte("done"), nil })
+	dying, err := e.runLock(t.Context(), runID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alive, err := Executing(path, runID); !alive || err != nil {
+		t.Errorf("with its lock held a run is executed: %v, %v", alive, err)
+	}
+	time.AfterFunc(LockPatience/4, func() { dying.f.Close() }) // the kernel leaves the file
+	if out, err := e.Run(t.Context(), runID, nil); err != nil || string(out) != "done" {
+		t.Errorf("the run is gone on with: %q, %v", out, err)
+	}
+	for _, id := range []string{runID, "never"} {
+		if alive, err := Executing(path, id); alive || err != nil {
+			t.Errorf("%s is executed afterwards: %v, %v", id, alive, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,7 +23,7 @@ func tryLock(path string) (*lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(f); err != nil {
+		if err := flock(f, exclusive); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -66,14 +67,45 @@ func same(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
+// LockPatience is how long the lock of a run may outlive the process that was killed with it. A child holds all descriptors of
+// its parent from the moment it is split off until it executes its program, and the lock with them: up to 0.2 s were measured
+// with ten processes to each processor. After that the run is being executed.
+const LockPatience = 2 * time.Second
+
 // runLock takes the lock of one run, or gives ErrBusy.
-func (e *Engine) runLock(id string) (*lock, error) {
+func (e *Engine) runLock(ctx context.Context, id string) (*lock, error) {
 	if err := os.MkdirAll(e.locks, 0o700); err != nil {
 		return nil, err
 	}
-	l, err := tryLock(filepath.Join(e.locks, id+".lock"))
+	ctx, cancel := context.WithTimeoutCause(ctx, LockPatience, errHeld)
+	defer cancel()
+	l, err := waitLock(ctx, lockFile(e.opts.Path, id))
 	if errors.Is(err, errHeld) {
 		return nil, ErrBusy
 	}
 	return l, err
+}
+
+// lockFile is where the lock of a run stands beside the database.
+func lockFile(path, id string) string { return filepath.Join(path+locksSuffix, id+".lock") }
+
+// Executing reports whether a process is at work on a run of the database at path. It opens nothing but the run's lock, and a
+// process that takes the lock at the same time waits for it.
+func Executing(path, id string) (bool, error) {
+	if !validID(id) {
+		return false, fmt.Errorf("run %q: not a run id", id)
+	}
+	f, err := os.Open(lockFile(path, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the process of run %s: %w", id, err)
+	}
+	defer f.Close()
+	err = flock(f, shared)
+	if err != nil && !errors.Is(err, errHeld) {
+		return false, fmt.Errorf("look for the process of run %s: %w", id, err)
+	}
+	return err != nil, nil
 }

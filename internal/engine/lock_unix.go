@@ -9,10 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flock locks f for us alone without waiting; errHeld when somebody has it.
-func flock(f *os.File) error {
+// The kinds of locks.
+const (
+	exclusive = unix.LOCK_EX
+	shared    = unix.LOCK_SH
+)
+
+// flock locks f without waiting; errHeld when somebody has a lock that keeps this one out.
+func flock(f *os.File, kind int) error {
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(f.Fd()), kind|unix.LOCK_NB)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue

@@ -41,7 +41,7 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 	if err != nil || ok && !pending(w.Status) {
 		return e.ended(w, err)
 	}
-	l, err := e.runLock(id)
+	l, err := e.runLock(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
@@ -53,9 +53,9 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 	case !ok && input == nil:
 		l.release()
 		return nil, fmt.Errorf("run %s: %w", id, ErrNotFound)
-	case ok && w.ApplicationVersion != appVersion:
+	case ok && w.ApplicationVersion != Version:
 		l.release()
-		return nil, fmt.Errorf("run %s: %w (its steps are those of version %s, ours of %s)", id, ErrVersion, w.ApplicationVersion, appVersion)
+		return nil, fmt.Errorf("run %s: %w (its steps are those of version %s, ours of %s)", id, ErrVersion, w.ApplicationVersion, Version)
 	}
 	begin := func(c dbos.Context, queue string) error {
 		_, err := dbos.Enqueue[[]byte](c, queue, kind, input, dbos.WithEnqueueWorkflowID(id))
