@@ -73,6 +73,9 @@ func Main(p Proc) int {
 	if err := p.armFailpoint(); err != nil {
 		return fail(p.Stderr, err)
 	}
+	ctx, abandon := context.WithCancelCause(ctx)
+	defer abandon(nil)
+	p.Stdout, p.Stderr = watchPipes(p.Stdout, p.Stderr, func() { abandon(errReaderGone) })
 	root := newRoot(&p)
 	args := p.Args
 	if p.Name != "prloop" {
@@ -83,6 +86,9 @@ func Main(p Proc) int {
 	var status exitStatus
 	if err == nil || errors.As(err, &status) {
 		return int(status)
+	}
+	if errors.Is(context.Cause(ctx), errReaderGone) && !errors.As(err, new(hinted)) {
+		return exitInterrupted // there is nobody to tell that it could not be printed
 	}
 	if ctx.Err() != nil && !errors.As(err, new(hinted)) {
 		err = hinted{err: errors.New("interrupted"), status: exitInterrupted}

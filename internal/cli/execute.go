@@ -13,8 +13,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// A builder puts the loop of a request together.
-type builder func(context.Context, orchestrator.Request) (*orchestrator.Loop, error)
+// A builder puts the loop of a run together.
+type builder func(context.Context, stored) (*orchestrator.Loop, error)
 
 // openEngine begins to open the engine of runs, and execute waits for it: its tables take their time.
 func (s *session) openEngine(ctx context.Context) {
@@ -31,23 +31,23 @@ func (s *session) openEngine(ctx context.Context) {
 
 // handle is what the engine does for a run.
 func (s *session) handle(ctx context.Context, steps *engine.Steps, input []byte) ([]byte, error) {
-	var req orchestrator.Request
-	if err := json.Unmarshal(input, &req); err != nil {
+	var st stored
+	if err := json.Unmarshal(input, &st); err != nil {
 		return nil, fmt.Errorf("read the stored request: %w", err)
 	}
-	loop, err := s.build(ctx, req)
+	loop, err := s.build(ctx, st)
 	if err != nil {
 		return nil, engine.Halt(err)
 	}
-	result, err := loop.Run(ctx, durable{steps}, req)
+	result, err := loop.Run(ctx, durable{steps}, st.Request)
 	if err != nil {
 		return nil, engine.Halt(err) // it could not go on here and now: that is no end of a run
 	}
 	return json.Marshal(result)
 }
 
-// execute runs a request durably: new when input is given, otherwise continued from what is stored.
-func (s *session) execute(ctx context.Context, run string, req *orchestrator.Request, build builder) (review.RunResult, error) {
+// execute does a run durably: a new one when st is given, otherwise one that is continued from what is stored.
+func (s *session) execute(ctx context.Context, run string, st *stored, build builder) (review.RunResult, error) {
 	var result review.RunResult
 	s.build = build
 	e, err := s.engine()
@@ -56,8 +56,8 @@ func (s *session) execute(ctx context.Context, run string, req *orchestrator.Req
 	}
 	defer e.Close(context.WithoutCancel(ctx)) // before anything the run works with is taken away
 	var out []byte
-	if req != nil {
-		input, err := json.Marshal(req)
+	if st != nil {
+		input, err := json.Marshal(st)
 		if err != nil {
 			return result, fmt.Errorf("encode the request: %w", err)
 		}
@@ -81,16 +81,16 @@ const requestName = "request.json"
 
 // recordRun makes a run known before the engine has it: its request first, so that a run killed in between can still begin
 // (security 6.1, K04).
-func (s *session) recordRun(ctx context.Context, req orchestrator.Request) error {
-	input, err := json.Marshal(req)
+func (s *session) recordRun(ctx context.Context, st stored) error {
+	input, err := json.Marshal(st)
 	if err != nil {
 		return fmt.Errorf("encode the request: %w", err)
 	}
-	s.forgetArtifacts(req.Run)
-	if err := s.folder.Save(req.Run, requestName, input); err != nil {
+	s.forgetArtifacts(st.Run)
+	if err := s.folder.Save(st.Run, requestName, input); err != nil {
 		return err
 	}
-	return s.store.CreateRun(ctx, store.Run{ID: req.Run, ReviewID: req.ReviewID, Target: req.Target, Head: req.Head, Artifacts: s.folder.Path(req.Run)})
+	return s.store.CreateRun(ctx, store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, Head: st.Head, Artifacts: s.folder.Path(st.Run)})
 }
 
 // beginLate begins a run that was recorded and that the engine never had. One that has ended is not begun again: the engine
@@ -104,6 +104,13 @@ func (s *session) beginLate(ctx context.Context, e *engine.Engine, run string, u
 	if err != nil {
 		return nil, errors.Join(unknown, err)
 	}
+	var st stored
+	if err := json.Unmarshal(input, &st); err != nil {
+		return nil, fmt.Errorf("read the stored request: %w", err)
+	}
+	if st.Engine != engine.Version {
+		return nil, fmt.Errorf("run %s: %w", run, engine.ErrVersion)
+	}
 	return e.Run(ctx, run, input)
 }
 
@@ -116,7 +123,7 @@ func stopped(run string, err error) error {
 	h := explain(u.Cause)
 	h.err = u.Cause
 	resume := "prloop resume " + run
-	if errors.Is(u.Cause, context.Canceled) {
+	if errors.Is(u.Cause, context.Canceled) || errors.Is(u.Cause, errReaderGone) {
 		return hinted{err: fmt.Errorf("run %s was interrupted", run), next: resume, status: exitInterrupted}
 	}
 	if h.next != "" {

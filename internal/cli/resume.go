@@ -44,9 +44,9 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 		return err
 	}
 	view := p.view(o)
-	return s.drive(ctx, run.ID, nil, o, view, func(ctx context.Context, req orchestrator.Request) (*orchestrator.Loop, error) {
-		begin(view, req)
-		return s.again(ctx, req, lost, view.Event)
+	return s.drive(ctx, run.ID, nil, o, view, func(ctx context.Context, st stored) (*orchestrator.Loop, error) {
+		begin(view, st.Request)
+		return s.again(ctx, st, lost, view.Event)
 	})
 }
 
@@ -59,55 +59,55 @@ func (s *session) findRun(ctx context.Context, part string) (store.Run, error) {
 		return run, usage("prloop runs lists them", "there is no run %q here", part)
 	case errors.As(err, &many):
 		return run, usage("give more of the id", "%w", many)
+	case err != nil:
+		return run, err
 	}
-	return run, err
+	return run, s.recognize(&run)
 }
 
-// again builds the loop of a stored request: who takes part is what it was, keys and endpoints are today's. The engine lets
-// one process at a time come here with a run, and with no run that has ended: only then is the pull request taken.
-func (s *session) again(ctx context.Context, req orchestrator.Request, lost context.CancelCauseFunc, emit func(review.Event)) (*orchestrator.Loop, error) {
-	if err := s.sameWalls(ctx, req); err != nil {
+// again builds the loop of a stored run: all is what it was, keys and the login are today's. The engine lets one process at a
+// time come here with a run, and with no run that has ended: only then is the pull request taken.
+func (s *session) again(ctx context.Context, st stored, lost context.CancelCauseFunc, emit func(review.Event)) (*orchestrator.Loop, error) {
+	if err := s.sameWalls(ctx, st); err != nil {
 		return nil, err
 	}
-	lease, err := s.hold(ctx, req.Target, req.Run, req.DryRun, lost)
+	settings, err := s.settingsAgain(st)
 	if err != nil {
 		return nil, err
 	}
-	s.forgetArtifacts(req.Run)
-	operator, err := config.ReadOperator(s.p.env)
+	lease, err := s.hold(ctx, st.Target, st.Run, st.DryRun, lost)
 	if err != nil {
 		return nil, err
 	}
-	if s.cassette, err = s.p.cassette(runOptions{}); err != nil {
-		return nil, err
-	}
-	settings, err := config.Foresee(config.Input{ // who takes part stands in the request
-		Env: s.p.env, Operator: operator, Local: req.Target.Local(), Replayed: s.cassette.Mode == gateway.Replay,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if !req.Target.Local() {
-		if _, err := s.openGitHub(ctx, req.Target.Repo.Host); err != nil {
+	s.forgetArtifacts(st.Run)
+	if !st.Target.Local() {
+		if _, err := s.openGitHub(ctx, st.Target.Repo.Host); err != nil {
 			return nil, err
 		}
 	}
-	h, err := s.openHistory(ctx, req.Target, req.Checkout, req.Run)
+	h, err := s.openHistory(ctx, st.Target, st.Checkout, st.Run)
 	if err != nil {
-		return nil, fmt.Errorf("open the repository of run %s: %w", req.Run, err)
+		return nil, fmt.Errorf("open the repository of run %s: %w", st.Run, err)
 	}
-	return s.loop(ctx, req, settings, h, lease, emit)
+	return s.loop(ctx, st.Request, settings, h, lease, emit)
 }
 
-// sameWalls refuses to go on behind other walls than the run began with: its reports name those, and whether a fixer may work
-// was decided by them (security P15).
-func (s *session) sameWalls(ctx context.Context, req orchestrator.Request) error {
-	walls, err := s.p.walls(ctx, req.Target)
-	if err != nil || walls.String() == req.Isolation {
-		return err
+// settingsAgain resolves the operator's configuration for its keys; the rest is as it was stored.
+func (s *session) settingsAgain(st stored) (config.Settings, error) {
+	operator, err := config.ReadOperator(s.p.env)
+	if err != nil {
+		return config.Settings{}, err
 	}
-	return hinted{
-		err:  fmt.Errorf("run %s began with other isolation than there is now, which only a new run may use: it had %s; now it is %s", req.Run, req.Isolation, walls),
-		next: "bring back what it had (" + envSandbox + ", " + envSandboxWithout + ", prloop doctor)", status: exitUsage,
+	today, err := s.p.cassette(runOptions{})
+	if err != nil {
+		return config.Settings{}, err
 	}
+	s.cassette = st.cassette(today)
+	settings, err := config.Foresee(config.Input{ // who takes part stands in the request
+		Env: s.p.env, Operator: operator, Local: st.Target.Local(), Replayed: s.cassette.Mode == gateway.Replay,
+	})
+	if err != nil {
+		return settings, err
+	}
+	return st.settings(settings)
 }

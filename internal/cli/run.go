@@ -66,11 +66,15 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 		view.Close()
 		return err
 	}
-	if err := s.recordRun(ctx, req); err != nil {
+	st, err := p.store(req, ord.settings, s.cassette)
+	if err == nil {
+		err = s.recordRun(ctx, st)
+	}
+	if err != nil {
 		view.Close()
 		return err
 	}
-	return s.drive(ctx, req.Run, &req, o, view, func(context.Context, orchestrator.Request) (*orchestrator.Loop, error) { return loop, nil })
+	return s.drive(ctx, req.Run, &st, o, view, func(context.Context, stored) (*orchestrator.Loop, error) { return loop, nil })
 }
 
 // warm loads what every run of a pull request needs, while GitHub is waited for. A local range waits for nobody, and need not
@@ -81,8 +85,8 @@ func warm() {
 }
 
 // drive runs or continues a run under the live view, prints its result and turns it into an exit status.
-func (s *session) drive(ctx context.Context, run string, req *orchestrator.Request, o runOptions, view *live.View, build builder) error {
-	result, err := s.execute(ctx, run, req, build)
+func (s *session) drive(ctx context.Context, run string, st *stored, o runOptions, view *live.View, build builder) error {
+	result, err := s.execute(ctx, run, st, build)
 	result.Artifacts = s.folder.Path(run)
 	if err != nil {
 		view.Close()

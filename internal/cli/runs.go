@@ -13,6 +13,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
@@ -36,6 +37,7 @@ func runsCommand(p *Proc) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "runs",
 		Short:   "List what ran",
+		Long:    "A run is running, interrupted (no process is at work on it: prloop resume goes on) or finished.",
 		Example: "  prloop runs --pr 123\n  prloop runs --json run,outcome --jq '.[] | select(.outcome != \"converged\") | .run'",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -59,6 +61,11 @@ func runsCommand(p *Proc) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for i := range runs {
+				if err := s.recognize(&runs[i]); err != nil {
+					return err
+				}
+			}
 			if len(list.fields) == 0 {
 				return p.printRuns(runs)
 			}
@@ -74,6 +81,22 @@ func runsCommand(p *Proc) *cobra.Command {
 	c.Flags().IntVarP(&limit, "limit", "L", 30, "at most `N` runs")
 	list.add(c, runFields)
 	return c
+}
+
+// interrupted is a run that is recorded as running and that no process is at work on: it was stopped or killed, and waits to be
+// resumed.
+const interrupted store.RunState = "interrupted"
+
+// recognize tells a run that is interrupted from one that runs. The store knows neither of the two from the other.
+func (s *session) recognize(run *store.Run) error {
+	if run.State != store.Running {
+		return nil
+	}
+	alive, err := engine.Executing(s.database(), run.ID)
+	if err == nil && !alive {
+		run.State = interrupted
+	}
+	return err
 }
 
 func (p *Proc) printRuns(runs []store.Run) error {
@@ -174,7 +197,11 @@ func (s *session) noReport(run store.Run) error {
 			next: "prloop show --json " + run.ID + " prints its result", status: exitFailed,
 		}
 	}
-	return hinted{err: fmt.Errorf("run %s has no report: it is %s", run.ID, run.State), next: "prloop resume " + run.ID, status: exitFailed}
+	next := "prloop resume " + run.ID
+	if run.State == store.Running {
+		next = "wait for it"
+	}
+	return hinted{err: fmt.Errorf("run %s has no report: it is %s", run.ID, run.State), next: next, status: exitFailed}
 }
 
 func replayCommand(p *Proc) *cobra.Command {
