@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -149,11 +150,39 @@ func (p *Proc) stateFolder() (string, error) {
 			return "", usage("set PRLOOP_STATE to a folder of your own", "no place to keep runs: neither PRLOOP_STATE, XDG_STATE_HOME nor HOME is set")
 		}
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.Dir, dir)
+	}
+	refused := func(err error) (string, error) {
+		var f *foulError
+		if errors.As(err, &f) {
+			return "", hinted{err: fmt.Errorf("the state folder cannot be trusted: %w", err), next: f.next, status: exitUsage}
+		}
 		return "", hinted{err: fmt.Errorf("make the state folder: %w", err), next: "set PRLOOP_STATE to a folder you can write", status: exitFailed}
+	}
+	if err := ownWay(dir); err != nil {
+		return refused(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return refused(err)
+	}
+	if err := ownFolder(dir); err != nil {
+		return refused(err)
 	}
 	return dir, nil
 }
+
+// foulError says why others could change what a folder holds.
+type foulError struct {
+	path, what string
+	// next is what to do.
+	next string
+}
+
+func (e *foulError) Error() string { return e.path + " " + e.what }
+
+// elsewhere is what to do where a folder cannot be put right.
+const elsewhere = "set PRLOOP_STATE to a folder of your own"
 
 // inActions reports whether the process runs as a step of GitHub Actions.
 func (p *Proc) inActions() bool { return p.env("GITHUB_ACTIONS") == "true" }
