@@ -11,8 +11,10 @@ GOFLAGS_BUILD := -tags $(TAGS) -ldflags "-s -w -X github.com/prloop/prloop/inter
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 60s
-# KILLS is how many processes `make robustness` kills at random moments.
+# KILLS is how many processes `make robustness` kills at random moments, CROWD how many trials it does at once: twice as many
+# are the load that hides nothing. What it does stands in bin/robustness.log.
 KILLS ?= 200
+CROWD ?= 6
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
@@ -50,8 +52,9 @@ generate: ## Rewrite generated schemas, references and goldens
 	go test ./internal/wire ./internal/config ./internal/pushpolicy ./internal/cli -run 'Golden|Generated|Reference' -update
 
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
-	go test ./internal/cli -count=1 -timeout 3h -run 'TestEveryPoint|TestRandomKills|TestSignalsDrain' \
-		-kills $(KILLS) -robustness ../../docs/robustness.md
+	@mkdir -p $(BIN)
+	set -o pipefail; go test ./internal/cli -v -count=1 -timeout 24h -run 'TestEveryPoint|TestRandomKills|TestSignalsDrain' \
+		-kills $(KILLS) -killworkers $(CROWD) -robustness ../../docs/robustness.md 2>&1 | tee $(BIN)/robustness.log
 
 fuzz: ## Run every fuzz target for FUZZTIME
 	@sh tools/fuzz $(FUZZTIME)

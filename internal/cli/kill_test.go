@@ -21,9 +21,6 @@ import (
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
 )
 
-// killWorkers is how many trials go on at once. Those that wait for a quarantine sleep for 12 s.
-const killWorkers = 6
-
 // A killTrial is one row's way through a world: it stops prloop once or more and leaves the run to be settled.
 type killTrial struct {
 	// what names the row: a failpoint, or what the server does; fault says what happens there.
@@ -114,7 +111,7 @@ func (s *killSuite) all(trials []killTrial) {
 	slices.SortStableFunc(trials, func(a, b killTrial) int { return b.kills - a.kills })
 	queue := make(chan killTrial)
 	var wg sync.WaitGroup
-	for range killWorkers {
+	for range *killCrowd {
 		wg.Go(func() {
 			for x := range queue {
 				s.run(x)
@@ -322,6 +319,9 @@ func TestEveryPoint(t *testing.T) {
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
 	s := newKillSuite(t)
+	if *killReport != "" {
+		s.read(randomSection()) // it ends here rather than after hours when the file has none
+	}
 	seed := *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -337,7 +337,7 @@ func TestRandomKills(t *testing.T) {
 	var mu sync.Mutex
 	kills, trial := 0, uint64(0)
 	var wg sync.WaitGroup
-	for range killWorkers {
+	for range *killCrowd {
 		wg.Go(func() {
 			for {
 				mu.Lock()
@@ -353,7 +353,7 @@ func TestRandomKills(t *testing.T) {
 					n, err := w.randomly(ctx, r, usual)
 					mu.Lock()
 					defer mu.Unlock()
-					if kills += n; kills/100 > (kills-n)/100 {
+					if kills += n; kills/50 > (kills-n)/50 {
 						t.Logf("%d kills in %d runs so far", kills, trial)
 					}
 					return err
@@ -374,7 +374,7 @@ func TestRandomKills(t *testing.T) {
 
 // usual is how long a run takes that nobody stops, beside as many others as there will be.
 func (s *killSuite) usual() (time.Duration, error) {
-	took := make([]time.Duration, min(killWorkers, 1+*killCount/10))
+	took := make([]time.Duration, min(*killCrowd, 1+*killCount/10))
 	var g errgroup.Group
 	for i := range took {
 		g.Go(func() error {
