@@ -104,6 +104,14 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, tar
 	o := s.gatewayOptions(settings, target, func(agent, message string) {
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
+	earlier, err := s.store.Spending(ctx, s.tab.run)
+	if err != nil {
+		return nil, err
+	}
+	o.Spent = gateway.Totals{LLMCalls: earlier.LLMCalls, ToolCalls: earlier.ToolCalls, Tokens: earlier.Tokens, CostUSD: earlier.CostUSD}
+	o.Keep = func(t gateway.Totals) error { // a call that ends when the run is stopped is counted too
+		return s.store.SaveSpending(context.WithoutCancel(ctx), s.tab.run, store.Spending{LLMCalls: t.LLMCalls, ToolCalls: t.ToolCalls, Tokens: t.Tokens, CostUSD: t.CostUSD})
+	}
 	o.TCP = tcp
 	o.Cassette, o.Observe = s.cassette, s.telemetry.observer()
 	if len(s.private) > 0 && len(s.private) <= gatewayFolderLimit {

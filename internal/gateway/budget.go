@@ -183,7 +183,7 @@ func (a *account) reserve(c *call, model string, price *Price, before []before, 
 	c.ticket.yield()
 	ledgers := []*ledger{&a.own, &a.run.ledger}
 	for _, b := range before {
-		ledgers = append(ledgers, &ledger{scope: b.name, limits: Totals{CostUSD: b.cap}, charged: b.spent + a.run.charged})
+		ledgers = append(ledgers, &ledger{scope: b.name, limits: Totals{CostUSD: b.cap}, charged: b.spent + a.run.own()})
 	}
 	for _, l := range ledgers {
 		if err := l.open(now); err != nil {
@@ -214,7 +214,7 @@ func (a *account) charge(calls, tokens int, usd float64) {
 func (g *Gateway) Charged() float64 {
 	g.run.mu.Lock()
 	defer g.run.mu.Unlock()
-	return g.run.charged
+	return g.run.own()
 }
 
 // takeTools counts up to n tool calls and gives how many of them there is a budget for.
@@ -268,6 +268,7 @@ func (r *reservation) cost(s spent) *float64 {
 // settle replaces the reservation by what the call did cost. Of an unknown cost the estimate stays charged.
 func (r *reservation) settle(s spent, now time.Time) {
 	defer r.report(s, FateAnswered, now)
+	defer r.keep()
 	cost := r.cost(s)
 	a := r.account
 	a.mu.Lock()
@@ -305,6 +306,7 @@ func (r *reservation) settle(s spent, now time.Time) {
 // lose keeps the budget of a call whose cost will never be known.
 func (r *reservation) lose(now time.Time) {
 	defer r.report(spent{}, FateLost, now)
+	defer r.keep()
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -318,6 +320,7 @@ func (r *reservation) lose(now time.Time) {
 // release gives the budget of a call back that no model answered, as often as refunds allow.
 func (r *reservation) release(now time.Time) {
 	defer r.report(spent{}, FateRefused, now)
+	defer r.keep()
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -326,6 +329,9 @@ func (r *reservation) release(now time.Time) {
 	a.seconds += now.Sub(r.started).Seconds()
 	a.charge(-a.refund(), -r.input-r.output, -r.estimate)
 }
+
+// keep has what is spent now kept. An error is that of the next call, which is refused.
+func (r *reservation) keep() { _ = r.account.run.save() }
 
 func (a *account) note(err error) {
 	a.mu.Lock()

@@ -41,6 +41,10 @@ func TestEveryAxisRefusesBeforeTheCall(t *testing.T) {
 		{"wall time of the run", func(o *Options) { o.Run.WallTime = time.Nanosecond }, mini, 0, CodeBudget, AxisWallTime, "run"},
 		{"dollars spent before the run", purseOf(1, nil), mini, 0, CodeBudget, AxisCost, "pull request"},
 		{"what was spent before is unknown", purseOf(0, errors.New("locked")), mini, 0, CodeSpent, "", ""},
+		{"calls of the run, some by an earlier process", func(o *Options) { o.Run.LLMCalls, o.Spent.LLMCalls = 3, 2 }, mini, 1, CodeBudget, AxisCalls, "run"},
+		{"tokens of the run, some by an earlier process", func(o *Options) { o.Run.Tokens, o.Spent.Tokens = 350, 200 }, mini, 1, CodeBudget, AxisTokens, "run"},
+		{"dollars of the run, all by an earlier process", func(o *Options) { o.Run.CostUSD, o.Spent.CostUSD = 0.0002, 0.0002 }, mini, 0, CodeBudget, AxisCost, "run"},
+		{"what is spent cannot be kept", func(o *Options) { o.Keep = func(Totals) error { return errors.New("full") } }, mini, 0, CodeSpent, "", ""},
 		{"no price, and the operator chose the bound", func(o *Options) { o.RefuseUnpriced = true }, "llama-local", 0, CodePrice, "", ""},
 		{"no price, and the run is bounded in dollars", func(o *Options) { o.Run.CostUSD = 9 }, "llama-local", 0, CodePrice, "", ""},
 	} {
@@ -253,5 +257,33 @@ func soon(t *testing.T, what string, done func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within 5 s: %s", what)
 		}
+	}
+}
+
+// What a gateway spent is kept before each call, with what is held for it, and when it has ended; what was spent before it is
+// included, and is none of its own.
+func TestSpendingIsKept(t *testing.T) {
+	var kept []Totals
+	before := Totals{LLMCalls: 5, ToolCalls: 6, Tokens: 7, CostUSD: 0.5}
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "ok", Usage: &fakemodel.Usage{Input: 60, Output: 40}}}, review.Limits{},
+		func(o *Options) { o.Spent, o.Keep = before, func(s Totals) error { kept = append(kept, s); return nil } }, purseOf(0.999, nil))
+	if status, body := r.ask(mini, "x"); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	if err := r.g.Close(); err != nil { // the call is settled by then
+		t.Fatal(err)
+	}
+	if len(kept) != 2 {
+		t.Fatalf("kept %+v, want the state before the call and after it", kept)
+	}
+	held, settled := kept[0], kept[1]
+	if held.LLMCalls != 6 || held.Tokens <= settled.Tokens || held.CostUSD <= settled.CostUSD {
+		t.Errorf("before the call %+v is kept, after it %+v", held, settled)
+	}
+	if settled.LLMCalls != 6 || settled.ToolCalls != 6 || settled.Tokens != 107 || settled.CostUSD <= 0.5 {
+		t.Errorf("after the call %+v is kept", settled)
+	}
+	if own := r.g.Charged(); own <= 0 || own >= 0.01 {
+		t.Errorf("the gateway itself charged $%f", own)
 	}
 }

@@ -76,7 +76,7 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 	if o.Mask != nil {
 		g.mask = (&masks{apply: o.Mask}).mask
 	}
-	g.run = &purse{ledger: ledger{scope: "run", limits: o.Run}}
+	g.run = newPurse(o)
 	if o.Run.WallTime > 0 {
 		g.run.until = o.now().Add(o.Run.WallTime)
 	}

@@ -34,6 +34,34 @@ type ledger struct {
 type purse struct {
 	mu sync.Mutex
 	ledger
+	// before is the part of charged that others spent before the gateway was started.
+	before float64
+
+	// keeping is held while keep is told, so that what it is told last is the newest.
+	keeping sync.Mutex
+	keep    func(Totals) error
+}
+
+func newPurse(o Options) *purse {
+	return &purse{before: o.Spent.CostUSD, keep: o.Keep, ledger: ledger{
+		scope: "run", limits: o.Run, calls: o.Spent.LLMCalls, tools: o.Spent.ToolCalls, tokens: o.Spent.Tokens, charged: o.Spent.CostUSD,
+	}}
+}
+
+// own is what this gateway charged; the caller holds the lock.
+func (p *purse) own() float64 { return p.charged - p.before }
+
+// save tells what is spent or reserved now.
+func (p *purse) save() error {
+	if p.keep == nil {
+		return nil
+	}
+	p.keeping.Lock()
+	defer p.keeping.Unlock()
+	p.mu.Lock()
+	now := Totals{LLMCalls: p.calls, ToolCalls: p.tools, Tokens: p.tokens, CostUSD: p.charged}
+	p.mu.Unlock()
+	return p.keep(now)
 }
 
 func (l *ledger) over(axis Axis, limit, spent string) error {

@@ -50,6 +50,11 @@ type Options struct {
 	AgentTokens int
 	// Run bounds what all agents spend together.
 	Run Totals
+	// Spent is what was spent of Run's bounds before this gateway was started. Its wall time is not looked at.
+	Spent Totals
+	// Keep is told what is spent or reserved of Run's bounds, Spent included, before a call is made and when it has ended. An error
+	// refuses the call. It must be safe for concurrent use; nil tells nobody.
+	Keep func(Totals) error
 	// Caps bound money beyond this run, such as per pull request and per day.
 	Caps []Cap
 	// RefuseUnpriced refuses models without a known price. Set it when the operator chose the bound in dollars; a bound of

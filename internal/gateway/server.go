@@ -181,6 +181,10 @@ func (g *Gateway) hold(a *account, c *call, to candidate, before []before) (*res
 		return nil, err
 	}
 	held.upstream, held.observe = to.upstream, g.options.Observe
+	if err := g.run.save(); err != nil {
+		held.release(g.options.now())
+		return nil, &SpentError{"run", err}
+	}
 	return held, nil
 }
 

@@ -349,3 +349,22 @@ func TestMarkerKey(t *testing.T) {
 		}
 	}
 }
+
+// What a run spent is kept as it was said last.
+func TestSpending(t *testing.T) {
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "prloop.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, want := range []Spending{{}, {1, 2, 3, 0.5}, {2, 2, 4, 0.25}} {
+		if want != (Spending{}) {
+			if err := s.SaveSpending(t.Context(), "one", want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := s.Spending(t.Context(), "one"); err != nil || got != want {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	}
+}
