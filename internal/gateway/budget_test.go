@@ -266,7 +266,9 @@ func TestSpendingIsKept(t *testing.T) {
 	var kept []Totals
 	before := Totals{LLMCalls: 5, ToolCalls: 6, Tokens: 7, CostUSD: 0.5}
 	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "ok", Usage: &fakemodel.Usage{Input: 60, Output: 40}}}, review.Limits{},
-		func(o *Options) { o.Spent, o.Keep = before, func(s Totals) error { kept = append(kept, s); return nil } }, purseOf(0.999, nil))
+		func(o *Options) {
+			o.Spent, o.Keep = before, func(s Totals) error { kept = append(kept, s); return nil }
+		}, purseOf(0.999, nil))
 	if status, body := r.ask(mini, "x"); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
