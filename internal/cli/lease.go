@@ -89,6 +89,30 @@ func (s *session) takeLease(ctx context.Context, key, run string) (*store.Lease,
 	return s.store.Lease(ctx, key, run, leaseTime)
 }
 
+// giveBack gives back the pull request that a finished run still has because its process was killed before it could.
+func (s *session) giveBack(ctx context.Context, key, run string) error {
+	folder := s.leaseFolder(key, run)
+	if _, err := os.Lstat(folder); !locksFolders || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	gone, err := lockSoon(folder)
+	if errors.Is(err, errInUse) || errors.Is(err, fs.ErrNotExist) { // it lives and does it itself, or just did
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer gone.Close()
+	lease, err := s.store.Lease(ctx, key, run, leaseTime)
+	switch {
+	case err == nil:
+		err = lease.Release(ctx)
+	case errors.As(err, new(*store.HeldError)): // another run has it by now
+		err = nil
+	}
+	return errors.Join(err, os.Remove(folder))
+}
+
 // makeLocked makes a folder if need be and locks it, or gives errInUse. Whoever had it may be removing it.
 func makeLocked(dir string) (io.Closer, error) {
 	for {

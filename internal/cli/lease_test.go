@@ -102,3 +102,41 @@ func TestLeaseOutlivesItsProcess(t *testing.T) {
 		s.close()
 	}
 }
+
+// A run that was killed when it had finished, and before it could give its pull request back, does so when it is looked at again.
+func TestLeaseOfAFinishedRun(t *testing.T) {
+	t.Parallel()
+	const pull = "acme/widgets#7"
+	p := &Proc{Env: []string{"PRLOOP_STATE=" + t.TempDir()}, Stderr: t.Output()}
+	open := func() *session {
+		s, err := p.openSession(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.close)
+		return s
+	}
+	killed, again := open(), open()
+	if _, err := killed.takeLease(t.Context(), pull, "killed"); err != nil {
+		t.Fatal(err)
+	}
+	killed.close() // as the kernel does: the lease stays
+	if _, err := again.store.Lease(t.Context(), pull, "probe", time.Minute); !errors.As(err, new(*store.HeldError)) {
+		t.Fatalf("the lease of the killed run: %v", err)
+	}
+	for range 2 {
+		if err := again.giveBack(t.Context(), pull, "killed"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lease, err := again.takeLease(t.Context(), pull, "next")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.giveBack(t.Context(), pull, "killed"); err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Check(t.Context()); err != nil {
+		t.Errorf("the lease of another run: %v", err)
+	}
+}

@@ -43,6 +43,11 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 	if _, err := s.scratch(); err != nil { // what the killed run left goes, even if there is nothing more to do (K28)
 		return err
 	}
+	if run.State == store.Finished && !run.Target.Local() {
+		if err := s.giveBack(ctx, run.Target.String(), run.ID); err != nil {
+			return err
+		}
+	}
 	view := p.view(o)
 	return s.drive(ctx, run.ID, nil, o, view, func(ctx context.Context, st stored) (*orchestrator.Loop, error) {
 		begin(view, st.Request)
