@@ -7,7 +7,6 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // coverage is which changed files were read (design 3.15): a file counts when every changed line of it stood in the requests of
@@ -82,17 +81,13 @@ func whole(f review.BriefFile) bool {
 	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
 }
 
-// namesShown bounds how many files a sentence names.
-const namesShown = 5
-
-// nameFiles names files with their reasons, in a sentence for people.
-func nameFiles(files []review.LeftOut) string {
+// submodules are the files of a brief that are other repositories, of which the pull request names a commit.
+func submodules(b review.Brief) []string {
 	var out []string
-	for _, f := range files[:min(len(files), namesShown)] {
-		out = append(out, fmt.Sprintf("%s (%s)", sanitize.CodeSpan(f.Path), f.Reason))
+	for _, f := range b.Files {
+		if strings.Contains(f.Diff, "\n+Subproject commit ") {
+			out = append(out, f.Path)
+		}
 	}
-	if n := len(files) - namesShown; n > 0 {
-		out = append(out, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(out, ", ")
+	return out
 }

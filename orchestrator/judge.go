@@ -163,6 +163,9 @@ func (b *bench) hearReviewers() {
 		}
 	}
 	b.read = cover(b.in.Snapshot.Brief, readers, b.in.Request.minReviewers())
+	for _, path := range submodules(b.in.Snapshot.Brief) {
+		b.notes = append(b.notes, fmt.Sprintf("%s is a submodule: what its new commit brings in is not part of this review.", sanitize.CodeSpan(path)))
+	}
 	slices.SortStableFunc(counted, func(x, y heardFinding) int { return byUrgency(x.Finding, y.Finding) })
 	slices.SortStableFunc(b.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
 	b.support = map[int]EvidenceStatus{}
@@ -273,7 +276,7 @@ func (b *bench) outcome() (review.Outcome, string) {
 		return review.SetAside, fmt.Sprintf("%s set aside and nothing proves %s wrong: a person has to look",
 			plural(len(b.setAside()), "P0 or P1 finding was", "P0 or P1 findings were"), them(len(b.setAside())))
 	case len(b.read.unread()) > 0:
-		return review.Partial, fmt.Sprintf("not every change was read: %s", nameFiles(b.read.unread()))
+		return review.Partial, plural(len(b.read.unread()), "changed file was", "changed files were") + " not reviewed"
 	case b.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
 	case brief.Status != "ok":

@@ -246,9 +246,17 @@ func (b *builder) finish() {
 	}
 	var left []string
 	for reason, n := range reasons {
-		left = append(left, fmt.Sprintf("%d files were left out: %s", n, reason))
+		left = append(left, fmt.Sprintf("%s left out: %s", files(n), reason))
 	}
 	slices.Sort(left)
 	b.brief.Warnings = append(b.brief.Warnings, left...)
 	b.brief.Tokens = b.o.MaxTokens - b.left
+}
+
+// files counts files in a sentence.
+func files(n int) string {
+	if n == 1 {
+		return "1 file was"
+	}
+	return fmt.Sprintf("%d files were", n)
 }
