@@ -73,8 +73,7 @@ func (j *job) fork() (int, error) {
 	if p.Mode == modeRules {
 		attr.Sys.Pdeathsig = syscall.SIGKILL
 	}
-	path, args := p.Limits.limitMemory(string(j.Path), texts(j.Args))
-	pid, err := syscall.ForkExec(path, args, attr)
+	pid, err := syscall.ForkExec(string(j.Path), texts(j.Args), attr)
 	if err != nil {
 		return 0, fmt.Errorf("start %s in %s: %w", j.Path, p.Dir, err)
 	}

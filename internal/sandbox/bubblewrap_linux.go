@@ -15,6 +15,9 @@ const gatewayFD = 4
 // selfInside is where bubblewrap shows this program, which goes on inside.
 const selfInside = "/run/prloop/init"
 
+// seedInside is where bubblewrap shows the folder whose files the home begins with. Landlock keeps it from the agent.
+const seedInside = "/run/prloop/seed"
+
 // findBubblewrap looks where systems install it, not in PATH: what it is given is all of the sandbox.
 func findBubblewrap() string {
 	for _, path := range []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"} {
@@ -66,8 +69,11 @@ func bubblewrap(p plan) (*wrapped, error) {
 	}
 	w := &wrapped{argv: []string{"bwrap", "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session",
 		"--cap-drop", "ALL", "--uid", fmt.Sprint(insideUID), "--gid", fmt.Sprint(insideUID), "--hostname", "sandbox",
-		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp",
-		"--tmpfs", "/run/prloop", "--ro-bind", self, selfInside}}
+		"--proc", "/proc", "--dev", "/dev", "--size", "4096", "--tmpfs", "/run/prloop", "--ro-bind", self, selfInside}}
+	size := fmt.Sprint(p.Limits.roomBytes())
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		w.argv = append(w.argv, "--perms", "1777", "--size", size, "--tmpfs", dir)
+	}
 	fd, err := unix.Open(orNull(p.Gateway), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open gateway %s: %w", p.Gateway, err)
@@ -89,7 +95,9 @@ func bubblewrap(p plan) (*wrapped, error) {
 	for _, b := range p.Binds {
 		switch {
 		case b.Hide && b.Dir:
-			w.argv = append(w.argv, "--tmpfs", b.Path)
+			w.argv = append(w.argv, "--size", "4096", "--tmpfs", b.Path)
+		case b.Scratch:
+			w.argv = append(w.argv, "--perms", "0700", "--size", size, "--tmpfs", b.Path, "--ro-bind", b.Source, seedInside)
 		case b.Hide:
 			w.argv = append(w.argv, "--ro-bind", "/dev/null", b.Path)
 		case b.Write:

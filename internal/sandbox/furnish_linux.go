@@ -11,12 +11,11 @@ import (
 // furnish puts into an empty root what every program expects. Everything it writes to is of its own making, so plain
 // paths are safe here.
 func (p *plan) furnish(root int) error {
-	for _, dir := range []string{"proc", "dev", "etc", "tmp", "var", "run/prloop"} {
+	for _, dir := range []string{"proc", "dev", "etc", "var", "run/prloop"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
 			return fmt.Errorf("furnish root: %w", err)
 		}
 	}
-	temp := fmt.Sprintf("mode=1777,size=%d", p.Limits.TempBytes)
 	const plain = unix.MS_NOSUID | unix.MS_NODEV
 	for _, m := range []struct {
 		path, kind string
@@ -25,10 +24,7 @@ func (p *plan) furnish(root int) error {
 	}{
 		// Other users' processes are hidden from the agent, this one's init among them.
 		{"proc", "proc", plain | unix.MS_NOEXEC | unix.MS_RDONLY, "hidepid=invisible"},
-		{"tmp", "tmpfs", plain, temp},
-		{"var/tmp", "tmpfs", plain, temp},
 		{"dev", "tmpfs", unix.MS_NOSUID | unix.MS_NOEXEC, "mode=0755,size=64k"},
-		{"dev/shm", "tmpfs", plain | unix.MS_NOEXEC, temp},
 	} {
 		path := filepath.Join(base, m.path)
 		if err := os.MkdirAll(path, 0o755); err != nil {

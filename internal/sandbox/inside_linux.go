@@ -38,13 +38,20 @@ func inside() (int, error) {
 	if j.Probe {
 		return 0, onThread(j.Plan.check)
 	}
+	watch, err := j.Plan.openScratch()
+	if err != nil {
+		return 0, err
+	}
 	agent, err := j.start(make(chan struct{}))
 	if err != nil {
 		return 0, err
 	}
 	letGo()
+	go watch.run()
 	go passTerm(agent, orders)
-	return reap(agent)
+	code, err := reap(agent)
+	watch.enforce() // it may have ended because of a full disk, sooner than anybody looked
+	return code, err
 }
 
 // obey reads orders until the half outside is gone.
@@ -76,6 +83,9 @@ func (p *plan) setUp() error {
 	}
 	if p.Mode == modeBubblewrap {
 		gateway = gatewayFD
+		if err := p.seedBubblewrap(); err != nil {
+			return err
+		}
 	} else {
 		if err := unix.Sethostname([]byte("sandbox")); err != nil {
 			return fmt.Errorf("set host name: %w", err)

@@ -133,7 +133,7 @@ func (p *plan) grants() []grant {
 	}
 	for _, b := range p.Binds {
 		switch {
-		case b.Hide:
+		case b.Hide, b.Write && !b.Dir: // a socket lies in the home
 		case b.Write:
 			list = append(list, grant{b.Path, mayWrite, false})
 		default:

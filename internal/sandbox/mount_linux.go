@@ -36,10 +36,17 @@ func (p *plan) buildRoot() error {
 	if err := p.furnish(root); err != nil {
 		return err
 	}
+	s, err := p.newScratch(root)
+	if err != nil {
+		return fmt.Errorf("mount scratch space: %w", err)
+	}
 	for i, b := range p.Binds {
-		if b.Hide {
+		switch {
+		case b.Hide:
 			err = cover(root, b)
-		} else {
+		case b.Scratch:
+			err = s.home(root, b, trees[i])
+		default:
 			err = attach(root, b.Path, b.Dir, trees[i])
 		}
 		if err != nil {
@@ -50,6 +57,9 @@ func (p *plan) buildRoot() error {
 		if err := makeLink(root, l); err != nil {
 			return fmt.Errorf("link %s: %w", l.Path, err)
 		}
+	}
+	if err := s.close(); err != nil {
+		return fmt.Errorf("close scratch space: %w", err)
 	}
 	return enter()
 }
@@ -62,7 +72,7 @@ func (p *plan) take() ([]int, error) {
 			continue
 		}
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
-		if !b.Write {
+		if !b.Write || b.Scratch {
 			attr.Attr_set |= unix.MOUNT_ATTR_RDONLY
 		}
 		tree, err := takeTree(b.Source, &attr)

@@ -62,7 +62,7 @@ func outside(args []string) (int, error) {
 	}
 	if j.Plan.UID != 0 {
 		for _, b := range j.Plan.Binds {
-			if b.Write {
+			if b.Write && b.Dir {
 				if err := giveAway(b.Source, j.Plan.UID); err != nil {
 					return 0, err
 				}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,9 @@ func (p *plan) show(policy Policy, cmd Command) error {
 		if err := p.add("writable path", path, true, hide); err != nil {
 			return err
 		}
+	}
+	if err := p.addScratch(policy); err != nil {
+		return err
 	}
 	if err := p.cover(hide); err != nil {
 		return err
@@ -105,6 +109,26 @@ func (p *plan) add(what, path string, write bool, hide []string) error {
 		}
 	}
 	p.Binds = append(p.Binds, bind{Path: path, Source: source, Write: write, Dir: info.IsDir()})
+	return nil
+}
+
+// addScratch puts the home into memory where that can be done and is wanted. Sockets in it stay those of the folder.
+func (p *plan) addScratch(policy Policy) error {
+	home := filepath.Clean(policy.Home)
+	i := slices.IndexFunc(p.Binds, func(b bind) bool { return b.Path == home && b.Write })
+	if p.Mode == modeRules || slices.ContainsFunc(policy.Writable, func(w string) bool { return within(home, filepath.Clean(w)) }) {
+		return nil
+	}
+	p.Binds[i].Scratch = true
+	entries, err := os.ReadDir(p.Binds[i].Source)
+	if err != nil {
+		return &PolicyError{"home", err.Error()}
+	}
+	for _, e := range entries {
+		if e.Type() == fs.ModeSocket {
+			p.Binds = append(p.Binds, bind{Path: filepath.Join(home, e.Name()), Source: filepath.Join(p.Binds[i].Source, e.Name()), Write: true})
+		}
+	}
 	return nil
 }
 

@@ -3,6 +3,10 @@ package sandbox
 // InitCommand is the hidden subcommand a wrapped command starts with.
 const InitCommand = "sandbox-init"
 
+// ExitBounds is the exit status of a wrapped command that used more of its scratch space than Limits allow, and was ended for
+// it. The rule and the figure are one line on standard error, which [Exceeded] reads.
+const ExitBounds = 123
+
 // ExitSetup is the exit status of a wrapped command whose sandbox could not be set up: the agent was not started. Its
 // reason is one line on standard error.
 const ExitSetup = 125
@@ -30,7 +34,10 @@ type Command struct {
 type Policy struct {
 	// MinTier is the weakest tier the caller takes; zero means Tier1b, that is full containment (security 8).
 	MinTier Tier
-	// Home is the child's private folder, writable. Started as root, prloop gives it and Writable away to the child's uid.
+	// Home is the child's private folder, writable. With a mount namespace (tiers 1 and 1b) it lies in memory, within
+	// Limits, and is gone when the child is: it begins with copies of the files that stand in the folder, and with the sockets
+	// themselves. On tier 2, and when it is one of Writable too, it is the folder. Started as root, prloop gives it and Writable
+	// away to the child's uid.
 	Home string
 	// Writable are further folders the child may change: the tree of a fixer or of a verify job.
 	Writable []string
@@ -60,11 +67,10 @@ type Limits struct {
 	Processes uint64
 	// FileBytes is the size of one file; 0 means 1 GB.
 	FileBytes uint64
-	// MemoryBytes is the address space of one process, set by /bin/sh on the way; 0 means no limit. Runtimes that reserve much more than they use
-	// (Node.js, Go, Java) do not start under a tight one.
-	MemoryBytes uint64
-	// TempBytes is the size of /tmp, of /var/tmp and of /dev/shm, which live in memory; 0 means 256 MB each.
-	TempBytes uint64
+	// ScratchBytes and ScratchFiles bound what lies in memory for the child, which is /tmp, /var/tmp, /dev/shm and Home
+	// together; 0 means 512 MB and 100,000. A child that uses more is ended with ExitBounds. The kernel refuses the last
+	// sixteenth above them; with bubblewrap it refuses bytes alone, and for each of the four folders.
+	ScratchBytes, ScratchFiles uint64
 }
 
 func (l Limits) withDefaults() Limits {
@@ -76,7 +82,8 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Files, 4096)
 	set(&l.Processes, 512)
 	set(&l.FileBytes, 1<<30)
-	set(&l.TempBytes, 256<<20)
+	set(&l.ScratchBytes, 512<<20)
+	set(&l.ScratchFiles, 100_000)
 	return l
 }
 
@@ -115,6 +122,8 @@ type bind struct {
 	Hide bool
 	// Dir tells a folder from a file.
 	Dir bool
+	// Scratch puts a folder in memory at Path, with copies of the files in Source.
+	Scratch bool
 }
 
 // link is a symbolic link that is made inside.

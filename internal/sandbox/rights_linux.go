@@ -49,7 +49,8 @@ func dropRights(switchUID bool) error {
 }
 
 // limit sets the resource limits of this process, which the agent inherits. They bind this process too, so all are far
-// above what it needs; the one on memory would not be and is left to limitMemory.
+// above what it needs. Memory is bounded by who starts the sandbox: a limit on address space keeps runtimes that reserve much
+// more than they use (Node.js, Go, Java) from starting.
 //
 // Others is how many processes and threads the kernel counts together with the sandbox's.
 func (l Limits) limit(others uint64) error {
@@ -75,15 +76,4 @@ func (l Limits) limit(others uint64) error {
 		}
 	}
 	return nil
-}
-
-// limitMemory has a shell set the limit on the way to the agent: set by this process it would hold for this process too,
-// whose runtime reserves more than an agent may have.
-func (l Limits) limitMemory(path string, args []string) (string, []string) {
-	if l.MemoryBytes == 0 {
-		return path, args
-	}
-	const script = `ulimit -v "$1" || exit %d; shift; exec "$@"`
-	shell := []string{"sh", "-c", fmt.Sprintf(script, ExitSetup), setupPrefix + "limit memory", fmt.Sprint(l.MemoryBytes >> 10), path}
-	return "/bin/sh", append(shell, args[1:]...)
 }

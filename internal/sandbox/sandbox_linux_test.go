@@ -585,20 +585,3 @@ func TestInitReapsZombies(t *testing.T) {
 	t.Parallel()
 	forUsers(t, func(t *testing.T, user int) { newTrial(t, user, "zombies").good() })
 }
-
-// A program is started with the limit on memory and its own arguments.
-func TestMemoryLimit(t *testing.T) {
-	t.Parallel()
-	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 2": withoutNamespaces} {
-		t.Run(name, func(t *testing.T) {
-			forUsers(t, func(t *testing.T, user int) {
-				r := newTrial(t, user, "")
-				r.order.Missing, r.order.Policy.MinTier, r.order.Policy.Limits.MemoryBytes = missing, Tier2, 1<<30
-				r.order.Command.Path, r.order.Command.Args = "/bin/sh", []string{"-c", "ulimit -v; ulimit -Hv; echo \"$1\"", "sh", "an argument; with all"}
-				if got := r.good(); got != "1048576\n1048576\nan argument; with all\n" {
-					t.Errorf("%q", got)
-				}
-			})
-		})
-	}
-}

@@ -198,7 +198,7 @@ func (b *Bench) inClone(ctx context.Context, c *clone, script string, args ...st
 	}
 	out := &tail{limit: 1 << 10}
 	_, err := b.run(ctx, child{
-		policy: sandbox.Policy{Home: c.out, Writable: []string{c.tree}}, script: "set -eu; " + script, args: args,
+		policy: sandbox.Policy{Home: c.out, Writable: []string{c.tree, c.out}}, script: "set -eu; " + script, args: args,
 		env: proc.BaseEnv(env...), dir: c.out, limit: gitLimit, out: out, max: 1 << 20,
 	})
 	if err != nil {

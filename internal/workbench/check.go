@@ -47,7 +47,7 @@ func (b *Bench) verify(ctx context.Context, dir string, o VerifyOrder) ([]review
 	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
 	job := child{
 		// Tests that talk to themselves are common; a loopback interface of their own leads nowhere.
-		policy: sandbox.Policy{Home: home, Writable: []string{tree, tmp}, ReadOnly: opts.Read, Loopback: true, Limits: opts.Limits},
+		policy: sandbox.Policy{Home: home, Writable: []string{tree, home, tmp}, ReadOnly: opts.Read, Loopback: true, Limits: opts.Limits},
 		env:    opts.environment(home, tmp), dir: tree, max: outputLimit,
 	}
 	end := time.Now().Add(opts.Wall)
