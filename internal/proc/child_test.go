@@ -53,6 +53,16 @@ func play(mode string, args []string) int {
 		fmt.Print(strings.Join(os.Environ(), "\n"))
 	case "cat":
 		io.Copy(os.Stdout, os.Stdin)
+	case "hold": // so many MB, in so many processes beside this one
+		n, _ := strconv.Atoi(args[0])
+		more, _ := strconv.Atoi(args[1])
+		for range more {
+			spawn("hold", args[0], "0")
+		}
+		held := bytes.Repeat([]byte{1}, n<<20)
+		fmt.Println("held", len(held))
+		forever()
+		held[0]++
 	case "self-kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		forever()

@@ -52,7 +52,10 @@ func (e *ExitError) what() string {
 	case ReasonLeashLost:
 		return "its supervisor was killed"
 	}
-	if e.Cause != nil {
+	switch {
+	case e.Cause != nil && e.Reason.greedy():
+		return fmt.Sprintf("stopped: %v (%s)", e.Cause, e.Reason)
+	case e.Cause != nil:
 		return fmt.Sprintf("stopped (%s): %v", e.Reason, e.Cause)
 	}
 	return fmt.Sprintf("stopped (%s)", e.Reason)

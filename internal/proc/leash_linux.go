@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -43,12 +42,14 @@ func leash(ctl *os.File) int {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	// A core dump of a child could hold what it was told; limits are inherited.
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	if j.FileBytes > 0 {
+		_ = unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: uint64(j.FileBytes), Max: uint64(j.FileBytes)})
+	}
 	pid, err := startJob(j)
 	if err != nil {
+		j.Groups.remove()
 		return tell(ctl, report{Code: -1, Errno: errnoOf(err)})
 	}
-	// When memory runs out the child goes first, not prloop.
-	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("800"), 0)
 	letGo()
 
 	h := &holder{pid: pid, ended: make(chan syscall.WaitStatus, 1)}
@@ -64,13 +65,28 @@ func leash(ctl *os.File) int {
 			orders <- b
 		}
 	}()
-	return tell(ctl, h.hold(orders, signals))
+	r := h.hold(orders, signals)
+	r.OutOfMemory = j.Groups.oomKills()
+	j.Groups.remove()
+	return tell(ctl, r)
 }
 
+// startJob starts the child where it is to be from its first moment on: in its control groups, and first to go when memory runs
+// out.
 func startJob(j job) (int, error) {
-	p, err := os.StartProcess(string(j.Path), texts(j.Args), &os.ProcAttr{
+	attr := &os.ProcAttr{
 		Dir: string(j.Dir), Env: texts(j.Env), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}})
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}}
+	leave, err := j.Groups.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	const adjust = "/proc/self/oom_score_adj"
+	if before, err := os.ReadFile(adjust); err == nil && os.WriteFile(adjust, []byte("800"), 0) == nil {
+		defer os.WriteFile(adjust, before, 0) //nolint:errcheck // then the leash goes early too, and takes the child along
+	}
+	p, err := os.StartProcess(string(j.Path), texts(j.Args), attr)
 	if err != nil {
 		return 0, err
 	}

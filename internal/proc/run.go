@@ -19,7 +19,22 @@ type child interface {
 	destroy()
 	// wait returns once the first process has ended and nothing of the tree is left.
 	wait() status
+
+	// holds is how much memory the tree has resident, in bytes, and how many processes it is. More than limit it says only
+	// when it is sure.
+	holds(limit int64) (resident, processes int64)
+	// outOfMemory reports whether the kernel ended a part of the tree because all of it held too much.
+	outOfMemory() bool
+	// fileHolders are folders of links to the files that the tree has open.
+	fileHolders() []string
 }
+
+// boundless is a child of which nothing is known.
+type boundless struct{}
+
+func (boundless) holds(int64) (resident, processes int64) { return 0, 0 }
+func (boundless) outOfMemory() bool                       { return false }
+func (boundless) fileHolders() []string                   { return nil }
 
 // status is how a child ended.
 type status struct {
@@ -28,6 +43,7 @@ type status struct {
 	survivors int
 	unclean   bool
 	lost      bool  // the leash was killed; code and signal are unknown
+	oom       bool  // the kernel ended a part of the tree because all of it held too much memory
 	err       error // it never started
 }
 
@@ -61,25 +77,41 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	if err != nil {
 		return res, fmt.Errorf("run %s: %w", path, err)
 	}
+	w, err := watchBounds(spec.Bounds)
+	if err != nil {
+		s.closeChildEnds()
+		s.closeAll()
+		return res, fmt.Errorf("run %s: %w", path, err)
+	}
 	started := time.Now()
 	defer observed(spec, started)
 	c, err := start(spec, s.childEnds())
 	s.closeChildEnds()
 	if err != nil {
 		s.closeAll()
+		w.folders.close()
 		return res, startError(spec, err)
 	}
 	s.begin(started)
+	look := w.start(c, s.stop)
 	ended := make(chan status, 1)
 	go func() { ended <- c.wait() }()
 	st, reason, why := supervise(ctx, spec, c, s, ended)
 	s.finish(drainFor)
+	tooMuch := look.finish()
 	if reason == ReasonNone {
 		// A limit passed in the last moment counts although the child was quick enough to end.
 		select {
 		case stop := <-s.stop:
 			reason, why = stop.reason, stop.err
 		default:
+			switch {
+			case st.oom:
+				tooMuch = w.memory()
+			case tooMuch.reason == ReasonNone && st.code > 0 && spec.Bounds.Ended != nil:
+				tooMuch.reason, tooMuch.err = spec.Bounds.Ended(st.code, s.tail.bytes())
+			}
+			reason, why = tooMuch.reason, tooMuch.err
 		}
 	}
 
@@ -121,10 +153,13 @@ func supervise(ctx context.Context, spec Spec, c child, s *streams, ended <-chan
 		return *st, ReasonNone, nil
 	}
 	s.discard()
-	for _, step := range []struct {
+	for i, step := range []struct {
 		do   func()
 		wait time.Duration
 	}{{c.term, spec.Grace}, {c.kill, destroyAfter}} {
+		if i == 0 && reason.greedy() {
+			continue
+		}
 		step.do()
 		select {
 		case st := <-ended:

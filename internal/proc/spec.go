@@ -54,6 +54,9 @@ type Spec struct {
 	// error it returns ends the child. MaxStdout still holds.
 	Stdout io.Writer
 
+	// Bounds are what the child may take of the machine.
+	Bounds Bounds
+
 	// Direct starts the child without a leash. It is for prloop's own tools (git, gh), which are many, short and do not
 	// hide: their process dies with prloop, but what they start may live a moment longer.
 	Direct bool
@@ -98,6 +101,7 @@ const (
 	ReasonCanceled    Reason = "canceled"        // the context; its cause is in the error
 	ReasonReceiver    Reason = "receiver-failed" // Spec.Stdout returned an error or OnLine panicked
 	ReasonLeashLost   Reason = "leash-lost"      // the child killed its supervisor
+	// What belongs to Bounds stands there.
 )
 
 func (s Spec) withDefaults() Spec {

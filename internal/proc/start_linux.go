@@ -16,6 +16,10 @@ import (
 type job struct {
 	Path, Dir []byte
 	Args, Env [][]byte
+	// FileBytes bounds each file the child writes; 0 does not.
+	FileBytes int64
+	// Groups are the control groups the child is to be in.
+	Groups groups
 }
 
 // report is what the leash says at the end.
@@ -24,6 +28,8 @@ type report struct {
 	Signal    string `json:"signal,omitempty"`
 	Survivors int    `json:"survivors,omitempty"`
 	Unclean   bool   `json:"unclean,omitempty"`
+	// OutOfMemory is true when the kernel ended a part of the tree for the memory all of it held.
+	OutOfMemory bool `json:"out_of_memory,omitempty"`
 	// Errno is set when the child could not be started.
 	Errno int `json:"errno,omitempty"`
 }
@@ -43,8 +49,9 @@ func start(spec Spec, std [3]*os.File) (child, error) {
 
 // leashed is a child behind a leash.
 type leashed struct {
-	cmd *exec.Cmd
-	ctl *os.File
+	cmd    *exec.Cmd
+	ctl    *os.File
+	groups groups
 }
 
 func startLeashed(spec Spec, std [3]*os.File) (child, error) {
@@ -66,8 +73,10 @@ func startLeashed(spec Spec, std [3]*os.File) (child, error) {
 		ctl.Close()
 		return nil, fmt.Errorf("start the leash: %w", err)
 	}
-	c := &leashed{cmd: cmd, ctl: ctl}
-	order, err := json.Marshal(jobOf(spec))
+	c := &leashed{cmd: cmd, ctl: ctl, groups: makeGroups(spec.Bounds)}
+	j := jobOf(spec)
+	j.Groups = c.groups
+	order, err := json.Marshal(j)
 	if err == nil {
 		_, err = ctl.Write(append(order, '\n'))
 	}
@@ -80,7 +89,7 @@ func startLeashed(spec Spec, std [3]*os.File) (child, error) {
 }
 
 func jobOf(spec Spec) job {
-	j := job{Path: []byte(spec.Path), Dir: []byte(spec.Dir), Args: [][]byte{[]byte(spec.Path)}}
+	j := job{Path: []byte(spec.Path), Dir: []byte(spec.Dir), Args: [][]byte{[]byte(spec.Path)}, FileBytes: spec.Bounds.FileBytes}
 	for _, a := range spec.Args {
 		j.Args = append(j.Args, []byte(a))
 	}
@@ -106,7 +115,7 @@ func (c *leashed) wait() status {
 	_ = c.cmd.Wait() // the leash's own end says nothing
 	theFamily().forget(c.cmd.Process.Pid)
 	c.ctl.Close()
-	st := status{code: r.Code, signal: r.Signal, survivors: r.Survivors, unclean: r.Unclean}
+	st := status{code: r.Code, signal: r.Signal, survivors: r.Survivors, unclean: r.Unclean, oom: r.OutOfMemory}
 	if r.Errno != 0 {
 		st.err = syscall.Errno(r.Errno)
 	}
@@ -114,12 +123,42 @@ func (c *leashed) wait() status {
 		st.code, st.lost = -1, true
 		killed, clean := theFamily().sweepOrphans()
 		st.survivors, st.unclean = killed, !clean
+		c.groups.remove()
 	}
 	return st
 }
 
+func (c *leashed) tree() []process { return below(recent(), c.cmd.Process.Pid) }
+
+func (c *leashed) outOfMemory() bool { return c.groups.oomKills() }
+
+func (c *leashed) fileHolders() (dirs []string) {
+	for _, p := range c.tree() {
+		dirs = append(dirs, fmt.Sprintf("/proc/%d/fd", p.pid))
+	}
+	return dirs
+}
+
+// holds leaves to control groups what they bound.
+func (c *leashed) holds(limit int64) (resident, processes int64) {
+	if c.groups.Memory.Dir != "" && c.groups.Pids.Dir != "" {
+		return 0, 0
+	}
+	tree := c.tree()
+	if c.groups.Pids.Dir == "" {
+		processes = int64(len(tree))
+	}
+	if c.groups.Memory.Dir == "" && limit > 0 {
+		resident = residentAbove(tree, limit)
+	}
+	return resident, processes
+}
+
 // direct is a child without a leash.
-type direct struct{ cmd *exec.Cmd }
+type direct struct {
+	boundless
+	cmd *exec.Cmd
+}
 
 func startDirect(spec Spec, std [3]*os.File) (child, error) {
 	cmd := command(spec, std)
@@ -127,7 +166,7 @@ func startDirect(spec Spec, std [3]*os.File) (child, error) {
 	if err := theFamily().start(cmd); err != nil {
 		return nil, pathCause(err)
 	}
-	return &direct{cmd}, nil
+	return &direct{cmd: cmd}, nil
 }
 
 func (c *direct) each(sig unix.Signal) {

@@ -8,14 +8,17 @@ import (
 )
 
 // single is a child of which only the first process can be ended.
-type single struct{ cmd *exec.Cmd }
+type single struct {
+	boundless
+	cmd *exec.Cmd
+}
 
 func start(spec Spec, std [3]*os.File) (child, error) {
 	cmd := command(spec, std)
 	if err := cmd.Start(); err != nil {
 		return nil, cause(err)
 	}
-	return &single{cmd}, nil
+	return &single{cmd: cmd}, nil
 }
 
 // term kills: there is no signal to ask with.

@@ -9,7 +9,10 @@ import (
 )
 
 // group is a child that heads its own session and process group.
-type group struct{ cmd *exec.Cmd }
+type group struct {
+	boundless
+	cmd *exec.Cmd
+}
 
 func start(spec Spec, std [3]*os.File) (child, error) {
 	cmd := command(spec, std)
@@ -17,7 +20,7 @@ func start(spec Spec, std [3]*os.File) (child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, cause(err)
 	}
-	return &group{cmd}, nil
+	return &group{cmd: cmd}, nil
 }
 
 func (g *group) term()    { _ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGTERM) }

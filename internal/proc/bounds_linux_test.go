@@ -1,0 +1,222 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// script is a child that runs shell in a folder of its own, which holds 8 MB in 100 files.
+func script(t *testing.T, text string) Spec {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range 100 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("kept-%d", i)), make([]byte, 80<<10), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Spec{Path: "/bin/sh", Args: []string{"-c", text}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 30 * time.Second,
+		Bounds: Bounds{Folders: []string{dir}, FolderBytes: 32 << 20, FolderFiles: 2000}}
+}
+
+// bounded runs a child and holds the rule it is ended by, and what is said of it, against what is wanted.
+func bounded(t *testing.T, s Spec, want Reason, says string) {
+	t.Helper()
+	res, err := Run(t.Context(), s)
+	if res.Reason != want || res.Unclean {
+		t.Errorf("reason %q (%v), want %q; %+v", res.Reason, err, want, res)
+	}
+	if exit := (*ExitError)(nil); want != ReasonNone && (!errors.As(err, &exit) || !strings.Contains(err.Error(), says+" ("+string(want)+")")) {
+		t.Errorf("%v does not say %q", err, says)
+	}
+	if res.Took > 15*time.Second {
+		t.Errorf("it took %v", res.Took)
+	}
+}
+
+// Folders on a disk are watched; what stood in them before does not count (T88).
+func TestFolderBounds(t *testing.T) {
+	t.Parallel()
+	const bytes, files = "wrote more than 32 MB to disk", "made more than 2000 files"
+	for name, row := range map[string]struct {
+		script, says string
+		want         Reason
+	}{
+		"little":                   {`head -c 1M /dev/zero >x; sleep 0.3`, "", ReasonNone},
+		"a file with holes":        {`truncate -s 10G x; sleep 0.3`, "", ReasonNone},
+		"many names of a file":     {`head -c 4M /dev/zero >x; for i in $(seq 500); do ln x x$i; done; sleep 0.3`, "", ReasonNone},
+		"what it removes again":    {`for i in $(seq 20); do head -c 4M /dev/zero >x; rm x; done; sleep 0.3`, "", ReasonNone},
+		"one large file":           {`head -c 100M /dev/zero >x; sleep 60`, bytes, ReasonDisk},
+		"many small files":         {`i=0; while [ $i -lt 1500 ]; do head -c 64K /dev/zero >x$i; i=$((i+1)); done; sleep 60`, bytes, ReasonDisk},
+		"one that ends at once":    {`head -c 100M /dev/zero >x`, bytes, ReasonDisk},
+		"a removed, open file":     {`exec 3>x; rm x; head -c 100M /dev/zero >&3; sleep 60`, bytes, ReasonDisk},
+		"behind a link":            {`mkdir a; ln -s a b; head -c 100M /dev/zero >b/x; sleep 60`, bytes, ReasonDisk},
+		"under another name":       {`mkdir a; mv ../*/a b 2>/dev/null; head -c 100M /dev/zero >b/x; sleep 60`, bytes, ReasonDisk},
+		"in a folder made private": {`mkdir a; chmod 0 a; chmod 700 a; head -c 100M /dev/zero >a/x; sleep 60`, bytes, ReasonDisk},
+		"empty files":              {`i=0; while [ $i -lt 100000 ]; do : >x$i; i=$((i+1)); done; sleep 60`, files, ReasonFiles},
+		"links":                    {`for i in $(seq 30); do ln -s / $(seq -f "l$i-%g" 100) 2>/dev/null || for j in $(seq 100); do ln -s / l$i-$j; done; done; sleep 60`, files, ReasonFiles},
+		"folders in one another":   {`i=0; while [ $i -lt 600 ]; do mkdir d; cd d; i=$((i+1)); done; sleep 60`, "made folders more than 512 deep", ReasonFiles},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bounded(t, script(t, row.script), row.want, row.says)
+		})
+	}
+}
+
+// A child that writes to a disk with too little left is ended, whoever filled it; one that does not is not.
+func TestHostDisk(t *testing.T) {
+	t.Parallel()
+	s := script(t, `sleep 0.5`)
+	s.Bounds.FreeBytes = 1 << 60
+	bounded(t, s, ReasonHostDisk, "are left on the disk")
+	s.Bounds.Folders = nil
+	bounded(t, s, ReasonNone, "")
+}
+
+// The memory of a tree is bounded by the kernel where there are control groups, and watched elsewhere.
+func TestMemoryBounds(t *testing.T) {
+	t.Parallel()
+	memory, processes := GroupsBound()
+	t.Logf("kept by the kernel: memory %v, processes %v", memory, processes)
+	for name, noGroups := range map[string]bool{"as this machine can": false, "watched": true} {
+		for _, row := range []struct{ each, more string }{{"300", "0"}, {"60", "3"}} {
+			t.Run(name+", "+row.more+" more", func(t *testing.T) {
+				t.Parallel()
+				s := self(t, "hold", row.each, row.more)
+				s.Bounds = Bounds{MemoryBytes: 128 << 20, noGroups: noGroups}
+				bounded(t, s, ReasonMemory, "used more than 128 MB of memory")
+			})
+		}
+		t.Run(name+", enough", func(t *testing.T) {
+			t.Parallel()
+			s := self(t, "hold", "20", "1")
+			s.Timeout, s.Bounds = time.Second, Bounds{MemoryBytes: 256 << 20, Processes: 200, noGroups: noGroups}
+			if res, err := Run(t.Context(), s); res.Reason != ReasonTimeout {
+				t.Errorf("%q (%v), want the end of its time", res.Reason, err)
+			}
+		})
+	}
+}
+
+// Without control groups too many processes are seen and ended; with them there are never more.
+func TestProcessBounds(t *testing.T) {
+	t.Parallel()
+	s := script(t, `i=0; while [ $i -lt 40 ]; do sleep 60 & i=$((i+1)); done; wait`)
+	s.Bounds = Bounds{Processes: 20, noGroups: true}
+	bounded(t, s, ReasonProcesses, "had more than 20 processes at a time")
+	if _, processes := GroupsBound(); !processes {
+		t.Skip("this machine gives no control group for processes")
+	}
+	s.Args[1] = `i=0; while [ $i -lt 40 ]; do sleep 60 & i=$((i+1)); done 2>&1; echo all`
+	s.Bounds.noGroups = false
+	if res, err := Run(t.Context(), s); err == nil || strings.Contains(string(res.Stdout), "all") {
+		t.Errorf("40 processes were started: %v %s", err, res.Stdout)
+	}
+}
+
+// One file is bounded by the kernel, for all that a child starts.
+func TestFileBound(t *testing.T) {
+	t.Parallel()
+	s := script(t, `(head -c 9M /dev/zero >x); stat -c %s x`)
+	s.Bounds = Bounds{FileBytes: 4 << 20}
+	if res, err := Run(t.Context(), s); string(res.Stdout) != "4194304\n" {
+		t.Errorf("%v %s", err, res.Stdout)
+	}
+}
+
+// When memory is short children die first, theirs too, and prloop's own standing is as it was.
+func TestChildrenDieFirst(t *testing.T) {
+	t.Parallel()
+	own, err := os.ReadFile("/proc/self/oom_score_adj")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := Run(t.Context(), script(t, `cat /proc/self/oom_score_adj; sh -c 'cat /proc/self/oom_score_adj; cat /proc/'$PPID'/oom_score_adj'`))
+	if want := "800\n800\n" + string(own); err != nil || string(res.Stdout) != want {
+		t.Errorf("%v: child, its child and the leash have %q, want %q", err, res.Stdout, want)
+	}
+}
+
+// What stands between prloop and the child may say why it ended it, and no child that ended well is asked.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	s := script(t, `echo why >&2; exit 9`)
+	s.Bounds = Bounds{Ended: func(code int, stderr []byte) (Reason, error) {
+		if code != 9 || string(stderr) != "why\n" {
+			t.Errorf("told %d %q", code, stderr)
+		}
+		return ReasonDisk, errors.New("used it up")
+	}}
+	bounded(t, s, ReasonDisk, "used it up")
+	s.Args[1] = `exit 0`
+	bounded(t, s, ReasonNone, "")
+}
+
+// Groups go with the child, also when prloop died and nobody else removes them.
+func TestGroupsGo(t *testing.T) {
+	t.Parallel()
+	dead := filepath.Join(t.TempDir(), "prloop-4194305-x") // above any process number
+	mine := filepath.Join(filepath.Dir(dead), fmt.Sprintf("prloop-%d-x", os.Getpid()))
+	for _, dir := range []string{dead, mine} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweepGroups(filepath.Dir(dead))
+	if _, err := os.Stat(dead); err == nil {
+		t.Error("the group of a dead process is kept")
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where groups can be made is read from what the kernel lists, for both versions.
+func TestGroupRoots(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for path, text := range map[string]string{
+		"top/unit/cgroup.subtree_control":      "\n",
+		"top/cgroup.subtree_control":           "cpu memory pids\n",
+		"delegated/cgroup.subtree_control":     "memory pids\n",
+		"delegated/own/cgroup.subtree_control": "",
+	} {
+		file := filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v2 := "1 1 0:1 / " + root + " rw - cgroup2 cgroup2 rw\n"
+	v1 := "1 1 0:1 / /sys/x rw - tmpfs tmpfs rw\n2 1 0:2 /docker/7 /cg/memory rw - cgroup cgroup rw,memory\n3 1 0:3 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+	for name, row := range map[string]struct {
+		own, mounts string
+		want        group
+	}{
+		"version 1, mounted from below the top":      {"4:memory:/docker/7/sub\n0::/\n", v1, group{"/cg/memory/sub", "/cg/memory/sub", false}},
+		"version 1, of another branch":               {"4:memory:/other\n", v1, group{}},
+		"version 2, which hands memory on":           {"0::/top\n", v2, group{root + "/top", root + "/top", true}},
+		"version 2, in a group that does not":        {"0::/top/unit\n", v2, handed(root+"/top", root+"/top/unit")},
+		"version 2, without the controller anywhere": {"0::/delegated/own/deep\n", v2, group{}},
+		"nothing that is mounted":                    {"4:memory:/x\n", "", group{}},
+	} {
+		if got := rootOf("memory", row.own, row.mounts); got != row.want {
+			t.Errorf("%s: %+v, want %+v", name, got, row.want)
+		}
+	}
+}
+
+// handed is a group above that belongs to this user; root's belong to the system manager unless it says otherwise.
+func handed(above, home string) group {
+	if os.Geteuid() == 0 {
+		return group{}
+	}
+	return group{above, home, true}
+}
