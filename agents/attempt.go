@@ -38,7 +38,7 @@ func try(ctx context.Context, spec Spec, task review.Task, limit time.Duration, 
 	}
 	a.result, a.ended = proc.Run(ctx, proc.Spec{
 		Path: spec.Path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdin: append(request, '\n'),
-		Timeout: limit, Idle: spec.Idle, Grace: spec.grace(), Linger: lingerFor, OnLine: a.frame.line,
+		Timeout: limit, Idle: spec.Idle, Grace: spec.grace(), Linger: lingerFor, OnLine: a.frame.line, Bounds: spec.Bounds,
 	})
 	a.notes = a.events.notes()
 	if n := a.result.Survivors; n > 0 {

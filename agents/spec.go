@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/review"
 )
 
@@ -25,6 +26,8 @@ type Spec struct {
 	Env []string
 	// Dir is the working folder; empty means prloop's own.
 	Dir string
+	// Bounds are what the child may take of the machine.
+	Bounds proc.Bounds
 	// Timeout bounds the whole question, the repair turn included; 0 means the wall time of the task's limits, and
 	// without one ten minutes.
 	Timeout time.Duration

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/live"
@@ -42,7 +43,7 @@ func doctorCommand(p *Proc) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
 			worst := 0
-			for _, check := range []func(context.Context) checkup{p.checkGit, p.checkGitHub, p.checkConfig, p.checkModel, p.checkState, p.checkIsolation} {
+			for _, check := range []func(context.Context) checkup{p.checkGit, p.checkGitHub, p.checkConfig, p.checkModel, p.checkState, p.checkIsolation, p.checkBounds} {
 				worst = max(worst, p.found(check(ctx)))
 			}
 			for _, r := range p.checkAgents(ctx) {
@@ -186,4 +187,27 @@ func (p *Proc) checkIsolation(ctx context.Context) checkup {
 		c.state, c.note = stateMissing, envSandbox+"="+word+"; this machine has "+c.note
 	}
 	return c
+}
+
+// checkBounds says what bounds agents, how hard, and whether there is room to start them.
+func (p *Proc) checkBounds(ctx context.Context) checkup {
+	limits, err := p.limits()
+	if err != nil {
+		return diagnosed("bounds", err)
+	}
+	machine, err := p.machine()
+	if err != nil {
+		return diagnosed("bounds", err)
+	}
+	if state, err := p.stateFolder(); err == nil {
+		if err := limits.Room(state); err != nil {
+			return diagnosed("bounds", err)
+		}
+	}
+	word, err := p.confinement()
+	if err != nil {
+		return diagnosed("bounds", err)
+	}
+	full := word != confineOff && machine.Probe(ctx).Tier <= sandbox.Tier1b
+	return checkup{what: "bounds", note: "agents are " + crew.BoundsHere(full), state: stateOK}
 }

@@ -53,12 +53,19 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	if err != nil {
 		return nil, err
 	}
+	limits, err := s.p.limits()
+	if err == nil {
+		err = limits.Room(scratch)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
 	ask := &crew.Crew{
 		Repo: h.repo, Exclude: req.Context.Exclude, FetchHosts: settings.FetchHosts, Self: self, Scratch: scratch, Checkout: req.Checkout,
-		Walls: walls, State: s.state, Fence: fenceOf(key)(req.Run),
+		Walls: walls, Limits: limits, State: s.state, Fence: fenceOf(key)(req.Run),
 	}
 	s.cassette.Words = ask.Words
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)

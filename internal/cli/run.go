@@ -228,7 +228,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: rules.top,
-		Isolation: walls.String(), Config: rules.from, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
+		Isolation: walls.Report(), Config: rules.from, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: pr.BaseRef,
 	}
 	return order{request: req, settings: settings, history: h}, nil

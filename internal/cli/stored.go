@@ -133,7 +133,7 @@ func (s *session) sameWalls(ctx context.Context, st stored) error {
 	if err != nil {
 		return err
 	}
-	if walls.String() != st.Isolation {
+	if !walls.Told(st.Isolation) {
 		return hinted{
 			err:  fmt.Errorf("run %s began with other isolation than there is now, which only a new run may use: it had %s; now it is %s", st.Run, st.Isolation, walls),
 			next: "bring back what it had (" + envSandbox + ", " + envSandboxWithout + ", prloop doctor)", status: exitUsage,

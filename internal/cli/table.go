@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
@@ -124,6 +125,9 @@ var table = []row{
 
 	// Isolation.
 	{as(func(*sandbox.TierError) string { return noWalls }), exitFailed},
+	{as(func(e *crew.LowDiskError) string {
+		return "free some space, or set PRLOOP_STATE to a folder on another disk; " + envLimits + "=free=100MB asks for less"
+	}), exitFailed},
 
 	// Our own state.
 	{is(engine.ErrBusy, "wait for it: prloop runs shows when it is finished"), exitFailed},

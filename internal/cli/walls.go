@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/prloop/prloop/internal/crew"
@@ -20,6 +21,9 @@ const (
 	// envVerify holds further variables of verify commands, "NAME=value", separated by white space: where they find what
 	// envSandboxRead lends, such as GOPROXY=file:///var/cache/go/cache/download. Code of the pull request sees them.
 	envVerify = "PRLOOP_VERIFY_ENV"
+	// envLimits bounds what each agent and each verify command may take of the machine, as in "memory=4GB disk=2GB files=200000
+	// free=1GB"; what is not named keeps its default.
+	envLimits = "PRLOOP_LIMITS"
 	// envSandboxWithout leaves parts of the sandbox out, separated by commas, as if the machine did not have them. It only
 	// narrows: where full containment is required, a run that leaves a needed part out is refused.
 	envSandboxWithout = "PRLOOP_SANDBOX_WITHOUT"
@@ -78,6 +82,46 @@ func (p *Proc) verifyEnv() ([]string, error) {
 		}
 	}
 	return env, nil
+}
+
+// limits is the operator's word on what children may take.
+func (p *Proc) limits() (l crew.Limits, err error) {
+	for _, word := range strings.Fields(p.env(envLimits)) {
+		name, text, _ := strings.Cut(word, "=")
+		var n int64
+		switch name {
+		case "memory":
+			n, err = bytesOf(text)
+			l.MemoryBytes = n
+		case "disk":
+			n, err = bytesOf(text)
+			l.DiskBytes = n
+		case "free":
+			n, err = bytesOf(text)
+			l.FreeBytes = n
+		case "files":
+			n, err = strconv.ParseInt(text, 10, 64)
+			l.Files = n
+		}
+		if err != nil || n <= 0 {
+			return crew.Limits{}, usage(envLimits+`="memory=4GB disk=2GB files=200000 free=1GB"`, "%s: %q is no limit", envLimits, word)
+		}
+	}
+	return l, nil
+}
+
+// bytesOf reads a number of bytes as people write it: 512MB, 4GB.
+func bytesOf(text string) (int64, error) {
+	shift := 20
+	number, ok := strings.CutSuffix(text, "MB")
+	if !ok {
+		shift = 30
+		if number, ok = strings.CutSuffix(text, "GB"); !ok {
+			return 0, strconv.ErrSyntax
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 32)
+	return n << shift, err
 }
 
 // machine is the machine as the operator lets prloop see it.

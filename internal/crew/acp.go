@@ -48,12 +48,12 @@ func (c *Crew) askACP(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		spec.Args = preset.Args // another copy of the same program
 	}
 	defer c.Gateway.Release(plan.Name)
+	spec.Confine = func(p proc.Spec) (proc.Spec, error) { return c.confineACP(p, preset.Needs, home, tree, clone) }
 	if c.Walls.On() {
 		if !c.Walls.full {
 			return unasked(plan, errors.New("an ACP agent needs a network namespace to be held to the gateway, and this machine has none"))
 		}
 		spec.Endpoint.BaseURL = "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(gatewayPort)) + "/v1"
-		spec.Confine = func(p proc.Spec) (proc.Spec, error) { return c.confineACP(p, preset.Needs, home, tree, clone) }
 	}
 	got := acp.Ask(ctx, spec, task, prompt, c.priced(plan.Name, named(plan.Name, emit)))
 	answer := agents.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Fix: got.Fix, Receipt: got.Receipt, Log: got.Log}

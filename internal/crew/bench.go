@@ -39,9 +39,11 @@ type Bench struct {
 
 // room is the workbench behind the crew's walls.
 func (b *Bench) room() *workbench.Bench {
+	limits := b.Crew.Limits.or(verifying)
 	return &workbench.Bench{
 		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob, Secrets: b.Crew.Secrets,
-		Verifying: workbench.VerifyOptions{Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv},
+		Bounds:    limits.bounds(jobProcesses, jobFileBytes),
+		Verifying: workbench.VerifyOptions{Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv, Limits: b.Crew.Limits.scratch()},
 	}
 }
 
@@ -79,6 +81,9 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 
 // Verify runs commands on a commit.
 func (b *Bench) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
+	if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
+		return nil, err
+	}
 	return b.room().Verify(ctx, workbench.VerifyOrder{Commit: commit, Commands: commands, News: news})
 }
 

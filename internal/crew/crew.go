@@ -60,8 +60,9 @@ type Crew struct {
 	Fence string
 	// Secrets are those this process holds. No child is told; what children made is held against them.
 	Secrets []string
-	// Walls say how children are confined.
-	Walls Walls
+	// Walls say how children are confined, Limits what each of them may take of the machine.
+	Walls  Walls
+	Limits Limits
 
 	seen words
 	// trees are the heads as they are, quiet ones without what agents take configuration from.
@@ -85,6 +86,9 @@ var memoryEnv = []string{"GOGC=400", "GOMEMLIMIT=96MiB"}
 // answer runs one agent. clone is the folder a fixer works in; empty for everybody else, who write nothing.
 func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) agents.Answer {
 	c.seen.learn(task)
+	if err := c.Limits.Room(c.Scratch); err != nil {
+		return unasked(plan, err)
+	}
 	home, err := os.MkdirTemp(c.Scratch, "agent-")
 	if err != nil {
 		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))
@@ -92,7 +96,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 	defer sandbox.Remove(home) //nolint:errcheck // what is left goes with the run's folder
 	spec := agents.Spec{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit,
-		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
+		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home), Bounds: c.agentBounds(home, clone),
 	}
 	if clone != "" {
 		spec.Dir = clone

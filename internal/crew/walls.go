@@ -24,6 +24,8 @@ type Walls struct {
 	machine *sandbox.Machine
 	// weakest is the weakest tier that is taken.
 	weakest sandbox.Tier
+	// bounds says which bounds the kernel keeps here.
+	bounds string
 	// full is true when children are fully contained, with a loopback interface of their own.
 	full bool
 	// read are further paths agents may read.
@@ -36,6 +38,7 @@ type Walls struct {
 func Raise(ctx context.Context, machine *sandbox.Machine, weakest sandbox.Tier, read []string) (Walls, error) {
 	report := machine.Probe(ctx)
 	w := Walls{machine: machine, weakest: weakest, full: report.Tier <= sandbox.Tier1b, read: read, words: report.String()}
+	w.bounds = BoundsHere(w.full)
 	if w.full {
 		w.words += ": a file system of its own, no credential, no network but the way to the model gateway"
 	}
@@ -47,7 +50,9 @@ func Raise(ctx context.Context, machine *sandbox.Machine, weakest sandbox.Tier, 
 }
 
 // NoWalls lets agents run as the user who started prloop; why is what reports say of it.
-func NoWalls(why string) Walls { return Walls{off: true, words: "none: " + why} }
+func NoWalls(why string) Walls {
+	return Walls{off: true, words: "none: " + why, bounds: BoundsHere(false)}
+}
 
 // On reports whether agents are confined at all.
 func (w Walls) On() bool { return !w.off }
@@ -55,8 +60,19 @@ func (w Walls) On() bool { return !w.off }
 // Full reports whether agents are fully contained, with a loopback interface of their own: what fixers and ACP agents need.
 func (w Walls) Full() bool { return w.full }
 
-// String is what every report says of the walls (security P15).
+// String says what the walls are.
 func (w Walls) String() string { return w.words }
+
+// Report is what every report says of the walls (security P15): what they are, and which bounds the kernel keeps.
+func (w Walls) Report() string { return w.words + boundsFollow + w.bounds }
+
+const boundsFollow = ". Agents are "
+
+// Told reports whether a report told of these walls, whatever it said of bounds: those may be kept in another way tomorrow.
+func (w Walls) Told(report string) bool {
+	walls, _, _ := strings.Cut(report, boundsFollow)
+	return walls == w.words
+}
 
 var errNoWalls = errors.New("the crew has no walls: Walls is not set")
 
@@ -79,7 +95,7 @@ func (c *Crew) confine(spec *agents.Spec, home, clone string, read []string) err
 	if err != nil {
 		return err
 	}
-	policy := sandbox.Policy{Home: home, ReadOnly: append(read, c.Walls.read...), Hide: []string{c.State}}
+	policy := sandbox.Policy{Home: home, ReadOnly: append(read, c.Walls.read...), Hide: []string{c.State}, Limits: c.limitsOf(clone != "").scratch()}
 	if clone != "" {
 		policy.Writable = []string{clone}
 	}
@@ -100,6 +116,10 @@ func (c *Crew) confine(spec *agents.Spec, home, clone string, read []string) err
 // confineACP puts an ACP agent behind the walls. It may read the tree, its own package, the programs it needs, and this
 // program, which it starts as the server of the tools it answers through. A fixer may write its clone.
 func (c *Crew) confineACP(p proc.Spec, needs []string, home, tree, clone string) (proc.Spec, error) {
+	p.Bounds = c.agentBounds(home, clone)
+	if c.Walls.off {
+		return p, nil
+	}
 	path, err := proc.LookPath(p.Path)
 	if err != nil {
 		return p, err
@@ -112,6 +132,7 @@ func (c *Crew) confineACP(p proc.Spec, needs []string, home, tree, clone string)
 	}
 	policy := sandbox.Policy{
 		Home: home, ReadOnly: read, Hide: []string{c.State}, Gateway: c.Gateway.Socket(), GatewayPort: gatewayPort,
+		Limits: c.limitsOf(clone != "").scratch(),
 	}
 	if clone != "" {
 		// What nothing may read cannot be left out of a tree that is to be given back: it is covered.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
 )
@@ -25,6 +26,8 @@ type Bench struct {
 	// own, which needs full containment. The caller adds the weakest tier, what to hide and what else may be read. With the
 	// walls switched off it returns the command as it is. Required.
 	Confine func(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error)
+	// Bounds are what each command may take of the machine; its Folders are set to those the command may write.
+	Bounds proc.Bounds
 	// Secrets are those this process holds: no part of one gets into a commit message.
 	Secrets []string
 	// Verifying says how verify commands are run; the zero value is the default.

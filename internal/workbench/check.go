@@ -96,6 +96,8 @@ func (b *Bench) check(ctx context.Context, job child) (review.Check, error) {
 		c.State, said = review.CheckTimeout, "ended after "+proc.Seconds(job.limit)+": out of time"
 	case exit.Reason == proc.ReasonOutputLimit:
 		c.State, said = review.CheckFailed, fmt.Sprintf("ended: it printed more than %d MB", outputLimit>>20)
+	case exit.Reason != proc.ReasonNone && exit.Cause != nil:
+		c.State, said = review.CheckFailed, fmt.Sprintf("ended: it %v (%s)", exit.Cause, exit.Reason)
 	case exit.Reason != proc.ReasonNone:
 		c.State, said = review.CheckFailed, fmt.Sprintf("ended (%s)", exit.Reason)
 	case exit.Code == 127:

@@ -46,8 +46,10 @@ func (b *Bench) run(ctx context.Context, c child) (proc.Result, error) {
 	if err != nil {
 		return proc.Result{ExitCode: -1}, err
 	}
+	bounds := b.Bounds
+	bounds.Folders = c.policy.Writable
 	res, err := proc.Run(ctx, proc.Spec{
-		Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Timeout: c.limit, Grace: killGrace, Stdout: c.out, MaxStdout: c.max,
+		Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Timeout: c.limit, Grace: killGrace, Stdout: c.out, MaxStdout: c.max, Bounds: bounds,
 	})
 	if why, ok := strings.CutPrefix(string(res.StderrTail), setupFailed); ok && res.ExitCode == sandbox.ExitSetup {
 		return res, fmt.Errorf("set up the sandbox: %s", strings.TrimSpace(why))
