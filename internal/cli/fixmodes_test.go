@@ -37,10 +37,11 @@ var leftBehind = map[string]string{
 
 // bothWays are modes that run behind the walls as well: those that reach out of the clone, those that leave processes, and
 // two whose work is good, without which the walls could as well keep everything in.
-var bothWays = []string{"json-fenced", "plant-hook", "write-outside", "symlink-escape", "delete-all", "disk-fill", "daemon"}
+var bothWays = []string{"json-fenced", "plant-hook", "write-outside", "symlink-escape", "delete-all", "disk-fill", "daemon",
+	"hog-file", "hog-removed", "hog-inodes", "hog-memories"}
 
 // strays are names that edit modes give to what they make. After a run none of them is anywhere.
-var strays = []string{"tree-outside", "tree-escaped", "pwned", "link", "up", "nested", "run-me", "huge", "fill", "pre-commit"}
+var strays = []string{"tree-outside", "tree-escaped", "pwned", "link", "up", "nested", "run-me", "huge", "fill", "pre-commit", "hog", "hog-0"}
 
 // corrected is what the report says of results that are false.
 var corrected = map[string]string{
@@ -201,7 +202,7 @@ func (m mending) run(a *arena, findings string, times *mendTimes) {
 	b := a.enter(bout{
 		reviewers: []fighter{{name: "picky", mode: "ok", args: []string{"-findings", findings}}}, fixer: fixer,
 		config: []string{"fix: {untrusted_authors: true}", "verify: []"},
-		env:    []string{"PRLOOP_SANDBOX=" + box, "PRLOOP_SANDBOX_READ=" + filepath.Dir(findings)},
+		env:    []string{"PRLOOP_SANDBOX=" + box, "PRLOOP_SANDBOX_READ=" + filepath.Dir(findings), tight},
 	})
 	repo, err := a.forge.AddRepo("acme", b.repo[len("acme/"):])
 	if err != nil {
@@ -254,6 +255,9 @@ func (m mending) checkFix(f *finished) *review.FixOutcome {
 	}
 	if fix.Agent.State != m.fixer || fix.Agent.State != well && fix.Agent.Reason == "" {
 		a.t.Errorf("%s: the fixer is %s (%s), want %s", m, fix.Agent.State, fix.Agent.Reason, m.fixer)
+	}
+	if m.rule != "" && !strings.Contains(fix.Agent.Reason, "("+m.rule+")") {
+		a.t.Errorf("%s: the fixer was not ended by %s: %s", m, m.rule, fix.Agent.Reason)
 	}
 	at := slices.IndexFunc(f.bodies, func(b string) bool { return strings.Contains(b, "\n# Fix: ") })
 	if at < 0 {

@@ -33,7 +33,12 @@ type misdeed struct {
 	cut bool
 	// walls modes run behind walls only: without, they would read the whole machine.
 	walls bool
+	// rule is what the agent is ended by; empty for those that nothing of the kind ends.
+	rule string
 }
+
+// tight is what agents of the suites may take: little enough that a hog is stopped soon, and more than any other mode takes.
+const tight = "PRLOOP_LIMITS=memory=768MB disk=96MB files=5000 free=1MB"
 
 // misdeeds are all modes (security 6.2). One that is missing here, or was not run, fails the test.
 var misdeeds = []misdeed{
@@ -128,6 +133,20 @@ var misdeeds = []misdeed{
 	{mode: "oom", reviewer: fails, analyzer: skip, fixer: fails, cut: true},
 	{mode: "disk-fill", reviewer: well, analyzer: skip, fixer: well},
 	{mode: "cpu-spin", reviewer: fails, analyzer: skip, fixer: fails, cut: true},
+	{mode: "hog-file", reviewer: fails, analyzer: skip, fixer: fails, rule: "disk-limit"},
+	{mode: "hog-files", reviewer: fails, analyzer: skip, fixer: fails, rule: "disk-limit"},
+	{mode: "hog-sparse", reviewer: fails, analyzer: skip, fixer: fails, rule: "disk-limit"},
+	{mode: "hog-removed", reviewer: fails, analyzer: skip, fixer: fails, rule: "disk-limit"},
+	{mode: "hog-temp", reviewer: fails, analyzer: skip, fixer: fails, walls: true, rule: "disk-limit"},
+	{mode: "hog-inodes", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
+	{mode: "hog-links", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
+	{mode: "hog-symlinks", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
+	{mode: "hog-deep", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
+	{mode: "hog-attributes", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
+	{mode: "hog-memory", reviewer: fails, analyzer: skip, fixer: fails, rule: "memory-limit"},
+	{mode: "hog-memories", reviewer: fails, analyzer: skip, fixer: fails, rule: "memory-limit"},
+	{mode: "hog-memory-part", reviewer: fails, analyzer: skip, fixer: fails, cut: true},
+	{mode: "hog-shared", reviewer: fails, analyzer: skip, fixer: fails, rule: "memory-limit"},
 	// edit
 	{mode: "edit-protected", reviewer: well, analyzer: skip, fixer: well},
 	{mode: "edit-gitconfig", reviewer: well, analyzer: skip, fixer: well},
@@ -195,7 +214,7 @@ func TestModes(t *testing.T) {
 	turn := make(chan struct{}, 5)
 	clean := map[string]*finished{}
 	for _, walls := range []string{confined, "off"} {
-		clean[walls] = a.enter(bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + walls}}).fight()
+		clean[walls] = a.enter(bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + walls, tight}}).fight()
 	}
 	started := time.Now()
 	bouts := plans(t, table, confined, tier.Tier <= sandbox.Tier2)
@@ -341,7 +360,7 @@ func plans(t *testing.T, table []misdeed, confined string, holds bool) []plan {
 }
 
 func (p plan) run(a *arena, beacon *beacon, clean *finished, ran *ledger) {
-	b := bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + p.walls}}
+	b := bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + p.walls, tight}}
 	deadline := time.Duration(0)
 	trees := map[string]string{}
 	fight := func(name string, m misdeed) fighter {
@@ -405,6 +424,9 @@ func (f *finished) checkState(m misdeed, role review.Role, name string) {
 		f.checkNamed(got)
 		if got.Reason == "" {
 			f.t.Errorf("%s: there is no reason why %s as %s is %s", f, m.mode, role, got.State)
+		}
+		if m.rule != "" && !strings.Contains(got.Reason, "("+m.rule+")") {
+			f.t.Errorf("%s: %s as %s was not ended by %s: %s", f, m.mode, role, m.rule, got.Reason)
 		}
 	}
 }

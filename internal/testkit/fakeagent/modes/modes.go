@@ -26,7 +26,7 @@ type Mode struct {
 
 // All returns every mode, grouped, in the order of the list.
 func All() []Mode {
-	return slices.Concat(processModes(), outputModes(), contentModes(), resourceModes(), editModes(), netModes())
+	return slices.Concat(processModes(), outputModes(), contentModes(), resourceModes(), hogModes(), editModes(), netModes())
 }
 
 // agent is one run of fakeagent.
