@@ -59,10 +59,15 @@ func play(mode string, args []string) int {
 		for range more {
 			spawn("hold", args[0], "0")
 		}
-		held := bytes.Repeat([]byte{1}, n<<20)
-		fmt.Println("held", len(held))
+		var held [][]byte
+		for i := range n {
+			held = append(held, bytes.Repeat([]byte{1}, 1<<20))
+			if i%8 == 7 {
+				fmt.Printf("holding %dMB\n", i+1)
+			}
+		}
 		forever()
-		held[0]++
+		held[0][0]++
 	case "self-kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		forever()
