@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -186,6 +187,42 @@ func TestGroupsGo(t *testing.T) {
 	}
 	if _, err := os.Stat(mine); err != nil {
 		t.Error(err)
+	}
+}
+
+// After kill -9 of prloop the leash removes the groups.
+func TestKillLeavesNoGroups(t *testing.T) {
+	t.Parallel()
+	if memory, _ := GroupsBound(); !memory {
+		t.Skip("this machine gives no control groups")
+	}
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "test-child", "bounded")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := filepath.Join(roots().Memory.Dir, fmt.Sprintf("%s%d-*", groupPrefix, cmd.Process.Pid))
+	if _, err := out.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if found, _ := filepath.Glob(groups); len(found) != 1 {
+		t.Errorf("there are groups %q: the test would not notice", found)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	left := []string{groups}
+	for deadline := time.Now().Add(10 * time.Second); len(left) > 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		left, _ = filepath.Glob(groups)
+	}
+	if len(left) > 0 {
+		t.Errorf("left are %q", left)
 	}
 }
 

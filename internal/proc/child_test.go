@@ -68,6 +68,10 @@ func play(mode string, args []string) int {
 		}
 		forever()
 		held[0][0]++
+	case "bounded": // stands for prloop: runs a child in groups
+		s := Spec{Path: "/proc/self/exe", Args: []string{"test-child", "ignore-term"}, OnLine: func([]byte) { fmt.Println("ready") },
+			Bounds: Bounds{MemoryBytes: 1 << 30, Processes: 100}}
+		_, _ = Run(context.Background(), s)
 	case "self-kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		forever()
