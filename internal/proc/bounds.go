@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -137,7 +138,7 @@ func (w *watcher) memory() stopped {
 // size is a number of bytes for people.
 func size(n int64) string {
 	if n >= 1<<30 && n%(1<<28) == 0 {
-		return fmt.Sprintf("%g GB", float64(n)/(1<<30))
+		return strconv.FormatFloat(float64(n)/(1<<30), 'f', -1, 64) + " GB"
 	}
 	return fmt.Sprintf("%d MB", n>>20)
 }

@@ -87,7 +87,7 @@ func TestHostDisk(t *testing.T) {
 	t.Parallel()
 	s := script(t, `sleep 0.5`)
 	s.Bounds.FreeBytes = 1 << 60
-	bounded(t, s, ReasonHostDisk, "are left on the disk")
+	bounded(t, s, ReasonHostDisk, "had a disk with less than 1073741824 GB left")
 	s.Bounds.Folders = nil
 	bounded(t, s, ReasonNone, "")
 }

@@ -62,7 +62,7 @@ func (f *folders) look(holders func() []string, last bool) stopped {
 	}
 	free, low := f.freeNow()
 	if low && !last {
-		return stopped{ReasonHostDisk, fmt.Errorf("it was ended because less than %s are left on the disk", size(f.FreeBytes))}
+		return stopped{ReasonHostDisk, fmt.Errorf("had a disk with less than %s left", size(f.FreeBytes))}
 	}
 	if f.FolderBytes == 0 && f.FolderFiles == 0 {
 		return stopped{}

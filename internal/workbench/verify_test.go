@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/testkit/fakeagent/modes"
 	"github.com/prloop/prloop/review"
@@ -240,6 +241,27 @@ func TestVerifyRemovesWhatIsClosed(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
 	if got := w.one("mkdir -p d/e && touch d/e/f && chmod 0 d/e d"); got.State != review.CheckPassed {
 		t.Errorf("%+v", got)
+	}
+	w.left("")
+}
+
+// A command that takes too much of the machine is ended by a named rule, and the next one still runs (T88).
+func TestVerifyBounds(t *testing.T) {
+	w := newWorld(t, map[string]string{"a": "a\n"})
+	w.bench.Bounds = proc.Bounds{MemoryBytes: 256 << 20, FolderBytes: 16 << 20, FolderFiles: 500}
+	checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{
+		"head -c 50M /dev/zero >x; sleep 60", "rm x; cd $HOME; for i in $(seq 1000); do : >$i; done; sleep 60", "perl -e '$x = q(x) x 1_000_000_000; sleep 60'", "true",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"it wrote more than 16 MB to disk (disk-limit)", "it made more than 500 files (inode-limit)", "it used more than 256 MB of memory (memory-limit)"} {
+		if got := checks[i]; got.State != review.CheckFailed || got.Log != "prloop: ended: "+want+"\n" {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+	if checks[3].State != review.CheckPassed {
+		t.Errorf("%+v", checks[3])
 	}
 	w.left("")
 }
