@@ -63,7 +63,7 @@ func play(mode string, args []string) int {
 		for i := range n {
 			held = append(held, bytes.Repeat([]byte{1}, 1<<20))
 			if i%8 == 7 {
-				fmt.Printf("holding %dMB\n", i+1)
+				fmt.Printf("holding %dMB\n", len(held))
 			}
 		}
 		forever()
