@@ -1,0 +1,178 @@
+package sanitize
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestMask(t *testing.T) {
+	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	for _, c := range []struct{ clause, in, want string }{
+		{"the quotes around a value stay", `const ghToken = "` + token + `";`, `const ghToken = "[REDACTED]";`},
+		{"every value of a line", `f("` + token + `", 'hunter2'); password = "hunter2-and-more"`, `f("[REDACTED]", 'hunter2'); password = "[REDACTED]"`},
+		{"a password in an address", "postgres://app:s3cretpw@db/x", "postgres://app:[REDACTED]@db/x"},
+		{"a name in another case", `API_KEY: "8f14e45fceea167a5a36dedd4bea2543"`, `API_KEY: "[REDACTED]"`},
+		{"a value on the next line", "password:\n  s3cret-and-long1\nuser: a", "password:\n  [REDACTED]\nuser: a"},
+		{"a header", "Authorization: Bearer abcdef123456", "Authorization: Bearer [REDACTED]"},
+		{"a diff stays", "diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", "diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n"},
+		{"the mark of a removed line stays", "-" + token, "-[REDACTED]"},
+		{"a key, line by line", "a\n-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIEvQIBADANBgkqhkiG9w0B\nMIIE\n-----END RSA PRIVATE KEY-----\nb",
+			"a\n[REDACTED]\nProc-Type: 4,ENCRYPTED\n\n[REDACTED]\n[REDACTED]\n[REDACTED]\nb"},
+		{"the rest of a key whose header is not seen", "MIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----\nb", "[REDACTED]\n[REDACTED]\nb"},
+		{"a key in a string", `{"k":"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----\n","n":1}`, `{"k":"[REDACTED]\n","n":1}`},
+		{"the words around a key hide no code", "// -----BEGIN PRIVATE KEY-----\nos.RemoveAll(dir)\n// -----END PRIVATE KEY-----", "// [REDACTED]\nos.RemoveAll(dir)\n// [REDACTED]"},
+		{"hidden characters in a value", "run(\"ghp\u200b_abc\", x)", `run("[REDACTED]", x)`},
+		{"hidden characters hide no code", "system(x) // ghp\u200b_abc", "system(x) // [REDACTED]"},
+		{"a line end of two bytes", "password = \"hunter2-and-more\"\r\nb\r\n", "password = \"[REDACTED]\"\r\nb\r\n"},
+		{"bytes that are no text", "\xff\xfe " + token + " \xff", "\xff\xfe [REDACTED] \xff"},
+		{"a mask stays", `password = "[REDACTED]"`, `password = "[REDACTED]"`},
+		{"a reference is no value", `password = os.Getenv("DB_PASSWORD")`, `password = os.Getenv("DB_PASSWORD")`},
+	} {
+		t.Run(c.clause, func(t *testing.T) {
+			if got := Mask(c.in); got != c.want {
+				t.Errorf("Mask(%q)\n got %q\nwant %q", c.in, got, c.want)
+			}
+			lawsOfMask(t, c.in)
+		})
+	}
+}
+
+func TestMaskDiff(t *testing.T) {
+	const in = "diff --git a/k b/k\n--- a/k\n+++ b/k\n@@ -1,4 +1,4 @@\n-ghp_16C7e42F292c6912E7710c838347Ae178B4a\n+password:\n+  s3cret-and-long1\n" +
+		" -----BEGIN PRIVATE KEY-----\n-MIIEvQIBADANBgkqhkiG9w0B\n+MIIEvQIBADANBgkqhkiG9w0C\n -----END PRIVATE KEY-----\n\\ No newline at end of file\n"
+	const want = "diff --git a/k b/k\n--- a/k\n+++ b/k\n@@ -1,4 +1,4 @@\n-[REDACTED]\n+password:\n+  [REDACTED]\n" +
+		" [REDACTED]\n-[REDACTED]\n+[REDACTED]\n [REDACTED]\n\\ No newline at end of file\n"
+	if got := MaskDiff(in); got != want {
+		t.Errorf("MaskDiff gives\n%s\nwant\n%s", got, want)
+	}
+	if got := MaskDiff(want); got != want {
+		t.Errorf("masking twice gives\n%s", got)
+	}
+}
+
+// lawsOfMask hold for every text.
+func lawsOfMask(t *testing.T, s string) {
+	t.Helper()
+	spans := Secrets(s)
+	done := 0
+	for _, p := range spans {
+		if p.Start < done || p.End <= p.Start || p.End > len(s) || strings.Contains(s[p.Start:p.End], "\n") {
+			t.Fatalf("spans %v of %q", spans, s)
+		}
+		done = p.End
+	}
+	got := Mask(s)
+	if strings.Count(got, "\n") != strings.Count(s, "\n") {
+		t.Errorf("Mask(%q) = %q: other lines", s, got)
+	}
+	if again := Mask(got); again != got {
+		t.Errorf("masking %q twice changes %q to %q", s, got, again)
+	}
+	for name, rule := range map[string]func(string) string{"keys": redactKeys, "patterns": redactPatterns, "assignments": redactAssignments, "deep": redactDeep} {
+		if left := rule(got); left != got {
+			t.Errorf("%s still find in the mask of %q:\n%q\nand make it\n%q", name, s, got, left)
+		}
+	}
+}
+
+// What the rules of the redaction samples find is masked in a line, in a diff and between other lines.
+func TestMaskSamples(t *testing.T) {
+	var all, found int
+	for _, row := range samples(t) {
+		lawsOfMask(t, row.Text)
+		if row.Label != "tp" {
+			continue
+		}
+		all++
+		diff := MaskDiff("+" + strings.ReplaceAll(row.Text, "\n", "\n+"))
+		if got := Mask("x = 1\n" + row.Text + "\nend()\n"); !containsAny(got, row.Secrets) && !containsAny(diff, row.Secrets) &&
+			strings.HasPrefix(got, "x = 1\n") && strings.HasSuffix(got, "\nend()\n") {
+			found++
+		}
+	}
+	t.Logf("%d of %d found", found, all)
+	if all < 150 || found*100 < all*97 {
+		t.Errorf("%d of %d secrets masked, want 97 in 100", found, all)
+	}
+}
+
+type sample struct {
+	Rule, Label, Text string
+	Secrets           []string
+}
+
+func samples(t *testing.T) []sample {
+	t.Helper()
+	file, err := os.Open("testdata/redaction/samples.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	zip, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(zip)
+	lines.Buffer(nil, 1<<20)
+	var out []sample
+	for lines.Scan() {
+		var row sample
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, row)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func FuzzMask(f *testing.F) {
+	f.Add("token = ghp_abc\n+password: \"s3cret-and-long1\"")
+	f.Add("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n")
+	f.Add("ghp\u200b_abc\xff")
+	f.Fuzz(lawsOfMask)
+}
+
+func TestMaskPath(t *testing.T) {
+	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	for in, want := range map[string]string{
+		"conf/" + token + ".txt":    `conf/\[REDACTED\]~[0-9a-f]{4}\.txt`,
+		token + "/a.go":             `\[REDACTED\]~[0-9a-f]{4}/a.go`,
+		"AKIA" + "QWERTYUIOPAS2345": `\[REDACTED\]~[0-9a-f]{4}`,
+		"a/b/user-token.go":         "a/b/user-token.go",
+		"hooks.slack.com/services/T01234567/B01234567/0123456789abcdefghijklmn": `hooks\.slack\.com|.*~.*`,
+	} {
+		got := MaskPath(in)
+		if !regexp.MustCompile("^(?:" + want + ")$").MatchString(got) {
+			t.Errorf("MaskPath(%q) = %q, want %q", in, got, want)
+		}
+		if again := MaskPath(got); again != got {
+			t.Errorf("masking twice changes %q to %q", got, again)
+		}
+	}
+	tree := map[string][]string{".": {"conf", "x"}, "conf": {"ghp_a", "ghp_b", token + ".txt", "[REDACTED]~0000"}}
+	list := func(folder string) ([]string, error) { return tree[folder], nil }
+	for _, p := range []string{"conf/ghp_a", "conf/" + token + ".txt", "x", "conf/[REDACTED]~0000"} {
+		if got, err := UnmaskPath(MaskPath(p), list); err != nil || got != p {
+			t.Errorf("%q comes back as %q, %v", p, got, err)
+		}
+	}
+}
+
+func TestMaskAll(t *testing.T) {
+	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
+	title, body, diff := "Rotate "+value, "password: hunter2-and-more1", "@@ -1 +1 @@\n-api_key = \""+value+"\"\n+api_key = load()\n"
+	if n := MaskAll([]*string{&title, &body}, []*string{&diff}); n != 2 {
+		t.Errorf("%d values are counted, want 2", n)
+	}
+	if title != "Rotate [REDACTED]" || body != "password: [REDACTED]" || diff != "@@ -1 +1 @@\n-api_key = \"[REDACTED]\"\n+api_key = load()\n" {
+		t.Errorf("%q, %q, %q", title, body, diff)
+	}
+}
