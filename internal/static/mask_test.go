@@ -1,0 +1,57 @@
+package static
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/sanitize"
+)
+
+// What this reviewer calls a secret no other agent sees: nothing of it is found in a masked text.
+func TestMaskedTextHoldsNoSecret(t *testing.T) {
+	file, err := os.Open("../../sanitize/testdata/redaction/samples.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	zip, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{
+		`setPassword("secret", "q7Rz2Lm9Xc4Vb8Nt1Wk6")`, `{token, 'q7Rz2Lm9Xc4Vb8Nt1Wk6'}`, `passwd => "aB3$xY7!kL9#mN2@"`,
+		"db = 'postgres://app:s3cr3tPw9@db.acme.io/x'", "sid = SK0123456789abcdef0123456789abcdef",
+		"hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH", "sk-live-0a1b2c3d4e5f6a7b8c9d", "ABIA" + "Q2W3E4R5T6Y7U2I3",
+	}
+	lines := bufio.NewScanner(zip)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var row struct{ Text string }
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, row.Text)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, text := range texts {
+		masked := sanitize.Mask(text)
+		for _, line := range strings.Split(text, "\n") {
+			found += len(find(line))
+		}
+		for _, line := range strings.Split(masked, "\n") {
+			for _, s := range find(line) {
+				t.Errorf("%s is found in a masked text: %q", s.rule, line)
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("only %d values are found in the samples", found)
+	}
+}
