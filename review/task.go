@@ -68,6 +68,8 @@ type Workspace struct {
 	Lint bool `json:"lint,omitempty"`
 	// FetchHosts are the hosts whose pages prloop reads for the agent, as the operator allows; empty is none (security T50).
 	FetchHosts []string `json:"fetchHosts,omitempty"`
+	// Unmasked lets the tools show values that look like secrets, as the operator allows.
+	Unmasked bool `json:"unmasked,omitempty"`
 }
 
 // Repair says what was wrong with the answer before, so that the agent can mend it.

@@ -64,7 +64,7 @@ func readOnly(tree string) tools.Options {
 func openTools(task review.Task, fetch fetchFunc) func(review.Workspace, string) (openai.Toolbox, error) {
 	return func(w review.Workspace, head string) (openai.Toolbox, error) {
 		o := readOnly(w.Tree)
-		o.Exclude = w.Exclude
+		o.Exclude, o.Unmasked = w.Exclude, w.Unmasked
 		if w.GitDir != "" {
 			o.GitDir, o.Head = w.GitDir, head
 		}

@@ -35,7 +35,7 @@ func openEditor(task review.Task) func(review.Workspace) (openai.Editor, error) 
 	return func(w review.Workspace) (openai.Editor, error) {
 		read := readOnly(w.Tree)
 		e, err := tools.OpenEditor(tools.EditorOptions{
-			Tree: w.Tree, Exclude: w.Exclude, Language: read.Language, Functions: read.Functions,
+			Tree: w.Tree, Exclude: w.Exclude, Unmasked: w.Unmasked, Language: read.Language, Functions: read.Functions,
 			Refuse: func(name string) string {
 				if slices.ContainsFunc(allowed, func(glob string) bool { return doublestar.MatchUnvalidated(glob, name) }) {
 					return ""

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/spelling"
 )
 
 // functionArgs are those of get_function_context.
@@ -37,7 +36,7 @@ func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, erro
 	if err != nil {
 		return FunctionContext{}, err
 	}
-	f, ok := b.o.Functions(name, text, a.Line)
+	f, ok := b.o.Functions(name, b.shown(text), a.Line)
 	if !ok {
 		return FunctionContext{}, fail(NotFound, "no function stands around line %d of %.200q", a.Line, name)
 	}
@@ -45,7 +44,7 @@ func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, erro
 	if err != nil {
 		return FunctionContext{}, err
 	}
-	out := FunctionContext{Path: spelling.Name(name), Function: f}
+	out := FunctionContext{Path: b.label(name), Function: f}
 	out.Imports = append([]string{}, f.Imports[:min(len(f.Imports), 60)]...)
 	for i, l := range out.Imports {
 		out.Imports[i] = cut(l)
@@ -115,7 +114,7 @@ func (b *Box) log(ctx context.Context, a logArgs) (Log, error) {
 	for l := range strings.Lines(string(res.Stdout)) {
 		f := strings.Split(strings.TrimSuffix(l, "\n"), "\x00")
 		if len(f) == 4 {
-			out.Commits = append(out.Commits, Commit{f[0], f[1], short(f[2]), short(f[3])})
+			out.Commits = append(out.Commits, Commit{f[0], f[1], short(b.safe(f[2])), short(b.safe(f[3]))})
 		}
 	}
 	return out, nil
@@ -170,7 +169,7 @@ func (b *Box) lint(ctx context.Context, a lintArgs) (Remarks, error) {
 			out.Truncated = true
 			break
 		}
-		r.Message = short(r.Message)
+		r.File, r.Message = b.label(r.File), short(b.safe(r.Message))
 		out.Remarks = append(out.Remarks, r)
 	}
 	return out, nil

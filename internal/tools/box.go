@@ -64,6 +64,8 @@ type Options struct {
 	// Tree is the folder that is read; Exclude are doublestar patterns of paths in it that are not shown.
 	Tree    string
 	Exclude []string
+	// Unmasked shows values that look like secrets; they are masked otherwise, in texts and in names.
+	Unmasked bool
 	// Functions finds the function around a line (1-based); ok is false when there is none.
 	Functions func(path string, text []byte, line int) (Function, bool)
 	// Language names a file's language in lower case; nil turns the language filter off.

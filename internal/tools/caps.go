@@ -22,8 +22,8 @@ type expansion struct {
 // ExtraLines lines of each (review agent spec, context management).
 func (b *Box) Expand(changed []string) {
 	b.caps = &expansion{lines: map[string]int{}}
-	for _, name := range changed {
-		b.caps.changed = append(b.caps.changed, spelling.Raw(name))
+	for _, label := range changed {
+		b.caps.changed = append(b.caps.changed, b.named(spelling.Raw(label)))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Bounds of what a fixer writes.
@@ -34,6 +34,8 @@ type EditorOptions struct {
 	// not there.
 	Tree    string
 	Exclude []string
+	// Unmasked shows values that look like secrets, as in Options.
+	Unmasked bool
 	// Functions and Language are those of Options.
 	Functions func(path string, text []byte, line int) (Function, bool)
 	Language  func(path string) string
@@ -59,7 +61,7 @@ type original struct {
 
 // OpenEditor opens the tree. Close ends it.
 func OpenEditor(o EditorOptions) (*Editor, error) {
-	b, err := Open(Options{Tree: o.Tree, Exclude: o.Exclude, Functions: o.Functions, Language: o.Language})
+	b, err := Open(Options{Tree: o.Tree, Exclude: o.Exclude, Unmasked: o.Unmasked, Functions: o.Functions, Language: o.Language})
 	if err != nil {
 		return nil, err
 	}
@@ -112,19 +114,22 @@ func (e *Editor) edit(_ context.Context, a editArgs) (Done, error) {
 	if bytes.Contains(data, []byte("\r\n")) && !strings.Contains(a.Old, "\r") { // line ends are not shown by read_file
 		a.Old, a.New = strings.ReplaceAll(a.Old, "\n", "\r\n"), strings.ReplaceAll(strings.ReplaceAll(a.New, "\r\n", "\n"), "\n", "\r\n")
 	}
-	switch n := bytes.Count(data, []byte(a.Old)); n {
+	old := e.masked(data)
+	switch n := strings.Count(old.text, a.Old); n {
 	case 1:
 	case 0:
-		return Done{}, fail(NotFound, "old does not stand in %.200q; copy it exactly, white space included", name)
+		return Done{}, fail(NotFound, "old does not stand in %.200q; copy it exactly, white space included", e.label(name))
 	default:
-		return Done{}, fail(BadArguments, "old stands in %.200q %d times; give more of the lines around it", name, n)
+		return Done{}, fail(BadArguments, "old stands in %.200q %d times; give more of the lines around it", e.label(name), n)
 	}
-	at := bytes.Index(data, []byte(a.Old))
-	next := slices.Concat(data[:at], []byte(a.New), data[at+len(a.Old):])
+	next, at, err := old.replace(a.Old, a.New)
+	if err != nil {
+		return Done{}, err
+	}
 	if err := e.replace(name, data, next); err != nil {
 		return Done{}, err
 	}
-	return Done{name, bytes.Count(next[:at], []byte("\n")) + 1, len(splitLines(next))}, nil
+	return Done{e.label(name), bytes.Count(next[:at], []byte("\n")) + 1, len(splitLines(next))}, nil
 }
 
 // writeArgs are those of write_file.
@@ -140,6 +145,9 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 	}
 	if err := fitting(name, []byte(a.Content)); err != nil {
 		return Done{}, err
+	}
+	if !e.o.Unmasked && strings.Contains(a.Content, sanitize.Redacted) {
+		return Done{}, fail(BadArguments, "content holds %s, which stands for a value you are not shown; read the value from the environment or another file instead", sanitize.Redacted)
 	}
 	if _, err := e.root.Lstat(filepath.FromSlash(name)); err == nil {
 		return Done{}, fail(BadArguments, "%.200q is there already; change it with edit_file", name)
@@ -162,7 +170,7 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Done{}, fail(Unavailable, "%.200q cannot be written", name)
 	}
-	return Done{Path: spelling.Name(name), Lines: len(splitLines([]byte(a.Content)))}, nil
+	return Done{Path: e.label(name), Lines: len(splitLines([]byte(a.Content)))}, nil
 }
 
 // removeArgs are those of delete_file.
@@ -185,7 +193,7 @@ func (e *Editor) remove(_ context.Context, a removeArgs) (Done, error) {
 	if err := e.root.Remove(filepath.FromSlash(name)); err != nil {
 		return Done{}, fail(Unavailable, "%.200q cannot be deleted", name)
 	}
-	return Done{Path: spelling.Name(name)}, nil
+	return Done{Path: e.label(name)}, nil
 }
 
 // writable is check for a path that is to be changed.

@@ -34,17 +34,20 @@ func (e *Editor) changes() Changes {
 	}
 	var b strings.Builder
 	for _, name := range out.Files {
-		from, to, old := "a/"+name, "b/"+name, ""
+		from, to, old := "a/"+e.label(name), "b/"+e.label(name), ""
 		if was := e.before[name]; was == nil {
 			from = "/dev/null"
 		} else {
-			old = string(was.text)
+			old = string(e.shown(was.text))
 		}
 		now, err := e.text(name)
 		if err != nil {
 			to = "/dev/null"
 		}
-		fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", from, to, unified(old, string(now)))
+		fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", from, to, unified(old, string(e.shown(now))))
+	}
+	for i, name := range out.Files {
+		out.Files[i] = e.label(name)
 	}
 	out.Diff = b.String()
 	if len(out.Diff) > diffLimit {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"path"
 	"strings"
-
-	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Bounds of one search. They count, they do not measure time: the same tree gives the same answer.
@@ -72,7 +70,7 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 			return true
 		}
 		found := 0
-		for i, l := range splitLines(text) {
+		for i, l := range splitLines(b.shown(text)) {
 			if !p.MatchString(l) {
 				continue
 			}
@@ -84,7 +82,7 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 			if len(l) > snippetLimit {
 				l = strings.ToValidUTF8(l[:snippetLimit], "") + "…"
 			}
-			out.Matches = append(out.Matches, Match{spelling.Name(name), i + 1, l})
+			out.Matches = append(out.Matches, Match{b.label(name), i + 1, l})
 		}
 		return len(out.Matches) < matchLimit
 	})

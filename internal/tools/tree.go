@@ -43,7 +43,7 @@ func (b *Box) check(written string) (string, error) {
 			return "", fail(BadPath, "a path does not leave the repository")
 		}
 	}
-	name = path.Clean(name)
+	name = b.named(path.Clean(name))
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", fail(BadPath, "this is no path in the repository")
 	}
@@ -165,7 +165,7 @@ func (b *Box) readFile(_ context.Context, a readArgs) (FileLines, error) {
 	if err != nil {
 		return FileLines{}, err
 	}
-	lines := splitLines(text)
+	lines := splitLines(b.shown(text))
 	if a.Start <= 0 {
 		a.Start = 1
 	}
@@ -180,7 +180,7 @@ func (b *Box) readFile(_ context.Context, a readArgs) (FileLines, error) {
 	if err != nil {
 		return FileLines{}, err
 	}
-	out := FileLines{Path: spelling.Name(name), Start: a.Start, Lines: len(lines), End: a.Start - 1}
+	out := FileLines{Path: b.label(name), Start: a.Start, Lines: len(lines), End: a.Start - 1}
 	if b.o.Language != nil {
 		out.Language = b.o.Language(name)
 	}
@@ -219,7 +219,7 @@ func (b *Box) listFolder(_ context.Context, a folderArgs) (Folder, error) {
 	if err != nil {
 		return Folder{}, err
 	}
-	out := Folder{Path: spelling.Name(name), Entries: []string{}}
+	out := Folder{Path: b.label(name), Entries: []string{}}
 	entries, err := b.entries(name)
 	if err != nil {
 		return Folder{}, err
@@ -229,11 +229,11 @@ func (b *Box) listFolder(_ context.Context, a folderArgs) (Folder, error) {
 			out.Truncated = true
 			break
 		}
-		label := spelling.Name(e.Name())
+		entry := path.Join(name, e.Name())
 		if e.IsDir() {
-			label = spelling.Name(e.Name() + "/")
+			entry += "/"
 		}
-		out.Entries = append(out.Entries, label)
+		out.Entries = append(out.Entries, b.entry(entry))
 	}
 	return out, nil
 }

@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// safe is a text as a model may see it.
+func (b *Box) safe(s string) string {
+	if b.o.Unmasked {
+		return s
+	}
+	return sanitize.Mask(s)
+}
+
+// shown is a file as a model may see it: the same lines.
+func (b *Box) shown(text []byte) []byte { return []byte(b.safe(string(text))) }
+
+// label is a path as a model may see it.
+func (b *Box) label(name string) string {
+	if !b.o.Unmasked {
+		name = sanitize.MaskPath(name)
+	}
+	return spelling.Name(name)
+}
+
+// entry is label for the last name of a path; one that ends in a slash is a folder.
+func (b *Box) entry(name string) string {
+	folder := strings.HasSuffix(name, "/")
+	if !b.o.Unmasked {
+		name = sanitize.MaskPath(strings.TrimSuffix(name, "/"))
+	}
+	name = path.Base(name)
+	if folder {
+		name += "/"
+	}
+	return spelling.Name(name)
+}
+
+// named is the path a label stands for.
+func (b *Box) named(label string) string {
+	name, err := sanitize.UnmaskPath(label, func(folder string) ([]string, error) {
+		entries, err := b.entries(folder)
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names, err
+	})
+	if err != nil { // no such folder: whoever opens it says so
+		return path.Clean(label)
+	}
+	return name
+}
+
+// masked is a file as a model sees it, and the values behind its masks.
+type masked struct {
+	// text has Redacted in the place of each value.
+	text  string
+	marks []mark
+	// open is true when nothing is masked and the word is one like any other.
+	open bool
+}
+
+// mark is one Redacted in a masked text. Where the file itself holds that word, it is its own value.
+type mark struct {
+	at    int
+	value string
+}
+
+func (m mark) end() int { return m.at + len(sanitize.Redacted) }
+
+// masked masks a file for an edit.
+func (b *Box) masked(data []byte) masked {
+	s := string(data)
+	if b.o.Unmasked {
+		return masked{text: s, open: true}
+	}
+	var m masked
+	var text strings.Builder
+	done := 0
+	take := func(to int) { // what stands between two values
+		part := s[done:to]
+		for i := strings.Index(part, sanitize.Redacted); i >= 0; {
+			m.marks = append(m.marks, mark{text.Len() + i, sanitize.Redacted})
+			n := strings.Index(part[i+len(sanitize.Redacted):], sanitize.Redacted)
+			if n < 0 {
+				break
+			}
+			i += len(sanitize.Redacted) + n
+		}
+		text.WriteString(part)
+	}
+	for _, p := range sanitize.Secrets(s) {
+		take(p.Start)
+		m.marks = append(m.marks, mark{text.Len(), s[p.Start:p.End]})
+		text.WriteString(sanitize.Redacted)
+		done = p.End
+	}
+	take(len(s))
+	m.text = text.String()
+	return m
+}
+
+// replace puts a new text into the place of an old one that stands once in the masked text, and gives the file with its values
+// and where the new text begins in it. Masks in the new text stand for the values of the old one, in their order.
+func (m masked) replace(old, next string) (file []byte, at int, err error) {
+	from := strings.Index(m.text, old)
+	to := from + len(old)
+	var inside, before, behind []mark
+	for _, k := range m.marks {
+		switch {
+		case k.end() <= from:
+			before = append(before, k)
+		case k.at >= to:
+			behind = append(behind, k)
+		case k.at >= from && k.end() <= to:
+			inside = append(inside, k)
+		default:
+			return nil, 0, fail(BadArguments, "old begins or ends inside %s; take all of it, or none", sanitize.Redacted)
+		}
+	}
+	values := make([]string, len(inside))
+	for i, k := range inside {
+		values[i] = k.value
+	}
+	if !m.open {
+		if next, err = unmasked(next, values); err != nil {
+			return nil, 0, err
+		}
+	}
+	head := fill(m.text[:from], 0, before)
+	return []byte(head + next + fill(m.text[to:], to, behind)), len(head), nil
+}
+
+// unmasked puts values back into a text, in their order.
+func unmasked(text string, values []string) (string, error) {
+	parts := strings.Split(text, sanitize.Redacted)
+	switch n := len(parts) - 1; {
+	case n == 0:
+		return text, nil
+	case n > len(values):
+		return "", fail(BadArguments, "new holds %s %d times and old %d times: it stands for a value you are not shown, so leave it where it stands, or read the value from the environment instead",
+			sanitize.Redacted, n, len(values))
+	case n < len(values) && len(slices.Compact(slices.Clone(values))) > 1:
+		return "", fail(BadArguments, "new keeps %d of the %d values that old has as %s, and it is not clear which: change them one at a time", n, len(values), sanitize.Redacted)
+	}
+	var b strings.Builder
+	for i, p := range parts {
+		b.WriteString(p)
+		if i < len(parts)-1 {
+			b.WriteString(values[i])
+		}
+	}
+	return b.String(), nil
+}
+
+// fill is a part of a masked text, which begins at offset, with the values of its marks.
+func fill(text string, offset int, marks []mark) string {
+	var b strings.Builder
+	done := 0
+	for _, k := range marks {
+		b.WriteString(text[done : k.at-offset])
+		b.WriteString(k.value)
+		done = k.end() - offset
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}

@@ -1,0 +1,118 @@
+package tools
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// canary is a value that the secret rules find; tail tells it from others.
+func canary(tail string) string { return "ghp_" + "16C7e42F292c6912E7710c838347Ae178B" + tail }
+
+func TestValuesAreMasked(t *testing.T) {
+	a, b := canary("4a"), canary("4b")
+	dir := folder(t, map[string]string{
+		"conf/" + a + ".txt": "one " + b + "\ntwo\n",
+		"app.py":             "def f():\n    key = \"" + a + "\"  # needle\n    return key\n",
+	})
+	for _, args := range [][]string{{"init", "-q", "."}, {"add", "."}, {"-c", "user.name=" + b, "-c", "user.email=a@example.com", "commit", "-qm", "add " + a}} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	o := Options{Tree: dir, GitDir: filepath.Join(dir, ".git"), Head: "HEAD",
+		Functions: func(_ string, text []byte, _ int) (Function, bool) {
+			return Function{Name: "f", Start: 1, End: 3, Definition: string(text)}, true
+		},
+		Lint: func(_ context.Context, files []string) ([]Remark, error) {
+			return []Remark{{File: files[0], Line: 1, Rule: "r", Message: "found " + a}}, nil
+		},
+	}
+	box, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	var name string
+	for _, c := range []struct{ tool, args, want string }{
+		{"list", `{"path":"conf"}`, "[REDACTED]~"},
+		{"read_file", `{"path":"NAME"}`, `one [REDACTED]\ntwo\n`},
+		{"read_file", `{"path":"app.py","start":2,"end":2}`, `key = \"[REDACTED]\"  # needle`},
+		{"search_code", `{"query":"needle"}`, `key = \"[REDACTED]\"  # needle`},
+		{"search_code", `{"query":"one"}`, "NAME"},
+		{"search_code", `{"query":"ghp_1","regexp":true}`, `"matches":[]`}, // nobody finds out a value by asking for it
+		{"get_function_context", `{"path":"app.py","line":2}`, `key = \"[REDACTED]\"`},
+		{"git_log", `{"path":"NAME"}`, `"author":"[REDACTED]","subject":"add [REDACTED]"`},
+		{"run_linter", `{"files":["NAME"]}`, `"file":"NAME"`},
+	} {
+		got, err := box.Call(t.Context(), c.tool, []byte(strings.ReplaceAll(c.args, "NAME", name)))
+		if err != nil {
+			t.Errorf("%s %s: %v", c.tool, c.args, err)
+			continue
+		}
+		if strings.Contains(string(got), "16C7e42F") || !strings.Contains(string(got), strings.ReplaceAll(c.want, "NAME", name)) {
+			t.Errorf("%s %s gives\n%s\nwant %s", c.tool, c.args, got, c.want)
+		}
+		if c.tool == "list" {
+			_, rest, _ := strings.Cut(string(got), `"entries":["`)
+			name, _, _ = strings.Cut(rest, `"`)
+			name = "conf/" + name
+		}
+	}
+	o.Unmasked = true // the operator's word
+	open, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if got, err := open.Call(t.Context(), "read_file", []byte(`{"path":"app.py"}`)); err != nil || !strings.Contains(string(got), a) {
+		t.Errorf("unmasked: %s, %v", got, err)
+	}
+}
+
+func TestEditAroundMasks(t *testing.T) {
+	a, b := canary("4a"), canary("4b")
+	file := "x = 1\ntoken_a = \"" + a + "\"\ntoken_b = \"" + b + "\"\nsay(\"[REDACTED]\")\r\nend\n"
+	for _, c := range []struct {
+		name, old, next string
+		want            string // of the file; empty when refused
+		why             string
+	}{
+		{"beside a mask", "x = 1\n", "x = 2\n", strings.Replace(file, "x = 1", "x = 2", 1), ""},
+		{"a mask that stays", `token_a = "[REDACTED]"`, `first = "[REDACTED]"`, strings.Replace(file, "token_a", "first", 1), ""},
+		{"both stay in their order", "token_a = \"[REDACTED]\"\ntoken_b = \"[REDACTED]\"", "a = \"[REDACTED]\"\nb = \"[REDACTED]\"",
+			strings.NewReplacer("token_a", "a", "token_b", "b").Replace(file), ""},
+		{"a value is taken out", `token_a = "[REDACTED]"`, `token_a = os.environ["A"]`, strings.Replace(file, `"`+a+`"`, `os.environ["A"]`, 1), ""},
+		{"the word itself", `say("[REDACTED]")`, `say("[REDACTED]!")`, strings.Replace(file, `[REDACTED]`, `[REDACTED]!`, 1), ""},
+		{"one of two stays", "token_a = \"[REDACTED]\"\ntoken_b = \"[REDACTED]\"", `token_a = "[REDACTED]"`, "", "one at a time"},
+		{"a mask where nothing stood", "x = 1\n", "x = \"[REDACTED]\"\n", "", "not shown"},
+		{"a piece of a mask", `token_a = "[REDAC`, `token_c = "[REDAC`, "", "inside"},
+		{"a value that was guessed", `token_a = "` + a + `"`, "", "", "does not stand"},
+		{"a mask that stands twice", `"[REDACTED]"`, `""`, "", "3 times"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"f.py": strings.ReplaceAll(file, "\r", "")})
+			e := editor(t, dir)
+			_, err := do(t, e, "edit_file", map[string]any{"path": "f.py", "old": c.old, "new": c.next})
+			now, _ := os.ReadFile(filepath.Join(dir, "f.py"))
+			switch {
+			case c.want == "" && (err == nil || !strings.Contains(err.Error(), c.why) || string(now) != strings.ReplaceAll(file, "\r", "")):
+				t.Errorf("want it refused with %q, got %v and\n%s", c.why, err, now)
+			case c.want != "" && (err != nil || string(now) != strings.ReplaceAll(c.want, "\r", "")):
+				t.Errorf("%v, and the file is\n%s\nwant\n%s", err, now, c.want)
+			}
+			if shown, err := do(t, e, "diff", map[string]any{}); err != nil || strings.Contains(shown, "16C7e42F") {
+				t.Errorf("diff shows %s, %v", shown, err)
+			}
+		})
+	}
+	e := editor(t, folder(t, nil))
+	if _, err := do(t, e, "write_file", map[string]any{"path": "new.py", "content": "k = \"[REDACTED]\"\n"}); err == nil || !strings.Contains(err.Error(), "not shown") {
+		t.Errorf("a new file with a mask: %v", err)
+	}
+}
