@@ -60,6 +60,8 @@ type Crew struct {
 	Fence string
 	// Secrets are those this process holds. No child is told; what children made is held against them.
 	Secrets []string
+	// ShowSecrets lets agents read values that look like secrets; they are masked otherwise.
+	ShowSecrets bool
 	// Walls say how children are confined, Limits what each of them may take of the machine.
 	Walls  Walls
 	Limits Limits
@@ -142,7 +144,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		}
 	}
 	if clone != "" && plan.Kind == KindBuiltin {
-		task.Workspace = &review.Workspace{Tree: clone, Exclude: c.Exclude}
+		task.Workspace = &review.Workspace{Tree: clone, Exclude: c.Exclude, Unmasked: c.ShowSecrets}
 	}
 	if err := c.confine(&spec, home, clone, read); err != nil {
 		return unasked(plan, err)

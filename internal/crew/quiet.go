@@ -24,6 +24,9 @@ func (c *Crew) quietTree(ctx context.Context, head string) (string, error) {
 			return err
 		}
 		_, err := workbench.MoveAside(dir, agentConfiguration())
+		if err == nil && !c.ShowSecrets {
+			err = maskTree(dir)
+		}
 		return errors.Join(err, readable(dir))
 	})
 }

@@ -57,7 +57,7 @@ func (c *Crew) workspace(ctx context.Context, head string) (*review.Workspace, e
 		return nil, err
 	}
 	// Linters run what the tree configures, so they need full containment, not just the best there is (security T01).
-	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Walls.full}, nil
+	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Walls.full, Unmasked: c.ShowSecrets}, nil
 }
 
 // readable lets a confined child read a tree: started as root, prloop gives it a uid of its own. Other users of the machine
