@@ -74,12 +74,16 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return Heard{}, err
 	}
+	asked, err := l.told(ctx, req, plan, task, snap.Range)
+	if err != nil {
+		return Heard{}, err
+	}
 	if err := asking.Hit(); err != nil {
 		return Heard{}, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
-	answer := l.Agents.Ask(limited, plan, task, l.heardLive)
+	answer := l.Agents.Ask(limited, plan, asked, l.heardLive)
 	if errors.Is(context.Cause(limited), errWallTime) && answer.Receipt.State != review.AgentComplete {
 		answer.Receipt.OutOf = "wall time"
 	}
@@ -101,7 +105,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		heard.Evidence = make([]Evidence, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			f.File = check.file(f.File)
+			f.File = maskedName(check.file(f.File))
 			ev, err := check.check(ctx, *f, plan.Kind == kindBuiltin)
 			if err != nil {
 				return Heard{}, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // open is the state of a pull request in which it is worth anybody's work.
@@ -30,8 +31,10 @@ func shut(was, now review.PullRequest) string {
 		return "the pull request is merged by now"
 	case now.State != open:
 		return "the pull request is closed by now"
-	case now.BaseRef != was.BaseRef:
-		return fmt.Sprintf("the pull request is now to be merged into %q, not %q: start a new run", now.BaseRef, was.BaseRef)
+	}
+	// What is stored of a name is masked.
+	if is, should := sanitize.Mask(now.BaseRef), sanitize.Mask(was.BaseRef); is != should {
+		return fmt.Sprintf("the pull request is now to be merged into %q, not %q: start a new run", is, should)
 	}
 	return ""
 }

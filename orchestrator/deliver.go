@@ -33,11 +33,15 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 			return Pushed{Shut: why}, err
 		}
 		j.loop.say("pushing " + short(j.tip) + " to " + pr.HeadRef)
+		to, err := j.loop.branch(ctx, pr)
+		if err != nil {
+			return Pushed{}, err
+		}
 		if err := beforePush.Hit(); err != nil {
 			return Pushed{}, err
 		}
 		writing, done := finishing(ctx)
-		got, err := j.loop.Bench.Push(writing, pr, fix.Base, j.tip)
+		got, err := j.loop.Bench.Push(writing, to, fix.Base, j.tip)
 		done()
 		if err != nil || !got.Done {
 			return got, err

@@ -44,6 +44,7 @@ func (j *fixing) patch(ctx context.Context, fix review.FixOutcome) (string, erro
 		if patch == "" {
 			return "", nil
 		}
+		patch = sanitize.MaskDiff(patch)
 		return patch, j.loop.Record.Save(ctx, j.req.Run, j.file("fix.patch"), []byte(patch))
 	})
 }
@@ -105,6 +106,9 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 	}
 	if patch == "" && fix.State == review.FixPatch {
 		d.Notes = append(d.Notes, "The fix is too large to be handed over as a patch.")
+	}
+	if strings.Contains(patch, sanitize.Redacted) {
+		d.Notes = append(d.Notes, "Values that look like secrets are masked in the patch: it applies once they are put back.")
 	}
 	if patch != "" {
 		d.Patch, d.PatchFile = report.Edits(patch), fmt.Sprintf("round-%d/fix.patch", judged.Inputs.Round)

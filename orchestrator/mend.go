@@ -178,6 +178,10 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {
 			return FixWork{}, err
 		}
+		task, err := l.told(ctx, j.req, plan, task, in.Snapshot.Range)
+		if err != nil {
+			return FixWork{}, err
+		}
 		limited, cancel := context.WithTimeoutCause(ctx, j.left(), errWallTime)
 		defer cancel()
 		work, err := l.Bench.Fix(limited, FixOrder{

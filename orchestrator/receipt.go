@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"slices"
+
 	"github.com/prloop/prloop/review"
 )
 
@@ -11,8 +13,11 @@ func (b *bench) makeReceipt() review.Receipt {
 		ReviewID: req.ReviewID, PromptVersion: req.PromptVersion,
 		BaseSHA: snap.Range.Base, MergeBaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
 		MinReviewers: req.minReviewers(), Complete: b.complete, Status: snap.Brief.Status,
-		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Config: req.Config, Files: len(snap.Brief.Files),
+		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Config: req.Config, Masked: snap.Masked, Files: len(snap.Brief.Files),
 		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{},
+	}
+	if req.Secrets == ShowSecrets {
+		r.Masked, r.Warnings = 0, append(slices.Clone(r.Warnings), "The operator lets models see the values in files that look like secrets.")
 	}
 	r.FilesGiven, r.HunksGiven = given(snap.Brief)
 	r.LeftOut, r.FilesReviewed = append(r.LeftOut, b.read.leftOut...), len(b.read.reviewed)

@@ -57,6 +57,8 @@ type Request struct {
 	// FixOff says, in a sentence for the report, why a run that could fix does not; empty when Fix is set, or when nobody
 	// asked for it.
 	FixOff string `json:"fixOff,omitempty"`
+	// Secrets is ShowSecrets when the operator lets models see the values in files that look like secrets; empty masks them.
+	Secrets string `json:"secrets,omitempty"`
 }
 
 // FixPlan is who fixes, what a fix has to pass, and where it may go.

@@ -46,6 +46,8 @@ type stage struct {
 	brief review.BriefFile
 	// fixFails is what a try of the fixer fails with.
 	fixFails error
+	// briefer gives other briefs than the stage; nil does not.
+	briefer Briefer
 }
 
 func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
@@ -182,6 +184,9 @@ func (s *stage) run(t *testing.T, steps Steps, change func(*Request)) review.Run
 	l := *w
 	l.Forge, l.Poster, l.Outbox = s, s, s
 	l.History, l.Briefer, l.Agents, l.Bench, l.Record = s, s, s, s, s
+	if s.briefer != nil {
+		l.Briefer = s.briefer
+	}
 	l.Fence = func(string) string { return "fence" }
 	l.Now, l.Sleep = func() time.Time { return s.now }, func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }
 	req := round().Request

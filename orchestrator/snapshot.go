@@ -20,6 +20,8 @@ type Snapshot struct {
 	Discussion review.Discussion `json:"discussion"`
 	// Pretenders are logins whose comments carry the marker but are not authentically ours (design 3.2), sorted.
 	Pretenders []string `json:"pretenders"`
+	// Masked is how many values that look like secrets were taken out of all this.
+	Masked int `json:"masked,omitempty"`
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
 	// empty.
 	Superseded string `json:"superseded,omitempty"`
@@ -34,7 +36,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		if why := overtaken(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
-			return Snapshot{PR: pr, Superseded: why}, nil
+			return masked(Snapshot{PR: pr, Superseded: why}), nil
 		}
 		snap.PR = pr
 		discussion, err := l.Forge.Discussion(ctx, pr)
@@ -66,7 +68,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Brief.Warnings = append(snap.Brief.Warnings,
 			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
 	}
-	return snap, nil
+	return masked(snap), nil
 }
 
 // authentic reports whether a comment was posted by prloop: the account it posts as, and a marker whose MAC holds (security

@@ -110,6 +110,10 @@ func redactWork(w *FixWork) {
 			list[i] = sanitize.Redact(list[i])
 		}
 	}
+	for i := range w.Refusals {
+		r := &w.Refusals[i]
+		r.Path, r.Detail = maskedName(r.Path), sanitize.Redact(r.Detail)
+	}
 	for i := range w.Commits {
 		w.Commits[i].Message = sanitize.Redact(w.Commits[i].Message)
 	}

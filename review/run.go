@@ -92,6 +92,8 @@ type Receipt struct {
 	Isolation string `json:"isolation,omitempty"`
 	// Config says where the repository's configuration came from, in words.
 	Config string `json:"config,omitempty"`
+	// Masked is how many different values that look like secrets were masked in what agents read.
+	Masked int `json:"masked,omitempty"`
 }
 
 // LeftOut is one file that too few complete reviewers were given whole, and why.

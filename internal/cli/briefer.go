@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"sync"
 
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/repocontext"
@@ -16,13 +17,30 @@ type briefer struct {
 	early *earlyBrief
 	// local is true for a local range, whose written rules are those of the working tree (decision 28).
 	local bool
+
+	// last is the brief that was built last: who reads what others are shown masked asks for the same one again.
+	mu   sync.Mutex
+	last *earlyBrief
 }
 
-// Brief builds what reviewers are given to read about a range.
-func (b briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
+// Brief builds what reviewers are given to read about a range. The options are the same for all of a run.
+func (b *briefer) Brief(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
 	if b.early != nil && b.early.commits.Same(r) {
 		return b.early.wait(ctx)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last != nil && b.last.commits.Same(r) {
+		return b.last.brief, nil
+	}
+	brief, err := b.build(ctx, r, o, limits)
+	if err == nil {
+		b.last = &earlyBrief{commits: r, brief: brief}
+	}
+	return brief, err
+}
+
+func (b *briefer) build(ctx context.Context, r orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits) (review.Brief, error) {
 	d, err := b.repo.Diff(ctx, r.MergeBase, r.Head, git.DiffOptions{})
 	if err != nil {
 		return review.Brief{}, err
@@ -60,7 +78,7 @@ func (s *session) beginBrief(ctx context.Context, h *history, r orchestrator.Ran
 	b := &earlyBrief{commits: r, done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		b.brief, b.err = briefer{repo: h.repo, local: local}.Brief(ctx, r, o, limits)
+		b.brief, b.err = (&briefer{repo: h.repo, local: local}).build(ctx, r, o, limits)
 	}()
 	s.onClose(func() {
 		cancel()

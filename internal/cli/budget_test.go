@@ -238,6 +238,11 @@ func TestStreamThatNeverEnds(t *testing.T) {
 	}
 	write(t, config, []byte(strings.Replace(string(text), "reviewers:\n", "reviewers:\n  - {name: streamer, use: command, path: "+program+"}\n", 1)))
 	r := budgetRun(t, append(env, "PRLOOP_SANDBOX=required", "PRLOOP_SANDBOX_READ="+filepath.Join(home, "picky.json")), home, 5)
+	for _, q := range m.Requests() {
+		if strings.Contains(string(q.Body), planted) {
+			t.Errorf("a request of an agent of one's own brings a value to a model: %s", q.Body)
+		}
+	}
 	for _, a := range r.Receipt.Agents {
 		if a.Name == "streamer" && (a.OutOf != "tokens" || a.Usage.LLMCalls != 1) {
 			t.Errorf("the receipt of the streaming agent is %+v", a)

@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -149,7 +150,7 @@ func (p *Proc) checkModel(ctx context.Context) checkup {
 	}
 	s := &session{p: p, log: p.logger()}
 	defer s.close()
-	if _, err := s.openGateway(ctx, settings, review.Target{}, false, func(review.Event) {}); err != nil {
+	if _, err := s.openGateway(ctx, settings, orchestrator.Request{}, false, func(review.Event) {}); err != nil {
 		return diagnosed("model", err)
 	}
 	return checkup{what: "model", note: settings.Model + " at " + settings.BaseURL, state: stateOK}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/failpoint"
@@ -13,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // fileLimitBytes is the largest file that is read whole, for evidence and context.
@@ -80,8 +82,13 @@ func skipped(files []git.SkippedFile) []review.LeftOut {
 	return out
 }
 
-// ReadFile reads a file at a commit. One that is too large to check reads as missing: evidence in it cannot be verified.
+// ReadFile reads a file at a commit, by its name or by what MaskPath makes of it. One that is too large to check reads as
+// missing: evidence in it cannot be verified.
 func (h *history) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	path, err := sanitize.UnmaskPath(path, func(folder string) ([]string, error) { return h.names(ctx, commit, folder) })
+	if err != nil {
+		return nil, err
+	}
 	data, err := h.repo.ReadFile(ctx, commit, path, fileLimitBytes)
 	if errors.Is(err, git.ErrTooLarge) || errors.Is(err, git.ErrName) || errors.Is(err, git.ErrMalformedTree) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
@@ -89,7 +96,35 @@ func (h *history) ReadFile(ctx context.Context, commit, path string) ([]byte, er
 	return data, err
 }
 
-// Diff compares two commits.
+// names are those in a folder at a commit.
+func (h *history) names(ctx context.Context, commit, folder string) ([]string, error) {
+	prefix := ""
+	if folder != "." {
+		prefix = folder + "/"
+	}
+	paths, err := h.repo.Files(ctx, commit, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range paths {
+		name, _, _ := strings.Cut(strings.TrimPrefix(p, prefix), "/")
+		if n := len(names); n == 0 || names[n-1] != name {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Diff compares two commits. Its files have the names that findings have; the text is as it is.
 func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, error) {
-	return h.repo.Diff(ctx, base, head, git.DiffOptions{})
+	d, err := h.repo.Diff(ctx, base, head, git.DiffOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.Files {
+		f := &d.Files[i]
+		f.Path, f.OldPath = sanitize.MaskPath(f.Path), sanitize.MaskPath(f.OldPath)
+	}
+	return d, nil
 }

@@ -65,18 +65,18 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	}
 	ask := &crew.Crew{
 		Repo: h.repo, Exclude: req.Context.Exclude, FetchHosts: settings.FetchHosts, Self: self, Scratch: scratch, Checkout: req.Checkout,
-		Walls: walls, Limits: limits, State: s.state, Fence: fenceOf(key)(req.Run),
+		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: s.state, Fence: fenceOf(key)(req.Run),
 	}
 	s.cassette.Words = ask.Words
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
 	s.tab.run = req.Run
 	if needsModel(agents) {
-		if ask.Gateway, err = s.openGateway(ctx, settings, target, !walls.On() && hasACP(agents), emit); err != nil {
+		if ask.Gateway, err = s.openGateway(ctx, settings, req, !walls.On() && hasACP(agents), emit); err != nil {
 			return nil, err
 		}
 	}
 	l := &orchestrator.Loop{
-		History: h, Briefer: briefer{h.repo, s.early, target.Local()}, Agents: ask, Record: s.telemetry.record(s.tab.watch(ask.Gateway, recorder{s.store, s.folder})), Emit: emit,
+		History: h, Briefer: &briefer{repo: h.repo, early: s.early, local: target.Local()}, Agents: ask, Record: s.telemetry.record(s.tab.watch(ask.Gateway, recorder{s.store, s.folder})), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: s.permanent(ctx, req.Run), Incident: s.incident,
 	}
@@ -104,11 +104,11 @@ const gatewayFolderLimit = 70
 
 // openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
 // With several endpoints one may be down: that is what the others are for.
-func (s *session) openGateway(ctx context.Context, settings config.Settings, target review.Target, tcp bool, emit func(review.Event)) (*gateway.Gateway, error) {
+func (s *session) openGateway(ctx context.Context, settings config.Settings, req orchestrator.Request, tcp bool, emit func(review.Event)) (*gateway.Gateway, error) {
 	if !settings.ModelConfigured() {
 		return nil, usage("set OPENAI_API_KEY, or use --reviewers static", "a builtin reviewer needs a model, and none is configured")
 	}
-	o := s.gatewayOptions(settings, target, func(agent, message string) {
+	o := s.gatewayOptions(settings, req.Target, func(agent, message string) {
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
 	earlier, err := s.store.Spending(ctx, s.tab.run)
@@ -120,6 +120,9 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, tar
 		return s.store.SaveSpending(context.WithoutCancel(ctx), s.tab.run, store.Spending{LLMCalls: t.LLMCalls, ToolCalls: t.ToolCalls, Tokens: t.Tokens, CostUSD: t.CostUSD})
 	}
 	o.TCP = tcp
+	if req.Secrets != orchestrator.ShowSecrets {
+		o.Mask = sanitize.Mask
+	}
 	o.Cassette, o.Observe = s.cassette, s.telemetry.observer()
 	if len(s.private) > 0 && len(s.private) <= gatewayFolderLimit {
 		o.Dir = s.private

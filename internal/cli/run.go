@@ -201,6 +201,10 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 	}
 	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance}
 	s.beginBrief(ctx, h, r, about, settings.Limits, target.Local())
+	secrets, err := s.p.secrets()
+	if err != nil {
+		return order{}, err
+	}
 	walls, err := s.p.walls(ctx, target)
 	if err != nil {
 		return order{}, err
@@ -229,7 +233,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.dryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: rules.top,
 		Isolation: walls.Report(), Config: rules.from, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
-		BaseRef: pr.BaseRef,
+		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: secrets,
 	}
 	return order{request: req, settings: settings, history: h}, nil
 }

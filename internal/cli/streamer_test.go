@@ -17,7 +17,7 @@ func streamer() {
 		return (&net.Dialer{}).DialContext(ctx, "unix", os.Getenv("PRLOOP_GATEWAY_SOCKET"))
 	}}}
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://gateway/v1/chat/completions",
-		strings.NewReader(`{"model":"endless","stream":true,"max_tokens":500,"messages":[{"role":"user","content":"Go on."}]}`))
+		strings.NewReader(`{"model":"endless","stream":true,"max_tokens":500,"messages":[{"role":"user","content":"Go on with `+plant("streamer")+`."}]}`))
 	if err == nil {
 		req.Header.Set("Authorization", "Bearer "+os.Getenv("PRLOOP_GATEWAY_TOKEN"))
 		var resp *http.Response

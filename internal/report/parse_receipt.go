@@ -39,6 +39,10 @@ func (p *reader) receipt() review.Receipt {
 	}
 	r.Isolation, _ = p.take("- Isolation: ")
 	r.Config, _ = p.take("- Configuration: ")
+	if rest, ok := p.take("- Masked: "); ok {
+		n, _, _ := strings.Cut(rest, " ")
+		r.Masked = p.int(n)
+	}
 	if strings.HasPrefix(p.peek(), "| No. |") {
 		r.Agents = p.agents()
 	}

@@ -30,6 +30,13 @@ func (p *page) receipt(r review.Receipt) {
 	if r.Config != "" {
 		facts = append(facts, "Configuration: "+r.Config)
 	}
+	if r.Masked > 0 {
+		values := "values that look like secrets"
+		if r.Masked == 1 {
+			values = "value that looks like a secret"
+		}
+		facts = append(facts, fmt.Sprintf("Masked: %d %s, before agents read the change", r.Masked, values))
+	}
 	p.add(bullets(facts))
 	p.agents(r.Agents)
 	if len(r.LeftOut) > 0 {

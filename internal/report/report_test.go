@@ -160,7 +160,7 @@ func anyData() *rapid.Generator[Data] {
 		}
 		r := &d.Receipt
 		r.ReviewID, r.PromptVersion, r.HeadSHA, r.BaseSHA, r.Status, r.Isolation, r.Config = s("rid"), s("pv"), s("head"), s("b"), s("st"), s("iso"), s("cfg")
-		r.Files, r.Hunks, r.Complete, r.Static, r.Warnings = n("files"), n("hunks"), n("complete"), rapid.Bool().Draw(t, "static"), list("warn")
+		r.Files, r.Hunks, r.Masked, r.Complete, r.Static, r.Warnings = n("files"), n("hunks"), n("masked"), n("complete"), rapid.Bool().Draw(t, "static"), list("warn")
 		for range rapid.SampledFrom([]int{0, 1, 60}).Draw(t, "leftouts") {
 			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: s("lp"), Reason: s("lr"), Excused: rapid.Bool().Draw(t, "le")})
 		}

@@ -1,0 +1,119 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+const planted = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+// plantedBrief holds a value in each of its texts.
+func plantedBrief() review.Brief {
+	return review.Brief{Status: "ok", Warnings: []string{"w " + planted}, Files: []review.BriefFile{{
+		Path: "conf/" + planted + ".go", OldPath: planted, Change: "renamed", Hunks: 1, HunksGiven: 1,
+		Diff: "diff --git a/" + planted + " b/conf/" + planted + ".go\nrename from " + planted + "\nrename to conf/" + planted + ".go\n" +
+			"@@ -1,2 +1,2 @@\n a\n-k = \"" + planted + "\"\n+b\n",
+		Context: []review.Region{{Start: 1, End: 2, Symbol: planted, Text: "a\nk = \"" + planted + "\"\n"}},
+	}}, Guidance: []review.GuidanceFile{{Path: "AGENTS.md", Text: "use " + planted}}}
+}
+
+func TestMaskedSnapshot(t *testing.T) {
+	comments := []review.Comment{{Body: "c " + planted}}
+	in := Snapshot{
+		PR:    review.PullRequest{Title: planted, Body: planted, HeadRef: "fix-" + planted, BaseRef: "main", HeadSHA: headSHA, Labels: []string{planted}},
+		Brief: plantedBrief(),
+		Discussion: review.Discussion{Comments: comments, Threads: []review.Thread{{File: planted, Comments: comments}},
+			Reviews: []review.Review{{Body: planted}}},
+	}
+	before := text(t, in)
+	out := masked(in)
+	if after := text(t, in); after != before {
+		t.Errorf("what was read is changed: %s", cmp.Diff(before, after))
+	}
+	if got := text(t, out); strings.Contains(got, "16C7e42F") {
+		t.Errorf("a value is left in %s", got)
+	}
+	f := out.Brief.Files[0]
+	if !strings.Contains(f.Diff, "rename to "+f.Path+"\n@@ -1,2 +1,2 @@\n a\n-k = \"[REDACTED]\"\n+b\n") || f.Path != sanitize.MaskPath(in.Brief.Files[0].Path) {
+		t.Errorf("the file is %+v", f)
+	}
+	if out.Masked == 0 || out.PR.HeadSHA != headSHA || out.PR.BaseRef != "main" {
+		t.Errorf("masked are %d values, the pull request is %+v", out.Masked, out.PR)
+	}
+	again := masked(out)
+	again.Masked = out.Masked
+	if d := cmp.Diff(out, again); d != "" {
+		t.Errorf("masking twice changes it: %s", d)
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// holder is a stage whose change holds values.
+type holder struct{ *stage }
+
+func (holder) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
+	return plantedBrief(), nil
+}
+
+// Only the static reviewer is told the change as it is, also when the run is resumed at its question; with the operator's word
+// models are too. What is stored never has a value.
+func TestWhoIsToldValues(t *testing.T) {
+	for _, word := range []string{"", ShowSecrets} {
+		s, steps := newStage(), newSteps()
+		agents := []AgentPlan{{Name: "model", Role: review.RoleReviewer, Kind: kindBuiltin}, {Name: "static", Role: review.RoleReviewer, Kind: kindStatic},
+			{Name: "comments", Role: review.RoleCommentsAnalyzer, Kind: kindBuiltin}}
+		run := func() {
+			s.tasks = nil
+			s.briefer = holder{s}
+			s.run(t, steps, func(r *Request) { r.Agents, r.Secrets, r.Fix = agents, word, nil })
+		}
+		run()
+		first := map[string]string{}
+		for _, task := range s.tasks {
+			first[task.Agent] = text(t, task)
+			if want := task.Agent == "static" || word == ShowSecrets && task.Agent == "model"; strings.Contains(first[task.Agent], "16C7e42F") != want {
+				t.Errorf("%q: %s is told %s", word, task.Agent, first[task.Agent])
+			}
+		}
+		for name, data := range s.kept {
+			if strings.Contains(data, "16C7e42F") {
+				t.Errorf("%q: %s holds a value: %s", word, name, data)
+			}
+		}
+		for name, data := range steps.done {
+			if strings.Contains(string(data), "16C7e42F") {
+				t.Errorf("%q: step %s stores a value: %s", word, name, data)
+			}
+		}
+		for name := range steps.done { // as after a kill behind the snapshot
+			if !strings.HasSuffix(name, "snapshot") {
+				delete(steps.done, name)
+			}
+		}
+		steps.names = nil
+		run()
+		if len(s.tasks) != len(agents) {
+			t.Fatalf("%d agents are asked again, want all %d", len(s.tasks), len(agents))
+		}
+		for _, task := range s.tasks {
+			if d := cmp.Diff(first[task.Agent], text(t, task)); d != "" {
+				t.Errorf("resumed, %s is told something else: %s", task.Agent, d)
+			}
+		}
+	}
+}
