@@ -2,10 +2,12 @@ package static
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // hit is one place a rule objects to.
@@ -89,9 +91,13 @@ const (
 	maxLineBytes = 20_000
 )
 
-// quote is the evidence for a line: its text without secrets, hidden characters and overlength. What is left is a whole
-// run of the line, so that it stands in the file; a mark at its ends says that a secret was left out there.
+// quote is the evidence for a line: its text without secrets, hidden characters and overlength. It is the line as others are
+// shown it, masks in the place of its values. Where that says too little, or something else has to be left out, it is a whole
+// run of the line, so that it stands in the file; a mark at its ends says that something was left out there.
 func quote(text string) string {
+	if whole := strings.TrimSpace(sanitize.Mask(text)); quotable(whole) {
+		return whole
+	}
 	part := withoutSecrets(text)
 	runs := visibleRuns(part.text)
 	var best piece
@@ -107,6 +113,13 @@ func quote(text string) string {
 		return ""
 	}
 	return best.marked()
+}
+
+// quotable reports whether a masked line may be shown as it is.
+func quotable(line string) bool {
+	words := strings.TrimSpace(strings.ReplaceAll(line, sanitize.Redacted, ""))
+	return line != words && len(words) >= minQuote && len(line) <= maxQuote && strings.Join(visibleRuns(line), "") == line &&
+		find(line) == nil && privateKeyIn(line) == nil && !slices.ContainsFunc(opaque.FindAllString(line, -1), mixed)
 }
 
 // around gives evidence for a line by the line itself or, when nothing of it can be shown, by its nearest neighbour of
