@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -79,22 +80,23 @@ func replaceSpans(s string, spans []Span) string {
 // original gives spans of a text with masks their places in the text without: an end inside a mask goes to the end of what
 // the mask stands for.
 func original(spans, masks []Span) []Span {
+	moved := make([]int, len(masks)+1) // how much shorter the text is before each mask
+	for i, m := range masks {
+		moved[i+1] = moved[i] + m.End - m.Start - len(Redacted)
+	}
 	shift := func(at int, end bool) int {
-		moved := 0 // how much shorter the text is up to here
-		for _, m := range masks {
-			from := m.Start - moved
-			switch {
-			case at < from || at == from && end:
-				return at + moved
-			case at < from+len(Redacted) || at == from+len(Redacted) && end:
-				if end {
-					return m.End
-				}
-				return m.Start
-			}
-			moved += m.End - m.Start - len(Redacted)
+		// The first mask that ends behind at, or begins there.
+		i := sort.Search(len(masks), func(i int) bool {
+			stop := masks[i].Start - moved[i] + len(Redacted)
+			return at < stop || at == stop && end
+		})
+		if i == len(masks) || at < masks[i].Start-moved[i] || at == masks[i].Start-moved[i] && end {
+			return at + moved[i]
 		}
-		return at + moved
+		if end {
+			return masks[i].End
+		}
+		return masks[i].Start
 	}
 	out := slices.Clone(spans)
 	for i := range out {
@@ -165,11 +167,14 @@ func patternSpans(s string) []Span {
 	for _, list := range [][]pattern{specPatterns, ownPatterns()} {
 		for _, p := range list {
 			inLines(s, s, p.words, func(line string, at int) {
+				done := 0
 				for _, m := range p.re.FindAllStringIndex(line, -1) {
-					if p.sure == nil || p.sure(line[m[0]:m[1]]) {
-						start, end := p.widen(line, m[0], m[1])
-						out = appendLines(out, s, at+start, at+end)
+					if m[0] < done || p.sure != nil && !p.sure(line[m[0]:m[1]]) {
+						continue
 					}
+					start, end := p.widen(line, m[0], m[1])
+					out = appendLines(out, s, at+start, at+end)
+					done = end
 				}
 			})
 		}
@@ -305,9 +310,11 @@ func assignmentSpans(s string) []Span {
 			if m == nil {
 				continue
 			}
+			from := i
+			i += m[1] - 1 // the value is looked at once, also when it is made of such names
 			value := strings.TrimRight(rest[m[6]:m[7]], ".:!?*_~")
 			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) {
-				out = appendLines(out, s, i+m[6], i+m[7])
+				out = appendLines(out, s, from+m[6], from+m[7])
 			}
 		}
 	}
@@ -399,23 +406,27 @@ func deepSpans(s string) []Span {
 			}
 		}
 	}
-	for v := range values {
-		out = append(out, occurrences(s, v)...)
-	}
-	return joinSpans(out)
+	return occurrences(s, values)
 }
 
-// occurrences are the places of a value that is known.
-func occurrences(s, value string) []Span {
-	var out []Span
-	for i := 0; ; {
-		n := strings.Index(s[i:], value)
-		if n < 0 {
-			return out
-		}
-		out = appendLines(out, s, i+n, i+n+len(value))
-		i += n + len(value)
+// occurrences are the places of values of six bytes and more that are known.
+func occurrences(s string, values map[string]bool) []Span {
+	if len(values) == 0 {
+		return nil
 	}
+	byHead := map[string][]string{}
+	for v := range values {
+		byHead[v[:6]] = append(byHead[v[:6]], v)
+	}
+	var out []Span
+	for i := 0; i+6 <= len(s); i++ {
+		for _, v := range byHead[s[i:i+6]] {
+			if strings.HasPrefix(s[i:], v) {
+				out = appendLines(out, s, i, i+len(v))
+			}
+		}
+	}
+	return joinSpans(out)
 }
 
 // fragmentBytes is how much the second pass is given at once. Fewer of its rules have a keyword in a short text.

@@ -3,11 +3,14 @@ package sanitize
 import (
 	"bufio"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMask(t *testing.T) {
@@ -174,5 +177,31 @@ func TestMaskAll(t *testing.T) {
 	}
 	if title != "Rotate [REDACTED]" || body != "password: [REDACTED]" || diff != "@@ -1 +1 @@\n-api_key = \"[REDACTED]\"\n+api_key = load()\n" {
 		t.Errorf("%q, %q, %q", title, body, diff)
+	}
+}
+
+// A megabyte is masked in the time its rules need, however its values stand.
+func TestMaskTakesLinearTime(t *testing.T) {
+	inputs := hostile()
+	var values strings.Builder
+	for i := range 1 << 14 {
+		fmt.Fprintf(&values, "k%d = ghp_%036d; api_key=\"%x\"\n", i, i, sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
+	}
+	inputs["many values"] = values.String()
+	inputs["names of secrets as values"] = strings.Repeat("_key=token=", 1<<16)
+	inputs["broken key lines"] = strings.Repeat(strings.Repeat("A", 64)+"\n", 1<<14) + "-----END PRIVATE KEY-----\n"
+	inputs["hidden characters"] = strings.Repeat("gh\u200bp_abcdefgh ", 1<<16)
+	for name, s := range inputs {
+		if underRace {
+			s = cut(s, len(s)/10)
+		}
+		start := time.Now()
+		Mask(s)
+		MaskDiff(s)
+		took := time.Since(start)
+		t.Logf("%s: %v for %d bytes", name, took, len(s))
+		if took > 20*time.Second && !underRace {
+			t.Errorf("%s took %v for %d bytes", name, took, len(s))
+		}
 	}
 }
