@@ -121,7 +121,8 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 	case quotes(head.folded, quote):
 		ev.Status = EvidenceVerified
 		return ev, nil
-	case changed && quotes(shownOf(bf), quote): // a submodule, a link or a mode has no text but in the diff
+	// The diff as it was shown, masks included; a submodule, a link or a mode has no text but there.
+	case changed && (strings.Contains(shownOf(bf), quote) || quotes(shownOf(bf), quote)):
 		ev.Status = EvidenceVerified
 		return ev, nil
 	}

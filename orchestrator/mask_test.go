@@ -117,3 +117,20 @@ func TestWhoIsToldValues(t *testing.T) {
 		}
 	}
 }
+
+// A mask is evidence as it was shown, also where the rules would not know the value without what stands elsewhere.
+func TestEvidenceOfWhatIsMasked(t *testing.T) {
+	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
+	snap := masked(Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{{
+		Path: "c.py", Change: "modified", Hunks: 1, HunksGiven: 1,
+		Diff: "diff --git a/c.py b/c.py\n--- a/c.py\n+++ b/c.py\n@@ -1 +1,2 @@\n-a\n+api_key = \"" + value + "\"\n+call(" + value + ", other)\n",
+	}}}})
+	c := newChecker(files{headSHA + ":c.py": "api_key = \"" + value + "\"\ncall(" + value + ", other)\n"}, snap)
+	for quote, want := range map[string]EvidenceStatus{
+		"call([REDACTED], other)": EvidenceVerified, `api_key = "[REDACTED]"`: EvidenceVerified, "eval([REDACTED], other)": EvidenceFalse,
+	} {
+		if ev, err := c.check(t.Context(), review.Finding{File: "c.py", Evidence: quote}, true); err != nil || ev.Status != want {
+			t.Errorf("%q is %s (%s), %v; want %s", quote, ev.Status, ev.Reason, err, want)
+		}
+	}
+}
