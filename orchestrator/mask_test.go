@@ -134,3 +134,26 @@ func TestEvidenceOfWhatIsMasked(t *testing.T) {
 		}
 	}
 }
+
+// A fix that writes a mask over a value goes back to the fixer, with the rule.
+func TestMasksAreNotPushed(t *testing.T) {
+	s := newStage()
+	both := func(f review.Finding) map[string][]review.Finding {
+		return map[string][]review.Finding{"alpha": {f}, "beta": nil}
+	}
+	s.says[sha(1)] = both(at(review.P1, 10, "F", leak))
+	head := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n"
+	s.diffs["1..2"] = head + "-k = \"" + planted + "\"\n+key = \"[REDACTED]\"\n"
+	s.diffs["1..3"] = head + "-k = \"" + planted + "\"\n+key = \"" + planted + "\"\n"
+	s.fixes = []FixWork{fixes(sha(2), "F"), fixes(sha(3), "F")}
+	got := s.run(t, newSteps(), nil)
+	if len(s.orders) != 2 || s.orders[1].Task.Setback == nil || s.orders[1].Task.Setback.Refusals[0].Rule != ruleMasked {
+		t.Fatalf("%d orders, %+v", len(s.orders), got)
+	}
+	if s.head != sha(3) {
+		t.Errorf("the branch is at %s", s.head)
+	}
+	if masks("@@ -1 +1 @@\n-say(1)\n+say(\"[REDACTED]\")\n") {
+		t.Error("code that speaks of masks is refused")
+	}
+}

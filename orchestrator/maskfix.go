@@ -1,0 +1,51 @@
+package orchestrator
+
+import (
+	"context"
+	"strings"
+
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// ruleMasked is the rule against fixes that write a mask where a value stood.
+const ruleMasked = "masked-value"
+
+// overwritten refuses a fix that writes masks over values: a model that is shown a mask and writes whole files or lines puts it
+// there. The builtin fixer's tools do not let it; others work in their clone by their own means.
+func (j *fixing) overwritten(ctx context.Context, work *FixWork) error {
+	if work.Tip == "" {
+		return nil
+	}
+	d, err := j.loop.History.Diff(ctx, j.judged.Inputs.Snapshot.Range.Head, work.Tip)
+	if err != nil {
+		return err
+	}
+	for i := range d.Files {
+		if f := &d.Files[i]; masks(f.Raw) {
+			work.Refusals = append(work.Refusals, review.Refusal{Rule: ruleMasked, Path: spelling.Name(f.Path),
+				Detail: sanitize.Redacted + " stands for a value you are not shown: leave it where it is, or take it out"})
+		}
+	}
+	if len(work.Refusals) > 0 {
+		work.Tip, work.Commits = "", nil // nothing of it is let through
+	}
+	return nil
+}
+
+// masks reports whether a diff of one file takes a line with a value out and brings one with a mask in.
+func masks(raw string) bool {
+	lines, shown := strings.Split(raw, "\n"), strings.Split(sanitize.MaskDiff(raw), "\n")
+	held, wrote := false, false
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+		case strings.HasPrefix(line, "-"):
+			held = held || shown[i] != line
+		case strings.HasPrefix(line, "+"):
+			wrote = wrote || strings.Contains(line, sanitize.Redacted)
+		}
+	}
+	return held && wrote
+}
