@@ -90,7 +90,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if ctx.Err() != nil {
 		return Heard{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
 	}
-	answer, err := l.screened(ctx, req.Run, plan, answer)
+	answer, err = l.screened(ctx, req.Run, plan, answer)
 	if err != nil {
 		return Heard{}, err
 	}

@@ -381,27 +381,29 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// deepSpans are the values the second pass finds (see redactDeep): wherever they stand.
+// deepSpans are the values the second pass finds (see redactDeep), wherever they stand. Where too many of its rules would have to
+// be tried, lines are looked at one by one, so that keywords in one line mask no words of another.
 func deepSpans(s string) []Span {
-	var out []Span
-	d, err := deepDetector()
-	if err != nil {
-		for _, m := range candidate.FindAllStringIndex(s, -1) {
-			if likely(s[m[0]:m[1]]) {
-				out = append(out, Span{m[0], m[1], false})
-			}
-		}
-		return out
-	}
 	values := map[string]bool{}
-	for part := range fragments(s) {
-		deepLock.Lock()
-		found := d.DetectString(part)
-		deepLock.Unlock()
-		for _, f := range found {
-			for piece := range strings.SplitSeq(f.Secret, "\n") {
-				if piece = strings.TrimSpace(piece); len(piece) >= 6 && piece != Redacted {
-					values[piece] = true
+	look := func(part string) bool {
+		pieces, ok := deepSecrets(part)
+		for _, piece := range pieces {
+			values[piece] = true
+		}
+		return ok
+	}
+	lines := strings.Split(s, "\n")
+	for i := 0; i < len(lines); i += deepLines {
+		chunk := lines[i:min(i+deepLines, len(lines))]
+		if part := candidates(chunk); part == "" || look(part) {
+			continue
+		}
+		for _, line := range chunk {
+			if likely(line) && !look(line) {
+				for _, word := range candidate.FindAllString(line, -1) {
+					if likely(word) {
+						values[word] = true
+					}
 				}
 			}
 		}
@@ -427,26 +429,6 @@ func occurrences(s string, values map[string]bool) []Span {
 		}
 	}
 	return joinSpans(out)
-}
-
-// fragmentBytes is how much the second pass is given at once. Fewer of its rules have a keyword in a short text.
-const fragmentBytes = 2 << 10
-
-// fragments gives what candidates gives, in pieces that end between lines.
-func fragments(s string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		part := candidates(s)
-		for part != "" {
-			n := len(part)
-			if n > fragmentBytes {
-				n = fragmentBytes + strings.IndexByte(part[fragmentBytes:], '\n') + 1
-			}
-			if !yield(part[:n]) {
-				return
-			}
-			part = part[n:]
-		}
-	}
 }
 
 // hiddenSpans are values that show only once hidden characters are gone.
