@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // coverage is which changed files were read (design 3.15): a file counts when every changed line of it stood in the requests of
@@ -78,7 +79,22 @@ func whole(f review.BriefFile) bool {
 	if err != nil || len(d.Files) != 1 {
 		return false
 	}
-	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
+	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions && !maskedOver(d.Files[0])
+}
+
+// mostMasks is how many masks a changed line may have and still count as read. Values that look like secrets are masked; a line made
+// of them hides code.
+const mostMasks = 8
+
+func maskedOver(f diff.File) bool {
+	for i := range f.Hunks {
+		for l := range f.Hunks[i].Lines() {
+			if l.Op != ' ' && strings.Count(l.Text, sanitize.Redacted) > mostMasks {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // submodules are the files of a brief that are other repositories, of which the pull request names a commit.

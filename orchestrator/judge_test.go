@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // round is a complete review by two reviewers and the comments analyzer of a one-file pull request; rows of the tables
@@ -190,6 +191,11 @@ func TestOutcome(t *testing.T) {
 		{"nor one that lost a line on its way", func(in *Inputs) {
 			f := changed("b.go")
 			f.Additions = 2
+			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, f)
+		}, review.Partial, ""},
+		{"nor one with a line made of masks", func(in *Inputs) {
+			f := changed("b.go")
+			f.Diff = strings.Replace(f.Diff, "+new", "+"+strings.Repeat(sanitize.Redacted+"(", 9), 1)
 			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, f)
 		}, review.Partial, ""},
 		{"nor one that too few reviewers were given", func(in *Inputs) {
