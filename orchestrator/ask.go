@@ -98,7 +98,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(task.Brief)
 	heard := Heard{Answer: answer}
 	if plan.Role == review.RoleReviewer {
-		heard.Missed = missed(task.Brief)
+		heard.Missed = missed(asked.Brief)
 	}
 	if r := answer.Reviewer; r != nil {
 		check := newChecker(l.History, snap)

@@ -63,7 +63,7 @@ func missed(b review.Brief) []string {
 	var out []string
 	for _, f := range b.Files {
 		if !whole(f) {
-			out = append(out, f.Path)
+			out = append(out, maskedName(f.Path)) // as the snapshot calls it, whatever the agent was told
 		}
 	}
 	return out

@@ -111,13 +111,10 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, req
 	o := s.gatewayOptions(settings, req.Target, func(agent, message string) {
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
 	})
-	earlier, err := s.store.Spending(ctx, s.tab.run)
-	if err != nil {
-		return nil, err
-	}
-	o.Spent = gateway.Totals{LLMCalls: earlier.LLMCalls, ToolCalls: earlier.ToolCalls, Tokens: earlier.Tokens, CostUSD: earlier.CostUSD}
-	o.Keep = func(t gateway.Totals) error { // a call that ends when the run is stopped is counted too
-		return s.store.SaveSpending(context.WithoutCancel(ctx), s.tab.run, store.Spending{LLMCalls: t.LLMCalls, ToolCalls: t.ToolCalls, Tokens: t.Tokens, CostUSD: t.CostUSD})
+	if s.store != nil { // doctor asks the endpoint without a run
+		if err := s.countOn(ctx, &o); err != nil {
+			return nil, err
+		}
 	}
 	o.TCP = tcp
 	if req.Secrets != orchestrator.ShowSecrets {
@@ -139,6 +136,19 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, req
 		s.log.Warn("a model endpoint does not answer", "err", err)
 	}
 	return g, nil
+}
+
+// countOn makes the gateway go on from what earlier processes of the run spent, and keep what it spends.
+func (s *session) countOn(ctx context.Context, o *gateway.Options) error {
+	earlier, err := s.store.Spending(ctx, s.tab.run)
+	if err != nil {
+		return err
+	}
+	o.Spent = gateway.Totals{LLMCalls: earlier.LLMCalls, ToolCalls: earlier.ToolCalls, Tokens: earlier.Tokens, CostUSD: earlier.CostUSD}
+	o.Keep = func(t gateway.Totals) error { // a call that ends when the run is stopped is counted too
+		return s.store.SaveSpending(context.WithoutCancel(ctx), s.tab.run, store.Spending{LLMCalls: t.LLMCalls, ToolCalls: t.ToolCalls, Tokens: t.Tokens, CostUSD: t.CostUSD})
+	}
+	return nil
 }
 
 // endpointName is what errors call a model endpoint: its host.
