@@ -43,9 +43,12 @@ func (r *resolver) needed() error {
 func (s *source) checkNeeded() error {
 	list, listed := s.value["reviewers"].([]any)
 	number, _ := s.value["min_reviewers"].(json.Number)
-	need, err := number.Int64()
-	if !listed || err != nil {
+	if !listed || number == "" {
 		return nil
+	}
+	need, err := number.Float64() // a whole one: the shape has been checked
+	if err != nil {
+		return err
 	}
 	have := 0
 	for _, r := range list {
