@@ -23,7 +23,7 @@ var (
 	// documentation names them: bors and homu; rustbot; GHPRB for Jenkins; Zuul; cms-bot; ansibot; Atlantis, Digger and
 	// Terrateam; branch-deploy; pre-commit.ci; Apache Beam; Elastic and Buildkite; Bugbot; CLA assistant lite.
 	order = lazyregexp.New(`(?i)^(?:[/\x{2044}\x{2215}\x{29f8}][\pL\pN_+.?-]\S*|[!\x{1c3}]+[\pL\pN_]\S*` +
-		`|(?:bors|homu|atlantis|terrateam|pre-commit\.ci)[ \t]+\S+|r[+?=]\S*` +
+		`|(?:bors|homu|atlantis|terrateam|pre-commit\.ci)(?:[:,][ \t]*|[ \t]+)\S+|r[+?=]\S*` +
 		`|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|(?:re)?test this(?: please)?\b|retest\b|build this please|ok to test|please[ \t]+test\b` +
 		`|add to (?:whitelist|allowlist)|recheck(?:cla)?\b|reverify\b|check[ \t]+experimental\b` +
 		`|lgtm\b|shipit\b|rebuild_merge\b|digger[ \t]+(?:plan|apply|run|lock|unlock|destroy)\b` +
