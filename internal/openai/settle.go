@@ -46,9 +46,14 @@ func (s *settler) take(r review.ReviewerResult) {
 // one settles a finding; ok is false when it must not be reported.
 func (s *settler) one(f review.Finding) (review.Finding, bool) {
 	f.Unconfirmed = "" // for prloop to say, not for the model
-	// The score is the finer and better explained scale, so it decides when the two disagree.
+	// The score is the finer and better explained scale, so it decides when the two disagree; but it takes back no P0 or P1.
 	if f.Score > 0 {
-		if p := review.PriorityOfScore(f.Score); p != f.Priority {
+		switch p := review.PriorityOfScore(f.Score); {
+		case p == f.Priority:
+		case grave(f) && p.Rank() > f.Priority.Rank():
+			s.note("%s was called %s with score %d; the graver of the two counts.", describe(f), f.Priority, f.Score)
+			f.Score = f.Priority.Level().MinScore
+		default:
 			s.note("%s was called %s with score %d; the score makes it %s.", describe(f), f.Priority, f.Score, p)
 			f.Priority = p
 		}
@@ -61,7 +66,7 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 		f.Score = min(10, f.Score+promotion)
 		f.Priority = review.PriorityOfScore(f.Score)
 	}
-	if f.Score > 0 && f.Score < s.threshold {
+	if f.Score > 0 && f.Score < s.threshold && !grave(f) {
 		s.note("Below the threshold of %d: %s.", s.threshold, describe(f))
 		s.low = append(s.low, f)
 		return f, false
@@ -160,7 +165,12 @@ func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 			s.note("%s did not confirm: %s.", clip(model), describe(f))
 		default:
 			again.File, again.Category = f.File, f.Category // it is still the same finding
-			if again, ok := s.one(again); ok {
+			again, ok = s.one(again)
+			if grave(f) && (!ok || !grave(again)) {
+				again, ok = f, true
+				again.Unconfirmed = "was called less than " + string(f.Priority) + " by " + clip(model)
+			}
+			if ok {
 				kept = append(kept, again)
 			}
 		}
