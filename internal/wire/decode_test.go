@@ -276,12 +276,14 @@ func TestEventOfAChildSpeaksForNobodyElse(t *testing.T) {
 }
 
 func TestSalvage(t *testing.T) {
-	good, bad := bare(``), strings.Replace(bare(``), `"P1"`, `"P9"`, 1)
+	good, bad := bare(``), strings.Replace(bare(``), `"title"`, `"titel"`, 1)
+	minor := strings.Replace(bad, `"P1"`, `"P3"`, 1)
 	for _, row := range []struct {
 		name, doc string
 		want      int
 	}{
-		{"one bad finding costs itself only", with(good, bad, good), 2},
+		{"one bad finding of low priority costs itself only", with(good, minor, good), 2},
+		{"one that may be grave leaves its place", with(good, bad, good), 3},
 		{"a cut answer keeps what is whole", with(good, good, good)[:len(with(good, good))], 2},
 		{"a broken envelope keeps its findings", `{"agent":5,"findings":[` + good + `]}`, 1},
 		{"text around", "Sure! " + with(good) + " bye", 1},
@@ -292,6 +294,11 @@ func TestSalvage(t *testing.T) {
 		got, notes := SalvageReviewer([]byte(row.doc))
 		if len(got) != row.want {
 			t.Errorf("%s: %d findings, want %d; %q", row.name, len(got), row.want, notes)
+		}
+	}
+	for _, text := range []string{bad, strings.Replace(bare(``), `"P1"`, `"p0"`, 1), strings.Replace(bare(``), `"priority"`, `"severity"`, 1), strings.Replace(bare(``), `a.go`, `../x`, 1)} {
+		if got, _ := SalvageReviewer([]byte(with(text))); len(got) != 1 || got[0].Unconfirmed == "" || got[0].Priority.Rank() > review.P1.Rank() {
+			t.Errorf("%s left %+v", text, got)
 		}
 	}
 	if got, _ := SalvageComments([]byte(`{"pendingIssues":[` + good)); len(got) != 1 {

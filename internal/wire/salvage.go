@@ -2,6 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/prloop/prloop/review"
 )
@@ -34,8 +37,12 @@ func salvage(data []byte, list string) ([]review.Finding, Notes) {
 			}
 			f, n, err := DecodeFinding(object)
 			if err != nil {
-				refused++
-				notes.add("finding %d was not kept: %v", len(kept)+refused, err)
+				notes.add("finding %d was not kept: %v", len(kept)+refused+1, err)
+				if f, ok := unreadable(object, err, len(kept)+1); ok && list == "findings" {
+					kept = append(kept, f)
+				} else {
+					refused++
+				}
 				continue
 			}
 			kept = append(kept, f)
@@ -49,6 +56,26 @@ func salvage(data []byte, list string) ([]review.Finding, Notes) {
 	}
 	distinctIDs(kept, &notes)
 	return kept, notes
+}
+
+// unreadable stands for a finding that was refused and does not plainly say that it is P2 or P3: what nobody can read must not be
+// passed over. It is not counted, and a person has to look.
+func unreadable(object []byte, why error, n int) (review.Finding, bool) {
+	var said struct {
+		Priority string `json:"priority"`
+	}
+	_ = json.Unmarshal(object, &said) // what is not read here is no priority
+	priority := review.P0
+	switch strings.ToUpper(strings.TrimSpace(said.Priority)) {
+	case "P1":
+		priority = review.P1
+	case "P2", "P3":
+		return review.Finding{}, false
+	}
+	return review.Finding{
+		ID: fmt.Sprintf("unreadable-%d", n), Priority: priority, Category: "unreadable", Title: "A finding that could not be read",
+		Description: "The reviewer's answer has a finding that breaks the contract: " + short(why.Error()), Unconfirmed: "could not be read",
+	}, true
 }
 
 // afterKey returns what follows the next `"key": [`, or nil. A key quoted inside a JSON string has escaped quotes and is
