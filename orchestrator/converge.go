@@ -54,7 +54,11 @@ func (b *bench) follow() {
 		}
 	}
 	for i, t := range in.Earlier { // what is gone may come back in a later round
-		if !returned[i] && !t.SetAside {
+		if returned[i] {
+			continue
+		}
+		t.Settled = t.Settled || b.settled(t)
+		if !t.SetAside || !t.Settled {
 			b.tracked = append(b.tracked, t)
 		}
 	}

@@ -25,8 +25,8 @@ func (c coverage) unread() []review.LeftOut {
 }
 
 // cover computes the coverage of a brief. readers are, for each complete reviewer that counts, the names of the files that it
-// was not given whole; need is how many of them a file needs.
-func cover(b review.Brief, readers [][]string, need int) coverage {
+// was not given whole; need is how many of them a file needs; hidden are files a part of which was masked from all of them.
+func cover(b review.Brief, readers [][]string, need int, hidden map[string]bool) coverage {
 	missing := make([]map[string]bool, len(readers))
 	for i, names := range readers {
 		missing[i] = map[string]bool{}
@@ -49,6 +49,8 @@ func cover(b review.Brief, readers [][]string, need int) coverage {
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("%d of %d hunks given: over budget", f.HunksGiven, f.Hunks)})
 		case !whole(f):
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "given without all of its changed lines"})
+		case hidden[f.Path]:
+			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "a part was masked as a secret, which no rule says it is"})
 		case n < need:
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("given to %d of %d needed reviewers", n, need)})
 		default:
@@ -79,23 +81,48 @@ func whole(f review.BriefFile) bool {
 	if err != nil || len(d.Files) != 1 {
 		return false
 	}
-	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions && !maskedOver(d.Files[0])
+	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
 }
 
-// mostMasks is how many masks a changed line may have and still count as read. Values that look like secrets are masked; a line made
-// of them hides code.
-const mostMasks = 8
-
-func maskedOver(f diff.File) bool {
-	for i := range f.Hunks {
-		for l := range f.Hunks[i].Lines() {
-			if l.Op != ' ' && strings.Count(l.Text, sanitize.Redacted) > mostMasks {
-				return true
+// hidden are the files with an added line that is masked and of which no rule says that it holds a secret. A mask takes out what
+// looks like a value; code can be made to look like one, and nobody but the rules was shown it.
+func (b *bench) hidden() map[string]bool {
+	out := map[string]bool{}
+	if b.in.Snapshot.Masked == 0 || b.in.Request.Secrets == ShowSecrets {
+		return out
+	}
+	said := map[string]bool{} // by file and line
+	for _, f := range b.findings {
+		if !b.rules[f.Source.Name] || f.Line == nil {
+			continue
+		}
+		last := *f.Line
+		if f.LineEnd != nil {
+			last = *f.LineEnd
+		}
+		for n := *f.Line; n <= last && n-*f.Line < maxRuleLines; n++ {
+			said[fmt.Sprint(f.File, ":", n)] = true
+		}
+	}
+	for _, f := range b.in.Snapshot.Brief.Files {
+		if !strings.Contains(f.Diff, sanitize.Redacted) {
+			continue
+		}
+		d, err := diff.Parse(f.Diff)
+		if err != nil || len(d.Files) != 1 {
+			continue // it is not whole either
+		}
+		for l := range d.Files[0].Added() {
+			if strings.Contains(l.Text, sanitize.Redacted) && !said[fmt.Sprint(f.Path, ":", l.New)] {
+				out[f.Path] = true
 			}
 		}
 	}
-	return false
+	return out
 }
+
+// maxRuleLines is how many lines one finding of a rule may stand for: a private key.
+const maxRuleLines = 200
 
 // submodules are the files of a brief that are other repositories, of which the pull request names a commit.
 func submodules(b review.Brief) []string {

@@ -162,7 +162,6 @@ func (b *bench) hearReviewers() {
 			counted = append(counted, heardFinding{f, ev.Status})
 		}
 	}
-	b.read = cover(b.in.Snapshot.Brief, readers, b.in.Request.minReviewers())
 	for _, path := range submodules(b.in.Snapshot.Brief) {
 		b.notes = append(b.notes, fmt.Sprintf("%s is a submodule: what its new commit brings in is not part of this review.", sanitize.CodeSpan(path)))
 	}
@@ -177,6 +176,7 @@ func (b *bench) hearReviewers() {
 	if b.unverified == nil {
 		b.unverified = []review.Unverified{}
 	}
+	b.read = cover(b.in.Snapshot.Brief, readers, b.in.Request.minReviewers(), b.hidden())
 }
 
 // hearComments takes what people said. Thread counts and the review state are computed from GitHub's data by rule, so
@@ -277,6 +277,9 @@ func (b *bench) outcome() (review.Outcome, string) {
 			plural(len(b.setAside()), "P0 or P1 finding was", "P0 or P1 findings were"), them(len(b.setAside())))
 	case len(b.read.unread()) > 0:
 		return review.Partial, plural(len(b.read.unread()), "changed file was", "changed files were") + " not reviewed"
+	case len(b.unasked()) > 0:
+		return review.Partial, fmt.Sprintf("%s of an earlier round, and who raised %s gave no complete answer this time",
+			plural(len(b.unasked()), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(b.unasked())))
 	case b.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
 	case brief.Status != "ok":
@@ -292,6 +295,25 @@ func (b *bench) outcome() (review.Outcome, string) {
 		return review.StaticOnly, "rules alone looked for known patterns, and no model took part: this is no approval"
 	}
 	return review.Converged, b.verdict.Reasons[0]
+}
+
+// unasked are the P0 and P1 findings of earlier rounds that nobody raised again, and of which nobody who had raised them gave a
+// complete answer since: silence of others does not settle them.
+func (b *bench) unasked() []Tracked {
+	return slices.DeleteFunc(slices.Clone(b.tracked), func(t Tracked) bool {
+		return t.Round == b.in.Round || t.Settled || t.Findings[0].Priority == review.P2 || t.Findings[0].Priority == review.P3
+	})
+}
+
+// settled reports whether somebody who raised an earlier finding gave a complete answer in this round. A person's is settled by
+// the person.
+func (b *bench) settled(t Tracked) bool {
+	return slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
+		return f.Source.Type != "agent" || slices.ContainsFunc(b.in.Heard, func(h Heard) bool {
+			r := h.Answer.Receipt
+			return r.Name == f.Source.Name && r.State == review.AgentComplete
+		})
+	})
 }
 
 // withoutRules reports whether the static reviewer was asked and did not end well. It does not count towards a verdict, but

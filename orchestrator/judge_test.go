@@ -193,11 +193,27 @@ func TestOutcome(t *testing.T) {
 			f.Additions = 2
 			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, f)
 		}, review.Partial, ""},
-		{"nor one with a line made of masks", func(in *Inputs) {
+		{"nor one with a line that is masked and no secret", func(in *Inputs) {
 			f := changed("b.go")
-			f.Diff = strings.Replace(f.Diff, "+new", "+"+strings.Repeat(sanitize.Redacted+"(", 9), 1)
-			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, f)
+			f.Diff = strings.Replace(f.Diff, "+new", "+"+sanitize.Redacted+"(q)", 1)
+			in.Snapshot.Brief.Files, in.Snapshot.Masked = append(in.Snapshot.Brief.Files, f), 1
 		}, review.Partial, ""},
+		{"unless the operator lets models see what was masked", func(in *Inputs) {
+			f := changed("b.go")
+			f.Diff = strings.Replace(f.Diff, "+new", "+"+sanitize.Redacted+"(q)", 1)
+			in.Snapshot.Brief.Files, in.Snapshot.Masked, in.Request.Secrets = append(in.Snapshot.Brief.Files, f), 1, ShowSecrets
+		}, review.Converged, review.Approve},
+		{"a P0 of an earlier round is not settled by the silence of others", func(in *Inputs) {
+			f := found(review.P0, "leak")
+			f.Source = review.Source{Type: "agent", Name: "alpha"}
+			in.Round, in.Earlier, in.Request.MinReviewers = 2, []Tracked{{Findings: []review.Finding{f}, Round: 1}}, 1
+			in.Heard[0] = failed("alpha")
+		}, review.Partial, ""},
+		{"it is once its finder does not raise it again", func(in *Inputs) {
+			f := found(review.P0, "leak")
+			f.Source = review.Source{Type: "agent", Name: "alpha"}
+			in.Round, in.Earlier = 2, []Tracked{{Findings: []review.Finding{f}, Round: 1}}
+		}, review.Converged, review.Approve},
 		{"nor one that too few reviewers were given", func(in *Inputs) {
 			in.Heard[0].Missed = []string{"a.go"}
 		}, review.Partial, ""},

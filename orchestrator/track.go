@@ -26,6 +26,8 @@ type Tracked struct {
 	FixedIn int `json:"fixedIn,omitempty"`
 	// Stuck is true once it came back after it was reported fixed (design 6). It never turns false again.
 	Stuck bool `json:"stuck,omitempty"`
+	// Settled is true once somebody who raised it gave a complete answer without it.
+	Settled bool `json:"settled,omitempty"`
 	// SetAside is true of a P0 or P1 that did not count in its round. The next round's reviewers are told, and decide.
 	SetAside bool `json:"setAside,omitempty"`
 	// Introduced is true when it stood on lines that a fix of this run wrote, and was new.
