@@ -108,6 +108,11 @@ func (b *builder) classify(attrs *attributes) {
 			continue
 		}
 		reason, set := attrs.reason(f.Path)
+		if f.OldPath != "" && reason != "" {
+			if before, _ := attrs.reason(f.OldPath); before != reason {
+				reason = ""
+			}
+		}
 		bf.Omitted = cmp.Or(reason, bf.Omitted)
 		switch {
 		case bf.Omitted != "":
@@ -116,7 +121,7 @@ func (b *builder) classify(attrs *attributes) {
 		case f.Change == diff.Added:
 			last[i] = saysGenerated(f.Path, addedHead(f))
 		default:
-			b.ask[i] = true
+			b.ask[i] = f.OldPath == ""
 		}
 		b.order = append(b.order, i)
 	}
@@ -154,7 +159,7 @@ func (b *builder) askBase(ctx context.Context, batch []int) error {
 		return err
 	}
 	for _, i := range batch {
-		if b.ask[i] && saysGenerated(old(i), texts[old(i)]) {
+		if b.ask[i] && !neverSkipped(old(i)) && carriesMark(texts[old(i)]) {
 			b.brief.Files[i].Omitted = OmittedGenerated
 		}
 	}

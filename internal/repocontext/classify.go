@@ -31,21 +31,29 @@ var vendorFolders = []string{"vendor", "vendors", "node_modules", "bower_compone
 
 // byName is the reason a file is left out that its name and its diff alone give; empty for none.
 func byName(f *diff.File) string {
-	dir, base := path.Split(f.Path)
-	if !neverSkipped(f.Path) {
-		switch {
-		case slices.Contains(lockFiles, base):
-			return OmittedLockFile
-		case below(dir, vendorFolders):
-			return OmittedVendored
-		case namedGenerated(f.Path):
-			return OmittedGenerated
-		}
+	if why := named(f.Path); why != "" && (f.OldPath == "" || named(f.OldPath) == why) {
+		return why
 	}
 	if f.Binary && f.Omitted == "" {
 		return OmittedBinary
 	}
 	return f.Omitted
+}
+
+// named is the reason a file is left out that its name alone gives. One that was renamed has to have it under both names.
+func named(p string) string {
+	dir, base := path.Split(p)
+	switch {
+	case neverSkipped(p):
+		return ""
+	case slices.Contains(lockFiles, base):
+		return OmittedLockFile
+	case below(dir, vendorFolders):
+		return OmittedVendored
+	case namedGenerated(p):
+		return OmittedGenerated
+	}
+	return ""
 }
 
 // below reports whether one of the folders of a path is in the list.

@@ -25,7 +25,7 @@ func namedGenerated(p string) bool {
 	if strings.HasPrefix(base, "query-") && strings.HasSuffix(base, ".json") && path.Base(dir) == ".sqlx" {
 		return true
 	}
-	return strings.HasPrefix(base, ".pnp.") || below(dir, generatedFolders)
+	return below(dir, generatedFolders)
 }
 
 const (
@@ -53,8 +53,14 @@ func saysGenerated(p string, text []byte) bool {
 			return true
 		}
 	}
+	return carriesMark(text)
+}
+
+// carriesMark reports whether one of a text's first lines is a generator's mark. The shape of a text is none: long lines and the
+// name of a source map are easily given to any file.
+func carriesMark(text []byte) bool {
 	n := 0
-	for line := range bytes.Lines(head) {
+	for line := range bytes.Lines(text[:min(len(text), generatedHead)]) {
 		if n++; n > markLines {
 			break
 		}

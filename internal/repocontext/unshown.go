@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 const (
 	OmittedEncoding = "text that is not UTF-8 or ASCII"
 	OmittedNUL      = "text with NUL bytes"
+	OmittedUnknown  = "data of an unknown kind"
 	omittedUnread   = "not readable"
 )
 
@@ -43,10 +45,17 @@ func (b *builder) lookInto(ctx context.Context) error {
 		}
 	}
 	for i := range b.brief.Files {
-		b.brief.Files[i].Excused = slices.Contains(excused, b.brief.Files[i].Omitted)
+		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+		bf.Excused = slices.Contains(excused, bf.Omitted)
+		if bf.Omitted == OmittedExcluded && f.OldPath != "" {
+			bf.Excused = b.o.excluded(f.Path) && b.o.excluded(f.OldPath) // a file that came from there, or went there, is to be read
+		}
 	}
 	return nil
 }
+
+// executable is git's mode of a file that can be run by itself.
+const executable = 0o100755
 
 // notText is what textual says of a file that is no text on either side.
 const notText = ""
@@ -56,6 +65,9 @@ func (b *builder) textual(ctx context.Context, f *diff.File) (string, error) {
 	type side struct{ commit, path string }
 	sides := []side{{b.o.Head, f.Path}, {cmp.Or(b.o.From, b.o.Base), cmp.Or(f.OldPath, f.Path)}}
 	read := false
+	if f.NewMode == executable {
+		return OmittedUnknown, nil
+	}
 	for _, s := range sides {
 		data, err := b.src.Begins(ctx, s.commit, s.path, beginning)
 		if err != nil {
@@ -75,17 +87,17 @@ func (b *builder) textual(ctx context.Context, f *diff.File) (string, error) {
 // HoldsText reports whether a file of which nothing was shown holds text, by its name and its first bytes.
 func HoldsText(path string, data []byte) bool { return text(path, data) != notText }
 
-// text says in what way data that git takes for binary, or did not look at, is text; empty when it is not. What its name calls
-// source code is text whatever it begins with: a picture's first bytes are easily put before a program.
+// text says in what way data that git takes for binary, or did not look at, is text or may be; empty when it is not. A picture's first
+// bytes are easily put before a program, so both the name and the bytes have to say that it is no text.
 func text(path string, data []byte) string {
 	switch {
 	case len(data) == 0:
 		return notText
-	case Language(path) == "" && known(data):
+	case slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))) && known(data):
 		return notText
 	case wide(data):
 		return OmittedEncoding
-	case Language(path) != "":
+	case Language(path) != "", bytes.HasPrefix(data, []byte("#!")):
 		return OmittedNUL
 	}
 	// Bytes above ASCII may be letters of any encoding, so only control bytes speak against text: of packed data they are a tenth.
@@ -99,11 +111,21 @@ func text(path string, data []byte) string {
 		}
 		plain++
 	}
-	if plain == 0 || control*20 > plain {
+	switch {
+	case plain > 0 && control*20 <= plain:
+		return OmittedNUL
+	case slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))):
 		return notText
 	}
-	return OmittedNUL
+	return OmittedUnknown
 }
+
+// dataEndings are the endings of files that hold no text. What has another ending and is not shown was not read: nobody can
+// tell by its bytes what runs it.
+var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff psd avif heic woff woff2 ttf otf eot mp3 wav ogg flac m4a mp4
+	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar jar war ear apk aab ipa whl egg gem nupkg crate deb rpm dmg iso pdf doc docx xls xlsx
+	ppt pptx odt ods odp o a so dll dylib lib exe class pyc wasm node pdb sqlite sqlite3 db mdb npy npz pkl pickle parquet arrow avro onnx pt
+	pth safetensors h5 hdf5 tflite bin dat keystore jks p12 pfx der mo gpg sig swf blend fbx glb`)
 
 // known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text.
 func known(data []byte) bool {
