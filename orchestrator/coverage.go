@@ -50,7 +50,7 @@ func cover(b review.Brief, readers [][]string, need int, hidden map[string]bool)
 		case !whole(f):
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "given without all of its changed lines"})
 		case hidden[f.Path]:
-			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "a part was masked as a secret, which no rule says it is"})
+			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "a part was masked as a secret, which no rule says it is: PRLOOP_SECRETS=show lets models read it"})
 		case n < need:
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("given to %d of %d needed reviewers", n, need)})
 		default:
