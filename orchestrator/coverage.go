@@ -7,7 +7,6 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // coverage is which changed files were read (design 3.15): a file counts when every changed line of it stood in the requests of
@@ -84,11 +83,11 @@ func whole(f review.BriefFile) bool {
 	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
 }
 
-// hidden are the files with an added line that is masked and of which no rule says that it holds a secret. A mask takes out what
+// hidden are the files with an added line of which a mask hides what may be code, and of which no rule says that it holds a secret. A mask takes out what
 // looks like a value; code can be made to look like one, and nobody but the rules was shown it.
 func (b *bench) hidden() map[string]bool {
 	out := map[string]bool{}
-	if b.in.Snapshot.Masked == 0 || b.in.Request.Secrets == ShowSecrets {
+	if b.in.Request.Secrets == ShowSecrets {
 		return out
 	}
 	said := map[string]bool{} // by file and line
@@ -104,18 +103,9 @@ func (b *bench) hidden() map[string]bool {
 			said[fmt.Sprint(f.File, ":", n)] = true
 		}
 	}
-	for _, f := range b.in.Snapshot.Brief.Files {
-		if !strings.Contains(f.Diff, sanitize.Redacted) {
-			continue
-		}
-		d, err := diff.Parse(f.Diff)
-		if err != nil || len(d.Files) != 1 {
-			continue // it is not whole either
-		}
-		for l := range d.Files[0].Added() {
-			if strings.Contains(l.Text, sanitize.Redacted) && !said[fmt.Sprint(f.Path, ":", l.New)] {
-				out[f.Path] = true
-			}
+	for _, at := range b.in.Snapshot.Opaque {
+		if !said[fmt.Sprint(at.File, ":", at.Line)] {
+			out[at.File] = true
 		}
 	}
 	return out

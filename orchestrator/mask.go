@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -55,8 +57,80 @@ func masked(s Snapshot) Snapshot {
 	texts = append(texts, each(b.Warnings)...)
 	texts = append(texts, each(names)...)
 	s.Discussion, texts = discussionTexts(s.Discussion, texts)
+	before := make([]string, len(b.Files))
+	for i := range b.Files {
+		before[i] = b.Files[i].Diff
+	}
 	s.Masked = sanitize.MaskAll(texts, diffs)
+	for i := range b.Files {
+		s.Opaque = append(s.Opaque, opaque(b.Files[i].Path, before[i], b.Files[i].Diff)...)
+	}
 	return s
+}
+
+// opaque lists the added lines of a file of which a mask hides more than a plain value: something that may be code.
+func opaque(path, before, after string) []Line {
+	if before == after {
+		return nil
+	}
+	was, is := addedLines(before), addedLines(after)
+	var out []Line
+	for n, line := range is {
+		if line != was[n] && !plainValues(was[n], line) {
+			out = append(out, Line{path, n})
+		}
+	}
+	slices.SortFunc(out, func(a, b Line) int { return a.Line - b.Line })
+	return out
+}
+
+// addedLines are a diff's added lines by number. A diff that cannot be read is not whole, and counts as unread for that.
+func addedLines(text string) map[int]string {
+	out := map[int]string{}
+	d, err := diff.Parse(text)
+	if err != nil {
+		return out
+	}
+	for i := range d.Files {
+		for l := range d.Files[i].Added() {
+			out[l.New] = l.Text
+		}
+	}
+	return out
+}
+
+var (
+	// plainValue is a value that is no code by itself, wherever it stands.
+	plainValue = lazyregexp.New(`^[0-9A-Za-z_.~%+-]+$`)
+	// addressed is what stands before a password in an address.
+	addressed = lazyregexp.New(`[a-z]://[^\s/:@"'` + "`" + `]*:$`)
+)
+
+// plainValues reports whether all that is masked in a line are plain values, each a whole quoted text or the password of an
+// address.
+func plainValues(was, is string) bool {
+	pieces := strings.Split(is, sanitize.Redacted)
+	rest, ok := strings.CutPrefix(was, pieces[0])
+	if !ok {
+		return false
+	}
+	for i, piece := range pieces[1:] {
+		end := strings.Index(rest, piece)
+		if i == len(pieces)-2 { // the last piece goes to the end of the line
+			end = len(rest) - len(piece)
+		}
+		if end < 0 || !strings.HasPrefix(rest[end:], piece) {
+			return false
+		}
+		value, before := rest[:end], pieces[i]
+		quoted := before != "" && piece != "" && strings.IndexByte("\"'`", before[len(before)-1]) >= 0 && piece[0] == before[len(before)-1]
+		password := strings.HasPrefix(piece, "@") && addressed.MatchString(before)
+		if !plainValue.MatchString(value) || !quoted && !password {
+			return false
+		}
+		rest = rest[end+len(piece):]
+	}
+	return true
 }
 
 // maskedName masks the spelling of a file name.

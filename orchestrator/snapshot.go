@@ -22,9 +22,17 @@ type Snapshot struct {
 	Pretenders []string `json:"pretenders"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`
+	// Opaque are the added lines of which a mask hides more than a plain value.
+	Opaque []Line `json:"opaque,omitempty"`
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
 	// empty.
 	Superseded string `json:"superseded,omitempty"`
+}
+
+// Line is one line of the head version of a file; 1-based.
+type Line struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
 }
 
 // snapshot reads the facts of a round at the head it is about.
