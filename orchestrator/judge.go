@@ -305,10 +305,24 @@ func (b *bench) unasked() []Tracked {
 	})
 }
 
+// grave is how many of the wordings of a finding call it P0 or P1.
+func grave(findings []review.Finding) int {
+	n := 0
+	for _, f := range findings {
+		if f.Priority != review.P2 && f.Priority != review.P3 {
+			n++
+		}
+	}
+	return n
+}
+
 // settled reports whether somebody who raised an earlier finding gave a complete answer in this round. A person's is settled by
 // the person.
 func (b *bench) settled(t Tracked) bool {
 	return slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
+		if f.Priority == review.P2 || f.Priority == review.P3 { // who thought it minor does not settle that it is grave
+			return grave(t.Findings) == 0
+		}
 		return f.Source.Type != "agent" || slices.ContainsFunc(b.in.Heard, func(h Heard) bool {
 			r := h.Answer.Receipt
 			return r.Name == f.Source.Name && r.State == review.AgentComplete

@@ -65,7 +65,7 @@ func (b *builder) textual(ctx context.Context, f *diff.File) (string, error) {
 	type side struct{ commit, path string }
 	sides := []side{{b.o.Head, f.Path}, {cmp.Or(b.o.From, b.o.Base), cmp.Or(f.OldPath, f.Path)}}
 	read := false
-	if f.NewMode == executable {
+	if cmp.Or(f.NewMode, f.OldMode) == executable { // of an unchanged mode the diff may tell one side
 		return OmittedUnknown, nil
 	}
 	for _, s := range sides {
@@ -120,12 +120,11 @@ func text(path string, data []byte) string {
 	return OmittedUnknown
 }
 
-// dataEndings are the endings of files that hold no text. What has another ending and is not shown was not read: nobody can
-// tell by its bytes what runs it.
+// dataEndings are the endings of files that hold no text and that nothing runs or loads as code. What has another ending and is
+// not shown was not read: nobody can tell by its bytes what runs it.
 var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff psd avif heic woff woff2 ttf otf eot mp3 wav ogg flac m4a mp4
-	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar jar war ear apk aab ipa whl egg gem nupkg crate deb rpm dmg iso pdf doc docx xls xlsx
-	ppt pptx odt ods odp o a so dll dylib lib exe class pyc wasm node pdb sqlite sqlite3 db mdb npy npz pkl pickle parquet arrow avro onnx pt
-	pth safetensors h5 hdf5 tflite bin dat keystore jks p12 pfx der mo gpg sig swf blend fbx glb`)
+	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar dmg iso pdf doc docx xls xlsx ppt pptx odt ods odp pdb sqlite sqlite3 mdb npy npz parquet
+	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb`)
 
 // known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text.
 func known(data []byte) bool {

@@ -37,11 +37,11 @@ const (
 func TestTextThatGitDoesNotShow(t *testing.T) {
 	for _, row := range []struct{ says, path, data, want string }{
 		{"a picture", "logo.png", png, notText},
-		{"a program", "tool.exe", elf, notText},
+		{"a program", "tool.exe", elf, OmittedUnknown},
 		{"a program of another name", "bin/ctl", elf, OmittedUnknown},
 		{"a PDF, which is text in part", "doc.pdf", "%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n" + strings.Repeat("plain text ", 50) + "\x00", notText},
 		{"an archive of text", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x00" + strings.Repeat("text ", 200), notText},
-		{"numbers of 16 bits", "wave.dat", strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), notText},
+		{"numbers of 16 bits", "wave.npy", strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), notText},
 		{"nothing but zeros", "disk.img", strings.Repeat("\x00", 4096), OmittedUnknown},
 		{"a script that begins as a picture", "bin/deploy", "GIF89a=1\x00\nrm -rf /\n", OmittedNUL},
 		{"a script with control bytes", "data.bin", "#!/bin/sh\n#" + strings.Repeat("\x01", 200) + "\x00\nreboot\n", OmittedNUL},
@@ -54,7 +54,8 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 		{"UTF-16 of the other order", "u16be", "\x00" + utf16le(program), OmittedEncoding},
 		{"UTF-32", "u32.py", "\xff\xfe\x00\x00i\x00\x00\x00", OmittedEncoding},
 		{"text of another encoding", "win1251", strings.Repeat("\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0\n", 30) + "\x00", OmittedNUL},
-		{"packed data", "data.bin", packed(), notText},
+		{"packed data", "data.onnx", packed(), notText},
+		{"what Python runs at its start", "evil.pth", "import os\n\x00" + packed(), OmittedUnknown},
 		{"plain text that is too large to compare", "big.txt", strings.Repeat("line\n", 1000), OmittedNUL},
 	} {
 		if got := text(row.path, []byte(row.data)); got != row.want {
@@ -67,12 +68,12 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 func TestUnshownFilesAreExcusedOrNot(t *testing.T) {
 	src := &memory{files: map[string]map[string]string{
 		baseID: {"gone.py": program + "\x00", "logo.png": png, ".gitattributes": "dist/* linguist-generated\n"},
-		headID: {"logo.png": png + "x", "a.py": program + "\x00", "big.py": program, "big.bin": elf, "package-lock.json": "{}", "dist/all.js": "x"},
+		headID: {"logo.png": png + "x", "a.py": program + "\x00", "big.py": program, "big.png": png, "package-lock.json": "{}", "dist/all.js": "x"},
 	}}
 	d := &diff.Diff{Files: []diff.File{
 		{Path: "logo.png", Change: diff.Modified, Binary: true}, {Path: "a.py", Change: diff.Added, Binary: true},
 		{Path: "gone.py", Change: diff.Deleted, Binary: true}, {Path: "big.py", Change: diff.Added, Omitted: "too large"},
-		{Path: "big.bin", Change: diff.Added, Omitted: "too large"}, {Path: "package-lock.json", Change: diff.Added, Omitted: "too large"},
+		{Path: "big.png", Change: diff.Added, Omitted: "too large"}, {Path: "package-lock.json", Change: diff.Added, Omitted: "too large"},
 		{Path: "dist/all.js", Change: diff.Added, Omitted: "too large"}, {Path: "private/key.py", Change: diff.Added, Binary: true},
 		{Path: "nowhere.dat", Change: diff.Modified, Binary: true},
 	}}

@@ -301,6 +301,12 @@ func TestSalvage(t *testing.T) {
 			t.Errorf("%s left %+v", text, got)
 		}
 	}
+	if got, _ := SalvageReviewer([]byte(with(`{}`, `{}`))); len(got) != 0 {
+		t.Errorf("empty objects left %+v", got)
+	}
+	if got, _ := SalvageReviewer([]byte(with(strings.Replace(bare(``), `"priority":"P1"`, `"priority":"P0","priority":"P3"`, 1)))); len(got) != 1 || got[0].Priority != review.P0 {
+		t.Errorf("a priority that is said twice left %+v", got)
+	}
 	if got, _ := SalvageComments([]byte(`{"pendingIssues":[` + good)); len(got) != 1 {
 		t.Errorf("pendingIssues of a cut answer: %d findings", len(got))
 	}

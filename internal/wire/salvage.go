@@ -61,16 +61,19 @@ func salvage(data []byte, list string) ([]review.Finding, Notes) {
 // unreadable stands for a finding that was refused and does not plainly say that it is P2 or P3: what nobody can read must not be
 // passed over. It is not counted, and a person has to look.
 func unreadable(object []byte, why error, n int) (review.Finding, bool) {
-	var said struct {
-		Priority string `json:"priority"`
+	fields := map[string]json.RawMessage{}
+	_ = json.Unmarshal(object, &fields) // what is not read here says nothing
+	if len(fields) == 0 && !bytes.Contains(object, []byte(":")) {
+		return review.Finding{}, false // an empty object is no finding
 	}
-	_ = json.Unmarshal(object, &said) // what is not read here is no priority
 	priority := review.P0
-	switch strings.ToUpper(strings.TrimSpace(said.Priority)) {
-	case "P1":
-		priority = review.P1
-	case "P2", "P3":
-		return review.Finding{}, false
+	if strings.Count(strings.ToLower(string(object)), `"priority"`) == 1 { // said twice, it says nothing plainly
+		switch strings.ToUpper(strings.Trim(string(fields["priority"]), "\" ")) {
+		case "P1":
+			priority = review.P1
+		case "P2", "P3":
+			return review.Finding{}, false
+		}
 	}
 	return review.Finding{
 		ID: fmt.Sprintf("unreadable-%d", n), Priority: priority, Category: "unreadable", Title: "A finding that could not be read",
