@@ -250,7 +250,7 @@ func TestVerifyBounds(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
 	w.bench.Bounds = proc.Bounds{MemoryBytes: 256 << 20, FolderBytes: 16 << 20, FolderFiles: 500}
 	checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{
-		"head -c 50M /dev/zero >x; sleep 60", "rm x; cd $HOME; for i in $(seq 1000); do : >$i; done; sleep 60", "perl -e '$x = q(x) x 1_000_000_000; sleep 60'", "true",
+		"head -c 50M /dev/zero >x; sleep 60", "rm x; cd $HOME; for i in $(seq 1000); do : >$i; done; sleep 60", "exec perl -e '$x = q(x) x 1_000_000_000; sleep 60'", "true",
 	}})
 	if err != nil {
 		t.Fatal(err)
