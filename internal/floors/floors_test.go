@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/prloop/prloop/"
 
-// table is the house of design 8. A new package starts by getting a floor here. An entry covers the folders below it
+// table is the house (design.md "Floors"). A new package starts by getting a floor here. An entry covers the folders below it
 // too, unless they have an entry of their own.
 var table = map[string]int{
 	"review":              0,
@@ -74,11 +74,11 @@ var table = map[string]int{
 	"cmd/gh-review-loop": 7,
 }
 
-// impure are the standard packages that floors 0 and 1 may not import (style 1): no exec, network, files, clock-driven
+// impure are the standard packages that floors 0 and 1 may not import: no exec, network, files, clock-driven
 // behaviour, environment or randomness. "time" itself is allowed: it also holds values.
 var impure = []string{"os", "os/exec", "net", "net/http", "io/ioutil", "math/rand", "math/rand/v2", "crypto/rand", "syscall"}
 
-// vendors are modules that one package alone may import (style 1, "one vendor, one package"). Keys are import path
+// vendors are modules that one package alone may import. Keys are import path
 // prefixes; values the packages that may.
 var vendors = map[string][]string{
 	"os/exec":                                  {"internal/proc"},
