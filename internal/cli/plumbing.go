@@ -33,7 +33,7 @@ func consensusCommand(p *Proc) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "consensus RESULT.json...",
 		Short: "Print the verdict for reviewer envelopes made by anyone",
-		Long: "Reads reviewer results (A2 of the review loop spec) and, behind --comments, a comments analyzer result (A3), and\n" +
+		Long: "Reads reviewer results and, behind --comments, a comments analyzer result (prloop schema shows both), and\n" +
 			"prints the verdict by the fixed rules. Exit status 0 for approve, 3 for anything else, 2 for a file that is not valid.",
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
@@ -63,7 +63,7 @@ func consensusCommand(p *Proc) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&comments, "comments", "", "comments analyzer result (A3) in `FILE`")
+	c.Flags().StringVar(&comments, "comments", "", "comments analyzer result in `FILE`")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: consensus, issues, rules")
 	return c
 }

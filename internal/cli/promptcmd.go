@@ -20,7 +20,7 @@ func agentPromptsCommand(p *Proc) *cobra.Command {
 		Use:   "prompts TASK.json...",
 		Short: "Print how much of the prompt five reviewers share",
 		Long: "Renders the prompts of five builtin reviewers with different lenses for each request and prints which share of their\n" +
-			"bytes is one common beginning, which providers cache (design 5). \"-\" reads standard input.",
+			"bytes is one common beginning, which providers cache. \"-\" reads standard input.",
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			for _, file := range files {

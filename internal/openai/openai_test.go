@@ -100,7 +100,7 @@ func TestReview(t *testing.T) {
 		{"score decides when priority disagrees (design 2)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 9, func(f m) { f["priority"] = "P3" }))}},
 			[]string{"A P0 9"}, []string{"was called P3 with score 9"}, []string{DefaultModel}},
 		{"no evidence, no finding (review agent spec)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
-			[]string{"B P2 6"}, []string{"Dropped for want of evidence (review agent spec): title of A in a.go:1"}, []string{DefaultModel}},
+			[]string{"B P2 6"}, []string{"Dropped for want of evidence: title of A in a.go:1"}, []string{DefaultModel}},
 		{"but a grave one is prloop's to set aside (design 3.15)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
 			[]string{"A P1 7", "B P2 6"}, nil, []string{DefaultModel}},
 		{"silent below the threshold of 5 (reviewer design 3.1)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 4), finding("B", 5))}},

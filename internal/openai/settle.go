@@ -59,7 +59,7 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 		}
 	}
 	if strings.TrimSpace(f.Evidence) == "" && !grave(f) {
-		s.note("Dropped for want of evidence (review agent spec): %s.", describe(f))
+		s.note("Dropped for want of evidence: %s.", describe(f))
 		return f, false
 	}
 	if s.sensitive && f.Category == review.CategorySecurity && f.Score > 0 && f.Score < 10 {
