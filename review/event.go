@@ -32,7 +32,7 @@ type Event struct {
 	Result *RoundResult `json:"-"`
 }
 
-// EventKind names the kinds of events (design 5).
+// EventKind names the kinds of events.
 type EventKind string
 
 // The kinds.
@@ -52,7 +52,7 @@ const (
 // AgentState is where an agent stands, for the live view and the receipt.
 type AgentState string
 
-// The states. Complete is the only one that counts towards min_reviewers (design 5).
+// The states. Complete is the only one that counts towards min_reviewers.
 const (
 	AgentWaiting  AgentState = "waiting"
 	AgentRunning  AgentState = "running"
@@ -62,7 +62,7 @@ const (
 	AgentSkipped  AgentState = "skipped"
 )
 
-// Usage is what an agent spent. Unknown figures are nil: unknown is never zero (style 9).
+// Usage is what an agent spent. Unknown figures are nil: unknown is never zero.
 type Usage struct {
 	LLMCalls     int  `json:"llmCalls,omitempty"`
 	ToolCalls    int  `json:"toolCalls,omitempty"`

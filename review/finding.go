@@ -2,7 +2,7 @@ package review
 
 import "time"
 
-// Finding is one problem somebody sees in a pull request (review loop spec A1, with the optional fields of design 2).
+// Finding is one problem somebody sees in a pull request (spec.md A1), with the optional fields of prloop's own.
 type Finding struct {
 	// ID is the reviewer's own name for the finding, such as SEC-001. It is kept for display; identity across
 	// reviewers and rounds is Fingerprint and the matching rules, never this.
@@ -13,7 +13,7 @@ type Finding struct {
 	Category string `json:"category"`
 	// File is slash-separated and relative to the repository root; empty when the finding is about no file.
 	File string `json:"file"`
-	// Line is 1-based in the head version of File; nil when the reviewer did not know it (A1).
+	// Line is 1-based in the head version of File; nil when the reviewer did not know it.
 	Line *int `json:"line"`
 	// Title is one line.
 	Title string `json:"title"`
@@ -24,39 +24,39 @@ type Finding struct {
 	// Source says who found it.
 	Source Source `json:"source"`
 
-	// Score is the 1-10 rubric (reviewer design 3.1); 0 means the reviewer gave none.
+	// Score is the 1-10 rubric; 0 means the reviewer gave none.
 	Score int `json:"score,omitempty" jsonschema:"minimum=1,maximum=10"`
-	// Confidence is 0.0-1.0 (review agent spec); nil means the reviewer gave none.
+	// Confidence is 0.0-1.0; nil means the reviewer gave none.
 	Confidence *float64 `json:"confidence,omitempty" jsonschema:"minimum=0,maximum=1"`
-	// Evidence is code quoted from File that shows the problem (review agent spec, evidence_snippet). It must stand in
+	// Evidence is code quoted from File that shows the problem. It must stand in
 	// that file at the reviewed commit, white space folded.
 	Evidence string `json:"evidence,omitempty"`
 	// LineEnd is the last line of the range, 1-based and inclusive; nil when the finding is about one line.
 	LineEnd *int `json:"lineEnd,omitempty"`
 	// Unconfirmed is why the reviewer itself does not stand by the finding: a second look did not confirm it. It is not counted
-	// then; but no model's second look makes a P0 or P1 go away (design 3.15).
+	// then; but no model's second look makes a P0 or P1 go away.
 	Unconfirmed string `json:"unconfirmed,omitempty"`
-	// Fingerprint is computed by prloop: category, file and evidence (design 4). What an agent sends here is dropped.
+	// Fingerprint is computed by prloop: category, file and evidence. What an agent sends here is dropped.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Cause is set when the lines were written by a fix of this run (design 6).
+	// Cause is set when the lines were written by a fix of this run.
 	Cause *Cause `json:"cause,omitempty"`
-	// Language is the programming language of File, lower case (review agent spec).
+	// Language is the programming language of File, lower case.
 	Language string `json:"language,omitempty"`
 }
 
-// Source says who raised a finding (A1).
+// Source says who raised a finding (spec.md A1).
 type Source struct {
 	// Type is "agent" for reviewers, "comment" or "review" for findings made of GitHub threads.
 	Type string `json:"type"`
 	// Name is the reviewer's name or the commenter's login.
 	Name string `json:"name"`
-	// ReviewID is the GitHub thread or comment id when there is one (A1 notes).
+	// ReviewID is the GitHub thread or comment id when there is one.
 	ReviewID *string `json:"reviewId"`
 	// Timestamp is RFC 3339 in UTC.
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// Cause names the commit of this run that wrote the lines a finding is on (design 6).
+// Cause names the commit of this run that wrote the lines a finding is on.
 type Cause struct {
 	// Kind is "introduced_by_fix".
 	Kind string `json:"kind"`
@@ -64,7 +64,7 @@ type Cause struct {
 	Commit string `json:"commit"`
 }
 
-// Categories prloop knows (review agent spec, plus tests and design for the lenses of the builtin reviewer).
+// Categories prloop knows (spec.md R1, plus tests and design for the lenses of the builtin reviewer).
 // Others are accepted and shown as they are.
 const (
 	CategorySecurity      = "security"

@@ -14,7 +14,7 @@ const (
 	CheckSkipped CheckState = "skipped"
 )
 
-// Check is one verify command run on one commit (review loop spec, "dx lint" and "dx build all").
+// Check is one verify command run on one commit (spec.md L1).
 type Check struct {
 	// Command is the shell line as configured.
 	Command string     `json:"command"`
@@ -29,7 +29,7 @@ type Check struct {
 // Good reports whether a check leaves nothing to object to.
 func (c Check) Good() bool { return c.State == CheckPassed || c.State == CheckSkipped }
 
-// Refusal is one rule of the push policy that a fix breaks (security 3, "Push policy").
+// Refusal is one rule of the push policy that a fix breaks (threats.md "Push policy").
 type Refusal struct {
 	// Rule is its stable name, such as protected-path.
 	Rule string `json:"rule"`
@@ -39,7 +39,7 @@ type Refusal struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Setback tells a fixer why its work before was not taken, so that it can mend it (design 3.6).
+// Setback tells a fixer why its work before was not taken, so that it can mend it (decision 6).
 type Setback struct {
 	// Try is which of the fixer's tries this was, from 1.
 	Try      int       `json:"try"`
@@ -97,7 +97,7 @@ type FixOutcome struct {
 	Head string `json:"head,omitempty"`
 	// NewerHead is somebody else's commit that came first.
 	NewerHead string `json:"newerHead,omitempty"`
-	// Result is the fixer's settled answer: each id it was asked for stands in it once (A5).
+	// Result is the fixer's settled answer: each id it was asked for stands in it once.
 	Result  *FixResult  `json:"result,omitempty"`
 	Commits []FixCommit `json:"commits"`
 	// Checks ran before the push, PushedChecks on the pushed head.
@@ -127,7 +127,7 @@ type RoundResult struct {
 	Distinct  int     `json:"distinct"`
 	// Stuck is how many distinct findings are stuck.
 	Stuck int `json:"stuck"`
-	// Introduced is the weight of the new findings on lines that fixes of this run wrote (design 6).
+	// Introduced is the weight of the new findings on lines that fixes of this run wrote.
 	Introduced int `json:"introduced"`
 	// Agents are the receipts of who took part.
 	Agents []AgentReceipt `json:"agents"`

@@ -1,6 +1,6 @@
 package review
 
-// Counts is how many findings there are of each priority, as A2 and A3 spell it.
+// Counts is how many findings there are of each priority, as spec.md A2 and A3 spell it.
 type Counts struct {
 	P0 int `json:"p0_blocking" jsonschema:"minimum=0"`
 	P1 int `json:"p1_critical" jsonschema:"minimum=0"`
@@ -34,17 +34,17 @@ func (c Counts) Add(d Counts) Counts {
 // Total is the number of findings of any priority.
 func (c Counts) Total() int { return c.P0 + c.P1 + c.P2 + c.P3 }
 
-// Conclusion is a verdict in the words of the review loop spec.
+// Conclusion is a verdict in the words of spec.md A6.
 type Conclusion string
 
-// The three verdicts (A6).
+// The three verdicts (spec.md A6).
 const (
 	Approve        Conclusion = "approve"
 	RequestChanges Conclusion = "request_changes"
 	NeedsMajorWork Conclusion = "needs_major_work"
 )
 
-// ReviewerResult is what a reviewer answers (A2). Issues and Conclusion are the reviewer's own claim: prloop recounts
+// ReviewerResult is what a reviewer answers (spec.md A2). Issues and Conclusion are the reviewer's own claim: prloop recounts
 // the findings and never reads the conclusion.
 type ReviewerResult struct {
 	Agent      string     `json:"agent"`
@@ -56,7 +56,7 @@ type ReviewerResult struct {
 	FullReport string `json:"fullReport"`
 }
 
-// CommentsResult is what the comments analyzer answers (A3).
+// CommentsResult is what the comments analyzer answers (spec.md A3).
 type CommentsResult struct {
 	Agent       string      `json:"agent"`
 	PRNumber    int         `json:"prNumber" jsonschema:"minimum=0"`
@@ -69,10 +69,10 @@ type CommentsResult struct {
 	FullReport       string    `json:"fullReport"`
 }
 
-// ReviewState says whether people asked for changes (A3).
+// ReviewState says whether people asked for changes (spec.md A3).
 type ReviewState struct {
 	// HasChangesRequested is true when the newest decisive review of at least one person asks for changes. Rule 0 only
-	// fires for those in ChangesRequestedBy whose association is OWNER, MEMBER or COLLABORATOR (A6).
+	// fires for those in ChangesRequestedBy whose association is OWNER, MEMBER or COLLABORATOR.
 	HasChangesRequested bool                 `json:"hasChangesRequested"`
 	ChangesRequestedBy  []ChangesRequestedBy `json:"changesRequestedBy"`
 }
@@ -84,14 +84,14 @@ type ChangesRequestedBy struct {
 	Association string `json:"association"`
 }
 
-// ThreadStats counts review threads (A3).
+// ThreadStats counts review threads (spec.md A3).
 type ThreadStats struct {
 	Total      int `json:"totalThreads" jsonschema:"minimum=0"`
 	Resolved   int `json:"resolvedThreads" jsonschema:"minimum=0"`
 	Unresolved int `json:"unresolvedThreads" jsonschema:"minimum=0"`
 }
 
-// FixPayload is what the orchestrator hands the fixer (A4).
+// FixPayload is what the orchestrator hands the fixer (spec.md A4).
 type FixPayload struct {
 	PRNumber       int       `json:"prNumber" jsonschema:"minimum=0"`
 	Round          int       `json:"round" jsonschema:"minimum=1,maximum=3"`
@@ -99,8 +99,8 @@ type FixPayload struct {
 	OptionalIssues []Finding `json:"optionalIssues"`
 }
 
-// FixResult is what the fixer answers (A5). Invariant: each id of IssuesToFix stands exactly once in FixedIssues or
-// RejectedIssues; deferred counts optional issues only (design 3.5).
+// FixResult is what the fixer answers (spec.md A5). Invariant: each id of IssuesToFix stands exactly once in FixedIssues or
+// RejectedIssues; deferred counts optional issues only (decision 5).
 type FixResult struct {
 	Agent          string          `json:"agent"`
 	PRNumber       int             `json:"prNumber" jsonschema:"minimum=0"`
@@ -110,27 +110,27 @@ type FixResult struct {
 	Commits        []FixCommit     `json:"commits"`
 }
 
-// FixSummary counts a fixer's work (A5).
+// FixSummary counts a fixer's work (spec.md A5).
 type FixSummary struct {
 	Fixed    int `json:"fixed" jsonschema:"minimum=0"`
 	Rejected int `json:"rejected" jsonschema:"minimum=0"`
 	Deferred int `json:"deferred" jsonschema:"minimum=0"`
 }
 
-// FixedIssue is one finding the fixer says it fixed, and in which commit (A5).
+// FixedIssue is one finding the fixer says it fixed, and in which commit (spec.md A5).
 type FixedIssue struct {
 	FindingID   string `json:"findingId"`
 	CommitSHA   string `json:"commitSha"`
 	Description string `json:"description"`
 }
 
-// RejectedIssue is one finding the fixer did not fix, and why (A5).
+// RejectedIssue is one finding the fixer did not fix, and why (spec.md A5).
 type RejectedIssue struct {
 	FindingID string `json:"findingId"`
 	Reason    string `json:"reason"`
 }
 
-// FixCommit is one commit the fixer made (A5).
+// FixCommit is one commit the fixer made (spec.md A5).
 type FixCommit struct {
 	SHA     string `json:"sha"`
 	Message string `json:"message"`

@@ -1,6 +1,6 @@
 package review
 
-// ReviewResult is one review under the names of the review agent spec ("Contracts"): what its eval engine and other readers of
+// ReviewResult is one review under the names of spec.md R1: what its eval engine and other readers of
 // review.json expect.
 type ReviewResult struct {
 	ReviewID string `json:"review_id"`
@@ -25,7 +25,7 @@ const (
 	StatusError     = "error"
 )
 
-// Issue is a finding under the names of the review agent spec.
+// Issue is a finding under the names of spec.md R1.
 type Issue struct {
 	File string `json:"file"`
 	// LineStart is 1-based in the head version of File; 0 when it is not known. LineEnd is inclusive.

@@ -2,7 +2,7 @@ package review
 
 import "time"
 
-// Outcome is how a run ended (design 2).
+// Outcome is how a run ended.
 type Outcome string
 
 // The outcomes.
@@ -22,7 +22,7 @@ const (
 	Failed      Outcome = "failed"
 )
 
-// ExitStatus is the process exit status of the run (design 9). Documented and never renumbered.
+// ExitStatus is the process exit status of the run. Documented and never renumbered.
 func (r RunResult) ExitStatus() int {
 	if r.Outcome == StaticOnly && r.Consensus != nil {
 		return ChangesRequested.ExitStatus()
@@ -51,10 +51,10 @@ func (o Outcome) ExitStatus() int {
 	return 1
 }
 
-// Verdict is the consensus of one round with its reasons (A6).
+// Verdict is the consensus of one round with its reasons (spec.md A6).
 type Verdict struct {
 	Consensus Conclusion `json:"consensus"`
-	// Issues counts every finding of every reviewer and of the comments analyzer, undeduplicated (A6).
+	// Issues counts every finding of every reviewer and of the comments analyzer, undeduplicated.
 	Issues Counts `json:"issues"`
 	// Distinct is the number of findings left when those that are the same one are counted once.
 	Distinct int `json:"distinct"`
@@ -64,7 +64,7 @@ type Verdict struct {
 	Reasons []string `json:"reasons"`
 }
 
-// Receipt is the proof of review that closes every report (design 1): what was handed to whom, what was left out and
+// Receipt is the proof of review that closes every report: what was handed to whom, what was left out and
 // why, who answered, and what it cost.
 type Receipt struct {
 	ReviewID      string    `json:"reviewId"`
@@ -145,9 +145,9 @@ type RunResult struct {
 	// not confirm them. They are not counted, and a P0 or P1 among them keeps the run from approving.
 	Unverified []Unverified `json:"unverified"`
 	Receipt    Receipt      `json:"receipt"`
-	// Review is the last round's review under the names of the review agent spec; nil when nothing was judged.
+	// Review is the last round's review as other tools read it; nil when nothing was judged.
 	Review *ReviewResult `json:"review,omitempty"`
-	// Stuck are the findings that came back after the fixer had reported them fixed (design 6); they stand in Findings too.
+	// Stuck are the findings that came back after the fixer had reported them fixed; they stand in Findings too.
 	Stuck []Finding `json:"stuck"`
 	// Rounds is how the run went, in order.
 	Rounds []RoundResult `json:"rounds"`
@@ -158,7 +158,7 @@ type RunResult struct {
 	Artifacts string    `json:"artifacts,omitempty"`
 }
 
-// Unverified is a finding that was set aside, and why (design 4).
+// Unverified is a finding that was set aside, and why.
 type Unverified struct {
 	Finding Finding `json:"finding"`
 	Reason  string  `json:"reason"`

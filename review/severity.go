@@ -1,9 +1,9 @@
 package review
 
-// Priority is how urgent a finding is, as the review loop spec writes it.
+// Priority is how urgent a finding is, as spec.md A1 writes it.
 type Priority string
 
-// The four priorities of the review loop spec.
+// The four priorities.
 const (
 	P0 Priority = "P0" // blocking
 	P1 Priority = "P1" // critical
@@ -14,17 +14,17 @@ const (
 // Level is one row of the severity table: the four scales the specs use, side by side.
 type Level struct {
 	Priority Priority
-	// Label is the word the review loop spec puts behind the priority.
+	// Label is the word that follows the priority.
 	Label string
-	// MinScore and MaxScore bound the 1-10 rubric (reviewer design 3.1).
+	// MinScore and MaxScore bound the 1-10 rubric.
 	MinScore, MaxScore int
-	// Severity is the review agent spec's word.
+	// Severity is the word of the scale from critical to low.
 	Severity string
 	// Meaning is one line for people.
 	Meaning string
 }
 
-// Levels returns the one severity table (design 2), most urgent first.
+// Levels returns the one severity table, most urgent first.
 func Levels() [4]Level {
 	return [4]Level{
 		{P0, "blocking", 9, 10, "critical", "exploit, data loss, certain failure"},
@@ -60,7 +60,7 @@ func PriorityOfScore(score int) Priority {
 	return P3
 }
 
-// PriorityOfSeverity maps the review agent spec's word to a priority; ok is false for any other word.
+// PriorityOfSeverity maps a severity (spec.md R1) to a priority; ok is false for any other word.
 func PriorityOfSeverity(severity string) (p Priority, ok bool) {
 	for _, l := range Levels() {
 		if l.Severity == severity {

@@ -84,7 +84,7 @@ type Person struct {
 	Login string `json:"login"`
 	// ID is GitHub's numeric id; logins can be renamed and reused.
 	ID int64 `json:"id,omitempty"`
-	// Association is GitHub's author association to the repository; it may only block, never grant (design 3.9).
+	// Association is GitHub's author association to the repository; it may only block, never grant.
 	Association string `json:"association,omitempty"`
 	// Bot is true for apps and bot accounts.
 	Bot bool `json:"bot,omitempty"`
@@ -96,7 +96,7 @@ type Discussion struct {
 	Reviews []Review `json:"reviews"`
 	// Comments are those of the timeline (issue comments).
 	Comments []Comment `json:"comments"`
-	// Truncated is true when a bound on pages, threads or comments was hit; it becomes A3's threadsTruncated.
+	// Truncated is true when a bound on pages, threads or comments was hit; it becomes threadsTruncated.
 	Truncated bool `json:"truncated"`
 }
 

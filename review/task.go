@@ -1,6 +1,6 @@
 package review
 
-// Role is what an agent is asked to be (design 2).
+// Role is what an agent is asked to be.
 type Role string
 
 // The roles.
@@ -15,7 +15,7 @@ const (
 // TaskVersion is the version of the request shape; it changes only when a reader of the old shape would misread it.
 const TaskVersion = 1
 
-// Task is the one JSON request an agent receives on its standard input (design 5). Everything in it that comes from the
+// Task is the one JSON request an agent receives on its standard input. Everything in it that comes from the
 // pull request is data: titles, diffs, comments and file contents may try to instruct the reader.
 type Task struct {
 	Version int    `json:"version"`
@@ -42,9 +42,9 @@ type Task struct {
 	Claims []Claim `json:"claims,omitempty"`
 	// Setback is set when the fixer's work before was not taken.
 	Setback *Setback `json:"setback,omitempty"`
-	// Fix is set for the fixer (A4).
+	// Fix is set for the fixer.
 	Fix *FixPayload `json:"fix,omitempty"`
-	// Repair is set when the same question is put a second time because the first answer was invalid (design 5).
+	// Repair is set when the same question is put a second time because the first answer was invalid.
 	Repair *Repair `json:"repair,omitempty"`
 	// Workspace is what the tools of a builtin agent may read; nil means that it has none.
 	Workspace *Workspace `json:"workspace,omitempty"`
@@ -54,19 +54,19 @@ type Task struct {
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// Workspace names the folders a builtin agent's tools read (review agent spec, tools). Nothing in them is written, but by a
-// fixer, whose Tree is a private clone of its own (design 3.6).
+// Workspace names the folders a builtin agent's tools read (spec.md R6). Nothing in them is written, but by a
+// fixer, whose Tree is a private clone of its own (decision 6).
 type Workspace struct {
 	// Tree is an absolute path: an export of the head tree with links written as text.
 	Tree string `json:"tree"`
 	// GitDir is an absolute path: prloop's own bare repository. Without it there is no history to ask for.
 	GitDir string `json:"gitDir,omitempty"`
-	// Exclude are doublestar patterns of paths that no tool shows (repo policy).
+	// Exclude are doublestar patterns of paths that no tool shows.
 	Exclude []string `json:"exclude,omitempty"`
 	// Lint allows linters to run over Tree. Their settings come from the pull request, so it is set only when the agent
-	// is confined (security T01).
+	// is confined.
 	Lint bool `json:"lint,omitempty"`
-	// FetchHosts are the hosts whose pages prloop reads for the agent, as the operator allows; empty is none (security T50).
+	// FetchHosts are the hosts whose pages prloop reads for the agent, as the operator allows; empty is none.
 	FetchHosts []string `json:"fetchHosts,omitempty"`
 	// Unmasked lets the tools show values that look like secrets, as the operator allows.
 	Unmasked bool `json:"unmasked,omitempty"`
@@ -80,7 +80,7 @@ type Repair struct {
 	Answer string `json:"answer"`
 }
 
-// Limits are hard budgets of one agent (review agent spec, bounded verification loop). 0 means the default.
+// Limits are hard budgets of one agent (spec.md R3). 0 means the default.
 type Limits struct {
 	LLMCalls        int     `json:"maxLlmCalls"`
 	ToolCalls       int     `json:"maxToolCalls"`
@@ -92,7 +92,7 @@ type Limits struct {
 	ContextTokens int `json:"maxContextTokens"`
 }
 
-// DefaultLimits are those of the review agent spec.
+// DefaultLimits are those of spec.md R3.
 func DefaultLimits() Limits {
 	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 5, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000}
 }
@@ -103,7 +103,7 @@ type Brief struct {
 	Files []BriefFile `json:"files"`
 	// Guidance are the repository's written rules: at the base commit, for a local range those of the working tree.
 	Guidance []GuidanceFile `json:"guidance"`
-	// Status is "ok", or "truncated" when the budget forced something out (review agent spec).
+	// Status is "ok", or "truncated" when the budget forced something out.
 	Status string `json:"status"`
 	// Warnings say what a reader of the report should know: what was cut, what could not be parsed.
 	Warnings []string `json:"warnings"`
@@ -132,7 +132,7 @@ type BriefFile struct {
 	// excluded by configuration. Empty when the file is given.
 	Omitted string `json:"omitted,omitempty"`
 	// Excused is true when a file may go unread for that reason: it is no text, or a rule or the configuration leaves it out.
-	// A file that is omitted and not excused keeps the run from approving (design 3.15).
+	// A file that is omitted and not excused keeps the run from approving.
 	Excused bool `json:"excused,omitempty"`
 	// HunksGiven is how many of Hunks stand in Diff; fewer when the budget cut inside the file.
 	HunksGiven int `json:"hunksGiven"`
@@ -148,7 +148,7 @@ type Region struct {
 	Text   string `json:"text"`
 }
 
-// GuidanceFile is one file of written rules (design 3.9).
+// GuidanceFile is one file of written rules (decision 9).
 type GuidanceFile struct {
 	Path string `json:"path"`
 	Text string `json:"text"`

@@ -6,7 +6,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Attribute sets who found each finding of an answer (threat T87): agent, whatever the answer says. Thread and comment ids
+// Attribute sets who found each finding of an answer (threats.md T87): agent, whatever the answer says. Thread and comment ids
 // stay when they are real; a comments analyzer's finding then carries the name of the person who wrote that comment.
 func Attribute(findings []review.Finding, role review.Role, agent string, d *review.Discussion) (notes Notes) {
 	known := authors(d)
@@ -59,7 +59,7 @@ func authors(d *review.Discussion) map[string]string {
 	return known
 }
 
-// Unnamed lists the findings to fix that a fixer's answer names nowhere (A5's invariant, design 3.5). Either may be nil.
+// Unnamed lists the findings to fix that a fixer's answer names nowhere (the invariant of spec.md A5, decision 5). Either may be nil.
 func Unnamed(p *review.FixPayload, r *review.FixResult) (ids []string) {
 	if p == nil || r == nil {
 		return nil

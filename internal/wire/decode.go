@@ -7,7 +7,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// DecodeReviewer reads a reviewer's answer (A2): one bare JSON document, without fences or other text. The error is an
+// DecodeReviewer reads a reviewer's answer (spec.md A2): one bare JSON document, without fences or other text. The error is an
 // *Error that lists every fault found. What was put right stands in the notes: counts are those of the findings, ids are
 // distinct, and what only prloop may state is gone.
 func DecodeReviewer(data []byte) (review.ReviewerResult, Notes, error) {
@@ -22,7 +22,7 @@ func DecodeReviewer(data []byte) (review.ReviewerResult, Notes, error) {
 	return r, notes, nil
 }
 
-// DecodeComments reads the comments analyzer's answer (A3), as DecodeReviewer does.
+// DecodeComments reads the comments analyzer's answer (spec.md A3), as DecodeReviewer does.
 func DecodeComments(data []byte) (review.CommentsResult, Notes, error) {
 	r, notes, err := decode[review.CommentsResult]("comments-result", data, options{})
 	if err != nil {
@@ -35,7 +35,7 @@ func DecodeComments(data []byte) (review.CommentsResult, Notes, error) {
 	return r, notes, nil
 }
 
-// DecodeFix reads a fixer's answer (A5). A finding named twice is refused (design 3.5); whether every finding that was
+// DecodeFix reads a fixer's answer (spec.md A5). A finding named twice is refused (decision 5); whether every finding that was
 // to be fixed is named can only be told by who holds the payload.
 func DecodeFix(data []byte) (review.FixResult, Notes, error) {
 	r, notes, err := decode[review.FixResult]("fix-result", data, options{})
@@ -70,7 +70,7 @@ func DecodeEvent(line []byte) (review.Event, Notes, error) {
 	return clean, notes, nil
 }
 
-// DecodeFinding reads one finding (A1).
+// DecodeFinding reads one finding (spec.md A1).
 func DecodeFinding(data []byte) (review.Finding, Notes, error) {
 	f, notes, err := decode[review.Finding]("finding", data, options{})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// The samples of Appendix A of the review loop spec, word for word.
+// The samples of spec.md A1 to A5, as their authors wrote them.
 const (
 	specFinding = `{
   "id": "SEC-001",
@@ -68,7 +68,7 @@ const (
 }`
 )
 
-// with returns a valid reviewer answer (A2) around findings.
+// with returns a valid reviewer answer (spec.md A2) around findings.
 func with(findings ...string) string {
 	return `{"agent":"r","prNumber":1,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,` +
 		`"p3_suggestion":0},"findings":[` + strings.Join(findings, ",") + `]}`
@@ -82,26 +82,26 @@ func bare(more string) string {
 func TestSpecSamplesAreValid(t *testing.T) {
 	f, notes, err := DecodeFinding([]byte(specFinding))
 	if err != nil || len(notes) != 0 || f.ID != "SEC-001" || *f.Line != 42 || f.Source.ReviewID != nil || f.Source.Timestamp.IsZero() {
-		t.Errorf("A1: %+v %q %v", f, notes, err)
+		t.Errorf("spec.md A1: %+v %q %v", f, notes, err)
 	}
 	r, notes, err := DecodeReviewer([]byte(specReviewer))
 	if err != nil || len(notes) != 0 || r.Agent != "reviewer-1" || r.Conclusion != review.Approve {
-		t.Errorf("A2: %+v %q %v", r, notes, err)
+		t.Errorf("spec.md A2: %+v %q %v", r, notes, err)
 	}
 	c, notes, err := DecodeComments([]byte(specComments))
 	if err != nil || len(notes) != 0 || c.ReviewState.ChangesRequestedBy[0].Association != "MEMBER" {
-		t.Errorf("A3: %+v %q %v", c, notes, err)
+		t.Errorf("spec.md A3: %+v %q %v", c, notes, err)
 	}
 	p, notes, err := decode[review.FixPayload]("fix-payload", []byte(specPayload), options{})
 	if err != nil || len(notes) != 0 || p.Round != 1 {
-		t.Errorf("A4: %+v %q %v", p, notes, err)
+		t.Errorf("spec.md A4: %+v %q %v", p, notes, err)
 	}
 	x, notes, err := DecodeFix([]byte(specFix))
 	if err != nil || x.FixedIssues[0].FindingID != "SEC-001" {
-		t.Errorf("A5: %+v %q %v", x, notes, err)
+		t.Errorf("spec.md A5: %+v %q %v", x, notes, err)
 	}
 	if x.Summary.Fixed != 1 || x.Summary.Rejected != 1 || len(notes) != 1 {
-		t.Errorf("A5: claimed counts must give way to the listed ones: %+v %q", x.Summary, notes)
+		t.Errorf("spec.md A5: claimed counts must give way to the listed ones: %+v %q", x.Summary, notes)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestAccepted(t *testing.T) {
 		note      string // a part of the only note; empty: no note
 		check     func(review.ReviewerResult) bool
 	}{
-		{"A2 without fullReport, findings without line, suggestion and source", with(strings.Replace(bare(``), "P1", "P1", 1)), "issues: claimed", func(r review.ReviewerResult) bool {
+		{"spec.md A2 without fullReport, findings without line, suggestion and source", with(strings.Replace(bare(``), "P1", "P1", 1)), "issues: claimed", func(r review.ReviewerResult) bool {
 			return r.Findings[0].Line == nil && r.Findings[0].Source == review.Source{}
 		}},
 		{"null means left out where a field may be left out", with(bare(`,"line":null,"suggestion":null,"source":null,"evidence":null,"score":null`)), "issues: claimed", func(r review.ReviewerResult) bool {
@@ -128,7 +128,7 @@ func TestAccepted(t *testing.T) {
 		{"one id twice gives two ids", with(bare(``), bare(``)), "", func(r review.ReviewerResult) bool { return r.Findings[1].ID == "A-2" }},
 		{"lineEnd before line goes", with(bare(`,"line":5,"lineEnd":4`)), "", func(r review.ReviewerResult) bool { return r.Findings[0].LineEnd == nil }},
 		{"./a.go is a.go", with(strings.Replace(bare(``), `"a.go"`, `"./a.go"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == "a.go" }},
-		{"an unusual name as it is spelled (security T28)", with(strings.Replace(bare(``), `"a.go"`, `"\"caf\\351.py\""`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"caf\351.py"` }},
+		{"an unusual name as it is spelled (threats.md T28)", with(strings.Replace(bare(``), `"a.go"`, `"\"caf\\351.py\""`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"caf\351.py"` }},
 		{"such a name as it is in the tree", with(strings.Replace(bare(``), `"a.go"`, `"./new\nline\r.js"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"new\nline\r.js"` }},
 		{"a backslash in a name", with(strings.Replace(bare(``), `"a.go"`, `"src\\a.js"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"src\\a.js"` }},
 		{"a time that is none is dropped", with(bare(`,"source":{"type":"agent","name":"x","timestamp":"yesterday"}`)), "", func(r review.ReviewerResult) bool {
@@ -207,7 +207,7 @@ func TestRefused(t *testing.T) {
 func TestFixNamesEachFindingOnce(t *testing.T) {
 	doc := strings.Replace(specFix, "SEC-002", "SEC-001", 1)
 	if _, _, err := DecodeFix([]byte(doc)); err == nil || !strings.Contains(err.Error(), "rejectedIssues/0/findingId") {
-		t.Errorf("A5, a finding both fixed and rejected: %v", err)
+		t.Errorf("spec.md A5, a finding both fixed and rejected: %v", err)
 	}
 }
 

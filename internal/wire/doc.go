@@ -1,9 +1,9 @@
 // Package wire is the gate between JSON and the review shapes: the published JSON Schemas (draft 2020-12, generated from
-// the Go types), strict decoding of what agents send, and salvage of valid findings out of a broken answer (design 4, 5).
+// the Go types), strict decoding of what agents send, and salvage of valid findings out of a broken answer.
 //
-// What is required. A reviewer written against A2 of the review loop spec alone is a valid reviewer, so only the fields
+// What is required. A reviewer written against spec.md A2 alone is a valid reviewer, so only the fields
 // without which an answer means nothing are required: of a reviewer result agent, prNumber, conclusion, issues and
-// findings; of a finding id, priority, category, file, title and description. The other fields of A1 and A2 (line,
+// findings; of a finding id, priority, category, file, title and description. The other fields of spec.md A1 and A2 (line,
 // suggestion, source, fullReport) and everything prloop adds may be left out. A field that may be left out may also be
 // null, which means the same.
 //

@@ -11,7 +11,7 @@ import (
 type modelShape struct {
 	// without are fields a model must not fill: prloop knows them better.
 	without []string
-	// always are optional fields of findings that the builtin agents must give (design 4, "Evidence").
+	// always are optional fields of findings that the builtin agents must give (spec.md R9).
 	always []string
 }
 

@@ -22,7 +22,7 @@ const (
 
 // parse reads exactly one JSON document into maps, slices, strings, json.Numbers, bools and nil. encoding/json alone
 // would accept keys that occur twice or differ in case, replace broken UTF-8 and half surrogates, and ignore depth up
-// to ten thousand (threat T85, T86).
+// to ten thousand (threats.md T85, T86).
 func parse(data []byte, limit int) (any, []Fault) {
 	if f := checkBytes(data, limit); f != nil {
 		return nil, []Fault{*f}

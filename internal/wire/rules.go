@@ -16,7 +16,7 @@ type rule struct {
 }
 
 // Caps of one answer. They are far above what a sane agent sends: their only purpose is that a hostile one cannot make
-// the report, the store or the verdict grow without bound (threats T85, T87).
+// the report, the store or the verdict grow without bound (threats.md T85, T87).
 const (
 	maxFindings  = 200
 	maxLine      = 10_000_000

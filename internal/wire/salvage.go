@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// SalvageReviewer keeps the findings of a broken reviewer answer that are valid one by one (design 5). The envelope may
+// SalvageReviewer keeps the findings of a broken reviewer answer that are valid one by one. The envelope may
 // be cut off, have faults elsewhere or stand in other text. It never makes an answer complete: what comes back can only
 // add findings to a verdict.
 func SalvageReviewer(data []byte) ([]review.Finding, Notes) {

@@ -20,20 +20,20 @@ import (
 type shape struct {
 	name string
 	typ  reflect.Type
-	// from is the appendix of the review loop spec the shape comes from, or what it is of ours.
+	// from says what the shape is.
 	from string
 }
 
 var shapes = []shape{
-	{"comments-result", reflect.TypeFor[review.CommentsResult](), "What the comments analyzer answers (review loop spec A3)."},
-	{"event", reflect.TypeFor[review.Event](), "One event line on an agent's standard output (design 5)."},
-	{"finding", reflect.TypeFor[review.Finding](), "One problem somebody sees in a pull request (review loop spec A1)."},
-	{"fix-payload", reflect.TypeFor[review.FixPayload](), "What the fixer is asked to fix (review loop spec A4)."},
-	{"fix-result", reflect.TypeFor[review.FixResult](), "What the fixer answers (review loop spec A5)."},
-	{"reviewer-result", reflect.TypeFor[review.ReviewerResult](), "What a reviewer answers (review loop spec A2)."},
+	{"comments-result", reflect.TypeFor[review.CommentsResult](), "What the comments analyzer answers."},
+	{"event", reflect.TypeFor[review.Event](), "One event line on an agent's standard output."},
+	{"finding", reflect.TypeFor[review.Finding](), "One problem somebody sees in a pull request."},
+	{"fix-payload", reflect.TypeFor[review.FixPayload](), "What the fixer is asked to fix."},
+	{"fix-result", reflect.TypeFor[review.FixResult](), "What the fixer answers."},
+	{"reviewer-result", reflect.TypeFor[review.ReviewerResult](), "What a reviewer answers."},
 	{"run-result", reflect.TypeFor[review.RunResult](), "What prloop run --json prints."},
-	{"task", reflect.TypeFor[review.Task](), "The request an agent reads from its standard input (design 5)."},
-	{"verdict", reflect.TypeFor[review.Verdict](), "The consensus of one round (review loop spec A6)."},
+	{"task", reflect.TypeFor[review.Task](), "The request an agent reads from its standard input."},
+	{"verdict", reflect.TypeFor[review.Verdict](), "The consensus of one round."},
 }
 
 // comments.json holds the doc comments of package review, so that the schemas explain themselves; a test keeps it fresh.
@@ -52,7 +52,7 @@ func Names() []string {
 }
 
 // Schema returns the JSON Schema (draft 2020-12) of a shape as indented JSON ending in a newline.
-// Fields it does not name are allowed: decoding drops and notes them (design 4).
+// Fields it does not name are allowed: decoding drops and notes them.
 func Schema(name string) ([]byte, error) {
 	s, err := generate(name, comments())
 	if err != nil {

@@ -60,7 +60,7 @@ func cleanPath(p string) (string, bool) {
 	return spelling.Name(name), true
 }
 
-// distinctIDs renames the later of two findings with one id: reports and the fixer refer to findings by it (A5).
+// distinctIDs renames the later of two findings with one id: reports and the fixer refer to findings by it (spec.md A5).
 func distinctIDs(findings []review.Finding, notes *Notes) {
 	used := make(map[string]bool, len(findings))
 	for _, f := range findings {
@@ -89,7 +89,7 @@ func distinctIDs(findings []review.Finding, notes *Notes) {
 	}
 }
 
-// recount replaces claimed counts by those of the findings (threat T87: well-formed lies).
+// recount replaces claimed counts by those of the findings (threats.md T87: well-formed lies).
 func recount(claimed *review.Counts, findings []review.Finding, notes *Notes) {
 	if counted := review.Count(findings); *claimed != counted {
 		notes.add("issues: claimed %d/%d/%d/%d, counted %d/%d/%d/%d", claimed.P0, claimed.P1, claimed.P2, claimed.P3,

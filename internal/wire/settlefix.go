@@ -6,14 +6,14 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// NotFixedPrefix begins the reasons prloop writes itself for findings a fixer left without a word (design 3.5).
+// NotFixedPrefix begins the reasons prloop writes itself for findings a fixer left without a word (decision 5).
 const NotFixedPrefix = "not fixed: "
 
-// SettleFix holds a fixer's answer to the invariant of A5 (design 3.5): in what it returns each id of payload.IssuesToFix
+// SettleFix holds a fixer's answer to the invariant of spec.md A5 (decision 5): in what it returns each id of payload.IssuesToFix
 // stands exactly once, as fixed or rejected, in the payload's order; nothing else stands there, and the counts are those of
 // the lists. Ids that were not to be fixed are dropped, of two entries with one id the first is kept, and a finding that is
 // said to be both fixed and rejected, or neither, is not fixed. Deferred counts optional issues and is the fixer's word, for
-// A5 has no list of them, but never more than it can be. Settling twice changes nothing. r is not changed; nil is the answer
+// spec.md A5 has no list of them, but never more than it can be. Settling twice changes nothing. r is not changed; nil is the answer
 // of a fixer that gave none. Names agents chose are shortened and escaped in the notes.
 func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult, []string) {
 	if r == nil {

@@ -44,7 +44,7 @@ func generateFix(r *rand.Rand) fixCase {
 	return c
 }
 
-// The invariant of A5: fixed + rejected == issuesToFix, each id exactly once, whatever the fixer says.
+// The invariant of spec.md A5: fixed + rejected == issuesToFix, each id exactly once, whatever the fixer says.
 func TestSettledFixesKeepTheInvariant(t *testing.T) {
 	for seed := range uint64(20_000) {
 		c := generateFix(rand.New(rand.NewPCG(seed, 5)))
@@ -157,7 +157,7 @@ func TestSettleFix(t *testing.T) {
 func TestSalvageFix(t *testing.T) {
 	doubled := `{"agent":"x","prNumber":7,"summary":{"fixed":2,"rejected":0,"deferred":0},"fixedIssues":[{"findingId":"A","commitSha":"","description":"d"},{"findingId":"A","commitSha":"","description":"e"}],"rejectedIssues":[],"commits":[]}`
 	if _, _, err := DecodeFix([]byte(doubled)); err == nil {
-		t.Fatal("an id named twice was not refused (design 3.5)")
+		t.Fatal("an id named twice was not refused (decision 5)")
 	}
 	if r, notes := SalvageFix([]byte(doubled)); r == nil || len(r.FixedIssues) != 2 || len(notes) == 0 {
 		t.Errorf("%+v %v", r, notes)
