@@ -125,7 +125,7 @@ func kepts(spec Spec, task review.Task, kept []review.Finding) envelope {
 }
 
 // salvageFix keeps a fixer's answer that names a finding twice, or as both fixed and rejected: what is clear in it counts,
-// and the rest is not fixed (design 3.5). The last attempt that can be read at all is taken.
+// and the rest is not fixed (decision 5). The last attempt that can be read at all is taken.
 func salvageFix(spec Spec, task review.Task, tries []*attempt) (envelope, []string) {
 	for i := len(tries) - 1; i >= 0; i-- {
 		doc, _, err := tries[i].frame.envelope()

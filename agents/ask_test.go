@@ -31,30 +31,30 @@ func TestAsk(t *testing.T) {
 	}{
 		"a valid answer is complete":                                        {fake(t, "ok"), ok},
 		"no finding is an answer too":                                       {fake(t, "ok-empty"), want{state: review.AgentComplete, attempts: 1}},
-		"a five-line script is a reviewer (design 5)":                       {script(t, fiveLines), want{state: review.AgentComplete, attempts: 1, note: `agent: claimed "sh", is "sh-1"`}},
+		"a five-line script is a reviewer":                                  {script(t, fiveLines), want{state: review.AgentComplete, attempts: 1, note: `agent: claimed "sh", is "sh-1"`}},
 		"an envelope in a fence":                                            {fake(t, "json-fenced"), ok},
 		"an envelope between BEGIN_JSON and END_JSON":                       {fake(t, "json-marked"), ok},
 		"unknown fields are dropped and noted":                              {fake(t, "unknown-fields"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "mood"}},
-		"claimed counts are recomputed (T87)":                               {fake(t, "counts-lie"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "claimed 9/0/1/0"}},
-		"a name and number that are not its own (T87)":                      {fake(t, "wrong-agent"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "prNumber: claimed 4711, is 7"}},
-		"a thread that does not exist (T87)":                                {fake(t, "unknown-ids"), want{state: review.AgentComplete, attempts: 1, findings: 2, note: "1 findings named a thread"}},
-		"one id used twice stays two findings (T87)":                        {fake(t, "id-collide"), want{state: review.AgentComplete, attempts: 1, findings: 2, note: "used twice"}},
+		"claimed counts are recomputed (threats.md T87)":                    {fake(t, "counts-lie"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "claimed 9/0/1/0"}},
+		"a name and number that are not its own (threats.md T87)":           {fake(t, "wrong-agent"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "prNumber: claimed 4711, is 7"}},
+		"a thread that does not exist (threats.md T87)":                     {fake(t, "unknown-ids"), want{state: review.AgentComplete, attempts: 1, findings: 2, note: "1 findings named a thread"}},
+		"one id used twice stays two findings (threats.md T87)":             {fake(t, "id-collide"), want{state: review.AgentComplete, attempts: 1, findings: 2, note: "used twice"}},
 		"malformed events are dropped and noted":                            {fake(t, "bad-events"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "event dropped"}},
-		"a finished answer is taken from a holder (T83)":                    {fake(t, "hold-stdout"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "left 1 processes behind", atMost: 8 * time.Second}},
-		"a daemon is ended and noted (T82)":                                 {fake(t, "daemon"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "left 1 processes behind"}},
-		"an invalid answer is repaired once (design 5)":                     {fake(t, "repair-once"), want{state: review.AgentComplete, attempts: 2, findings: 1, note: "first answer refused: the envelope is cut off"}},
+		"a finished answer is taken from a holder (threats.md T83)":         {fake(t, "hold-stdout"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "left 1 processes behind", atMost: 8 * time.Second}},
+		"a daemon is ended and noted (threats.md T82)":                      {fake(t, "daemon"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "left 1 processes behind"}},
+		"an invalid answer is repaired once":                                {fake(t, "repair-once"), want{state: review.AgentComplete, attempts: 2, findings: 1, note: "first answer refused: the envelope is cut off"}},
 		"still broken: valid findings are kept, the other leaves its place": {fake(t, "salvage"), want{state: review.AgentDegraded, attempts: 2, findings: 2, reason: "invalid answer: decode reviewer-result: findings/1/priority"}},
 		"a path out of the repository: the others are kept":                 {fake(t, "path-traverse"), want{state: review.AgentDegraded, attempts: 2, findings: 1, reason: "findings/0/file: must be a path inside"}},
-		"line 1,000,000,000: the others are kept (T87)":                     {fake(t, "line-huge"), want{state: review.AgentDegraded, attempts: 2, findings: 1, reason: "findings/0/line"}},
-		"two envelopes: never the last one (T85)":                           {fake(t, "json-two", "-findings", scripted(t, `[]`)), want{state: review.AgentFailed, attempts: 2, reason: "2 JSON envelopes"}},
+		"line 1,000,000,000: the others are kept (threats.md T87)":          {fake(t, "line-huge"), want{state: review.AgentDegraded, attempts: 2, findings: 1, reason: "findings/0/line"}},
+		"two envelopes: never the last one (threats.md T85)":                {fake(t, "json-two", "-findings", scripted(t, `[]`)), want{state: review.AgentFailed, attempts: 2, reason: "2 JSON envelopes"}},
 		"nothing to keep: failed":                                           {fake(t, "exit-0-empty"), want{state: review.AgentFailed, attempts: 2, reason: "invalid answer: no output: an envelope is missing; exit status 0 after "}},
-		"exit status, time and stderr are told (style 4)":                   {fake(t, "exit-1"), want{state: review.AgentFailed, attempts: 1, reason: "; stderr: fakeagent: out of luck"}},
+		"exit status, time and stderr are told":                             {fake(t, "exit-1"), want{state: review.AgentFailed, attempts: 1, reason: "; stderr: fakeagent: out of luck"}},
 		"a whole answer before status 1 is degraded":                        {fake(t, "exit-1-answer"), want{state: review.AgentDegraded, attempts: 1, findings: 1, reason: "its answer is whole, but it did not end well: "}},
 		"an answer, then a hang without output":                             {fake(t, "close-stdout-run-on"), want{state: review.AgentDegraded, attempts: 1, findings: 1, reason: "ran on after it closed its output", atMost: 9 * time.Second}},
-		"a hang costs its time (T80)":                                       {short(fake(t, "hang-silent"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
-		"TERM ignored (T81)":                                                {short(fake(t, "ignore-term"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
-		"a flood is cut (T84)":                                              {fake(t, "flood-both"), want{state: review.AgentFailed, attempts: 1, reason: "wrote"}},
-		"a flood of events is cut (T84)":                                    {fake(t, "flood-events"), want{state: review.AgentFailed, attempts: 1, reason: "wrote too much", note: "were not read"}},
+		"a hang costs its time (threats.md T80)":                            {short(fake(t, "hang-silent"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
+		"TERM ignored (threats.md T81)":                                     {short(fake(t, "ignore-term"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
+		"a flood is cut (threats.md T84)":                                   {fake(t, "flood-both"), want{state: review.AgentFailed, attempts: 1, reason: "wrote"}},
+		"a flood of events is cut (threats.md T84)":                         {fake(t, "flood-events"), want{state: review.AgentFailed, attempts: 1, reason: "wrote too much", note: "were not read"}},
 		"a program that is not there":                                       {Spec{Name: "x", Role: review.RoleReviewer, Path: "prloop-no-such-agent"}, want{state: review.AgentFailed, attempts: 1, reason: "program not found"}},
 		"it kills its parent":                                               {fake(t, "kill-parent"), want{state: review.AgentFailed, attempts: 1, reason: "its supervisor was killed"}},
 	} {
@@ -131,7 +131,7 @@ func TestEventsReachTheCaller(t *testing.T) {
 	}
 	u := a.Receipt.Usage
 	if u.LLMCalls != 1 || u.InputTokens == nil || *u.InputTokens != 1200 || u.CostUSD != nil || len(u.Models) != 1 {
-		t.Errorf("usage %+v: what is known is summed, what is unknown stays so (style 9)", u)
+		t.Errorf("usage %+v: what is known is summed, what is unknown stays so", u)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestCommentsAnalyzerNamesRealPeople(t *testing.T) {
 		t.Errorf("a thread that is not there names nobody: %+v", s)
 	}
 	if !a.Comments.ThreadsTruncated {
-		t.Error("threadsTruncated is a fact, not the analyzer's opinion (A3)")
+		t.Error("threadsTruncated is a fact, not the analyzer's opinion (spec.md A3)")
 	}
 }
 
@@ -175,7 +175,7 @@ func TestFixerMustNameEveryFinding(t *testing.T) {
 	a := Ask(t.Context(), spec, sampleTask(spec), nil)
 	if a.Receipt.State != review.AgentDegraded || a.Receipt.Attempts != 2 || a.Fix == nil || len(a.Fix.RejectedIssues) != 1 ||
 		a.Fix.RejectedIssues[0].FindingID != "BUG-001" || a.Fix.Summary.Rejected != 1 {
-		t.Errorf("A5's invariant: refused, repaired once, then not fixed (design 3.5): %+v %+v", a.Receipt, a.Fix)
+		t.Errorf("the invariant of spec.md A5: refused, repaired once, then not fixed (decision 5): %+v %+v", a.Receipt, a.Fix)
 	}
 	spec = fake(t, "ok")
 	spec.Role = review.RoleFixer

@@ -76,7 +76,7 @@ func (a *attempt) complete() bool { return a.ended == nil && a.invalid == nil }
 // repairable reports whether asking again with the reason can help: the child is well, its answer is not.
 func (a *attempt) repairable() bool { return a.ended == nil && a.invalid != nil }
 
-// why is the reason in one line: what is wrong, exit status, running time and the end of standard error (style 4).
+// why is the reason in one line: what is wrong, exit status, running time and the end of standard error.
 func (a *attempt) why() string {
 	var parts []string
 	var exit *proc.ExitError

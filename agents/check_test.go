@@ -10,7 +10,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// fiveLines is the reviewer the documentation shows (design 5: "a shell script of five lines is a valid reviewer").
+// fiveLines is the reviewer the documentation shows: a shell script of five lines is a valid reviewer.
 const fiveLines = `cat >/dev/null
 printf '{"agent":"sh","prNumber":0,"conclusion":"approve",
 "issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},
@@ -25,11 +25,11 @@ const sound = `{"agent":"sh","prNumber":7,"conclusion":"request_changes","issues
 func TestCheckPasses(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]Spec{
-		"a shell script of five lines (design 5)": script(t, fiveLines),
-		"an answer in a fence, with text around":  fake(t, "json-fenced"),
-		"an answer between BEGIN and END":         fake(t, "json-marked"),
-		"an answer with events before it":         fake(t, "ok-events"),
-		"an answer over many lines":               script(t, "cat >/dev/null\nprintf '"+strings.ReplaceAll(sound, ",", ",\\n ")+"\\n'\n"),
+		"a shell script of five lines":           script(t, fiveLines),
+		"an answer in a fence, with text around": fake(t, "json-fenced"),
+		"an answer between BEGIN and END":        fake(t, "json-marked"),
+		"an answer with events before it":        fake(t, "ok-events"),
+		"an answer over many lines":              script(t, "cat >/dev/null\nprintf '"+strings.ReplaceAll(sound, ",", ",\\n ")+"\\n'\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +102,7 @@ func malformed(t *testing.T) map[string]struct {
 	idle := func(s Spec) Spec { s.Idle = 700 * time.Millisecond; return s }
 	many := strings.TrimSuffix(strings.Repeat(`{"id":"A","priority":"P3","category":"c","file":"f","title":"t","description":"d"},`+"\n", 501), ",\n")
 	return map[string]row{
-		// Not one JSON document (T85).
+		// Not one JSON document (threats.md T85).
 		"nothing at all":                   {fake(t, "exit-0-empty"), "output: no output"},
 		"cut off in the middle":            {fake(t, "json-truncated"), "output: the envelope is cut off"},
 		"two envelopes":                    {fake(t, "json-two"), "output: 2 JSON envelopes"},
@@ -119,13 +119,13 @@ func malformed(t *testing.T) map[string]struct {
 		"a key in another case":            {fake(t, "case-keys"), "case"},
 		"nested 200,000 deep":              {fake(t, "deep"), "exceeded max depth"},
 		"a million findings":               {fake(t, "million-findings"), "envelope: document has more than"},
-		// Not text (T86).
+		// Not text (threats.md T86).
 		"bytes that are no UTF-8": {fake(t, "bad-utf8"), "bytes are not valid UTF-8"},
 		"a NUL character":         {fake(t, "nul"), "\\u0000 is not allowed"},
 		"a byte order mark":       {fake(t, "utf8-bom"), "byte order mark"},
 		"UTF-16":                  {fake(t, "utf16-bom"), "UTF-16"},
 		"half a surrogate pair":   {fake(t, "surrogate"), "surrogate"},
-		// Not the envelope (A1, A2).
+		// Not the envelope (spec.md A1, A2).
 		"prNumber as text":              {fake(t, "bad-types"), "envelope: prNumber: must be integer, not string"},
 		"without agent":                 {change(`"agent":"sh",`, ``), "envelope: agent: required field is missing"},
 		"without prNumber":              {change(`"prNumber":7,`, ``), "envelope: prNumber: required field is missing"},
@@ -153,7 +153,7 @@ func malformed(t *testing.T) map[string]struct {
 		"the envelope of another role":  {fake(t, "wrong-envelope"), "output: this is the envelope of the comments-analyzer"},
 		"events that are malformed":     {fake(t, "bad-events"), "event line: decode event"},
 		"a list instead of an envelope": {prints("[" + sound + "]\n"), "output: no JSON envelope, only text that starts with \"[{"},
-		// Not a well-behaved process (T80-T84).
+		// Not a well-behaved process (threats.md T80-T84).
 		"exit status 1, no answer":     {fake(t, "exit-1"), "ends with exit status 1; a complete answer ends with 0; stderr: fakeagent: out of luck"},
 		"exit status 3 after one":      {script(t, fiveLines+"exit 3\n"), "ends with exit status 3"},
 		"killed by itself":             {fake(t, "self-kill"), "ends by a signal: killed"},

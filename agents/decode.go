@@ -68,7 +68,7 @@ func roleOf(doc []byte) review.Role {
 	return found
 }
 
-// settle holds a valid answer against what prloop knows (threat T87): an agent may say who it is and what it was asked,
+// settle holds a valid answer against what prloop knows (threats.md T87): an agent may say who it is and what it was asked,
 // but that is not up to it.
 func (e envelope) settle(spec Spec, task review.Task) (notes []string) {
 	switch {
@@ -105,7 +105,7 @@ func identify(agent *string, pr *int, spec Spec, task review.Task) (notes []stri
 	return notes
 }
 
-// settleFix brings a fixer's answer to A5's invariant: each finding to fix once, nothing else, counts recomputed.
+// settleFix brings a fixer's answer to the invariant of spec.md A5: each finding to fix once, nothing else, counts recomputed.
 func (e envelope) settleFix(task review.Task) (notes []string) {
 	if e.fix == nil || task.Fix == nil {
 		return nil

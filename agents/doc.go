@@ -1,6 +1,6 @@
-// Package agents is the contract between prloop and an agent, a child process of any make (design 5): one JSON request
-// (review.Task) on standard input, then end of file; on standard output any number of event lines and one envelope (A2,
-// A3 or A5). Ask is prloop's side, Serve the side of the builtin agents, Check tells whether a program keeps the contract.
+// Package agents is the contract between prloop and an agent, a child process of any make: one JSON request
+// (review.Task) on standard input, then end of file; on standard output any number of event lines and one envelope
+// (spec.md A2, A3 or A5). Ask is prloop's side, Serve the side of the builtin agents, Check tells whether a program keeps the contract.
 //
 // # What an agent writes
 //
@@ -13,7 +13,7 @@
 //   - between a line BEGIN_JSON and a line END_JSON.
 //
 // Text beside a fenced or marked envelope is ignored: that is what the marks are for. Two envelopes are an error, even if
-// they are equal: prloop never takes the last one, because text an agent merely repeats may hold one (threat T85). Lines
+// they are equal: prloop never takes the last one, because text an agent merely repeats may hold one (threats.md T85). Lines
 // are at most 1 MB, the whole stream 8 MB; a larger envelope has to be spread over lines.
 //
 // # What becomes of it

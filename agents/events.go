@@ -60,7 +60,7 @@ func (in *intake) notes() []string {
 	return notes
 }
 
-// addUsage adds what is known; unknown stays unknown (style 9).
+// addUsage adds what is known; unknown stays unknown.
 func addUsage(sum *review.Usage, u review.Usage) {
 	sum.LLMCalls += u.LLMCalls
 	sum.ToolCalls += u.ToolCalls
@@ -116,7 +116,7 @@ func visible(s string, limit int) string {
 	return b.String()
 }
 
-// hidden are characters that change how the text around them looks, or that nobody sees (T40).
+// hidden are characters that change how the text around them looks, or that nobody sees (threats.md T40).
 func hidden(r rune) bool {
 	return r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2060 && r <= 0x206f ||
 		r == 0xfeff || r >= 0xe0000 && r <= 0xe007f

@@ -49,7 +49,7 @@ func fixAnswer(r *rand.Rand, ids, optional []string) string {
 	return string(doc)
 }
 
-// A5's invariant over whatever fixers write: refused, asked once more, and then each finding stands in the result once. A fixer
+// The invariant of spec.md A5 over whatever fixers write: refused, asked once more, and then each finding stands in the result once. A fixer
 // that failed altogether fixed nothing.
 func TestFixersKeepTheInvariant(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ type block struct {
 }
 
 // maxLoose is how much is kept of text that belongs to no candidate, in bytes: enough to say what was written. A flood of
-// it must not cost memory (security T84).
+// it must not cost memory (threats.md T84).
 const maxLoose = 1 << 20
 
 type dress string

@@ -17,7 +17,7 @@ import (
 // maxRequest bounds the request a builtin agent reads, in bytes; it is that of wire.DecodeTask.
 const maxRequest = 64 << 20
 
-// Serve is the child's side: it reads the one request, calls work, and writes its result (an A2, A3 or A5 value of
+// Serve is the child's side: it reads the one request, calls work, and writes its result (spec.md A2, A3 or A5, a value of
 // package review) as the envelope. Events given to emit go out as lines at once; it may be called from several
 // goroutines, but not after work returned. The error is for the caller to print and to turn into an exit status other
 // than 0; nothing but events has then been written. A panic of work is such an error.
@@ -77,7 +77,7 @@ func (w *writer) envelope(v any) error {
 	if err != nil {
 		return err
 	}
-	// A large answer is spread over lines: one line may be 1 MB at most (design 5).
+	// A large answer is spread over lines: one line may be 1 MB at most.
 	if len(doc) > proc.DefaultMaxLine/2 {
 		var b bytes.Buffer
 		if err := json.Indent(&b, doc, "", " "); err != nil {

@@ -12,7 +12,7 @@ import (
 type Spec struct {
 	// Name is the agent's name in the run; it replaces whatever the child calls itself.
 	Name string
-	// Role decides which envelope is expected: A2, A3 for comments-analyzer, A5 for pr-fix.
+	// Role decides which envelope is expected: spec.md A2, for comments-analyzer spec.md A3, for pr-fix spec.md A5.
 	Role review.Role
 	// Kind is builtin, static, command or acp, for the receipt.
 	Kind string
@@ -21,7 +21,7 @@ type Spec struct {
 	// Path and Args start the program; a bare name is looked up in PATH.
 	Path string
 	Args []string
-	// Env is the child's whole environment, written out; nothing is inherited (security 3). No token stands in it unless
+	// Env is the child's whole environment, written out; nothing is inherited (threats.md T70). No token stands in it unless
 	// the caller puts one there.
 	Env []string
 	// Dir is the working folder; empty means prloop's own.
@@ -34,13 +34,13 @@ type Spec struct {
 	// Idle is the longest time without a byte from the child; 0 means no watchdog.
 	Idle time.Duration
 	// Grace is the time between TERM and KILL; 0 means 2 seconds: a run ends within 5 s after the deadline of its agents
-	// (security P9), and the report has to be posted in them too.
+	// (threats.md P9), and the report has to be posted in them too.
 	Grace time.Duration
 }
 
 // Answer is what became of one question. It holds only what JSON can carry, so that a durable engine can store it.
 // Everything in it but the receipt's own words was written by the child: data, never instructions. Receipt and Log are
-// redacted; the findings and Raw are not, because evidence is checked against the file first (design 4).
+// redacted; the findings and Raw are not, because evidence is checked against the file first.
 type Answer struct {
 	// At most one is set, by role. It is also set when the agent is degraded; it then holds the findings that could be
 	// kept, and its conclusion and report are prloop's words, not the agent's.
@@ -58,7 +58,7 @@ type Answer struct {
 const (
 	defaultTimeout = 10 * time.Minute
 	defaultGrace   = 2 * time.Second
-	maxAttempts    = 2 // review agent spec: one repair retry
+	maxAttempts    = 2 // spec.md R2: one repair
 	maxRaw         = 1 << 20
 	// maxQuoted is how much of a refused answer is quoted back, in bytes.
 	maxQuoted = 4 << 10

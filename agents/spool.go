@@ -4,7 +4,7 @@ package agents
 const spoolPart = 64 << 10
 
 // spool keeps what an agent writes in pieces of one size. A buffer that doubles holds three times a large answer while it
-// grows; floods must not cost that (security T84).
+// grows; floods must not cost that (threats.md T84).
 type spool struct {
 	parts [][]byte
 	n     int

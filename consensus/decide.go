@@ -1,4 +1,4 @@
-// Package consensus turns one round of findings into a verdict: the rules of the review loop spec (A6), pure and
+// Package consensus turns one round of findings into a verdict: the rules of spec.md A6, pure and
 // independent of the order agents answered in. No model takes part and no claim of a model is read.
 package consensus
 
@@ -10,8 +10,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Decide gives the verdict on one round (review loop spec A6). Changes requested by an owner, member or collaborator
-// win over every count, P0s included (design 3.4); then the most urgent priority decides. Findings are counted
+// Decide gives the verdict on one round (spec.md A6). Changes requested by an owner, member or collaborator
+// win over every count, P0s included (decision 4); then the most urgent priority decides. Findings are counted
 // undeduplicated: the caller passes those of every reviewer and of the comments analyzer, without unverified ones.
 //
 // The verdict names every rule that matches, the deciding one first and the others ascending, each with its reason.
@@ -36,7 +36,7 @@ func Decide(findings []review.Finding, state review.ReviewState) review.Verdict 
 	return v
 }
 
-// A rule is one line of A6. Rules stand in the order in which they decide, which is also ascending.
+// A rule is one line of spec.md A6. Rules stand in the order in which they decide, which is also ascending.
 type rule struct {
 	number    int
 	consensus review.Conclusion
@@ -52,7 +52,7 @@ var rules = []rule{
 	{4, review.Approve, func(c review.Counts, _ review.ReviewState) string { return nothingFound(c) }},
 }
 
-// Blocks reports whether somebody with this author association may block by requesting changes (A6, design 3.9).
+// Blocks reports whether somebody with this author association may block by requesting changes (spec.md A6, decision 9).
 func Blocks(association string) bool {
 	switch strings.ToUpper(strings.TrimSpace(association)) {
 	case "OWNER", "MEMBER", "COLLABORATOR":

@@ -39,22 +39,22 @@ func TestDecide(t *testing.T) {
 		rules    []int
 		reasons  []string
 	}{
-		{"A6 rule 4: nothing found", nil, asked(), review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
-		{"A6 rule 4: suggestions alone approve", of("P3", "P3"), asked(), review.Approve, []int{4}, []string{"No finding is P0, P1 or P2; 2 are suggestions (P3)."}},
-		{"A6 rule 1: a P0", of("P0"), asked(), review.NeedsMajorWork, []int{1}, []string{"1 finding is P0 (blocking)."}},
-		{"A6 rule 1 before 2 and 3, all are named", of("P2", "P1", "P0", "P0"), asked(), review.NeedsMajorWork, []int{1, 2, 3},
+		{"spec.md A6 rule 4: nothing found", nil, asked(), review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
+		{"spec.md A6 rule 4: suggestions alone approve", of("P3", "P3"), asked(), review.Approve, []int{4}, []string{"No finding is P0, P1 or P2; 2 are suggestions (P3)."}},
+		{"spec.md A6 rule 1: a P0", of("P0"), asked(), review.NeedsMajorWork, []int{1}, []string{"1 finding is P0 (blocking)."}},
+		{"spec.md A6 rule 1 before 2 and 3, all are named", of("P2", "P1", "P0", "P0"), asked(), review.NeedsMajorWork, []int{1, 2, 3},
 			[]string{"2 findings are P0 (blocking).", "1 finding is P1 (critical).", "1 finding is P2 (important)."}},
-		{"A6 rule 2: a P1", of("P1", "P3"), asked(), review.RequestChanges, []int{2}, []string{"1 finding is P1 (critical)."}},
-		{"A6 rule 3: a P2", of("P2"), asked(), review.RequestChanges, []int{3}, []string{"1 finding is P2 (important)."}},
-		{"A6 rule 0: a member without any finding; rule 4 is named too", nil, asked("MEMBER"), review.RequestChanges, []int{0, 4},
+		{"spec.md A6 rule 2: a P1", of("P1", "P3"), asked(), review.RequestChanges, []int{2}, []string{"1 finding is P1 (critical)."}},
+		{"spec.md A6 rule 3: a P2", of("P2"), asked(), review.RequestChanges, []int{3}, []string{"1 finding is P2 (important)."}},
+		{"spec.md A6 rule 0: a member without any finding; rule 4 is named too", nil, asked("MEMBER"), review.RequestChanges, []int{0, 4},
 			[]string{"a (member) has requested changes.", "No finding is P0, P1 or P2."}},
-		{"design 3.4: rule 0 wins over P0s as written", of("P0"), asked("OWNER", "COLLABORATOR"), review.RequestChanges, []int{0, 1},
+		{"decision 4: rule 0 wins over P0s as written", of("P0"), asked("OWNER", "COLLABORATOR"), review.RequestChanges, []int{0, 1},
 			[]string{"a (owner) and b (collaborator) have requested changes.", "1 finding is P0 (blocking)."}},
-		{"A6 rule 0: association in any case", nil, asked("Member"), review.RequestChanges, []int{0, 4}, []string{"a (member) has requested changes.", "No finding is P0, P1 or P2."}},
-		{"A6 rule 0: contributors and strangers cannot block", nil, asked("CONTRIBUTOR", "NONE", "FIRST_TIMER", ""), review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
-		{"A6 rule 0: only those who may block are named", nil, asked("NONE", "MEMBER"), review.RequestChanges, []int{0, 4}, []string{"b (member) has requested changes.", "No finding is P0, P1 or P2."}},
-		{"A6 rule 0: the flag without anybody is nothing", nil, flagOnly, review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
-		{"A6 rule 0: the list without the flag is nothing", nil, listOnly, review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
+		{"spec.md A6 rule 0: association in any case", nil, asked("Member"), review.RequestChanges, []int{0, 4}, []string{"a (member) has requested changes.", "No finding is P0, P1 or P2."}},
+		{"spec.md A6 rule 0: contributors and strangers cannot block", nil, asked("CONTRIBUTOR", "NONE", "FIRST_TIMER", ""), review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
+		{"spec.md A6 rule 0: only those who may block are named", nil, asked("NONE", "MEMBER"), review.RequestChanges, []int{0, 4}, []string{"b (member) has requested changes.", "No finding is P0, P1 or P2."}},
+		{"spec.md A6 rule 0: the flag without anybody is nothing", nil, flagOnly, review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
+		{"spec.md A6 rule 0: the list without the flag is nothing", nil, listOnly, review.Approve, []int{4}, []string{"No finding is P0, P1 or P2."}},
 		{"a priority that is none counts as P0: fail closed", of("P7"), asked(), review.NeedsMajorWork, []int{1}, []string{"1 finding is P0 (blocking)."}},
 	} {
 		got := Decide(row.findings, row.state)
@@ -71,7 +71,7 @@ func TestDecide(t *testing.T) {
 func TestDecideCountsDuplicates(t *testing.T) {
 	same := review.Finding{ID: "A", Priority: review.P2, File: "a.go", Title: "t"}
 	if v := Decide([]review.Finding{same, same}, asked()); v.Issues.P2 != 2 {
-		t.Errorf("A6 counts undeduplicated, got %+v", v.Issues)
+		t.Errorf("spec.md A6 counts undeduplicated, got %+v", v.Issues)
 	}
 }
 

@@ -17,7 +17,7 @@ var commentsSystem = sync.OnceValue(func() string {
 // CommentsSystem is the comments analyzer's system prompt.
 func CommentsSystem() string { return commentsSystem() }
 
-// Comments renders the analyzer's request from what the rules found (A3).
+// Comments renders the analyzer's request from what the rules found (spec.md A3).
 func Comments(found review.CommentsResult, fence string) (string, error) {
 	if !fenceShape.MatchString(fence) {
 		return "", ErrFence

@@ -2,9 +2,9 @@
 // fences untrusted text is passed in, and texts are expected with hidden characters already made visible.
 //
 // The long part of a reviewer's prompt, System and Brief, is byte for byte the same for all reviewers of a round and
-// comes first, so that providers' prompt caches hit (design 5); what differs between reviewers stands in Tail.
+// comes first, so that providers' prompt caches hit; what differs between reviewers stands in Tail.
 package prompts
 
-// Version names the prompts as a whole. It is part of the review_id (design 3.11): raise it with every change of a
+// Version names the prompts as a whole. It is part of the review_id (decision 11): raise it with every change of a
 // template that may change an answer, which the golden tests remind of.
 const Version = "2026-11-4"

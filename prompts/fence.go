@@ -13,7 +13,7 @@ var ErrFence = errors.New("fence of the prompt: want 16 to 64 letters and digits
 var fenceShape = lazyregexp.New(`^[A-Za-z0-9]{16,64}$`)
 
 // fenced puts untrusted text between two lines that carry the word. Should the word occur in the text after all, it is
-// taken out there: nobody can close the block from inside (threat T02).
+// taken out there: nobody can close the block from inside (threats.md T02).
 func fenced(word, name, text string) string {
 	text = strings.TrimRight(strings.ReplaceAll(text, word, "[removed]"), "\n")
 	return "<<<" + word + " " + inline(strings.ReplaceAll(name, word, "[removed]")) + "\n" + text + "\n" + word + ">>>\n"

@@ -24,9 +24,9 @@ var fixSystem = sync.OnceValue(func() string {
 // FixSystem is the fixer's system prompt: how to fix, when not to, and what may not be touched. It never varies.
 func FixSystem() string { return fixSystem() }
 
-// Fix renders the fixer's task (A4), the last part of its prompt after FixSystem and Brief: findings, what became of its
+// Fix renders the fixer's task (spec.md A4), the last part of its prompt after FixSystem and Brief: findings, what became of its
 // work before, and how to answer. submit names the tool a builtin fixer ends by; empty is a fixer that edits by means of its
-// own and answers in text (A5).
+// own and answers in text (spec.md A5).
 func Fix(t review.Task, fence, submit string) (string, error) {
 	if !fenceShape.MatchString(fence) {
 		return "", ErrFence

@@ -86,7 +86,7 @@ func TestReviewersDoubtTheFixer(t *testing.T) {
 	}
 	s, err := Measure(caseSized(), word)
 	if err != nil || s.Ratio() < 0.95 {
-		t.Errorf("reviewers of round 2 share %.1f %% (design 5: 95): %v", 100*s.Ratio(), err)
+		t.Errorf("reviewers of round 2 share %.1f %% (the goal is 95): %v", 100*s.Ratio(), err)
 	}
 }
 

@@ -2,7 +2,7 @@ package prompts
 
 import "github.com/prloop/prloop/review"
 
-// Passes is how many passes a full review has (reviewer design 5, phase 3): the diff, the structure around it, security and
+// Passes is how many passes a full review has (spec.md D5, phase 3): the diff, the structure around it, security and
 // written rules, consolidation.
 const Passes = 4
 
@@ -19,7 +19,7 @@ func Final(cut string) (string, error) {
 // Reading is one result of a tool.
 type Reading struct{ Name, Text string }
 
-// Verify asks to check draft findings against what was read for it (review agent spec, bounded verification loop).
+// Verify asks to check draft findings against what was read for it (spec.md R8).
 func Verify(agent, fence string, drafts []review.Finding, read []Reading) (string, error) {
 	if !fenceShape.MatchString(fence) {
 		return "", ErrFence

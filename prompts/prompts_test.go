@@ -110,7 +110,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// Providers cache prompts by their prefix (design 5).
+// Providers cache prompts by their prefix.
 func TestLongPartIsTheSameForAllReviewers(t *testing.T) {
 	one, other := task(), task()
 	other.Agent, other.Role, other.Limits = "two", review.RoleReviewer, review.DefaultLimits()

@@ -169,7 +169,7 @@ func Tail(p Part) (string, error) {
 	return render("tail.md", "", p)
 }
 
-// Escalate renders the last part for the stronger model that re-examines doubtful findings (review agent spec).
+// Escalate renders the last part for the stronger model that re-examines doubtful findings (spec.md R4).
 func Escalate(agent, fence string, doubtful []review.Finding) (string, error) {
 	if !fenceShape.MatchString(fence) {
 		return "", ErrFence

@@ -9,7 +9,7 @@ type Share struct {
 	Common, Total int
 }
 
-// Ratio is the part of all bytes sent that is common beginning, 0 to 1; the goal is 0.95 (design 5).
+// Ratio is the part of all bytes sent that is common beginning, 0 to 1; the goal is 0.95.
 func (s Share) Ratio() float64 { return float64(s.Common*s.Reviewers) / float64(max(1, s.Total)) }
 
 // measured are the lenses of the five reviewers Measure compares.

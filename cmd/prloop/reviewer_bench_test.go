@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkReviewer starts a builtin reviewer as a run does, until it has read its request and calls the gateway: goals
-// (design 8) 30 ms and 25 MB. It reports the median of wall and CPU time, and on Linux memory at that moment: hwm-MB is the
+// 30 ms and 25 MB. It reports the median of wall and CPU time, and on Linux memory at that moment: hwm-MB is the
 // kernel's VmHWM, of which file-MB are pages of the program's file that all its processes share. "default" leaves out the
 // settings of memory that prloop gives its children.
 func BenchmarkReviewer(b *testing.B) {

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkSpawn starts /bin/true with and without the sandbox, as the program that make build makes does: that program is
-// its own trampoline, twice, and a test binary is another one. The goal (design 8) is 15 ms for each confined child over a
+// its own trampoline, twice, and a test binary is another one. The goal is 15 ms for each confined child over a
 // plain one. "trampoline" is the program up to where it branches off, without namespaces. CPU time is that of all
 // processes involved, which a busy machine changes less than wall time.
 func BenchmarkSpawn(b *testing.B) {

@@ -57,7 +57,7 @@ func smallTask(b *testing.B) []byte {
 	return text
 }
 
-// BenchmarkStart starts the program that make build makes, as a person and as a run does. The goals (design 8) are 30 ms and 25 MB for a builtin
+// BenchmarkStart starts the program that make build makes, as a person and as a run does. The goals are 30 ms and 25 MB for a builtin
 // child. It reports wall and user time and, on Linux, memory: maxrss-MB counts the mapped pages of the program's file too,
 // which all its processes share and whose number depends on how the system caches files (and never tells less than this test
 // binary held when it started the child); anon-MB, of a child that waits for its task, is what each process costs.
