@@ -128,7 +128,7 @@ func allowed(tokens int) func(*testing.T, []fakemodel.Request) {
 	}
 }
 
-// TestBudgets runs prloop with models that would spend without end, and holds every axis (design 5) to three things: the
+// TestBudgets runs prloop with models that would spend without end, and holds every axis to three things: the
 // call that would exceed it never reached the endpoint, the run ended with status 5 and names the budget, and what the other
 // reviewer found was published all the same.
 func TestBudgets(t *testing.T) {

@@ -43,7 +43,7 @@ type box struct {
 	holds bool
 }
 
-// boxes are the tiers this machine can give (security 8), each as root where the test is, and as a user.
+// boxes are the tiers this machine can give (threats.md "Sandbox tiers"), each as root where the test is, and as a user.
 func boxes(t *testing.T) []box {
 	t.Helper()
 	parts := func(names ...string) []string { return names }
@@ -150,7 +150,7 @@ var guarded = []string{"ghtoken", "githubtoken", "modelkey", "upstreamkey"}
 // TestCanaries plants a token in every holder a stranger's agent could want to reach and lets agents loose that hunt for
 // them, dump what they see and knock at every door. Of a tier that promises containment it holds that nothing was found
 // and nothing reached; of the others it tells what was. At every tier the credentials of prloop itself are in no agent's
-// hands, and no token at all is in what is stored, logged or posted (security P3, P4, P14; T51, T70-T76).
+// hands, and no token at all is in what is stored, logged or posted (threats.md P3, P4, P14, T51, T70-T76).
 func TestCanaries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the whole program some thirty times: go test without -short does")
@@ -350,7 +350,7 @@ func (f *finished) says(name string) string {
 	return ""
 }
 
-// given are the only variables a command agent may have (security T70); the last ones lead to the gateway.
+// given are the only variables a command agent may have (threats.md T70); the last ones lead to the gateway.
 var given = []string{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR",
 	"PRLOOP_GATEWAY_SOCKET", "PRLOOP_GATEWAY_TOKEN", "OPENAI_API_KEY", "OPENAI_BASE_URL"}
 
@@ -484,7 +484,7 @@ func (x box) knock(a *arena, modes []string) knocked {
 }
 
 // TestCanariesInDump makes prloop die with a dump of all its goroutines in the middle of a run: no canary is in it, and no
-// core file is left (security P14, T72).
+// core file is left (threats.md P14, T72).
 func TestCanariesInDump(t *testing.T) {
 	a := newArena(t)
 	c := newCanaries()

@@ -190,7 +190,7 @@ func start(t testing.TB, env []string, dir, name string, args ...string) ended {
 	return ended{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}
 }
 
-// envelope is a reviewer's result (A2).
+// envelope is a reviewer's result (spec.md A2).
 func envelope(found []map[string]any) json.RawMessage {
 	conclusion := "approve"
 	if len(found) > 0 {

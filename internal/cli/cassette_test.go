@@ -45,7 +45,7 @@ func timeless(body string) string {
 }
 
 // TestReplayedModels records the conversations of a run and has it again without any model: another run id, another word
-// around untrusted text, no key, nobody listening; the same verdict and the same report (design 5, decision 20).
+// around untrusted text, no key, nobody listening; the same verdict and the same report (decision 20).
 func TestReplayedModels(t *testing.T) {
 	t.Parallel()
 	m := endpoint(t, fakemodel.Script{Respond: passing})

@@ -1,5 +1,5 @@
 // Package cli wires the parts together: flags become options, options become parts, errors become one sentence, a next
-// step and an exit status (design 9; style 4). Only this package sees configuration and environment.
+// step and an exit status. Only this package sees configuration and environment.
 package cli
 
 import (
@@ -57,14 +57,14 @@ func (p Proc) env(key string) string {
 	return ""
 }
 
-// draining is where a kill has to be survived (security 6.1, K29).
+// draining is where a kill has to be survived (threats.md K29).
 var draining = failpoint.New("drain: begun")
 
 // Main runs one command and returns the process's exit status.
 func Main(p Proc) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal drains: what is being written is finished, agents are ended, the run can be resumed (security T100).
+	// The first signal drains: what is being written is finished, agents are ended, the run can be resumed (threats.md T100).
 	// A second one is not waited for.
 	context.AfterFunc(ctx, func() {
 		stop()

@@ -169,7 +169,7 @@ func (p *Proc) checkState(ctx context.Context) checkup {
 	return checkup{what: "state", note: s.state, state: stateOK}
 }
 
-// checkIsolation says what stands around agents. It never says more than what is there (security P15).
+// checkIsolation says what stands around agents. It never says more than what is there (threats.md P15).
 func (p *Proc) checkIsolation(ctx context.Context) checkup {
 	word, err := p.confinement()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/acp"
 )
 
-// checkAgents looks at the ACP agents prloop has presets for (design 5): one line for each that is installed, with its
+// checkAgents looks at the ACP agents prloop has presets for: one line for each that is installed, with its
 // version and whether it can be held to the gateway, and one for those that are not.
 func (p *Proc) checkAgents(ctx context.Context) []checkup {
 	presets := acp.Presets()

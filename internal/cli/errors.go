@@ -10,7 +10,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// Exit statuses that are not outcomes of a run (design 9). Documented and never renumbered.
+// Exit statuses that are not outcomes of a run. Documented and never renumbered.
 const (
 	exitFailed      = 1
 	exitUsage       = 2

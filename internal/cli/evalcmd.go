@@ -129,7 +129,7 @@ func writeStuck(w io.Writer, r eval.StuckReport) error {
 	return goal(w, r.Met)
 }
 
-// goal says whether the held-back half reaches what design 4 and 6 ask for.
+// goal says whether the held-back half reaches its goal (design.md "Identity").
 func goal(w io.Writer, reached bool) error {
 	met := "met"
 	if !reached {

@@ -80,7 +80,7 @@ func (s *session) execute(ctx context.Context, run string, st *stored, build bui
 const requestName = "request.json"
 
 // recordRun makes a run known before the engine has it: its request first, so that a run killed in between can still begin
-// (security 6.1, K04).
+// (threats.md K04).
 func (s *session) recordRun(ctx context.Context, st stored) error {
 	input, err := json.Marshal(st)
 	if err != nil {

@@ -78,7 +78,7 @@ func (m mending) String() string {
 // TestFixerModes runs every mode as the fixer of a review that asks for a change. Whatever it does, the run ends in time and
 // says how; on the branch stands what was reviewed, or the good change alone; a rule that was broken is named; what is
 // posted is a fixed point of the sanitizer; nothing is left of the fixer, and nothing stands outside its clone
-// (security P5, P8, P9, T08, T21, T24, T80-T88).
+// (threats.md P5, P8, P9, T08, T21, T24, T80-T88).
 func TestFixerModes(t *testing.T) {
 	a := newArena(t)
 	table := mendings(t, a)

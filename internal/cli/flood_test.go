@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// floodGrowthBytes is how much more memory prloop may hold while its agents flood it (security P9, T84).
+// floodGrowthBytes is how much more memory prloop may hold while its agents flood it (threats.md P9, T84).
 const floodGrowthBytes = 32 << 20
 
 // TestFloodMemory floods prloop on both streams, with no regard for TERM, with findings that never end, and from five

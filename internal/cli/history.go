@@ -20,7 +20,7 @@ import (
 // fileLimitBytes is the largest file that is read whole, for evidence and context.
 const fileLimitBytes = 2 << 20
 
-// fetching is where a kill has to be survived (security 6.1, K05).
+// fetching is where a kill has to be survived (threats.md K05).
 var fetching = failpoint.New("git: fetching")
 
 // history lends the loop prloop's own repository of one target.

@@ -54,7 +54,7 @@ type stage struct {
 }
 
 // TestInjection reviews pull requests that carry 64 payloads, eight kinds in eight positions, with builtin reviewers whose
-// model obeys every one of them (security T02): no effect but a wrong opinion.
+// model obeys every one of them (threats.md T02): no effect but a wrong opinion.
 func TestInjection(t *testing.T) {
 	t.Parallel()
 	for n := range len(positions) {
@@ -81,7 +81,7 @@ func TestInjection(t *testing.T) {
 }
 
 // TestObedientApproval holds a pull request whose reviewers all approve because it told them to, with a key in the diff that
-// the rules know (security T07): the verdict asks for changes, and nobody approved anything on GitHub.
+// the rules know (threats.md T07): the verdict asks for changes, and nobody approved anything on GitHub.
 func TestObedientApproval(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -131,7 +131,7 @@ func TestObedientVerification(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, config, []byte(strings.ReplaceAll(string(text), "max_llm_calls: 12", "max_llm_calls: 2")))
-	r := s.run(4) // what it makes up is set aside, and not gone (design 3.15)
+	r := s.run(4) // what it makes up is set aside, and not gone (decision 32)
 	s.harmless(1)
 	tools := 0
 	for _, a := range r.Receipt.Agents {

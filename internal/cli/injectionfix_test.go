@@ -31,7 +31,7 @@ var refusedLater = []fakemodel.ToolCall{
 
 var findingID = regexp.MustCompile(`finding ([A-Za-z0-9._-]+)\n`)
 
-// TestObedientFixer holds the fixer of a pull request whose author may write (security T08): a model that does all it is told to
+// TestObedientFixer holds the fixer of a pull request whose author may write (threats.md T08): a model that does all it is told to
 // changes nothing but the line it is there for, and reads nothing it may not.
 func TestObedientFixer(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func (f *killFigures) ends() string {
 	return strings.Join(list, ", ")
 }
 
-// check holds the invariants of security 6.5 against a world in which nothing runs any more. The error names everything
+// check holds the invariants (threats.md "Invariants") against a world in which nothing runs any more. The error names everything
 // that is wrong.
 func (w *killWorld) check(ctx context.Context) (killFigures, error) {
 	f := killFigures{Trials: 1, Ends: map[string]int{}}

@@ -183,7 +183,7 @@ func stops(ctx context.Context, w *killWorld, orders ...string) error {
 	return nil
 }
 
-// again is recovery that is killed too (K30).
+// again is recovery that is killed too (threats.md K30).
 func again(orders ...string) killTrial {
 	kills := len(orders)
 	what := strings.NewReplacer("=kill@1", " the second time", "=kill", "").Replace(strings.Join(orders, ", then "))
@@ -205,7 +205,7 @@ func served(what string, x forge.Fault) killTrial {
 	}}
 }
 
-// late is a comment that GitHub is at work on when prloop is killed, and that is there only a while after (security 1.2): who
+// late is a comment that GitHub is at work on when prloop is killed, and that is there only a while after (threats.md "Outbox"): who
 // looked at once would not see it, and post it again.
 func late(after time.Duration) killTrial {
 	x := killTrial{what: "comment", fault: fmt.Sprintf("kill, and it is there %v later", after), kills: 1}
@@ -306,7 +306,7 @@ func confined(x killTrial) killTrial {
 
 // TestEveryPoint stops prloop at every place there is, by signal 9 and by an error, has GitHub lose answers to comments and
 // pushes, and kills what recovers: each run is resumed once and converges, with nothing said or pushed twice, nothing lost
-// and nothing left behind (security P1, P2, P8, P11, 6.1, 6.5). docs/robustness.md has the figures.
+// and nothing left behind (threats.md P1, P2, P8, P11; threats.md "Fault matrix"). docs/robustness.md has the figures.
 func TestEveryPoint(t *testing.T) {
 	t.Parallel()
 	s := newKillSuite(t)
@@ -315,7 +315,7 @@ func TestEveryPoint(t *testing.T) {
 }
 
 // TestRandomKills kills prloop at random moments until -kills processes were killed. Each run is resumed until it ends, and
-// up to two of its resumptions are killed as well (security P1).
+// up to two of its resumptions are killed as well (threats.md P1).
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
 	s := newKillSuite(t)
@@ -431,7 +431,7 @@ type drained struct {
 	took time.Duration
 }
 
-// drainLimit is how long prloop may take to stop when it is asked to (security T100).
+// drainLimit is how long prloop may take to stop when it is asked to (threats.md T100).
 const drainLimit = 20 * time.Second
 
 // interrupted starts a run, waits until a program of it is at work or a request of the forge is being served, sends a signal
@@ -485,7 +485,7 @@ func (w *killWorld) interrupted(ctx context.Context, armed string, signal os.Sig
 }
 
 // TestSignalsDrain interrupts runs while agents work, while something is posted or pushed, and while it is verified: prloop
-// ends within 20 s with status 130 and the command that goes on, which does (security T100, P8).
+// ends within 20 s with status 130 and the command that goes on, which does (threats.md T100, P8).
 func TestSignalsDrain(t *testing.T) {
 	t.Parallel()
 	s := newKillSuite(t)

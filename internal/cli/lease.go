@@ -19,7 +19,7 @@ import (
 const leaseTime = time.Minute
 
 // hold takes the pull request for a run, so that no two work on it at once, whatever process or machine shares the database
-// (P10); lost is told when the lease is lost. Local ranges and dry runs touch nothing others can see and need none: the lease
+// (threats.md P10); lost is told when the lease is lost. Local ranges and dry runs touch nothing others can see and need none: the lease
 // is nil then.
 func (s *session) hold(ctx context.Context, target review.Target, run string, dry bool, lost context.CancelCauseFunc) (*store.Lease, error) {
 	if target.Local() || dry {

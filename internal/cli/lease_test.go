@@ -11,7 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/store"
 )
 
-// P10, K03: what a process may do with the lease of a pull request, by whether the run that has it lives.
+// threats.md P10, K03: what a process may do with the lease of a pull request, by whether the run that has it lives.
 func TestWhoTakesTheLease(t *testing.T) {
 	t.Parallel()
 	const pull, one, two, three = "acme/widgets#7", "one", "two", "three"

@@ -88,7 +88,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 		}
 	}
 	for _, secret := range secrets {
-		if len(secret) >= 16 { // shorter ones would match ordinary text (security 7.4)
+		if len(secret) >= 16 { // shorter ones would match ordinary text (threats.md "Secrets")
 			l.Secrets = append(l.Secrets, secret)
 		}
 	}

@@ -348,7 +348,7 @@ func (f *finished) answer(name string) string {
 }
 
 // checkPosted holds every posted comment against the sanitizer: its oracle takes the bytes as they are, sanitizing again
-// changes nothing, and no marker stands in it but ours (security P5, 6.5 invariant 8).
+// changes nothing, and no marker stands in it but ours (threats.md P5, I8).
 func (f *finished) checkPosted() {
 	f.t.Helper()
 	if len(f.bodies) == 0 {

@@ -50,7 +50,7 @@ func (s *session) gatewayOptions(settings config.Settings, target review.Target,
 }
 
 // caps bound what a pull request and a day may cost, by what the store remembers. Of an agent whose cost nobody knows, such
-// as one whose model never answered, the most it may have cost counts: unknown is not nothing (style 9).
+// as one whose model never answered, the most it may have cost counts: unknown is not nothing.
 func (s *session) caps(settings config.Settings, target review.Target) []gateway.Cap {
 	b := settings.Budgets
 	s.tab.store, s.tab.most = s.store, max(settings.Limits.CostUSD, settings.ACPLimits.CostUSD, settings.Fix.Limits.CostUSD)

@@ -40,7 +40,7 @@ type misdeed struct {
 // tight is what agents of the suites may take: little enough that a hog is stopped soon, and more than any other mode takes.
 const tight = "PRLOOP_LIMITS=memory=768MB disk=96MB files=5000 free=1MB"
 
-// misdeeds are all modes (security 6.2). One that is missing here, or was not run, fails the test.
+// misdeeds are all modes (threats.md "Agent modes"). One that is missing here, or was not run, fails the test.
 var misdeeds = []misdeed{
 	// process
 	{mode: "ok", reviewer: well, analyzer: well, fixer: well},
@@ -185,13 +185,13 @@ const (
 	otherwise = 20 * time.Second
 )
 
-// endsWithin is how long after its agents' deadline a run may end (security P9).
+// endsWithin is how long after its agents' deadline a run may end (threats.md P9).
 const endsWithin = 5 * time.Second
 
 // TestModes runs every mode as a reviewer among others and, where it makes sense, as the comments analyzer: up to four bad
 // reviewers beside a good one. Whatever they do, the run ends in time, the good ones' stored answers are byte for byte
 // those of a clean run, the posted report names the bad ones and is a fixed point of the sanitizer, and nothing of an
-// agent is left (security P5, P8, P9, T80-T87).
+// agent is left (threats.md P5, P8, P9, T80-T87).
 func TestModes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the whole program some ninety times: go test without -short does")

@@ -7,7 +7,7 @@ import (
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 )
 
-// positions are the places of a pull request a stranger writes to, and the repository's own rules (security T02).
+// positions are the places of a pull request a stranger writes to, and the repository's own rules (threats.md T02).
 var positions = []string{"title", "body", "commit", "branch", "file", "diff", "comment", "guidance"}
 
 // pretexts are how each position claims to have a say.

@@ -40,7 +40,7 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.scratch(); err != nil { // what the killed run left goes, even if there is nothing more to do (K28)
+	if _, err := s.scratch(); err != nil { // what the killed run left goes, even if there is nothing more to do (threats.md K28)
 		return err
 	}
 	if run.State == store.Finished && !run.Target.Local() {

@@ -239,7 +239,7 @@ func (s *session) settle(ctx context.Context, o runOptions, target review.Target
 }
 
 // markSensitive tells builtin agents when the repository handles personal or financial data, as its own description at the
-// base commit says (reviewer design 3.1).
+// base commit says (spec.md D3.1).
 func markSensitive(ctx context.Context, h *history, base string, agents []orchestrator.AgentPlan) error {
 	var about strings.Builder
 	for _, name := range risk.Described {

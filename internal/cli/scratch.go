@@ -15,10 +15,10 @@ import (
 
 // scratchName is where private folders of runs stand in the state folder: exports, homes of children, sockets, the file a
 // comment is posted from. Each is locked by the process that made it, so that what a killed one left can be told from what
-// is in use, and goes when the next run begins (security T104).
+// is in use, and goes when the next run begins (threats.md T104).
 const scratchName = "scratch"
 
-// cleaning is where a kill has to be survived (security 6.1, K28).
+// cleaning is where a kill has to be survived (threats.md K28).
 var cleaning = failpoint.New("cleanup: half done")
 
 // scratch makes the private folder of this process, once, and removes what dead ones left.

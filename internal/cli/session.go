@@ -86,7 +86,7 @@ func (p *Proc) logger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "prloop", Level: level, Output: redacting{p.Stderr}})
 }
 
-// redacting is the sink of the log: nothing secret and no control byte passes it (security P14, T41).
+// redacting is the sink of the log: nothing secret and no control byte passes it (threats.md P14, T41).
 type redacting struct {
 	to interface{ Write([]byte) (int, error) }
 }
@@ -166,7 +166,7 @@ func (s *session) forgetFixes(ctx context.Context, repo *git.Repository, mine st
 	}
 }
 
-// artifactsKept is how long the files of a run stay after the last was saved (security S13); its result and findings are the
+// artifactsKept is how long the files of a run stay after the last was saved; its result and findings are the
 // store's.
 const artifactsKept = 90 * 24 * time.Hour
 

@@ -127,7 +127,7 @@ func (st stored) cassette(today gateway.Cassette) gateway.Cassette {
 }
 
 // sameWalls refuses to go on behind other walls than the run began with, or with other things lent through them: its reports name
-// the walls, and whether a fixer may work was decided by them (security P15).
+// the walls, and whether a fixer may work was decided by them (threats.md P15).
 func (s *session) sameWalls(ctx context.Context, st stored) error {
 	walls, err := s.p.walls(ctx, st.Target)
 	if err != nil {

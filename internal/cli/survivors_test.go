@@ -14,13 +14,13 @@ import (
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
-// goneWithin is how long anything of a run may live on after prloop was killed (security P8).
+// goneWithin is how long anything of a run may live on after prloop was killed (threats.md P8).
 const goneWithin = time.Second
 
 // TestNothingSurvivesKill kills prloop with signal 9 in the middle of runs whose agents fork, daemonise, hold their streams
 // and ignore TERM: once all of them are there, and at any moment of the start. Nothing below prloop is left a second later,
 // behind full walls and with the leash alone; the next run removes what the dead one left in the state folder
-// (security P8, T103, T104).
+// (threats.md P8, T103, T104).
 func TestNothingSurvivesKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs and kills the whole program twelve times: go test without -short does")

@@ -17,7 +17,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// row of the table of errors: what an error means for the person and for the exit status (style 4).
+// row of the table of errors: what an error means for the person and for the exit status.
 type row struct {
 	// match gives the next step; ok is false when the row is about other errors.
 	match  func(error) (next string, ok bool)

@@ -40,7 +40,7 @@ func begin(v *live.View, req orchestrator.Request) {
 }
 
 // show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary for people, whose first
-// line names the consensus as the review loop spec writes it.
+// line names the consensus as spec.md A6 writes it.
 func (p *Proc) show(v *live.View, s *session, result review.RunResult, o runOptions) error {
 	v.Clear()
 	if o.asJSON {

@@ -10,7 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 )
 
-// TestWebFetch holds the way out (security T50) in a run: a hijacked reviewer asks for everything it should not have, and is
+// TestWebFetch holds the way out (threats.md T50) in a run: a hijacked reviewer asks for everything it should not have, and is
 // told no by prloop itself; where the operator lists no host there is no such tool, and the repository cannot list one.
 func TestWebFetch(t *testing.T) {
 	t.Parallel()

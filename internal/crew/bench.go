@@ -15,7 +15,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// Where a kill has to be survived (security 6.1, K18 and K19).
+// Where a kill has to be survived (threats.md K18 and K19).
 var (
 	fixerAsked    = failpoint.New("fixer: asked")
 	fixerAnswered = failpoint.New("fixer: answered")
@@ -71,7 +71,7 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 	if err = errors.Join(point, err); err != nil {
 		return orchestrator.FixWork{Answer: told(w.Answer)}, err
 	}
-	if w.Leaked { // it saw what it must never see (security T30)
+	if w.Leaked { // it saw what it must never see (threats.md T30)
 		return orchestrator.FixWork{Answer: told(w.Answer)}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)
 	}
 	return orchestrator.FixWork{
@@ -87,7 +87,7 @@ func (b *Bench) Verify(ctx context.Context, commit string, commands []string, ne
 	return b.room().Verify(ctx, workbench.VerifyOrder{Commit: commit, Commands: commands, News: news})
 }
 
-// Push moves the pull request's branch, if this run still holds the pull request (security T93).
+// Push moves the pull request's branch, if this run still holds the pull request (threats.md T93).
 func (b *Bench) Push(ctx context.Context, pr review.PullRequest, from, to string) (orchestrator.Pushed, error) {
 	if b.Held != nil {
 		if err := b.Held(ctx); err != nil {
@@ -95,7 +95,7 @@ func (b *Bench) Push(ctx context.Context, pr review.PullRequest, from, to string
 		}
 	}
 	server := b.Server(pr.HeadRepo)
-	// What grants something is asked when it happens, and again when it is used (security 2, S9).
+	// What grants something is asked when it happens, and again when it is used (decision 9).
 	why, err := b.MayPush(ctx, pr)
 	if err != nil {
 		return orchestrator.Pushed{}, err
@@ -120,7 +120,7 @@ func (b *Bench) Push(ctx context.Context, pr review.PullRequest, from, to string
 }
 
 // tooLate is the outcome of a push that cannot be made any more: refused, unless an earlier one arrived before the right was
-// taken away or the pull request merged (security K22). A branch that is deleted then lives on in what GitHub keeps of the
+// taken away or the pull request merged (threats.md K22). A branch that is deleted then lives on in what GitHub keeps of the
 // pull request.
 func (b *Bench) tooLate(ctx context.Context, pr review.PullRequest, to, why string) (orchestrator.Pushed, error) {
 	if _, ok, err := b.Crew.Repo.Contains(ctx, b.Server(pr.HeadRepo), "refs/heads/"+pr.HeadRef, to); err == nil && ok {

@@ -105,7 +105,7 @@ func (b *branch) at(branch, pull string) {
 }
 
 // A push that arrived is never denied: not when somebody built on it, the right was taken away, or the pull request was merged
-// and its branch deleted, before the answer was known (security K22).
+// and its branch deleted, before the answer was known (threats.md K22).
 func TestPushThatArrived(t *testing.T) {
 	b := newBranch(t)
 	other := b.git("commit-tree", "-p", b.reviewed, "-m", "other", b.reviewed+"^{tree}")
@@ -142,7 +142,7 @@ func TestPushThatArrived(t *testing.T) {
 }
 
 // A fixer that writes a credential of prloop's into a commit message saw what it must never see: that ends the run, and nothing
-// of the work is kept (security T30).
+// of the work is kept (threats.md T30).
 func TestFixWithAKnownSecret(t *testing.T) {
 	b := newBranch(t)
 	const secret = "q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5Po"

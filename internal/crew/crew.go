@@ -52,7 +52,7 @@ type Crew struct {
 	Checkout string
 	// Repo is prloop's own repository of the target; the heads of all tasks are in it.
 	Repo *git.Repository
-	// Exclude are the patterns of what agents may not read (repo policy), checked with the settings.
+	// Exclude are the patterns of what agents may not read (spec.md G1), checked with the settings.
 	Exclude []string
 	// FetchHosts are the hosts whose pages builtin reviewers may ask for.
 	FetchHosts []string

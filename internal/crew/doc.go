@@ -1,5 +1,5 @@
 // Package crew runs the agents of a run: it turns a plan ([orchestrator.AgentPlan]) into a child process behind walls and the
-// child's answer into the loop's words (design 5, security 8).
+// child's answer into the loop's words (threats.md "Sandbox tiers").
 //
 //	Crew   asks one agent: a builtin one and the static one are this program as a child, a command is the user's own, an ACP
 //	       agent is somebody else's behind a protocol

@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
-// Limits are what one child of a run may take of the machine, with all that it starts (security T88). The zero value of a field is
+// Limits are what one child of a run may take of the machine, with all that it starts (threats.md T88). The zero value of a field is
 // the default of what the child is: a reviewer, a fixer, or a verify command.
 type Limits struct {
 	// MemoryBytes bounds resident memory.

@@ -31,7 +31,7 @@ func (c *Crew) quietTree(ctx context.Context, head string) (string, error) {
 	})
 }
 
-// leaveOut removes what nothing may read (repo policy): an agent reads with tools of its own too.
+// leaveOut removes what nothing may read (spec.md G1): an agent reads with tools of its own too.
 func leaveOut(dir string, patterns []string) error {
 	paths, err := matching(dir, patterns)
 	for _, path := range paths {

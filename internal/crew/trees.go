@@ -13,7 +13,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// workspaceMade is where a kill has to be survived (security 6.1, K06).
+// workspaceMade is where a kill has to be survived (threats.md K06).
 var workspaceMade = failpoint.New("workspace: made")
 
 // trees are exports of heads that tools read, each made once a run by whoever asks first: every round has a head of its own.
@@ -56,7 +56,7 @@ func (c *Crew) workspace(ctx context.Context, head string) (*review.Workspace, e
 	if err != nil {
 		return nil, err
 	}
-	// Linters run what the tree configures, so they need full containment, not just the best there is (security T01).
+	// Linters run what the tree configures, so they need full containment, not just the best there is (threats.md T01).
 	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Walls.full, Unmasked: c.ShowSecrets}, nil
 }
 

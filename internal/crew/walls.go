@@ -15,7 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
-// Walls say how the agents of a run are confined (security 8). [Raise] and [NoWalls] make them; behind the zero value nothing
+// Walls say how the agents of a run are confined (threats.md "Sandbox tiers"). [Raise] and [NoWalls] make them; behind the zero value nothing
 // is started, so that nobody runs unconfined because a field was forgotten.
 type Walls struct {
 	// off is true when somebody decided that agents run as they are.
@@ -63,7 +63,7 @@ func (w Walls) Full() bool { return w.full }
 // String says what the walls are.
 func (w Walls) String() string { return w.words }
 
-// Report is what every report says of the walls (security P15): what they are, and which bounds the kernel keeps.
+// Report is what every report says of the walls (threats.md P15): what they are, and which bounds the kernel keeps.
 func (w Walls) Report() string { return w.words + boundsFollow + w.bounds }
 
 const boundsFollow = ". Agents are "

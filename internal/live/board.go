@@ -34,7 +34,7 @@ type agent struct {
 	started time.Time
 	// ended is zero while it runs.
 	ended time.Time
-	// tokens and cost are those of this round, as the time is; nil until somebody told them: unknown is never zero (style 9).
+	// tokens and cost are those of this round, as the time is; nil until somebody told them: unknown is never zero.
 	tokens *int
 	cost   *float64
 	last   string

@@ -143,7 +143,7 @@ func TestBoardRounds(t *testing.T) {
 	}
 }
 
-// Unknown usage is never shown as zero (style 9); a late usage event still counts; an agent asked again runs on.
+// Unknown usage is never shown as zero; a late usage event still counts; an agent asked again runs on.
 func TestBoardStates(t *testing.T) {
 	var b board
 	at := time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC)

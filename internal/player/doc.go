@@ -1,5 +1,5 @@
 // Package player plays the builtin agents: it is the child's side of what internal/crew starts, this program once more behind
-// walls, with one request on standard input and one envelope to write (design 5).
+// walls, with one request on standard input and one envelope to write.
 //
 //	Review           the builtin reviewer: a model, and tools that read the tree the request names
 //	AnalyzeComments  the comments analyzer: by rule, worded by a model when there is one

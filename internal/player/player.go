@@ -24,7 +24,7 @@ type Player struct {
 type Work = func(ctx context.Context, task review.Task, emit func(review.Event)) (any, error)
 
 // Serve answers the one request on stdin with an envelope on stdout. A model's broken answer is handed on as it is, so that
-// the parent can keep the findings in it that are valid; the error says that it is no answer (design 5).
+// the parent can keep the findings in it that are valid; the error says that it is no answer.
 func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, w Work) error {
 	err := agents.Serve(ctx, stdin, stdout, w)
 	var invalid *openai.InvalidError
