@@ -1,7 +1,7 @@
 // Package artifacts keeps the files a run leaves behind: review.md, review.json, telemetry.json and each agent's request,
-// answer and log (review agent spec, "Run artifacts"; design 7). Files are 0600 in folders 0700, and replaced whole:
+// answer and log (spec.md R11). Files are 0600 in folders 0700, and replaced whole:
 // written beside, synced, renamed. What is written is already redacted by the caller, and still is what models said of code
-// that may be nobody else's business: it is kept for a time only (security S13).
+// that may be nobody else's business: it is kept for a time only.
 package artifacts
 
 import (

@@ -62,7 +62,7 @@ func TestNamesCannotLeaveTheFolder(t *testing.T) {
 	}
 }
 
-// Security S13: what nobody has added to for long goes, whole; what is recent in any part of it stays, and so does what is
+// What nobody has added to for long goes, whole; what is recent in any part of it stays, and so does what is
 // asked to.
 func TestExpire(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "runs")

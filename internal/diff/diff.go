@@ -93,8 +93,8 @@ func (d *Diff) File(path string) *File {
 	return nil
 }
 
-// Anchored reports whether line (1-based, head side) of path stands in a hunk, so that a comment can be put there
-// (design 4: an anchor outside the diff is moved to the report, never dropped).
+// Anchored reports whether line (1-based, head side) of path stands in a hunk, so that a comment can be put there. What
+// stands outside the diff is told in the report, never dropped.
 func (d *Diff) Anchored(path string, line int) bool {
 	f := d.File(path)
 	return f != nil && f.Has(line)

@@ -1,5 +1,5 @@
 // Package diff reads the unified two-tree diffs git prints: which files changed and how, their hunks, and how lines of
-// the old version map to lines of the new one (design 4, "Identity"; security T26-T28).
+// the old version map to lines of the new one (threats.md T26-T28).
 //
 // File headers (names, modes, renames) are read by go-gitdiff; hunk bodies are walked here, because what it accepts
 // silently has to be an error for us: a combined diff gives it no files at all, and a truncated one gives it fewer lines

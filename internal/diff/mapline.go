@@ -1,7 +1,7 @@
 package diff
 
 // MapLine follows a line of the old tree into the new one: findings keep their place although lines move and files are
-// renamed (design 6). path and line (1-based) are of the old side. ok is false when the line, or its whole file, is gone;
+// renamed. path and line (1-based) are of the old side. ok is false when the line, or its whole file, is gone;
 // line then is where it would stand, so that "close to" can still be asked. A file the diff does not name is unchanged.
 // A file whose hunks are not known (binary, omitted) gives ok false and the same line.
 func (d *Diff) MapLine(path string, line int) (newPath string, newLine int, ok bool) {

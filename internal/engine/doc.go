@@ -1,4 +1,4 @@
-// Package engine makes a run durable (design 7). It is the only importer of DBOS Transact, which keeps what every step of
+// Package engine makes a run durable. It is the only importer of DBOS Transact, which keeps what every step of
 // a run answered in a SQLite file, so that a run that was killed goes on where it stood and pays for no answer twice.
 //
 // A run is one workflow, known by its id:

@@ -47,7 +47,7 @@ type Options struct {
 	Path string
 	// Handler does a run; it must be set.
 	Handler Handler
-	// Grace is how long an interrupted run may take to unwind; 0 means 15 seconds (security T100).
+	// Grace is how long an interrupted run may take to unwind; 0 means 15 seconds (threats.md T100).
 	Grace time.Duration
 	// Log hears of the engine; nil for nobody.
 	Log hclog.Logger

@@ -154,7 +154,7 @@ func start(t *testing.T, path, killIn string, env ...string) ([]byte, error) {
 	return out, err
 }
 
-// Kill points K07-K10, K16 (security 6.1): a process killed anywhere is followed by one that reuses what was stored.
+// threats.md K07-K10, K16: a process killed anywhere is followed by one that reuses what was stored.
 func TestKilledRunContinues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "prloop.db")
 	for _, at := range []string{"snapshot", "between", "r3", "post", "end"} {

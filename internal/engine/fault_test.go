@@ -30,7 +30,7 @@ func fillDisk() {
 	}
 }
 
-// H: disk full (security T97). The run stops, says so, and continues when there is space.
+// A full disk (threats.md T97). The run stops, says so, and continues when there is space.
 func TestFullDiskStopsTheRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prloop.db")
 	_, err := start(t, path, "between", "ENGINE_TEST_FULL=1")
@@ -59,7 +59,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 	}
 }
 
-// K31: several processes make the same new database.
+// threats.md K31: several processes make the same new database.
 func TestManyProcessesStartAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prloop.db")
 	var wg sync.WaitGroup

@@ -16,7 +16,7 @@ import (
 // storeWait bounds the wait for a finished handler's result to be stored; another process may hold the database for a while.
 const storeWait = 30 * time.Second
 
-// validID holds for ids that can be file names anywhere; run ids are {UTC timestamp}_{review_id} (design 2).
+// validID holds for ids that can be file names anywhere; run ids are {UTC timestamp}_{review_id}.
 var validID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`).MatchString
 
 // Run does the run id, or continues it, or gives what it ended with. input is stored when the run is new and ignored when

@@ -1,5 +1,5 @@
 // Package failpoint names the places where the loop may be stopped by a test: killed, or told that something went wrong
-// (security 6.1). Nothing is armed in ordinary use, and then a point costs one atomic load.
+// (threats.md "Fault matrix"). Nothing is armed in ordinary use, and then a point costs one atomic load.
 //
 // A point is a package-level variable next to the code it interrupts, hit where a kill is to be survived:
 //
@@ -10,7 +10,7 @@
 //	}
 //
 // A test enumerates Names, arms each and checks what is left afterwards, so a point that is never reached is found out.
-// Which points stand for which row of the table in security 6.1:
+// Which points stand for which kill point of threats.md "Fault matrix":
 //
 //	K03  lease: taken                      the lease is on disk, the run is not
 //	K04  run: recorded                     the run's row is written

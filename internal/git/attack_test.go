@@ -68,7 +68,7 @@ func (b *bench) takeOut(t *testing.T, bundle string) []string {
 	return nil
 }
 
-// The git attack set of security 5.2: whatever a fixer plants in its clone, nothing of it runs on the way out, and what a
+// The git attack set (threats.md "Git attack set"): whatever a fixer plants in its clone, nothing of it runs on the way out, and what a
 // reader of the branch could run into is refused by name.
 func TestGitAttackSet(t *testing.T) {
 	work := func(t *testing.T, b *bench) { commit(t, b.clone, map[string]string{"topic": "2\n"}) }
@@ -87,19 +87,19 @@ func TestGitAttackSet(t *testing.T) {
 		// careless is what somebody's plain git may not do in the clone: it springs the trap, which shows that there is one.
 		careless func(b *bench, program string) []string
 	}{
-		{name: "embedded bare repository, T20", careless: func(*bench, string) []string {
+		{name: "embedded bare repository, threats.md T20", careless: func(*bench, string) []string {
 			return []string{"-C", "sub", "status"}
 		},
 			bundle: []string{pushpolicy.RuleEmbedded}, tree: []string{TakeEmbedded}, evil: func(t *testing.T, b *bench, program string) {
 				commit(t, b.clone, map[string]string{"sub/HEAD": "ref: refs/heads/main\n", "sub/config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = worktree\n\tfsmonitor = " + program + "\n",
 					"sub/objects/keep": "", "sub/refs/keep": "", "sub/worktree/keep": ""})
 			}},
-		{name: "poisoned fsmonitor, T21", careless: func(*bench, string) []string { return []string{"status"} }, evil: func(t *testing.T, b *bench, program string) {
+		{name: "poisoned fsmonitor, threats.md T21", careless: func(*bench, string) []string { return []string{"status"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			set(t, b, "core.fsmonitor", program, "core.sshCommand", program, "core.gitProxy", program, "core.alternateRefsCommand", program, "credential.helper", program,
 				"uploadpack.packObjectsHook", program, "core.pager", program)
 		}},
-		{name: "hooks, T21", careless: func(*bench, string) []string { return []string{"commit", "--allow-empty", "-m", "x"} }, evil: func(t *testing.T, b *bench, program string) {
+		{name: "hooks, threats.md T21", careless: func(*bench, string) []string { return []string{"commit", "--allow-empty", "-m", "x"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			text, err := os.ReadFile(program)
 			must(t, err)
@@ -109,17 +109,17 @@ func TestGitAttackSet(t *testing.T) {
 			}
 			set(t, b, "core.hooksPath", filepath.Join(b.clone, ".git", "hooks"))
 		}},
-		{name: "clean and smudge filters, T21", careless: func(*bench, string) []string { return []string{"add", "--renormalize", "."} },
+		{name: "clean and smudge filters, threats.md T21", careless: func(*bench, string) []string { return []string{"add", "--renormalize", "."} },
 			bundle: []string{pushpolicy.RuleAttributes}, tree: []string{pushpolicy.RuleAttributes}, evil: func(t *testing.T, b *bench, program string) {
 				commit(t, b.clone, map[string]string{"topic": "2\n", ".gitattributes": "* filter=bad\n"})
 				set(t, b, "filter.bad.clean", program, "filter.bad.smudge", program, "filter.bad.process", program, "filter.bad.required", "true")
 			}},
-		{name: "textconv, T21", careless: func(*bench, string) []string { return []string{"diff", "HEAD~1"} }, evil: func(t *testing.T, b *bench, program string) {
+		{name: "textconv, threats.md T21", careless: func(*bench, string) []string { return []string{"diff", "HEAD~1"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			write(t, b.clone, ".git/info/attributes", "* diff=bad merge=bad\n")
 			set(t, b, "diff.bad.textconv", program, "diff.bad.command", program, "diff.external", program, "merge.bad.driver", program)
 		}},
-		{name: "linked worktree configuration, T21", careless: func(*bench, string) []string { return []string{"status"} }, evil: func(t *testing.T, b *bench, program string) {
+		{name: "linked worktree configuration, threats.md T21", careless: func(*bench, string) []string { return []string{"status"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			moved := filepath.Join(t.TempDir(), "elsewhere")
 			must(t, os.Rename(filepath.Join(b.clone, ".git"), moved))
@@ -127,7 +127,7 @@ func TestGitAttackSet(t *testing.T) {
 			set(t, b, "extensions.worktreeConfig", "true", "core.worktree", b.clone)
 			write(t, moved, "config.worktree", "[core]\n\tfsmonitor = "+program+"\n\thooksPath = "+filepath.Dir(program)+"\n")
 		}},
-		{name: "a ref named --upload-pack, T22", careless: func(b *bench, program string) []string {
+		{name: "a ref named --upload-pack, threats.md T22", careless: func(b *bench, program string) []string {
 			return []string{"fetch", "file://" + b.origin, "--upload-pack=" + program}
 		}, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
@@ -143,19 +143,19 @@ func TestGitAttackSet(t *testing.T) {
 			}
 			return []string{b.head + ".." + ref}
 		}},
-		{name: "ext and file transports, T23", careless: func(*bench, string) []string { return []string{"fetch", "origin"} },
+		{name: "ext and file transports, threats.md T23", careless: func(*bench, string) []string { return []string{"fetch", "origin"} },
 			bundle: []string{pushpolicy.RuleSubmodule}, tree: []string{pushpolicy.RuleSubmodule}, evil: func(t *testing.T, b *bench, program string) {
 				commit(t, b.clone, map[string]string{"topic": "2\n", ".gitmodules": "[submodule \"x\"]\n\tpath = x\n\turl = ext::" + program + "\n"})
 				set(t, b, "url.ext::"+program+".insteadOf", "file://", "url.ext::"+program+".pushInsteadOf", "file://", "protocol.ext.allow", "always",
 					"remote.origin.url", "ext::"+program, "remote.origin.uploadpack", program)
 			}},
-		{name: "malformed tree, T26", bundle: []string{TakeMalformed}, tree: []string{TakeEmbedded}, evil: func(t *testing.T, b *bench, program string) {
+		{name: "malformed tree, threats.md T26", bundle: []string{TakeMalformed}, tree: []string{TakeEmbedded}, evil: func(t *testing.T, b *bench, program string) {
 			blob := shell(t, b.clone, "hash-object", "-w", "topic")
 			evil := shell(t, b.clone, "commit-tree", "-p", b.head, "-m", "evil", rawTree(t, b.clone, "100644 .GIT\x00", blob))
 			shell(t, b.clone, "update-ref", "HEAD", evil)
 			write(t, b.clone, ".GIT/config", "[core]\n\tfsmonitor = "+program+"\n")
 		}},
-		{name: "inherited GIT_SSH_COMMAND, T22", careless: func(*bench, string) []string { return []string{"ls-remote", "ssh://127.0.0.1/x"} }, evil: func(t *testing.T, b *bench, program string) {
+		{name: "inherited GIT_SSH_COMMAND, threats.md T22", careless: func(*bench, string) []string { return []string{"ls-remote", "ssh://127.0.0.1/x"} }, evil: func(t *testing.T, b *bench, program string) {
 			work(t, b)
 			for _, name := range []string{"GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_EDITOR", "GIT_PAGER"} {
 				t.Setenv(name, program)

@@ -27,7 +27,7 @@ const (
 	bundleObject = 256 << 20
 )
 
-// TakeBundle takes a fixer's commits out of a bundle (design 3.6), oldest first; none when the bundle's tip is base itself.
+// TakeBundle takes a fixer's commits out of a bundle (decision 6), oldest first; none when the bundle's tip is base itself.
 // The bundle is data: a regular file of at most 64 MB with one ref, whatever its name, whose commits descend linearly from
 // base. Its objects are unpacked and checked in a quarantine, a bare repository of their own, and only when everything holds
 // do they join ours; no ref of ours changes. *TakeError names the rule that is broken.

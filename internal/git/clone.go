@@ -27,7 +27,7 @@ var cloned = []setting{
 }
 
 // Clone makes a repository for a fixer in dir, which must be empty or not there yet: commit checked out on a branch
-// (design 3.6). It has objects of its own, the last 50 commits of history, no remote, no alternates, no credential and no
+// (decision 6). It has objects of its own, the last 50 commits of history, no remote, no alternates, no credential and no
 // path of ours in it. Files are written as Export does: links as text, which core.symlinks=false keeps links in git; no
 // filter runs. Errors: ErrName, ErrUnknownRevision, Export's.
 func (r *Repository) Clone(ctx context.Context, commit, dir, branch string) error {

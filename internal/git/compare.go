@@ -16,7 +16,7 @@ const (
 	OmittedOverCap  = "over the size cap of the pull request"
 )
 
-// DiffOptions bound a diff (security T27). What is over a bound is listed with its reason, never an error.
+// DiffOptions bound a diff (threats.md T27). What is over a bound is listed with its reason, never an error.
 type DiffOptions struct {
 	// MaxFile is the largest blob compared as text, in bytes; 0 means 1 MB, which is also the most.
 	MaxFile int64

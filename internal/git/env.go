@@ -10,13 +10,13 @@ import (
 	"github.com/prloop/prloop/internal/proc"
 )
 
-// bigFile is git's core.bigFileThreshold: larger blobs are streamed and never compared as text (security T27).
+// bigFile is git's core.bigFileThreshold: larger blobs are streamed and never compared as text (threats.md T27).
 const bigFile = 1 << 20
 
 // setting is one configuration entry of a single command.
 type setting struct{ key, value string }
 
-// hardened holds for every command (security 3). Settings of a command outrank those of any file, so a poisoned
+// hardened holds for every command (threats.md "Git environment"). Settings of a command outrank those of any file, so a poisoned
 // repository's own values lose.
 var hardened = []setting{
 	{"safe.bareRepository", "explicit"},

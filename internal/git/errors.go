@@ -25,7 +25,7 @@ var (
 	ErrShallow = errors.New("history is shallow")
 	// ErrNoMergeBase: the two commits share no history.
 	ErrNoMergeBase = errors.New("no common ancestor")
-	// ErrMalformedTree: a tree holds names or objects git must not hold (security T26).
+	// ErrMalformedTree: a tree holds names or objects git must not hold (threats.md T26).
 	ErrMalformedTree = errors.New("malformed tree")
 	// ErrName: a name is no valid ref, object id or path.
 	ErrName = errors.New("invalid name")
@@ -33,7 +33,7 @@ var (
 	ErrProtocol = errors.New("URL not allowed")
 	// ErrAuth: the server wants other credentials.
 	ErrAuth = errors.New("authentication failed")
-	// ErrFetchTimeout: the fetch did not end in time (security T29).
+	// ErrFetchTimeout: the fetch did not end in time (threats.md T29).
 	ErrFetchTimeout = errors.New("fetch timeout")
 	// ErrTooLarge: a cap on bytes or files was passed.
 	ErrTooLarge = errors.New("too large")

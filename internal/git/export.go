@@ -14,7 +14,7 @@ const (
 	exportBytes = 4 << 30
 )
 
-// Export writes the files of a commit into dir, which must be empty or not there yet (security T24): blobs as plain
+// Export writes the files of a commit into dir, which must be empty or not there yet (threats.md T24): blobs as plain
 // files, links as text files that hold their target, submodules as empty folders. Nothing is written outside of dir
 // whatever the tree says. ErrMalformedTree for names that are not canonical or fall together on this disk; ErrTooLarge.
 func (r *Repository) Export(ctx context.Context, commit, dir string) error {

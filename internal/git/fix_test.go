@@ -124,7 +124,7 @@ func TestFixIsTakenRewrittenAndPushed(t *testing.T) {
 		t.Errorf("push: %+v, the branch is at %s", res, b.at(t))
 	}
 	if res := b.push(t, made); res != (PushResult{Outcome: Already, Head: made}) {
-		t.Errorf("push again (K22): %+v", res)
+		t.Errorf("push again (threats.md K22): %+v", res)
 	}
 	shell(t, b.r.dir, "gc", "-q", "--prune=now")
 	if _, err := b.r.Resolve(t.Context(), made); err != nil {

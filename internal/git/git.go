@@ -21,7 +21,7 @@ type Options struct {
 	// Path is the binary; empty means "git" in PATH.
 	Path string
 	// Protocols are the transports git may use; empty means https alone. "http", "ssh" and "file" are for operators and
-	// tests that ask for them (security T23).
+	// tests that ask for them (threats.md T23).
 	Protocols []string
 	// Timeout bounds each command that is not a fetch; 0 means 2 minutes.
 	Timeout time.Duration

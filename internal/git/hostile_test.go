@@ -170,7 +170,7 @@ func TestDiffBombIsListedAndSkipped(t *testing.T) {
 		t.Errorf("the bomb is not listed as skipped: %+v", d.Files)
 	}
 	if took > 5*time.Second || after.TotalAlloc-before.TotalAlloc > 64<<20 {
-		t.Errorf("took %v and %d MB (T27: 5 s, 64 MB)", took, (after.TotalAlloc-before.TotalAlloc)>>20)
+		t.Errorf("took %v and %d MB (threats.md T27: 5 s, 64 MB)", took, (after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 	t.Logf("200 MB file: %v, %d kB allocated", took, (after.TotalAlloc-before.TotalAlloc)>>10)
 }
@@ -193,7 +193,7 @@ func TestHostileFileNamesSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(d.Files) != len(names) {
-		t.Errorf("%d rows, want %d (T28)", len(d.Files), len(names))
+		t.Errorf("%d rows, want %d (threats.md T28)", len(d.Files), len(names))
 	}
 	texts, err := r.ReadFiles(t.Context(), head, names, 100)
 	if err != nil {
@@ -277,7 +277,7 @@ func TestFetchTimeoutIsNamed(t *testing.T) {
 	r := open(t, g)
 	_, err = r.Fetch(t.Context(), FetchOptions{URL: "file:///x", Refs: []string{"refs/heads/main"}, Timeout: 200 * time.Millisecond})
 	if !errors.Is(err, ErrFetchTimeout) {
-		t.Errorf("a throttled server (T29): %v", err)
+		t.Errorf("a throttled server (threats.md T29): %v", err)
 	}
 }
 

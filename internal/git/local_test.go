@@ -136,7 +136,7 @@ func TestLocalRangeRunsNothingOfAPoisonedCheckout(t *testing.T) {
 	shell(t, dir, "checkout", "-q", "-b", "topic")
 	write(t, dir, ".gitattributes", "* filter=bad diff=bad\n")
 	write(t, dir, "a.txt", "2\n")
-	// A bare repository inside, as in T20, and a poisoned, dirty submodule.
+	// A bare repository inside, as in threats.md T20, and a poisoned, dirty submodule.
 	shell(t, dir, "init", "-q", "--bare", "bare")
 	write(t, dir, "bare/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tworktree = ..\n\tfsmonitor = "+program+"\n")
 	modules := filepath.Join(dir, ".git", "modules", "module", "config")
@@ -171,7 +171,7 @@ func TestLocalRangeRunsNothingOfAPoisonedCheckout(t *testing.T) {
 		t.Error(err)
 	}
 	if sprung() {
-		t.Fatal("something of the checkout ran (T20, T21)")
+		t.Fatal("something of the checkout ran (threats.md T20, T21)")
 	}
 	if diff := cmp.Diff(before, census(t, dir)); diff != "" {
 		t.Error("the checkout was changed:", diff)

@@ -13,7 +13,7 @@ import (
 const (
 	// lockTries is how often an update of refs is tried again when another process is quicker.
 	lockTries = 5
-	// lockLife is how old the lock of a ref has to be to count as a killed process's (security T29): git holds one while it
+	// lockLife is how old the lock of a ref has to be to count as a killed process's (threats.md T29): git holds one while it
 	// renames a file.
 	lockLife = 10 * time.Second
 	// lockPatience is how long an update waits for a lock to be given back or to come of age.

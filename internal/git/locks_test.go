@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A git that is killed while it moves a ref leaves its lock, which would be in the way of every fetch from then on (security
-// T29): an old one is taken away, one that may be somebody's is waited for.
+// A git that is killed while it moves a ref leaves its lock, which would be in the way of every fetch from then on (see
+// threats.md T29): an old one is taken away, one that may be somebody's is waited for.
 func TestLocksOfTheDeadAreTakenAway(t *testing.T) {
 	src := origin(t, map[string]string{"a.txt": "one\n"})
 	r := open(t, find(t))

@@ -16,7 +16,7 @@ func IsOID(s string) bool {
 	return err == nil
 }
 
-// checkRef refuses everything that is not a fully qualified, plain ref name (security T22): no options, no wildcards, no
+// checkRef refuses everything that is not a fully qualified, plain ref name (threats.md T22): no options, no wildcards, no
 // revision syntax.
 func checkRef(ref string) error {
 	bad := func(why string) error { return fmt.Errorf("ref %q: %w: %s", ref, ErrName, why) }
@@ -42,7 +42,7 @@ func checkRef(ref string) error {
 	return nil
 }
 
-// checkPath refuses names that are not canonical in a tree (security T26): empty parts, dots, anything a file system may
+// checkPath refuses names that are not canonical in a tree (threats.md T26): empty parts, dots, anything a file system may
 // take for .git, NUL. Everything else is data, line feeds included.
 func checkPath(path string) error {
 	bad := func() error { return fmt.Errorf("path %q: %w", path, ErrMalformedTree) }

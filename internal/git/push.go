@@ -15,10 +15,10 @@ type Outcome string
 const (
 	// Pushed: the ref went from Old to New.
 	Pushed Outcome = "pushed"
-	// Already: an earlier push of New arrived and its answer was lost (security K22). The ref is at New, or at what others
+	// Already: an earlier push of New arrived and its answer was lost (threats.md K22). The ref is at New, or at what others
 	// built on it since.
 	Already Outcome = "already"
-	// Moved: the ref is at another commit, which does not descend from New and stays (security T94).
+	// Moved: the ref is at another commit, which does not descend from New and stays (threats.md T94).
 	Moved Outcome = "moved"
 	// Refused: the server said no, and asking again would not help.
 	Refused Outcome = "refused"

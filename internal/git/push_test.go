@@ -61,10 +61,10 @@ func TestPushOutcomes(t *testing.T) {
 		want    PushResult
 		at      string
 	}{
-		{"somebody pushed: theirs stays (T94)", func() { shell(t, b.origin, "update-ref", b.ref, other) }, PushResult{Outcome: Moved, Head: other}, other},
+		{"somebody pushed: theirs stays (threats.md T94)", func() { shell(t, b.origin, "update-ref", b.ref, other) }, PushResult{Outcome: Moved, Head: other}, other},
 		{"somebody pushed back: theirs stays", func() { shell(t, b.origin, "update-ref", b.ref, b.head+"~1") }, PushResult{Outcome: Moved, Head: shell(t, b.origin, "rev-parse", b.head+"~1")}, b.head + "~1"},
-		{"the branch is gone: it does not come back (T95)", func() { shell(t, b.origin, "update-ref", "-d", b.ref) }, PushResult{Outcome: Moved}, ""},
-		{"the push of a killed process arrived (K22)", func() { shell(t, b.origin, "update-ref", b.ref, made) }, PushResult{Outcome: Already, Head: made}, made},
+		{"the branch is gone: it does not come back (threats.md T95)", func() { shell(t, b.origin, "update-ref", "-d", b.ref) }, PushResult{Outcome: Moved}, ""},
+		{"the push of a killed process arrived (threats.md K22)", func() { shell(t, b.origin, "update-ref", b.ref, made) }, PushResult{Outcome: Already, Head: made}, made},
 		{"somebody built on the push of a killed process", func() { shell(t, b.origin, "update-ref", b.ref, on) }, PushResult{Outcome: Already, Head: on}, on},
 		{"and went on", func() { shell(t, b.origin, "update-ref", b.ref, further) }, PushResult{Outcome: Already, Head: further}, further},
 		{"somebody put another one in its place", func() { shell(t, b.origin, "update-ref", b.ref, beside) }, PushResult{Outcome: Moved, Head: beside}, beside},
@@ -102,7 +102,7 @@ func TestPushRefusesWhatIsNoFix(t *testing.T) {
 		{"going back", PushOptions{Ref: b.ref, Old: made, New: b.head}, ErrNotDescendant},
 		{"nothing new", PushOptions{Ref: b.ref, Old: made, New: made}, ErrNotDescendant},
 		{"a credential in the URL", PushOptions{Server: Server{URL: "https://x:y@example.com/r"}, Ref: b.ref, Old: b.head, New: made}, ErrProtocol},
-		{"ext:: (T23)", PushOptions{Server: Server{URL: "ext::sh -c true"}, Ref: b.ref, Old: b.head, New: made}, ErrProtocol},
+		{"ext:: (threats.md T23)", PushOptions{Server: Server{URL: "ext::sh -c true"}, Ref: b.ref, Old: b.head, New: made}, ErrProtocol},
 		{"git's own variables", PushOptions{Server: Server{URL: "file://" + b.origin, Env: []string{"git_ssh_command=x"}}, Ref: b.ref, Old: b.head, New: made}, ErrName},
 	} {
 		if c.o.URL == "" {
@@ -277,12 +277,12 @@ func TestPushCredentialIsNowhereElse(t *testing.T) {
 		t.Fatalf("%+v %v", res, err)
 	}
 	if text, err := os.ReadFile(log); err != nil || strings.Contains(string(text), secret) || !strings.Contains(string(text), "push") {
-		t.Errorf("the token stands in arguments (T73), or none were seen: %v", err)
+		t.Errorf("the token stands in arguments (threats.md T73), or none were seen: %v", err)
 	}
 	for _, dir := range []string{b.r.dir, b.clone, b.origin} {
 		for name := range census(t, dir) {
 			if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), secret) {
-				t.Errorf("the token stands in %s (T73)", name)
+				t.Errorf("the token stands in %s (threats.md T73)", name)
 			}
 		}
 	}
@@ -345,7 +345,7 @@ func TestPushOverHTTPWhenItGoesWrong(t *testing.T) {
 		t.Errorf("somebody built on ours: %+v %v", res, err)
 	}
 	shell(t, b.origin, "update-ref", b.ref, b.head)
-	// The answer is lost after the push was taken: the branch says what became of it (K22).
+	// The answer is lost after the push was taken: the branch says what became of it (threats.md K22).
 	lost := b.httpServer(t, secret, func(w http.ResponseWriter, q *http.Request) bool {
 		if !strings.HasSuffix(q.URL.Path, "/git-receive-pack") {
 			return false

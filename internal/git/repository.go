@@ -76,7 +76,7 @@ func (r *Repository) create(ctx context.Context) error {
 // staleAfter is when a half-written pack of a killed fetch is rubbish.
 const staleAfter = 2 * time.Hour
 
-// tidy removes packs that killed fetches left (security T29) and borrowed objects that are gone.
+// tidy removes packs that killed fetches left (threats.md T29) and borrowed objects that are gone.
 func (r *Repository) tidy(ctx context.Context) error {
 	left, _ := filepath.Glob(filepath.Join(r.dir, "objects", "pack", "tmp_*"))
 	for _, name := range left {
@@ -100,8 +100,8 @@ func (r *Repository) tidy(ctx context.Context) error {
 // they belong to takes that long.
 const halfMadeFor = 24 * time.Hour
 
-// Sweep removes what kills in the middle of making a repository or an index left below a folder of repositories (security
-// T104). What cannot be read or removed is left.
+// Sweep removes what kills in the middle of making a repository or an index left below a folder of repositories (see
+// threats.md T104). What cannot be read or removed is left.
 func Sweep(repos string, now time.Time) {
 	_ = filepath.WalkDir(repos, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {

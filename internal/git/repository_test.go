@@ -146,7 +146,7 @@ func TestDiffListsWhatIsOverTheCaps(t *testing.T) {
 		o    DiffOptions
 		want []string
 	}{
-		{"a file of 1.2 MB is listed as too large (T27)", DiffOptions{}, []string{"a.txt  1", "big.txt too large 0", "c.txt  1", "d.txt  1"}},
+		{"a file of 1.2 MB is listed as too large (threats.md T27)", DiffOptions{}, []string{"a.txt  1", "big.txt too large 0", "c.txt  1", "d.txt  1"}},
 		{"text over the cap is listed without hunks", DiffOptions{MaxTotal: 600}, []string{"a.txt  1", "big.txt too large 0", "c.txt over the size cap of the pull request 0", "d.txt over the size cap of the pull request 0"}},
 		{"nothing fits", DiffOptions{MaxTotal: 1}, []string{"a.txt over the size cap of the pull request 0", "big.txt too large 0", "c.txt over the size cap of the pull request 0", "d.txt over the size cap of the pull request 0"}},
 	} {
@@ -217,7 +217,7 @@ func TestBorrowingSavesTheDownloadAndMayVanish(t *testing.T) {
 	}
 }
 
-// T104: what a kill in the middle of git work left goes after a day, and nothing that only has such a name.
+// threats.md T104: what a kill in the middle of git work left goes after a day, and nothing that only has such a name.
 func TestSweep(t *testing.T) {
 	repos, now := t.TempDir(), time.Now()
 	old, stays := now.Add(-2*halfMadeFor), []string{

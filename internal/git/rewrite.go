@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Signature is who a rewritten commit is by, and when. The same signature gives the same object ids (security K20).
+// Signature is who a rewritten commit is by, and when. The same signature gives the same object ids (threats.md K20).
 type Signature struct {
 	// Name and Email are author and committer.
 	Name, Email string
@@ -33,7 +33,7 @@ const fixRefs = "refs/prloop/fix/"
 func FixRef(run string, round int) string { return fixRefs + run + "/" + strconv.Itoa(round) }
 
 // Rewrite makes the commits anew, one after another onto base: the trees they have, the messages the caller set, one author
-// and one date (design 3.6). Nothing else of the old commits is left: no names, no dates, no signatures, no extra headers.
+// and one date (decision 6). Nothing else of the old commits is left: no names, no dates, no signatures, no extra headers.
 // A commit that changes nothing is left out, and Rewritten.New of it is the commit before. The same input always gives the
 // same object ids.
 func (r *Repository) Rewrite(ctx context.Context, base string, commits []Taken, sign Signature) ([]Rewritten, error) {

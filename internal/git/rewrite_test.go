@@ -10,7 +10,7 @@ import (
 )
 
 // For random linear histories: rewriting twice, and in another repository, gives the same ids; the trees and their order are
-// those of the fixer; nothing of its names, dates or headers is left (security K20).
+// those of the fixer; nothing of its names, dates or headers is left (threats.md K20).
 func TestRewriteIsDeterministic(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})
 	second := open(t, find(t))

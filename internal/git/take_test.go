@@ -196,13 +196,13 @@ func TestHostileBundlesAreRefusedByRule(t *testing.T) {
 			shell(t, b.clone, "tag", "-f", "-a", "-m", "t", "tagged", tip)
 			return b.bundle(t, b.head+"..tagged")
 		}},
-		{"a malformed tree (T26)", TakeMalformed, func(t *testing.T) string {
+		{"a malformed tree (threats.md T26)", TakeMalformed, func(t *testing.T) string {
 			blob := shell(t, b.clone, "hash-object", "-w", "a")
 			evil := shell(t, b.clone, "commit-tree", "-p", b.head, "-m", "evil", rawTree(t, b.clone, "100644 .git\x00", blob))
 			shell(t, b.clone, "update-ref", "refs/heads/evil", evil)
 			return b.bundle(t, b.head+"..evil")
 		}},
-		{"submodules that run programs (T23)", TakeMalformed, func(t *testing.T) string {
+		{"submodules that run programs (threats.md T23)", TakeMalformed, func(t *testing.T) string {
 			shell(t, b.clone, "checkout", "-q", "-B", "modules", b.head)
 			commit(t, b.clone, map[string]string{".gitmodules": "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c true\n\tupdate = !true\n"})
 			return b.bundle(t)

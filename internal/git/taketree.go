@@ -18,7 +18,7 @@ const (
 	takeChanged = 1000
 )
 
-// TakeTree takes a fixer's folder as a plain tree (design 3.6, security T20-T24) and gives the tree's object id: the tree of
+// TakeTree takes a fixer's folder as a plain tree (decision 6, threats.md T20-T24) and gives the tree's object id: the tree of
 // base itself when nothing changed. The folder is data. No git runs in it: files are opened one by one inside of it, their
 // bytes are hashed as they are, whatever attributes, filters or .git it holds, and the tree is built in r with an index of
 // our own. Ignored is what the .gitignore files of base ignore, for files that base does not have. Links, pipes, sockets,

@@ -111,7 +111,7 @@ func TestHostileFoldersAreRefusedByRule(t *testing.T) {
 		name, rule, path string
 		evil             func(t *testing.T, dir string)
 	}{
-		{"a link out (T24)", TakeLink, "l", func(t *testing.T, dir string) { must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "l"))) }},
+		{"a link out (threats.md T24)", TakeLink, "l", func(t *testing.T, dir string) { must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "l"))) }},
 		{"a link in place of a file", TakeLink, "a", func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, "a")))
 			must(t, os.Symlink(outside, filepath.Join(dir, "a")))
@@ -141,7 +141,7 @@ func TestHostileFoldersAreRefusedByRule(t *testing.T) {
 		{"a repository inside", TakeEmbedded, "sub/.git", func(t *testing.T, dir string) { shell(t, filepath.Join(dir, "sub"), "init", "-q") }},
 		{"a file that leads to a repository", TakeEmbedded, "sub/.git", func(t *testing.T, dir string) { write(t, dir, "sub/.git", "gitdir: /elsewhere\n") }},
 		{"a repository in other letters", TakeEmbedded, "sub/.GIT", func(t *testing.T, dir string) { write(t, dir, "sub/.GIT/config", "x") }},
-		{"a bare repository inside (T20)", TakeEmbedded, "sub/bare", func(t *testing.T, dir string) { shell(t, dir, "init", "-q", "--bare", "sub/bare") }},
+		{"a bare repository inside (threats.md T20)", TakeEmbedded, "sub/bare", func(t *testing.T, dir string) { shell(t, dir, "init", "-q", "--bare", "sub/bare") }},
 		{"a file of 200 MB", TakeTooLarge, "huge", func(t *testing.T, dir string) { must(t, os.Truncate(write0(t, filepath.Join(dir, "huge")), 200<<20)) }},
 		{"a tracked file that grew to 200 MB", TakeTooLarge, "a", func(t *testing.T, dir string) { must(t, os.Truncate(filepath.Join(dir, "a"), 200<<20)) }},
 		{"no folder", TakeUnreadable, "", func(t *testing.T, dir string) { must(t, os.RemoveAll(dir)) }},

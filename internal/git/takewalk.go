@@ -139,7 +139,7 @@ func (w *taking) judge(c candidate) error {
 }
 
 // folder refuses folders that hold something where base has a submodule, and those git takes for a bare repository: entering
-// one runs what its configuration says (security T20).
+// one runs what its configuration says (threats.md T20).
 func (w *taking) folder(c candidate, submodule bool) error {
 	inside, err := w.read(c.path)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 const listLimit = 256 << 20
 
 // List gives the files of a commit below prefix (a folder or file; empty for all), in git's order. A tree with a name
-// that is not canonical is ErrMalformedTree as a whole (security T26): who makes one is up to something.
+// that is not canonical is ErrMalformedTree as a whole (threats.md T26): who makes one is up to something.
 func (r *Repository) List(ctx context.Context, commit, prefix string) ([]Entry, error) {
 	if !IsOID(commit) {
 		return nil, fmt.Errorf("list tree of %q: %w", commit, ErrName)

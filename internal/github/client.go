@@ -61,7 +61,7 @@ type Client struct {
 
 	writing   sync.Mutex
 	lastWrite time.Time
-	writeGap  time.Duration // GitHub asks for a second between writes (security T57)
+	writeGap  time.Duration // GitHub asks for a second between writes (threats.md T57)
 }
 
 // New finds gh and the credential for a host. Errors: ErrNoGH, ErrNotLoggedIn, ErrHost.
@@ -137,5 +137,5 @@ func (c *Client) connect(s settings) error {
 // Host is the host the client talks to.
 func (c *Client) Host() string { return c.host }
 
-// Secrets are the credentials the client holds, for the tripwire that keeps them out of every text (security 7.4).
+// Secrets are the credentials the client holds, for the tripwire that keeps them out of every text (threats.md "Secrets").
 func (c *Client) Secrets() []string { return []string{c.token} }

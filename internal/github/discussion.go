@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// bounds say how much of a discussion is read; past one of them it is Truncated (A3's threadsTruncated).
+// bounds say how much of a discussion is read; past one of them it is Truncated (threadsTruncated of spec.md A3).
 type bounds struct {
 	threads, threadComments, reviews, comments int
 	// bytes is how much text is kept over all.

@@ -32,7 +32,7 @@ func (c *Client) Viewer(ctx context.Context, host string) (review.Person, error)
 }
 
 // Permission is what somebody may do with a repository: admin, maintain, write, triage, read or none; custom roles are
-// given as the one of these they build on. It is asked when it matters, never remembered (design 3.9).
+// given as the one of these they build on. It is asked when it matters, never remembered (decision 9).
 func (c *Client) Permission(ctx context.Context, repo review.Repo, login string) (string, error) {
 	op := fmt.Sprintf("read the permission of %s on %s", login, repo)
 	var a struct {

@@ -22,14 +22,14 @@ import (
 // postTimeout bounds one gh pr comment. GitHub itself ends a request after 10 s; gh makes two.
 const postTimeout = 60 * time.Second
 
-// Where a kill may fall (security 6.1).
+// Where a kill may fall (threats.md K13, K14).
 var (
 	beforeComment = failpoint.New("github: before comment")
 	afterComment  = failpoint.New("github: after comment")
 )
 
 // Post adds one comment through gh and returns its URL. It is tried once: after an error whose Refused is false the
-// comment may exist, and only reading can tell (security 6.1). Errors: ErrNoGH, ErrNotLoggedIn, ErrForbidden, ErrLocked,
+// comment may exist, and only reading can tell (threats.md "Outbox"). Errors: ErrNoGH, ErrNotLoggedIn, ErrForbidden, ErrLocked,
 // ErrNotFound, ErrTooLong, ErrRateLimited, ErrUnavailable, ErrBadAnswer.
 func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.Text) (string, error) {
 	op := fmt.Sprintf("comment on %s#%d", pr.Repo, pr.Number)
@@ -98,7 +98,7 @@ func (c *Client) waitForTurn(ctx context.Context) error {
 	}
 }
 
-// privateFile writes the body where nobody else can read or replace it: a new folder of ours alone (security S5). The
+// privateFile writes the body where nobody else can read or replace it: a new folder of ours alone. The
 // folder is returned whenever it was made, to be removed.
 func privateFile(temp, body string) (dir, file string, err error) {
 	if dir, err = os.MkdirTemp(temp, "prloop-comment-"); err != nil { // 0700

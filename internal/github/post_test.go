@@ -47,7 +47,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestPostFaults is security T58: one call whatever happens, and Refused only when nothing was posted for certain.
+// TestPostFaults is threats.md T58: one call whatever happens, and Refused only when nothing was posted for certain.
 func TestPostFaults(t *testing.T) {
 	t.Parallel()
 	f, p, repo := open(t)
@@ -183,14 +183,14 @@ func TestPostStopsAndKeepsItsDistance(t *testing.T) {
 		}
 	}
 	if gap := time.Since(started); gap < time.Second {
-		t.Errorf("two posts within %s, want a second between writes (security T57)", gap)
+		t.Errorf("two posts within %s, want a second between writes (threats.md T57)", gap)
 	}
 	if n := len(p.Comments()); n != 3 {
 		t.Errorf("%d comments, want 3", n)
 	}
 }
 
-// TestSecretsStayOut is security T73: a gh that tells what it was given sees the credential in its environment alone.
+// TestSecretsStayOut is threats.md T73: a gh that tells what it was given sees the credential in its environment alone.
 func TestSecretsStayOut(t *testing.T) {
 	t.Parallel()
 	f, _, _ := open(t)

@@ -53,8 +53,8 @@ type updateRule struct {
 	ViewerCanPush, RequiresSignatures bool
 }
 
-// MayPush asks, at the moment of pushing, whether the head branch of a pull request takes a push of ours (security 3, "Push
-// policy"): the pull request is open, the branch is there, we may write to its repository or edits by maintainers are
+// MayPush asks, at the moment of pushing, whether the head branch of a pull request takes a push of ours
+// (threats.md "Push policy"): the pull request is open, the branch is there, we may write to its repository or edits by maintainers are
 // allowed, no protection that we can see forbids it, and it is not the default branch of the base repository. The error is
 // that of a read: then nothing is known.
 func (c *Client) MayPush(ctx context.Context, pr review.PullRequest) (PushRight, error) {
@@ -131,7 +131,7 @@ func mayWrite(permission string) bool {
 const jobLogin = "github-actions[bot]"
 
 // ActionsToken reports whether the credential is GITHUB_TOKEN, the own token of an Actions job. Pushes made with it start
-// no workflow (design 3.14). Installation tokens of other apps look the same, so GitHub is asked whose it is.
+// no workflow (decision 14). Installation tokens of other apps look the same, so GitHub is asked whose it is.
 func (c *Client) ActionsToken(ctx context.Context) (bool, error) {
 	if !strings.HasPrefix(c.token, "ghs_") {
 		return false, nil

@@ -75,7 +75,7 @@ func TestMayPush(t *testing.T) {
 	}
 }
 
-// The branch of a pull request within one repository is never the default branch (security P7).
+// The branch of a pull request within one repository is never the default branch (threats.md P7).
 func TestMayPushInOneRepository(t *testing.T) {
 	for _, row := range []struct {
 		branch, permission string
@@ -143,7 +143,7 @@ func TestActionsToken(t *testing.T) {
 	}
 }
 
-// K13 and K14: stopped before the call nothing is said; stopped after it the comment is there and nobody knows.
+// threats.md K13 and K14: stopped before the call nothing is said; stopped after it the comment is there and nobody knows.
 func TestPostStoppedAtItsFailpoints(t *testing.T) {
 	for name, sent := range map[string]bool{"github: before comment": false, "github: after comment": true} {
 		f, p, _ := open(t)

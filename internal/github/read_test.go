@@ -277,7 +277,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestFreshlyMade is security T59: right after a pull request was seen, a 404 is GitHub lagging behind.
+// TestFreshlyMade is threats.md T59: right after a pull request was seen, a 404 is GitHub lagging behind.
 func TestFreshlyMade(t *testing.T) {
 	t.Parallel()
 	f, p, _ := open(t)
@@ -290,7 +290,7 @@ func TestFreshlyMade(t *testing.T) {
 	}
 }
 
-// TestWaitsAsToldTo is security P13: no request before the time GitHub asked for.
+// TestWaitsAsToldTo is threats.md P13: no request before the time GitHub asked for.
 func TestWaitsAsToldTo(t *testing.T) {
 	t.Parallel()
 	f, _, _ := open(t)

@@ -7,7 +7,7 @@ import (
 )
 
 // Clone is how git reaches a repository. The credential stands in Env alone: not in the address, not in an argument, not
-// in any file (security T73).
+// in any file (threats.md T73).
 type Clone struct {
 	// URL is the address without a credential.
 	URL string

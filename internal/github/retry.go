@@ -14,7 +14,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/api"
 )
 
-// Bounds of reading (security P13): how often one read is tried, and what GitHub wants after a secondary limit that
+// Bounds of reading (threats.md P13): how often one read is tried, and what GitHub wants after a secondary limit that
 // names no time.
 const (
 	readTries     = 5
@@ -22,7 +22,7 @@ const (
 )
 
 // read makes one read until it succeeds, is refused for good, or the bounds are reached. fresh says that the thing was
-// there a moment ago, so that a 404 is GitHub lagging behind itself and worth another try (security T59).
+// there a moment ago, so that a 404 is GitHub lagging behind itself and worth another try (threats.md T59).
 func (c *Client) read(ctx context.Context, op string, fresh bool, once func(context.Context) error) error {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = c.firstWait, 20*time.Second

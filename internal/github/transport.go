@@ -14,7 +14,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/auth"
 )
 
-// Bounds of one answer (security T61).
+// Bounds of one answer (threats.md T61).
 const (
 	answerLimitBytes = 32 << 20
 	answerTimeout    = 60 * time.Second
@@ -47,7 +47,7 @@ func newTransport(host string, s settings) *transport {
 }
 
 // RoundTrip refuses hosts that are not the API's: the layer above adds the credential to whatever it thinks belongs to
-// the host, and a redirect must not carry it away (security T60).
+// the host, and a redirect must not carry it away (threats.md T60).
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	known := false
 	for _, h := range t.hosts {

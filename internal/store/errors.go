@@ -27,7 +27,7 @@ var (
 	ErrState = errors.New("not allowed in this state")
 )
 
-// CorruptError says that the file is not, or no longer, a sound database. It is never repaired by guessing (security T99).
+// CorruptError says that the file is not, or no longer, a sound database. It is never repaired by guessing (threats.md T99).
 type CorruptError struct {
 	Path   string
 	Detail string

@@ -158,7 +158,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 	t.Logf("%d acknowledged before the kills, %d entries", len(told), len(all))
 }
 
-// K31: six processes make the same new database; all agree on the key.
+// threats.md K31: six processes make the same new database; all agree on the key.
 func TestManyProcessesOpenAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "prloop.db")
 	keys := make([]string, 6)
@@ -203,7 +203,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 }
 
-// T97, T98: what SQLite refuses has a name, nothing half-written stays, and work goes on when the reason is gone.
+// threats.md T97, T98: what SQLite refuses has a name, nothing half-written stays, and work goes on when the reason is gone.
 func TestRefusedWrites(t *testing.T) {
 	big := entry("n1", 1)
 	big.Body = strings.Repeat("x", 1<<20)
@@ -250,7 +250,7 @@ func TestRefusedWrites(t *testing.T) {
 	}
 }
 
-// T99: a damaged file is refused with its name and the next step, and left as it is.
+// threats.md T99: a damaged file is refused with its name and the next step, and left as it is.
 func TestDamagedFile(t *testing.T) {
 	sound := filepath.Join(t.TempDir(), "prloop.db")
 	s, err := Open(t.Context(), Options{Path: sound})

@@ -8,10 +8,10 @@ import (
 
 // The kinds of incidents.
 const (
-	// IncidentSecret: an answer held a secret this process knows (security T30). Nothing of the answer is posted, and the
+	// IncidentSecret: an answer held a secret this process knows (threats.md T30). Nothing of the answer is posted, and the
 	// secret is to be changed.
 	IncidentSecret = "known-secret"
-	// IncidentTwice: two comments carry the same nonce (security 6.1), which GitHub's own promises rule out.
+	// IncidentTwice: two comments carry the same nonce (threats.md P1), which GitHub's own promises rule out.
 	IncidentTwice = "posted-twice"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/failpoint"
 )
 
-// ErrStale: the lease is not ours any more. Whoever gets it stops: somebody else may be at work (security T93).
+// ErrStale: the lease is not ours any more. Whoever gets it stops: somebody else may be at work (threats.md T93).
 var ErrStale = errors.New("the lease was lost")
 
 // HeldError says that another run has the lease.
@@ -27,7 +27,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is being worked on by run %s since %s", e.Key, e.Run, e.Since.Format(time.RFC3339))
 }
 
-// A Lease is the sole right of one run to work on one thing, for a time (design 7, P10). It is safe for concurrent use.
+// A Lease is the sole right of one run to work on one thing, for a time (threats.md P10). It is safe for concurrent use.
 //
 // Everybody else goes by the wall clock and the database. The owner also measures by the monotonic clock: set back, a
 // wall clock would have it believe in a lease that others have seen end.
@@ -120,7 +120,7 @@ func (l *Lease) over(now time.Time) bool {
 }
 
 // Check gives ErrStale unless the lease is still ours. To be asked right before anything is written that others can see
-// (security 3, write path).
+// (threats.md T93).
 func (l *Lease) Check(ctx context.Context) error {
 	return l.store.wrap(fmt.Sprintf("check the lease of %s for run %s", l.key, l.run), l.check(ctx, l.store.read))
 }

@@ -61,7 +61,7 @@ func TestLeaseLife(t *testing.T) {
 	}
 }
 
-// T96: the wall clock jumps. Nobody writes with a lease that somebody else could have.
+// threats.md T96: the wall clock jumps. Nobody writes with a lease that somebody else could have.
 func TestLeaseAndClockJumps(t *testing.T) {
 	for _, row := range []struct {
 		name string

@@ -50,7 +50,7 @@ func takeTurn(ctx context.Context, s *Store, path, run string) error {
 	}
 }
 
-// P10: 50 takers in ten processes; one at a time, and the token rises by one with each.
+// threats.md P10: 50 takers in ten processes; one at a time, and the token rises by one with each.
 func TestManyTakers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prloop.db")
 	var mu sync.Mutex
@@ -98,7 +98,7 @@ func late(ctx context.Context, s *Store, nonce string) error {
 	return nil
 }
 
-// T93: an owner that is stopped past the end of its lease, and goes on while another run works, is refused its write.
+// threats.md T93: an owner that is stopped past the end of its lease, and goes on while another run works, is refused its write.
 func TestStoppedOwnerIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prloop.db")
 	s, err := Open(t.Context(), Options{Path: path}) // the real clock

@@ -11,7 +11,7 @@ const (
 	minMarkerBytes = 32
 )
 
-// MarkerKey gives the key that our comment markers are authenticated with (design 3.2). It is made once, by gen, and is the
+// MarkerKey gives the key that our comment markers are authenticated with (decision 2). It is made once, by gen, and is the
 // same for every process that uses this database. At least 32 bytes.
 func (s *Store) MarkerKey(ctx context.Context, gen func() []byte) ([]byte, error) {
 	key, err := s.meta(ctx, markerKey, gen)

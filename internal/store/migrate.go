@@ -19,7 +19,7 @@ var migrations embed.FS
 var migrating = failpoint.New("store: migrating")
 
 // migrate brings the tables up to date. goose runs each migration in a transaction with the note that it was done, so a
-// kill leaves the old schema or the new one (security K31). The caller holds the lock.
+// kill leaves the old schema or the new one (threats.md K31). The caller holds the lock.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

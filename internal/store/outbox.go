@@ -56,7 +56,7 @@ type Entry struct {
 	CommentURL string
 }
 
-// Where a kill may fall (security 6.1).
+// Where a kill may fall (threats.md "Fault matrix").
 var (
 	beforeIntent = failpoint.New("outbox: before intent")
 	afterIntent  = failpoint.New("outbox: after intent")

@@ -24,14 +24,14 @@ type Round struct {
 	Saved time.Time
 }
 
-// Where a kill may fall (security 6.1).
+// Where a kill may fall (threats.md K26).
 var (
 	beforeRound = failpoint.New("round: before save")
 	afterRound  = failpoint.New("round: after save")
 )
 
 // SaveRound records a round whole or not at all. A round saved again replaces what was there: a resumed run may repeat the
-// step that says so, and the number never skips or doubles (security K26).
+// step that says so, and the number never skips or doubles (threats.md K26).
 func (s *Store) SaveRound(ctx context.Context, r Round) error {
 	op := fmt.Sprintf("save round %d of run %s", r.Number, r.Run)
 	verdict, err := text(r.Verdict)

@@ -23,7 +23,7 @@ const (
 
 // A Run is the record of one run.
 type Run struct {
-	// ID is {UTC timestamp}_{review_id}; ReviewID its second half (design 2, 3.11).
+	// ID is {UTC timestamp}_{review_id}; ReviewID its second half (decision 11).
 	ID       string
 	ReviewID string
 	Target   review.Target
@@ -41,7 +41,7 @@ type Run struct {
 	Updated time.Time
 }
 
-// Where a kill may fall (security 6.1).
+// Where a kill may fall (threats.md K04, K27).
 var (
 	runRecorded  = failpoint.New("run: recorded")
 	beforeFinish = failpoint.New("run: before finish")

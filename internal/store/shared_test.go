@@ -12,7 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/store"
 )
 
-// The engine and the store live in one file (design 7), whoever makes it, and write to it at the same time.
+// The engine and the store live in one file, whoever makes it, and write to it at the same time.
 func TestOneFileWithTheEngine(t *testing.T) {
 	for _, first := range []string{"store", "engine"} {
 		t.Run("made by the "+first, func(t *testing.T) {

@@ -221,7 +221,7 @@ func entry(nonce string, part int) Entry {
 	return Entry{Nonce: nonce, Run: run1, Round: 1, Op: "report", Part: part, Parts: 2, Target: target, Head: "abc", Body: "text of " + nonce}
 }
 
-// The arrows of the package comment, and none besides (security 6.1).
+// The arrows of the package comment, and none besides (threats.md "Outbox").
 func TestOutboxStates(t *testing.T) {
 	ctx := context.Background()
 	sending := func(s *Store) error { return s.Sending(ctx, "n1") }
@@ -239,14 +239,14 @@ func TestOutboxStates(t *testing.T) {
 		{"an intent nobody sent cannot be answered", nil, ack, "", 0},
 		{"an intent is not looked for", nil, absent, "", 0},
 		{"what may have been sent is not sent again", []func(*Store) error{sending}, sending, "", 1},
-		{"the answer comes (K15)", []func(*Store) error{sending}, ack, StateAcked, 1},
+		{"the answer comes (threats.md K15)", []func(*Store) error{sending}, ack, StateAcked, 1},
 		{"the answer is read twice", []func(*Store) error{sending, ack}, ack, StateAcked, 1},
 		{"two comments for one nonce are the alarm", []func(*Store) error{sending, ack}, ackOther, "", 1},
-		{"it is not there (K13)", []func(*Store) error{sending}, absent, StateAbsent, 1},
+		{"it is not there (threats.md K13)", []func(*Store) error{sending}, absent, StateAbsent, 1},
 		{"absent, so sent again", []func(*Store) error{sending, absent}, sending, StateSent, 2},
 		{"absent, but found after all", []func(*Store) error{sending, absent}, ack, StateAcked, 1},
 		{"what GitHub has is never absent", []func(*Store) error{sending, ack}, absent, "", 1},
-		{"what GitHub has is never sent (K16)", []func(*Store) error{sending, ack}, sending, "", 1},
+		{"what GitHub has is never sent (threats.md K16)", []func(*Store) error{sending, ack}, sending, "", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestOutboxStates(t *testing.T) {
 	}
 }
 
-// K12, K17: what was intended is said again as it was, in order, whatever the resumed run comes up with.
+// threats.md K12, K17: what was intended is said again as it was, in order, whatever the resumed run comes up with.
 func TestIntentIsKept(t *testing.T) {
 	ctx, s := t.Context(), fresh(t)
 	create(t, s, run1)
@@ -309,7 +309,7 @@ func TestIntentIsKept(t *testing.T) {
 	}
 }
 
-// Security 6.1: what may have been sent is looked for as who sent it, whoever resumes the run.
+// threats.md "Outbox": what may have been sent is looked for as who sent it, whoever resumes the run.
 func TestPosterIsWhoSentIt(t *testing.T) {
 	ctx, s := t.Context(), fresh(t)
 	create(t, s, run1)

@@ -19,7 +19,7 @@ import (
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
-// asidePrefix is put before the name of what is moved aside: it can be read and is not loaded (security 3, "Trust of inputs").
+// asidePrefix is put before the name of what is moved aside: it can be read and is not loaded (threats.md T03).
 const asidePrefix = "moved-aside-"
 
 // Aside is what MoveAside did.

@@ -14,7 +14,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// outputLimit is how much a command may print before it is ended, in bytes (security T84).
+// outputLimit is how much a command may print before it is ended, in bytes (threats.md T84).
 const outputLimit = 256 << 20
 
 // Verify runs commands on a plain export of a commit, which holds no .git, one after the other in one tree, and returns

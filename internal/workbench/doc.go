@@ -1,4 +1,4 @@
-// Package workbench is where a fixer works and where its work is looked at (design 3.6, security 2 S4 and 3 "Push path").
+// Package workbench is where a fixer works and where its work is looked at (decision 6, security 2 S4 and 3 "Push path").
 //
 //	Fix     a private clone, the fixer's child, what it did taken out and held against the push policy
 //	Verify  the repository's own commands on a plain export of a commit

@@ -23,7 +23,7 @@ const (
 )
 
 // Fix asks the fixer in a private clone of Order.From, takes out what it did, whatever that is, and holds it against the
-// push policy (design 3.6). What the fixer does wrong stands in the Work; an error means that the run ended, or that disk or
+// push policy (decision 6). What the fixer does wrong stands in the Work; an error means that the run ended, or that disk or
 // git failed: the Work then holds the fixer's Answer alone, if it was asked. The same work in the same order gives the same object
 // ids.
 func (b *Bench) Fix(ctx context.Context, o Order) (Work, error) {

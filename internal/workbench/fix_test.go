@@ -271,7 +271,7 @@ func TestFixGoesOn(t *testing.T) {
 }
 
 // Everything a fixer of fakeagent does to its clone is inert: no tip, the rule named, nothing left (issue of edit modes,
-// security T08, T20-T24).
+// threats.md T08, T20-T24).
 func TestEditModes(t *testing.T) {
 	shared := newWorld(t, plainFiles)
 	for mode, want := range map[string]struct {
@@ -338,7 +338,7 @@ func TestEditModes(t *testing.T) {
 	}
 }
 
-// What else a fixer can do to get something out or past (security 5.2): inert, by its rule.
+// What else a fixer can do to get something out or past (threats.md "Git attack set"): inert, by its rule.
 func TestAttacks(t *testing.T) {
 	shared := newWorld(t, plainFiles)
 	for name, row := range map[string]struct{ script, rule string }{
@@ -453,7 +453,7 @@ func TestAllow(t *testing.T) {
 }
 
 // What an agent would take its configuration from is out of its way while it works, and where it was afterwards, even when
-// the fixer commits all it sees (security T03).
+// the fixer commits all it sees (threats.md T03).
 func TestAside(t *testing.T) {
 	files := map[string]string{"a.txt": "a\n", "CLAUDE.md": "rules\n", "sub/.claude/settings.json": "{}\n", "sub/.claude/hooks/x": "x\n", "sub/claude.md": "nested\n"}
 	shared := newWorld(t, files)
@@ -634,7 +634,7 @@ func TestFixEnds(t *testing.T) {
 	w.left("")
 }
 
-// Two fixes of 150 lines each are 300 lines (design 6): that the pull request has grown by the first allows no more.
+// Two fixes of 150 lines each are 300 lines: that the pull request has grown by the first allows no more.
 func TestTheScopeBrakeHoldsAllFixes(t *testing.T) {
 	w := newWorld(t, plainFiles)
 	second := w.commit(map[string]string{"first.txt": strings.Repeat("x\n", 150)})

@@ -15,15 +15,15 @@ type Order struct {
 	// Reviewed is the head under review. From is where this try starts: Reviewed, or the tip of the try before when only
 	// verification refused it. Both are full object ids.
 	Reviewed, From string
-	// Task is the question, Task.Fix what is to be fixed (A4).
+	// Task is the question, Task.Fix what is to be fixed (spec.md A4).
 	Task review.Task
 	// Aside are names of files and folders that are moved aside in the clone at every depth while the fixer works, letter
-	// case ignored: what an agent of its kind would take configuration from (security T03). Empty leaves all in place.
+	// case ignored: what an agent of its kind would take configuration from (threats.md T03). Empty leaves all in place.
 	Aside []string
 	// Allow are the globs of protected paths that the operator opened.
 	Allow []string
 	// First is the head the run began with, before any fix; empty means Reviewed. PRFiles and PRLines are the size of the pull
-	// request's own diff there. The scope brake holds all fixes together against that (design 6).
+	// request's own diff there. The scope brake holds all fixes together against that.
 	First            string
 	PRFiles, PRLines int
 	// FixedAt is the author and committer date of every commit: one order, one set of object ids, however often it is

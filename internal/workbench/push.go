@@ -14,7 +14,7 @@ import (
 const pushTries = 3
 
 // Push moves a branch from the reviewed head to a fix, by compare-and-swap. It may be repeated after any end, a killed
-// process included (security K20-K23): a branch that is at New already is ours, because object ids are made the same way
+// process included (threats.md K20-K23): a branch that is at New already is ours, because object ids are made the same way
 // every time, and one that is elsewhere is left alone. After an answer that says nothing (502, a cut line) it asks where the
 // branch is and tries again, which cannot push twice. An error means that the outcome is still unknown.
 func (b *Bench) Push(ctx context.Context, o git.PushOptions) (git.PushResult, error) {

@@ -41,7 +41,7 @@ func (p *pushing) hook(name, text string) {
 	}
 }
 
-// A push may be repeated after any end and happens once (security K20-K23).
+// A push may be repeated after any end and happens once (threats.md K20-K23).
 func TestPush(t *testing.T) {
 	p := newPushing(t)
 	for _, want := range []git.Outcome{git.Pushed, git.Already, git.Already} {
@@ -55,7 +55,7 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// Somebody else's commit stays (T94).
+// Somebody else's commit stays (threats.md T94).
 func TestPushMoved(t *testing.T) {
 	p := newPushing(t)
 	theirs := p.commit(map[string]string{"theirs.txt": "x\n"})

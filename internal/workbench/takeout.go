@@ -52,7 +52,7 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 }
 
 // words gives the commits messages of ours around the fixer's words, and returns its words for what it did not commit. A part
-// of a known secret in any of them, or cut up between them, leaves none of them (security 7.4, layer 0).
+// of a known secret in any of them, or cut up between them, leaves none of them (threats.md L0).
 func (b *Bench) words(o Order, taken []git.Taken, work *Work) (said string) {
 	commits := work.Answer.Fix.Commits
 	if len(taken) == 0 && len(commits) > 0 {

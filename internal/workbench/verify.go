@@ -61,7 +61,7 @@ func (o VerifyOptions) withDefaults() VerifyOptions {
 	return o
 }
 
-// environment is the whole environment of a command, written out: proc's allowlist, all of which is set anew (security 3). The caches of the usual tools lie in its
+// environment is the whole environment of a command, written out: proc's allowlist, all of which is set anew (threats.md T70). The caches of the usual tools lie in its
 // own home: what one commit's code writes there must not reach the verification of another.
 func (o VerifyOptions) environment(home, tmp string) []string {
 	cache := filepath.Join(home, ".cache")

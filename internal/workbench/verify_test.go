@@ -94,7 +94,7 @@ func TestVerifyRunsAll(t *testing.T) {
 	}
 }
 
-// No credential, no network, and nothing of this process's environment (security S4).
+// No credential, no network, and nothing of this process's environment (threats.md P4).
 func TestVerifyHoldsNothing(t *testing.T) {
 	t.Setenv("GH_TOKEN", "canary-"+rand.Text())
 	canary := os.Getenv("GH_TOKEN")
@@ -130,7 +130,7 @@ func TestVerifyHasALoopbackOfItsOwn(t *testing.T) {
 	}
 }
 
-// A command that hangs is ended with all it started, in groups of their own too; the next one still runs (T80, T82).
+// A command that hangs is ended with all it started, in groups of their own too; the next one still runs (threats.md T80, T82).
 func TestVerifyEndsWhatHangs(t *testing.T) {
 	for name, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": sandbox.Wrap, "without walls": unconfined} {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestVerifyEndsWhatHangs(t *testing.T) {
 	}
 }
 
-// What a command leaves running when it ends does not outlive it (T82).
+// What a command leaves running when it ends does not outlive it (threats.md T82).
 func TestVerifyEndsDaemons(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
 	w.bench.Confine = unconfined // in the sandbox the pid namespace ends them
@@ -179,7 +179,7 @@ func TestVerifyWall(t *testing.T) {
 	}
 }
 
-// A flood costs what is kept of it, and whole lines are kept (T84).
+// A flood costs what is kept of it, and whole lines are kept (threats.md T84).
 func TestVerifyFlood(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
 	got := w.one("seq 1 400000; echo the end; false")
@@ -245,7 +245,7 @@ func TestVerifyRemovesWhatIsClosed(t *testing.T) {
 	w.left("")
 }
 
-// A command that takes too much of the machine is ended by a named rule, and the next one still runs (T88).
+// A command that takes too much of the machine is ended by a named rule, and the next one still runs (threats.md T88).
 func TestVerifyBounds(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
 	w.bench.Bounds = proc.Bounds{MemoryBytes: 256 << 20, FolderBytes: 16 << 20, FolderFiles: 500}

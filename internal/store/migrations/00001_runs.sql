@@ -64,7 +64,7 @@ CREATE TABLE usage (
 	FOREIGN KEY (run, round) REFERENCES rounds (run, round) ON DELETE CASCADE
 );
 
--- Security 6.1. One row for each thing to be said on GitHub; never deleted, never given a second nonce.
+-- The outbox. One row for each thing to be said on GitHub; never deleted, never given a second nonce.
 CREATE TABLE outbox (
 	nonce       TEXT PRIMARY KEY,
 	run         TEXT NOT NULL REFERENCES runs (id),

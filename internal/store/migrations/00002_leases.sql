@@ -1,5 +1,5 @@
 -- +goose Up
--- Design 7: one run per pull request. Rows are never deleted, so that the token of a key only ever rises. No reference to
+-- One run per pull request. Rows are never deleted, so that the token of a key only ever rises. No reference to
 -- runs: the lease is taken first.
 CREATE TABLE leases (
 	lease_key TEXT PRIMARY KEY,
@@ -10,7 +10,7 @@ CREATE TABLE leases (
 	released  BIGINT NOT NULL CHECK (released IN (0, 1))
 );
 
--- Security T30: things a person must look at. detail never holds the secret itself.
+-- threats.md T30: things a person must look at. detail never holds the secret itself.
 CREATE TABLE incidents (
 	run    TEXT NOT NULL,
 	kind   TEXT NOT NULL,
