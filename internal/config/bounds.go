@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a configuration file (security T107). The parser has no guard of its own: aliases multiply without limit, and
+// Bounds of a configuration file (threats.md T107). The parser has no guard of its own: aliases multiply without limit, and
 // long runs of blank lines or thousands of keys make it quadratic.
 const (
 	maxBytes      = 64 << 10

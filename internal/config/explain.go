@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Layer names where a value came from, the strongest first (design 3.8).
+// Layer names where a value came from, the strongest first (decision 8).
 type Layer string
 
 // The layers that exist.

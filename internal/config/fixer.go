@@ -7,7 +7,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// FixerName is the fixer's name in a run (review loop spec A5).
+// FixerName is the fixer's name in a run (spec.md A5).
 const FixerName = "pr-fix"
 
 // Fix are the settings of the fix half beside who fixes and what verifies.

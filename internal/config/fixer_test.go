@@ -41,7 +41,7 @@ func TestWhoFixes(t *testing.T) {
 	}
 }
 
-// A fixer of the repository's file is held to the rules of its reviewers (design 3.9).
+// A fixer of the repository's file is held to the rules of its reviewers (decision 9).
 func TestFixerOfTheRepository(t *testing.T) {
 	allow := operator("allow_repo_commands: true\n")
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestFixSettings(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Resolve(Input{Given: []Given{{"rounds", "4", "--rounds"}}}); err == nil {
-		t.Error("four rounds were accepted (review loop spec: hard cap 3)")
+		t.Error("four rounds were accepted (spec.md L1: 3 at most)")
 	}
 }
 

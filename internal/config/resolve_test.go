@@ -45,7 +45,7 @@ func setting(t *testing.T, s Settings, key string) Setting {
 	return Setting{}
 }
 
-// Design 3.8, and custom prompts ("runtime inputs should override repo config (like env vars)").
+// Decision 8, and spec.md C2: what is given at run time outranks the repository's file.
 func TestTheStrongestLayerWins(t *testing.T) {
 	in := Input{
 		Given:      []Given{{Key: "model", Value: "flag-model", From: "--model"}},
@@ -118,7 +118,7 @@ func TestUnknownReviewerIsTyped(t *testing.T) {
 		t.Errorf("got %s, want %s", err, want)
 	}
 	if _, err := Resolve(Input{Reviewers: strings.Split("exec:a,exec:b,exec:c,exec:d,exec:e,exec:f", ",")}); err == nil {
-		t.Error("six reviewers were accepted (review loop spec: 1..5)")
+		t.Error("six reviewers were accepted (spec.md L1: 1 to 5)")
 	}
 }
 

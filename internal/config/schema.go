@@ -76,7 +76,7 @@ func Schema(k Kind) []byte {
 	return b.Bytes()
 }
 
-// schemas are compiled at their first use: start-up counts (design 8), and most runs read one kind of file only.
+// schemas are compiled at their first use: start-up counts, and most runs read one kind of file only.
 var schemas = map[Kind]func() *jsonschema.Schema{
 	Repository: sync.OnceValue(func() *jsonschema.Schema { return compile(Repository) }),
 	Operator:   sync.OnceValue(func() *jsonschema.Schema { return compile(Operator) }),

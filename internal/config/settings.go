@@ -17,7 +17,7 @@ type Settings struct {
 	// MinReviewers is how many complete answers a verdict needs, at least 1. Those of `static` do not count, except where nobody
 	// else takes part.
 	MinReviewers int
-	// Model and EscalationModel are what the builtin agents ask for (review agent spec).
+	// Model and EscalationModel are what the builtin agents ask for (spec.md R5).
 	Model, EscalationModel string
 	// BaseURL is the OpenAI-compatible endpoint. The operator's layers alone may set it: the key goes there.
 	BaseURL string
@@ -27,7 +27,7 @@ type Settings struct {
 	Upstreams []Upstream
 	Models    []Model
 	// ScoreThreshold silences lower scores; ElevationThreshold is how many low scores of one kind may be joined
-	// (reviewer design 3.1).
+	// (spec.md D3.1).
 	ScoreThreshold, ElevationThreshold int
 	Context                            Context
 	Limits                             review.Limits
@@ -43,7 +43,7 @@ type Settings struct {
 	CostChosen bool
 	// Fixer is who fixes; Use is UseNone when nobody does.
 	Fixer Agent
-	// Rounds is the most rounds of a run, 1 to 3 (review loop spec, "Hard cap").
+	// Rounds is the most rounds of a run, 1 to 3 (spec.md L1).
 	Rounds int
 	// Verify are the shell lines a fix must pass; nil means that they are to be detected, an empty list that there are none.
 	Verify []string
@@ -52,14 +52,14 @@ type Settings struct {
 	Fix           Fix
 	// WallTime bounds the whole run.
 	WallTime time.Duration
-	// PublishMode is append (design 3.1).
+	// PublishMode is append (decision 1).
 	PublishMode string
-	// MinSupport is how many reviewers must agree before a finding counts (design 3.3).
+	// MinSupport is how many reviewers must agree before a finding counts (decision 3).
 	MinSupport int
 	// AllowRepoCommands lets `use: command` of a repository's file run on pull requests.
 	AllowRepoCommands bool
 
-	// Commands, Review, Schedule, Tools and Output are the repository's custom prompts (custom prompts).
+	// Commands, Review, Schedule, Tools and Output are the repository's custom prompts (spec.md C3, C4, C5).
 	Commands []Command
 	Review   ReviewTriggers
 	Schedule Schedule
@@ -78,7 +78,7 @@ func (s Settings) ModelConfigured() bool {
 
 // Context is what the brief is built by.
 type Context struct {
-	// Include and Exclude are globs on paths; excluded files are read by nothing (design 5).
+	// Include and Exclude are globs on paths; excluded files are read by nothing.
 	Include, Exclude []string
 	// Guidance are further files of written rules, beside the known ones.
 	Guidance []string
@@ -105,7 +105,7 @@ type Agent struct {
 	fromOperator bool
 }
 
-// The ways to be an agent (design 5).
+// The ways to be an agent.
 const (
 	UseBuiltin = "builtin"
 	UseStatic  = "static"
@@ -115,7 +115,7 @@ const (
 	UseNone = "none"
 )
 
-// Command is one custom prompt (custom prompts, "Shared prompt module model").
+// Command is one custom prompt (spec.md C3).
 type Command struct {
 	ID     string        `json:"id"`
 	Title  string        `json:"title,omitempty"`
@@ -175,7 +175,7 @@ type ReviewDefaults struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 }
 
-// Schedule is scheduled maintenance (custom prompts, plan B).
+// Schedule is scheduled maintenance (spec.md C4).
 type Schedule struct {
 	Enabled bool `json:"enabled,omitempty"`
 	// Runs maps the workflow's job id to command ids.

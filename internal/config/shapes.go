@@ -117,7 +117,7 @@ func commandLimits() shape {
 	return object(nil, "maxFiles", integer(1, 100_000), "maxFindings", integer(1, 1000), "maxDiffLines", integer(1, 1_000_000))
 }
 
-// tools are the categories of custom prompts, in both spellings found in the wild (design 3.12).
+// tools are the categories of custom prompts, in both spellings found in the wild (decision 12).
 func tools() shape {
 	s := list(choice("filesystem", "git.read", "git.history", "github.read", "github.pr.read", "github.write", "github.pr.feedback",
 		"github.pr", "github.pr.manage", "repo.write", "agent.subagent"), 0, 20)

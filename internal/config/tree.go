@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// RepositoryFile is the name of the repository's file, at its root (custom prompts, "`.reviewerc` basics").
+// RepositoryFile is the name of the repository's file, at its root (spec.md C1).
 const RepositoryFile = ".reviewerc"
 
 // Lookalikes are names people give the repository's file by mistake. No file of such a name is read.

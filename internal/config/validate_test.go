@@ -102,7 +102,7 @@ func TestExamplesOfCustomPrompts(t *testing.T) {
 	}
 }
 
-// Security T107: ten bombs, each refused with a typed error and fast.
+// threats.md T107: ten bombs, each refused with a typed error and fast.
 func TestBombs(t *testing.T) {
 	bombs := map[string]string{
 		"20 KB of [":                strings.Repeat("[", 20_000),

@@ -18,7 +18,7 @@ func carried(t testing.TB) Bench {
 	return b
 }
 
-// TestLabelledPairs holds identity.Match to the goal of design 4 on pairs it was not fitted on: at least 85 % of the same
+// TestLabelledPairs holds identity.Match to its goal (design.md "Identity") on pairs it was not fitted on: at least 85 % of the same
 // findings recognised, at most 3 % of different ones joined.
 func TestLabelledPairs(t *testing.T) {
 	r, err := Identity(t.Context(), carried(t))

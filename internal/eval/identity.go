@@ -8,7 +8,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// The goal of design 4 for the held-back half.
+// The goal for the held-back half (design.md "Identity").
 const (
 	GoalRecall     = 0.85
 	GoalFalseMatch = 0.03
@@ -21,7 +21,7 @@ type IdentityReport struct {
 	Pulls   int           `json:"pulls"`
 	Reviews int           `json:"reviews"`
 	Rows    []IdentityRow `json:"rows"`
-	// Met is true when prloop's own method reaches the goal of design 4 on the held-back half.
+	// Met is true when prloop's own method reaches the goal on the held-back half.
 	Met bool `json:"met"`
 }
 

@@ -18,7 +18,7 @@ type StuckOptions struct {
 	Turns int
 }
 
-// StuckReport is how well findings that return after a fix are recognised (design 6).
+// StuckReport is how well findings that return after a fix are recognised.
 type StuckReport struct {
 	Split string `json:"split"`
 	// Pulls is how many recorded pull requests took part, Turns how often two rounds were played.

@@ -8,7 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/identity"
 )
 
-// TestStuckIsRecognised holds design 6 to its goal: of what returns after a fix, in another tool's words, at least 85 % is
+// TestStuckIsRecognised holds the goal for stuck findings: of what returns after a fix, in another tool's words, at least 85 % is
 // recognised at no more than 3 % false matches. The rows below show what carries that.
 func TestStuckIsRecognised(t *testing.T) {
 	r, err := Stuck(t.Context(), carried(t), StuckOptions{})

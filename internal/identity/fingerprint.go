@@ -1,5 +1,5 @@
 // Package identity tells which findings are the same one, across reviewers and across rounds, although models reword
-// them and lines move (design 4, "Identity"). It is pure, and its answers do not depend on the order of its arguments.
+// them and lines move (design.md "Identity"). It is pure, and its answers do not depend on the order of its arguments.
 //
 // Two findings are the same when their fingerprints are equal; else when they are about the same file, their categories
 // are related, their lines are close and they share enough significant words. Assignment is one-to-one.
@@ -17,7 +17,7 @@ import (
 // minEvidence is how many letters and digits quoted code needs to stand for one place: `return nil` occurs everywhere.
 const minEvidence = 12
 
-// Fingerprint is 16 hex digits over category, file and evidence with white space folded (design 4). It is empty for a
+// Fingerprint is 16 hex digits over category, file and evidence with white space folded. It is empty for a
 // finding without evidence, or with evidence too short to tell places apart: such findings are matched by words alone.
 // File is the path in the newer version; the caller follows renames.
 func Fingerprint(f review.Finding) string {

@@ -19,7 +19,7 @@ func TestFingerprint(t *testing.T) {
 	same := base
 	same.Category, same.Evidence, same.Title, same.Line = "Bugs", "if err != nil { return nil }", "other words", at(9)
 	if Fingerprint(base) != Fingerprint(same) || len(Fingerprint(base)) != 16 {
-		t.Error("design 4: white space, title and line do not count, spellings of a category are one")
+		t.Error("white space, title and line do not count, spellings of a category are one")
 	}
 	for name, change := range map[string]func(*review.Finding){
 		"category": func(f *review.Finding) { f.Category = "style" }, "file": func(f *review.Finding) { f.File = "b.go" },
@@ -27,7 +27,7 @@ func TestFingerprint(t *testing.T) {
 	} {
 		other := base
 		if change(&other); Fingerprint(other) == Fingerprint(base) {
-			t.Errorf("design 4: %s counts", name)
+			t.Errorf("%s counts", name)
 		}
 	}
 	base.Evidence = "return nil"
@@ -47,12 +47,12 @@ func TestTwoStepRule(t *testing.T) {
 		move   Move
 		want   bool
 	}{
-		{"design 4: reworded, related category, lines close", func(a, b *review.Finding) {}, nil, true},
-		{"design 4: another file", func(a, b *review.Finding) { b.File = "c.go" }, nil, false},
-		{"design 4: category of another family", func(a, b *review.Finding) { b.Category = "tests" }, nil, false},
+		{"reworded, related category, lines close", func(a, b *review.Finding) {}, nil, true},
+		{"another file", func(a, b *review.Finding) { b.File = "c.go" }, nil, false},
+		{"category of another family", func(a, b *review.Finding) { b.Category = "tests" }, nil, false},
 		{"a category nobody knows tells nothing", func(a, b *review.Finding) { b.Category = "gremlins" }, nil, true},
-		{"design 4: lines far apart", func(a, b *review.Finding) { b.Line = at(140) }, nil, false},
-		{"design 4: lines close after mapping through the diff", func(a, b *review.Finding) { b.Line = at(140) }, moved, true},
+		{"lines far apart", func(a, b *review.Finding) { b.Line = at(140) }, nil, false},
+		{"lines close after mapping through the diff", func(a, b *review.Finding) { b.Line = at(140) }, moved, true},
 		{"lines that were close and no longer are", func(a, b *review.Finding) {}, moved, false},
 		{"a range reaches to the other line", func(a, b *review.Finding) { b.Line = at(80); a.LineEnd = at(70) }, nil, true},
 		{"a line that is not known does not part them", func(a, b *review.Finding) { b.Line = nil }, nil, true},
@@ -60,7 +60,7 @@ func TestTwoStepRule(t *testing.T) {
 		{"other words", func(a, b *review.Finding) {
 			b.Title, b.Description = "Quadratic loop", "Every order is compared with each other order."
 		}, nil, false},
-		{"design 4: equal fingerprints, other words, lines far apart", func(a, b *review.Finding) {
+		{"equal fingerprints, other words, lines far apart", func(a, b *review.Finding) {
 			a.Evidence, b.Evidence, b.Category = "defer resp.Body.Close()", "defer  resp.Body.Close()", "bug"
 			b.Title, b.Description, b.Line = "Leak", "", at(900)
 		}, nil, true},

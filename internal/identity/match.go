@@ -164,7 +164,7 @@ type candidate struct {
 	apart int
 }
 
-// compare holds two findings against the rule of design 4.
+// compare holds two findings against the rule of the package comment.
 func compare(x, y sight) (candidate, bool) {
 	c := candidate{exact: x.print != "" && x.print == y.print}
 	if x.start > 0 && y.start > 0 {

@@ -1,6 +1,6 @@
 // Package lazyregexp holds regular expressions that are compiled when they are first used. One binary plays all roles and
 // starts several times a run; compiling every role's expressions at package initialisation cost each of these processes
-// milliseconds and megabytes (design 8, "nothing heavy at package initialisation").
+// milliseconds and megabytes (decision 18).
 package lazyregexp
 
 import (

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bounds are what a child and everything it starts may take of the machine together (security T88). Zero is no bound of that
+// Bounds are what a child and everything it starts may take of the machine together (threats.md T88). Zero is no bound of that
 // kind. They are for children behind a leash; the others are prloop's own tools.
 type Bounds struct {
 	// MemoryBytes bounds what they hold resident. Where a control group can be had the kernel keeps it and counts the files they

@@ -52,7 +52,7 @@ func tailOf(text []byte) string {
 	return strings.Join(words[max(0, len(words)-1):], "")
 }
 
-// Folders on a disk are watched; what stood in them before does not count (T88).
+// Folders on a disk are watched; what stood in them before does not count (threats.md T88).
 func TestFolderBounds(t *testing.T) {
 	t.Parallel()
 	const bytes, files = "wrote more than 32 MB to disk", "made more than 2000 files"

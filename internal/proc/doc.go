@@ -1,5 +1,5 @@
 // Package proc starts every child process of prloop and takes it down again; it is the only importer of os/exec
-// (design 5, "Supervision"; style 7). A child costs at most its time and its bytes (security T80-T84): deadlines, an idle
+// (design.md "Supervision"). A child costs at most its time and its bytes (threats.md T80-T84): deadlines, an idle
 // watchdog, bounded streams, TERM then KILL for the whole tree, and nothing that survives the run or prloop itself.
 //
 // On Linux a child is started through a leash: a small process of the same binary that stands between prloop and the

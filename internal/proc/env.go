@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// inherited are the only variables a child gets from prloop's own environment (security 3, "Child environment"). The last
+// inherited are the only variables a child gets from prloop's own environment (threats.md T70). The last
 // ones are what programs on Windows cannot start without.
 var inherited = []string{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR",
 	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE"}

@@ -24,7 +24,7 @@ type ExitError struct {
 	Cause error
 }
 
-// Error names the program, what became of it and its running time (style 4). Standard error is not in it: it is raw, and
+// Error names the program, what became of it and its running time. Standard error is not in it: it is raw, and
 // whoever prints it sanitizes it.
 func (e *ExitError) Error() string {
 	return fmt.Sprintf("run %s: %s after %s", filepath.Base(e.Path), e.what(), Seconds(e.Took))

@@ -9,7 +9,7 @@ import (
 )
 
 // Ten gigabytes on two streams, from a child that ignores TERM and is given all the time it wants: what is past the limit
-// is read and thrown away, and costs no memory (security P9, T84).
+// is read and thrown away, and costs no memory (threats.md P9, T84).
 func TestTenGigabytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it moves 10 GB through pipes; run it without -short")

@@ -39,25 +39,25 @@ func TestHowChildrenEnd(t *testing.T) {
 		spec Spec
 		want want
 	}{
-		"a child that ends well is no error":              {with("exit", nil, "0"), want{}},
-		"the exit status is reported (style 4)":           {with("exit", nil, "7"), want{code: 7}},
-		"a signal is reported by name":                    {with("self-kill", nil), want{code: -1, signal: "killed"}},
-		"stdin is given, then end of file (design 5)":     {with("cat", func(s *Spec) { s.Stdin = []byte("in") }), want{stdout: "in"}},
-		"stdin may be a stream":                           {with("cat", func(s *Spec) { s.StdinFrom = strings.NewReader("in") }), want{stdout: "in"}},
-		"a silent hang ends at the wall time (T80)":       {with("hang", func(s *Spec) { s.Timeout = 200 * time.Millisecond }), want{reason: ReasonTimeout, code: -1, signal: "terminated", atMost: 3 * time.Second}},
-		"a silent hang ends at the idle time (T80)":       {with("hang", func(s *Spec) { s.Idle = 200 * time.Millisecond }), want{reason: ReasonIdle, code: -1, signal: "terminated", atMost: 3 * time.Second}},
-		"a hang in mid-answer keeps the part (T80)":       {with("hang-partial", func(s *Spec) { s.Idle = 500 * time.Millisecond }), want{reason: ReasonIdle, code: -1, signal: "terminated", stdout: "half a line", atMost: 4 * time.Second}},
-		"no first byte in time (T80)":                     {with("hang", func(s *Spec) { s.FirstByte = 200 * time.Millisecond }), want{reason: ReasonFirstByte, code: -1, signal: "terminated", atMost: 3 * time.Second}},
-		"a slow drip beats idle, not the wall (T80)":      {with("drip", func(s *Spec) { s.Idle, s.Timeout = time.Second, 2*time.Second }), want{reason: ReasonTimeout, code: -1, signal: "terminated", stdout: "*", atLeast: 1900 * time.Millisecond, atMost: 5 * time.Second}},
-		"TERM ignored: KILL after the grace (T81)":        {with("ignore-term", func(s *Spec) { s.Timeout = time.Second }), want{reason: ReasonTimeout, code: -1, signal: "killed", stdout: "ready\n", atLeast: time.Second, atMost: 4 * time.Second}},
-		"output closed, process running on: linger":       {with("close-stdout", func(s *Spec) { s.Linger = 200 * time.Millisecond }), want{reason: ReasonLinger, code: -1, signal: "terminated", stdout: "answer\n", atMost: 3 * time.Second}},
-		"one byte past MaxStdout is the output limit":     {with("cat", func(s *Spec) { s.Stdin, s.MaxStdout = []byte("12345"), 4 }), want{reason: ReasonOutputLimit, stdout: "1234", code: 99}},
-		"exactly MaxStdout is allowed":                    {with("cat", func(s *Spec) { s.Stdin, s.MaxStdout = []byte("1234"), 4 }), want{stdout: "1234"}},
-		"a giant line is the line limit (T84)":            {with("giant-line", func(s *Spec) { s.OnLine = func([]byte) {} }), want{reason: ReasonLineLimit, code: 99}},
-		"a receiver that fails ends the child":            {with("cat", func(s *Spec) { s.Stdin, s.Stdout = []byte("x"), brokenWriter{} }), want{reason: ReasonReceiver, code: 99}},
-		"a receiver that panics ends the child, not us":   {with("cat", func(s *Spec) { s.Stdin, s.OnLine = []byte("x\n"), func([]byte) { panic("odd") } }), want{reason: ReasonReceiver, code: 99}},
-		"a direct child is supervised in the same manner": {with("ignore-term", func(s *Spec) { s.Direct, s.Timeout = true, time.Second }), want{reason: ReasonTimeout, code: -1, signal: "killed", stdout: "ready\n", atMost: 4 * time.Second}},
-		"a direct child's exit status is reported":        {with("exit", func(s *Spec) { s.Direct = true }, "9"), want{code: 9}},
+		"a child that ends well is no error":                    {with("exit", nil, "0"), want{}},
+		"the exit status is reported":                           {with("exit", nil, "7"), want{code: 7}},
+		"a signal is reported by name":                          {with("self-kill", nil), want{code: -1, signal: "killed"}},
+		"stdin is given, then end of file":                      {with("cat", func(s *Spec) { s.Stdin = []byte("in") }), want{stdout: "in"}},
+		"stdin may be a stream":                                 {with("cat", func(s *Spec) { s.StdinFrom = strings.NewReader("in") }), want{stdout: "in"}},
+		"a silent hang ends at the wall time (threats.md T80)":  {with("hang", func(s *Spec) { s.Timeout = 200 * time.Millisecond }), want{reason: ReasonTimeout, code: -1, signal: "terminated", atMost: 3 * time.Second}},
+		"a silent hang ends at the idle time (threats.md T80)":  {with("hang", func(s *Spec) { s.Idle = 200 * time.Millisecond }), want{reason: ReasonIdle, code: -1, signal: "terminated", atMost: 3 * time.Second}},
+		"a hang in mid-answer keeps the part (threats.md T80)":  {with("hang-partial", func(s *Spec) { s.Idle = 500 * time.Millisecond }), want{reason: ReasonIdle, code: -1, signal: "terminated", stdout: "half a line", atMost: 4 * time.Second}},
+		"no first byte in time (threats.md T80)":                {with("hang", func(s *Spec) { s.FirstByte = 200 * time.Millisecond }), want{reason: ReasonFirstByte, code: -1, signal: "terminated", atMost: 3 * time.Second}},
+		"a slow drip beats idle, not the wall (threats.md T80)": {with("drip", func(s *Spec) { s.Idle, s.Timeout = time.Second, 2*time.Second }), want{reason: ReasonTimeout, code: -1, signal: "terminated", stdout: "*", atLeast: 1900 * time.Millisecond, atMost: 5 * time.Second}},
+		"TERM ignored: KILL after the grace (threats.md T81)":   {with("ignore-term", func(s *Spec) { s.Timeout = time.Second }), want{reason: ReasonTimeout, code: -1, signal: "killed", stdout: "ready\n", atLeast: time.Second, atMost: 4 * time.Second}},
+		"output closed, process running on: linger":             {with("close-stdout", func(s *Spec) { s.Linger = 200 * time.Millisecond }), want{reason: ReasonLinger, code: -1, signal: "terminated", stdout: "answer\n", atMost: 3 * time.Second}},
+		"one byte past MaxStdout is the output limit":           {with("cat", func(s *Spec) { s.Stdin, s.MaxStdout = []byte("12345"), 4 }), want{reason: ReasonOutputLimit, stdout: "1234", code: 99}},
+		"exactly MaxStdout is allowed":                          {with("cat", func(s *Spec) { s.Stdin, s.MaxStdout = []byte("1234"), 4 }), want{stdout: "1234"}},
+		"a giant line is the line limit (threats.md T84)":       {with("giant-line", func(s *Spec) { s.OnLine = func([]byte) {} }), want{reason: ReasonLineLimit, code: 99}},
+		"a receiver that fails ends the child":                  {with("cat", func(s *Spec) { s.Stdin, s.Stdout = []byte("x"), brokenWriter{} }), want{reason: ReasonReceiver, code: 99}},
+		"a receiver that panics ends the child, not us":         {with("cat", func(s *Spec) { s.Stdin, s.OnLine = []byte("x\n"), func([]byte) { panic("odd") } }), want{reason: ReasonReceiver, code: 99}},
+		"a direct child is supervised in the same manner":       {with("ignore-term", func(s *Spec) { s.Direct, s.Timeout = true, time.Second }), want{reason: ReasonTimeout, code: -1, signal: "killed", stdout: "ready\n", atMost: 4 * time.Second}},
+		"a direct child's exit status is reported":              {with("exit", func(s *Spec) { s.Direct = true }, "9"), want{code: 9}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +195,7 @@ func TestStderrTailIsTheEnd(t *testing.T) {
 	}
 }
 
-// A flood of any size costs bounded memory (P9: at most 32 MB) and ends as the output limit (T84).
+// A flood of any size costs bounded memory (threats.md P9: at most 32 MB) and ends as the output limit (threats.md T84).
 func TestFloodsAreBounded(t *testing.T) {
 	for _, mode := range []string{"flood-out", "flood-err", "flood-both"} {
 		t.Run(mode, func(t *testing.T) {

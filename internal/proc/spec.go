@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Defaults of Spec (design 5).
+// Defaults of Spec.
 const (
 	DefaultGrace     = 5 * time.Second
 	DefaultMaxStream = 8 << 20
@@ -82,7 +82,7 @@ type Result struct {
 	StdinUnread int64
 	// Survivors counts descendants that were still there after the child had ended by itself, and were killed.
 	Survivors int
-	// Unclean is true when after all killing something was left. The run must then be reported as unclean (security 8).
+	// Unclean is true when after all killing something was left. The run must then be reported as unclean (threats.md "Sandbox tiers").
 	Unclean bool
 }
 

@@ -18,7 +18,7 @@ type stopped struct {
 }
 
 // streams are the three pipes of a child and the goroutines at our ends. However fast a child writes, no more is held
-// than the limits say (T84): what is past a limit is read and thrown away until the child is gone.
+// than the limits say (threats.md T84): what is past a limit is read and thrown away until the child is gone.
 type streams struct {
 	spec          Spec
 	child         [3]*os.File

@@ -143,7 +143,7 @@ func below(all []process, roots ...int) []process {
 	return found
 }
 
-// signal sends a signal to exactly this process: its pid may long belong to another (T103). The descriptor is taken
+// signal sends a signal to exactly this process: its pid may long belong to another (threats.md T103). The descriptor is taken
 // first and the start time compared after, so it cannot change in between.
 func (p process) signal(sig unix.Signal) {
 	fd, err := unix.PidfdOpen(p.pid, 0)
@@ -159,7 +159,7 @@ func (p process) signal(sig unix.Signal) {
 // sweepFor bounds a sweep; a fork bomb may win for a while.
 const sweepFor = 10 * time.Second
 
-// sweep kills what find finds until two scans in a row find nothing (security 8). It reports whether it succeeded and how
+// sweep kills what find finds until two scans in a row find nothing (threats.md "Sandbox tiers"). It reports whether it succeeded and how
 // many different processes it had to kill.
 func sweep(find func() []process) (killed int, clean bool) {
 	type key struct {

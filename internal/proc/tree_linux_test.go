@@ -30,7 +30,7 @@ func marked(t *testing.T, marker string) []string {
 	return found
 }
 
-// gone waits until no process carries the marker, at most for the second P8 allows.
+// gone waits until no process carries the marker, at most for a second (threats.md P8).
 func gone(t *testing.T, marker string) {
 	t.Helper()
 	deadline := time.Now().Add(time.Second)
@@ -53,12 +53,12 @@ func TestNothingSurvivesTheRun(t *testing.T) {
 		survivors int
 		lost      bool
 	}{
-		"a daemon (setsid and double fork) left behind (T82)": {mode: "double-fork", survivors: 1},
-		"a daemon while its starter hangs (T82)": {mode: "double-fork", extra: []string{"stay"},
+		"a daemon (setsid and double fork) left behind (threats.md T82)": {mode: "double-fork", survivors: 1},
+		"a daemon while its starter hangs (threats.md T82)": {mode: "double-fork", extra: []string{"stay"},
 			change: func(s *Spec) { s.Timeout = time.Second }, reason: ReasonTimeout},
-		"a grandchild that holds stdout; the answer is taken (T83)": {mode: "hold-stdout", survivors: 1},
-		"a child that kills its parent (fakeagent kill-parent)":     {mode: "kill-parent", reason: ReasonLeashLost, lost: true},
-		"a direct child's daemon":                                   {mode: "double-fork", change: func(s *Spec) { s.Direct = true }, survivors: 1},
+		"a grandchild that holds stdout; the answer is taken (threats.md T83)": {mode: "hold-stdout", survivors: 1},
+		"a child that kills its parent (fakeagent kill-parent)":                {mode: "kill-parent", reason: ReasonLeashLost, lost: true},
+		"a direct child's daemon":                                              {mode: "double-fork", change: func(s *Spec) { s.Direct = true }, survivors: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +84,7 @@ func TestNothingSurvivesTheRun(t *testing.T) {
 	}
 }
 
-// P8: when prloop dies, however it dies, its agents and all they started are gone within a second.
+// threats.md P8: when prloop dies, however it dies, its agents and all they started are gone within a second.
 func TestNothingSurvivesTheParent(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{

@@ -1,5 +1,5 @@
 // Package risk tells by rule, never by a model, what a change puts at stake: whether a repository handles personal or
-// financial data (reviewer design 3.1), and which lens fits a diff best. It is pure.
+// financial data (spec.md D3.1), and which lens fits a diff best. It is pure.
 package risk
 
 import (

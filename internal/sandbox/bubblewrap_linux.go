@@ -60,7 +60,7 @@ func (w *wrapped) data(path, text string) error {
 	return nil
 }
 
-// bubblewrap has bwrap make the namespaces and mounts of a plan (security 8, tier 1b). Landlock, seccomp, limits and the
+// bubblewrap has bwrap make the namespaces and mounts of a plan (threats.md "Sandbox tiers"). Landlock, seccomp, limits and the
 // bridge are ours in this mode too.
 func bubblewrap(p plan) (*wrapped, error) {
 	self, err := os.Executable()

@@ -100,7 +100,7 @@ func newOutside(t *testing.T) *outsideWorld {
 	return w
 }
 
-// channels tries every way out and prints which are open (finding 3, T51).
+// channels tries every way out and prints which are open (threats.md T51).
 func channels(text string) int {
 	var w outsideWorld
 	if err := json.Unmarshal([]byte(text), &w); err != nil {

@@ -1,4 +1,4 @@
-// Package sandbox confines an agent's process (security 3 and 8). A confined child sees a file system of its own, has no
+// Package sandbox confines an agent's process (threats.md "Sandbox tiers"). A confined child sees a file system of its own, has no
 // network but a way to the model gateway, holds no capability, cannot see or signal processes outside, and ends with
 // whoever started it. All of it is built on Linux itself: namespaces, Landlock, seccomp. Elsewhere Probe says tier 4.
 //
@@ -16,6 +16,6 @@
 //
 // Landlock and seccomp are applied by bare system calls to the one thread that forks the agent, not to the whole process.
 // The library way stops every thread of the process; built with cgo it looks for them in /proc, finds another process's in
-// a new pid namespace, and spins for ever (security 8). A thread is also all that is needed: a child inherits from the
+// a new pid namespace, and spins for ever (threats.md "Sandbox tiers"). A thread is also all that is needed: a child inherits from the
 // thread that forked it.
 package sandbox

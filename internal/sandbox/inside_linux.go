@@ -159,7 +159,7 @@ func (p *plan) check() error {
 	return nil
 }
 
-// noRoute sees that there is no way out: not by what interfaces /sys lists, which shows the machine's (security 8), but by
+// noRoute sees that there is no way out: not by what interfaces /sys lists, which shows the machine's (threats.md "Sandbox tiers"), but by
 // where a packet would go.
 func noRoute() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)

@@ -122,7 +122,7 @@ func allow(ruleset int, g grant, known uint64) error {
 	return nil
 }
 
-// devices are the ones a child may use: git, for one, does not work without them (security 8).
+// devices are the ones a child may use: git, for one, does not work without them (threats.md "Sandbox tiers").
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
 // grants are the rules for a plan: the same lists as the mounts.

@@ -32,7 +32,7 @@ type Command struct {
 // listed does not exist inside, apart from /usr and its links, the plain part of /etc, the harmless devices, a /proc that
 // shows only the sandbox, and an empty /tmp.
 type Policy struct {
-	// MinTier is the weakest tier the caller takes; zero means Tier1b, that is full containment (security 8).
+	// MinTier is the weakest tier the caller takes; zero means Tier1b, that is full containment (threats.md "Sandbox tiers").
 	MinTier Tier
 	// Home is the child's private folder, writable. With a mount namespace (tiers 1 and 1b) it lies in memory, within
 	// Limits, and is gone when the child is: it begins with copies of the files that stand in the folder, and with the sockets

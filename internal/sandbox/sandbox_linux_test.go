@@ -185,7 +185,7 @@ func TestThisMachineContains(t *testing.T) {
 	}
 }
 
-// Finding 3, T51: no channel leads out, whatever tier keeps it shut; the way to the gateway works.
+// threats.md T51: no channel leads out, whatever tier keeps it shut; the way to the gateway works.
 func TestChannels(t *testing.T) {
 	t.Parallel()
 	// Control and trials have listeners of their own: a connection of the control that is accepted late must not count as
@@ -276,7 +276,7 @@ func TestGateway(t *testing.T) {
 	})
 }
 
-// P3, T04, T71: planted canaries in every place that could hold a secret: no hit, on every tier that contains files.
+// threats.md P3, T04, T71: planted canaries in every place that could hold a secret: no hit, on every tier that contains files.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 2": withoutNamespaces} {
@@ -353,7 +353,7 @@ func TestWritesStayInside(t *testing.T) {
 	}
 }
 
-// T76: the machine's processes cannot be signalled or traced.
+// threats.md T76: the machine's processes cannot be signalled or traced.
 func TestSignalsStayInside(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 2": withoutNamespaces} {
@@ -384,7 +384,7 @@ func TestSignalsStayInside(t *testing.T) {
 	}
 }
 
-// T75 and the rest of what a process carries: no capability, no open file, limits, its own environment and nothing else.
+// threats.md T75 and the rest of what a process carries: no capability, no open file, limits, its own environment and nothing else.
 func TestWhatTheAgentIs(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 2": withoutNamespaces} {
@@ -530,7 +530,7 @@ func TestFastOpenIsFiltered(t *testing.T) {
 	})
 }
 
-// P8, T82, T103: children that hide in sessions of their own die with the agent, and all of it with its spawner.
+// threats.md P8, T82, T103: children that hide in sessions of their own die with the agent, and all of it with its spawner.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
 	forUsers(t, func(t *testing.T, user int) {

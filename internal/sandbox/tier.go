@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Tier says how well a child can be confined (security 8). A smaller one is better.
+// Tier says how well a child can be confined (threats.md "Sandbox tiers"). A smaller one is better.
 type Tier int
 
 // The tiers.
@@ -24,7 +24,7 @@ const (
 	Tier4
 )
 
-// String is the tier's name in security 8: 1, 1b, 2, 3 or 4.
+// String is the tier's name in threats.md "Sandbox tiers": 1, 1b, 2, 3 or 4.
 func (t Tier) String() string {
 	switch t {
 	case Tier1:

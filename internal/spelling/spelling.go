@@ -1,5 +1,5 @@
 // Package spelling writes names and text of a repository, which are bytes, as text that JSON, prompts and reports can carry
-// (design 3.16). A name is spelled so that it can be read back exactly: inside prloop a name is bytes wherever it is looked
+// (decision 33). A name is spelled so that it can be read back exactly: inside prloop a name is bytes wherever it is looked
 // up in git or on disk, and a spelling in every shape of package review. Text keeps its lines and columns; bytes that are
 // no UTF-8 become one replacement character each, the same way everywhere, so that what a reviewer quotes can be compared
 // with what it was shown.

@@ -6,6 +6,6 @@
 // nothing here), and titles and descriptions are fixed sentences of ours, so that a diff cannot speak through them. A
 // secret that was found is never repeated: evidence is a part of its line that leaves it out.
 //
-// Linters load configuration and plugins from the checkout, which is running code of its author (security T01). They run
+// Linters load configuration and plugins from the checkout, which is running code of its author (threats.md T01). They run
 // on local ranges only, never on a pull request.
 package static

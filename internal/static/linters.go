@@ -60,7 +60,7 @@ func CacheEnv() []string {
 	return env
 }
 
-// lint runs the linters on a local range (security T01: never on a pull request). A linter that is missing, fails or
+// lint runs the linters on a local range (threats.md T01: never on a pull request). A linter that is missing, fails or
 // takes too long is a note.
 func (w *work) lint(ctx context.Context) error {
 	if w.task.PRNumber != 0 || w.opts.CheckoutDir == "" {

@@ -53,7 +53,7 @@ func TestGoVet(t *testing.T) {
 	}
 }
 
-// Security T01: a linter loads configuration of the checkout, so none may start for a pull request.
+// threats.md T01: a linter loads configuration of the checkout, so none may start for a pull request.
 func TestNoLinterOnAPullRequest(t *testing.T) {
 	dir, task := checkout(t, map[string]string{"a.sh": "#!/bin/sh\n\necho $1\n"})
 	mark := filepath.Join(t.TempDir(), "ran")

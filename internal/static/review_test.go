@@ -63,7 +63,7 @@ var (
 
 func TestRules(t *testing.T) {
 	for _, c := range []struct{ name, path, text, want string }{
-		{"an AWS key is a 10 (reviewer design 3.1)", "a.go", `key := "` + awsKey + `"`, "P0 secret-aws-key:1"},
+		{"an AWS key is a 10 (spec.md D3.1)", "a.go", `key := "` + awsKey + `"`, "P0 secret-aws-key:1"},
 		{"in a test it is less certain", "a_test.go", `key := "` + awsKey + `"`, "P1 secret-aws-key:1"},
 		{"the example key of AWS is none", "a.go", `key := "AKIAIOSFODNN7` + `EXAMPLE"`, ""},
 		{"a GitHub token", "ci.yml", "token: " + ghToken, "P0 secret-github-token:1"},
@@ -129,7 +129,7 @@ func TestRules(t *testing.T) {
 				for _, piece := range strings.Split(f.Evidence, sanitize.Redacted) { // in their order, secrets between
 					_, behind, ok := strings.Cut(rest, fold(piece))
 					if fold(c.text) != "" && !ok {
-						t.Errorf("evidence %q does not stand in the file (design 4)", f.Evidence)
+						t.Errorf("evidence %q does not stand in the file", f.Evidence)
 					}
 					rest, some = behind, some || fold(piece) != ""
 				}

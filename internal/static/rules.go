@@ -15,7 +15,7 @@ type hit struct {
 	// rule is its short name, also the front of the finding's id.
 	rule     string
 	category string
-	// score is on the rubric of reviewer design 3.1.
+	// score is on the rubric of spec.md D3.1.
 	score      int
 	confidence float64
 	// line and end are 1-based in the head version; 0 for the file as a whole.

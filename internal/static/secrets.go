@@ -210,7 +210,7 @@ func withoutSecrets(line string) piece {
 	return best
 }
 
-// secrets is the rule: credentials in added lines. Hard-coded production secrets are a 10 (reviewer design 3.1).
+// secrets is the rule: credentials in added lines. Hard-coded production secrets are a 10 (spec.md D3.1).
 func secrets(f *file) []hit {
 	var out []hit
 	f.each(func(i int, l diff.Line) {

@@ -23,7 +23,7 @@ const (
 	repliesShown = 5
 )
 
-// Analyze computes A3 from a discussion whose marked comments were already removed (A7). It depends on the content
+// Analyze computes spec.md A3 from a discussion whose marked comments were already removed (spec.md A7). It depends on the content
 // alone, not on the order of threads or reviews. pr is the pull request's number.
 func Analyze(d review.Discussion, pr int) review.CommentsResult {
 	last := standing(d.Reviews)

@@ -1,4 +1,4 @@
-// Package threads reads a pull request's discussion by rule (review loop spec A3): who asks for changes, how many
+// Package threads reads a pull request's discussion by rule (spec.md A3): who asks for changes, how many
 // threads are open, and which findings are pending because of what people said. No model takes part, so the review state
 // and the counts cannot be argued with; an analyzer may only refine the wording and urgency of what the rules found.
 //
@@ -10,7 +10,7 @@
 //   - It is P3 when its first comment says so (nit, minor, optional, praise, non-blocking and the like), when it only asks
 //     for information, or when it is outdated: the lines it is about have changed since.
 //   - It is P1 or P0 when an owner, member or collaborator says so in the first words: "P0:", "P1:", "(blocking)".
-//     Association may block, never grant (design 3.9).
+//     Association may block, never grant (decision 9).
 //   - The body of a standing CHANGES_REQUESTED review is a finding about no file: P2 from an owner, member or
 //     collaborator, else P3, because rule 0 does not listen to others either.
 //   - Timeline comments give none: they cannot be resolved.

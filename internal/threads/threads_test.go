@@ -34,8 +34,8 @@ func TestReviewState(t *testing.T) {
 		reviews []review.Review
 		want    []string
 	}{
-		{"nobody has reviewed: nobody asks for changes (A3)", nil, nil},
-		{"a request for changes stands (A3)", []review.Review{rev("ann", "CHANGES_REQUESTED", 1)}, []string{"ann"}},
+		{"nobody has reviewed: nobody asks for changes (spec.md A3)", nil, nil},
+		{"a request for changes stands (spec.md A3)", []review.Review{rev("ann", "CHANGES_REQUESTED", 1)}, []string{"ann"}},
 		{"a later approval by the same person replaces it", []review.Review{rev("ann", "CHANGES_REQUESTED", 1), rev("ann", "APPROVED", 2)}, nil},
 		{"the order of reading does not matter, the time does", []review.Review{rev("ann", "APPROVED", 2), rev("ann", "CHANGES_REQUESTED", 1)}, nil},
 		{"a later comment decides nothing", []review.Review{rev("ann", "CHANGES_REQUESTED", 1), rev("ann", "COMMENTED", 2)}, []string{"ann"}},
@@ -81,7 +81,7 @@ func TestPriorityOfThread(t *testing.T) {
 		{"a labelled suggestion is P3", member("ann"), "suggestion: use a map", false, review.P3},
 		{"non-blocking is P3 whatever the label", member("ann"), "issue (non-blocking): slow", false, review.P3},
 		{"blocking by a member is P1", member("ann"), "issue (blocking, security): token is logged", false, review.P1},
-		{"blocking by an outsider stays P2 (design 3.9)", stranger, "issue (blocking): I dislike it", false, review.P2},
+		{"blocking by an outsider stays P2 (decision 9)", stranger, "issue (blocking): I dislike it", false, review.P2},
 		{"a member states P0", member("ann"), "P0: drops the table", false, review.P0},
 		{"an outsider who states P0 gets P2", stranger, "P0: drops the table", false, review.P2},
 		{"a stated P3 is P3 for anybody", stranger, "[P3] rename", false, review.P3},
@@ -218,7 +218,7 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// No order of arrival may show in the result, and no refinement may lose a finding or lower one (design 1, quality 2).
+// No order of arrival may show in the result, and no refinement may lose a finding or lower one.
 func TestOrderAndRefinementLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bodies := rapid.SampledFrom([]string{"", "nit: a", "Why?", "P1: b", "wrong", "> q", "issue (blocking): c"})

@@ -84,7 +84,7 @@ type Log struct {
 
 const logLimit = 30
 
-// log asks git in prloop's own repository; nothing of the machine's or a user's configuration takes part (security 3).
+// log asks git in prloop's own repository; nothing of the machine's or a user's configuration takes part (threats.md "Git environment").
 func (b *Box) log(ctx context.Context, a logArgs) (Log, error) {
 	name, err := b.check(a.Path)
 	if err != nil {

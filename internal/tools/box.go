@@ -40,7 +40,7 @@ func fail(code Code, format string, args ...any) error {
 	return &Error{code, fmt.Sprintf(format, args...)}
 }
 
-// Function is the definition around a line, as get_function_context answers it (review agent spec).
+// Function is the definition around a line, as get_function_context answers it (spec.md R6).
 type Function struct {
 	Name       string   `json:"name"`
 	Start      int      `json:"startLine"`
@@ -72,10 +72,10 @@ type Options struct {
 	Language func(path string) string
 	// GitDir and Head are the bare repository and the commit git_log starts from. Both or neither.
 	GitDir, Head string
-	// Fetch reads a page of the web, whose hosts FetchHosts describes. Nil unless the operator allows it (security T50).
+	// Fetch reads a page of the web, whose hosts FetchHosts describes. Nil unless the operator allows it (threats.md T50).
 	Fetch      func(ctx context.Context, url string) (json.RawMessage, error)
 	FetchHosts []string
-	// Lint runs linters over files of Tree. Nil unless the caller may run foreign settings here (security T01).
+	// Lint runs linters over files of Tree. Nil unless the caller may run foreign settings here (threats.md T01).
 	Lint func(ctx context.Context, files []string) ([]Remark, error)
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 )
 
-// Expansion caps of the review agent spec: so much is read on demand to verify findings.
+// Expansion caps (spec.md R8): so much is read on demand to verify findings.
 const (
 	ExtraFiles = 2
 	ExtraLines = 200
@@ -19,7 +19,7 @@ type expansion struct {
 }
 
 // Expand holds read_file and get_function_context, from now on, to ExtraFiles files beside the changed ones and to
-// ExtraLines lines of each (review agent spec, context management).
+// ExtraLines lines of each.
 func (b *Box) Expand(changed []string) {
 	b.caps = &expansion{lines: map[string]int{}}
 	for _, label := range changed {

@@ -44,7 +44,7 @@ type EditorOptions struct {
 	Refuse func(path string) string
 }
 
-// Editor is a box whose tree may be changed: a fixer's private clone (design 3.6). Regular files alone are touched, below one
+// Editor is a box whose tree may be changed: a fixer's private clone (decision 6). Regular files alone are touched, below one
 // os.Root; links are never followed, whatever they point at, and what belongs to git is not there. It remembers what it
 // changed, so that the changes can be shown and taken back without asking git in a folder an agent can write.
 type Editor struct {

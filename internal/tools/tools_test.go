@@ -115,18 +115,18 @@ func TestRefusals(t *testing.T) {
 		rule, tool, args string
 		want             Code
 	}{
-		{"T25: .. leaves the tree", "read_file", `{"path":"../x"}`, BadPath},
-		{"T25: .. inside a path", "read_file", `{"path":"pkg/../../x"}`, BadPath},
-		{"T25: absolute", "read_file", `{"path":"/etc/passwd"}`, BadPath},
-		{"T25: NUL", "read_file", `{"path":"a.go\u0000.txt"}`, BadPath},
-		{"T25: backslash", "read_file", `{"path":"..\\x"}`, BadPath},
-		{"T25: a drive", "read_file", `{"path":"C:x"}`, BadPath},
-		{"T25: an escape is a plain name", "read_file", `{"path":"%2e%2e/x"}`, NotFound},
-		{"T24: a link to the outside", "read_file", `{"path":"out"}`, NotAFile},
-		{"T24: a link to an excluded file", "read_file", `{"path":"inside"}`, NotAFile},
-		{"T24: below a link to an excluded folder", "read_file", `{"path":"folder/key.txt"}`, NotFound},
-		{"T24: below a link to /proc", "read_file", `{"path":"proc/environ"}`, NotFound},
-		{"T24: a link is no folder", "list", `{"path":"up"}`, NotAFile},
+		{"threats.md T25: .. leaves the tree", "read_file", `{"path":"../x"}`, BadPath},
+		{"threats.md T25: .. inside a path", "read_file", `{"path":"pkg/../../x"}`, BadPath},
+		{"threats.md T25: absolute", "read_file", `{"path":"/etc/passwd"}`, BadPath},
+		{"threats.md T25: NUL", "read_file", `{"path":"a.go\u0000.txt"}`, BadPath},
+		{"threats.md T25: backslash", "read_file", `{"path":"..\\x"}`, BadPath},
+		{"threats.md T25: a drive", "read_file", `{"path":"C:x"}`, BadPath},
+		{"threats.md T25: an escape is a plain name", "read_file", `{"path":"%2e%2e/x"}`, NotFound},
+		{"threats.md T24: a link to the outside", "read_file", `{"path":"out"}`, NotAFile},
+		{"threats.md T24: a link to an excluded file", "read_file", `{"path":"inside"}`, NotAFile},
+		{"threats.md T24: below a link to an excluded folder", "read_file", `{"path":"folder/key.txt"}`, NotFound},
+		{"threats.md T24: below a link to /proc", "read_file", `{"path":"proc/environ"}`, NotFound},
+		{"threats.md T24: a link is no folder", "list", `{"path":"up"}`, NotAFile},
 		{"excluded looks like missing", "read_file", `{"path":"secrets/key.txt"}`, NotFound},
 		{"excluded by a pattern", "read_file", `{"path":"docs/private.pem"}`, NotFound},
 		{"git's own folder in any case", "read_file", `{"path":"pkg/.git/config"}`, NotFound},
@@ -142,7 +142,7 @@ func TestRefusals(t *testing.T) {
 		{"endless arguments", "read_file", `{"path":"` + strings.Repeat("x", argsLimit) + `"}`, BadArguments},
 		{"a pattern RE2 does not know", "search_code", `{"query":"(?<=a)b","regexp":true}`, BadArguments},
 		{"no function there", "get_function_context", `{"path":"a.go","line":99}`, NotFound},
-		{"linters are off unless allowed (T01)", "run_linter", `{"files":["a.go"]}`, BadArguments},
+		{"linters are off unless allowed (threats.md T01)", "run_linter", `{"files":["a.go"]}`, BadArguments},
 		{"no history without a repository", "git_log", `{}`, BadArguments},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestNothingHiddenIsFound(t *testing.T) {
 	}
 }
 
-// Expansion caps: up to 2 extra files, 200 lines of each (review agent spec).
+// Expansion caps: up to 2 extra files, 200 lines of each (spec.md R8).
 func TestExpansionCaps(t *testing.T) {
 	b := open(t)
 	b.Expand([]string{"a.go"})

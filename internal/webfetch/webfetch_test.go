@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Addresses no page is read from, the well-known ones first, then those net/netip calls global unicast (security T50).
+// Addresses no page is read from, the well-known ones first, then those net/netip calls global unicast (threats.md T50).
 var closed = []string{
 	"127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.254",
 	"169.254.169.254", "169.254.0.1", "100.64.0.1", "100.127.255.254", "100.100.100.200", "192.0.0.1", "192.0.0.170", "192.0.2.1", "192.31.196.1",

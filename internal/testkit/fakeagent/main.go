@@ -1,4 +1,4 @@
-// Command fakeagent is an agent that misbehaves on request (security 6.2): fakeagent -mode NAME. With -list it names its
+// Command fakeagent is an agent that misbehaves on request (threats.md "Agent modes"): fakeagent -mode NAME. With -list it names its
 // modes. The modes are in package modes, so that a test binary can play the agent as well.
 package main
 

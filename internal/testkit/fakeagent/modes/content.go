@@ -14,7 +14,7 @@ import (
 // Secret is the token the secret modes give away. It is put together here so that no scanner takes this file for a leak.
 func Secret() string { return "ghp" + "_" + strings.Repeat("Fa1keT0k", 5)[:36] }
 
-// marker is what prloop's own comments start with (review loop spec A7).
+// marker is what prloop's own comments start with (spec.md A7).
 const marker = "<!-- pr-review-loop-marker -->"
 
 func contentModes() []Mode {

@@ -60,7 +60,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	mode := flags.String("mode", "ok", "what to do; see -list")
 	list := flags.Bool("list", false, "list the modes")
-	findings := flags.String("findings", os.Getenv("FAKEAGENT_FINDINGS"), "JSON `file` with an array of A1 findings to answer with")
+	findings := flags.String("findings", os.Getenv("FAKEAGENT_FINDINGS"), "JSON `file` with an array of spec.md A1 findings to answer with")
 	a := &agent{out: stdout, err: stderr}
 	flags.DurationVar(&a.delay, "delay", 2*time.Second, "how long slow modes take")
 	flags.IntVar(&a.count, "count", 64, "bound of modes that eat something: processes, or megabytes")
