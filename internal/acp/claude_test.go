@@ -33,7 +33,7 @@ func TestClaudeCodeReviews(t *testing.T) {
 	})
 	w.review(t, submit)
 	if _, err := os.Stat(ran); err == nil {
-		t.Error("what the pull request brings was run (security T03)")
+		t.Error("what the pull request brings was run (threats.md T03)")
 	}
 }
 

@@ -35,6 +35,6 @@ func TestCopilotReviews(t *testing.T) {
 	})
 	w.review(t, "prloop-submit_result")
 	if _, err := os.Stat(ran); err == nil {
-		t.Error("what the pull request brings was run (security T03)")
+		t.Error("what the pull request brings was run (threats.md T03)")
 	}
 }

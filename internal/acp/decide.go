@@ -60,7 +60,7 @@ func accept(role review.Role, task review.Task, doc []byte) error {
 	return nil
 }
 
-// settle holds an answer against what prloop knows (threat T87): an agent may say who it is and what it was asked, but
+// settle holds an answer against what prloop knows (threats.md T87): an agent may say who it is and what it was asked, but
 // that is not up to it.
 func (e envelope) settle(spec Spec, task review.Task) (notes []string) {
 	set := func(agent *string, pr *int) {
@@ -126,7 +126,7 @@ func salvage(role review.Role, docs ...[]byte) (kept []review.Finding, notes []s
 	return nil, nil
 }
 
-// salvageFix keeps a fixer's answer whose only fault is that ids are missing or stand in it twice (design 3.5): settled, it
+// salvageFix keeps a fixer's answer whose only fault is that ids are missing or stand in it twice (decision 5): settled, it
 // says of those that they are not fixed. The first document that is one counts.
 func salvageFix(task review.Task, docs ...[]byte) (*review.FixResult, []string) {
 	for _, doc := range docs {

@@ -73,7 +73,7 @@ func TestLastObject(t *testing.T) {
 		{"braces in strings", `{"findings":["good } {"]}`, `{"findings":["good } {"]}`, ""},
 		{"an invalid sketch before it is passed over", `{"findings":[]} {"findings":["good"]}`, `{"findings":["good"]}`, ""},
 		{"the same twice is one answer", `{"findings":["good"]} {"findings":["good"]}`, `{"findings":["good"]}`, ""},
-		{"two different answers are none (T85)", `{"findings":["good",1]} {"findings":["good",2]}`, "", "more than one"},
+		{"two different answers are none (threats.md T85)", `{"findings":["good",1]} {"findings":["good",2]}`, "", "more than one"},
 		{"an object that is cut off", `{"findings":["good"`, "", "no JSON object"},
 		{"no object at all", `fine`, "", "no JSON object"},
 		{"thousands of openings cost little", strings.Repeat(`{"a":`, 100_000), "", "no JSON object"},

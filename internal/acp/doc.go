@@ -1,4 +1,4 @@
-// Package acp drives agents that speak the Agent Client Protocol as reviewers (design 5; "use: acp"): OpenCode, Claude Code,
+// Package acp drives agents that speak the Agent Client Protocol as reviewers ("use: acp"): OpenCode, Claude Code,
 // Codex, Gemini CLI, or any other. It is the only importer of the protocol's SDK and of the MCP SDK.
 //
 // One question is one child process: Ask writes the agent's own configuration into a private home, starts it through
@@ -7,7 +7,7 @@
 // over a unix socket, and the parent checks it and tells the model at once what is wrong with it.
 //
 // What the agent may do. It is offered no file system and no terminal. Its requests for permission are answered by policy:
-// prloop's own tool and reads below the working folder are allowed once, everything else is rejected once (security T03).
+// prloop's own tool and reads below the working folder are allowed once, everything else is rejected once (threats.md T03).
 // That is a courtesy of a well-behaved agent and no border: the border is the sandbox the caller puts around it.
 //
 // What the agent may cost. Lines are bounded in length, all output together in bytes, its requests in number, and the

@@ -38,7 +38,7 @@ func TestFix(t *testing.T) {
 		want want
 	}{
 		"every finding is answered for":                   {fixerSpec(t, "fix"), want{review.AgentComplete, 1, 2, 0, "", ""}},
-		"one that is forgotten is asked for (A5)":         {fixerSpec(t, "fix-forgets"), want{review.AgentComplete, 1, 2, 0, "", `"F-9" was not asked for`}},
+		"one that is forgotten is asked for (spec.md A5)": {fixerSpec(t, "fix-forgets"), want{review.AgentComplete, 1, 2, 0, "", `"F-9" was not asked for`}},
 		"one that stays forgotten is not fixed (3.5)":     {fixerSpec(t, "fix-partly"), want{review.AgentDegraded, 2, 1, 1, "neither fixed nor rejected: F-2", `nothing is said about "F-2"`}},
 		"a result in the text is a fallback, and noted":   {fixerSpec(t, "fix-text"), want{review.AgentComplete, 1, 2, 0, "", "stood in the text"}},
 		"a result, then a hang: the tree tells the truth": {short(fixerSpec(t, "fix-hang")), want{review.AgentDegraded, 1, 2, 0, "did not end well: stopped: out of time", ""}},

@@ -40,7 +40,7 @@ type Preset struct {
 	// Needs are programs that must be in PATH besides.
 	Needs []string
 	// Loads are names at the top of the working folder from which the agent takes configuration, whatever it is told. They
-	// must have been moved aside: Ask does not start an agent on a tree that has one (security T03).
+	// must have been moved aside: Ask does not start an agent on a tree that has one (threats.md T03).
 	Loads []string
 	// OwnServers is true when the agent takes its MCP servers from a file of its configuration and not from session/new. In
 	// that file {mcp} is the server's command, args and env, as members of a JSON object.

@@ -125,7 +125,7 @@ func (w *realWorld) review(t *testing.T, submit string) {
 		t.Fatalf("%+v", a.Reviewer)
 	}
 	if _, err := os.Stat(w.marker); err == nil {
-		t.Error("a tool the preset denies ran (security T03)")
+		t.Error("a tool the preset denies ran (threats.md T03)")
 	}
 	offered := offeredBy(w.model)
 	if !slices.Contains(offered, submit) {

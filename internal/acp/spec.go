@@ -19,7 +19,7 @@ type Spec struct {
 	Command string
 	Args    []string
 	// Env is what the child's environment starts from, written out; the preset's variables replace those of the same name.
-	// Nothing is inherited (security 3).
+	// Nothing is inherited (threats.md T70).
 	Env []string
 	// Dir is an empty private folder, absolute: the agent's home. Configuration and the socket are made in it.
 	Dir string
@@ -53,7 +53,7 @@ type Endpoint struct {
 
 // Answer is what became of one question, as in package agents. It holds only what JSON can carry. Everything in it but the
 // receipt's own words was written by the agent: data, never instructions. Receipt and Log are redacted; findings and Raw
-// are not, because evidence is checked against the file first (design 4).
+// are not, because evidence is checked against the file first.
 type Answer struct {
 	// At most one is set, by role; also when the agent is degraded.
 	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
@@ -70,7 +70,7 @@ type Answer struct {
 const (
 	defaultTimeout = 10 * time.Minute
 	defaultGrace   = 2 * time.Second
-	maxTurns       = 2        // review agent spec: one repair retry
+	maxTurns       = 2        // spec.md R2: one repair
 	maxLine        = 8 << 20  // of the agent's output, in bytes; the SDK gives up at 10 MB
 	maxOutput      = 64 << 20 // of all of it, in bytes
 	maxText        = 1 << 20  // of one turn's text, in bytes

@@ -11,7 +11,7 @@ const maxTries = 64
 
 // lastObject finds the answer in the text of a turn that submitted nothing: the last balanced JSON object that has the
 // keys of an answer. When an earlier one is a valid answer too, neither is taken: which of the two was meant cannot be
-// known, and one may be a quotation from the pull request (security T85).
+// known, and one may be a quotation from the pull request (threats.md T85).
 func lastObject(text []byte, key string, check func([]byte) error) ([]byte, error) {
 	var found [][]byte
 	tries := 0

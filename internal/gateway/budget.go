@@ -41,7 +41,7 @@ type account struct {
 	trouble  error
 }
 
-// tally is a sum that is unknown as soon as one of its parts is (style 9).
+// tally is a sum that is unknown as soon as one of its parts is.
 type tally struct {
 	sum     int
 	unknown bool

@@ -22,7 +22,7 @@ func purseOf(spent float64, err error) func(*Options) {
 	}
 }
 
-// Each row is an axis that refuses a call before it is made (design 5, "hard, per run").
+// Each row is an axis that refuses a call before it is made (design.md "Budgets").
 func TestEveryAxisRefusesBeforeTheCall(t *testing.T) {
 	usage := &fakemodel.Usage{Input: 60, Output: 40}
 	for _, c := range []struct {

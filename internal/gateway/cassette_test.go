@@ -63,7 +63,7 @@ func replay(t *testing.T, path string, change ...func(*Options)) *rig {
 	return &rig{t: t, g: g, token: g.Issue("r1", review.Limits{LLMCalls: 9})}
 }
 
-// Design 5: conversations are recorded and replayed, offline and deterministically.
+// Conversations are recorded and replayed, offline and deterministically.
 func TestReplayIsWhatWasRecorded(t *testing.T) {
 	for _, name := range []string{"talk.jsonl", "talk.jsonl.gz"} {
 		t.Run(name, func(t *testing.T) {

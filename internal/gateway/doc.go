@@ -1,4 +1,4 @@
-// Package gateway is the only holder of model keys (design 5). It is a reverse proxy on a unix socket inside prloop: an agent
+// Package gateway is the only holder of model keys. It is a reverse proxy on a unix socket inside prloop: an agent
 // gets a placeholder token and the socket, nothing else. Each call is checked, its budget is reserved before it is made, the
 // caller's headers are replaced, and what it cost is counted. It serves chat completions and responses, and Anthropic's
 // messages to callers that speak nothing else; nothing is translated, the endpoint has to serve the same.

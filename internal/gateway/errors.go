@@ -37,7 +37,7 @@ const (
 	CodeCassette = "prloop_cassette_miss"
 )
 
-// Axis names a budget (design 5).
+// Axis names a budget.
 type Axis string
 
 // The axes, per agent and per run; dollars also per whatever Options.Caps name.

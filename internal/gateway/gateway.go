@@ -159,7 +159,7 @@ func (g *Gateway) Close() error {
 
 // Issue opens an account for an agent, with all of limits unspent and the wall time starting now, and returns the
 // placeholder token that stands for it. The token is worth nothing outside this gateway. An earlier token of the same
-// agent is revoked. Zero limits are the defaults of the review agent spec.
+// agent is revoked. Zero limits are the defaults of spec.md R3.
 func (g *Gateway) Issue(agent string, limits review.Limits) (token string) {
 	random := make([]byte, 16)
 	_, _ = rand.Read(random) // never fails: the process would have been stopped

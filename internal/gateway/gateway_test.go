@@ -132,7 +132,7 @@ func TestKeyStaysAndUsageIsCounted(t *testing.T) {
 	}
 }
 
-// A token that leaks is worth nothing (threat T74).
+// A token that leaks is worth nothing (threats.md T74).
 func TestPlaceholderIsWorthNothing(t *testing.T) {
 	r := setup(t, fakemodel.Script{}, review.Limits{})
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.model.URL()+"/chat/completions", strings.NewReader(chat(mini, "x", false)))
@@ -219,7 +219,7 @@ func TestBudgets(t *testing.T) {
 		model  string
 		axis   Axis
 	}{
-		{"beyond maxLlmCalls (review agent spec)", review.Limits{LLMCalls: 1}, func(r *rig) { r.ask(mini, "x") }, mini, AxisCalls},
+		{"beyond maxLlmCalls (spec.md R3)", review.Limits{LLMCalls: 1}, func(r *rig) { r.ask(mini, "x") }, mini, AxisCalls},
 		{"zero is the default of two calls", review.Limits{}, func(r *rig) { r.ask(mini, "x"); r.ask(mini, "x") }, mini, AxisCalls},
 		{"beyond maxCostUsd, by estimate, before the call", review.Limits{CostUSD: 0.0001}, func(*rig) {}, "gpt-4.1", AxisCost},
 		{"beyond maxWallTimeSeconds", review.Limits{WallTimeSeconds: 5}, func(*rig) { clock = clock.Add(6 * time.Second) }, mini, AxisWallTime},

@@ -41,7 +41,7 @@ var outputFields = []string{"max_tokens", "max_completion_tokens", "max_output_t
 // shapes are what a request may hold, by path.
 var shapes = map[string]shape{pathChat: chatShape, pathResponses: responsesShape, pathMessages: messagesShape}
 
-// inspect reads a request body, once. Agents have no network but the model (design 5), so nothing is let through that makes
+// inspect reads a request body, once. Agents have no network but the model, so nothing is let through that makes
 // the provider fetch or search something for them: an address can carry out what an agent has read. mask, if any, is applied
 // to every text a model reads.
 func inspect(path string, body []byte, mask func(string) string) (*call, *refusal) {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Secret is a text that never prints: every way of formatting it gives *** (threat T72). Only the transport reads it.
+// Secret is a text that never prints: every way of formatting it gives *** (threats.md T72). Only the transport reads it.
 type Secret struct{ s string }
 
 // NewSecret wraps a key.

@@ -11,11 +11,11 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// attempts is how often one question is put in all (review agent spec: max 2 attempts).
+// attempts is how often one question is put in all (spec.md R2).
 const attempts = 2
 
 // InvalidError says that the model's answer stayed invalid. A child that prints Raw as its answer lets the parent keep
-// the findings that are valid one by one (design 5).
+// the findings that are valid one by one.
 type InvalidError struct {
 	// Raw is the last answer.
 	Raw []byte

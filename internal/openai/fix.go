@@ -13,7 +13,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// FixTool ends a fixer's work (A5). It only hands over results, so it is not counted as a tool call.
+// FixTool ends a fixer's work (spec.md A5). It only hands over results, so it is not counted as a tool call.
 const FixTool = "submit_fix_result"
 
 // Editor is a toolbox whose tree a fixer may change (package tools).
@@ -26,8 +26,8 @@ type Editor interface {
 	Revert() error
 }
 
-// Fix lets a model mend what task.Fix lists (A4) in the tree that task.Workspace names, through the tools of the editor that
-// open gives, and returns what became of each finding (A5). The result keeps A5's invariant. It names no commits: the
+// Fix lets a model mend what task.Fix lists (spec.md A4) in the tree that task.Workspace names, through the tools of the editor that
+// open gives, and returns what became of each finding (spec.md A5). The result keeps the invariant of spec.md A5. It names no commits: the
 // changes are in the tree, and whoever takes them out commits them. Errors are those of Review; the tree may then hold half of
 // a fix and must not be used.
 func Fix(ctx context.Context, task review.Task, o Options, open func(review.Workspace) (Editor, error), emit func(review.Event)) (review.FixResult, error) {

@@ -33,7 +33,7 @@ var fixParameters = json.RawMessage(`{"type":"object","properties":{` +
 	`"rejected":{"type":"array","items":{"type":"object","properties":{"findingId":{"type":"string"},"reason":{"type":"string","description":"what is wrong with the finding"}},` +
 	`"required":["findingId","reason"],"additionalProperties":false}}},"required":["fixed","rejected"],"additionalProperties":false}`)
 
-// check holds the lists to A5's invariant; the error is for the model to mend them.
+// check holds the lists to the invariant of spec.md A5; the error is for the model to mend them.
 func (g fixed) check(p review.FixPayload) error {
 	asked, optional := map[string]int{}, map[string]bool{}
 	for _, f := range p.OptionalIssues {
@@ -83,7 +83,7 @@ func (g fixed) check(p review.FixPayload) error {
 	return nil
 }
 
-// result is a submission in the shape of A5, without its counts. A builtin fixer makes no commits.
+// result is a submission in the shape of spec.md A5, without its counts. A builtin fixer makes no commits.
 func (g fixed) result(task review.Task) review.FixResult {
 	r := review.FixResult{Agent: task.Agent, PRNumber: task.PRNumber, Commits: []review.FixCommit{}}
 	for _, f := range g.Fixed {
@@ -96,7 +96,7 @@ func (g fixed) result(task review.Task) review.FixResult {
 	return r
 }
 
-// fromResult reads an answer in the shape of A5 as a submission.
+// fromResult reads an answer in the shape of spec.md A5 as a submission.
 func fromResult(r review.FixResult) fixed {
 	var g fixed
 	for _, f := range r.FixedIssues {
@@ -108,7 +108,7 @@ func fromResult(r review.FixResult) fixed {
 	return g
 }
 
-// readable makes hidden characters visible in what a fixer's task alone holds (security T40): findings are words of models
+// readable makes hidden characters visible in what a fixer's task alone holds (threats.md T40): findings are words of models
 // that read untrusted text, and logs are written by code of the pull request.
 func readable(t review.Task) review.Task {
 	show := func(s string) string { out, _ := sanitize.Visible(s); return out }

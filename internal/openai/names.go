@@ -8,7 +8,7 @@ import (
 )
 
 // visibleNames writes the names of a task's files as a person sees them: a name is as good a place to hide words for a
-// model as any text (security T40). back leads from such a name to the file's own.
+// model as any text (threats.md T40). back leads from such a name to the file's own.
 func visibleNames(t review.Task) (shown review.Task, back map[string]string) {
 	back = map[string]string{}
 	show := func(name string) string {

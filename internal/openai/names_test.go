@@ -6,7 +6,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// A model is shown names of files as a person sees them; its findings name the files themselves (security T40).
+// A model is shown names of files as a person sees them; its findings name the files themselves (threats.md T40).
 func TestVisibleNames(t *testing.T) {
 	const odd = "docs/a\U000e0041\u202eb.md"
 	task := review.Task{

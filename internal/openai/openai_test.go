@@ -96,14 +96,14 @@ func TestReview(t *testing.T) {
 		says   []string // in the report
 		models []string // asked, in order
 	}{
-		{"an answer without findings is a good answer (reviewer design 2)", review.Limits{}, []fakemodel.Rule{{Answer: answer()}}, nil, []string{"Looked at it."}, []string{DefaultModel}},
-		{"score decides when priority disagrees (design 2)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 9, func(f m) { f["priority"] = "P3" }))}},
+		{"an answer without findings is a good answer (spec.md D2)", review.Limits{}, []fakemodel.Rule{{Answer: answer()}}, nil, []string{"Looked at it."}, []string{DefaultModel}},
+		{"score decides when priority disagrees", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 9, func(f m) { f["priority"] = "P3" }))}},
 			[]string{"A P0 9"}, []string{"was called P3 with score 9"}, []string{DefaultModel}},
-		{"no evidence, no finding (review agent spec)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
+		{"no evidence, no finding (spec.md R9)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
 			[]string{"B P2 6"}, []string{"Dropped for want of evidence: title of A in a.go:1"}, []string{DefaultModel}},
-		{"but a grave one is prloop's to set aside (design 3.15)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
+		{"but a grave one is prloop's to set aside (decision 32)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
 			[]string{"A P1 7", "B P2 6"}, nil, []string{DefaultModel}},
-		{"silent below the threshold of 5 (reviewer design 3.1)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 4), finding("B", 5))}},
+		{"silent below the threshold of 5 (spec.md D3.1)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 4), finding("B", 5))}},
 			[]string{"B P2 5"}, []string{"Below the threshold of 5: title of A"}, []string{DefaultModel}},
 		{"no more than maxOutputIssues, most urgent first", review.Limits{Findings: 2}, []fakemodel.Rule{{Answer: answer(finding("A", 5), finding("B", 8), finding("C", 10))}},
 			[]string{"C P0 10", "B P1 8"}, []string{"1 findings beyond the limit of 2"}, []string{DefaultModel}},
@@ -111,13 +111,13 @@ func TestReview(t *testing.T) {
 			[]string{"A P1 7"}, nil, []string{DefaultModel, DefaultModel}},
 		{"an answer that was cut off is asked for again", review.Limits{}, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: `{"agent":"one"`, Finish: "length"}}, {Answer: answer()}},
 			nil, nil, []string{DefaultModel, DefaultModel}},
-		{"a severe finding with low confidence is re-examined (review agent spec)", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("A", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
+		{"a severe finding with low confidence is re-examined (spec.md R4)", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("A", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
 			[]string{"A P0 9", "B P2 6"}, nil, []string{DefaultModel, DefaultEscalation}},
 		{"the stronger model is asked in the best form again", review.Limits{}, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Status: 400, Message: "no response_format here"}}, {Call: 3, Model: DefaultEscalation, Answer: answer(finding("A", 10))}, {Answer: answer(finding("A", 8, doubt))}},
 			[]string{"A P0 10"}, nil, []string{DefaultModel, DefaultModel, DefaultEscalation}},
 		{"a confirmed finding stays where it was", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("A", 9, func(f m) { f["file"], f["category"] = "other.go", "style" }))}, {Answer: answer(finding("A", 8, doubt))}},
 			[]string{"A P0 9"}, nil, []string{DefaultModel, DefaultEscalation}},
-		{"what the stronger model does not confirm is marked, and not lost (design 3.15)", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("X", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
+		{"what the stronger model does not confirm is marked, and not lost (decision 32)", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("X", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
 			[]string{"A P1 8 was not confirmed by gpt-4.1", "B P2 6"}, nil, []string{DefaultModel, DefaultEscalation}},
 		{"a P2 with low confidence is not re-examined", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, doubt))}}, []string{"A P2 6"}, nil, []string{DefaultModel}},
 		{"an escalation that fails changes nothing", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: fakemodel.Answer{Status: 404, Message: "no such model"}}, {Answer: answer(finding("A", 8, doubt))}},
@@ -219,7 +219,7 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-// Five reviewers pay for the long part once (design 5).
+// Five reviewers pay for the long part once.
 func TestPromptCacheHits(t *testing.T) {
 	r := setup(t, fakemodel.Script{Default: new(answer())}, review.Limits{})
 	tk := task()
@@ -421,7 +421,7 @@ func TestEscalationDefault(t *testing.T) {
 		settings map[string]string
 		want     string
 	}{
-		{"both models are those of the review agent spec", Options{}, nil, DefaultEscalation},
+		{"both models are the default ones (spec.md R5)", Options{}, nil, DefaultEscalation},
 		{"another model has no escalation unless one is named", Options{Model: "llama"}, nil, ""},
 		{"a named one is used", Options{Model: "llama"}, map[string]string{"escalation_model": "llama-big"}, "llama-big"},
 		{"none turns it off", Options{Escalation: NoEscalation}, nil, ""},

@@ -14,7 +14,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// The models of the review agent spec.
+// The default models (spec.md R5).
 const (
 	DefaultModel      = "gpt-4.1-mini"
 	DefaultEscalation = "gpt-4.1"
@@ -23,7 +23,7 @@ const (
 // NoEscalation as Options.Escalation or setting turns re-examination off.
 const NoEscalation = "none"
 
-// defaultThreshold is the lowest score that is reported (reviewer design 3.1).
+// defaultThreshold is the lowest score that is reported (spec.md D3.1).
 const defaultThreshold = 5
 
 // Options say which model is asked and how. Fields left empty are taken from the task's settings of the name given.
@@ -49,7 +49,7 @@ type Options struct {
 	// Elevation is how many findings of one category below the threshold are joined into one: setting
 	// "elevation_threshold", default 5; a negative one, or setting 0, is never.
 	Elevation int
-	// Sensitive raises security findings by two (reviewer design 3.1): setting "sensitive", else what the guidance
+	// Sensitive raises security findings by two (spec.md D3.1): setting "sensitive", else what the guidance
 	// files of the base commit say.
 	Sensitive bool
 	// Tools opens what the model may read; nil offers it no tools. The caller's function closes over the workspace.
@@ -63,7 +63,7 @@ type Toolbox interface {
 	Specs() []ToolSpec
 	// Call gives one JSON document, or an error that is safe to show to the model.
 	Call(ctx context.Context, name string, args []byte) (json.RawMessage, error)
-	// Expand holds reading, from now on, to the caps of the review agent spec.
+	// Expand holds reading, from now on, to the caps of spec.md R8.
 	Expand(changed []string)
 	Close() error
 }
@@ -77,7 +77,7 @@ type ToolSpec struct {
 // LensAuto is the lens that is chosen by rule.
 const LensAuto = "auto"
 
-// defaultElevation is score_elevation_threshold (reviewer design 7).
+// defaultElevation is score_elevation_threshold (spec.md D7).
 const defaultElevation = 5
 
 func (o Options) complete(task review.Task) (Options, error) {

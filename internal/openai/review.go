@@ -16,7 +16,7 @@ import (
 // reviewerShape is the schema reviewers answer in.
 const reviewerShape = "reviewer-result"
 
-// unsure is the confidence below which a critical or high finding is re-examined (review agent spec, escalation).
+// unsure is the confidence below which a critical or high finding is re-examined (spec.md R4).
 const unsure = 0.6
 
 // Review asks a model to review the task's brief. Progress and usage go to emit. Errors: *InvalidError when no valid
@@ -43,7 +43,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	}
 	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: max(0, o.Elevation), Extra: task.Prompt}
 	m := connect(o, limits, emit)
-	// What all reviewers of a round share comes first, byte for byte, for the provider's prompt cache (design 5).
+	// What all reviewers of a round share comes first, byte for byte, for the provider's prompt cache.
 	shared := []api.ChatCompletionMessage{said(api.ChatMessageRoleSystem, prompts.System()), said(api.ChatMessageRoleUser, brief)}
 	question, cut, err := draft(ctx, m, o, limits, box, task, part, shared)
 	if err != nil {
@@ -136,7 +136,7 @@ func escalate(ctx context.Context, m *model, o Options, limits review.Limits, sh
 	return nil
 }
 
-// conclude is a reviewer's own claim by the rules of A6; prloop never reads it.
+// conclude is a reviewer's own claim by the rules of spec.md A6; prloop never reads it.
 func conclude(c review.Counts) review.Conclusion {
 	switch {
 	case c.P0 > 0:

@@ -16,7 +16,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// SubmitTool ends a pass (reviewer design 4.2). It only hands over results, so it is not counted as a tool call.
+// SubmitTool ends a pass (spec.md D4.2). It only hands over results, so it is not counted as a tool call.
 const SubmitTool = "submit_pass_results"
 
 // passCalls is the budget of model calls from which a review has passes: one for each, and one for the answer. Below it

@@ -60,7 +60,7 @@ func TestPasses(t *testing.T) {
 		says        string // in the report
 		told        string // to the model
 	}{
-		{"four passes and the answer (reviewer design 5)", 5, 3, ends, 5, 0, "", "# Pass 4 of 4"},
+		{"four passes and the answer (spec.md D5)", 5, 3, ends, 5, 0, "", "# Pass 4 of 4"},
 		{"tools in between are counted", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(read, read)}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 2, "", "what stands there"},
 		{"below five calls there is one question", 4, 3, []fakemodel.Rule{{Answer: answer(finding("A", 7))}}, 1, 0, "", "answer with the JSON object only"},
 		{"garbage as arguments is an error the model can read", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(garbage)}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 1, "", "error: bad_arguments"},
@@ -123,7 +123,7 @@ func TestToolBudget(t *testing.T) {
 	}
 }
 
-// Draft, verify, final within the default budget: 2 LLM calls, 3 tool calls (review agent spec).
+// Draft, verify, final within the default budget: 2 LLM calls, 3 tool calls (spec.md R3).
 func TestVerification(t *testing.T) {
 	doubt := func(f m) { f["confidence"] = 0.6 }
 	final := fakemodel.Rule{Contains: "# Verification", Last: true, Answer: answer(finding("A", 8))}
@@ -168,7 +168,7 @@ func TestVerification(t *testing.T) {
 	}
 }
 
-// The rules on scores are computed, not asked for (reviewer design 3.1).
+// The rules on scores are computed, not asked for (spec.md D3.1).
 func TestScoreRules(t *testing.T) {
 	of := func(category string, score int) review.Finding {
 		return review.Finding{ID: category, Category: category, Score: score, Evidence: "e", File: "a.go"}

@@ -19,7 +19,7 @@ type settler struct {
 	limit     int
 	// elevation is how many findings of one category below the threshold add up to one above it; 0 is never.
 	elevation int
-	// sensitive is true when the repository handles personal or financial data (reviewer design 3.1).
+	// sensitive is true when the repository handles personal or financial data (spec.md D3.1).
 	sensitive bool
 	now       time.Time
 
@@ -82,10 +82,10 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 	return f, true
 }
 
-// promotion is what security findings gain where personal or financial data is handled (reviewer design 3.1).
+// promotion is what security findings gain where personal or financial data is handled (spec.md D3.1).
 const promotion = 2
 
-// elevate joins findings below the threshold that are many of one category into one (reviewer design 3.1, score
+// elevate joins findings below the threshold that are many of one category into one (spec.md D3.1, score
 // elevation). It scores two more than the highest of them, and is silent like any other when that is too low.
 func (s *settler) elevate() {
 	if s.elevation <= 0 {

@@ -17,14 +17,14 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// uncertain is the confidence below which a draft finding is verified (review agent spec, context expansion).
+// uncertain is the confidence below which a draft finding is verified (spec.md R8).
 const uncertain = 0.65
 
 // pathIn finds names of files in running text.
 var pathIn = lazyregexp.New(`[A-Za-z0-9_][A-Za-z0-9_./-]*\.[A-Za-z]{1,6}\b`)
 
 // weak reports whether a draft finding needs more context: low confidence, evidence that does not stand in what was
-// shown, or a claim about a file that was not (review agent spec, triggers).
+// shown, or a claim about a file that was not (spec.md R8).
 func weak(t review.Task, f review.Finding) bool {
 	return f.Confidence == nil || *f.Confidence < uncertain || !shown(t, f) || len(others(t, f)) > 0
 }

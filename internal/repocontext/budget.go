@@ -12,7 +12,7 @@ import (
 const bytesPerToken = 3
 
 // Estimate is the number of tokens a text takes, roughly: one for three ASCII bytes, one for each other character. A real
-// count differs by model, costs 80 ms to load and grows slow on odd input; the review agent spec allows an estimate.
+// count differs by model, costs 80 ms to load and grows slow on odd input; an estimate is enough (spec.md R7).
 func Estimate(s string) int {
 	other, bytes := 0, 0
 	for i := 0; i < len(s); i++ {

@@ -29,7 +29,7 @@ func TestWhatIsLeftOutAndWhy(t *testing.T) {
 	change := func(p string) string { return oneLineChange(p, 1, "a", "b") }
 	for _, row := range []struct{ says, text, path, want string }{
 		{"an ordinary file is given", change("a.go"), "a.go", ""},
-		{"lock files are summarised (design 5)", change("web/yarn.lock"), "web/yarn.lock", OmittedLockFile},
+		{"lock files are summarised", change("web/yarn.lock"), "web/yarn.lock", OmittedLockFile},
 		{"go.sum is a lock file (libraries 8)", change("go.sum"), "go.sum", OmittedLockFile},
 		{"vendored code is summarised", change("vendor/x/y.go"), "vendor/x/y.go", OmittedVendored},
 		{"a vendor folder deeper down", change("a/node_modules/y.js"), "a/node_modules/y.js", OmittedVendored},

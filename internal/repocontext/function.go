@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 )
 
-// Function is what the get_function_context tool answers (review agent spec).
+// Function is what the get_function_context tool answers (spec.md R6).
 type Function struct {
 	// Name is the function's or type's, with its type in front ("Server.Close").
 	Name string `json:"name"`

@@ -12,7 +12,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// DefaultGuidance are the files rules for reviewers and coding agents are written in (design 5). The names without a slash
+// DefaultGuidance are the files rules for reviewers and coding agents are written in. The names without a slash
 // count in every folder on the way to a changed file.
 var DefaultGuidance = []string{"CLAUDE.md", "AGENTS.md", "AGENT.md", ".cursorrules", ".github/copilot-instructions.md"}
 

@@ -29,7 +29,7 @@ type Options struct {
 	From string
 	// Rules is the commit guidance is read at instead of Base; empty means Base.
 	Rules string
-	// MaxTokens bounds the brief by Estimate; 0 means 100,000 (review agent spec).
+	// MaxTokens bounds the brief by Estimate; 0 means 100,000.
 	MaxTokens int
 	// Include and Exclude are doublestar patterns of paths. With Include, only what matches is reviewed. What matches
 	// Exclude is read by nothing, under its old name either.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// around is how many lines are given on each side of a change (review agent spec: ±20).
+	// around is how many lines are given on each side of a change (spec.md R7).
 	around = 20
 	// widest is the longest function, and typeWidest the longest type, a region is widened to, in lines; of longer ones only
 	// the name is given.
