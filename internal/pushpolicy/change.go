@@ -31,12 +31,12 @@ type Limits struct {
 	Files int
 	// Bytes is the most it may write, in bytes: added lines, and binary files whole; 0 means 4 MB.
 	Bytes int64
-	// BrakeFiles and BrakeLines are the scope brake (design 6): more files, or more added and removed lines, than that is
+	// BrakeFiles and BrakeLines are the scope brake: more files, or more added and removed lines, than that is
 	// no fix of this pull request any more. 0 means no brake.
 	BrakeFiles, BrakeLines int
 }
 
-// Defaults of Limits (security 3: gh-aw's own).
+// Defaults of Limits.
 const (
 	DefaultFiles = 100
 	DefaultBytes = 4 << 20
@@ -49,7 +49,7 @@ const (
 )
 
 // Brake gives the default limits with the scope brake for a pull request of that many files and changed lines: twice its
-// own size, and at least 10 files and 200 lines (design 6, "relative to the PR's own diff").
+// own size, and at least 10 files and 200 lines.
 func Brake(prFiles, prLines int) Limits {
 	return Limits{BrakeFiles: max(2*prFiles, brakeFloorFiles), BrakeLines: max(2*prLines, brakeFloorLines)}
 }

@@ -21,7 +21,7 @@ const DefaultSubject = "fix: address review findings"
 // out of its text.
 type Trailer struct{ Key, Value string }
 
-// Message makes a commit message from an agent's words (security 3, "commit message from template"): the subject in at most
+// Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
 // characters. The same words give the same message, and the message's own subject and body give themselves again. Secrets are

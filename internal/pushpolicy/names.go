@@ -21,7 +21,7 @@ func fold(name string) string {
 }
 
 // badNames refuses names a fix has no reason to make: those that hide something from a reader, or that some file system
-// takes for another name (security T28). Names that were there already may stay.
+// takes for another name (threats.md T28). Names that were there already may stay.
 func badNames(c Change) []review.Refusal {
 	if !c.fresh() {
 		return nil
@@ -152,7 +152,7 @@ func other(p, first string) string {
 }
 
 // embedded finds a folder that git itself takes for a repository: whoever enters it runs what its configuration says
-// (security T20).
+// (threats.md T20).
 func (t *tree) embedded(c Change) []review.Refusal {
 	for d := path.Dir(c.Path); d != "." && d != "/"; d = path.Dir(d) {
 		k := fold(d)

@@ -50,8 +50,8 @@ const (
 	harmless reason = ""
 )
 
-// protected refuses changes of what decides how the repository is built, judged or run (security 3, "deny-by-default
-// paths"), and new dot files at the top. A rename counts at both ends.
+// protected refuses changes of what decides how the repository is built, judged or run
+// (threats.md T08), and new dot files at the top. A rename counts at both ends.
 func protected(c Change) []review.Refusal {
 	for _, name := range c.names() {
 		why := Protected(name)

@@ -1,6 +1,6 @@
 // Package report renders the Markdown prloop posts and reads it back. A report answers in this order: what is the
 // verdict, why, what has to be done, what was found, what was reviewed. Rendering is pure: the same data gives the same
-// bytes, in whatever order reviewers answered (design 1).
+// bytes, in whatever order reviewers answered.
 //
 // Free text in Data is Markdown that the caller has made safe. Rendering does not trust that: one-line fields are
 // folded to one line, blocks stand in quotes, code in fences longer than any in it, so that no field can leave its place.
@@ -16,17 +16,17 @@ type Data struct {
 	// Outcome is how the run ended with this report; empty while it goes on. Reason says why, in a sentence.
 	Outcome review.Outcome
 	Reason  string
-	// Verdict is nil when too little was reviewed to give one (design 1: a run that reviewed nothing is never green).
+	// Verdict is nil when too little was reviewed to give one : a run that reviewed nothing is never green.
 	Verdict *review.Verdict
-	// Findings are the distinct ones, joined by identity; the verdict's counts are of the raw ones (design 3.3).
+	// Findings are the distinct ones, joined by identity; the verdict's counts are of the raw ones (decision 3).
 	Findings []Finding
-	// Stuck are findings that were reported fixed and came back; they are not sent to the fixer again (design 6).
+	// Stuck are findings that were reported fixed and came back; they are not sent to the fixer again.
 	Stuck []Finding
-	// Diverging is set when fixes make more work than they settle (design 6).
+	// Diverging is set when fixes make more work than they settle.
 	Diverging *Diverging
 	// Course is how the rounds of the run went, shown from the second round on.
 	Course []RoundLine
-	// Unverified are findings whose evidence was checked and is false: listed, not counted (design 4).
+	// Unverified are findings whose evidence was checked and is false: listed, not counted.
 	Unverified []Finding
 	// Discussion is nil for a local range.
 	Discussion *Discussion
@@ -50,16 +50,16 @@ type Finding struct {
 	Description, Suggestion, Evidence, Language string
 	// By are the reviewers, or commenters, who raised it.
 	By []string
-	// Verified is true when Evidence stands in File at the reviewed commit (design 4).
+	// Verified is true when Evidence stands in File at the reviewed commit.
 	Verified bool
-	// Cause is the commit of this run that wrote the lines, when a fix introduced the finding (design 6).
+	// Cause is the commit of this run that wrote the lines, when a fix introduced the finding.
 	Cause string
 	// Reason says why an unverified finding is not counted, or why a stuck one is stuck.
 	Reason string
 }
 
 // Prominent reports whether a finding is shown openly: two or more raised it, or one did with verified evidence at high
-// severity (design 3.3; posting everything halves the worth of a report on recorded reviews).
+// severity (decision 3; posting everything halves the worth of a report on recorded reviews).
 func (f Finding) Prominent() bool {
 	return len(f.By) >= 2 || f.Verified && f.Priority.Rank() <= review.P1.Rank()
 }
@@ -70,17 +70,17 @@ func (d Data) open(f Finding) bool {
 	return f.Prominent() || d.Receipt.Complete < 2 && f.Priority.Rank() <= review.P2.Rank()
 }
 
-// Discussion sums up what people said (review loop spec A3, A7).
+// Discussion sums up what people said (spec.md A3, A7).
 type Discussion struct {
 	Threads review.ThreadStats
 	// Truncated is true when not all threads were read.
 	Truncated          bool
 	ChangesRequestedBy []review.ChangesRequestedBy
-	// Impostors are logins whose comments carry prloop's marker without being prloop's: they were ignored (design 3.2).
+	// Impostors are logins whose comments carry prloop's marker without being prloop's: they were ignored (decision 2).
 	Impostors []string
 }
 
-// Diverging says where a run's fixes do not settle, and what would take them back (design 6).
+// Diverging says where a run's fixes do not settle, and what would take them back.
 type Diverging struct {
 	// Region is a file, or a file and its lines, such as src/cart.go:40-80.
 	Region string

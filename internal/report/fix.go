@@ -27,7 +27,7 @@ type FixData struct {
 	// Base is the reviewed head the fix stands on; Head what was pushed, empty when nothing was; NewerHead what the branch
 	// was found at instead, when it had moved. Full object ids.
 	Base, Head, NewerHead string
-	// Fixed, Rejected and Missing are the findings the fixer was asked to fix, each in one of them (design 3.5). Missing
+	// Fixed, Rejected and Missing are the findings the fixer was asked to fix, each in one of them (decision 5). Missing
 	// are those it said nothing usable about.
 	Fixed    []FixedItem
 	Rejected []RejectedItem
@@ -54,7 +54,7 @@ type FixData struct {
 	// Tries is how often the fixer was asked.
 	Tries int
 	Notes []string
-	// GitHubToken is true when the push was made with the token of an Actions job, which starts no CI (design 3.14).
+	// GitHubToken is true when the push was made with the token of an Actions job, which starts no CI (decision 14).
 	GitHubToken bool
 	// Agent is the fixer's line of the receipt.
 	Agent review.AgentReceipt

@@ -179,7 +179,7 @@ func (p *page) fixTodo(d FixData) {
 	}
 }
 
-// noCI warns of design 3.14. GitHubToken is read back by it.
+// noCI warns of decision 14. GitHubToken is read back by it.
 const noCI = "Start CI by hand: this push was made with the job's own token, and GitHub starts no workflow for such a push."
 
 func (p *page) refusals(list []review.Refusal) {

@@ -10,7 +10,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// links builds addresses of the repository's own pages: the only ones a report may link to (threat T38).
+// links builds addresses of the repository's own pages: the only ones a report may link to (threats.md T38).
 type links struct {
 	target review.Target
 	head   string

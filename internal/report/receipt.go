@@ -10,7 +10,7 @@ import (
 
 const unknown = "unknown"
 
-// receipt is the proof of review that closes every report (design 1).
+// receipt is the proof of review that closes every report.
 func (p *page) receipt(r review.Receipt) {
 	p.add(secReceipt, openDetails+"\n<summary>What was given to whom, who answered, what it cost</summary>")
 	facts := []string{
@@ -103,7 +103,7 @@ func tokens(u review.Usage) string {
 	return fmt.Sprintf("%s in, %s cached, %s out", number(u.InputTokens), number(u.CachedTokens), number(u.OutputTokens))
 }
 
-// number keeps unknown apart from zero (style 9).
+// number keeps unknown apart from zero.
 func number(n *int) string {
 	if n == nil {
 		return unknown

@@ -22,7 +22,7 @@ const (
 	secReceipt    = "## Receipt"
 )
 
-// staticOnly is the first sentence of a report no model took part in (design 1, proof of review).
+// staticOnly is the first sentence of a report no model took part in (decision 31).
 const staticOnly = "**Static analysis only: no model took part in this review.**"
 
 // Render gives the report's Markdown, ending in a newline. It holds headings, tables, lists, quotes, fences, code spans,
@@ -97,7 +97,7 @@ func (p *page) head(d Data) {
 	p.outcome(d.Outcome, d.Reason)
 }
 
-// manual is the review loop spec's word for a run that only a person can take on.
+// manual is the word of spec.md L5 for a run that only a person can take on.
 const manual = "**Manual intervention required.**"
 
 // outcome says how the run ended, when it did.

@@ -88,7 +88,7 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
-// The words of the review loop spec stand in a stuck run's report once, whether its reason has them or not.
+// The words of spec.md L5 stand in a stuck run's report once, whether its reason has them or not.
 func TestManualInterventionIsSaidOnce(t *testing.T) {
 	for _, reason := range []string{"", "Every finding that counts is stuck.", "manual intervention required: 1 finding came back"} {
 		d := samples()["stuck"]
@@ -256,8 +256,8 @@ func TestWhatIsProminent(t *testing.T) {
 		f    Finding
 		want bool
 	}{
-		{"design 3.3: two reviewers", Finding{Priority: review.P3, By: []string{"a", "b"}}, true},
-		{"design 3.3: one with verified evidence at high severity", Finding{Priority: review.P1, By: []string{"a"}, Verified: true}, true},
+		{"decision 3: two reviewers", Finding{Priority: review.P3, By: []string{"a", "b"}}, true},
+		{"decision 3: one with verified evidence at high severity", Finding{Priority: review.P1, By: []string{"a"}, Verified: true}, true},
 		{"one with verified evidence at medium severity", Finding{Priority: review.P2, By: []string{"a"}, Verified: true}, false},
 		{"one without evidence, however urgent", Finding{Priority: review.P0, By: []string{"a"}}, false},
 	} {
@@ -274,7 +274,7 @@ func TestOneReviewerAloneHidesNothingThatCounts(t *testing.T) {
 	}
 	d.Receipt.Complete = 2
 	if text := Render(d); strings.Index(text, "must be fixed") < strings.Index(text, openDetails) {
-		t.Errorf("design 3.3: what one of two reviewers says without evidence is collapsed:\n%s", text)
+		t.Errorf("decision 3: what one of two reviewers says without evidence is collapsed:\n%s", text)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Summary gives the plain lines a terminal or a log shows at the end of a round. The first names the consensus as the
-// review loop spec writes it. Texts are untrusted: who prints them makes control characters visible.
+// spec.md A6 writes it. Texts are untrusted: who prints them makes control characters visible.
 func Summary(d Data) []string {
 	d = Canonical(d)
 	lines := []string{"consensus: none"}

@@ -120,7 +120,7 @@ func fence(s, language string) string {
 	return bar + language + "\n" + s + "\n" + bar
 }
 
-// infoWords are fence words GitHub acts upon instead of colouring (threat T39).
+// infoWords are fence words GitHub acts upon instead of colouring (threats.md T39).
 var infoWords = map[string]bool{"suggestion": true, "mermaid": true, "math": true, "geojson": true, "topojson": true, "stl": true}
 
 var languageName = lazyregexp.New(`^[a-z][a-z0-9+#-]{0,19}$`)
