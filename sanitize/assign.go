@@ -22,7 +22,7 @@ var (
 // secretNames is the prefilter of assignment.
 var secretNames = []string{"key", "secret", "token", "passw", "pwd", "passphrase", "credential", "auth", "bearer"}
 
-// Bounds of what a value must be like (security 7.4, layer 3).
+// Bounds of what a value must be like (threats.md L3).
 const (
 	minEntropy       = 3.5
 	minSecretLen     = 20

@@ -15,7 +15,7 @@ var escapes = lazyregexp.New(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
 	`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}\x{9e}\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})?` +
 	`|\x1b[ -/]*[0-~]?`)
 
-// clean does steps 1 and 2 of security 7.2: valid UTF-8, plain line ends, no control bytes, nothing that is there and
+// clean does steps S1 and S2 of threats.md "Sanitization": valid UTF-8, plain line ends, no control bytes, nothing that is there and
 // cannot be seen, full-width ASCII folded, NFC. Cleaning twice changes nothing.
 func clean(s string) string {
 	if plain(s) {
@@ -91,7 +91,7 @@ func emoji(r rune) bool {
 }
 
 // hidden names the kind of character r is when people cannot see it and programs can; empty for all others
-// (security T40).
+// (threats.md T40).
 func hidden(r rune) string {
 	switch {
 	case r < 0xa0:

@@ -18,7 +18,7 @@ var (
 	// lists, headings and table rows, and the boxes of task lists.
 	lead = lazyregexp.New(`^(?:[ \t]+|>|\||[-*+][ \t]|[0-9]{1,9}[.)][ \t]|#{1,6}[ \t]|\[[ xX]\][ \t])*`)
 
-	// order is what other bots obey when a line begins with it (security T06): slash commands (Prow, GitLab, Azure
+	// order is what other bots obey when a line begins with it (threats.md T06): slash commands (Prow, GitLab, Azure
 	// Pipelines, ...), exclamation marks, and the words of those that need neither. Words are here because the bot's own
 	// documentation names them: bors and homu; rustbot; GHPRB for Jenkins; Zuul; cms-bot; ansibot; Atlantis, Digger and
 	// Terrateam; branch-deploy; pre-commit.ci; Apache Beam; Elastic and Buildkite; Bugbot; CLA assistant lite.

@@ -93,7 +93,7 @@ func bare(line string) string {
 	}
 }
 
-// No raw line of a posted body begins with an order, wherever it stood (security T06). The check shares nothing with the
+// No raw line of a posted body begins with an order, wherever it stood (threats.md T06). The check shares nothing with the
 // gate but the list of hidden characters.
 func TestNoLineIsAnOrder(t *testing.T) {
 	if len(orders) < 78 {

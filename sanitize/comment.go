@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// reserve is kept free of a comment's cap for markers and part numbers (security 7.5).
+// reserve is kept free of a comment's cap for markers and part numbers (threats.md T42).
 const reserve = 1_024
 
 // maxFooter is how large the end of a report may be to survive a report that is longer than all its parts.
 const maxFooter = 12_000
 
 // Comment turns a report's body into one to three comments, each within Cap, each with the marker first and valid alone
-// (security 7). The body may use headings, tables, lists, quotes, code, emphasis, <details> with <summary>, and links to
+// (threats.md "Sanitization"). The body may use headings, tables, lists, quotes, code, emphasis, <details> with <summary>, and links to
 // p.Repo's own pages; everything else is shown, not active. Leading markers of an earlier Comment are replaced.
 //
 // It fails closed: with ErrKnownSecret when the body holds a secret this process knows, and with ErrUnsafe when the

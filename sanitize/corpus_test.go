@@ -38,7 +38,7 @@ var attacks = map[string][]string{
 // planted are credentials of attacks that stand in no result; the last is known and in no pattern.
 var planted = []string{"ghp_q9Zt7Lw2Xc4", "AKIAQ9ZT7LW2XC4", "MIIEvQIBADAN", "a:q9Zt7Lw2Xc4", "Bearerq9Zt7Lw2Xc4", "xoxb-294857203947", "b7Yk2Pq8Wn4Rz6Tm"}
 
-// laws are what every result keeps to, whatever went in (security 7).
+// laws are what every result keeps to, whatever went in (threats.md "Sanitization").
 func laws(t *testing.T, what, in string) {
 	t.Helper()
 	p := testPolicy

@@ -22,10 +22,10 @@ var (
 	fenceLine = lazyregexp.New("^(?:```+|~~~+)")
 )
 
-// maxQuotedChanges is how many changed lines in a row a code block may quote without a header (security 7.3).
+// maxQuotedChanges is how many changed lines in a row a code block may quote without a header (threats.md T32).
 const maxQuotedChanges = 20
 
-// redactDiffs replaces full diffs by DiffRedacted (review loop spec; security 7.3): git's own headers, a pair of file
+// redactDiffs replaces full diffs by DiffRedacted (threats.md T32): git's own headers, a pair of file
 // headers before a hunk, a hunk header before three or more lines, and long runs of changed lines inside a code block.
 // Fences stay. The prefix of a quote or list item stays too.
 func redactDiffs(s string) string {

@@ -1,4 +1,4 @@
-// Package sanitize is the only door between text from outside and a GitHub comment (security 7). Agents supply fields;
+// Package sanitize is the only door between text from outside and a GitHub comment (threats.md "Sanitization"). Agents supply fields;
 // the report's template joins them; Comment takes the whole body, cleans it once more and makes the only value that can
 // be posted, a Text.
 //
@@ -12,6 +12,6 @@
 //     could take for an order (the oracle);
 //   - results are valid UTF-8, within their cap, and made in linear time.
 //
-// The order is that of security 7.2: bytes, hidden characters, exact secrets, diffs and key blocks, patterns, parse,
+// The order is that of threats.md "Sanitization": bytes, hidden characters, exact secrets, diffs and key blocks, patterns, parse,
 // text nodes, render and reparse, assemble and cap, oracle.
 package sanitize

@@ -17,7 +17,7 @@ var (
 // entityRounds bounds the decoding; text that needs more was made to cost time.
 const entityRounds = 12
 
-// decodeEntities decodes HTML entities until nothing changes (security 7.2, step 3). Only those that end in a semicolon
+// decodeEntities decodes HTML entities until nothing changes (threats.md S3). Only those that end in a semicolon
 // are entities to Markdown. Text that does not settle loses its ampersands.
 func decodeEntities(s string) string {
 	for range entityRounds {

@@ -16,7 +16,7 @@ const (
 // settleRounds is how often a text is read and written again until nothing changes.
 const settleRounds = 5
 
-// Field makes untrusted Markdown safe to stand as a block of a report (security 7.2). No HTML survives, no details
+// Field makes untrusted Markdown safe to stand as a block of a report (threats.md "Sanitization"). No HTML survives, no details
 // either; headings are clamped below those of the report. A field that holds a known secret becomes Redacted. Field of a
 // field changes nothing.
 func Field(s string, p Policy) string {

@@ -242,7 +242,7 @@ func FuzzTerminal(f *testing.F) {
 	})
 }
 
-// T40, T41: what people cannot see is made visible inbound, on terminals, and removed outbound.
+// threats.md T40, T41: what people cannot see is made visible inbound, on terminals, and removed outbound.
 func TestHiddenCharacters(t *testing.T) {
 	n := 0
 	for r := rune(0x80); r <= 0x10ffff; r++ {

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// keyHead is the review loop spec's BEGIN PRIVATE KEY in all its kinds, with or without dashes: a header alone is
+	// keyHead is BEGIN PRIVATE KEY in all its kinds, with or without dashes: a header alone is
 	// redacted too.
 	keyHead = lazyregexp.New(`-*\s?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|PuTTY-User-Key-File-[0-9]`)
 	keyEnd  = lazyregexp.New(`-*\s?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|Private-MAC:\s*[0-9a-fA-F]*`)
@@ -21,7 +21,7 @@ var (
 // maxKeyLines bounds how far the end of a key is looked for.
 const maxKeyLines = 200
 
-// redactKeys replaces private key blocks, also header only, by Redacted (security 7.4, layer 2). A fence is never
+// redactKeys replaces private key blocks, also header only, by Redacted (threats.md L2). A fence is never
 // crossed, so a block cut off by the end of its code block leaves the fence standing.
 func redactKeys(s string) string {
 	if !strings.Contains(s, "PRIVATE KEY") && !strings.Contains(s, "PuTTY-User-Key") {

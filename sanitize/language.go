@@ -2,7 +2,7 @@ package sanitize
 
 import "strings"
 
-// languages are the info words a code block may carry (security 7.2, step 7). What GitHub draws or lets people commit -
+// languages are the info words a code block may carry (threats.md S7). What GitHub draws or lets people commit -
 // suggestion, mermaid, math, geojson, topojson, stl - is not among them, nor is our own rmcoc.
 var languages = func() map[string]bool {
 	m := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// pages are the parts of a repository that reports point into (security T38).
+	// pages are the parts of a repository that reports point into (threats.md T38).
 	pages    = lazyregexp.New(`^(?:blob/[^/]+/.+|commit/[0-9a-fA-F]{7,64}|pull/[0-9]+(?:/files|/commits(?:/[0-9a-fA-F]{7,64})?)?)$`)
 	fragment = lazyregexp.New(`^[0-9A-Za-z_-]*$`)
 	plainURL = lazyregexp.New(`^[0-9A-Za-z/._~:@!$+,;=%#?&-]*$`)

@@ -20,12 +20,12 @@ import (
 // markWord is what makes the first line a marker; it stands in a comment exactly once.
 const markWord = "pr-review-loop-marker"
 
-// PlainMarker is the first line of every comment (review loop spec A7).
+// PlainMarker is the first line of every comment (spec.md A7).
 const PlainMarker = "<!-- " + markWord + " -->"
 
-// Marker identifies one comment as prloop's (design 3.2, security 7.6).
+// Marker identifies one comment as prloop's (decision 2, threats.md "Marker").
 type Marker struct {
-	// ReviewID is design 3.11's; it makes the second line, in the spelling of the review agent spec.
+	// ReviewID makes the second line (decision 11, spec.md R10).
 	ReviewID string
 	// Run and Round say which pass posted it.
 	Run   string
@@ -139,7 +139,7 @@ func readHeader(body string) (header, bool) {
 	return h, true
 }
 
-// ParseMarker reads a marker at the beginning of a body without believing it: anybody can paste one (security T34). Fields
+// ParseMarker reads a marker at the beginning of a body without believing it: anybody can paste one (threats.md T34). Fields
 // whose line is missing are zero.
 func ParseMarker(body string) (Marker, bool) {
 	h, ok := readHeader(body)
@@ -170,7 +170,7 @@ func Verify(body string, key []byte, repoID string, pr int) (Marker, error) {
 }
 
 // HasMarker reports whether the plain marker stands in a body outside quotes and code, wherever else: the comments
-// analyzer ignores such comments (review loop spec A7, design 3.2). It says nothing about who wrote it.
+// analyzer ignores such comments (spec.md A7, decision 2). It says nothing about who wrote it.
 func HasMarker(body string) bool {
 	if !plainMark.MatchString(body) {
 		return false

@@ -22,13 +22,13 @@ func sealed(t *testing.T) string {
 func TestMarkerLines(t *testing.T) {
 	lines := strings.Split(sealed(t), "\n")
 	if lines[0] != "<!-- pr-review-loop-marker -->" {
-		t.Errorf("line 1 is %q (review loop spec A7)", lines[0])
+		t.Errorf("line 1 is %q (spec.md A7)", lines[0])
 	}
 	if lines[1] != "<!-- code-review-agent:review_id=0123456789abcdef -->" {
-		t.Errorf("line 2 is %q (review agent spec)", lines[1])
+		t.Errorf("line 2 is %q (spec.md R10)", lines[1])
 	}
 	if !strings.HasPrefix(lines[2], "<!-- prloop v1 kid=") || !strings.Contains(lines[2], " round=2 part=1/1 nonce=n0nce mac=") {
-		t.Errorf("line 3 is %q (design 3.2)", lines[2])
+		t.Errorf("line 3 is %q (decision 2)", lines[2])
 	}
 	out, err := Comment("x", Marker{Run: "r", Nonce: "n"}, testPolicy)
 	if err != nil || out[0].String() != PlainMarker+"\n\nx\n" {
@@ -68,7 +68,7 @@ func TestMarkerIsProven(t *testing.T) {
 	}
 }
 
-// P6: flipping any one bit of a real one is noticed.
+// threats.md P6: flipping any one bit of a real one is noticed.
 func TestMarkerBitFlips(t *testing.T) {
 	s, m := sealed(t), testMarker()
 	for i := range len(s) - 1 {
@@ -115,7 +115,7 @@ func TestHasMarker(t *testing.T) {
 	}
 }
 
-// T33: every field a copy of a real marker, and still there is one.
+// threats.md T33: every field a copy of a real marker, and still there is one.
 func TestForgedMarkers(t *testing.T) {
 	real := sealed(t)
 	for _, in := range []string{"x\n\n" + real, "> " + real, "```\n" + real + "\n```", "`" + PlainMarker + "`", "| a |\n| - |\n| " + PlainMarker + " |",

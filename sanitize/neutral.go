@@ -22,7 +22,7 @@ var (
 	urlWord = lazyregexp.New(`(?i)^(?:[a-z][a-z0-9+.-]{1,20}://|www\.)`)
 )
 
-// neutralise turns active words of text nodes into code spans (security 7.2, step 8). Within code GitHub looks for
+// neutralise turns active words of text nodes into code spans (threats.md S8). Within code GitHub looks for
 // nothing. start says that the first node begins a line.
 func (c converter) neutralise(in []inline, start bool) []inline {
 	out := make([]inline, 0, len(in))
@@ -219,5 +219,5 @@ var markers = strings.NewReplacer(
 )
 
 // dropMarkers breaks copies of prloop's own marks and the names of bots. Broken, they are marks and names to nobody, whoever
-// looks for them and however carelessly (security T33, T06).
+// looks for them and however carelessly (threats.md T33, T06).
 func dropMarkers(s string) string { return breakBots(markers.Replace(s)) }

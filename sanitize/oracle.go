@@ -32,7 +32,7 @@ var (
 	htmlTag     = lazyregexp.New(`</?(?:b|i)>`)
 )
 
-// check is the oracle over the exact bytes of a comment (security 7.2, step 11).
+// check is the oracle over the exact bytes of a comment (threats.md S11).
 func check(s string, p Policy) error {
 	h, ok := readHeader(s)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// T42: whatever is too long stays within the cap, valid and marked, cut between blocks.
+// threats.md T42: whatever is too long stays within the cap, valid and marked, cut between blocks.
 func TestLongBodiesBecomeParts(t *testing.T) {
 	rows := "| File | Line |\n| --- | --- |\n" + strings.Repeat("| `internal/some/file.go` | 12 |\n", 4000)
 	for name, in := range map[string]string{
@@ -94,7 +94,7 @@ func TestNothingIsLostBetweenParts(t *testing.T) {
 	}
 }
 
-// T30, T31: a known secret stops publication, however it is written.
+// threats.md T30, T31: a known secret stops publication, however it is written.
 func TestKnownSecretsStopPublication(t *testing.T) {
 	secret := "s3cr3t-V4lue-of-the-Operator/7+x"
 	p := testPolicy

@@ -17,7 +17,7 @@ type pattern struct {
 	sure func(string) bool
 }
 
-// specPatterns are the review loop spec's, literally and before all others; "BEGIN PRIVATE KEY" is in keyblock.go.
+// specPatterns are those of spec.md L3, literally and before all others; "BEGIN PRIVATE KEY" is in keyblock.go.
 var specPatterns = []pattern{
 	{words: []string{"AKIA"}, re: lazyregexp.New(`AKIA[0-9A-Z]{4,}`)},
 	{words: []string{"xoxb-"}, re: lazyregexp.New(`xoxb-[0-9A-Za-z-]*`)},

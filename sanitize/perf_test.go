@@ -110,7 +110,7 @@ func gates(t testing.TB) map[string]func(string) {
 	}
 }
 
-// 3.5 times the text takes about 3.5 times as long (security 7.7); a quadratic step takes twelve times. The sizes are those of
+// 3.5 times the text takes about 3.5 times as long (threats.md "Sanitization"); a quadratic step takes twelve times. The sizes are those of
 // which all becomes one comment, also when every character is escaped, and with which paragraphs are too crowded to be read. Under the race detector time says nothing, so a small text looks for panics only.
 func TestHostileInputTakesLinearTime(t *testing.T) {
 	Warm()

@@ -18,7 +18,7 @@ func Redact(s string) string {
 	return s
 }
 
-// redactOwn does everything but the second pass: diffs, key blocks, patterns, assignments (security 7.2, steps 5 and 6).
+// redactOwn does everything but the second pass: diffs, key blocks, patterns, assignments (threats.md S5, S6).
 func redactOwn(s string) string {
 	return redactAssignments(redactPatterns(redactKeys(redactDiffs(s))))
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // split cuts one block in two so that the first fits into room: code between lines, lists between items, tables between
-// rows with the header repeated, text between words (security 7.5). pad is how many bytes the containers around it put
+// rows with the header repeated, text between words (threats.md T42). pad is how many bytes the containers around it put
 // before each line. A nil head means nothing of it fits. Sizes are added up, not tried, so that cutting takes linear time.
 func (b *block) split(room, pad int) (head, tail *block) {
 	if room < 64 {

@@ -7,13 +7,13 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Cap is the most bytes one comment may have (review loop spec; security 7.5). GitHub itself takes more.
+// Cap is the most bytes one comment may have (threats.md T42). GitHub itself takes more.
 const Cap = 60_000
 
-// MaxParts is how many numbered comments one report may become (design 3.13).
+// MaxParts is how many numbered comments one report may become (decision 13).
 const MaxParts = 3
 
-// What stands in the place of what was taken out (review loop spec).
+// What stands in the place of what was taken out (spec.md L3).
 const (
 	Redacted         = "[REDACTED]"
 	DiffRedacted     = "[DIFF REDACTED]"
@@ -21,14 +21,14 @@ const (
 )
 
 // ErrKnownSecret means the text holds a part of a secret this process knows, in some encoding. Nothing of it may be posted, and
-// somebody should know: it proves that somebody saw what nobody may see (security 7.4, layer 0).
+// somebody should know: it proves that somebody saw what nobody may see (threats.md L0).
 var ErrKnownSecret = errors.New("the text holds a known secret")
 
-// ErrUnsafe means the oracle found something active in bytes that were about to be posted (security 7.2, step 11).
+// ErrUnsafe means the oracle found something active in bytes that were about to be posted (threats.md S11).
 var ErrUnsafe = errors.New("the text is not safe to post")
 
 // Text is a comment that may be posted. Only this package can make one that is not empty, so a write that skips the
-// sanitizer does not compile (security 3).
+// sanitizer does not compile (threats.md "Sanitization").
 type Text struct{ s string }
 
 // String returns the exact bytes to post.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// window is how many bytes of a known secret give it away (security 7.4, layer 0): the trick of cutting its first
+// window is how many bytes of a known secret give it away (threats.md L0): the trick of cutting its first
 // characters off does not help.
 const window = 12
 
@@ -50,7 +50,7 @@ func public(secret string) (prefix, kind string) {
 
 // Leaks reports whether s holds a known secret, or 12 bytes of one: as it is, upper or lower case, as hex, reversed, in
 // base64 at any alignment, also when spaces, line ends, hidden characters or punctuation were put between, or when it was
-// written as entities (security 7.4, layer 0). Bytes that tell nothing do not count: the public prefix of an issuer, and runs
+// written as entities (threats.md L0). Bytes that tell nothing do not count: the public prefix of an issuer, and runs
 // such as zeros; a secret of nothing else is found whole. Rot13 and the like are out of reach.
 func Leaks(s string, p Policy) bool { return Leaked(s, p) != "" }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Visible makes hidden characters of inbound text visible, as ⟨U+202E⟩, and names what it found, sorted, such as
-// "U+202E bidirectional control" (security T40). Carriage returns before a newline, tabs and the selectors of ordinary
+// "U+202E bidirectional control" (threats.md T40). Carriage returns before a newline, tabs and the selectors of ordinary
 // pictograms stay. Doing it twice changes nothing.
 func Visible(s string) (string, []string) {
 	if plain(s) {
@@ -59,7 +59,7 @@ func Visible(s string) (string, []string) {
 }
 
 // Terminal makes text safe to print: what is left is printable, newline and tab. Control bytes and hidden characters
-// are written as \x1b or \u202e, bytes that are no UTF-8 as \xff (security T41).
+// are written as \x1b or \u202e, bytes that are no UTF-8 as \xff (threats.md T41).
 func Terminal(s string) string {
 	if plain(s) {
 		return s
