@@ -16,7 +16,7 @@ import (
 )
 
 // Heard is one agent's answer together with what the machine established about it. It is redacted: nothing an agent
-// said is stored before secrets were taken out (security P14).
+// said is stored before secrets were taken out (threats.md P14).
 type Heard struct {
 	Answer Answer `json:"answer"`
 	// Evidence stands at the same index as the reviewer's findings.
@@ -165,7 +165,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 	return t
 }
 
-// visible makes hidden characters visible in everything a model reads (security T40): what a person cannot see must not
+// visible makes hidden characters visible in everything a model reads (threats.md T40): what a person cannot see must not
 // speak to a model. Programs get the bytes as they are.
 func visible(plan AgentPlan, t review.Task) review.Task {
 	if plan.Kind != kindBuiltin && plan.Kind != "acp" { // both hand it to a model as it is

@@ -10,7 +10,7 @@ import (
 )
 
 // report renders the judgement. Agents supply fields, the template owns the structure: each free text is sanitized alone
-// before it takes its place (security 7.1).
+// before it takes its place (threats.md "Sanitization").
 func (b *bench) report(result review.RunResult, goesOn bool) string {
 	c := cleaner{sanitize.Policy{Repo: b.in.Request.Target.Repo}}
 	snap := b.in.Snapshot
@@ -90,7 +90,7 @@ func course(rounds []review.RoundResult) []report.RoundLine {
 
 // joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, and
 // the names of all who raised it. It is not shown when every voice that gave a score is below the threshold; a finding
-// without a score is never silenced (reviewer design 3.1, "silence").
+// without a score is never silenced (spec.md D3.1, "silence").
 func (b *bench) joined(c cleaner, group []int) (report.Finding, bool) {
 	f := c.finding(b.findings[group[0]])
 	shown := false

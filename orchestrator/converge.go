@@ -9,10 +9,10 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// nearLines is how far apart two findings of one region may stand (design 6, "one region keeps producing new findings").
+// nearLines is how far apart two findings of one region may stand (design.md "Convergence").
 const nearLines = 20
 
-// weigh is how much a finding of a priority counts in "the weight of findings introduced by fixes" (design 6): each step of
+// weigh is how much a finding of a priority counts in "the weight of findings introduced by fixes": each step of
 // urgency is worth twice the next, and suggestions, which are never sent to the fixer as duties, count nothing.
 func weigh(p review.Priority) int {
 	switch p {
@@ -71,7 +71,7 @@ func (b *bench) follow() {
 	}
 }
 
-// tagCauses names the fix commit of this run that wrote the lines a finding stands on (design 6).
+// tagCauses names the fix commit of this run that wrote the lines a finding stands on.
 func (b *bench) tagCauses() {
 	for i := range b.findings {
 		if commit := wrote(b.findings[i], b.in.Written); commit != "" {
@@ -80,8 +80,8 @@ func (b *bench) tagCauses() {
 	}
 }
 
-// converge decides what follows on a review that asks for changes: the end with its name, or another fix (review loop
-// spec, "Loop Termination"; design 6).
+// converge decides what follows on a review that asks for changes: the end with its name, or another fix
+// (design.md "Convergence", spec.md L5).
 func (b *bench) converge(reason string) (outcome review.Outcome, why string, goesOn bool) {
 	b.payload = b.makePayload()
 	req := b.in.Request
@@ -169,7 +169,7 @@ func (b *bench) fixCommits() []string {
 	return out
 }
 
-// makePayload is what the fixer is asked (A4): every distinct finding that counts and is not stuck, P0-P2 as duties and P3
+// makePayload is what the fixer is asked (spec.md A4): every distinct finding that counts and is not stuck, P0-P2 as duties and P3
 // as offers. Each carries an id of its own, which the answer is held against: finders give the same ids again every round, so
 // that those of earlier findings belong to these alone.
 func (b *bench) makePayload() review.FixPayload {

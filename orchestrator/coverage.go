@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// coverage is which changed files were read (design 3.15): a file counts when every changed line of it stood in the requests of
+// coverage is which changed files were read (decision 30): a file counts when every changed line of it stood in the requests of
 // at least Request.MinReviewers complete reviewers. Access to the tree does not count, and neither does the static reviewer,
 // unless rules are all that was asked for.
 type coverage struct {

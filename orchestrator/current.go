@@ -12,7 +12,7 @@ import (
 const open = "OPEN"
 
 // overtaken says why what is known of a pull request as it was is of no use for it as it is now; empty when it is. A review is
-// about a head, about what merging it would change, and for people who have yet to decide (security T90 to T92). A base
+// about a head, about what merging it would change, and for people who have yet to decide (threats.md T90 to T92). A base
 // branch that only advances leaves it as it is (decision 26).
 func overtaken(was, now review.PullRequest) string {
 	switch why := shut(was, now); {
@@ -39,8 +39,8 @@ func shut(was, now review.PullRequest) string {
 	return ""
 }
 
-// worthwhile asks before the fixer is: a fix of what nobody merges any more, or of an old head, is not worth its price (security
-// T91). It gives the reason why not. It is to be asked within the step that asks the fixer, so that it is asked again when
+// worthwhile asks before the fixer is: a fix of what nobody merges any more, or of an old head, is not worth its price (see
+// threats.md T91). It gives the reason why not. It is to be asked within the step that asks the fixer, so that it is asked again when
 // the run is resumed there.
 func (j *fixing) worthwhile(ctx context.Context) (string, error) {
 	pr := j.judged.Inputs.Snapshot.PR
@@ -58,7 +58,7 @@ func unasked(plan AgentPlan, why string) FixWork {
 	}}}
 }
 
-// welcome asks before the push whether the pull request still takes it, and gives the reason why not (security T91). Where our
+// welcome asks before the push whether the pull request still takes it, and gives the reason why not (threats.md T91). Where our
 // commit stands already, by a process that was killed behind its push, there is nothing to be asked.
 func (j *fixing) welcome(ctx context.Context) (string, error) {
 	pr := j.judged.Inputs.Snapshot.PR

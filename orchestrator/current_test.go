@@ -8,7 +8,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// TestThePullRequestChangesInTheMiddle is security T91 and T92: from wherever a pull request is closed, merged or given another
+// TestThePullRequestChangesInTheMiddle is threats.md T91 and T92: from wherever a pull request is closed, merged or given another
 // base, nobody is asked and nothing is said or pushed any more, and the run ends as superseded by that.
 func TestThePullRequestChangesInTheMiddle(t *testing.T) {
 	changes := map[string]struct {

@@ -74,7 +74,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 	return j.verifyPushed(ctx, fix)
 }
 
-// verifyPushed runs the commands once more, on the pushed head (design 3.6), if that leaves the time to review it. It is the
+// verifyPushed runs the commands once more, on the pushed head (decision 6), if that leaves the time to review it. It is the
 // commit that passed before the push.
 func (j *fixing) verifyPushed(ctx context.Context, fix review.FixOutcome) (review.FixOutcome, error) {
 	var took float64
@@ -156,5 +156,5 @@ func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
 	return review.ChangesRequested, "the fix is handed over as a patch: " + fix.Reason
 }
 
-// ruleBrake is the push policy's name for a fix that is larger than the pull request warrants (design 6).
+// ruleBrake is the push policy's name for a fix that is larger than the pull request warrants.
 const ruleBrake = "scope-brake"

@@ -15,7 +15,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// Evidence is what the machine found out about one finding's claim (design 4, "Evidence"). It is established while the
+// Evidence is what the machine found out about one finding's claim (design.md "Evidence"). It is established while the
 // answer is still unredacted, and stored beside it.
 type Evidence struct {
 	// Status is verified, none, or false.
@@ -177,7 +177,7 @@ func shownOf(f review.BriefFile) string {
 var unreadable = lazyregexp.New("\ufffd+")
 
 // fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
-// re-indent and re-wrap what they quote (design 4), and some merge what cannot be read. Hidden characters are written as
+// re-indent and re-wrap what they quote, and some merge what cannot be read. Hidden characters are written as
 // models were shown them.
 func fold(s string) string {
 	s, _ = sanitize.Visible(s)

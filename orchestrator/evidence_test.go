@@ -48,15 +48,15 @@ func TestEvidence(t *testing.T) {
 		want     EvidenceStatus
 		dropped  bool
 	}{
-		{"a quote that stands in the file, white space folded (design 4)", review.Finding{File: "a.go", Line: at(3), Evidence: "func f(x int) {\n    return g(x)"}, true, EvidenceVerified, false},
+		{"a quote that stands in the file, white space folded", review.Finding{File: "a.go", Line: at(3), Evidence: "func f(x int) {\n    return g(x)"}, true, EvidenceVerified, false},
 		{"a quote of lines that were taken away", review.Finding{File: "a.go", Evidence: "if x < 0 { return errNegative }"}, true, EvidenceVerified, false},
 		{"a quote of a deleted file", review.Finding{File: "gone.go", Evidence: "var Kept = 1"}, true, EvidenceVerified, false},
 		{"a quote of a renamed file's old version", review.Finding{File: "after.go", Evidence: "var Old = 2"}, true, EvidenceVerified, false},
 		{"a quote whose reviewer says that it left a secret out", review.Finding{File: "a.go", Evidence: "[REDACTED](x int) {[REDACTED]"}, true, EvidenceVerified, false},
-		{"a mark where the file has a secret (security T30)", review.Finding{File: "c.py", Evidence: "run(user, \"[REDACTED]\", sys.argv)"}, true, EvidenceVerified, false},
+		{"a mark where the file has a secret (threats.md T30)", review.Finding{File: "c.py", Evidence: "run(user, \"[REDACTED]\", sys.argv)"}, true, EvidenceVerified, false},
 		{"a mark for more than the secret", review.Finding{File: "c.py", Evidence: "run(user, [REDACTED], sys.argv)"}, true, EvidenceVerified, false},
 		{"a mark in code that is not there", review.Finding{File: "c.py", Evidence: "eval(user, \"[REDACTED]\", sys.argv)"}, true, EvidenceFalse, false},
-		{"a name that is not UTF-8, as it is spelled (security T28)", review.Finding{File: `"caf\351.py"`, Evidence: `open("a")`}, true, EvidenceVerified, false},
+		{"a name that is not UTF-8, as it is spelled (threats.md T28)", review.Finding{File: `"caf\351.py"`, Evidence: `open("a")`}, true, EvidenceVerified, false},
 		{"such a name without its quotes", review.Finding{File: `"caf\\351.py"`, Evidence: `open("a")`}, true, EvidenceVerified, false},
 		{"such a name read as text", review.Finding{File: `"caf\357\277\275.py"`, Evidence: `open("a")`}, true, EvidenceVerified, false},
 		{"invalid bytes, one replacement character each", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\ufffd\" . $_GET[\"f\"]);"}, true, EvidenceVerified, false},
@@ -68,8 +68,8 @@ func TestEvidence(t *testing.T) {
 		{"a quote that stands nowhere", review.Finding{File: "a.go", Evidence: "os.RemoveAll(x)"}, false, EvidenceFalse, false},
 		{"no quote from a command reviewer", review.Finding{File: "a.go"}, false, EvidenceNone, false},
 		{"no quote from a builtin reviewer", review.Finding{File: "a.go"}, true, EvidenceFalse, false},
-		{"a file that does not exist (security T87)", review.Finding{File: "nowhere.go"}, false, EvidenceFalse, false},
-		{"a line far outside the file (security T87)", review.Finding{File: "a.go", Line: at(1_000_000_000)}, false, EvidenceNone, true},
+		{"a file that does not exist (threats.md T87)", review.Finding{File: "nowhere.go"}, false, EvidenceFalse, false},
+		{"a line far outside the file (threats.md T87)", review.Finding{File: "a.go", Line: at(1_000_000_000)}, false, EvidenceNone, true},
 		{"a finding about no file", review.Finding{}, false, EvidenceNone, false},
 		{"an excluded file is not read", review.Finding{File: "secret.go", Evidence: "const key = 1"}, false, EvidenceFalse, false},
 	} {

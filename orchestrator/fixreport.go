@@ -14,7 +14,7 @@ import (
 )
 
 // report posts what became of the round's fix. A fix that lost the race against somebody's push is reported on the commit
-// that won, naming both (security P10).
+// that won, naming both (threats.md P10).
 func (j *fixing) report(ctx context.Context, fix review.FixOutcome, outcome review.Outcome, reason string) (urls []string, overtaken string, err error) {
 	l := j.loop
 	patch, err := j.patch(ctx, fix)
@@ -64,7 +64,7 @@ func (j *fixing) keep(ctx context.Context, fix review.FixOutcome) error {
 	return err
 }
 
-// fixReport renders the fix report. Agents supply fields, the template owns the structure (security 7.1).
+// fixReport renders the fix report. Agents supply fields, the template owns the structure (threats.md "Sanitization").
 func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome review.Outcome, reason, patch string) string {
 	c := cleaner{sanitize.Policy{Repo: req.Target.Repo}}
 	d := report.FixData{

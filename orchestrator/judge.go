@@ -14,7 +14,7 @@ import (
 )
 
 // Inputs is everything a verdict rests on. Judging the same inputs gives the same bytes, whatever order the answers stand
-// in; `prloop replay` proves it from the artifacts (design 1.2).
+// in; `prloop replay` proves it from the artifacts.
 type Inputs struct {
 	Request  Request  `json:"request"`
 	Round    int      `json:"round"`
@@ -110,7 +110,7 @@ type bench struct {
 	wrong *review.Unverified
 
 	// same is the earlier finding each group is, -1 for a new one; stuck and fresh are groups that came back after a fix, and
-	// new ones on lines a fix wrote, of the weight introduced (design 6).
+	// new ones on lines a fix wrote, of the weight introduced.
 	same         []int
 	stuck, fresh []int
 	introduced   int
@@ -121,8 +121,8 @@ type bench struct {
 }
 
 // hearReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make
-// the verdict stricter; its answer does not count towards min_reviewers (design 5). Findings whose evidence is false are
-// set apart and not counted (design 4).
+// the verdict stricter; its answer does not count towards min_reviewers. Findings whose evidence is false are
+// set apart and not counted.
 func (b *bench) hearReviewers() {
 	type heardFinding struct {
 		review.Finding
@@ -252,7 +252,7 @@ func reviewable(b review.Brief) bool {
 }
 
 // outcome names how the round ends, in the order in which the reasons bind. Approval is the last resort: it takes a
-// complete review of everything, a verdict without P0-P2, and no open thread (review loop spec, "Loop Termination").
+// complete review of everything, a verdict without P0-P2, and no open thread (spec.md L4).
 func (b *bench) outcome() (review.Outcome, string) {
 	brief := b.in.Snapshot.Brief
 	need := b.in.Request.minReviewers()
@@ -344,7 +344,7 @@ func (b *bench) found() bool {
 	return slices.ContainsFunc(b.findings, func(f review.Finding) bool { return f.Source.Type == "agent" && f.Priority != review.P3 })
 }
 
-// setAside are the findings that were set aside and are too grave to be passed over (design 3.15).
+// setAside are the findings that were set aside and are too grave to be passed over (decision 32).
 func (b *bench) setAside() []review.Unverified {
 	return slices.DeleteFunc(slices.Clone(b.unverified), func(u review.Unverified) bool {
 		return u.Finding.Priority == review.P2 || u.Finding.Priority == review.P3

@@ -92,9 +92,9 @@ func TestOutcome(t *testing.T) {
 		says   review.Conclusion // "" when no verdict may be shown
 	}{
 		{"a complete review without findings converges (loop termination)", func(*Inputs) {}, review.Converged, review.Approve},
-		{"a P3 alone approves (A6 rule 4)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P3, "nit")) }, review.Converged, review.Approve},
-		{"a P2 asks for changes (A6 rule 3)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P2, "slow")) }, review.ChangesRequested, review.RequestChanges},
-		{"a P0 needs major work (A6 rule 1)", func(in *Inputs) { in.Heard[1] = answered("beta", found(review.P0, "leak")) }, review.ChangesRequested, review.NeedsMajorWork},
+		{"a P3 alone approves (spec.md A6 rule 4)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P3, "nit")) }, review.Converged, review.Approve},
+		{"a P2 asks for changes (spec.md A6 rule 3)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P2, "slow")) }, review.ChangesRequested, review.RequestChanges},
+		{"a P0 needs major work (spec.md A6 rule 1)", func(in *Inputs) { in.Heard[1] = answered("beta", found(review.P0, "leak")) }, review.ChangesRequested, review.NeedsMajorWork},
 		{"an empty diff was not reviewed", func(in *Inputs) { in.Snapshot.Brief.Files = nil; in.Heard = nil }, review.NotReviewed, ""},
 		{"only left out files: not reviewed", func(in *Inputs) {
 			in.Snapshot.Brief.Files = []review.BriefFile{{Path: "go.sum", Hunks: 1, Omitted: "lock file"}}
@@ -114,7 +114,7 @@ func TestOutcome(t *testing.T) {
 			in.Heard[0] = failed("alpha")
 			in.Heard[1] = answered("beta", found(review.P1, "crash"))
 		}, review.Partial, review.RequestChanges},
-		{"a degraded answer does not count towards min_reviewers (design 5)", func(in *Inputs) {
+		{"a degraded answer does not count towards min_reviewers", func(in *Inputs) {
 			in.Heard[0].Answer.Receipt.State = review.AgentDegraded
 		}, review.Partial, ""},
 		{"findings of a degraded answer count all the same", func(in *Inputs) {
@@ -131,7 +131,7 @@ func TestOutcome(t *testing.T) {
 		{"an unresolved thread blocks convergence (loop termination)", func(in *Inputs) {
 			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{Body: "nit: name", Author: review.Person{Login: "ann"}}}}}
 		}, review.ChangesRequested, ""},
-		{"a member's CHANGES_REQUESTED beats everything (A6 rule 0)", func(in *Inputs) {
+		{"a member's CHANGES_REQUESTED beats everything (spec.md A6 rule 0)", func(in *Inputs) {
 			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "MEMBER"}}}
 			in.Heard[0] = answered("alpha", found(review.P0, "leak"))
 		}, review.ChangesRequested, review.RequestChanges},
@@ -139,11 +139,11 @@ func TestOutcome(t *testing.T) {
 			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "OWNER"}}}
 			in.Heard[2].Answer.Comments = &review.CommentsResult{Agent: "comments-analyzer", PRNumber: 7}
 		}, review.ChangesRequested, review.RequestChanges},
-		{"a finding with false evidence is set apart and not counted (design 4)", func(in *Inputs) {
+		{"a finding with false evidence is set apart and not counted", func(in *Inputs) {
 			in.Heard[0] = answered("alpha", found(review.P0, "made up"))
 			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
 		}, review.SetAside, ""},
-		{"nor does a P1 that its reviewer did not confirm (design 3.15)", func(in *Inputs) {
+		{"nor does a P1 that its reviewer did not confirm (decision 32)", func(in *Inputs) {
 			f := found(review.P1, "crash")
 			f.Unconfirmed = "was not confirmed by gpt-4.1"
 			in.Heard[0] = answered("alpha", f)
@@ -177,7 +177,7 @@ func TestOutcome(t *testing.T) {
 			in.Heard[0].Answer.Receipt.Kind = kindStatic
 		}, review.Partial, ""},
 		{"more answers than there are reviewers cannot be had", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
-		{"a file that is too large was not read (design 3.15)", func(in *Inputs) {
+		{"a file that is too large was not read (decision 30)", func(in *Inputs) {
 			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, review.BriefFile{Path: "big.py", Change: "added", Omitted: "too large"})
 		}, review.Partial, ""},
 		{"one that a rule leaves out may go unread", func(in *Inputs) {
@@ -297,7 +297,7 @@ func TestReviewID(t *testing.T) {
 		t.Errorf("%q is not 16 hex digits", base)
 	}
 	if got := ReviewID(target, headSHA, "v1", swapped, review.DefaultLimits()); got != base {
-		t.Error("the order of reviewers changes the id (design 3.11: sorted)")
+		t.Error("the order of reviewers changes the id (decision 11: sorted)")
 	}
 	other := review.DefaultLimits()
 	other.LLMCalls++

@@ -28,7 +28,7 @@ var (
 	lawSeed  = flag.Uint64("law-seed", 1, "the seed of the first of them")
 )
 
-// TestConvergedImpliesCoverage holds the law of coverage against generated changes and agents (design 3.15): when a run
+// TestConvergedImpliesCoverage holds the law of coverage against generated changes and agents (decision 30): when a run
 // converges, every changed line of text stood in the requests of enough complete reviewers other than static, and no P0 that
 // anybody raised was passed over. What is text, what changed, and what was sent is known here from the generator and from
 // the bytes an agent would have read, not from the code under test.

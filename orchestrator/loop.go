@@ -24,9 +24,9 @@ type Loop struct {
 	Record  Recorder
 	// Emit receives the news of the run; it may be called from several goroutines at once.
 	Emit func(review.Event)
-	// MarkerKey authenticates our comments (security 7.6).
+	// MarkerKey authenticates our comments (threats.md "Marker").
 	MarkerKey []byte
-	// Secrets are those this process holds: a report that contains a part of one is never posted (security 7.4, layer 0).
+	// Secrets are those this process holds: a report that contains a part of one is never posted (threats.md L0).
 	Secrets []string
 	// Fence gives the word that stands around untrusted text in a run's prompts: the same for all agents of the run, and
 	// not to be guessed by who wrote the text.
@@ -63,7 +63,7 @@ type progress struct {
 	judged *review.RunResult
 }
 
-// Run takes one request to its end: rounds of review, verdict and fix (design 1). An error means that the run could not go
+// Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
 // on here and now (GitHub does not answer, the disk is full, the process was told to stop). One that no later try gets past
 // is a result, as every judgement about the code is. The last step stores the result, so that running a finished request
 // again returns the same one.

@@ -12,7 +12,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// fixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (design 3.6).
+// fixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (decision 6).
 const fixTries = 3
 
 // mend is the second half of a round: the fixer works, its work is checked, verified, pushed and reported. goesOn is true
@@ -224,7 +224,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 	})
 }
 
-// guard fails the fixer when its words or one of its commits carry a credential this process holds (security T30): nothing of
+// guard fails the fixer when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of
 // its work is kept.
 func (j *fixing) guard(ctx context.Context, work FixWork) (FixWork, error) {
 	l, plan := j.loop, j.req.Fix.Agent

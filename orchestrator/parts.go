@@ -41,7 +41,7 @@ type Poster interface {
 	CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error)
 }
 
-// Outbox remembers what was about to be posted, so that nothing is posted twice and nothing is lost (security 6.1).
+// Outbox remembers what was about to be posted, so that nothing is posted twice and nothing is lost (threats.md "Outbox").
 type Outbox interface {
 	// Intend stores a posting before anything is sent, or returns the stored one of the same run, round and part. That one's
 	// Poster is the one it may have been sent as; if it was not sent, or proven absent since, the one that is given now.
@@ -81,7 +81,7 @@ const (
 	OpFix    = "fix"
 )
 
-// History is what the loop reads from git: prloop's own repository, never a folder an agent could write (design 3.6).
+// History is what the loop reads from git: prloop's own repository, never a folder an agent could write (decision 6).
 type History interface {
 	// Pin fetches what the target needs and names its commits.
 	Pin(ctx context.Context, target review.Target, pr review.PullRequest, checkout string) (Range, error)
@@ -93,7 +93,7 @@ type History interface {
 
 // Range names the commits of a snapshot by full object id.
 type Range struct {
-	// Base is the tip of the base branch: rules and configuration are read there (design 3.9).
+	// Base is the tip of the base branch: rules and configuration are read there (decision 9).
 	Base string `json:"base"`
 	// MergeBase is where the diff starts.
 	MergeBase string `json:"mergeBase"`
@@ -113,7 +113,7 @@ type Briefer interface {
 }
 
 // Asker runs one agent to its answer. It never returns an error: an agent that fails is a result too, and must not
-// stop the others (design 5).
+// stop the others.
 type Asker interface {
 	Ask(ctx context.Context, plan AgentPlan, task review.Task, emit func(review.Event)) Answer
 }
@@ -138,7 +138,7 @@ type Recorder interface {
 	Finish(ctx context.Context, result review.RunResult) error
 }
 
-// Workbench is where the fixer works, and the one way its work leaves it (design 3.6).
+// Workbench is where the fixer works, and the one way its work leaves it (decision 6).
 type Workbench interface {
 	// Fix asks the fixer in a private clone and takes out what it made, checked by the push policy. An error is the disk or
 	// git, or the end of ctx; what the fixer does wrong stands in the result. With an error there is no work, but the answer if
@@ -168,7 +168,7 @@ type FixOrder struct {
 	// Allow are globs of protected paths the operator opened.
 	Allow []string
 	// First is the head of the first round, and PRFiles and PRLines the size of the pull request's own change at it: the scope
-	// brake holds all fixes together against that (design 6).
+	// brake holds all fixes together against that.
 	First            string
 	PRFiles, PRLines int
 	// At is the date of the commits: the same for every try, so that a repeated one makes the same commits.

@@ -34,7 +34,7 @@ func (f faulty) PullRequest(ctx context.Context, repo review.Repo, n int) (revie
 	return f.stage.PullRequest(ctx, repo, n)
 }
 
-// Every run reaches a named end (security P11, T95): what no later try gets past is one, and it is stored.
+// Every run reaches a named end (threats.md P11, T95): what no later try gets past is one, and it is stored.
 func TestPermanentErrorsEndTheRun(t *testing.T) {
 	post := func(err error) func(*world, string) (string, error) {
 		return func(*world, string) (string, error) { return "", denial{refusal{err}} }

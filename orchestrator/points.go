@@ -2,7 +2,7 @@ package orchestrator
 
 import "github.com/prloop/prloop/internal/failpoint"
 
-// Where a kill has to be survived (security 6.1; K07 to K10, K17 and K20 to K24).
+// Where a kill has to be survived (threats.md K07 to K10, K17 and K20 to K24).
 var (
 	asking      = failpoint.New("reviewers: asking")
 	oneAnswered = failpoint.New("reviewers: one answered")

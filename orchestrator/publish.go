@@ -14,11 +14,11 @@ import (
 
 const (
 	// quarantine is how long a post may still appear after the end of the process that sent it, or of its wait for the
-	// answer: GitHub ends a request after 10 s (security 1.2), and two more cover the way there.
+	// answer: GitHub ends a request after 10 s (threats.md "Outbox"), and two more cover the way there.
 	quarantine = 12 * time.Second
 	// postTries is how often one part is sent in all, each time only after it was proven absent.
 	postTries = 2
-	// settleTries bounds the search for two equal readings of the comment list (security T59).
+	// settleTries bounds the search for two equal readings of the comment list (threats.md T59).
 	settleTries = 6
 )
 
@@ -44,7 +44,7 @@ type saying struct {
 	body string
 }
 
-// publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (security 6.1).
+// publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (threats.md "Outbox").
 // overtaken is the reason when the pull request moved on and the rest was therefore not said.
 func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) (urls []string, overtaken string, err error) {
 	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: name the %s", s.round, s.op), func(context.Context) (string, error) {
@@ -112,8 +112,8 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 			}
 			continue // it is intended anew, as who we are now
 		}
-		// Nothing is said about a commit that is no longer the head (design 1.4), a diff that nobody would merge (security T92),
-		// or to people who have decided (T91).
+		// Nothing is said about a commit that is no longer the head, a diff that nobody would merge (threats.md T92),
+		// or to people who have decided (threats.md T91).
 		pr, err := l.Forge.PullRequest(ctx, p.PR.Repo, p.PR.Number)
 		if err != nil {
 			return posted{}, err
@@ -124,7 +124,7 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 		if err := l.Outbox.Sending(ctx, stored); err != nil {
 			return posted{}, err
 		}
-		// What was begun is finished even when the process was told to stop (security T100).
+		// What was begun is finished even when the process was told to stop (threats.md T100).
 		writing, done := finishing(ctx)
 		url, err := l.Poster.Post(writing, p.PR, stored.Body)
 		done()
@@ -141,7 +141,7 @@ func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
 	}
 }
 
-// drainTime is how long one write may take once the process was told to stop (security T100).
+// drainTime is how long one write may take once the process was told to stop (threats.md T100).
 const drainTime = 15 * time.Second
 
 // finishing is a context for one write: it outlives ctx by drainTime.
@@ -157,7 +157,7 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 // any more, then reads the list until two readings agree. An empty URL means the comment is not there. It is looked for as
 // whoever sent it, who need not be the account of today. The wait is whole and
 // begins when nobody sends any more: how long ago a call was begun says neither how long it went on, nor does the clock that
-// told it have to be the one there is now (security 6.1, T96).
+// told it have to be the one there is now (threats.md T96).
 func (l *Loop) reconcile(ctx context.Context, p Posting) (string, error) {
 	if err := l.Sleep(ctx, quarantine); err != nil {
 		return "", err
@@ -188,7 +188,7 @@ func (l *Loop) reconcile(ctx context.Context, p Posting) (string, error) {
 }
 
 // since is a moment before anything of ours about the snapshot pr stands in can have been posted. It is GitHub's own time, as
-// GitHub compares it with its own: this machine's clock may be wrong by days (security T96). The minute is for the clocks of
+// GitHub compares it with its own: this machine's clock may be wrong by days (threats.md T96). The minute is for the clocks of
 // GitHub's machines among each other. A time GitHub did not tell is zero, and all comments are read.
 func since(pr review.PullRequest) time.Time {
 	if pr.UpdatedAt.IsZero() {

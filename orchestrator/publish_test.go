@@ -184,8 +184,8 @@ func TestPublishPostsExactlyOnce(t *testing.T) {
 		wantError bool
 	}{
 		{"nothing goes wrong", nil, 1, 1, false},
-		{"the answer is lost after GitHub committed (security 6.1 K15)", []func(*world, string) (string, error){lost}, 1, 1, false},
-		{"the call never arrived: it is sent again after the quarantine (K12)", []func(*world, string) (string, error){never}, 1, 2, false},
+		{"the answer is lost after GitHub committed (threats.md K15)", []func(*world, string) (string, error){lost}, 1, 1, false},
+		{"the call never arrived: it is sent again after the quarantine (threats.md K12)", []func(*world, string) (string, error){never}, 1, 2, false},
 		{"it never arrives: given up after two tries", []func(*world, string) (string, error){never, never}, 0, 2, true},
 		{"a refusal is not repeated", []func(*world, string) (string, error){denied}, 0, 1, true},
 	} {
@@ -225,7 +225,7 @@ func TestPublishAfterACrashFindsItsOwnComment(t *testing.T) {
 	}
 }
 
-// TestPublishBesideAWrongClock is security T96: GitHub compares times of its own, whatever time it is here.
+// TestPublishBesideAWrongClock is threats.md T96: GitHub compares times of its own, whatever time it is here.
 func TestPublishBesideAWrongClock(t *testing.T) {
 	lost := func(w *world, body string) (string, error) { w.add(body); return "", errors.New("HTTP 502") }
 	killed := func(w *world, body string) (string, error) { w.add(body); panic("killed") }
@@ -259,7 +259,7 @@ func TestPublishBesideAWrongClock(t *testing.T) {
 	}
 }
 
-// TestQuarantineIsWhole is security 6.1: whatever our clock says, and however long the sending took, a comment that GitHub is
+// TestQuarantineIsWhole is threats.md "Outbox": whatever our clock says, and however long the sending took, a comment that GitHub is
 // still at work on is waited for, and no longer than that.
 func TestQuarantineIsWhole(t *testing.T) {
 	for what, c := range map[string]struct {
@@ -302,7 +302,7 @@ func TestQuarantineIsWhole(t *testing.T) {
 	}
 }
 
-// TestResumedAsSomebodyElse is security 6.1: a comment is looked for as the account it was sent as, whoever is logged in now and
+// TestResumedAsSomebodyElse is threats.md "Outbox": a comment is looked for as the account it was sent as, whoever is logged in now and
 // whatever that account is called by now.
 func TestResumedAsSomebodyElse(t *testing.T) {
 	other, renamed := review.Person{Login: "mona", ID: 43}, review.Person{Login: "prloop-app", ID: bot.ID}
@@ -370,7 +370,7 @@ func TestPublishIgnoresForgedCopies(t *testing.T) {
 	}}
 	urls, _, err := w.loop().publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report"})
 	if err != nil || len(urls) != 1 || urls[0] == "forged" {
-		t.Fatalf("urls %v, err %v: a stranger's copy of our comment was taken for ours (security T34)", urls, err)
+		t.Fatalf("urls %v, err %v: a stranger's copy of our comment was taken for ours (threats.md T34)", urls, err)
 	}
 }
 
@@ -379,10 +379,10 @@ func TestPublishSaysNothingOfWhatIsNoMore(t *testing.T) {
 		change func(*world)
 		want   string
 	}{
-		"the head moved (security T90)":         {func(w *world) { w.head = baseSHA }, "the head is now 2222222222, not 1111111111: start a new run"},
-		"it was closed (security T91)":          {func(w *world) { w.state = "CLOSED" }, "closed"},
-		"it was merged (security T91)":          {func(w *world) { w.state = "MERGED" }, "merged"},
-		"it has another base (security T92)":    {func(w *world) { w.base = "release" }, `now to be merged into "release", not "main"`},
+		"the head moved (threats.md T90)":       {func(w *world) { w.head = baseSHA }, "the head is now 2222222222, not 1111111111: start a new run"},
+		"it was closed (threats.md T91)":        {func(w *world) { w.state = "CLOSED" }, "closed"},
+		"it was merged (threats.md T91)":        {func(w *world) { w.state = "MERGED" }, "merged"},
+		"it has another base (threats.md T92)":  {func(w *world) { w.base = "release" }, `now to be merged into "release", not "main"`},
 		"merged counts for more than the head":  {func(w *world) { w.head, w.state = baseSHA, "MERGED" }, "merged"},
 		"another base counts before a new head": {func(w *world) { w.head, w.base = baseSHA, "release" }, `not "main"`},
 	} {

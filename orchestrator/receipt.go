@@ -6,7 +6,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// makeReceipt is the proof of review (design 1.1).
+// makeReceipt is the proof of review.
 func (b *bench) makeReceipt() review.Receipt {
 	req, snap := b.in.Request, b.in.Snapshot
 	r := review.Receipt{

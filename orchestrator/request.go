@@ -14,7 +14,7 @@ import (
 // Request is one order to review a target. It is stored as the run's input, so it holds everything a later process
 // needs to continue the run, and nothing secret.
 type Request struct {
-	// Run is the run's id, also the name of its artifact folder: {UTC timestamp}_{review id} (design 2).
+	// Run is the run's id, also the name of its artifact folder: {UTC timestamp}_{review id}.
 	Run      string        `json:"run"`
 	ReviewID string        `json:"reviewId"`
 	Target   review.Target `json:"target"`
@@ -29,9 +29,9 @@ type Request struct {
 	// counts only where there is no other.
 	MinReviewers int `json:"minReviewers"`
 	// MinSupport is how many reviewers must raise the same finding before it counts for the verdict (decision 19); 0 means
-	// 1, the rule of the review loop spec. Those that do not count are listed all the same.
+	// 1, the rule of spec.md A6. Those that do not count are listed all the same.
 	MinSupport int `json:"minSupport,omitempty"`
-	// Threshold silences findings whose score is lower in the posted report (reviewer design 3.1); 0 means 5. They are
+	// Threshold silences findings whose score is lower in the posted report (spec.md D3.1); 0 means 5. They are
 	// counted all the same.
 	Threshold int `json:"threshold"`
 	// DryRun renders the report and posts nothing.
@@ -50,7 +50,7 @@ type Request struct {
 	Config string `json:"config,omitempty"`
 	// Context is what the brief is built by, as the wiring resolved it from configuration.
 	Context ContextOptions `json:"context"`
-	// Rounds is the most rounds of the run, 1 to 3; 0 means 3, the cap of the review loop spec.
+	// Rounds is the most rounds of the run, 1 to 3; 0 means 3, which is the cap.
 	Rounds int `json:"rounds,omitempty"`
 	// Fix is how findings are fixed; nil when nothing is to be fixed.
 	Fix *FixPlan `json:"fix,omitempty"`
@@ -78,7 +78,7 @@ type FixPlan struct {
 	// PatchOnly says why nothing may be pushed to the pull request's branch, such as a fork without permission: the fix is
 	// then handed over as a patch. Empty when prloop may push.
 	PatchOnly string `json:"patchOnly,omitempty"`
-	// Silent is true when pushes with the credential in use start no CI (design 3.14).
+	// Silent is true when pushes with the credential in use start no CI (decision 14).
 	Silent bool `json:"silent,omitempty"`
 }
 
@@ -108,14 +108,14 @@ type AgentPlan struct {
 }
 
 const (
-	// maxRounds is the hard cap of the review loop spec.
+	// maxRounds is the hard cap (spec.md L1).
 	maxRounds        = 3
 	defaultThreshold = 5
 	defaultWallTime  = 30 * time.Minute
 )
 
 // ReviewID is the first 16 hex digits of the sha256 over repository, pull request, head, prompt version, the sorted
-// reviewers with their models, and the budget (design 3.11). Two runs with the same id were asked for the same review.
+// reviewers with their models, and the budget (decision 11). Two runs with the same id were asked for the same review.
 func ReviewID(target review.Target, head, promptVersion string, agents []AgentPlan, limits review.Limits) string {
 	names := make([]string, 0, len(agents))
 	for _, a := range agents {
@@ -132,7 +132,7 @@ func ReviewID(target review.Target, head, promptVersion string, agents []AgentPl
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// RunID names a run (design 2): sortable by time, unique by what was asked.
+// RunID names a run: sortable by time, unique by what was asked.
 func RunID(started time.Time, reviewID string) string {
 	return started.UTC().Format("20060102T150405.000Z") + "_" + reviewID
 }

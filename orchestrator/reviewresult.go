@@ -7,7 +7,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// reviewResult puts what a round came to in the words of the review agent spec.
+// reviewResult puts what a round came to in the words of spec.md R1.
 func (b *bench) reviewResult(result review.RunResult) *review.ReviewResult {
 	r := review.ReviewResult{
 		ReviewID: result.Receipt.ReviewID, Status: review.StatusOK, Warnings: append([]string{}, result.Receipt.Warnings...),

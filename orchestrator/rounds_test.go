@@ -253,7 +253,7 @@ func TestRounds(t *testing.T) {
 		head    string
 		reason  string
 	}{
-		{"a fix that holds converges in the second round (review loop spec, early exit success)", func(s *stage) {
+		{"a fix that holds converges in the second round (spec.md L4)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
@@ -271,7 +271,7 @@ func TestRounds(t *testing.T) {
 			s.says[sha(2)] = both(at(review.P1, 12, "X9", leak2), at(review.P2, 150, "C", typo))
 			s.says[sha(3)] = both(at(review.P1, 12, "Y", leak))
 		}, nil, review.Stuck, 3, sha(3), "1 finding came back"},
-		{"new findings on lines each fix wrote, in one region: diverging (design 6)", func(s *stage) {
+		{"new findings on lines each fix wrote, in one region: diverging", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
 			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(11)
@@ -285,7 +285,7 @@ func TestRounds(t *testing.T) {
 			s.says[sha(2)] = both(at(review.P1, 120, "B", nilMap))
 			s.says[sha(3)] = both(at(review.P1, 180, "C", typo))
 		}, nil, review.ChangesRequested, 3, sha(3), "1 finding is left after 3 rounds"},
-		{"a person who pushes during the fix wins (security T94)", func(s *stage) {
+		{"a person who pushes during the fix wins (threats.md T94)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
@@ -305,13 +305,13 @@ func TestRounds(t *testing.T) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []FixWork{fixes("", "A")}
 		}, nil, review.Stuck, 1, sha(1), "changed nothing"},
-		{"a refused fix is tried again with the rule, three times in all, and never pushed (design 3.6)", func(s *stage) {
+		{"a refused fix is tried again with the rule, three times in all, and never pushed (decision 6)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			bad := fixes("", "A")
 			bad.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml"}}
 			s.fixes = []FixWork{bad, bad, bad}
 		}, nil, review.ChangesRequested, 1, sha(1), "protected-path"},
-		{"a fix beyond the scope brake is diverging (design 6)", func(s *stage) {
+		{"a fix beyond the scope brake is diverging", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			bad := fixes("", "A")
 			bad.Refusals = []review.Refusal{{Rule: ruleBrake, Detail: "900 lines, allowed 200"}}
@@ -323,7 +323,7 @@ func TestRounds(t *testing.T) {
 			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "A")}
 			s.diffs["1..2"], s.diffs["1..3"] = edited(10), edited(10)
 		}, nil, review.Converged, 2, sha(3), ""},
-		{"a fixer that leaves its work as it is after a command failed has not passed it: the command is said (design 3.6)", func(s *stage) {
+		{"a fixer that leaves its work as it is after a command failed has not passed it: the command is said (decision 6)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}
 			s.fixes = []FixWork{fixes(sha(2), "A"), fixes("", "A")}
@@ -494,7 +494,7 @@ func TestAStuckFindingKeepsItsClaim(t *testing.T) {
 	}
 }
 
-// The pull request grows with each fix; what a fix may touch does not (design 6, "relative to the PR's own diff").
+// The pull request grows with each fix; what a fix may touch does not.
 func TestTheScopeBrakeStaysWhereItWas(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}

@@ -11,14 +11,14 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// Snapshot is the immutable facts of a round (design 2): all that agents are told, pinned to commits.
+// Snapshot is the immutable facts of a round: all that agents are told, pinned to commits.
 type Snapshot struct {
 	PR    review.PullRequest `json:"pr"`
 	Range Range              `json:"range"`
 	Brief review.Brief       `json:"brief"`
-	// Discussion is without every comment that carries the marker (review loop spec A7).
+	// Discussion is without every comment that carries the marker (spec.md A7).
 	Discussion review.Discussion `json:"discussion"`
-	// Pretenders are logins whose comments carry the marker but are not authentically ours (design 3.2), sorted.
+	// Pretenders are logins whose comments carry the marker but are not authentically ours (decision 2), sorted.
 	Pretenders []string `json:"pretenders"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`
@@ -95,8 +95,8 @@ func (l *Loop) sealed(c review.Comment, pr review.PullRequest) bool {
 }
 
 // withoutMarked drops every comment that carries the marker outside a quote or code: the analyzer ignores all of them
-// (review loop spec A7). Authors of those that are not authentic are named, because a pasted marker hides what a person
-// said (design 3.2).
+// (spec.md A7). Authors of those that are not authentic are named, because a pasted marker hides what a person
+// said (decision 2).
 func withoutMarked(d review.Discussion, authentic func(review.Comment) bool) (review.Discussion, []string) {
 	var pretenders []string
 	keep := func(comments []review.Comment) []review.Comment {

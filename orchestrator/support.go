@@ -16,7 +16,7 @@ const (
 
 // supported keeps the findings that count for the verdict under Request.MinSupport (decision 19), and counts the groups
 // they make. A group counts whole or not at all: with enough distinct voices, or with one member that needs no second
-// voice. At the default of one voice that is every finding, the rule of the review loop spec (A6).
+// voice. At the default of one voice that is every finding, the rule of spec.md A6.
 func (b *bench) supported() (counted []review.Finding, distinct int) {
 	need := b.minSupport()
 	b.counts = make([]bool, len(b.findings))

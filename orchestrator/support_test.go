@@ -37,8 +37,8 @@ func TestMinSupport(t *testing.T) {
 		want        review.Conclusion
 		unsupported int
 	}{
-		{"by default a single voice counts (A6)", 0, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P1, race)) }, review.RequestChanges, 0},
-		{"1 is the rule of the specification (A6)", 1, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P0, race)) }, review.NeedsMajorWork, 0},
+		{"by default a single voice counts (spec.md A6)", 0, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P1, race)) }, review.RequestChanges, 0},
+		{"1 is the rule of the specification (spec.md A6)", 1, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P0, race)) }, review.NeedsMajorWork, 0},
 		{"2: a single voice does not count", 2, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P1, race)) }, review.Approve, 1},
 		{"2: two voices count, in other words too", 2, func(in *Inputs) {
 			in.Heard[0], in.Heard[1] = says("alpha", found(review.P1, race)), says("beta", found(review.P1, reworded))
@@ -63,7 +63,7 @@ func TestMinSupport(t *testing.T) {
 		{"a person's open thread always counts", 5, func(in *Inputs) {
 			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{Body: "P1: this crashes", Author: review.Person{Login: "ann"}}}}}
 		}, review.RequestChanges, 0},
-		{"a member's CHANGES_REQUESTED decides as ever (A6 rule 0)", 5, func(in *Inputs) {
+		{"a member's CHANGES_REQUESTED decides as ever (spec.md A6 rule 0)", 5, func(in *Inputs) {
 			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "MEMBER"}}}
 		}, review.RequestChanges, 0},
 		{"a reviewer that failed does not silence the other", 2, func(in *Inputs) {

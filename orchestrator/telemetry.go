@@ -2,7 +2,7 @@ package orchestrator
 
 import "github.com/prloop/prloop/review"
 
-// Telemetry is telemetry.json: what a run cost (review agent spec, ReviewResult.stats). Unknown figures are null.
+// Telemetry is telemetry.json: what a run cost (spec.md R1, R11). Unknown figures are null.
 type Telemetry struct {
 	Run        string   `json:"run"`
 	ReviewID   string   `json:"review_id"`

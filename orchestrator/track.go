@@ -24,7 +24,7 @@ type Tracked struct {
 	Claim *review.Claim `json:"claim,omitempty"`
 	// FixedIn is the round whose fix is said to have mended it; 0 when the fixer never said so.
 	FixedIn int `json:"fixedIn,omitempty"`
-	// Stuck is true once it came back after it was reported fixed (design 6). It never turns false again.
+	// Stuck is true once it came back after it was reported fixed. It never turns false again.
 	Stuck bool `json:"stuck,omitempty"`
 	// Settled is true once somebody who raised it gave a complete answer without it.
 	Settled bool `json:"settled,omitempty"`

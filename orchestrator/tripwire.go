@@ -15,7 +15,7 @@ import (
 const KnownSecret = "known-secret"
 
 // screened is an answer that may be kept. One that repeats a credential this process holds, in any spelling the sanitizer
-// knows, fails its agent: nothing of it is kept but what it cost, and the others go on (security T30, 7.4 layer 0). It looks
+// knows, fails its agent: nothing of it is kept but what it cost, and the others go on (threats.md T30; threats.md L0). It looks
 // at the answer as it came, before patterns take out what looks like a secret. An error means that the incident could not be
 // kept.
 func (l *Loop) screened(ctx context.Context, run string, plan AgentPlan, a Answer) (Answer, error) {

@@ -30,8 +30,8 @@ func (a talker) Ask(ctx context.Context, plan AgentPlan, task review.Task, emit 
 }
 
 // An agent that repeats a credential fails alone, by a named rule: nothing of its answer is kept, posted or counted, what the
-// others said is kept byte for byte as if it had merely failed, and the run goes on by the rules for one agent less (security
-// T30). Earlier one such answer ended the run, which let whoever could have a credential's public prefix quoted end every run.
+// others said is kept byte for byte as if it had merely failed, and the run goes on by the rules for one agent less (see
+// threats.md T30). Earlier one such answer ended the run, which let whoever could have a credential's public prefix quoted end every run.
 func TestACredentialFailsItsAgentAlone(t *testing.T) {
 	const key = "ghp_q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5PoQwErT"
 	reviewed := func(change func(*review.ReviewerResult)) func(Answer) Answer {

@@ -10,7 +10,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// The wall time of a run is hard (design 5, "Budgets"), and no commit of prloop's own is the last word (decision 24).
+// The wall time of a run is hard (design.md "Budgets"), and no commit of prloop's own is the last word (decision 24).
 func TestWallTime(t *testing.T) {
 	const lint, build = "make lint", "make build"
 	for _, c := range []struct {
