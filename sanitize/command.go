@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -30,15 +31,12 @@ var (
 		`|\.(?:deploy|noop|lock|unlock|restart|wcid)\b|run[ \t][^\n]{0,60}(?:pre|post)commit\b|run[ \t]+\S+-ci\b\S*` +
 		`|buildkite,?[ \t]+\w+|cursor[ \t]+review\b|bugbot[ \t]+run\b|I have read the CLA\b)`)
 
-	// mentionStart is a mention at the start of a line, also of somebody who is no bot.
-	mentionStart = lazyregexp.New(`^@[0-9A-Za-z]`)
-
 	// botName is a mention of a bot. Some look for their name anywhere in the source, so it is broken everywhere.
-	botName = lazyregexp.New(`(?i)@((?:all-?contributors|ansibot|bors|claude|coderabbitai|codex|codiumai-pr-agent|copilot|craterbot|cursor|` +
+	botName = lazyregexp.New(`^(?i)@(?:all-?contributors|ansibot|bors|claude|coderabbitai|codex|codiumai-pr-agent|copilot|craterbot|cursor|` +
 		`cursoragent|dependabot|devin|devin-ai-integration|elasticmachine|ellipsis-dev|gemini|gemini-cli|github-actions|googlebot|greptile|` +
 		`greptileai|homu|jenkins|jules|k8s-bot|k8s-ci-robot|meeseeksdev|mergify|mergifyio|nodejs-github-bot|openhands|openhands-agent|` +
 		`openshift-bot|openshift-ci|openshift-ci-robot|prow|pytorchbot|pytorchmergebot|qodo-merge|renovate|renovate-bot|renovatebot|` +
-		`rust-timer|rustbot|snyk-bot|sourcery-ai|sweep-ai|swift-ci)\b)`)
+		`rust-timer|rustbot|snyk-bot|sourcery-ai|sweep-ai|swift-ci)\b`)
 )
 
 // maxOrder is how many bytes of a line are looked at for an order in other characters; those of bots are short.
@@ -47,15 +45,17 @@ const maxOrder = 256
 // orderEnd returns the length of the order that s begins with, 0 when it begins with none. Compatibility forms of
 // characters count as what they stand for.
 func orderEnd(s string) int {
-	if m := order.FindString(s); m != "" {
-		return len(m)
+	if mayBeOrder(s) {
+		if m := order.FindString(s); m != "" {
+			return len(m)
+		}
 	}
 	head := s[:min(len(s), maxOrder)]
 	if plain(head) {
 		return 0
 	}
 	folded := norm.NFKC.String(head)
-	if folded = folded[len(lead.FindString(folded)):]; !order.MatchString(folded) && !mentionStart.MatchString(folded) {
+	if folded = folded[len(lead.FindString(folded)):]; !order.MatchString(folded) && !mentionStart(folded) {
 		return 0
 	}
 	if end := strings.IndexAny(s, " \t\n"); end > 0 {
@@ -64,14 +64,33 @@ func orderEnd(s string) int {
 	return len(s)
 }
 
+// orderHeads are the characters of ASCII that an order may begin with.
+const orderHeads = "!./ABCDHIJLOPRSTabcdhijloprst"
+
+// mayBeOrder is a quick refusal for lines that order cannot match: trying its words at each line takes longest.
+func mayBeOrder(s string) bool {
+	return len(s) > 1 && (s[0] >= utf8.RuneSelf || strings.IndexByte(orderHeads, s[0]) >= 0)
+}
+
+// mentionStart reports whether s begins with a mention, also of somebody who is no bot.
+func mentionStart(s string) bool { return len(s) > 1 && s[0] == '@' && alnum(s[1]) }
+
 // orderAt returns where in a raw line something begins that another bot may obey: an order, or a mention. It is -1 when
 // nothing does.
 func orderAt(line string) int {
-	at := len(lead.FindString(line))
-	if rest := line[at:]; orderEnd(rest) > 0 || mentionStart.MatchString(rest) {
+	at := leadEnd(line)
+	if rest := line[at:]; orderEnd(rest) > 0 || mentionStart(rest) {
 		return at
 	}
 	return -1
+}
+
+// leadEnd is the length of what lead matches, which is nothing on most lines.
+func leadEnd(line string) int {
+	if line == "" || strings.IndexByte(" \t>|-*+0123456789#[", line[0]) < 0 {
+		return 0
+	}
+	return len(lead.FindString(line))
 }
 
 // guarded is a line of code that no bot obeys.
@@ -82,10 +101,36 @@ func guarded(line string) string {
 	return line
 }
 
+// Bounds of a bot's name in bytes. The longest takes more when it is written with letters that only fold to those of ASCII.
+const (
+	minBot = len("bors")
+	maxBot = 64
+)
+
 // breakBots breaks the names of bots wherever they are mentioned.
 func breakBots(s string) string {
-	if !strings.Contains(s, "@") {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); i++ {
+		n := strings.IndexByte(s[i:], '@')
+		if n < 0 {
+			break
+		}
+		i += n
+		end := i + 1
+		for end < len(s) && end-i <= maxBot && (alnum(s[end]) || s[end] == '-' || s[end] >= utf8.RuneSelf) {
+			end++
+		}
+		// The byte after the name tells whether the name ends there.
+		if end-i-1 >= minBot && botName.MatchString(s[i:min(end+1, len(s))]) {
+			b.WriteString(s[done:i+1] + guard)
+			done = i + 1
+		}
+		i = end - 1
+	}
+	if done == 0 {
 		return s
 	}
-	return botName.ReplaceAllString(s, "@"+guard+"$1")
+	b.WriteString(s[done:])
+	return b.String()
 }

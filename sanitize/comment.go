@@ -80,7 +80,7 @@ func shorten(s string) string {
 	fence, open := "", 0
 	for line := range strings.SplitSeq(head, "\n") {
 		_, text := splitContainer(line)
-		if f := fenceLine.FindString(text); f != "" {
+		if f := fenceRun(text); f != "" {
 			fence = nextFence(fence, f, text)
 		}
 		switch {

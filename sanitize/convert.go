@@ -170,7 +170,7 @@ func (c converter) add(out []*block, n ast.Node) []*block {
 
 // crowd is a paragraph taken as plain text, escapes resolved.
 func (c converter) crowd(n *crowd) []inline {
-	var in []inline
+	in := make([]inline, 0, 2*n.Lines().Len())
 	for i := range n.Lines().Len() {
 		seg := n.Lines().At(i)
 		if i > 0 {

@@ -13,11 +13,9 @@ var (
 	diffPath = lazyregexp.New(`diff\s+--(?:git|cc|combined)\s+["\w./]`)
 	// diffInJSON is a diff written as one line of a JSON string, line ends escaped.
 	diffInJSON = lazyregexp.New(`diff\s+--(?:git|cc|combined)\b(?:[^"\\]|\\[^u"]|\\u[0-9a-fA-F]{4}|\\")*`)
-	// container is what quotes and lists put before a line's own text.
-	container = lazyregexp.New(`^(?:[ \t>]|[-*+] |[0-9]{1,9}[.)] )*`)
-	quotes    = lazyregexp.New(`^ {0,3}(?:> ?)+`)
-	hunkHead  = lazyregexp.New(`^@@+ (?:-[0-9]+(?:,[0-9]+)? ){1,8}\+[0-9]+(?:,[0-9]+)? @@`)
-	diffHead  = lazyregexp.New(`^(?:diff --|index [0-9a-f]|--- |\+\+\+ |@@|\\ No newline|new file mode|deleted file mode|` +
+	quotes     = lazyregexp.New(`^ {0,3}(?:> ?)+`)
+	hunkHead   = lazyregexp.New(`^@@+ (?:-[0-9]+(?:,[0-9]+)? ){1,8}\+[0-9]+(?:,[0-9]+)? @@`)
+	diffHead   = lazyregexp.New(`^(?:diff --|index [0-9a-f]|--- |\+\+\+ |@@|\\ No newline|new file mode|deleted file mode|` +
 		`old mode|new mode|similarity index|dissimilarity index|rename (?:from|to) |copy (?:from|to) |Binary files|GIT binary patch)`)
 	fenceLine = lazyregexp.New("^(?:```+|~~~+)")
 )
@@ -45,7 +43,7 @@ func redactDiffs(s string) string {
 	fence := ""
 	for i := 0; i < len(lines); {
 		prefix, text := splitContainer(lines[i])
-		if f := fenceLine.FindString(text); f != "" {
+		if f := fenceRun(text); f != "" {
 			fence = nextFence(fence, f, text)
 			out = append(out, diffWords.ReplaceAllString(lines[i], DiffRedacted))
 			i++
@@ -88,8 +86,40 @@ func closingTicks(text string) string {
 
 // splitContainer splits a line into what quotes and lists put before it and its own text.
 func splitContainer(line string) (prefix, text string) {
-	n := len(container.FindString(line))
-	return line[:n], line[n:]
+	at := 0
+	for at < len(line) {
+		n := containerMarkAt(line[at:])
+		if n == 0 {
+			break
+		}
+		at += n
+	}
+	return line[:at], line[at:]
+}
+
+// containerMarkAt is the length of the mark s begins with: white space, a quote's, or a list item's with a space after it.
+func containerMarkAt(s string) int {
+	n := 0
+	switch c := s[0]; {
+	case c == ' ' || c == '\t' || c == '>':
+		return 1
+	case c == '-' || c == '*' || c == '+':
+		n = 1
+	case c >= '0' && c <= '9':
+		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
+			n++
+		}
+		if n == len(s) || s[n] != '.' && s[n] != ')' {
+			return 0
+		}
+		n++
+	default:
+		return 0
+	}
+	if n < len(s) && s[n] == ' ' {
+		return n + 1
+	}
+	return 0
 }
 
 // nextFence follows the state of code fences: the opening run, or empty outside.
@@ -142,7 +172,7 @@ func diffTail(lines []string, i int, fenced bool) int {
 	base, strange, end := indent(lines[i]), 0, i+1
 	for j := i + 1; j < len(lines); j++ {
 		text := unquote(lines[j])
-		if fenceLine.MatchString(text) {
+		if fenceRun(text) != "" {
 			break
 		}
 		if text == "" {
@@ -168,13 +198,29 @@ func changed(line string, base int) bool {
 	return strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") || (text != "" && indent(line) > base)
 }
 
+// quoteMarks is the length of what quotes matches.
+func quoteMarks(line string) int {
+	if strings.IndexByte(line[:min(len(line), 4)], '>') < 0 {
+		return 0
+	}
+	return len(quotes.FindString(line))
+}
+
+// fenceRun is what fenceLine matches, which is nothing on most lines.
+func fenceRun(text string) string {
+	if text == "" || text[0] != '`' && text[0] != '~' {
+		return ""
+	}
+	return fenceLine.FindString(text)
+}
+
 // unquote is the line without quote marks and indentation.
 func unquote(line string) string {
-	return strings.TrimSpace(line[len(quotes.FindString(line)):])
+	return strings.TrimSpace(line[quoteMarks(line):])
 }
 
 // indent is how far a line is indented inside its quotes.
 func indent(line string) int {
-	line = line[len(quotes.FindString(line)):]
+	line = line[quoteMarks(line):]
 	return len(line) - len(strings.TrimLeft(line, " \t"))
 }

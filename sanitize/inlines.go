@@ -141,6 +141,9 @@ func dropComments(in []inline) []inline {
 			}
 		}
 	}
+	if last < 0 {
+		return in
+	}
 	out := make([]inline, 0, len(in))
 	inside := false
 	for i, n := range in {

@@ -91,7 +91,7 @@ search:
 		_, text := splitContainer(lines[j])
 		text = strings.TrimSpace(text)
 		switch {
-		case fenceLine.MatchString(text), keyHead.MatchString(text):
+		case fenceRun(text) != "", keyHead.MatchString(text):
 			break search
 		case keyEnd.MatchString(text):
 			return j
@@ -101,7 +101,7 @@ search:
 		_, text := splitContainer(lines[j])
 		text = strings.TrimSpace(text)
 		switch {
-		case fenceLine.MatchString(text), keyHead.MatchString(text):
+		case fenceRun(text) != "", keyHead.MatchString(text):
 			return last
 		case keyLine.MatchString(text), last > i && keyRest.MatchString(text):
 			last = j

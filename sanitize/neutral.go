@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -30,7 +31,7 @@ func (c converter) neutralise(in []inline, start bool) []inline {
 		switch n.kind {
 		case kindText:
 			more := i+1 < len(in) && in[i+1].kind != kindSoft && in[i+1].kind != kindHard
-			out = append(out, c.words(n.s, start, more)...)
+			out = c.words(out, n.s, start, more)
 		case kindLink:
 			// Inside a link nothing fires, and the text of a bare address must stay what it is.
 			if flatText(n.kids) != n.s {
@@ -62,9 +63,8 @@ func flatLinks(in []inline) []inline {
 	return join(out)
 }
 
-// words splits one text into text, code and links. more says that another node follows on the same line.
-func (c converter) words(s string, start, more bool) []inline {
-	var out []inline
+// words splits one text into text, code and links, and appends them. more says that another node follows on the same line.
+func (c converter) words(out []inline, s string, start, more bool) []inline {
 	text := func(t string) {
 		if t != "" {
 			out = append(out, inline{kind: kindText, s: t})
@@ -79,10 +79,10 @@ func (c converter) words(s string, start, more bool) []inline {
 		}
 	}
 	done := 0
-	for _, at := range activeWords(s) {
-		word := s[at[0]:at[1]]
+	activeWords(s, func(from, to int) {
+		word := s[from:to]
 		word = word[:len(word)-len(trailing(word))]
-		text(s[done:at[0]])
+		text(s[done:from])
 		url, ok := "", false
 		if urlWord.MatchString(word) {
 			url, ok = ownPage(word, c.policy.Repo)
@@ -92,16 +92,16 @@ func (c converter) words(s string, start, more bool) []inline {
 		} else {
 			code(word)
 		}
-		done = at[0] + len(word)
-	}
+		done = from + len(word)
+	})
 	s = s[done:]
 	if more {
-		if m := closing.FindString(s); m != "" {
+		if m := closingWord(s); m != "" {
 			text(s[:len(s)-len(m)])
 			code(strings.TrimSpace(m))
 			s = m[len(strings.TrimRight(m, " \t")):]
 		}
-		if m := opening.FindString(s); m != "" {
+		if m := openingMark(s); m != "" {
 			text(s[:len(s)-len(m)])
 			code(m)
 			s = ""
@@ -111,89 +111,138 @@ func (c converter) words(s string, start, more bool) []inline {
 	return out
 }
 
-// wordEnds are the bytes that end a word for active.
-const wordEnds = " \t\n\v\f\r<>\"`|\\"
+// closingWord is what closing matches at the end of s. The expression is tried only where one of its words may end.
+func closingWord(s string) string {
+	word := strings.TrimSuffix(strings.TrimRight(s, " \t"), ":")
+	if word == "" || word[len(word)-1] < utf8.RuneSelf && strings.IndexByte("desxDESX", word[len(word)-1]) < 0 {
+		return ""
+	}
+	return closing.FindString(s)
+}
 
-// activeWords finds all matches of active. The expression is slow and its matches are words, or a closing word and its
+// openingMark is what opening matches at the end of s.
+func openingMark(s string) string {
+	if s == "" || strings.IndexByte("@/.", s[len(s)-1]) < 0 {
+		return ""
+	}
+	return opening.FindString(s)
+}
+
+// wordEnd reports whether c ends a word for active.
+func wordEnd(c byte) bool {
+	return c >= '\t' && c <= '\r' || c == ' ' || c == '<' || c == '>' || c == '"' || c == '`' || c == '|' || c == '\\'
+}
+
+// activeWords visits all matches of active. The expression is slow and its matches are words, or a closing word and its
 // reference, so it sees only those that may be one.
-func activeWords(s string) [][]int {
-	var out [][]int
+func activeWords(s string, visit func(from, to int)) {
 	before := 0 // where the word before this one begins
 	for from := 0; from < len(s); {
-		to := len(s)
-		if n := strings.IndexAny(s[from:], wordEnds); n >= 0 {
-			to = from + n
+		to := from
+		for to < len(s) && !wordEnd(s[to]) {
+			to++
 		}
 		if to > from {
-			if mayBeActive(s[from:to]) {
+			if m := marksOf(s[from:to]); m != 0 {
 				start := from
-				if closing.MatchString(s[before:from]) {
+				if closingWord(s[before:from]) != "" {
 					start = before
 				}
-				find := mentions
-				if start < from || !onlyMentions(s[from:to]) {
-					find = func(word string) [][]int { return active.FindAllStringIndex(word, -1) }
+				find := matches
+				switch {
+				case start < from:
+				case m == mentionMark:
+					find = mentions
+				case m == numberMark:
+					find = numbers
 				}
-				for _, at := range find(s[start:to]) {
-					out = append(out, []int{start + at[0], start + at[1]})
-				}
+				find(s[start:to], func(first, end int) { visit(start+first, start+end) })
 			}
 			before = from
 		}
 		from = to + 1
 	}
-	return out
 }
 
-// onlyMentions reports whether nothing but mentions can be active in a word. They are found without the expression: a text of
-// short words with at signs is where it takes longest.
-func onlyMentions(word string) bool {
-	return !strings.ContainsAny(word, "#:") && !mayBeActive(strings.ReplaceAll(word, "@", "_"))
+// matches visits what active matches.
+func matches(s string, visit func(from, to int)) {
+	for _, at := range active.FindAllStringIndex(s, -1) {
+		visit(at[0], at[1])
+	}
 }
 
-// mentions finds what the alternative for mentions of active matches in a word.
-func mentions(word string) (out [][]int) {
-	part := func(c byte, also string) bool { return alnum(c) || c == '_' || strings.IndexByte(also, c) >= 0 }
+// mentions visits what the alternative for mentions of active matches in a word in which nothing else can be active. A text of
+// short words with at signs is where the expression takes longest, and one of words with number signs comes next.
+func mentions(word string, visit func(from, to int)) {
 	done := 0
 	for i := 0; i+1 < len(word); i++ {
 		if word[i] != '@' || !alnum(word[i+1]) {
 			continue
 		}
 		from, to := i, i+1
-		for from > done && part(word[from-1], ".%+/-") {
+		for from > done && partOf(word[from-1], "_.%+/-") {
 			from--
 		}
-		for to < len(word) && part(word[to], "./@-") {
+		for to < len(word) && partOf(word[to], "_./@-") {
 			to++
 		}
-		out = append(out, []int{from, to})
+		visit(from, to)
 		done, i = to, to-1
 	}
-	return out
 }
 
-// mayBeActive is a quick refusal for ordinary words.
-func mayBeActive(s string) bool {
+// numbers visits what the alternative for references of active matches in a word in which nothing else can be active.
+func numbers(word string, visit func(from, to int)) {
+	done := 0
+	for i := 0; i+1 < len(word); i++ {
+		if word[i] != '#' || word[i+1] < '0' || word[i+1] > '9' {
+			continue
+		}
+		from, to := i, i+1
+		for from > done && (partOf(word[from-1], "_.-") || word[from-1] == '/' && from-1 > done && partOf(word[from-2], "_.-")) {
+			from--
+		}
+		for to < len(word) && word[to] >= '0' && word[to] <= '9' {
+			to++
+		}
+		visit(from, to)
+		done, i = to, to-1
+	}
+}
+
+// partOf reports whether c is a letter or digit of ASCII, or one of also.
+func partOf(c byte, also string) bool { return alnum(c) || strings.IndexByte(also, c) >= 0 }
+
+// What a word holds that may make it active.
+const (
+	mentionMark = 1 << iota
+	numberMark
+	otherMark
+)
+
+// marksOf are the marks of a word, 0 for the ordinary one. What is not ASCII is otherMark beside another: two letters fold to ASCII's.
+func marksOf(s string) (marks int) {
+	wide := false
 	for i := range len(s) {
-		switch s[i] {
-		case '@', '#':
-			return true
-		case ':':
-			if strings.HasPrefix(s[i:], "://") {
-				return true
-			}
-		case '-':
-			if i > 0 && s[i-1]|0x20 == 'h' {
-				return true
-			}
-		case '.':
-			if i > 0 && s[i-1]|0x20 == 'w' {
-				return true
-			}
+		switch c := s[i]; {
+		case c == '@':
+			marks |= mentionMark
+		case c == '#':
+			marks |= numberMark
+		case c == ':' && strings.HasPrefix(s[i:], "://"), c == '-' && i > 0 && s[i-1]|0x20 == 'h', c == '.' && i > 0 && s[i-1]|0x20 == 'w':
+			marks |= otherMark
+		case c >= utf8.RuneSelf:
+			wide = true
 		}
 	}
-	return false
+	if wide && marks != 0 {
+		marks |= otherMark
+	}
+	return marks
 }
+
+// mayBeActive is a quick refusal for ordinary text.
+func mayBeActive(s string) bool { return marksOf(s) != 0 }
 
 // trailing is the punctuation after a word that belongs to the sentence, not to the word.
 func trailing(word string) string {

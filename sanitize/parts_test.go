@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -140,18 +143,141 @@ func TestRestoreRefusesWhatWasNotMadeHere(t *testing.T) {
 	}
 }
 
-// The hand-written search for mentions finds what the expression does.
-func TestMentionsAreThoseOfTheExpression(t *testing.T) {
+// The hand-written searches find what the expression does.
+func TestActiveWordsAreThoseOfTheExpression(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
-		word := make([]byte, 1+random.IntN(12))
+	letters := []rune("@@@##aBh0_./%+-~(\u00e9\u017f\u212a")
+	var mentioned, numbered int
+	for range 60_000 {
+		word := make([]rune, 1+random.IntN(12))
 		for i := range word {
-			word[i] = "@@@aB0_./%+-~(é"[random.IntN(len("@@@aB0_./%+-~(é"))]
+			word[i] = letters[random.IntN(len(letters))]
 		}
-		if s := string(word); onlyMentions(s) {
-			if got, want := fmt.Sprint(mentions(s)), fmt.Sprint(active.FindAllStringIndex(s, -1)); got != want {
-				t.Fatalf("%q: %s, want %s", s, got, want)
+		s, got := string(word), [][]int(nil)
+		find := matches
+		switch marksOf(s) {
+		case 0:
+			find = func(string, func(int, int)) {}
+		case mentionMark:
+			find = mentions
+			mentioned++
+		case numberMark:
+			find = numbers
+			numbered++
+		}
+		find(s, func(from, to int) { got = append(got, []int{from, to}) })
+		if want := active.FindAllStringIndex(s, -1); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("%q: %v, want %v", s, got, want)
+		}
+	}
+	if mentioned < 1000 || numbered < 1000 {
+		t.Errorf("%d words with mentions alone, %d with references alone: too few", mentioned, numbered)
+	}
+}
+
+// What is refused before an expression is tried is nothing it matches.
+func TestQuickRefusals(t *testing.T) {
+	for _, r := range headsOf(t, order.String()) {
+		if !mayBeOrder(string(r) + "x") {
+			t.Errorf("what begins with %q is refused, but may be an order", r)
+		}
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	const marks = " \t>|-*+0190.)#[]xX`~```~~~   a"
+	container := regexp.MustCompile(`^(?:[ \t>]|[-*+] |[0-9]{1,9}[.)] )*`)
+	pieces := []string{"fixes", "Close", "resolved", "FIX", "re\u017folves", "fixe", "x", " ", "\t", ":", ".", "@", "/", "www.", "WWW.", "a-b://", "://", "\u00e9"}
+	for range 60_000 {
+		s := ""
+		for range 1 + random.IntN(5) {
+			s += pieces[random.IntN(len(pieces))]
+		}
+		if got, want := closingWord(s), closing.FindString(s); got != want {
+			t.Fatalf("%q ends in the closing word %q, want %q", s, got, want)
+		}
+		if got, want := openingMark(s), opening.FindString(s); got != want {
+			t.Fatalf("%q ends in the opening mark %q, want %q", s, got, want)
+		}
+		head := make([]byte, random.IntN(8))
+		for i := range head {
+			head[i] = marks[random.IntN(len(marks))]
+		}
+		s = string(head)
+		if got, want := leadEnd(s), len(lead.FindString(s)); got != want {
+			t.Fatalf("%q begins with %d bytes of a lead, want %d", s, got, want)
+		}
+		if got, _ := splitContainer(s); got != container.FindString(s) { // the expression it stands for
+			t.Fatalf("%q begins with the container %q, want %q", s, got, container.FindString(s))
+		}
+		if got, want := fenceRun(s), fenceLine.FindString(s); got != want {
+			t.Fatalf("%q begins with the fence %q, want %q", s, got, want)
+		}
+		if got, want := quoteMarks(s), len(quotes.FindString(s)); got != want {
+			t.Fatalf("%q begins with %d bytes of quote marks, want %d", s, got, want)
+		}
+	}
+}
+
+// headsOf are the characters of ASCII that a match of an expression without empty matches may begin with.
+func headsOf(t *testing.T, expr string) (heads string) {
+	t.Helper()
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint32]bool{}
+	var walk func(pc uint32)
+	walk = func(pc uint32) {
+		if seen[pc] {
+			return
+		}
+		seen[pc] = true
+		switch in := &prog.Inst[pc]; in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			walk(in.Out)
+			walk(in.Arg)
+		case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
+			walk(in.Out)
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			for r := rune(0); r < utf8.RuneSelf; r++ {
+				if in.MatchRune(r) && !strings.ContainsRune(heads, r) {
+					heads += string(r)
+				}
 			}
 		}
+	}
+	walk(uint32(prog.Start))
+	return heads
+}
+
+// The names of bots are found wherever the expression finds them.
+func TestBreakBotsIsTheExpression(t *testing.T) {
+	anywhere := regexp.MustCompile(strings.Replace(strings.TrimPrefix(botName.String(), "^"), "@(?:", "@((?:", 1) + ")")
+	random := rand.New(rand.NewPCG(5, 6))
+	names := strings.Split(strings.NewReplacer("^(?i)@(?:", "", `)\b`, "", "-?", "-").Replace(botName.String()), "|")
+	ends := []string{"", " ", "-", "_", "@", "x", "\u00e9", "\u017f", "-bot", ".", "@@", "k", "\n"}
+	broken := 0
+	for range 60_000 {
+		s := ""
+		for range 1 + random.IntN(3) {
+			name := names[random.IntN(len(names))]
+			if random.IntN(3) == 0 {
+				name = strings.NewReplacer("s", "\u017f", "k", "\u212a").Replace(strings.ToUpper(name[:1]) + name[1:])
+			}
+			s += ends[random.IntN(len(ends))] + "@" + name[:len(name)-random.IntN(2)] + ends[random.IntN(len(ends))]
+		}
+		want := anywhere.ReplaceAllString(s, "@"+guard+"$1")
+		if got := breakBots(s); got != want {
+			t.Fatalf("%q becomes %q, want %q", s, got, want)
+		}
+		if want != s {
+			broken++
+		}
+	}
+	if broken < 10_000 {
+		t.Errorf("only %d texts have the name of a bot", broken)
 	}
 }

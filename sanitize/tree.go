@@ -82,6 +82,13 @@ func writeFlat(b *strings.Builder, in []inline) {
 // join merges neighbours of one kind: text with text, code with code. Two code spans side by side would be read as one
 // with a longer fence.
 func join(in []inline) []inline {
+	same := true
+	for i, n := range in {
+		same = same && (!n.words() || n.s != "" && (i == 0 || in[i-1].kind != n.kind))
+	}
+	if same && in != nil {
+		return in
+	}
 	out := make([]inline, 0, len(in))
 	for i := 0; i < len(in); {
 		n := in[i]
