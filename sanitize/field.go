@@ -61,40 +61,57 @@ func (m mode) writeLine(s string) string {
 // settled brings s to a fixed point of pass that the second redaction and the oracle agree with. What does not get there
 // becomes one block of plain text, and if even that is refused, Redacted. A text that is such a point already is returned
 // as it is, which makes cleaning twice change nothing.
-func (m mode) settled(s string, limit int, pass func(string) string) string {
+func (m mode) settled(s string, limit int, write func(string) string) string {
+	var in, out string // the last pass, which is asked for again when nothing has changed since
+	pass := func(s string) string {
+		if s != in {
+			in, out = s, write(s)
+		}
+		return out
+	}
 	sound := func(t string) bool {
 		if limit == maxBody && len(t) > Cap { // each of its parts will be settled by itself
 			return true
 		}
 		return redactDeep(t) == t && checkBody(t, m) == nil
 	}
-	good := func(t string) bool { return len(t) <= limit+limit/2 && pass(t) == t && sound(t) }
+	most := limit + limit/2
+	good := func(t string) bool { return len(t) <= most && pass(t) == t && sound(t) }
 	if good(s) {
 		return s
 	}
 	s = cut(s, limit)
 	t := redactDeep(redactOwn(dropMarkers(s)))
 	for range settleRounds {
-		before := t
-		if t = pass(t); t != before {
-			continue
-		}
-		if len(t) <= limit+limit/2 && sound(t) {
-			return t
-		}
-		if t = redactDeep(t); t == before {
+		next := pass(t)
+		if len(next) > most { // escapes are escaped again in each round: what stands as code at the end is not to be made of them
 			break
 		}
+		if next != t {
+			t = next
+			continue
+		}
+		if sound(t) {
+			return t
+		}
+		if next = redactDeep(t); next == t {
+			break
+		}
+		t = next
 	}
 	plain := m
 	plain.plain = true
 	p := t
 	for range settleRounds {
+		again := plain.writeLine
 		if m.body || strings.Contains(p, "\n") {
-			p = redactDeep(plain.writeBlocks(p))
-		} else {
-			p = redactDeep(plain.writeLine(p))
+			again = plain.writeBlocks
 		}
+		next := redactDeep(again(p))
+		if next == p || len(next) > most {
+			break
+		}
+		p = next
 	}
 	if good(p) {
 		return p

@@ -281,3 +281,21 @@ func TestBreakBotsIsTheExpression(t *testing.T) {
 		t.Errorf("only %d texts have the name of a bot", broken)
 	}
 }
+
+// A text whose words become code can grow in each round of settling, since escapes are escaped again. It is shown as code then,
+// not left out.
+func TestTextsThatGrowAreShown(t *testing.T) {
+	for _, unit := range []string{"@a ", "gh-1 ", "#1 ", "fixes #1 "} {
+		in := strings.Repeat(unit, 1<<20/len(unit))
+		out, err := Comment(in, testMarker(), testPolicy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if word := strings.TrimSpace(unit); len(out) != MaxParts || strings.Count(out[0].String(), word) < 4000 || strings.Contains(out[0].String(), Redacted) {
+			t.Errorf("%q: %d parts, the first %.400q", unit, len(out), out[0])
+		}
+		if got := Field(in, testPolicy); got == Redacted {
+			t.Errorf("%q: a field is %q", unit, got)
+		}
+	}
+}
