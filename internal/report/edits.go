@@ -176,3 +176,6 @@ func pathName(s, side string) string {
 
 // given is the one spelling of a name that git printed.
 func given(s string) string { return spelling.Name(spelling.Raw(s)) }
+
+// pathWord is a name's one spelling, fit for a code span.
+func pathWord(s string) string { return word(given(s)) }

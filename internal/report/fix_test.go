@@ -193,6 +193,26 @@ func anyFix() *rapid.Generator[FixData] {
 	})
 }
 
+// Names are spelled the same in a link, where they are read back as bytes, and in a code span.
+func TestNamesInFixReportsAreSpellings(t *testing.T) {
+	for name, want := range map[string]string{"\u00ad": `"\302\255"`, "a\u202eb": `"a\342\200\256b"`, "a\u00a0b": `"a\302\240b"`, "caf\xe9.py": `"caf\351.py"`, "a\nb": `"a\nb"`,
+		" a": `" a"`, "a`b": "a'b", "a\ufffdb": `"a\357\277\275b"`, "\ue000": `"\356\200\200"`, `"\302\255"`: `"\302\255"`, "caf\u00e9.py": "caf\u00e9.py"} {
+		for _, repo := range []string{"acme", ""} { // with links and without
+			d := fixSamples()["fix-patch"]
+			d.Target.Repo.Owner = repo
+			d.Refusals = []review.Refusal{{Rule: "protected-path", Path: name}}
+			for _, kind := range []string{EditChange, EditNew, EditDeleted, EditRenamed, EditBinary} {
+				d.Patch = []Edit{{Kind: kind, File: name, OldFile: name, Start: 1, Lines: 1, Text: "x\n"}}
+				fixLaw(t, d)
+				got := CanonicalFix(d)
+				if got.Patch[0].File != want || got.Refusals[0].Path != want || kind == EditRenamed && got.Patch[0].OldFile != want {
+					t.Errorf("%s of %q: %+v, %+v", kind, name, got.Patch[0], got.Refusals[0])
+				}
+			}
+		}
+	}
+}
+
 func TestParseFixGivesBackWhatRenderFixWrote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { fixLaw(t, anyFix().Draw(t, "data")) })
 }

@@ -40,7 +40,7 @@ func CanonicalFix(d FixData) FixData {
 	}
 	c.Checks, c.PushedChecks = checks(d.Checks), checks(d.PushedChecks)
 	for _, r := range d.Refusals {
-		c.Refusals = append(c.Refusals, review.Refusal{Rule: word(r.Rule), Path: word(r.Path), Detail: inline(r.Detail)})
+		c.Refusals = append(c.Refusals, review.Refusal{Rule: word(r.Rule), Path: pathWord(r.Path), Detail: inline(r.Detail)})
 	}
 	if c.State == FixPatch {
 		var left int

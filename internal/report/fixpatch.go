@@ -134,13 +134,13 @@ func fromTheEnd(list []Edit) []Edit {
 
 // edit is e as it is shown; one that says nothing has no names.
 func edit(e Edit) Edit {
-	out := Edit{Kind: e.Kind, File: word(e.File)}
+	out := Edit{Kind: e.Kind, File: pathWord(e.File)}
 	switch e.Kind {
 	case EditNew:
 		out.Text = codeLines(e.Text)
 	case EditDeleted, EditBinary:
 	case EditRenamed:
-		if out.OldFile = word(e.OldFile); out.OldFile == "" || out.File == "" {
+		if out.OldFile = pathWord(e.OldFile); out.OldFile == "" || out.File == "" {
 			return Edit{}
 		}
 	default:
