@@ -12,7 +12,7 @@ import (
 )
 
 // Canonical is d as a report shows it: sorted, texts in the form they are printed in, figures rounded, and without what
-// is not printed. Parse(Render(d)) equals Canonical(d), and Canonical changes nothing the second time.
+// is not printed. A test reads it back from Render(d) exactly; Canonical changes nothing the second time.
 func Canonical(d Data) Data {
 	c := Data{Round: max(d.Round, 0), Rounds: max(d.Rounds, 0), Outcome: review.Outcome(word(string(d.Outcome)))}
 	c.Target = target(d.Target)

@@ -1,4 +1,4 @@
-// Package report renders the Markdown prloop posts and reads it back. A report answers in this order: what is the
+// Package report renders the Markdown prloop posts; its tests read it back. A report answers in this order: what is the
 // verdict, why, what has to be done, what was found, what was reviewed. Rendering is pure: the same data gives the same
 // bytes, in whatever order reviewers answered.
 //

@@ -146,12 +146,12 @@ func TestGoldenFixReports(t *testing.T) {
 func fixLaw(t interface{ Fatalf(string, ...any) }, d FixData) {
 	text := RenderFix(d)
 	want := CanonicalFix(d)
-	got, err := ParseFix("<!-- marker -->\n" + text)
+	got, err := parseFix("<!-- marker -->\n" + text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("ParseFix(RenderFix(d)) differs:\n%s\n%s", diff, text)
+		t.Fatalf("parseFix(RenderFix(d)) differs:\n%s\n%s", diff, text)
 	}
 	if diff := cmp.Diff(want, CanonicalFix(want)); diff != "" {
 		t.Fatalf("CanonicalFix changes what is canonical:\n%s", diff)
@@ -217,13 +217,6 @@ func TestParseFixGivesBackWhatRenderFixWrote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { fixLaw(t, anyFix().Draw(t, "data")) })
 }
 
-func FuzzParseFix(f *testing.F) {
-	for _, d := range fixSamples() {
-		f.Add(RenderFix(d))
-	}
-	f.Fuzz(func(t *testing.T, s string) { _, _ = ParseFix(s) })
-}
-
 func FuzzEdits(f *testing.F) {
 	f.Add(samplePatch)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -246,7 +239,7 @@ func TestTheLastGateChangesNoFixReport(t *testing.T) {
 		line := sanitize.Inline(bad, p)
 		d := fixSamples()["fix-pushed"]
 		d.Fixed[0].Text, d.Rejected[0].Reason, d.Notes = line, line, []string{line}
-		got, err := ParseFix(posted(t, RenderFix(d), p))
+		got, err := parseFix(posted(t, RenderFix(d), p))
 		if err != nil {
 			t.Errorf("%q: %v\n%s", bad, err, posted(t, RenderFix(d), p))
 			continue

@@ -12,7 +12,7 @@ import (
 // maxLog bounds, in bytes, what a report shows of one check's log: the end, where the error stands.
 const maxLog = 4_000
 
-// CanonicalFix is d as a fix report shows it; see Canonical. ParseFix(RenderFix(d)) equals CanonicalFix(d).
+// CanonicalFix is d as a fix report shows it; see Canonical.
 func CanonicalFix(d FixData) FixData {
 	c := FixData{
 		Target: target(d.Target), Round: max(d.Round, 0), Rounds: max(d.Rounds, 0), Outcome: review.Outcome(word(string(d.Outcome))),

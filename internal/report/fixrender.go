@@ -8,7 +8,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Headings of the sections of a fix report; ParseFix finds its way by them.
+// Headings of the sections of a fix report.
 const (
 	fixTitle    = "# Fix: "
 	secFixed    = "## Fixed"
@@ -48,7 +48,7 @@ func RenderFix(d FixData) string {
 	return strings.Join(p.blocks, "\n\n") + "\n"
 }
 
-// gist is what became of the fix in at most four sentences, the decisive one first. ParseFix passes over it.
+// gist is what became of the fix in at most four sentences, the decisive one first.
 func (p *page) gist(d FixData) []string {
 	score := fmt.Sprintf("%d of %s fixed", len(d.Fixed), count(d.asked(), "finding"))
 	size := fmt.Sprintf("%s, %s, %s", count(len(d.Commits), "commit"), count(d.Files, "file"), count(d.Lines, "line"))
@@ -131,7 +131,7 @@ func absent(checks []review.Check) bool {
 	return missing > 0 && missing == bad(checks)
 }
 
-// fixTodo is made of the other facts; ParseFix passes over it.
+// fixTodo is made of the other facts.
 func (p *page) fixTodo(d FixData) {
 	var steps []string
 	say := func(format string, args ...any) { steps = append(steps, "- "+fmt.Sprintf(format, args...)) }
@@ -179,7 +179,7 @@ func (p *page) fixTodo(d FixData) {
 	}
 }
 
-// noCI warns of decision 14. GitHubToken is read back by it.
+// noCI warns of decision 14.
 const noCI = "Start CI by hand: this push was made with the job's own token, and GitHub starts no workflow for such a push."
 
 func (p *page) refusals(list []review.Refusal) {

@@ -103,12 +103,12 @@ func TestManualInterventionIsSaidOnce(t *testing.T) {
 func law(t interface{ Fatalf(string, ...any) }, d Data) {
 	text := Render(d)
 	want := Canonical(d)
-	got, err := Parse("<!-- marker -->\n" + text)
+	got, err := parse("<!-- marker -->\n" + text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("Parse(Render(d)) differs:\n%s\n%s", diff, text)
+		t.Fatalf("parse(Render(d)) differs:\n%s\n%s", diff, text)
 	}
 	if diff := cmp.Diff(want, Canonical(want)); diff != "" {
 		t.Fatalf("Canonical changes what is canonical:\n%s", diff)
@@ -182,13 +182,6 @@ func FuzzReport(f *testing.F) {
 
 func TestParseGivesBackWhatRenderWrote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { law(t, anyData().Draw(t, "data")) })
-}
-
-func FuzzParse(f *testing.F) {
-	for _, d := range samples() {
-		f.Add(Render(d))
-	}
-	f.Fuzz(func(t *testing.T, s string) { _, _ = Parse(s) })
 }
 
 func TestOrderOfAnswersChangesNothing(t *testing.T) {
@@ -275,26 +268,5 @@ func TestOneReviewerAloneHidesNothingThatCounts(t *testing.T) {
 	d.Receipt.Complete = 2
 	if text := Render(d); strings.Index(text, "must be fixed") < strings.Index(text, openDetails) {
 		t.Errorf("decision 3: what one of two reviewers says without evidence is collapsed:\n%s", text)
-	}
-}
-
-func TestAnnotationsIssueNoOtherCommand(t *testing.T) {
-	got := Annotations([]Finding{{Priority: review.P2, File: "a,b:c.go", Line: 3, LineEnd: 5, Title: "100%\n::set-output name=x::y", Description: "one\n::error::two\r\nthree"}, {Priority: review.P0, Title: "t"}})
-	want := []string{
-		"::error title=P0 t::t",
-		"::warning file=a%2Cb%3Ac.go,line=3,endLine=5,title=P2 100%25 %3A%3Aset-output name=x%3A%3Ay::one%0A::error::two%0Athree",
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestSummaryStartsWithTheConsensus(t *testing.T) {
-	all := samples()
-	if got := Summary(all["changes"]); got[0] != "consensus: request_changes" || !slices.Contains(got, "reviewed: 3 of 4 files, 8 of 9 hunks, by 2 complete reviewers (2 needed)") {
-		t.Errorf("%q", got)
-	}
-	if got := Summary(all["static"]); got[0] != "consensus: none" {
-		t.Errorf("%q", got)
 	}
 }

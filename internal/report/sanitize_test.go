@@ -39,7 +39,7 @@ func TestTheLastGateChangesNothing(t *testing.T) {
 		d.Findings = []Finding{{Priority: review.P1, Category: "bug", File: "src/a.go", Line: 3, By: []string{"r1", "r2"}, Title: line,
 			Description: field, Suggestion: field, Reason: line, Evidence: "x == y"}}
 		d.Reason, d.Notes = line, []string{line}
-		got, err := Parse(posted(t, Render(d), p))
+		got, err := parse(posted(t, Render(d), p))
 		if err != nil {
 			t.Errorf("%q: %v", bad, err)
 			continue

@@ -70,30 +70,12 @@ func span(s string) string {
 	return "`" + s + "`"
 }
 
-// unspan gives the word of the first code span.
-func unspan(s string) string {
-	if m := spanText.FindStringSubmatch(s); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
 func spans(list []string) string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = span(s)
 	}
 	return strings.Join(out, ", ")
-}
-
-var spanText = lazyregexp.New("`([^`]*)`")
-
-func unspans(s string) []string {
-	var out []string
-	for _, m := range spanText.FindAllStringSubmatch(s, -1) {
-		out = append(out, m[1])
-	}
-	return out
 }
 
 // quote puts every line into a block quote, which bounds fences and lists the text may leave open.
@@ -140,21 +122,6 @@ func row(cells ...string) string {
 		escaped[i] = strings.ReplaceAll(c, "|", `\|`)
 	}
 	return "| " + strings.Join(escaped, " | ") + " |"
-}
-
-// unrow splits a table row; ok is false when the line is none.
-func unrow(line string) (cells []string, ok bool) {
-	inner, ok := strings.CutPrefix(line, "| ")
-	if !ok {
-		return nil, false
-	}
-	if inner, ok = strings.CutSuffix(inner, " |"); !ok {
-		return nil, false
-	}
-	for _, c := range strings.Split(inner, " | ") {
-		cells = append(cells, strings.ReplaceAll(c, `\|`, "|"))
-	}
-	return cells, true
 }
 
 // header is a table's first two lines; names ending in ">" are set flush right.

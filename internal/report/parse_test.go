@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,9 +10,9 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Parse reads a report back. Comment lines in front (markers) are passed over; anything else Render would not have
-// written is an error that names the line. Parse(Render(d)) equals Canonical(d).
-func Parse(text string) (d Data, err error) {
+// parse reads a report back: a report keeps all that Canonical keeps. Comment lines in front (markers) are passed over; anything else Render would not have
+// written is an error that names the line. parse(Render(d)) equals Canonical(d).
+func parse(text string) (d Data, err error) {
 	p := &reader{lines: strings.Split(text, "\n")}
 	defer func() {
 		switch stop := recover().(type) {
@@ -26,7 +27,7 @@ func Parse(text string) (d Data, err error) {
 	return d, nil
 }
 
-// parseError carries the reader out of nested calls; it never leaves Parse as a panic.
+// parseError carries the reader out of nested calls; it never leaves parse as a panic.
 type parseError struct {
 	line int
 	want string
@@ -240,4 +241,82 @@ func (p *reader) discussion() *Discussion {
 		d.ChangesRequestedBy = append(d.ChangesRequestedBy, review.ChangesRequestedBy{Login: unspan(m[0]), Association: unspan(m[1])})
 	}
 	return d
+}
+
+// commitText reads what links.id wrote, given that the id was one that oid keeps.
+var commitText = lazyregexp.New("^(?:\\[`[0-9a-f]{12}`\\]\\(https://[^/]*/[^/]*/[^/]*/commit/([0-9a-f]{40,64})\\)|`([0-9a-f]{40,64})`|none)$")
+
+func (p *reader) commit(s string) string {
+	m := commitText.FindStringSubmatch(s)
+	if m == nil {
+		p.fail("a commit")
+	}
+	return m[1] + m[2]
+}
+
+var regionLine = lazyregexp.New("^\\*\\*(`[^`]*`|none)\\*\\* ?(.*)$")
+
+func (p *reader) diverging() *Diverging {
+	if _, ok := p.take(secDiverging); !ok {
+		return nil
+	}
+	m := p.match(regionLine)
+	d := Diverging{Region: unspan(m[0]), Sentence: m[1]}
+	if _, ok := p.take(revertOffer); ok {
+		_, command := p.fenced()
+		d.Commits = strings.Fields(strings.TrimPrefix(command, revertPrefix))
+		slices.Reverse(d.Commits)
+	}
+	return &d
+}
+
+func (p *reader) course() []RoundLine {
+	if _, ok := p.take(secRounds); !ok {
+		return nil
+	}
+	var out []RoundLine
+	for _, c := range p.table() {
+		if len(c) != 10 {
+			p.fail("10 cells for each round")
+		}
+		r := RoundLine{Round: p.int(c[0]), Head: p.commit(c[1]), Consensus: review.Conclusion(unspan(c[2]))}
+		for i, to := range []*int{&r.P0, &r.P1, &r.P2, &r.P3, &r.Fixed, &r.Rejected, &r.Stuck} {
+			*to = p.int(c[3+i])
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// unspan gives the word of the first code span.
+func unspan(s string) string {
+	if m := spanText.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+var spanText = lazyregexp.New("`([^`]*)`")
+
+func unspans(s string) []string {
+	var out []string
+	for _, m := range spanText.FindAllStringSubmatch(s, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// unrow splits a table row; ok is false when the line is none.
+func unrow(line string) (cells []string, ok bool) {
+	inner, ok := strings.CutPrefix(line, "| ")
+	if !ok {
+		return nil, false
+	}
+	if inner, ok = strings.CutSuffix(inner, " |"); !ok {
+		return nil, false
+	}
+	for _, c := range strings.Split(inner, " | ") {
+		cells = append(cells, strings.ReplaceAll(c, `\|`, "|"))
+	}
+	return cells, true
 }

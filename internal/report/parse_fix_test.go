@@ -7,8 +7,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// ParseFix reads a fix report back, as strictly as Parse. ParseFix(RenderFix(d)) equals CanonicalFix(d).
-func ParseFix(text string) (d FixData, err error) {
+// parseFix reads a fix report back, as strictly as parse. parseFix(RenderFix(d)) equals CanonicalFix(d).
+func parseFix(text string) (d FixData, err error) {
 	p := &reader{lines: strings.Split(text, "\n")}
 	defer func() {
 		switch stop := recover().(type) {
