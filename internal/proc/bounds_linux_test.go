@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/prloop/prloop/internal/testkit/eventually"
 )
 
 // script is a child that runs shell in a folder of its own, which holds 8 MB in 100 files.
@@ -217,13 +219,10 @@ func TestKillLeavesNoGroups(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	left := []string{groups}
-	for deadline := time.Now().Add(10 * time.Second); len(left) > 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		left, _ = filepath.Glob(groups)
-	}
-	if len(left) > 0 {
-		t.Errorf("left are %q", left)
-	}
+	eventually.True(t, "the end of the groups "+groups, func() bool {
+		left, _ := filepath.Glob(groups)
+		return len(left) == 0
+	})
 }
 
 // Where groups can be made is read from what the kernel lists, for both versions.

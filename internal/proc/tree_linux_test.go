@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prloop/prloop/internal/testkit/eventually"
 )
 
 // marked lists the processes that carry the marker in their arguments, leashes of this test's own tree not included.
@@ -113,11 +115,7 @@ func TestNothingSurvivesTheParent(t *testing.T) {
 				t.Fatal(err)
 			}
 			if args[0] == "double-fork" {
-				for deadline := time.Now().Add(10 * time.Second); !daemonSeen(t, marker); time.Sleep(time.Millisecond) {
-					if time.Now().After(deadline) {
-						t.Fatal("the daemon never came up")
-					}
-				}
+				eventually.True(t, "the daemon", func() bool { return daemonSeen(t, marker) })
 			} else if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 				t.Errorf("the child said %q", line)
 			}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/prloop/prloop/internal/testkit/eventually"
 )
 
 // at sets the store's clock by hand; without a monotonic reading, as after a jump of the wall clock.
@@ -119,9 +121,7 @@ func TestRenewalWhileSending(t *testing.T) {
 	asked := make(chan error, 1)
 	err = s.tx(t.Context(), "send", func(tx *sql.Tx) error {
 		go func() { renewed <- l.Renew(t.Context()) }()
-		for s.write.Stats().WaitCount == 0 { // the renewal waits for this transaction to end
-			time.Sleep(time.Millisecond)
-		}
+		eventually.True(t, "the renewal to wait for this transaction", func() bool { return s.write.Stats().WaitCount > 0 })
 		go func() { asked <- l.check(t.Context(), tx) }() // as Sending does
 		select {
 		case err := <-asked:
