@@ -39,7 +39,7 @@ func (b *bench) follow() {
 		}
 		first := b.findings[group[0]]
 		if old := b.same[g]; old >= 0 {
-			returned[old] = grave(t.Findings) > 0 || grave(in.Earlier[old].Findings) == 0 // what comes back as minor is not settled by that
+			returned[old] = severe(t.Findings) || !severe(in.Earlier[old].Findings) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
 			t.ID, t.Claim, t.FixedIn, t.Introduced = was.ID, was.Claim, was.FixedIn, was.Introduced
 			t.Stuck = was.Stuck || was.FixedIn > 0

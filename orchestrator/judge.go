@@ -301,27 +301,21 @@ func (b *bench) outcome() (review.Outcome, string) {
 // complete answer since: silence of others does not settle them.
 func (b *bench) unasked() []Tracked {
 	return slices.DeleteFunc(slices.Clone(b.tracked), func(t Tracked) bool {
-		return t.Round == b.in.Round || t.Settled || t.Findings[0].Priority == review.P2 || t.Findings[0].Priority == review.P3
+		return t.Round == b.in.Round || t.Settled || !t.Findings[0].Priority.Severe()
 	})
 }
 
-// grave is how many of the wordings of a finding call it P0 or P1.
-func grave(findings []review.Finding) int {
-	n := 0
-	for _, f := range findings {
-		if f.Priority != review.P2 && f.Priority != review.P3 {
-			n++
-		}
-	}
-	return n
+// severe reports whether one of the wordings of a finding calls it P0 or P1.
+func severe(findings []review.Finding) bool {
+	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })
 }
 
 // settled reports whether somebody who raised an earlier finding gave a complete answer in this round. A person's is settled by
 // the person.
 func (b *bench) settled(t Tracked) bool {
 	return slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
-		if f.Priority == review.P2 || f.Priority == review.P3 { // who thought it minor does not settle that it is grave
-			return grave(t.Findings) == 0
+		if !f.Priority.Severe() { // who thought it minor does not settle that it is severe
+			return !severe(t.Findings)
 		}
 		return f.Source.Type != "agent" || slices.ContainsFunc(b.in.Heard, func(h Heard) bool {
 			r := h.Answer.Receipt
@@ -344,10 +338,10 @@ func (b *bench) found() bool {
 	return slices.ContainsFunc(b.findings, func(f review.Finding) bool { return f.Source.Type == "agent" && f.Priority != review.P3 })
 }
 
-// setAside are the findings that were set aside and are too grave to be passed over (decision 32).
+// setAside are the findings that were set aside and are too severe to be passed over (decision 32).
 func (b *bench) setAside() []review.Unverified {
 	return slices.DeleteFunc(slices.Clone(b.unverified), func(u review.Unverified) bool {
-		return u.Finding.Priority == review.P2 || u.Finding.Priority == review.P3
+		return !u.Finding.Priority.Severe()
 	})
 }
 

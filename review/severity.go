@@ -47,6 +47,10 @@ func (p Priority) Rank() int {
 	return 4
 }
 
+// Severe reports whether p is P0 or P1, which nothing but an answer to them makes go away (design 3.15). What is no priority at all
+// is severe: nobody said that it is not.
+func (p Priority) Severe() bool { return p != P2 && p != P3 }
+
 // Level returns p's row of the severity table; an unknown priority gives the least urgent row.
 func (p Priority) Level() Level { return Levels()[min(p.Rank(), 3)] }
 

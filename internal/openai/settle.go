@@ -50,7 +50,7 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 	if f.Score > 0 {
 		switch p := review.PriorityOfScore(f.Score); {
 		case p == f.Priority:
-		case grave(f) && p.Rank() > f.Priority.Rank():
+		case f.Priority.Severe() && p.Rank() > f.Priority.Rank():
 			s.note("%s was called %s with score %d; the graver of the two counts.", describe(f), f.Priority, f.Score)
 			f.Score = f.Priority.Level().MinScore
 		default:
@@ -58,7 +58,7 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 			f.Priority = p
 		}
 	}
-	if strings.TrimSpace(f.Evidence) == "" && !grave(f) {
+	if strings.TrimSpace(f.Evidence) == "" && !f.Priority.Severe() {
 		s.note("Dropped for want of evidence: %s.", describe(f))
 		return f, false
 	}
@@ -66,7 +66,7 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 		f.Score = min(10, f.Score+promotion)
 		f.Priority = review.PriorityOfScore(f.Score)
 	}
-	if f.Score > 0 && f.Score < s.threshold && !grave(f) {
+	if f.Score > 0 && f.Score < s.threshold && !f.Priority.Severe() {
 		s.note("Below the threshold of %d: %s.", s.threshold, describe(f))
 		s.low = append(s.low, f)
 		return f, false
@@ -128,7 +128,7 @@ func (s *settler) elevate() {
 func (s *settler) doubtful(n int) []review.Finding {
 	var out []review.Finding
 	for _, f := range s.findings {
-		if f.Priority.Rank() <= review.P1.Rank() && f.Confidence != nil && *f.Confidence < unsure {
+		if f.Priority.Severe() && f.Confidence != nil && *f.Confidence < unsure {
 			out = append(out, f)
 		}
 	}
@@ -136,11 +136,8 @@ func (s *settler) doubtful(n int) []review.Finding {
 	return out[:min(n, len(out))]
 }
 
-// grave reports whether a finding must not be lost without a person's knowing: what it lacks, prloop says of it.
-func grave(f review.Finding) bool { return f.Priority.Rank() <= review.P1.Rank() }
-
 // weigh replaces each doubtful finding by what the stronger model made of it. One it does not confirm is dropped, by
-// name, or marked when it is grave; one it was not asked about is not taken.
+// name, or marked when it is severe; one it was not asked about is not taken.
 func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 	confirmed := map[string]review.Finding{}
 	for _, f := range second {
@@ -158,7 +155,7 @@ func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 		switch {
 		case !asked[f.ID]:
 			kept = append(kept, f)
-		case !ok && grave(f):
+		case !ok && f.Priority.Severe():
 			f.Unconfirmed = "was not confirmed by " + clip(model)
 			kept = append(kept, f)
 		case !ok:
@@ -166,7 +163,7 @@ func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 		default:
 			again.File, again.Category = f.File, f.Category // it is still the same finding
 			again, ok = s.one(again)
-			if grave(f) && (!ok || !grave(again)) {
+			if f.Priority.Severe() && (!ok || !again.Priority.Severe()) {
 				again, ok = f, true
 				again.Unconfirmed = "was called less than " + string(f.Priority) + " by " + clip(model)
 			}

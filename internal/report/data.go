@@ -61,7 +61,7 @@ type Finding struct {
 // Prominent reports whether a finding is shown openly: two or more raised it, or one did with verified evidence at high
 // severity (decision 3; posting everything halves the worth of a report on recorded reviews).
 func (f Finding) Prominent() bool {
-	return len(f.By) >= 2 || f.Verified && f.Priority.Rank() <= review.P1.Rank()
+	return len(f.By) >= 2 || f.Verified && f.Priority.Severe()
 }
 
 // open reports whether a finding is shown openly in this report. Where fewer than two reviewers answered nobody could
