@@ -284,11 +284,11 @@ func TestSalvage(t *testing.T) {
 	}{
 		{"one bad finding of low priority costs itself only", with(good, minor, good), 2},
 		{"one that may be grave leaves its place", with(good, bad, good), 3},
-		{"a cut answer keeps what is whole", with(good, good, good)[:len(with(good, good))], 2},
+		{"a cut answer keeps what is whole, and what is cut leaves its place", with(good, good, good)[:len(with(good, good))], 3},
 		{"a broken envelope keeps its findings", `{"agent":5,"findings":[` + good + `]}`, 1},
 		{"text around", "Sure! " + with(good) + " bye", 1},
 		{"braces and quotes inside strings", with(strings.Replace(good, `"d"`, `"}]{ \" \\"`, 1)), 1},
-		{"a list quoted inside a string is no list", `{"fullReport":"\"findings\":[` + strings.ReplaceAll(good, `"`, `\"`) + `]"}`, 0},
+		{"a list quoted inside a string is no list, but it speaks of a P1", `{"fullReport":"\"findings\":[` + strings.ReplaceAll(good, `"`, `\"`) + `]"}`, 1},
 		{"nothing", "", 0},
 	} {
 		got, notes := SalvageReviewer([]byte(row.doc))
@@ -323,6 +323,9 @@ func TestModelAnswerDecodes(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{specReviewer, specComments, specFix, specFinding, with(bare(`,"line":1.0e1,"source":{"timestamp":"2026-01-24T00:00:00+02:00"}`), bare(``)), `{"event":"log","usage":{"costUsd":1}}`} {
+		f.Add([]byte(s))
+	}
+	for _, s := range hostile() {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

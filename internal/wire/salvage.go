@@ -2,16 +2,14 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/prloop/prloop/review"
 )
 
 // SalvageReviewer keeps the findings of a broken reviewer answer that are valid one by one. The envelope may
-// be cut off, have faults elsewhere or stand in other text. It never makes an answer complete: what comes back can only
-// add findings to a verdict.
+// be cut off, have faults elsewhere or stand in other text. What is left of the answer without them is read loosely: where it may
+// hold a P0 or P1, one finding "that could not be read" stands for all of it (decision 34). It never makes an answer complete:
+// what comes back can only add findings to a verdict.
 func SalvageReviewer(data []byte) ([]review.Finding, Notes) {
 	return salvage(data, "findings")
 }
@@ -22,11 +20,13 @@ func SalvageComments(data []byte) ([]review.Finding, Notes) {
 }
 
 func salvage(data []byte, list string) ([]review.Finding, Notes) {
-	var kept []review.Finding
-	var notes Notes
+	data = bytes.ReplaceAll(data, []byte{0}, nil) // what of UTF-16 can be read
+	left := bytes.Clone(data)                     // what was not kept
 	if len(data) > maxBytes {
 		data = data[:maxBytes]
 	}
+	var kept []review.Finding
+	var notes Notes
 	refused := 0
 	for rest := afterKey(data, list); rest != nil; rest = afterKey(rest, list) {
 		for len(kept)+refused < maxFindings {
@@ -37,14 +37,12 @@ func salvage(data []byte, list string) ([]review.Finding, Notes) {
 			}
 			f, n, err := DecodeFinding(object)
 			if err != nil {
-				notes.add("finding %d was not kept: %v", len(kept)+refused+1, err)
-				if f, ok := unreadable(object, err, len(kept)+1); ok && list == "findings" {
-					kept = append(kept, f)
-				} else {
-					refused++
-				}
+				refused++
+				notes.add("finding %d was not kept: %v", len(kept)+refused, err)
 				continue
 			}
+			end := len(data) - len(rest)
+			blank(left[end-len(object) : end])
 			kept = append(kept, f)
 			for _, note := range n {
 				notes.add("finding %d: %s", len(kept)+refused, note)
@@ -54,32 +52,26 @@ func salvage(data []byte, list string) ([]review.Finding, Notes) {
 			break
 		}
 	}
+	if why := unread(left, kept); why != "" {
+		notes.add("a part of the answer could not be read: %s", why)
+		kept = append(kept, unreadable(why))
+	}
 	distinctIDs(kept, &notes)
 	return kept, notes
 }
 
-// unreadable stands for a finding that was refused and does not plainly say that it is P2 or P3: what nobody can read must not be
-// passed over. It is not counted, and a person has to look.
-func unreadable(object []byte, why error, n int) (review.Finding, bool) {
-	fields := map[string]json.RawMessage{}
-	_ = json.Unmarshal(object, &fields) // what is not read here says nothing
-	if len(fields) == 0 && !bytes.Contains(object, []byte(":")) {
-		return review.Finding{}, false // an empty object is no finding
-	}
-	priority := review.P0
-	if strings.Count(strings.ToLower(string(object)), `"priority"`) == 1 { // said twice, it says nothing plainly
-		switch strings.ToUpper(strings.Trim(string(fields["priority"]), "\" ")) {
-		case "P1":
-			priority = review.P1
-		case "P2", "P3":
-			return review.Finding{}, false
-		}
-	}
+// unreadable stands for what an answer may have said and nobody could read. It is not counted, and a person has to look.
+func unreadable(why string) review.Finding {
 	return review.Finding{
-		ID: fmt.Sprintf("unreadable-%d", n), Priority: priority, Category: "unreadable", Title: "A finding that could not be read",
-		Description: "The reviewer's answer has a finding that breaks the contract: " + short(why.Error()), Unconfirmed: "could not be read",
-	}, true
+		ID: unreadableID, Priority: review.P0, Category: unreadableID, Title: "A finding that could not be read",
+		Description: "The reviewer's answer may hold a P0 or P1 that prloop could not read: " + why + ".", Unconfirmed: "could not be read",
+	}
 }
+
+const unreadableID = "unreadable"
+
+// Unreadable reports whether a finding stands for a part of an answer that could not be read.
+func Unreadable(f review.Finding) bool { return f.Category == unreadableID && f.Unconfirmed != "" }
 
 // afterKey returns what follows the next `"key": [`, or nil. A key quoted inside a JSON string has escaped quotes and is
 // not taken for one.

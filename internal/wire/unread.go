@@ -1,0 +1,253 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/review"
+)
+
+// MayBlock reports whether text, read loosely, may say that something is a P0 or P1.
+func MayBlock(text []byte) bool { return unread(bytes.Clone(text), nil) != "" }
+
+// unread says why what is left of a broken answer, without the findings that were kept, may hold a P0 or P1; empty when it
+// plainly does not (decision 34). It does not parse: whatever the shape, a word of severity, a field that only findings have, a
+// list that is not empty, or a claim that what was kept does not meet is enough. left is overwritten.
+func unread(left []byte, kept []review.Finding) string {
+	least := blankMinor(left)
+	text := escape.ReplaceAllStringFunc(strings.ToLower(string(left)), func(e string) string {
+		n, _ := strconv.ParseUint(e[len(e)-2:], 16, 8) // two hexadecimal digits
+		return strings.ToLower(string(rune(n)))
+	})
+	counted := review.Count(kept)
+	if least {
+		counted.P2++
+	}
+	if why := overclaim(claims(text), counted); why != "" {
+		return why
+	}
+	text = nothing.ReplaceAllString(text, "$3")
+	text = askers.ReplaceAllString(text, "")
+	switch {
+	case severe.MatchString(text):
+		return "it names " + short(strings.Trim(severe.FindString(text), ":=\"'` \t\r\n"))
+	case findingField.MatchString(text):
+		return "it has a finding's field outside a valid finding"
+	case someList.MatchString(text) || lists(text):
+		return "it has a list whose entries are no valid findings"
+	}
+	return ""
+}
+
+var (
+	escape = lazyregexp.New(`\\+u00[0-9a-f]{2}`)
+	// nothing is a count of P0 or P1 that is zero.
+	nothing = lazyregexp.New(`\bp[01](_[a-z]+)?["'\\]*\s*[:=]\s*["'\\]*(0|\[\s*\])["'\\]*\s*([,}\]\n]|$)`)
+	// askers is the list of people who ask for changes: GitHub's data says who they are.
+	askers = lazyregexp.New(`"changesrequestedby"\s*:\s*\[[^\]]*(\]|$)`)
+	// severe are the words for P0 and P1 of all scales (review.Levels) and their common synonyms; those that mean other things in
+	// running text count as a value or beside a word for a finding.
+	severe = lazyregexp.New(`\bp[\s_-]?[01]\b|\bcritical\b|\bblockers?\b|\bsevere\b` +
+		`|[:=][\s"'\\\x60*]*(high|highest|major|urgent|blocking)\b|["'](high|highest|major|urgent|blocking)\\*["']\s*([,}\]]|$)` +
+		`|\b(high|highest|major|urgent|blocking)[\s"'*_-]*(severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
+	// findingField is a name that findings have and envelopes do not, as a key of an object or of a YAML list.
+	findingField = lazyregexp.New(`(?m)([{,]|^\s*-)[\s"'\\\x60]*\b(priority|severity|title|description|suggestion|evidence|category)\b["'\\\x60]*\s*[:=]`)
+	// someList is a list under any quoted key that is not empty.
+	someList = lazyregexp.New(`["'\x60]\s*[:=]\s*\[[\s,\[]*[^\s,\[\]]`)
+	// findingsKey is the key of the findings, however it is written.
+	findingsKey = lazyregexp.New(`\b(findings|pending[ _-]?issues)\b["'\x60\\]*\s*[:=]`)
+	empty       = lazyregexp.New(`^(\]|\}|$|(none|null|nil|nothing|0|no (issues|findings|problems))\b)`)
+	claim       = lazyregexp.New(`\bp([01])_[a-z]+["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\,}]+)`)
+	// graveObject is an object that says of itself that it is a P0 or P1.
+	graveObject = lazyregexp.New(`"(priority|severity)"\s*:\s*"(p0|p1|blocking|critical|high)"`)
+	// conclusions are the two that claim findings.
+	majorWork = lazyregexp.New(`\bneeds[ _-]major[ _-]work\b`)
+	changes   = lazyregexp.New(`\brequest[ _-]?changes\b`)
+)
+
+// lists reports whether the findings' key has a value that is not plainly empty.
+func lists(text string) bool {
+	for {
+		at := findingsKey.FindStringIndex(text)
+		if at == nil {
+			return false
+		}
+		text = text[at[1]:]
+		if !empty.MatchString(strings.TrimLeft(text, " \t\r\n\"'`\\,[{")) {
+			return true
+		}
+	}
+}
+
+// claimed is what an answer says of its own findings.
+type claimed struct {
+	p0, p1     int
+	conclusion review.Conclusion
+}
+
+// claims reads them from lower-case text. A count that is no number claims one.
+func claims(text string) (c claimed) {
+	for _, m := range claim.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.Atoi(m[2])
+		if err != nil && m[2] != "null" {
+			n = 1
+		}
+		if m[1] == "0" {
+			c.p0 = max(c.p0, n)
+		} else {
+			c.p1 = max(c.p1, n)
+		}
+	}
+	switch {
+	case majorWork.MatchString(text):
+		c.conclusion = review.NeedsMajorWork
+	case changes.MatchString(text):
+		c.conclusion = review.RequestChanges
+	}
+	return c
+}
+
+// overclaim says which claim what is listed does not meet. Claims are no findings and change no count: one above the list only
+// says that there is more than was listed.
+func overclaim(c claimed, listed review.Counts) string {
+	switch {
+	case c.p0 > listed.P0:
+		return fmt.Sprintf("it claims %d P0 and lists %d", c.p0, listed.P0)
+	case c.p0+c.p1 > listed.P0+listed.P1:
+		return fmt.Sprintf("it claims %d P0 and P1 and lists %d", c.p0+c.p1, listed.P0+listed.P1)
+	case c.conclusion == review.NeedsMajorWork && listed.P0+listed.P1 == 0:
+		return "it concludes needs_major_work and lists no P0 or P1"
+	case c.conclusion == review.RequestChanges && listed.P0+listed.P1+listed.P2 == 0:
+		return "it concludes request_changes and lists nothing above P3"
+	}
+	return ""
+}
+
+// unmet adds the finding that stands for what a valid answer claims and does not list, or holds under a name that is no field of
+// it. ok is false when there is no room for it.
+func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding) (all []review.Finding, why string, ok bool) {
+	why = overclaim(c, review.Count(findings))
+	if why == "" {
+		why = stray(data, shape)
+	}
+	if why == "" {
+		return findings, "", true
+	}
+	return append(findings, unreadable(why)), why, len(findings) < maxFindings
+}
+
+// stray says which unknown field of a valid answer holds what calls itself a P0 or P1.
+func stray(data []byte, shape reflect.Type) string {
+	fields := map[string]json.RawMessage{}
+	_ = json.Unmarshal(data, &fields) // the answer is valid
+	for _, f := range fieldsOf(shape) {
+		delete(fields, f.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if v := fields[name]; (v[0] == '{' || v[0] == '[') && graveObject.MatchString(strings.ToLower(string(v))) {
+			return "the unknown field " + short(name) + " holds a P0 or P1"
+		}
+	}
+	return ""
+}
+
+// blankMinor blanks the objects that plainly are P2 or P3, or empty, in text of any shape; the last one may be cut off. least
+// reports whether one said P2.
+func blankMinor(text []byte) (least bool) {
+	type open struct{ start, height int }
+	var stack []open
+	var spans [][2]int
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			stack = append(stack, open{i, 0})
+		case c == '}' && len(stack) > 0:
+			o := stack[len(stack)-1]
+			if stack = stack[:len(stack)-1]; len(stack) > 0 {
+				up := &stack[len(stack)-1]
+				up.height = max(up.height, o.height+1)
+			}
+			if o.height <= 1 && minor(text[o.start:i+1], &least) { // a finding holds its source and no more
+				spans = append(spans, [2]int{o.start, i + 1})
+			}
+		}
+	}
+	for _, o := range stack[max(0, len(stack)-2):] {
+		if o.height <= 1 && minor(text[o.start:], &least) {
+			spans = append(spans, [2]int{o.start, len(text)})
+			break
+		}
+	}
+	for _, s := range spans {
+		blank(text[s[0]:s[1]])
+	}
+	return least
+}
+
+func blank(text []byte) {
+	for i := range text {
+		text[i] = ' '
+	}
+}
+
+// minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing.
+func minor(object []byte, least *bool) bool {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if _, err := dec.Token(); err != nil {
+		return false
+	}
+	said := review.Priority("")
+	for n := 0; ; n++ {
+		key, err := dec.Token()
+		if key == json.Delim('}') && n == 0 {
+			return true
+		}
+		if err != nil || key == json.Delim('}') {
+			if err != nil && !ended(err) {
+				return false
+			}
+			break
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			if !ended(err) {
+				return false
+			}
+			break
+		}
+		word := strings.ToUpper(strings.Trim(string(value), `"`))
+		switch name, _ := key.(string); {
+		case strings.EqualFold(name, "priority") && said == "":
+			said = review.Priority(word)
+		case strings.EqualFold(name, "priority"):
+			return false // said twice, it says nothing plainly
+		case strings.EqualFold(name, "severity") && word != "MEDIUM" && word != "LOW":
+			return false
+		case (value[0] == '{' || value[0] == '[') && name != "source" && name != "cause":
+			return false
+		}
+	}
+	if said != review.P2 && said != review.P3 || bytes.Count(bytes.ToLower(object), []byte(`"priority"`)) != 1 {
+		return false
+	}
+	*least = *least || said == review.P2
+	return true
+}
+
+// ended reports whether a decoder came to the end of its text, and found no fault before.
+func ended(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }

@@ -1,0 +1,225 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/prloop/prloop/review"
+)
+
+// oneP0 is a valid answer that says one P0; it names it last, so that every part of it is known to matter.
+const oneP0 = `{"agent":"r","prNumber":1,"conclusion":"needs_major_work","issues":{"p0_blocking":1,"p1_critical":0,"p2_important":0,"p3_suggestion":0},` +
+	`"findings":[{"id":"A","priority":"P0","category":"security","file":"a.go","line":3,"title":"SQL injection","description":"It \"is\" {so}.",` +
+	`"source":{"type":"agent","name":"r"},"suggestion":"s"}],"fullReport":"A report."}`
+
+// quiet is the same answer without a word about it outside the finding.
+var quiet = strings.NewReplacer("needs_major_work", "approve", `"p0_blocking":1`, `"p0_blocking":0`).Replace(oneP0)
+
+// severe reports whether an answer, decoded or salvaged, says a P0 or P1.
+func saysSevere(doc []byte) bool {
+	r, _, err := DecodeReviewer(doc)
+	found := r.Findings
+	if err != nil {
+		found, _ = SalvageReviewer(doc)
+	}
+	return slices.ContainsFunc(found, func(f review.Finding) bool { return f.Priority.Severe() })
+}
+
+// hostile are shapes of an answer that says a P0 and that no decoder accepts, or accepts without it.
+func hostile() map[string]string {
+	finding := quiet[strings.Index(quiet, `{"id"`):strings.Index(quiet, `],"fullReport"`)]
+	list := func(with string) string { return strings.Replace(quiet, `"findings":[`+finding+`]`, with, 1) }
+	utf16le := func(s string) string {
+		b := []byte{0xff, 0xfe}
+		for _, u := range utf16.Encode([]rune(s)) {
+			b = append(b, byte(u), byte(u>>8))
+		}
+		return string(b)
+	}
+	quoted, _ := json.Marshal("[" + finding + "]")
+	p0 := strings.Index(quiet, `"P0"`) + len(`"P0"`)
+	return map[string]string{
+		"cut within the finding":           quiet[:p0+10],
+		"cut after P0":                     quiet[:p0],
+		"cut before the priority":          quiet[:strings.Index(quiet, `"priority"`)],
+		"findings is an object":            list(`"findings":` + finding),
+		"findings is an object by id":      list(`"findings":{"A":` + finding + `}`),
+		"nested arrays":                    list(`"findings":[[` + finding + `]]`),
+		"a bare array":                     "[" + finding + "]",
+		"a bare finding":                   finding,
+		"Findings":                         list(`"Findings":[` + finding + `]`),
+		"FINDINGS, PRIORITY":               strings.ToUpper(quiet),
+		"an escaped key and value":         strings.NewReplacer(`"findings"`, `"f\u0069ndings"`, `"P0"`, `"\u00500"`).Replace(quiet),
+		"an unquoted key":                  list(`findings:[` + strings.Replace(finding, `"priority"`, `priority`, 1) + `]`),
+		"single quotes":                    strings.ReplaceAll(quiet, `"`, `'`),
+		"another key":                      list(`"problems":[` + finding + `]`),
+		"another key beside the findings":  list(`"findings":[],"more":[` + finding + `]`),
+		"another key for the priority":     list(`"findings":[` + strings.Replace(finding, `"priority":"P0"`, `"severity":"critical"`, 1) + `]`),
+		"no priority":                      list(`"findings":[` + strings.Replace(finding, `"priority":"P0",`, "", 1) + `]`),
+		"no priority, another key":         list(`"problems":[` + strings.Replace(finding, `"priority":"P0",`, "", 1) + `]`),
+		"a number for the priority":        list(`"findings":[` + strings.Replace(finding, `"P0"`, `0`, 1) + `]`),
+		"two priorities":                   list(`"findings":[` + strings.Replace(finding, `"priority":"P0"`, `"priority":"P0","priority":"P3"`, 1) + `]`),
+		"two priorities, the last cut":     strings.TrimSuffix(list(`"findings":[`+strings.Replace(finding, `"priority":"P0"`, `"priority":"P0","priority":"P3"`, 1)), `,"fullReport":"A report."}`),
+		"within a P3":                      list(`"findings":[` + strings.NewReplacer(`"P0"`, `"P3"`, `"suggestion":"s"`, `"also":[`+finding+`]`, `"id":"A"`, `"id":5`).Replace(finding) + `]`),
+		"a P3 that is not closed before":   list(`"findings":[{"id":"B","priority":"P3","title":"t},` + finding + `]`),
+		"a list in a string":               list(`"findings":` + string(quoted)),
+		"texts":                            list(`"findings":["SQL injection in a.go"]`),
+		"texts under another key":          `{"problems":["SQL injection in a.go"]}`,
+		"a text":                           list(`"findings":"SQL injection in a.go"`),
+		"prose":                            "I found a critical problem: SQL injection.",
+		"prose with P0":                    "P0: SQL injection in a.go",
+		"Markdown":                         "## Findings\n\n- **Severity**: High\n- SQL injection\n",
+		"YAML":                             "findings:\n  - id: A\n    title: SQL injection\n",
+		"a comment in the JSON":            strings.Replace(quiet, `"findings":[`, `"findings":[ // one`, 1),
+		"no comma":                         strings.Replace(quiet, `"P0",`, `"P0"`, 1),
+		"Python":                           "{'findings': [{'title': 'SQL injection', 'line': None}]}",
+		"UTF-16":                           utf16le(quiet),
+		"a claim, and no finding":          strings.Replace(oneP0, finding, "", 1),
+		"a claim by the counts alone":      strings.Replace(strings.Replace(oneP0, finding, "", 1), "needs_major_work", "approve", 1),
+		"a claim by the conclusion alone":  strings.Replace(strings.Replace(quiet, finding, "", 1), `"approve"`, `"request_changes"`, 1),
+		"a claim, cut":                     oneP0[:strings.Index(oneP0, `,"findings"`)],
+		"a second P0 after two hundred P3": list(`"findings":[` + strings.Repeat(strings.Replace(finding, "P0", "P3", 1)+",", maxFindings+1) + finding + `]`),
+	}
+}
+
+func TestWhatIsUnreadLeavesItsPlace(t *testing.T) {
+	for name, doc := range hostile() {
+		if !saysSevere([]byte(doc)) {
+			t.Errorf("%s: nothing is left of %s", name, doc[:min(len(doc), 400)])
+		}
+		for _, keep := range []func([]byte) ([]review.Finding, Notes){SalvageReviewer, SalvageComments} {
+			found, _ := keep([]byte(doc))
+			n := 0
+			for _, f := range found {
+				if Unreadable(f) {
+					n++
+				}
+			}
+			if n > 1 {
+				t.Errorf("%s left %d places: %+v", name, n, found)
+			}
+		}
+	}
+}
+
+// What plainly holds nothing that could block leaves nothing: a reviewer that fails needs no person then.
+func TestWhatPlainlyHoldsNothingLeavesNothing(t *testing.T) {
+	p2 := strings.Replace(bare(`,"line":3,"source":{"type":"agent","name":"r"}`), `"P1"`, `"P2"`, 1)
+	half := with(p2)
+	for name, doc := range map[string]string{
+		"blank":                                 " \n\t",
+		"prose":                                 "The change looks good to me. Nothing to report, high quality work.",
+		"an error":                              `{"error":{"message":"rate limit reached","type":"requests","code":429}}`,
+		"a stack trace":                         "Error: connect ECONNREFUSED 127.0.0.1:443\n    at Object.<anonymous> (/x/index.js:1:2) {\n  code: 'ENOENT',\n  errno: -2\n}\n",
+		"a Go trace":                            "panic: runtime error: index out of range [1] with length 1\n\ngoroutine 1 [running]:\nmain.main()\n\t/x/main.go:3 +0x1d\nexit status 2\n",
+		"a log":                                 "[2026-11-22T10:00:00Z] INFO model loaded {\"model\":\"x\",\"major\":3}\n[10:00:01] could not start: no key\n",
+		"an envelope that is empty":             strings.Replace(with(), `"agent":"r"`, `"agent":5`, 1),
+		"an envelope that is empty, spaced":     strings.NewReplacer(`"agent":"r"`, `"agent":5`, `[]`, "[\n ]", `:`, ` : `).Replace(with()),
+		"an envelope cut before the findings":   half[:strings.Index(half, `,"findings"`)],
+		"an envelope cut in the list":           half[:strings.Index(half, `{"id"`)],
+		"empty objects":                         with(`{}`, `{}`),
+		"a P2 that is refused":                  with(strings.Replace(p2, `"id":"A"`, `"id":5`, 1)),
+		"a P3 in lower case":                    with(strings.Replace(p2, `"P2"`, `"p3"`, 1)),
+		"a P2 that is cut":                      half[:strings.Index(half, `"source"`)],
+		"a P2 that is cut within the source":    half[:strings.Index(half, `"name"`)],
+		"a P2 with the conclusion it may have":  strings.Replace(with(strings.Replace(p2, `"id":"A"`, `"id":5`, 1)), `"approve"`, `"request_changes"`, 1),
+		"a P2 under the key of another role":    strings.Replace(with(p2), `"findings"`, `"pendingIssues"`, 1),
+		"more P2 than are kept":                 strings.Replace(with(slices.Repeat([]string{p2}, maxFindings+50)...), `"agent":"r"`, `"agent":5`, 1),
+		"a claim below the list and no finding": strings.Replace(with(), `"p2_important":0`, `"p2_important":4`, 1)[1:],
+	} {
+		found, notes := SalvageReviewer([]byte(doc))
+		for _, f := range found {
+			if f.Priority.Severe() {
+				t.Errorf("%s left %+v: %q", name, f, notes)
+			}
+		}
+	}
+}
+
+// A claim above the list leaves a place, in the answers of both roles; one below it is ignored, as is one that the list meets.
+func TestClaimsAboveTheList(t *testing.T) {
+	for _, row := range []struct {
+		name, issues, conclusion string
+		findings                 []string
+		left                     int
+	}{
+		{"a P0 that is not listed", `"p0_blocking":1,"p1_critical":0`, "approve", nil, 1},
+		{"a P1 that is not listed", `"p0_blocking":0,"p1_critical":2`, "approve", []string{bare(``)}, 1},
+		{"a P0 where a P1 is listed", `"p0_blocking":1,"p1_critical":0`, "approve", []string{bare(``)}, 1},
+		{"a conclusion", `"p0_blocking":0,"p1_critical":0`, "request_changes", nil, 1},
+		{"a P1 that is listed", `"p0_blocking":0,"p1_critical":1`, "needs_major_work", []string{bare(``)}, 0},
+		{"fewer than are listed", `"p0_blocking":0,"p1_critical":0`, "approve", []string{bare(``)}, 0},
+	} {
+		doc := strings.NewReplacer(`"p0_blocking":0,"p1_critical":0`, row.issues, `"approve"`, `"`+row.conclusion+`"`).Replace(with(row.findings...))
+		r, _, err := DecodeReviewer([]byte(doc))
+		if err != nil || len(r.Findings) != len(row.findings)+row.left || r.Issues != review.Count(r.Findings) {
+			t.Errorf("%s: %+v, %v", row.name, r, err)
+		}
+		if row.left == 1 && (!Unreadable(r.Findings[len(r.Findings)-1]) || r.Findings[len(r.Findings)-1].Priority != review.P0) {
+			t.Errorf("%s: %+v", row.name, r.Findings)
+		}
+	}
+	c, _, err := DecodeComments([]byte(strings.Replace(specComments, `"p0_blocking": 0`, `"p0_blocking": 1`, 1)))
+	if err != nil || len(c.PendingIssues) != 1 || !Unreadable(c.PendingIssues[0]) {
+		t.Errorf("comments: %+v, %v", c, err)
+	}
+	full := strings.Replace(with(slices.Repeat([]string{strings.Replace(bare(``), "P1", "P3", 1)}, maxFindings)...), `"p0_blocking":0`, `"p0_blocking":1`, 1)
+	if _, _, err := DecodeReviewer([]byte(full)); err == nil || !saysSevere([]byte(full)) {
+		t.Errorf("an answer without room for a place: %v", err)
+	}
+}
+
+// The law: whatever happens to an answer that says a P0 once that can be read, the P0 is found or a place is left.
+func TestNoMutationLosesAP0(t *testing.T) {
+	for name, doc := range map[string]string{"quiet": quiet, "indented": indented(t, quiet), "fenced": "```json\n" + quiet + "\n```\n", "after text": "Here you are \"so:\n" + quiet} {
+		from := strings.Index(doc, `"P0`) + len(`"P0`)
+		for cut := from; cut <= len(doc); cut++ {
+			if !saysSevere([]byte(doc[:cut])) {
+				t.Fatalf("%s: cut at %d loses it: %s", name, cut, doc[:cut])
+			}
+		}
+		for at := range len(doc) { // one byte is lost, doubled or replaced
+			for _, with := range []string{"", doc[at:at+1] + doc[at:at+1], "\"", "{", "}", "]", "[", "\\", "'", " ", "\x00", "\xff", ":", ","} {
+				broken := doc[:at] + with + doc[at+1:]
+				if strings.Contains(broken, "P0") && !saysSevere([]byte(broken)) {
+					t.Fatalf("%s: %q for byte %d loses it: %s", name, with, at, broken)
+				}
+			}
+		}
+	}
+}
+
+func indented(t *testing.T, doc string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(doc), &v); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// FuzzNoMutationLosesAP0 wraps, repeats, cuts and recases parts of an answer that says a P0.
+func FuzzNoMutationLosesAP0(f *testing.F) {
+	f.Add(uint16(0), uint16(1), "[", "]", false)
+	f.Add(uint16(40), uint16(1), `{"x":`, "}", true)
+	f.Fuzz(func(t *testing.T, at, n uint16, before, after string, upper bool) {
+		start := int(at) % len(quiet)
+		end := min(len(quiet), start+int(n)%64)
+		part := quiet[start:end]
+		if upper {
+			part = strings.ToUpper(part)
+		}
+		doc := fmt.Sprint(before, quiet[:start], part, quiet[end:], after)
+		if !saysSevere([]byte(doc)) {
+			t.Fatalf("lost: %s", doc)
+		}
+	})
+}
