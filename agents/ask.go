@@ -70,6 +70,7 @@ func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
 	a.note(last.notes...)
 	if last.complete() {
 		a.Receipt.State = review.AgentComplete
+		a.correct(spec, task, tries, last.env)
 		a.take(last.env)
 		return
 	}
@@ -102,18 +103,35 @@ func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
 // blocks reports whether a comments analyzer says that somebody asks for changes: that may only block, so it is kept.
 func blocks(e envelope) bool { return e.comments != nil && e.comments.ReviewState.HasChangesRequested }
 
-// salvage keeps findings that are valid one by one, from the attempt that has more of them.
-func salvage(role review.Role, tries []*attempt) (best []review.Finding, notes []string) {
+// correct adds what a corrected answer of a reviewer must not leave out.
+func (a *Answer) correct(spec Spec, task review.Task, tries []*attempt, e envelope) {
+	if e.reviewer == nil || len(tries) == 1 {
+		return
+	}
+	all, notes := wire.Corrected(tries[0].frame.text.all(), e.reviewer.Findings)
+	if len(all) == len(e.reviewer.Findings) {
+		return
+	}
+	a.note(notes...)
+	a.note(wire.Attribute(all, spec.Role, spec.Name, task.Discussion)...)
+	e.reviewer.Findings, e.reviewer.Issues = all, review.Count(all)
+}
+
+// salvage keeps findings that are valid one by one, from the attempts that stayed invalid.
+func salvage(role review.Role, tries []*attempt) (kept []review.Finding, notes []string) {
 	keep := wire.SalvageReviewer
 	if role == review.RoleCommentsAnalyzer {
 		keep = wire.SalvageComments
 	}
+	var all [][]review.Finding
 	for _, t := range tries {
-		if kept, n := keep(t.frame.text.all()); len(kept) > 0 && len(kept) >= len(best) {
-			best, notes = kept, n
+		if t.invalid == nil {
+			continue // it says what it says, and that is nothing
 		}
+		found, n := keep(t.frame.text.all())
+		all, notes = append(all, found), append(notes, n...)
 	}
-	return best, notes
+	return wire.Salvaged(all...), notes
 }
 
 // kepts wraps salvaged findings in an envelope of prloop's own making, which never approves.

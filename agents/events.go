@@ -26,11 +26,12 @@ type intake struct {
 	bad    int
 }
 
-func (in *intake) line(line []byte) {
+// line takes one; read is false when it was dropped, or a part of it.
+func (in *intake) line(line []byte) (read bool) {
 	if in.read++; in.read > maxEvents {
-		return
+		return false
 	}
-	e, _, err := wire.DecodeEvent(line)
+	e, dropped, err := wire.DecodeEvent(line)
 	if err == nil && e.Kind == review.EventState {
 		err = fmt.Errorf("decode event: event: state is prloop's own to report")
 	}
@@ -38,7 +39,7 @@ func (in *intake) line(line []byte) {
 		if in.bad++; len(in.faults) < 3 {
 			in.faults = append(in.faults, "event dropped: "+err.Error())
 		}
-		return
+		return false
 	}
 	if e.Usage != nil {
 		addUsage(&in.usage, *e.Usage)
@@ -46,6 +47,7 @@ func (in *intake) line(line []byte) {
 	e.Agent, e.Time = in.agent, time.Now().UTC()
 	e.Message, e.Level = visible(sanitize.Redact(e.Message), 500), visible(e.Level, 20)
 	in.emit(e)
+	return len(dropped) == 0
 }
 
 // notes says what was dropped.

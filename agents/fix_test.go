@@ -72,7 +72,7 @@ func TestFixersKeepTheInvariant(t *testing.T) {
 		var said []string
 		for len(tries) < maxAttempts {
 			a := &attempt{}
-			a.frame.event = func([]byte) {}
+			a.frame.event = func([]byte) bool { return true }
 			said = append(said, fixAnswer(r, ids, optional))
 			for line := range strings.Lines(said[len(said)-1]) {
 				a.frame.line([]byte(strings.TrimSuffix(line, "\n")))
@@ -160,7 +160,7 @@ func TestFixersAnswers(t *testing.T) {
 		{"no reason for a rejection", strings.Replace(doc("A", "B"), `"r"`, `""`, 1), "rejectedIssues/0/reason: must not be empty", "-"},
 	} {
 		a := &attempt{}
-		a.frame.event = func([]byte) {}
+		a.frame.event = func([]byte) bool { return true }
 		a.frame.line([]byte(c.answer))
 		a.read(spec, task)
 		if (a.invalid == nil) != (c.refused == "") || a.invalid != nil && !strings.Contains(a.invalid.Error(), c.refused) {

@@ -7,20 +7,22 @@ import (
 	"fmt"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/wire"
 )
 
 // framer finds the one envelope in a child's standard output, line by line (package comment, "What an agent writes").
 type framer struct {
-	// event is given every event line.
-	event func(line []byte)
+	// event is given every event line; false when it is not one that was read whole.
+	event func(line []byte) bool
 
-	text   spool // everything but events, for salvage and for the record
+	text   spool // everything but events that were read, for salvage and for the record
 	open   *block
 	blocks []block // the first two are kept, of the others only the number counts
 	more   int
 	prose  int
 	sample string // the first line of prose
 	stray  bool   // END_JSON without BEGIN_JSON
+	severe bool   // a line that may hold a P0 or P1 was kept beyond maxLoose
 }
 
 // block is one candidate for the envelope: a part of the framer's text, which an answer of 8 MB must not fill twice.
@@ -55,14 +57,13 @@ var (
 func (f *framer) line(line []byte) {
 	trimmed := bytes.TrimSpace(line)
 	if f.open == nil && isEvent(trimmed) {
-		f.event(trimmed)
+		if !f.event(trimmed) {
+			f.keep(line, false)
+		}
 		return
 	}
 	at := f.text.Len()
-	if at < maxLoose || f.open != nil && f.open.dress != quoted || f.open == nil && opens(trimmed) {
-		_, _ = f.text.Write(line)
-		_, _ = f.text.Write(lineEnd)
-	}
+	f.keep(line, f.open != nil && f.open.dress != quoted || f.open == nil && opens(trimmed))
 	if f.open != nil {
 		f.within(at, line, trimmed)
 		return
@@ -88,6 +89,18 @@ func (f *framer) line(line []byte) {
 	default:
 		f.say(trimmed)
 	}
+}
+
+// keep adds a line to the text, if it is a part of a candidate, there is room, or it is the first that may hold a P0 or P1.
+func (f *framer) keep(line []byte, candidate bool) {
+	if !candidate && f.text.Len() >= maxLoose {
+		if f.severe || !wire.MayBlock(line) {
+			return
+		}
+		f.severe = true
+	}
+	_, _ = f.text.Write(line)
+	_, _ = f.text.Write(lineEnd)
 }
 
 // opens reports whether a line outside all blocks may begin one.

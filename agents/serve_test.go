@@ -114,10 +114,11 @@ func FuzzFrame(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, out []byte) {
 		var fr framer
-		fr.event = func(line []byte) {
+		fr.event = func(line []byte) bool {
 			if len(line) == 0 || line[0] != '{' {
 				t.Errorf("event %q", line)
 			}
+			return true
 		}
 		for line := range bytes.Lines(out) {
 			fr.line(bytes.TrimSuffix(line, []byte("\n")))

@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/consensus"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -147,16 +148,16 @@ func (b *bench) hearReviewers() {
 			if i < len(h.Evidence) {
 				ev = h.Evidence[i]
 			}
+			if f.Unconfirmed != "" {
+				b.unverified = append(b.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
+				continue
+			}
 			if ev.Status == EvidenceFalse {
 				aside := review.Unverified{Finding: f, Reason: ev.Reason}
 				if r.Kind == kindStatic && b.wrong == nil {
 					b.wrong = &aside
 				}
 				b.unverified = append(b.unverified, aside)
-				continue
-			}
-			if f.Unconfirmed != "" {
-				b.unverified = append(b.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
 				continue
 			}
 			counted = append(counted, heardFinding{f, ev.Status})
@@ -199,7 +200,13 @@ func (b *bench) hearComments() {
 		if !sameState(h.Answer.Comments.ReviewState, b.comments.ReviewState) {
 			b.notes = append(b.notes, "The comments analyzer saw another review state than GitHub's data shows; the data decides.")
 		}
-		refined, notes := threads.Refine(b.comments, h.Answer.Comments.PendingIssues)
+		claimed := h.Answer.Comments.PendingIssues
+		for _, f := range claimed {
+			if wire.Unreadable(f) { // what it may have said of the threads is for a person to see
+				b.unverified = append(b.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
+			}
+		}
+		refined, notes := threads.Refine(b.comments, slices.DeleteFunc(slices.Clone(claimed), wire.Unreadable))
 		b.comments = refined
 		b.notes = append(b.notes, notes...)
 	}

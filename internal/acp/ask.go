@@ -90,6 +90,7 @@ type outcome struct {
 	// invalid is why there is no answer; failed why the conversation did not end well.
 	invalid, failed error
 	text            []byte // of the last turn
+	earlier         []byte // text of the turn that had to be repeated
 }
 
 // converse has the conversation and ends the process.
@@ -116,7 +117,7 @@ func (s *session) converse(ctx context.Context, prompt string) (out outcome) {
 		if out.invalid == nil || t.err != nil || out.turns == maxTurns || !repairable(t.stop) {
 			return out
 		}
-		out.refused = out.invalid
+		out.refused, out.earlier = out.invalid, t.text
 		text = repair(out.invalid) + s.spec.closing()
 	}
 }
@@ -222,6 +223,13 @@ func (a *Answer) conclude(s *session, task review.Task, out outcome) {
 			return
 		}
 		a.note(notes...)
+		if r := e.reviewer; r != nil {
+			for _, doc := range [][]byte{refused, out.earlier} {
+				all, notes := wire.Corrected(doc, r.Findings)
+				r.Findings, r.Issues = all, review.Count(all)
+				a.note(notes...)
+			}
+		}
 		a.note(e.settle(s.spec, task)...)
 		a.take(s.spec, e, out.failed)
 		return
@@ -238,7 +246,7 @@ func (a *Answer) conclude(s *session, task review.Task, out outcome) {
 		a.takeFix(s, task, refused, out)
 		return
 	}
-	kept, notes := salvage(s.spec.Role, refused, out.text)
+	kept, notes := salvage(s.spec.Role, out.earlier, out.text, refused)
 	if len(kept) == 0 {
 		return
 	}

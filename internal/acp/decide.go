@@ -112,18 +112,18 @@ func (e envelope) blocks() bool {
 	return len(e.findings()) > 0 || e.fix != nil || e.comments != nil && e.comments.ReviewState.HasChangesRequested
 }
 
-// salvage keeps findings that are valid one by one; the first document that holds some counts.
+// salvage keeps findings that are valid one by one.
 func salvage(role review.Role, docs ...[]byte) (kept []review.Finding, notes []string) {
 	keep := wire.SalvageReviewer
 	if role == review.RoleCommentsAnalyzer {
 		keep = wire.SalvageComments
 	}
+	var all [][]review.Finding
 	for _, doc := range docs {
-		if kept, n := keep(doc); len(kept) > 0 {
-			return kept, n
-		}
+		found, n := keep(doc)
+		all, notes = append(all, found), append(notes, n...)
 	}
-	return nil, nil
+	return wire.Salvaged(all...), notes
 }
 
 // salvageFix keeps a fixer's answer whose only fault is that ids are missing or stand in it twice (decision 5): settled, it

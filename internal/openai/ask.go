@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	api "github.com/sashabaranov/go-openai"
 
@@ -17,7 +18,7 @@ const attempts = 2
 // InvalidError says that the model's answer stayed invalid. A child that prints Raw as its answer lets the parent keep
 // the findings that are valid one by one.
 type InvalidError struct {
-	// Raw is the last answer.
+	// Raw is the last answer; the one before it stands in front when only that may hold a P0 or P1.
 	Raw []byte
 	Err error
 }
@@ -65,7 +66,12 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			}
 			r.fault = err.Error()
 		}
-		invalid = &InvalidError{Raw: []byte(r.text), Err: fmt.Errorf("%s", r.fault)}
+		raw := []byte(r.text)
+		if invalid != nil && wire.MayBlock(invalid.Raw) && !wire.MayBlock(raw) {
+			raw = slices.Concat(invalid.Raw, []byte("\n"), raw)
+		}
+		invalid = &InvalidError{Raw: raw, Err: fmt.Errorf("%s", r.fault)}
+		m.refused = raw
 		if try == attempts {
 			break
 		}

@@ -41,6 +41,8 @@ type model struct {
 	// calls of them are paid for.
 	tools     []api.Tool
 	toolsLeft int
+	// refused is the newest answer that was refused.
+	refused []byte
 	// warm and long are false once an endpoint refused a temperature or an output limit.
 	warm, long bool
 }
@@ -251,7 +253,11 @@ func understand(resp api.ChatCompletionResponse) (reply, error) {
 	case c.Message.Refusal != "":
 		return reply{}, fmt.Errorf("%w: %s", ErrRefused, clip(c.Message.Refusal))
 	case c.FinishReason == api.FinishReasonContentFilter:
-		return reply{}, fmt.Errorf("%w: content filter", ErrRefused)
+		err := fmt.Errorf("%w: content filter", ErrRefused)
+		if c.Message.Content != "" { // it began to answer
+			err = &InvalidError{Raw: []byte(c.Message.Content), Err: err}
+		}
+		return reply{}, err
 	case c.FinishReason == api.FinishReasonLength:
 		return reply{text: c.Message.Content, fault: "the answer was cut off at the output limit; answer more briefly, with the most urgent findings only"}, nil
 	}

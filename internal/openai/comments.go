@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
@@ -47,7 +48,13 @@ func AnalyzeComments(ctx context.Context, task review.Task, o Options, emit func
 		return review.CommentsResult{}, err
 	}
 	own(found.PendingIssues, back)
-	refined, refused := threads.Refine(found, got.PendingIssues)
+	refined, refused := threads.Refine(found, slices.DeleteFunc(slices.Clone(got.PendingIssues), wire.Unreadable))
+	for _, f := range got.PendingIssues {
+		if wire.Unreadable(f) {
+			refined.PendingIssues = append(refined.PendingIssues, f)
+			refined.Issues = review.Count(refined.PendingIssues)
+		}
+	}
 	report := refined.FullReport + "\n" + strings.TrimSpace(got.FullReport)
 	refined.FullReport = withNotes(strings.TrimSpace(report), append(notes, refused...))
 	return refined, nil

@@ -65,6 +65,8 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if cut != "" {
 		warn("The review was not finished: %s.", cut)
 	}
+	all, more := wire.Corrected(m.refused, got.Findings)
+	s.aside, s.notes = slices.Clone(all[len(got.Findings):]), append(s.notes, more...)
 	s.take(got)
 	if err := s.verify(ctx, m, o, limits, box, shared); err != nil {
 		warn("Verification gave no answer (%s); the findings stay as they were.", clip(err.Error()))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 )
 
@@ -24,6 +25,8 @@ type settler struct {
 	now       time.Time
 
 	findings []review.Finding
+	// aside are findings that no look of a model settles: what could not be read, and what a corrected answer left out.
+	aside []review.Finding
 	// low are findings below the threshold, kept until it is known whether they add up.
 	low    []review.Finding
 	report string
@@ -37,6 +40,10 @@ func (s *settler) note(format string, args ...any) {
 func (s *settler) take(r review.ReviewerResult) {
 	s.report = strings.TrimSpace(r.FullReport)
 	for _, f := range r.Findings {
+		if wire.Unreadable(f) {
+			s.aside = append(s.aside, f)
+			continue
+		}
 		if f, ok := s.one(f); ok {
 			s.findings = append(s.findings, f)
 		}
@@ -186,6 +193,7 @@ func (s *settler) result() review.ReviewerResult {
 		s.note("%d findings beyond the limit of %d are not listed.", over, s.limit)
 		s.findings = s.findings[:s.limit]
 	}
+	s.findings = append(s.findings, s.aside...)
 	r := review.ReviewerResult{
 		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, FullReport: withNotes(s.report, s.notes),
 	}

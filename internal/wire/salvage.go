@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/prloop/prloop/review"
 )
@@ -17,6 +18,56 @@ func SalvageReviewer(data []byte) ([]review.Finding, Notes) {
 // SalvageComments is SalvageReviewer for the comments analyzer's pendingIssues.
 func SalvageComments(data []byte) ([]review.Finding, Notes) {
 	return salvage(data, "pendingIssues")
+}
+
+// Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings that could be read in the one it corrects, when
+// it has none itself: asking for another form is no second look that makes them go away (design 3.15). They are not counted.
+func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Notes) {
+	if severe(findings) {
+		return findings, nil
+	}
+	var notes Notes
+	kept, _ := SalvageReviewer(refused)
+	for _, f := range kept {
+		if f.Priority.Severe() && !Unreadable(f) && len(findings) < maxFindings {
+			f.Unconfirmed = "was in an answer that was refused for its form, and not in the corrected one"
+			findings = append(findings, f)
+			notes.add("%s %s", short(f.Title), f.Unconfirmed)
+		}
+	}
+	distinctIDs(findings, &notes)
+	return findings, notes
+}
+
+func severe(findings []review.Finding) bool {
+	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })
+}
+
+// Salvaged joins what was kept of several answers of one agent, the newest last: the findings of the one that has most of them and,
+// when there is no P0 or P1 among them, those of another.
+func Salvaged(answers ...[]review.Finding) (best []review.Finding) {
+	for _, kept := range answers {
+		if len(kept) >= len(best) {
+			best = kept
+		}
+	}
+	if severe(best) {
+		return best
+	}
+	best = slices.Clone(best)
+	for _, kept := range answers {
+		if !severe(kept) {
+			continue
+		}
+		for _, f := range kept {
+			if f.Priority.Severe() {
+				best = append(best, f)
+			}
+		}
+		break
+	}
+	distinctIDs(best, &Notes{})
+	return best
 }
 
 func salvage(data []byte, list string) ([]review.Finding, Notes) {

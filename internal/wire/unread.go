@@ -23,23 +23,21 @@ func MayBlock(text []byte) bool { return unread(bytes.Clone(text), nil) != "" }
 // plainly does not (decision 34). It does not parse: whatever the shape, a word of severity, a field that only findings have, a
 // list that is not empty, or a claim that what was kept does not meet is enough. left is overwritten.
 func unread(left []byte, kept []review.Finding) string {
-	least := blankMinor(left)
+	minors := blankMinor(left)
 	text := escape.ReplaceAllStringFunc(strings.ToLower(string(left)), func(e string) string {
 		n, _ := strconv.ParseUint(e[len(e)-2:], 16, 8) // two hexadecimal digits
 		return strings.ToLower(string(rune(n)))
 	})
 	counted := review.Count(kept)
-	if least {
-		counted.P2++
-	}
+	counted.P3 += minors
 	if why := overclaim(claims(text), counted); why != "" {
 		return why
 	}
 	text = nothing.ReplaceAllString(text, "$3")
 	text = askers.ReplaceAllString(text, "")
 	switch {
-	case severe.MatchString(text):
-		return "it names " + short(strings.Trim(severe.FindString(text), ":=\"'` \t\r\n"))
+	case severeWord.MatchString(text):
+		return "it names " + short(strings.Trim(severeWord.FindString(text), ":=\"'` \t\r\n"))
 	case findingField.MatchString(text):
 		return "it has a finding's field outside a valid finding"
 	case someList.MatchString(text) || lists(text):
@@ -54,9 +52,9 @@ var (
 	nothing = lazyregexp.New(`\bp[01](_[a-z]+)?["'\\]*\s*[:=]\s*["'\\]*(0|\[\s*\])["'\\]*\s*([,}\]\n]|$)`)
 	// askers is the list of people who ask for changes: GitHub's data says who they are.
 	askers = lazyregexp.New(`"changesrequestedby"\s*:\s*\[[^\]]*(\]|$)`)
-	// severe are the words for P0 and P1 of all scales (review.Levels) and their common synonyms; those that mean other things in
+	// severeWord are the words for P0 and P1 of all scales (review.Levels) and their common synonyms; those that mean other things in
 	// running text count as a value or beside a word for a finding.
-	severe = lazyregexp.New(`\bp[\s_-]?[01]\b|\bcritical\b|\bblockers?\b|\bsevere\b` +
+	severeWord = lazyregexp.New(`\bp[\s_-]?[01]\b|\bcritical\b|\bblockers?\b|\bsevere\b` +
 		`|[:=][\s"'\\\x60*]*(high|highest|major|urgent|blocking)\b|["'](high|highest|major|urgent|blocking)\\*["']\s*([,}\]]|$)` +
 		`|\b(high|highest|major|urgent|blocking)[\s"'*_-]*(severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
 	// findingField is a name that findings have and envelopes do not, as a key of an object or of a YAML list.
@@ -126,8 +124,8 @@ func overclaim(c claimed, listed review.Counts) string {
 		return fmt.Sprintf("it claims %d P0 and P1 and lists %d", c.p0+c.p1, listed.P0+listed.P1)
 	case c.conclusion == review.NeedsMajorWork && listed.P0+listed.P1 == 0:
 		return "it concludes needs_major_work and lists no P0 or P1"
-	case c.conclusion == review.RequestChanges && listed.P0+listed.P1+listed.P2 == 0:
-		return "it concludes request_changes and lists nothing above P3"
+	case c.conclusion == review.RequestChanges && listed.Total() == 0:
+		return "it concludes request_changes and lists nothing"
 	}
 	return ""
 }
@@ -160,9 +158,9 @@ func stray(data []byte, shape reflect.Type) string {
 	return ""
 }
 
-// blankMinor blanks the objects that plainly are P2 or P3, or empty, in text of any shape; the last one may be cut off. least
-// reports whether one said P2.
-func blankMinor(text []byte) (least bool) {
+// blankMinor blanks the objects that plainly are P2 or P3, or empty, in text of any shape; the last one may be cut off. n is how
+// many were none of the empty ones.
+func blankMinor(text []byte) (n int) {
 	type open struct{ start, height int }
 	var stack []open
 	var spans [][2]int
@@ -182,13 +180,13 @@ func blankMinor(text []byte) (least bool) {
 				up := &stack[len(stack)-1]
 				up.height = max(up.height, o.height+1)
 			}
-			if o.height <= 1 && minor(text[o.start:i+1], &least) { // a finding holds its source and no more
+			if o.height <= 1 && minor(text[o.start:i+1], &n) { // a finding holds its source and no more
 				spans = append(spans, [2]int{o.start, i + 1})
 			}
 		}
 	}
 	for _, o := range stack[max(0, len(stack)-2):] {
-		if o.height <= 1 && minor(text[o.start:], &least) {
+		if o.height <= 1 && minor(text[o.start:], &n) {
 			spans = append(spans, [2]int{o.start, len(text)})
 			break
 		}
@@ -196,7 +194,7 @@ func blankMinor(text []byte) (least bool) {
 	for _, s := range spans {
 		blank(text[s[0]:s[1]])
 	}
-	return least
+	return n
 }
 
 func blank(text []byte) {
@@ -205,16 +203,16 @@ func blank(text []byte) {
 	}
 }
 
-// minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing.
-func minor(object []byte, least *bool) bool {
+// minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing. It counts in n those that say so.
+func minor(object []byte, n *int) bool {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil {
 		return false
 	}
 	said := review.Priority("")
-	for n := 0; ; n++ {
+	for first := true; ; first = false {
 		key, err := dec.Token()
-		if key == json.Delim('}') && n == 0 {
+		if key == json.Delim('}') && first {
 			return true
 		}
 		if err != nil || key == json.Delim('}') {
@@ -245,7 +243,7 @@ func minor(object []byte, least *bool) bool {
 	if said != review.P2 && said != review.P3 || bytes.Count(bytes.ToLower(object), []byte(`"priority"`)) != 1 {
 		return false
 	}
-	*least = *least || said == review.P2
+	*n++
 	return true
 }
 
