@@ -24,10 +24,19 @@ func MayBlock(text []byte) bool { return unread(bytes.Clone(text), nil) != "" }
 // list that is not empty, or a claim that what was kept does not meet is enough. left is overwritten.
 func unread(left []byte, kept []review.Finding) string {
 	minors := blankMinor(left)
-	text := escape.ReplaceAllStringFunc(strings.ToLower(string(left)), func(e string) string {
-		n, _ := strconv.ParseUint(e[len(e)-2:], 16, 8) // two hexadecimal digits
-		return strings.ToLower(string(rune(n)))
-	})
+	text := strings.ToLower(string(bytes.ReplaceAll(left, []byte{0}, nil)))
+	if len(text) > maxLoose {
+		return fmt.Sprintf("%d bytes of it are no valid findings", len(text))
+	}
+	if strings.Contains(text, `\u00`) {
+		text = escape.ReplaceAllStringFunc(text, func(e string) string {
+			n, _ := strconv.ParseUint(e[len(e)-2:], 16, 8) // two hexadecimal digits
+			return strings.ToLower(string(rune(n)))
+		})
+	}
+	if !strings.Contains(text, `[`) && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+		return "" // expressions are slow, and floods long
+	}
 	counted := review.Count(kept)
 	counted.P3 += minors
 	if why := overclaim(claims(text), counted); why != "" {
@@ -44,6 +53,15 @@ func unread(left []byte, kept []review.Finding) string {
 		return "it has a list whose entries are no valid findings"
 	}
 	return ""
+}
+
+// maxLoose is how much is read loosely, in bytes.
+const maxLoose = 2 << 20
+
+// words are those of which one stands in every text that the expressions below find something in; but for lists.
+var words = []string{
+	"p0", "p1", "p 0", "p 1", "p-0", "p-1", "p_0", "p_1", "critical", "blocker", "severe", "high", "major", "urgent", "blocking", "changes",
+	"priority", "severity", "title", "description", "suggestion", "evidence", "category", "findings", "pending",
 }
 
 var (
@@ -173,6 +191,9 @@ func blankMinor(text []byte) (n int) {
 			quoted = !quoted
 		case quoted:
 		case c == '{':
+			if len(stack) == maxOpen {
+				return n // what is nested so deep is not plainly anything
+			}
 			stack = append(stack, open{i, 0})
 		case c == '}' && len(stack) > 0:
 			o := stack[len(stack)-1]
@@ -197,24 +218,24 @@ func blankMinor(text []byte) (n int) {
 	return n
 }
 
-func blank(text []byte) {
-	for i := range text {
-		text[i] = ' '
-	}
-}
+// blank takes text out and leaves the places of all other.
+func blank(text []byte) { clear(text) }
+
+// maxOpen is how deep objects may be nested to be read loosely.
+const maxOpen = 1000
 
 // minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing. It counts in n those that say so.
 func minor(object []byte, n *int) bool {
+	if len(bytes.Trim(object, "{} \t\r\n")) == 0 {
+		return bytes.HasSuffix(object, []byte("}")) && bytes.Count(object, []byte("{")) == 1
+	}
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil {
 		return false
 	}
 	said := review.Priority("")
-	for first := true; ; first = false {
+	for {
 		key, err := dec.Token()
-		if key == json.Delim('}') && first {
-			return true
-		}
 		if err != nil || key == json.Delim('}') {
 			if err != nil && !ended(err) {
 				return false

@@ -182,6 +182,9 @@ func TestNoMutationLosesAP0(t *testing.T) {
 				t.Fatalf("%s: cut at %d loses it: %s", name, cut, doc[:cut])
 			}
 		}
+		if name != "quiet" && name != "after text" {
+			continue
+		}
 		for at := range len(doc) { // one byte is lost, doubled or replaced
 			for _, with := range []string{"", doc[at:at+1] + doc[at:at+1], "\"", "{", "}", "]", "[", "\\", "'", " ", "\x00", "\xff", ":", ","} {
 				broken := doc[:at] + with + doc[at+1:]
