@@ -171,6 +171,29 @@ func TestLinesArriveOneByOne(t *testing.T) {
 	}
 }
 
+// What a child wrote before it was ended for too much is read: the half line may say what nobody says again.
+func TestTheLineThatIsTooMuchArrivesAsFarAsItIsAllowed(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		reason Reason
+		with   func(*Spec)
+	}{
+		"a line that is too long":   {ReasonLineLimit, func(s *Spec) { s.MaxLine = 6 }},
+		"output that is too long":   {ReasonOutputLimit, func(s *Spec) { s.MaxStdout = 10 }},
+		"a line that is both, last": {ReasonLineLimit, func(s *Spec) { s.MaxLine, s.MaxStdout = 6, 11 }},
+	} {
+		spec := self(t, "cat")
+		spec.Stdin = []byte("one\nlast line\n")
+		row.with(&spec)
+		var got []string
+		spec.OnLine = func(b []byte) { got = append(got, string(b)) }
+		res, err := Run(t.Context(), spec)
+		if want := []string{"one", "last l"}; err == nil || res.Reason != row.reason || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %s, %v; want %q", name, got, res.Reason, err, want)
+		}
+	}
+}
+
 func TestUnreadStdinDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	spec := self(t, "exit", "0")

@@ -26,6 +26,8 @@ func (l *lines) Write(p []byte) (int, error) {
 			end = len(p)
 		}
 		if len(l.part)+end > l.max {
+			l.give(append(l.part, p[:l.max-len(l.part)]...)) // what is read is not lost, though the child is ended for it
+			l.part = nil
 			return 0, errLongLine
 		}
 		if i < 0 {

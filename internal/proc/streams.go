@@ -129,6 +129,7 @@ func (s *streams) read(f *os.File, limit int64, to sink) (n int64) {
 			}
 			if open && n > limit {
 				open = false
+				_ = guarded(to.Close) // the child is ended already; the half line at the end is not lost
 				s.ask(errTooMuch)
 			}
 		}
