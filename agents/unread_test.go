@@ -1,0 +1,85 @@
+package agents
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+// TestWhatAReviewerMayHaveSaidIsLeft: an answer that is no answer leaves what it may have said, and nothing where it plainly said nothing.
+func TestWhatAReviewerMayHaveSaidIsLeft(t *testing.T) {
+	t.Parallel()
+	finding := func(p string) string {
+		return `{"id":"A","priority":"` + p + `","category":"bug","file":"a.go","title":"t","description":"d"}`
+	}
+	answer := func(findings string) string {
+		return `{"agent":"sh","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[` + findings + `]}`
+	}
+	broken := func(findings string) string { return strings.Replace(answer(findings), `"agent":"sh"`, `"agent":5`, 1) }
+	cut := answer(finding("P0"))
+	cut = cut[:strings.Index(cut, `"category"`)]
+	for name, row := range map[string]struct {
+		first, again string // what is written when asked, and when asked again; empty for the same
+		after        string // a shell command
+		state        review.AgentState
+		severe       int
+		counted      bool // as a finding of its own
+	}{
+		"cut within a P0":                          {cut, "", "", review.AgentDegraded, 1, false},
+		"cut within a P0, then prose":              {cut, "I cannot do that.", "", review.AgentDegraded, 1, false},
+		"cut within a P0, then broken with a P2":   {cut, broken(finding("P2")), "", review.AgentDegraded, 1, false},
+		"a broken P0, then broken without it":      {broken(finding("P0")), broken(finding("P2")), "", review.AgentDegraded, 1, true},
+		"a broken P0, then a good answer without":  {broken(finding("P0")), answer(finding("P2")), "", review.AgentComplete, 1, false},
+		"a broken P0, then a good answer with it":  {broken(finding("P0")), answer(finding("P0")), "", review.AgentComplete, 1, true},
+		"cut, then a good answer without findings": {cut, answer(""), "", review.AgentComplete, 0, false},
+		"in a line that looks like an event":       {`{"event":"progress","message":"m","findings":[` + finding("P0") + `]}`, "", "", review.AgentDegraded, 1, true},
+		"in an event that is cut":                  {`{"event":"progress","findings":[{"priority":"P0"`, "", "", review.AgentDegraded, 1, false},
+		"after a megabyte of text":                 {strings.Repeat("text\n", 250_000) + "P0: it runs what it is given\n", "", "", review.AgentDegraded, 1, false},
+		"in a line that is too long":               {cut + strings.Repeat("x", 2<<20), "", "", review.AgentDegraded, 1, false},
+		"before it hangs":                          {cut, "", "sleep 60", review.AgentDegraded, 1, false},
+		"before it crashes":                        {cut, "", "exit 3", review.AgentDegraded, 1, false},
+		"a good answer before it crashes":          {answer(""), "", "exit 3", review.AgentFailed, 0, false},
+		"a claim before it crashes":                {strings.Replace(answer(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "exit 3", review.AgentDegraded, 1, false},
+		"a claim":                                  {strings.Replace(answer(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "", review.AgentComplete, 1, false},
+		"no output":                                {"", "", "exit 3", review.AgentFailed, 0, false},
+		"a text that says nothing is wrong":        {"It looks good to me.", "", "", review.AgentFailed, 0, false},
+		"could not start":                          {"could not start: no key\n", "", "exit 1", review.AgentFailed, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if row.again == "" {
+				row.again = row.first
+			}
+			for file, text := range map[string]string{"first": row.first, "again": row.again} {
+				if err := os.WriteFile(dir+"/"+file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			spec := script(t, `if grep -q '"repair":'; then cat `+dir+`/again; else cat `+dir+"/first; fi\n"+row.after+"\n")
+			if strings.HasPrefix(row.after, "sleep") {
+				spec.Timeout = 2 * time.Second
+			}
+			a := Ask(t.Context(), spec, task(), nil)
+			severe, counted := 0, false
+			if a.Reviewer != nil {
+				for _, f := range a.Reviewer.Findings {
+					if f.Priority.Severe() {
+						severe++
+						counted = counted || f.Unconfirmed == "" && !wire.Unreadable(f)
+					}
+				}
+				if a.Reviewer.Issues != review.Count(a.Reviewer.Findings) {
+					t.Errorf("counts %+v", a.Reviewer.Issues)
+				}
+			}
+			if a.Receipt.State != row.state || severe != row.severe || counted != row.counted {
+				t.Errorf("%s (%s) with %d severe findings, counted %v; notes %q", a.Receipt.State, a.Receipt.Reason, severe, counted, a.Receipt.Notes)
+			}
+		})
+	}
+}
