@@ -1,0 +1,80 @@
+package openai
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+const cutP0 = `{"agent":"one","prNumber":7,"findings":[{"id":"A","priority":"P0","title":"It runs wha`
+
+// A model's answer that stays invalid is handed on, so that what it may have said is not lost: also when the output limit or a
+// content filter cut it, and when only the first answer said it.
+func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
+	cut := func(why string) fakemodel.Answer { return fakemodel.Answer{Text: cutP0, Finish: why} }
+	for name, rules := range map[string][]fakemodel.Rule{
+		"cut twice":                        {{Answer: cut("length")}},
+		"cut, then prose":                  {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Text: "I cannot do that."}}},
+		"cut, then an endpoint that fails": {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Status: 500, Message: "down"}}},
+		"cut by a content filter":          {{Answer: cut("content_filter")}},
+		"cut, then the content filter":     {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Text: "x", Finish: "content_filter"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Rules: rules}, review.Limits{})
+			_, err := Review(t.Context(), task(), r.options, r.emit)
+			var invalid *InvalidError
+			if !errors.As(err, &invalid) {
+				t.Fatalf("err %v", err)
+			}
+			kept, _ := wire.SalvageReviewer(invalid.Raw)
+			if len(kept) != 1 || !wire.Unreadable(kept[0]) {
+				t.Errorf("%q leaves %+v", invalid.Raw, kept)
+			}
+		})
+	}
+}
+
+// What a model claims and does not list, and what it said before its answer was put right, reaches the parent through all that
+// the builtin reviewer does with findings.
+func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
+	over := answer()
+	over.JSON = []byte(strings.Replace(string(over.JSON), `"p0_blocking":0`, `"p0_blocking":2`, 1))
+	broken := answer(finding("A", 9))
+	broken.JSON = []byte(strings.Replace(string(broken.JSON), `"prNumber":7`, `"prNumber":"seven"`, 1))
+	low := func(f m) { f["confidence"] = 0.1 }
+	for name, row := range map[string]struct {
+		rules  []fakemodel.Rule
+		limits review.Limits
+		id     string
+	}{
+		"a claim":                      {[]fakemodel.Rule{{Answer: over}}, review.Limits{}, "unreadable"},
+		"a P0 of a refused answer":     {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: answer(finding("B", 6))}}, review.Limits{}, "A"},
+		"a P0 beyond the limit of one": {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: answer(finding("B", 6, low), finding("C", 5))}}, review.Limits{Findings: 1}, "A"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Rules: row.rules}, row.limits)
+			tk := task()
+			tk.Limits = row.limits
+			got, err := Review(t.Context(), tk, r.options, r.emit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(got.Findings, func(f review.Finding) bool { return f.ID == row.id })
+			if i < 0 || got.Findings[i].Unconfirmed == "" || got.Findings[i].Priority != review.P0 {
+				t.Fatalf("%q", brief(got.Findings))
+			}
+			text, err := wire.Encode(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, _, err := wire.DecodeReviewer(text); err != nil || len(again.Findings) != len(got.Findings) {
+				t.Errorf("%+v, %v", again.Findings, err)
+			}
+		})
+	}
+}
