@@ -142,6 +142,15 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 	case "two-texts":
 		a.say(ctx, p, valid("one")+"\n"+valid("two"))
 		return end, nil
+	case "cut", "cut-then-prose", "takes-back", "claims":
+		text := map[string][2]string{
+			"cut":            {cutP0, cutP0},
+			"cut-then-prose": {cutP0, "I cannot do that."},
+			"takes-back":     {strings.Replace(valid("kept"), `"approve"`, `"maybe"`, 1), none},
+			"claims":         {strings.Replace(none, `"p0_blocking":0`, `"p0_blocking":1`, 1), ""},
+		}[a.mode]
+		a.say(ctx, p, text[min(a.turns, 2)-1])
+		return end, nil
 	case "salvage":
 		a.say(ctx, p, strings.Replace(valid("kept"), `"conclusion":"approve"`, `"conclusion":"maybe"`, 1))
 		return end, nil
@@ -291,6 +300,11 @@ func (a *actor) call(ctx context.Context, tool, args string) string {
 }
 
 // valid is a review with one finding of that title.
+const (
+	cutP0 = `{"agent":"x","prNumber":7,"findings":[{"id":"A","priority":"P0","title":"It runs wha`
+	none  = `{"agent":"x","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[]}`
+)
+
 func valid(title string) string {
 	quoted, _ := json.Marshal(title)
 	return `{"agent":"x","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":1,"p2_important":0,"p3_suggestion":0},"findings":[{"id":"A-1","priority":"P1","category":"bug","file":"rows.go","line":12,"title":` +
