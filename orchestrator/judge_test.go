@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -147,6 +148,20 @@ func TestOutcome(t *testing.T) {
 			f := found(review.P1, "crash")
 			f.Unconfirmed = "was not confirmed by gpt-4.1"
 			in.Heard[0] = answered("alpha", f)
+		}, review.SetAside, ""},
+		{"nor what could not be read of a reviewer that the quorum does not need", func(in *Inputs) {
+			in.Request.MinReviewers = 1
+			in.Heard[0] = answered("alpha", unreadAnswer())
+			in.Heard[0].Answer.Receipt.State = review.AgentDegraded
+		}, review.SetAside, ""},
+		{"nor what could not be read of the comments analyzer", func(in *Inputs) {
+			in.Heard[2].Answer.Comments = &review.CommentsResult{Agent: "comments-analyzer", PRNumber: 7, PendingIssues: []review.Finding{unreadAnswer()}}
+		}, review.SetAside, ""},
+		{"what could not be read of the static reviewer is no fault of prloop's", func(in *Inputs) {
+			in.Request.MinReviewers = 1
+			in.Heard[0] = answered("alpha", unreadAnswer())
+			in.Heard[0].Answer.Receipt.Kind = kindStatic
+			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "has no evidence"}
 		}, review.SetAside, ""},
 		{"a P2 that is set aside is listed and no more", func(in *Inputs) {
 			in.Heard[0] = answered("alpha", found(review.P2, "made up"))
@@ -312,4 +327,10 @@ func TestReviewID(t *testing.T) {
 			t.Errorf("another %s gives the same id", what)
 		}
 	}
+}
+
+// unreadAnswer is what wire leaves of an answer that it could not read.
+func unreadAnswer() review.Finding {
+	kept, _ := wire.SalvageReviewer([]byte(`{"findings":[{"priority":"P0"`))
+	return kept[0]
 }

@@ -184,6 +184,54 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 	}
 }
 
+// TestNoShapeOfAnAnswerLosesAP0: two reviewers approve, which is enough, and a third says a P0 in a shape that nobody can read. The run
+// never converges; where the third plainly says nothing it does.
+func TestNoShapeOfAnAnswerLosesAP0(t *testing.T) {
+	t.Parallel()
+	const finding = `{"id":"A","priority":"P0","category":"security","file":"a.py","title":"It runs what it is given","description":"d"}`
+	envelope := func(rest string) string {
+		return `{"agent":"third","prNumber":0,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},` + rest
+	}
+	o := newOddity(t, playbook{}, "")
+	answer, operator := filepath.Join(o.home, "answer"), filepath.Join(o.home, "config.yml")
+	script := filepath.Join(o.home, "third.sh")
+	write(t, script, []byte("#!/bin/sh\ncat >/dev/null\ncat "+answer+"\n"))
+	if err := os.Chmod(script, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	book := filepath.Join(o.home, "playbook.json")
+	write(t, operator, []byte(fmt.Sprintf("reviewers: [{name: one, use: command, path: observer, args: [%q]}, {name: two, use: command, path: observer, args: [%q]}, {name: third, use: command, path: %q}]\nfixer: none\n", book, book, script)))
+	o.commit("main", map[string]string{"README.md": "# Odd\n"})
+	o.commit("topic", map[string]string{"a.py": "x = 1\n"})
+	for _, c := range []struct {
+		what, answer string
+		outcome      review.Outcome
+	}{
+		{"cut within the P0", envelope(`"findings":[` + finding[:40]), review.SetAside},
+		{"findings is an object", envelope(`"findings":` + finding + `}`), review.SetAside},
+		{"nested arrays", envelope(`"findings":[[` + finding + `]]}`), review.SetAside},
+		{"a bare array", "[" + finding + "]", review.SetAside},
+		{"keys in another case", strings.ToUpper(envelope(`"findings":[` + finding + `]}`)), review.SetAside},
+		{"an unquoted key", envelope(`"findings":[` + strings.Replace(finding, `"priority"`, `priority`, 1) + `]}`), review.SetAside},
+		{"single quotes", strings.ReplaceAll(envelope(`"findings":[`+finding+`]}`), `"`, `'`), review.SetAside},
+		{"another key", envelope(`"problems":[` + finding + `]}`), review.SetAside},
+		{"another key beside an empty list", envelope(`"findings":[],"problems":[` + finding + `]}`), review.SetAside},
+		{"an event", `{"event":"log","findings":` + finding + `}`, review.SetAside},
+		{"prose", "There is a critical problem in a.py.", review.SetAside},
+		{"a claim", strings.Replace(envelope(`"findings":[]}`), `"p0_blocking":0`, `"p0_blocking":1`, 1), review.SetAside},
+		{"a conclusion", strings.Replace(envelope(`"findings":[]}`), `"approve"`, `"needs_major_work"`, 1), review.SetAside},
+		{"nothing", "", review.Converged},
+		{"prose that says nothing", "It looks good to me.", review.Converged},
+		{"an error", `{"error":{"message":"rate limit reached","code":429}}`, review.Converged},
+		{"cut within a P3", envelope(`"findings":[` + strings.Replace(finding, "P0", "P3", 1)[:60]), review.Converged},
+	} {
+		write(t, answer, []byte(c.answer))
+		if r, got := o.run("--base", "main"); r.Outcome != c.outcome {
+			t.Errorf("%s: exit %d, %s (%s), want %s\n%s", c.what, got.status, r.Outcome, r.Reason, c.outcome, got.stderr)
+		}
+	}
+}
+
 var lawRuns = flag.Int("law-runs", 100, "how many generated pull requests TestLawThroughRealParts runs; a tenth with -short")
 
 // TestLawThroughRealParts is the law of coverage through git, gh and child processes: what a reviewer was given is what it wrote

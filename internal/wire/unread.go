@@ -207,7 +207,7 @@ func blankMinor(text []byte) (n int) {
 		}
 	}
 	for _, o := range stack[max(0, len(stack)-2):] {
-		if o.height <= 1 && minor(text[o.start:], &n) {
+		if o.height <= 1 && minor(bytes.TrimRight(text[o.start:], " \t\r\n"), &n) {
 			spans = append(spans, [2]int{o.start, len(text)})
 			break
 		}

@@ -125,6 +125,7 @@ func TestWhatPlainlyHoldsNothingLeavesNothing(t *testing.T) {
 		"a P2 that is refused":                  with(strings.Replace(p2, `"id":"A"`, `"id":5`, 1)),
 		"a P3 in lower case":                    with(strings.Replace(p2, `"P2"`, `"p3"`, 1)),
 		"a P2 that is cut":                      half[:strings.Index(half, `"source"`)],
+		"a P2 that is cut within a text":        half[:strings.Index(half, `,"file"`)-2] + "\n",
 		"a P2 that is cut within the source":    half[:strings.Index(half, `"name"`)],
 		"a P2 with the conclusion it may have":  strings.Replace(with(strings.Replace(p2, `"id":"A"`, `"id":5`, 1)), `"approve"`, `"request_changes"`, 1),
 		"a P2 under the key of another role":    strings.Replace(with(p2), `"findings"`, `"pendingIssues"`, 1),
