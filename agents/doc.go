@@ -21,6 +21,6 @@
 // An agent is complete when it ended by itself with exit status 0 and its envelope is valid. An invalid answer is refused
 // and the question put once more with the reason (review.Task.Repair). Everything else is not complete and never counts
 // towards min_reviewers: a valid envelope before an exit status other than 0, a signal or a passed limit (the program
-// itself says that it failed), and an envelope that stayed broken. Its findings that are valid one by one are kept and
-// the agent is degraded; without any it is failed. So a broken answer can add to a verdict and never help to approve.
+// itself says that it failed), and an envelope that stayed broken. Its findings that are valid one by one are kept, what
+// may be a P0 or P1 and cannot be read leaves one (decision 34), and the agent is degraded; without any it is failed. So a broken answer can add to a verdict and never help to approve.
 package agents
