@@ -1,6 +1,7 @@
 package modes
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/signal"
@@ -29,9 +30,13 @@ func processModes() []Mode {
 			return a.answer(a.found())
 		}),
 		mode("hang-silent", "reads the task and never says anything", func(*agent) int { return hang() }),
-		mode("hang-partial", "writes half an envelope, then nothing", func(a *agent) int {
+		mode("hang-partial", "writes half an envelope, up to the priority of its finding, then nothing", func(a *agent) int {
 			doc := a.envelope(a.found())
-			a.out.Write(doc[:len(doc)/2])
+			end := bytes.Index(doc, []byte(`"category"`))
+			if end < 0 {
+				end = len(doc) / 2
+			}
+			a.out.Write(doc[:end])
 			return hang()
 		}),
 		mode("hang-events", "reports progress for ever and never answers", func(a *agent) int {
