@@ -44,7 +44,7 @@ const (
 	NeedsMajorWork Conclusion = "needs_major_work"
 )
 
-// ReviewerResult is what a reviewer answers (A2). Issues and Conclusion are the reviewer's own claim: prloop recounts
+// ReviewerResult is what a reviewer answers (spec.md A2). Issues and Conclusion are the reviewer's own claim: prloop recounts
 // the findings; a claim above them only says that a person has to look (decision 34).
 type ReviewerResult struct {
 	Agent      string     `json:"agent"`

@@ -47,7 +47,7 @@ func (p Priority) Rank() int {
 	return 4
 }
 
-// Severe reports whether p is P0 or P1, which nothing but an answer to them makes go away (design 3.15). What is no priority at all
+// Severe reports whether p is P0 or P1, which nothing but an answer to them makes go away (decision 32). What is no priority at all
 // is severe: nobody said that it is not.
 func (p Priority) Severe() bool { return p != P2 && p != P3 }
 

@@ -138,7 +138,7 @@ func escalate(ctx context.Context, m *model, o Options, limits review.Limits, sh
 	return nil
 }
 
-// conclude is a reviewer's own claim by the rules of A6.
+// conclude is a reviewer's own claim by the rules of spec.md A6.
 func conclude(c review.Counts) review.Conclusion {
 	switch {
 	case c.P0 > 0:

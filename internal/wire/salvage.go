@@ -21,7 +21,7 @@ func SalvageComments(data []byte) ([]review.Finding, Notes) {
 }
 
 // Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings that could be read in the one it corrects, when
-// it has none itself: asking for another form is no second look that makes them go away (design 3.15). They are not counted.
+// it has none itself: asking for another form is no second look that makes them go away (decision 32). They are not counted.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Notes) {
 	if severe(findings) {
 		return findings, nil
