@@ -78,6 +78,17 @@ func Protected(name string) string {
 	return string(why)
 }
 
+// Acts says why tools act on what a file says because of its name: CI, hooks, builds, checks, editors, agents. It is empty for
+// other names. manifest is true for package manifests and lock files. Unlike Protected it does not count dot files that nobody
+// is known to read, nor owners.
+func Acts(name string) (why string, manifest bool) {
+	reason, _ := lookUp(fold(name))
+	if reason == harmless || reason == namesOwners {
+		return "", false
+	}
+	return string(reason), reason == declaresPackages
+}
+
 func topDotFile(name string) bool {
 	return strings.HasPrefix(name, ".") && !strings.Contains(name, "/")
 }

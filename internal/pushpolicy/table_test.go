@@ -180,3 +180,17 @@ A pattern is a file's name at any depth, unless it is marked *root*; with a slas
 	}
 	return b.String()
 }
+
+func TestActs(t *testing.T) {
+	for name, want := range map[string]struct {
+		why      reason
+		manifest bool
+	}{
+		"vendor/x/action.yml": {runsCI, false}, "a/.husky/pre-commit": {gitHooks, false}, "web/.idea/misc.xml": {loadsItself, false},
+		"go.sum": {declaresPackages, true}, "CODEOWNERS": {}, ".gitignore": {}, ".unheard/of": {}, "src/a.go": {},
+	} {
+		if why, manifest := Acts(name); why != string(want.why) || manifest != want.manifest {
+			t.Errorf("%s: %q, %v", name, why, manifest)
+		}
+	}
+}
