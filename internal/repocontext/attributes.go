@@ -11,7 +11,7 @@ import (
 // attributeLimit bounds one .gitattributes file.
 const attributeLimit = 64 << 10
 
-// attributes are the linguist marks of the base commit's .gitattributes files.
+// attributes are the linguist marks of a commit's .gitattributes files.
 type attributes struct{ rules []attribute }
 
 type attribute struct {
@@ -20,16 +20,16 @@ type attribute struct {
 	on      bool
 }
 
-// readAttributes reads the .gitattributes of the given folders at the base commit, outer ones first. The pull request's own
-// version would let it hide files.
-func readAttributes(ctx context.Context, src Source, o *Options, folders []string) (*attributes, error) {
+// readAttributes reads the .gitattributes of the given folders at a commit, outer ones first. The pull request's own version
+// alone would let it hide files.
+func readAttributes(ctx context.Context, src Source, o *Options, commit string, folders []string) (*attributes, error) {
 	var names []string
 	for _, f := range folders {
 		if name := path.Join(f, ".gitattributes"); !matches(o.Exclude, name) {
 			names = append(names, name)
 		}
 	}
-	texts, err := src.ReadFiles(ctx, o.Base, names, attributeLimit)
+	texts, err := src.ReadFiles(ctx, commit, names, attributeLimit)
 	if err != nil {
 		return nil, err
 	}

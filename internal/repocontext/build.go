@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/prloop/prloop/internal/diff"
@@ -41,8 +42,12 @@ type builder struct {
 	left  int // tokens
 	// order are the files to give, as indexes into the diff's files, the most important first.
 	order []int
-	ask   []bool   // files whose base version may say that they are generated
+	ask   []bool   // files that may say at the base and at the head that they are generated
 	cut   []string // what the budget forced out, in words
+	// attributed are files that attributes leave out; set those of which attributes say whether they are generated; back those
+	// that a name or an attribute would have left out.
+	attributed, set, back []bool
+	vendored              map[string]bool // whether a folder of vendored code is there at the base
 }
 
 func (b *builder) build(ctx context.Context) error {
@@ -57,11 +62,19 @@ func (b *builder) build(ctx context.Context) error {
 		}
 	}
 	dirs := folders(paths)
-	attrs, err := readAttributes(ctx, b.src, b.o, dirs)
+	attrs, err := readAttributes(ctx, b.src, b.o, b.o.Base, dirs)
 	if err != nil {
 		return err
 	}
-	b.classify(attrs)
+	now, err := readAttributes(ctx, b.src, b.o, b.o.Head, dirs)
+	if err != nil {
+		return err
+	}
+	b.classify(attrs, now)
+	if err := b.excusable(ctx); err != nil {
+		return err
+	}
+	b.arrange()
 	var cut int
 	if b.brief.Guidance, cut, err = guidance(ctx, b.src, b.o, dirs, b.left/guidanceShare); err != nil {
 		return err
@@ -96,32 +109,49 @@ func (b *builder) describe(f *diff.File) review.BriefFile {
 	return bf
 }
 
-// classify takes out what attributes call generated and puts the rest in order: most changed lines first, then by name.
-// New files that call themselves generated come last but are given: their word alone must not hide them.
-func (b *builder) classify(attrs *attributes) {
+// classify takes out what attributes call generated or vendored, at the base and at the head.
+func (b *builder) classify(base, head *attributes) {
+	files := b.o.Diff.Files
+	b.attributed, b.set = make([]bool, len(files)), make([]bool, len(files))
+	for i := range files {
+		f, bf := &files[i], &b.brief.Files[i]
+		if bf.Omitted == OmittedExcluded {
+			continue
+		}
+		before, set := base.reason(cmp.Or(f.OldPath, f.Path))
+		now, kept := head.reason(f.Path)
+		b.set[i] = set || kept
+		if now == "" || now != before || runnable(f) {
+			continue
+		}
+		if here, _ := base.reason(f.Path); here != now { // the base has to speak of the new name too
+			continue
+		}
+		b.attributed[i] = true
+		if bf.Omitted == OmittedBinary || !slices.Contains(excused, bf.Omitted) {
+			bf.Omitted = now
+		}
+	}
+}
+
+// arrange puts what is given in order: most changed lines first, then by name. Vendored files, and new ones that call themselves
+// generated, come last but are given: their word alone must not hide them.
+func (b *builder) arrange() {
 	files := b.o.Diff.Files
 	last := make([]bool, len(files))
 	b.ask = make([]bool, len(files))
 	for i := range files {
-		f, bf := &files[i], &b.brief.Files[i]
-		if slices.Contains(excused, bf.Omitted) && bf.Omitted != OmittedBinary {
+		f := &files[i]
+		if b.brief.Files[i].Omitted != "" {
 			continue
 		}
-		reason, set := attrs.reason(f.Path)
-		if f.OldPath != "" && reason != "" {
-			if before, _ := attrs.reason(f.OldPath); before != reason {
-				reason = ""
-			}
-		}
-		bf.Omitted = cmp.Or(reason, bf.Omitted)
+		last[i] = b.back[i] || below(path.Dir(f.Path), vendorFolders)
 		switch {
-		case bf.Omitted != "":
-			continue
-		case set: // the repository says it is not generated
+		case b.set[i]: // the repository says whether it is generated
 		case f.Change == diff.Added:
-			last[i] = saysGenerated(f.Path, addedHead(f))
+			last[i] = last[i] || saysGenerated(f.Path, addedHead(f))
 		default:
-			b.ask[i] = f.OldPath == ""
+			b.ask[i] = f.OldPath == "" && !runnable(f) && !neverSkipped(f.Path)
 		}
 		b.order = append(b.order, i)
 	}
@@ -137,31 +167,32 @@ func (b *builder) classify(attrs *attributes) {
 	})
 }
 
-// askBase looks for a generator's mark in the base version of changed files.
-func (b *builder) askBase(ctx context.Context, batch []int) error {
-	old := func(i int) string {
-		if f := &b.o.Diff.Files[i]; f.OldPath != "" {
-			return f.OldPath
+// askMarks looks for a generator's mark in changed files, at the base and at the head: one that lost its mark in this change is
+// no generated file any more.
+func (b *builder) askMarks(ctx context.Context, batch []int) error {
+	marked := slices.DeleteFunc(slices.Clone(batch), func(i int) bool { return !b.ask[i] })
+	for _, commit := range []string{b.o.Base, b.o.Head} {
+		var names []string
+		for _, i := range marked {
+			names = append(names, b.o.Diff.Files[i].Path)
 		}
-		return b.o.Diff.Files[i].Path
-	}
-	var names []string
-	for _, i := range batch {
-		if b.ask[i] {
-			names = append(names, old(i))
+		if len(names) == 0 {
+			return nil
 		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	texts, err := b.src.ReadFiles(ctx, b.o.Base, names, sourceLimit)
-	if err != nil {
-		return err
-	}
-	for _, i := range batch {
-		if b.ask[i] && !neverSkipped(old(i)) && carriesMark(texts[old(i)]) {
-			b.brief.Files[i].Omitted = OmittedGenerated
+		texts, err := b.src.ReadFiles(ctx, commit, names, sourceLimit)
+		if err != nil {
+			return err
 		}
+		marked = slices.DeleteFunc(marked, func(i int) bool {
+			f := &b.o.Diff.Files[i]
+			if commit == b.o.Head && f.Change == diff.Deleted {
+				return false
+			}
+			return !carriesMark(texts[f.Path]) || hasInterpreter(texts[f.Path])
+		})
+	}
+	for _, i := range marked {
+		b.brief.Files[i].Omitted = OmittedGenerated
 	}
 	return nil
 }
@@ -175,7 +206,7 @@ func (b *builder) giveDiffs(ctx context.Context) error {
 	over, cut := 0, 0
 	var batch []int
 	flush := func() error {
-		if err := b.askBase(ctx, batch); err != nil {
+		if err := b.askMarks(ctx, batch); err != nil {
 			return err
 		}
 		for _, i := range batch {

@@ -1,11 +1,14 @@
 package repocontext
 
 import (
+	"bytes"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
 // Reasons of review.BriefFile.Omitted, besides those the diff already carries.
@@ -31,9 +34,14 @@ var vendorFolders = []string{"vendor", "vendors", "node_modules", "bower_compone
 
 // byName is the reason a file is left out that its name and its diff alone give; empty for none.
 func byName(f *diff.File) string {
-	if why := named(f.Path); why != "" && (f.OldPath == "" || named(f.OldPath) == why) {
+	if why := named(f.Path); why != "" && !runnable(f) && (f.OldPath == "" || named(f.OldPath) == why) {
 		return why
 	}
+	return unshown(f)
+}
+
+// unshown is the reason for which git shows nothing of a file; empty for none.
+func unshown(f *diff.File) string {
 	if f.Binary && f.Omitted == "" {
 		return OmittedBinary
 	}
@@ -56,6 +64,33 @@ func named(p string) string {
 	return ""
 }
 
+// runnable reports whether a file runs by itself or stands for something else: a link, another repository, an executable, a text
+// that begins with the name of its interpreter. No name, mark or attribute lets such a file go unread.
+func runnable(f *diff.File) bool {
+	if mode := cmp.Or(f.NewMode, f.OldMode); mode != plainMode && mode != 0 { // 0: neither mode nor text have changed
+		return true
+	}
+	for i := range f.Hunks {
+		for l := range f.Hunks[i].Lines() {
+			if (l.Old == 1 || l.New == 1) && hasInterpreter([]byte(l.Text)) {
+				return true
+			}
+			if l.Old > 1 && l.New > 1 {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// plainMode is git's mode of a file that is no link and that cannot be run by itself.
+const plainMode = 0o100644
+
+// hasInterpreter reports whether a text begins with the name of what runs it. Attributes of Rust begin in the same way.
+func hasInterpreter(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("#!")) && !bytes.HasPrefix(text, []byte("#!["))
+}
+
 // below reports whether one of the folders of a path is in the list.
 func below(dir string, folders []string) bool {
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
@@ -66,17 +101,24 @@ func below(dir string, folders []string) bool {
 	return false
 }
 
-// neverSkipped are files that run things: nothing may take them out of a review but the operator's configuration.
+// neverSkipped are files that run things by their name or ending: nothing may take them out of a review but the operator's
+// configuration. A manifest that is data says what a vendored package is made of, which nobody reads either.
 func neverSkipped(p string) bool {
-	for part := range strings.SplitSeq(p, "/") {
-		switch part {
-		case ".github", ".gitlab", ".circleci", ".buildkite", ".husky", ".devcontainer", ".vscode":
-			return true
-		}
-	}
 	base := path.Base(p)
-	return strings.HasPrefix(base, ".git") || base == "Jenkinsfile" || base == "Makefile" || base == ".gitlab-ci.yml"
+	if strings.HasPrefix(base, ".git") || slices.Contains(scriptEndings, strings.ToLower(path.Ext(base))) || slices.Contains(scriptLanguages, Language(p)) {
+		return true
+	}
+	why, manifest := pushpolicy.Acts(p)
+	return why != "" && !(manifest && (slices.Contains(lockFiles, base) || slices.Contains(dataLanguages, Language(p))))
 }
+
+var (
+	// scriptLanguages are those of files that people and tools run by their path; scriptEndings are the endings of some more.
+	scriptLanguages = []string{"shell", "fish", "powershell", "batchfile", "makefile", "cmake", "dockerfile"}
+	scriptEndings   = []string{".csh", ".tcsh", ".command", ".vbs", ".wsf", ".pth"}
+	// dataLanguages are those of manifests that hold no code.
+	dataLanguages = []string{"json", "json with comments", "toml", "yaml", "text", "go module", "go workspace", "go checksums"}
+)
 
 // addedHead is the beginning of a new file, taken from its diff.
 func addedHead(f *diff.File) []byte {

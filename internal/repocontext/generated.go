@@ -3,29 +3,29 @@ package repocontext
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 )
 
-// generatedNames are endings of files that tools write and nobody edits, in lower case.
-var generatedNames = []string{".min.js", ".min.css", ".nib", ".xcworkspacedata", ".xcuserstate", ".designer.cs", ".designer.vb",
-	".feature.cs", ".zep.c", ".zep.h", ".zep.php", "_tlb.pas", "cargo.toml.orig"}
+// generatedData are endings of files that tools write and that hold no code, in lower case.
+var generatedData = []string{".nib", "cargo.toml.orig"}
 
-// generatedFolders hold nothing but what tools write.
-var generatedFolders = []string{".idea", "__generated__", "htmlcov"}
+// minified are endings of code that nobody can read, in lower case.
+var minified = []string{".min.js", ".min.css"}
 
 // namedGenerated reports whether the name alone says that a tool writes the file. Names that any author could choose for
-// code that runs, such as *.pb.go, are not here: those files have to say it at the base (saysGenerated).
+// code that runs, such as *.pb.go or *.Designer.cs, are not here: those files have to say it at the base and at the head. Of
+// minified code only what was there under such a name at the base is excused.
 func namedGenerated(p string) bool {
 	dir, base := path.Split(p)
-	for _, ending := range generatedNames {
-		if strings.HasSuffix(strings.ToLower(base), ending) {
-			return true
-		}
-	}
-	if strings.HasPrefix(base, "query-") && strings.HasSuffix(base, ".json") && path.Base(dir) == ".sqlx" {
-		return true
-	}
-	return below(dir, generatedFolders)
+	return hasEnding(base, generatedData) || hasEnding(base, minified) ||
+		strings.HasPrefix(base, "query-") && strings.HasSuffix(base, ".json") && path.Base(dir) == ".sqlx"
+}
+
+// hasEnding reports whether a name ends in one of a list, in any case.
+func hasEnding(name string, list []string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(list, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
 const (

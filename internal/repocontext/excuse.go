@@ -1,0 +1,90 @@
+package repocontext
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+// excusable takes back what a name or an attribute alone does not excuse (decision 30): new files where nothing was vendored or
+// minified before, and files that begin with the name of their interpreter where the diff does not show it.
+func (b *builder) excusable(ctx context.Context) error {
+	b.back, b.vendored = make([]bool, len(b.brief.Files)), map[string]bool{}
+	back := func(i int) {
+		b.back[i], b.brief.Files[i].Omitted = true, unshown(&b.o.Diff.Files[i])
+	}
+	var ask []int
+	for i := range b.brief.Files {
+		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+		if !slices.Contains([]string{OmittedGenerated, OmittedVendored, OmittedLockFile}, bf.Omitted) {
+			continue
+		}
+		grown, err := b.grown(ctx, i)
+		switch {
+		case err != nil:
+			return err
+		case grown:
+			back(i)
+		case f.Change != diff.Deleted && !f.Has(1):
+			ask = append(ask, i)
+		}
+	}
+	for batch := range slices.Chunk(ask, diffBatch) {
+		names := make([]string, len(batch))
+		for n, i := range batch {
+			names[n] = b.o.Diff.Files[i].Path
+		}
+		texts, err := b.src.ReadFiles(ctx, b.o.Head, names, sourceLimit)
+		if err != nil {
+			return err
+		}
+		for n, i := range batch {
+			text, ok := texts[names[n]]
+			if !ok {
+				if text, err = b.src.Begins(ctx, b.o.Head, names[n], len("#![")); err != nil {
+					return err
+				}
+			}
+			if hasInterpreter(text) {
+				back(i)
+			}
+		}
+	}
+	return nil
+}
+
+// grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or a file in a folder of
+// vendored code that is new itself. Attributes, which the base has set, excuse new files too.
+func (b *builder) grown(ctx context.Context, i int) (bool, error) {
+	f := &b.o.Diff.Files[i]
+	if b.attributed[i] || f.Change == diff.Modified || f.Change == diff.Deleted {
+		return false, nil
+	}
+	switch b.brief.Files[i].Omitted {
+	case OmittedGenerated:
+		return f.Change != diff.Renamed && hasEnding(f.Path, minified), nil
+	case OmittedVendored:
+		root := vendorRoot(f.Path)
+		known, ok := b.vendored[root]
+		if !ok {
+			paths, err := b.src.Files(ctx, b.o.Base, root)
+			if err != nil {
+				return false, err
+			}
+			known = len(paths) > 0
+			b.vendored[root] = known
+		}
+		return !known, nil
+	}
+	return false, nil
+}
+
+// vendorRoot is the outermost folder of a path that holds other people's code.
+func vendorRoot(p string) string {
+	parts := strings.Split(path.Dir(p), "/")
+	i := slices.IndexFunc(parts, func(part string) bool { return slices.Contains(vendorFolders, part) })
+	return path.Join(parts[:i+1]...)
+}
