@@ -83,8 +83,9 @@ func whole(f review.BriefFile) bool {
 	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
 }
 
-// hidden are the files with an added line of which a mask hides what may be code, and of which no rule says that it holds a
-// secret. A mask takes out what looks like a value; code can be made to look like one, and nobody but the rules was shown it.
+// hidden are the files with a changed line of which a mask hides what may be code, and of which no rule says that it holds a
+// secret; no rule speaks of removed lines. A mask takes out what looks like a value; code can be made to look like one, and nobody
+// but the rules was shown it.
 func (b *bench) hidden() map[string]bool {
 	out := map[string]bool{}
 	if b.in.Request.Secrets == ShowSecrets {
@@ -107,6 +108,9 @@ func (b *bench) hidden() map[string]bool {
 		if !said[fmt.Sprint(at.File, ":", at.Line)] {
 			out[at.File] = true
 		}
+	}
+	for _, at := range b.in.Snapshot.OpaqueRemoved {
+		out[at.File] = true
 	}
 	return out
 }

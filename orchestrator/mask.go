@@ -63,20 +63,32 @@ func masked(s Snapshot) Snapshot {
 	}
 	s.Masked = sanitize.MaskAll(texts, diffs)
 	for i := range b.Files {
-		s.Opaque = append(s.Opaque, opaque(b.Files[i].Path, before[i], b.Files[i].Diff)...)
+		added, removed := opaque(b.Files[i].Path, before[i], b.Files[i].Diff)
+		s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)
 	}
 	return s
 }
 
-// opaque lists the added lines of a file of which a mask hides more than a plain value: something that may be code.
-func opaque(path, before, after string) []Line {
+// opaque lists the added and the removed lines of a file of which a mask hides more than a plain value: something that may be code.
+func opaque(path, before, after string) (added, removed []Line) {
 	if before == after {
-		return nil
+		return nil, nil
 	}
-	was, is := addedLines(before), addedLines(after)
+	wasAdded, wasRemoved := changedLines(before)
+	isAdded, isRemoved := changedLines(after)
+	return hides(path, wasAdded, isAdded, maskedValue.plain),
+		hides(path, wasRemoved, isRemoved, func(v maskedValue) bool { return v.plain() || v.gone(path) })
+}
+
+// hides lists the lines in which a value that harmless does not know is masked.
+func hides(path string, was, is map[int]string, harmless func(maskedValue) bool) []Line {
 	var out []Line
 	for n, line := range is {
-		if line != was[n] && !plainValues(was[n], line) {
+		if line == was[n] {
+			continue
+		}
+		values, ok := maskedValues(was[n], line)
+		if !ok || slices.ContainsFunc(values, func(v maskedValue) bool { return !harmless(v) }) {
 			out = append(out, Line{path, n})
 		}
 	}
@@ -84,19 +96,23 @@ func opaque(path, before, after string) []Line {
 	return out
 }
 
-// addedLines are a diff's added lines by number. A diff that cannot be read is not whole, and counts as unread for that.
-func addedLines(text string) map[int]string {
-	out := map[int]string{}
+// changedLines are a diff's added and removed lines by number. A diff that cannot be read is not whole, and counts as unread for
+// that.
+func changedLines(text string) (added, removed map[int]string) {
+	added, removed = map[int]string{}, map[int]string{}
 	d, err := diff.Parse(text)
 	if err != nil {
-		return out
+		return added, removed
 	}
 	for i := range d.Files {
 		for l := range d.Files[i].Added() {
-			out[l.New] = l.Text
+			added[l.New] = l.Text
+		}
+		for l := range d.Files[i].Removed() {
+			removed[l.Old] = l.Text
 		}
 	}
-	return out
+	return added, removed
 }
 
 var (
@@ -104,15 +120,24 @@ var (
 	plainValue = lazyregexp.New(`^[0-9A-Za-z_.~%+-]+$`)
 	// addressed is what stands before a password in an address.
 	addressed = lazyregexp.New(`[a-z]://[^\s/:@"'` + "`" + `]*:$`)
+	// inertText is a value that is no code within quotes: nothing in it is put in, called or ended by any language.
+	inertText = lazyregexp.New(`^[^\s$(){}\[\]<>;|\\"'` + "`" + `]+$`)
+	// settingsFile is the name of a file of settings, in which what stands alone behind a name is a value.
+	settingsFile = lazyregexp.New(`(?:^|/)(?:\.env[^/]*|[^/]*\.(?:env|ini|cfg|conf|properties|toml|ya?ml))$`)
+	settingName  = lazyregexp.New(`^[^'"` + "`" + `]*[\w.-][ \t]*[=:][ \t]*$`)
+	// keyLine is the first or the last line of a key, perhaps with the rest of the key, or a line of its text.
+	keyLine = lazyregexp.New(`^-----(?:BEGIN|END) [A-Z0-9 ]+-----(?:[A-Za-z0-9+/=\\]*(?:-----END [A-Z0-9 ]+-----[\\nr]*)?)?$|^[A-Za-z0-9+/]{60,}$|^[A-Za-z0-9+/]+={1,2}$`)
 )
 
-// plainValues reports whether all that is masked in a line are plain values, each a whole quoted text or the password of an
-// address.
-func plainValues(was, is string) bool {
+// maskedValue is one value that is masked in a line, with what the mask leaves of the line on both sides.
+type maskedValue struct{ before, value, behind string }
+
+// maskedValues are the values that are masked in a line. It cannot tell them apart in every line.
+func maskedValues(was, is string) (values []maskedValue, ok bool) {
 	pieces := strings.Split(is, sanitize.Redacted)
 	rest, ok := strings.CutPrefix(was, pieces[0])
 	if !ok {
-		return false
+		return nil, false
 	}
 	for i, piece := range pieces[1:] {
 		end := strings.Index(rest, piece)
@@ -120,17 +145,38 @@ func plainValues(was, is string) bool {
 			end = len(rest) - len(piece)
 		}
 		if end < 0 || !strings.HasPrefix(rest[end:], piece) {
-			return false
+			return nil, false
 		}
-		value, before := rest[:end], pieces[i]
-		quoted := before != "" && piece != "" && strings.IndexByte("\"'`", before[len(before)-1]) >= 0 && piece[0] == before[len(before)-1]
-		password := strings.HasPrefix(piece, "@") && addressed.MatchString(before)
-		if !plainValue.MatchString(value) || !quoted && !password {
-			return false
-		}
+		values = append(values, maskedValue{pieces[i], rest[:end], piece})
 		rest = rest[end+len(piece):]
 	}
-	return true
+	return values, true
+}
+
+// quoted reports whether a value is a whole quoted text.
+func (v maskedValue) quoted() bool {
+	return v.before != "" && v.behind != "" && strings.IndexByte("\"'`", v.before[len(v.before)-1]) >= 0 && v.behind[0] == v.before[len(v.before)-1]
+}
+
+// plain reports whether a value is a plain one, and a whole quoted text or the password of an address.
+func (v maskedValue) plain() bool {
+	return plainValue.MatchString(v.value) && (v.quoted() || strings.HasPrefix(v.behind, "@") && addressed.MatchString(v.before))
+}
+
+// gone reports whether a value in a removed line is no code. The line was there before and nobody could write it for this
+// purpose, so it is enough that no name of something that runs is written like the value.
+func (v maskedValue) gone(path string) bool {
+	called := v.behind != "" && strings.IndexByte("([{.<", v.behind[0]) >= 0
+	alone := strings.TrimSpace(v.behind) == ""
+	switch {
+	case sanitize.Random(v.value):
+		return !called
+	case v.quoted():
+		return inertText.MatchString(v.value) || keyLine.MatchString(v.value)
+	case settingsFile.MatchString(path):
+		return alone && settingName.MatchString(v.before) && plainValue.MatchString(v.value) || alone && keyLine.MatchString(v.value)
+	}
+	return alone && strings.TrimSpace(v.before) == "" && keyLine.MatchString(v.value)
 }
 
 // maskedName masks the spelling of a file name.

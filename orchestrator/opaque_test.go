@@ -8,31 +8,49 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// A mask that hides a plain value hides nothing that could run; of any other nobody can say so.
+// A mask that hides a plain value hides nothing that could run; of any other nobody can say so. Of a removed line it is enough that
+// the value is written like no code.
 func TestWhatAMaskHides(t *testing.T) {
 	const mask = sanitize.Redacted
+	const random = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
 	for _, row := range []struct {
-		says, was, is string
-		plain         bool
+		says, path, was, is string
+		added, removed      bool // whether nothing that could run is hidden
 	}{
-		{"a quoted value", `k = "abc123"`, `k = "` + mask + `"`, true},
-		{"the password of an address", `u = "mongodb://admin:password@localhost/x"`, `u = "mongodb://admin:` + mask + `@localhost/x"`, true},
-		{"two of them", `f("a1", 'b2')`, `f("` + mask + `", '` + mask + `')`, true},
-		{"a command behind a value", `DB_PASSWORD=Hunter2024&touch$IFS/tmp/x`, `DB_PASSWORD=` + mask, false},
-		{"an expression in an address", "x = `https://ci:x${eval(name)}@m`", "x = `https://ci:" + mask + "@m`", false},
-		{"a name that is called", `exec_backdoor9.run(q)`, mask + `.run(q)`, false},
-		{"a whole line", `reboot`, mask, false},
-		{"an assignment", `ghp_=location=name`, mask, false},
-		{"code in quotes", `token = "$(curl)"`, `token = "` + mask + `"`, false},
-		{"other quotes around it", `a = "b' + c + 'd"`, `a = "b' + ` + mask + ` + 'd"`, false},
+		{"a quoted value", "a", `k = "abc123"`, `k = "` + mask + `"`, true, true},
+		{"the password of an address", "a", `u = "mongodb://admin:password@localhost/x"`, `u = "mongodb://admin:` + mask + `@localhost/x"`, true, true},
+		{"two of them", "a", `f("a1", 'b2')`, `f("` + mask + `", '` + mask + `')`, true, true},
+		{"a command behind a value", ".env", `DB_PASSWORD=Hunter2024&touch$IFS/tmp/x`, `DB_PASSWORD=` + mask, false, false},
+		{"an expression in an address", "a", "x = `https://ci:x${eval(name)}@m`", "x = `https://ci:" + mask + "@m`", false, false},
+		{"a name that is called", "a", `exec_backdoor9.run(q)`, mask + `.run(q)`, false, false},
+		{"a check by its name", "a", `if !verifySignatureV2Strict(r) {`, `if !` + mask + `(r) {`, false, false},
+		{"a comparison", "a", `if password == expected_9 {`, `if password == ` + mask + ` {`, false, false},
+		{"a whole line", "a", `reboot`, mask, false, false},
+		{"an assignment", "a", `ghp_=location=name`, mask, false, false},
+		{"code in quotes", "a", `token = "$(curl)"`, `token = "` + mask + `"`, false, false},
+		{"other quotes around it", "a", `a = "b' + c + 'd"`, `a = "b' + ` + mask + ` + 'd"`, false, false},
+
+		{"a password with signs", "a", `password = "Tr0ub4dor&3!"`, `password = "` + mask + `"`, false, true},
+		{"a random value without quotes", "deploy.sh", `export TOKEN=` + random, `export TOKEN=` + mask, false, true},
+		{"a random value that is called", "a", random + `()`, mask + `()`, false, false},
+		{"a setting", "conf/.env.local", `DB_PASSWORD=Hunter2024`, `DB_PASSWORD=` + mask, false, true},
+		{"a setting in YAML", "a.yml", `  password: Hunter2024`, `  password: ` + mask, false, true},
+		{"the same in code", "a.rb", `password = hunter_2024`, `password = ` + mask, false, false},
+		{"the first line of a key", "a", `-----BEGIN RSA PRIVATE KEY-----`, mask, false, true},
+		{"a line of one", "a", `MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj`, mask, false, true},
+		{"its last line", "a", `MzEfYyjiWA4=`, mask, false, true},
+		{"a whole key", "a.json", `"key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"`, `"key": "` + mask + `"`, false, true},
 	} {
-		if got := plainValues(row.was, row.is); got != row.plain {
-			t.Errorf("%s: plain is %v", row.says, got)
+		const head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3 +7 @@\n"
+		added, removed := opaque(row.path, head+"-"+row.was+"\n+"+row.was+"\n", head+"-"+row.is+"\n+"+row.is+"\n")
+		want := func(plain bool, n int) []Line {
+			if plain {
+				return nil
+			}
+			return []Line{{row.path, n}}
 		}
-	}
-	head := "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -3 +3,2 @@\n-old\n"
-	got := opaque("a", head+"+k = \"abc\"\n+run_x9(1)\n", head+"+k = \""+mask+"\"\n+"+mask+"(1)\n")
-	if d := cmp.Diff([]Line{{"a", 4}}, got); d != "" {
-		t.Error(d)
+		if d := cmp.Diff(want(row.added, 7), added) + cmp.Diff(want(row.removed, 3), removed); d != "" {
+			t.Errorf("%s: %s", row.says, d)
+		}
 	}
 }

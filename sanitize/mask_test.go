@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"strings"
@@ -178,6 +179,45 @@ func TestMaskAll(t *testing.T) {
 	}
 	if title != "Rotate [REDACTED]" || body != "password: [REDACTED]" || diff != "@@ -1 +1 @@\n-api_key = \"[REDACTED]\"\n+api_key = load()\n" {
 		t.Errorf("%q, %q, %q", title, body, diff)
+	}
+}
+
+// A word that somebody chose is masked where the rules find it and nowhere else: a title makes no code unreadable.
+func TestMaskAllTeachesNoNames(t *testing.T) {
+	for _, word := range []string{"verifySignatureV2Strict", "require_admin_role_v2_or_403", "X509CertificatePoolFromPEM2", "!user.isAuthorized2&&x9", "HMAC_SHA256_VERIFY_OR_FAIL"} {
+		title, body, name := "token="+word, "password: "+word, "api_key="+word+".txt"
+		code := "-\tif !" + word + "(r) {\n+\tif " + word + " {\n"
+		diff := "@@ -1 +1 @@\n" + code
+		MaskAll([]*string{&title, &body, &name}, []*string{&diff})
+		if diff != "@@ -1 +1 @@\n"+code {
+			t.Errorf("%q was masked in %q", word, diff)
+		}
+	}
+}
+
+func TestRandom(t *testing.T) {
+	for v, want := range map[string]bool{
+		"q7Rz2Lm9Xc4Vb8Nt1Wk6": true, "ghp_16C7e42F292c6912E7710c838347Ae178B4a": true, "3f786850e387550fdab836ed7e6dc881de23001b": true,
+		"wJalrXUtnFEMI/K7MDENG/bPxRfiCYzK9x2m": true, "AKIA" + "QWERTYUIOPAS2345": true,
+		"": false, "q7Rz2Lm9Xc": false, "q7Rz2Lm9Xc4Vb8Nt1W(6": false, "aaaaaaaaaaaaaaaaaaaa1": false,
+		"verifySignatureV2Strict": false, "check_permissions_of_user_2": false, "require_admin_role_v2_or_403": false,
+	} {
+		if got := Random(v); got != want {
+			t.Errorf("%q: %v", v, got)
+		}
+	}
+	r, found := rand.New(rand.NewPCG(1, 2)), 0
+	for range 1000 {
+		v := make([]byte, 32)
+		for i := range v {
+			v[i] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"[r.IntN(62)]
+		}
+		if Random(string(v)) {
+			found++
+		}
+	}
+	if found < 900 {
+		t.Errorf("%d of 1000 values drawn at random are taken for random", found)
 	}
 }
 

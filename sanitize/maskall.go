@@ -3,8 +3,8 @@ package sanitize
 import "strings"
 
 // MaskAll masks texts that belong together, such as those of a pull request, where they stand; diffs are texts for MaskDiff.
-// What the rules find in one of them and what is no ordinary word is taken out of all. It returns how many different values were
-// taken out.
+// What the rules find in one of them is taken out of all when it cannot be a word of the others (see Random): whoever writes a title
+// could otherwise make code unreadable. It returns how many different values were taken out.
 func MaskAll(texts, diffs []*string) int {
 	values := map[string]bool{}
 	var known []string
@@ -12,7 +12,7 @@ func MaskAll(texts, diffs []*string) int {
 		spans := Secrets(s)
 		for _, p := range spans {
 			v := s[p.Start:p.End]
-			if !p.More && !values[v] && len(v) >= minSecretLen && hasDigit(v) && windowEntropy(v) >= minEntropy {
+			if !p.More && !values[v] && Random(v) {
 				known = append(known, v)
 			}
 			if !p.More {
@@ -35,4 +35,45 @@ func MaskAll(texts, diffs []*string) int {
 		}
 	}
 	return len(values)
+}
+
+// maxPiece is the mean length of the pieces of a value, in hundredths of a byte, up to which it is taken for random. Letters and
+// digits drawn at random have pieces of about 2.2, names in code of 3 and more.
+const maxPiece = 275
+
+// Random reports whether a value can be nothing but a secret wherever it stands: 20 bytes and more that are written like a token, and
+// that either have the form of an issuer or are too mixed for a name that somebody chose.
+func Random(v string) bool {
+	if len(v) < minSecretLen || !hasDigit(v) || candidate.FindString(v) != v {
+		return false
+	}
+	for _, list := range [][]pattern{specPatterns, ownPatterns()} {
+		for _, p := range list {
+			if containsAny(v, p.words) && p.re.FindString(v) == v && (p.sure == nil || p.sure(v)) {
+				return true
+			}
+		}
+	}
+	return windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
+}
+
+// pieces counts the words and numbers of a value: runs of small letters, perhaps with a capital before, of capitals, and of digits.
+func pieces(v string) int {
+	n, last := 0, ' '
+	for i := range len(v) {
+		kind := ' '
+		switch c := v[i]; {
+		case c >= 'a' && c <= 'z':
+			kind = 'a'
+		case c >= 'A' && c <= 'Z':
+			kind = 'A'
+		case c >= '0' && c <= '9':
+			kind = '0'
+		}
+		if kind != last && kind != ' ' && !(kind == 'a' && last == 'A') {
+			n++
+		}
+		last = kind
+	}
+	return n
 }
