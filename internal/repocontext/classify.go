@@ -113,9 +113,9 @@ func neverSkipped(p string) bool {
 }
 
 var (
-	// scriptLanguages are those of files that people and tools run by their path; scriptEndings are the endings of some more.
+	// scriptLanguages are those of files that people and tools run by their path; scriptEndings are the endings of some more, and of programs.
 	scriptLanguages = []string{"shell", "fish", "powershell", "batchfile", "makefile", "cmake", "dockerfile"}
-	scriptEndings   = []string{".csh", ".tcsh", ".command", ".vbs", ".wsf", ".pth"}
+	scriptEndings   = []string{".csh", ".tcsh", ".command", ".vbs", ".wsf", ".pth", ".exe", ".com", ".scr", ".msi"}
 	// dataLanguages are those of manifests that hold no code.
 	dataLanguages = []string{"json", "json with comments", "toml", "yaml", "text", "go module", "go workspace", "go checksums"}
 )

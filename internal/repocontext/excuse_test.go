@@ -62,6 +62,7 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a vendored text whose first line is not shown", withModes("vendor/a/notes", kept), OmittedVendored},
 		{"attributes of Rust", withModes("vendor/a/lib.rs", kept), OmittedVendored},
 		{"a new one with attributes of Rust", newWithMode("vendor/b/lib.rs", "100644", "#![no_std]"), OmittedVendored},
+		{"a vendored program of Windows", newWithMode("vendor/b/x.EXE", "100644", "x"), ""},
 		{"a vendored action", newWithMode("vendor/b/action.yml", "100644", "x"), ""},
 		{"a vendored workflow", newWithMode("vendor/b/.github/workflows/ci.yml", "100644", "x"), ""},
 		{"a vendored build file", newWithMode("vendor/b/CMakeLists.txt", "100644", "x"), ""},
