@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ type realWorld struct {
 	spec    Spec
 	model   *fakemodel.Server
 	gateway *gateway.Gateway
+	// refused counts the calls that the gateway did not make: the agent asks for the model it was given and no other.
+	refused atomic.Int32
 	// marker is what a tool the preset denies would leave behind.
 	marker string
 }
@@ -56,6 +59,12 @@ func newRealWorld(t *testing.T, preset string, agent npmagent.Installed, role re
 	t.Cleanup(func() { _ = model.Close() })
 	w.model = model
 	w.gateway, err = gateway.Start(t.Context(), gateway.Options{
+		Observe: func(o gateway.Observation) {
+			if o.Attributes[gateway.AttrFate] == gateway.FateDenied {
+				w.refused.Add(1)
+				t.Logf("refused: %v", o.Attributes)
+			}
+		},
 		Upstreams: []gateway.Upstream{{Name: "fake", BaseURL: model.URL(), Key: gateway.NewSecret(modelKey)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +78,7 @@ func newRealWorld(t *testing.T, preset string, agent npmagent.Installed, role re
 	w.spec.Env = []string{"PATH=" + strings.Join(append(slices.Clone(agent.Path), "/usr/bin", "/bin"), ":"), "LANG=C.UTF-8"}
 	w.spec.Cwd, w.spec.Model, w.spec.Timeout, w.spec.Grace = tree, "fake-model", 5*time.Minute, 2*time.Second
 	w.spec.Endpoint = Endpoint{BaseURL: "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) + "/v1",
-		Token: w.gateway.Issue(w.spec.Name, review.Limits{LLMCalls: 20, ToolCalls: 20, WallTimeSeconds: 300, CostUSD: 1})}
+		Token: w.gateway.Issue(w.spec.Name, review.Limits{LLMCalls: 20, ToolCalls: 20, WallTimeSeconds: 300, CostUSD: 1}, w.spec.Model)}
 	w.spec.Confine = func(p proc.Spec) (proc.Spec, error) {
 		policy := sandbox.Policy{Home: w.spec.Dir, ReadOnly: append(slices.Clone(agent.Path), w.spec.Cwd, filepath.Dir(agent.Program), w.spec.Self),
 			Gateway: w.gateway.Socket(), GatewayPort: port}
@@ -107,6 +116,9 @@ func (w *realWorld) ask(t *testing.T, task review.Task, prompt string) Answer {
 		len(w.model.Requests()), offeredBy(w.model), news, a.Receipt.Notes, w.gateway.Usage(w.spec.Name))
 	if a.Receipt.State != review.AgentComplete {
 		t.Fatalf("%+v\nfaults %q\ngateway %v\nlog %s", a.Receipt, w.model.Faults(), w.gateway.Err(w.spec.Name), a.Log)
+	}
+	if n := w.refused.Load(); n > 0 {
+		t.Errorf("the gateway refused %d calls", n)
 	}
 	return a
 }

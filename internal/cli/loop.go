@@ -71,6 +71,7 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
 	s.tab.run = req.Run
 	if needsModel(agents) {
+		ask.Models = runModels(settings, agents)
 		if ask.Gateway, err = s.openGateway(ctx, settings, req, !walls.On() && hasACP(agents), emit); err != nil {
 			return nil, err
 		}

@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/webfetch"
+	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
 
@@ -47,6 +50,22 @@ func (s *session) gatewayOptions(settings config.Settings, target review.Target,
 		}
 	}
 	return o
+}
+
+// runModels are the models of a run: those its agents ask for, and those the operator names.
+func runModels(settings config.Settings, agents []orchestrator.AgentPlan) []string {
+	out := []string{settings.Model}
+	for _, a := range agents {
+		out = append(out, crew.ModelsOf(a)...)
+	}
+	for _, m := range settings.Models {
+		out = append(append(out, m.Name), m.Fallbacks...)
+	}
+	for _, u := range settings.Upstreams {
+		out = append(out, u.Models...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // caps bound what a pull request and a day may cost, by what the store remembers. Of an agent whose cost nobody knows, such

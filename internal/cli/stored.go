@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,6 +29,8 @@ type stored struct {
 
 // setup is what shapes a run outside the loop. Keys are missing: they are taken from the environment again.
 type setup struct {
+	// Model is the one that is asked where nobody names another.
+	Model string `json:"model,omitempty"`
 	// BaseURL and Upstreams are the endpoints of models, Models their prices and fallbacks.
 	BaseURL   string            `json:"baseUrl"`
 	Upstreams []config.Upstream `json:"upstreams,omitempty"`
@@ -58,7 +61,7 @@ type setup struct {
 // store makes what is kept of a request.
 func (p *Proc) store(req orchestrator.Request, s config.Settings, c gateway.Cassette) (stored, error) {
 	out := stored{Request: req, Engine: engine.Version, Setup: setup{
-		BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
+		Model: s.Model, BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
 		ACPLimits: s.ACPLimits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, FetchHosts: s.FetchHosts, UntrustedAuthors: s.Fix.UntrustedAuthors,
 	}}
 	if c.Mode == gateway.Replay {
@@ -99,7 +102,7 @@ func (st stored) settings(today config.Settings) (config.Settings, error) {
 			return today, missing(u.Name+" ("+u.BaseURL+")", "bring it back under upstreams in your own configuration")
 		}
 	}
-	today.BaseURL, today.Upstreams, today.Models = s.BaseURL, upstreams, s.Models
+	today.Model, today.BaseURL, today.Upstreams, today.Models = cmp.Or(s.Model, today.Model), s.BaseURL, upstreams, s.Models
 	today.AgentTokens, today.RunLimits, today.Budgets, today.CostChosen = s.AgentTokens, s.RunLimits, s.Budgets, s.CostChosen
 	today.Limits, today.ACPLimits, today.WallTime, today.FetchHosts = st.Limits, s.ACPLimits, st.WallTime, s.FetchHosts
 	today.Fix.Limits, today.Fix.UntrustedAuthors = s.FixLimits, s.UntrustedAuthors

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ func TestStoredRun(t *testing.T) {
 	t.Parallel()
 	const key = "sk-abcdefghijklmnopqrstuvwxyz"
 	operator := &config.File{Name: "operator.yml", Data: []byte(`
+model: own
 base_url: https://models.example/v1
 upstreams: [{name: other, base_url: "https://other.example/v1", key_env: OTHER_KEY, models: [large]}]
 models: [{name: small, input_usd: 1, output_usd: 2, fallbacks: [large]}]
@@ -95,6 +97,9 @@ run_limits: {max_cost_usd: 90}
 			o.Caps[i].Spent = nil
 		}
 		o.Fetch, o.Log = nil, nil
+	}
+	if was, is := runModels(before, req.Agents), runModels(got, back.Agents); !slices.Equal(was, is) || !slices.Equal(was, []string{"large", "own", "small"}) {
+		t.Errorf("command agents may ask for %q, and %q when the run goes on", was, is)
 	}
 	if !reflect.DeepEqual(was, is) {
 		t.Errorf("the gateway is\n%+v\nnot\n%+v", is, was)

@@ -63,8 +63,8 @@ func keys() []key {
 			doc:      "Further endpoints, for the models they name. Every other model goes to base_url."},
 		{path: "models", shape: list(modelShape(), 0, 100), field: func(s *Settings) any { return &s.Models },
 			operator: "prices guard the operator's money",
-			doc: "Prices of models prloop has none or old ones for, and the models that stand in for them. " +
-				"A model without a known price is refused when a bound in dollars is set."},
+			doc: "Prices of models prloop has none or old ones for, and the models that stand in for them. Command agents may ask for " +
+				"the models named here. A model without a known price is refused when a bound in dollars is set."},
 		{path: "problem_score_threshold", shape: integer(1, 10), field: func(s *Settings) any { return &s.ScoreThreshold },
 			doc: "Findings with a lower score are counted, but not posted."},
 		{path: "score_elevation_threshold", shape: integer(2, 100), field: func(s *Settings) any { return &s.ElevationThreshold },

@@ -57,6 +57,11 @@ func (c *Crew) account(name string, answer *agents.Answer) {
 	tools := answer.Receipt.Usage.ToolCalls
 	answer.Receipt.Usage = c.Gateway.Usage(name)
 	answer.Receipt.Usage.ToolCalls = tools
+	c.explain(name, answer)
+}
+
+// explain names what went wrong at the gateway, in place of what an agent that is not complete says of it.
+func (c *Crew) explain(name string, answer *agents.Answer) {
 	err := c.Gateway.Err(name)
 	if err == nil { // it may have been ended between two calls
 		err = c.Gateway.TimeUp(name)

@@ -44,6 +44,8 @@ type Crew struct {
 	Self string
 	// Gateway is nil when no agent of the run needs a model.
 	Gateway *gateway.Gateway
+	// Models are those a command agent may ask for; every other agent may ask for its own alone.
+	Models []string
 	// Scratch is a private folder; each child gets an empty one below it as home and working directory.
 	Scratch string
 	// State is the folder children must never see.
@@ -109,7 +111,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 	case KindCommand:
 		spec.Path, spec.Args = plan.Path, plan.Args
 		if c.Gateway != nil && c.Walls.full { // elsewhere that port would be the machine's
-			spec.Env = append(spec.Env, gatewayEnv(c.Gateway.Socket(), c.Gateway.Issue(plan.Name, task.Limits))...)
+			spec.Env = append(spec.Env, gatewayEnv(c.Gateway.Socket(), c.issue(plan, task))...)
 			defer c.Gateway.Release(plan.Name)
 		}
 	case KindBuiltin:
@@ -118,7 +120,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		}
 		spec.Path, spec.Args = c.Self, []string{"agent", string(plan.Role)}
 		spec.Env = append(spec.Env, memoryEnv...)
-		spec.Env = append(spec.Env, EnvSocket+"="+c.Gateway.Socket(), EnvToken+"="+c.Gateway.Issue(plan.Name, task.Limits))
+		spec.Env = append(spec.Env, EnvSocket+"="+c.Gateway.Socket(), EnvToken+"="+c.issue(plan, task))
 		defer c.Gateway.Release(plan.Name)
 	case KindStatic:
 		spec.Path, spec.Args = c.Self, []string{"agent", "static"}
@@ -157,8 +159,12 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 	answer := agents.Ask(ctx, spec, task, news)
 	switch plan.Kind {
 	case KindCommand: // what the gateway did not count it may say itself: it can have another way to a model
-		if c.Gateway != nil && c.Gateway.Usage(plan.Name).LLMCalls > 0 {
+		switch {
+		case c.Gateway == nil:
+		case c.Gateway.Usage(plan.Name).LLMCalls > 0:
 			c.account(plan.Name, &answer)
+		case c.Gateway.Err(plan.Name) != nil: // its calls were refused
+			c.explain(plan.Name, &answer)
 		}
 	case KindBuiltin:
 		c.account(plan.Name, &answer)

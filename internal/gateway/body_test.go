@@ -127,7 +127,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("there is room for a small one: %d %s", status, body)
 	}
 	mine := r.token
-	r.token = r.g.Issue("r2", review.Limits{LLMCalls: 9})
+	r.token = r.g.Issue("r2", review.Limits{LLMCalls: 9}, known...)
 	if status, body := r.ask(mini, strings.Repeat("x", 3000)); status != http.StatusOK {
 		t.Errorf("another agent: %d %s", status, body)
 	}

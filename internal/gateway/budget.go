@@ -25,6 +25,8 @@ const minOutput = 64
 type account struct {
 	agent string
 	run   *purse
+	// allowed are the models it may ask for.
+	allowed []string
 	// room is for the bytes of its requests that are in memory; looking is held while one is looked into.
 	room    *semaphore.Weighted
 	looking sync.Mutex

@@ -52,7 +52,7 @@ func TestEveryAxisRefusesBeforeTheCall(t *testing.T) {
 			r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "ok", Usage: usage}}, review.Limits{LLMCalls: 50}, c.change)
 			agents := []string{r.token}
 			if c.scope != "agent" {
-				agents = append(agents, r.g.Issue("r2", review.Limits{LLMCalls: 50}))
+				agents = append(agents, r.g.Issue("r2", review.Limits{LLMCalls: 50}, known...))
 			}
 			status, body := 0, ""
 			for i := range 20 {

@@ -21,7 +21,7 @@ func talk(t *testing.T, r *rig) []string {
 	var heard []string
 	limits := review.Limits{LLMCalls: 9}
 	for _, agent := range []string{"r2", "r1"} {
-		r.token = r.g.Issue(agent, limits)
+		r.token = r.g.Issue(agent, limits, known...)
 		for _, text := range []string{"again", "again", "wrong"} {
 			_, body := r.ask(mini, agent+" "+text)
 			heard = append(heard, body)
@@ -60,7 +60,7 @@ func replay(t *testing.T, path string, change ...func(*Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.Close() })
-	return &rig{t: t, g: g, token: g.Issue("r1", review.Limits{LLMCalls: 9})}
+	return &rig{t: t, g: g, token: g.Issue("r1", review.Limits{LLMCalls: 9}, known...)}
 }
 
 // Conversations are recorded and replayed, offline and deterministically.

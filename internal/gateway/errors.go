@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // Codes of the gateway's own answers, in the error object's "code".
@@ -13,7 +14,7 @@ const (
 	CodeBudget = "prloop_budget_exceeded"
 	// CodeToken: the placeholder token is unknown or was revoked.
 	CodeToken = "prloop_unknown_token"
-	// CodeModel: no endpoint is configured for the model.
+	// CodeModel: the agent may not ask for the model, or no endpoint is configured for it.
 	CodeModel = "prloop_unknown_model"
 	// CodeRefused: the request asks for something agents may not have.
 	CodeRefused = "prloop_request_refused"
@@ -65,6 +66,28 @@ func (e *BudgetError) Error() string {
 		return fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
 	}
 	return fmt.Sprintf("budget for %s is used up: %s of %s", e.Axis, e.Spent, e.Limit)
+}
+
+// ModelError says that a call was not made because the model is none the agent may ask for.
+type ModelError struct {
+	Model string
+	// Allowed are those it may ask for.
+	Allowed []string
+}
+
+// namedModels is how many of the allowed models an error names.
+const namedModels = 5
+
+// Error names the model, those that are allowed, and who can allow more.
+func (e *ModelError) Error() string {
+	allowed := "none"
+	if n := len(e.Allowed); n > 0 {
+		allowed = strings.Join(e.Allowed[:min(n, namedModels)], ", ")
+		if n > namedModels {
+			allowed += fmt.Sprintf(" and %d more", n-namedModels)
+		}
+	}
+	return fmt.Sprintf("model %.100q is not allowed for this agent; allowed: %s. Set the agent's model in the configuration, or list a command agent's models under models", e.Model, allowed)
 }
 
 // PriceError says that a call was not made because nobody knows what it would cost.

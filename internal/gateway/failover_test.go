@@ -84,7 +84,7 @@ func TestModelIsAskedAgainAfterItsCoolDown(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			clock := time.Now()
 			r, second, _ := pair(t, c.answer, func(o *Options) { o.now = func() time.Time { return clock } })
-			r.token = r.g.Issue("r1", review.Limits{LLMCalls: 20, WallTimeSeconds: 7200})
+			r.token = r.g.Issue("r1", review.Limits{LLMCalls: 20, WallTimeSeconds: 7200}, known...)
 			for _, step := range []struct {
 				after time.Duration
 				first int

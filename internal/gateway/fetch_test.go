@@ -97,7 +97,7 @@ func TestPagesOfTheRun(t *testing.T) {
 	given := 0
 	for i := range fetchesOfRun {
 		name := fmt.Sprint("agent", i)
-		token := r.g.Issue(name, review.Limits{})
+		token := r.g.Issue(name, review.Limits{}, known...)
 		r.g.Permit(name)
 		for range 2 {
 			if status, _ := r.getPage(token, `{"url":"https://a.example/"}`); status == http.StatusOK {

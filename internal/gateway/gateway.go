@@ -159,8 +159,9 @@ func (g *Gateway) Close() error {
 
 // Issue opens an account for an agent, with all of limits unspent and the wall time starting now, and returns the
 // placeholder token that stands for it. The token is worth nothing outside this gateway. An earlier token of the same
-// agent is revoked. Zero limits are the defaults of spec.md R3.
-func (g *Gateway) Issue(agent string, limits review.Limits) (token string) {
+// agent is revoked. Zero limits are the defaults of spec.md R3. models are the names the agent may ask for, as they
+// are written there: without any it may ask for none.
+func (g *Gateway) Issue(agent string, limits review.Limits, models ...string) (token string) {
 	random := make([]byte, 16)
 	_, _ = rand.Read(random) // never fails: the process would have been stopped
 	token = "prloop-" + hex.EncodeToString(random)
@@ -171,6 +172,7 @@ func (g *Gateway) Issue(agent string, limits review.Limits) (token string) {
 		g.past = append(g.past, old)
 	}
 	g.accounts[agent] = newAccount(agent, limits, g.options.AgentTokens, g.options.RequestLimit, g.run, g.options.now())
+	g.accounts[agent].allowed = slices.Clone(models)
 	g.tokens[token] = g.accounts[agent]
 	return token
 }
@@ -208,8 +210,8 @@ func (g *Gateway) Usage(agent string) review.Usage {
 	return a.usage()
 }
 
-// Err is the newest reason why calls of an agent went wrong: *KeyError, *UnreachableError, *BudgetError or nil. A later
-// call that succeeds clears the first two.
+// Err is the newest reason why calls of an agent went wrong: *KeyError, *UnreachableError, *BudgetError, *ModelError,
+// *PriceError, *SpentError or nil. A later call that succeeds clears it.
 func (g *Gateway) Err(agent string) error {
 	g.mu.Lock()
 	a := g.accounts[agent]

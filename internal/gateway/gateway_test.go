@@ -48,7 +48,7 @@ func setup(t *testing.T, script fakemodel.Script, limits review.Limits, change .
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.Close() })
-	return &rig{t, m, g, g.Issue("r1", limits)}
+	return &rig{t, m, g, g.Issue("r1", limits, known...)}
 }
 
 func (r *rig) client() *http.Client {
@@ -96,6 +96,9 @@ func chat(model, text string, stream bool) string {
 }
 
 const mini = "gpt-4.1-mini"
+
+// known are the models the agents of these tests may ask for.
+var known = []string{mini, "gpt-4.1-nano", "gpt-4.1", "o3", "claude-x", "llama-local", "m", "S"}
 
 func TestKeyStaysAndUsageIsCounted(t *testing.T) {
 	usage := &fakemodel.Usage{Input: 1000, Cached: 400, Output: 50}
@@ -150,8 +153,8 @@ func TestPlaceholderIsWorthNothing(t *testing.T) {
 		"no token":          func() string { return "" },
 		"an invented token": func() string { return "prloop-00000000000000000000000000000000" },
 		"the real key":      func() string { return realKey },
-		"a replaced token":  func() string { r.g.Issue("r1", review.Limits{}); return old },
-		"a released token":  func() string { n := r.g.Issue("r2", review.Limits{}); r.g.Release("r2"); return n },
+		"a replaced token":  func() string { r.g.Issue("r1", review.Limits{}, known...); return old },
+		"a released token":  func() string { n := r.g.Issue("r2", review.Limits{}, known...); r.g.Release("r2"); return n },
 	} {
 		r.token = token()
 		if status, body := r.ask(mini, "x"); status != http.StatusUnauthorized || !strings.Contains(body, CodeToken) {
@@ -196,7 +199,7 @@ func TestPrices(t *testing.T) {
 		{"a dated version costs what its name costs", "gpt-4.1-2025-04-14", "x", 2},
 		{"what the endpoint says it cost counts", "gpt-4.1", "told", 0.25},
 	} {
-		r.token = r.g.Issue("r1", review.Limits{CostUSD: 99})
+		r.token = r.g.Issue("r1", review.Limits{CostUSD: 99}, c.model)
 		r.ask(c.model, c.text)
 		if u := r.g.Usage("r1"); u.CostUSD == nil || *u.CostUSD != c.want {
 			t.Errorf("%s: %+v", c.rule, u)

@@ -81,7 +81,8 @@ func (r *reservation) report(s spent, fate string, now time.Time) {
 	r.observe(Observation{Start: r.started, End: now, Attributes: at})
 }
 
-// denied tells the observer of a call that was not made; without model and endpoint when its request was not even read.
+// denied tells the observer of a call that was not made; without endpoint when no model was chosen, and without model when its
+// request was not even read.
 func (g *Gateway) denied(a *account, model string, u *upstream, err error) {
 	if g.options.Observe == nil {
 		return
@@ -94,11 +95,14 @@ func (g *Gateway) denied(a *account, model string, u *upstream, err error) {
 
 func labels(agent, model string, u *upstream) map[string]any {
 	at := map[string]any{AttrOperation: "chat", AttrAgent: agent}
+	if model != "" {
+		at[AttrRequestModel] = word(model)
+	}
 	if u == nil {
 		return at
 	}
 	host := u.base.Hostname()
-	at[AttrRequestModel], at[AttrUpstream], at[AttrProvider], at[AttrServer] = word(model), u.Name, provider(host, u.Name), host
+	at[AttrUpstream], at[AttrProvider], at[AttrServer] = u.Name, provider(host, u.Name), host
 	if port, err := strconv.Atoi(u.base.Port()); err == nil {
 		at[AttrPort] = port
 	}
@@ -144,6 +148,8 @@ func errorType(resp *http.Response, err error) string {
 		return strconv.Itoa(resp.StatusCode)
 	case errors.As(err, &budget):
 		return "budget_exceeded"
+	case errors.As(err, new(*ModelError)):
+		return "model_not_allowed"
 	case errors.As(err, new(*PriceError)):
 		return "unknown_price"
 	case errors.As(err, new(*CassetteMissError)):

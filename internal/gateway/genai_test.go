@@ -17,12 +17,14 @@ func TestEveryCallIsObserved(t *testing.T) {
 	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Contains: "bad", Answer: fakemodel.Answer{Status: 400}}, {Contains: "cut", Answer: fakemodel.Answer{Drop: "before"}}},
 		Default: &fakemodel.Answer{Text: "ok", Usage: &fakemodel.Usage{Input: 1000, Cached: 400, Output: 50}}}, review.Limits{LLMCalls: 3},
 		func(o *Options) { o.Observe, o.Retries = func(s Observation) { seen = append(seen, s) }, -1 })
+	const odd = "no such model, with\nthe code of it"
+	r.token = r.g.Issue("r1", review.Limits{LLMCalls: 3}, mini, odd)
 	if status, body := r.ask(mini, "x"); status != http.StatusOK {
 		t.Fatal(status, body)
 	}
 	r.ask(mini, "bad")
 	r.ask(mini, "cut")
-	r.ask("no such model, with\nthe code of it", "x")
+	r.ask(odd, "x")
 	r.ask(mini, "one more than there may be")
 	base := map[string]any{AttrOperation: "chat", AttrAgent: "r1", AttrRequestModel: mini, AttrMaxTokens: 100, AttrProvider: "fake", AttrUpstream: "fake", AttrServer: "127.0.0.1"}
 	var got []map[string]any

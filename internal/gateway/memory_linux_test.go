@@ -83,7 +83,7 @@ func TestHostileMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer g.Close()
-			token := g.Issue("hostile", review.Limits{LLMCalls: 1 << 30})
+			token := g.Issue("hostile", review.Limits{LLMCalls: 1 << 30}, known...)
 			before := resident(t, "VmRSS")
 			attack(t, g, token, row.body, row.chunked, row.slow)
 			a := g.account(token)

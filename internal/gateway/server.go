@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -36,7 +37,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, under := strings.CutPrefix(r.URL.Path, "/v1")
 	switch {
 	case under && r.Method == http.MethodGet && path == pathModels:
-		g.models(w)
+		models(w, a)
 	case under && r.Method == http.MethodPost && slices.Contains(completions, path):
 		g.complete(w, r, a, path)
 	case under && r.Method == http.MethodPost && path == pathFetch:
@@ -59,19 +60,18 @@ func foreign(path string) string {
 	return ""
 }
 
-// models lists what is configured, without asking anybody.
-func (g *Gateway) models(w http.ResponseWriter) {
-	var b strings.Builder
-	for _, u := range g.upstreams {
-		for _, m := range u.Models {
-			if b.Len() > 0 {
-				b.WriteByte(',')
-			}
-			fmt.Fprintf(&b, `{"id":%q,"object":"model"}`, m)
-		}
+// models lists what the agent may ask for, without asking anybody.
+func models(w http.ResponseWriter, a *account) {
+	type model struct {
+		ID     string `json:"id"`
+		Object string `json:"object"`
+	}
+	list := make([]model, 0, len(a.allowed))
+	for _, name := range a.allowed {
+		list = append(list, model{name, "model"})
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprintf(w, `{"object":"list","data":[%s]}`, b.String())
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": list})
 }
 
 func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, path string) {
@@ -105,6 +105,13 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		g.options.Log.Debug("fields were left out of a request", "agent", a.agent, "path", path, "fields", c.left)
 	}
 	c.ticket = ticket
+	if !slices.Contains(a.allowed, c.model) {
+		err := &ModelError{c.model, a.allowed}
+		g.denied(a, c.model, nil, err)
+		g.options.Log.Warn("an agent asked for a model it may not ask for", "agent", a.agent, "model", word(c.model))
+		deny(w, a, err)
+		return
+	}
 	list := g.candidates(c.model)
 	if g.tape.Mode == Replay {
 		list = []candidate{{c.model, recorded}}
@@ -193,9 +200,12 @@ func deny(w http.ResponseWriter, a *account, err error) {
 	a.note(err)
 	code, status := CodeUnreachable, http.StatusBadGateway
 	var budget *BudgetError
+	var model *ModelError
 	var price *PriceError
 	var spent *SpentError
 	switch {
+	case errors.As(err, &model):
+		code, status = CodeModel, http.StatusNotFound
 	case errors.As(err, &budget):
 		code, status = CodeBudget, http.StatusPaymentRequired
 	case errors.As(err, &price):

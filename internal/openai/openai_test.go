@@ -48,8 +48,11 @@ func setup(t *testing.T, script fakemodel.Script, limits review.Limits) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.Close() })
-	return &rig{model: m, gateway: g, options: Options{Socket: g.Socket(), Token: g.Issue("one", limits), Fence: "Kq7w2Zr9Tn4xBm5c"}}
+	return &rig{model: m, gateway: g, options: Options{Socket: g.Socket(), Token: g.Issue("one", limits, known...), Fence: "Kq7w2Zr9Tn4xBm5c"}}
 }
+
+// known are the models the agents of these tests may ask for.
+var known = []string{DefaultModel, DefaultEscalation, "gpt-4o", "gpt-5-mini", "m"}
 
 func task() review.Task {
 	return review.Task{
@@ -227,7 +230,7 @@ func TestPromptCacheHits(t *testing.T) {
 	for i, lens := range []string{"general", "security"} {
 		tk.Agent = fmt.Sprint("r", i)
 		o := r.options
-		o.Lens, o.Token = lens, r.gateway.Issue(tk.Agent, review.Limits{})
+		o.Lens, o.Token = lens, r.gateway.Issue(tk.Agent, review.Limits{}, known...)
 		if _, err := Review(t.Context(), tk, o, r.emit); err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +332,7 @@ func TestTroubleHasAName(t *testing.T) {
 		{"a content filter", fakemodel.Answer{Text: "x", Finish: "content_filter"}, nil, ErrRefused, "content filter"},
 		{"the wall time", fakemodel.Answer{Hang: true}, func(_ *rig, t *review.Task) { t.Limits.WallTimeSeconds = 1 }, ErrWallTime, "wall time"},
 		{"a gateway without budget", answer(), func(r *rig, _ *review.Task) {
-			r.options.Token = r.gateway.Issue("one", review.Limits{CostUSD: 1e-9})
+			r.options.Token = r.gateway.Issue("one", review.Limits{CostUSD: 1e-9}, known...)
 		}, ErrBudget, "cost"},
 		{"a refused key is named, and never shown", fakemodel.Answer{Status: 401, Message: key}, nil, nil, "refuses the key"},
 		{"a server fault", fakemodel.Answer{Status: 500, Message: "boom"}, nil, nil, "boom"},
