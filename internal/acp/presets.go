@@ -105,8 +105,11 @@ var presets = []Preset{
 		Loads: []string{".claude", ".mcp.json"},
 		Env: []string{
 			"ANTHROPIC_BASE_URL={root}", "ANTHROPIC_API_KEY={token}", "ANTHROPIC_MODEL={model}",
-			// It asks a small model for titles and the like.
-			"ANTHROPIC_SMALL_FAST_MODEL={model}", "ANTHROPIC_DEFAULT_HAIKU_MODEL={model}",
+			// It asks a small model for titles and the like, has a model for each of its aliases, and replaces old models by new ones.
+			// The gateway serves {model} alone.
+			"ANTHROPIC_SMALL_FAST_MODEL={model}", "CLAUDE_CODE_SUBAGENT_MODEL={model}", "ANTHROPIC_DEFAULT_HAIKU_MODEL={model}",
+			"ANTHROPIC_DEFAULT_SONNET_MODEL={model}", "ANTHROPIC_DEFAULT_OPUS_MODEL={model}", "ANTHROPIC_DEFAULT_FABLE_MODEL={model}",
+			"CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP=1",
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 			"IS_SANDBOX=1", // started as root it opens no session without
 		},

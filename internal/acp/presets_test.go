@@ -66,6 +66,37 @@ func TestOnlyWhatTheGatewayServesIsConfinable(t *testing.T) {
 	}
 }
 
+// The gateway serves an agent its own model alone, so each place where a confined agent names a model names that one.
+func TestEveryModelOfAConfinedAgentIsPinned(t *testing.T) {
+	for name, places := range map[string][]string{
+		"opencode": {`"model": "prloop/M"`, `"small_model": "prloop/M"`, `"models": {"M":`},
+		"copilot":  {"COPILOT_MODEL=M"},
+		"claude": {
+			"ANTHROPIC_MODEL=M", "ANTHROPIC_SMALL_FAST_MODEL=M", "CLAUDE_CODE_SUBAGENT_MODEL=M", "ANTHROPIC_DEFAULT_HAIKU_MODEL=M",
+			"ANTHROPIC_DEFAULT_SONNET_MODEL=M", "ANTHROPIC_DEFAULT_OPUS_MODEL=M", "ANTHROPIC_DEFAULT_FABLE_MODEL=M",
+		},
+	} {
+		p, _ := Find(name)
+		all := strings.Join(p.Env, "\n")
+		for _, f := range p.Files {
+			all += f.Text
+		}
+		all = strings.ReplaceAll(all, "{model}", "M")
+		for _, place := range places {
+			if !strings.Contains(all, place) {
+				t.Errorf("%s: %s is nowhere", name, place)
+			}
+		}
+	}
+	for _, p := range Presets() {
+		for _, v := range p.Env {
+			if name, value, _ := strings.Cut(v, "="); strings.HasSuffix(name, "_MODEL") && value != "{model}" {
+				t.Errorf("%s: %s", p.Name, v)
+			}
+		}
+	}
+}
+
 func TestMissingProgramsAreNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	p, ok := Find("opencode")
