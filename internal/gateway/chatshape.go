@@ -20,7 +20,7 @@ var chatMessage = shape{
 	"tool_calls": list(chatCall), "tool_call_id": verbatim, "function_call": never(useTools), "audio": never(noStore),
 	"reasoning_content": text, "reasoning": text, "reasoning_text": text, "reasoning_opaque": verbatim,
 	"reasoning_details": list(object(shape{
-		"type": verbatim, "id": verbatim, "format": verbatim, "index": number, "text": verbatim, "summary": verbatim, "data": verbatim, "signature": verbatim,
+		"type": verbatim, "id": verbatim, "format": verbatim, "index": number, "text": text, "summary": text, "data": verbatim, "signature": verbatim,
 	})),
 	"cache_control": cacheControl, "prefix": boolean,
 }

@@ -77,7 +77,7 @@ func wrongType(want string) *fault { return refused("has the wrong type, want %s
 
 // The rules of values that are written as they are.
 var (
-	// verbatim is a text that is no prose: a name, an id, data, or something a provider signed or encrypted.
+	// verbatim is a text that is no prose: a name, an id, data, a signature, or something a provider encrypted.
 	verbatim = scalar("a string", `"`)
 	// number keeps its digits.
 	number  = scalar("a number", "-0123456789")

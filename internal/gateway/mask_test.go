@@ -13,17 +13,19 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// TestTextsAreMasked: what a model reads is masked, once; ids, data and what a provider sealed are not touched.
+// TestTextsAreMasked: what a model reads is masked, once, its own thoughts included; ids, data, signatures and what a provider encrypted are not touched.
 func TestTextsAreMasked(t *testing.T) {
 	for _, row := range []struct{ path, body, want string }{
 		{pathChat, `{"model":"S","messages":[{"role":"system","content":"S s"},{"role":"user","content":[{"type":"text","text":"S s"},` +
 			`{"type":"image_url","image_url":{"url":"data:image/png;base64,S"}}]},` +
-			`{"role":"assistant","content":null,"tool_calls":[{"id":"S","type":"function","function":{"name":"S","arguments":"{\"a\":\"S\\\"\",\"b\":1.0}"}}]},` +
+			`{"role":"assistant","content":null,"reasoning":"S","reasoning_content":"S","reasoning_text":"S","reasoning_opaque":"S","reasoning_details":[` +
+			`{"type":"reasoning.text","text":"S","signature":"S"},{"type":"reasoning.summary","summary":"S"},{"type":"reasoning.encrypted","data":"S"}],` +
+			`"tool_calls":[{"id":"S","type":"function","function":{"name":"S","arguments":"{\"a\":\"S\\\"\",\"b\":1.0}"}}]},` +
 			`{"role":"tool","tool_call_id":"S","content":"S"}],"tools":[{"type":"function","function":{"name":"S","description":"S",` +
 			`"parameters":{"type":"object","properties":{"z":{"type":"string","description":"S"},"a":{"type":"string"}}}}}]}`,
 			`"arguments":"{\"a\":\"#\\\"\",\"b\":1.0}"`},
 		{pathResponses, `{"model":"S","instructions":"S","input":[{"role":"user","content":[{"type":"input_text","text":"S"}]},` +
-			`{"type":"reasoning","id":"S","summary":[],"encrypted_content":"S"},{"type":"function_call","call_id":"S","name":"S","arguments":"S"},` +
+			`{"type":"reasoning","id":"S","summary":[{"type":"summary_text","text":"S"}],"content":[{"type":"reasoning_text","text":"S"}],"encrypted_content":"S"},{"type":"function_call","call_id":"S","name":"S","arguments":"S"},` +
 			`{"type":"function_call_output","call_id":"S","output":"S"}]}`, `"encrypted_content":"S"`},
 		{pathMessages, `{"model":"S","max_tokens":9,"system":[{"type":"text","text":"S"}],"messages":[{"role":"user","content":"S"},` +
 			`{"role":"assistant","content":[{"type":"thinking","thinking":"S","signature":"S"},{"type":"redacted_thinking","data":"S"},` +
@@ -40,7 +42,8 @@ func TestTextsAreMasked(t *testing.T) {
 		if !strings.Contains(got, row.want) || marks == 0 || strings.Count(got, "S")+marks != sent {
 			t.Errorf("%s: %d masked of %d\n%s", row.path, marks, sent, got)
 		}
-		for _, plain := range []string{`"text":"S`, `"content":"S`, `"description":"S`, `"output":"S`, `"instructions":"S`, `"a":"S`, `"arguments":"S`, `"id":"#`, `"name":"#`, `"data":"#`, `base64,#`, `"thinking":"#`, `"signature":"#`} {
+		for _, plain := range []string{`"text":"S`, `"content":"S`, `"description":"S`, `"output":"S`, `"instructions":"S`, `"a":"S`, `"arguments":"S`, `"id":"#`, `"name":"#`, `"data":"#`, `base64,#`,
+			`"thinking":"S`, `"summary":"S`, `"reasoning":"S`, `"reasoning_content":"S`, `"reasoning_text":"S`, `"reasoning_opaque":"#`, `"encrypted_content":"#`, `"signature":"#`} {
 			if strings.Contains(got, plain) {
 				t.Errorf("%s: %s stands in\n%s", row.path, plain, got)
 			}

@@ -26,8 +26,8 @@ func blocks(of ...string) rule {
 		"document":    {"source": messageSource, "title": text, "context": text, "citations": object(shape{"enabled": boolean})},
 		"tool_use":    {"id": verbatim, "name": verbatim, "input": data},
 		"tool_result": {"tool_use_id": verbatim, "is_error": boolean},
-		// Thoughts are signed; one that was changed is refused.
-		"thinking":          {"thinking": verbatim, "signature": verbatim},
+		// Thoughts are signed. The endpoint refuses one that a mask changed, which is better than to be sent what it hides.
+		"thinking":          {"thinking": text, "signature": verbatim},
 		"redacted_thinking": {"data": verbatim},
 	}
 	some := map[string]shape{}

@@ -26,7 +26,7 @@ var responseItems = kinds("an input item of the kind %s", map[string]shape{
 	"":        {"id": verbatim, "status": verbatim, "role": verbatim, "phase": verbatim, "content": responseContent},
 	"message": {"id": verbatim, "status": verbatim, "role": verbatim, "phase": verbatim, "content": responseContent},
 	"reasoning": {
-		"id": verbatim, "status": verbatim, "encrypted_content": verbatim, "summary": list(sealedText), "content": list(sealedText),
+		"id": verbatim, "status": verbatim, "encrypted_content": verbatim, "summary": list(thought), "content": list(thought),
 	},
 	"function_call":           {"id": verbatim, "call_id": verbatim, "status": verbatim, "name": verbatim, "namespace": verbatim, "arguments": arguments},
 	"function_call_output":    {"id": verbatim, "call_id": verbatim, "status": verbatim, "output": responseContent},
@@ -34,8 +34,8 @@ var responseItems = kinds("an input item of the kind %s", map[string]shape{
 	"custom_tool_call_output": {"id": verbatim, "call_id": verbatim, "status": verbatim, "output": responseContent},
 })
 
-// sealedText is a thought that comes back beside its encrypted form.
-var sealedText = object(shape{"type": verbatim, "text": verbatim})
+// thought is what comes back beside its encrypted form.
+var thought = object(shape{"type": verbatim, "text": text})
 
 var responseContent = either(text, list(kinds(unknownPart, map[string]shape{
 	"text":        {"text": text},
