@@ -300,6 +300,15 @@ func (f *filter) leave(name string) {
 // operator's back. Endpoints have defaults for it.
 func dropped(*filter, int) *fault { return nil }
 
+// notStored writes false, whatever an agent asks for: no endpoint is to keep what it is told.
+func notStored(f *filter, n int) *fault {
+	if strings.IndexByte("tfn", f.kind(n)) < 0 {
+		return wrongType("true or false")
+	}
+	f.out = append(f.out, "false"...)
+	return nil
+}
+
 // never is the rule of a field that is refused by name, unless it says nothing.
 func never(why string) rule {
 	return func(f *filter, n int) *fault {

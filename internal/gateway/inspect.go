@@ -125,6 +125,9 @@ func (c *call) render(model string, output int, tools func(map[string]json.RawMe
 	if c.path == pathMessages {
 		fitThinking(fields, max(1, output/c.n))
 	}
+	if c.path == pathResponses { // it stores what nobody says anything of
+		fields["store"] = json.RawMessage("false")
+	}
 	tools(fields)
 	var out segments
 	before := byte('{')

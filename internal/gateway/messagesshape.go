@@ -2,6 +2,7 @@ package gateway
 
 // messagesShape is a request to Anthropic's Messages API. What belongs to betas is left out: no beta is ever asked for.
 var messagesShape = with(outward, shape{
+	"store": dropped, // the API has no such field
 	"model": verbatim, "max_tokens": number, "stream": boolean, "stop_sequences": list(verbatim),
 	"temperature": number, "top_p": number, "top_k": number,
 	"system": either(text, list(blocks("text"))),

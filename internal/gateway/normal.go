@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// aside are fields that do not change what is asked: limits, which depend on the budget left, and labels.
-var aside = append(slices.Collect(maps.Keys(callerLabels)), append(slices.Clone(outputFields), "stream_options")...)
+// aside are fields that do not change what is asked: limits, which depend on the budget left, labels, and what is kept.
+var aside = append(slices.Collect(maps.Keys(callerLabels)), append(slices.Clone(outputFields), "stream_options", "store")...)
 
 // question names what a call asks so that two that ask the same are the same bytes: keys sorted, labels left out.
 func (c *call) question() ([]byte, error) {

@@ -73,8 +73,8 @@ type Options struct {
 	// tokens are asked for; every user of the machine can reach it.
 	TCP bool
 	// Mask takes out of a text what no model may see. It is applied once to every text a model reads: messages, instructions,
-	// results and arguments of tools, descriptions; of thoughts too; never to ids, signatures, base64 data and what a provider encrypted. It must
-	// be a pure function, safe for concurrent use; nil masks nothing.
+	// results and arguments of tools, descriptions, thoughts; never to ids, signatures, base64 data and what a provider encrypted.
+	// It must be a pure function, safe for concurrent use; nil masks nothing.
 	Mask func(text string) string
 	// Observe is told how every call to a model ended; nil observes nothing. It must be safe for concurrent use.
 	Observe func(Observation)

@@ -34,7 +34,7 @@ var outward = shape{
 
 	"functions": never(useTools), "function_call": never(useTools),
 
-	"service_tier": dropped, "store": dropped, "background": dropped, "metadata": dropped, "prompt_cache_retention": dropped,
+	"service_tier": dropped, "store": notStored, "background": dropped, "metadata": dropped, "prompt_cache_retention": dropped,
 }
 
 // with gives the fields of several shapes; later ones win.

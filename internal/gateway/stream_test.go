@@ -105,8 +105,26 @@ func TestRender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"max_tokens":30,"messages":[{"role":"user","content":"x"}],"model":"n","n":2,"stream":true,"stream_options":{"include_usage":true}}`
+	const want = `{"max_tokens":30,"messages":[{"role":"user","content":"x"}],"model":"n","n":2,"store":false,"stream":true,"stream_options":{"include_usage":true}}`
 	if body := string(bytes.Join(out, nil)); body != want || c.model != "m" || c.maxOutput != 60 {
 		t.Errorf("%+v\n%s\nwant\n%s", c, body, want)
+	}
+}
+
+// The Responses API stores what it is not told to forget.
+func TestResponsesAreNeverStored(t *testing.T) {
+	r := setup(t, fakemodel.Script{}, review.Limits{LLMCalls: 9})
+	for _, store := range []string{"", `,"store":false`, `,"store":true`, `,"store":null`} {
+		if status, body := r.send(pathResponses, `{"model":"m","input":"x"`+store+`}`); status != http.StatusOK {
+			t.Fatal(status, body)
+		}
+	}
+	for _, q := range r.model.Requests() {
+		if !strings.Contains(string(q.Body), `"store":false`) {
+			t.Errorf("%s", q.Body)
+		}
+	}
+	if n := len(r.model.Requests()); n != 4 {
+		t.Errorf("%d requests", n)
 	}
 }
