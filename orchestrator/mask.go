@@ -17,8 +17,9 @@ const ShowSecrets = "show"
 
 // masked takes the values that look like secrets out of everything that was read for a round, and counts them. What it gives is
 // stored and told to agents; nothing else of the snapshot is. Lines, hunks and the order of files stay. Commits are not
-// touched, so what is masked can be read again from git.
-func masked(s Snapshot) Snapshot {
+// touched, so what is masked can be read again from git. Lines that give a credential of known away, in any spelling, are masked
+// whole.
+func masked(s Snapshot, known []string) Snapshot {
 	var texts, diffs []*string
 	s.PR.Labels = slices.Clone(s.PR.Labels)
 	texts = append(texts, &s.PR.Title, &s.PR.Body, &s.PR.HeadRef, &s.PR.BaseRef)
@@ -62,6 +63,13 @@ func masked(s Snapshot) Snapshot {
 		before[i] = b.Files[i].Diff
 	}
 	s.Masked = sanitize.MaskAll(texts, diffs)
+	own := sanitize.Policy{Known: known}
+	for _, text := range texts {
+		*text = sanitize.MaskKnown(*text, own)
+	}
+	for _, text := range diffs {
+		*text = sanitize.MaskKnownDiff(*text, own)
+	}
 	for i := range b.Files {
 		added, removed := opaque(b.Files[i].Path, before[i], b.Files[i].Diff)
 		s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)

@@ -46,7 +46,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		if why := overtaken(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
-			return masked(Snapshot{PR: pr, Superseded: why}), nil
+			return masked(Snapshot{PR: pr, Superseded: why}, l.Secrets), nil
 		}
 		snap.PR = pr
 		discussion, err := l.Forge.Discussion(ctx, pr)
@@ -78,7 +78,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Brief.Warnings = append(snap.Brief.Warnings,
 			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
 	}
-	return masked(snap), nil
+	return masked(snap, l.Secrets), nil
 }
 
 // authentic reports whether a comment was posted by prloop: the account it posts as, and a marker whose MAC holds (security

@@ -67,8 +67,9 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 		Repo: h.repo, Exclude: req.Context.Exclude, FetchHosts: settings.FetchHosts, Self: self, Scratch: scratch, Checkout: req.Checkout,
 		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: s.state, Fence: fenceOf(key)(req.Run),
 	}
-	s.cassette.Words = ask.Words
-	secrets := append(modelSecrets(settings), s.telemetry.secrets()...)
+	known := s.secrets(settings, target)
+	ask.Secrets, s.policy = known, sanitize.Policy{Repo: target.Repo, Known: known}
+	s.cassette.Words, s.cassette.Known = ask.Words, known
 	s.tab.run = req.Run
 	if needsModel(agents) {
 		ask.Models = runModels(settings, agents)
@@ -80,23 +81,25 @@ func (s *session) loop(ctx context.Context, req orchestrator.Request, settings c
 		History: h, Briefer: &briefer{repo: h.repo, early: s.early, local: target.Local()}, Agents: ask, Record: s.telemetry.record(s.tab.watch(ask.Gateway, recorder{s.store, s.folder})), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: s.permanent(ctx, req.Run), Incident: s.incident,
+		Secrets: known,
 	}
 	if !target.Local() {
-		secrets = append(secrets, s.github.Secrets()...)
 		l.Forge, l.Poster = sweeper{Forge: s.github, store: s.store, key: key, emit: emit}, s.github
 		if l.Bench, err = s.newBench(ask, settings, req.Fix, lease); err != nil {
 			return nil, err
 		}
 	}
-	for _, secret := range secrets {
-		if len(secret) >= 16 { // shorter ones would match ordinary text (threats.md "Secrets")
-			l.Secrets = append(l.Secrets, secret)
-		}
-	}
-	ask.Secrets = l.Secrets
-	s.policy = sanitize.Policy{Repo: target.Repo, Known: l.Secrets}
 	l.Outbox = outbox{store: s.store, lease: lease, policy: s.policy}
 	return l, nil
+}
+
+// secrets are the credentials this process holds.
+func (s *session) secrets(settings config.Settings, target review.Target) []string {
+	all := append(modelSecrets(settings), s.telemetry.secrets()...)
+	if !target.Local() {
+		all = append(all, s.github.Secrets()...)
+	}
+	return slices.DeleteFunc(all, func(secret string) bool { return len(secret) < 16 }) // they would match ordinary text (threats.md "Secrets")
 }
 
 // gatewayFolderLimit is how long the scratch folder's path may be, in bytes, for the gateway's socket to stand below it: the
@@ -118,8 +121,11 @@ func (s *session) openGateway(ctx context.Context, settings config.Settings, req
 		}
 	}
 	o.TCP = tcp
-	if req.Secrets != orchestrator.ShowSecrets {
-		o.Mask = sanitize.Mask
+	o.Mask = func(text string) string {
+		if req.Secrets != orchestrator.ShowSecrets {
+			text = sanitize.Mask(text)
+		}
+		return sanitize.MaskKnown(text, s.policy)
 	}
 	o.Cassette, o.Observe = s.cassette, s.telemetry.observer()
 	if len(s.private) > 0 && len(s.private) <= gatewayFolderLimit {

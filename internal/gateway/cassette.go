@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/prloop/prloop/sanitize"
 )
 
 // CassetteMode is what a cassette does.
@@ -41,6 +43,8 @@ type Cassette struct {
 	// Words are what stands in the requests of this run and differs from run to run, such as the word around untrusted
 	// text. The file has a mark in the place of each, and a replayed answer has this run's words again. Nil has none.
 	Words func() []string
+	// Known are credentials that prloop holds. No spelling of one stands in the file.
+	Known []string
 }
 
 // CassetteMissError says that a cassette holds no answer to a call.
@@ -214,9 +218,9 @@ func (t *tape) add(agent string, c *call, status int, stream bool, body []byte) 
 		return
 	}
 	body = t.marked(body)
-	text := redactWhole(body)
+	text := redactWhole(body, t.redact)
 	if stream {
-		text = redactStream(body)
+		text = redactStream(body, t.redact)
 	}
 	question, err := c.question()
 	if err != nil {
@@ -227,8 +231,13 @@ func (t *tape) add(agent string, c *call, status int, stream bool, body []byte) 
 	defer t.mu.Unlock()
 	key, n := t.key(agent, question)
 	t.entries = append(t.entries, entry{
-		Agent: agent, Key: key, N: n, Status: status, Stream: stream, Request: json.RawMessage(redactWhole(request)), Body: text,
+		Agent: agent, Key: key, N: n, Status: status, Stream: stream, Request: json.RawMessage(redactWhole(request, t.redact)), Body: text,
 	})
+}
+
+// redact takes out of a text what the file must not hold.
+func (t *tape) redact(text string) string {
+	return sanitize.MaskKnown(sanitize.Redact(text), sanitize.Policy{Known: t.Known})
 }
 
 // save writes what was recorded: a new file beside the old one, synced, then renamed.

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"os"
@@ -203,5 +205,40 @@ func TestBadCassettes(t *testing.T) {
 			_ = g.Close()
 			t.Errorf("%s was accepted", rule)
 		}
+	}
+}
+
+// A credential that prloop holds is in no spelling in what is kept, whoever wrote it there: a conversation with a model is not
+// worth its key.
+func TestCassetteHoldsNoKnownSecret(t *testing.T) {
+	const secret = "prl_7Qm2Zx9Kd4Tn8Vb1Wc6Hs3Jf5Lg0Rp"
+	copies := map[string]string{
+		"plain": secret, "hex": hex.EncodeToString([]byte(secret)), "base64": base64.StdEncoding.EncodeToString([]byte("x" + secret)),
+	}
+	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "a word\nof " + copies["hex"]}}, review.Limits{LLMCalls: 9},
+		func(o *Options) { o.Cassette = Cassette{Path: path, Mode: Record, Known: []string{secret}} })
+	for _, copied := range copies {
+		if status, body := r.ask(mini, "Kept.\n"+copied); status != http.StatusOK {
+			t.Fatal(status, body)
+		}
+	}
+	if _, err := r.streamed(chat(mini, copies["base64"], true)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, copied := range copies {
+		if strings.Contains(string(data), copied) {
+			t.Errorf("%s stands in\n%s", what, data)
+		}
+	}
+	if n := strings.Count(string(data), "Kept.\\n[REDACTED]"); n != len(copies) {
+		t.Errorf("%d of %d questions are kept\n%s", n, len(copies), data)
 	}
 }

@@ -78,7 +78,9 @@ func TestHostileMemory(t *testing.T) {
 				w.WriteHeader(http.StatusBadRequest)
 			}))
 			defer far.Close()
-			g, err := Start(t.Context(), Options{Upstreams: []Upstream{{Name: "far", BaseURL: far.URL}}, Mask: sanitize.Redact})
+			g, err := Start(t.Context(), Options{Upstreams: []Upstream{{Name: "far", BaseURL: far.URL}}, Mask: func(s string) string {
+				return sanitize.MaskKnown(sanitize.Redact(s), sanitize.Policy{Known: []string{"prl_7Qm2Zx9Kd4Tn8Vb1Wc6Hs3Jf5Lg0Rp"}})
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

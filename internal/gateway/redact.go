@@ -5,19 +5,17 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-
-	"github.com/prloop/prloop/sanitize"
 )
 
 // redactWhole takes secrets and whole diffs out of the texts of a JSON value; what is no JSON is redacted as it stands.
-func redactWhole(data []byte) string {
+func redactWhole(data []byte, redact func(string) string) string {
 	v, ok := decode(data)
 	if !ok {
-		return sanitize.Redact(string(data))
+		return redact(string(data))
 	}
 	changed := false
 	v = each(v, "", func(_, s string) string {
-		r := sanitize.Redact(s)
+		r := redact(s)
 		changed = changed || r != s
 		return r
 	})
@@ -29,7 +27,7 @@ func redactWhole(data []byte) string {
 
 // redactStream does the same for a stream, where a secret may come in pieces: the texts at one place of all events are
 // looked at together, and if there is something to take out, the first event carries the whole and the others nothing.
-func redactStream(data []byte) string {
+func redactStream(data []byte, redact func(string) string) string {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	values := make([]any, len(lines))
 	joined := map[string]string{}
@@ -44,7 +42,7 @@ func redactStream(data []byte) string {
 	}
 	clean := map[string]string{}
 	for at, s := range joined {
-		if r := sanitize.Redact(s); r != s {
+		if r := redact(s); r != s {
 			clean[at] = r
 		}
 	}
@@ -52,7 +50,7 @@ func redactStream(data []byte) string {
 	for i, line := range lines {
 		switch {
 		case values[i] == nil:
-			b.WriteString(sanitize.Redact(string(line)))
+			b.WriteString(redact(string(line)))
 			continue
 		case len(clean) == 0:
 			b.Write(line)
