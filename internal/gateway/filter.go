@@ -60,15 +60,6 @@ func (e *fault) String() string {
 	return "field " + strings.Join(path, "/") + ": " + e.why
 }
 
-// isNull reports a null, which it writes.
-func (f *filter) isNull(n int) bool {
-	if f.kind(n) != 'n' {
-		return false
-	}
-	f.out = append(f.out, "null"...)
-	return true
-}
-
 // isText reports whether a value is a text.
 func (f *filter) isText(n int) bool { return f.kind(n) == '"' }
 
@@ -84,18 +75,26 @@ var (
 	boolean = scalar("true or false", "tf")
 )
 
-// scalar takes values that begin with one of some bytes.
-func scalar(want, first string) rule {
+// typed takes null, which it writes, and values that begin with one of some bytes, by a rule for them.
+func typed(want, first string, r rule) rule {
 	return func(f *filter, n int) *fault {
-		switch {
-		case f.isNull(n):
-		case strings.IndexByte(first, f.kind(n)) < 0:
+		switch kind := f.kind(n); {
+		case kind == 'n':
+			f.out = append(f.out, "null"...)
+			return nil
+		case strings.IndexByte(first, kind) < 0:
 			return wrongType(want)
-		default:
-			f.copy(n)
 		}
-		return nil
+		return r(f, n)
 	}
+}
+
+// scalar takes values that begin with one of some bytes, and writes them as they are.
+func scalar(want, first string) rule {
+	return typed(want, first, func(f *filter, n int) *fault {
+		f.copy(n)
+		return nil
+	})
 }
 
 // copy writes a scalar or name; a text with escapes in one way of several.
@@ -109,23 +108,19 @@ func (f *filter) copy(n int) {
 }
 
 // text is prose that a model reads.
-func text(f *filter, n int) *fault {
-	switch {
-	case f.isNull(n):
-	case !f.isText(n):
-		return wrongType("a string")
-	case f.mask == nil:
+var text = typed("a string", `"`, func(f *filter, n int) *fault {
+	if f.mask == nil {
 		f.copy(n)
-	default:
-		plain := f.text(n)
-		masked := strings.ToValidUTF8(f.mask(plain), "\uFFFD")
-		if masked != plain {
-			f.masked++
-		}
-		f.out = appendQuoted(f.out, masked)
+		return nil
 	}
+	plain := f.text(n)
+	masked := strings.ToValidUTF8(f.mask(plain), "\uFFFD")
+	if masked != plain {
+		f.masked++
+	}
+	f.out = appendQuoted(f.out, masked)
 	return nil
-}
+})
 
 // arguments are JSON in a text, as a model wrote them: the texts inside are masked, so that they stay JSON.
 func arguments(f *filter, n int) *fault {
@@ -221,26 +216,12 @@ func (f *filter) array(n int, each rule) *fault {
 
 // list takes arrays.
 func list(each rule) rule {
-	return func(f *filter, n int) *fault {
-		switch {
-		case f.isNull(n):
-			return nil
-		case f.kind(n) != '[':
-			return wrongType("a list")
-		}
-		return f.array(n, each)
-	}
+	return typed("a list", "[", func(f *filter, n int) *fault { return f.array(n, each) })
 }
 
 // object takes objects of a shape.
 func object(s shape) rule {
-	return func(f *filter, n int) *fault {
-		switch {
-		case f.isNull(n):
-			return nil
-		case f.kind(n) != '{':
-			return wrongType("an object")
-		}
+	return typed("an object", "{", func(f *filter, n int) *fault {
 		f.out = append(f.out, '{')
 		begin := len(f.out)
 		why := f.members(n, s, func(name int, r rule) *fault {
@@ -260,7 +241,7 @@ func object(s shape) rule {
 		})
 		f.out = append(f.out, '}')
 		return why
-	}
+	})
 }
 
 // members hands over the names of an object that its shape has, with their rules.
@@ -321,18 +302,13 @@ func never(why string) rule {
 
 // oneOf takes some words.
 func oneOf(words ...string) rule {
-	return func(f *filter, n int) *fault {
-		switch {
-		case f.isNull(n):
-		case !f.isText(n):
-			return wrongType("a string")
-		case !slices.Contains(words, string(f.name(n))):
+	return typed("a string", `"`, func(f *filter, n int) *fault {
+		if !slices.Contains(words, string(f.name(n))) {
 			return refused("%.40q is not one of %s", f.name(n), strings.Join(words, ", "))
-		default:
-			f.copy(n)
 		}
+		f.copy(n)
 		return nil
-	}
+	})
 }
 
 // either takes a text by one rule, and anything else by another.
@@ -353,13 +329,7 @@ func kinds(unknown string, of map[string]shape) rule {
 		s["type"] = verbatim
 		rules[kind] = object(s)
 	}
-	return func(f *filter, n int) *fault {
-		switch {
-		case f.isNull(n):
-			return nil
-		case f.kind(n) != '{':
-			return wrongType("an object")
-		}
+	return typed("an object", "{", func(f *filter, n int) *fault {
 		kind := ""
 		if !f.absent(n, "type") {
 			at := f.member(n, "type")
@@ -373,7 +343,7 @@ func kinds(unknown string, of map[string]shape) rule {
 			return refused(unknown, fmt.Sprintf("%.40q", kind))
 		}
 		return r(f, n)
-	}
+	})
 }
 
 // inline takes content that is given whole, as a data address.
@@ -385,20 +355,14 @@ func inline(f *filter, n int) *fault {
 }
 
 // numbers takes objects of numbers.
-func numbers(f *filter, n int) *fault {
-	if f.kind(n) == '{' {
-		for name := range f.items(n) {
-			if strings.IndexByte("-0123456789", f.kind(name+1)) < 0 {
-				return wrongType("a number").in(string(f.name(name)))
-			}
+var numbers = typed("an object", "{", func(f *filter, n int) *fault {
+	for name := range f.items(n) {
+		if strings.IndexByte("-0123456789", f.kind(name+1)) < 0 {
+			return wrongType("a number").in(string(f.name(name)))
 		}
-		return data(f, n)
 	}
-	if !f.isNull(n) {
-		return wrongType("an object")
-	}
-	return nil
-}
+	return data(f, n)
+})
 
 // appendQuoted appends a text as JSON, with no escape it does not need.
 func appendQuoted[T string | []byte](out []byte, s T) []byte {
