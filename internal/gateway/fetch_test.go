@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -17,21 +16,7 @@ import (
 // getPage asks the gateway for a page with a token.
 func (r *rig) getPage(token, body string) (int, string) {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://gateway/v1/prloop/fetch", strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := r.client().Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return resp.StatusCode, string(data)
+	return r.call(http.MethodPost, pathFetch, token, body)
 }
 
 // Pages are read for agents that were permitted, a bounded number of them, and recorded with the conversations.

@@ -75,6 +75,26 @@ func (r *rig) postIn(ctx context.Context, body string, header ...string) (*http.
 	return r.client().Do(req)
 }
 
+// call makes one request with a token and gives status and body.
+func (r *rig) call(method, path, token, body string) (int, string) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, "http://gateway/v1"+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := r.client().Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return resp.StatusCode, string(data)
+}
+
 // ask sends a text to a model and returns status and body.
 func (r *rig) ask(model, text string) (int, string) {
 	r.t.Helper()
@@ -205,7 +225,7 @@ func TestPrices(t *testing.T) {
 			t.Errorf("%s: %+v", c.rule, u)
 		}
 	}
-	if _, err := time.Parse(time.DateOnly, PricesDate()); err != nil {
+	if _, err := time.Parse(time.DateOnly, builtinPrices().Date); err != nil {
 		t.Error("the price table has no date:", err)
 	}
 	if got := r.g.Models(); len(got) != 3 {

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,21 +53,7 @@ func TestTextsAreMasked(t *testing.T) {
 // send posts a body to one of the paths.
 func (r *rig) send(path, body string) (int, string) {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://gateway/v1"+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+r.token)
-	resp, err := r.client().Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return resp.StatusCode, string(data)
+	return r.call(http.MethodPost, path, r.token, body)
 }
 
 func TestMasksRemember(t *testing.T) {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,26 +12,6 @@ import (
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/review"
 )
-
-// call makes one request with a token and gives status and body.
-func (r *rig) call(method, path, token, body string) (int, string) {
-	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), method, "http://gateway/v1"+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := r.client().Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return resp.StatusCode, string(data)
-}
 
 var askedOf = map[string]string{
 	pathChat:      `{"model":%q,"messages":[{"role":"user","content":"x"}]}`,

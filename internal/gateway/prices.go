@@ -33,9 +33,6 @@ var builtinPrices = sync.OnceValue(func() (t struct {
 	return t
 })
 
-// PricesDate is the date of the built-in price table, year-month-day.
-func PricesDate() string { return builtinPrices().Date }
-
 func priceTable(override map[string]Price) map[string]Price {
 	table := maps.Clone(builtinPrices().Models)
 	maps.Copy(table, override)
