@@ -36,7 +36,7 @@ func TestReadmeExample(t *testing.T) {
 func TestGeneratedPages(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	for name, want := range map[string]string{
-		"config.md":                    Reference(),
+		"config.md":                    reference(),
 		"schema/reviewerc.schema.json": string(Schema(Repository)),
 		"schema/config.schema.json":    string(Schema(Operator)),
 	} {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Reference renders docs/config.md from the table of settings and their shapes.
-func Reference() string {
+// reference renders docs/config.md from the table of settings and their shapes.
+func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	base := defaults()
