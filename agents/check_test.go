@@ -44,7 +44,7 @@ func TestCheckPasses(t *testing.T) {
 
 func TestCheckPassesEveryRole(t *testing.T) {
 	t.Parallel()
-	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer, review.RoleScout} {
+	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer} {
 		spec := fake(t, "ok")
 		spec.Role = role
 		if problems := Check(t.Context(), spec); len(problems) > 0 {

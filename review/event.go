@@ -59,7 +59,6 @@ const (
 	AgentComplete AgentState = "complete"
 	AgentDegraded AgentState = "degraded" // its envelope was broken; valid findings were kept
 	AgentFailed   AgentState = "failed"
-	AgentSkipped  AgentState = "skipped"
 )
 
 // Usage is what an agent spent. Unknown figures are nil: unknown is never zero.

@@ -63,13 +63,3 @@ func PriorityOfScore(score int) Priority {
 	}
 	return P3
 }
-
-// PriorityOfSeverity maps a severity (spec.md R1) to a priority; ok is false for any other word.
-func PriorityOfSeverity(severity string) (p Priority, ok bool) {
-	for _, l := range Levels() {
-		if l.Severity == severity {
-			return l.Priority, true
-		}
-	}
-	return "", false
-}

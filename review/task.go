@@ -8,8 +8,6 @@ const (
 	RoleReviewer         Role = "reviewer"
 	RoleCommentsAnalyzer Role = "comments-analyzer"
 	RoleFixer            Role = "pr-fix"
-	RoleScout            Role = "scout"
-	RoleCommand          Role = "command"
 )
 
 // TaskVersion is the version of the request shape; it changes only when a reader of the old shape would misread it.

@@ -71,7 +71,7 @@ func TestAsk(t *testing.T) {
 		"a line over 8 MB ends it (threats.md T84)":                    {actorSpec(t, "long-line"), want{state: review.AgentFailed, turns: 1, reason: "wrote a line that is too long", atMost: 15 * time.Second}},
 		"endless requests end it":                                      {actorSpec(t, "asks-much"), want{state: review.AgentFailed, turns: 1, reason: "asked prloop too often", atMost: 15 * time.Second}},
 		"a program that is not there":                                  {func() Spec { s := actorSpec(t, ""); s.Command = "prloop-no-such-agent"; return s }(), want{state: review.AgentFailed, reason: "program not found"}},
-		"a role that is none":                                          {func() Spec { s := actorSpec(t, "ok"); s.Role = review.RoleScout; return s }(), want{state: review.AgentFailed, reason: "cannot be a scout"}},
+		"a role that is none":                                          {func() Spec { s := actorSpec(t, "ok"); s.Role = "scout"; return s }(), want{state: review.AgentFailed, reason: "cannot be a scout"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := Ask(t.Context(), row.spec, question(), "review this", nil)

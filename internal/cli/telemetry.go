@@ -95,7 +95,7 @@ func (t *telemetry) agent(name string, state review.AgentState) {
 			Trace: t.root.Trace, ID: otlp.NewID(), Parent: t.root.ID, Name: "invoke_agent " + name, Start: time.Now(),
 			Attributes: map[string]any{gateway.AttrOperation: "invoke_agent", gateway.AttrProvider: "prloop", gateway.AttrAgent: name},
 		}
-	case review.AgentComplete, review.AgentDegraded, review.AgentFailed, review.AgentSkipped:
+	case review.AgentComplete, review.AgentDegraded, review.AgentFailed:
 		span, ok := t.asked[name]
 		if !ok { // answered before this process
 			return

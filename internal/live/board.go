@@ -164,7 +164,7 @@ func (b *board) lines(width, height int, now time.Time, c palette) []string {
 // draw is one line: mark, name, state, elapsed, tokens, cost, last event.
 func (a *agent) draw(width, nameWidth int, now time.Time, c palette) string {
 	mark := map[review.AgentState]string{
-		review.AgentWaiting: " ", review.AgentComplete: "+", review.AgentDegraded: "!", review.AgentFailed: "x", review.AgentSkipped: " ",
+		review.AgentWaiting: " ", review.AgentComplete: "+", review.AgentDegraded: "!", review.AgentFailed: "x",
 	}[a.state]
 	if a.running() {
 		mark = frames[int(now.UnixMilli()/250)%len(frames)]

@@ -23,7 +23,7 @@ func (p palette) state(state review.AgentState, s string) string {
 		return p.paint("33", s)
 	case review.AgentFailed:
 		return p.paint("31", s)
-	case review.AgentWaiting, review.AgentSkipped:
+	case review.AgentWaiting:
 		return p.dim(s)
 	}
 	return s
