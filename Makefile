@@ -18,7 +18,7 @@ CROWD ?= 6
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint vet fmt tidy generate fuzz robustness bench check cases clean
+.PHONY: help build demo test race lint dead vet fmt tidy generate fuzz robustness bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -44,6 +44,10 @@ fmt: ## Fail when a file is not gofmt'ed
 
 lint: ## golangci-lint with staticcheck, pinned in tools/lint
 	$(LINT) golangci-lint run $(PKGS)
+
+dead: ## Fail when a function is unreachable from the programs; internal/testkit is there for tests
+	@out="$$(GOFLAGS=-tags=$(TAGS) $(LINT) deadcode ./cmd/...)" || exit 1; \
+	out="$$(grep -v '^internal/testkit/' <<<"$$out")"; if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
 
 tidy: ## Fail when go.mod or go.sum are not tidy
 	go mod tidy -diff
