@@ -37,7 +37,8 @@ func TestAgentsAskForTheirOwnModelsAlone(t *testing.T) {
 				status, answer := r.call(http.MethodPost, path, r.token, fmt.Sprintf(strings.Replace(body, "%q", "%s", 1), quoted(model)))
 				var refused *ModelError
 				if err := r.g.Err("r1"); !errors.As(err, &refused) || refused.Model != model {
-					t.Errorf("%q: err %v", model, err)
+					t.Errorf("%q: %d %s, err %v", model, status, answer, err)
+					continue
 				}
 				for _, must := range []string{CodeModel, quoted(refused.Error())[1:], "allowed: openai/gpt-4.1-mini, gpt-4.1. Set the agent's model"} {
 					if status != http.StatusNotFound || !strings.Contains(answer, strings.TrimSuffix(must, `"`)) {
