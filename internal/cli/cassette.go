@@ -2,11 +2,9 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 
 	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // The operator's word on recorded conversations stands in the command line and the environment alone: no repository has a
@@ -35,11 +33,4 @@ func (p *Proc) cassette(o runOptions) (gateway.Cassette, error) {
 		c.Path = filepath.Join(p.Dir, c.Path)
 	}
 	return c, nil
-}
-
-// closeGateway ends a gateway. What was recorded is written now; a person must learn that it was not.
-func (p *Proc) closeGateway(g *gateway.Gateway) {
-	if err := g.Close(); err != nil {
-		fmt.Fprintf(p.Stderr, "prloop: close the model gateway: %s\n", sanitize.Terminal(err.Error()))
-	}
 }

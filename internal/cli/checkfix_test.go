@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/review"
 )
@@ -29,7 +30,7 @@ func TestDocumentedFixer(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Proc{Dir: t.TempDir()}
-	problems, err := p.checkFixer(t.Context(), agents.Spec{Name: "checked", Role: review.RoleFixer, Kind: kindCommand, Path: file, Env: proc.BaseEnv(), Timeout: 30 * time.Second})
+	problems, err := p.checkFixer(t.Context(), agents.Spec{Name: "checked", Role: review.RoleFixer, Kind: crew.KindCommand, Path: file, Env: proc.BaseEnv(), Timeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

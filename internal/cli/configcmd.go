@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/review"
@@ -47,15 +48,15 @@ func configValidateCommand(p *Proc) *cobra.Command {
 func (p *Proc) toValidate(ctx context.Context, kind config.Kind, named []string) (config.File, error) {
 	const next = "name the file: prloop config validate FILE"
 	if len(named) == 0 && kind == config.Repository {
-		r, err := p.rulesHere(ctx)
+		r, err := app.RulesIn(ctx, p.Dir)
 		if err != nil {
 			return config.File{}, err
 		}
-		r.tell(p)
-		if r.file == nil {
-			return config.File{}, usage(next, "there is %s", r.from)
+		p.notes(r)
+		if r.File == nil {
+			return config.File{}, usage(next, "there is %s", r.From)
 		}
-		return *r.file, nil
+		return *r.File, nil
 	}
 	name, _ := config.OperatorPath(p.env)
 	if len(named) == 1 {
@@ -105,43 +106,46 @@ func (p *Proc) foretell(ctx context.Context, o runOptions) (config.Settings, err
 	if err := p.readKey(&o); err != nil {
 		return config.Settings{}, err
 	}
-	r, target, err := p.rulesOf(ctx, o)
+	order, err := p.order(o)
 	if err != nil {
 		return config.Settings{}, err
 	}
-	what := "a local range"
-	if !target.Local() {
-		what = target.String()
+	what, rules := "a local range", app.Rules{}
+	if o.target == "" && o.repo == "" {
+		order.Target = review.Target{} // whatever its base
+		if err = p.checkBase(ctx, o.base); err == nil {
+			rules, err = app.RulesIn(ctx, p.Dir)
+		}
+	} else {
+		rules, err = p.rulesOf(ctx, &order, o)
+		what = order.Target.String()
 	}
-	fmt.Fprintf(p.Stderr, "%s: %s\n", sanitize.Terminal(what), r.from)
-	r.tell(p)
-	return p.settings(o, r, target.Local())
+	if err != nil {
+		return config.Settings{}, err
+	}
+	fmt.Fprintf(p.Stderr, "%s: %s\n", sanitize.Terminal(what), rules.From)
+	p.notes(rules)
+	return order.Settings(rules)
 }
 
-// rulesOf are the rules of the run that would happen, and what it would be about.
-func (p *Proc) rulesOf(ctx context.Context, o runOptions) (rules, review.Target, error) {
-	if o.target == "" && o.repo == "" {
-		if err := p.checkBase(ctx, o.base); err != nil {
-			return rules{}, review.Target{}, err
-		}
-		r, err := p.rulesHere(ctx)
-		return r, review.Target{}, err
-	}
-	s, err := p.openSession(ctx)
+// rulesOf are the rules of the pull request that an order with these flags is about.
+func (p *Proc) rulesOf(ctx context.Context, order *app.Order, o runOptions) (app.Rules, error) {
+	s, err := p.open(ctx)
 	if err != nil {
-		return rules{}, review.Target{}, err
+		return app.Rules{}, err
 	}
-	defer s.close()
-	target, err := s.target(ctx, o)
-	if err != nil {
-		return rules{}, target, err
+	defer s.Close(ctx)
+	if order.Target, err = p.target(ctx, s, o); err != nil {
+		return app.Rules{}, err
 	}
-	pr, err := s.github.PullRequest(ctx, target.Repo, target.PR)
-	if err != nil {
-		return rules{}, target, err
+	return s.Rules(ctx, *order)
+}
+
+// notes prints what the rules' reader should know.
+func (p *Proc) notes(r app.Rules) {
+	for _, n := range r.Notes {
+		p.note(n)
 	}
-	_, r, err := s.baseHistory(ctx, target, pr)
-	return r, target, err
 }
 
 // checkBase refuses a revision that a run would not find.

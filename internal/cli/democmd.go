@@ -96,7 +96,7 @@ func (p *Proc) demoEnv(ctx context.Context) ([]string, error) {
 	if p.env("NO_COLOR") == "" {
 		env = append(env, "NO_COLOR=")
 	}
-	machine, err := p.machine()
+	machine, err := p.sandbox()
 	if err != nil {
 		return nil, err
 	}

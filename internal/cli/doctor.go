@@ -9,14 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/sandbox"
-	"github.com/prloop/prloop/orchestrator"
-	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -122,51 +121,52 @@ func (p *Proc) checkConfig(ctx context.Context) checkup {
 	} else {
 		c.note = file.Name
 	}
-	here, err := p.rulesHere(ctx)
-	if err == nil && here.top != "" {
-		_, err = p.settings(runOptions{}, here, true)
+	here, err := app.RulesIn(ctx, p.Dir)
+	if err == nil && here.Top != "" {
+		var local app.Order
+		if local, err = p.order(runOptions{}); err == nil {
+			_, err = local.Settings(here)
+		}
 	}
 	if err != nil { // of no account for pull requests
 		d := diagnosed("config", err)
 		return checkup{what: d.what, note: "no local range can be reviewed here: " + d.note, next: d.next, state: stateMissing}
 	}
-	if here.file != nil {
-		c.note += "; " + here.from
+	if here.File != nil {
+		c.note += "; " + here.From
 	}
 	return c
 }
 
 func (p *Proc) checkModel(ctx context.Context) checkup {
-	in, err := p.layers(runOptions{}, rules{}, true)
+	order, err := p.order(runOptions{})
 	if err != nil {
 		return checkup{what: "model", note: "not looked at: the configuration is not valid", state: stateBroken}
 	}
-	settings, err := config.Foresee(in)
+	settings, err := order.Foresee(true)
 	if err != nil {
 		return checkup{what: "model", note: "not looked at: the configuration is not valid", state: stateBroken}
 	}
 	if !settings.ModelConfigured() {
 		return checkup{what: "model", note: "none is configured: only the static reviewer runs", next: "set OPENAI_API_KEY", state: stateMissing}
 	}
-	s := &session{p: p, log: p.logger()}
-	defer s.close()
-	if _, err := s.openGateway(ctx, settings, orchestrator.Request{}, false, func(review.Event) {}); err != nil {
+	if err := app.CheckModel(ctx, p.logger(), settings); err != nil {
 		return diagnosed("model", err)
 	}
 	return checkup{what: "model", note: settings.Model + " at " + settings.BaseURL, state: stateOK}
 }
 
 func (p *Proc) checkState(ctx context.Context) checkup {
-	s, err := p.openSession(ctx)
+	s, err := p.open(ctx)
 	if err != nil {
 		return diagnosed("state", err)
 	}
-	defer s.close()
-	probe := filepath.Join(s.state, ".writable")
+	defer s.Close(ctx)
+	probe := filepath.Join(s.State(), ".writable")
 	if err := errors.Join(os.WriteFile(probe, nil, 0o600), os.Remove(probe)); err != nil {
 		return checkup{what: "state", note: err.Error(), next: "set PRLOOP_STATE to a folder you can write", state: stateBroken}
 	}
-	return checkup{what: "state", note: s.state, state: stateOK}
+	return checkup{what: "state", note: s.State(), state: stateOK}
 }
 
 // checkIsolation says what stands around agents. It never says more than what is there (threats.md P15).
@@ -175,7 +175,7 @@ func (p *Proc) checkIsolation(ctx context.Context) checkup {
 	if err != nil {
 		return diagnosed("isolation", err)
 	}
-	machine, err := p.machine()
+	machine, err := p.sandbox()
 	if err != nil {
 		return diagnosed("isolation", err)
 	}
@@ -184,8 +184,8 @@ func (p *Proc) checkIsolation(ctx context.Context) checkup {
 	if report.Tier > sandbox.Tier1b {
 		c.state, c.next = stateBroken, noWalls
 	}
-	if word != confineRequired {
-		c.state, c.note = stateMissing, envSandbox+"="+word+"; this machine has "+c.note
+	if word != app.ConfineRequired {
+		c.state, c.note = stateMissing, envSandbox+"="+string(word)+"; this machine has "+c.note
 	}
 	return c
 }
@@ -196,7 +196,7 @@ func (p *Proc) checkBounds(ctx context.Context) checkup {
 	if err != nil {
 		return diagnosed("bounds", err)
 	}
-	machine, err := p.machine()
+	machine, err := p.sandbox()
 	if err != nil {
 		return diagnosed("bounds", err)
 	}
@@ -209,6 +209,6 @@ func (p *Proc) checkBounds(ctx context.Context) checkup {
 	if err != nil {
 		return diagnosed("bounds", err)
 	}
-	full := word != confineOff && machine.Probe(ctx).Tier <= sandbox.Tier1b
+	full := word != app.ConfineOff && machine.Probe(ctx).Tier <= sandbox.Tier1b
 	return checkup{what: "bounds", note: "agents are " + crew.BoundsHere(full), state: stateOK}
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/internal/openai"
-	"github.com/prloop/prloop/prompts"
 )
 
 // runOptions are the flags of `prloop run`.
@@ -113,29 +110,6 @@ func (p *Proc) readKey(o *runOptions) error {
 	}
 	o.settings = append(o.settings, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
 	return nil
-}
-
-// settings resolves all layers.
-func (p *Proc) settings(o runOptions, r rules, local bool) (config.Settings, error) {
-	in, err := p.layers(o, r, local)
-	if err != nil {
-		return config.Settings{}, err
-	}
-	return config.Resolve(in)
-}
-
-// layers are what settings are resolved from.
-func (p *Proc) layers(o runOptions, r rules, local bool) (config.Input, error) {
-	operator, err := config.ReadOperator(p.env)
-	if err != nil {
-		return config.Input{}, err
-	}
-	tape, err := p.cassette(o)
-	return config.Input{
-		Replayed: tape.Mode == gateway.Replay,
-		Given:    o.settings, Reviewers: o.reviewers, Env: p.env, Repository: r.file, Operator: operator, Local: local, Top: r.top,
-		Lenses: append(prompts.Lenses(), openai.LensAuto),
-	}, err
 }
 
 // stateFolder is where prloop keeps its database, its repositories and the artifacts of runs.

@@ -13,10 +13,9 @@ import (
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
 	"github.com/spf13/cobra"
 
-	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
-	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -36,7 +35,7 @@ func runsCommand(p *Proc) *cobra.Command {
 	var list listFlags
 	c := &cobra.Command{
 		Use:     "runs",
-		Short:   "List what ran",
+		Short:   "List runs",
 		Long:    "A run is running, interrupted (no process is at work on it: prloop resume goes on) or finished.",
 		Example: "  prloop runs --pr 123\n  prloop runs --json run,outcome --jq '.[] | select(.outcome != \"converged\") | .run'",
 		Args:    args(cobra.NoArgs),
@@ -52,19 +51,14 @@ func runsCommand(p *Proc) *cobra.Command {
 				}
 				f.Repo = r.String()
 			}
-			s, err := p.openSession(c.Context())
+			s, err := p.open(c.Context())
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			runs, err := s.store.ListRuns(c.Context(), f)
+			defer s.Close(c.Context())
+			runs, err := s.Runs(c.Context(), f)
 			if err != nil {
 				return err
-			}
-			for i := range runs {
-				if err := s.recognize(&runs[i]); err != nil {
-					return err
-				}
 			}
 			if len(list.fields) == 0 {
 				return p.printRuns(runs)
@@ -83,20 +77,17 @@ func runsCommand(p *Proc) *cobra.Command {
 	return c
 }
 
-// interrupted is a run that is recorded as running and that no process is at work on: it was stopped or killed, and waits to be
-// resumed.
-const interrupted store.RunState = "interrupted"
-
-// recognize tells a run that is interrupted from one that runs. The store knows neither of the two from the other.
-func (s *session) recognize(run *store.Run) error {
-	if run.State != store.Running {
-		return nil
+// find finds a run by a part of its id.
+func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
+	run, err := s.Find(ctx, part)
+	var many *store.AmbiguousError
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return run, usage("prloop runs lists them", "there is no run %q here", part)
+	case errors.As(err, &many):
+		return run, usage("give more of the id", "%w", many)
 	}
-	alive, err := engine.Executing(s.database(), run.ID)
-	if err == nil && !alive {
-		run.State = interrupted
-	}
-	return err
+	return run, err
 }
 
 func (p *Proc) printRuns(runs []store.Run) error {
@@ -138,33 +129,33 @@ func showCommand(p *Proc) *cobra.Command {
 		Long:  "RUN may be shortened. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
-			s, err := p.openSession(c.Context())
+			s, err := p.open(c.Context())
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			run, err := s.findRun(c.Context(), a[0])
+			defer s.Close(c.Context())
+			run, err := find(c.Context(), s, a[0])
 			if err != nil {
 				return err
 			}
-			if err := s.warnOfIncidents(c.Context(), run.ID); err != nil {
+			if err := p.warnOfIncidents(c.Context(), s, run.ID); err != nil {
 				return err
 			}
 			if asJSON {
 				if run.Result == nil {
-					return s.noReport(run)
+					return noReport(s, run)
 				}
 				return p.printJSON(run.Result)
 			}
-			body, err := s.folder.Load(run.ID, "review.md")
+			body, err := s.File(run.ID, "review.md")
 			if errors.Is(err, fs.ErrNotExist) {
-				return s.noReport(run)
+				return noReport(s, run)
 			}
 			if err != nil {
 				return err
 			}
 			if run.Result != nil { // a run that ends with its fix ends with two reports
-				fix, err := s.folder.Load(run.ID, fmt.Sprintf("round-%d/fix.md", run.Result.Round))
+				fix, err := s.File(run.ID, fmt.Sprintf("round-%d/fix.md", run.Result.Round))
 				switch {
 				case err == nil:
 					body = append(append(body, '\n'), fix...)
@@ -181,19 +172,19 @@ func showCommand(p *Proc) *cobra.Command {
 }
 
 // warnOfIncidents names what a person has to look at, whatever the run ended with.
-func (s *session) warnOfIncidents(ctx context.Context, run string) error {
-	incidents, err := s.store.Incidents(ctx, run)
+func (p *Proc) warnOfIncidents(ctx context.Context, s *app.Service, run string) error {
+	incidents, err := s.Incidents(ctx, run)
 	for _, i := range incidents {
-		fmt.Fprintf(s.p.Stderr, "incident: %s at %s: %s\n", i.Kind, i.Seen.Local().Format(time.DateTime), sanitize.Terminal(i.Detail))
+		fmt.Fprintf(p.Stderr, "incident: %s at %s: %s\n", i.Kind, i.Seen.Local().Format(time.DateTime), sanitize.Terminal(i.Detail))
 	}
 	return err
 }
 
 // noReport says what to do about a run without one.
-func (s *session) noReport(run store.Run) error {
-	if run.State == store.Finished && !s.folder.Kept(run.ID) {
+func noReport(s *app.Service, run store.Run) error {
+	if run.State == store.Finished && !s.Kept(run.ID) {
 		return hinted{
-			err:  fmt.Errorf("run %s has no report any more: files of runs are kept for %d days", run.ID, artifactsKept/(24*time.Hour)),
+			err:  fmt.Errorf("run %s has no report any more: files of runs are kept for %d days", run.ID, app.ArtifactsKept/(24*time.Hour)),
 			next: "prloop show --json " + run.ID + " prints its result", status: exitFailed,
 		}
 	}
@@ -211,67 +202,59 @@ func replayCommand(p *Proc) *cobra.Command {
 		Long:  "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are the same bytes, 1 otherwise.",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
-			s, err := p.openSession(c.Context())
+			s, err := p.open(c.Context())
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			return s.replay(c.Context(), a[0])
+			defer s.Close(c.Context())
+			return p.replay(c.Context(), s, a[0])
 		},
 	}
 }
 
-func (s *session) replay(ctx context.Context, part string) error {
-	run, err := s.findRun(ctx, part)
+func (p *Proc) replay(ctx context.Context, s *app.Service, part string) error {
+	run, err := find(ctx, s, part)
 	if err != nil {
 		return err
 	}
 	for round := 1; ; round++ {
-		stored, err := s.folder.Load(run.ID, fmt.Sprintf("round-%d/review.md", round))
+		r, err := s.Replay(run.ID, round)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && round == 1:
-			return s.noReport(run)
+			return noReport(s, run)
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
 			return err
 		}
-		if err := s.replayRound(run, round, string(stored)); err != nil {
+		if err := p.printReplay(run.ID, r); err != nil {
 			return err
 		}
 	}
 }
 
-// replayRound judges one round again.
-func (s *session) replayRound(run store.Run, round int, stored string) error {
-	data, err := s.folder.Load(run.ID, fmt.Sprintf("round-%d/inputs.json", round))
-	if err != nil {
-		return err
-	}
-	var in orchestrator.Inputs
-	if err := json.Unmarshal(data, &in); err != nil {
-		return fmt.Errorf("read the inputs of round %d of run %s: %w", round, run.ID, err)
-	}
-	again := orchestrator.Judge(in)
+// printReplay says what judging a round again gave.
+func (p *Proc) printReplay(run string, r app.Replayed) error {
+	stored, again := r.Stored, r.Again
 	if again.Report != stored {
 		return hinted{
-			err:  fmt.Errorf("replay of round %d of run %s gives another report (%s, stored %s)", round, run.ID, plural(len(again.Report), "byte", "bytes"), plural(len(stored), "byte", "bytes")),
+			err:  fmt.Errorf("replay of round %d of run %s gives another report (%s, stored %s)", r.Round, run, plural(len(again.Report), "byte", "bytes"), plural(len(stored), "byte", "bytes")),
 			next: "the artifacts were changed, or the run was made by another version of prloop", status: exitFailed,
 		}
 	}
 	name := ""
-	if round > 1 || again.GoesOn {
-		name = fmt.Sprintf("round %d of ", round)
+	if r.Round > 1 || again.GoesOn {
+		name = fmt.Sprintf("round %d of ", r.Round)
 	}
-	fmt.Fprintf(s.p.Stdout, "replay of %srun %s: the same %d bytes\n", name, run.ID, len(stored))
+	fmt.Fprintf(p.Stdout, "replay of %srun %s: the same %d bytes\n", name, run, len(stored))
 	if word := again.Result.Consensus; word != nil {
-		fmt.Fprintf(s.p.Stdout, "consensus: %s\n", *word)
+		fmt.Fprintf(p.Stdout, "consensus: %s\n", *word)
 	}
 	if again.GoesOn {
-		fmt.Fprintf(s.p.Stdout, "the fixer is asked to fix %s\n", plural(len(again.Payload.IssuesToFix), "finding", "findings"))
+		fmt.Fprintf(p.Stdout, "the fixer is asked to fix %s\n", plural(len(again.Payload.IssuesToFix), "finding", "findings"))
 		return nil
 	}
-	fmt.Fprintf(s.p.Stdout, "outcome: %s (%s)\n", again.Result.Outcome, sanitize.Terminal(again.Result.Reason))
+	fmt.Fprintf(p.Stdout, "outcome: %s (%s)\n", again.Result.Outcome, sanitize.Terminal(again.Result.Reason))
 	return nil
 }
 

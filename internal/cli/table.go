@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/engine"
@@ -49,6 +50,13 @@ const noWalls = "allow user namespaces, or install bubblewrap; to take what this
 
 // table is searched from top to bottom; the first row that matches counts.
 var table = []row{
+	// What a run is ordered for.
+	{as(func(e *app.ClosedError) string { return afterClosing(e.State) }), exitUsage},
+	{as(func(*app.DraftError) string { return "mark it ready for review, or use --draft" }), exitUsage},
+	{as(obtain), exitUsage},
+	{as(restore), exitUsage},
+	{is(app.ErrNoModel, "set OPENAI_API_KEY, or use --reviewers static"), exitUsage},
+
 	// GitHub.
 	{is(github.ErrNoGH, "install the GitHub CLI from https://cli.github.com, or name it: PRLOOP_GH=/path/to/gh"), exitFailed},
 	{is(github.ErrNotLoggedIn, "gh auth login, or set GH_TOKEN"), exitFailed},

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/markdown"
-	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -27,33 +26,22 @@ func (p *Proc) view(o runOptions) *live.View {
 	return live.New(opts)
 }
 
-// begin announces the agents, so that the view shows all of them from the start.
-func begin(v *live.View, req orchestrator.Request) {
-	v.Event(review.Event{Kind: review.EventProgress, Message: req.Target.String()})
-	agents := req.Agents
-	if req.Fix != nil {
-		agents = append(slices.Clone(agents), req.Fix.Agent)
-	}
-	for _, a := range agents {
-		v.Event(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
-	}
-}
-
 // show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary for people, whose first
-// line names the consensus as spec.md A6 writes it.
-func (p *Proc) show(v *live.View, s *session, result review.RunResult, o runOptions) error {
+// line names the consensus as the review loop spec writes it.
+func (p *Proc) show(v *live.View, s *app.Service, ended app.Ended, o runOptions) error {
+	result := ended.Result
 	v.Clear()
 	if o.asJSON {
 		return p.printJSON(result)
 	}
 	if p.inActions() {
-		live.Annotate(p.Stdout, result, s.policy)
-		if err := p.stepSummary(s, result); err != nil {
+		live.Annotate(p.Stdout, result, ended.Policy)
+		if err := p.stepSummary(s, ended); err != nil {
 			return err
 		}
 	}
 	if o.dryRun {
-		body, err := s.folder.Load(result.Run, "review.md")
+		body, err := s.File(result.Run, "review.md")
 		if err != nil {
 			return err
 		}
@@ -71,16 +59,17 @@ func (p *Proc) show(v *live.View, s *session, result review.RunResult, o runOpti
 }
 
 // stepSummary appends the report to the step summary of GitHub Actions.
-func (p *Proc) stepSummary(s *session, result review.RunResult) error {
+func (p *Proc) stepSummary(s *app.Service, ended app.Ended) error {
+	result := ended.Result
 	path := p.env("GITHUB_STEP_SUMMARY")
 	if path == "" {
 		return nil
 	}
-	body, err := s.folder.Load(result.Run, "review.md")
+	body, err := s.File(result.Run, "review.md")
 	if err != nil || result.Outcome == review.Failed { // there is no report yet, or one that never came to be posted
 		body = []byte(result.Reason + "\n")
 	}
-	text, err := sanitize.Summary(string(body), s.policy)
+	text, err := sanitize.Summary(string(body), ended.Policy)
 	if err != nil {
 		return fmt.Errorf("sanitize the step summary: %w", err)
 	}

@@ -3,14 +3,11 @@ package cli
 import (
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/cli/go-gh/v2/pkg/term"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
-
-func lower(s string) string { return strings.ToLower(s) }
 
 var digits = lazyregexp.New(`^#?[0-9]+$`).MatchString
 

@@ -70,10 +70,12 @@ var table = map[string]int{
 	"internal/live":   5,
 	"internal/demo":   5,
 
-	"internal/cli": 6,
+	"internal/app": 6,
 
-	"cmd/prloop":         7,
-	"cmd/gh-review-loop": 7,
+	"internal/cli": 7,
+
+	"cmd/prloop":         8,
+	"cmd/gh-review-loop": 8,
 }
 
 // impure are the standard packages that floors 0 and 1 may not import: no exec, network, files, clock-driven
@@ -84,6 +86,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "io/ioutil", "math/ran
 // prefixes; values the packages that may.
 var vendors = map[string][]string{
 	"os/exec":                                  {"internal/proc"},
+	"github.com/spf13/cobra":                   {"internal/cli"},
 	"github.com/sashabaranov/go-openai":        {"internal/openai"},
 	"github.com/dbos-inc/dbos-transact-golang": {"internal/engine"},
 	"github.com/cli/go-gh/v2/pkg/api":          {"internal/github"},

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/workbench"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// newBench puts the workbench of a run together. What the repository has a say in comes from the plan, which a resumed run
+// has too; settings are the operator's of today.
+func (r *run) newBench(c *crew.Crew, plan *orchestrator.FixPlan, lease *store.Lease) *crew.Bench {
+	b := &crew.Bench{Crew: c}
+	if lease != nil {
+		b.Held = lease.Check
+	}
+	b.Server = func(repo review.Repo) git.Server {
+		clone := r.client.Clone(repo)
+		return git.Server{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+	}
+	b.MayPush = func(ctx context.Context, pr review.PullRequest) (string, error) {
+		if !r.settings.Fix.UntrustedAuthors {
+			if why, err := r.mayFix(ctx, pr); why != "" || err != nil {
+				return why, err
+			}
+		}
+		right, err := r.client.MayPush(ctx, pr)
+		if right.Allowed {
+			return "", err
+		}
+		return right.Reason, err
+	}
+	if plan != nil {
+		b.VerifyTimeout, b.VerifyEnv = plan.VerifyTimeout, r.opts.Machine.VerifyEnv
+	}
+	return b
+}
+
+// planFix settles who fixes and under which rules; nil, and a sentence for the report, when a fixer is configured and may
+// not work here.
+func (r *run) planFix(ctx context.Context, o Order, pr review.PullRequest, base string, w crew.Walls) (*orchestrator.FixPlan, string, error) {
+	settings := r.settings
+	fixer, some := planFixer(settings, o.Dir)
+	if !some || !o.fixes(settings, o.Target.Local()) {
+		return nil, "", nil
+	}
+	if w.On() && !w.Full() {
+		return nil, nobodyFixes("a fixer needs full containment, and this machine gives less (see `prloop doctor`)"), nil
+	}
+	if !settings.Fix.UntrustedAuthors {
+		why, err := r.mayFix(ctx, pr)
+		if err != nil {
+			return nil, "", err
+		}
+		if why != "" {
+			return nil, nobodyFixes(why), nil
+		}
+	}
+	plan := &orchestrator.FixPlan{
+		Agent: fixer, Limits: fixLimits(settings), Verify: settings.Verify, VerifyTimeout: settings.VerifyTimeout, Allow: settings.Fix.AllowPaths,
+	}
+	right, err := r.client.MayPush(ctx, pr)
+	if err != nil {
+		return nil, "", err
+	}
+	if !right.Allowed {
+		plan.PatchOnly = right.Reason
+	}
+	if plan.Silent, err = r.client.ActionsToken(ctx); err != nil {
+		return nil, "", err
+	}
+	if settings.Verify != nil {
+		return plan, "", nil
+	}
+	found, err := workbench.Detect(func(name string) ([]byte, error) {
+		data, err := r.history.ReadFile(ctx, base, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fs.ErrNotExist
+		}
+		return data, err
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("detect the verify commands: %w", err)
+	}
+	plan.Detected = true
+	for _, d := range found {
+		plan.Verify = append(plan.Verify, d.Command)
+	}
+	return plan, "", nil
+}
+
+// nobodyFixes is what the report says when a configured fixer may not work.
+func nobodyFixes(why string) string { return "Automatic fixing is disabled: " + why + "." }

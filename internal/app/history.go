@@ -1,0 +1,130 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// fileLimitBytes is the largest file that is read whole, for evidence and context.
+const fileLimitBytes = 2 << 20
+
+// fetching is where a kill has to be survived (threats.md K05).
+var fetching = failpoint.New("git: fetching")
+
+// history lends the loop prloop's own repository of one target.
+type history struct {
+	repo *git.Repository
+	// fetch says where the target's commits come from and with which credential; unused for a local range.
+	fetch git.FetchOptions
+}
+
+// Pin fetches the pull request's head and base, or reads a local range, and names the commits.
+func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullRequest, checkout string) (orchestrator.Range, error) {
+	if target.Local() {
+		l, err := h.repo.Local(ctx, checkout, target.Base)
+		if err != nil {
+			return orchestrator.Range{}, err
+		}
+		return orchestrator.Range{Base: l.Base, MergeBase: l.MergeBase, Head: l.Head, Skipped: skipped(l.Skipped)}, nil
+	}
+	if err := fetching.Hit(); err != nil {
+		return orchestrator.Range{}, err
+	}
+	opts := h.fetch
+	head, base := fmt.Sprintf("refs/pull/%d/head", pr.Number), "refs/heads/"+pr.BaseRef
+	opts.Refs = []string{head, base}
+	got, err := h.repo.Fetch(ctx, opts)
+	if err != nil {
+		return orchestrator.Range{}, err
+	}
+	// The server may have moved on since the pull request was read; objects of a moment ago are still there by id.
+	for ref, want := range map[string]string{head: pr.HeadSHA, base: pr.BaseSHA} {
+		if got[ref] == want {
+			continue
+		}
+		if _, err := h.repo.Resolve(ctx, want); err == nil {
+			continue
+		}
+		opts.Refs = []string{want}
+		if _, err := h.repo.Fetch(ctx, opts); err != nil {
+			return orchestrator.Range{}, fmt.Errorf("%s is at %s now, not at %s: %w", ref, got[ref], want, err)
+		}
+	}
+	mergeBase, err := h.repo.MergeBase(ctx, pr.BaseSHA, pr.HeadSHA)
+	if err != nil {
+		return orchestrator.Range{}, err
+	}
+	return orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA}, nil
+}
+
+// skipped says of files that a local range leaves out whether they may go unread.
+func skipped(files []git.SkippedFile) []review.LeftOut {
+	var out []review.LeftOut
+	for _, f := range files {
+		l := review.LeftOut{Path: spelling.Name(f.Path), Reason: git.OmittedTooLarge}
+		if len(f.Begins) > 0 && !repocontext.HoldsText(f.Path, f.Begins) {
+			l.Reason, l.Excused = repocontext.OmittedBinary, true
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// ReadFile reads a file at a commit, by its name or by what MaskPath makes of it. One that is too large to check reads as
+// missing: evidence in it cannot be verified.
+func (h *history) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	path, err := sanitize.UnmaskPath(path, func(folder string) ([]string, error) { return h.names(ctx, commit, folder) })
+	if err != nil {
+		return nil, err
+	}
+	data, err := h.repo.ReadFile(ctx, commit, path, fileLimitBytes)
+	if errors.Is(err, git.ErrTooLarge) || errors.Is(err, git.ErrName) || errors.Is(err, git.ErrMalformedTree) {
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return data, err
+}
+
+// names are those in a folder at a commit.
+func (h *history) names(ctx context.Context, commit, folder string) ([]string, error) {
+	prefix := ""
+	if folder != "." {
+		prefix = folder + "/"
+	}
+	paths, err := h.repo.Files(ctx, commit, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range paths {
+		name, _, _ := strings.Cut(strings.TrimPrefix(p, prefix), "/")
+		if n := len(names); n == 0 || names[n-1] != name {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Diff compares two commits. Its files have the names that findings have; the text is as it is.
+func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, error) {
+	d, err := h.repo.Diff(ctx, base, head, git.DiffOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.Files {
+		f := &d.Files[i]
+		f.Path, f.OldPath = sanitize.MaskPath(f.Path), sanitize.MaskPath(f.OldPath)
+	}
+	return d, nil
+}

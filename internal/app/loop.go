@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// loop puts the parts of the run together. lease is its hold on the pull request, if it needs one.
+func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.Lease) (*orchestrator.Loop, error) {
+	key, err := r.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
+	if err != nil {
+		return nil, err
+	}
+	r.watch(req)
+	emit := r.telemetry.news(r.emit)
+	ask, err := r.crew(ctx, req, key)
+	if err != nil {
+		return nil, err
+	}
+	known := r.secrets(req.Target)
+	ask.Secrets, r.policy = known, sanitize.Policy{Repo: req.Target.Repo, Known: known}
+	r.cassette.Words, r.cassette.Known = ask.Words, known
+	r.spend.run = req.Run
+	if agents := takingPart(req); needsModel(agents) {
+		ask.Models = runModels(r.settings, agents)
+		if ask.Gateway, err = r.openGateway(ctx, req, !ask.Walls.On() && hasACP(agents), emit); err != nil {
+			return nil, err
+		}
+	}
+	l := &orchestrator.Loop{
+		History: r.history, Briefer: &briefer{repo: r.history.repo, early: r.early, local: req.Target.Local()}, Agents: ask,
+		Record: r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder})), Emit: emit,
+		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
+		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: r.permanent(ctx), Incident: r.incident,
+		Secrets: known,
+	}
+	if !req.Target.Local() {
+		l.Forge, l.Poster = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client
+		l.Bench = r.newBench(ask, req.Fix, lease)
+	}
+	l.Outbox = outbox{store: r.store, lease: lease, policy: r.policy}
+	return l, nil
+}
+
+// secrets are the credentials this process holds for the run.
+func (r *run) secrets(target review.Target) []string {
+	all := append(modelSecrets(r.settings), r.telemetry.secrets()...)
+	if !target.Local() {
+		all = append(all, r.client.Secrets()...)
+	}
+	return slices.DeleteFunc(all, func(secret string) bool { return len(secret) < 16 }) // they would match ordinary text (threats.md "Secrets")
+}
+
+// crew puts together what starts the agents of the run, and shields this process from them.
+func (r *run) crew(ctx context.Context, req orchestrator.Request, key []byte) (*crew.Crew, error) {
+	scratch, err := r.scratch()
+	if err != nil {
+		return nil, err
+	}
+	walls, err := r.opts.Machine.walls(ctx, req.Target)
+	if err != nil {
+		return nil, err
+	}
+	limits := r.opts.Machine.Limits
+	if err := limits.Room(scratch); err != nil {
+		return nil, err
+	}
+	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
+		return nil, err
+	}
+	return &crew.Crew{
+		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Self: r.opts.Self, Scratch: scratch, Checkout: req.Checkout,
+		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run),
+	}, nil
+}
+
+// gatewayFolderLimit is how long the scratch folder's path may be, in bytes, for the gateway's socket to stand below it: the
+// kernel takes 107. With a longer one it stands in the system's folder for such things, where a kill leaves it.
+const gatewayFolderLimit = 70
+
+// ErrNoModel: an agent needs a model, and no endpoint is configured.
+var ErrNoModel = errors.New("a builtin reviewer needs a model, and none is configured")
+
+// openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
+// With several endpoints one may be down: that is what the others are for.
+func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp bool, emit func(review.Event)) (*gateway.Gateway, error) {
+	if !r.settings.ModelConfigured() {
+		return nil, ErrNoModel
+	}
+	warn := func(agent, message string) {
+		emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: agent, Message: message, Time: time.Now()})
+	}
+	o := gatewayOptions(r.log, r.settings)
+	o.Note, o.TCP, o.Caps = warn, tcp, r.caps(req.Target)
+	if err := r.countOn(ctx, &o); err != nil {
+		return nil, err
+	}
+	o.Mask = func(text string) string {
+		if req.Secrets != orchestrator.ShowSecrets {
+			text = sanitize.Mask(text)
+		}
+		return sanitize.MaskKnown(text, r.policy)
+	}
+	o.Cassette, o.Observe = r.cassette, r.telemetry.observer()
+	if len(r.private) > 0 && len(r.private) <= gatewayFolderLimit {
+		o.Dir = r.private
+	}
+	g, err := gateway.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r.cleanup.add(func() {
+		if err := g.Close(); err != nil { // what was recorded is written now; a person must learn that it was not
+			warn("", "close the model gateway: "+err.Error())
+		}
+	})
+	if err := g.Check(ctx); err != nil {
+		if len(o.Upstreams) == 1 {
+			return nil, err
+		}
+		r.log.Warn("a model endpoint does not answer", "err", err)
+	}
+	return g, nil
+}
+
+// CheckModel asks the model endpoints of settings once, without a run.
+func CheckModel(ctx context.Context, log hclog.Logger, settings config.Settings) error {
+	o := gatewayOptions(log, settings)
+	g, err := gateway.Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	err = g.Check(ctx)
+	if err != nil && len(o.Upstreams) > 1 { // one may be down: that is what the others are for
+		log.Warn("a model endpoint does not answer", "err", err)
+		err = nil
+	}
+	return errors.Join(err, g.Close())
+}
+
+// countOn makes the gateway go on from what earlier processes of the run spent, and keep what it spends.
+func (r *run) countOn(ctx context.Context, o *gateway.Options) error {
+	earlier, err := r.store.Spending(ctx, r.id)
+	if err != nil {
+		return err
+	}
+	o.Spent = gateway.Totals{LLMCalls: earlier.LLMCalls, ToolCalls: earlier.ToolCalls, Tokens: earlier.Tokens, CostUSD: earlier.CostUSD}
+	o.Keep = func(t gateway.Totals) error { // a call that ends when the run is stopped is counted too
+		return r.store.SaveSpending(context.WithoutCancel(ctx), r.id, store.Spending{LLMCalls: t.LLMCalls, ToolCalls: t.ToolCalls, Tokens: t.Tokens, CostUSD: t.CostUSD})
+	}
+	return nil
+}
+
+// endpointName is what errors call a model endpoint: its host.
+func endpointName(base string) string {
+	if u, err := url.Parse(base); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return base
+}
+
+// fenceOf derives the word around untrusted text from the key and the run: the same for all reviewers of a run, so that
+// prompt caches hit, and not to be guessed by whoever wrote the text.
+func fenceOf(key []byte) func(run string) string {
+	return func(run string) string {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte("fence:" + run))
+		return hex.EncodeToString(mac.Sum(nil))[:24]
+	}
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

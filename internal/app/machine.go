@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+
+	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// Confinement is the operator's word on how the agents of pull requests are confined.
+type Confinement string
+
+// The words.
+const (
+	ConfineRequired Confinement = "required" // full containment or no run; the default
+	ConfineBest     Confinement = "best"     // what the machine has; reports say what
+	ConfineOff      Confinement = "off"
+)
+
+// Machine is the operator's word on what runs may have of this machine. No repository has a say.
+type Machine struct {
+	Confinement Confinement
+	// Sandbox is what confines agents here; it must be set unless Confinement is off.
+	Sandbox *sandbox.Machine
+	// Readable are further files and folders that confined agents may read.
+	Readable []string
+	// VerifyEnv are further variables of verify commands, NAME=value. Code of the pull request sees them.
+	VerifyEnv []string
+	// Limits are what each agent and each verify command may take.
+	Limits crew.Limits
+	// ShowSecrets lets models read values in files that look like secrets; they are masked otherwise.
+	ShowSecrets bool
+}
+
+// secrets is the word on secrets as a request has it.
+func (m Machine) secrets() string {
+	if m.ShowSecrets {
+		return orchestrator.ShowSecrets
+	}
+	return ""
+}
+
+// walls settles how the agents of a run are confined. A local range is the person's own tree, reviewed by the person's own
+// programs, whose linters need the person's caches; a pull request is somebody else's, and fails closed.
+func (m Machine) walls(ctx context.Context, target review.Target) (crew.Walls, error) {
+	if target.Local() {
+		return crew.NoWalls("a local range, reviewed as the user who started prloop"), nil
+	}
+	weakest := sandbox.Tier1b
+	switch m.Confinement {
+	case ConfineBest:
+		weakest = sandbox.Tier4 // whatever there is; the report says what
+	case ConfineOff:
+		return crew.NoWalls("switched off by the operator; agents run as the user who started prloop"), nil
+	}
+	return crew.Raise(ctx, m.Sandbox, weakest, m.Readable)
+}

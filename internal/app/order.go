@@ -1,0 +1,253 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/risk"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Order is what somebody wants reviewed, and how.
+type Order struct {
+	// Target is the pull request, or the range of the checkout at Dir since a base.
+	Target review.Target
+	// Dir is the folder the person is in, where relative programs start; empty when there is none.
+	Dir string
+	// Layers are the settings' layers. The service reads the repository's file and fills in what follows from the target.
+	Layers config.Input
+	// Cassette records or replays conversations with models.
+	Cassette gateway.Cassette
+	// DryRun posts nothing; Drafts reviews a draft too.
+	DryRun, Drafts bool
+	// Note hears of what a person may have expected to count, and does not; nil for nobody.
+	Note func(string)
+}
+
+// fixes reports whether the fixer may be asked at all.
+func (o Order) fixes(settings config.Settings, local bool) bool {
+	return !o.DryRun && !local && settings.Rounds > 1
+}
+
+// Settings resolves all layers.
+func (o Order) Settings(r Rules) (config.Settings, error) {
+	in := o.Layers
+	in.Repository, in.Local, in.Top, in.Replayed = r.File, o.Target.Local(), r.Top, o.Cassette.Mode == gateway.Replay
+	return config.Resolve(in)
+}
+
+// Foresee resolves the layers as far as they are known without the repository's file, and before the target is: local tells
+// whether it will be a local range.
+func (o Order) Foresee(local bool) (config.Settings, error) {
+	in := o.Layers
+	in.Local, in.Replayed = local, o.Cassette.Mode == gateway.Replay
+	return config.Foresee(in)
+}
+
+// note tells what the rules have to say.
+func (o Order) note(r Rules) {
+	if o.Note == nil {
+		return
+	}
+	for _, n := range r.Notes {
+		o.Note(n)
+	}
+}
+
+// Preflight refuses what an order proves wrong by itself, before GitHub is asked and before there is a run. A reviewer's name may
+// stand in the repository's file, which is not known yet; nor need the pull request be, unless local says that there is none.
+func Preflight(o Order, local bool) error {
+	settings, err := o.Foresee(local)
+	if err != nil {
+		return err
+	}
+	agents := plan(settings, o.Target, o.Dir)
+	if fixer, some := planFixer(settings, o.Dir); some && o.fixes(settings, local) {
+		agents = append(agents, fixer)
+	}
+	return startable(agents...)
+}
+
+// Prepared is a run that is settled and has not begun.
+type Prepared struct {
+	Request orchestrator.Request
+	run     *run
+}
+
+// Close ends what a prepared run has open, if it is not to be started.
+func (p *Prepared) Close() { p.run.cleanup.run() }
+
+// Prepare settles the commits, the configuration and the agents of a run. Nothing is stored or posted.
+func (s *Service) Prepare(ctx context.Context, o Order) (*Prepared, error) {
+	s.warm()
+	r := &run{Service: s, cassette: o.Cassette}
+	req, err := r.prepare(ctx, o)
+	if err != nil {
+		r.cleanup.run()
+		return nil, err
+	}
+	r.id = req.Run
+	return &Prepared{Request: req, run: r}, nil
+}
+
+func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error) {
+	var pr review.PullRequest
+	if !o.Target.Local() {
+		go warmUp()
+		var err error
+		if r.client, err = r.GitHub(ctx, o.Target.Repo.Host); err != nil {
+			return orchestrator.Request{}, err
+		}
+		if pr, err = r.client.PullRequest(ctx, o.Target.Repo, o.Target.PR); err != nil {
+			return orchestrator.Request{}, err
+		}
+		switch {
+		case pr.State != "OPEN":
+			return orchestrator.Request{}, &ClosedError{o.Target, pr.State}
+		case pr.Draft && !o.Drafts:
+			return orchestrator.Request{}, &DraftError{o.Target}
+		}
+		if !o.DryRun {
+			if err := r.client.CanComment(ctx, pr); err != nil {
+				return orchestrator.Request{}, err
+			}
+		}
+	}
+	w, err := r.pin(ctx, o, pr)
+	if err != nil {
+		return orchestrator.Request{}, err
+	}
+	r.history = w.history
+	return r.settle(ctx, o, pr, w)
+}
+
+// warmUp loads what every run of a pull request needs, while GitHub is waited for. A local range waits for nobody, and need not
+// hold it all at once.
+func warmUp() {
+	config.Warm(config.Operator)
+	sanitize.Warm()
+}
+
+// pinned is what is reviewed: commits, the repository they are in, and the rules they are reviewed by.
+type pinned struct {
+	history *history
+	commits orchestrator.Range
+	rules   Rules
+}
+
+// pin names the commits of an order and reads the repository's rules. pr is the pull request, if it is about one.
+func (s *Service) pin(ctx context.Context, o Order, pr review.PullRequest) (w pinned, err error) {
+	if o.Target.Local() {
+		g, err := s.findGit(ctx)
+		if err != nil {
+			return w, err
+		}
+		checkout, err := g.Checkout(o.Dir)
+		if err != nil {
+			return w, err
+		}
+		if w.rules, err = treeRules(checkout.Top, o.Dir); err != nil {
+			return w, err
+		}
+		if w.history, err = s.openHistory(ctx, o.Target, checkout.Top, ""); err != nil {
+			return w, err
+		}
+		w.commits, err = w.history.Pin(ctx, o.Target, pr, checkout.Top)
+		return w, err
+	}
+	if w.history, err = s.openHistory(ctx, o.Target, "", ""); err != nil {
+		return w, err
+	}
+	if w.commits, err = w.history.Pin(ctx, o.Target, pr, ""); err != nil {
+		return w, err
+	}
+	w.rules, err = s.baseRules(ctx, o.Dir, w.history, pr, w.commits)
+	return w, err
+}
+
+// settle resolves the settings and makes the request.
+func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinned) (req orchestrator.Request, err error) {
+	o.note(w.rules)
+	if r.settings, err = o.Settings(w.rules); err != nil {
+		return req, err
+	}
+	settings, target := r.settings, o.Target
+	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance}
+	r.beginBrief(ctx, w.commits, about, settings.Limits, target.Local())
+	walls, err := r.opts.Machine.walls(ctx, target)
+	if err != nil {
+		return req, err
+	}
+	agents := plan(settings, target, o.Dir)
+	if err := markSensitive(ctx, w.history, w.commits.Base, agents); err != nil {
+		return req, err
+	}
+	if err := startable(agents...); err != nil { // those of the repository's file; the operator's were found before
+		return req, err
+	}
+	fix, fixOff, err := r.planFix(ctx, o, pr, w.commits.Base, walls)
+	if err != nil {
+		return req, err
+	}
+	if fix != nil {
+		if err := startable(fix.Agent); err != nil {
+			return req, err
+		}
+	}
+	head := w.commits.Head
+	id := orchestrator.ReviewID(target, head, prompts.Version, agents, settings.Limits)
+	started := time.Now().UTC()
+	return orchestrator.Request{
+		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
+		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.DryRun,
+		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.rules.Top,
+		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
+		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
+	}, nil
+}
+
+// markSensitive tells builtin agents when the repository handles personal or financial data, as its own description at the
+// base commit says (reviewer design 3.1).
+func markSensitive(ctx context.Context, h *history, base string, agents []orchestrator.AgentPlan) error {
+	var about strings.Builder
+	for _, name := range risk.Described {
+		text, err := h.ReadFile(ctx, base, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s at the base commit: %w", name, err)
+		}
+		about.Write(text)
+		about.WriteByte('\n')
+	}
+	if _, sensitive := risk.Sensitive(about.String()); !sensitive {
+		return nil
+	}
+	for i := range agents {
+		if agents[i].Kind == kindBuiltin {
+			agents[i].Settings[risk.Setting] = "true"
+		}
+	}
+	return nil
+}
+
+// Rules are the repository's rules for an order about a pull request, and what the run would say of them.
+func (s *Service) Rules(ctx context.Context, o Order) (Rules, error) {
+	client, err := s.GitHub(ctx, o.Target.Repo.Host)
+	if err != nil {
+		return Rules{}, err
+	}
+	pr, err := client.PullRequest(ctx, o.Target.Repo, o.Target.PR)
+	if err != nil {
+		return Rules{}, err
+	}
+	w, err := s.pin(ctx, o, pr)
+	return w.rules, err
+}

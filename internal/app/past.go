@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+)
+
+// Interrupted is a run that is recorded as running and that no process is at work on: it was stopped or killed, and waits to be
+// resumed.
+const Interrupted store.RunState = "interrupted"
+
+// Runs lists runs, the newest first.
+func (s *Service) Runs(ctx context.Context, f store.Filter) ([]store.Run, error) {
+	runs, err := s.store.ListRuns(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		if err := s.recognize(&runs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// Find finds a run by a part of its id. Errors are store.ErrNotFound and *store.AmbiguousError.
+func (s *Service) Find(ctx context.Context, part string) (store.Run, error) {
+	run, err := s.store.Run(ctx, part)
+	if err != nil {
+		return run, err
+	}
+	return run, s.recognize(&run)
+}
+
+// recognize tells a run that is interrupted from one that runs. The store knows neither of the two from the other.
+func (s *Service) recognize(run *store.Run) error {
+	if run.State != store.Running {
+		return nil
+	}
+	alive, err := engine.Executing(s.database(), run.ID)
+	if err == nil && !alive {
+		run.State = Interrupted
+	}
+	return err
+}
+
+// Incidents are what a person has to look at in a run, whatever it ended with.
+func (s *Service) Incidents(ctx context.Context, run string) ([]store.Incident, error) {
+	return s.store.Incidents(ctx, run)
+}
+
+// File is one of the files of a run, such as review.md; fs.ErrNotExist when there is none.
+func (s *Service) File(run, name string) ([]byte, error) { return s.folder.Load(run, name) }
+
+// Kept reports whether the files of a run are still there.
+func (s *Service) Kept(run string) bool { return s.folder.Kept(run) }
+
+// Replayed is a round that was judged again.
+type Replayed struct {
+	Round int
+	// Stored is the report that was kept, Again the one that its answers lead to now.
+	Stored string
+	Again  orchestrator.Judgement
+}
+
+// Replay judges the stored answers of a run's round again; fs.ErrNotExist when there is no such round.
+func (s *Service) Replay(run string, round int) (Replayed, error) {
+	out := Replayed{Round: round}
+	report, err := s.folder.Load(run, fmt.Sprintf("round-%d/review.md", round))
+	if err != nil {
+		return out, err
+	}
+	data, err := s.folder.Load(run, fmt.Sprintf("round-%d/inputs.json", round))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) { // the report is there
+			err = fmt.Errorf("round %d of run %s has no inputs", round, run)
+		}
+		return out, err
+	}
+	var in orchestrator.Inputs
+	if err := json.Unmarshal(data, &in); err != nil {
+		return out, fmt.Errorf("read the inputs of round %d of run %s: %w", round, run, err)
+	}
+	out.Stored, out.Again = string(report), orchestrator.Judge(in)
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
+
+// The kinds of agents a plan may name: the words of the settings are those of the crew.
+const (
+	kindBuiltin = crew.KindBuiltin
+	kindCommand = crew.KindCommand
+	kindACP     = crew.KindACP
+)
+
+// plan turns settings into the agents of a run. The comments analyzer takes part on pull requests only.
+func plan(s config.Settings, target review.Target, dir string) []orchestrator.AgentPlan {
+	var out []orchestrator.AgentPlan
+	for _, a := range s.Reviewers {
+		out = append(out, planned(s, a, review.RoleReviewer, dir))
+	}
+	if !target.Local() {
+		out = append(out, planned(s, s.Comments, review.RoleCommentsAnalyzer, dir))
+	}
+	return out
+}
+
+// planFixer turns settings into the fixer of a run; false when nobody fixes. It is no part of plan: it is asked after the
+// verdict, and never counts as a reviewer.
+func planFixer(s config.Settings, dir string) (orchestrator.AgentPlan, bool) {
+	if s.Fixer.Use == "" || s.Fixer.Use == config.UseNone {
+		return orchestrator.AgentPlan{}, false
+	}
+	p := planned(s, s.Fixer, review.RoleFixer, dir)
+	for _, name := range []string{"lens", "escalation_model", "elevation_threshold"} { // a reviewer's
+		delete(p.Settings, name)
+	}
+	if len(s.Fix.AllowPaths) > 0 {
+		p.Settings[prompts.AllowedPaths] = strings.Join(s.Fix.AllowPaths, "\n")
+	}
+	return p, true
+}
+
+// fixLimits are the budgets of one try of the fixer; what the brief may hold is as for reviewers.
+func fixLimits(s config.Settings) review.Limits {
+	l := s.Fix.Limits
+	l.ContextTokens = s.Limits.ContextTokens
+	return l
+}
+
+func planned(s config.Settings, a config.Agent, role review.Role, dir string) orchestrator.AgentPlan {
+	p := orchestrator.AgentPlan{Name: a.Name, Role: role, Kind: a.Use, Args: a.Args, Timeout: time.Duration(a.Timeout), Settings: map[string]string{}}
+	for k, v := range a.Settings {
+		p.Settings[k] = string(v)
+	}
+	switch a.Use {
+	case kindBuiltin:
+		p.Model = a.Model
+		if p.Model == "" {
+			p.Model = s.Model
+		}
+		p.Settings["model"], p.Settings["escalation_model"], p.Settings["lens"] = p.Model, s.EscalationModel, a.Lens
+		p.Settings["elevation_threshold"] = strconv.Itoa(s.ElevationThreshold)
+	case kindACP:
+		p.Model, p.Path = a.Model, a.Path
+		if p.Model == "" {
+			p.Model = s.Model
+		}
+		p.Settings["preset"], p.Settings["model"] = a.Preset, p.Model
+		if limits := s.ACPLimits; role != review.RoleFixer {
+			p.Limits = &limits
+		}
+	case kindCommand:
+		p.Path = a.Path
+		// A path with a slash means a file beside the person, not one in the child's empty working directory.
+		if strings.ContainsRune(p.Path, filepath.Separator) && !filepath.IsAbs(p.Path) {
+			p.Path = filepath.Join(dir, p.Path)
+		}
+	}
+	return p
+}
+
+// needsModel reports whether a plan has an agent that talks to a model.
+func needsModel(agents []orchestrator.AgentPlan) bool {
+	for _, a := range agents {
+		if a.Kind == kindBuiltin || a.Kind == kindACP {
+			return true
+		}
+	}
+	return false
+}
+
+// hasACP reports whether an agent of a plan speaks ACP. Such agents reach models over TCP only.
+func hasACP(agents []orchestrator.AgentPlan) bool {
+	return slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind == kindACP })
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// A plan hands the settings' word for a way to be an agent to the crew as it is.
+func TestKinds(t *testing.T) {
+	said := []string{config.UseBuiltin, config.UseStatic, config.UseCommand, config.UseACP}
+	known := []string{crew.KindBuiltin, crew.KindStatic, crew.KindCommand, crew.KindACP}
+	if d := cmp.Diff(said, known); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPlanFixer(t *testing.T) {
+	resolve := func(operator string) config.Settings {
+		t.Helper()
+		s, err := config.Resolve(config.Input{Operator: &config.File{Name: "/op/config.yml", Data: []byte(operator)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name, operator string
+		want           orchestrator.AgentPlan
+		some           bool
+	}{
+		{"nobody", "fixer: none\n", orchestrator.AgentPlan{}, false},
+		{"a builtin one with a model of its own", "fixer: {use: builtin, model: big, timeout: 5m}\nfix: {allow_paths: [go.mod, 'docs/**']}\n",
+			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: kindBuiltin, Model: "big", Timeout: 5 * time.Minute,
+				Settings: map[string]string{"model": "big", "allow_paths": "go.mod\ndocs/**"}}, true},
+		{"a program beside the operator's file", "fixer: {use: command, path: ./mend, args: [-q], settings: {depth: 3}}\n",
+			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: kindCommand, Path: "/op/mend", Args: []string{"-q"}, Settings: map[string]string{"depth": "3"}}, true},
+	} {
+		got, some := planFixer(resolve(c.operator), "/here")
+		if d := cmp.Diff(c.want, got); d != "" || some != c.some {
+			t.Errorf("%s: %v\n%s", c.name, some, d)
+		}
+	}
+	if l := fixLimits(resolve("fix: {max_llm_calls: 7}\ncontext: {budget_tokens: 5000}\n")); l.LLMCalls != 7 || l.ContextTokens != 5000 {
+		t.Errorf("%+v", l)
+	}
+}

@@ -1,0 +1,167 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// A run is one run in this process: what it works with, from when it is prepared or resumed until this process is done with it.
+type run struct {
+	*Service
+	id      string
+	cleanup cleanup
+	// cancel ends the run's context with a reason.
+	cancel context.CancelCauseFunc
+	emit   func(review.Event)
+	// build makes the loop when the engine asks for it.
+	build func(context.Context, stored) (*orchestrator.Loop, error)
+
+	settings config.Settings
+	cassette gateway.Cassette
+	history  *history
+	// client is GitHub's, nil for a local range.
+	client *github.Client
+	// early is the brief of the first round, under way before the loop is built; nil when nobody began it.
+	early *earlyBrief
+	// private is the folder scratch made.
+	private string
+	// spend keeps this run's spending apart from that of others.
+	spend spendLedger
+	// policy is what the run's posts, annotations and step summary may hold; set when the loop is built.
+	policy sanitize.Policy
+	// telemetry is nil unless the operator wants it.
+	telemetry *telemetry
+	// permanently is the error this process ended the run with; nil when it did not.
+	permanently atomic.Pointer[error]
+}
+
+// ErrCancelled is why a run stopped that Cancel stopped.
+var ErrCancelled = errors.New("the run was cancelled")
+
+// Ended is how a run ended.
+type Ended struct {
+	Result review.RunResult
+	// Cause is the error that failed the run in this process; nil when none did.
+	Cause error
+	// Policy is what may be shown of the run outside the terminal; zero when it had ended before.
+	Policy sanitize.Policy
+}
+
+// Start does a prepared run, and closes it. Progress goes to emit, from several goroutines. A run that stops before its end can be
+// resumed: the error is an *engine.UnfinishedError then.
+func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event)) (Ended, error) {
+	r := p.run
+	defer p.Close()
+	ctx, leave, err := r.enter(ctx, emit)
+	if err != nil {
+		return Ended{}, err
+	}
+	defer leave()
+	announce(emit, p.Request)
+	lease, err := r.hold(ctx, p.Request.Target, p.Request.DryRun)
+	if err != nil {
+		return Ended{}, err
+	}
+	loop, err := r.loop(ctx, p.Request, lease) // a wrong key ends it here, before there is a run
+	if err != nil {
+		return Ended{}, err
+	}
+	st := s.opts.Machine.store(p.Request, r.settings, r.cassette)
+	if err := s.record(ctx, st); err != nil {
+		return Ended{}, err
+	}
+	r.build = func(context.Context, stored) (*orchestrator.Loop, error) { return loop, nil }
+	return r.execute(ctx, &st)
+}
+
+// Resume goes on with a run that stopped before its end, with the settings it was started with; of today's layers the keys are
+// taken, and what records or replays. A run that has ended gives its result again. Errors are as for Start.
+func (s *Service) Resume(ctx context.Context, id string, today Today, emit func(review.Event)) (Ended, error) {
+	s.warm()
+	r := &run{Service: s, id: id}
+	defer r.cleanup.run()
+	ctx, leave, err := r.enter(ctx, emit)
+	if err != nil {
+		return Ended{}, err
+	}
+	defer leave()
+	known, err := s.store.Run(ctx, id)
+	if err != nil {
+		return Ended{}, err
+	}
+	if err := s.sweepScratch(); err != nil { // what the killed run left goes, even if there is nothing more to do (K28)
+		return Ended{}, err
+	}
+	if known.Result != nil && !known.Target.Local() {
+		if err := s.giveBack(ctx, known.Target.String(), id); err != nil {
+			return Ended{}, err
+		}
+	}
+	r.build = func(ctx context.Context, st stored) (*orchestrator.Loop, error) {
+		announce(emit, st.Request)
+		return r.rebuild(ctx, st, today)
+	}
+	return r.execute(ctx, nil)
+}
+
+// Cancel stops a run that is under way in this process, and reports whether there was one. It can be resumed.
+func (s *Service) Cancel(id string) bool {
+	s.mu.Lock()
+	r := s.live[id]
+	s.mu.Unlock()
+	if r != nil {
+		r.cancel(ErrCancelled)
+	}
+	return r != nil
+}
+
+// running reports whether a run is under way in this process.
+func (s *Service) running(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[id] != nil
+}
+
+// enter makes the run one of those under way in this process, until leave is called.
+func (r *run) enter(ctx context.Context, emit func(review.Event)) (in context.Context, leave func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live[r.id] != nil {
+		return ctx, nil, fmt.Errorf("run %s: %w", r.id, engine.ErrBusy)
+	}
+	r.live[r.id], r.emit = r, emit
+	in, r.cancel = context.WithCancelCause(ctx)
+	return in, func() {
+		r.cancel(nil)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.live, r.id)
+	}, nil
+}
+
+// announce names the agents, so that whoever shows progress knows all of them from the start.
+func announce(emit func(review.Event), req orchestrator.Request) {
+	emit(review.Event{Kind: review.EventProgress, Message: req.Target.String()})
+	for _, a := range takingPart(req) {
+		emit(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
+	}
+}
+
+// takingPart are all agents of a request, the fixer included.
+func takingPart(req orchestrator.Request) []orchestrator.AgentPlan {
+	if req.Fix == nil {
+		return req.Agents
+	}
+	return append(slices.Clone(req.Agents), req.Fix.Agent)
+}

@@ -1,0 +1,237 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/artifacts"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/otlp"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+)
+
+// Options are what all runs of a process share.
+type Options struct {
+	// State is the folder of the database, of prloop's own repositories and of the runs' files. Nobody else may write it.
+	State string
+	// Log hears of what goes wrong without ending a run; nil for nobody.
+	Log hclog.Logger
+	// Self is this program, which is started as the builtin agents; by default the one that runs.
+	Self string
+	// GitHub says how GitHub is reached. The service sets host, temporary folder and log.
+	GitHub github.Options
+	// PlainHTTP lets git fetch and push over http too: the operator has named the server's address.
+	PlainHTTP bool
+	// Machine is what runs may have of this machine.
+	Machine Machine
+	// Telemetry is the collector of traces and metrics; without an endpoint there is none. Version is prloop's, as it is told.
+	Telemetry otlp.Options
+	Version   string
+}
+
+// A Service prepares, starts, resumes and cancels runs. Several runs side by side are normal; its methods may be called from
+// several goroutines.
+type Service struct {
+	opts   Options
+	log    hclog.Logger
+	store  *store.Store
+	folder *artifacts.Folder
+	// openEngine waits for the engine of runs, which is opened when the first run asks for it; asked tells whether one has.
+	openEngine func() (*engine.Engine, error)
+	asked      atomic.Bool
+
+	mu      sync.Mutex
+	cleanup cleanup
+	clients map[string]*github.Client
+	git     *git.Git
+	// private is the folder scratch made, runs how many folders of runs were made in it.
+	private string
+	runs    int
+	live    map[string]*run
+}
+
+// Open opens the record of runs. It resumes nothing. ctx bounds every wait for the database.
+func Open(ctx context.Context, o Options) (*Service, error) {
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	s := &Service{opts: o, log: o.Log, clients: map[string]*github.Client{}, live: map[string]*run{}}
+	s.openEngine = sync.OnceValues(func() (*engine.Engine, error) {
+		return engine.Open(ctx, engine.Options{Path: s.database(), Log: s.log.Named("engine"), Handler: s.handle})
+	})
+	var err error
+	if o.Self == "" {
+		if s.opts.Self, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find this program, which is started as the builtin agents: %w", err)
+		}
+	}
+	if s.store, err = store.Open(ctx, store.Options{Path: s.database()}); err != nil {
+		return nil, err
+	}
+	s.cleanup.add(func() { s.store.Close() })
+	if s.folder, err = artifacts.Open(filepath.Join(o.State, "runs")); err != nil {
+		s.cleanup.run()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close interrupts the runs that are under way, waits for them, and closes what the service has open.
+func (s *Service) Close(ctx context.Context) {
+	if s.asked.Load() {
+		if e, err := s.openEngine(); err == nil { // before anything a run works with is taken away
+			e.Close(context.WithoutCancel(ctx))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cleanup.run()
+}
+
+// State is the folder of the service's state.
+func (s *Service) State() string { return s.opts.State }
+
+func (s *Service) database() string { return filepath.Join(s.opts.State, "prloop.db") }
+
+// engine opens the engine of runs, or waits for it.
+func (s *Service) engine() (*engine.Engine, error) {
+	s.asked.Store(true)
+	return s.openEngine()
+}
+
+// warm begins to open the engine: its tables take their time.
+func (s *Service) warm() {
+	s.asked.Store(true)
+	go s.openEngine() //nolint:errcheck // whoever needs the engine hears of it
+}
+
+// GitHub connects to a host, once.
+func (s *Service) GitHub(ctx context.Context, host string) (*github.Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.clients[host]; c != nil {
+		return c, nil
+	}
+	o := s.opts.GitHub
+	o.Host, o.Log = host, s.log.Named("github")
+	var err error
+	if o.Temp, err = s.scratch(); err != nil {
+		return nil, err
+	}
+	c, err := github.New(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.clients[host] = c
+	return c, nil
+}
+
+// findGit finds git, once.
+func (s *Service) findGit(ctx context.Context) (*git.Git, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.git != nil {
+		return s.git, nil
+	}
+	var o git.Options
+	if s.opts.PlainHTTP {
+		o.Protocols = []string{"https", "http"}
+	}
+	var err error
+	s.git, err = git.Find(ctx, o)
+	return s.git, err
+}
+
+// reposName is where prloop's own repositories stand in the state folder.
+const reposName = "repos"
+
+// openHistory opens prloop's own repository of a target, for a run; run is empty when it has no id yet.
+func (s *Service) openHistory(ctx context.Context, target review.Target, checkout, run string) (*history, error) {
+	h := &history{}
+	name := filepath.Join("local", fingerprint(checkout))
+	if !target.Local() {
+		client, err := s.GitHub(ctx, target.Repo.Host)
+		if err != nil {
+			return nil, err
+		}
+		clone := client.Clone(target.Repo)
+		h.fetch = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+		name = filepath.Join(target.Repo.Host, target.Repo.Owner, target.Repo.Name)
+	}
+	g, err := s.findGit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if h.repo, err = g.Open(ctx, filepath.Join(s.opts.State, reposName, name+".git")); err != nil {
+		return nil, err
+	}
+	if !target.Local() {
+		s.forgetFixes(ctx, h.repo, run, time.Now())
+	}
+	return h, nil
+}
+
+// fixesKept is how long an unfinished run's fixes are kept: as long as the engine keeps a finished run's steps.
+const fixesKept = 30 * 24 * time.Hour
+
+// forgetFixes removes the fixes of runs that are over: finished, unknown here, or too old to be resumed. Those of the run at
+// hand and of the runs under way stay.
+func (s *Service) forgetFixes(ctx context.Context, repo *git.Repository, mine string, now time.Time) {
+	err := repo.ForgetFixes(ctx, func(id string) bool {
+		if id == mine || s.running(id) {
+			return false
+		}
+		run, err := s.store.Run(ctx, id)
+		if err != nil || run.ID != id {
+			return err == nil || errors.Is(err, store.ErrNotFound)
+		}
+		return run.State == store.Finished || now.Sub(run.Created) > fixesKept
+	})
+	if err != nil {
+		s.log.Warn("fixes of runs that are over are still kept", "err", err)
+	}
+}
+
+// ArtifactsKept is how long the files of a run stay after the last was saved (security S13); its result and findings are the
+// store's.
+const ArtifactsKept = 90 * 24 * time.Hour
+
+// forgetArtifacts removes the files of runs nobody has touched for long.
+func (s *Service) forgetArtifacts(mine string) {
+	if err := s.folder.Expire(time.Now().Add(-ArtifactsKept), func(run string) bool { return run == mine || s.running(run) }); err != nil {
+		s.log.Warn("files of old runs are still kept", "err", err)
+	}
+}
+
+func fingerprint(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// cleanup is what is still to be done, in reverse order. Its zero value is nothing.
+type cleanup []func()
+
+func (c *cleanup) add(fn func()) { *c = append(*c, fn) }
+
+// run does it, once.
+func (c *cleanup) run() {
+	for len(*c) > 0 {
+		last := len(*c) - 1
+		fn := (*c)[last]
+		*c = (*c)[:last]
+		fn()
+	}
+}

@@ -1,0 +1,174 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// stored is what the engine keeps of a run that was ordered: the request, and the setup around it. Both together hold all that
+// configuration, command line and environment have to say about the run, and nothing secret, so that a resumed run is the run
+// that was ordered.
+type stored struct {
+	orchestrator.Request
+	// Engine is engine.Version when the run began.
+	Engine string `json:"engine"`
+	Setup  setup  `json:"setup"`
+}
+
+// setup is what shapes a run outside the loop. Keys are missing: they are taken from the environment again.
+type setup struct {
+	// Model is the one that is asked where nobody names another.
+	Model string `json:"model,omitempty"`
+	// BaseURL and Upstreams are the endpoints of models, Models their prices and fallbacks.
+	BaseURL   string            `json:"baseUrl"`
+	Upstreams []config.Upstream `json:"upstreams,omitempty"`
+	Models    []config.Model    `json:"models,omitempty"`
+	// AgentTokens, RunLimits and Budgets bound spending beside the limits of the request; 0 is without bound.
+	AgentTokens int              `json:"agentTokens,omitempty"`
+	RunLimits   config.RunLimits `json:"runLimits"`
+	Budgets     config.Budgets   `json:"budgets"`
+	// ACPLimits and FixLimits are those of agents of these kinds, whether this run has one or not: what earlier runs spent and
+	// nobody knows is counted by them.
+	ACPLimits review.Limits `json:"acpLimits"`
+	FixLimits review.Limits `json:"fixLimits"`
+	// CostChosen refuses models without a known price.
+	CostChosen bool `json:"costChosen,omitempty"`
+	// FetchHosts are the hosts whose pages builtin reviewers may be given.
+	FetchHosts []string `json:"fetchHosts,omitempty"`
+	// UntrustedAuthors lets pull requests be fixed whose author may not write to the repository.
+	UntrustedAuthors bool `json:"untrustedAuthors,omitempty"`
+	// Replay is the file whose recorded conversations answer instead of models; empty when models do.
+	Replay string `json:"replay,omitempty"`
+	// Readable are the further files and folders that confined agents may read.
+	Readable []string `json:"readable,omitempty"`
+	// VerifyEnv tells the further variables of verify commands from others, and does not hold them: somebody may have put a
+	// secret there. Empty when there are none.
+	VerifyEnv string `json:"verifyEnv,omitempty"`
+}
+
+// store makes what is kept of a request.
+func (m Machine) store(req orchestrator.Request, s config.Settings, c gateway.Cassette) stored {
+	out := stored{Request: req, Engine: engine.Version, Setup: setup{
+		Model: s.Model, BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
+		ACPLimits: s.ACPLimits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, FetchHosts: s.FetchHosts, UntrustedAuthors: s.Fix.UntrustedAuthors,
+		Readable: m.Readable, VerifyEnv: m.verifyEnvSum(),
+	}}
+	if c.Mode == gateway.Replay {
+		out.Setup.Replay = c.Path
+	}
+	return out
+}
+
+// verifyEnvSum tells the variables of verify commands from others; empty when there are none.
+func (m Machine) verifyEnvSum() string {
+	if len(m.VerifyEnv) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(m.VerifyEnv, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// settings are those the run began with, with the keys of today. A key goes to no endpoint but the one that today's configuration
+// names it for.
+func (st stored) settings(today config.Settings) (config.Settings, error) {
+	s, models := st.Setup, needsModel(takingPart(st.Request)) && st.Setup.Replay == ""
+	if models && s.BaseURL != today.BaseURL {
+		return today, &ChangedError{Run: st.Run, Part: CommonEndpoint, Had: s.BaseURL}
+	}
+	upstreams := slices.Clone(s.Upstreams)
+	for i, u := range upstreams {
+		at := slices.IndexFunc(today.Upstreams, func(t config.Upstream) bool { return t.Name == u.Name && t.BaseURL == u.BaseURL })
+		switch {
+		case at >= 0:
+			upstreams[i].Key = today.Upstreams[at].Key
+		case models:
+			return today, &ChangedError{Run: st.Run, Part: NamedEndpoint, Had: u.Name + " (" + u.BaseURL + ")"}
+		}
+	}
+	today.Model, today.BaseURL, today.Upstreams, today.Models = cmp.Or(s.Model, today.Model), s.BaseURL, upstreams, s.Models
+	today.AgentTokens, today.RunLimits, today.Budgets, today.CostChosen = s.AgentTokens, s.RunLimits, s.Budgets, s.CostChosen
+	today.Limits, today.ACPLimits, today.WallTime, today.FetchHosts = st.Limits, s.ACPLimits, st.WallTime, s.FetchHosts
+	today.Fix.Limits, today.Fix.UntrustedAuthors = s.FixLimits, s.UntrustedAuthors
+	return today, nil
+}
+
+// cassette is what answers instead of models, if it was so when the run began. Recording is no part of a run: the environment of
+// today says whether it is done.
+func (st stored) cassette(today gateway.Cassette) gateway.Cassette {
+	switch {
+	case st.Setup.Replay != "":
+		return gateway.Cassette{Path: st.Setup.Replay, Mode: gateway.Replay}
+	case today.Mode == gateway.Replay:
+		return gateway.Cassette{}
+	}
+	return today
+}
+
+// sameMachine refuses to go on behind other walls than the run began with, or with other things lent through them: its reports name
+// the walls, and whether a fixer may work was decided by them (security P15).
+func (m Machine) sameMachine(ctx context.Context, st stored) error {
+	walls, err := m.walls(ctx, st.Target)
+	switch {
+	case err != nil:
+		return err
+	case !walls.Told(st.Isolation):
+		return &ChangedError{Run: st.Run, Part: Isolation, Had: st.Isolation, Now: walls.String()}
+	case !slices.Equal(m.Readable, st.Setup.Readable):
+		return &ChangedError{Run: st.Run, Part: Readable, Had: strings.Join(st.Setup.Readable, string(filepath.ListSeparator))}
+	case m.verifyEnvSum() != st.Setup.VerifyEnv:
+		return &ChangedError{Run: st.Run, Part: VerifyEnv}
+	}
+	return nil
+}
+
+// Today is what a resumed run takes anew.
+type Today struct {
+	// Layers are the operator's, for the keys: the environment and the operator's file.
+	Layers config.Input
+	// Cassette records or replays conversations with models.
+	Cassette gateway.Cassette
+}
+
+// rebuild builds the loop of a stored run: all is what it was, keys and the login are today's. The engine lets one process at a
+// time come here with a run, and with no run that has ended: only then is the pull request taken.
+func (r *run) rebuild(ctx context.Context, st stored, today Today) (*orchestrator.Loop, error) {
+	if err := r.opts.Machine.sameMachine(ctx, st); err != nil {
+		return nil, err
+	}
+	r.cassette = st.cassette(today.Cassette)
+	in := today.Layers // who takes part stands in the request
+	in.Local, in.Replayed = st.Target.Local(), r.cassette.Mode == gateway.Replay
+	settings, err := config.Foresee(in)
+	if err != nil {
+		return nil, err
+	}
+	if r.settings, err = st.settings(settings); err != nil {
+		return nil, err
+	}
+	lease, err := r.hold(ctx, st.Target, st.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	r.forgetArtifacts(st.Run)
+	if !st.Target.Local() {
+		if r.client, err = r.GitHub(ctx, st.Target.Repo.Host); err != nil {
+			return nil, err
+		}
+	}
+	if r.history, err = r.openHistory(ctx, st.Target, st.Checkout, st.Run); err != nil {
+		return nil, fmt.Errorf("open the repository of run %s: %w", st.Run, err)
+	}
+	return r.loop(ctx, st.Request, lease)
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/review"
+)
+
+// afterClosing is the next step for a pull request that is not open: GitHub reopens a closed one, and never a merged one.
+func afterClosing(state string) string {
+	if strings.EqualFold(state, "merged") {
+		return "open a new one for what is left to do, or check the merged commits out and review them with: prloop run --base REVISION"
+	}
+	return "reopen it, or review the commits with: prloop run --base REVISION"
+}
+
+// obtain is the next step for a program that cannot be started.
+func obtain(e *app.ProgramError) string {
+	without := "choose others with --reviewers"
+	switch e.Agent.Role {
+	case review.RoleFixer:
+		without = "use --no-fix"
+	case review.RoleCommentsAnalyzer:
+		without = "leave comments_analyzer to its default"
+	}
+	switch {
+	case errors.Is(e.Err, fs.ErrPermission):
+		return fmt.Sprintf("chmod +x %s, or %s", e.Program, without)
+	case e.Package != "":
+		return fmt.Sprintf("npm install -g %s, or %s", e.Package, without)
+	case !strings.ContainsRune(e.Program, filepath.Separator):
+		return fmt.Sprintf("install it, write ./%s if it stands in this folder, or %s", e.Program, without)
+	}
+	return "correct the path, or " + without
+}
+
+// restore is the next step for a run that began with another setup.
+func restore(e *app.ChangedError) string {
+	switch e.Part {
+	case app.CommonEndpoint:
+		return "OPENAI_BASE_URL=" + e.Had + ", with the key of that endpoint in OPENAI_API_KEY"
+	case app.NamedEndpoint:
+		return "add it to upstreams in your own configuration"
+	case app.Isolation:
+		return "restore what it had (" + envSandbox + ", " + envSandboxWithout + ", prloop doctor), or start a new run"
+	case app.Readable:
+		return envSandboxRead + "=" + e.Had
+	}
+	return "restore " + envVerify + ", or start a new run"
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/otlp"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// open opens the record of runs, to look at it.
+func (p *Proc) open(ctx context.Context) (*app.Service, error) { return p.openWith(ctx, app.Options{}) }
+
+// openToRun opens it to do runs, with the operator's word on the machine and on telemetry.
+func (p *Proc) openToRun(ctx context.Context) (*app.Service, error) {
+	machine, err := p.machine()
+	if err != nil {
+		return nil, err
+	}
+	telemetry, err := otlp.FromEnv(p.env)
+	if err != nil {
+		return nil, usage("correct it, or unset OTEL_EXPORTER_OTLP_ENDPOINT to export nothing", "%w", err)
+	}
+	return p.openWith(ctx, app.Options{Machine: machine, Telemetry: telemetry})
+}
+
+func (p *Proc) openWith(ctx context.Context, o app.Options) (*app.Service, error) {
+	var err error
+	if o.State, err = p.stateFolder(); err != nil {
+		return nil, err
+	}
+	o.Log, o.Version = p.logger(), Version
+	o.GitHub, o.PlainHTTP = github.Options{Env: p.Env, GH: p.env("PRLOOP_GH")}, p.env("PRLOOP_GIT_URL") != ""
+	return app.Open(ctx, o)
+}
+
+// logger writes to standard error what PRLOOP_LOG asks for (error, warn, info, debug); errors without it.
+func (p *Proc) logger() hclog.Logger {
+	level := hclog.LevelFromString(p.env("PRLOOP_LOG"))
+	if level == hclog.NoLevel {
+		level = hclog.Error
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "prloop", Level: level, Output: redacting{p.Stderr}})
+}
+
+// redacting is the sink of the log: nothing secret and no control byte passes it (security P14, T41).
+type redacting struct {
+	to interface{ Write([]byte) (int, error) }
+}
+
+func (r redacting) Write(line []byte) (int, error) {
+	if _, err := r.to.Write([]byte(sanitize.Terminal(sanitize.Redact(string(line))))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// order is what the flags ask for; its target is still to be found.
+func (p *Proc) order(o runOptions) (app.Order, error) {
+	out := app.Order{Dir: p.Dir, DryRun: o.dryRun, Drafts: o.allowDraft, Note: p.note}
+	out.Target.Base = o.base
+	var err error
+	if out.Layers, err = p.layers(o); err != nil {
+		return out, err
+	}
+	out.Cassette, err = p.cassette(o)
+	return out, err
+}
+
+// layers are what settings are resolved from, but for the repository's file.
+func (p *Proc) layers(o runOptions) (config.Input, error) {
+	operator, err := config.ReadOperator(p.env)
+	return config.Input{Given: o.settings, Reviewers: o.reviewers, Env: p.env, Operator: operator, Lenses: append(prompts.Lenses(), openai.LensAuto)}, err
+}
