@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/player"
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -76,7 +77,7 @@ func agentCheckCommand(p *Proc) *cobra.Command {
 			spec := agents.Spec{Name: "checked", Role: r, Kind: crew.KindCommand, Path: path, Args: a[1:], Env: proc.BaseEnv(), Dir: p.Dir, Timeout: limit}
 			var problems []agents.Problem
 			if r == review.RoleFixer {
-				if problems, err = p.checkFixer(c.Context(), spec); err != nil {
+				if problems, err = workbench.CheckFixer(c.Context(), spec); err != nil {
 					return err
 				}
 			} else {

@@ -1,4 +1,4 @@
-package cli
+package workbench
 
 import (
 	"context"
@@ -12,13 +12,12 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
-	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/review"
 )
 
-// checkFixer holds a fixer to its contract on real clones of a sample repository. What it leaves there is taken out and held
+// CheckFixer holds a fixer to its contract on real clones of a sample repository. What it leaves there is taken out and held
 // against the push policy, as in a run.
-func (p *Proc) checkFixer(ctx context.Context, spec agents.Spec) ([]agents.Problem, error) {
+func CheckFixer(ctx context.Context, spec agents.Spec) ([]agents.Problem, error) {
 	dir, err := os.MkdirTemp("", "prloop-check-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the check: %w", err)
@@ -98,7 +97,7 @@ func sampleGit(ctx context.Context, home, dir string, args ...string) error {
 func (s *fixSample) trial(ctx context.Context, task review.Task, ask func(dir string) agents.Answer) []agents.Problem {
 	s.tries++
 	task.BaseSHA, task.HeadSHA = s.base, s.head
-	b := workbench.Bench{
+	b := Bench{
 		Repo: s.repo, Scratch: s.scratch,
 		Ask: func(_ context.Context, _ review.Task, clone string, _ func(review.Event)) agents.Answer {
 			return ask(clone)
@@ -106,7 +105,7 @@ func (s *fixSample) trial(ctx context.Context, task review.Task, ask func(dir st
 		// The person's own program is checked, on a sample: there is nothing to keep from it.
 		Confine: func(_ sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error) { return cmd, nil },
 	}
-	work, err := b.Fix(ctx, workbench.Order{
+	work, err := b.Fix(ctx, Order{
 		Run: "check", Round: 1, Try: s.tries, Reviewed: s.head, From: s.head, Task: task, PRFiles: 1, PRLines: 1,
 		FixedAt: time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC),
 	})
@@ -117,7 +116,7 @@ func (s *fixSample) trial(ctx context.Context, task review.Task, ask func(dir st
 }
 
 // problemsOf says what is wrong with a fixer's work, beside its answer.
-func problemsOf(w workbench.Work) (list []agents.Problem) {
+func problemsOf(w Work) (list []agents.Problem) {
 	for _, r := range w.Refusals {
 		reason := "the push policy refuses its changes: " + r.Rule
 		if r.Path != "" {
@@ -133,7 +132,7 @@ func problemsOf(w workbench.Work) (list []agents.Problem) {
 	}
 	switch fixed := len(w.Answer.Fix.FixedIssues); {
 	case fixed > 0 && w.Tip == "" && len(w.Refusals) == 0:
-		list = append(list, agents.Problem{Reason: fmt.Sprintf("says that it fixed %s, and changed nothing", plural(fixed, "finding", "findings"))})
+		list = append(list, agents.Problem{Reason: fmt.Sprintf("says that it fixed %s, and changed nothing", findings(fixed))})
 	case fixed == 0 && w.Tip != "":
 		list = append(list, agents.Problem{Reason: "changed files, and says that it fixed nothing"})
 	}
@@ -141,4 +140,11 @@ func problemsOf(w workbench.Work) (list []agents.Problem) {
 		list = append(list, agents.Problem{Reason: n, Warning: true})
 	}
 	return list
+}
+
+func findings(n int) string {
+	if n == 1 {
+		return "1 finding"
+	}
+	return fmt.Sprintf("%d findings", n)
 }
