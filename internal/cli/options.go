@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/ownfolder"
 )
 
 // runOptions are the flags of `prloop run`.
@@ -128,35 +129,35 @@ func (p *Proc) stateFolder() (string, error) {
 		dir = filepath.Join(p.Dir, dir)
 	}
 	refused := func(err error) (string, error) {
-		var f *foulError
-		if errors.As(err, &f) {
-			return "", hinted{err: fmt.Errorf("the state folder cannot be trusted: %w", err), next: f.next, status: exitUsage}
+		var untrusted *ownfolder.Error
+		if errors.As(err, &untrusted) {
+			return "", hinted{err: fmt.Errorf("the state folder cannot be trusted: %w", err), next: trust(untrusted), status: exitUsage}
 		}
 		return "", hinted{err: fmt.Errorf("make the state folder: %w", err), next: "set PRLOOP_STATE to a folder you can write", status: exitFailed}
 	}
-	if err := ownWay(dir); err != nil {
+	if err := ownfolder.CheckWay(dir); err != nil {
 		return refused(err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return refused(err)
 	}
-	if err := ownFolder(dir); err != nil {
+	if err := ownfolder.Check(dir); err != nil {
 		return refused(err)
 	}
 	return dir, nil
 }
 
-// foulError says why others could change what a folder holds.
-type foulError struct {
-	path, what string
-	// next is what to do.
-	next string
+// trust is what to do about a state folder that cannot be trusted.
+func trust(e *ownfolder.Error) string {
+	const elsewhere = "set PRLOOP_STATE to a folder of your own"
+	switch {
+	case e.LeadsTo != "":
+		return "name the folder it leads to: PRLOOP_STATE=" + e.LeadsTo
+	case e.Command != "":
+		return elsewhere + ", or, if what it holds is yours: " + e.Command
+	}
+	return elsewhere
 }
-
-func (e *foulError) Error() string { return e.path + " " + e.what }
-
-// elsewhere is what to do where a folder cannot be put right.
-const elsewhere = "set PRLOOP_STATE to a folder of your own"
 
 // inActions reports whether the process runs as a step of GitHub Actions.
 func (p *Proc) inActions() bool { return p.env("GITHUB_ACTIONS") == "true" }

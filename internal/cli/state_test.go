@@ -52,8 +52,8 @@ func TestStateFolder(t *testing.T) {
 		{"to-open/inner", "open may be written by others (mode 0777)", "chmod go-w"},
 		{"sticky", "sticky may be written by others (mode 0777)", "chmod go-w"},
 		{"to-good", "to-good is a link", "PRLOOP_STATE=" + good},
-		{"planted", "planted/runs is a link", "remove it"},
-		{"loop/inner", "too many links", elsewhere},
+		{"planted", "planted/runs is a link", "rm "},
+		{"loop/inner", "too many links", "set PRLOOP_STATE to a folder of your own"},
 	} {
 		p := Proc{Env: []string{"PRLOOP_STATE=" + filepath.Join(base, c.dir)}}
 		got, err := p.stateFolder()

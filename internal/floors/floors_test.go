@@ -53,6 +53,7 @@ var table = map[string]int{
 	"internal/openai":            3,
 	"internal/static":            3,
 	"internal/artifacts":         3,
+	"internal/ownfolder":         3,
 	"internal/config":            3,
 	"internal/tools":             3,
 	"internal/testkit/forge":     3,

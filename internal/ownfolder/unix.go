@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package ownfolder
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ import (
 // maxLinks is how many links may stand on the way to a folder.
 const maxLinks = 40
 
-// ownWay checks the way to a folder that may not exist yet: nobody but this user and root may put another folder, or a link, in
+// CheckWay checks the way to a folder that may not exist yet: nobody but this user and root may put another folder, or a link, in
 // the place of one on it. Folders that everybody may write pass if they are sticky, as /tmp is.
-func ownWay(dir string) error {
+func CheckWay(dir string) error {
 	links, way := 0, strings.Split(filepath.Clean(dir), string(filepath.Separator))
 	at := string(filepath.Separator)
 	for len(way) > 0 {
@@ -30,7 +30,7 @@ func ownWay(dir string) error {
 		}
 		parent := at
 		if at = filepath.Join(at, name); len(way) == 0 {
-			return nil // ownFolder's
+			return nil // the folder itself is left to Check
 		}
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func ownWay(dir string) error {
 			return err
 		}
 		if id := owner(info); id != 0 && id != os.Getuid() {
-			return &foulError{at, fmt.Sprintf("belongs to another user (%s)", userName(id)), elsewhere}
+			return &Error{at, fmt.Sprintf("belongs to another user (%s)", userName(id)), "", ""}
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			to, err := os.Readlink(at)
@@ -48,7 +48,7 @@ func ownWay(dir string) error {
 				return err
 			}
 			if links++; links > maxLinks {
-				return &foulError{dir, "has too many links on its way", elsewhere}
+				return &Error{dir, "has too many links on its way", "", ""}
 			}
 			if at = parent; filepath.IsAbs(to) {
 				at = string(filepath.Separator)
@@ -57,31 +57,28 @@ func ownWay(dir string) error {
 			continue
 		}
 		if info.Mode()&fs.ModeSticky == 0 && othersMayWrite(info) {
-			return &foulError{at, fmt.Sprintf("may be written by others (mode %#o)", info.Mode().Perm()), elsewhere + ", or: chmod go-w " + at}
+			return &Error{at, fmt.Sprintf("may be written by others (mode %#o)", info.Mode().Perm()), "chmod go-w " + at, ""}
 		}
 	}
 	return nil
 }
 
-// ownFolder checks a state folder: it is no link, it and all that stands in it are this user's, and nobody else may write it.
-func ownFolder(dir string) error {
+// Check checks a folder: it is no link, it and all that stands in it are this user's, and nobody else may write it.
+func Check(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		next := elsewhere
-		if to, err := filepath.EvalSymlinks(dir); err == nil {
-			next = "name the folder it leads to: PRLOOP_STATE=" + to
-		}
-		return &foulError{dir, "is a link", next}
+		to, _ := filepath.EvalSymlinks(dir) // it may lead nowhere
+		return &Error{dir, "is a link", "", to}
 	}
 	if id := owner(info); id != os.Getuid() {
-		return &foulError{dir, fmt.Sprintf("belongs to another user (%s)", userName(id)), elsewhere}
+		return &Error{dir, fmt.Sprintf("belongs to another user (%s)", userName(id)), "", ""}
 	}
 	if othersMayWrite(info) {
-		return &foulError{dir, fmt.Sprintf("may be written by others (mode %#o)", info.Mode().Perm()),
-			elsewhere + ", or, if what it holds is yours: chmod go-w " + dir}
+		return &Error{dir, fmt.Sprintf("may be written by others (mode %#o)", info.Mode().Perm()),
+			"chmod go-w " + dir, ""}
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -95,9 +92,9 @@ func ownFolder(dir string) error {
 		case err != nil:
 			return err
 		case info.Mode()&fs.ModeSymlink != 0:
-			return &foulError{path, "is a link, which prloop never makes", "remove it, or " + elsewhere}
+			return &Error{path, "is a link, which prloop never makes", "rm " + path, ""}
 		case owner(info) != os.Getuid():
-			return &foulError{path, fmt.Sprintf("belongs to another user (%s)", userName(owner(info))), elsewhere}
+			return &Error{path, fmt.Sprintf("belongs to another user (%s)", userName(owner(info))), "", ""}
 		}
 	}
 	return nil
