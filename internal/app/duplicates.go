@@ -12,7 +12,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// duplicateAlarm is the alarm of security 6.1 and P1: whenever a discussion is read, comments of ours that say the same thing twice
+// duplicateAlarm is the alarm of threats.md P1: whenever a discussion is read, comments of ours that say the same thing twice
 // are reported. There are none as long as GitHub ends a request within the time it promises; if there are, a person has to
 // know.
 type duplicateAlarm struct {

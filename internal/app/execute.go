@@ -72,7 +72,7 @@ func (r *run) execute(ctx context.Context, st *stored) (Ended, error) {
 const requestName = "request.json"
 
 // record makes a run known before the engine has it: its request first, so that a run killed in between can still begin
-// (security 6.1, K04).
+// (threats.md K04).
 func (s *Service) record(ctx context.Context, st stored) error {
 	input, err := json.Marshal(st)
 	if err != nil {

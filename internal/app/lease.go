@@ -19,7 +19,7 @@ import (
 const leaseTime = time.Minute
 
 // hold takes the pull request for the run, so that no two work on it at once, whatever process or machine shares the database
-// (P10); the run is cancelled when the lease is lost. Local ranges and dry runs touch nothing others can see and need none: the
+// (threats.md P10); the run is cancelled when the lease is lost. Local ranges and dry runs touch nothing others can see and need none: the
 // lease is nil then.
 func (r *run) hold(ctx context.Context, target review.Target, dry bool) (*store.Lease, error) {
 	if target.Local() || dry {

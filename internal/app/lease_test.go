@@ -29,7 +29,7 @@ func process(t *testing.T, state, id string) testProcess {
 // end drops what the process has of its run, as the kernel does.
 func (p testProcess) end() { p.run.cleanup.run() }
 
-// P10, K03: what a process may do with the lease of a pull request, by whether the run that has it lives.
+// threats.md P10, K03: what a process may do with the lease of a pull request, by whether the run that has it lives.
 func TestWhoTakesTheLease(t *testing.T) {
 	t.Parallel()
 	const pull, one, two, three = "acme/widgets#7", "one", "two", "three"

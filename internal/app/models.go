@@ -70,7 +70,7 @@ func runModels(settings config.Settings, agents []orchestrator.AgentPlan) []stri
 }
 
 // caps bound what a pull request and a day may cost, by what the store remembers. Of an agent whose cost nobody knows, such
-// as one whose model never answered, the most it may have cost counts: unknown is not nothing (style 9).
+// as one whose model never answered, the most it may have cost counts: unknown is not nothing.
 func (r *run) caps(target review.Target) []gateway.Cap {
 	settings, b := r.settings, r.settings.Budgets
 	r.spend.store, r.spend.most = r.store, max(settings.Limits.CostUSD, settings.ACPLimits.CostUSD, settings.Fix.Limits.CostUSD)

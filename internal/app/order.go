@@ -216,7 +216,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 }
 
 // markSensitive tells builtin agents when the repository handles personal or financial data, as its own description at the
-// base commit says (reviewer design 3.1).
+// base commit says (spec.md D3.1).
 func markSensitive(ctx context.Context, h *history, base string, agents []orchestrator.AgentPlan) error {
 	var about strings.Builder
 	for _, name := range risk.Described {

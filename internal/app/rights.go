@@ -12,7 +12,7 @@ import (
 // writers are the permissions that include writing.
 var writers = []string{"admin", "maintain", "write"}
 
-// mayWrite reports whether somebody may write to a repository: asked from GitHub when it matters (design 3.9).
+// mayWrite reports whether somebody may write to a repository: asked from GitHub when it matters (decision 9).
 func (r *run) mayWrite(ctx context.Context, repo review.Repo, login string) (bool, error) {
 	p, err := r.client.Permission(ctx, repo, login)
 	return slices.Contains(writers, p), err

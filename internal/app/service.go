@@ -205,7 +205,7 @@ func (s *Service) forgetFixes(ctx context.Context, repo *git.Repository, mine st
 	}
 }
 
-// ArtifactsKept is how long the files of a run stay after the last was saved (security S13); its result and findings are the
+// ArtifactsKept is how long the files of a run stay after the last was saved; its result and findings are the
 // store's.
 const ArtifactsKept = 90 * 24 * time.Hour
 

@@ -49,7 +49,7 @@ func (p *Proc) logger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "prloop", Level: level, Output: redacting{p.Stderr}})
 }
 
-// redacting is the sink of the log: nothing secret and no control byte passes it (security P14, T41).
+// redacting is the sink of the log: nothing secret and no control byte passes it (threats.md P14, T41).
 type redacting struct {
 	to interface{ Write([]byte) (int, error) }
 }

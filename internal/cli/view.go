@@ -27,7 +27,7 @@ func (p *Proc) view(o runOptions) *live.View {
 }
 
 // show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary for people, whose first
-// line names the consensus as the review loop spec writes it.
+// line names the consensus as spec.md A6 writes it.
 func (p *Proc) show(v *live.View, s *app.Service, ended app.Ended, o runOptions) error {
 	result := ended.Result
 	v.Clear()

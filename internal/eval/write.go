@@ -24,7 +24,7 @@ func (r StuckReport) Write(w io.Writer) error {
 	return goal(w, r.Met)
 }
 
-// goal says whether the held-back half reaches what design 4 and 6 ask for.
+// goal says whether the held-back half reaches the goal of docs/eval.md.
 func goal(w io.Writer, reached bool) error {
 	met := "met"
 	if !reached {
