@@ -57,7 +57,11 @@ func mendMasked(q fakemodel.Request) (fakemodel.Answer, bool) {
 		}}, true
 	case strings.Contains(body, "claim about BUG-001"):
 		return fakemodel.Answer{JSON: envelope(nil)}, true
-	case q.Schema != nil && !strings.Contains(q.Messages[0].Text, "conversation"):
+	case strings.Contains(string(q.Schema), "pendingIssues"): // the conversations are worded well enough
+		return fakemodel.Answer{JSON: json.RawMessage(`{"agent":"comments-analyzer","prNumber":7,"reviewState":{"hasChangesRequested":false,"changesRequestedBy":[]},` +
+			`"stats":{"totalThreads":1,"resolvedThreads":0,"unresolvedThreads":1},"threadsTruncated":false,` +
+			`"issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"pendingIssues":[],"fullReport":"One thread is open."}`)}, true
+	case q.Schema != nil:
 		return fakemodel.Answer{JSON: envelope(finding("stock.go", 17, "const token = \"[REDACTED]\" // of the shop"))}, true
 	}
 	return passing(q)
