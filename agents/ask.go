@@ -77,7 +77,7 @@ func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
 	a.Receipt.State, a.Receipt.Reason = review.AgentFailed, last.why()
 	if last.invalid == nil && (len(last.env.findings()) > 0 || blocks(last.env) || last.env.fix != nil) {
 		a.Receipt.State = review.AgentDegraded
-		a.Receipt.Reason = "its answer is whole, but it did not end well: " + a.Receipt.Reason
+		a.Receipt.Reason = "valid answer, but the agent process failed: " + a.Receipt.Reason
 		a.take(last.env)
 		return
 	}

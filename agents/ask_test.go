@@ -49,7 +49,7 @@ func TestAsk(t *testing.T) {
 		"two envelopes: never the last one (threats.md T85)":                {fake(t, "json-two", "-findings", scripted(t, `[]`)), want{state: review.AgentFailed, attempts: 2, reason: "2 JSON envelopes"}},
 		"nothing to keep: failed":                                           {fake(t, "exit-0-empty"), want{state: review.AgentFailed, attempts: 2, reason: "invalid answer: no output: an envelope is missing; exit status 0 after "}},
 		"exit status, time and stderr are told":                             {fake(t, "exit-1"), want{state: review.AgentFailed, attempts: 1, reason: "; stderr: fakeagent: out of luck"}},
-		"a whole answer before status 1 is degraded":                        {fake(t, "exit-1-answer"), want{state: review.AgentDegraded, attempts: 1, findings: 1, reason: "its answer is whole, but it did not end well: "}},
+		"a whole answer before status 1 is degraded":                        {fake(t, "exit-1-answer"), want{state: review.AgentDegraded, attempts: 1, findings: 1, reason: "valid answer, but the agent process failed: "}},
 		"an answer, then a hang without output":                             {fake(t, "close-stdout-run-on"), want{state: review.AgentDegraded, attempts: 1, findings: 1, reason: "ran on after it closed its output", atMost: 9 * time.Second}},
 		"a hang costs its time (threats.md T80)":                            {short(fake(t, "hang-silent"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
 		"TERM ignored (threats.md T81)":                                     {short(fake(t, "ignore-term"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},

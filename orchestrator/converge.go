@@ -132,7 +132,7 @@ func (b *bench) divergingRegion() (region, what string) {
 	}
 	if n := len(b.in.Past); n > 0 && b.in.Past[n-1].Introduced > 0 && b.introduced >= b.in.Past[n-1].Introduced {
 		f := b.findings[b.groups[b.fresh[0]][0]]
-		return regionOf(f), fmt.Sprintf("shows it: what the fixes broke weighs %d, after %d in the round before", b.introduced, b.in.Past[n-1].Introduced)
+		return regionOf(f), fmt.Sprintf("has problems introduced by fixes, which are not decreasing (weight %d, was %d)", b.introduced, b.in.Past[n-1].Introduced)
 	}
 	return "", ""
 }

@@ -28,7 +28,7 @@ func overtaken(was, now review.PullRequest) string {
 func shut(was, now review.PullRequest) string {
 	switch {
 	case now.State == "MERGED":
-		return "the pull request is merged by now"
+		return "the pull request has been merged"
 	case now.State != open:
 		return "the pull request is closed by now"
 	}

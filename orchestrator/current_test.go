@@ -16,7 +16,7 @@ func TestThePullRequestChangesInTheMiddle(t *testing.T) {
 		want string
 	}{
 		"closed":       {func(s *stage) { s.state = "CLOSED" }, "the pull request is closed by now"},
-		"merged":       {func(s *stage) { s.state = "MERGED" }, "the pull request is merged by now"},
+		"merged":       {func(s *stage) { s.state = "MERGED" }, "the pull request has been merged"},
 		"another base": {func(s *stage) { s.base = "release" }, `now to be merged into "release", not "main"`},
 	}
 	for _, c := range []struct {

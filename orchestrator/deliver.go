@@ -24,7 +24,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 	}
 	if j.left() <= 0 || j.spare() < 0 {
 		j.late = true
-		fix.State, fix.Reason = review.FixPatch, "what is left of the run's wall time is too little for the review that has to follow a push"
+		fix.State, fix.Reason = review.FixPatch, "not enough wall time is left to review a push"
 		return fix, nil
 	}
 	pr := j.judged.Inputs.Snapshot.PR
@@ -92,7 +92,7 @@ func (j *fixing) verifyPushed(ctx context.Context, fix review.FixOutcome) (revie
 		}
 	}
 	if len(j.req.Fix.Verify) > 0 {
-		fix.Notes = append(fix.Notes, "The pushed head was not verified again: what is left of the run's wall time is for its review. It is the commit that passed before the push.")
+		fix.Notes = append(fix.Notes, "The pushed head was not verified again: the rest of the run's wall time is reserved for its review. It is the commit that passed before the push.")
 	}
 	return fix, nil
 }

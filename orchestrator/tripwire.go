@@ -67,7 +67,7 @@ func (l *Loop) caught(ctx context.Context, run string, plan AgentPlan, r review.
 	r.Usage.Models = nil // the agent's own words
 	return Answer{Receipt: review.AgentReceipt{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed,
-		Reason:   fmt.Sprintf("%s: its %s %s; replace that credential, and find out how the agent came by it", KnownSecret, what, held),
+		Reason:   fmt.Sprintf("%s: its %s %s; rotate the credential, and find out how the agent obtained it", KnownSecret, what, held),
 		Attempts: r.Attempts, Seconds: r.Seconds, Usage: r.Usage,
 	}}, nil
 }

@@ -87,7 +87,7 @@ func TestACredentialFailsItsAgentAlone(t *testing.T) {
 				t.Errorf("outcome %s (%s) with %d findings, want %s with beta's", got.Outcome, got.Reason, len(got.Findings), failed.Outcome)
 			}
 			alpha := got.Receipt.Agents[0]
-			const why = "known-secret: its answer held a part of a credential that prloop holds (GitHub token); replace that credential, and find out how the agent came by it"
+			const why = "known-secret: its answer held a part of a credential that prloop holds (GitHub token); rotate the credential, and find out how the agent obtained it"
 			if alpha.Name != "alpha" || alpha.State != review.AgentFailed || alpha.Reason != why || alpha.Findings != 0 || alpha.Seconds != 1 {
 				t.Errorf("alpha's receipt is %+v", alpha)
 			}

@@ -285,7 +285,7 @@ func (a *Answer) take(spec Spec, e envelope, failed error) {
 		return
 	}
 	a.Receipt.State = review.AgentDegraded
-	a.Receipt.Reason = visible("its answer is whole, but it did not end well: "+failed.Error(), 1000)
+	a.Receipt.Reason = visible("valid answer, but the agent process failed: "+failed.Error(), 1000)
 	if e.reviewer != nil && e.reviewer.Conclusion == review.Approve {
 		e.reviewer.Conclusion = review.RequestChanges
 	}

@@ -66,7 +66,7 @@ func TestAsk(t *testing.T) {
 		"an error of the agent is told with its stderr":                {actorSpec(t, "refuses"), want{state: review.AgentFailed, reason: "initialize: Internal error: not today (code -32603); stderr: no model key"}},
 		"it dies: exit status and stderr are told":                     {actorSpec(t, "dies"), want{state: review.AgentFailed, turns: 1, reason: "exit status 3 after"}},
 		"a hang costs its time (threats.md T80)":                       {short(actorSpec(t, "hang")), want{state: review.AgentFailed, turns: 1, reason: "out of time after 1.5s", atMost: 6500 * time.Millisecond}},
-		"a result, then a hang: what blocks is kept":                   {short(actorSpec(t, "submit-hang")), want{state: review.AgentDegraded, turns: 1, findings: 1, reason: "its answer is whole, but it did not end well: stopped: out of time", atMost: 6500 * time.Millisecond}},
+		"a result, then a hang: what blocks is kept":                   {short(actorSpec(t, "submit-hang")), want{state: review.AgentDegraded, turns: 1, findings: 1, reason: "valid answer, but the agent process failed: stopped: out of time", atMost: 6500 * time.Millisecond}},
 		"it does not end at the end of its input":                      {actorSpec(t, "stays"), want{state: review.AgentComplete, turns: 1, findings: 1, atMost: 8 * time.Second}},
 		"a line over 8 MB ends it (threats.md T84)":                    {actorSpec(t, "long-line"), want{state: review.AgentFailed, turns: 1, reason: "wrote a line that is too long", atMost: 15 * time.Second}},
 		"endless requests end it":                                      {actorSpec(t, "asks-much"), want{state: review.AgentFailed, turns: 1, reason: "asked prloop too often", atMost: 15 * time.Second}},

@@ -41,7 +41,7 @@ func TestFix(t *testing.T) {
 		"one that is forgotten is asked for (spec.md A5)": {fixerSpec(t, "fix-forgets"), want{review.AgentComplete, 1, 2, 0, "", `"F-9" was not asked for`}},
 		"one that stays forgotten is not fixed (3.5)":     {fixerSpec(t, "fix-partly"), want{review.AgentDegraded, 2, 1, 1, "neither fixed nor rejected: F-2", `nothing is said about "F-2"`}},
 		"a result in the text is a fallback, and noted":   {fixerSpec(t, "fix-text"), want{review.AgentComplete, 1, 2, 0, "", "stood in the text"}},
-		"a result, then a hang: the tree tells the truth": {short(fixerSpec(t, "fix-hang")), want{review.AgentDegraded, 1, 2, 0, "did not end well: stopped: out of time", ""}},
+		"a result, then a hang: the tree tells the truth": {short(fixerSpec(t, "fix-hang")), want{review.AgentDegraded, 1, 2, 0, "valid answer, but the agent process failed: stopped: out of time", ""}},
 		"no answer is none":                               {fixerSpec(t, "silent"), want{review.AgentFailed, 2, 0, 0, "without text", ""}},
 		"an answer of another role is none":               {fixerSpec(t, "ok"), want{review.AgentFailed, 2, 0, 0, "decode fix-result", ""}},
 		"a preset that only reviews": {func() Spec {

@@ -58,7 +58,7 @@ func agentCheckCommand(p *Proc) *cobra.Command {
 	var limit time.Duration
 	c := &cobra.Command{
 		Use:   "check CMD [ARGS...]",
-		Short: "Tell whether a program is a valid agent",
+		Short: "Check that a program implements the agent protocol",
 		Long: "Runs CMD with sample requests (docs/agents.md) and lists every departure from the contract. A fixer works in clones of a\n" +
 			"sample repository, and its work is held against the push policy. Exit status 0 when there is no fault, 1 otherwise.",
 		Args: args(cobra.MinimumNArgs(1)),

@@ -22,7 +22,7 @@ func configValidateCommand(p *Proc) *cobra.Command {
 	var operator bool
 	c := &cobra.Command{
 		Use:   "validate [FILE]",
-		Short: "Check a configuration file; without one .reviewerc of the working tree",
+		Short: "Validate a configuration file (default: .reviewerc of the working tree)",
 		Args:  args(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
 			kind := config.Repository

@@ -54,7 +54,7 @@ func (p *Proc) demo(ctx context.Context, keep string) error {
 			return err
 		}
 		for _, f := range w.Faults() {
-			return fmt.Errorf("the demonstration's stand-ins were asked something odd: %s", f)
+			return fmt.Errorf("unexpected request to the demo's fake GitHub or model: %s", f)
 		}
 	}
 	end := "In a repository of yours: `prloop run NUMBER`."

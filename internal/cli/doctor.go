@@ -37,7 +37,7 @@ const (
 func doctorCommand(p *Proc) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at what prloop needs, and say what to do about what is missing",
+		Short: "Check the environment and suggest fixes",
 		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, and the\nACP agents that are installed.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
 		Args:  args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -117,7 +117,7 @@ func (p *Proc) checkConfig(ctx context.Context) checkup {
 	}
 	c := checkup{what: "config", state: stateOK}
 	if path, _ := config.OperatorPath(p.env); file == nil {
-		c.note = "no file of your own (" + path + "): defaults hold"
+		c.note = "no user config at " + path + "; using defaults"
 	} else {
 		c.note = file.Name
 	}
@@ -141,11 +141,11 @@ func (p *Proc) checkConfig(ctx context.Context) checkup {
 func (p *Proc) checkModel(ctx context.Context) checkup {
 	order, err := p.order(runOptions{})
 	if err != nil {
-		return checkup{what: "model", note: "not looked at: the configuration is not valid", state: stateBroken}
+		return checkup{what: "model", note: "skipped: invalid configuration", state: stateBroken}
 	}
 	settings, err := order.Foresee(true)
 	if err != nil {
-		return checkup{what: "model", note: "not looked at: the configuration is not valid", state: stateBroken}
+		return checkup{what: "model", note: "skipped: invalid configuration", state: stateBroken}
 	}
 	if !settings.ModelConfigured() {
 		return checkup{what: "model", note: "none is configured: only the static reviewer runs", next: "set OPENAI_API_KEY", state: stateMissing}

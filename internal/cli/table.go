@@ -78,7 +78,7 @@ var table = []row{
 	}, github.ErrRateLimited), exitFailed},
 	{as(func(e *github.Error) string { return "use the new name " + e.Needs }, github.ErrMoved), exitUsage},
 	{is(github.ErrUnavailable, "look at https://www.githubstatus.com and at your network, and try again"), exitFailed},
-	{is(github.ErrBadAnswer, "something between this machine and GitHub changes answers: look at HTTPS_PROXY"), exitFailed},
+	{is(github.ErrBadAnswer, "a proxy is altering GitHub's responses; check HTTPS_PROXY"), exitFailed},
 	{is(github.ErrNoPullRequest, "open one with: gh pr create, or name one: prloop run 123"), exitUsage},
 	{is(github.ErrAmbiguous, "name one: prloop run 123"), exitUsage},
 	{is(github.ErrTarget, "give a number, a URL or owner/repo#number"), exitUsage},
@@ -109,7 +109,7 @@ var table = []row{
 	}), exitFailed},
 
 	// What was to be posted.
-	{is(sanitize.ErrKnownSecret, "replace that credential, and find out how it came into what was to be posted"), exitFailed},
+	{is(sanitize.ErrKnownSecret, "rotate the credential, and find out how it came into what was to be posted"), exitFailed},
 
 	// Configuration.
 	{as(func(e *config.UnknownAgentError) string {

@@ -173,7 +173,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		}
 		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
 		if hosts := c.Gateway.Fetched(plan.Name); len(hosts) > 0 {
-			answer.Receipt.Notes = append(answer.Receipt.Notes, "was given pages of "+strings.Join(hosts, ", "))
+			answer.Receipt.Notes = append(answer.Receipt.Notes, "fetched pages from "+strings.Join(hosts, ", "))
 		}
 	case KindStatic: // it has no way to a model, so nothing is known to be nothing
 		answer.Receipt.Usage = nothing(review.Usage{})
