@@ -31,7 +31,6 @@ func agentCommand(p *Proc) *cobra.Command {
 		p.child("static", "Review without a model", me.ReviewStatic),
 		agentCheckCommand(p),
 		mcpCommand(p),
-		agentPromptsCommand(p),
 	)
 }
 
