@@ -1,10 +1,11 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -22,56 +23,21 @@ func evalCommand(p *Proc) *cobra.Command {
 }
 
 func evalIdentityCommand(p *Proc) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "identity DIR",
-		Short: "How well the same finding is recognised in other words",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, a []string) error {
-			b, err := p.bench(a[0])
-			if err != nil {
-				return err
-			}
-			r, err := eval.Identity(c.Context(), b)
-			if err != nil {
-				return fmt.Errorf("measure identity: %w", err)
-			}
-			if asJSON {
-				return json.NewEncoder(p.Stdout).Encode(r)
-			}
-			return r.Write(p.Stdout)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
-	return c
+	return measuring(p, &cobra.Command{Use: "identity DIR", Short: "How well the same finding is recognised in other words"}, eval.Identity)
 }
 
 func evalAgreementCommand(p *Proc) *cobra.Command {
-	var asJSON bool
 	o := eval.AgreementOptions{}
-	c := &cobra.Command{
-		Use:   "agreement DIR",
-		Short: "What agreement between reviewers is worth",
-		Args:  args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, a []string) error {
-			if o.Size < 2 || o.Size > 5 || o.Support < 1 || o.Support > o.Size || o.Sets < 1 {
-				return usage("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")
-			}
-			b, err := p.bench(a[0])
-			if err != nil {
-				return err
-			}
-			r, err := eval.Agreement(c.Context(), b, o)
-			if err != nil {
-				return fmt.Errorf("measure agreement: %w", err)
-			}
-			if asJSON {
-				return json.NewEncoder(p.Stdout).Encode(r)
-			}
-			return r.Write(p.Stdout)
-		},
+	c := measuring(p, &cobra.Command{Use: "agreement DIR", Short: "What agreement between reviewers is worth"},
+		func(ctx context.Context, b eval.Bench) (eval.AgreementReport, error) {
+			return eval.Agreement(ctx, b, o)
+		})
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if o.Size < 2 || o.Size > 5 || o.Support < 1 || o.Support > o.Size || o.Sets < 1 {
+			return usage("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")
+		}
+		return nil
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
 	c.Flags().IntVar(&o.Size, "size", 4, "`N` reviewers in a set")
 	c.Flags().IntVar(&o.Support, "support", 2, "`N` of them must raise a finding")
 	c.Flags().IntVar(&o.Sets, "sets", 400, "draw `N` sets; all are taken where there are no more")
@@ -80,34 +46,42 @@ func evalAgreementCommand(p *Proc) *cobra.Command {
 }
 
 func evalStuckCommand(p *Proc) *cobra.Command {
-	var asJSON bool
 	var o eval.StuckOptions
-	c := &cobra.Command{
+	c := measuring(p, &cobra.Command{
 		Use:   "stuck DIR",
 		Short: "How well a finding that returns after a fix is recognised",
 		Long: "Plays two rounds with a fix between them on recorded reviews: other tools raise the same problems in their own words,\n" +
 			"with other ids, on lines the fix has moved. Prints how many of those that return are recognised.",
-		Args: args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, a []string) error {
-			if o.Turns < 1 {
-				return usage("--turns 20", "--turns is at least 1")
-			}
-			b, err := p.bench(a[0])
-			if err != nil {
-				return err
-			}
-			r, err := eval.Stuck(c.Context(), b, o)
-			if err != nil {
-				return fmt.Errorf("measure stuck findings: %w", err)
-			}
-			if asJSON {
-				return json.NewEncoder(p.Stdout).Encode(r)
-			}
-			return r.Write(p.Stdout)
-		},
+	}, func(ctx context.Context, b eval.Bench) (eval.StuckReport, error) { return eval.Stuck(ctx, b, o) })
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if o.Turns < 1 {
+			return usage("--turns 20", "--turns is at least 1")
+		}
+		return nil
+	}
+	c.Flags().IntVar(&o.Turns, "turns", 20, "draw `N` pairs of rounds for each pull request and setting")
+	return c
+}
+
+// measuring makes c measure the recorded reviews in the folder it is given, and print the figures.
+func measuring[R interface{ Write(io.Writer) error }](p *Proc, c *cobra.Command, measure func(context.Context, eval.Bench) (R, error)) *cobra.Command {
+	var asJSON bool
+	c.Args = args(cobra.ExactArgs(1))
+	c.RunE = func(c *cobra.Command, a []string) error {
+		b, err := p.bench(a[0])
+		if err != nil {
+			return err
+		}
+		r, err := measure(c.Context(), b)
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", c.Name(), err)
+		}
+		if asJSON {
+			return json.NewEncoder(p.Stdout).Encode(r)
+		}
+		return r.Write(p.Stdout)
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
-	c.Flags().IntVar(&o.Turns, "turns", 20, "draw `N` pairs of rounds for each pull request and setting")
 	return c
 }
 
@@ -116,14 +90,9 @@ func (p *Proc) bench(dir string) (eval.Bench, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.Dir, dir)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return eval.Bench{}, usage("name a folder of recorded reviews, such as internal/eval/testdata/bench", "open recorded reviews: %w", err)
-	}
-	defer root.Close()
-	b, err := eval.Read(root.FS())
+	b, err := eval.Open(dir)
 	if errors.Is(err, eval.ErrNoBench) {
-		return b, usage("name a folder of recorded reviews, such as internal/eval/testdata/bench", "%s: %w", dir, err)
+		return b, usage("name a folder of recorded reviews, such as internal/eval/testdata/bench", "%w", err)
 	}
 	return b, err
 }

@@ -128,21 +128,13 @@ func (p *Proc) stateFolder() (string, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.Dir, dir)
 	}
-	refused := func(err error) (string, error) {
-		var untrusted *ownfolder.Error
-		if errors.As(err, &untrusted) {
-			return "", hinted{err: fmt.Errorf("the state folder cannot be trusted: %w", err), next: trust(untrusted), status: exitUsage}
-		}
+	err := ownfolder.Make(dir)
+	var untrusted *ownfolder.Error
+	switch {
+	case errors.As(err, &untrusted):
+		return "", hinted{err: fmt.Errorf("the state folder cannot be trusted: %w", err), next: trust(untrusted), status: exitUsage}
+	case err != nil:
 		return "", hinted{err: fmt.Errorf("make the state folder: %w", err), next: "set PRLOOP_STATE to a folder you can write", status: exitFailed}
-	}
-	if err := ownfolder.CheckWay(dir); err != nil {
-		return refused(err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return refused(err)
-	}
-	if err := ownfolder.Check(dir); err != nil {
-		return refused(err)
 	}
 	return dir, nil
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -106,6 +107,20 @@ const (
 	// maxBytes is how large one recording may get when it is unpacked.
 	maxBytes = 256 << 20
 )
+
+// Open reads the recordings of the folder dir, which is ErrNoBench if there is none.
+func Open(dir string) (Bench, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Bench{}, fmt.Errorf("open recorded reviews: %w: %w", ErrNoBench, err)
+	}
+	defer root.Close()
+	b, err := Read(root.FS())
+	if err != nil {
+		return b, fmt.Errorf("%s: %w", dir, err)
+	}
+	return b, nil
+}
 
 // Read reads the recordings named by the folder's index.json.
 func Read(folder fs.FS) (Bench, error) {

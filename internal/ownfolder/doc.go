@@ -2,6 +2,8 @@
 // to it.
 package ownfolder
 
+import "os"
+
 // Error says why somebody else could.
 type Error struct {
 	Path, What string
@@ -12,3 +14,14 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Path + " " + e.What }
+
+// Make makes a folder that nobody else can change, or checks that one is.
+func Make(dir string) error {
+	if err := checkWay(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return check(dir)
+}

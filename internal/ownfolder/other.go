@@ -2,8 +2,8 @@
 
 package ownfolder
 
-// CheckWay finds nothing where owners and modes say nothing.
-func CheckWay(string) error { return nil }
+// checkWay finds nothing where owners and modes say nothing.
+func checkWay(string) error { return nil }
 
-// Check finds nothing either.
-func Check(string) error { return nil }
+// check finds nothing either.
+func check(string) error { return nil }

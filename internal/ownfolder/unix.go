@@ -17,9 +17,9 @@ import (
 // maxLinks is how many links may stand on the way to a folder.
 const maxLinks = 40
 
-// CheckWay checks the way to a folder that may not exist yet: nobody but this user and root may put another folder, or a link, in
+// checkWay checks the way to a folder that may not exist yet: nobody but this user and root may put another folder, or a link, in
 // the place of one on it. Folders that everybody may write pass if they are sticky, as /tmp is.
-func CheckWay(dir string) error {
+func checkWay(dir string) error {
 	links, way := 0, strings.Split(filepath.Clean(dir), string(filepath.Separator))
 	at := string(filepath.Separator)
 	for len(way) > 0 {
@@ -30,7 +30,7 @@ func CheckWay(dir string) error {
 		}
 		parent := at
 		if at = filepath.Join(at, name); len(way) == 0 {
-			return nil // the folder itself is left to Check
+			return nil // the folder itself is left to check
 		}
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -63,8 +63,8 @@ func CheckWay(dir string) error {
 	return nil
 }
 
-// Check checks a folder: it is no link, it and all that stands in it are this user's, and nobody else may write it.
-func Check(dir string) error {
+// check checks a folder: it is no link, it and all that stands in it are this user's, and nobody else may write it.
+func check(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
