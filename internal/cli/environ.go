@@ -3,7 +3,6 @@ package cli
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/prloop/prloop/internal/app"
@@ -86,43 +85,12 @@ func (p *Proc) verifyEnv() ([]string, error) {
 }
 
 // limits is the operator's word on what children may take.
-func (p *Proc) limits() (l crew.Limits, err error) {
-	for _, word := range strings.Fields(p.env(envLimits)) {
-		name, text, _ := strings.Cut(word, "=")
-		var n int64
-		switch name {
-		case "memory":
-			n, err = bytesOf(text)
-			l.MemoryBytes = n
-		case "disk":
-			n, err = bytesOf(text)
-			l.DiskBytes = n
-		case "free":
-			n, err = bytesOf(text)
-			l.FreeBytes = n
-		case "files":
-			n, err = strconv.ParseInt(text, 10, 64)
-			l.Files = n
-		}
-		if err != nil || n <= 0 {
-			return crew.Limits{}, usage(envLimits+`="memory=4GB disk=2GB files=200000 free=1GB"`, "%s: %q is no limit", envLimits, word)
-		}
+func (p *Proc) limits() (crew.Limits, error) {
+	l, err := crew.ParseLimits(p.env(envLimits))
+	if err != nil {
+		return l, usage(envLimits+`="memory=4GB disk=2GB files=200000 free=1GB"`, "%s: %w", envLimits, err)
 	}
 	return l, nil
-}
-
-// bytesOf reads a number of bytes as people write it: 512MB, 4GB.
-func bytesOf(text string) (int64, error) {
-	shift := 20
-	number, ok := strings.CutSuffix(text, "MB")
-	if !ok {
-		shift = 30
-		if number, ok = strings.CutSuffix(text, "GB"); !ok {
-			return 0, strconv.ErrSyntax
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 32)
-	return n << shift, err
 }
 
 // sandbox is the machine as the operator lets prloop see it.

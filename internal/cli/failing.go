@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"fmt"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/proc"
 )
 
 // envFailpoint stops prloop on purpose, to see what a crash leaves behind: NAME=kill ends the process there as kill -9
@@ -23,38 +19,8 @@ func (p *Proc) armFailpoint() error {
 	if order == "" {
 		return nil
 	}
-	name, action, _ := strings.Cut(order, "=")
-	action, times, counted := strings.Cut(action, "@")
-	wait, err := 0, error(nil)
-	if counted {
-		wait, err = strconv.Atoi(times)
-	}
-	if err != nil || action != "kill" && action != "error" || !slices.Contains(failpoint.Names(), name) {
+	if err := proc.ArmFailpoint(order, p.Stderr); err != nil {
 		return usage("give "+envFailpoint+"='NAME=kill' or 'NAME=error', with one of: "+strings.Join(failpoint.Names(), ", "), "%s=%q is not known", envFailpoint, order)
 	}
-	var mu sync.Mutex
-	failpoint.Arm(func(at string) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if at != name {
-			return nil
-		}
-		if wait--; wait >= 0 {
-			return nil
-		}
-		fmt.Fprintf(p.Stderr, "failpoint %q: %s\n", at, action)
-		if action == "error" {
-			wait = 1 << 30 // once
-			return fmt.Errorf("failpoint %q: told to fail", at)
-		}
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Kill()
-		}
-		if err == nil {
-			select {} // the signal is on its way
-		}
-		return err
-	})
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hashicorp/go-hclog"
@@ -11,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/otlp"
 	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -77,4 +79,12 @@ func (p *Proc) order(o runOptions) (app.Order, error) {
 func (p *Proc) layers(o runOptions) (config.Input, error) {
 	operator, err := config.ReadOperator(p.env)
 	return config.Input{Given: o.settings, Reviewers: o.reviewers, Env: p.env, Operator: operator, Lenses: append(prompts.Lenses(), openai.LensAuto)}, err
+}
+
+// target finds what the arguments mean: a local range, or a pull request.
+func (p *Proc) target(ctx context.Context, s *app.Service, o runOptions) (review.Target, error) {
+	if o.base != "" {
+		return review.Target{Base: o.base}, nil
+	}
+	return s.Target(ctx, app.Words{Text: o.target, Repo: cmp.Or(o.repo, p.env("GH_REPO")), Dir: p.Dir})
 }

@@ -53,6 +53,10 @@ var table = []row{
 	// What a run is ordered for.
 	{as(func(e *app.ClosedError) string { return afterClosing(e.State) }), exitUsage},
 	{as(func(*app.DraftError) string { return "mark it ready for review, or use --draft" }), exitUsage},
+	{is(app.ErrNotNamed, "name one: prloop run 123"), exitUsage},
+	{as(func(*app.NoRemoteError) string {
+		return "use -R OWNER/REPO, give the pull request's URL, or go to a checkout"
+	}), exitUsage},
 	{as(obtain), exitUsage},
 	{as(restore), exitUsage},
 	{is(app.ErrNoModel, "set OPENAI_API_KEY, or use --reviewers static"), exitUsage},

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/live"
@@ -60,8 +59,7 @@ func (p *Proc) show(v *live.View, s *app.Service, ended app.Ended, o runOptions)
 
 // stepSummary appends the report to the step summary of GitHub Actions.
 func (p *Proc) stepSummary(s *app.Service, ended app.Ended) error {
-	result := ended.Result
-	path := p.env("GITHUB_STEP_SUMMARY")
+	path, result := p.env("GITHUB_STEP_SUMMARY"), ended.Result
 	if path == "" {
 		return nil
 	}
@@ -69,19 +67,7 @@ func (p *Proc) stepSummary(s *app.Service, ended app.Ended) error {
 	if err != nil || result.Outcome == review.Failed { // there is no report yet, or one that never came to be posted
 		body = []byte(result.Reason + "\n")
 	}
-	text, err := sanitize.Summary(string(body), ended.Policy)
-	if err != nil {
-		return fmt.Errorf("sanitize the step summary: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the step summary: %w", err)
-	}
-	defer f.Close()
-	if _, err := io.WriteString(f, text.String()+"\n"); err != nil {
-		return fmt.Errorf("write the step summary: %w", err)
-	}
-	return nil
+	return live.StepSummary(path, string(body), ended.Policy)
 }
 
 // printMarkdown prints a report: rendered on a terminal, as it is otherwise.

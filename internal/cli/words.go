@@ -5,13 +5,7 @@ import (
 	"os"
 
 	"github.com/cli/go-gh/v2/pkg/term"
-
-	"github.com/prloop/prloop/internal/lazyregexp"
 )
-
-var digits = lazyregexp.New(`^#?[0-9]+$`).MatchString
-
-func isNumber(s string) bool { return digits(s) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(f) }
 
