@@ -37,10 +37,10 @@ func TestWallTime(t *testing.T) {
 			review.FixVerifyFailed, "**failed**, exit 2"},
 		{"nothing is pushed that there is no time to review", func(s *stage) {
 			s.reviewed, s.takes[sha(2)] = 12*time.Minute, 10*time.Minute
-		}, nil, review.Budget, "too little for the review", sha(1), []string{sha(2)}, review.FixPatch, "run again with more wall_time"},
+		}, nil, review.Budget, "not enough wall time", sha(1), []string{sha(2)}, review.FixPatch, "run again with more wall_time"},
 		{"nor when nothing is verified", func(s *stage) {
 			s.reviewed = 16 * time.Minute
-		}, func(r *Request) { r.Fix.Verify = nil }, review.Budget, "too little for the review", sha(1), nil, review.FixPatch, "the run's time is used up"},
+		}, func(r *Request) { r.Fix.Verify = nil }, review.Budget, "not enough wall time", sha(1), nil, review.FixPatch, "the run's time is used up"},
 		{"what runs on the reviewed head takes time too", func(s *stage) {
 			s.takes[sha(1)], s.takes[sha(2)] = 12*time.Minute, 9*time.Minute
 			s.fails[sha(1)] = []review.Check{{Command: lint, State: review.CheckFailed, ExitCode: 2}}
