@@ -14,7 +14,8 @@ import (
 // Ask puts one question to an agent: it starts the child, reads its answer, asks once more when the answer is invalid, and
 // keeps what can be kept (package comment, "What becomes of it"). It never fails as a call: whatever happens to the
 // child is in the answer's receipt. emit is called for each event of the child, one at a time; it may be nil.
-func Ask(ctx context.Context, spec Spec, task review.Task, emit func(review.Event)) (answer Answer) {
+func Ask(ctx context.Context, spec Spec, task review.Task, emit func(review.Event)) (got review.Answer) {
+	answer := draft{&got}
 	if emit == nil {
 		emit = func(review.Event) {}
 	}
@@ -44,14 +45,16 @@ func Ask(ctx context.Context, spec Spec, task review.Task, emit func(review.Even
 	}
 	last := tries[len(tries)-1]
 	answer.Receipt.Attempts = len(tries)
-	answer.Log = []byte(log(last.result.StderrTail))
-	answer.Raw = last.frame.text.head(maxRaw)
+	answer.Log = log(last.result.StderrTail)
 	if len(tries) > 1 {
 		answer.note("first answer refused: " + visible(tries[0].invalid.Error(), 300))
 	}
 	answer.conclude(spec, task, tries)
-	return answer
+	return got
 }
+
+// draft is an answer in the making.
+type draft struct{ *review.Answer }
 
 func newReceipt(spec Spec, task review.Task) review.AgentReceipt {
 	r := review.AgentReceipt{Name: spec.Name, Role: spec.Role, Kind: spec.Kind, Model: spec.Model}
@@ -65,7 +68,7 @@ func newReceipt(spec Spec, task review.Task) review.AgentReceipt {
 }
 
 // conclude decides the state by the attempts.
-func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
+func (a draft) conclude(spec Spec, task review.Task, tries []*attempt) {
 	last := tries[len(tries)-1]
 	a.note(last.notes...)
 	if last.complete() {
@@ -104,7 +107,7 @@ func (a *Answer) conclude(spec Spec, task review.Task, tries []*attempt) {
 func blocks(e envelope) bool { return e.comments != nil && e.comments.ReviewState.HasChangesRequested }
 
 // correct adds what a corrected answer of a reviewer must not leave out.
-func (a *Answer) correct(spec Spec, task review.Task, tries []*attempt, e envelope) {
+func (a draft) correct(spec Spec, task review.Task, tries []*attempt, e envelope) {
 	if e.reviewer == nil || len(tries) == 1 {
 		return
 	}
@@ -157,14 +160,14 @@ func salvageFix(spec Spec, task review.Task, tries []*attempt) (envelope, []stri
 	return envelope{}, nil
 }
 
-func (a *Answer) take(e envelope) {
+func (a draft) take(e envelope) {
 	a.Reviewer, a.Comments, a.Fix = e.reviewer, e.comments, e.fix
 	a.Receipt.Findings = len(e.findings())
 }
 
 const maxNotes = 30
 
-func (a *Answer) note(notes ...string) {
+func (a draft) note(notes ...string) {
 	for _, n := range notes {
 		if len(a.Receipt.Notes) < maxNotes {
 			a.Receipt.Notes = append(a.Receipt.Notes, visible(sanitize.Redact(n), 300))

@@ -81,7 +81,7 @@ func TestAsk(t *testing.T) {
 
 // checkAnswer holds what is true of every answer: prloop names the finder, nothing but a complete answer approves, and the
 // whole survives being stored as JSON.
-func checkAnswer(t *testing.T, a Answer, name string) {
+func checkAnswer(t *testing.T, a review.Answer, name string) {
 	t.Helper()
 	if r := a.Reviewer; r != nil {
 		if r.Agent != name || r.PRNumber != 7 || r.Issues != review.Count(r.Findings) {
@@ -102,8 +102,8 @@ func checkAnswer(t *testing.T, a Answer, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Answer
-	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(a.Receipt, back.Receipt) || string(back.Raw) != string(a.Raw) {
+	var back review.Answer
+	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(a.Receipt, back.Receipt) {
 		t.Errorf("the answer does not survive JSON: %v", err)
 	}
 }
@@ -135,13 +135,23 @@ func TestEventsReachTheCaller(t *testing.T) {
 	}
 }
 
+// said is all of an answer.
+func said(t *testing.T, a review.Answer) string {
+	t.Helper()
+	data, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 func TestChildGetsWhatIsWrittenOut(t *testing.T) {
 	t.Setenv("GH_TOKEN", "canary-one")
 	spec := fake(t, "env-dump")
 	spec.Env = []string{"ONLY=this"}
 	a := Ask(t.Context(), spec, task(), nil)
-	if a.Reviewer == nil || strings.Contains(string(a.Raw), "canary-one") || !strings.Contains(a.Reviewer.Findings[0].Description, "ONLY=this") {
-		t.Errorf("%+v %s", a.Receipt, a.Raw)
+	if a.Reviewer == nil || strings.Contains(said(t, a), "canary-one") || !strings.Contains(a.Reviewer.Findings[0].Description, "ONLY=this") {
+		t.Errorf("%+v", a)
 	}
 }
 
@@ -155,7 +165,7 @@ func TestCommentsAnalyzerNamesRealPeople(t *testing.T) {
 	in.Discussion.Truncated = true
 	a := Ask(t.Context(), spec, in, nil)
 	if a.Comments == nil || len(a.Comments.PendingIssues) != 2 {
-		t.Fatalf("%+v %s", a.Receipt, a.Raw)
+		t.Fatalf("%+v", a)
 	}
 	if s := a.Comments.PendingIssues[0].Source; s.Name != "octocat" || s.Type != "comment" || *s.ReviewID != "T_1" {
 		t.Errorf("words are given to who wrote them: %+v", s)

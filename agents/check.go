@@ -15,18 +15,18 @@ import (
 
 // FixTrial runs one sample of a fixer: it makes a clone of SampleTree, calls ask once with the folder, and says what is wrong
 // with what is in the folder then.
-type FixTrial func(ctx context.Context, task review.Task, ask func(dir string) Answer) []Problem
+type FixTrial func(ctx context.Context, task review.Task, ask func(dir string) review.Answer) []Problem
 
 // CheckFixer is Check for a fixer, which is judged by its work too. Spec.Dir is set for each sample.
 func CheckFixer(ctx context.Context, spec Spec, trial FixTrial) []Problem {
 	spec.Role = review.RoleFixer
 	return check(ctx, spec, func(spec Spec, s sample) []Problem {
 		var a *attempt
-		found := trial(ctx, s.task, func(dir string) Answer {
+		found := trial(ctx, s.task, func(dir string) review.Answer {
 			spec.Dir = dir
 			a = try(ctx, spec, s.task, spec.Timeout, func(review.Event) {})
-			answer := Answer{Receipt: newReceipt(spec, s.task)}
-			answer.conclude(spec, s.task, []*attempt{a})
+			answer := review.Answer{Receipt: newReceipt(spec, s.task)}
+			draft{&answer}.conclude(spec, s.task, []*attempt{a})
 			return answer
 		})
 		for i := range found {

@@ -86,8 +86,8 @@ func TestFixersKeepTheInvariant(t *testing.T) {
 				break
 			}
 		}
-		answer := Answer{Receipt: newReceipt(spec, task)}
-		answer.conclude(spec, task, tries)
+		answer := review.Answer{Receipt: newReceipt(spec, task)}
+		draft{&answer}.conclude(spec, task, tries)
 		states[answer.Receipt.State]++
 		final := answer.Fix
 		if final == nil {
@@ -166,8 +166,8 @@ func TestFixersAnswers(t *testing.T) {
 		if (a.invalid == nil) != (c.refused == "") || a.invalid != nil && !strings.Contains(a.invalid.Error(), c.refused) {
 			t.Errorf("%s: refused with %v", c.rule, a.invalid)
 		}
-		var answer Answer
-		answer.conclude(spec, task, []*attempt{a})
+		var answer review.Answer
+		draft{&answer}.conclude(spec, task, []*attempt{a})
 		got := "-"
 		if answer.Fix != nil {
 			var ids []string

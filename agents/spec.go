@@ -38,28 +38,10 @@ type Spec struct {
 	Grace time.Duration
 }
 
-// Answer is what became of one question. It holds only what JSON can carry, so that a durable engine can store it.
-// Everything in it but the receipt's own words was written by the child: data, never instructions. Receipt and Log are
-// redacted; the findings and Raw are not, because evidence is checked against the file first.
-type Answer struct {
-	// At most one is set, by role. It is also set when the agent is degraded; it then holds the findings that could be
-	// kept, and its conclusion and report are prloop's words, not the agent's.
-	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
-	Comments *review.CommentsResult `json:"comments,omitempty"`
-	Fix      *review.FixResult      `json:"fix,omitempty"`
-	// Receipt says how it went: state, reason, attempts, time, usage the child reported, notes.
-	Receipt review.AgentReceipt `json:"receipt"`
-	// Log is the end of the child's standard error, redacted, control bytes made visible.
-	Log []byte `json:"log,omitempty"`
-	// Raw is what the child wrote on standard output beside events, in the last attempt, up to 1 MB.
-	Raw []byte `json:"raw,omitempty"`
-}
-
 const (
 	defaultTimeout = 10 * time.Minute
 	defaultGrace   = 2 * time.Second
 	maxAttempts    = 2 // spec.md R2: one repair
-	maxRaw         = 1 << 20
 	// maxQuoted is how much of a refused answer is quoted back, in bytes.
 	maxQuoted = 4 << 10
 	// lingerFor is how long a child may run on after it closed its output: nothing more can come from it.

@@ -18,7 +18,7 @@ import (
 // Heard is one agent's answer together with what the machine established about it. It is redacted: nothing an agent
 // said is stored before secrets were taken out (threats.md P14).
 type Heard struct {
-	Answer Answer `json:"answer"`
+	Answer review.Answer `json:"answer"`
 	// Evidence stands at the same index as the reviewer's findings.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// Missed are the changed files that were not given to the agent whole.

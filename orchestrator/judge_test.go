@@ -33,7 +33,7 @@ func round() Inputs {
 			Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA},
 			Brief: review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}},
 		},
-		Heard: []Heard{answered("alpha"), answered("beta"), {Answer: Answer{
+		Heard: []Heard{answered("alpha"), answered("beta"), {Answer: review.Answer{
 			Receipt: review.AgentReceipt{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static", State: review.AgentComplete},
 		}}},
 	}
@@ -53,7 +53,7 @@ func changed(path string) review.BriefFile {
 }
 
 func answered(name string, findings ...review.Finding) Heard {
-	h := Heard{Answer: Answer{
+	h := Heard{Answer: review.Answer{
 		Reviewer: &review.ReviewerResult{Agent: name, PRNumber: 7, Conclusion: review.Approve, Findings: findings},
 		Receipt:  review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentComplete},
 	}}
@@ -69,7 +69,7 @@ func found(p review.Priority, title string) review.Finding {
 }
 
 func failed(name string) Heard {
-	return Heard{Answer: Answer{Receipt: review.AgentReceipt{
+	return Heard{Answer: review.Answer{Receipt: review.AgentReceipt{
 		Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentFailed, Reason: "timeout after 60 s",
 	}}}
 }

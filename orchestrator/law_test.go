@@ -480,9 +480,9 @@ func (p *pull) Round(context.Context, review.RunResult) error      { return nil 
 func (p *pull) Finish(context.Context, review.RunResult) error     { return nil }
 
 // Ask is an agent behind the wire: it has what JSON carried to it, and what it says goes the same way back.
-func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) Answer {
+func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) review.Answer {
 	a := p.actors[plan.Name]
-	answer := Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
+	answer := review.Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
 	data, err := json.Marshal(task)
 	if err == nil {
 		var seen review.Task

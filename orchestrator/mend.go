@@ -155,7 +155,7 @@ func has(p review.FixPayload, setback *review.Setback) string {
 }
 
 // mending is what a fixer's answer came to, in a few words: nothing of it is checked yet.
-func mending(a Answer) string {
+func mending(a review.Answer) string {
 	if a.Receipt.Reason != "" || a.Fix == nil {
 		return a.Receipt.Reason
 	}
@@ -201,7 +201,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 			return FixWork{}, err
 		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
 			// What it did is lost; what it cost is not.
-			work = FixWork{Answer: Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
+			work = FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
 			r := &work.Answer.Receipt
 			r.State, r.Reason, r.OutOf = review.AgentFailed, errWallTime.Error(), "wall time"
 		}

@@ -115,17 +115,7 @@ type Briefer interface {
 // Asker runs one agent to its answer. It never returns an error: an agent that fails is a result too, and must not
 // stop the others.
 type Asker interface {
-	Ask(ctx context.Context, plan AgentPlan, task review.Task, emit func(review.Event)) Answer
-}
-
-// Answer is what became of one agent.
-type Answer struct {
-	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
-	Comments *review.CommentsResult `json:"comments,omitempty"`
-	Fix      *review.FixResult      `json:"fix,omitempty"`
-	Receipt  review.AgentReceipt    `json:"receipt"`
-	// Log is the tail of the child's standard error.
-	Log string `json:"log,omitempty"`
+	Ask(ctx context.Context, plan AgentPlan, task review.Task, emit func(review.Event)) review.Answer
 }
 
 // Recorder keeps what a run leaves behind. What it is given is already redacted.
@@ -177,7 +167,7 @@ type FixOrder struct {
 
 // FixWork is what came out of the bench.
 type FixWork struct {
-	Answer Answer `json:"answer"`
+	Answer review.Answer `json:"answer"`
 	// Tip is the commit that may be verified and pushed; empty when nothing was changed, or nothing was let through.
 	Tip string `json:"tip,omitempty"`
 	// Commits are all from the reviewed head to Tip, oldest first.

@@ -73,14 +73,14 @@ func (s *stage) Brief(context.Context, Range, ContextOptions, review.Limits) (re
 	}
 	return b, nil
 }
-func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) Answer {
+func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) review.Answer {
 	s.tasks = append(s.tasks, task)
 	r := review.AgentReceipt{State: review.AgentComplete, Seconds: max(s.reviewed.Seconds(), 1)}
 	if plan.Role == review.RoleCommentsAnalyzer {
-		return Answer{Receipt: r}
+		return review.Answer{Receipt: r}
 	}
 	findings := slices.Clone(s.says[task.HeadSHA][plan.Name])
-	return Answer{Receipt: r, Reviewer: &review.ReviewerResult{Agent: plan.Name, PRNumber: 7, Findings: findings}}
+	return review.Answer{Receipt: r, Reviewer: &review.ReviewerResult{Agent: plan.Name, PRNumber: 7, Findings: findings}}
 }
 func (s *stage) Fix(ctx context.Context, o FixOrder, _ func(review.Event)) (FixWork, error) {
 	s.orders = append(s.orders, o)
@@ -226,7 +226,7 @@ func fixes(tip string, ids ...string) FixWork {
 	for _, id := range ids {
 		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: id, CommitSHA: tip, Description: "done"})
 	}
-	w := FixWork{Answer: Answer{Fix: r, Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}, Tip: tip, Files: 1, Lines: 2}
+	w := FixWork{Answer: review.Answer{Fix: r, Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}, Tip: tip, Files: 1, Lines: 2}
 	if tip != "" {
 		w.Commits = []review.FixCommit{{SHA: tip, Message: "fix: it"}}
 	}
@@ -365,11 +365,11 @@ func TestRounds(t *testing.T) {
 		}, func(r *Request) { r.Fix.Detected = true }, review.Converged, 2, sha(2), ""},
 		{"a fixer that fails fixes nothing", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "exit status 3"}}}}
+			s.fixes = []FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "exit status 3"}}}}
 		}, nil, review.ChangesRequested, 1, sha(1), "exit status 3"},
 		{"a fixer out of its budget ends the run as that", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "no more", OutOf: "cost"}}}}
+			s.fixes = []FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "no more", OutOf: "cost"}}}}
 		}, nil, review.Budget, 1, sha(1), "cost"},
 		{"the run's wall time is counted over all rounds", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))

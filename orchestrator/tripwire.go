@@ -18,7 +18,7 @@ const KnownSecret = "known-secret"
 // knows, fails its agent: nothing of it is kept but what it cost, and the others go on (threats.md T30; threats.md L0). It looks
 // at the answer as it came, before patterns take out what looks like a secret. An error means that the incident could not be
 // kept.
-func (l *Loop) screened(ctx context.Context, run string, plan AgentPlan, a Answer) (Answer, error) {
+func (l *Loop) screened(ctx context.Context, run string, plan AgentPlan, a review.Answer) (review.Answer, error) {
 	kind, err := l.tripwire(a)
 	if kind == "" || err != nil {
 		return a, err
@@ -27,7 +27,7 @@ func (l *Loop) screened(ctx context.Context, run string, plan AgentPlan, a Answe
 }
 
 // tripwire names the kind of the credential an answer holds a part of; empty when there is none.
-func (l *Loop) tripwire(a Answer) (kind string, err error) {
+func (l *Loop) tripwire(a review.Answer) (kind string, err error) {
 	all, err := json.Marshal(a) // every field, whatever is added to it
 	if err != nil {
 		return "", err
@@ -54,18 +54,18 @@ func (l *Loop) tripwire(a Answer) (kind string, err error) {
 }
 
 // caught is what is left of an answer that held a credential, or whose commits did: who gave it and what it cost.
-func (l *Loop) caught(ctx context.Context, run string, plan AgentPlan, r review.AgentReceipt, what, kind string) (Answer, error) {
+func (l *Loop) caught(ctx context.Context, run string, plan AgentPlan, r review.AgentReceipt, what, kind string) (review.Answer, error) {
 	held := "held a part of a credential that prloop holds"
 	if kind != sanitize.AnyCredential {
 		held += " (" + kind + ")"
 	}
 	if l.Incident != nil {
 		if err := l.Incident(ctx, run, fmt.Sprintf("%s of %s %s", what, plan.Name, held)); err != nil {
-			return Answer{}, fmt.Errorf("keep an incident: %w", err)
+			return review.Answer{}, fmt.Errorf("keep an incident: %w", err)
 		}
 	}
 	r.Usage.Models = nil // the agent's own words
-	return Answer{Receipt: review.AgentReceipt{
+	return review.Answer{Receipt: review.AgentReceipt{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed,
 		Reason:   fmt.Sprintf("%s: its %s %s; rotate the credential, and find out how the agent obtained it", KnownSecret, what, held),
 		Attempts: r.Attempts, Seconds: r.Seconds, Usage: r.Usage,

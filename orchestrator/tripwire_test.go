@@ -18,10 +18,10 @@ import (
 // talker is a stage on which alpha gives any answer at all.
 type talker struct {
 	*stage
-	answer func(Answer) Answer
+	answer func(review.Answer) review.Answer
 }
 
-func (a talker) Ask(ctx context.Context, plan AgentPlan, task review.Task, emit func(review.Event)) Answer {
+func (a talker) Ask(ctx context.Context, plan AgentPlan, task review.Task, emit func(review.Event)) review.Answer {
 	got := a.stage.Ask(ctx, plan, task, emit)
 	if plan.Name == "alpha" && a.answer != nil {
 		return a.answer(got)
@@ -34,10 +34,10 @@ func (a talker) Ask(ctx context.Context, plan AgentPlan, task review.Task, emit 
 // threats.md T30). Earlier one such answer ended the run, which let whoever could have a credential's public prefix quoted end every run.
 func TestACredentialFailsItsAgentAlone(t *testing.T) {
 	const key = "ghp_q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5PoQwErT"
-	reviewed := func(change func(*review.ReviewerResult)) func(Answer) Answer {
-		return func(a Answer) Answer { change(a.Reviewer); return a }
+	reviewed := func(change func(*review.ReviewerResult)) func(review.Answer) review.Answer {
+		return func(a review.Answer) review.Answer { change(a.Reviewer); return a }
 	}
-	run := func(t *testing.T, answer func(Answer) Answer) (review.RunResult, *stage, *remembering, []string, []review.Event) {
+	run := func(t *testing.T, answer func(review.Answer) review.Answer) (review.RunResult, *stage, *remembering, []string, []review.Event) {
 		t.Helper()
 		s, steps := newStage(), newSteps()
 		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P0, 20, "B", nilMap)}, "beta": {at(review.P1, 10, "A", leak)}}
@@ -59,13 +59,13 @@ func TestACredentialFailsItsAgentAlone(t *testing.T) {
 		}
 		return got, s, steps, incidents, news
 	}
-	failed, _, without, none, _ := run(t, func(Answer) Answer {
-		return Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "it died", Seconds: 1}}
+	failed, _, without, none, _ := run(t, func(review.Answer) review.Answer {
+		return review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "it died", Seconds: 1}}
 	})
 	if len(none) != 0 {
 		t.Fatalf("incidents %v of an agent that merely died", none)
 	}
-	for what, answer := range map[string]func(Answer) Answer{
+	for what, answer := range map[string]func(review.Answer) review.Answer{
 		"its report":        reviewed(func(r *review.ReviewerResult) { r.FullReport = "it is " + key }),
 		"a finding's title": reviewed(func(r *review.ReviewerResult) { r.Findings[0].Title = key }),
 		"evidence, as base64": reviewed(func(r *review.ReviewerResult) {
@@ -75,11 +75,11 @@ func TestACredentialFailsItsAgentAlone(t *testing.T) {
 		"its own name of itself": reviewed(func(r *review.ReviewerResult) { r.Agent = key }),
 		"a review id":            reviewed(func(r *review.ReviewerResult) { id := key; r.Findings[0].Source.ReviewID = &id }),
 		"pieces in two findings": reviewed(func(r *review.ReviewerResult) { r.Findings[0].Title, r.Findings[0].Description = key[:10], key[10:] }),
-		"its log":                func(a Answer) Answer { a.Log = "env: " + key; return a },
-		"the reason of a failure": func(a Answer) Answer {
-			return Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "no such model: " + key, Seconds: 1}}
+		"its log":                func(a review.Answer) review.Answer { a.Log = "env: " + key; return a },
+		"the reason of a failure": func(a review.Answer) review.Answer {
+			return review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "no such model: " + key, Seconds: 1}}
 		},
-		"the name of a model": func(a Answer) Answer { a.Receipt.Usage.Models = []string{key}; return a },
+		"the name of a model": func(a review.Answer) review.Answer { a.Receipt.Usage.Models = []string{key}; return a },
 	} {
 		t.Run(what, func(t *testing.T) {
 			got, s, steps, incidents, news := run(t, answer)
@@ -153,7 +153,7 @@ func TestACredentialFailsTheFixer(t *testing.T) {
 			s.fixes = []FixWork{w}
 		}, "commits"},
 		"in a commit message": {func(s *stage) {
-			s.fixes = []FixWork{{Answer: Answer{Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}}}
+			s.fixes = []FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}}}
 			s.fixFails = fmt.Errorf("commit messages of pr-fix: %w", sanitize.ErrKnownSecret)
 		}, "commit messages"},
 	} {

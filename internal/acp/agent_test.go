@@ -184,7 +184,7 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 		return end, nil
 	case "reads":
 		read := a.call(ctx, "read_file", `{"path":"rows.go"}`) + a.call(ctx, "read_file", `{"path":"../../etc/passwd"}`)
-		a.say(ctx, p, read)
+		fmt.Fprintln(os.Stderr, read)
 		a.submit(ctx, valid(read))
 		return end, nil
 	case "in-turn":

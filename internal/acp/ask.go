@@ -18,7 +18,8 @@ import (
 // Ask puts one question to an agent: it starts the child, opens a session, puts the prompt, asks once more when the answer
 // is invalid, and keeps what can be kept. It never fails as a call: whatever happens is in the answer's receipt. emit is
 // called for each event, one at a time; it may be nil.
-func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit func(review.Event)) (answer Answer) {
+func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit func(review.Event)) (got review.Answer) {
+	answer := draft{&got}
 	if emit == nil {
 		emit = func(review.Event) {}
 	}
@@ -34,7 +35,7 @@ func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit f
 	}()
 	if err := spec.plays(task); err != nil {
 		answer.fail(err)
-		return answer
+		return got
 	}
 	limit := spec.timeout(task)
 	ctx, cancel := context.WithDeadlineCause(ctx, started.Add(limit), fmt.Errorf("stopped: out of time after %s", proc.Seconds(limit)))
@@ -43,23 +44,26 @@ func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit f
 	d, err := openDesk(ctx, spec.Dir, func(doc []byte) error { return accept(spec.Role, task, doc) })
 	if err != nil {
 		answer.fail(err)
-		return answer
+		return got
 	}
 	defer d.close()
 	place, err := furnish(spec, server(spec, d))
 	if err != nil {
 		answer.fail(err)
-		return answer
+		return got
 	}
 	s, err := launch(ctx, spec, place, d, emit)
 	if err != nil {
 		answer.fail(err)
-		return answer
+		return got
 	}
 	out := s.converse(ctx, prompt)
 	answer.conclude(s, task, out)
-	return answer
+	return got
 }
+
+// draft is an answer in the making.
+type draft struct{ *review.Answer }
 
 // plays reports why the agent cannot play its role.
 func (s Spec) plays(task review.Task) error {
@@ -194,21 +198,16 @@ func newReceipt(spec Spec, task review.Task) review.AgentReceipt {
 	return r
 }
 
-func (a *Answer) fail(err error) {
+func (a draft) fail(err error) {
 	a.Receipt.State, a.Receipt.Reason = review.AgentFailed, visible(err.Error(), 1000)
 }
 
 // conclude decides the state.
-func (a *Answer) conclude(s *session, task review.Task, out outcome) {
+func (a draft) conclude(s *session, task review.Task, out outcome) {
 	a.Receipt.Attempts = out.turns
 	a.measure(s)
-	a.Log = []byte(sanitize.Terminal(sanitize.Redact(string(s.result.StderrTail))))
-	a.Raw = out.doc
+	a.Log = sanitize.Terminal(sanitize.Redact(string(s.result.StderrTail)))
 	_, refused, _, _ := s.desk.standing()
-	if a.Raw == nil {
-		a.Raw = out.text
-	}
-	a.Raw = a.Raw[:min(len(a.Raw), maxText)]
 	if out.refused != nil {
 		a.note("first answer refused: " + out.refused.Error())
 	}
@@ -257,7 +256,7 @@ func (a *Answer) conclude(s *session, task review.Task, out outcome) {
 }
 
 // takeFix keeps what is clear in a fixer's answer that stayed invalid, of an agent that ended well.
-func (a *Answer) takeFix(s *session, task review.Task, refused []byte, out outcome) {
+func (a draft) takeFix(s *session, task review.Task, refused []byte, out outcome) {
 	if out.failed != nil {
 		return
 	}
@@ -274,7 +273,7 @@ func (a *Answer) takeFix(s *session, task review.Task, refused []byte, out outco
 }
 
 // take keeps a valid answer. Of an agent that did not end well only what may block is kept.
-func (a *Answer) take(spec Spec, e envelope, failed error) {
+func (a draft) take(spec Spec, e envelope, failed error) {
 	if failed == nil {
 		a.Receipt.State = review.AgentComplete
 		a.set(e)
@@ -292,13 +291,13 @@ func (a *Answer) take(spec Spec, e envelope, failed error) {
 	a.set(e)
 }
 
-func (a *Answer) set(e envelope) {
+func (a draft) set(e envelope) {
 	a.Reviewer, a.Comments, a.Fix = e.reviewer, e.comments, e.fix
 	a.Receipt.Findings = len(e.findings())
 }
 
 // measure takes what the agent says it used; who counts at a gateway knows better and replaces it.
-func (a *Answer) measure(s *session) {
+func (a draft) measure(s *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.Receipt.Usage.ToolCalls = s.toolCalls
@@ -309,7 +308,7 @@ func (a *Answer) measure(s *session) {
 }
 
 // oddities notes what a reader of the report should know about the conversation.
-func (a *Answer) oddities(s *session) {
+func (a draft) oddities(s *session) {
 	dropped, unknown, _ := s.gate.counts()
 	_, rejected := s.peer.counts()
 	_, _, calls, _ := s.desk.standing()
@@ -337,7 +336,7 @@ func (a *Answer) oddities(s *session) {
 
 const maxNotes = 30
 
-func (a *Answer) note(notes ...string) {
+func (a draft) note(notes ...string) {
 	for _, n := range notes {
 		if len(a.Receipt.Notes) < maxNotes {
 			a.Receipt.Notes = append(a.Receipt.Notes, visible(n, 300))

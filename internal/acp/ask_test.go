@@ -94,7 +94,7 @@ func TestAsk(t *testing.T) {
 }
 
 // checkAnswer holds what is true of every answer.
-func checkAnswer(t *testing.T, a Answer) {
+func checkAnswer(t *testing.T, a review.Answer) {
 	t.Helper()
 	if r := a.Reviewer; r != nil {
 		if r.Agent != "rev-1" || r.PRNumber != 7 || r.Issues != review.Count(r.Findings) {
@@ -118,7 +118,7 @@ func checkAnswer(t *testing.T, a Answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Answer
+	var back review.Answer
 	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(a.Receipt, back.Receipt) {
 		t.Errorf("the answer does not survive JSON: %v", err)
 	}
@@ -149,8 +149,8 @@ func TestReviewersReadTheTreeWithOurTools(t *testing.T) {
 		writeTree(t, spec.Cwd, map[string]string{"rows.go": "package rows // the tree\n"})
 		a := Ask(t.Context(), spec, question(), "review this", nil)
 		for _, part := range want {
-			if !strings.Contains(string(a.Raw), part) {
-				t.Errorf("%s: no %s in %s\n%+v", role, part, a.Raw, a.Receipt)
+			if !strings.Contains(a.Log, part) {
+				t.Errorf("%s: no %s in %s\n%+v", role, part, a.Log, a.Receipt)
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func writeTree(t *testing.T, tree string, files map[string]string) {
 }
 
 // ask puts the question and tells what was seen.
-func (w *realWorld) ask(t *testing.T, task review.Task, prompt string) Answer {
+func (w *realWorld) ask(t *testing.T, task review.Task, prompt string) review.Answer {
 	t.Helper()
 	var news []string
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)

@@ -51,22 +51,6 @@ type Endpoint struct {
 	Token string
 }
 
-// Answer is what became of one question, as in package agents. It holds only what JSON can carry. Everything in it but the
-// receipt's own words was written by the agent: data, never instructions. Receipt and Log are redacted; findings and Raw
-// are not, because evidence is checked against the file first.
-type Answer struct {
-	// At most one is set, by role; also when the agent is degraded.
-	Reviewer *review.ReviewerResult `json:"reviewer,omitempty"`
-	Comments *review.CommentsResult `json:"comments,omitempty"`
-	Fix      *review.FixResult      `json:"fix,omitempty"`
-	// Receipt says how it went: state, reason, attempts (turns), time, usage the agent reported, notes.
-	Receipt review.AgentReceipt `json:"receipt"`
-	// Log is the end of the child's standard error, redacted, control bytes made visible.
-	Log []byte `json:"log,omitempty"`
-	// Raw is what was submitted last, or else the text of the last turn, up to 1 MB.
-	Raw []byte `json:"raw,omitempty"`
-}
-
 const (
 	defaultTimeout = 10 * time.Minute
 	defaultGrace   = 2 * time.Second

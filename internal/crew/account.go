@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -53,7 +52,7 @@ func since[N int | float64](now, before *N) *N {
 }
 
 // account replaces what a builtin child says it spent by what the gateway counted, and names what went wrong there.
-func (c *Crew) account(name string, answer *agents.Answer) {
+func (c *Crew) account(name string, answer *review.Answer) {
 	tools := answer.Receipt.Usage.ToolCalls
 	answer.Receipt.Usage = c.Gateway.Usage(name)
 	answer.Receipt.Usage.ToolCalls = tools
@@ -61,7 +60,7 @@ func (c *Crew) account(name string, answer *agents.Answer) {
 }
 
 // explain names what went wrong at the gateway, in place of what an agent that is not complete says of it.
-func (c *Crew) explain(name string, answer *agents.Answer) {
+func (c *Crew) explain(name string, answer *review.Answer) {
 	err := c.Gateway.Err(name)
 	if err == nil { // it may have been ended between two calls
 		err = c.Gateway.TimeUp(name)

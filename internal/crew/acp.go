@@ -7,7 +7,6 @@ import (
 	"net"
 	"strconv"
 
-	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/threads"
@@ -18,7 +17,7 @@ import (
 
 // askACP puts the question to an agent over the Agent Client Protocol: the same prompt builtin reviewers get, the tree to
 // read, the gateway as its only model (docs/acp.md).
-func (c *Crew) askACP(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, home, clone string, emit func(review.Event)) agents.Answer {
+func (c *Crew) askACP(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, home, clone string, emit func(review.Event)) review.Answer {
 	preset, ok := acp.Find(plan.Settings["preset"])
 	if !ok {
 		return unasked(plan, fmt.Errorf("there is no preset %q", plan.Settings["preset"]))
@@ -55,8 +54,7 @@ func (c *Crew) askACP(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		}
 		spec.Endpoint.BaseURL = "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(gatewayPort)) + "/v1"
 	}
-	got := acp.Ask(ctx, spec, task, prompt, c.priced(plan.Name, named(plan.Name, emit)))
-	answer := agents.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Fix: got.Fix, Receipt: got.Receipt, Log: got.Log}
+	answer := acp.Ask(ctx, spec, task, prompt, c.priced(plan.Name, named(plan.Name, emit)))
 	c.account(plan.Name, &answer)
 	return answer
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/workbench"
@@ -52,7 +51,7 @@ func (b *Bench) room() *workbench.Bench {
 func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(review.Event)) (orchestrator.FixWork, error) {
 	var point error
 	room := b.room()
-	room.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer {
+	room.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
 		if point = fixerAsked.Hit(); point != nil {
 			return unasked(o.Plan, point)
 		}
@@ -69,13 +68,13 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 	}
 	w, err := room.Fix(ctx, order)
 	if err = errors.Join(point, err); err != nil {
-		return orchestrator.FixWork{Answer: told(w.Answer)}, err
+		return orchestrator.FixWork{Answer: w.Answer}, err
 	}
 	if w.Leaked { // it saw what it must never see (threats.md T30)
-		return orchestrator.FixWork{Answer: told(w.Answer)}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)
+		return orchestrator.FixWork{Answer: w.Answer}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)
 	}
 	return orchestrator.FixWork{
-		Answer: told(w.Answer), Tip: w.Tip, Commits: w.Commits, Refusals: w.Refusals, Tests: w.Tests, Files: w.Files, Lines: w.Lines, Notes: w.Notes,
+		Answer: w.Answer, Tip: w.Tip, Commits: w.Commits, Refusals: w.Refusals, Tests: w.Tests, Files: w.Files, Lines: w.Lines, Notes: w.Notes,
 	}, nil
 }
 

@@ -74,13 +74,8 @@ type Crew struct {
 }
 
 // Ask runs one reviewer or comments analyzer.
-func (c *Crew) Ask(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, emit func(review.Event)) orchestrator.Answer {
-	return told(c.answer(ctx, plan, task, "", emit))
-}
-
-// told is an answer in the loop's words.
-func told(got agents.Answer) orchestrator.Answer {
-	return orchestrator.Answer{Reviewer: got.Reviewer, Comments: got.Comments, Fix: got.Fix, Receipt: got.Receipt, Log: string(got.Log)}
+func (c *Crew) Ask(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, emit func(review.Event)) review.Answer {
+	return c.answer(ctx, plan, task, "", emit)
 }
 
 // memoryEnv keeps children of this program from collecting garbage while they start, which took a quarter of the processor
@@ -88,7 +83,7 @@ func told(got agents.Answer) orchestrator.Answer {
 var memoryEnv = []string{"GOGC=400", "GOMEMLIMIT=96MiB"}
 
 // answer runs one agent. clone is the folder a fixer works in; empty for everybody else, who write nothing.
-func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) agents.Answer {
+func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) review.Answer {
 	c.seen.learn(task)
 	if err := c.Limits.Room(c.Scratch); err != nil {
 		return unasked(plan, err)
@@ -182,8 +177,8 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 }
 
 // unasked is the answer of an agent that could not be started.
-func unasked(plan orchestrator.AgentPlan, err error) agents.Answer {
-	return agents.Answer{Receipt: review.AgentReceipt{
+func unasked(plan orchestrator.AgentPlan, err error) review.Answer {
+	return review.Answer{Receipt: review.AgentReceipt{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: err.Error(),
 	}}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
@@ -20,7 +19,7 @@ type Bench struct {
 	Scratch string
 	// Ask runs the fixer on a clone and returns when nothing of it is left. The clone is the one folder beside its home that
 	// the fixer may write; the caller confines it so (sandbox.Policy.Writable). It never fails as a call.
-	Ask func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer
+	Ask func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer
 	// Confine puts a command behind the walls; it has the shape of sandbox.Machine.Wrap. The policy it is given names a
 	// home, what may be written and what may be read, and no gateway; a verify command asks for a loopback interface of its
 	// own, which needs full containment. The caller adds the weakest tier, what to hide and what else may be read. With the

@@ -23,8 +23,8 @@ import (
 )
 
 // ask makes a bench's Ask of a program: confined as cli does it, with the clone as the one folder to write beside its home.
-func (w *world) ask(path string, args func(clone string) []string) func(context.Context, review.Task, string, func(review.Event)) agents.Answer {
-	return func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer {
+func (w *world) ask(path string, args func(clone string) []string) func(context.Context, review.Task, string, func(review.Event)) review.Answer {
+	return func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
 		home := w.TempDir()
 		c, err := w.bench.Confine(sandbox.Policy{Home: home, Writable: []string{clone}}, sandbox.Command{
 			Path: path, Args: args(clone), Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home), Dir: clone})
@@ -306,7 +306,7 @@ func TestEditModes(t *testing.T) {
 				order := w.order()
 				if mode == "hang-silent" {
 					ask := w.bench.Ask
-					w.bench.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) agents.Answer {
+					w.bench.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
 						ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 						defer cancel()
 						return ask(ctx, task, clone, emit)

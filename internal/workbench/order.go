@@ -3,7 +3,6 @@ package workbench
 import (
 	"time"
 
-	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/review"
 )
 
@@ -37,7 +36,7 @@ type Order struct {
 type Work struct {
 	// Answer is the fixer's. Its Fix, when it gave one, names commits as prloop made them: full object ids of Commits, and
 	// none where nothing was changed.
-	Answer agents.Answer `json:"answer"`
+	Answer review.Answer `json:"answer"`
 	// Tip is the commit that may be verified and pushed, in prloop's repository; empty when the fixer changed nothing, gave
 	// no answer, or did what a rule refuses.
 	Tip string `json:"tip,omitempty"`

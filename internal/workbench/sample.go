@@ -94,12 +94,12 @@ func sampleGit(ctx context.Context, home, dir string, args ...string) error {
 }
 
 // trial is one sample: a clone, the question, and a look at what came of it.
-func (s *fixSample) trial(ctx context.Context, task review.Task, ask func(dir string) agents.Answer) []agents.Problem {
+func (s *fixSample) trial(ctx context.Context, task review.Task, ask func(dir string) review.Answer) []agents.Problem {
 	s.tries++
 	task.BaseSHA, task.HeadSHA = s.base, s.head
 	b := Bench{
 		Repo: s.repo, Scratch: s.scratch,
-		Ask: func(_ context.Context, _ review.Task, clone string, _ func(review.Event)) agents.Answer {
+		Ask: func(_ context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
 			return ask(clone)
 		},
 		// The person's own program is checked, on a sample: there is nothing to keep from it.
