@@ -106,7 +106,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		for i := range r.Findings {
 			f := &r.Findings[i]
 			f.File = maskedName(check.file(f.File))
-			ev, err := check.check(ctx, *f, plan.Kind == kindBuiltin)
+			ev, err := check.check(ctx, *f, plan.Kind == review.KindBuiltin)
 			if err != nil {
 				return Heard{}, err
 			}
@@ -168,7 +168,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 // visible makes hidden characters visible in everything a model reads (threats.md T40): what a person cannot see must not
 // speak to a model. Programs get the bytes as they are.
 func visible(plan AgentPlan, t review.Task) review.Task {
-	if plan.Kind != kindBuiltin && plan.Kind != "acp" { // both hand it to a model as it is
+	if plan.Kind != review.KindBuiltin && plan.Kind != review.KindACP { // both hand it to a model as it is
 		return t
 	}
 	show := func(s string) string { out, _ := sanitize.Visible(s); return out }

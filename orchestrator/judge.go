@@ -137,7 +137,7 @@ func (b *bench) hearReviewers() {
 			b.complete++
 			readers = append(readers, h.Missed)
 		}
-		if r.Kind == kindStatic {
+		if r.Kind == review.KindStatic {
 			b.rules[r.Name] = true
 		}
 		if h.Answer.Reviewer == nil {
@@ -154,7 +154,7 @@ func (b *bench) hearReviewers() {
 			}
 			if ev.Status == EvidenceFalse {
 				aside := review.Unverified{Finding: f, Reason: ev.Reason}
-				if r.Kind == kindStatic && b.wrong == nil {
+				if r.Kind == review.KindStatic && b.wrong == nil {
 					b.wrong = &aside
 				}
 				b.unverified = append(b.unverified, aside)
@@ -336,7 +336,7 @@ func (b *bench) settled(t Tracked) bool {
 func (b *bench) withoutRules() bool {
 	return slices.ContainsFunc(b.in.Heard, func(h Heard) bool {
 		r := h.Answer.Receipt
-		return r.Role == review.RoleReviewer && r.Kind == kindStatic && r.State != review.AgentComplete
+		return r.Role == review.RoleReviewer && r.Kind == review.KindStatic && r.State != review.AgentComplete
 	})
 }
 

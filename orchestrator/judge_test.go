@@ -77,9 +77,9 @@ func failed(name string) Heard {
 // byRules makes the static reviewer the only one.
 func byRules(in *Inputs, findings ...review.Finding) {
 	in.Request.Agents = in.Request.Agents[:1]
-	in.Request.Agents[0].Kind = kindStatic
+	in.Request.Agents[0].Kind = review.KindStatic
 	in.Heard = []Heard{answered("alpha", findings...)}
-	in.Heard[0].Answer.Receipt.Kind = kindStatic
+	in.Heard[0].Answer.Receipt.Kind = review.KindStatic
 	for i := range in.Heard[0].Answer.Reviewer.Findings {
 		in.Heard[0].Answer.Reviewer.Findings[i].Source = review.Source{Type: "agent", Name: "alpha"}
 	}
@@ -106,10 +106,10 @@ func TestOutcome(t *testing.T) {
 		{"one of two is enough when min_reviewers says so", func(in *Inputs) { in.Heard[0] = failed("alpha"); in.Request.MinReviewers = 1 }, review.Converged, review.Approve},
 		{"a number that cannot be reached is not lowered", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
 		{"static does not stand in for the reviewer that failed", func(in *Inputs) {
-			in.Heard[0], in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = failed("alpha"), kindStatic, kindStatic
+			in.Heard[0], in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = failed("alpha"), review.KindStatic, review.KindStatic
 		}, review.NotReviewed, ""},
 		{"one reviewer beside static is enough by itself", func(in *Inputs) {
-			in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = kindStatic, kindStatic
+			in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
 		}, review.Converged, review.Approve},
 		{"a partial review may ask for changes", func(in *Inputs) {
 			in.Heard[0] = failed("alpha")
@@ -160,7 +160,7 @@ func TestOutcome(t *testing.T) {
 		{"what could not be read of the static reviewer is no fault of prloop's", func(in *Inputs) {
 			in.Request.MinReviewers = 1
 			in.Heard[0] = answered("alpha", unreadAnswer())
-			in.Heard[0].Answer.Receipt.Kind = kindStatic
+			in.Heard[0].Answer.Receipt.Kind = review.KindStatic
 			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "has no evidence"}
 		}, review.SetAside, ""},
 		{"a P2 that is set aside is listed and no more", func(in *Inputs) {
@@ -173,7 +173,7 @@ func TestOutcome(t *testing.T) {
 		}, review.ChangesRequested, review.RequestChanges},
 		{"a finding of the static reviewer is never set aside", func(in *Inputs) {
 			in.Heard[0] = answered("alpha", found(review.P3, "hidden"))
-			in.Heard[0].Answer.Receipt.Kind = kindStatic
+			in.Heard[0].Answer.Receipt.Kind = review.KindStatic
 			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
 		}, review.Failed, ""},
 		{"rules alone do not approve", func(in *Inputs) { byRules(in) }, review.StaticOnly, ""},
@@ -184,12 +184,12 @@ func TestOutcome(t *testing.T) {
 			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{Body: "nit: name", Author: review.Person{Login: "ann"}}}}}
 		}, review.ChangesRequested, ""},
 		{"the static reviewer's answer is none of those that are needed", func(in *Inputs) {
-			in.Request.Agents[0].Kind, in.Heard[0].Answer.Receipt.Kind = kindStatic, kindStatic
+			in.Request.Agents[0].Kind, in.Heard[0].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
 			in.Heard[1] = failed("beta")
 		}, review.NotReviewed, ""},
 		{"but without it there is no approval", func(in *Inputs) {
-			in.Request.Agents[0].Kind, in.Heard[0] = kindStatic, failed("alpha")
-			in.Heard[0].Answer.Receipt.Kind = kindStatic
+			in.Request.Agents[0].Kind, in.Heard[0] = review.KindStatic, failed("alpha")
+			in.Heard[0].Answer.Receipt.Kind = review.KindStatic
 		}, review.Partial, ""},
 		{"more answers than there are reviewers cannot be had", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
 		{"a file that is too large was not read (decision 30)", func(in *Inputs) {

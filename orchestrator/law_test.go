@@ -184,7 +184,7 @@ func generate(r *rand.Rand) *pull {
 			}
 		}
 	}
-	kinds := []string{"builtin", "command", "command", "acp", kindStatic}
+	kinds := []string{"builtin", "command", "command", "acp", review.KindStatic}
 	moods := []string{"silent", "silent", "silent", "honest", "liar", "failed", "degraded", "unsure"}
 	if r.IntN(2) == 0 {
 		moods = moods[:3]
@@ -383,7 +383,7 @@ func (p *pull) run(ctx context.Context) (review.RunResult, error) {
 func (p *pull) broken() string {
 	counting := 0
 	for _, a := range p.actors {
-		if a.kind != kindStatic {
+		if a.kind != review.KindStatic {
 			counting++
 		}
 		if a.grave && a.state != review.AgentFailed {
@@ -400,7 +400,7 @@ func (p *pull) broken() string {
 		}
 		readers := 0
 		for _, a := range p.actors {
-			if a.kind != kindStatic && a.state == review.AgentComplete && a.saw(f) {
+			if a.kind != review.KindStatic && a.state == review.AgentComplete && a.saw(f) {
 				readers++
 			}
 		}
@@ -423,7 +423,7 @@ func (a *actor) saw(f changedFile) bool {
 		}
 		for _, l := range f.lines {
 			want := perByte(l.text)
-			if a.kind != "command" && a.kind != kindStatic { // what a model is shown has no hidden characters
+			if a.kind != "command" && a.kind != review.KindStatic { // what a model is shown has no hidden characters
 				want, _ = sanitize.Visible(want)
 			}
 			if there[want] == 0 && l.shown != "" {

@@ -229,7 +229,7 @@ func discussionTexts(d review.Discussion, texts []*string) (review.Discussion, [
 // reads the change as it is, as do all agents when the operator says so. What is stored has no values, so the brief is built
 // again from the pinned commits; title, body and discussion stay masked.
 func (l *Loop) told(ctx context.Context, req Request, plan AgentPlan, task review.Task, r Range) (review.Task, error) {
-	if plan.Role == review.RoleCommentsAnalyzer || plan.Kind != kindStatic && req.Secrets != ShowSecrets {
+	if plan.Role == review.RoleCommentsAnalyzer || plan.Kind != review.KindStatic && req.Secrets != ShowSecrets {
 		return task, nil
 	}
 	brief, err := l.Briefer.Brief(ctx, r, req.Context, req.Limits)

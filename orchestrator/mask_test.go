@@ -104,8 +104,8 @@ func (holder) Brief(context.Context, Range, ContextOptions, review.Limits) (revi
 func TestWhoIsToldValues(t *testing.T) {
 	for _, word := range []string{"", ShowSecrets} {
 		s, steps := newStage(), newSteps()
-		agents := []AgentPlan{{Name: "model", Role: review.RoleReviewer, Kind: kindBuiltin}, {Name: "static", Role: review.RoleReviewer, Kind: kindStatic},
-			{Name: "comments", Role: review.RoleCommentsAnalyzer, Kind: kindBuiltin}}
+		agents := []AgentPlan{{Name: "model", Role: review.RoleReviewer, Kind: review.KindBuiltin}, {Name: "static", Role: review.RoleReviewer, Kind: review.KindStatic},
+			{Name: "comments", Role: review.RoleCommentsAnalyzer, Kind: review.KindBuiltin}}
 		run := func() {
 			s.tasks = nil
 			s.briefer = holder{s}

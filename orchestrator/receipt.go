@@ -27,7 +27,7 @@ func (b *bench) makeReceipt() review.Receipt {
 	r.Static = true
 	for _, h := range b.in.Heard {
 		r.Agents = append(r.Agents, h.Answer.Receipt)
-		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != kindStatic {
+		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != review.KindStatic {
 			r.Static = false
 		}
 	}

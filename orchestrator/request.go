@@ -151,12 +151,12 @@ func (r Request) reviewers() []AgentPlan {
 // staticOnly reports whether rules alone review: no model, and nobody else's program.
 func (r Request) staticOnly() bool {
 	all := r.reviewers()
-	return len(all) > 0 && !slices.ContainsFunc(all, func(a AgentPlan) bool { return a.Kind != kindStatic })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(a AgentPlan) bool { return a.Kind != review.KindStatic })
 }
 
 // counts reports whether the answers of an agent of this kind count towards a verdict: those of the static reviewer do where
 // rules alone review.
-func (r Request) counts(kind string) bool { return kind != kindStatic || r.staticOnly() }
+func (r Request) counts(kind string) bool { return kind != review.KindStatic || r.staticOnly() }
 
 // minReviewers is how many complete answers of reviewers that count a verdict needs. More than half is the default: a single
 // answer of five must not speak for the four that failed, and one reviewer alone is its own majority.

@@ -7,13 +7,6 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// The kinds of reviewers that are prloop's own: one asks a model, the other works by rules, and what it finds is a fact and
-// no opinion.
-const (
-	kindBuiltin = "builtin"
-	kindStatic  = "static"
-)
-
 // supported keeps the findings that count for the verdict under Request.MinSupport (decision 19), and counts the groups
 // they make. A group counts whole or not at all: with enough distinct voices, or with one member that needs no second
 // voice. At the default of one voice that is every finding, the rule of spec.md A6.
@@ -48,7 +41,7 @@ func (b *bench) minSupport() int {
 	voices := 0
 	for _, h := range b.in.Heard {
 		r := h.Answer.Receipt
-		if r.Role == review.RoleReviewer && r.State == review.AgentComplete && r.Kind != kindStatic {
+		if r.Role == review.RoleReviewer && r.State == review.AgentComplete && r.Kind != review.KindStatic {
 			voices++
 		}
 	}

@@ -29,7 +29,7 @@ func quoted(h Heard) Heard {
 func TestMinSupport(t *testing.T) {
 	const race, reworded = "the map is written by two goroutines", "two goroutines write the map"
 	of := func(category string, f review.Finding) review.Finding { f.Category = category; return f }
-	byRule := func(h Heard) Heard { h.Answer.Receipt.Kind = kindStatic; return h }
+	byRule := func(h Heard) Heard { h.Answer.Receipt.Kind = review.KindStatic; return h }
 	for _, c := range []struct {
 		what        string
 		support     int

@@ -108,7 +108,7 @@ type LeftOut struct {
 type AgentReceipt struct {
 	Name  string     `json:"name"`
 	Role  Role       `json:"role"`
-	Kind  string     `json:"kind"` // builtin, command, acp or static
+	Kind  string     `json:"kind"` // one of the Kind constants
 	Model string     `json:"model,omitempty"`
 	State AgentState `json:"state"`
 	// Reason says why it is not complete; empty when it is.

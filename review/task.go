@@ -10,6 +10,16 @@ const (
 	RoleFixer            Role = "pr-fix"
 )
 
+// The kinds of agents: what stands behind a name in a plan, in the settings ("use") and in receipts.
+const (
+	// KindBuiltin is this program asking a model, KindStatic this program working by rules: what it finds is a fact and no opinion.
+	KindBuiltin = "builtin"
+	KindStatic  = "static"
+	// KindCommand is any program that keeps the contract of package agents; KindACP one that speaks the Agent Client Protocol.
+	KindCommand = "command"
+	KindACP     = "acp"
+)
+
 // TaskVersion is the version of the request shape; it changes only when a reader of the old shape would misread it.
 const TaskVersion = 1
 

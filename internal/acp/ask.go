@@ -188,7 +188,7 @@ func (s *session) blame(ctx context.Context, err error) error {
 }
 
 func newReceipt(spec Spec, task review.Task) review.AgentReceipt {
-	r := review.AgentReceipt{Name: spec.Name, Role: spec.Role, Kind: "acp", Model: spec.Model}
+	r := review.AgentReceipt{Name: spec.Name, Role: spec.Role, Kind: review.KindACP, Model: spec.Model}
 	for _, f := range task.Brief.Files {
 		if f.Omitted == "" {
 			r.FilesGiven++

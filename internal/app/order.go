@@ -231,7 +231,7 @@ func markSensitive(ctx context.Context, h *history, base string, agents []orches
 		return nil
 	}
 	for i := range agents {
-		if agents[i].Kind == kindBuiltin {
+		if agents[i].Kind == review.KindBuiltin {
 			agents[i].Settings[risk.Setting] = "true"
 		}
 	}

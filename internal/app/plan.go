@@ -8,17 +8,9 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
-)
-
-// The kinds of agents a plan may name: the words of the settings are those of the crew.
-const (
-	kindBuiltin = crew.KindBuiltin
-	kindCommand = crew.KindCommand
-	kindACP     = crew.KindACP
 )
 
 // plan turns settings into the agents of a run. The comments analyzer takes part on pull requests only.
@@ -62,14 +54,14 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		p.Settings[k] = string(v)
 	}
 	switch a.Use {
-	case kindBuiltin:
+	case review.KindBuiltin:
 		p.Model = a.Model
 		if p.Model == "" {
 			p.Model = s.Model
 		}
 		p.Settings["model"], p.Settings["escalation_model"], p.Settings["lens"] = p.Model, s.EscalationModel, a.Lens
 		p.Settings["elevation_threshold"] = strconv.Itoa(s.ElevationThreshold)
-	case kindACP:
+	case review.KindACP:
 		p.Model, p.Path = a.Model, a.Path
 		if p.Model == "" {
 			p.Model = s.Model
@@ -78,7 +70,7 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		if limits := s.ACPLimits; role != review.RoleFixer {
 			p.Limits = &limits
 		}
-	case kindCommand:
+	case review.KindCommand:
 		p.Path = a.Path
 		// A path with a slash means a file beside the person, not one in the child's empty working directory.
 		if strings.ContainsRune(p.Path, filepath.Separator) && !filepath.IsAbs(p.Path) {
@@ -91,7 +83,7 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 // needsModel reports whether a plan has an agent that talks to a model.
 func needsModel(agents []orchestrator.AgentPlan) bool {
 	for _, a := range agents {
-		if a.Kind == kindBuiltin || a.Kind == kindACP {
+		if a.Kind == review.KindBuiltin || a.Kind == review.KindACP {
 			return true
 		}
 	}
@@ -100,5 +92,5 @@ func needsModel(agents []orchestrator.AgentPlan) bool {
 
 // hasACP reports whether an agent of a plan speaks ACP. Such agents reach models over TCP only.
 func hasACP(agents []orchestrator.AgentPlan) bool {
-	return slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind == kindACP })
+	return slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind == review.KindACP })
 }

@@ -7,19 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
-
-// A plan hands the settings' word for a way to be an agent to the crew as it is.
-func TestKinds(t *testing.T) {
-	said := []string{config.UseBuiltin, config.UseStatic, config.UseCommand, config.UseACP}
-	known := []string{crew.KindBuiltin, crew.KindStatic, crew.KindCommand, crew.KindACP}
-	if d := cmp.Diff(said, known); d != "" {
-		t.Error(d)
-	}
-}
 
 func TestPlanFixer(t *testing.T) {
 	resolve := func(operator string) config.Settings {
@@ -37,10 +27,10 @@ func TestPlanFixer(t *testing.T) {
 	}{
 		{"nobody", "fixer: none\n", orchestrator.AgentPlan{}, false},
 		{"a builtin one with a model of its own", "fixer: {use: builtin, model: big, timeout: 5m}\nfix: {allow_paths: [go.mod, 'docs/**']}\n",
-			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: kindBuiltin, Model: "big", Timeout: 5 * time.Minute,
+			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: review.KindBuiltin, Model: "big", Timeout: 5 * time.Minute,
 				Settings: map[string]string{"model": "big", "allow_paths": "go.mod\ndocs/**"}}, true},
 		{"a program beside the operator's file", "fixer: {use: command, path: ./mend, args: [-q], settings: {depth: 3}}\n",
-			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: kindCommand, Path: "/op/mend", Args: []string{"-q"}, Settings: map[string]string{"depth": "3"}}, true},
+			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: review.KindCommand, Path: "/op/mend", Args: []string{"-q"}, Settings: map[string]string{"depth": "3"}}, true},
 	} {
 		got, some := planFixer(resolve(c.operator), "/here")
 		if d := cmp.Diff(c.want, got); d != "" || some != c.some {

@@ -4,6 +4,7 @@ import (
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
 )
 
 // startable looks for the programs of agents. One that is not there would be missed only when all others had answered.
@@ -20,8 +21,8 @@ func startable(agents ...orchestrator.AgentPlan) error {
 func findProgram(a orchestrator.AgentPlan) error {
 	name, from := a.Path, ""
 	switch a.Kind {
-	case kindCommand:
-	case kindACP:
+	case review.KindCommand:
+	case review.KindACP:
 		if preset, ok := acp.Find(a.Settings["preset"]); ok && name == "" {
 			name, from = preset.Command, preset.Package
 		}

@@ -39,7 +39,7 @@ fix: {untrusted_authors: true, max_cost_usd: 0.25}
 	}
 	m := Machine{Readable: []string{"/a", "/b"}, VerifyEnv: []string{"TOKEN=" + key}}
 	req := orchestrator.Request{
-		Run: "one", Agents: []orchestrator.AgentPlan{{Name: "general", Kind: kindBuiltin}}, Limits: before.Limits, WallTime: before.WallTime,
+		Run: "one", Agents: []orchestrator.AgentPlan{{Name: "general", Kind: review.KindBuiltin}}, Limits: before.Limits, WallTime: before.WallTime,
 	}
 	st := m.store(req, before, gateway.Cassette{})
 	data, err := json.Marshal(st)
@@ -112,7 +112,7 @@ run_limits: {max_cost_usd: 90}
 	if _, err := back.settings(today); err == nil || !strings.Contains(err.Error(), "https://models.example/v1") {
 		t.Errorf("another endpoint: %v", err)
 	}
-	back.Agents = []orchestrator.AgentPlan{{Name: "static", Kind: config.UseStatic}}
+	back.Agents = []orchestrator.AgentPlan{{Name: "static", Kind: review.KindStatic}}
 	if _, err := back.settings(today); err != nil {
 		t.Errorf("a run without a model needs no endpoint: %v", err)
 	}

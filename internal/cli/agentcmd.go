@@ -73,7 +73,7 @@ func agentCheckCommand(p *Proc) *cobra.Command {
 			if path, err = filepath.Abs(path); err != nil {
 				return err
 			}
-			spec := agents.Spec{Name: "checked", Role: r, Kind: crew.KindCommand, Path: path, Args: a[1:], Env: proc.BaseEnv(), Dir: p.Dir, Timeout: limit}
+			spec := agents.Spec{Name: "checked", Role: r, Kind: review.KindCommand, Path: path, Args: a[1:], Env: proc.BaseEnv(), Dir: p.Dir, Timeout: limit}
 			var problems []agents.Problem
 			if r == review.RoleFixer {
 				if problems, err = workbench.CheckFixer(c.Context(), spec); err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/agents"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/review"
@@ -30,7 +29,7 @@ func TestDocumentedFixer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	problems, err := workbench.CheckFixer(t.Context(), agents.Spec{Name: "checked", Role: review.RoleFixer, Kind: crew.KindCommand, Path: file, Env: proc.BaseEnv(), Timeout: 30 * time.Second})
+	problems, err := workbench.CheckFixer(t.Context(), agents.Spec{Name: "checked", Role: review.RoleFixer, Kind: review.KindCommand, Path: file, Env: proc.BaseEnv(), Timeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

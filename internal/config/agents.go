@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/prloop/prloop/review"
 )
 
 // agents settles who takes part: the configured reviewers or the default, then --reviewers, then what may run at all.
@@ -16,9 +18,9 @@ func (r *resolver) agents() error {
 		s.Reviewers = defaultReviewers(s.ModelConfigured())
 	}
 	if s.Comments.Use == "" {
-		s.Comments.Use = UseStatic
+		s.Comments.Use = review.KindStatic
 		if s.ModelConfigured() {
-			s.Comments.Use = UseBuiltin
+			s.Comments.Use = review.KindBuiltin
 		}
 	}
 	s.Comments.Name = "comments-analyzer"
@@ -42,9 +44,9 @@ func (r *resolver) agents() error {
 
 func defaultReviewers(model bool) []Agent {
 	if model {
-		return []Agent{{Name: "reviewer-1", Use: UseBuiltin, Lens: "general"}, {Name: UseStatic, Use: UseStatic}}
+		return []Agent{{Name: "reviewer-1", Use: review.KindBuiltin, Lens: "general"}, {Name: review.KindStatic, Use: review.KindStatic}}
 	}
-	return []Agent{{Name: UseStatic, Use: UseStatic}}
+	return []Agent{{Name: review.KindStatic, Use: review.KindStatic}}
 }
 
 // choose picks the agents of --reviewers. Order and repetition are the person's, but no agent takes part twice. Where more
@@ -78,12 +80,12 @@ func pick(item string, configured []Agent, taken map[string]bool) (Agent, error)
 		if path == "" {
 			return Agent{}, &Error{[]Fault{{File: "--reviewers", Message: "exec: needs the path of a program"}}}
 		}
-		return Agent{Name: execName(path, taken), Use: UseCommand, Path: path}, nil
+		return Agent{Name: execName(path, taken), Use: review.KindCommand, Path: path}, nil
 	}
-	if path, ok := strings.CutPrefix(item, UseCommand+":"); ok {
+	if path, ok := strings.CutPrefix(item, review.KindCommand+":"); ok {
 		return Agent{}, &Error{[]Fault{{File: "--reviewers", Message: fmt.Sprintf("unknown reviewer %q", clip(item)), Suggestion: "exec:" + clip(path)}}}
 	}
-	known := []string{UseBuiltin, UseStatic}
+	known := []string{review.KindBuiltin, review.KindStatic}
 	for _, a := range configured {
 		if a.Name == item {
 			return a, nil
@@ -91,10 +93,10 @@ func pick(item string, configured []Agent, taken map[string]bool) (Agent, error)
 		known = append(known, a.Name)
 	}
 	switch item {
-	case UseStatic:
-		return Agent{Name: UseStatic, Use: UseStatic}, nil
-	case UseBuiltin:
-		return Agent{Name: UseBuiltin, Use: UseBuiltin, Lens: "general"}, nil
+	case review.KindStatic:
+		return Agent{Name: review.KindStatic, Use: review.KindStatic}, nil
+	case review.KindBuiltin:
+		return Agent{Name: review.KindBuiltin, Use: review.KindBuiltin, Lens: "general"}, nil
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
@@ -126,7 +128,7 @@ func execName(path string, taken map[string]bool) string {
 // repository's file is code of the repository: on a pull request it needs the operator's word, and its path must not
 // lead into the pull request's own files.
 func (r *resolver) admit(a *Agent, pointer string) error {
-	if a.Use == UseBuiltin && a.Lens != "" && len(r.in.Lenses) > 0 && !slices.Contains(r.in.Lenses, a.Lens) {
+	if a.Use == review.KindBuiltin && a.Lens != "" && len(r.in.Lenses) > 0 && !slices.Contains(r.in.Lenses, a.Lens) {
 		f := Fault{File: "reviewers", Key: a.Name + ".lens", Message: fmt.Sprintf("%q is not one of %s", a.Lens, strings.Join(r.in.Lenses, ", ")),
 			Suggestion: Nearest(a.Lens, r.in.Lenses)}
 		if a.FromRepository {
@@ -135,10 +137,10 @@ func (r *resolver) admit(a *Agent, pointer string) error {
 		}
 		return &Error{[]Fault{f}}
 	}
-	if a.Use != UseCommand && a.Use != UseACP {
+	if a.Use != review.KindCommand && a.Use != review.KindACP {
 		return nil
 	}
-	if a.Use == UseACP && a.Path == "" && (!a.FromRepository || r.in.Local) {
+	if a.Use == review.KindACP && a.Path == "" && (!a.FromRepository || r.in.Local) {
 		return nil // the preset's own program, as it is found in PATH
 	}
 	plainName := !strings.ContainsAny(a.Path, `/\`)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/prloop/prloop/review"
 )
 
 // reserved are names of agents that are not reviewers, and of --reviewers items that are not configured names.
@@ -35,7 +37,7 @@ func (s *source) checkReviewer(pointer string, r any, seen map[string]bool) {
 		s.faultAt(pointer+"/name", fmt.Sprintf("%q is used twice", name), "")
 	case slices.Contains(reserved, name):
 		s.faultAt(pointer+"/name", fmt.Sprintf("%q is a name of prloop's own", name), "")
-	case (name == UseStatic || name == UseBuiltin) && item(r, "use") != name:
+	case (name == review.KindStatic || name == review.KindBuiltin) && item(r, "use") != name:
 		s.faultAt(pointer+"/name", fmt.Sprintf("%q may only name an agent with use: %s", name, name), "")
 	}
 	seen[name] = true
@@ -47,20 +49,20 @@ func (s *source) checkAgent(pointer string, r any) {
 	m, _ := r.(map[string]any)
 	use := item(r, "use")
 	foreign := map[string][]string{
-		UseBuiltin: {"path", "args", "preset"},
-		UseStatic:  {"path", "args", "model", "lens", "preset"},
-		UseCommand: {"model", "lens", "preset"},
-		UseACP:     {"lens"},
+		review.KindBuiltin: {"path", "args", "preset"},
+		review.KindStatic:  {"path", "args", "model", "lens", "preset"},
+		review.KindCommand: {"model", "lens", "preset"},
+		review.KindACP:     {"lens"},
 	}
 	for _, name := range foreign[use] {
 		if _, ok := m[name]; ok {
 			s.faultAt(pointer+"/"+name, "has no meaning with use: "+use, "")
 		}
 	}
-	if use == UseACP && item(r, "preset") == "" {
+	if use == review.KindACP && item(r, "preset") == "" {
 		s.faultAt(pointer+"/use", "acp needs preset, the agent it is", "")
 	}
-	if use == UseCommand && item(r, "path") == "" {
+	if use == review.KindCommand && item(r, "path") == "" {
 		s.faultAt(pointer+"/use", "command needs path, the program to run", "")
 	}
 }

@@ -54,9 +54,9 @@ func (r *resolver) fixer() {
 	s := &r.settings
 	if s.Fixer.Use == "" {
 		s.Fixer.Use = UseNone
-		builtin := func(a Agent) bool { return a.Use == UseBuiltin }
+		builtin := func(a Agent) bool { return a.Use == review.KindBuiltin }
 		if s.ModelConfigured() && slices.ContainsFunc(s.Reviewers, builtin) {
-			s.Fixer.Use = UseBuiltin
+			s.Fixer.Use = review.KindBuiltin
 		}
 	}
 	s.Fixer.Name = FixerName

@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/prloop/prloop/review"
 )
 
 // voters counts the reviewers whose complete answers count towards min_reviewers: all that read the change. `static` looks
@@ -10,7 +12,7 @@ import (
 func voters(reviewers []Agent) int {
 	n := 0
 	for _, a := range reviewers {
-		if a.Use != UseStatic {
+		if a.Use != review.KindStatic {
 			n++
 		}
 	}
@@ -52,7 +54,7 @@ func (s *source) checkNeeded() error {
 	}
 	have := 0
 	for _, r := range list {
-		if item(r, "use") != UseStatic {
+		if item(r, "use") != review.KindStatic {
 			have++
 		}
 	}

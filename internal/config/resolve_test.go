@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
 )
 
 func env(pairs ...string) func(string) string {
@@ -85,16 +87,16 @@ func TestReviewersFollowTheModel(t *testing.T) {
 		in             Input
 		want, comments string
 	}{
-		{"no model: static alone", Input{}, "static=static", UseStatic},
-		{"a key: one builtin reviewer and static", Input{Env: env("OPENAI_API_KEY", "sk-x")}, "reviewer-1=builtin static=static", UseBuiltin},
-		{"an endpoint of one's own needs no key", Input{Env: env("OPENAI_BASE_URL", "http://localhost:11434/v1")}, "reviewer-1=builtin static=static", UseBuiltin},
-		{"configured reviewers are taken as they are", Input{Repository: repo("reviewers:\n- {name: a, use: builtin, lens: security}\n")}, "a=builtin", UseStatic},
+		{"no model: static alone", Input{}, "static=static", review.KindStatic},
+		{"a key: one builtin reviewer and static", Input{Env: env("OPENAI_API_KEY", "sk-x")}, "reviewer-1=builtin static=static", review.KindBuiltin},
+		{"an endpoint of one's own needs no key", Input{Env: env("OPENAI_BASE_URL", "http://localhost:11434/v1")}, "reviewer-1=builtin static=static", review.KindBuiltin},
+		{"configured reviewers are taken as they are", Input{Repository: repo("reviewers:\n- {name: a, use: builtin, lens: security}\n")}, "a=builtin", review.KindStatic},
 		{"--reviewers picks configured names and static", Input{Reviewers: []string{"a", "static", "a"},
-			Repository: repo("reviewers:\n- {name: a, use: builtin}\n- {name: b, use: static}\n")}, "a=builtin static=static", UseStatic},
+			Repository: repo("reviewers:\n- {name: a, use: builtin}\n- {name: b, use: static}\n")}, "a=builtin static=static", review.KindStatic},
 		{"--reviewers may name the operator's although the repository has its own", Input{Reviewers: []string{"mine"},
-			Repository: repo("reviewers:\n- {name: a, use: builtin}\n"), Operator: operator("reviewers:\n- {name: mine, use: static}\n")}, "mine=static", UseStatic},
+			Repository: repo("reviewers:\n- {name: a, use: builtin}\n"), Operator: operator("reviewers:\n- {name: mine, use: static}\n")}, "mine=static", review.KindStatic},
 		{"exec: programs are named after their file", Input{Reviewers: []string{"exec:./x/My Review.sh", "exec:/y/my review.py", "exec:static"}},
-			"my-review=command my-review-2=command static=command", UseStatic},
+			"my-review=command my-review-2=command static=command", review.KindStatic},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := Resolve(c.in)

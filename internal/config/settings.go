@@ -105,15 +105,8 @@ type Agent struct {
 	fromOperator bool
 }
 
-// The ways to be an agent.
-const (
-	UseBuiltin = "builtin"
-	UseStatic  = "static"
-	UseCommand = "command"
-	UseACP     = "acp"
-	// UseNone is a fixer alone: nobody fixes.
-	UseNone = "none"
-)
+// UseNone stands where a fixer's kind would: nobody fixes.
+const UseNone = "none"
 
 // Command is one custom prompt (spec.md C3).
 type Command struct {

@@ -1,5 +1,7 @@
 package config
 
+import "github.com/prloop/prloop/review"
+
 // shape is a JSON Schema.
 type shape = map[string]any
 
@@ -80,7 +82,7 @@ var forms = map[string]string{
 // as those of the other agents.
 func fixerShape() shape {
 	agent := agentShape(false)
-	agent["properties"].(shape)["use"] = described(choice(UseBuiltin, UseCommand, UseACP),
+	agent["properties"].(shape)["use"] = described(choice(review.KindBuiltin, review.KindCommand, review.KindACP),
 		"builtin edits with a model; command runs any program that speaks JSON over stdio; acp drives an agent over the Agent Client Protocol.")
 	return shape{"if": shape{"type": "object"}, "then": agent, "else": shape{"enum": []any{UseNone, false}}}
 }
@@ -88,7 +90,7 @@ func fixerShape() shape {
 // agentShape is a reviewer, or the comments analyzer, which needs no name and has no lens.
 func agentShape(reviewer bool) shape {
 	pairs := []any{
-		"use", described(choice(UseBuiltin, UseStatic, UseCommand, UseACP),
+		"use", described(choice(review.KindBuiltin, review.KindStatic, review.KindCommand, review.KindACP),
 			"builtin asks the model; static needs none; command runs any program that speaks JSON over stdio; acp drives an agent over the Agent Client Protocol."),
 		"model", described(text(1, 200), "For builtin and acp: the model instead of the common one."),
 		"preset", described(choice("opencode", "copilot", "claude", "codex", "gemini"), "For acp: which agent it is (docs/acp.md)."),

@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/prloop/prloop/review"
 )
 
 // Validate checks one file by itself. The error is an *Error that holds every fault with its line.
@@ -176,7 +178,7 @@ func decimal(r *big.Rat) string {
 
 // otherWords are what people call a way to be an agent that has another name here, --reviewers' exec: above all.
 var otherWords = map[string]string{
-	"exec": UseCommand, "program": UseCommand, "script": UseCommand, "shell": UseCommand, "llm": UseBuiltin, "model": UseBuiltin, "openai": UseBuiltin,
+	"exec": review.KindCommand, "program": review.KindCommand, "script": review.KindCommand, "shell": review.KindCommand, "llm": review.KindBuiltin, "model": review.KindBuiltin, "openai": review.KindBuiltin,
 }
 
 func (s *source) meant(k jsonschema.ErrorKind) string {

@@ -63,7 +63,7 @@ func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(revi
 		Run: o.Run, Round: o.Round, Try: o.Try, Reviewed: o.Reviewed, From: o.From, Task: o.Task, Allow: o.Allow,
 		First: o.First, PRFiles: o.PRFiles, PRLines: o.PRLines, FixedAt: o.At, Emit: emit,
 	}
-	if o.Plan.Kind == KindACP {
+	if o.Plan.Kind == review.KindACP {
 		order.Aside = agentConfiguration()
 	}
 	w, err := room.Fix(ctx, order)

@@ -158,7 +158,7 @@ echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred"
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	plan := orchestrator.AgentPlan{Name: "fixer", Role: review.RoleFixer, Kind: KindCommand, Path: script}
+	plan := orchestrator.AgentPlan{Name: "fixer", Role: review.RoleFixer, Kind: review.KindCommand, Path: script}
 	task := taskOf(plan)
 	task.HeadSHA = b.reviewed
 	task.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "F1", Priority: review.P1, Category: review.CategoryBug, Title: "F1"}}}

@@ -18,14 +18,6 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// The kinds of agents a plan may name (orchestrator.AgentPlan.Kind).
-const (
-	KindBuiltin = "builtin"
-	KindStatic  = "static"
-	KindCommand = "command"
-	KindACP     = "acp"
-)
-
 // The environment a builtin child finds its gateway by, and a static one the linters' folder. The token is a placeholder that
 // opens nothing else.
 const (
@@ -101,15 +93,15 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		spec.Dir = clone
 	}
 	switch plan.Kind {
-	case KindACP:
+	case review.KindACP:
 		return c.askACP(ctx, plan, task, home, clone, emit)
-	case KindCommand:
+	case review.KindCommand:
 		spec.Path, spec.Args = plan.Path, plan.Args
 		if c.Gateway != nil && c.Walls.full { // elsewhere that port would be the machine's
 			spec.Env = append(spec.Env, gatewayEnv(c.Gateway.Socket(), c.issue(plan, task))...)
 			defer c.Gateway.Release(plan.Name)
 		}
-	case KindBuiltin:
+	case review.KindBuiltin:
 		if c.Gateway == nil {
 			return unasked(plan, errors.New("no model is configured: set OPENAI_API_KEY"))
 		}
@@ -117,7 +109,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		spec.Env = append(spec.Env, memoryEnv...)
 		spec.Env = append(spec.Env, EnvSocket+"="+c.Gateway.Socket(), EnvToken+"="+c.issue(plan, task))
 		defer c.Gateway.Release(plan.Name)
-	case KindStatic:
+	case review.KindStatic:
 		spec.Path, spec.Args = c.Self, []string{"agent", "static"}
 		switch {
 		case plan.Role == review.RoleCommentsAnalyzer:
@@ -130,7 +122,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
 	}
 	var read []string
-	if plan.Kind == KindBuiltin && plan.Role == review.RoleReviewer && task.Limits.ToolCalls > 0 {
+	if plan.Kind == review.KindBuiltin && plan.Role == review.RoleReviewer && task.Limits.ToolCalls > 0 {
 		if task.Workspace, err = c.workspace(ctx, task.HeadSHA); err != nil {
 			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "reviews without tools: " + err.Error()})
 		} else {
@@ -140,7 +132,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 			}
 		}
 	}
-	if clone != "" && plan.Kind == KindBuiltin {
+	if clone != "" && plan.Kind == review.KindBuiltin {
 		task.Workspace = &review.Workspace{Tree: clone, Exclude: c.Exclude, Unmasked: c.ShowSecrets}
 	}
 	if err := c.confine(&spec, home, clone, read); err != nil {
@@ -148,12 +140,12 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 	}
 	news := named(plan.Name, emit)
 	var warned []string
-	if plan.Kind == KindBuiltin {
+	if plan.Kind == review.KindBuiltin {
 		news = warnings(&warned, c.priced(plan.Name, news))
 	}
 	answer := agents.Ask(ctx, spec, task, news)
 	switch plan.Kind {
-	case KindCommand: // what the gateway did not count it may say itself: it can have another way to a model
+	case review.KindCommand: // what the gateway did not count it may say itself: it can have another way to a model
 		switch {
 		case c.Gateway == nil:
 		case c.Gateway.Usage(plan.Name).LLMCalls > 0:
@@ -161,7 +153,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		case c.Gateway.Err(plan.Name) != nil: // its calls were refused
 			c.explain(plan.Name, &answer)
 		}
-	case KindBuiltin:
+	case review.KindBuiltin:
 		c.account(plan.Name, &answer)
 		if idle(answer.Receipt.Usage) { // the gateway is its only way to a model
 			answer.Receipt.Usage = nothing(answer.Receipt.Usage)
@@ -170,7 +162,7 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		if hosts := c.Gateway.Fetched(plan.Name); len(hosts) > 0 {
 			answer.Receipt.Notes = append(answer.Receipt.Notes, "fetched pages from "+strings.Join(hosts, ", "))
 		}
-	case KindStatic: // it has no way to a model, so nothing is known to be nothing
+	case review.KindStatic: // it has no way to a model, so nothing is known to be nothing
 		answer.Receipt.Usage = nothing(review.Usage{})
 	}
 	return answer

@@ -31,7 +31,7 @@ func command(t *testing.T, name string) orchestrator.AgentPlan {
 	if err := os.WriteFile(file, []byte(approves), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return orchestrator.AgentPlan{Name: name, Role: review.RoleReviewer, Kind: KindCommand, Path: file}
+	return orchestrator.AgentPlan{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand, Path: file}
 }
 
 func taskOf(plan orchestrator.AgentPlan) review.Task {
@@ -80,7 +80,7 @@ func TestStaticHasTheUsersCaches(t *testing.T) {
 		own      bool
 	}{{t.TempDir(), review.RoleReviewer, true}, {"", review.RoleReviewer, false}, {t.TempDir(), review.RoleCommentsAnalyzer, false}} {
 		plan := command(t, "one")
-		plan.Kind, plan.Role = KindStatic, c.role
+		plan.Kind, plan.Role = review.KindStatic, c.role
 		crew := &Crew{Self: plan.Path, Checkout: c.checkout, Scratch: t.TempDir(), State: t.TempDir(), Walls: NoWalls("a test"), Fence: "fence"}
 		crew.Ask(t.Context(), plan, taskOf(plan), func(review.Event) {})
 		data, err := os.ReadFile(plan.Path + ".env")
@@ -104,10 +104,10 @@ func TestAskInVain(t *testing.T) {
 		want string
 	}{
 		{"without walls nobody is started", known, "the crew has no walls"},
-		{"a builtin one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: KindBuiltin}, "no model is configured: set OPENAI_API_KEY"},
-		{"an ACP one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: KindACP, Settings: map[string]string{"preset": "opencode"}},
+		{"a builtin one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindBuiltin}, "no model is configured: set OPENAI_API_KEY"},
+		{"an ACP one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindACP, Settings: map[string]string{"preset": "opencode"}},
 			"no model is configured: set OPENAI_API_KEY"},
-		{"a preset", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: KindACP, Settings: map[string]string{"preset": "x"}}, `there is no preset "x"`},
+		{"a preset", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindACP, Settings: map[string]string{"preset": "x"}}, `there is no preset "x"`},
 		{"a kind", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: "x"}, `agents of kind "x" are unknown`},
 	} {
 		crew := &Crew{Scratch: t.TempDir(), State: t.TempDir()}
@@ -175,7 +175,7 @@ func TestAskingNobodyIsFree(t *testing.T) {
 	}
 	t.Cleanup(func() { g.Close() })
 	c := &Crew{Self: self, Gateway: g, Scratch: t.TempDir(), State: t.TempDir(), Walls: NoWalls("a test"), Fence: "fence"}
-	plan := orchestrator.AgentPlan{Name: "c", Role: review.RoleCommentsAnalyzer, Kind: KindBuiltin}
+	plan := orchestrator.AgentPlan{Name: "c", Role: review.RoleCommentsAnalyzer, Kind: review.KindBuiltin}
 	got := c.Ask(t.Context(), plan, taskOf(plan), func(review.Event) {}).Receipt
 	u := got.Usage
 	if got.State != review.AgentComplete || u.InputTokens == nil || u.CachedTokens == nil || u.OutputTokens == nil || u.CostUSD == nil {

@@ -46,7 +46,7 @@ func TestBounds(t *testing.T) {
 // On a full disk nobody is started.
 func TestLowDisk(t *testing.T) {
 	c := &Crew{Scratch: t.TempDir(), State: t.TempDir(), Walls: NoWalls("a test"), Limits: Limits{FreeBytes: math.MaxInt64 / 4}}
-	got := c.Ask(t.Context(), orchestrator.AgentPlan{Name: "x", Role: review.RoleReviewer, Kind: KindCommand, Path: "/bin/true"}, review.Task{}, func(review.Event) {})
+	got := c.Ask(t.Context(), orchestrator.AgentPlan{Name: "x", Role: review.RoleReviewer, Kind: review.KindCommand, Path: "/bin/true"}, review.Task{}, func(review.Event) {})
 	if got.Receipt.State != review.AgentFailed || !strings.HasPrefix(got.Receipt.Reason, "host-disk-low: ") {
 		t.Errorf("%+v", got.Receipt)
 	}

@@ -20,7 +20,7 @@ func ModelsOf(plan orchestrator.AgentPlan) []string {
 // issue gives an agent its token of the gateway.
 func (c *Crew) issue(plan orchestrator.AgentPlan, task review.Task) string {
 	models := ModelsOf(plan)
-	if plan.Kind == KindCommand { // its program chooses
+	if plan.Kind == review.KindCommand { // its program chooses
 		models = c.Models
 	}
 	return c.Gateway.Issue(plan.Name, task.Limits, models...)
