@@ -52,8 +52,8 @@ func (j *fixing) worthwhile(ctx context.Context) (string, error) {
 }
 
 // unasked is the work of a fixer who was not asked.
-func unasked(plan AgentPlan, why string) FixWork {
-	return FixWork{Answer: review.Answer{Receipt: review.AgentReceipt{
+func unasked(plan AgentPlan, why string) review.FixWork {
+	return review.FixWork{Answer: review.Answer{Receipt: review.AgentReceipt{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed, Reason: why,
 	}}}
 }

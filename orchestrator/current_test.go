@@ -40,7 +40,7 @@ func TestThePullRequestChangesInTheMiddle(t *testing.T) {
 				s, steps := newStage(), &acting{remembering: newSteps()}
 				s.base = "main"
 				s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
-				s.fixes = []FixWork{fixes(sha(2), "A")}
+				s.fixes = []review.FixWork{fixes(sha(2), "A")}
 				s.diffs["1..2"] = edited(10)
 				switch do := func() { change.do(s) }; c.behind {
 				case "":
@@ -95,7 +95,7 @@ func (a *acting) All(ctx context.Context, steps []Step) ([][]byte, []error) {
 func TestOursIsNotOvertaken(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
-	s.fixes = []FixWork{fixes(sha(2), "A")}
+	s.fixes = []review.FixWork{fixes(sha(2), "A")}
 	s.diffs["1..2"] = edited(10)
 	s.push = func(string) Pushed { s.head = sha(1); return Pushed{Done: true} } // it finds its commit there
 	pushed := func() { s.head, s.state = sha(2), "MERGED" }

@@ -174,7 +174,7 @@ func TestMasksAreNotPushed(t *testing.T) {
 	head := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n"
 	s.diffs["1..2"] = head + "-k = \"" + planted + "\"\n+key = \"[REDACTED]\"\n"
 	s.diffs["1..3"] = head + "-k = \"" + planted + "\"\n+key = \"" + planted + "\"\n"
-	s.fixes = []FixWork{fixes(sha(2), "F"), fixes(sha(3), "F")}
+	s.fixes = []review.FixWork{fixes(sha(2), "F"), fixes(sha(3), "F")}
 	got := s.run(t, newSteps(), nil)
 	if len(s.orders) != 2 || s.orders[1].Task.Setback == nil || s.orders[1].Task.Setback.Refusals[0].Rule != ruleMasked {
 		t.Fatalf("%d orders, %+v", len(s.orders), got)

@@ -14,7 +14,7 @@ const ruleMasked = "masked-value"
 
 // overwritten refuses a fix that writes masks over values: a model that is shown a mask and writes whole files or lines puts it
 // there. The builtin fixer's tools do not let it; others work in their clone by their own means.
-func (j *fixing) overwritten(ctx context.Context, work *FixWork) error {
+func (j *fixing) overwritten(ctx context.Context, work *review.FixWork) error {
 	if work.Tip == "" {
 		return nil
 	}

@@ -163,9 +163,9 @@ func mending(a review.Answer) string {
 }
 
 // try is one question to the fixer.
-func (j *fixing) try(ctx context.Context, try int, from string, setback *review.Setback) (FixWork, error) {
+func (j *fixing) try(ctx context.Context, try int, from string, setback *review.Setback) (review.FixWork, error) {
 	l, in, plan := j.loop, j.judged.Inputs, j.req.Fix.Agent
-	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (FixWork, error) {
+	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (review.FixWork, error) {
 		if why, err := j.worthwhile(ctx); err != nil || why != "" {
 			return unasked(plan, why), err
 		}
@@ -176,48 +176,48 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		task.Fix, task.Setback, task.Claims = &j.judged.Payload, setback, claims(in.Earlier)
 		task = visible(plan, task)
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {
-			return FixWork{}, err
+			return review.FixWork{}, err
 		}
 		task, err := l.told(ctx, j.req, plan, task, in.Snapshot.Range)
 		if err != nil {
-			return FixWork{}, err
+			return review.FixWork{}, err
 		}
 		limited, cancel := context.WithTimeoutCause(ctx, j.left(), errWallTime)
 		defer cancel()
-		work, err := l.Bench.Fix(limited, FixOrder{
-			Run: j.req.Run, Plan: plan, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
+		work, err := l.Bench.Fix(limited, plan, review.FixOrder{
+			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
 			Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
 			At: j.req.Started,
 		}, l.heardLive)
 		switch {
 		case ctx.Err() != nil:
-			return FixWork{}, context.Cause(ctx)
+			return review.FixWork{}, context.Cause(ctx)
 		case errors.Is(err, sanitize.ErrKnownSecret):
 			if work.Answer, err = l.caught(ctx, j.req.Run, plan, work.Answer.Receipt, "commit messages", sanitize.AnyCredential); err != nil {
-				return FixWork{}, err
+				return review.FixWork{}, err
 			}
-			work = FixWork{Answer: work.Answer}
+			work = review.FixWork{Answer: work.Answer}
 		case err != nil && limited.Err() == nil:
-			return FixWork{}, err
+			return review.FixWork{}, err
 		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
 			// What it did is lost; what it cost is not.
-			work = FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
+			work = review.FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
 			r := &work.Answer.Receipt
 			r.State, r.Reason, r.OutOf = review.AgentFailed, errWallTime.Error(), "wall time"
 		}
 		if err := rewritten.Hit(); err != nil {
-			return FixWork{}, err
+			return review.FixWork{}, err
 		}
 		work.Answer.Receipt.Name, work.Answer.Receipt.Role, work.Answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 		if work, err = j.guard(ctx, work); err != nil {
-			return FixWork{}, err
+			return review.FixWork{}, err
 		}
 		if err := j.overwritten(ctx, &work); err != nil {
-			return FixWork{}, err
+			return review.FixWork{}, err
 		}
 		redactWork(&work)
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.answer.json", try)), work); err != nil {
-			return FixWork{}, err
+			return review.FixWork{}, err
 		}
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: work.Answer.Receipt.State, Message: mending(work.Answer)})
 		return work, nil
@@ -226,7 +226,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 
 // guard fails the fixer when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of
 // its work is kept.
-func (j *fixing) guard(ctx context.Context, work FixWork) (FixWork, error) {
+func (j *fixing) guard(ctx context.Context, work review.FixWork) (review.FixWork, error) {
 	l, plan := j.loop, j.req.Fix.Agent
 	kind, err := l.tripwire(work.Answer)
 	what := "answer"
@@ -238,11 +238,11 @@ func (j *fixing) guard(ctx context.Context, work FixWork) (FixWork, error) {
 		return work, err
 	}
 	answer, err := l.caught(ctx, j.req.Run, plan, work.Answer.Receipt, what, kind)
-	return FixWork{Answer: answer}, err
+	return review.FixWork{Answer: answer}, err
 }
 
 // committed names the kind of the credential that a fixer's commits hold a part of.
-func (j *fixing) committed(ctx context.Context, work FixWork) (kind string, err error) {
+func (j *fixing) committed(ctx context.Context, work review.FixWork) (kind string, err error) {
 	reviewed := j.judged.Inputs.Snapshot.Range.Head
 	changes := [][2]string{{reviewed, work.Tip}}
 	if len(work.Commits) > 1 { // a branch keeps what a later commit takes back

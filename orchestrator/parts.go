@@ -131,9 +131,10 @@ type Recorder interface {
 // Workbench is where the fixer works, and the one way its work leaves it (decision 6).
 type Workbench interface {
 	// Fix asks the fixer in a private clone and takes out what it made, checked by the push policy. An error is the disk or
-	// git, or the end of ctx; what the fixer does wrong stands in the result. With an error there is no work, but the answer if
-	// the fixer was asked: it has its price.
-	Fix(ctx context.Context, order FixOrder, emit func(review.Event)) (FixWork, error)
+	// git, or the end of ctx, or sanitize.ErrKnownSecret when the fixer's commit messages hold a part of a credential; what else
+	// the fixer does wrong stands in the result. With an error there is no work, but the answer if the fixer was asked: it has
+	// its price.
+	Fix(ctx context.Context, plan AgentPlan, order review.FixOrder, emit func(review.Event)) (review.FixWork, error)
 	// Verify runs commands on the tree of a commit, without network and credentials, one result for each. news is told as
 	// each begins, with an empty state, and as it ends.
 	Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error)
@@ -143,40 +144,6 @@ type Workbench interface {
 	Forget(ctx context.Context, run string) error
 	// Patch is the change between two commits as text that `git apply` reads; empty when it is too large to be handed over.
 	Patch(ctx context.Context, from, to string) (string, error)
-}
-
-// FixOrder is one try of the fixer.
-type FixOrder struct {
-	Run  string
-	Plan AgentPlan
-	Task review.Task
-	// Round and Try count from 1.
-	Round, Try int
-	// Reviewed is the head the findings are about; From the commit to work on, which is Reviewed or what the fixer made of it
-	// in a try before.
-	Reviewed, From string
-	// Allow are globs of protected paths the operator opened.
-	Allow []string
-	// First is the head of the first round, and PRFiles and PRLines the size of the pull request's own change at it: the scope
-	// brake holds all fixes together against that.
-	First            string
-	PRFiles, PRLines int
-	// At is the date of the commits: the same for every try, so that a repeated one makes the same commits.
-	At time.Time
-}
-
-// FixWork is what came out of the bench.
-type FixWork struct {
-	Answer review.Answer `json:"answer"`
-	// Tip is the commit that may be verified and pushed; empty when nothing was changed, or nothing was let through.
-	Tip string `json:"tip,omitempty"`
-	// Commits are all from the reviewed head to Tip, oldest first.
-	Commits  []review.FixCommit `json:"commits"`
-	Refusals []review.Refusal   `json:"refusals,omitempty"`
-	// Tests are the tests the fix deletes, skips or weakens, in words.
-	Tests        []string `json:"tests,omitempty"`
-	Files, Lines int
-	Notes        []string `json:"notes,omitempty"`
 }
 
 // Pushed is what became of a push. At most one of Head, Refused and Shut is set when the commit is not there.

@@ -62,12 +62,12 @@ func TestPermanentErrorsEndTheRun(t *testing.T) {
 			"the conversation is locked", 0, 0, ""},
 		{"one that is gone after the push: what was pushed is told", func(s *stage, pull map[string]error) {
 			s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
-			s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+			s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
 			pull[sha(2)] = errLocked
 		}, "post the fix of round 1: the conversation is locked", 1, 1, sha(2)},
 		{"a conversation that is locked when the second report is to be posted", func(s *stage, _ map[string]error) {
 			s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
-			s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+			s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
 			s.fault = append(s.fault, good, good, post(errLocked))
 		}, "post the report of round 2: the conversation is locked", 0, 2, sha(2)},
 	} {

@@ -23,8 +23,8 @@ type stage struct {
 	// diffs are the changes between two heads, by "from..to".
 	diffs map[string]string
 	// fixes are the fixer's works, in the order of its tries.
-	fixes  []FixWork
-	orders []FixOrder
+	fixes  []review.FixWork
+	orders []review.FixOrder
 	// lasts is true for a fixer that works until it is cut; what it answers it had said before.
 	lasts bool
 	// forgotten are the runs whose fixes were let go of; stays is what that fails with.
@@ -82,10 +82,10 @@ func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(
 	findings := slices.Clone(s.says[task.HeadSHA][plan.Name])
 	return review.Answer{Receipt: r, Reviewer: &review.ReviewerResult{Agent: plan.Name, PRNumber: 7, Findings: findings}}
 }
-func (s *stage) Fix(ctx context.Context, o FixOrder, _ func(review.Event)) (FixWork, error) {
+func (s *stage) Fix(ctx context.Context, _ AgentPlan, o review.FixOrder, _ func(review.Event)) (review.FixWork, error) {
 	s.orders = append(s.orders, o)
 	if len(s.fixes) < len(s.orders) {
-		return FixWork{}, errors.New("the fixer was asked once too often")
+		return review.FixWork{}, errors.New("the fixer was asked once too often")
 	}
 	if s.lasts {
 		<-ctx.Done()
@@ -221,12 +221,12 @@ func edited(line int) string {
 }
 
 // fixes is a work that fixes ids with one commit.
-func fixes(tip string, ids ...string) FixWork {
+func fixes(tip string, ids ...string) review.FixWork {
 	r := &review.FixResult{Agent: "pr-fix", PRNumber: 7}
 	for _, id := range ids {
 		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: id, CommitSHA: tip, Description: "done"})
 	}
-	w := FixWork{Answer: review.Answer{Fix: r, Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}, Tip: tip, Files: 1, Lines: 2}
+	w := review.FixWork{Answer: review.Answer{Fix: r, Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}, Tip: tip, Files: 1, Lines: 2}
 	if tip != "" {
 		w.Commits = []review.FixCommit{{SHA: tip, Message: "fix: it"}}
 	}
@@ -255,89 +255,89 @@ func TestRounds(t *testing.T) {
 	}{
 		{"a fix that holds converges in the second round (spec.md L4)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 		}, nil, review.Converged, 2, sha(2), ""},
 		{"a finding that returns reworded after it was reported fixed is stuck, and nothing else is left (recurring issue policy)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 			s.says[sha(2)] = both(at(review.P1, 12, "X9", leak2))
 		}, nil, review.Stuck, 2, sha(2), "manual intervention required"},
 		{"a stuck finding is not sent again while others are fixed (recurring issue policy)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap))
-			s.fixes = []FixWork{fixes(sha(2), "A", "B"), fixes(sha(3), "C")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A", "B"), fixes(sha(3), "C")}
 			s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..3"] = edited(10), edited(150), edited(10)
 			s.says[sha(2)] = both(at(review.P1, 12, "X9", leak2), at(review.P2, 150, "C", typo))
 			s.says[sha(3)] = both(at(review.P1, 12, "Y", leak))
 		}, nil, review.Stuck, 3, sha(3), "1 finding came back"},
 		{"new findings on lines each fix wrote, in one region: diverging", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
 			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(11)
 			s.says[sha(2)] = both(at(review.P1, 10, "B", nilMap))
 			s.says[sha(3)] = both(at(review.P2, 11, "C", typo))
 		}, nil, review.Diverging, 3, sha(3), "a.go:1-31"},
 		{"three rounds are all there are (hard cap)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
 			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(11)
 			s.says[sha(2)] = both(at(review.P1, 120, "B", nilMap))
 			s.says[sha(3)] = both(at(review.P1, 180, "C", typo))
 		}, nil, review.ChangesRequested, 3, sha(3), "1 finding is left after 3 rounds"},
 		{"a person who pushes during the fix wins (threats.md T94)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 			s.push = func(string) Pushed { s.head = sha(9); return Pushed{Head: sha(9)} }
 		}, nil, review.Superseded, 1, sha(9), "moved from 1111111111 to 9999999999"},
 		{"a fork without permission gets the fix as a patch", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 		}, func(r *Request) { r.Fix.PatchOnly = "the fork does not let maintainers push" }, review.ChangesRequested, 1, sha(1), "handed over as a patch"},
 		{"whoever refuses a push says so in words of their own", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+			s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
 			s.push = func(string) Pushed { return Pushed{Refused: "the author may not write"} }
 		}, nil, review.ChangesRequested, 1, sha(1), "handed over as a patch: the author may not write"},
 		{"a fixer that claims and changes nothing is stuck at once", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{fixes("", "A")}
+			s.fixes = []review.FixWork{fixes("", "A")}
 		}, nil, review.Stuck, 1, sha(1), "changed nothing"},
 		{"a refused fix is tried again with the rule, three times in all, and never pushed (decision 6)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			bad := fixes("", "A")
 			bad.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml"}}
-			s.fixes = []FixWork{bad, bad, bad}
+			s.fixes = []review.FixWork{bad, bad, bad}
 		}, nil, review.ChangesRequested, 1, sha(1), "protected-path"},
 		{"a fix beyond the scope brake is diverging", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			bad := fixes("", "A")
 			bad.Refusals = []review.Refusal{{Rule: ruleBrake, Detail: "900 lines, allowed 200"}}
-			s.fixes = []FixWork{bad, bad, bad}
+			s.fixes = []review.FixWork{bad, bad, bad}
 		}, nil, review.Diverging, 1, sha(1), "grow beyond"},
 		{"a verify command that fails goes back with its log; the next try goes on from the candidate", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}
-			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A"), fixes(sha(3), "A")}
 			s.diffs["1..2"], s.diffs["1..3"] = edited(10), edited(10)
 		}, nil, review.Converged, 2, sha(3), ""},
 		{"a fixer that leaves its work as it is after a command failed has not passed it: the command is said (decision 6)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}
-			s.fixes = []FixWork{fixes(sha(2), "A"), fixes("", "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A"), fixes("", "A")}
 			s.diffs["1..2"] = edited(10)
 		}, nil, review.ChangesRequested, 1, sha(1), "does not pass `make lint` (exit status 2)"},
 		{"a verify command that is not there ends it: no fixer can mend that", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckMissing, ExitCode: 127}}
-			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 		}, nil, review.ChangesRequested, 1, sha(1), "there is no such command"},
 		{"a command that fails once it is pushed does not keep the pushed head from its review (decision 24)", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+			s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
 			s.push = func(to string) Pushed {
 				s.fails[to] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
 				return Pushed{Done: true}
@@ -346,7 +346,7 @@ func TestRounds(t *testing.T) {
 		{"and is forgotten once a later fix passes", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.says[sha(2)] = both(at(review.P1, 120, "B", nilMap))
-			s.fixes = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}
 			s.diffs["1..2"], s.diffs["2..3"] = edited(10), edited(120)
 			s.push = func(to string) Pushed {
 				if to == sha(2) {
@@ -360,20 +360,20 @@ func TestRounds(t *testing.T) {
 			for _, head := range []string{sha(1), sha(2)} {
 				s.fails[head] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
 			}
-			s.fixes = []FixWork{fixes(sha(2), "A")}
+			s.fixes = []review.FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 		}, func(r *Request) { r.Fix.Detected = true }, review.Converged, 2, sha(2), ""},
 		{"a fixer that fails fixes nothing", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "exit status 3"}}}}
+			s.fixes = []review.FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "exit status 3"}}}}
 		}, nil, review.ChangesRequested, 1, sha(1), "exit status 3"},
 		{"a fixer out of its budget ends the run as that", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "no more", OutOf: "cost"}}}}
+			s.fixes = []review.FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "no more", OutOf: "cost"}}}}
 		}, nil, review.Budget, 1, sha(1), "cost"},
 		{"the run's wall time is counted over all rounds", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
-			s.fixes = []FixWork{{}} // the reviewers used it up; the fixer is cut at once
+			s.fixes = []review.FixWork{{}} // the reviewers used it up; the fixer is cut at once
 		}, func(r *Request) { r.WallTime = time.Second }, review.Budget, 1, sha(1), "wall time"},
 		{"only suggestions: approved without a fix", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P3, 10, "A", "name"))
@@ -421,7 +421,7 @@ func TestTheNextRoundIsTold(t *testing.T) {
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap)}}
 	w := fixes(sha(2), "A")
 	w.Answer.Fix.RejectedIssues = []review.RejectedIssue{{FindingID: "B", Reason: "the map is made in init"}}
-	s.fixes = []FixWork{w, fixes("", "B")}
+	s.fixes = []review.FixWork{w, fixes("", "B")}
 	s.diffs["1..2"] = edited(10)
 	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P2, 100, "B", nilMap)}}
 	got := s.run(t, newSteps(), nil)
@@ -460,7 +460,7 @@ func TestIDsOfAnotherRound(t *testing.T) {
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap)}}
 	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P1, 12, "B", leak2), at(review.P2, 150, "A", typo)}}
 	s.says[sha(3)] = map[string][]review.Finding{"alpha": {at(review.P1, 12, "A", leak)}}
-	s.fixes = []FixWork{fixes(sha(2), "A", "B"), fixes(sha(3), "alpha/A", "A")}
+	s.fixes = []review.FixWork{fixes(sha(2), "A", "B"), fixes(sha(3), "alpha/A", "A")}
 	s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..3"] = edited(10), edited(150), edited(10)
 	got := s.run(t, newSteps(), nil)
 	if p := s.orders[1].Task.Fix.IssuesToFix; len(p) != 1 || p[0].ID != "alpha/A" {
@@ -499,7 +499,7 @@ func TestTheScopeBrakeStaysWhereItWas(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
 	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P1, 120, "B", nilMap)}}
-	s.fixes, s.diffs["1..2"], s.diffs["2..3"] = []FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}, edited(10), edited(120)
+	s.fixes, s.diffs["1..2"], s.diffs["2..3"] = []review.FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}, edited(10), edited(120)
 	s.size = map[string]int{sha(1): 30, sha(2): 90, sha(3): 150}
 	s.run(t, newSteps(), nil)
 	for _, o := range s.orders {
@@ -515,7 +515,7 @@ func TestTheScopeBrakeStaysWhereItWas(t *testing.T) {
 func TestAFailureAfterThePushIsTold(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
-	s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+	s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
 	s.push = func(to string) Pushed {
 		s.fails[to] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "boom"}}
 		return Pushed{Done: true}
@@ -552,7 +552,7 @@ func TestSetbacks(t *testing.T) {
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
 	refused := fixes("", "A")
 	refused.Refusals = []review.Refusal{{Rule: "deleted-test", Path: "a_test.go"}}
-	s.fixes = []FixWork{refused, fixes(sha(2), "A"), fixes(sha(3), "A")}
+	s.fixes = []review.FixWork{refused, fixes(sha(2), "A"), fixes(sha(3), "A")}
 	s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 1, Log: "boom"}}
 	s.diffs["1..2"], s.diffs["1..3"] = edited(10), edited(10)
 	s.run(t, newSteps(), nil)
@@ -588,7 +588,7 @@ func TestFailedWorkThatIsLeftAsItIs(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
 	s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}
-	s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A"), fixes("", "A")}, edited(10)
+	s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A"), fixes("", "A")}, edited(10)
 	fix := s.run(t, newSteps(), nil).Rounds[0].Fix
 	if len(fix.Commits) != 1 || fix.Commits[0].SHA != sha(2) || len(fix.Checks) != 1 || fix.Files != 1 || fix.Tries != 2 {
 		t.Errorf("the fix is %+v, want the commit of the first try and its check", fix)
@@ -606,7 +606,7 @@ func TestNothingVerifiedIsSaid(t *testing.T) {
 		for _, head := range []string{sha(1), sha(2)} {
 			s.fails[head] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
 		}
-		s.fixes, s.diffs["1..2"] = []FixWork{fixes(sha(2), "A")}, edited(10)
+		s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
 		s.run(t, newSteps(), func(r *Request) { r.Fix.Detected, r.Fix.Verify = true, verify })
 		if got := s.kept["round-1/fix.md"]; strings.Contains(got, nothing) != (len(verify) == 1) || strings.Contains(got, "passed 2 checks") {
 			t.Errorf("%s: the report says\n%s", name, got)

@@ -144,16 +144,16 @@ func TestACredentialFailsTheFixer(t *testing.T) {
 		"in its answer": {func(s *stage) {
 			w := fixes(sha(2), "A")
 			w.Answer.Log = key
-			s.fixes = []FixWork{w}
+			s.fixes = []review.FixWork{w}
 		}, "answer"},
 		"in a commit that a later one takes back: the branch would keep it (decision 6)": {func(s *stage) {
 			w := fixes(sha(3), "A")
 			w.Commits = []review.FixCommit{{SHA: sha(2), Message: "add"}, {SHA: sha(3), Message: "remove"}}
 			s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..3"] = strings.ReplaceAll(edited(10), "+new", "+"+key), strings.ReplaceAll(edited(10), "-old", "-gone"), edited(10)
-			s.fixes = []FixWork{w}
+			s.fixes = []review.FixWork{w}
 		}, "commits"},
 		"in a commit message": {func(s *stage) {
-			s.fixes = []FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}}}
+			s.fixes = []review.FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}}}
 			s.fixFails = fmt.Errorf("commit messages of pr-fix: %w", sanitize.ErrKnownSecret)
 		}, "commit messages"},
 	} {

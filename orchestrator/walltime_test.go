@@ -52,7 +52,7 @@ func TestWallTime(t *testing.T) {
 				s := newStage()
 				s.takes = map[string]time.Duration{}
 				s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
-				s.fixes = []FixWork{fixes(sha(2), "A")}
+				s.fixes = []review.FixWork{fixes(sha(2), "A")}
 				s.diffs["1..2"] = edited(10)
 				c.set(s)
 				began := time.Now()
@@ -81,7 +81,7 @@ func TestACutFixerIsAccountedFor(t *testing.T) {
 		s, cost := newStage(), 0.25
 		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
 		s.lasts = true
-		s.fixes = []FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "stopped", Attempts: 1, Seconds: 1799,
+		s.fixes = []review.FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "stopped", Attempts: 1, Seconds: 1799,
 			Usage: review.Usage{LLMCalls: 3, CostUSD: &cost}}}}}
 		got := s.run(t, newSteps(), nil)
 		if got.Outcome != review.Budget || !strings.Contains(got.Reason, "wall time") {

@@ -11,7 +11,7 @@ import (
 )
 
 // taken takes one try's work into the round's fix. What it costs adds up; what it came to is the last try's.
-func taken(fix *review.FixOutcome, work FixWork, payload review.FixPayload) {
+func taken(fix *review.FixOutcome, work review.FixWork, payload review.FixPayload) {
 	before := fix.Agent
 	fix.Agent = work.Answer.Receipt
 	fix.Agent.Seconds += before.Seconds
@@ -97,7 +97,7 @@ func rules(refusals []review.Refusal) string {
 }
 
 // redactWork takes secrets out of everything a fixer and the commands on its tree wrote.
-func redactWork(w *FixWork) {
+func redactWork(w *review.FixWork) {
 	if f := w.Answer.Fix; f != nil {
 		for _, text := range writtenFix(f) {
 			*text = sanitize.Redact(*text)

@@ -11,7 +11,6 @@ import (
 	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // Where a kill has to be survived (threats.md K18 and K19).
@@ -48,34 +47,25 @@ func (b *Bench) room() *workbench.Bench {
 
 // Fix is one try of the fixer. It fails with sanitize.ErrKnownSecret when the fixer's commit messages hold a part of a secret
 // this process holds.
-func (b *Bench) Fix(ctx context.Context, o orchestrator.FixOrder, emit func(review.Event)) (orchestrator.FixWork, error) {
+func (b *Bench) Fix(ctx context.Context, plan orchestrator.AgentPlan, order review.FixOrder, emit func(review.Event)) (review.FixWork, error) {
 	var point error
 	room := b.room()
 	room.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
 		if point = fixerAsked.Hit(); point != nil {
-			return unasked(o.Plan, point)
+			return unasked(plan, point)
 		}
-		got := b.Crew.answer(ctx, o.Plan, task, clone, emit)
+		got := b.Crew.answer(ctx, plan, task, clone, emit)
 		point = fixerAnswered.Hit()
 		return got
 	}
-	order := workbench.Order{
-		Run: o.Run, Round: o.Round, Try: o.Try, Reviewed: o.Reviewed, From: o.From, Task: o.Task, Allow: o.Allow,
-		First: o.First, PRFiles: o.PRFiles, PRLines: o.PRLines, FixedAt: o.At, Emit: emit,
+	if plan.Kind == review.KindACP {
+		room.Aside = agentConfiguration()
 	}
-	if o.Plan.Kind == review.KindACP {
-		order.Aside = agentConfiguration()
-	}
-	w, err := room.Fix(ctx, order)
+	work, err := room.Fix(ctx, order, emit)
 	if err = errors.Join(point, err); err != nil {
-		return orchestrator.FixWork{Answer: w.Answer}, err
+		return review.FixWork{Answer: work.Answer}, err
 	}
-	if w.Leaked { // it saw what it must never see (threats.md T30)
-		return orchestrator.FixWork{Answer: w.Answer}, fmt.Errorf("commit messages of %s: %w", o.Plan.Name, sanitize.ErrKnownSecret)
-	}
-	return orchestrator.FixWork{
-		Answer: w.Answer, Tip: w.Tip, Commits: w.Commits, Refusals: w.Refusals, Tests: w.Tests, Files: w.Files, Lines: w.Lines, Notes: w.Notes,
-	}, nil
+	return work, nil
 }
 
 // Verify runs commands on a commit.

@@ -162,8 +162,8 @@ echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred"
 	task := taskOf(plan)
 	task.HeadSHA = b.reviewed
 	task.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "F1", Priority: review.P1, Category: review.CategoryBug, Title: "F1"}}}
-	order := orchestrator.FixOrder{
-		Run: "20261121T000000Z_0123456789abcdef", Plan: plan, Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
+	order := review.FixOrder{
+		Run: "20261121T000000Z_0123456789abcdef", Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
 		PRFiles: 1, PRLines: 10, At: time.Unix(1_700_000_000, 0),
 	}
 	b.bench.Crew.State, b.bench.Crew.Secrets = t.TempDir(), []string{secret}
@@ -171,7 +171,7 @@ echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred"
 		if err := os.WriteFile(script+".body", []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		work, err := b.bench.Fix(t.Context(), order, func(review.Event) {})
+		work, err := b.bench.Fix(t.Context(), plan, order, func(review.Event) {})
 		if !errors.Is(err, want) || (work.Tip == "") != (want != nil) {
 			t.Errorf("%q: %+v %v", body, work, err)
 		}

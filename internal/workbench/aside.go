@@ -17,6 +17,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/review"
 )
 
 // asidePrefix is put before the name of what is moved aside: it can be read and is not loaded (threats.md T03).
@@ -93,17 +94,17 @@ func freePrefix(rest []string) string {
 // moved is the name that something has while it is aside.
 func (a Aside) moved(p string) string { return path.Join(path.Dir(p), a.Prefix+path.Base(p)) }
 
-// moveAside renames what the order names. Git in the clone is told to see none of it, so that a fixer who commits everything
+// moveAside renames what Bench.Aside names. Git in the clone is told to see none of it, so that a fixer who commits everything
 // it changed does not commit that.
-func (b *Bench) moveAside(ctx context.Context, o Order, c *clone) (err error) {
-	if len(o.Aside) == 0 {
+func (b *Bench) moveAside(ctx context.Context, o review.FixOrder, c *clone) (err error) {
+	if len(b.Aside) == 0 {
 		return nil
 	}
 	files, err := b.Repo.Files(ctx, o.From, "")
 	if err != nil {
 		return err
 	}
-	if c.aside, err = MoveAside(c.tree, o.Aside); err != nil || len(c.aside.Paths) == 0 {
+	if c.aside, err = MoveAside(c.tree, b.Aside); err != nil || len(c.aside.Paths) == 0 {
 		return err
 	}
 	return b.hide(ctx, c, slices.DeleteFunc(files, func(file string) bool { return !c.aside.holds(file) }))

@@ -29,6 +29,9 @@ type Bench struct {
 	Bounds proc.Bounds
 	// Secrets are those this process holds: no part of one gets into a commit message.
 	Secrets []string
+	// Aside are names of files and folders that are moved aside in a clone at every depth while the fixer works, letter case
+	// ignored: what an agent of its kind would take configuration from (threats.md T03). Empty leaves all in place.
+	Aside []string
 	// Verifying says how verify commands are run; the zero value is the default.
 	Verifying VerifyOptions
 

@@ -22,24 +22,28 @@ const (
 	authorEmail = "prloop@users.noreply.github.com"
 )
 
-// Fix asks the fixer in a private clone of Order.From, takes out what it did, whatever that is, and holds it against the
-// push policy (decision 6). What the fixer does wrong stands in the Work; an error means that the run ended, or that disk or
-// git failed: the Work then holds the fixer's Answer alone, if it was asked. The same work in the same order gives the same object
-// ids.
-func (b *Bench) Fix(ctx context.Context, o Order) (Work, error) {
-	work, err := b.fix(ctx, o)
-	if err != nil {
-		return Work{Answer: work.Answer}, fmt.Errorf("fix in round %d, try %d: %w", o.Round, o.Try, err)
+// Fix asks the fixer in a private clone of FixOrder.From, takes out what it did, whatever that is, and holds it against the
+// push policy (decision 6). What the fixer does wrong stands in the work; an error means that the run ended, or that disk or
+// git failed: there is then no work but the fixer's Answer, if it was asked. One is sanitize.ErrKnownSecret: its commit messages
+// hold a part of a secret of Bench.Secrets, which proves that it saw what it must never see (threats.md T30). The same work in
+// the same order gives the same object ids. emit takes the fixer's events; nil drops them.
+func (b *Bench) Fix(ctx context.Context, o review.FixOrder, emit func(review.Event)) (review.FixWork, error) {
+	if emit == nil {
+		emit = func(review.Event) {}
 	}
-	return work, nil
+	work, err := b.fix(ctx, o, emit)
+	if err != nil {
+		return review.FixWork{Answer: work.Answer}, fmt.Errorf("fix in round %d, try %d: %w", o.Round, o.Try, err)
+	}
+	return work.FixWork, nil
 }
 
-func (b *Bench) fix(ctx context.Context, o Order) (work Work, err error) {
+// outcome is a try's work in the making.
+type outcome struct{ review.FixWork }
+
+func (b *Bench) fix(ctx context.Context, o review.FixOrder, emit func(review.Event)) (work outcome, err error) {
 	if b.Ask == nil {
 		return work, errNoFixer
-	}
-	if o.Emit == nil {
-		o.Emit = func(review.Event) {}
 	}
 	dir, err := b.room(fmt.Sprintf("%s%d-%d", fixRoom, o.Round, o.Try), "out")
 	if err != nil {
@@ -50,7 +54,7 @@ func (b *Bench) fix(ctx context.Context, o Order) (work Work, err error) {
 	if err != nil {
 		return work, err
 	}
-	work.Answer = b.Ask(ctx, o.Task, c.tree, o.Emit)
+	work.Answer = b.Ask(ctx, o.Task, c.tree, emit)
 	if ctx.Err() != nil {
 		return work, context.Cause(ctx)
 	}
@@ -90,7 +94,7 @@ type clone struct {
 	folder, config os.FileInfo
 }
 
-func (b *Bench) clone(ctx context.Context, o Order, dir string) (*clone, error) {
+func (b *Bench) clone(ctx context.Context, o review.FixOrder, dir string) (*clone, error) {
 	c := &clone{dir: dir, tree: filepath.Join(dir, "tree"), out: filepath.Join(dir, "out")}
 	err := b.Repo.Clone(ctx, o.From, c.tree, branch)
 	if err != nil {
@@ -121,6 +125,6 @@ func (c *clone) planted() (notes []string) {
 }
 
 // signature is whom the commits of an order are by, and when.
-func (o Order) signature() git.Signature {
-	return git.Signature{Name: authorName, Email: authorEmail, At: o.FixedAt, Keep: git.FixRef(o.Run, o.Round)}
+func signature(o review.FixOrder) git.Signature {
+	return git.Signature{Name: authorName, Email: authorEmail, At: o.At, Keep: git.FixRef(o.Run, o.Round)}
 }

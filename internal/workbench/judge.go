@@ -14,8 +14,8 @@ import (
 
 // judge makes prloop's own commits of what was taken and holds them against the push policy: each new commit, because a
 // branch keeps what a later one undoes, and all since the reviewed head together.
-func (b *Bench) judge(ctx context.Context, o Order, taken []git.Taken, work *Work) error {
-	made, err := b.Repo.Rewrite(ctx, o.From, taken, o.signature())
+func (b *Bench) judge(ctx context.Context, o review.FixOrder, taken []git.Taken, work *outcome) error {
+	made, err := b.Repo.Rewrite(ctx, o.From, taken, signature(o))
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (b *Bench) judge(ctx context.Context, o Order, taken []git.Taken, work *Wor
 }
 
 // refused takes an error that is about the fixer's work, and not about prloop's, for a refusal.
-func (w *Work) refused(err error) bool {
+func (w *outcome) refused(err error) bool {
 	take := (*git.TakeError)(nil)
 	switch {
 	case errors.As(err, &take):
@@ -61,7 +61,7 @@ func last(made []git.Rewritten, from string) string {
 }
 
 // police collects what the policy refuses, and what work comes to as a whole.
-func (b *Bench) police(ctx context.Context, o Order, made []git.Rewritten, tip string, work *Work) error {
+func (b *Bench) police(ctx context.Context, o review.FixOrder, made []git.Rewritten, tip string, work *outcome) error {
 	whole, err := b.Repo.Changes(ctx, o.Reviewed, tip)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (b *Bench) police(ctx context.Context, o Order, made []git.Rewritten, tip s
 }
 
 // refuse adds refusals, one for each rule and path.
-func (w *Work) refuse(all ...review.Refusal) {
+func (w *outcome) refuse(all ...review.Refusal) {
 	for _, r := range all {
 		if !slices.ContainsFunc(w.Refusals, func(old review.Refusal) bool { return old.Rule == r.Rule && old.Path == r.Path }) {
 			w.Refusals = append(w.Refusals, r)
@@ -121,7 +121,7 @@ func (w *Work) refuse(all ...review.Refusal) {
 
 // settle puts the commits as they are now into the fixer's answer. It may have named commits of its own by prefixes, none at
 // all, or commits that never were: those mean the work as a whole.
-func (w *Work) settle(o Order, made []git.Rewritten, commits []git.Taken) {
+func (w *outcome) settle(o review.FixOrder, made []git.Rewritten, commits []git.Taken) {
 	fix := *w.Answer.Fix
 	fix.Commits = slices.Clone(w.Commits)
 	if fix.Commits == nil {
@@ -136,7 +136,7 @@ func (w *Work) settle(o Order, made []git.Rewritten, commits []git.Taken) {
 }
 
 // commit is the commit a fixer means.
-func (w *Work) commit(said, from string, made []git.Rewritten, commits []git.Taken) string {
+func (w *outcome) commit(said, from string, made []git.Rewritten, commits []git.Taken) string {
 	if w.Tip == "" {
 		return ""
 	}

@@ -105,10 +105,10 @@ func (s *fixSample) trial(ctx context.Context, task review.Task, ask func(dir st
 		// The person's own program is checked, on a sample: there is nothing to keep from it.
 		Confine: func(_ sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error) { return cmd, nil },
 	}
-	work, err := b.Fix(ctx, Order{
+	work, err := b.Fix(ctx, review.FixOrder{
 		Run: "check", Round: 1, Try: s.tries, Reviewed: s.head, From: s.head, Task: task, PRFiles: 1, PRLines: 1,
-		FixedAt: time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC),
-	})
+		At: time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC),
+	}, nil)
 	if err != nil {
 		return []agents.Problem{{Reason: err.Error()}}
 	}
@@ -116,7 +116,7 @@ func (s *fixSample) trial(ctx context.Context, task review.Task, ask func(dir st
 }
 
 // problemsOf says what is wrong with a fixer's work, beside its answer.
-func problemsOf(w Work) (list []agents.Problem) {
+func problemsOf(w review.FixWork) (list []agents.Problem) {
 	for _, r := range w.Refusals {
 		reason := "the push policy refuses its changes: " + r.Rule
 		if r.Path != "" {

@@ -21,7 +21,7 @@ if [ "$head" != "$2" ]; then git bundle create --quiet "$1" HEAD "^$2"; fi`
 // takeOut takes the fixer's work out of its clone, oldest commit first: what it committed by a bundle made behind the walls,
 // what it left uncommitted as a plain tree on top. A history that cannot be taken is left behind and the tree taken whole.
 // What may not be taken at all is a refusal in work.
-func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]git.Taken, error) {
+func (b *Bench) takeOut(ctx context.Context, o review.FixOrder, c *clone, work *outcome) ([]git.Taken, error) {
 	taken, err := b.takeCommits(ctx, o, c)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -35,7 +35,10 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+oneLine(err.Error()))
 		taken = nil
 	}
-	said := b.words(o, taken, work)
+	said, err := b.words(o, taken, work)
+	if err != nil {
+		return nil, err
+	}
 	tip := o.From
 	if len(taken) > 0 {
 		tip = taken[len(taken)-1].Commit
@@ -48,12 +51,12 @@ func (b *Bench) takeOut(ctx context.Context, o Order, c *clone, work *Work) ([]g
 		return nil, err
 	}
 	// Rewrite leaves it out when it is the tip's own.
-	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: o.message(said)}), nil
+	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: message(o, said)}), nil
 }
 
 // words gives the commits messages of ours around the fixer's words, and returns its words for what it did not commit. A part
-// of a known secret in any of them, or cut up between them, leaves none of them (threats.md L0).
-func (b *Bench) words(o Order, taken []git.Taken, work *Work) (said string) {
+// of a known secret in any of them, or cut up between them, is sanitize.ErrKnownSecret (threats.md L0).
+func (b *Bench) words(o review.FixOrder, taken []git.Taken, work *outcome) (said string, err error) {
 	commits := work.Answer.Fix.Commits
 	if len(taken) == 0 && len(commits) > 0 {
 		said = commits[len(commits)-1].Message // a fixer that does not commit may say what it would have written
@@ -65,20 +68,16 @@ func (b *Bench) words(o Order, taken []git.Taken, work *Work) (said string) {
 	for _, c := range commits { // what the answer says of commits is replaced by what they are
 		all.WriteString(c.Message + "\n\n")
 	}
-	work.Leaked = sanitize.Leaks(all.String(), sanitize.Policy{Known: b.Secrets})
+	if sanitize.Leaks(all.String(), sanitize.Policy{Known: b.Secrets}) {
+		return "", fmt.Errorf("commit messages of the fixer: %w", sanitize.ErrKnownSecret)
+	}
 	for i := range taken {
-		if work.Leaked {
-			taken[i].Message = ""
-		}
-		taken[i].Message = o.message(taken[i].Message)
+		taken[i].Message = message(o, taken[i].Message)
 	}
-	if work.Leaked {
-		return ""
-	}
-	return said
+	return said, nil
 }
 
-func (b *Bench) takeCommits(ctx context.Context, o Order, c *clone) ([]git.Taken, error) {
+func (b *Bench) takeCommits(ctx context.Context, o review.FixOrder, c *clone) ([]git.Taken, error) {
 	bundle := filepath.Join(c.out, "fix.bundle")
 	if err := c.gitThere(); err != nil {
 		return nil, err
@@ -104,7 +103,7 @@ func (c *clone) gitThere() error {
 }
 
 // message is a commit message of ours around a fixer's words.
-func (o Order) message(said string) string {
+func message(o review.FixOrder, said string) string {
 	subject, body, _ := strings.Cut(sanitize.Redact(said), "\n")
 	return pushpolicy.Message(subject, body, pushpolicy.Trailer{Key: "prloop-run", Value: o.Run},
 		pushpolicy.Trailer{Key: "prloop-round", Value: fmt.Sprint(o.Round)})
