@@ -101,6 +101,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		heard.Missed = missed(asked.Brief)
 	}
 	if r := answer.Reviewer; r != nil {
+		findings, notes := req.scores().Apply(r.Findings)
+		r.Findings, r.Issues = findings, review.Count(findings)
+		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
 		check := newChecker(l.History, snap)
 		heard.Evidence = make([]Evidence, len(r.Findings))
 		for i := range r.Findings {
@@ -154,6 +157,9 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 		t.Settings[k] = v
 	}
 	t.Settings["threshold"] = strconv.Itoa(req.threshold())
+	if plan.Role == review.RoleReviewer {
+		t.Settings["elevation_threshold"] = strconv.Itoa(req.Elevation)
+	}
 	t.Settings["fence"] = l.Fence(req.Run)
 	if plan.Role == review.RoleCommentsAnalyzer {
 		d := snap.Discussion

@@ -103,7 +103,7 @@ func (b *bench) joined(c cleaner, group []int) (report.Finding, bool) {
 				f.Evidence = one.Evidence
 			}
 		}
-		shown = shown || one.Score == 0 || one.Score >= b.in.Request.threshold()
+		shown = shown || !b.in.Request.scores().Silent(one)
 	}
 	slices.Sort(f.By)
 	f.By = slices.Compact(f.By)
@@ -133,7 +133,7 @@ func (c cleaner) finding(f review.Finding) report.Finding {
 	out := report.Finding{
 		ID: f.ID, Priority: f.Priority, Category: f.Category, File: f.File, Title: c.inline(f.Title),
 		Description: c.block(f.Description), Suggestion: c.block(f.Suggestion),
-		Evidence: sanitize.Redact(f.Evidence), Language: f.Language,
+		Evidence: sanitize.Redact(f.Evidence), Language: f.Language, Score: f.Score, OriginalScore: f.OriginalScore,
 	}
 	if f.Line != nil {
 		out.Line = *f.Line

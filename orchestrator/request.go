@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/review"
 )
 
@@ -34,6 +36,11 @@ type Request struct {
 	// Threshold silences findings whose score is lower in the posted report (spec.md D3.1); 0 means 5. They are
 	// counted all the same.
 	Threshold int `json:"threshold"`
+	// Elevation is how many findings of one category below the threshold are joined into one; 0 is never.
+	Elevation int `json:"elevation,omitempty"`
+	// Sensitive is true when the repository handles personal or financial data, as it said at the base commit: security findings
+	// are then raised (spec.md D3.1).
+	Sensitive bool `json:"sensitive,omitempty"`
 	// DryRun renders the report and posts nothing.
 	DryRun bool `json:"dryRun"`
 	// WallTime bounds the whole run; 0 means 30 minutes.
@@ -189,6 +196,11 @@ func (r Request) threshold() int {
 		return r.Threshold
 	}
 	return defaultThreshold
+}
+
+// scores are the rules on scores of this run.
+func (r Request) scores() score.Rules {
+	return score.Rules{Threshold: r.threshold(), Elevation: r.Elevation, Sensitive: r.Sensitive, Category: identity.Category}
 }
 
 func (r Request) wallTime() time.Duration {

@@ -26,6 +26,8 @@ type Finding struct {
 
 	// Score is the 1-10 rubric; 0 means the reviewer gave none.
 	Score int `json:"score,omitempty" jsonschema:"minimum=1,maximum=10"`
+	// OriginalScore is the reviewer's own score where prloop's rules on scores raised it (spec.md D3.1); 0 where they did not.
+	OriginalScore int `json:"originalScore,omitempty" jsonschema:"minimum=1,maximum=10"`
 	// Confidence is 0.0-1.0; nil means the reviewer gave none.
 	Confidence *float64 `json:"confidence,omitempty" jsonschema:"minimum=0,maximum=1"`
 	// Evidence is code quoted from File that shows the problem. It must stand in

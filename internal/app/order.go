@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
@@ -188,7 +187,8 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		return req, err
 	}
 	agents := plan(settings, target, o.Dir)
-	if err := markSensitive(ctx, w.history, w.commits.Base, agents); err != nil {
+	sensitive, err := isSensitive(ctx, w.history, w.commits.Base)
+	if err != nil {
 		return req, err
 	}
 	if err := startable(agents...); err != nil { // those of the repository's file; the operator's were found before
@@ -208,34 +208,27 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	started := time.Now().UTC()
 	return orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
-		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold, DryRun: o.DryRun,
+		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
+		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.rules.Top,
 		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }
 
-// markSensitive tells builtin agents when the repository handles personal or financial data, as its own description at the
-// base commit says (spec.md D3.1).
-func markSensitive(ctx context.Context, h *history, base string, agents []orchestrator.AgentPlan) error {
-	var about strings.Builder
+// isSensitive reports whether the repository handles personal or financial data, as its own description at the base commit says
+// (spec.md D3.1).
+func isSensitive(ctx context.Context, h *history, base string) (bool, error) {
 	for _, name := range risk.Described {
 		text, err := h.ReadFile(ctx, base, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read %s at the base commit: %w", name, err)
+			return false, fmt.Errorf("read %s at the base commit: %w", name, err)
 		}
-		about.Write(text)
-		about.WriteByte('\n')
-	}
-	if _, sensitive := risk.Sensitive(about.String()); !sensitive {
-		return nil
-	}
-	for i := range agents {
-		if agents[i].Kind == review.KindBuiltin {
-			agents[i].Settings[risk.Setting] = "true"
+		if _, yes := risk.Sensitive(string(text)); yes {
+			return true, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // Rules are the repository's rules for an order about a pull request, and what the run would say of them.

@@ -3,7 +3,6 @@ package app
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ func planFixer(s config.Settings, dir string) (orchestrator.AgentPlan, bool) {
 		return orchestrator.AgentPlan{}, false
 	}
 	p := planned(s, s.Fixer, review.RoleFixer, dir)
-	for _, name := range []string{"lens", "escalation_model", "elevation_threshold"} { // a reviewer's
+	for _, name := range []string{"lens", "escalation_model"} { // a reviewer's
 		delete(p.Settings, name)
 	}
 	if len(s.Fix.AllowPaths) > 0 {
@@ -60,7 +59,6 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 			p.Model = s.Model
 		}
 		p.Settings["model"], p.Settings["escalation_model"], p.Settings["lens"] = p.Model, s.EscalationModel, a.Lens
-		p.Settings["elevation_threshold"] = strconv.Itoa(s.ElevationThreshold)
 	case review.KindACP:
 		p.Model, p.Path = a.Model, a.Path
 		if p.Model == "" {

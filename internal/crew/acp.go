@@ -84,6 +84,10 @@ func promptFor(task review.Task) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("setting threshold: %w", err)
 	}
-	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: threshold, Extra: task.Prompt})
+	elevation, err := strconv.Atoi(task.Settings["elevation_threshold"])
+	if err != nil {
+		return "", fmt.Errorf("setting elevation_threshold: %w", err)
+	}
+	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: threshold, Elevation: elevation, Extra: task.Prompt})
 	return prompts.System() + "\n" + brief + "\n" + tail, err
 }

@@ -36,6 +36,7 @@ var table = map[string]int{
 	"internal/threads":    1,
 	"internal/markdown":   1,
 	"internal/risk":       1,
+	"internal/score":      1,
 
 	"internal/proc":    2,
 	"internal/sandbox": 2,

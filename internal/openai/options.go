@@ -43,15 +43,12 @@ type Options struct {
 	// Fence is the random word around untrusted text: setting "fence". It should be one word for all reviewers of a
 	// round, or providers' prompt caches miss; without any a new one is drawn.
 	Fence string
-	// Threshold is the lowest score that is reported: setting "threshold", default 5.
+	// Threshold is the lowest score that is asked for: setting "threshold", default 5.
 	Threshold int
 
-	// Elevation is how many findings of one category below the threshold are joined into one: setting
-	// "elevation_threshold", default 5; a negative one, or setting 0, is never.
+	// Elevation is how many findings of one category below the threshold are worth listing: setting "elevation_threshold",
+	// default 5; a negative one, or setting 0, is never. Whoever asked joins them.
 	Elevation int
-	// Sensitive raises security findings by two (spec.md D3.1): setting "sensitive", else what the guidance
-	// files of the base commit say.
-	Sensitive bool
 	// Tools opens what the model may read; nil offers it no tools. The caller's function closes over the workspace.
 	Tools func(review.Workspace, string) (Toolbox, error)
 
@@ -112,14 +109,6 @@ func (o Options) complete(task review.Task) (Options, error) {
 	o.Elevation = cmp.Or(o.Elevation, defaultElevation)
 	if o.Lens == LensAuto {
 		o.Lens = risk.LensFor(task.Brief.Files)
-	}
-	if v, given := set[risk.Setting]; given {
-		o.Sensitive = o.Sensitive || v == "true"
-	} else {
-		for _, g := range task.Brief.Guidance {
-			_, yes := risk.Sensitive(g.Text)
-			o.Sensitive = o.Sensitive || yes
-		}
 	}
 	if o.Socket == "" && o.BaseURL == "" {
 		return o, errors.New("no model gateway was given")

@@ -55,7 +55,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	}
 	m.tools = nil
 	s := settler{
-		task: task, threshold: o.Threshold, limit: limits.Findings, elevation: o.Elevation, sensitive: o.Sensitive, now: o.now().UTC(), notes: notes,
+		task: task, threshold: o.Threshold, limit: limits.Findings, now: o.now().UTC(), notes: notes,
 	}
 	// warn says what the report must not leave out: that something was not done.
 	warn := func(format string, args ...any) {

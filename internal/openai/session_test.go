@@ -168,39 +168,18 @@ func TestVerification(t *testing.T) {
 	}
 }
 
-// The rules on scores are computed, not asked for (spec.md D3.1).
-func TestScoreRules(t *testing.T) {
+// Scores are answered as the model gave them, however low: who asked raises and joins them (package score).
+func TestScoresAreTheModelsOwn(t *testing.T) {
 	of := func(category string, score int) review.Finding {
-		return review.Finding{ID: category, Category: category, Score: score, Evidence: "e", File: "a.go"}
+		return review.Finding{ID: category, Category: category, Score: score, OriginalScore: 1, Evidence: "e", File: "a.go"}
 	}
-	many := func(n, score int) (all []review.Finding) {
-		for range n {
-			all = append(all, of("style", score))
-		}
-		return all
+	s := settler{threshold: 5, limit: 15}
+	s.take(review.ReviewerResult{Findings: []review.Finding{of("style", 4), of("security", 7), of("style", 3)}})
+	if len(s.findings) != 1 || s.findings[0].OriginalScore != 0 {
+		t.Errorf("looked at again are %+v", s.findings)
 	}
-	for _, c := range []struct {
-		rule      string
-		sensitive bool
-		elevation int
-		in        []review.Finding
-		want      []string
-	}{
-		{"a security finding gains two where personal data is handled", true, 5, []review.Finding{of("security", 7)}, []string{"security P0 9"}},
-		{"at most ten", true, 5, []review.Finding{of("security", 9)}, []string{"security P0 10"}},
-		{"it may lift one over the threshold", true, 5, []review.Finding{of("security", 3)}, []string{"security P2 5"}},
-		{"other findings do not", true, 5, []review.Finding{of("bug", 7)}, []string{"bug P1 7"}},
-		{"and not elsewhere", false, 5, []review.Finding{of("security", 7)}, []string{"security P1 7"}},
-		{"five low ones of a kind become one", false, 5, many(5, 4), []string{"ELEVATED-STYLE P2 6"}},
-		{"four do not", false, 5, many(4, 4), nil},
-		{"trifles stay below the threshold together too", false, 5, many(9, 2), nil},
-		{"it can be turned off", false, -1, many(9, 4), nil},
-	} {
-		s := settler{threshold: 5, limit: 15, elevation: c.elevation, sensitive: c.sensitive}
-		s.take(review.ReviewerResult{Findings: c.in})
-		if diff := cmp.Diff(c.want, brief(s.result().Findings)); diff != "" {
-			t.Errorf("%s: %s", c.rule, diff)
-		}
+	if diff := cmp.Diff([]string{"security P1 7", "style P3 4", "style P3 3"}, brief(s.result().Findings)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -208,13 +187,12 @@ func TestRiskSettings(t *testing.T) {
 	tk := task()
 	tk.Settings = map[string]string{"lens": LensAuto}
 	tk.Brief.Files[0].Path = "internal/auth/check.go"
-	tk.Brief.Guidance = []review.GuidanceFile{{Path: "AGENTS.md", Text: "We move payments."}}
 	o, err := Options{Socket: "s"}.complete(tk)
-	if err != nil || o.Lens != "security" || !o.Sensitive || o.Elevation != defaultElevation {
+	if err != nil || o.Lens != "security" || o.Elevation != defaultElevation {
 		t.Errorf("%+v %v", o, err)
 	}
-	tk.Settings["sensitive"], tk.Settings["elevation_threshold"] = "false", "0"
-	if o, err = (Options{Socket: "s"}).complete(tk); err != nil || o.Sensitive || o.Elevation != -1 {
+	tk.Settings["elevation_threshold"] = "0"
+	if o, err = (Options{Socket: "s"}).complete(tk); err != nil || o.Elevation != -1 {
 		t.Errorf("the caller knows better: %+v %v", o, err)
 	}
 	tk.Settings["elevation_threshold"] = "1"

@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,22 +11,19 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// settler brings a model's findings in line with the rules a builtin reviewer owes: evidence, threshold, one severity
-// table, a bounded number. What it changes it says in the report.
+// settler brings a model's findings in line with what a builtin reviewer owes: evidence, one severity table, a bounded number.
+// What it changes it says in the report.
 type settler struct {
 	task      review.Task
 	threshold int
 	limit     int
-	// elevation is how many findings of one category below the threshold add up to one above it; 0 is never.
-	elevation int
-	// sensitive is true when the repository handles personal or financial data (spec.md D3.1).
-	sensitive bool
 	now       time.Time
 
 	findings []review.Finding
 	// aside are findings that no look of a model settles: what could not be read, and what a corrected answer left out.
 	aside []review.Finding
-	// low are findings below the threshold, kept until it is known whether they add up.
+	// low are findings below the threshold. They are not looked at again: whether they come to something is not for the model's
+	// side to say (package score).
 	low    []review.Finding
 	report string
 	notes  []string
@@ -44,15 +40,30 @@ func (s *settler) take(r review.ReviewerResult) {
 			s.aside = append(s.aside, f)
 			continue
 		}
-		if f, ok := s.one(f); ok {
-			s.findings = append(s.findings, f)
-		}
+		s.keep(f)
 	}
+}
+
+// keep settles a finding and puts it where it belongs.
+func (s *settler) keep(f review.Finding) {
+	f, ok := s.one(f)
+	switch {
+	case !ok:
+	case s.below(f):
+		s.low = append(s.low, f)
+	default:
+		s.findings = append(s.findings, f)
+	}
+}
+
+// below reports whether a finding is too small for a second look.
+func (s *settler) below(f review.Finding) bool {
+	return f.Score > 0 && f.Score < s.threshold && !f.Priority.Severe()
 }
 
 // one settles a finding; ok is false when it must not be reported.
 func (s *settler) one(f review.Finding) (review.Finding, bool) {
-	f.Unconfirmed = "" // for prloop to say, not for the model
+	f.Unconfirmed, f.OriginalScore = "", 0 // for prloop to say, not for the model
 	// The score is the finer and better explained scale, so it decides when the two disagree; but it takes back no P0 or P1.
 	if f.Score > 0 {
 		switch p := review.PriorityOfScore(f.Score); {
@@ -69,15 +80,6 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 		s.note("Dropped for want of evidence: %s.", describe(f))
 		return f, false
 	}
-	if s.sensitive && f.Category == review.CategorySecurity && f.Score > 0 && f.Score < 10 {
-		f.Score = min(10, f.Score+promotion)
-		f.Priority = review.PriorityOfScore(f.Score)
-	}
-	if f.Score > 0 && f.Score < s.threshold && !f.Priority.Severe() {
-		s.note("Below the threshold of %d: %s.", s.threshold, describe(f))
-		s.low = append(s.low, f)
-		return f, false
-	}
 	f.Source = review.Source{Type: "agent", Name: s.task.Agent, Timestamp: s.now}
 	if f.Language == "" {
 		for _, b := range s.task.Brief.Files {
@@ -87,48 +89,6 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 		}
 	}
 	return f, true
-}
-
-// promotion is what security findings gain where personal or financial data is handled (spec.md D3.1).
-const promotion = 2
-
-// elevate joins findings below the threshold that are many of one category into one (spec.md D3.1, score
-// elevation). It scores two more than the highest of them, and is silent like any other when that is too low.
-func (s *settler) elevate() {
-	if s.elevation <= 0 {
-		return
-	}
-	kinds := map[string][]review.Finding{}
-	for _, f := range s.low {
-		kinds[f.Category] = append(kinds[f.Category], f)
-	}
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		all := kinds[kind]
-		if len(all) < s.elevation {
-			continue
-		}
-		slices.SortStableFunc(all, func(a, b review.Finding) int {
-			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.File, b.File))
-		})
-		one := all[0]
-		one.Score = min(10, one.Score+promotion)
-		if one.Score < s.threshold {
-			continue
-		}
-		one.ID, one.Priority = "ELEVATED-"+strings.ToUpper(kind), review.PriorityOfScore(one.Score)
-		one.Title = fmt.Sprintf("%d small findings of one kind (%s) add up", len(all), kind)
-		var b strings.Builder
-		b.WriteString("Each is below the threshold; together they are a pattern:\n")
-		for _, f := range all {
-			if f.Confidence != nil && (one.Confidence == nil || *f.Confidence < *one.Confidence) {
-				one.Confidence = f.Confidence
-			}
-			fmt.Fprintf(&b, "\n- %s", describe(f))
-		}
-		one.Description = b.String()
-		s.note("%d findings of category %s below the threshold were joined into one.", len(all), clip(kind))
-		s.findings = append(s.findings, one)
-	}
 }
 
 // doubtful are the P0 and P1 findings with low confidence, most urgent first, at most n.
@@ -174,7 +134,10 @@ func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 				again, ok = f, true
 				again.Unconfirmed = "was called less than " + string(f.Priority) + " by " + clip(model)
 			}
-			if ok {
+			switch {
+			case ok && s.below(again):
+				s.low = append(s.low, again)
+			case ok:
 				kept = append(kept, again)
 			}
 		}
@@ -184,7 +147,7 @@ func (s *settler) weigh(doubtful, second []review.Finding, model string) {
 
 // result is the answer: most urgent first, no more than allowed, counts and conclusion of what is left.
 func (s *settler) result() review.ReviewerResult {
-	s.elevate()
+	s.findings = append(s.findings, s.low...)
 	score := func(f review.Finding) int { return -f.Score }
 	slices.SortStableFunc(s.findings, func(a, b review.Finding) int {
 		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(score(a), score(b)))

@@ -132,6 +132,9 @@ func finding(f Finding, local bool) Finding {
 		f.LineEnd = 0
 	}
 	f.By, f.Reason = names(f.By), inline(f.Reason)
+	if f.OriginalScore <= 0 || f.OriginalScore >= f.Score {
+		f.Score, f.OriginalScore = 0, 0 // nothing is said of it
+	}
 	return f
 }
 
@@ -142,7 +145,8 @@ func compare(a, b Finding) int {
 		cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Category, b.Category),
 		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Description, b.Description),
 		cmp.Compare(a.Suggestion, b.Suggestion), cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
-		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason))
+		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason),
+		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score))
 }
 
 func discussion(d Discussion) *Discussion {

@@ -52,6 +52,8 @@ type Finding struct {
 	By []string
 	// Verified is true when Evidence stands in File at the reviewed commit.
 	Verified bool
+	// OriginalScore is its reviewer's own score where prloop raised it to Score; 0 where it did not.
+	Score, OriginalScore int
 	// Cause is the commit of this run that wrote the lines, when a fix introduced the finding.
 	Cause string
 	// Reason says why an unverified finding is not counted, or why a stuck one is stuck.

@@ -88,6 +88,9 @@ func (p *page) finding(f Finding) {
 	if f.Evidence == "" {
 		facts = append(facts, "no evidence")
 	}
+	if f.OriginalScore > 0 {
+		facts = append(facts, fmt.Sprintf("score raised from %d to %d", f.OriginalScore, f.Score))
+	}
 	if f.Cause != "" {
 		facts = append(facts, causeFact+p.links.cause(f.Cause))
 	}

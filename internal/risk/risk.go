@@ -10,9 +10,6 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Setting is the task setting that says "true" when the repository handles personal or financial data.
-const Setting = "sensitive"
-
 // Described are the files of a repository's root that Sensitive reads, at the base commit: a pull request must not change
 // how strictly it is judged.
 var Described = []string{"package.json", "README.md", "README", "README.rst", "README.txt", "readme.md", "Readme.md"}

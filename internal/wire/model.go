@@ -16,9 +16,9 @@ type modelShape struct {
 }
 
 var modelShapes = map[string]modelShape{
-	"reviewer-result": {without: []string{"source", "fingerprint", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
+	"reviewer-result": {without: []string{"source", "originalScore", "fingerprint", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
 	"fix-result":      {},
-	"comments-result": {without: []string{"fingerprint", "cause", "timestamp", "score", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
+	"comments-result": {without: []string{"fingerprint", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
 }
 
 // ForModel returns the variant of reviewer-result, comments-result or fix-result that strict structured output of OpenAI-compatible
