@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -40,7 +41,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		if err := beforePush.Hit(); err != nil {
 			return Pushed{}, err
 		}
-		writing, done := finishing(ctx)
+		writing, done := effects.Finishing(ctx)
 		got, err := j.loop.Bench.Push(writing, to, fix.Base, j.tip)
 		done()
 		if err != nil || !got.Done {

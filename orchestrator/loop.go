@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -15,8 +16,8 @@ import (
 // and Bench, which is needed when requests have a FixPlan.
 type Loop struct {
 	Forge   Forge
-	Poster  Poster
-	Outbox  Outbox
+	Poster  effects.Poster
+	Outbox  effects.Outbox
 	History History
 	Briefer Briefer
 	Agents  Asker

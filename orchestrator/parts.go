@@ -2,11 +2,9 @@ package orchestrator
 
 import (
 	"context"
-	"time"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // Steps runs named pieces of work that happen at most once to completion in a run's life: the result is stored, and a
@@ -27,59 +25,9 @@ type Step struct {
 type Forge interface {
 	PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error)
 	Discussion(ctx context.Context, pr review.PullRequest) (review.Discussion, error)
-	// Viewer is the account comments are posted as.
+	// Viewer is the account effects are sent as.
 	Viewer(ctx context.Context, host string) (review.Person, error)
 }
-
-// Poster publishes one sanitized comment and finds those published before.
-type Poster interface {
-	// Post adds one comment and returns its URL. It never retries. An error that says for certain that nothing was
-	// posted has a method Refused() bool that returns true; after any other error the comment may exist.
-	Post(ctx context.Context, pr review.PullRequest, body sanitize.Text) (string, error)
-	// CommentsSince lists the timeline comments updated at or after a time by GitHub's clock, all pages; all comments there are
-	// when it is zero.
-	CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error)
-}
-
-// Outbox remembers what was about to be posted, so that nothing is posted twice and nothing is lost (threats.md "Outbox").
-type Outbox interface {
-	// Intend stores a posting before anything is sent, or returns the stored one of the same run, round and part. That one's
-	// Poster is the one it may have been sent as; if it was not sent, or proven absent since, the one that is given now.
-	Intend(ctx context.Context, p Posting) (Posting, error)
-	// Sending stores that the one call is about to be made, and when.
-	Sending(ctx context.Context, p Posting) error
-	// Absent stores that a posting was proven not to be on GitHub, and may be sent again.
-	Absent(ctx context.Context, p Posting) error
-	// Acked stores where the comment is.
-	Acked(ctx context.Context, p Posting, url string) error
-}
-
-// Posting is one comment on its way to GitHub.
-type Posting struct {
-	// Nonce is random, one for each report; with Part it names the comment for ever.
-	Nonce string
-	Run   string
-	Round int
-	// Op is OpReport or OpFix: a round has one of each.
-	Op string
-	// Part counts from 1 to Parts.
-	Part, Parts int
-	// PR is the pull request, with the head the text is about.
-	PR   review.PullRequest
-	Body sanitize.Text
-	// Poster is the account it is posted as.
-	Poster review.Person
-	// SentAt is not zero when a call was about to be made whose comment may be there.
-	SentAt time.Time
-	// URL is set once the comment is known to exist.
-	URL string
-}
-
-// The two kinds of reports of a round.
-const (
-	OpReport = "report"
-	OpFix    = "fix"
-)
 
 // History is what the loop reads from git: prloop's own repository, never a folder an agent could write (decision 6).
 type History interface {

@@ -3,23 +3,18 @@ package orchestrator
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
+// The two reports of a round.
 const (
-	// quarantine is how long a post may still appear after the end of the process that sent it, or of its wait for the
-	// answer: GitHub ends a request after 10 s (threats.md "Outbox"), and two more cover the way there.
-	quarantine = 12 * time.Second
-	// postTries is how often one part is sent in all, each time only after it was proven absent.
-	postTries = 2
-	// settleTries bounds the search for two equal readings of the comment list (threats.md T59).
-	settleTries = 6
+	OpReport = "report"
+	OpFix    = "fix"
 )
 
 // posted is the stored result of posting one part. A domain failure stands in the result, not in an error: errors come
@@ -29,9 +24,6 @@ type posted struct {
 	// Overtaken says why nothing was posted: the pull request is no longer what the report is about.
 	Overtaken string `json:"overtaken,omitempty"`
 }
-
-// refused is the optional ability of a posting error to say that nothing was posted for certain.
-type refused interface{ Refused() bool }
 
 // saying is one report on its way out.
 type saying struct {
@@ -63,9 +55,14 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) 
 				return urls, "", err
 			}
 		}
-		p := Posting{Nonce: nonce, Run: req.Run, Round: s.round, Op: s.op, Part: i + 1, Parts: len(texts), PR: s.pr, Body: text}
-		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post %s part %d", s.round, s.op, p.Part), func(ctx context.Context) (posted, error) {
-			return l.post(ctx, p)
+		part := i + 1
+		e := effects.Effect{
+			Key: effects.CommentKey(req.Run, s.round, s.op, part), Nonce: effects.CommentNonce(nonce, part), Run: req.Run,
+			Target: review.Target{Repo: s.pr.Repo, PR: s.pr.Number}, Head: s.pr.HeadSHA, Payload: text.String(), Since: since(s.pr),
+		}
+		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post %s part %d", s.round, s.op, part), func(ctx context.Context) (posted, error) {
+			done, err := l.deliver(ctx, l.comment(req.Target.Repo), e, s.pr)
+			return posted{URL: done.Ref, Overtaken: done.Overtaken}, err
 		})
 		if err != nil {
 			return urls, "", fmt.Errorf("post the %s of round %d: %w", s.op, s.round, err)
@@ -84,107 +81,34 @@ func (l *Loop) seal(req Request, round int, body, nonce string) ([]sanitize.Text
 		ReviewID: req.ReviewID, Run: req.Run, Round: round, RepoID: req.Target.Repo.String(), PR: req.Target.PR,
 		Nonce: nonce, Key: l.MarkerKey,
 	}
-	return sanitize.Comment(body, m, sanitize.Policy{Repo: req.Target.Repo, Known: l.Secrets})
+	return sanitize.Comment(body, m, l.policy(req.Target.Repo))
 }
 
-// post brings one part to GitHub.
-func (l *Loop) post(ctx context.Context, p Posting) (posted, error) {
-	poster, err := l.Forge.Viewer(ctx, p.PR.Repo.Host)
+// policy is what texts about a repository are sanitized by.
+func (l *Loop) policy(repo review.Repo) sanitize.Policy {
+	return sanitize.Policy{Repo: repo, Known: l.Secrets}
+}
+
+// comment is the kind of effect a part of a report is.
+func (l *Loop) comment(repo review.Repo) effects.Comment {
+	return effects.Comment{Poster: l.Poster, Key: l.MarkerKey, Policy: l.policy(repo), Sleep: l.Sleep}
+}
+
+// deliver makes an effect on a pull request while that is what it was.
+func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect, was review.PullRequest) (effects.Done, error) {
+	viewer, err := l.Forge.Viewer(ctx, was.Repo.Host)
 	if err != nil {
-		return posted{}, err
+		return effects.Done{}, err
 	}
-	p.Poster = poster
-	for tries := 0; ; {
-		stored, err := l.Outbox.Intend(ctx, p)
-		if err != nil {
-			return posted{}, err
-		}
-		if stored.URL != "" {
-			return posted{URL: stored.URL}, nil
-		}
-		if !stored.SentAt.IsZero() { // begun by us, or by a process that is no more
-			url, err := l.reconcile(ctx, stored)
-			if err != nil || url != "" {
-				return posted{URL: url}, err
-			}
-			if err := l.Outbox.Absent(ctx, stored); err != nil {
-				return posted{}, err
-			}
-			continue // it is intended anew, as who we are now
-		}
-		// Nothing is said about a commit that is no longer the head, a diff that nobody would merge (threats.md T92),
-		// or to people who have decided (threats.md T91).
-		pr, err := l.Forge.PullRequest(ctx, p.PR.Repo, p.PR.Number)
-		if err != nil {
-			return posted{}, err
-		}
-		if why := overtaken(p.PR, pr); why != "" {
-			return posted{Overtaken: why}, nil
-		}
-		if err := l.Outbox.Sending(ctx, stored); err != nil {
-			return posted{}, err
-		}
-		// What was begun is finished even when the process was told to stop (threats.md T100).
-		writing, done := finishing(ctx)
-		url, err := l.Poster.Post(writing, p.PR, stored.Body)
-		done()
-		if err == nil {
-			return posted{URL: url}, l.Outbox.Acked(context.WithoutCancel(ctx), stored, url)
-		}
-		var r refused
-		if errors.As(err, &r) && r.Refused() { // certainly not there: a resumed run may send it at once
-			return posted{}, errors.Join(err, l.Outbox.Absent(context.WithoutCancel(ctx), stored))
-		}
-		if tries++; tries == postTries || ctx.Err() != nil {
-			return posted{}, err
-		}
-	}
-}
-
-// drainTime is how long one write may take once the process was told to stop (threats.md T100).
-const drainTime = 15 * time.Second
-
-// finishing is a context for one write: it outlives ctx by drainTime.
-func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
-	writing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(drainTime, func() { cancel(context.Cause(ctx)) })
-	})
-	return writing, func() { stop(); cancel(nil) }
-}
-
-// reconcile finds out whether a comment that may have been posted exists: it waits until GitHub cannot finish the call
-// any more, then reads the list until two readings agree. An empty URL means the comment is not there. It is looked for as
-// whoever sent it, who need not be the account of today. The wait is whole and
-// begins when nobody sends any more: how long ago a call was begun says neither how long it went on, nor does the clock that
-// told it have to be the one there is now (threats.md T96).
-func (l *Loop) reconcile(ctx context.Context, p Posting) (string, error) {
-	if err := l.Sleep(ctx, quarantine); err != nil {
-		return "", err
-	}
-	var before []string
-	for try := range settleTries {
-		comments, err := l.Poster.CommentsSince(ctx, p.PR, since(p.PR))
+	e.As = viewer
+	d := effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: func(ctx context.Context) (string, error) {
+		now, err := l.Forge.PullRequest(ctx, was.Repo, was.Number)
 		if err != nil {
 			return "", err
 		}
-		var ids []string
-		for _, c := range comments {
-			ids = append(ids, c.ID)
-			if m, ok := sanitize.ParseMarker(c.Body); ok && m.Nonce == p.Nonce && m.Part == p.Part && l.authentic(c, p.PR, p.Poster) {
-				return c.URL, l.Outbox.Acked(ctx, p, c.URL)
-			}
-		}
-		slices.Sort(ids)
-		if try > 0 && slices.Equal(ids, before) {
-			return "", nil
-		}
-		before = ids
-		if err := l.Sleep(ctx, time.Second); err != nil {
-			return "", err
-		}
-	}
-	return "", fmt.Errorf("comments of pull request %d do not settle: cannot tell whether the report was posted", p.PR.Number)
+		return overtaken(was, now), nil
+	}}
+	return d.Deliver(ctx, k, e)
 }
 
 // since is a moment before anything of ours about the snapshot pr stands in can have been posted. It is GitHub's own time, as

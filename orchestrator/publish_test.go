@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -21,7 +22,7 @@ type world struct {
 	// state and base are the pull request's; open when empty.
 	state, base string
 	comments    []review.Comment
-	stored      map[int]Posting
+	stored      map[string]effects.Effect
 	// fault is what the next posts do; after the list is used up they succeed.
 	fault []func(w *world, body string) (string, error)
 	calls int
@@ -108,40 +109,40 @@ func (w *world) CommentsSince(_ context.Context, _ review.PullRequest, since tim
 	return out, nil
 }
 
-func (w *world) Intend(_ context.Context, p Posting) (Posting, error) {
+func (w *world) Intent(_ context.Context, e effects.Effect) (effects.Effect, error) {
 	if w.stored == nil {
-		w.stored = map[int]Posting{}
+		w.stored = map[string]effects.Effect{}
 	}
-	if old, ok := w.stored[p.Part]; ok {
+	if old, ok := w.stored[e.Nonce]; ok {
 		if old.SentAt.IsZero() {
-			old.Poster = p.Poster
-			w.stored[p.Part] = old
+			old.As = e.As
+			w.stored[e.Nonce] = old
 		}
 		return old, nil
 	}
-	w.stored[p.Part] = p
-	return p, nil
+	w.stored[e.Nonce] = e
+	return e, nil
 }
 
-func (w *world) Sending(_ context.Context, p Posting) error {
-	p = w.stored[p.Part]
-	p.SentAt = w.now
-	w.stored[p.Part] = p
-	return nil
-}
-
-func (w *world) Absent(_ context.Context, p Posting) error {
-	if old, ok := w.stored[p.Part]; ok { // a stage remembers none
-		old.SentAt = time.Time{}
-		w.stored[p.Part] = old
+func (w *world) change(nonce string, f func(*effects.Effect)) {
+	if e, ok := w.stored[nonce]; ok { // a stage remembers none
+		f(&e)
+		w.stored[nonce] = e
 	}
+}
+
+func (w *world) Sending(_ context.Context, nonce string) error {
+	w.change(nonce, func(e *effects.Effect) { e.SentAt = w.now })
 	return nil
 }
 
-func (w *world) Acked(_ context.Context, p Posting, url string) error {
-	p = w.stored[p.Part]
-	p.URL = url
-	w.stored[p.Part] = p
+func (w *world) Absent(_ context.Context, nonce string) error {
+	w.change(nonce, func(e *effects.Effect) { e.SentAt = time.Time{} })
+	return nil
+}
+
+func (w *world) Ack(_ context.Context, nonce, ref string) error {
+	w.change(nonce, func(e *effects.Effect) { e.Ref = ref })
 	return nil
 }
 
@@ -202,8 +203,8 @@ func TestPublishPostsExactlyOnce(t *testing.T) {
 			if err == nil && (len(urls) != 1 || urls[0] != w.comments[0].URL) {
 				t.Errorf("urls %v", urls)
 			}
-			if c.calls == 2 && w.slept < quarantine {
-				t.Errorf("sent again after %v, before GitHub had to be done (%v)", w.slept, quarantine)
+			if c.calls == 2 && w.slept < effects.Quarantine {
+				t.Errorf("sent again after %v, before GitHub had to be done (%v)", w.slept, effects.Quarantine)
 			}
 		})
 	}
@@ -295,7 +296,7 @@ func TestQuarantineIsWhole(t *testing.T) {
 			if err != nil || len(w.comments) != 1 || len(urls) != 1 || w.calls != 1 {
 				t.Errorf("%d comments after %d calls, urls %v, err %v; want the one that was on its way", len(w.comments), w.calls, urls, err)
 			}
-			if w.slept > quarantine+settleTries*time.Second {
+			if w.slept > effects.Quarantine+effects.SettleTries*time.Second {
 				t.Errorf("waited %v for a call that may take 10 s", w.slept)
 			}
 		})

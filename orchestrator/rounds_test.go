@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 )
 
@@ -145,11 +146,8 @@ func (s *stage) Save(_ context.Context, _, name string, data []byte) error {
 func (s *stage) Round(context.Context, review.RunResult) error  { return nil }
 func (s *stage) Finish(context.Context, review.RunResult) error { return nil }
 
-// Intend and its like keep one posting for each round and kind; world keeps one for each part.
-func (s *stage) Intend(_ context.Context, p Posting) (Posting, error) { return p, nil }
-func (s *stage) Sending(context.Context, Posting) error               { return nil }
-func (s *stage) Absent(context.Context, Posting) error                { return nil }
-func (s *stage) Acked(_ context.Context, _ Posting, _ string) error   { return nil }
+// Intent remembers nothing: the steps do.
+func (s *stage) Intent(_ context.Context, e effects.Effect) (effects.Effect, error) { return e, nil }
 
 // remembering stores results as an engine does, so that a second run of the same steps repeats none.
 type remembering struct {

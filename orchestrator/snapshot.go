@@ -57,9 +57,10 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		if err != nil {
 			return snap, err
 		}
+		kind := l.comment(req.Target.Repo)
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, func(c review.Comment) bool {
 			// What this run posted before it was resumed as somebody else is its own all the same.
-			return l.authentic(c, pr, viewer) || slices.Contains(p.urls, c.URL) && l.sealed(c, pr)
+			return kind.Authentic(c, pr, viewer) || slices.Contains(p.urls, c.URL) && kind.Sealed(c, pr)
 		})
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
@@ -79,21 +80,6 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
 	}
 	return masked(snap, l.Secrets), nil
-}
-
-// authentic reports whether a comment was posted by prloop: the account it posts as, and a marker whose MAC holds (security
-// 7.6). Accounts are told apart by their ids, as logins can be changed and reused; by their logins where GitHub tells no id.
-func (l *Loop) authentic(c review.Comment, pr review.PullRequest, poster review.Person) bool {
-	if c.Author.ID != 0 && poster.ID != 0 {
-		return c.Author.ID == poster.ID && l.sealed(c, pr)
-	}
-	return c.Author.Login == poster.Login && l.sealed(c, pr)
-}
-
-// sealed reports whether the MAC of a comment's marker holds. Anybody can copy such a comment.
-func (l *Loop) sealed(c review.Comment, pr review.PullRequest) bool {
-	_, err := sanitize.Verify(c.Body, l.MarkerKey, pr.Repo.String(), pr.Number)
-	return err == nil
 }
 
 // withoutMarked drops every comment that carries the marker outside a quote or code: the analyzer ignores all of them

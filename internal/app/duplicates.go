@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -55,10 +57,10 @@ func (w duplicateAlarm) sweep(ctx context.Context, pr review.PullRequest, commen
 				return err
 			}
 		}
-		nonce := entryNonce(orchestrator.Posting{Nonce: m.Nonce, Part: m.Part})
+		nonce := effects.CommentNonce(m.Nonce, m.Part)
 		for _, e := range outbox[m.Run] {
-			if id, err := commentID(c.URL); e.Nonce == nonce && e.State == store.StateAcked && err == nil && e.CommentID != id {
-				there[nonce] = e.CommentURL
+			if e.Nonce == nonce && e.State == store.StateAcked && commentID(e.Ref) != commentID(c.URL) {
+				there[nonce] = e.Ref
 			}
 		}
 		if first := there[nonce]; first != "" && first != c.URL {
@@ -71,6 +73,9 @@ func (w duplicateAlarm) sweep(ctx context.Context, pr review.PullRequest, commen
 	}
 	return nil
 }
+
+// commentID is the number of a comment, with which its address ends: #issuecomment-NUMBER.
+func commentID(url string) string { return url[strings.LastIndexByte(url, '-')+1:] }
 
 func (w duplicateAlarm) alarm(ctx context.Context, run, detail string) error {
 	w.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "incident of run " + run + ": " + detail, Time: time.Now()})

@@ -56,7 +56,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		l.Forge, l.Poster = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client
 		l.Bench = r.newBench(ask, req.Fix, lease)
 	}
-	l.Outbox = outbox{store: r.store, lease: lease, policy: r.policy}
+	l.Outbox = outbox{r.store, lease}
 	return l, nil
 }
 

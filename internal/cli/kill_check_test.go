@@ -94,7 +94,7 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 		}
 		for _, e := range entries {
 			if e.State != store.StateAcked {
-				said("%s %d of round %d is %s in the end", e.Op, e.Part, e.Round, e.State)
+				said("%s %s is %s in the end", e.Kind, e.Key, e.State)
 				continue
 			}
 			stored[e.Nonce] = true

@@ -1,11 +1,11 @@
-// Package store keeps prloop's own record: runs, rounds, findings, usage and the outbox. It is the only user of
+// Package store keeps prloop's own record: runs, rounds, findings, usage and the outbox of effects. It is the only user of
 // database/sql.
 //
 // The tables stand in the same SQLite file as the engine's: one database to back up, to move and to check, and a later step
 // can write its record and the engine's in one transaction. Only runs, never rows, are shared by id. The names do not
 // collide, and on PostgreSQL the engine has a schema of its own. The SQL keeps to what both databases understand.
 //
-// The outbox is what makes a comment appear exactly once (threats.md "Outbox"):
+// The outbox is what makes an effect on GitHub happen exactly once (threats.md "Outbox"):
 //
 //	          Intent            Sending               Ack
 //	(none) ─────────▶ intent ───────────▶ sent ──────────────▶ acked

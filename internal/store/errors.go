@@ -13,7 +13,7 @@ import (
 
 // Errors a caller branches on, all found by errors.Is.
 var (
-	// ErrNotFound: no such run or entry.
+	// ErrNotFound: no such run or effect.
 	ErrNotFound = errors.New("not found")
 	// ErrFull: nothing more can be written: the disk or a quota is full.
 	ErrFull = errors.New("no space left for the database")
@@ -23,7 +23,7 @@ var (
 	ErrBusy = errors.New("the database is locked by another process")
 	// ErrNewer: the database was made by a newer prloop.
 	ErrNewer = errors.New("the database was made by a newer prloop")
-	// ErrState: an outbox entry is not in a state from which it may go where it was asked to.
+	// ErrState: an effect is not in a state from which it may go where it was asked to.
 	ErrState = errors.New("not allowed in this state")
 )
 

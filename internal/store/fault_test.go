@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 )
 
@@ -61,13 +62,13 @@ func child(ctx context.Context, mode, path, name string) error {
 	case "say": // says things until it is killed, and tells what is on disk
 		for i := 0; ; i++ {
 			nonce := fmt.Sprintf("%s-%d", name, i)
-			if _, err := s.Intent(ctx, Entry{Nonce: nonce, Run: run1, Op: name, Round: i, Part: 1, Parts: 1, Body: nonce}); err != nil {
+			if _, err := s.Intent(ctx, effects.Effect{Kind: "test", Key: nonce, Nonce: nonce, Run: run1, Payload: nonce}); err != nil {
 				return err
 			}
 			if err := s.Sending(ctx, nonce); err != nil {
 				return err
 			}
-			if err := s.Ack(ctx, nonce, int64(i), "url"); err != nil {
+			if err := s.Ack(ctx, nonce, "url"); err != nil {
 				return err
 			}
 			fmt.Println(nonce)
@@ -205,8 +206,8 @@ func TestFilesArePrivate(t *testing.T) {
 
 // threats.md T97, T98: what SQLite refuses has a name, nothing half-written stays, and work goes on when the reason is gone.
 func TestRefusedWrites(t *testing.T) {
-	big := entry("n1", 1)
-	big.Body = strings.Repeat("x", 1<<20)
+	big := effect("n1", 1)
+	big.Payload = strings.Repeat("x", 1<<20)
 	tests := []struct {
 		name      string
 		on, off   string
@@ -243,7 +244,7 @@ func TestRefusedWrites(t *testing.T) {
 			if _, err := s.write.Exec(tt.off); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := s.Intent(t.Context(), big); err != nil || got.Body != big.Body {
+			if got, err := s.Intent(t.Context(), big); err != nil || got.Payload != big.Payload {
 				t.Errorf("intent afterwards: %v", err)
 			}
 		})
@@ -358,8 +359,8 @@ func BenchmarkOutbox(b *testing.B) {
 	}
 	for i := 0; b.Loop(); i++ {
 		nonce := fmt.Sprint(i)
-		_, err := s.Intent(b.Context(), Entry{Nonce: nonce, Run: run1, Op: "report", Round: i, Part: 1, Parts: 1, Body: "text"})
-		if err = errors.Join(err, s.Sending(b.Context(), nonce), s.Ack(b.Context(), nonce, 1, "url")); err != nil {
+		_, err := s.Intent(b.Context(), effects.Effect{Kind: "test", Key: nonce, Nonce: nonce, Run: run1, Payload: "text"})
+		if err = errors.Join(err, s.Sending(b.Context(), nonce), s.Ack(b.Context(), nonce, "url")); err != nil {
 			b.Fatal(err)
 		}
 	}

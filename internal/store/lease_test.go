@@ -85,7 +85,7 @@ func TestLeaseAndClockJumps(t *testing.T) {
 				t.Errorf("check: %v", err)
 			}
 			create(t, s, run1)
-			if _, err := s.Intent(t.Context(), entry("n1", 1)); err != nil {
+			if _, err := s.Intent(t.Context(), effect("n1", 1)); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Sending(t.Context(), "n1", l); !errors.Is(err, ErrStale) {
@@ -147,7 +147,7 @@ func TestSendingUnderALease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Intent(t.Context(), entry("n1", 1)); err != nil {
+	if _, err := s.Intent(t.Context(), effect("n1", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Sending(t.Context(), "n1", l); err != nil {

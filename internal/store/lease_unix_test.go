@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prloop/prloop/internal/effects"
 )
 
 const pull = "github.com/octo/demo#7"
@@ -88,7 +90,7 @@ func late(ctx context.Context, s *Store, nonce string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Intent(ctx, Entry{Nonce: nonce, Run: run1, Op: "report", Round: 1, Part: 1, Parts: 1, Body: "x"}); err != nil {
+	if _, err := s.Intent(ctx, effects.Effect{Kind: "test", Key: nonce, Nonce: nonce, Run: run1, Payload: "x"}); err != nil {
 		return err
 	}
 	fmt.Println(l.token)

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/failpoint"
-	"github.com/prloop/prloop/review"
 )
 
-// OutboxState is how far one thing to be said on GitHub is; see the package comment.
+// OutboxState is how far an effect is; see the package comment.
 type OutboxState string
 
 // The states.
@@ -24,36 +24,13 @@ const (
 	StateAbsent OutboxState = "absent"
 )
 
-// An Entry is one thing to be said on GitHub.
+// An Entry is an effect as the store keeps it.
 type Entry struct {
-	// Nonce is random, stands in the comment's marker, and never changes for this entry.
-	Nonce string
-	Run   string
-	Round int
-	// Op says what it is, such as "report".
-	Op string
-	// Part counts from 1 to Parts.
-	Part, Parts int
-	Target      review.Target
-	// Head is the commit the text speaks about; it is compared with the pull request's head before sending.
-	Head string
-	// Body is the sanitized text, marker included.
-	Body string
-	// Poster is the account it is posted as, by login and id alone; zero when it is not known. Whoever intends it again may
-	// be another, until it is sent.
-	Poster review.Person
-
-	// What follows is the store's.
+	effects.Effect
 	State OutboxState
 	// Attempts is how often sending was begun.
-	Attempts int
-	Created  time.Time
-	// SentAt is when the last sending was begun, by this machine's clock; zero if never. Nothing is measured by it.
-	SentAt  time.Time
-	AckedAt time.Time
-	// CommentID and CommentURL are what GitHub answered; 0 and empty before that.
-	CommentID  int64
-	CommentURL string
+	Attempts         int
+	Created, AckedAt time.Time
 }
 
 // Where a kill may fall (threats.md "Fault matrix").
@@ -66,52 +43,51 @@ var (
 	absent       = failpoint.New("outbox: absent")
 )
 
-// Intent records that e is to be said, and gives the entry to go by: e itself, or the one that was recorded for the same run,
-// round, op and part before, with that one's nonce and text. Whoever resumes a run says again what was intended, not anew. What
-// may have been sent keeps its poster, by whom it is to be recognised; else it is to be e's from now on.
-func (s *Store) Intent(ctx context.Context, e Entry) (Entry, error) {
-	op := fmt.Sprintf("record intent %s %d/%d of run %s", e.Op, e.Part, e.Parts, e.Run)
-	if e.Nonce == "" || e.Op == "" || e.Part < 1 || e.Part > e.Parts {
-		return Entry{}, s.wrap(op, errors.New("incomplete entry"))
+// Intent records that e is to be made, and gives the effect to go by: e itself, or the one that was recorded under its kind and
+// key before, with that one's nonce and payload. Whoever resumes a run makes again what was intended, not anew. What may be there
+// keeps its account, by which it is to be recognised, and has SentAt; else the account is e's from now on.
+func (s *Store) Intent(ctx context.Context, e effects.Effect) (effects.Effect, error) {
+	op := fmt.Sprintf("record intent of %s %s", e.Kind, e.Key)
+	if e.Nonce == "" || e.Kind == "" || e.Key == "" {
+		return e, s.wrap(op, errors.New("incomplete effect"))
 	}
 	target, err := text(e.Target)
 	if err != nil {
-		return Entry{}, s.wrap(op, err)
+		return e, s.wrap(op, err)
 	}
 	if err := beforeIntent.Hit(); err != nil {
-		return Entry{}, s.wrap(op, err)
+		return e, s.wrap(op, err)
 	}
 	var out Entry
 	err = s.tx(ctx, op, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO outbox (nonce, run, round, op, part, parts, target, head, body, body_hash, state, attempts, created, comment_url)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'intent', 0, $11, '') ON CONFLICT (run, round, op, part) DO NOTHING`,
-			e.Nonce, e.Run, e.Round, e.Op, e.Part, e.Parts, target, e.Head, e.Body, hash(e.Body), micros(s.now())); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO effects (nonce, kind, effect_key, run, target, head, payload, payload_hash, state, attempts, created, ref)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'intent', 0, $9, '') ON CONFLICT (kind, effect_key) DO NOTHING`,
+			e.Nonce, e.Kind, e.Key, e.Run, target, e.Head, e.Payload, hash(e.Payload), micros(s.now())); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE outbox SET poster_login = $5, poster_id = $6
-			WHERE run = $1 AND round = $2 AND op = $3 AND part = $4 AND state IN ('intent', 'absent')`,
-			e.Run, e.Round, e.Op, e.Part, sql.NullString{String: e.Poster.Login, Valid: e.Poster.Login != ""},
-			sql.NullInt64{Int64: e.Poster.ID, Valid: e.Poster.ID != 0}); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE effects SET account_login = $3, account_id = $4
+			WHERE kind = $1 AND effect_key = $2 AND state IN ('intent', 'absent')`,
+			e.Kind, e.Key, sql.NullString{String: e.As.Login, Valid: e.As.Login != ""}, sql.NullInt64{Int64: e.As.ID, Valid: e.As.ID != 0}); err != nil {
 			return err
 		}
-		out, err = scan(tx.QueryRowContext(ctx, selectEntry+` WHERE run = $1 AND round = $2 AND op = $3 AND part = $4`, e.Run, e.Round, e.Op, e.Part))
+		out, err = scan(tx.QueryRowContext(ctx, selectEntry+` WHERE kind = $1 AND effect_key = $2`, e.Kind, e.Key))
 		return err
 	})
 	if err == nil {
 		err = s.wrap(op, afterIntent.Hit())
 	}
-	if err != nil {
-		return Entry{}, err
+	if out.State == StateAbsent {
+		out.SentAt = time.Time{}
 	}
-	return out, nil
+	return out.Effect, err
 }
 
-// Sending records that the entry is about to be sent: to be called right before the one request, which no transport may
+// Sending records that the effect is about to be sent: to be called right before the one request, which no transport may
 // repeat. ErrState if it was sent already and not proven absent since; ErrStale, and nothing recorded, if one of the leases
 // the caller goes by is not its own any more: the check and the record are one transaction.
 func (s *Store) Sending(ctx context.Context, nonce string, held ...*Lease) error {
 	now := micros(s.now())
-	err := s.change(ctx, "sending", nonce, held, `UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = $2
+	err := s.change(ctx, "sending", nonce, held, `UPDATE effects SET state = 'sent', attempts = attempts + 1, sent_at = $2
 		WHERE nonce = $1 AND state IN ('intent', 'absent')`, now)
 	if err != nil {
 		return err
@@ -119,27 +95,27 @@ func (s *Store) Sending(ctx context.Context, nonce string, held ...*Lease) error
 	return s.wrap("outbox sending "+nonce, sending.Hit())
 }
 
-// Ack records GitHub's answer, or that the comment was found there. Said again with the same comment it does nothing; with
-// another it is ErrState: the same thing was said twice, which must not happen.
-func (s *Store) Ack(ctx context.Context, nonce string, commentID int64, url string) error {
+// Ack records GitHub's answer, or that the effect was found there. Said again with the same ref it does nothing; with another
+// it is ErrState: the same effect was made twice, which must not happen.
+func (s *Store) Ack(ctx context.Context, nonce, ref string) error {
 	if err := beforeAck.Hit(); err != nil {
 		return s.wrap("outbox ack "+nonce, err)
 	}
 	now := micros(s.now())
-	err := s.change(ctx, "ack", nonce, nil, `UPDATE outbox SET state = 'acked', acked_at = coalesce(acked_at, $2), comment_id = $3, comment_url = $4
-		WHERE nonce = $1 AND (state IN ('sent', 'absent') OR (state = 'acked' AND comment_id = $3))`, now, commentID, url)
+	err := s.change(ctx, "ack", nonce, nil, `UPDATE effects SET state = 'acked', acked_at = coalesce(acked_at, $2), ref = $3
+		WHERE nonce = $1 AND (state IN ('sent', 'absent') OR (state = 'acked' AND ref = $3))`, now, ref)
 	if err != nil {
 		return err
 	}
 	return s.wrap("outbox ack "+nonce, afterAck.Hit())
 }
 
-// Absent records that the quarantine is over and GitHub does not have it; it may be sent again with the same nonce.
+// Absent records that the effect may be sent again with the same nonce: GitHub does not have it, or it is repeatable.
 func (s *Store) Absent(ctx context.Context, nonce string) error {
 	if err := absent.Hit(); err != nil {
 		return s.wrap("outbox absent "+nonce, err)
 	}
-	return s.change(ctx, "absent", nonce, nil, `UPDATE outbox SET state = 'absent' WHERE nonce = $1 AND state IN ('sent', 'absent')`)
+	return s.change(ctx, "absent", nonce, nil, `UPDATE effects SET state = 'absent' WHERE nonce = $1 AND state IN ('sent', 'absent')`)
 }
 
 // change does one guarded step, under leases if any, and tells a missing entry from one in the wrong state.
@@ -156,7 +132,7 @@ func (s *Store) change(ctx context.Context, what, nonce string, held []*Lease, q
 			return err
 		}
 		var state string
-		switch err := tx.QueryRowContext(ctx, `SELECT state FROM outbox WHERE nonce = $1`, nonce).Scan(&state); {
+		switch err := tx.QueryRowContext(ctx, `SELECT state FROM effects WHERE nonce = $1`, nonce).Scan(&state); {
 		case missing(err):
 			return ErrNotFound
 		case err != nil:
@@ -166,10 +142,10 @@ func (s *Store) change(ctx context.Context, what, nonce string, held []*Lease, q
 	})
 }
 
-// Outbox gives all entries of a run in the order they are to be said.
+// Outbox gives the effects of a run in the order they were intended.
 func (s *Store) Outbox(ctx context.Context, run string) ([]Entry, error) {
 	op := "outbox of run " + run
-	rows, err := s.read.QueryContext(ctx, selectEntry+` WHERE run = $1 ORDER BY round, created, op, part`, run)
+	rows, err := s.read.QueryContext(ctx, selectEntry+` WHERE run = $1 ORDER BY created, kind, effect_key`, run)
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}
@@ -185,27 +161,27 @@ func (s *Store) Outbox(ctx context.Context, run string) ([]Entry, error) {
 	return out, s.wrap(op, rows.Err())
 }
 
-const selectEntry = `SELECT nonce, run, round, op, part, parts, target, head, body, body_hash, state, attempts, created, sent_at, acked_at,
-	coalesce(comment_id, 0), comment_url, coalesce(poster_login, ''), coalesce(poster_id, 0) FROM outbox`
+const selectEntry = `SELECT nonce, kind, effect_key, run, target, head, payload, payload_hash, coalesce(account_login, ''), coalesce(account_id, 0),
+	state, attempts, created, sent_at, acked_at, ref FROM effects`
 
-// scan reads one row of selectEntry and checks that the text is the one that was intended.
+// scan reads one row of selectEntry and checks that the payload is the one that was intended.
 func scan(row interface{ Scan(...any) error }) (Entry, error) {
 	var e Entry
 	var target, sum string
 	var created, sent, acked sql.NullInt64
-	err := row.Scan(&e.Nonce, &e.Run, &e.Round, &e.Op, &e.Part, &e.Parts, &target, &e.Head, &e.Body, &sum, &e.State, &e.Attempts,
-		&created, &sent, &acked, &e.CommentID, &e.CommentURL, &e.Poster.Login, &e.Poster.ID)
+	err := row.Scan(&e.Nonce, &e.Kind, &e.Key, &e.Run, &target, &e.Head, &e.Payload, &sum, &e.As.Login, &e.As.ID,
+		&e.State, &e.Attempts, &created, &sent, &acked, &e.Ref)
 	if err != nil {
 		return Entry{}, err
 	}
-	if sum != hash(e.Body) {
-		return Entry{}, fmt.Errorf("entry %s: its text is not the one that was intended", e.Nonce)
+	if sum != hash(e.Payload) {
+		return Entry{}, fmt.Errorf("%s %s: its payload is not the one that was intended", e.Kind, e.Key)
 	}
 	e.Created, e.SentAt, e.AckedAt = moment(created), moment(sent), moment(acked)
 	return e, parse("target", target, &e.Target)
 }
 
-func hash(body string) string {
-	sum := sha256.Sum256([]byte(body))
+func hash(payload string) string {
+	sum := sha256.Sum256([]byte(payload))
 	return hex.EncodeToString(sum[:])
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/store"
 )
@@ -32,8 +33,8 @@ func TestOneFileWithTheEngine(t *testing.T) {
 				for i := range 5 {
 					all = append(all, engine.Step{Name: fmt.Sprint("say ", i), Fn: func(ctx context.Context) ([]byte, error) {
 						nonce := fmt.Sprintf("%s-%d", in, i)
-						_, err := s.Intent(ctx, store.Entry{Nonce: nonce, Run: string(in), Op: "report", Round: i, Part: 1, Parts: 1, Body: "text"})
-						return []byte(nonce), errors.Join(err, s.Sending(ctx, nonce), s.Ack(ctx, nonce, int64(i), "url"))
+						_, err := s.Intent(ctx, effects.Effect{Kind: "test", Key: nonce, Nonce: nonce, Run: string(in), Payload: "text"})
+						return []byte(nonce), errors.Join(err, s.Sending(ctx, nonce), s.Ack(ctx, nonce, "url"))
 					}})
 				}
 				_, errs := steps.All(ctx, all)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 )
 
@@ -217,16 +219,16 @@ func TestRoundsAreReplacedWhole(t *testing.T) {
 	}
 }
 
-func entry(nonce string, part int) Entry {
-	return Entry{Nonce: nonce, Run: run1, Round: 1, Op: "report", Part: part, Parts: 2, Target: target, Head: "abc", Body: "text of " + nonce}
+func effect(nonce string, n int) effects.Effect {
+	return effects.Effect{Kind: "test", Key: fmt.Sprint(n), Nonce: nonce, Run: run1, Target: target, Head: "abc", Payload: "text of " + nonce}
 }
 
 // The arrows of the package comment, and none besides (threats.md "Outbox").
 func TestOutboxStates(t *testing.T) {
 	ctx := context.Background()
 	sending := func(s *Store) error { return s.Sending(ctx, "n1") }
-	ack := func(s *Store) error { return s.Ack(ctx, "n1", 42, "url") }
-	ackOther := func(s *Store) error { return s.Ack(ctx, "n1", 43, "url") }
+	ack := func(s *Store) error { return s.Ack(ctx, "n1", "url") }
+	ackOther := func(s *Store) error { return s.Ack(ctx, "n1", "other url") }
 	absent := func(s *Store) error { return s.Absent(ctx, "n1") }
 	tests := []struct {
 		name     string
@@ -252,7 +254,7 @@ func TestOutboxStates(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := fresh(t)
 			create(t, s, run1)
-			if _, err := s.Intent(ctx, entry("n1", 1)); err != nil {
+			if _, err := s.Intent(ctx, effect("n1", 1)); err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range tt.before {
@@ -280,28 +282,31 @@ func TestIntentIsKept(t *testing.T) {
 	ctx, s := t.Context(), fresh(t)
 	create(t, s, run1)
 	for i, nonce := range []string{"n1", "n2"} {
-		got, err := s.Intent(ctx, entry(nonce, i+1))
-		if err != nil || got.Nonce != nonce || got.State != StateIntent || got.Target != target || got.Created.IsZero() || !got.SentAt.IsZero() {
+		got, err := s.Intent(ctx, effect(nonce, i+1))
+		if err != nil || got.Nonce != nonce || got.Target != target || !got.SentAt.IsZero() {
 			t.Fatalf("intent = %+v, %v", got, err)
 		}
 	}
-	again, err := s.Intent(ctx, entry("n9", 2))
-	if err != nil || again.Nonce != "n2" || again.Body != "text of n2" {
+	again, err := s.Intent(ctx, effect("n9", 2))
+	if err != nil || again.Nonce != "n2" || again.Payload != "text of n2" {
 		t.Errorf("intended again = %+v, %v; want the first entry", again, err)
 	}
 	all, err := s.Outbox(ctx, run1)
-	if err != nil || len(all) != 2 || all[0].Part != 1 || all[1].Part != 2 {
+	if err != nil || len(all) != 2 || all[0].Key != "1" || all[1].Key != "2" || all[0].State != StateIntent || all[0].Created.IsZero() {
 		t.Errorf("outbox = %+v, %v", all, err)
 	}
 	if err := s.Sending(ctx, "n9"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("sending an unknown nonce: %v", err)
 	}
-	for name, e := range map[string]Entry{"no nonce": entry("", 3), "part 0": entry("n", 0), "part 3 of 2": entry("n", 3), "of no run": {Nonce: "x", Run: "none", Op: "report", Part: 1, Parts: 1}} {
+	for name, e := range map[string]effects.Effect{
+		"no nonce": {Kind: "test", Key: "3", Run: run1}, "no kind": {Key: "3", Nonce: "n", Run: run1}, "no key": {Kind: "test", Nonce: "n", Run: run1},
+		"of no run": {Kind: "test", Key: "3", Nonce: "n", Run: "none"}, "another's nonce": effect("n1", 3),
+	} {
 		if _, err := s.Intent(ctx, e); err == nil {
 			t.Errorf("%s: was recorded", name)
 		}
 	}
-	if _, err := s.write.Exec(`UPDATE outbox SET body = 'other text' WHERE nonce = 'n1'`); err != nil {
+	if _, err := s.write.Exec(`UPDATE effects SET payload = 'other text' WHERE nonce = 'n1'`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Outbox(ctx, run1); err == nil {
@@ -310,7 +315,7 @@ func TestIntentIsKept(t *testing.T) {
 }
 
 // threats.md "Outbox": what may have been sent is looked for as who sent it, whoever resumes the run.
-func TestPosterIsWhoSentIt(t *testing.T) {
+func TestAccountIsWhoSentIt(t *testing.T) {
 	ctx, s := t.Context(), fresh(t)
 	create(t, s, run1)
 	mona, octo := review.Person{Login: "mona", ID: 7}, review.Person{Login: "octo[bot]", ID: 1 << 40}
@@ -321,10 +326,10 @@ func TestPosterIsWhoSentIt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := entry("n1", 1)
-		e.Poster = by
-		if got, err := s.Intent(ctx, e); err != nil || got.Poster != want {
-			t.Errorf("%s: the poster is %+v, %v; want %+v", what, got.Poster, err, want)
+		e := effect("n1", 1)
+		e.As = by
+		if got, err := s.Intent(ctx, e); err != nil || got.As != want {
+			t.Errorf("%s: the account is %+v, %v; want %+v", what, got.As, err, want)
 		}
 	}
 	sending := func() error { return s.Sending(ctx, "n1") }
@@ -334,7 +339,7 @@ func TestPosterIsWhoSentIt(t *testing.T) {
 	step("sent", mona, octo, sending)
 	step("absent, so another may send it", mona, mona, func() error { return s.Absent(ctx, "n1") })
 	step("sent again", octo, mona, sending)
-	step("acknowledged", octo, mona, func() error { return s.Ack(ctx, "n1", 1, "url") })
+	step("acknowledged", octo, mona, func() error { return s.Ack(ctx, "n1", "url") })
 }
 
 func TestMarkerKey(t *testing.T) {
