@@ -9,6 +9,8 @@
 //   - what is found again by its name: a check run (external id), a pushed branch (where it stands);
 //   - what may be repeated, because the second call changes nothing: a minimised comment, a resolved thread, a reaction; and, as
 //     long as no other follows that a late first call would overwrite, an edited comment and a commit status.
+//
+// How to add one: docs/architecture.md "How to add an effect".
 package effects
 
 import (

@@ -1,0 +1,147 @@
+package effects_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// rows are the kinds that pass the suite, by name. The last two are dummies: the proof that a new kind is a type like theirs and
+// a row.
+var rows = map[string]row{
+	"comment": {
+		kind: func(g *github) effects.Kind {
+			return effects.Comment{Poster: comments{g}, Key: key, Policy: sanitize.Policy{Repo: repo}, Sleep: g.sleep}
+		},
+		payload: func(run, nonce string) string { return comment("a report", run, nonce) },
+	},
+	"dummy": {
+		kind:    func(g *github) effects.Kind { return dummy{g} },
+		payload: func(string, string) string { return "hello" },
+	},
+	"repeatable dummy": {
+		kind:    func(g *github) effects.Kind { return again{g} },
+		payload: func(string, string) string { return "hello" },
+	},
+}
+
+var key = bytes.Repeat([]byte{7}, 32)
+
+// comment is a sealed text, the one part of a report.
+func comment(body, run, nonce string) string {
+	report, _, _ := strings.Cut(nonce, "-")
+	m := sanitize.Marker{ReviewID: "4f1c", Run: run, Round: 1, RepoID: repo.String(), PR: 7, Nonce: report, Key: key}
+	texts, err := sanitize.Comment(body, m, sanitize.Policy{Repo: repo})
+	if err != nil || len(texts) != 1 {
+		panic(fmt.Sprint(len(texts), " texts, ", err))
+	}
+	return texts[0].String()
+}
+
+type comments struct{ *github }
+
+func (c comments) Post(ctx context.Context, _ review.PullRequest, body sanitize.Text) (string, error) {
+	return c.take(ctx, body.String())
+}
+
+func (c comments) CommentsSince(_ context.Context, _ review.PullRequest, since time.Time) (out []review.Comment, err error) {
+	if since.IsZero() {
+		return nil, errors.New("asked for more comments than can be ours")
+	}
+	for _, x := range c.list() {
+		out = append(out, review.Comment{ID: fmt.Sprint(x.id), URL: x.ref(), Author: x.by, Body: x.text})
+	}
+	return out, nil
+}
+
+// dummy is found again by its nonce and account.
+type dummy struct{ *github }
+
+func (dummy) Name() string     { return "dummy" }
+func (dummy) Repeatable() bool { return false }
+func (d dummy) Send(ctx context.Context, e effects.Effect) (string, error) {
+	return d.take(ctx, e.Nonce)
+}
+func (d dummy) Find(ctx context.Context, e effects.Effect) (string, error) {
+	return effects.Settled(ctx, d.sleep, func() (ids []string, ref string, err error) {
+		for _, x := range d.list() {
+			ids = append(ids, fmt.Sprint(x.id))
+			if x.text == e.Nonce && x.by.ID == e.As.ID {
+				return ids, x.ref(), nil
+			}
+		}
+		return ids, "", nil
+	})
+}
+
+// again is the same however often it is sent.
+type again struct{ *github }
+
+func (again) Name() string     { return "repeatable dummy" }
+func (again) Repeatable() bool { return true }
+func (again) Find(context.Context, effects.Effect) (string, error) {
+	panic("what may be repeated is not looked for")
+}
+func (a again) Send(ctx context.Context, e effects.Effect) (string, error) {
+	return a.take(ctx, e.Payload)
+}
+
+// What is stored is data: a comment is checked once more before it is sent, and one that is not safe any more is not sent.
+func TestCommentIsCheckedAgain(t *testing.T) {
+	secret := "correct-horse-battery-staple-93"
+	e := rows["comment"].effect(1)
+	e.Payload = comment("the word is "+secret, e.Run, e.Nonce)
+	g := &github{viewer: bot}
+	k := effects.Comment{Poster: comments{g}, Key: key, Policy: sanitize.Policy{Repo: repo, Known: []string{secret}}, Sleep: g.sleep}
+	_, err := k.Send(t.Context(), e)
+	var r interface{ Refused() bool }
+	if !errors.Is(err, sanitize.ErrKnownSecret) || !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
+		t.Errorf("%v after %d calls, want a known secret and no call", err, g.calls)
+	}
+}
+
+// A comment is ours by nonce, part, MAC and account; each alone is not enough (threats.md T34, "Marker").
+func TestCommentIsFoundByAllOfItsProof(t *testing.T) {
+	e := rows["comment"].effect(1)
+	e.As = bot
+	other := e.Nonce[:len(e.Nonce)-1] + "2"
+	for what, c := range map[string]struct {
+		by    review.Person
+		body  string
+		nonce string
+		want  bool
+	}{
+		"ours":                    {bot, e.Payload, e.Nonce, true},
+		"ours, renamed":           {review.Person{Login: "new", ID: bot.ID}, e.Payload, e.Nonce, true},
+		"ours, by login alone":    {review.Person{Login: bot.Login}, e.Payload, e.Nonce, true},
+		"another account":         {mona, e.Payload, e.Nonce, false},
+		"our login, another id":   {review.Person{Login: bot.Login, ID: 99}, e.Payload, e.Nonce, false},
+		"edited":                  {bot, e.Payload + "!", e.Nonce, false},
+		"another part":            {bot, e.Payload, other, false},
+		"another report's nonce":  {bot, e.Payload, "ff" + e.Nonce[2:], false},
+		"quoted in another text":  {bot, "> " + e.Payload, e.Nonce, false},
+		"nothing of a marker":     {bot, "a report", e.Nonce, false},
+		"made for another number": {bot, e.Payload, e.Nonce, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			g := &github{viewer: c.by}
+			g.add(c.by, c.body)
+			e := e
+			if e.Nonce = c.nonce; what == "made for another number" {
+				e.Target.PR = 8
+			}
+			ref, err := rows["comment"].kind(g).Find(t.Context(), e)
+			if err != nil || (ref != "") != c.want {
+				t.Errorf("found %q, %v; want found %v", ref, err, c.want)
+			}
+		})
+	}
+}
