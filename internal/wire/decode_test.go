@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -272,6 +273,17 @@ func TestEventOfAChildSpeaksForNobodyElse(t *testing.T) {
 	}
 	if _, _, err := DecodeEvent([]byte(`{"event":"usage","usage":{"costUsd":-5}}`)); err == nil {
 		t.Error("negative cost was accepted: it would give budget back")
+	}
+}
+
+func TestEnumsAreTheConstantsOfPackageReview(t *testing.T) {
+	states := []string{string(review.AgentWaiting), string(review.AgentRunning), string(review.AgentComplete), string(review.AgentDegraded), string(review.AgentFailed)}
+	if got := rules["Event.state"].enum; !slices.Equal(got, states) {
+		t.Errorf("states %v, want %v", got, states)
+	}
+	roles := []string{string(review.RoleReviewer), string(review.RoleCommentsAnalyzer), string(review.RoleFixer)}
+	if got := rules["Task.role"].enum; !slices.Equal(got, roles) {
+		t.Errorf("roles %v, want %v", got, roles)
 	}
 }
 

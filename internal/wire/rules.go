@@ -80,7 +80,7 @@ var rules = map[string]rule{
 	"Event.message":      {optional: true, maxLength: maxProse},
 	"Event.agent":        {optional: true, maxLength: maxName},
 	"Event.level":        {optional: true, maxLength: maxName},
-	"Event.state":        {optional: true, enum: []string{"waiting", "running", "complete", "degraded", "failed", "skipped"}},
+	"Event.state":        {optional: true, enum: []string{"waiting", "running", "complete", "degraded", "failed"}},
 	"Usage.inputTokens":  {optional: true, min: 0, max: 1_000_000_000},
 	"Usage.cachedTokens": {optional: true, min: 0, max: 1_000_000_000},
 	"Usage.outputTokens": {optional: true, min: 0, max: 1_000_000_000},
@@ -90,5 +90,5 @@ var rules = map[string]rule{
 	"Usage.llmSeconds":   {optional: true, notNegative: true},
 	"Usage.models":       {optional: true, maxItems: maxFindings},
 
-	"Task.role": {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "scout", "command"}},
+	"Task.role": {enum: []string{"reviewer", "comments-analyzer", "pr-fix"}},
 }
