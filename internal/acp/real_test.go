@@ -27,6 +27,9 @@ import (
 // modelKey is what the model's endpoint asks for; in the sandbox only the gateway has it.
 const modelKey = "the-key-of-the-endpoint"
 
+// thisMachine is looked at once.
+var thisMachine = new(sandbox.Machine)
+
 // realWorld is one question to a real agent in the sandbox: a tree, a scripted model behind the gateway, the agent.
 type realWorld struct {
 	spec    Spec
@@ -42,7 +45,7 @@ type realWorld struct {
 // configure it is refused before (TestATreeThatConfiguresTheAgentIsRefused).
 func newRealWorld(t *testing.T, preset string, agent npmagent.Installed, role review.Role, script func(tree, marker string) []fakemodel.Rule) *realWorld {
 	t.Helper()
-	if r := sandbox.Probe(t.Context()); r.Tier > sandbox.Tier1b {
+	if r := thisMachine.Probe(t.Context()); r.Tier > sandbox.Tier1b {
 		t.Skipf("this machine has sandbox tier %v; an agent that speaks TCP needs a network namespace", r.Tier)
 	}
 	tree := t.TempDir()
@@ -85,7 +88,7 @@ func newRealWorld(t *testing.T, preset string, agent npmagent.Installed, role re
 		if role == review.RoleFixer {
 			policy.ReadOnly, policy.Writable = slices.Delete(policy.ReadOnly, len(agent.Path), len(agent.Path)+1), []string{w.spec.Cwd}
 		}
-		c, err := sandbox.Wrap(policy, sandbox.Command{Path: p.Path, Args: p.Args, Env: p.Env, Dir: p.Dir})
+		c, err := thisMachine.Wrap(policy, sandbox.Command{Path: p.Path, Args: p.Args, Env: p.Env, Dir: p.Dir})
 		p.Path, p.Args, p.Env, p.Dir = c.Path, c.Args, c.Env, c.Dir
 		return p, err
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -45,9 +44,6 @@ type run struct {
 	// permanently is the error this process ended the run with; nil when it did not.
 	permanently atomic.Pointer[error]
 }
-
-// ErrCancelled is why a run stopped that Cancel stopped.
-var ErrCancelled = errors.New("the run was cancelled")
 
 // Ended is how a run ended.
 type Ended struct {
@@ -113,17 +109,6 @@ func (s *Service) Resume(ctx context.Context, id string, today Today, emit func(
 		return r.rebuild(ctx, st, today)
 	}
 	return r.execute(ctx, nil)
-}
-
-// Cancel stops a run that is under way in this process, and reports whether there was one. It can be resumed.
-func (s *Service) Cancel(id string) bool {
-	s.mu.Lock()
-	r := s.live[id]
-	s.mu.Unlock()
-	if r != nil {
-		r.cancel(ErrCancelled)
-	}
-	return r != nil
 }
 
 // running reports whether a run is under way in this process.

@@ -19,7 +19,7 @@ import (
 // acpEnv is a fresh home whose configuration is config, with a forge, a model and an agent in PATH, in full containment.
 func acpEnv(t *testing.T, f *forge.Forge, m *fakemodel.Server, a npmagent.Agent, config string) (env []string, home string) {
 	t.Helper()
-	if r := sandbox.Probe(t.Context()); r.Tier > sandbox.Tier1b {
+	if r := thisMachine.Probe(t.Context()); r.Tier > sandbox.Tier1b {
 		t.Skipf("this machine has sandbox tier %v; an agent that speaks TCP needs a network namespace", r.Tier)
 	}
 	agent := npmagent.Need(t, a)

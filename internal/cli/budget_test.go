@@ -219,7 +219,7 @@ func TestUnknownCostIsNotNothing(t *testing.T) {
 // TestStreamThatNeverEnds holds an agent that streams, which no program of ours does: it is cut in the middle of the answer.
 func TestStreamThatNeverEnds(t *testing.T) {
 	t.Parallel()
-	if tier := sandbox.Probe(t.Context()).Tier; tier > sandbox.Tier1b {
+	if tier := thisMachine.Probe(t.Context()).Tier; tier > sandbox.Tier1b {
 		t.Skip("only agents in full containment are given the gateway's address, and this machine has none: prloop doctor says what is missing")
 	}
 	m := endpoint(t, fakemodel.Script{

@@ -59,7 +59,7 @@ func newKillSuite(t *testing.T) *killSuite {
 // run does one trial and checks what is left. The world of a failed trial is kept, with its log.
 func (s *killSuite) run(x killTrial) {
 	ctx := s.t.Context()
-	if r := sandbox.Probe(ctx); x.setting.confined && r.Tier > sandbox.Tier1b {
+	if r := thisMachine.Probe(ctx); x.setting.confined && r.Tier > sandbox.Tier1b {
 		s.t.Logf("%s: not tried, this machine confines nobody: %s", x.what, r)
 		return
 	}

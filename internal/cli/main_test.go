@@ -66,10 +66,13 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// thisMachine is looked at once.
+var thisMachine = new(sandbox.Machine)
+
 // condition knows [confine]: this machine can give agents full containment.
 func condition(word string) (bool, error) {
 	if word != "confine" {
 		return false, fmt.Errorf("unknown condition %q", word)
 	}
-	return sandbox.Probe(context.Background()).Tier <= sandbox.Tier1b, nil
+	return thisMachine.Probe(context.Background()).Tier <= sandbox.Tier1b, nil
 }

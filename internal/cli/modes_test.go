@@ -198,7 +198,7 @@ func TestModes(t *testing.T) {
 	}
 	a := newArena(t)
 	checkTable(t, a)
-	tier := sandbox.Probe(t.Context())
+	tier := thisMachine.Probe(t.Context())
 	confined, table := "required", misdeeds
 	if tier.Tier > sandbox.Tier1b {
 		confined = "best"

@@ -41,7 +41,7 @@ func init() {
 		panic(err)
 	}
 	var mu sync.Mutex
-	proc.Observe(func(r proc.Ran) {
+	observe := func(r proc.Ran) {
 		mu.Lock()
 		defer mu.Unlock()
 		var used syscall.Rusage
@@ -50,7 +50,8 @@ func init() {
 		if err := json.NewEncoder(out).Encode(span{r.Path, r.Args, r.From, r.To, self}); err != nil {
 			panic(err)
 		}
-	})
+	}
+	proc.Observer.Store(&observe)
 }
 
 // BenchmarkRounds runs two rounds - review, fix, verify, push, review, approved - with agents that answer at once, against

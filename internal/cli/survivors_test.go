@@ -27,7 +27,7 @@ func TestNothingSurvivesKill(t *testing.T) {
 	}
 	a := newArena(t)
 	walls := []string{"required", "off"}
-	if r := sandbox.Probe(t.Context()); r.Tier > sandbox.Tier1b {
+	if r := thisMachine.Probe(t.Context()); r.Tier > sandbox.Tier1b {
 		t.Logf("only the leash is tried: %s", r)
 		walls = walls[1:]
 	}

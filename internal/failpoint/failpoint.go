@@ -30,9 +30,6 @@ func New(name string) *Point {
 	return &Point{name}
 }
 
-// Name is the point's name.
-func (p *Point) Name() string { return p.name }
-
 // Hit does what was armed, which may not return; its error is to be returned as if the step had failed here.
 func (p *Point) Hit() error {
 	f := armed.Load()

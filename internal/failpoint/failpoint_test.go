@@ -23,7 +23,7 @@ func TestHit(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	Arm(func(name string) error {
-		if name == first.Name() {
+		if name == first.name {
 			return broken
 		}
 		return nil

@@ -68,7 +68,7 @@ func TestTwoStepRule(t *testing.T) {
 		a, b := old, reworded
 		row.change(&a, &b)
 		if got := len(Match([]review.Finding{a}, []review.Finding{b}, row.move)) == 1; got != row.want {
-			t.Errorf("%s: matched %v, similarity %.2f", row.name, got, Similarity(a.Title+a.Description, b.Title+b.Description))
+			t.Errorf("%s: matched %v, similarity %.2f", row.name, got, profileOf(a.Title+a.Description).similarity(profileOf(b.Title+b.Description)))
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (k Known) Join(which []int) [][]int {
 	return join(some)
 }
 
-// Similarity is Similarity of what two findings say.
+// Similarity compares what two findings say: 0 is nothing in common, 1 the same words.
 func (k Known) Similarity(i, j int) float64 { return k.all[i].text.similarity(k.all[j].text) }
 
 // Overlap is the plain measure of the specs: the significant words two findings share, divided by those of the shorter

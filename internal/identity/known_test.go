@@ -36,7 +36,7 @@ func TestOverlapIsOfTheShorterText(t *testing.T) {
 			t.Errorf("%d and %d share %v, want %v", row.i, row.j, got, row.want)
 		}
 	}
-	if got, want := k.Similarity(0, 1), Similarity("The map is written by two goroutines", "map written"); got != want {
+	if got, want := k.Similarity(0, 1), profileOf("The map is written by two goroutines").similarity(profileOf("map written")); got != want {
 		t.Errorf("similarity %v, want %v", got, want)
 	}
 }

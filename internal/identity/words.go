@@ -17,11 +17,6 @@ const (
 	Threshold  = 0.25
 )
 
-// Similarity compares two texts: 0 is nothing in common, 1 the same words. Findings alike in place are the same one
-// from Threshold up. It is the weighted mean of three overlaps: of words as written, and of word stems and the parts of
-// identifiers, each divided by the shorter text; and of runs of four letters, divided by the geometric mean.
-func Similarity(a, b string) float64 { return profileOf(a).similarity(profileOf(b)) }
-
 // profile is a text as the comparison sees it: three sorted sets.
 // Members are hashes of words, or four characters of 16 bits each.
 type profile struct{ words, parts, grams []uint64 }
@@ -37,6 +32,9 @@ func profileOf(text string) profile {
 	return profile{wordsOf(text), partsOf(text), gramsOf(text)}
 }
 
+// similarity compares two texts: 0 is nothing in common, 1 the same words. Findings alike in place are the same one
+// from Threshold up. It is the weighted mean of three overlaps: of words as written, and of word stems and the parts of
+// identifiers, each divided by the shorter text; and of runs of four letters, divided by the geometric mean.
 func (p profile) similarity(q profile) float64 {
 	return wordWeight*overShorter(p.words, q.words) + partWeight*overShorter(p.parts, q.parts) + gramWeight*overMean(p.grams, q.grams)
 }

@@ -10,19 +10,13 @@ import (
 
 // Regexp is a regular expression to be compiled once, at its first use. It is safe for concurrent use. Its methods are those
 // of regexp.Regexp.
-type Regexp struct {
-	expr     string
-	compiled func() *regexp.Regexp
-}
+type Regexp struct{ compiled func() *regexp.Regexp }
 
 // New keeps an expression for later. An expression that does not compile panics at the first use; this package's test
 // compiles all that the module's sources write, and refuses those it cannot read there.
 func New(expr string) *Regexp {
-	return &Regexp{expr, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }
-
-// String is the expression as written.
-func (r *Regexp) String() string { return r.expr }
 
 // Match is regexp.Regexp's.
 func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }

@@ -14,15 +14,13 @@ type Ran struct {
 	From, To time.Time
 }
 
-var observer atomic.Pointer[func(Ran)]
-
-// Observe has fn told of every child of this process from now on, at its end and from several goroutines. It is for
-// measurements: how much of a run is prloop's own time is what is left beside its children (BenchmarkRounds).
-func Observe(fn func(Ran)) { observer.Store(&fn) }
+// Observer is told of every child of this process, at its end and from several goroutines; nil, as it is in prloop, is told
+// of none. It is for measurements: how much of a run is prloop's own time is what is left beside its children (BenchmarkRounds).
+var Observer atomic.Pointer[func(Ran)]
 
 // observed tells the observer, if there is one.
 func observed(spec Spec, from time.Time) {
-	if fn := observer.Load(); fn != nil {
+	if fn := Observer.Load(); fn != nil {
 		(*fn)(Ran{Path: spec.Path, Args: spec.Args, From: from, To: time.Now()})
 	}
 }

@@ -123,7 +123,7 @@ func (p *reader) agent(c []string) review.AgentReceipt {
 func (p *reader) cell(re *lazyregexp.Regexp, s string) []string {
 	m := re.FindStringSubmatch(s)
 	if m == nil {
-		p.fail(re.String())
+		p.fail("another cell than " + s)
 	}
 	return m[1:]
 }

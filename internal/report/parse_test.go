@@ -86,7 +86,7 @@ func (p *reader) need(prefix string) string {
 func (p *reader) match(re *lazyregexp.Regexp) []string {
 	m := re.FindStringSubmatch(p.peek())
 	if m == nil {
-		p.fail(re.String())
+		p.fail("another line than " + strconv.Quote(p.peek()))
 	}
 	p.at++
 	return m[1:]

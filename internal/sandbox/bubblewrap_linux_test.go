@@ -15,7 +15,7 @@ func TestBubblewrap(t *testing.T) {
 	t.Parallel()
 	bwrap := cmp.Or(os.Getenv("PRLOOP_TEST_BWRAP"), findBubblewrap())
 	if bwrap == "" {
-		t.Skip("this machine cannot: " + Probe(t.Context()).Part(PartBubblewrap).Detail)
+		t.Skip("this machine cannot: " + thisMachine.Probe(t.Context()).Part(PartBubblewrap).Detail)
 	}
 	start := func(t *testing.T, part string, args ...string) *trial {
 		r := newTrial(t, nobody, part, args...)

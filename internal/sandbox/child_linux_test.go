@@ -54,7 +54,7 @@ func spawner(text string) int {
 	c := o.Command
 	if !o.Plain {
 		var err error
-		if c, err = (&Machine{missing: o.Missing, bwrap: o.Bwrap}).wrap(o.Policy, o.Command); err != nil {
+		if c, err = (&Machine{missing: o.Missing, bwrap: o.Bwrap}).Wrap(o.Policy, o.Command); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 3
 		}

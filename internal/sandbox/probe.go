@@ -12,7 +12,9 @@ type probed struct {
 	report *Report
 }
 
-func (m *Machine) report(ctx context.Context) Report {
+// Probe finds out what this machine can do. The first call takes some milliseconds, the Machine remembers the answer; one
+// that ctx cut short is not remembered and says tier 4.
+func (m *Machine) Probe(ctx context.Context) Report {
 	m.probed.mu.Lock()
 	defer m.probed.mu.Unlock()
 	if m.probed.report != nil {

@@ -133,10 +133,13 @@ func (r *trial) command() *exec.Cmd {
 	return cmd
 }
 
+// thisMachine is looked at once.
+var thisMachine = new(Machine)
+
 // needs skips a test on a machine that cannot do what it is about, with the probe's reason.
 func needs(t *testing.T, _ int, o order) {
 	t.Helper()
-	report := Probe(t.Context())
+	report := thisMachine.Probe(t.Context())
 	want := o.Policy.MinTier
 	if want == 0 {
 		want = Tier1b
@@ -177,12 +180,12 @@ func forUsers(t *testing.T, f func(t *testing.T, user int)) {
 }
 
 func TestThisMachineContains(t *testing.T) {
-	r := Probe(t.Context())
+	r := thisMachine.Probe(t.Context())
 	t.Logf("%s in %s: %+v", r, r.Took, r.Parts)
 	if r.Tier > Tier1b {
 		t.Skip("this machine cannot: " + r.String())
 	}
-	if again := Probe(t.Context()); again.Took != r.Took {
+	if again := thisMachine.Probe(t.Context()); again.Took != r.Took {
 		t.Error("the second call probed again")
 	}
 }

@@ -33,7 +33,7 @@ func TestScratchBounds(t *testing.T) {
 	t.Run("bubblewrap", func(t *testing.T) {
 		bwrap := cmp.Or(os.Getenv("PRLOOP_TEST_BWRAP"), findBubblewrap())
 		if bwrap == "" {
-			t.Skip("this machine cannot: " + Probe(t.Context()).Part(PartBubblewrap).Detail)
+			t.Skip("this machine cannot: " + thisMachine.Probe(t.Context()).Part(PartBubblewrap).Detail)
 		}
 		scratchBounds(t, func() *trial {
 			r := newTrial(t, nobody, "")

@@ -15,7 +15,7 @@ import (
 // A step that fails ends the trampoline with its own status and one line; the agent never runs.
 func TestTrampolineFailsClosed(t *testing.T) {
 	t.Parallel()
-	r := Probe(t.Context())
+	r := thisMachine.Probe(t.Context())
 	if r.Tier != Tier1 {
 		t.Skip("this machine cannot: " + r.String())
 	}
@@ -94,7 +94,7 @@ func TestHostileTree(t *testing.T) {
 }
 
 func BenchmarkSpawn(b *testing.B) {
-	if r := Probe(b.Context()); r.Tier > Tier1b {
+	if r := thisMachine.Probe(b.Context()); r.Tier > Tier1b {
 		b.Skip("this machine cannot: " + r.String())
 	}
 	for name, confined := range map[string]bool{"plain": false, "confined": true} {
@@ -102,7 +102,7 @@ func BenchmarkSpawn(b *testing.B) {
 			c := Command{Path: "/bin/true", Env: []string{}, Dir: "/"}
 			if confined {
 				var err error
-				if c, err = Wrap(Policy{Home: b.TempDir()}, Command{Path: "/bin/true"}); err != nil {
+				if c, err = thisMachine.Wrap(Policy{Home: b.TempDir()}, Command{Path: "/bin/true"}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -119,7 +119,7 @@ func BenchmarkSpawn(b *testing.B) {
 
 func BenchmarkProbe(b *testing.B) {
 	for b.Loop() {
-		if r := (&Machine{}).report(b.Context()); r.Tier == Tier4 {
+		if r := (&Machine{}).Probe(b.Context()); r.Tier == Tier4 {
 			b.Fatal(r)
 		}
 	}

@@ -18,8 +18,6 @@ type Machine struct {
 	probed probed
 }
 
-var thisMachine = &Machine{}
-
 // Without is this machine with some parts left out for the reason given, as if it did not have them: what a weaker machine
 // would do can be seen on a better one. It can only take away; a part that is not there does not appear by it.
 func Without(reason string, parts ...string) *Machine {
@@ -33,24 +31,12 @@ func Without(reason string, parts ...string) *Machine {
 // Parts are the names Without knows.
 func Parts() []string { return []string{PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp} }
 
-// Probe finds out what this machine can do. The first call takes some milliseconds, the process remembers the answer; one
-// that ctx cut short is not remembered and says tier 4.
-func Probe(ctx context.Context) Report { return thisMachine.report(ctx) }
-
-// Probe is the function of that name, for this machine.
-func (m *Machine) Probe(ctx context.Context) Report { return m.report(ctx) }
-
 // Wrap turns a command into one that runs it confined. It returns a *TierError when the machine cannot do what
 // policy.MinTier asks for, and a *PolicyError when a path is missing or would show what is to be hidden. With a MinTier
 // of Tier4 on a machine of tier 4 the command comes back unchanged: that is running without a sandbox, and the caller has
 // to say so in the report.
-func Wrap(policy Policy, cmd Command) (Command, error) { return thisMachine.wrap(policy, cmd) }
-
-// Wrap is the function of that name, for this machine.
-func (m *Machine) Wrap(policy Policy, cmd Command) (Command, error) { return m.wrap(policy, cmd) }
-
-func (m *Machine) wrap(policy Policy, cmd Command) (Command, error) {
-	report := m.report(context.Background())
+func (m *Machine) Wrap(policy Policy, cmd Command) (Command, error) {
+	report := m.Probe(context.Background())
 	want := policy.MinTier
 	if want == 0 {
 		want = Tier1b

@@ -20,7 +20,7 @@ func masked(names ...string) *Machine {
 
 func TestTiers(t *testing.T) {
 	t.Parallel()
-	if r := Probe(t.Context()); r.Tier != Tier1 {
+	if r := thisMachine.Probe(t.Context()); r.Tier != Tier1 {
 		t.Skip("this machine cannot: " + r.String())
 	}
 	for _, row := range []struct {
@@ -35,7 +35,7 @@ func TestTiers(t *testing.T) {
 		{"Landlock alone is tier 3", []string{PartNamespaces, PartBubblewrap, PartSeccomp}, Tier3},
 		{"nothing is tier 4", []string{PartNamespaces, PartBubblewrap, PartSeccomp, PartLandlock}, Tier4},
 	} {
-		r := masked(row.missing...).report(t.Context())
+		r := masked(row.missing...).Probe(t.Context())
 		if r.Tier != row.want {
 			t.Errorf("%s: %s", row.sentence, r)
 		}
@@ -76,7 +76,7 @@ func TestWrapFailsClosed(t *testing.T) {
 		{"tier 1 is not 1b", []string{PartNamespaces, PartLandlock, PartSeccomp}, Tier1, []string{PartNamespaces, PartLandlock, PartSeccomp}},
 		{"tier 3 wants anything", []string{PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp}, Tier3, []string{PartNamespaces, PartLandlock, PartSeccomp}},
 	} {
-		_, err := masked(row.missing...).wrap(Policy{MinTier: row.min, Home: t.TempDir()}, cmd)
+		_, err := masked(row.missing...).Wrap(Policy{MinTier: row.min, Home: t.TempDir()}, cmd)
 		var tier *TierError
 		if !errors.As(err, &tier) {
 			t.Errorf("%s: %v", row.sentence, err)
@@ -91,14 +91,14 @@ func TestWrapFailsClosed(t *testing.T) {
 		}
 	}
 	none := masked(PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp)
-	got, err := none.wrap(Policy{MinTier: Tier4, Home: t.TempDir()}, cmd)
+	got, err := none.Wrap(Policy{MinTier: Tier4, Home: t.TempDir()}, cmd)
 	if err != nil || got.Path != cmd.Path {
 		t.Errorf("tier 4, asked for by name, does not run plainly: %+v %v", got, err)
 	}
 }
 
 func TestPoliciesThatCannotBeKept(t *testing.T) {
-	if r := Probe(t.Context()); r.Tier > Tier2 {
+	if r := thisMachine.Probe(t.Context()); r.Tier > Tier2 {
 		t.Skip("this machine cannot: " + r.String())
 	}
 	root := t.TempDir()
@@ -132,13 +132,13 @@ func TestPoliciesThatCannotBeKept(t *testing.T) {
 		if row.policy.Home == "" {
 			row.policy.Home = home
 		}
-		_, err := machine.wrap(row.policy, Command{Path: "/bin/true", Dir: row.dir})
+		_, err := machine.Wrap(row.policy, Command{Path: "/bin/true", Dir: row.dir})
 		var policy *PolicyError
 		if row.bad != errors.As(err, &policy) || !row.bad && err != nil {
 			t.Errorf("%s: %v", row.sentence, err)
 		}
 	}
-	_, err := masked(PartNamespaces, PartBubblewrap).wrap(Policy{MinTier: Tier2, Home: home, Loopback: true}, Command{Path: "/bin/true"})
+	_, err := masked(PartNamespaces, PartBubblewrap).Wrap(Policy{MinTier: Tier2, Home: home, Loopback: true}, Command{Path: "/bin/true"})
 	var policy *PolicyError
 	if !errors.As(err, &policy) {
 		t.Errorf("TCP without a network namespace was allowed: %v", err)

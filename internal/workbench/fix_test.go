@@ -295,7 +295,7 @@ func TestEditModes(t *testing.T) {
 		"exit-1":              {note: "gave no valid answer"},
 		"daemon":              {},
 	} {
-		for walls, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": sandbox.Wrap, "without walls": unconfined} {
+		for walls, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": thisMachine.Wrap, "without walls": unconfined} {
 			if want.rule == "" && walls == "without walls" && mode != "write-outside" && want.note == "" {
 				continue // nothing is done that walls could matter for
 			}

@@ -132,7 +132,7 @@ func TestVerifyHasALoopbackOfItsOwn(t *testing.T) {
 
 // A command that hangs is ended with all it started, in groups of their own too; the next one still runs (threats.md T80, T82).
 func TestVerifyEndsWhatHangs(t *testing.T) {
-	for name, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": sandbox.Wrap, "without walls": unconfined} {
+	for name, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": thisMachine.Wrap, "without walls": unconfined} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a": "a\n"})
 			w.bench.Confine = confine

@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// thisMachine is looked at once.
+var thisMachine = new(sandbox.Machine)
+
 // world is a repository of prloop's own and a bench over it.
 type world struct {
 	*testing.T
@@ -33,7 +36,7 @@ type world struct {
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
 	// Without a network namespace nothing here would be what it is for a user.
-	if r := sandbox.Probe(t.Context()); r.Tier > sandbox.Tier1b {
+	if r := thisMachine.Probe(t.Context()); r.Tier > sandbox.Tier1b {
 		t.Skip("this machine cannot contain a child: " + r.String())
 	}
 	w := &world{T: t, origin: t.TempDir()}
@@ -47,7 +50,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.bench = &Bench{Repo: repo, Scratch: t.TempDir(), Confine: sandbox.Wrap}
+	w.bench = &Bench{Repo: repo, Scratch: t.TempDir(), Confine: thisMachine.Wrap}
 	w.fetch()
 	return w
 }
