@@ -52,8 +52,8 @@ dead: ## Fail when a function is unreachable from the programs; internal/testkit
 tidy: ## Fail when go.mod or go.sum are not tidy
 	go mod tidy -diff
 
-generate: ## Rewrite generated schemas, references and goldens
-	go test ./internal/wire ./internal/config ./internal/pushpolicy ./internal/cli -run 'Golden|Generated|Reference' -update
+generate: ## Rewrite generated schemas, references and golden reports
+	go test ./internal/wire ./internal/config ./internal/pushpolicy ./internal/markdown ./internal/report -run 'Golden|Generated' -update
 
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
 	@mkdir -p $(BIN)
@@ -66,7 +66,7 @@ fuzz: ## Run every fuzz target for FUZZTIME
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem $(PKGS)
 
-check: fmt vet tidy lint race ## All that CI runs
+check: fmt vet tidy lint dead race ## All that CI runs
 
 clean: ## Remove what was built
 	rm -rf $(BIN) dist
