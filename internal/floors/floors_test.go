@@ -102,7 +102,6 @@ var vendors = map[string][]string{
 	"github.com/goccy/go-yaml":                 {"internal/config"},
 	"github.com/coder/acp-go-sdk":              {"internal/acp"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/acp"},
-	"charm.land/bubbletea/v2":                  {"internal/live"},
 	"github.com/vektah/gqlparser/v2":           {"internal/testkit/forge"},
 	"github.com/getkin/kin-openapi":            {"internal/testkit/forge"},
 }

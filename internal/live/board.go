@@ -70,6 +70,20 @@ func (b *board) apply(e review.Event, now time.Time) {
 	}
 }
 
+// end stops the clocks: nothing runs any more, whatever the last events said.
+func (b *board) end(now time.Time) {
+	for _, a := range b.agents {
+		if a.running() && a.ended.IsZero() {
+			a.ended = now
+		}
+	}
+	for _, k := range b.checks {
+		if k.done == nil {
+			k.ended = now
+		}
+	}
+}
+
 func (b *board) agent(name string) *agent {
 	for _, a := range b.agents {
 		if a.name == name {
@@ -164,9 +178,9 @@ func (b *board) lines(width, height int, now time.Time, c palette) []string {
 // draw is one line: mark, name, state, elapsed, tokens, cost, last event.
 func (a *agent) draw(width, nameWidth int, now time.Time, c palette) string {
 	mark := map[review.AgentState]string{
-		review.AgentWaiting: " ", review.AgentComplete: "+", review.AgentDegraded: "!", review.AgentFailed: "x",
+		review.AgentWaiting: " ", review.AgentRunning: " ", review.AgentComplete: "+", review.AgentDegraded: "!", review.AgentFailed: "x",
 	}[a.state]
-	if a.running() {
+	if a.running() && a.ended.IsZero() {
 		mark = frames[int(now.UnixMilli()/250)%len(frames)]
 	}
 	fixed := fmt.Sprintf("%s %s  %s  %6s  %8s  %7s  ", mark, fill(line(a.name), nameWidth), fill(string(a.state), 8),

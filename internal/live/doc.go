@@ -6,6 +6,5 @@
 //
 // The view reads no input and handles no signal. The terminal stays in its ordinary mode, so ctrl-c sends SIGINT to the
 // process as always and the caller's signal.Notify sees it; the caller then calls Close, which leaves the lines as they
-// stand and the cursor below them. Bubble Tea is started with the first event and only on a terminal, because it writes
-// control sequences even into a pipe.
+// stand and the cursor below them.
 package live

@@ -12,6 +12,8 @@ import (
 type check struct {
 	command string
 	started time.Time
+	// ended is when the run did while it ran; zero before.
+	ended time.Time
 	// done is nil while it runs.
 	done *review.Check
 }
@@ -65,6 +67,9 @@ func (b *board) check(k review.Check, at time.Time) {
 // draw is one line: mark, command, state, time.
 func (k *check) draw(width int, now time.Time, c palette) string {
 	mark, state, took := frames[int(now.UnixMilli()/250)%len(frames)], "running", max(now.Sub(k.started), 0)
+	if !k.ended.IsZero() {
+		mark, took = " ", k.ended.Sub(k.started)
+	}
 	if k.done != nil {
 		mark, state, took = "x", string(k.done.State), seconds(k.done.Seconds)
 		if k.done.Good() {

@@ -2,103 +2,113 @@ package live
 
 import (
 	"fmt"
-	"io"
+	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// screen is the running Bubble Tea program. It reads the board at its own pace; events are not sent to it, so that a
-// child that floods events cannot fill its queue.
+// refresh is how often the board is drawn. Events are not sent to the screen, so a child that floods events cannot fill a queue.
+const refresh = 125 * time.Millisecond
+
+// The control sequences the screen writes besides the colours of a palette. While lines are drawn the cursor is hidden and nothing
+// wraps; each frame is one write that ends with both as they were, so that a killed process leaves an ordinary terminal.
+const (
+	beginFrame = "\x1b[?25l\x1b[?7l"
+	endFrame   = "\x1b[?7h\x1b[?25h"
+	eraseLine  = "\x1b[K"
+	eraseBelow = "\x1b[J"
+)
+
+// escape is a sequence that takes no column.
+var escape = lazyregexp.New("\x1b\\[[0-9;?]*[A-Za-z]")
+
+// screen draws the board at its own pace, in place of the frame before.
 type screen struct {
-	program *tea.Program
-	done    chan struct{}
-	// columns is the newest width the terminal reported.
-	columns atomic.Int64
-	// rows is how many lines the newest frame has.
-	rows atomic.Int64
+	view *View
+	// drawn is the last frame; the cursor stands below it.
+	drawn []string
+	// columns is the width the last frame was drawn in.
+	columns    int
+	stop, done chan struct{}
 }
 
-const (
-	refresh         = 125 * time.Millisecond
-	framesPerSecond = 15
-)
-
-// open starts the program. The environment is fixed: with the real one Bubble Tea asks the terminal what it can do, and
-// since nobody reads the input, the answer would land in the shell.
+// open starts drawing.
 func (v *View) open() *screen {
-	s := &screen{done: make(chan struct{})}
-	env := []string{"TERM=xterm-256color", "SSH_TTY=none"}
-	if !v.opts.Color {
-		env = append(env, "NO_COLOR=1")
-	}
-	s.program = tea.NewProgram(&model{view: v, screen: s, width: v.opts.Width, height: 24},
-		tea.WithInput(nil), tea.WithOutput(v.opts.Out), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond),
-		tea.WithEnvironment(env), tea.WithWindowSize(v.opts.Width, 24))
+	s := &screen{view: v, stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
-		// An error here means the terminal is gone; the run goes on, and its result is printed where it can be.
-		_, _ = s.program.Run()
+		for tick := time.NewTicker(refresh); ; {
+			s.draw()
+			select {
+			case <-s.stop:
+				tick.Stop()
+				s.draw()
+				return
+			case <-tick.C:
+			}
+		}
 	}()
 	return s
 }
 
-func (s *screen) width() int { return int(s.columns.Load()) }
+// size is asked for each frame: the terminal may have another one by now.
+func (s *screen) size() (columns, rows int) {
+	if f, ok := s.view.opts.Out.(*os.File); ok {
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
+		}
+	}
+	return s.view.opts.Width, 24
+}
 
-// wipe takes the last frame away. It must be closed before, which leaves the cursor below the frame.
-func (s *screen) wipe(out io.Writer) {
-	if n := s.rows.Swap(0); n > 0 {
-		fmt.Fprintf(out, "\r\x1b[%dA\x1b[J", n)
+// draw replaces the last frame. One column stays free: terminals wrap at the last one. An error means
+// that the terminal is gone; the run goes on, and its result is printed where it can be.
+func (s *screen) draw() {
+	columns, rows := s.size()
+	s.view.mu.Lock()
+	lines := s.view.board.lines(columns-1, rows-1, s.view.opts.now(), palette(s.view.opts.Color))
+	s.view.mu.Unlock()
+	var b strings.Builder
+	b.WriteString(beginFrame + s.up(columns, rows))
+	for _, l := range lines {
+		b.WriteString(eraseLine + l + "\r\n") // after a full line it would erase the last column
+	}
+	b.WriteString(eraseBelow + endFrame) // what is below may be an echoed ^C
+	s.drawn, s.columns = lines, columns
+	fmt.Fprint(s.view.opts.Out, b.String())
+}
+
+// up goes to the first line of the last frame. A terminal that has become narrower has wrapped the lines that no longer fit.
+func (s *screen) up(columns, rows int) string {
+	n := len(s.drawn)
+	if columns < s.columns {
+		n = 0
+		for _, l := range s.drawn {
+			n += 1 + max(runewidth.StringWidth(escape.ReplaceAllString(l, ""))-1, 0)/columns
+		}
+	}
+	if n = min(n, rows-1); n < 1 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", n)
+}
+
+// wipe takes the last frame away. The screen must be closed before. Lines are erased one by one first: tmux keeps what is erased
+// from the top of the window on.
+func (s *screen) wipe() {
+	if n := len(s.drawn); n > 0 {
+		fmt.Fprintf(s.view.opts.Out, "%s%s\x1b[%dA%s", s.up(s.size()), strings.Repeat(eraseLine+"\r\n", n), n, eraseBelow)
+		s.drawn = nil
 	}
 }
 
-// close draws the last frame and gives the terminal back.
+// close draws the last frame and leaves the cursor below it.
 func (s *screen) close() {
-	s.program.Quit()
+	close(s.stop)
 	<-s.done
-}
-
-type tick struct{}
-
-func again() tea.Cmd { return tea.Tick(refresh, func(time.Time) tea.Msg { return tick{} }) }
-
-// model is what Bubble Tea draws.
-type model struct {
-	view          *View
-	screen        *screen
-	width, height int
-	// tall is the most lines a frame had. Bubble Tea leaves the top of a frame behind when the next one is shorter, so
-	// frames never get shorter.
-	tall int
-}
-
-// Init starts the clock.
-func (m *model) Init() tea.Cmd { return again() }
-
-// Update keeps the size; everything else stands on the board.
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
-		m.screen.columns.Store(int64(msg.Width))
-	case tick:
-		return m, again()
-	}
-	return m, nil
-}
-
-// View draws the board. One column stays free: terminals wrap at the last one.
-func (m *model) View() tea.View {
-	m.view.mu.Lock()
-	defer m.view.mu.Unlock()
-	lines := m.view.board.lines(m.width-1, m.height-1, m.view.opts.now(), palette(m.view.opts.Color))
-	for m.tall = min(max(m.tall, len(lines)), max(m.height-1, 1)); len(lines) < m.tall; {
-		lines = append(lines, "")
-	}
-	m.screen.rows.Store(int64(len(lines)))
-	view := tea.NewView(strings.Join(lines, "\n") + "\n")
-	view.Cursor = tea.NewCursor(0, len(lines)) // below the lines, so that an echoed ^C does not stand in one of them
-	return view
 }

@@ -121,3 +121,30 @@ func TestInterruptedRunLeavesTheTerminal(t *testing.T) {
 		t.Fatal("Close hangs")
 	}
 }
+
+// What ran when the view was closed is shown without a spinner, and what was echoed below the lines is gone.
+func TestTheLastFrameStandsStill(t *testing.T) {
+	var out bytes.Buffer
+	v := New(Options{Out: &out, IsTerminal: true, now: func() time.Time { return time.Unix(1, 0) }})
+	v.Event(review.Event{Kind: review.EventState, Agent: "a", State: review.AgentRunning})
+	v.Event(review.Event{Kind: review.EventCheck, Check: &review.Check{Command: "make"}})
+	v.Close()
+	frames := strings.Split(out.String(), beginFrame)
+	const want = "\x1b[K  a      running        -         -        -\r\n\x1b[K  $ make  running  -\r\n" + eraseBelow + endFrame
+	if _, got, _ := strings.Cut(frames[len(frames)-1], "A"); got != want { // behind the way up
+		t.Errorf("the last frame is %q, want %q", got, want)
+	}
+}
+
+// A narrower terminal has wrapped the frame that is to be replaced; one that is as high as the window cannot be left upwards.
+func TestTheFrameBeforeAResize(t *testing.T) {
+	s := &screen{drawn: []string{strings.Repeat("x", 79), "\x1b[32m" + strings.Repeat("y", 40) + "\x1b[0m", ""}, columns: 80}
+	for _, row := range []struct {
+		columns, rows int
+		want          string
+	}{{80, 24, "\r\x1b[3A"}, {120, 24, "\r\x1b[3A"}, {40, 24, "\r\x1b[4A"}, {39, 24, "\r\x1b[6A"}, {39, 5, "\r\x1b[4A"}} {
+		if got := s.up(row.columns, row.rows); got != row.want {
+			t.Errorf("in %d columns %q, want %q", row.columns, got, row.want)
+		}
+	}
+}

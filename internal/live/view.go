@@ -111,6 +111,7 @@ func (v *View) Close() {
 		return
 	}
 	v.closed = true
+	v.board.end(v.opts.now())
 	s := v.screen
 	shown := !v.board.start.IsZero()
 	v.mu.Unlock() // the screen's last frame reads the board
@@ -127,7 +128,7 @@ func (v *View) Close() {
 func (v *View) Clear() {
 	v.Close()
 	if v.screen != nil {
-		v.screen.wipe(v.opts.Out)
+		v.screen.wipe()
 	}
 }
 
@@ -135,8 +136,8 @@ func (v *View) Clear() {
 func (v *View) Done(r review.RunResult) {
 	v.Clear()
 	width := v.opts.Width
-	if v.screen != nil && v.screen.width() > 0 {
-		width = v.screen.width()
+	if v.screen != nil {
+		width = v.screen.columns
 	}
 	if v.mode == actions {
 		Annotate(v.opts.Out, r, v.opts.Policy)
