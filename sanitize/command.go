@@ -23,20 +23,26 @@ var (
 	// Pipelines, ...), exclamation marks, and the words of those that need neither. Words are here because the bot's own
 	// documentation names them: bors and homu; rustbot; GHPRB for Jenkins; Zuul; cms-bot; ansibot; Atlantis, Digger and
 	// Terrateam; branch-deploy; pre-commit.ci; Apache Beam; Elastic and Buildkite; Bugbot; CLA assistant lite.
-	order = lazyregexp.New(`(?i)^(?:[/\x{2044}\x{2215}\x{29f8}][\pL\pN_+.?-]\S*|[!\x{1c3}]+[\pL\pN_]\S*` +
+	order = lazyregexp.New(orderExpr)
+
+	// botName is a mention of a bot. Some look for their name anywhere in the source, so it is broken everywhere.
+	botName = lazyregexp.New(botNameExpr)
+)
+
+// The expressions of order and botName.
+const (
+	orderExpr = `(?i)^(?:[/\x{2044}\x{2215}\x{29f8}][\pL\pN_+.?-]\S*|[!\x{1c3}]+[\pL\pN_]\S*` +
 		`|(?:bors|homu|atlantis|terrateam|pre-commit\.ci)(?:[:,][ \t]*|[ \t]+)\S+|r[+?=]\S*` +
 		`|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|(?:re)?test this(?: please)?\b|retest\b|build this please|ok to test|please[ \t]+test\b` +
 		`|add to (?:whitelist|allowlist)|recheck(?:cla)?\b|reverify\b|check[ \t]+experimental\b` +
 		`|lgtm\b|shipit\b|rebuild_merge\b|digger[ \t]+(?:plan|apply|run|lock|unlock|destroy)\b` +
 		`|\.(?:deploy|noop|lock|unlock|restart|wcid)\b|run[ \t][^\n]{0,60}(?:pre|post)commit\b|run[ \t]+\S+-ci\b\S*` +
-		`|buildkite,?[ \t]+\w+|cursor[ \t]+review\b|bugbot[ \t]+run\b|I have read the CLA\b)`)
-
-	// botName is a mention of a bot. Some look for their name anywhere in the source, so it is broken everywhere.
-	botName = lazyregexp.New(`^(?i)@(?:all-?contributors|ansibot|bors|claude|coderabbitai|codex|codiumai-pr-agent|copilot|craterbot|cursor|` +
+		`|buildkite,?[ \t]+\w+|cursor[ \t]+review\b|bugbot[ \t]+run\b|I have read the CLA\b)`
+	botNameExpr = `^(?i)@(?:all-?contributors|ansibot|bors|claude|coderabbitai|codex|codiumai-pr-agent|copilot|craterbot|cursor|` +
 		`cursoragent|dependabot|devin|devin-ai-integration|elasticmachine|ellipsis-dev|gemini|gemini-cli|github-actions|googlebot|greptile|` +
 		`greptileai|homu|jenkins|jules|k8s-bot|k8s-ci-robot|meeseeksdev|mergify|mergifyio|nodejs-github-bot|openhands|openhands-agent|` +
 		`openshift-bot|openshift-ci|openshift-ci-robot|prow|pytorchbot|pytorchmergebot|qodo-merge|renovate|renovate-bot|renovatebot|` +
-		`rust-timer|rustbot|snyk-bot|sourcery-ai|sweep-ai|swift-ci)\b`)
+		`rust-timer|rustbot|snyk-bot|sourcery-ai|sweep-ai|swift-ci)\b`
 )
 
 // maxOrder is how many bytes of a line are looked at for an order in other characters; those of bots are short.

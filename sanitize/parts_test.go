@@ -177,7 +177,7 @@ func TestActiveWordsAreThoseOfTheExpression(t *testing.T) {
 
 // What is refused before an expression is tried is nothing it matches.
 func TestQuickRefusals(t *testing.T) {
-	for _, r := range headsOf(t, order.String()) {
+	for _, r := range headsOf(t, orderExpr) {
 		if !mayBeOrder(string(r) + "x") {
 			t.Errorf("what begins with %q is refused, but may be an order", r)
 		}
@@ -255,9 +255,9 @@ func headsOf(t *testing.T, expr string) (heads string) {
 
 // The names of bots are found wherever the expression finds them.
 func TestBreakBotsIsTheExpression(t *testing.T) {
-	anywhere := regexp.MustCompile(strings.Replace(strings.TrimPrefix(botName.String(), "^"), "@(?:", "@((?:", 1) + ")")
+	anywhere := regexp.MustCompile(strings.Replace(strings.TrimPrefix(botNameExpr, "^"), "@(?:", "@((?:", 1) + ")")
 	random := rand.New(rand.NewPCG(5, 6))
-	names := strings.Split(strings.NewReplacer("^(?i)@(?:", "", `)\b`, "", "-?", "-").Replace(botName.String()), "|")
+	names := strings.Split(strings.NewReplacer("^(?i)@(?:", "", `)\b`, "", "-?", "-").Replace(botNameExpr), "|")
 	ends := []string{"", " ", "-", "_", "@", "x", "\u00e9", "\u017f", "-bot", ".", "@@", "k", "\n"}
 	broken := 0
 	for range 60_000 {
