@@ -18,7 +18,7 @@ CROWD ?= 6
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint dead vet fmt tidy generate fuzz robustness bench check cases clean
+.PHONY: help build demo test race lint dead vet fmt tidy generate secretrules fuzz robustness bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ tidy: ## Fail when go.mod or go.sum are not tidy
 
 generate: ## Rewrite generated schemas, references and golden reports
 	go test ./internal/wire ./internal/config ./internal/pushpolicy ./internal/markdown ./internal/report -run 'Golden|Generated' -update
+
+secretrules: ## Rewrite the table of secret rules from the gitleaks that tools/secretrules pins, and compare the two
+	cd tools/secretrules && go run . && go test -count=1 ./...
 
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
 	@mkdir -p $(BIN)

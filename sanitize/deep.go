@@ -5,57 +5,27 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/zricethezav/gitleaks/v8/detect"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/sanitize/secretrules"
 )
 
-// deepDetector is gitleaks with its own rules, loaded at the first use: 85 ms that most invocations never pay.
-var deepDetector = sync.OnceValues(func() (*detect.Detector, error) {
-	d, err := detect.NewDetectorDefaultConfig()
-	if err != nil {
-		return nil, err
-	}
-	d.IgnoreGitleaksAllow = true // otherwise it obeys "gitleaks:allow" written in the text itself
-	return d, nil
-})
-
-// Warm loads the rules of the second pass, so that nobody waits for them later.
-func Warm() { _, _ = deepDetector() } // whoever needs them is told of an error
-
-// deepLock serialises scans: the detector counts and caches while it reads.
-var deepLock sync.Mutex
-
-// candidate is a line gitleaks could find anything in: a long word with a digit, which nearly all of its rules ask for.
+// candidate is a line the rules could find anything in: a long word with a digit, which nearly all of them ask for.
 var candidate = lazyregexp.New(`[0-9A-Za-z_+/=.~-]{10,}`)
 
-// Bounds of the second pass. A rule of gitleaks runs over the whole of a text that holds one of its keywords, so a text with
-// all of them would cost seconds for each 100 KB.
+// Bounds of the second pass. A rule runs over the whole of a text that holds one of its keywords, so a text with all of them would
+// cost seconds for each 100 KB.
 const (
 	// deepLines is how many lines are read at a time.
 	deepLines = 8
 	// deepRules is how many rules may have a keyword in them. Ordinary text has a handful; where there are more, every word
 	// that could be a secret is taken for one.
-	deepRules = 8
+	deepRules = 7
 )
 
-// deepKeywords are the words that make gitleaks try a rule, by rule.
-var deepKeywords = sync.OnceValue(func() [][]string {
-	var out [][]string
-	if d, err := deepDetector(); err == nil {
-		for _, r := range d.Config.Rules {
-			out = append(out, r.Keywords)
-		}
-	}
-	return out
-})
-
-// redactDeep is the second pass over what our own patterns left (gitleaks 8.30.1, 222 rules). It redacts by the text of
-// the secret, since positions are unreliable. Only lines that hold a long word with a digit, and their neighbours, are
-// scanned, so ordinary prose costs nothing. When its rules cannot be loaded, or too many of them would have to be tried, every
-// candidate is redacted: fail closed.
+// redactDeep is the second pass over what our own patterns left, by the rules of gitleaks. It redacts by the text of the
+// secret, wherever that stands. Only lines that hold a long word with a digit, and their neighbours, are
+// scanned, so ordinary prose costs nothing. When too many rules would have to be tried, every candidate is redacted: fail closed.
 func redactDeep(s string) string {
 	if !likely(s) { // line ends are no token characters
 		return s
@@ -97,32 +67,17 @@ func redactDeep(s string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-// deepSecrets are the lines of the secrets that gitleaks finds. ok is false when it was not asked.
+// deepSecrets are the lines of the secrets that the rules find. ok is false when they were not asked.
 func deepSecrets(part string) (pieces []string, ok bool) {
-	d, err := deepDetector()
-	if err != nil {
-		return nil, false
-	}
-	lower, rules := strings.ToLower(part), 0
-	for _, words := range deepKeywords() {
-		if len(words) == 0 || containsAny(lower, words) {
-			rules++
-		}
-	}
-	if rules > deepRules {
-		return nil, false
-	}
-	deepLock.Lock()
-	found := d.DetectString(part)
-	deepLock.Unlock()
-	for _, f := range found {
-		for piece := range strings.SplitSeq(f.Secret, "\n") {
+	found, ok := secretrules.Find(part, deepRules)
+	for _, secret := range found {
+		for piece := range strings.SplitSeq(secret, "\n") {
 			if piece = strings.TrimSpace(piece); len(piece) >= 6 && piece != Redacted {
 				pieces = append(pieces, piece)
 			}
 		}
 	}
-	return pieces, true
+	return pieces, ok
 }
 
 // candidates are the lines that are likely to hold something, and their neighbours.

@@ -101,7 +101,7 @@ func (s *Service) Prepare(ctx context.Context, o Order) (*Prepared, error) {
 func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error) {
 	var pr review.PullRequest
 	if !o.Target.Local() {
-		go warmUp()
+		go config.Warm(config.Operator) // which every run needs, while GitHub is waited for
 		var err error
 		if r.client, err = r.GitHub(ctx, o.Target.Repo.Host); err != nil {
 			return orchestrator.Request{}, err
@@ -127,13 +127,6 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 	}
 	r.history = w.history
 	return r.settle(ctx, o, pr, w)
-}
-
-// warmUp loads what every run of a pull request needs, while GitHub is waited for. A local range waits for nobody, and need not
-// hold it all at once.
-func warmUp() {
-	config.Warm(config.Operator)
-	sanitize.Warm()
 }
 
 // pinned is what is reviewed: commits, the repository they are in, and the rules they are reviewed by.

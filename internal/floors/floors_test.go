@@ -95,7 +95,6 @@ var vendors = map[string][]string{
 	"github.com/cli/go-gh/v2/pkg/api":          {"internal/github"},
 	"github.com/cli/go-gh/v2/pkg/auth":         {"internal/github"},
 	"github.com/cli/go-gh/v2/pkg/repository":   {"internal/github"},
-	"github.com/zricethezav/gitleaks/v8":       {"sanitize"},
 	"github.com/bluekeyes/go-gitdiff":          {"internal/diff"},
 	"github.com/odvcencio/gotreesitter":        {"internal/repocontext"},
 	"github.com/invopop/jsonschema":            {"internal/wire"},

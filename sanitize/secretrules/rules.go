@@ -1,0 +1,134 @@
+// Package secretrules finds secrets by the rules of gitleaks 8.30.1, which table.go holds. It answers what gitleaks does for a text
+// without a file name; tools/secretrules writes the table and compares the two.
+package secretrules
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// Rule finds one kind of secret.
+type Rule struct {
+	id string
+	// Keywords are the prefilter, in small letters: without one of them in the text the rule is not tried.
+	Keywords []string
+	re       *lazyregexp.Regexp
+	// group is the group of re that is the secret; 0 is the first one that is not empty, or all without groups.
+	group int
+	// entropy is what a secret must have more of, in bits for each byte.
+	entropy float64
+	allowed []allowlist
+}
+
+// allowlist names what is no secret though a rule finds it.
+type allowlist struct {
+	// of is what re is held against.
+	of target
+	// re is nil when the words are all.
+	re *lazyregexp.Regexp
+	// words are parts of secrets, in small letters.
+	words []string
+}
+
+type target int
+
+const (
+	inSecret target = iota
+	inMatch
+	inLine
+)
+
+// found is one match of a rule.
+type found struct {
+	rule                string
+	secret, match, line string
+	// lineStart is where the line begins.
+	lineStart int
+}
+
+// Find returns the secrets in a text. ok is false when more than limit rules would have to be tried, and none was: a rule reads all
+// of a text that holds one of its keywords.
+func Find(text string, limit int) (secrets []string, ok bool) {
+	var tried []Rule
+	lower := strings.ToLower(text)
+	for _, r := range Rules() {
+		if slices.ContainsFunc(r.Keywords, func(w string) bool { return strings.Contains(lower, w) }) {
+			if tried = append(tried, r); len(tried) > limit {
+				return nil, false
+			}
+		}
+	}
+	var all []found
+	for _, r := range tried {
+		all = r.find(all, text)
+	}
+	for _, f := range all {
+		if !generic(f.rule) || !slices.ContainsFunc(all, f.better) {
+			secrets = append(secrets, f.secret)
+		}
+	}
+	return secrets, true
+}
+
+// generic rules give way to those that know the issuer.
+func generic(rule string) bool { return strings.Contains(rule, "generic") }
+
+func (f found) better(g found) bool {
+	return f.lineStart == g.lineStart && !generic(g.rule) && strings.Contains(g.secret, f.secret)
+}
+
+// find adds what the rule finds.
+func (r Rule) find(all []found, text string) []found {
+	for _, at := range r.re.FindAllStringIndex(text, -1) {
+		match := strings.Trim(text[at[0]:at[1]], "\n")
+		f := found{rule: r.id, secret: match, match: match}
+		// A line holds the line end before it, and all lines the match goes over.
+		f.lineStart = max(strings.LastIndexByte(text[:min(at[0]+1, len(text))], '\n'), 0)
+		end := at[0] + len(match)
+		if n := strings.IndexByte(text[end:], '\n'); n >= 0 {
+			f.line = text[f.lineStart : end+n]
+		} else {
+			f.line = text[f.lineStart:]
+		}
+		if groups := r.re.FindStringSubmatch(match); len(groups) > 1 {
+			if r.group > 0 {
+				f.secret = groups[r.group]
+			} else if i := slices.IndexFunc(groups[1:], func(g string) bool { return g != "" }); i >= 0 {
+				f.secret = groups[1+i]
+			}
+		}
+		if r.entropy > 0 && entropy(f.secret) <= r.entropy || f.among(allowed()) || f.among(r.allowed) {
+			continue
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// among reports whether one of the lists names a match.
+func (f found) among(lists []allowlist) bool {
+	lower := strings.ToLower(f.secret)
+	return slices.ContainsFunc(lists, func(a allowlist) bool {
+		text := [...]string{f.secret, f.match, f.line}[a.of]
+		return a.re != nil && text != "" && a.re.MatchString(text) ||
+			slices.ContainsFunc(a.words, func(w string) bool { return strings.Contains(lower, w) })
+	})
+}
+
+// entropy is Shannon's of the characters, in bits for each byte. It is summed in one order, so that its last bit is always the same.
+func entropy(s string) float64 {
+	counts := map[rune]int{}
+	for _, c := range s {
+		counts[c]++
+	}
+	h, each := 0.0, 1/float64(len(s))
+	for _, n := range slices.Sorted(maps.Values(counts)) {
+		p := float64(n) * each
+		h -= p * math.Log2(p)
+	}
+	return h
+}
