@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // TestMain lets the test binary play a run on a real terminal: LIVE_DEMO=terminal, plain or actions. LIVE_PACE stretches
@@ -39,6 +40,19 @@ func TestMain(m *testing.M) {
 	}
 	v.Done(result)
 	os.Exit(0)
+}
+
+// Done ends the view as prloop does, and shows the result: a summary, and in Actions the annotations.
+func (v *View) Done(r review.RunResult) {
+	v.Clear()
+	width := v.opts.Width
+	if v.screen != nil {
+		width = v.screen.columns
+	}
+	if v.mode == actions {
+		Annotate(v.opts.Out, r, sanitize.Policy{})
+	}
+	Summary(v.opts.Out, r, width, v.opts.Color && v.mode != plain)
 }
 
 func demoEvents() []review.Event {

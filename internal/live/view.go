@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // Options say where and how to show.
@@ -22,8 +21,6 @@ type Options struct {
 	Color bool
 	// Actions chooses GitHub Actions' groups and annotations; it wins over IsTerminal.
 	Actions bool
-	// Policy is what annotations may hold, as posted comments.
-	Policy sanitize.Policy
 
 	now func() time.Time
 }
@@ -68,7 +65,7 @@ func New(o Options) *View {
 	return v
 }
 
-// Event shows one event. After Close or Done it does nothing.
+// Event shows one event. After Close or Clear it does nothing.
 func (v *View) Event(e review.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -130,17 +127,4 @@ func (v *View) Clear() {
 	if v.screen != nil {
 		v.screen.wipe()
 	}
-}
-
-// Done ends the view and shows the result: a summary, and in Actions the annotations.
-func (v *View) Done(r review.RunResult) {
-	v.Clear()
-	width := v.opts.Width
-	if v.screen != nil {
-		width = v.screen.columns
-	}
-	if v.mode == actions {
-		Annotate(v.opts.Out, r, v.opts.Policy)
-	}
-	Summary(v.opts.Out, r, width, v.opts.Color && v.mode != plain)
 }
