@@ -49,14 +49,6 @@ type Problem struct {
 	Warning bool
 }
 
-// String gives "sample: reason".
-func (p Problem) String() string {
-	if p.Warning {
-		return p.Sample + ": warning: " + p.Reason
-	}
-	return p.Sample + ": " + p.Reason
-}
-
 // defaultCheckTimeout bounds one sample.
 const defaultCheckTimeout = time.Minute
 

@@ -195,3 +195,11 @@ func TestCheckFailsMalformedPrograms(t *testing.T) {
 		})
 	}
 }
+
+// String gives "sample: reason".
+func (p Problem) String() string {
+	if p.Warning {
+		return p.Sample + ": warning: " + p.Reason
+	}
+	return p.Sample + ": " + p.Reason
+}
