@@ -9,35 +9,35 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// report renders the judgement. Agents supply fields, the template owns the structure: each free text is sanitized alone
+// report is the last stage of a judgement: it renders it. Agents supply fields, the template owns the structure: each free text is sanitized alone
 // before it takes its place (threats.md "Sanitization").
-func (b *bench) report(result review.RunResult, goesOn bool) string {
-	c := cleaner{sanitize.Policy{Repo: b.in.Request.Target.Repo}}
-	snap := b.in.Snapshot
+func (j verdict) report(result review.RunResult) string {
+	c := cleaner{sanitize.Policy{Repo: j.in.Request.Target.Repo}}
+	snap := j.in.Snapshot
 	d := report.Data{
-		Target: b.in.Request.Target, Round: b.in.Round, Rounds: b.in.Request.rounds(),
-		Receipt: c.receipt(b.receipt),
+		Target: j.in.Request.Target, Round: j.in.Round, Rounds: j.in.Request.rounds(),
+		Receipt: c.receipt(j.receipt),
 	}
-	if goesOn {
-		d.Notes = append(d.Notes, fmt.Sprintf("The fixer is asked to fix %s; its report follows.", plural(len(b.payload.IssuesToFix), "finding", "findings")))
+	if j.next.goesOn {
+		d.Notes = append(d.Notes, fmt.Sprintf("The fixer is asked to fix %s; its report follows.", plural(len(j.next.payload.IssuesToFix), "finding", "findings")))
 	} else {
 		d.Outcome, d.Reason = result.Outcome, c.inline(result.Reason)
 	}
-	if b.in.Request.FixOff != "" && result.Outcome != review.Converged {
-		d.Notes = append(d.Notes, c.inline(b.in.Request.FixOff))
+	if j.in.Request.FixOff != "" && result.Outcome != review.Converged {
+		d.Notes = append(d.Notes, c.inline(j.in.Request.FixOff))
 	}
-	if bad := b.unpassed(); len(bad) > 0 {
-		d.Notes = append(d.Notes, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", b.in.Round-1, commandsOf(bad))))
+	if bad := j.unpassed(); len(bad) > 0 {
+		d.Notes = append(d.Notes, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", j.in.Round-1, commandsOf(bad))))
 	}
 	if result.Consensus != nil {
-		v := b.verdict
+		v := j.verdict
 		d.Verdict = &v
 	}
 	silent := 0
-	for g, group := range b.groups {
-		f, shown := b.joined(c, group)
-		if slices.Contains(b.stuck, g) {
-			f.Reason = c.inline(b.stuckBecause(g))
+	for g, group := range j.groups {
+		f, shown := j.joined(c, group)
+		if slices.Contains(j.stuck, g) {
+			f.Reason = c.inline(j.stuckBecause(g))
 			d.Stuck = append(d.Stuck, f)
 			continue
 		}
@@ -47,26 +47,26 @@ func (b *bench) report(result review.RunResult, goesOn bool) string {
 		}
 		d.Findings = append(d.Findings, f)
 	}
-	for _, u := range b.unverified {
+	for _, u := range j.unverified {
 		f := c.finding(u.Finding)
 		f.By, f.Reason = []string{u.Finding.Source.Name}, c.inline(u.Reason)
 		d.Unverified = append(d.Unverified, f)
 	}
-	for _, n := range b.notes {
+	for _, n := range j.notes {
 		d.Notes = append(d.Notes, c.inline(n))
 	}
 	if silent > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s below the score threshold of %d: counted, not listed.",
-			plural(silent, "finding is", "findings are"), b.in.Request.threshold()))
+			plural(silent, "finding is", "findings are"), j.in.Request.threshold()))
 	}
-	if b.region != "" {
-		d.Diverging = &report.Diverging{Region: b.region, Sentence: c.inline(b.drift + "."), Commits: b.fixCommits()}
+	if j.next.region != "" {
+		d.Diverging = &report.Diverging{Region: j.next.region, Sentence: c.inline(j.next.drift + "."), Commits: j.fixCommits()}
 	}
 	d.Course = course(result.Rounds)
-	if !b.in.Request.Target.Local() {
+	if !j.in.Request.Target.Local() {
 		d.Discussion = &report.Discussion{
-			Threads: b.comments.Stats, Truncated: b.comments.ThreadsTruncated,
-			ChangesRequestedBy: b.comments.ReviewState.ChangesRequestedBy, Impostors: snap.Pretenders,
+			Threads: j.comments.Stats, Truncated: j.comments.ThreadsTruncated,
+			ChangesRequestedBy: j.comments.ReviewState.ChangesRequestedBy, Impostors: snap.Pretenders,
 		}
 	}
 	return report.Render(d)
@@ -91,19 +91,19 @@ func course(rounds []review.RoundResult) []report.RoundLine {
 // joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, and
 // the names of all who raised it. It is not shown when every voice that gave a score is below the threshold; a finding
 // without a score is never silenced (spec.md D3.1, "silence").
-func (b *bench) joined(c cleaner, group []int) (report.Finding, bool) {
-	f := c.finding(b.findings[group[0]])
+func (m matched) joined(c cleaner, group []int) (report.Finding, bool) {
+	f := c.finding(m.findings[group[0]])
 	shown := false
 	for _, i := range group {
-		one := b.findings[i]
+		one := m.findings[i]
 		f.By = append(f.By, one.Source.Name)
-		if b.support[i] == EvidenceVerified && one.Evidence != "" {
+		if m.support[i] == EvidenceVerified && one.Evidence != "" {
 			f.Verified = true
 			if f.Evidence == "" {
 				f.Evidence = one.Evidence
 			}
 		}
-		shown = shown || !b.in.Request.scores().Silent(one)
+		shown = shown || !m.in.Request.scores().Silent(one)
 	}
 	slices.Sort(f.By)
 	f.By = slices.Compact(f.By)
@@ -111,13 +111,13 @@ func (b *bench) joined(c cleaner, group []int) (report.Finding, bool) {
 }
 
 // stuckBecause says what the fixer claimed of a finding that is back.
-func (b *bench) stuckBecause(g int) string {
-	t := b.tracked[g]
-	why := fmt.Sprintf("reported fixed in round %d, found again in round %d", t.FixedIn, b.in.Round)
+func (m matched) stuckBecause(g int) string {
+	t := m.tracked[g]
+	why := fmt.Sprintf("reported fixed in round %d, found again in round %d", t.FixedIn, m.in.Round)
 	if t.Claim != nil && t.Claim.Commit != "" {
-		why = fmt.Sprintf("reported fixed in round %d by commit %s, found again in round %d", t.FixedIn, short(t.Claim.Commit), b.in.Round)
+		why = fmt.Sprintf("reported fixed in round %d by commit %s, found again in round %d", t.FixedIn, short(t.Claim.Commit), m.in.Round)
 	}
-	if b.findings[b.groups[g][0]].Source.Type != "agent" {
+	if m.findings[m.groups[g][0]].Source.Type != "agent" {
 		why += "; if it is done, resolve the conversation"
 	}
 	return why

@@ -86,14 +86,14 @@ func whole(f review.BriefFile) bool {
 // hidden are the files with a changed line of which a mask hides what may be code, and of which no rule says that it holds a
 // secret; no rule speaks of removed lines. A mask takes out what looks like a value; code can be made to look like one, and nobody
 // but the rules was shown it.
-func (b *bench) hidden() map[string]bool {
+func (g gathered) hidden() map[string]bool {
 	out := map[string]bool{}
-	if b.in.Request.Secrets == ShowSecrets {
+	if g.in.Request.Secrets == ShowSecrets {
 		return out
 	}
 	said := map[string]bool{} // by file and line
-	for _, f := range b.findings {
-		if !b.rules[f.Source.Name] || f.Line == nil || !strings.HasPrefix(f.ID, secretRule) {
+	for _, f := range g.findings {
+		if !g.rules[f.Source.Name] || f.Line == nil || !strings.HasPrefix(f.ID, secretRule) {
 			continue
 		}
 		last := *f.Line
@@ -104,12 +104,12 @@ func (b *bench) hidden() map[string]bool {
 			said[fmt.Sprint(f.File, ":", n)] = true
 		}
 	}
-	for _, at := range b.in.Snapshot.Opaque {
+	for _, at := range g.in.Snapshot.Opaque {
 		if !said[fmt.Sprint(at.File, ":", at.Line)] {
 			out[at.File] = true
 		}
 	}
-	for _, at := range b.in.Snapshot.OpaqueRemoved {
+	for _, at := range g.in.Snapshot.OpaqueRemoved {
 		out[at.File] = true
 	}
 	return out

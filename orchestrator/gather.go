@@ -1,0 +1,176 @@
+package orchestrator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// gathered is the first stage of a judgement: what was said, in the one order it is shown in.
+type gathered struct {
+	in Inputs
+	// findings count as far as their evidence goes; support is what is known of that, by index. unverified are those set aside.
+	findings   []review.Finding
+	support    map[int]EvidenceStatus
+	unverified []review.Unverified
+	// rules names the reviewers that work by rule.
+	rules map[string]bool
+	// complete is how many reviewers that count gave a complete answer, and read what they were given.
+	complete int
+	read     coverage
+	// wrong is a finding of the static reviewer that prloop's own check of evidence denies.
+	wrong    *review.Unverified
+	comments review.CommentsResult
+	notes    []string
+}
+
+// gather takes the answers of all agents.
+func gather(in Inputs) gathered {
+	g := hearReviewers(in)
+	said := hearComments(in)
+	g.comments = said.CommentsResult
+	g.unverified, g.notes = append(g.unverified, said.aside...), append(g.notes, said.notes...)
+	pending := slices.Clone(said.PendingIssues)
+	slices.SortStableFunc(pending, byUrgency)
+	for _, f := range pending {
+		g.support[len(g.findings)] = EvidenceNone
+		g.findings = append(g.findings, f)
+	}
+	return g
+}
+
+// hearReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make
+// the verdict stricter; its answer does not count towards min_reviewers. Findings whose evidence is false are
+// set apart and not counted.
+func hearReviewers(in Inputs) gathered {
+	g := gathered{in: in, rules: map[string]bool{}, support: map[int]EvidenceStatus{}, findings: []review.Finding{}, unverified: []review.Unverified{}}
+	type heardFinding struct {
+		review.Finding
+		status EvidenceStatus
+	}
+	var counted []heardFinding
+	var readers [][]string
+	for _, h := range in.Heard {
+		r := h.Answer.Receipt
+		if r.Role == review.RoleReviewer && r.State == review.AgentComplete && in.Request.counts(r.Kind) {
+			g.complete++
+			readers = append(readers, h.Missed)
+		}
+		if r.Kind == review.KindStatic {
+			g.rules[r.Name] = true
+		}
+		if h.Answer.Reviewer == nil {
+			continue
+		}
+		for i, f := range h.Answer.Reviewer.Findings {
+			ev := Evidence{Status: EvidenceNone}
+			if i < len(h.Evidence) {
+				ev = h.Evidence[i]
+			}
+			if f.Unconfirmed != "" {
+				g.unverified = append(g.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
+				continue
+			}
+			if ev.Status == EvidenceFalse {
+				aside := review.Unverified{Finding: f, Reason: ev.Reason}
+				if r.Kind == review.KindStatic && g.wrong == nil {
+					g.wrong = &aside
+				}
+				g.unverified = append(g.unverified, aside)
+				continue
+			}
+			counted = append(counted, heardFinding{f, ev.Status})
+		}
+	}
+	for _, path := range submodules(in.Snapshot.Brief) {
+		g.notes = append(g.notes, fmt.Sprintf("%s is a submodule: what its new commit brings in is not part of this review.", sanitize.CodeSpan(path)))
+	}
+	slices.SortStableFunc(counted, func(x, y heardFinding) int { return byUrgency(x.Finding, y.Finding) })
+	slices.SortStableFunc(g.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
+	for i, f := range counted {
+		g.findings = append(g.findings, f.Finding)
+		g.support[i] = f.status
+	}
+	g.read = cover(in.Snapshot.Brief, readers, in.Request.minReviewers(), g.hidden())
+	return g
+}
+
+// hearComments takes what people said. Thread counts and the review state are computed from GitHub's data by rule, so
+// that no model can argue with rule 0; the analyzer's part is the wording and urgency of what is pending. An analyzer
+// that failed is replaced by the rules alone.
+func hearComments(in Inputs) (said discussed) {
+	if in.Request.Target.Local() {
+		return said
+	}
+	said.CommentsResult = threads.Analyze(in.Snapshot.Discussion, in.Request.Target.PR)
+	for _, h := range in.Heard {
+		r := h.Answer.Receipt
+		if r.Role != review.RoleCommentsAnalyzer {
+			continue
+		}
+		if h.Answer.Comments == nil {
+			said.notes = append(said.notes, "The comments analyzer gave no answer; open threads are listed by rule.")
+			continue
+		}
+		if !sameState(h.Answer.Comments.ReviewState, said.ReviewState) {
+			said.notes = append(said.notes, "The comments analyzer saw another review state than GitHub's data shows; the data decides.")
+		}
+		claimed := h.Answer.Comments.PendingIssues
+		for _, f := range claimed {
+			if wire.Unreadable(f) { // what it may have said of the threads is for a person to see
+				said.aside = append(said.aside, review.Unverified{Finding: f, Reason: f.Unconfirmed})
+			}
+		}
+		refined, notes := threads.Refine(said.CommentsResult, slices.DeleteFunc(slices.Clone(claimed), wire.Unreadable))
+		said.CommentsResult = refined
+		said.notes = append(said.notes, notes...)
+	}
+	return said
+}
+
+// discussed is what people said, findings of it that are set aside, and notes.
+type discussed struct {
+	review.CommentsResult
+	aside []review.Unverified
+	notes []string
+}
+
+func sameState(a, b review.ReviewState) bool {
+	key := func(s review.ReviewState) string {
+		var who []string
+		for _, p := range s.ChangesRequestedBy {
+			who = append(who, strings.ToLower(p.Login))
+		}
+		slices.Sort(who)
+		return fmt.Sprint(s.HasChangesRequested, who)
+	}
+	return key(a) == key(b)
+}
+
+// byUrgency is the one order findings are shown in: urgency, place, words, finder. It is total on what is shown, so the
+// order of arrival never shows.
+func byUrgency(a, b review.Finding) int {
+	line := func(f review.Finding) int {
+		if f.Line == nil {
+			return 0
+		}
+		return *f.Line
+	}
+	return cmp.Or(
+		cmp.Compare(a.Priority.Rank(), b.Priority.Rank()),
+		cmp.Compare(a.File, b.File),
+		cmp.Compare(line(a), line(b)),
+		cmp.Compare(a.Title, b.Title),
+		cmp.Compare(a.Source.Name, b.Source.Name),
+		cmp.Compare(a.ID, b.ID),
+		cmp.Compare(a.Description, b.Description),
+		cmp.Compare(a.Suggestion, b.Suggestion),
+		cmp.Compare(a.Evidence, b.Evidence),
+	)
+}

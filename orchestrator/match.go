@@ -1,0 +1,82 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+)
+
+// matched is the second stage of a judgement: which findings are the same one, among themselves and with those of earlier rounds.
+type matched struct {
+	gathered
+	// groups are the distinct findings, by index in findings; same is the earlier finding each group is, -1 for a new one.
+	groups [][]int
+	same   []int
+	// stuck and fresh are groups that came back after a fix, and new ones on lines a fix wrote, of the weight introduced.
+	stuck, fresh []int
+	introduced   int
+	// tracked is what is to be remembered: the groups first, in their order.
+	tracked []Tracked
+}
+
+// match compares this round's findings with each other and with those of earlier rounds: which came back, which were introduced by
+// a fix, and what is to be remembered.
+func match(said gathered) matched {
+	in := said.in
+	m := matched{gathered: said}
+	m.findings = caused(said.findings, in.Written)
+	m.groups = identity.Join(m.findings)
+	m.same = again(in.Earlier, m.findings, m.groups)
+	returned := map[int]bool{}
+	for g, group := range m.groups {
+		t := Tracked{Round: in.Round}
+		for _, i := range group {
+			t.Findings = append(t.Findings, m.findings[i])
+		}
+		first := m.findings[group[0]]
+		if old := m.same[g]; old >= 0 {
+			returned[old] = severe(t.Findings) || !severe(in.Earlier[old].Findings) // what comes back as minor is not settled by that
+			was := in.Earlier[old]
+			t.ID, t.Claim, t.FixedIn, t.Introduced = was.ID, was.Claim, was.FixedIn, was.Introduced
+			t.Stuck = was.Stuck || was.FixedIn > 0
+		} else if first.Cause != nil {
+			t.Introduced = true
+			m.introduced += weigh(first.Priority)
+			m.fresh = append(m.fresh, g)
+		}
+		m.tracked = append(m.tracked, t)
+		if t.Stuck {
+			m.stuck = append(m.stuck, g)
+		}
+	}
+	for i, t := range in.Earlier { // what is gone may come back in a later round
+		if returned[i] {
+			continue
+		}
+		t.Settled = t.Settled || m.settled(t)
+		if !t.SetAside || !t.Settled {
+			m.tracked = append(m.tracked, t)
+		}
+	}
+	for i, u := range m.setAside() {
+		id := fmt.Sprintf("set-aside-%d", i+1)
+		m.tracked = append(m.tracked, Tracked{
+			Findings: []review.Finding{u.Finding}, Round: in.Round, ID: id, SetAside: true,
+			Claim: &review.Claim{FindingID: id, Kind: review.ClaimSetAside, Text: "it " + u.Reason},
+		})
+	}
+	return m
+}
+
+// caused names, of each finding, the fix commit of this run that wrote the lines it stands on.
+func caused(findings []review.Finding, lines []Written) []review.Finding {
+	out := slices.Clone(findings)
+	for i := range out {
+		if commit := wrote(out[i], lines); commit != "" {
+			out[i].Cause = &review.Cause{Kind: "introduced_by_fix", Commit: commit}
+		}
+	}
+	return out
+}
