@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -148,19 +150,12 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 	t := review.Task{
 		Version: review.TaskVersion, Role: plan.Role, Agent: plan.Name, PRNumber: req.Target.PR, Run: req.Run, Round: round,
 		Repo: req.Target.Repo, BaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
-		Title: snap.PR.Title, Body: snap.PR.Body, Prompt: plan.Prompt, Limits: req.Limits, Settings: map[string]string{},
+		Title: snap.PR.Title, Body: snap.PR.Body, Prompt: plan.Prompt, Limits: req.Limits,
 	}
 	if plan.Limits != nil {
 		t.Limits = *plan.Limits
 	}
-	for k, v := range plan.Settings {
-		t.Settings[k] = v
-	}
-	t.Settings["threshold"] = strconv.Itoa(req.threshold())
-	if plan.Role == review.RoleReviewer {
-		t.Settings["elevation_threshold"] = strconv.Itoa(req.Elevation)
-	}
-	t.Settings["fence"] = l.Fence(req.Run)
+	t.Options, t.Settings = l.options(req, plan)
 	if plan.Role == review.RoleCommentsAnalyzer {
 		d := snap.Discussion
 		t.Discussion = &d
@@ -169,6 +164,30 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 		t.Discussion = openThreads(snap.Discussion)
 	}
 	return t
+}
+
+// options are what an agent is told beside its question: typed for those prloop starts or prompts itself, as words for a program of
+// somebody else's.
+func (l *Loop) options(req Request, plan AgentPlan) (review.Options, map[string]string) {
+	o := review.Options{Model: plan.Model, Escalation: plan.Escalation, Lens: plan.Lens, Threshold: req.threshold(), Fence: l.Fence(req.Run), AllowPaths: plan.AllowPaths}
+	if plan.Role == review.RoleReviewer {
+		o.Elevation = req.Elevation
+	}
+	if plan.Kind != review.KindCommand {
+		return o, nil
+	}
+	words := maps.Clone(plan.Settings)
+	if words == nil {
+		words = map[string]string{}
+	}
+	words["threshold"], words["fence"] = strconv.Itoa(o.Threshold), o.Fence
+	if plan.Role == review.RoleReviewer {
+		words["elevation_threshold"] = strconv.Itoa(o.Elevation)
+	}
+	if len(o.AllowPaths) > 0 {
+		words["allow_paths"] = strings.Join(o.AllowPaths, "\n")
+	}
+	return review.Options{}, words
 }
 
 // visible makes hidden characters visible in everything a model reads (threats.md T40): what a person cannot see must not

@@ -107,7 +107,15 @@ type AgentPlan struct {
 	Path string   `json:"path,omitempty"`
 	Args []string `json:"args,omitempty"`
 	// Timeout is the agent's wall time; 0 means the default of the limits.
-	Timeout  time.Duration     `json:"timeoutNs,omitempty"`
+	Timeout time.Duration `json:"timeoutNs,omitempty"`
+	// Escalation is the model that re-examines what a builtin reviewer is unsure of, Lens what it looks for.
+	Escalation string `json:"escalation,omitempty"`
+	Lens       string `json:"lens,omitempty"`
+	// Preset says which agent an ACP one is.
+	Preset string `json:"preset,omitempty"`
+	// AllowPaths are the globs of protected paths that the operator opens to a fixer.
+	AllowPaths []string `json:"allowPaths,omitempty"`
+	// Settings are those of its configuration that a command agent is handed as they are.
 	Settings map[string]string `json:"settings,omitempty"`
 	Prompt   string            `json:"prompt,omitempty"`
 	// Limits replace the request's for this agent; nil means those. What the brief may hold is the same for all.

@@ -10,9 +10,6 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// AllowedPaths names the setting of a fixer's task that lists, one glob on a line, the protected paths the operator opens.
-const AllowedPaths = "allow_paths"
-
 var fixSystem = sync.OnceValue(func() string {
 	s, err := render("fix-system.md", "", nil)
 	if err != nil {
@@ -39,7 +36,7 @@ func Fix(t review.Task, fence, submit string) (string, error) {
 		Allowed, Extra string
 		Tools          bool
 		Submit         string
-	}{Task: t, Allowed: t.Settings[AllowedPaths], Extra: strings.TrimSpace(t.Prompt), Tools: submit != "", Submit: submit})
+	}{Task: t, Allowed: strings.Join(t.Options.AllowPaths, "\n"), Extra: strings.TrimSpace(t.Prompt), Tools: submit != "", Submit: submit})
 }
 
 // FixCheck shows a fixer its own changes before they are taken.

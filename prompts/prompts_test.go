@@ -114,7 +114,7 @@ func TestGoldens(t *testing.T) {
 func TestLongPartIsTheSameForAllReviewers(t *testing.T) {
 	one, other := task(), task()
 	other.Agent, other.Role, other.Limits = "two", review.RoleReviewer, review.DefaultLimits()
-	other.Settings = map[string]string{"lens": "security", "model": "m"}
+	other.Options = review.Options{Lens: "security", Model: "m"}
 	other.Prompt = "be strict"
 	a, err := Brief(one, word)
 	b, err2 := Brief(other, word)

@@ -58,8 +58,27 @@ type Task struct {
 	Workspace *Workspace `json:"workspace,omitempty"`
 	// Limits are the budgets this agent is held to.
 	Limits Limits `json:"limits"`
-	// Settings are free options of the agent (model, lens, threshold); nothing secret stands here.
+	// Options are what prloop sets for an agent of its own or one it prompts. They are left out for a program of somebody else's.
+	Options Options `json:"options,omitzero"`
+	// Settings are what such a program is told: the settings its configuration gives it, the score threshold, how many findings
+	// below it may be listed as a pattern, and the fence. Nothing secret stands here.
 	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Options are an agent's options. The zero value of each is its default.
+type Options struct {
+	Model string `json:"model,omitempty"`
+	// Escalation is the model that re-examines what a reviewer is unsure of.
+	Escalation string `json:"escalation,omitempty"`
+	Lens       string `json:"lens,omitempty"`
+	// Threshold is the lowest score that is listed, from 1 to 10. Elevation is how many findings of one category below it add up to
+	// one, and are therefore worth listing; 0 is never.
+	Threshold int `json:"threshold,omitempty" jsonschema:"minimum=1,maximum=10"`
+	Elevation int `json:"elevation,omitempty"`
+	// Fence is the random word around untrusted text.
+	Fence string `json:"fence,omitempty"`
+	// AllowPaths are the globs of protected paths that the operator opens to a fixer.
+	AllowPaths []string `json:"allowPaths,omitempty"`
 }
 
 // Workspace names the folders a builtin agent's tools read (spec.md R6). Nothing in them is written, but by a

@@ -8,7 +8,6 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/orchestrator"
-	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -31,12 +30,8 @@ func planFixer(s config.Settings, dir string) (orchestrator.AgentPlan, bool) {
 		return orchestrator.AgentPlan{}, false
 	}
 	p := planned(s, s.Fixer, review.RoleFixer, dir)
-	for _, name := range []string{"lens", "escalation_model"} { // a reviewer's
-		delete(p.Settings, name)
-	}
-	if len(s.Fix.AllowPaths) > 0 {
-		p.Settings[prompts.AllowedPaths] = strings.Join(s.Fix.AllowPaths, "\n")
-	}
+	p.Lens, p.Escalation = "", "" // a reviewer's
+	p.AllowPaths = s.Fix.AllowPaths
 	return p, true
 }
 
@@ -48,28 +43,28 @@ func fixLimits(s config.Settings) review.Limits {
 }
 
 func planned(s config.Settings, a config.Agent, role review.Role, dir string) orchestrator.AgentPlan {
-	p := orchestrator.AgentPlan{Name: a.Name, Role: role, Kind: a.Use, Args: a.Args, Timeout: time.Duration(a.Timeout), Settings: map[string]string{}}
-	for k, v := range a.Settings {
-		p.Settings[k] = string(v)
-	}
+	p := orchestrator.AgentPlan{Name: a.Name, Role: role, Kind: a.Use, Args: a.Args, Timeout: time.Duration(a.Timeout)}
 	switch a.Use {
 	case review.KindBuiltin:
 		p.Model = a.Model
 		if p.Model == "" {
 			p.Model = s.Model
 		}
-		p.Settings["model"], p.Settings["escalation_model"], p.Settings["lens"] = p.Model, s.EscalationModel, a.Lens
+		p.Escalation, p.Lens = s.EscalationModel, a.Lens
 	case review.KindACP:
 		p.Model, p.Path = a.Model, a.Path
 		if p.Model == "" {
 			p.Model = s.Model
 		}
-		p.Settings["preset"], p.Settings["model"] = a.Preset, p.Model
+		p.Preset = a.Preset
 		if limits := s.ACPLimits; role != review.RoleFixer {
 			p.Limits = &limits
 		}
 	case review.KindCommand:
-		p.Path = a.Path
+		p.Path, p.Settings = a.Path, map[string]string{}
+		for k, v := range a.Settings {
+			p.Settings[k] = string(v)
+		}
 		// A path with a slash means a file beside the person, not one in the child's empty working directory.
 		if strings.ContainsRune(p.Path, filepath.Separator) && !filepath.IsAbs(p.Path) {
 			p.Path = filepath.Join(dir, p.Path)

@@ -28,7 +28,7 @@ func TestPlanFixer(t *testing.T) {
 		{"nobody", "fixer: none\n", orchestrator.AgentPlan{}, false},
 		{"a builtin one with a model of its own", "fixer: {use: builtin, model: big, timeout: 5m}\nfix: {allow_paths: [go.mod, 'docs/**']}\n",
 			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: review.KindBuiltin, Model: "big", Timeout: 5 * time.Minute,
-				Settings: map[string]string{"model": "big", "allow_paths": "go.mod\ndocs/**"}}, true},
+				AllowPaths: []string{"go.mod", "docs/**"}}, true},
 		{"a program beside the operator's file", "fixer: {use: command, path: ./mend, args: [-q], settings: {depth: 3}}\n",
 			orchestrator.AgentPlan{Name: "pr-fix", Role: review.RoleFixer, Kind: review.KindCommand, Path: "/op/mend", Args: []string{"-q"}, Settings: map[string]string{"depth": "3"}}, true},
 	} {

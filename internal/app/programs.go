@@ -23,7 +23,7 @@ func findProgram(a orchestrator.AgentPlan) error {
 	switch a.Kind {
 	case review.KindCommand:
 	case review.KindACP:
-		if preset, ok := acp.Find(a.Settings["preset"]); ok && name == "" {
+		if preset, ok := acp.Find(a.Preset); ok && name == "" {
 			name, from = preset.Command, preset.Package
 		}
 	default:

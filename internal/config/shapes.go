@@ -98,7 +98,7 @@ func agentShape(reviewer bool) shape {
 		"args", described(list(shape{"type": "string", "maxLength": 4000}, 0, 100), "For command and acp: its arguments."),
 		"timeout", described(duration(), "Wall time, instead of limits.max_wall_time_seconds."),
 		"settings", shape{
-			"type": "object", "maxProperties": 50, "description": "Free options handed to the agent; nothing secret.",
+			"type": "object", "maxProperties": 50, "description": "For command: free options handed to the program; nothing secret.",
 			"additionalProperties": shape{"type": []any{"string", "number", "boolean"}},
 		},
 	}

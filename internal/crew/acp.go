@@ -18,9 +18,9 @@ import (
 // askACP puts the question to an agent over the Agent Client Protocol: the same prompt builtin reviewers get, the tree to
 // read, the gateway as its only model (docs/acp.md).
 func (c *Crew) askACP(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, home, clone string, emit func(review.Event)) review.Answer {
-	preset, ok := acp.Find(plan.Settings["preset"])
+	preset, ok := acp.Find(plan.Preset)
 	if !ok {
-		return unasked(plan, fmt.Errorf("there is no preset %q", plan.Settings["preset"]))
+		return unasked(plan, fmt.Errorf("there is no preset %q", plan.Preset))
 	}
 	if ok, why := preset.Confinable(); !ok {
 		return unasked(plan, fmt.Errorf("%s cannot be held to the gateway: %s", preset.Name, why))
@@ -61,7 +61,7 @@ func (c *Crew) askACP(ctx context.Context, plan orchestrator.AgentPlan, task rev
 
 // promptFor is the whole question in one text: what builtin agents are asked in several messages.
 func promptFor(task review.Task) (string, error) {
-	fence := task.Settings["fence"]
+	fence := task.Options.Fence
 	if task.Role == review.RoleCommentsAnalyzer {
 		var talk review.Discussion
 		if task.Discussion != nil {
@@ -80,14 +80,6 @@ func promptFor(task review.Task) (string, error) {
 		what, err := prompts.Fix(task, fence, "")
 		return prompts.FixSystem() + "\n" + brief + "\n" + what, err
 	}
-	threshold, err := strconv.Atoi(task.Settings["threshold"])
-	if err != nil {
-		return "", fmt.Errorf("setting threshold: %w", err)
-	}
-	elevation, err := strconv.Atoi(task.Settings["elevation_threshold"])
-	if err != nil {
-		return "", fmt.Errorf("setting elevation_threshold: %w", err)
-	}
-	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: threshold, Elevation: elevation, Extra: task.Prompt})
+	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: task.Options.Threshold, Elevation: task.Options.Elevation, Extra: task.Prompt})
 	return prompts.System() + "\n" + brief + "\n" + tail, err
 }

@@ -37,7 +37,7 @@ func command(t *testing.T, name string) orchestrator.AgentPlan {
 func taskOf(plan orchestrator.AgentPlan) review.Task {
 	return review.Task{
 		Version: review.TaskVersion, Role: plan.Role, Agent: plan.Name, PRNumber: 7, BaseSHA: strings.Repeat("1", 40), HeadSHA: strings.Repeat("2", 40),
-		Limits: review.DefaultLimits(), Settings: map[string]string{"threshold": "5"},
+		Limits: review.DefaultLimits(), Options: review.Options{Threshold: 5},
 	}
 }
 
@@ -105,9 +105,9 @@ func TestAskInVain(t *testing.T) {
 	}{
 		{"without walls nobody is started", known, "the crew has no walls"},
 		{"a builtin one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindBuiltin}, "no model is configured: set OPENAI_API_KEY"},
-		{"an ACP one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindACP, Settings: map[string]string{"preset": "opencode"}},
+		{"an ACP one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindACP, Preset: "opencode"},
 			"no model is configured: set OPENAI_API_KEY"},
-		{"a preset", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindACP, Settings: map[string]string{"preset": "x"}}, `there is no preset "x"`},
+		{"a preset", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindACP, Preset: "x"}, `there is no preset "x"`},
 		{"a kind", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: "x"}, `agents of kind "x" are unknown`},
 	} {
 		crew := &Crew{Scratch: t.TempDir(), State: t.TempDir()}

@@ -9,7 +9,7 @@ import (
 // ModelsOf are the models a plan names for its agent: its own, and the one that re-examines what it is unsure of.
 func ModelsOf(plan orchestrator.AgentPlan) []string {
 	var out []string
-	for _, name := range []string{plan.Model, plan.Settings["escalation_model"]} {
+	for _, name := range []string{plan.Model, plan.Escalation} {
 		if name != "" && name != openai.NoEscalation {
 			out = append(out, name)
 		}

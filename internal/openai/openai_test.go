@@ -187,7 +187,7 @@ func check(t *testing.T, got review.ReviewerResult) {
 func TestWhatIsSent(t *testing.T) {
 	r := setup(t, fakemodel.Script{Default: new(answer(finding("A", 7)))}, review.Limits{})
 	tk := task()
-	tk.Settings = map[string]string{"lens": "security", "threshold": "7", "model": "gpt-4o"}
+	tk.Options = review.Options{Lens: "security", Threshold: 7, Model: "gpt-4o"}
 	if _, err := Review(t.Context(), tk, r.options, r.emit); err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestTroubleHasAName(t *testing.T) {
 		{"a revoked token", answer(), func(r *rig, _ *review.Task) { r.gateway.Release("one") }, nil, "not known here"},
 		{"a gateway that is gone", answer(), func(r *rig, _ *review.Task) { _ = r.gateway.Close() }, nil, "ask gpt-4.1-mini"},
 		{"an unknown lens", answer(), func(r *rig, _ *review.Task) { r.options.Lens = "vibes" }, nil, "lens \"vibes\""},
-		{"a threshold that is none", answer(), func(_ *rig, t *review.Task) { t.Settings = map[string]string{"threshold": "11"} }, nil, "1 to 10"},
+		{"a threshold that is none", answer(), func(_ *rig, t *review.Task) { t.Options.Threshold = 11 }, nil, "1 to 10"},
 		{"no gateway at all", answer(), func(r *rig, _ *review.Task) { r.options.Socket = "" }, nil, "no model gateway"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -419,18 +419,18 @@ func TestAnalyzeComments(t *testing.T) {
 
 func TestEscalationDefault(t *testing.T) {
 	for _, c := range []struct {
-		rule     string
-		options  Options
-		settings map[string]string
-		want     string
+		rule    string
+		options Options
+		named   string
+		want    string
 	}{
-		{"both models are the default ones (spec.md R5)", Options{}, nil, DefaultEscalation},
-		{"another model has no escalation unless one is named", Options{Model: "llama"}, nil, ""},
-		{"a named one is used", Options{Model: "llama"}, map[string]string{"escalation_model": "llama-big"}, "llama-big"},
-		{"none turns it off", Options{Escalation: NoEscalation}, nil, ""},
+		{"both models are the default ones (spec.md R5)", Options{}, "", DefaultEscalation},
+		{"another model has no escalation unless one is named", Options{Model: "llama"}, "", ""},
+		{"a named one is used", Options{Model: "llama"}, "llama-big", "llama-big"},
+		{"none turns it off", Options{Escalation: NoEscalation}, "", ""},
 	} {
 		c.options.Socket = "s"
-		got, err := c.options.complete(review.Task{Settings: c.settings})
+		got, err := c.options.complete(review.Task{Options: review.Options{Escalation: c.named}})
 		if err != nil || got.Escalation != c.want || len(got.Fence) < 16 {
 			t.Errorf("%s: %+v %v", c.rule, got, err)
 		}

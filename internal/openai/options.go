@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/prloop/prloop/internal/risk"
@@ -26,28 +25,28 @@ const NoEscalation = "none"
 // defaultThreshold is the lowest score that is reported (spec.md D3.1).
 const defaultThreshold = 5
 
-// Options say which model is asked and how. Fields left empty are taken from the task's settings of the name given.
+// Options say which model is asked and how. Fields left empty are taken from the task's options.
 type Options struct {
 	// Socket is the gateway's unix socket. Without one, BaseURL is called directly.
 	Socket  string
 	BaseURL string
 	// Token is the placeholder the gateway issued.
 	Token string
-	// Model is setting "model", else DefaultModel.
+	// Model is the task's, else DefaultModel.
 	Model string
-	// Escalation re-examines doubtful findings: setting "escalation_model", else DefaultEscalation if Model is the
+	// Escalation re-examines doubtful findings: the task's, else DefaultEscalation if Model is the
 	// default too (an endpoint that serves other models may not have it), else NoEscalation.
 	Escalation string
-	// Lens is setting "lens", else the general one; LensAuto chooses it by the diff's risk (package risk).
+	// Lens is the task's, else the general one; LensAuto chooses it by the diff's risk (package risk).
 	Lens string
-	// Fence is the random word around untrusted text: setting "fence". It should be one word for all reviewers of a
+	// Fence is the random word around untrusted text. It should be one word for all reviewers of a
 	// round, or providers' prompt caches miss; without any a new one is drawn.
 	Fence string
-	// Threshold is the lowest score that is asked for: setting "threshold", default 5.
+	// Threshold is the lowest score that is asked for, by default 5.
 	Threshold int
 
-	// Elevation is how many findings of one category below the threshold are worth listing: setting "elevation_threshold",
-	// default 5; a negative one, or setting 0, is never. Whoever asked joins them.
+	// Elevation is how many findings of one category below the threshold are worth listing; 0 is never.
+	// Whoever asked joins them.
 	Elevation int
 	// Tools opens what the model may read; nil offers it no tools. The caller's function closes over the workspace.
 	Tools func(review.Workspace, string) (Toolbox, error)
@@ -74,39 +73,22 @@ type ToolSpec struct {
 // LensAuto is the lens that is chosen by rule.
 const LensAuto = "auto"
 
-// defaultElevation is score_elevation_threshold (spec.md D7).
-const defaultElevation = 5
-
 func (o Options) complete(task review.Task) (Options, error) {
-	set := task.Settings
-	o.Model = cmp.Or(o.Model, set["model"], DefaultModel)
-	o.Escalation = cmp.Or(o.Escalation, set["escalation_model"])
+	set := task.Options
+	o.Model = cmp.Or(o.Model, set.Model, DefaultModel)
+	o.Escalation = cmp.Or(o.Escalation, set.Escalation)
 	if o.Escalation == "" && o.Model == DefaultModel {
 		o.Escalation = DefaultEscalation
 	}
 	if o.Escalation == NoEscalation {
 		o.Escalation = ""
 	}
-	o.Lens = cmp.Or(o.Lens, set["lens"])
-	o.Fence = cmp.Or(o.Fence, set["fence"], rand.Text())
-	if t := set["threshold"]; o.Threshold == 0 && t != "" {
-		n, err := strconv.Atoi(t)
-		if err != nil || n < 1 || n > 10 {
-			return o, fmt.Errorf("setting threshold: %q is not a score from 1 to 10", t)
-		}
-		o.Threshold = n
+	o.Lens = cmp.Or(o.Lens, set.Lens)
+	o.Fence = cmp.Or(o.Fence, set.Fence, rand.Text())
+	if o.Threshold = cmp.Or(o.Threshold, set.Threshold, defaultThreshold); o.Threshold < 1 || o.Threshold > 10 {
+		return o, fmt.Errorf("threshold: %d is not a score from 1 to 10", o.Threshold)
 	}
-	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
-	if t := set["elevation_threshold"]; o.Elevation == 0 && t != "" {
-		n, err := strconv.Atoi(t)
-		if err != nil || n < 0 || n == 1 || n > 100 {
-			return o, fmt.Errorf("setting elevation_threshold: %q is not 0 or a number from 2 to 100", t)
-		}
-		if o.Elevation = n; n == 0 {
-			o.Elevation = -1
-		}
-	}
-	o.Elevation = cmp.Or(o.Elevation, defaultElevation)
+	o.Elevation = cmp.Or(o.Elevation, set.Elevation)
 	if o.Lens == LensAuto {
 		o.Lens = risk.LensFor(task.Brief.Files)
 	}

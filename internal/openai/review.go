@@ -41,7 +41,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if box != nil {
 		defer func() { _ = box.Close() }()
 	}
-	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: max(0, o.Elevation), Extra: task.Prompt}
+	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: o.Elevation, Extra: task.Prompt}
 	m := connect(o, limits, emit)
 	// What all reviewers of a round share comes first, byte for byte, for the provider's prompt cache.
 	shared := []api.ChatCompletionMessage{said(api.ChatMessageRoleSystem, prompts.System()), said(api.ChatMessageRoleUser, brief)}

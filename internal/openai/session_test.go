@@ -183,20 +183,15 @@ func TestScoresAreTheModelsOwn(t *testing.T) {
 	}
 }
 
-func TestRiskSettings(t *testing.T) {
+func TestRiskOptions(t *testing.T) {
 	tk := task()
-	tk.Settings = map[string]string{"lens": LensAuto}
+	tk.Options = review.Options{Lens: LensAuto, Elevation: 4}
 	tk.Brief.Files[0].Path = "internal/auth/check.go"
 	o, err := Options{Socket: "s"}.complete(tk)
-	if err != nil || o.Lens != "security" || o.Elevation != defaultElevation {
+	if err != nil || o.Lens != "security" || o.Elevation != 4 || o.Threshold != defaultThreshold {
 		t.Errorf("%+v %v", o, err)
 	}
-	tk.Settings["elevation_threshold"] = "0"
-	if o, err = (Options{Socket: "s"}).complete(tk); err != nil || o.Elevation != -1 {
+	if o, err = (Options{Socket: "s", Elevation: 3}).complete(tk); err != nil || o.Elevation != 3 {
 		t.Errorf("the caller knows better: %+v %v", o, err)
-	}
-	tk.Settings["elevation_threshold"] = "1"
-	if _, err = (Options{Socket: "s"}).complete(tk); err == nil {
-		t.Error("one finding is not many")
 	}
 }

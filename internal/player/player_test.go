@@ -15,7 +15,7 @@ import (
 // What a model answered stands on standard output even when it is no envelope, and it is an error all the same.
 func TestServeHandsOnABrokenAnswer(t *testing.T) {
 	request, err := json.Marshal(review.Task{Version: review.TaskVersion, Role: review.RoleReviewer, Agent: "one", BaseSHA: strings.Repeat("1", 40),
-		HeadSHA: strings.Repeat("2", 40), Limits: review.DefaultLimits(), Settings: map[string]string{"threshold": "5"}})
+		HeadSHA: strings.Repeat("2", 40), Limits: review.DefaultLimits(), Options: review.Options{Threshold: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,12 @@ package player
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/tools"
-	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -31,7 +29,7 @@ func (w workshop) Revert() error { return w.editor.Revert() }
 // openEditor opens the clone of a task for its fixer. What the push policy protects is refused at once, so that a model does
 // not spend a try on it; the policy itself is held when the work is taken out.
 func openEditor(task review.Task) func(review.Workspace) (openai.Editor, error) {
-	allowed := strings.Split(task.Settings[prompts.AllowedPaths], "\n")
+	allowed := task.Options.AllowPaths
 	return func(w review.Workspace) (openai.Editor, error) {
 		read := readOnly(w.Tree)
 		e, err := tools.OpenEditor(tools.EditorOptions{

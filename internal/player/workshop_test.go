@@ -19,7 +19,7 @@ func TestWorkshop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	task := review.Task{Settings: map[string]string{prompts.AllowedPaths: "docs/**\ngo.*"}}
+	task := review.Task{Options: review.Options{AllowPaths: []string{"docs/**", "go.*"}}}
 	w, err := openEditor(task)(review.Workspace{Tree: dir, Exclude: []string{"*.pem"}})
 	if err != nil {
 		t.Fatal(err)

@@ -214,8 +214,8 @@ func TestFixNamesEachFindingOnce(t *testing.T) {
 
 func TestTaskRoundTrip(t *testing.T) {
 	task := review.Task{Version: review.TaskVersion, Role: review.RoleReviewer, Agent: "r", PRNumber: 7, Round: 1, Limits: review.DefaultLimits(),
-		Brief:    review.Brief{Files: []review.BriefFile{{Path: "a.go", Change: "added", Diff: "+x", Hunks: 1, HunksGiven: 1}}, Status: "ok"},
-		Settings: map[string]string{"lens": "security"}}
+		Brief:   review.Brief{Files: []review.BriefFile{{Path: "a.go", Change: "added", Diff: "+x", Hunks: 1, HunksGiven: 1}}, Status: "ok"},
+		Options: review.Options{Lens: "security"}, Settings: map[string]string{"depth": "3"}}
 	text, err := Encode(task)
 	if err != nil {
 		t.Fatal(err)
