@@ -208,7 +208,7 @@ func TestSecretsOnStandardErrorAreTakenOut(t *testing.T) {
 	spec := script(t, "cat >/dev/null\nprintf '{\"event\":\"log\",\"message\":\"using "+modes.Secret()+"\"}\\n'\necho 'using "+modes.Secret()+"' >&2\nexit 4\n")
 	var events string
 	a := Ask(t.Context(), spec, task(), func(e review.Event) { events += e.Message })
-	if all := events + a.Receipt.Reason + string(a.Log); strings.Contains(all, modes.Secret()) || strings.Count(all, "using") != 3 {
+	if all := events + a.Receipt.Reason + a.Log; strings.Contains(all, modes.Secret()) || strings.Count(all, "using") != 3 {
 		t.Errorf("event %q, reason %q, log %q", events, a.Receipt.Reason, a.Log)
 	}
 }
@@ -221,7 +221,7 @@ func TestTextOfAChildIsMadeVisible(t *testing.T) {
 	if len(got) != 1 || got[0] != "a⟨U+001B⟩[2Jb⟨U+202E⟩c" {
 		t.Errorf("event %q", got)
 	}
-	if strings.ContainsRune(a.Receipt.Reason+string(a.Log), 0x1b) || !strings.Contains(a.Receipt.Reason, "exit status 4 after ") {
+	if strings.ContainsRune(a.Receipt.Reason+a.Log, 0x1b) || !strings.Contains(a.Receipt.Reason, "exit status 4 after ") {
 		t.Errorf("reason %q, log %q", a.Receipt.Reason, a.Log)
 	}
 }
