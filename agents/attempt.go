@@ -61,6 +61,7 @@ func (a *attempt) read(spec Spec, task review.Task) {
 	}
 	a.env, notes, a.invalid = decode(spec.Role, doc)
 	if a.invalid == nil {
+		notes = append(notes, a.env.doubt(a.frame.beside())...)
 		notes = append(notes, a.env.settle(spec, task)...)
 		if ids := wire.Unnamed(task.Fix, a.env.fix); len(ids) > 0 {
 			a.invalid = fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", visible(strings.Join(ids, ", "), 400))

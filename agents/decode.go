@@ -126,3 +126,21 @@ func (e envelope) findings() []review.Finding {
 	}
 	return nil
 }
+
+// doubt adds to the findings what text beside the envelope may say that they do not.
+func (e envelope) doubt(beside []byte) (notes []string) {
+	why := wire.Beside(beside, e.findings())
+	switch {
+	case why == "":
+		return nil
+	case e.reviewer != nil:
+		e.reviewer.Findings = wire.Doubt(e.reviewer.Findings, why)
+		e.reviewer.Issues = review.Count(e.reviewer.Findings)
+	case e.comments != nil:
+		e.comments.PendingIssues = wire.Doubt(e.comments.PendingIssues, why)
+		e.comments.Issues = review.Count(e.comments.PendingIssues)
+	default:
+		return nil
+	}
+	return []string{"a person has to look: " + why}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/wire"
@@ -57,7 +58,7 @@ var (
 func (f *framer) line(line []byte) {
 	trimmed := bytes.TrimSpace(line)
 	if f.open == nil && isEvent(trimmed) {
-		if !f.event(trimmed) {
+		if !f.event(trimmed) || wire.Beside(trimmed, nil) != "" { // an event has no room for findings
 			f.keep(line, false)
 		}
 		return
@@ -185,6 +186,12 @@ func (f *framer) envelope() (doc []byte, notes []string, err error) {
 		notes = append(notes, fmt.Sprintf("%d lines of text beside the envelope were ignored", f.prose))
 	}
 	return f.content(b), notes, nil
+}
+
+// beside is the text beside the one envelope.
+func (f *framer) beside() []byte {
+	b := f.blocks[0]
+	return slices.Concat(f.text.span(0, b.start), lineEnd, f.text.span(b.end, f.text.Len()))
 }
 
 // startsDocument reports whether a line begins a JSON object, or what was meant to be one: with a byte order mark, NUL or

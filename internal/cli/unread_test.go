@@ -252,10 +252,30 @@ func TestNoShapeOfAnAnswerLosesAP0(t *testing.T) {
 	write(t, operator, []byte(fmt.Sprintf("reviewers: [{name: one, use: command, path: observer, args: [%q]}, {name: two, use: command, path: observer, args: [%q]}, {name: third, use: command, path: %q}]\nfixer: none\n", book, book, script)))
 	o.commit("main", map[string]string{"README.md": "# Odd\n"})
 	o.commit("topic", map[string]string{"a.py": "x = 1\n"})
+	minor := strings.Replace(finding, "P0", "P3", 1)
+	marked := func(beside string) string {
+		return beside + "\nBEGIN_JSON\n" + envelope(`"findings":[]}`) + "\nEND_JSON"
+	}
 	for _, c := range []struct {
 		what, answer string
 		outcome      review.Outcome
 	}{
+		{"an event beside it", `{"event":"log","findings":[` + finding + "]}\n" + envelope(`"findings":[]}`), review.SetAside},
+		{"a line beside it", marked("P0: a.py runs what it is given."), review.SetAside},
+		{"a YAML list beside it", marked("```yaml\n- priority: P0\n  title: x\n```"), review.SetAside},
+		{"an array beside it", marked("[" + finding + "]"), review.SetAside},
+		{"a severity beside a P3", envelope(`"findings":[` + strings.Replace(minor, `"title"`, `"severity":"critical","title"`, 1) + `]}`), review.SetAside},
+		{"a score beside a P3", envelope(`"findings":[` + strings.Replace(minor, `"title"`, `"score":10,"title"`, 1) + `]}`), review.ChangesRequested},
+		{"a P0 within a P3", envelope(`"findings":[` + strings.Replace(minor, `"title"`, `"related":[`+finding+`],"title"`, 1) + `]}`), review.SetAside},
+		{"claims of P2", strings.Replace(envelope(`"findings":[]}`), `"p2_important":0`, `"p2_important":3`, 1), review.SetAside},
+		{"an unknown text", envelope(`"findings":[],"blockers":"P0: a.py runs what it is given"}`), review.SetAside},
+		{"an unknown list of texts", envelope(`"findings":[],"blockers":["a.py runs what it is given"]}`), review.SetAside},
+		{"an unknown list with numbers", envelope(`"findings":[],"more":[{"priority":0,"title":"x"}]}`), review.SetAside},
+		{"an unknown list with levels", envelope(`"findings":[],"more":[{"level":"P0","title":"x"}]}`), review.SetAside},
+		{"an unknown count", strings.Replace(envelope(`"findings":[]}`), `"p0_blocking":0`, `"p0_blocking":0,"critical":2`, 1), review.SetAside},
+		{"unknown counts of nothing", strings.Replace(envelope(`"findings":[],"blockers":[]}`), `"p0_blocking":0`, `"p0_blocking":0,"critical":0`, 1), review.Converged},
+		{"prose beside it that says what was looked for", marked("I looked for critical problems and found no P0 or P1 issues."), review.Converged},
+		{"a report that says so", envelope(`"findings":[],"fullReport":"## P0 (critical)\n\nNone."}`), review.Converged},
 		{"cut within the P0", envelope(`"findings":[` + finding[:40]), review.SetAside},
 		{"findings is an object", envelope(`"findings":` + finding + `}`), review.SetAside},
 		{"nested arrays", envelope(`"findings":[[` + finding + `]]}`), review.SetAside},

@@ -18,7 +18,7 @@ func DecodeReviewer(data []byte) (review.ReviewerResult, Notes, error) {
 	if faults := settleFindings(r.Findings, "findings", &notes); len(faults) > 0 {
 		return review.ReviewerResult{}, notes, refuse("reviewer-result", faults...)
 	}
-	all, why, ok := unmet(data, reflect.TypeFor[review.ReviewerResult](), claimed{r.Issues.P0, r.Issues.P1, r.Conclusion}, r.Findings)
+	all, why, ok := unmet(data, reflect.TypeFor[review.ReviewerResult](), claimed{r.Issues.P0, r.Issues.P1, r.Issues.P2, r.Conclusion}, r.Findings)
 	if !ok {
 		return review.ReviewerResult{}, notes, refuse("reviewer-result", Fault{"issues", why})
 	}
@@ -40,7 +40,7 @@ func DecodeComments(data []byte) (review.CommentsResult, Notes, error) {
 	if faults := settleFindings(r.PendingIssues, "pendingIssues", &notes); len(faults) > 0 {
 		return review.CommentsResult{}, notes, refuse("comments-result", faults...)
 	}
-	all, why, ok := unmet(data, reflect.TypeFor[review.CommentsResult](), claimed{r.Issues.P0, r.Issues.P1, ""}, r.PendingIssues)
+	all, why, ok := unmet(data, reflect.TypeFor[review.CommentsResult](), claimed{r.Issues.P0, r.Issues.P1, r.Issues.P2, ""}, r.PendingIssues)
 	if !ok {
 		return review.CommentsResult{}, notes, refuse("comments-result", Fault{"issues", why})
 	}

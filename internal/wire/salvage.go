@@ -3,7 +3,9 @@ package wire
 import (
 	"bytes"
 	"slices"
+	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -20,8 +22,9 @@ func SalvageComments(data []byte) ([]review.Finding, Notes) {
 	return salvage(data, "pendingIssues")
 }
 
-// Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings that could be read in the one it corrects, when
-// it has none itself: asking for another form is no second look that makes them go away (decision 32). They are not counted.
+// Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects, when it has none
+// itself: asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
+// plainly deny them, leaves one that stands for it. None of them is counted.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Notes) {
 	if severe(findings) {
 		return findings, nil
@@ -35,9 +38,17 @@ func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Not
 			notes.add("%s %s", short(f.Title), f.Unconfirmed)
 		}
 	}
+	if !severe(findings) && len(findings) < maxFindings && slices.ContainsFunc(kept, Unreadable) && severeWord.MatchString(undenied(strings.ToLower(report.ReplaceAllString(string(refused), "")))) {
+		const why = "the answer that was refused for its form may have held one, and the corrected answer does not"
+		findings = append(findings, unreadable(why))
+		notes.add("%s", why)
+	}
 	distinctIDs(findings, &notes)
 	return findings, notes
 }
+
+// report is the free text of an answer.
+var report = lazyregexp.New(`"fullReport"\s*:\s*"(?:[^"\\]|\\.)*"`)
 
 func severe(findings []review.Finding) bool {
 	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })

@@ -24,6 +24,10 @@ func settleFindings(findings []review.Finding, at string, notes *Notes) []Fault 
 		} else {
 			faults = append(faults, Fault{join2(where, "file"), "must be a path inside the repository, relative to its root, with slashes"})
 		}
+		if p := review.PriorityOfScore(f.Score); f.Score > 0 && p.Severe() && !f.Priority.Severe() {
+			notes.add("%s: a score of %d is that of %s, which counts", where, f.Score, p)
+			f.Priority = p
+		}
 		if f.LineEnd != nil && (f.Line == nil || *f.LineEnd < *f.Line) {
 			f.LineEnd = nil
 			notes.add("%s: lies before line and was dropped", join2(where, "lineEnd"))

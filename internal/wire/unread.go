@@ -83,8 +83,13 @@ var (
 	findingsKey = lazyregexp.New(`\b(findings|pending[ _-]?issues)\b["'\x60\\]*\s*[:=]`)
 	empty       = lazyregexp.New(`^(\]|\}|$|(none|null|nil|nothing|0|no (issues|findings|problems))\b)`)
 	claim       = lazyregexp.New(`\bp([01])_[a-z]+["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\,}]+)`)
-	// graveObject is an object that says of itself that it is a P0 or P1.
-	graveObject = lazyregexp.New(`"(priority|severity)"\s*:\s*"(p0|p1|blocking|critical|high)"`)
+	// graveObject is an object that says of itself that it is a P0 or P1; in numbers too, as 0 and 1 are those of the priorities.
+	graveObject = lazyregexp.New(`["'](priority|severity|level)["']\s*:\s*(["'](p0|p1|blocking|blocker|critical|high)["']|[01]\s*[,}])`)
+	// graveLine is a line of a list, a heading or a field that does, and says more.
+	graveLine = lazyregexp.New(`(?m)^[\s>*#|-]*(\[?\**(p[01]|critical|blocker)\**\]?\s*[:\])\x{2013}\x{2014}-]\s*[^\s|]|(priority|severity|level)\s*[:=]\s*["']?(p0|p1|blocking|blocker|critical|high)\b)`)
+	// none is a count, a list or a word of P0 or P1 that is none; denial is prose that denies them.
+	none   = lazyregexp.New(`["'\x60*]*\b(p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(_[a-z]+)?["'\x60*\\)]*\s*[:=]\s*["'\x60\\]*(0\b|null|none|false|\[\s*\]|\{\s*\}|["']["'])`)
+	denial = lazyregexp.New(`\b(no|zero|without|nor)\s+([a-z]+[\s/-]+){0,2}(p[01]|critical|blockers?|severe|high|major|urgent|blocking)\b`)
 	// conclusions are the two that claim findings.
 	majorWork = lazyregexp.New(`\bneeds[ _-]major[ _-]work\b`)
 	changes   = lazyregexp.New(`\brequest[ _-]?changes\b`)
@@ -106,7 +111,7 @@ func lists(text string) bool {
 
 // claimed is what an answer says of its own findings.
 type claimed struct {
-	p0, p1     int
+	p0, p1, p2 int
 	conclusion review.Conclusion
 }
 
@@ -140,6 +145,8 @@ func overclaim(c claimed, listed review.Counts) string {
 		return fmt.Sprintf("it claims %d P0 and lists %d", c.p0, listed.P0)
 	case c.p0+c.p1 > listed.P0+listed.P1:
 		return fmt.Sprintf("it claims %d P0 and P1 and lists %d", c.p0+c.p1, listed.P0+listed.P1)
+	case c.p2 > listed.P2 && c.p0+c.p1+c.p2 > listed.Total():
+		return fmt.Sprintf("it claims %d P2 and lists %d findings in all", c.p2, listed.Total())
 	case c.conclusion == review.NeedsMajorWork && listed.P0+listed.P1 == 0:
 		return "it concludes needs_major_work and lists no P0 or P1"
 	case c.conclusion == review.RequestChanges && listed.Total() == 0:
@@ -161,19 +168,69 @@ func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding
 	return append(findings, unreadable(why)), why, len(findings) < maxFindings
 }
 
-// stray says which unknown field of a valid answer holds what calls itself a P0 or P1.
+// stray says which unknown field of a valid answer, or of a finding in it that is not severe itself, may hold a P0 or P1.
 func stray(data []byte, shape reflect.Type) string {
 	fields := map[string]json.RawMessage{}
 	_ = json.Unmarshal(data, &fields) // the answer is valid
+	counts := map[string]json.RawMessage{}
+	_ = json.Unmarshal(fields["issues"], &counts)
+	if why := unknown(counts, reflect.TypeFor[review.Counts]()); why != "" {
+		return why
+	}
+	for _, list := range []string{"findings", "pendingIssues"} {
+		var all []map[string]json.RawMessage
+		_ = json.Unmarshal(fields[list], &all)
+		for _, f := range all {
+			if p := review.Priority(strings.Trim(string(f["priority"]), `"`)); p.Severe() {
+				continue
+			}
+			if why := unknown(f, reflect.TypeFor[review.Finding]()); why != "" {
+				return why
+			}
+		}
+	}
+	return unknown(fields, shape)
+}
+
+// unknown says which field that is not of the shape may hold a P0 or P1.
+func unknown(fields map[string]json.RawMessage, shape reflect.Type) string {
+	fields = maps.Clone(fields)
 	for _, f := range fieldsOf(shape) {
 		delete(fields, f.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if v := fields[name]; (v[0] == '{' || v[0] == '[') && graveObject.MatchString(strings.ToLower(string(v))) {
-			return "the unknown field " + short(name) + " holds a P0 or P1"
+		text := strings.ToLower(fmt.Sprintf("{%q:%s}", name, fields[name]))
+		if graveObject.MatchString(text) || severeWord.MatchString(undenied(text)) {
+			return "the unknown field " + short(name) + " may hold a P0 or P1"
 		}
 	}
 	return ""
+}
+
+// undenied takes out of lower-case text what plainly says that there is no P0 or P1: a count of zero, an empty list, "no critical issue".
+func undenied(text string) string {
+	return denial.ReplaceAllString(none.ReplaceAllString(nothing.ReplaceAllString(text, "$3"), ""), "")
+}
+
+// Beside says why text beside a valid answer may hold a P0 or P1 that the answer does not list: an object or a line of a list that says
+// so of itself. Prose that only speaks of such things does not: agents tell what they looked for (decision 34).
+func Beside(text []byte, findings []review.Finding) string {
+	if severe(findings) {
+		return ""
+	}
+	lower := undenied(strings.ToLower(string(text)))
+	switch {
+	case graveObject.MatchString(lower), graveLine.MatchString(lower):
+		return "text beside it names a P0 or P1 that it does not list"
+	}
+	return ""
+}
+
+// Doubt adds the finding that stands for what an answer may have said and does not list.
+func Doubt(findings []review.Finding, why string) []review.Finding {
+	all := append(slices.Clone(findings), unreadable(why))
+	distinctIDs(all, &Notes{})
+	return all
 }
 
 // blankMinor blanks the objects that plainly are P2 or P3, or empty, in text of any shape; the last one may be cut off. n is how
