@@ -187,6 +187,19 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 		fmt.Fprintln(os.Stderr, read)
 		a.submit(ctx, valid(read))
 		return end, nil
+	case "severe-then-silent":
+		a.submit(ctx, valid("It runs what it is given"))
+		a.submit(ctx, silent)
+		return end, nil
+	case "refused-twice-then-silent":
+		a.submit(ctx, strings.Replace(valid("It runs what it is given"), `"approve"`, `"maybe"`, 1))
+		a.submit(ctx, `{"findings":[]}`)
+		a.submit(ctx, silent)
+		return end, nil
+	case "severe-text-then-silent":
+		a.say(ctx, p, valid("It runs what it is given"))
+		a.submit(ctx, silent)
+		return end, nil
 	case "in-turn":
 		a.submit(ctx, `{"findings":[]}`)
 	}
@@ -310,6 +323,9 @@ func valid(title string) string {
 	return `{"agent":"x","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":1,"p2_important":0,"p3_suggestion":0},"findings":[{"id":"A-1","priority":"P1","category":"bug","file":"rows.go","line":12,"title":` +
 		string(quoted) + `,"description":"d"}],"fullReport":"r"}`
 }
+
+// silent is a result without findings.
+const silent = `{"agent":"x","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[],"fullReport":""}`
 
 func (a *actor) Authenticate(context.Context, api.AuthenticateRequest) (api.AuthenticateResponse, error) {
 	return api.AuthenticateResponse{}, nil

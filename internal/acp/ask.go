@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -223,10 +224,15 @@ func (a draft) conclude(s *session, task review.Task, out outcome) {
 		}
 		a.note(notes...)
 		if r := e.reviewer; r != nil {
-			for _, doc := range [][]byte{refused, out.earlier} {
+			for _, doc := range append(s.desk.followed(), refused, out.earlier) {
 				all, notes := wire.Corrected(doc, r.Findings)
 				r.Findings, r.Issues = all, review.Count(all)
 				a.note(notes...)
+			}
+			if why := wire.Beside(bytes.Replace(out.text, out.doc, nil, 1), r.Findings); why != "" {
+				r.Findings = wire.Doubt(r.Findings, why)
+				r.Issues = review.Count(r.Findings)
+				a.note("a person has to look: " + why)
 			}
 		}
 		a.note(e.settle(s.spec, task)...)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -29,6 +30,9 @@ type desk struct {
 	valid   []byte
 	refused []byte
 	why     error
+	// earlier are the documents before those two, as far as there is room: what was said in them is not taken back by silence.
+	earlier [][]byte
+	room    int
 	calls   int
 	got     chan struct{} // closed at the first valid document
 	serving sync.WaitGroup
@@ -49,11 +53,12 @@ type verdict struct {
 const (
 	maxSubmission = 8 << 20 // bytes
 	maxSubmits    = 100     // documents of one question
+	maxEarlier    = 8 << 20 // bytes of those that a newer one follows
 	submitWithin  = 10 * time.Second
 )
 
 func openDesk(ctx context.Context, dir string, check func([]byte) error) (*desk, error) {
-	d := &desk{token: rand.Text(), check: check, got: make(chan struct{}), slots: make(chan struct{}, 4)}
+	d := &desk{token: rand.Text(), check: check, room: maxEarlier, got: make(chan struct{}), slots: make(chan struct{}, 4)}
 	d.socket = filepath.Join(dir, "submit.sock")
 	var err error
 	if d.address, err = addressOf(d.socket); err != nil {
@@ -129,14 +134,31 @@ func (d *desk) take(document []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
+		d.keep(d.refused)
 		d.refused, d.why = document, err
 		return err
 	}
 	if d.valid == nil {
 		close(d.got)
 	}
+	d.keep(d.valid)
 	d.valid = document
 	return nil
+}
+
+// keep remembers a document that a newer one follows. d.mu is held.
+func (d *desk) keep(document []byte) {
+	if n := len(document); n > 0 && n <= d.room {
+		d.room -= n
+		d.earlier = append(d.earlier, document)
+	}
+}
+
+// followed are the documents that a newer one followed.
+func (d *desk) followed() [][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.earlier)
 }
 
 // standing is what has been submitted so far.

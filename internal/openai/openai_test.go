@@ -101,7 +101,7 @@ func TestReview(t *testing.T) {
 	}{
 		{"an answer without findings is a good answer (spec.md D2)", review.Limits{}, []fakemodel.Rule{{Answer: answer()}}, nil, []string{"Looked at it."}, []string{DefaultModel}},
 		{"score decides when priority disagrees", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 9, func(f m) { f["priority"] = "P3" }))}},
-			[]string{"A P0 9"}, []string{"was called P3 with score 9"}, []string{DefaultModel}},
+			[]string{"A P0 9"}, []string{"a score of 9 is that of P0"}, []string{DefaultModel}},
 		{"no evidence, no finding (spec.md R9)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
 			[]string{"B P2 6"}, []string{"Dropped for want of evidence: title of A in a.go:1"}, []string{DefaultModel}},
 		{"but a grave one is prloop's to set aside (decision 32)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},

@@ -33,13 +33,13 @@ func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Not
 	kept, _ := SalvageReviewer(refused)
 	for _, f := range kept {
 		if f.Priority.Severe() && !Unreadable(f) && len(findings) < maxFindings {
-			f.Unconfirmed = "was in an answer that was refused for its form, and not in the corrected one"
+			f.Unconfirmed = "was in an earlier answer of the same reviewer, and not in its last one"
 			findings = append(findings, f)
 			notes.add("%s %s", short(f.Title), f.Unconfirmed)
 		}
 	}
 	if !severe(findings) && len(findings) < maxFindings && slices.ContainsFunc(kept, Unreadable) && severeWord.MatchString(undenied(strings.ToLower(report.ReplaceAllString(string(refused), "")))) {
-		const why = "the answer that was refused for its form may have held one, and the corrected answer does not"
+		const why = "an earlier answer of the same reviewer may hold one, and its last one does not"
 		findings = append(findings, unreadable(why))
 		notes.add("%s", why)
 	}
