@@ -178,10 +178,27 @@ func (g gathered) settled(t Tracked) bool {
 		if !f.Priority.Severe() { // who thought it minor does not settle that it is severe
 			return !severe(t.Findings)
 		}
-		return f.Source.Type != "agent" || slices.ContainsFunc(g.in.Heard, func(h Heard) bool {
-			r := h.Answer.Receipt
-			return r.Name == f.Source.Name && r.State == review.AgentComplete
-		})
+		return f.Source.Type != "agent" || g.looked(f.Source.Name)
+	})
+}
+
+// unheard are the severe wordings of an earlier finding whose own reviewers have not looked again: each settles its own, and nobody
+// else's. Those who raise it again in now do.
+func (g gathered) unheard(earlier, now Tracked) (left []review.Finding) {
+	for _, f := range earlier.Findings {
+		mine := func(o review.Finding) bool { return o.Source.Type == f.Source.Type && o.Source.Name == f.Source.Name }
+		if f.Priority.Severe() && f.Source.Type == "agent" && !g.looked(f.Source.Name) && !slices.ContainsFunc(now.Findings, mine) {
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+// looked reports whether an agent gave a complete answer in this round.
+func (g gathered) looked(agent string) bool {
+	return slices.ContainsFunc(g.in.Heard, func(h Heard) bool {
+		r := h.Answer.Receipt
+		return r.Name == agent && r.State == review.AgentComplete
 	})
 }
 

@@ -39,6 +39,7 @@ func match(said gathered) matched {
 		if old := m.same[g]; old >= 0 {
 			returned[old] = severe(t.Findings) || !severe(in.Earlier[old].Findings) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
+			t.Findings = append(t.Findings, m.unheard(was, t)...)
 			t.ID, t.Claim, t.FixedIn, t.Introduced = was.ID, was.Claim, was.FixedIn, was.Introduced
 			t.Stuck = was.Stuck || was.FixedIn > 0
 		} else if first.Cause != nil {
@@ -55,7 +56,11 @@ func match(said gathered) matched {
 		if returned[i] {
 			continue
 		}
-		t.Settled = t.Settled || m.settled(t)
+		if left := m.unheard(t, Tracked{}); len(left) > 0 {
+			t.Findings = left
+		} else {
+			t.Settled = t.Settled || m.settled(t)
+		}
 		if !t.SetAside || !t.Settled {
 			m.tracked = append(m.tracked, t)
 		}
