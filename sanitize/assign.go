@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -87,3 +88,78 @@ func windowEntropy(s string) float64 {
 	}
 	return best
 }
+
+// assignmentSpans are the values redactAssignments takes out.
+func assignmentSpans(s string) []Span {
+	if !strings.ContainsAny(s, "=:") {
+		return nil
+	}
+	var out []Span
+	lower := lowerASCII(s)
+	inLines(s, lower, []string{"://"}, func(line string, at int) {
+		for _, m := range urlPassword.FindAllStringSubmatchIndex(line, -1) {
+			if !reference.MatchString(line[m[4]:m[5]]) {
+				out = appendLines(out, s, at+m[4], at+m[5])
+			}
+		}
+	})
+	inLines(s, lower, []string{"authorization"}, func(line string, at int) {
+		for _, m := range authHeader.FindAllStringSubmatchIndex(line, -1) {
+			out = appendLines(out, s, at+m[4], at+m[5])
+		}
+	})
+	// The expression of an assignment is slow to search with and quick to match where a name stands.
+	for _, name := range namesOfSecrets {
+		for i := 0; ; i++ {
+			n := strings.Index(lower[i:], name.word)
+			if n < 0 {
+				break
+			}
+			i += n
+			if !name.follows(lower[:i]) {
+				continue
+			}
+			rest := s[i:min(len(s), i+assignmentReach)]
+			m := assignedHere.FindStringSubmatchIndex(rest)
+			if m == nil {
+				continue
+			}
+			from := i
+			i += m[1] - 1 // the value is looked at once, also when it is made of such names
+			value := strings.TrimRight(rest[m[6]:m[7]], ".:!?*_~")
+			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) {
+				out = appendLines(out, s, from+m[6], from+m[7])
+			}
+		}
+	}
+	return out
+}
+
+// nameOfSecret is how the expression of an assignment begins: a word, and what has to stand before it.
+type nameOfSecret struct {
+	word   string
+	before []string
+}
+
+func (n nameOfSecret) follows(before string) bool {
+	return n.before == nil || slices.ContainsFunc(n.before, func(b string) bool { return strings.HasSuffix(before, b) })
+}
+
+// namesOfSecrets are the beginnings of assignment.
+var namesOfSecrets = []nameOfSecret{
+	{"secret", nil}, {"token", nil}, {"passwd", nil}, {"password", nil}, {"passphrase", nil}, {"pwd", nil}, {"credential", nil}, {"bearer", nil},
+	{"_auth", nil}, {"key", keyKinds()},
+}
+
+func keyKinds() []string {
+	out := []string{"_"}
+	for _, kind := range []string{"api", "private", "access", "auth", "account", "encryption", "signing"} {
+		out = append(out, kind, kind+"-") // with "_" it ends in "_"
+	}
+	return append(out, "_-")
+}
+
+// assignedHere is assignment from its name on; the reach is how far it is looked for, in bytes.
+var assignedHere = lazyregexp.New(`^(?i)((?:secret|token|passw(?:or)?d|passphrase|pwd|credential|key|_auth|bearer)[0-9a-z_.-]{0,24}\\?["'\x60]?\]?\s{0,4}(?::=|=>|==|=|:)\s{0,4}(?:bearer |basic )?)(\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
+
+const assignmentReach = 8 << 10

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // Span is the place of one value, in bytes of the text it stands in. It never crosses a line.
@@ -45,12 +43,9 @@ func Secrets(s string) []Span {
 	var all []Span
 	for range 16 { // what stands around a mask may look like a value without it
 		text := replaceSpans(s, all)
-		found := ownSpans(text)
+		found := findSpans(text, ownSpans)
 		if len(found) == 0 {
-			found = deepSpans(text)
-		}
-		if len(found) == 0 && !plain(text) {
-			found = hiddenSpans(text)
+			found = findSpans(text, deepSpans)
 		}
 		next := joinSpans(all, original(found, all))
 		if slices.Equal(next, all) {
@@ -59,6 +54,15 @@ func Secrets(s string) []Span {
 		all = next
 	}
 	return all
+}
+
+// findSpans finds in the text as it is and as it is seen: a hidden character ends no value, and an escape sequence covers none.
+func findSpans(s string, find func(string) []Span) []Span {
+	v := see(s)
+	if v.same() {
+		return find(s)
+	}
+	return joinSpans(find(s), v.inRaw(find(v.text)))
 }
 
 // replaceSpans puts Redacted into the place of each span.
@@ -197,159 +201,6 @@ func (p pattern) widen(s string, start, stop int) (int, int) {
 	return start, end
 }
 
-var (
-	// keyBody is a line of an armoured key, perhaps as a piece of a string in code. What is not written like one stays: the words
-	// around a key must not hide code from a reviewer.
-	keyBody = lazyregexp.New("^[\"'`]?[A-Za-z0-9+/=]{16,}(?:\\\\[nr])*[\"'`]?[ \t]*[+,;.\\\\]?\r?$")
-	// keyRemark is a line of the head of such a block.
-	keyRemark = lazyregexp.New(`^(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Public-Lines|Private-Lines|Key-Derivation|Argon2-[A-Za-z]+): ?`)
-)
-
-// keyWords stand in the first and last lines of keys.
-var keyWords = []string{"PRIVATE KEY", "PuTTY-User-Key", "Private-MAC"}
-
-// keySpans are the lines of private keys: their first and last line, and each between that is written like key material.
-func keySpans(s string) []Span {
-	if !containsAny(s, keyWords) {
-		return nil
-	}
-	var out []Span
-	var lines, texts []string
-	var starts []int
-	at := 0
-	for line := range strings.SplitSeq(s, "\n") {
-		text := line
-		if line != "" && (removed(line) || line[0] == '+') { // a diff's
-			text = line[1:]
-		}
-		_, text = splitContainer(text)
-		lines, texts, starts = append(lines, line), append(texts, strings.TrimSpace(text)), append(starts, at)
-		at += len(line) + 1
-	}
-	mark := func(i int, more bool) {
-		from := strings.Index(lines[i], texts[i])
-		for _, p := range appendLines(nil, s, starts[i]+from, starts[i]+from+len(texts[i])) {
-			p.More = more
-			out = append(out, p)
-		}
-	}
-	left, first := 0, -1 // how many lines may follow a header, and the first line of what could be the rest of a key
-	for i, line := range lines {
-		var heads, ends [][]int
-		if containsAny(line, keyWords) {
-			heads, ends = keyHead.FindAllStringIndex(line, -1), keyEnd.FindAllStringIndex(line, -1)
-		}
-		switch body := keyBody.MatchString(texts[i]) || left > 0 && keyRest.MatchString(texts[i]); {
-		case len(heads) > 0 || len(ends) > 0:
-			all := slices.Concat(heads, ends)
-			from, to := all[0][0], 0
-			for _, m := range all {
-				from, to = min(from, m[0]), max(to, m[1])
-			}
-			if len(heads) > 0 && to == heads[len(heads)-1][1] { // key material may follow on the line
-				to += len(keyText.FindString(line[to:]))
-			}
-			if len(heads) == 0 && left == 0 && first >= 0 { // its header stands above what is seen
-				for j := first; j < i; j++ {
-					mark(j, j > first)
-				}
-			}
-			out = appendLines(out, s, starts[i]+from, starts[i]+to)
-			out[len(out)-1].More = len(heads) == 0 && (left > 0 || first >= 0)
-			left, first = 0, -1
-			if len(heads) > 0 && (len(ends) == 0 || ends[len(ends)-1][0] < heads[len(heads)-1][0]) {
-				left = maxKeyLines
-			}
-		case body && left > 0:
-			mark(i, true)
-			left--
-		case body && first < 0:
-			first = i
-		case body:
-		case left > 0 && (texts[i] == "" || texts[i] == Redacted || keyRemark.MatchString(texts[i])):
-			left--
-		default:
-			left, first = 0, -1
-		}
-	}
-	return out
-}
-
-// assignmentSpans are the values redactAssignments takes out.
-func assignmentSpans(s string) []Span {
-	if !strings.ContainsAny(s, "=:") {
-		return nil
-	}
-	var out []Span
-	lower := lowerASCII(s)
-	inLines(s, lower, []string{"://"}, func(line string, at int) {
-		for _, m := range urlPassword.FindAllStringSubmatchIndex(line, -1) {
-			if !reference.MatchString(line[m[4]:m[5]]) {
-				out = appendLines(out, s, at+m[4], at+m[5])
-			}
-		}
-	})
-	inLines(s, lower, []string{"authorization"}, func(line string, at int) {
-		for _, m := range authHeader.FindAllStringSubmatchIndex(line, -1) {
-			out = appendLines(out, s, at+m[4], at+m[5])
-		}
-	})
-	// The expression of an assignment is slow to search with and quick to match where a name stands.
-	for _, name := range namesOfSecrets {
-		for i := 0; ; i++ {
-			n := strings.Index(lower[i:], name.word)
-			if n < 0 {
-				break
-			}
-			i += n
-			if !name.follows(lower[:i]) {
-				continue
-			}
-			rest := s[i:min(len(s), i+assignmentReach)]
-			m := assignedHere.FindStringSubmatchIndex(rest)
-			if m == nil {
-				continue
-			}
-			from := i
-			i += m[1] - 1 // the value is looked at once, also when it is made of such names
-			value := strings.TrimRight(rest[m[6]:m[7]], ".:!?*_~")
-			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) {
-				out = appendLines(out, s, from+m[6], from+m[7])
-			}
-		}
-	}
-	return out
-}
-
-// nameOfSecret is how the expression of an assignment begins: a word, and what has to stand before it.
-type nameOfSecret struct {
-	word   string
-	before []string
-}
-
-func (n nameOfSecret) follows(before string) bool {
-	return n.before == nil || slices.ContainsFunc(n.before, func(b string) bool { return strings.HasSuffix(before, b) })
-}
-
-// namesOfSecrets are the beginnings of assignment.
-var namesOfSecrets = []nameOfSecret{
-	{"secret", nil}, {"token", nil}, {"passwd", nil}, {"password", nil}, {"passphrase", nil}, {"pwd", nil}, {"credential", nil}, {"bearer", nil},
-	{"_auth", nil}, {"key", keyKinds()},
-}
-
-func keyKinds() []string {
-	out := []string{"_"}
-	for _, kind := range []string{"api", "private", "access", "auth", "account", "encryption", "signing"} {
-		out = append(out, kind, kind+"-") // with "_" it ends in "_"
-	}
-	return append(out, "_-")
-}
-
-// assignedHere is assignment from its name on; the reach is how far it is looked for, in bytes.
-var assignedHere = lazyregexp.New(`^(?i)((?:secret|token|passw(?:or)?d|passphrase|pwd|credential|key|_auth|bearer)[0-9a-z_.-]{0,24}\\?["'\x60]?\]?\s{0,4}(?::=|=>|==|=|:)\s{0,4}(?:bearer |basic )?)(\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
-
-const assignmentReach = 8 << 10
-
 // inLines calls visit for each line of s that holds one of the words in text, which is s or s in lower case; at is where the
 // line begins.
 func inLines(s, text string, words []string, visit func(line string, at int)) {
@@ -429,51 +280,4 @@ func occurrences(s string, values map[string]bool) []Span {
 		}
 	}
 	return joinSpans(out)
-}
-
-// hiddenSpans are values that show only once hidden characters are gone.
-func hiddenSpans(s string) []Span {
-	var out []Span
-	at := 0
-	for line := range strings.SplitSeq(s, "\n") {
-		if text := strings.TrimSuffix(line, "\r"); !plain(text) {
-			shown, places := seen(text)
-			if shown != text {
-				for _, p := range ownSpans(shown) {
-					out = appendLines(out, s, at+places[p.Start], at+places[p.End-1]+1)
-				}
-			}
-		}
-		at += len(line) + 1
-	}
-	return joinSpans(out)
-}
-
-// seen is a line without what cannot be seen, and where each of its bytes stands in the line.
-func seen(line string) (string, []int) {
-	var b strings.Builder
-	var places []int
-	skip := escapes.FindAllStringIndex(line, -1)
-	var prev rune
-	for i, r := range line {
-		for len(skip) > 0 && skip[0][1] <= i {
-			skip = skip[1:]
-		}
-		if len(skip) > 0 && i >= skip[0][0] {
-			continue
-		}
-		c := cleanRune(r, prev)
-		if c < 0 {
-			continue
-		}
-		if c == '\n' {
-			c = ' '
-		}
-		prev = c
-		n, _ := b.WriteRune(c)
-		for range n {
-			places = append(places, i)
-		}
-	}
-	return b.String(), places
 }

@@ -251,5 +251,15 @@ func hostileValues(n int) map[string]string {
 		"names of secrets as values": strings.Repeat("_key=token=", n/11),
 		"broken key lines":           strings.Repeat(strings.Repeat("A", 64)+"\n", n/65) + "-----END PRIVATE KEY-----\n",
 		"hidden characters":          strings.Repeat("gh\u200bp_abcdefgh ", n/15),
+		"hidden key headers":         strings.Repeat("\u200b-----BEGIN PRIVATE KEY-----\n"+strings.Repeat("A", 64)+"\n", n/100),
+		"key footers":                strings.Repeat(strings.Repeat("Ab1", 21)+"\n-----END PRIVATE KEY-----\n", n/90),
+		"key headers far apart":      strings.Repeat("-----BEGIN PRIVATE KEY-----\n"+strings.Repeat("x y\n", 100), n/430),
+		"key headers on a line":      strings.Repeat("BEGIN PRIVATE KEY ", n/18),
+		"hunks of key lines":         strings.Repeat("@@ -9,9 +9,9 @@\n"+strings.Repeat("Ab1", 21)+"\n", n/80),
+		"a long value of names":      "token=" + strings.Repeat("pwd", n/3),
+		"names beside random values": strings.Repeat("token 8f14e45fceea167a5a36dedd4bea2543 ", n/39),
+		"names within one value":     strings.Repeat("tokenA1b2C3", n/11),
+		"padded names":               strings.Repeat("password_"+strings.Repeat("a", 60)+" ", n/70),
+		"addresses with at signs":    "a://b:" + strings.Repeat("c@", n/2),
 	}
 }

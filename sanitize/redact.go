@@ -3,13 +3,10 @@ package sanitize
 import "strings"
 
 // Redact takes secrets and full diffs out of text for logs and artifacts; everything else stays as it is, hidden
-// characters included, except on lines where they split a secret. Doing it twice changes nothing.
+// characters included, except where they split a secret. Doing it twice changes nothing.
 func Redact(s string) string {
-	if !plain(s) {
-		s = redactHidden(s)
-	}
 	for range 6 {
-		t := redactDeep(redactOwn(s))
+		t := redactDeep(redactOwn(redactHidden(s)))
 		if t == s {
 			return s
 		}
@@ -23,16 +20,28 @@ func redactOwn(s string) string {
 	return redactAssignments(redactPatterns(redactKeys(redactDiffs(s))))
 }
 
-// redactHidden cleans those lines that hold a secret only once hidden characters are gone.
+// redactHidden takes out what shows only once hidden characters are gone. The text is seen as a whole: a key has many lines.
 func redactHidden(s string) string {
-	lines := strings.Split(strings.ToValidUTF8(s, "\uFFFD"), "\n")
+	if see(s).same() {
+		return s
+	}
+	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		if plain(line) {
 			continue
 		}
-		if c := strings.ReplaceAll(clean(line), "\n", " "); redactOwn(c) != c {
-			lines[i] = redactOwn(c)
+		if c := strings.ReplaceAll(clean(line), "\n", " "); redactDiffs(c) != c {
+			lines[i] = redactDiffs(c)
 		}
 	}
-	return strings.Join(lines, "\n")
+	s = strings.Join(lines, "\n")
+	v := see(s)
+	if v.same() {
+		return s
+	}
+	found := joinSpans(keyRegions(v.text), patternSpans(v.text), assignmentSpans(v.text))
+	if len(found) == 0 {
+		found = deepSpans(v.text)
+	}
+	return replaceSpans(s, joinSpans(v.inRaw(found)))
 }
