@@ -8,20 +8,36 @@ import (
 )
 
 var (
-	// assignment is a name that promises a secret, a sign of assignment and a value: code, YAML, JSON, dotenv, headers.
-	assignment = lazyregexp.New(`(?i)((?:api_?-?key|secret|token|passw(?:or)?d|passphrase|pwd|credential|private_?-?key|access_?-?key|auth_?-?key|account_?-?key|encryption_?-?key|signing_?-?key|_key|_auth|bearer)[0-9a-z_.-]{0,24}\\?["'\x60]?\]?\s{0,4}(?::=|=>|==|=|:)\s{0,4}(?:bearer |basic )?)(\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
-	// urlPassword is the password of a URL with user information.
-	urlPassword = lazyregexp.New(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,80}:)([^\s/@"'\x60<>\[\]|]{3,})@`)
-	// authHeader is the credential of an Authorization header.
-	authHeader = lazyregexp.New(`(?i)(authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+)([0-9A-Za-z._~+/=-]{8,})`)
+	// urlPassword is the password of a URL with user information; it may hold an at sign itself.
+	urlPassword = lazyregexp.New(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,200}:)([^\s/"'\x60<>\[\]|]{3,})@`)
+	// authHeader is the credential of an Authorization header, in a header or set by code.
+	authHeader = lazyregexp.New(`(?i)(authorization\\?["'\x60]?\s{0,3}[:=,]\s{0,3}\\?["'\x60]?(?:bearer|basic|token|apikey|api-key)\s+)([0-9A-Za-z._~+/=-]{8,})`)
 
-	passwordName = lazyregexp.New(`(?i)passw|passphrase|pwd`)
+	passwordName = lazyregexp.New(`(?i)passw|passphrase|pwd|^pass`)
 	// reference is a value that names a secret instead of being one.
 	reference = lazyregexp.New(`^(?:[$%@*&.]|\\?\$|env[.:]|process\.|os\.|config\.|https?://|/)|^[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)+$|^[A-Z][A-Z_]+$|^[x*.#-]+$`)
+
+	// assignedHere is an assignment from the name of a secret on: a sign of assignment or comparison and a value, as in code, YAML,
+	// JSON, dotenv and headers. Between them may stand what a pair of name and value is written with.
+	assignedHere = lazyregexp.New(`^(?i)(` + secretName + `\\?["'\x60]?\]?(?:["'\s,{:=]{1,40}(?:value|default)\\?["'\x60]?)?\s{0,4}(?::=|=>|<-|[!=]==?|[+?|]{0,2}=|:)\s{0,4}(?:bearer |basic )?)` +
+		`([bruf]{1,2}["'\x60]|\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
+	// typedHere is such an assignment with a type behind the name, and in quotes.
+	typedHere = lazyregexp.New(`^(?i)(` + secretName + `(?:\s{0,2}:\s{0,2}[&*?a-z_.<>\[\]']{1,30}(?: [a-z]{1,20}[>\]]?)?|\s{1,4}\*?string)\s{0,4}=\s{0,4})([bruf]{0,2}["'\x60])([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
+	// elementHere is an element of XML from its name on.
+	elementHere = lazyregexp.New(`^(?i)(` + secretName + `>)()([^\s"'\x60<>\[\](){}|\\]{6,})</`)
+
+	// digestBefore ends what stands before the sum of a file, a pinned commit, an embedded file or an encrypted value: long, random,
+	// and no secret.
+	digestBefore = lazyregexp.New(`(?i)(?:\b(?:sha-?[0-9]{1,3}|md5|h1|blake[0-9a-z]{1,2}|base64)\s?[-:=,]\s?|\b(?:integrity|checksum|digest|commit|rev|sha|hash|resolved)\b["']?\s{0,2}[:=]?\s{0,2}["']?|,(?:data|iv|tag):|[@#])$`)
+	digestWord   = lazyregexp.New(`^(?:(?:sha[0-9]{1,3}|md5|h1)[-:]|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)`)
+	hexWord      = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
-// secretNames is the prefilter of assignment.
-var secretNames = []string{"key", "secret", "token", "passw", "pwd", "passphrase", "credential", "auth", "bearer"}
+// secretName is the name of a secret, from the word on that tells; maxNameRest is how many bytes may follow that word.
+const (
+	secretName  = `(?:secret|token|passw(?:or)?d|passphrase|pwd|pass|credential|key|_auth|bearer)[0-9a-z_.-]{0,64}`
+	maxNameRest = 64
+)
 
 // Bounds of what a value must be like (threats.md L3).
 const (
@@ -29,37 +45,229 @@ const (
 	minSecretLen     = 20
 	minPasswordBits  = 2.3
 	minQuotedSecrets = 8
+	// assignmentReach is how far an assignment is looked for, namedReach how far from the name of a secret a random value is one,
+	// in bytes.
+	assignmentReach = 8 << 10
+	namedReach      = 200
 )
+
+// nameOfSecret is a word that names a secret, and what has to stand before it.
+type nameOfSecret struct {
+	word   string
+	before []string
+}
+
+func (n nameOfSecret) follows(before string) bool {
+	return n.before == nil || slices.ContainsFunc(n.before, func(b string) bool { return strings.HasSuffix(before, b) })
+}
+
+// namesOfSecrets are the names values are assigned to.
+var namesOfSecrets = []nameOfSecret{
+	{"secret", nil}, {"token", nil}, {"passwd", nil}, {"password", nil}, {"passphrase", nil}, {"pwd", nil}, {"pass", []string{"_"}},
+	{"credential", nil}, {"bearer", nil}, {"_auth", nil}, {"authorization", nil}, {"key", keyKinds()},
+}
+
+// kindsOfKeys are the words that make a key a secret one.
+var kindsOfKeys = []string{"api", "private", "access", "auth", "account", "encryption", "signing", "secret"}
+
+func keyKinds() []string {
+	out := []string{"_"}
+	for _, kind := range kindsOfKeys {
+		out = append(out, kind, kind+"-") // with "_" it ends in "_"
+	}
+	return append(out, "_-")
+}
 
 // redactAssignments replaces values assigned to names such as token, secret and password, and passwords in URLs. Only the
 // value goes: the name says what was there.
-func redactAssignments(s string) string {
-	if strings.Contains(s, "://") && strings.Contains(s, "@") {
-		s = urlPassword.ReplaceAllStringFunc(s, func(m string) string {
-			sub := urlPassword.FindStringSubmatch(m)
-			if reference.MatchString(sub[2]) {
-				return m
+func redactAssignments(s string) string { return replaceSpans(s, assignmentSpans(s)) }
+
+// assignmentSpans are those values.
+func assignmentSpans(s string) []Span {
+	var out []Span
+	lower := lowerASCII(s)
+	inLines(s, lower, []string{"://"}, func(line string, at int) {
+		for _, m := range urlPassword.FindAllStringSubmatchIndex(line, -1) {
+			if !reference.MatchString(line[m[4]:m[5]]) {
+				out = appendLines(out, s, at+m[4], at+m[5])
 			}
-			return sub[1] + Redacted + "@"
-		})
-	}
-	if !strings.ContainsAny(s, "=:") {
-		return s
-	}
-	lower := strings.ToLower(s)
-	if strings.Contains(lower, "authorization") {
-		s = authHeader.ReplaceAllString(s, "${1}"+Redacted)
-	}
-	if !containsAny(lower, secretNames) {
-		return s
-	}
-	return assignment.ReplaceAllStringFunc(s, func(m string) string {
-		sub := assignment.FindStringSubmatch(m)
-		if !secretValue(sub[1], sub[2] != "", strings.TrimRight(sub[3], ".:!?*_~")) {
-			return m
 		}
-		return sub[1] + sub[2] + Redacted
 	})
+	inLines(s, lower, []string{"authorization"}, func(line string, at int) {
+		for _, m := range authHeader.FindAllStringSubmatchIndex(line, -1) {
+			if hasDigit(line[m[4]:m[5]]) || !strings.Contains(line[m[2]:m[3]], ",") {
+				out = appendLines(out, s, at+m[4], at+m[5])
+			}
+		}
+	})
+	// The expression of an assignment is slow to search with and quick to match where a name stands.
+	var names []int
+	for _, name := range namesOfSecrets {
+		covered := 0 // up to here stands a line of base64
+		for i := 0; ; i++ {
+			n := strings.Index(lower[i:], name.word)
+			if n < 0 {
+				break
+			}
+			i += n
+			if !name.follows(lower[:i]) {
+				continue
+			}
+			if i >= covered && tells(lower, i, name.word) {
+				if covered = valueAround(s, i); covered == 0 {
+					names = append(names, i)
+				}
+			}
+			if name.word == "pass" && i+4 < len(lower) && lower[i+4] >= 'a' && lower[i+4] <= 'z' {
+				continue
+			}
+			if !signFollows(lower[i+len(name.word):]) {
+				continue
+			}
+			rest := s[i:min(len(s), i+assignmentReach)]
+			var m []int
+			for _, form := range []*lazyregexp.Regexp{typedHere, assignedHere, elementHere} {
+				if m = form.FindStringSubmatchIndex(rest); m != nil {
+					break
+				}
+			}
+			if m == nil {
+				continue
+			}
+			from, end := i, i+m[7]
+			if m[7] == len(rest) { // a value that is longer than the reach
+				end = valueEnd(s, end)
+			}
+			i = end - 1 // the value is looked at once, also when it is made of such names
+			value := strings.TrimRight(s[from+m[6]:end], ".:!?*_~")
+			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) {
+				out = appendLines(out, s, from+m[6], end)
+			}
+		}
+	}
+	return joinSpans(out, namedSpans(s, names))
+}
+
+// signFollows is a quick refusal: behind a name stands no sign of assignment.
+func signFollows(after string) bool {
+	for i := 0; i < len(after) && i <= maxNameRest; i++ {
+		if c := after[i]; !wordByte(c) && c != '.' {
+			return strings.IndexByte("\"'`]\\ \t\n\v\f\r:=!+?|<>,{", c) >= 0
+		}
+	}
+	return false
+}
+
+func valueEnd(s string, i int) int {
+	if n := strings.IndexAny(s[i:], " \t\n\r\v\f\"'`,;<>[](){}|\\"); n >= 0 {
+		return i + n
+	}
+	return len(s)
+}
+
+// tells reports whether the word at i of a text in lower case names a secret in plain words, not the parts of a language or a count.
+func tells(lower string, i int, word string) bool {
+	after := lower[i+len(word):]
+	switch word {
+	case "token":
+		return !strings.HasPrefix(after, "iz") && !strings.HasPrefix(after, "is") && !(strings.HasPrefix(after, "s") && strings.HasSuffix(lower[:i], "_"))
+	case "key":
+		before := strings.TrimRight(lower[:i], "_-")
+		return slices.ContainsFunc(kindsOfKeys, func(kind string) bool { return strings.HasSuffix(before, kind) })
+	case "pass":
+		return after == "" || after[0] < 'a' || after[0] > 'z'
+	}
+	return true
+}
+
+// valueAround is the end of what is seen of the line of base64 a word stands in, which holds many words, or 0.
+func valueAround(s string, i int) int {
+	from, to := i, i
+	for from > 0 && i-from < minArmour && base64Byte(s[from-1]) {
+		from--
+	}
+	for to < len(s) && to-i < minArmour && base64Byte(s[to]) {
+		to++
+	}
+	if to-from < minArmour || !mixed(s[from:to]) {
+		return 0
+	}
+	return to
+}
+
+// namedSpans are the random values near the names of secrets, whatever stands between: on the line of the name, or on the next one
+// when it is nothing but a value.
+func namedSpans(s string, names []int) []Span {
+	slices.Sort(names)
+	var out []Span
+	done := 0
+	for _, at := range names {
+		from := max(done, strings.LastIndexByte(s[max(0, at-namedReach):at], '\n')+1+max(0, at-namedReach))
+		for from > done && valueByte(s[from]) && valueByte(s[from-1]) {
+			from--
+		}
+		to := min(len(s), at+namedReach)
+		if n := strings.IndexByte(s[at:to], '\n'); n >= 0 {
+			to = at + n
+			if next := s[to+1 : min(len(s), to+1+namedReach)]; onlyValue(next) {
+				if n := strings.IndexByte(next, '\n'); n >= 0 {
+					next = next[:n]
+				}
+				to += 1 + len(next)
+			}
+		}
+		for to < len(s) && to > from && valueByte(s[to]) && valueByte(s[to-1]) {
+			to++
+		}
+		if to <= from {
+			continue
+		}
+		out = randomValues(out, s, from, to)
+		done = to
+	}
+	return out
+}
+
+// onlyValue reports whether a line is a value, perhaps in quotes, behind a sign, or behind a word that says it is one.
+var onlyValue = lazyregexp.New("(?i)^[ \t]*[-+>#*]?[ \t]*(?:[\"']?(?:value|default|literal|data|string)[\"']?[ \t]*[:=>]?[ \t]*)?[\"'`]?[0-9a-z_+/=.~-]{20,}[\"'`]?[ \t]*[,;)\\]}]*[ \t]*(?:\r?\n|$)").MatchString
+
+// randomValues adds the random values from from to to.
+func randomValues(out []Span, s string, from, to int) []Span {
+	for i := from; i < to; i++ {
+		if !valueByte(s[i]) {
+			continue
+		}
+		end := i
+		for end < to && valueByte(s[end]) {
+			end++
+		}
+		for pad := end; end < to && end < pad+2 && s[end] == '='; end++ {
+		}
+		if word := strings.TrimRight(s[i:end], "."); Random(word) && !digest(s[max(0, i-24):i], word, s[i+len(word):]) && !pathOrAddress(s[max(0, i-1):i], word) {
+			out = appendLines(out, s, i, i+len(word))
+		}
+		i = end
+	}
+	return out
+}
+
+func valueByte(c byte) bool { return wordByte(c) || c == '+' || c == '/' || c == '.' || c == '~' }
+
+// digest reports whether a random word is the sum of a file, a commit, or the number of a thing.
+func digest(before, word, behind string) bool {
+	if digestWord.MatchString(word) || digestBefore.MatchString(before) {
+		return true
+	}
+	if !hexWord.MatchString(word) || strings.HasSuffix(before, "=") {
+		return false
+	}
+	quoted := before != "" && behind != "" && strings.IndexByte("\"'", behind[0]) >= 0 && before[len(before)-1] == behind[0]
+	return !quoted
+}
+
+// pathOrAddress reports whether a word is a part of a path or an address.
+func pathOrAddress(before, word string) bool {
+	return strings.Contains(word, "/") && (strings.Contains(word, ".") || word[0] == '/' || before == ":")
 }
 
 // secretValue judges a value by its name and by how it is written.
@@ -77,89 +285,15 @@ func secretValue(name string, quoted bool, value string) bool {
 	return len(value) >= minQuotedSecrets && hasDigit(value) && strings.ContainsAny(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
-// windowEntropy is the highest entropy of any 20 bytes, so that padding cannot lower it.
+// windowEntropy is the highest entropy of any 20 bytes, so that padding cannot lower it; it looks no further once that is enough
+// for every rule.
 func windowEntropy(s string) float64 {
 	if len(s) <= minSecretLen {
 		return entropy(s)
 	}
 	best := 0.0
-	for i := 0; i+minSecretLen <= len(s) && i < 200; i += 4 {
+	for i := 0; i+minSecretLen <= len(s) && best < minEntropy; i += 4 {
 		best = max(best, entropy(s[i:i+minSecretLen]))
 	}
 	return best
 }
-
-// assignmentSpans are the values redactAssignments takes out.
-func assignmentSpans(s string) []Span {
-	if !strings.ContainsAny(s, "=:") {
-		return nil
-	}
-	var out []Span
-	lower := lowerASCII(s)
-	inLines(s, lower, []string{"://"}, func(line string, at int) {
-		for _, m := range urlPassword.FindAllStringSubmatchIndex(line, -1) {
-			if !reference.MatchString(line[m[4]:m[5]]) {
-				out = appendLines(out, s, at+m[4], at+m[5])
-			}
-		}
-	})
-	inLines(s, lower, []string{"authorization"}, func(line string, at int) {
-		for _, m := range authHeader.FindAllStringSubmatchIndex(line, -1) {
-			out = appendLines(out, s, at+m[4], at+m[5])
-		}
-	})
-	// The expression of an assignment is slow to search with and quick to match where a name stands.
-	for _, name := range namesOfSecrets {
-		for i := 0; ; i++ {
-			n := strings.Index(lower[i:], name.word)
-			if n < 0 {
-				break
-			}
-			i += n
-			if !name.follows(lower[:i]) {
-				continue
-			}
-			rest := s[i:min(len(s), i+assignmentReach)]
-			m := assignedHere.FindStringSubmatchIndex(rest)
-			if m == nil {
-				continue
-			}
-			from := i
-			i += m[1] - 1 // the value is looked at once, also when it is made of such names
-			value := strings.TrimRight(rest[m[6]:m[7]], ".:!?*_~")
-			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) {
-				out = appendLines(out, s, from+m[6], from+m[7])
-			}
-		}
-	}
-	return out
-}
-
-// nameOfSecret is how the expression of an assignment begins: a word, and what has to stand before it.
-type nameOfSecret struct {
-	word   string
-	before []string
-}
-
-func (n nameOfSecret) follows(before string) bool {
-	return n.before == nil || slices.ContainsFunc(n.before, func(b string) bool { return strings.HasSuffix(before, b) })
-}
-
-// namesOfSecrets are the beginnings of assignment.
-var namesOfSecrets = []nameOfSecret{
-	{"secret", nil}, {"token", nil}, {"passwd", nil}, {"password", nil}, {"passphrase", nil}, {"pwd", nil}, {"credential", nil}, {"bearer", nil},
-	{"_auth", nil}, {"key", keyKinds()},
-}
-
-func keyKinds() []string {
-	out := []string{"_"}
-	for _, kind := range []string{"api", "private", "access", "auth", "account", "encryption", "signing"} {
-		out = append(out, kind, kind+"-") // with "_" it ends in "_"
-	}
-	return append(out, "_-")
-}
-
-// assignedHere is assignment from its name on; the reach is how far it is looked for, in bytes.
-var assignedHere = lazyregexp.New(`^(?i)((?:secret|token|passw(?:or)?d|passphrase|pwd|credential|key|_auth|bearer)[0-9a-z_.-]{0,24}\\?["'\x60]?\]?\s{0,4}(?::=|=>|==|=|:)\s{0,4}(?:bearer |basic )?)(\\?["'\x60]?)([^\s"'\x60,;<>\[\](){}|\\]{6,})`)
-
-const assignmentReach = 8 << 10

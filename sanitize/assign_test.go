@@ -1,0 +1,59 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Ways to give a value to a name, in which the value goes and all else stays.
+func TestAssignmentsInEveryForm(t *testing.T) {
+	const random, word = "hJ9kL1mN3pQ5rS7tU9vW1xY3zA5", "hunter2Horse77"
+	for _, form := range []string{
+		`const API_KEY: &str = "%s";`, `const API_KEY: &'static str = "%s";`, `val apiKey: String = "%s"`, "if token != \"%s\" {", "if (token !== \"%s\")", "TOKEN += %s", "token <- \"%s\"",
+		`token.equals("%s")`, `req.Header.Set("Authorization", "Bearer %s")`, `"Authorization": "Bearer " + "%s"`, "Authorization: ApiKey %s", "Authorization: `Bearer %s`", "ENV API_TOKEN %s",
+		"setenv API_TOKEN %s", "set -x API_TOKEN %s", "gh secret set TOKEN --body %s", "--token %s", "<apiKey>%s</apiKey>", `<add key="ApiKey" value="%s"/>`, "- name: API_TOKEN\n  value: %s",
+		`{"name":"API_TOKEN","value":"%s"}`, `{"password": {"value": "%s"}}`, "variable \"db_password\" {\n  default = \"%s\"\n}", `"tokens": ["%s"]`, `tokens := []string{"%s"}`, "api_token = [\n  \"%s\",\n]",
+		"TOKEN_FOR_THE_DEPLOYMENT_OF_SHOPS=%s", "password_of_the_production_database_server = \"%s\"", "getToken() == \"%s\"", "let token = String::from(\"%s\");", "const token = process.env.TOKEN || \"%s\"",
+		"API_TOKEN=" + strings.Repeat("a", 220) + "%s", "postgres://app:word99@%s@db/x", "postgres://" + strings.Repeat("u", 90) + ":%s@db/x", "proxy_set_header X-Api-Key %s;", "machine x login me\n  password %s",
+	} {
+		formKeeps(t, form, random)
+	}
+	for _, form := range []string{"var password string = \"%s\"", "const password: string = \"%s\"", "password: str = \"%s\"", "DB_PASS=\"%s\"", "MYSQL_PASS=%s", "ansible_become_pass: %s", "if password != \"%s\"",
+		"<password>%s</password>", "- name: DB_PASSWORD\n  value: \"%s\"", "password = b\"%s\"", "postgres://app:p@%s@db/x"} {
+		formKeeps(t, form, word)
+	}
+}
+
+func formKeeps(t *testing.T, form, value string) {
+	t.Helper()
+	s := fmt.Sprintf(form, value)
+	before, after, _ := strings.Cut(form, "%s")
+	before = strings.TrimRight(strings.SplitAfter(before, "\n")[strings.Count(before, "\n")], "@") // the line of the value
+	for gate, got := range map[string]string{"Mask": Mask(s), "Redact": Redact(s)} {
+		if strings.Contains(got, value) || !strings.HasSuffix(got, Redacted+after) || !strings.Contains(got, strings.TrimRight(before[:min(len(before), 8)], "a")) {
+			t.Errorf("%s(%q) = %q", gate, s, got)
+		}
+	}
+	lawsOfMask(t, s)
+}
+
+// Long random words that are no secret, also beside the name of one.
+func TestSumsAreNoSecrets(t *testing.T) {
+	const hex40, sum = "8f14e45fceea167a5a36dedd4bea25438f14e45f", "z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
+	for _, s := range []string{
+		"uses: actions/create-github-app-token@" + hex40 + " # v2", "\"node_modules/js-tokens\": {\n  \"integrity\": \"sha512-" + sum + "\",", "github.com/acme/token v1.0.0 h1:" + sum[:44],
+		"resolved \"https://registry.yarnpkg.com/js-tokens/-/js-tokens-4.0.0.tgz#" + hex40 + "\"", "the token check of " + hex40 + " is gone", "see https://github.com/octo/hello/blob/" + hex40 + "/auth/token.go#L3",
+		"{file = \"token-5.whl\", hash = \"sha256:" + strings.Repeat("c67772c6", 8) + "\"}", "session 550e8400-e29b-41d4-a716-446655440000 used 12 tokens", "token: revoke(tokens, sha256sum)",
+		"\"repo\": \"x/token\", \"sha\": \"" + hex40 + "\"", "\"" + hex40 + ":key.txt:private-key:1\"", "SOCKS5_CUSTOM_AUTH_END = SOCKS5_CUSTOM_AUTH_END;", "--- PASS: TestBase64Token (0.00s)",
+		"--token-icon: url(data:image/png;base64," + sum + ")", "tokenizer.encode(\"" + sum + "\")", "password: ENC[AES256_GCM,data:O+5l4g==,iv:c/dS4BCBMbnKsXYuzBuCuVQt8RV9bOv5HgdpL+iwmns=,tag:KkQfh6OymvCt4uC13p318g==,type:str]",
+		"MIIDPzCCAiegAwIBAgIIJkzCwkNrPHMwDQYJpwdhvcNAQELBQAwMDEQMA4GA1UE\n" + "ChMHVEVTVElORzEcMBoGA1UEAxMTKipUZXN0aW5nKiogUm9vdCBDQTAeFw0xNTAx", "WithHeader(\"Authorization\", \"token explicit-token\")",
+	} {
+		if got := replaceSpans(s, ownSpans(s)); got != s {
+			t.Errorf("%q becomes %q", s, got)
+		}
+		if got := redactOwn(s); got != s {
+			t.Errorf("redactOwn(%q) = %q", s, got)
+		}
+	}
+}
