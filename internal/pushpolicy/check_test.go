@@ -145,7 +145,7 @@ func TestCheck(t *testing.T) {
 		{"a deleted test (threats.md T08)", []Change{remove("a_test.go", "func TestA(t *testing.T) {", "}")}, nil, nil, []string{RuleDeletedTest}},
 		{"a skipped test (threats.md T08)", []Change{{Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(3, "\tt.Skip(\"flaky\")")}}, nil, nil, []string{RuleSkippedTest}},
 		{"a test the operator opens", []Change{remove("old/a_test.go", "func TestA(t *testing.T) {")}, []string{"old/**"}, nil, nil},
-		{"a weakened test is for a person", []Change{{Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Removed: lines(3, "\tt.Error(x)")}}, nil, nil, nil},
+		{"a weakened test is for a person", []Change{{Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Size: 10, Removed: lines(3, "\tt.Error(x)")}}, nil, nil, nil},
 	} {
 		if got := rules(Check(c.changes, Limits{}, c.allow, c.paths)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.rule, got, c.want)

@@ -11,8 +11,10 @@ import (
 type language struct {
 	name       string
 	extensions []string
-	// collected matches the paths a runner takes for tests by their name.
-	collected *lazyregexp.Regexp
+	// collected matches the paths a runner takes for tests by their name, one pattern for the names that every runner of the
+	// language collects alike. outside matches paths that they pass over all the same.
+	collected []*lazyregexp.Regexp
+	outside   *lazyregexp.Regexp
 	// folders: files in a folder such as tests/ are tests too, whatever their name.
 	folders bool
 	// inline: tests stand in any file.
@@ -21,45 +23,55 @@ type language struct {
 	// test of what a line below names; named finds that name.
 	declares     *lazyregexp.Regexp
 	marks, named *lazyregexp.Regexp
-	// skip matches what keeps a test from running; trivial an assertion that cannot fail; asserts any assertion.
+	// skip matches what keeps a test from running; trivial an assertion that cannot fail; asserts any assertion. constraint
+	// matches the part of skip that says where a file is built; runs what runs the tests, which may not get less.
 	skip, trivial, asserts *lazyregexp.Regexp
+	constraint, runs       *lazyregexp.Regexp
 	// comments are what a comment's line begins with.
 	comments []string
 }
 
 var languages = []*language{
 	{
-		name: "Go", extensions: []string{".go"}, collected: lazyregexp.New(`_test\.go$`), comments: []string{"// ", "//\t"},
+		name: "Go", extensions: []string{".go"}, collected: patterns(`_test\.go$`), comments: []string{"// ", "//\t"},
+		outside:    lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
+		constraint: lazyregexp.New(`^//(go:build| \+build) `), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
 		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
-			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(`),
+			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(|^func TestMain\(|^package documentation\b|\bruntime\.Goexit\(`),
 		trivial: lazyregexp.New(`\b(assert|require)\.(True\(t, true|False\(t, false|Equal\(t, (true, true|1, 1))\b|if false && `),
 		asserts: lazyregexp.New(`\b(t|b|f|tb|c|s)\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(assert|require|is|qt|check)\.[A-Z]\w*\(|\bExpect\(|\bcmp\.Diff\(|^\s*// (Output|Unordered output):`),
 	},
 	{
 		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"},
-		collected: lazyregexp.New(`(^|/)(test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$`),
+		collected: patterns(`(^|/)test_[^/]*\.py$`, `_test\.py$`, `_tests\.py$`, `(^|/)tests?\.py$`, `(^|/)conftest\.py$`),
+		outside:   lazyregexp.New(`(^|/)(\.[^/]*|_darcs|build|CVS|dist|node_modules|venv|[^/]*\.egg)/`), // pytest's norecursedirs
 		declares:  lazyregexp.New(`^\s*(?:async )?(?:def (test\w*)\s*\(|class (Test\w*)\b)`),
 		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
-			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|\bpytest_ignore_collect\b`),
+			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|` +
+			`\bpytest_(ignore_collect|collect\w*|pycollect\w*|itemcollected|deselected|generate_tests|runtest\w*|runtestloop|pyfunc_call|cmdline_\w+|configure|sessionstart|sessionfinish|make_\w+|report_\w+)\b|` +
+			`\bexitstatus\s*=[^=]|\bos\._exit\(|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b|^pytestmark\s*=|^del test`),
 		trivial: lazyregexp.New(`^\s*assert (True|1|not False)\s*(#.*)?$|\bassertTrue\(True\)|\bassertFalse\(False\)|\bassert 1 == 1\b|\bor True\s*$`),
 		asserts: lazyregexp.New(`^\s*assert\b|\.assert\w+\(|\bpytest\.(raises|warns|fail)\(|\bself\.fail\(`),
 	},
 	{
 		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
 		comments:  []string{"//", "*"},
-		collected: lazyregexp.New(`(^|/)__tests__/|[._-](test|tests|spec|e2e|cy)\.[cm]?[jt]sx?$`),
+		collected: patterns(`(^|/)__tests__/`, `[._-]test\.[cm]?[jt]sx?$`, `[._-]tests\.[cm]?[jt]sx?$`, `[._-]spec\.[cm]?[jt]sx?$`, `[._-]e2e\.[cm]?[jt]sx?$`, `[._-]cy\.[cm]?[jt]sx?$`),
+		outside:   lazyregexp.New(`(^|/)node_modules/`),
 		declares: lazyregexp.New(`^\s*(?:f|x)?(?:it|test|specify|describe|suite|context|Deno\.test|bench)(?:\.[a-zA-Z]+)*(?:\([^"'` + "`" + `]*\))?\(\s*(` +
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),
 		skip: lazyregexp.New(`\b(it|test|describe|context|suite|specify|bench|Deno\.test|Scenario)(\.\w+)*\.(skip|only|todo|fixme|fails|failing|skipIf|runIf|ignore)\b|` +
 			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
-			`(^|[^\w.])pending\(|\b(skip|todo):\s*(true|['"])|\b(only|ignore):\s*true`),
+			`(^|[^\w.])pending\(|\b(skip|todo):\s*(true|['"])|\b(only|ignore):\s*true|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
+			`^\s*((const|let|var)\s+(it|test|describe)\s*=\s*(\(.*\)|\w+)\s*=>|function\s+(it|test|describe)\b)`),
 		trivial: lazyregexp.New(`\bexpect\((true|1)\)\.(toBe|toEqual|toBeTruthy|to\.be\.true|to\.equal)|\bexpect\.assertions\(0\)|\bassert(\.ok|\.equal)?\((true|1)\s*[),]`),
 		asserts: lazyregexp.New(`\bexpect(\.\w+)?\(|\bassert(\.\w+)*\(|\.should\b|\bt\.(is|not|deepEqual|true|false|truthy|falsy|throws|ok|equal|same|like|regex|fail)\(`),
 	},
 	{
 		name: "Java", extensions: []string{".java", ".kt", ".kts", ".groovy", ".scala"}, folders: true, comments: []string{"//", "*"},
-		collected: lazyregexp.New(`(^|/)(Test[^/]*|[^/]*(Tests?|TestCase|IT|ITCase|Spec))\.(java|kt|groovy|scala)$|(^|/)src/(test|androidTest|integrationTest)/`),
+		collected: patterns(`(^|/)(Test[^/]*|[^/]*(Tests?|TestCase))\.(java|kt|groovy|scala)$`, `(^|/)(IT[^/]*|[^/]*(IT|ITCase))\.(java|kt|groovy|scala)$`, `Spec\.(java|kt|groovy|scala)$`),
+		outside:   lazyregexp.New(`(^|/)src/main/`),
 		declares:  lazyregexp.New(`^\s*(?:public )?void (test\w*)\s*\(`),
 		marks:     lazyregexp.New(`^\s*@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b`),
 		named:     lazyregexp.New(`\b(?:void|fun)\s+(` + "`[^`]+`" + `|\w+)\s*\(`),
@@ -70,7 +82,7 @@ var languages = []*language{
 	},
 	{
 		name: "Ruby", extensions: []string{".rb"}, folders: true, comments: []string{"#"},
-		collected: lazyregexp.New(`(^|/)(test_[^/]*|[^/]*_(spec|test))\.rb$`),
+		collected: patterns(`(^|/)test_[^/]*\.rb$`, `_test\.rb$`, `_spec\.rb$`),
 		declares: lazyregexp.New(`^\s*(?:[fx]?(?:it|specify|example|scenario|describe|context|feature|test|should)\s*\(?\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Z][\w:]*)|` +
 			`(?:RSpec\.)describe\s*\(?\s*([A-Z"'][^,\s]*)|def (test_\w+))`),
 		skip: lazyregexp.New(`^\s*(skip|pending|omit)\b(\s*$|\s*\(|\s+["'])|^\s*(xit|xdescribe|xcontext|xspecify|xexample|xscenario|fit|fdescribe|fcontext|fspecify|fexample)\b|` +
@@ -80,16 +92,18 @@ var languages = []*language{
 	},
 	{
 		name: "Rust", extensions: []string{".rs"}, folders: true, inline: true, comments: []string{"//"},
-		collected: lazyregexp.New(`(^|/)tests/[^/]+\.rs$|(^|/)(tests?|[^/]*_tests?)\.rs$`),
-		marks:     lazyregexp.New(`^\s*#\[((\w+::)*test|rstest|test_case|proptest|quickcheck|wasm_bindgen_test|bench)\b`),
-		named:     lazyregexp.New(`\bfn\s+(\w+)\s*[(<]`),
-		skip:      lazyregexp.New(`^\s*#!?\[(ignore\b|cfg_attr\(.*\bignore\b|cfg\((any\(\)|FALSE)\))`),
-		trivial:   lazyregexp.New(`\bassert!\((true|1 == 1)\s*[,)]|\bassert_eq!\((true, true|1, 1)\b`),
-		asserts:   lazyregexp.New(`\b(debug_)?assert\w*!|\bprop_assert\w*!|\binsta::`),
+		collected:  patterns(`(^|/)tests/[^/]+(/main)?\.rs$`, `(^|/)(tests?|[^/]*_tests?)\.rs$`),
+		marks:      lazyregexp.New(`^\s*#\[((\w+::)*test|rstest|test_case|proptest|quickcheck|wasm_bindgen_test|bench|cfg\(test\))`),
+		declares:   lazyregexp.New(`^\s*(?:pub )?mod (tests?|\w+_tests?|tests?_\w+)\b`),
+		named:      lazyregexp.New(`\b(?:fn\s+(\w+)\s*[(<]|mod\s+(\w+))`),
+		skip:       lazyregexp.New(`^\s*(#!?\[(ignore\b|cfg_attr\(.*\b(ignore|path)\b|cfg\((any\(\)|FALSE|false)\)|cfg\(all\(.*\btest\b)|#!\[cfg\()`),
+		constraint: lazyregexp.New(`^\s*#!\[cfg\(`),
+		trivial:    lazyregexp.New(`\bassert!\((true|1 == 1)\s*[,)]|\bassert_eq!\((true, true|1, 1)\b`),
+		asserts:    lazyregexp.New(`\b(debug_)?assert\w*!|\bprop_assert\w*!|\binsta::`),
 	},
 	{
 		name: "C#", extensions: []string{".cs", ".fs", ".vb"}, folders: true, comments: []string{"//", "*"},
-		collected: lazyregexp.New(`(^|/)[^/]*(Tests?|Specs?|Fixture)\.(cs|fs|vb)$|(^|/)[^/]*[.]?(Tests?|Specs)/[^/].*\.(cs|fs|vb)$`),
+		collected: patterns(`(^|/)[^/]*(Tests?|Specs?|Fixture)\.(cs|fs|vb)$|(^|/)[^/]*[.]?(Tests?|Specs)/[^/].*\.(cs|fs|vb)$`),
 		marks:     lazyregexp.New(`^\s*\[\s*(Xunit\.|NUnit\.Framework\.)?(Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property|SkippableFact|SkippableTheory)\b`),
 		named:     lazyregexp.New(`\b(?:void|Task|ValueTask|IEnumerator)\s+(\w+)\s*[(<]`),
 		skip: lazyregexp.New(`\[[^\]]*\b(Skip|Ignore|IgnoreReason)\s*=|\bSkip\s*=\s*\$?"|\[\s*(Ignore|Explicit|Inconclusive)\b|\bAssert\.(Ignore|Inconclusive|Skip\w*|Pass)\(|\bAssume\.That\(|\bSkip\.(If|IfNot|Unless)\(|` +
@@ -99,7 +113,7 @@ var languages = []*language{
 	},
 	{
 		name: "PHP", extensions: []string{".php", ".phpt"}, folders: true, comments: []string{"//", "#", "*"},
-		collected: lazyregexp.New(`(^|/)[^/]*(Test|TestCase|Cest|Cept|Spec)\.php$|\.phpt$`),
+		collected: patterns(`Test\.php$`, `TestCase\.php$`, `Cest\.php$`, `Cept\.php$`, `Spec\.php$`, `\.phpt$`),
 		declares:  lazyregexp.New(`^\s*(?:(?:final |public )*function (test\w*|it_\w+)\s*\(|(?:it|test|describe)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))`),
 		marks:     lazyregexp.New(`^\s*(#\[\\?(PHPUnit\\Framework\\Attributes\\)?Test\b|\*\s*@test\b|/\*\*\s*@test\b)`),
 		named:     lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
@@ -108,6 +122,50 @@ var languages = []*language{
 		trivial: lazyregexp.New(`\bassert(True|Same|Equals)\((true|true, true|1, 1)\)|\bexpect\(true\)->to`),
 		asserts: lazyregexp.New(`(->|::)assert\w+\(|\bexpect\(|->expect\w+\(|->should\w*\(|->to[A-Z]\w+\(`),
 	},
+	{
+		name: "Bats", extensions: []string{".bats"}, collected: patterns(`\.bats$`), comments: []string{"#"},
+		declares: lazyregexp.New(`^\s*@test\s+("(?:[^"\\]|\\.)*"|'[^']*'|\S+)`),
+		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b`), trivial: never, asserts: lazyregexp.New(`^\s*(\[|assert|refute|run)\b|^\s*\[`),
+	},
+	{
+		name: "C and C++", extensions: []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"}, folders: true, comments: []string{"//", "*"},
+		collected: patterns(`(^|/)tests?[_-][^/]*\.\w+$`, `[_-](tests?|unittests?)\.\w+$`, `Tests?\.\w+$`),
+		declares:  lazyregexp.New(`^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|TEST_CASE|TEST_METHOD|SCENARIO|BOOST_(?:AUTO|FIXTURE)_TEST_CASE|START_TEST|ZTEST)\s*\((.*?)\)?\s*\{?\s*$`),
+		skip:      lazyregexp.New(`\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|^\s*#\s*(if|ifdef|ifndef)\b`), trivial: lazyregexp.New(`\b(ASSERT|EXPECT)_(TRUE\(true|FALSE\(false)\b`),
+		asserts: lazyregexp.New(`\b(ASSERT|EXPECT|CHECK|REQUIRE|BOOST_\w+)\w*\(|\bassert\w*\(|\bck_assert`),
+	},
+	{
+		name: "Swift", extensions: []string{".swift"}, folders: true, comments: []string{"//", "*"}, collected: patterns(`Tests?\.swift$`),
+		declares: lazyregexp.New(`^\s*(?:@\w+ )*(?:public |final |override )*func (test\w*)\s*\(`),
+		marks:    lazyregexp.New(`^\s*@(Test|Suite)\b`), named: lazyregexp.New(`\b(?:func|struct|class)\s+(` + "`[^`]+`" + `|\w+)`),
+		skip: lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`), trivial: lazyregexp.New(`\bXCTAssert(True\(true|False\(false)\b`), asserts: lazyregexp.New(`\bXCT(Assert|Fail|Unwrap)|#(expect|require)\b`),
+	},
+	{
+		name: "Elixir", extensions: []string{".exs"}, folders: true, comments: []string{"#"}, collected: patterns(`_test\.exs$`),
+		declares: lazyregexp.New(`^\s*(?:test|describe|property|feature)\s*\(?\s*("(?:[^"\\]|\\.)*")`),
+		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bexclude:|\bSystem\.halt\(`), trivial: lazyregexp.New(`^\s*assert true\b`), asserts: lazyregexp.New(`^\s*(assert|refute)\w*\b`),
+	},
+	{
+		name: "Dart", extensions: []string{".dart"}, folders: true, comments: []string{"//"}, collected: patterns(`_test\.dart$`),
+		declares: lazyregexp.New(`^\s*(?:test|testWidgets|group|blocTest<.*>|blocTest)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`),
+		skip:     lazyregexp.New(`\bskip:|^\s*@(Skip|TestOn)\b|\bmarkTestSkipped\(|\bsolo:|\bexit\(0\)`), trivial: lazyregexp.New(`\bexpect\(true, (isTrue|true)\)`), asserts: lazyregexp.New(`\bexpect\w*\(|\bverify\w*\(`),
+	},
+	{
+		name: "Gherkin", extensions: []string{".feature"}, comments: []string{"#"}, collected: patterns(`\.feature$`),
+		declares: lazyregexp.New(`^\s*(?:Scenario(?: Outline| Template)?|Example)s?:\s*(\S.*)$`),
+		skip:     lazyregexp.New(`^\s*@\S*(skip|ignore|wip|disabled|pending)`), trivial: never, asserts: lazyregexp.New(`^\s*(Then|And|But|\|)\b?`),
+	},
+}
+
+// never matches no line.
+var never = lazyregexp.New(`[^\s\S]`)
+
+func patterns(all ...string) []*lazyregexp.Regexp {
+	compiled := make([]*lazyregexp.Regexp, len(all))
+	for i, p := range all {
+		compiled[i] = lazyregexp.New(p)
+	}
+	return compiled
 }
 
 // languageOf is the language of a file name, nil for any other.
@@ -125,12 +183,12 @@ func languageOf(name string) *language {
 
 // holdsTests reports that a change may touch tests.
 func (l *language) holdsTests(c Change) bool {
-	return l.inline || l.collected.MatchString(c.Path) || l.inFolder(c.Path)
+	return l.inline || l.holds(c.Path)
 }
 
 // comment reports that a line is nothing but a comment. Directives that look like one (//go:build) are none.
 func (l *language) comment(trimmed string) bool {
-	if strings.HasPrefix(trimmed, "// +build") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "* @") || strings.HasPrefix(trimmed, "#if") {
+	if strings.HasPrefix(trimmed, "// +build") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "* @") || strings.HasPrefix(trimmed, "#if") || strings.HasPrefix(trimmed, "#!") {
 		return false
 	}
 	for _, c := range l.comments {
@@ -143,7 +201,7 @@ func (l *language) comment(trimmed string) bool {
 
 // declared finds the tests that lines declare: their names, empty for one whose name is not among the lines.
 func (l *language) declared(name string, lines []Line) []Line {
-	if !l.inline && !l.collected.MatchString(name) && !l.inFolder(name) {
+	if !l.inline && !l.holds(name) {
 		return nil
 	}
 	var found []Line

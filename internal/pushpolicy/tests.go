@@ -45,8 +45,8 @@ func (t TestChange) String() string {
 }
 
 // Tests names the tests the changes deleted, skipped or weakened, in the order of the changes. It reads changed lines by
-// patterns, for Go, Python, JavaScript and TypeScript, Java and Kotlin, Ruby, Rust, C# and PHP. A test that stands under the
-// same name elsewhere in the changes was moved, not deleted.
+// patterns, for the languages it knows; of all others it knows test files by their name and folder. A test that stands under
+// the same name elsewhere in the changes, in a file that the same runner collects, was moved, not deleted.
 func Tests(changes []Change) []TestChange {
 	var found []TestChange
 	kept := newMoves(changes)
@@ -58,68 +58,69 @@ func Tests(changes []Change) []TestChange {
 	return found
 }
 
-// moves counts the tests that the changes add, by language and name, each to be set against one removed test.
+// moves holds the tests that the changes add, by language and name: the files they stand in, each to be set against one
+// removed test.
 type moves struct {
-	left map[string]int
+	left map[string][]string
 	// removed are the languages of tests that are gone from where they were.
 	removed map[string]bool
 }
 
 func newMoves(changes []Change) *moves {
-	m := &moves{left: map[string]int{}, removed: map[string]bool{}}
+	m := &moves{left: map[string][]string{}, removed: map[string]bool{}}
 	for _, c := range changes {
 		old := c.names()[0]
-		if l := languageOf(old); l != nil && (c.Status == 'R' || len(l.declared(old, c.Removed)) > 0 || c.gone() && l.collected.MatchString(old)) {
+		if l := languageOf(old); l != nil && (c.Status == 'R' || len(l.declared(old, c.Removed)) > 0 || c.gone() && isTest(old)) {
 			m.removed[l.name] = true
 		}
 		if l := languageOf(c.Path); l != nil && !c.gone() {
 			for _, d := range l.declared(c.Path, c.Added) {
-				m.left[l.name+"\x00"+d.Text]++
+				key := l.name + "\x00" + d.Text
+				m.left[key] = append(m.left[key], c.Path)
 			}
 		}
 	}
 	return m
 }
 
-func (m *moves) take(language, name string) bool {
+// take finds where a test that was removed from a file runs now, and counts it once.
+func (m *moves) take(language, name, old string) bool {
 	key := language + "\x00" + name
-	if m.left[key] == 0 {
+	i := slices.IndexFunc(m.left[key], func(path string) bool { return path == old || carries(old, path) })
+	if i < 0 {
 		return false
 	}
-	m.left[key]--
+	m.left[key] = slices.Delete(m.left[key], i, i+1)
 	return true
 }
 
 // deleted finds tests, and whole test files, that are gone.
 func (m *moves) deleted(c Change) []TestChange {
-	old := c.Path
-	if c.OldPath != "" {
-		old = c.OldPath
+	old := c.names()[0]
+	test := isTest(old)
+	if c.Status == 'R' && test && !carries(old, c.Path) {
+		return []TestChange{{Path: old, Kind: TestDeleted, Detail: "what collects it does not collect its new name"}}
 	}
-	l := languageOf(old)
-	if l == nil {
-		return nil
-	}
-	if c.Status == 'R' && l.collected.MatchString(old) && !collected(c.Path) {
-		return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file has a name no runner collects"}}
-	}
-	was := l.declared(old, c.Removed)
+	var was []Line
 	var gone []TestChange
-	for _, d := range was {
-		if !m.take(l.name, d.Text) {
-			gone = append(gone, TestChange{Path: old, Kind: TestDeleted, Name: d.Text, Line: d.N, Detail: "a test is gone"})
+	if l := languageOf(old); l != nil {
+		was = l.declared(old, c.Removed)
+		for _, d := range was {
+			if !m.take(l.name, d.Text, old) {
+				gone = append(gone, TestChange{Path: old, Kind: TestDeleted, Name: d.Text, Line: d.N, Detail: "a test is gone"})
+			}
 		}
 	}
-	if c.gone() && l.collected.MatchString(old) && (len(gone) > 0 || len(was) == 0) {
-		return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file is gone"}}
+	empty := !c.gone() && c.Size == 0 && len(c.Removed) > 0
+	switch {
+	case !test || !c.gone() && !empty || len(was) > 0 && len(gone) == 0:
+		return gone
+	case recorded.MatchString(old) && len(schemes(old)) == 0: // data of a test, which weakened names
+		return gone
+	case empty:
+		return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file is empty"}}
 	}
-	return gone
-}
-
-// collected reports that some runner takes the file for tests.
-func collected(name string) bool {
-	l := languageOf(name)
-	return l != nil && (l.collected.MatchString(name) || l.inFolder(name))
+	return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file is gone"}}
 }
 
 // skipped finds what keeps tests from running. A new file for some platforms alone keeps none from it, unless tests moved.
@@ -128,14 +129,25 @@ func (m *moves) skipped(c Change) []TestChange {
 	if l == nil || c.gone() || !l.holdsTests(c) {
 		return nil
 	}
-	if c.Status == 'A' && !m.removed[l.name] {
-		c.Added = slices.DeleteFunc(slices.Clone(c.Added), func(a Line) bool { return constraint.MatchString(a.Text) })
+	if c.Status == 'A' && !m.removed[l.name] && l.constraint != nil {
+		c.Added = slices.DeleteFunc(slices.Clone(c.Added), func(a Line) bool { return l.constraint.MatchString(a.Text) })
 	}
-	return added(c, l, l.skip, TestSkipped, "a test does not run any more")
+	found := added(c, l, l.skip, TestSkipped, "a test does not run any more")
+	if l.runs != nil && count(l.runs, c.Removed) > count(l.runs, c.Added) {
+		found = append(found, TestChange{Path: c.Path, Kind: TestSkipped, Detail: "what runs the tests is gone"})
+	}
+	return found
 }
 
-// constraint is a line of Go that says where a file is built.
-var constraint = lazyregexp.New(`^//(go:build| \+build) `)
+func count(pattern *lazyregexp.Regexp, lines []Line) int {
+	n := 0
+	for _, l := range lines {
+		if pattern.MatchString(l.Text) {
+			n++
+		}
+	}
+	return n
+}
 
 // added finds lines of a pattern that the file did not have before; a line that only moved or was indented is none.
 func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, detail string) []TestChange {
@@ -169,7 +181,12 @@ func weakened(c Change) []TestChange {
 		return []TestChange{{Path: c.Path, Kind: TestWeakened, Detail: "the settings of a test runner changed"}}
 	}
 	l := languageOf(c.Path)
-	if l == nil || c.gone() || !l.holdsTests(c) {
+	switch {
+	case c.gone():
+		return nil
+	case l == nil && isTest(c.Path) && len(c.Removed) > 0:
+		return []TestChange{{Path: c.Path, Kind: TestWeakened, Detail: fmt.Sprintf("%d lines removed, %d added in a test file", len(c.Removed), len(c.Added))}}
+	case l == nil || !l.holdsTests(c):
 		return nil
 	}
 	found := added(c, l, l.trivial, TestWeakened, "an assertion that cannot fail")
@@ -184,7 +201,9 @@ func weakened(c Change) []TestChange {
 var (
 	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|snapshots|goldens?|testdata|fixtures)/|\.(snap|golden|approved\.[a-z]+)$`)
 	runner   = lazyregexp.New(`(?i)(^|/)(pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|jest\.config\.[a-z]+|vitest\.(config|workspace)\.[a-z]+|karma\.conf\.[a-z]+|` +
-		`\.mocharc(\.[a-z]+)?|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml)$`)
+		`\.mocharc(\.[a-z]+)?|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml|` +
+		`conftest\.py|(spec|rails|test)_helper\.(rb|exs)|setup_?tests\.[cm]?[jt]sx?|[a-z.-]*(jest|vitest|test)[._-]?(setup|preset|env|environment)\.[cm]?[jt]s|` +
+		`tests/(bootstrap|pest)\.php|(cypress/support|cypress/plugins)/[^/]+|testthat\.r|linuxmain\.swift|xctestmanifests\.swift)$`)
 	blockComment = lazyregexp.New(`^\s*(/\*([^*]|$)|=begin\b|#if (0|false|FALSE)\b)`)
 )
 
@@ -196,11 +215,3 @@ func excerpt(text string) string {
 	}
 	return string(r)
 }
-
-// inFolder reports that the file is in a folder whose files are tests.
-func (l *language) inFolder(name string) bool {
-	parts := strings.Split(strings.ToLower(name), "/")
-	return l.folders && slices.ContainsFunc(parts[:len(parts)-1], func(p string) bool { return slices.Contains(testFolders, p) })
-}
-
-var testFolders = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing"}
