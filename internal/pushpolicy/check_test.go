@@ -94,7 +94,7 @@ func TestCheck(t *testing.T) {
 		{"a top-level dot file that becomes another", []Change{rename(".gitignore", "gitignore")}, nil, nil, nil},
 		{"a top-level dot file nobody knows (fail closed)", []Change{edit(".toolrc")}, nil, nil, []string{RuleProtectedPath}},
 		{"which the operator opens", []Change{add(".toolrc", "x")}, []string{".toolrc"}, nil, nil},
-		{"a dot file further down that no tool is known to read", []Change{add("docs/.toolrc", "x")}, nil, nil, nil},
+		{"a dot file further down that no tool is known to read", []Change{add("docs/.toolrc", "x")}, nil, nil, []string{RuleProtectedPath}},
 		{"a name in letters that fold to plain ones", []Change{add("Ma\u212aefile", "x"), add("\u017fetup.py", "x")}, nil, nil, []string{RuleProtectedPath}},
 
 		{"the operator opens a path", []Change{edit("go.mod"), edit("go.sum")}, []string{"go.{mod,sum}"}, nil, nil},

@@ -46,17 +46,17 @@ const (
 	declaresPackages reason = "it is a package manifest or a lock file"
 	runsBuilds       reason = "it decides what a build runs"
 	configuresChecks reason = "linters or test runners take settings from it"
-	// harmless is for top-level dot files that may be changed, though not added.
+	// harmless is for dot files that may be changed, though not added.
 	harmless reason = ""
 )
 
 // protected refuses changes of what decides how the repository is built, judged or run
-// (threats.md T08), and new dot files at the top. A rename counts at both ends.
+// (threats.md T08), and new dot files. A rename counts at both ends.
 func protected(c Change) []review.Refusal {
 	for _, name := range c.names() {
 		why := Protected(name)
-		if why == "" && c.fresh() && name == c.Path && topDotFile(fold(name)) {
-			why = "it is a new top-level dot file"
+		if why == "" && c.fresh() && name == c.Path && strings.HasPrefix(path.Base(name), ".") {
+			why = "it is a new dot file"
 		}
 		if why != "" && !refusedByKind(name) {
 			return []review.Refusal{refuse(RuleProtectedPath, name, why)}
@@ -69,14 +69,20 @@ func protected(c Change) []review.Refusal {
 func Protected(name string) string {
 	name = fold(name)
 	if strings.HasPrefix(name, ".") && strings.Contains(name, "/") {
-		return "it is in a top-level dot folder"
+		return inDotFolder
 	}
-	why, listed := lookUp(name)
-	if !listed && topDotFile(name) {
-		return "it is a top-level dot file"
+	switch why, listed := lookUp(name); {
+	case why != "":
+		return string(why)
+	case strings.Contains(path.Dir(name), "/."):
+		return inDotFolder
+	case !listed && strings.HasPrefix(path.Base(name), "."):
+		return "it is a dot file"
 	}
-	return string(why)
+	return ""
 }
+
+const inDotFolder = "it is in a dot folder"
 
 // Acts says why tools act on what a file says because of its name: CI, hooks, builds, checks, editors, agents. It is empty for
 // other names. manifest is true for package manifests and lock files. Unlike Protected it does not count dot files that nobody
@@ -87,10 +93,6 @@ func Acts(name string) (why string, manifest bool) {
 		return "", false
 	}
 	return string(reason), reason == declaresPackages
-}
-
-func topDotFile(name string) bool {
-	return strings.HasPrefix(name, ".") && !strings.Contains(name, "/")
 }
 
 // refusedByKind knows the names that have rules of their own, which no operator lifts.

@@ -50,7 +50,7 @@ func TestRows(t *testing.T) {
 			switch {
 			case !listed || (why == harmless) != (r.reason == harmless):
 				t.Errorf("%s: %s is not protected by it", r.pattern, name)
-			case r.depth == anyDepth && (!below || deep == harmless):
+			case r.depth == anyDepth && (!below || (deep == harmless) != (r.reason == harmless)):
 				t.Errorf("%s: %s is not protected by it", r.pattern, nested)
 			case Protected(strings.ToUpper(name)) != Protected(name):
 				t.Errorf("%s: %s is %q and %s is %q", r.pattern, name, Protected(name), strings.ToUpper(name), Protected(strings.ToUpper(name)))
@@ -68,14 +68,14 @@ func TestRows(t *testing.T) {
 // Candidates somebody would try, and what is written beside code. The empty reason is for what a fixer must be able to change: it is
 // run when the project is, and reviewed as its source.
 func TestProtected(t *testing.T) {
-	const dotFolder, dotFile = reason("it is in a top-level dot folder"), reason("it is a top-level dot file")
+	const dotFolder, dotFile = reason("it is in a dot folder"), reason("it is a dot file")
 	for why, names := range map[reason][]string{
 		dotFolder: {".github/workflows/ci.yml", ".circleci/config.yml", ".buildkite/pipeline.yml", ".woodpecker/a.yml", ".devcontainer/devcontainer.json",
-			".vscode/tasks.json", ".husky/pre-commit", ".cargo/config.toml", ".mvn/extensions.xml", ".unheard-of/x"},
-		dotFile: {".toolrc", ".env", ".bashrc", ".unheard-of.yml", ".htaccess"},
+			".vscode/tasks.json", ".husky/pre-commit", ".cargo/config.toml", ".mvn/extensions.xml", ".unheard-of/x", "x/.hg/hgrc", "docs/.unheard-of/x", "a/.jj/repo/config.toml", "a/.b/.gitignore"},
+		dotFile: {".toolrc", ".env", ".bashrc", ".unheard-of.yml", ".htaccess", "docker/.env", "x/.env.production", "x/.flaskenv", "db/.sequelizerc", "docs/.toolrc", "site/.htaccess", "x/.gvimrc"},
 		runsCI: {".woodpecker.yml", ".zuul.yaml", ".drone.star", ".drone.jsonnet", ".readthedocs.yaml", "readthedocs.yml", "action.yml", "tools/setup/action.yaml", ".gitlab-ci.yml",
 			"ci/build.gitlab-ci.yml", "azure-pipelines-release.yml", "Jenkinsfile", "Jenkinsfile.nightly", "bitbucket-pipelines.yml", ".travis.yml", "appveyor.yml", "cloudbuild.yaml",
-			"buildspec-test.yml", ".cirrus.star", "wercker.yml", "codemagic.yaml", "bitrise.yml", "dagger.json", "screwdriver.yaml", "sub/.github/workflows/x.yml", ".taskcluster.yml", "buddy.yml", "appcenter-post-clone.sh", "plans/smoke.fmf", "jitpack.yml", "ci/_service"},
+			"buildspec-test.yml", ".cirrus.star", "wercker.yml", "codemagic.yaml", "bitrise.yml", "dagger.json", "screwdriver.yaml", "sub/.github/workflows/x.yml", ".taskcluster.yml", "buddy.yml", "appcenter-post-clone.sh", "plans/smoke.fmf", "jitpack.yml", "ci/_service", "vars/deploy.groovy"},
 		deploys: {"netlify.toml", "apps/web/vercel.json", "fly.toml", "render.yaml", "Procfile", "app.json", "heroku.yml", "Dockerfile", ".gitpod.Dockerfile", "docker-compose.override.yml", "compose.yaml",
 			"serverless.yml", "wrangler.toml", "skaffold.yaml", "Tiltfile", "atlantis.yaml", "appspec.yml", "firebase.json", "config/deploy.rb", "ansible.cfg", "CNAME",
 			"deploy/k8s/kustomization.yaml", "live/prod/terragrunt.hcl", "infra/terraform.tfstate", "images/base.pkr.hcl", "web/.dockerignore", "api.Dockerfile.dockerignore", "site/web.config", "supabase/config.toml", "spin.toml"},
@@ -85,24 +85,24 @@ func TestProtected(t *testing.T) {
 			"devenv.nix", "Vagrantfile", "sub/.vscode/settings.json", "sitecustomize.py", "lib/evil.pth", ".nvmrc", "sub/.idea/x.xml",
 			"sub/.bsp/sbt.json", "buildServer.json", "hie.yaml", "rust-analyzer.toml", "sub/.lazy.lua", "omnisharp.json", "app/Properties/launchSettings.json", "mise-tasks/lint", "fnox.toml", "lib/libfoo-gdb.py"},
 		instructsAgents: {"AGENTS.md", "CLAUDE.md", "GEMINI.md", "docs/AGENTS.md", ".cursorrules", ".windsurfrules", ".clinerules", ".mcp.json", "opencode.json", ".aider.conf.yml",
-			"x/.claude/settings.json", "x/.codex/config.toml", "x/.continue/config.yaml", "review.prompt.md", "copilot-instructions.md", "REVIEW.md", "pkg/REVIEW.md", "skills/x/agents/openai.yaml"},
+			"x/.claude/settings.json", "x/.codex/config.toml", "x/.continue/config.yaml", "review.prompt.md", "copilot-instructions.md", "REVIEW.md", "pkg/REVIEW.md", "skills/x/agents/openai.yaml", "hooks/hooks.json", "plugins/x/hooks/hooks.json"},
 		gitHooks: {"lefthook.yml", ".pre-commit-config.yaml", ".lintstagedrc.json", "lint-staged.config.mjs", "tools/hooks/pre-push", "githooks/x", "commitlint.config.js", "cog.toml", "common/git-hooks/pre-commit", "web/.nano-staged.json"},
 		declaresPackages: {"package.json", "packages/x/.npmrc", ".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", "bunfig.toml", "setup.py", "gradlew", "gradle/wrapper/gradle-wrapper.jar", "mvnw",
 			"Directory.Build.props", "Directory.Build.targets", "nuget.config", "WORKSPACE", "MODULE.bazel", "flake.nix", "shell.nix", "default.nix", "go.mod", "crates/a/Cargo.toml",
 			"build.gradle.kts", "App.xcodeproj/project.pbxproj", "requirements/dev.txt",
-			"infra/providers.tf", "modules/net/versions.tf", "Directory.Build.rsp", "app/App.esproj", "libs/cart/project.json", "common/config/rush/pnpmfile.cjs", "dev-requirements.txt", "MANIFEST.in", "charts/shop/Chart.yaml", "buf.yaml", "nix/sources.json"},
+			"infra/providers.tf", "modules/net/versions.tf", "Directory.Build.rsp", "app/App.esproj", "libs/cart/project.json", "common/config/rush/pnpmfile.cjs", "dev-requirements.txt", "MANIFEST.in", "charts/shop/Chart.yaml", "buf.yaml", "nix/sources.json", "requirements.lock", "deps/x.lock", "gemfiles/rails7.rb", "REPO.bazel"},
 		runsBuilds: {"Makefile", "GNUmakefile", "sub/Makefile", "rules.mk", "Justfile", "Taskfile.yml", "build.rs", "crates/a/build.rs", ".bazelrc", "CMakeLists.txt", "Earthfile", "Rakefile",
 			"tox.ini", "noxfile.py", "gulpfile.js", "webpack.config.js", "vite.config.ts", "meson.build", "configure.ac", ".goreleaser.yml", "BUILD.bazel", "defs.bzl",
-			"buf.gen.yaml", "docs/source/conf.py", "book.toml", "Doxyfile", "docs/.vitepress/config.ts", "src-tauri/tauri.conf.json", "Trunk.toml", "xmake.lua", "rebar.config.script", "hook/build.dart", "deps/build.jl", "debian/postinst", "platformio.ini", "PKGBUILD", "electron-builder.yml", "codegen.ts"},
+			"buf.gen.yaml", "docs/source/conf.py", "book.toml", "Doxyfile", "docs/.vitepress/config.ts", "src-tauri/tauri.conf.json", "Trunk.toml", "xmake.lua", "rebar.config.script", "hook/build.dart", "deps/build.jl", "debian/postinst", "platformio.ini", "PKGBUILD", "electron-builder.yml", "codegen.ts", "ext/x/extconf.rb", "config/config.exs", "src/Makevars", "jest.preset.js", "vitest.setup.ts", "app.config.js", "src/app/app.config.ts", "app/graphql.config.ts", "knexfile.js"},
 		configuresChecks: {".golangci.yml", ".eslintrc.js", "eslint.config.mjs", "jest.config.ts", ".prettierrc.cjs", "pytest.ini", "mypy.ini", "tsconfig.json", ".rubocop.yml", "phpunit.xml",
 			"web/.eslintignore", "web/.oxlintrc.json", "phpcs.xml.dist", "nextest.toml", "web/.markdownlint.json", "src/test/resources/junit-platform.properties", "app.runsettings", "Steepfile", "lib/.luacheckrc", "pytest.toml"},
 		gitSettings:      {".gitattributes", "sub/.gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig"},
 		namesOwners:      {"CODEOWNERS", "docs/CODEOWNERS", "pkg/OWNERS"},
 		configuresReview: {".reviewerc", ".reviewerc.yml"},
-		harmless: {"README.md", "src/main.go", "conftest.py", "tests/conftest.py", "scripts/release.sh", "src/app/app.config.ts", "src/project/Model.scala", "Sources/App/Project.swift",
+		harmless: {"README.md", "src/main.go", "conftest.py", "tests/conftest.py", "scripts/release.sh", "config/runtime.exs", "src/project/Model.scala", "Sources/App/Project.swift",
 			"src/org/gradle/Api.java", "lib/hooks/useUser.ts", "src/hooks/update.ts", "deploy/k8s/app.yaml", "main.tf", "infra/modules/net/variables.tf", "composer.py",
-			"src/compiler/codegen.ts", "app/graphql.config.ts", "tasks.py", "source/config.py", "src/environments/environment.prod.ts", "test/cart.spec.ts", "src/web/config.go", "review.md.tmpl", "scripts/task.bb", "sweep.yaml", "src/CODEOWNERS", "api/serverless-handler.ts", "docs/replit.md",
-			".gitignore", ".mailmap", ".editorconfig", ".env.example", "web/.gitignore", "web/.env.example", "docs/.toolrc", "site/.htaccess"},
+			"src/compiler/codegen.ts", "src/config.ts", "src/setup.js", "tasks.py", "source/config.py", "src/environments/environment.prod.ts", "test/cart.spec.ts", "src/web/config.go", "review.md.tmpl", "scripts/task.bb", "sweep.yaml", "src/CODEOWNERS", "api/serverless-handler.ts", "docs/replit.md",
+			".gitignore", ".mailmap", ".editorconfig", ".env.example", "web/.gitignore", "web/.env.example", "a/.gitkeep"},
 	} {
 		for _, name := range names {
 			if got := reason(Protected(name)); got != why {
@@ -136,13 +136,13 @@ func protectedPaths() string {
 	}{
 		{configuresReview, "Review"}, {namesOwners, "Owners"}, {instructsAgents, "Agents"}, {gitHooks, "Git hooks"}, {gitSettings, "Git"}, {runsCI, "CI"},
 		{steersBots, "Bots, scanners and releases"}, {deploys, "Deployment"}, {loadsItself, "Editors, shells and interpreters"}, {declaresPackages, "Packages"},
-		{runsBuilds, "Builds"}, {configuresChecks, "Linters and tests"}, {harmless, "Dot files at the root that a fix may change, but not add"},
+		{runsBuilds, "Builds"}, {configuresChecks, "Linters and tests"}, {harmless, "Dot files that a fix may change, but not add"},
 	}
 	var b strings.Builder
 	b.WriteString(`# Protected paths
 
 Generated by ` + "`make generate`" + ` from ` + "`internal/pushpolicy/table.go`" + `. A fix that touches one of these is not pushed ([fixing.md](fixing.md#what-is-never-pushed)).
-Neither is one that touches a folder at the root whose name begins with a dot, or any other file at the root whose name does.
+Neither is one that touches any other file whose name, or the name of a folder above it, begins with a dot.
 
 A pattern is a file's name at any depth, unless it is marked *root*; with a slash at its end it is a folder and all below it. ` + "`*`" + ` stands for any part of a name,
 ` + "`{a,b}`" + ` for either. Case and Unicode composition make no difference.

@@ -105,7 +105,7 @@ func fixSamples() map[string]FixData {
 		}),
 		"fix-refused": with(FixRefused, func(d *FixData) {
 			d.Fixed, d.Commits, d.Checks = nil, nil, nil
-			d.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "a top-level dot folder"}, {Rule: "scope-brake", Detail: "412 lines, allowed are 120"}}
+			d.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "a dot folder"}, {Rule: "scope-brake", Detail: "412 lines, allowed are 120"}}
 		}),
 		"fix-verify-failed": with(FixVerifyFailed, func(d *FixData) {
 			d.Fixed, d.Commits, d.Checks = nil, nil, pushed.PushedChecks
