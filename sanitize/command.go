@@ -25,7 +25,7 @@ var (
 	// Terrateam; branch-deploy; pre-commit.ci; Apache Beam; Elastic and Buildkite; Bugbot; CLA assistant lite.
 	order = lazyregexp.New(orderExpr)
 
-	// botName is a mention of a bot. Some look for their name anywhere in the source, so it is broken everywhere.
+	// botName is a mention of a bot that no exception leaves whole.
 	botName = lazyregexp.New(botNameExpr)
 )
 
@@ -33,11 +33,12 @@ var (
 const (
 	orderExpr = `(?i)^(?:[/\x{2044}\x{2215}\x{29f8}][\pL\pN_+.?-]\S*|[!\x{1c3}]+[\pL\pN_]\S*` +
 		`|(?:bors|homu|atlantis|terrateam|pre-commit\.ci)(?:[:,][ \t]*|[ \t]+)\S+|r[+?=]\S*` +
-		`|jenkins,?[ \t]+\w+(?:[ \t]+\w+)?|(?:re)?test this(?: please)?\b|retest\b|build this please|ok to test|please[ \t]+test\b` +
-		`|add to (?:whitelist|allowlist)|recheck(?:cla)?\b|reverify\b|check[ \t]+experimental\b` +
-		`|lgtm\b|shipit\b|rebuild_merge\b|digger[ \t]+(?:plan|apply|run|lock|unlock|destroy)\b` +
-		`|\.(?:deploy|noop|lock|unlock|restart|wcid)\b|run[ \t][^\n]{0,60}(?:pre|post)commit\b|run[ \t]+\S+-ci\b\S*` +
-		`|buildkite,?[ \t]+\w+|cursor[ \t]+review\b|bugbot[ \t]+run\b|I have read the CLA\b)`
+		`|jenkins[^\w\n]+\w+(?:[ \t]+\w+)?|(?:re)?test[^\w\n]+this(?:[^\w\n]+please)?\b|retest\b|build[^\w\n]+this[^\w\n]+please|ok[^\w\n]+to[^\w\n]+test|please[^\w\n]+test\b` +
+		`|add[^\w\n]+to[^\w\n]+(?:whitelist|allowlist)|recheck(?:cla)?\b|reverify\b|check[^\w\n]+experimental\b` +
+		`|lgtm\b|shipit\b|rebuild_merge\b|digger[^\w\n]+(?:plan|apply|run|lock|unlock|destroy)\b` +
+		`|\.(?:deploy|noop|lock|unlock|restart|wcid)\b|run[ \t][^\n]{0,60}(?:pre|post)commit\b|run[^\w\n]+\S+-ci\b\S*` +
+		`|buildkite[^\w\n]+\w+|(?:cursor|augment)[^\w\n]+review\b|bugbot[^\w\n]+run\b|I[^\w\n]+have[^\w\n]+read[^\w\n]+the[^\w\n]+(?:CLA|DCO)\b` +
+		`|(?:bot_(?:status|skip|broken)|close_me|ready_for_review|resolved_by_pr|needs_(?:info|rebase|revision|contributor))\b)`
 	botNameExpr = `^(?i)@(?:all-?contributors|ansibot|bors|claude|coderabbitai|codex|codiumai-pr-agent|copilot|craterbot|cursor|` +
 		`cursoragent|dependabot|devin|devin-ai-integration|elasticmachine|ellipsis-dev|gemini|gemini-cli|github-actions|googlebot|greptile|` +
 		`greptileai|homu|jenkins|jules|k8s-bot|k8s-ci-robot|meeseeksdev|mergify|mergifyio|nodejs-github-bot|openhands|openhands-agent|` +
@@ -71,7 +72,7 @@ func orderEnd(s string) int {
 }
 
 // orderHeads are the characters of ASCII that an order may begin with.
-const orderHeads = "!./ABCDHIJLOPRSTabcdhijloprst"
+const orderHeads = "!./ABCDHIJLNOPRSTabcdhijlnoprst"
 
 // mayBeOrder is a quick refusal for lines that order cannot match: trying its words at each line takes longest.
 func mayBeOrder(s string) bool {
@@ -105,38 +106,4 @@ func guarded(line string) string {
 		return line[:at] + guard + line[at:]
 	}
 	return line
-}
-
-// Bounds of a bot's name in bytes. The longest takes more when it is written with letters that only fold to those of ASCII.
-const (
-	minBot = len("bors")
-	maxBot = 64
-)
-
-// breakBots breaks the names of bots wherever they are mentioned.
-func breakBots(s string) string {
-	var b strings.Builder
-	done := 0
-	for i := 0; i < len(s); i++ {
-		n := strings.IndexByte(s[i:], '@')
-		if n < 0 {
-			break
-		}
-		i += n
-		end := i + 1
-		for end < len(s) && end-i <= maxBot && (alnum(s[end]) || s[end] == '-' || s[end] >= utf8.RuneSelf) {
-			end++
-		}
-		// The byte after the name tells whether the name ends there.
-		if end-i-1 >= minBot && botName.MatchString(s[i:min(end+1, len(s))]) {
-			b.WriteString(s[done:i+1] + guard)
-			done = i + 1
-		}
-		i = end - 1
-	}
-	if done == 0 {
-		return s
-	}
-	b.WriteString(s[done:])
-	return b.String()
 }

@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,7 +24,8 @@ var orders = []string{
 	"bors r+, p=1", "bors r+", "bors r=me", "r+", "r=someone p=5", "r? @octo", "recheck", "recheck no bug", "reverify", "retest this please",
 	"jenkins test this", "jenkins, retest this please", "ok to test", "add to whitelist", "test this please", "build this please", "shipit", "LGTM", "rebuild_merge",
 	"atlantis apply -p x", "digger apply", "terrateam plan", ".deploy production", ".noop", "pre-commit.ci autofix", "Run Python PreCommit", "buildkite test this",
-	"run elasticsearch-ci/part-1", "cursor review", "bugbot run", "check experimental", "please test", "I have read the CLA Document and I hereby sign the CLA",
+	"run elasticsearch-ci/part-1", "cursor review", "bugbot run", "check experimental", "please test", "test  this  please", "ok-to-test", "add-to-whitelist", "test, this, please", "augment review", "I have read the DCO", "bot_status", "needs_info",
+	"/oc fix it", "/opencode fix it", "I have read the CLA Document and I hereby sign the CLA",
 	// Mentions.
 	"@dependabot merge", "@mergifyio queue", "@swift-ci please test", "@k8s-ci-robot: merge", "@claude push a fix", "@octo/team", "@property",
 	// Look-alikes that become the real ones when text is normalised, and what hides before them.
@@ -158,5 +160,49 @@ func TestTheOracleReadsRawLines(t *testing.T) {
 				t.Errorf("the oracle lets %q through", fmt.Sprintf(frame, line))
 			}
 		}
+	}
+}
+
+// What bots look for anywhere is broken anywhere. The expressions are those of the bots' documentation, as loose as theirs.
+func TestNothingIsAnOrderAnywhere(t *testing.T) {
+	heard := regexp.MustCompile(`(?i)test\W+this\W+please|add\W+to\W+whitelist|ok\W+to\W+test|/oc|/opencode|@(cubic-dev-ai|sentry|droid|linear|vercel|octocat|v0\b|typesbot)`)
+	for _, order := range []string{"test this please", "test  this  please", "Test, this: PLEASE", "ok-to-test", "ok - to - test", "add-to-whitelist", "latest this pleased", "/oc", "/ocx", "/opencode do it", "a/oc b",
+		"https://evil.test/oc", "https://evil.test/@droid", "@cubic-dev-ai", "@sentry review", "x@droid", "@droid/x", "me@vercel.com", "@v0", "@typesbot/x", "ok **to** test", "test\nthis\nplease", "@octocat's"} {
+		for _, frame := range []string{"%s", "so %s, he said", "a `x %s` b", "```\nx := 1 // %s\n```", "> - a %s", "| a |\n| --- |\n| x %s |", "<details>\n<summary>x %s</summary>\n\ny %s\n\n</details>"} {
+			in := strings.ReplaceAll(frame, "%s", order)
+			parts, err := Comment(in, Marker{}, Policy{})
+			if err != nil {
+				t.Fatalf("%q: %v", in, err)
+			}
+			out := parts[0].String()
+			if m := heard.FindString(out); m != "" {
+				t.Errorf("%q becomes %q, in which a bot finds %q", in, out, m)
+			}
+			if again, err := Comment(out, Marker{}, Policy{}); err != nil || again[0] != parts[0] {
+				t.Errorf("cleaning twice changes %q to %q (%v)", out, again, err)
+			}
+			if err := checkBody(in, mode{body: true}); err == nil {
+				t.Errorf("the oracle lets %q through", in)
+			}
+		}
+		if got := CodeSpan(order); heard.MatchString(got) {
+			t.Errorf("CodeSpan(%q) is %q", order, got)
+		}
+	}
+}
+
+// Code can be copied as far as no bot is called by what it says.
+func TestCodeIsLeftWhole(t *testing.T) {
+	for _, code := range []string{"actions/checkout@v4", "golang.org/x/text@v0.30.0", "left-pad@1.3.0", "git@github.com:octocat/x.git", "import a from '@types/node'", "x @Override y", " @pytest.fixture", "a @media b", "a@example.com",
+		"go install x@latest", "it is ok to", "latest thing", "test this", "add two whitelists"} {
+		in := "```\nx " + code + "\n```"
+		if got := body(t, in, testPolicy); got != in {
+			t.Errorf("%q becomes %q", in, got)
+		}
+	}
+	// A link to our own page leads where it did, with a sign in it that nobody listens to.
+	const page = "https://github.com/octo/hello/blob/main/@acme/x.ts"
+	if got, want := Field("[x]("+page+")", testPolicy), "[x]("+strings.Replace(page, "@", "%40", 1)+")"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

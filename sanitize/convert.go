@@ -196,7 +196,7 @@ func (c converter) code(info string, lines *text.Segments) *block {
 		seg := lines.At(i)
 		all.Write(seg.Value(c.src))
 	}
-	body := redactOwn(dropMarkers(all.String()))
+	body := redactOwn(inert(all.String()))
 	body = strings.TrimSuffix(body, "\n")
 	if body != "" {
 		b.lines = strings.Split(body, "\n")

@@ -41,7 +41,7 @@ func Inline(s string, p Policy) string {
 // CodeSpan writes a name, such as a path, as code in one line; it fits table cells too. Secrets are redacted; an empty
 // name gives an empty string.
 func CodeSpan(s string) string {
-	s = strings.Join(strings.Fields(redactOwn(dropMarkers(clean(s)))), " ")
+	s = strings.Join(strings.Fields(redactOwn(inert(clean(s)))), " ")
 	w := &writer{cell: true}
 	w.inlines(splitPipes([]inline{{kind: kindSpan, s: cut(s, maxField)}}))
 	return w.String()
@@ -81,7 +81,7 @@ func (m mode) settled(s string, limit int, write func(string) string) string {
 		return s
 	}
 	s = cut(s, limit)
-	t := redactDeep(redactOwn(dropMarkers(s)))
+	t := redactDeep(redactOwn(cut(dropMarkers(s), limit)))
 	for range settleRounds {
 		next := pass(t)
 		if len(next) > most { // escapes are escaped again in each round: what stands as code at the end is not to be made of them

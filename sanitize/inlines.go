@@ -123,7 +123,7 @@ func (c converter) tidy(in []inline) []inline {
 		case kindText:
 			n.s = dropMarkers(strings.ReplaceAll(clean(decodeEntities(clean(n.s))), "\n", " "))
 		case kindSpan:
-			n.s = dropMarkers(n.s)
+			n.s = inert(n.s)
 		}
 		n.kids = c.tidy(n.kids)
 		out = append(out, n)

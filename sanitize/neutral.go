@@ -70,7 +70,7 @@ func (c converter) words(out []inline, s string, start, more bool) []inline {
 			out = append(out, inline{kind: kindText, s: t})
 		}
 	}
-	code := func(t string) { out = append(out, inline{kind: kindSpan, s: t}) }
+	code := func(t string) { out = append(out, inline{kind: kindSpan, s: breakAnywhere(t)}) }
 	if start {
 		s = strings.TrimLeft(s, " \t")
 		if n := orderEnd(s); n > 0 {
@@ -267,6 +267,9 @@ var markers = strings.NewReplacer(
 	"prloop v1 kid=", "prloop-v1 kid=",
 )
 
-// dropMarkers breaks copies of prloop's own marks and the names of bots. Broken, they are marks and names to nobody, whoever
-// looks for them and however carelessly (threats.md T33, T06).
-func dropMarkers(s string) string { return breakBots(markers.Replace(s)) }
+// dropMarkers breaks copies of prloop's own marks, and outside of addresses what bots look for anywhere. Broken, they are marks and orders
+// to nobody, whoever looks for them and however carelessly (threats.md T33, T06).
+func dropMarkers(s string) string { return breakAll(markers.Replace(s), true) }
+
+// inert is dropMarkers for code, in which no address becomes a link.
+func inert(s string) string { return breakAnywhere(markers.Replace(s)) }

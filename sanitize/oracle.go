@@ -26,7 +26,10 @@ var oracleParser = sync.OnceValue(func() parser.Parser {
 })
 
 var (
-	liveWord    = lazyregexp.New(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://[^\s]|\bwww\.[a-z]`)
+	liveWord = lazyregexp.New(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://[^\s]|\bwww\.[a-z]`)
+	// calledBot and ghprbPhrase are orders that bots look for anywhere.
+	calledBot   = lazyregexp.New(`(?i)@[a-z0-9]|/(?:oc|opencode)`)
+	ghprbPhrase = lazyregexp.New(`(?i)test[^0-9a-z_]+this[^0-9a-z_]+please|add[^0-9a-z_]+to[^0-9a-z_]+(?:white|allow)list|ok[^0-9a-z_]+to[^0-9a-z_]+test`)
 	summaryLine = lazyregexp.New(`^<summary>((?:[^<>]|<(?:code|b|i)>[^<>]*</(?:code|b|i)>)*)</summary>$`)
 	htmlCode    = lazyregexp.New(`<code>[^<>]*</code>`)
 	htmlTag     = lazyregexp.New(`</?(?:b|i)>`)
@@ -67,6 +70,9 @@ func checkBody(s string, m mode) error {
 			return fmt.Errorf("%w: a line is an order to a bot: %.60q", ErrUnsafe, line)
 		}
 	}
+	if found := heard(s, m.policy); found != "" {
+		return fmt.Errorf("%w: a bot finds an order in it: %.60q", ErrUnsafe, found)
+	}
 	src := []byte(s)
 	o := oracle{mode: m, src: src}
 	doc := oracleParser().Parse(text.NewReader(src))
@@ -77,6 +83,38 @@ func checkBody(s string, m mode) error {
 		return fmt.Errorf("%w: a details block is not closed", ErrUnsafe)
 	}
 	return nil
+}
+
+// heard is what a bot that looks everywhere finds, in code and in addresses too but for those of the repository's own pages. It shares with
+// the gate only the names that are left whole.
+func heard(s string, p Policy) string {
+	if !strings.ContainsAny(s, "@/") && !strings.Contains(strings.ToLower(s), "to") && !strings.Contains(strings.ToLower(s), "this") {
+		return ""
+	}
+	if m := ghprbPhrase.FindString(s); m != "" && !strings.Contains(m, "://") {
+		return m
+	}
+	for _, at := range calledBot.FindAllStringIndex(s, -1) {
+		word := s[strings.LastIndexAny(s[:at[0]], " \t\r\n<>\"`|\\(")+1:]
+		if url, _, _ := strings.Cut(word, ")"); strings.HasPrefix(url, "https://") {
+			url = url[:cutAt(url)]
+			if own, ok := ownPage(url, p.Repo); ok && own == url {
+				continue
+			}
+		}
+		if s[at[0]] != '@' || !whole(s[:at[0]], s[at[0]+1:]) {
+			return s[at[0]:]
+		}
+	}
+	return ""
+}
+
+// cutAt is where an address that s begins with ends.
+func cutAt(s string) int {
+	if n := strings.IndexAny(s, " \t\r\n<>\"`|\\"); n >= 0 {
+		return n
+	}
+	return len(s)
 }
 
 type oracle struct {

@@ -253,9 +253,9 @@ func headsOf(t *testing.T, expr string) (heads string) {
 	return heads
 }
 
-// The names of bots are found wherever the expression finds them.
-func TestBreakBotsIsTheExpression(t *testing.T) {
-	anywhere := regexp.MustCompile(strings.Replace(strings.TrimPrefix(botNameExpr, "^"), "@(?:", "@((?:", 1) + ")")
+// Mentions are found wherever an expression finds them.
+func TestMentionsAreBrokenAnywhere(t *testing.T) {
+	anywhere := regexp.MustCompile(strings.Replace(strings.TrimPrefix(botNameExpr, "^"), "@(?:", "@((?:", 1) + "|(?-i:[A-Za-z0-9]))")
 	random := rand.New(rand.NewPCG(5, 6))
 	names := strings.Split(strings.NewReplacer("^(?i)@(?:", "", `)\b`, "", "-?", "-").Replace(botNameExpr), "|")
 	ends := []string{"", " ", "-", "_", "@", "x", "\u00e9", "\u017f", "-bot", ".", "@@", "k", "\n"}
@@ -270,7 +270,7 @@ func TestBreakBotsIsTheExpression(t *testing.T) {
 			s += ends[random.IntN(len(ends))] + "@" + name[:len(name)-random.IntN(2)] + ends[random.IntN(len(ends))]
 		}
 		want := anywhere.ReplaceAllString(s, "@"+guard+"$1")
-		if got := breakBots(s); got != want {
+		if got := breakAnywhere(s); got != want {
 			t.Fatalf("%q becomes %q, want %q", s, got, want)
 		}
 		if want != s {
@@ -291,7 +291,7 @@ func TestTextsThatGrowAreShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if word := strings.TrimSpace(unit); len(out) != MaxParts || strings.Count(out[0].String(), word) < 4000 || strings.Contains(out[0].String(), Redacted) {
+		if word := breakAnywhere(strings.TrimSpace(unit)); len(out) != MaxParts || strings.Count(out[0].String(), word) < 4000 || strings.Contains(out[0].String(), Redacted) {
 			t.Errorf("%q: %d parts, the first %.400q", unit, len(out), out[0])
 		}
 		if got := Field(in, testPolicy); got == Redacted {

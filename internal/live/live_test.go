@@ -260,8 +260,8 @@ func TestAnnotationsAreInactive(t *testing.T) {
 	const key = "q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5Po"
 	p := sanitize.Policy{Repo: review.Repo{Host: "github.com", Owner: "octo", Name: "hello"}, Known: []string{key}}
 	for in, want := range map[string]string{
-		"cc @octocat see http://evil.example/x ![](…)":                "cc `@octocat` see `http://evil.example/x` `…`",
-		"cc @octocat see http://evil.example/x ![](http://evil.test)": "cc `@octocat` see `http://evil.example/x` `http://evil.test`",
+		"cc @octocat see http://evil.example/x ![](…)":                "cc @·octocat see `http://evil.example/x` `…`",
+		"cc @octocat see http://evil.example/x ![](http://evil.test)": "cc @·octocat see `http://evil.example/x` `http://evil.test`",
 		"[click](https://evil.example/?q=1) <img src=x>":              "click (`https://evil.example/?q=1`) \\<img src=x>",
 		"fixes evil/repo#1":                        "`fixes evil/repo#1`",
 		"/approve\n!deploy --env=prod\nrecheck":    "`/approve`%0A`!deploy` --env=prod%0A`recheck`",
