@@ -24,7 +24,7 @@ type Trailer struct{ Key, Value string }
 // Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
-// characters. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
+// characters, breaking changes and version marks that make a release, issue keys after closing words, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
 // not looked for here: the caller hands in text that went through sanitize.
 func Message(subject, body string, trailers ...Trailer) string {
 	subject = Subject(subject)
@@ -92,8 +92,16 @@ var (
 	short     = lazyregexp.New(`(?i)\b(GH)-(\d)`)
 	mention   = lazyregexp.New(`(^|[^\pL\pN_])@+([\pL\pN_])`)
 	stars     = lazyregexp.New(`\*{3,}`)
+	// breaking, semver, key and command are what release tools, trackers and bots read.
+	breaking  = lazyregexp.New(`(?i)\b(BREAKING)[ _-]+(CHANGES?)\b`)
+	bang      = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
+	semver    = lazyregexp.New(`(?i)\+(semver)\b`)
+	releases  = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
+	key       = lazyregexp.New(`(?i)\b((?:close|fix|resolve|complete|implement|part of|ref|reference)[a-z]*[\s:]+[A-Z][A-Z0-9_]+)-([0-9])`)
+	command   = lazyregexp.New(`^(\s*(?:[>*+-]\s+)*)[/!]+([\pL\pN_+-])`)
+	bors      = lazyregexp.New(`(?i)\b(bors|homu)([\s:,]+\S)`)
 	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
-	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions`)
+	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions|^\W*(?:release|deploy|publish|merge|force|run|build|test)\b`)
 )
 
 // plain makes one line plain. What one rule takes out may leave something for another, so they run until none finds any;
@@ -107,6 +115,13 @@ func plain(s string) string {
 		s = stars.ReplaceAllStringFunc(s, func(string) string { return "*" })
 		s = reference.ReplaceAllStringFunc(s, dropMarks("#", "no. "))
 		s = mention.ReplaceAllStringFunc(s, dropMarks("@", ""))
+		s = bang.ReplaceAllString(s, "${1}${2}")
+		s = breaking.ReplaceAllString(s, "${1}, ${2}")
+		s = semver.ReplaceAllString(s, "${1}")
+		s = releases.ReplaceAllString(s, "${1}, ${2}${3}")
+		s = key.ReplaceAllString(s, "${1} ${2}")
+		s = command.ReplaceAllString(s, "${1}${2}")
+		s = bors.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + "·" + m[1:] })
 		s = brackets.ReplaceAllStringFunc(s, func(m string) string {
 			if !switching.MatchString(m) {
 				return m
