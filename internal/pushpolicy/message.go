@@ -87,15 +87,15 @@ var (
 	word      = lazyregexp.New(`^\s*[A-Za-z0-9]+\s*:`)
 	separator = lazyregexp.New(`^\s*(-{3,}|\+{3}|diff --git |Index: |From [0-9a-f]{40} )`)
 
-	link      = lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://\S*|\bwww\.\S+`)
+	link      = lazyregexp.New(`(?i)(?:\b[a-z][a-z0-9+.-]*)?://\S*|\bwww\.\S+`)
 	reference = lazyregexp.New(`[\pL\pN_]?#+[\pL\pN_]`)
 	short     = lazyregexp.New(`(?i)\b(GH)-(\d)`)
 	mention   = lazyregexp.New(`(^|[^\pL\pN_])@+([\pL\pN_])`)
 	stars     = lazyregexp.New(`\*{3,}`)
 	// breaking, semver, key and command are what release tools, trackers and bots read.
-	breaking  = lazyregexp.New(`(?i)\b(BREAKING)[ _-]+(CHANGES?)\b`)
+	breaking  = lazyregexp.New(`(?i)\b(BREAKING)[ _-]+(CHANGES?)`)
 	bang      = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
-	semver    = lazyregexp.New(`(?i)\+(semver)\b`)
+	semver    = lazyregexp.New(`(?i)\+(semver)`)
 	releases  = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
 	key       = lazyregexp.New(`(?i)\b((?:close|fix|resolve|complete|implement|part of|ref|reference)[a-z]*[\s:]+[A-Z][A-Z0-9_]+)-([0-9])`)
 	command   = lazyregexp.New(`^(\s*(?:[>*+-]\s+)*)[/!]+([\pL\pN_+-])`)
