@@ -75,6 +75,9 @@ func (p *Proc) printMarkdown(body string, raw bool) error {
 	if !raw && p.terminal(p.Stdout) {
 		body = markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()})
 	}
+	if p.inActions() { // a report quotes code, and the runner reads commands in the log
+		body = live.Uncommand(body)
+	}
 	_, err := io.WriteString(p.Stdout, body)
 	return err
 }

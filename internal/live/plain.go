@@ -63,3 +63,12 @@ func uncommand(s string) string {
 	}
 	return s
 }
+
+// Uncommand keeps every line of a text from being a command of GitHub Actions in its log.
+func Uncommand(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = uncommand(line)
+	}
+	return strings.Join(lines, "\n")
+}
