@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
@@ -59,8 +59,8 @@ func (s *Service) leaseFolder(key, run string) string {
 // run, taken before the lease and held until it is released: so the run that a lease names is asked for, and no other. A lease of
 // this same run is its own to take over, unless a process of it lives: then it is engine.ErrBusy, and the lease stays as it is.
 func (r *run) takeLease(ctx context.Context, key string) (*store.Lease, error) {
-	alive, err := makeLocked(r.leaseFolder(key, r.id))
-	if errors.Is(err, errInUse) {
+	alive, err := makeLocked(ctx, r.leaseFolder(key, r.id))
+	if errors.Is(err, filelock.ErrHeld) {
 		return nil, fmt.Errorf("run %s: %w", r.id, engine.ErrBusy)
 	}
 	if err != nil {
@@ -69,11 +69,11 @@ func (r *run) takeLease(ctx context.Context, key string) (*store.Lease, error) {
 	r.cleanup.add(func() { alive.Close() })
 	lease, err := r.store.Lease(ctx, key, r.id, leaseTime)
 	var held *store.HeldError
-	if !locksFolders || !errors.As(err, &held) {
+	if !filelock.Folders || !errors.As(err, &held) {
 		return lease, err
 	}
 	folder := r.leaseFolder(key, held.Run)
-	gone, lockErr := lockSoon(folder)
+	gone, lockErr := lockSoon(ctx, folder)
 	if lockErr != nil {
 		return nil, err // it lives, or nothing proves that it does not
 	}
@@ -91,11 +91,11 @@ func (r *run) takeLease(ctx context.Context, key string) (*store.Lease, error) {
 // giveBack gives back the pull request that a finished run still has because its process was killed before it could.
 func (s *Service) giveBack(ctx context.Context, key, run string) error {
 	folder := s.leaseFolder(key, run)
-	if _, err := os.Lstat(folder); !locksFolders || errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(folder); !filelock.Folders || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	gone, err := lockSoon(folder)
-	if errors.Is(err, errInUse) || errors.Is(err, fs.ErrNotExist) { // it lives and does it itself, or just did
+	gone, err := lockSoon(ctx, folder)
+	if errors.Is(err, filelock.ErrHeld) || errors.Is(err, fs.ErrNotExist) { // it lives and does it itself, or just did
 		return nil
 	}
 	if err != nil {
@@ -112,24 +112,21 @@ func (s *Service) giveBack(ctx context.Context, key, run string) error {
 	return errors.Join(err, os.Remove(folder))
 }
 
-// makeLocked makes a folder if need be and locks it, or gives errInUse. Whoever had it may be removing it.
-func makeLocked(dir string) (io.Closer, error) {
+// makeLocked makes a folder if need be and locks it, or gives filelock.ErrHeld. Whoever had it may be removing it.
+func makeLocked(ctx context.Context, dir string) (*filelock.Lock, error) {
 	for {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		if held, err := lockSoon(dir); !errors.Is(err, fs.ErrNotExist) {
+		if held, err := lockSoon(ctx, dir); !errors.Is(err, fs.ErrNotExist) {
 			return held, err
 		}
 	}
 }
 
-// lockSoon locks a folder, or gives errInUse if somebody has it for longer than a killed process may.
-func lockSoon(dir string) (io.Closer, error) {
-	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		held, err := lockFolder(dir, false)
-		if !errors.Is(err, errInUse) || time.Since(began) > engine.LockPatience {
-			return held, err
-		}
-	}
+// lockSoon locks a folder, or gives filelock.ErrHeld if somebody has it for longer than a killed process may.
+func lockSoon(ctx context.Context, dir string) (*filelock.Lock, error) {
+	ctx, cancel := filelock.Soon(ctx)
+	defer cancel()
+	return filelock.Folder(ctx, dir)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/store"
 )
 
@@ -95,7 +96,7 @@ func TestLeaseOutlivesItsProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone := make(chan struct{})
-		time.AfterFunc(engine.LockPatience/4, func() { killed.end(); close(gone) }) // the lease itself stays
+		time.AfterFunc(filelock.Patience/4, func() { killed.end(); close(gone) }) // the lease itself stays
 		if _, err := again.takeLease(t.Context(), pull); err != nil {
 			t.Errorf("run %s: %v", next, err)
 		}

@@ -71,7 +71,7 @@ func (r *run) secrets(target review.Target) []string {
 
 // crew puts together what starts the agents of the run, and shields this process from them.
 func (r *run) crew(ctx context.Context, req orchestrator.Request, key []byte) (*crew.Crew, error) {
-	scratch, err := r.scratch()
+	scratch, err := r.scratch(ctx)
 	if err != nil {
 		return nil, err
 	}

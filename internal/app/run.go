@@ -96,7 +96,7 @@ func (s *Service) Resume(ctx context.Context, id string, today Today, emit func(
 	if err != nil {
 		return Ended{}, err
 	}
-	if err := s.sweepScratch(); err != nil { // what the killed run left goes, even if there is nothing more to do (threats.md K28)
+	if err := s.sweepScratch(ctx); err != nil { // what the killed run left goes, even if there is nothing more to do (threats.md K28)
 		return Ended{}, err
 	}
 	if known.Result != nil && !known.Target.Local() {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/sandbox"
 )
@@ -23,7 +25,7 @@ const scratchName = "scratch"
 var cleaning = failpoint.New("cleanup: half done")
 
 // scratch makes the private folder of this process, once, and removes what dead ones left. s.mu is held.
-func (s *Service) scratch() (string, error) {
+func (s *Service) scratch(ctx context.Context) (string, error) {
 	if s.private != "" {
 		return s.private, nil
 	}
@@ -32,7 +34,7 @@ func (s *Service) scratch() (string, error) {
 		return "", fmt.Errorf("make scratch folder: %w", err)
 	}
 	// Whoever sweeps or makes holds the parent: between being made and being locked a folder looks like a dead one's.
-	turn, err := lockFolder(parent, true)
+	turn, err := filelock.Folder(ctx, parent)
 	if err != nil {
 		return "", fmt.Errorf("make scratch folder: %w", err)
 	}
@@ -43,14 +45,14 @@ func (s *Service) scratch() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make scratch folder: %w", err)
 	}
-	held, err := lockFolder(dir, false)
+	held, err := filelock.TryFolder(dir)
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("make scratch folder: %w", err), os.Remove(dir))
 	}
 	s.private = dir
 	s.cleanup.add(func() {
 		// A process that was killed just before this one began may have held its folder for a moment more.
-		if turn, err := lockFolder(parent, true); err == nil {
+		if turn, err := filelock.Folder(context.WithoutCancel(ctx), parent); err == nil {
 			s.sweep(parent)
 			turn.Close()
 		}
@@ -71,21 +73,21 @@ func (s *Service) removeScratch(dir string) {
 }
 
 // sweepScratch removes what killed processes left.
-func (s *Service) sweepScratch() error {
+func (s *Service) sweepScratch(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.scratch()
+	_, err := s.scratch(ctx)
 	return err
 }
 
 // scratch makes the private folder of the run in that of the process, once.
-func (r *run) scratch() (string, error) {
+func (r *run) scratch(ctx context.Context) (string, error) {
 	if r.private != "" {
 		return r.private, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	parent, err := r.Service.scratch()
+	parent, err := r.Service.scratch(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +103,7 @@ func (r *run) scratch() (string, error) {
 
 // sweep removes the folders of processes that have ended.
 func (s *Service) sweep(parent string) {
-	if !locksFolders {
+	if !filelock.Folders { // what is in use cannot be told from what was left, so that stays
 		return
 	}
 	entries, err := os.ReadDir(parent)
@@ -110,8 +112,8 @@ func (s *Service) sweep(parent string) {
 	}
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
-		held, err := lockFolder(dir, false)
-		if errors.Is(err, errInUse) || errors.Is(err, fs.ErrNotExist) { // at work, or just done
+		held, err := filelock.TryFolder(dir)
+		if errors.Is(err, filelock.ErrHeld) || errors.Is(err, fs.ErrNotExist) { // at work, or just done
 			continue
 		}
 		if err == nil {
@@ -123,6 +125,3 @@ func (s *Service) sweep(parent string) {
 		}
 	}
 }
-
-// errInUse means that a living process holds a folder.
-var errInUse = errors.New("the folder is in use")

@@ -128,7 +128,7 @@ func (s *Service) GitHub(ctx context.Context, host string) (*github.Client, erro
 	o := s.opts.GitHub
 	o.Host, o.Log = host, s.log.Named("github")
 	var err error
-	if o.Temp, err = s.scratch(); err != nil {
+	if o.Temp, err = s.scratch(ctx); err != nil {
 		return nil, err
 	}
 	c, err := github.New(ctx, o)

@@ -16,6 +16,8 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 	_ "github.com/dbos-inc/dbos-transact-golang/dbos/driver/sqlite" // the SQLite driver DBOS looks up
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/filelock"
 )
 
 // Version names the order of a run's steps and the shapes they are stored in. It is raised only when a run started by an
@@ -109,11 +111,11 @@ func (e *Engine) prepare(ctx context.Context) error {
 		return err
 	}
 	f.Close()
-	l, err := waitLock(ctx, e.opts.Path+".lock")
+	l, err := filelock.File(ctx, e.opts.Path+".lock")
 	if err != nil {
 		return err
 	}
-	defer l.f.Close()
+	defer l.Close()
 	e.client, err = e.newContext(ctx, bridge{log: e.log})
 	return err
 }

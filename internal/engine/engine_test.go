@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
+
+	"github.com/prloop/prloop/internal/filelock"
 )
 
 const runID = "20261120T221500Z_4f1c0a9b8d7e6f50"
@@ -326,7 +328,7 @@ func TestLockOutlivesItsProcess(t *testing.T) {
 	if alive, err := Executing(path, runID); !alive || err != nil {
 		t.Errorf("with its lock held a run is executed: %v, %v", alive, err)
 	}
-	time.AfterFunc(LockPatience/4, func() { dying.f.Close() }) // the kernel leaves the file
+	time.AfterFunc(filelock.Patience/4, func() { dying.Close() }) // the kernel leaves the file
 	if out, err := e.Run(t.Context(), runID, nil); err != nil || string(out) != "done" {
 		t.Errorf("the run is gone on with: %q, %v", out, err)
 	}

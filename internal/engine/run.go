@@ -10,6 +10,7 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
@@ -48,13 +49,13 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 	w, ok, err = e.lookup(ctx, id) // again: it may have ended in between
 	switch {
 	case err != nil || ok && !pending(w.Status):
-		l.release()
+		e.release(l)
 		return e.ended(w, err)
 	case !ok && input == nil:
-		l.release()
+		e.release(l)
 		return nil, fmt.Errorf("run %s: %w", id, ErrNotFound)
 	case ok && w.ApplicationVersion != Version:
-		l.release()
+		e.release(l)
 		return nil, fmt.Errorf("run %s: %w (its steps are those of version %s, ours of %s)", id, ErrVersion, w.ApplicationVersion, Version)
 	}
 	begin := func(c dbos.Context, queue string) error {
@@ -110,13 +111,13 @@ type live struct {
 func (l *live) unfinished() error { return &UnfinishedError{ID: l.id, Cause: context.Cause(l.ctx)} }
 
 // execute does or continues the run under its lock.
-func (e *Engine) execute(ctx context.Context, id string, lk *lock, begin func(dbos.Context, string) error) ([]byte, error) {
+func (e *Engine) execute(ctx context.Context, id string, lk *filelock.Lock, begin func(dbos.Context, string) error) ([]byte, error) {
 	l := &live{id: id, log: e.log, handler: e.opts.Handler, returned: make(chan error, 1), lost: make(chan error, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	defer l.cancel(nil)
 	leave, err := e.enter(id, l.cancel)
 	if err != nil {
-		lk.release()
+		e.release(lk)
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	defer leave()
@@ -137,10 +138,10 @@ func (e *Engine) execute(ctx context.Context, id string, lk *lock, begin func(db
 			// Something of the run still goes on in this process, so nobody else may take the run: the lock stays.
 			e.log.Warn("run did not stop in time", "run", id, "err", stuck)
 		} else {
-			lk.release()
+			e.release(lk)
 		}
 	} else {
-		lk.release()
+		e.release(lk)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)

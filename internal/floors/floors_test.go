@@ -41,6 +41,9 @@ var table = map[string]int{
 	"internal/proc":    2,
 	"internal/sandbox": 2,
 	"internal/effects": 2,
+	"internal/proc":     2,
+	"internal/sandbox":  2,
+	"internal/filelock": 2,
 
 	"agents":                     3,
 	"internal/acp":               3,
@@ -89,6 +92,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "io/ioutil", "math/ran
 // prefixes; values the packages that may.
 var vendors = map[string][]string{
 	"os/exec":                                  {"internal/proc"},
+	"github.com/gofrs/flock":                   {"internal/filelock"},
 	"github.com/spf13/cobra":                   {"internal/cli"},
 	"github.com/sashabaranov/go-openai":        {"internal/openai"},
 	"github.com/dbos-inc/dbos-transact-golang": {"internal/engine"},

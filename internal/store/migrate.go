@@ -5,8 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"os"
-	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -45,30 +43,4 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	_, err = p.Up(ctx)
 	return err
-}
-
-// waitLock takes the advisory lock on a file, which the kernel releases when the process dies. The file is never removed.
-func waitLock(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		ok, err := tryLock(f)
-		if ok {
-			return func() { f.Close() }, nil
-		}
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		select {
-		case <-ctx.Done():
-			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, context.Cause(ctx))
-		case <-tick.C:
-		}
-	}
 }

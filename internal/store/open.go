@@ -13,6 +13,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
+
+	"github.com/prloop/prloop/internal/filelock"
 )
 
 // Options say where the record is kept.
@@ -57,11 +59,11 @@ func (s *Store) open(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
-	unlock, err := waitLock(ctx, s.path+".lock")
+	alone, err := filelock.File(ctx, s.path+".lock")
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer alone.Close()
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/proc"
 )
 
@@ -111,11 +112,11 @@ func Install(ctx context.Context, a Agent, dir string) (Installed, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Installed{}, fmt.Errorf("install %s: %w", a.Name, err)
 	}
-	unlock, err := lock(filepath.Join(dir, a.folder()+".lock"))
+	turn, err := filelock.File(ctx, filepath.Join(dir, a.folder()+".lock"))
 	if err != nil {
 		return Installed{}, fmt.Errorf("install %s: %w", a.Name, err)
 	}
-	defer unlock()
+	defer turn.Close()
 	home := filepath.Join(dir, a.folder())
 	if got, ok := a.in(home); ok { // somebody else installed it while we waited
 		return got, nil

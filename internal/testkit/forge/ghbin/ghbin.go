@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/proc"
 )
 
@@ -40,11 +41,11 @@ func Path(ctx context.Context, progress io.Writer) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("keep the pinned gh: %w", err)
 	}
-	unlock, err := lock(filepath.Join(dir, "lock"))
+	turn, err := filelock.File(ctx, filepath.Join(dir, "lock"))
 	if err != nil {
 		return "", fmt.Errorf("keep the pinned gh: %w", err)
 	}
-	defer unlock()
+	defer turn.Close()
 	if executable(gh) { // somebody else built it while we waited
 		return gh, nil
 	}
