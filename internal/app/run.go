@@ -100,7 +100,7 @@ func (s *Service) Resume(ctx context.Context, id string, today Today, emit func(
 		return Ended{}, err
 	}
 	if known.Result != nil && !known.Target.Local() {
-		if err := s.giveBack(ctx, known.Target.String(), id); err != nil {
+		if err := s.store.GiveBack(ctx, known.Target.String(), id); err != nil {
 			return Ended{}, err
 		}
 	}

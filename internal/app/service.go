@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/artifacts"
+	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
@@ -70,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	s := &Service{opts: o, log: o.Log, clients: map[string]*github.Client{}, live: map[string]*run{}}
 	s.openEngine = sync.OnceValues(func() (*engine.Engine, error) {
-		return engine.Open(ctx, engine.Options{Path: s.database(), Log: s.log.Named("engine"), Handler: s.handle})
+		return engine.Open(ctx, engine.Options{Address: s.database(), Log: s.log.Named("engine"), Handler: s.handle})
 	})
 	var err error
 	if o.Self == "" {
@@ -78,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 			return nil, fmt.Errorf("find this program, which is started as the builtin agents: %w", err)
 		}
 	}
-	if s.store, err = store.Open(ctx, store.Options{Path: s.database()}); err != nil {
+	if s.store, err = store.Open(ctx, store.Options{Address: s.database()}); err != nil {
 		return nil, err
 	}
 	s.cleanup.add(func() { s.store.Close() })
@@ -104,7 +105,10 @@ func (s *Service) Close(ctx context.Context) {
 // State is the folder of the service's state.
 func (s *Service) State() string { return s.opts.State }
 
-func (s *Service) database() string { return filepath.Join(s.opts.State, "prloop.db") }
+// database is the address of the service's database.
+func (s *Service) database() string {
+	return database.SQLite + ":" + filepath.Join(s.opts.State, "prloop.db")
+}
 
 // engine opens the engine of runs, or waits for it.
 func (s *Service) engine() (*engine.Engine, error) {

@@ -414,7 +414,7 @@ func checkOutputs(f *finished, c *canaries) (hits int) {
 // markerKey reads the key that authenticates comments out of the run's database.
 func (f *finished) markerKey() []byte {
 	f.t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Path: filepath.Join(f.state(), "prloop.db")})
+	s, err := store.Open(context.Background(), store.Options{Address: filepath.Join(f.state(), "prloop.db")})
 	if err != nil {
 		f.t.Error(err)
 		return nil

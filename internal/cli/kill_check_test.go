@@ -64,7 +64,7 @@ func (w *killWorld) check(ctx context.Context) (killFigures, error) {
 
 // checkRecord compares what is stored with what stands on the pull request, and that the lease is free.
 func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
-	s, err := store.Open(ctx, store.Options{Path: filepath.Join(w.home, "state", "prloop.db")})
+	s, err := store.Open(ctx, store.Options{Address: filepath.Join(w.home, "state", "prloop.db")})
 	if err != nil {
 		return err
 	}

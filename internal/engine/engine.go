@@ -5,11 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"net/url"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 	_ "github.com/dbos-inc/dbos-transact-golang/dbos/driver/sqlite" // the SQLite driver DBOS looks up
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/prloop/prloop/internal/filelock"
+	"github.com/prloop/prloop/internal/database"
 )
 
 // Version names the order of a run's steps and the shapes they are stored in. It is raised only when a run started by an
@@ -28,8 +27,6 @@ const (
 	appName = "prloop"
 	// kind is the name the one workflow is registered by.
 	kind = "run"
-	// locksSuffix makes the name of the folder of the runs' locks from that of the database.
-	locksSuffix = ".locks"
 
 	defaultGrace = 15 * time.Second
 	// keepFinished is how long the steps of a finished run are kept; DBOS deletes nothing by itself (trap 7). What a run
@@ -45,8 +42,9 @@ type Handler func(ctx context.Context, s *Steps, input []byte) ([]byte, error)
 
 // Options say where runs are kept and what they do.
 type Options struct {
-	// Path is the SQLite file; it is created with mode 0600, its folder with 0700. Run locks stand in a folder beside it.
-	Path string
+	// Address is that of the database, the store's too: sqlite:PATH, or a path. A file is created with mode 0600, its folder
+	// with 0700. Run locks stand in a folder beside it.
+	Address string
 	// Handler does a run; it must be set.
 	Handler Handler
 	// Grace is how long an interrupted run may take to unwind; 0 means 15 seconds (threats.md T100).
@@ -57,10 +55,10 @@ type Options struct {
 
 // An Engine keeps runs. Its methods may be called from several goroutines.
 type Engine struct {
-	opts   Options
-	log    hclog.Logger
-	locks  string
-	client dbos.Context // never launched: it reads, and runs nothing
+	opts    Options
+	log     hclog.Logger
+	dialect dialect
+	client  dbos.Context // never launched: it reads, and runs nothing
 
 	mu     sync.Mutex
 	closed bool
@@ -79,57 +77,61 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Handler == nil {
 		return nil, errors.New("open engine: it has no handler")
 	}
-	path, err := filepath.Abs(o.Path)
-	if err != nil {
-		return nil, fmt.Errorf("open engine: %w", err)
-	}
-	o.Path = path
 	if o.Grace <= 0 {
 		o.Grace = defaultGrace
 	}
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	e := &Engine{opts: o, log: o.Log, locks: path + locksSuffix, live: map[string]context.CancelCauseFunc{}}
-	if err := e.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("open engine %s: %w", path, err)
+	d, err := dialectOf(o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("open engine: %w", err)
+	}
+	e := &Engine{opts: o, log: o.Log, dialect: d, live: map[string]context.CancelCauseFunc{}}
+	err = d.open(ctx, func() (err error) {
+		e.client, err = e.newContext(ctx, bridge{log: e.log})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open engine %s: %w", d, err)
 	}
 	return e, nil
 }
 
-// prepare creates the file and brings its tables up to date, one process at a time: DBOS's own migration has no lock, and
-// SQLite refuses, without waiting, to make a new file a WAL database while another process does. The store takes the same
-// lock for the same reasons; its file stays.
-func (e *Engine) prepare(ctx context.Context) error {
-	if err := os.MkdirAll(e.locks, 0o700); err != nil {
-		return err
-	}
-	// One that is there is not opened: closing it would take the locks of all its connections in this process away
-	// (https://www.sqlite.org/howtocorrupt.html, 2.2).
-	f, err := os.OpenFile(e.opts.Path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	f.Close()
-	l, err := filelock.File(ctx, e.opts.Path+".lock")
+// dialectOf finds the dialect of the database at an address.
+func dialectOf(address string) (dialect, error) {
+	a, err := database.Parse(address, slices.Collect(maps.Keys(dialects))...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer l.Close()
-	e.client, err = e.newContext(ctx, bridge{log: e.log})
-	return err
+	return dialects[a.Kind](a.Rest)
+}
+
+// Executing reports whether a process is at work on a run of the database at address. It takes nothing: a process that begins with
+// the run at the same time waits for it.
+func Executing(address, id string) (bool, error) {
+	if !validID(id) {
+		return false, fmt.Errorf("run %q: not a run id", id)
+	}
+	d, err := dialectOf(address)
+	if err != nil {
+		return false, fmt.Errorf("look for the process of run %s: %w", id, err)
+	}
+	held, err := d.executing(id)
+	if err != nil {
+		return false, fmt.Errorf("look for the process of run %s: %w", id, err)
+	}
+	return held, nil
 }
 
 // newContext gives a DBOS context that is not yet launched. It does not end with ctx: a DBOS context that is cancelled from
 // outside marks its workflows as cancelled, one that is shut down leaves them pending.
 func (e *Engine) newContext(ctx context.Context, log bridge) (dbos.Context, error) {
-	// The path goes through a file URI, so that a question mark in a folder's name stays part of it.
-	dsn := "sqlite:" + (&url.URL{Scheme: "file", Path: filepath.ToSlash(e.opts.Path)}).String()
 	return dbos.NewContext(context.WithoutCancel(ctx), dbos.Config{
 		AppName:                appName,
 		ApplicationVersion:     Version,
 		ExecutorID:             fmt.Sprintf("%d-%s", os.Getpid(), rand.Text()),
-		DatabaseURL:            dsn,
+		DatabaseURL:            e.dialect.url(),
 		Logger:                 slog.New(log),
 		SystemDBStartupTimeout: 30 * time.Second,
 	})

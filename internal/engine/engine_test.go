@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func child(path, killIn string) int {
 	ctx := context.Background()
 	var e *Engine
-	e, err := Open(ctx, Options{Path: path, Handler: func(ctx context.Context, s *Steps, in []byte) ([]byte, error) {
+	e, err := Open(ctx, Options{Address: path, Handler: func(ctx context.Context, s *Steps, in []byte) ([]byte, error) {
 		return journey(ctx, s, path+".did", func(step string) {
 			if step != killIn {
 				return
@@ -133,7 +133,7 @@ func waitStored(e *Engine, names ...string) {
 
 func open(t *testing.T, path string, h Handler) *Engine {
 	t.Helper()
-	e, err := Open(t.Context(), Options{Path: path, Handler: h, Grace: 5 * time.Second})
+	e, err := Open(t.Context(), Options{Address: path, Handler: h, Grace: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestLockOutlivesItsProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "prloop.db")
 	e := open(t, path, func(context.Context, *Steps, []byte) ([]byte, error) { return []byte("done"), nil })
-	dying, err := e.runLock(t.Context(), runID)
+	dying, err := filelock.TryFile(sqliteFile{path}.lockOf(runID))
 	if err != nil {
 		t.Fatal(err)
 	}

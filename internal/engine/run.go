@@ -10,7 +10,6 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
@@ -42,20 +41,20 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 	if err != nil || ok && !pending(w.Status) {
 		return e.ended(w, err)
 	}
-	l, err := e.runLock(ctx, id)
+	release, err := e.lock(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	w, ok, err = e.lookup(ctx, id) // again: it may have ended in between
 	switch {
 	case err != nil || ok && !pending(w.Status):
-		e.release(l)
+		release()
 		return e.ended(w, err)
 	case !ok && input == nil:
-		e.release(l)
+		release()
 		return nil, fmt.Errorf("run %s: %w", id, ErrNotFound)
 	case ok && w.ApplicationVersion != Version:
-		e.release(l)
+		release()
 		return nil, fmt.Errorf("run %s: %w (its steps are those of version %s, ours of %s)", id, ErrVersion, w.ApplicationVersion, Version)
 	}
 	begin := func(c dbos.Context, queue string) error {
@@ -68,7 +67,20 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 			return err
 		}
 	}
-	return e.execute(ctx, id, l, begin)
+	return e.execute(ctx, id, release, begin)
+}
+
+// lock takes the lock of a run, or gives ErrBusy.
+func (e *Engine) lock(ctx context.Context, id string) (release func(), err error) {
+	give, err := e.dialect.lock(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		if err := give(); err != nil {
+			e.log.Debug("something of the lock of a run is left", "run", id, "err", err)
+		}
+	}, nil
 }
 
 // ended gives what a finished run ended with; err is that of looking it up.
@@ -111,13 +123,13 @@ type live struct {
 func (l *live) unfinished() error { return &UnfinishedError{ID: l.id, Cause: context.Cause(l.ctx)} }
 
 // execute does or continues the run under its lock.
-func (e *Engine) execute(ctx context.Context, id string, lk *filelock.Lock, begin func(dbos.Context, string) error) ([]byte, error) {
+func (e *Engine) execute(ctx context.Context, id string, release func(), begin func(dbos.Context, string) error) ([]byte, error) {
 	l := &live{id: id, log: e.log, handler: e.opts.Handler, returned: make(chan error, 1), lost: make(chan error, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	defer l.cancel(nil)
 	leave, err := e.enter(id, l.cancel)
 	if err != nil {
-		e.release(lk)
+		release()
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	defer leave()
@@ -138,10 +150,10 @@ func (e *Engine) execute(ctx context.Context, id string, lk *filelock.Lock, begi
 			// Something of the run still goes on in this process, so nobody else may take the run: the lock stays.
 			e.log.Warn("run did not stop in time", "run", id, "err", stuck)
 		} else {
-			e.release(lk)
+			release()
 		}
 	} else {
-		e.release(lk)
+		release()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)

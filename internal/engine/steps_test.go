@@ -178,7 +178,7 @@ func TestRefusals(t *testing.T) {
 
 // Without a handler there is nothing an engine could do.
 func TestHandlerIsNeeded(t *testing.T) {
-	if _, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "x.db")}); err == nil {
+	if _, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "x.db")}); err == nil {
 		t.Error("opened")
 	}
 }
@@ -187,7 +187,7 @@ func TestHandlerIsNeeded(t *testing.T) {
 func TestEnvironmentIsRefused(t *testing.T) {
 	t.Setenv("DBOS__VMID", "local")
 	handler := func(context.Context, *Steps, []byte) ([]byte, error) { return nil, nil }
-	if _, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "x.db"), Handler: handler}); err == nil {
+	if _, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "x.db"), Handler: handler}); err == nil {
 		t.Error("opened")
 	}
 }
@@ -208,7 +208,7 @@ func TestOddPath(t *testing.T) {
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "prloop.db")
 	for b.Loop() {
-		e, err := Open(b.Context(), Options{Path: path})
+		e, err := Open(b.Context(), Options{Address: path})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func BenchmarkOpen(b *testing.B) {
 
 // A run of one step, from nothing to its stored result.
 func BenchmarkRun(b *testing.B) {
-	e, err := Open(b.Context(), Options{Path: filepath.Join(b.TempDir(), "prloop.db"), Handler: func(ctx context.Context, s *Steps, _ []byte) ([]byte, error) {
+	e, err := Open(b.Context(), Options{Address: filepath.Join(b.TempDir(), "prloop.db"), Handler: func(ctx context.Context, s *Steps, _ []byte) ([]byte, error) {
 		return s.Do(ctx, "one", func(context.Context) ([]byte, error) { return []byte("1"), nil })
 	}})
 	if err != nil {

@@ -44,6 +44,7 @@ var table = map[string]int{
 	"internal/proc":     2,
 	"internal/sandbox":  2,
 	"internal/filelock": 2,
+	"internal/database": 2,
 
 	"agents":                     3,
 	"internal/acp":               3,

@@ -3,12 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-	"syscall"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Errors a caller branches on, all found by errors.Is.
@@ -51,33 +46,17 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q means several runs: %s", e.Part, strings.Join(e.IDs, ", "))
 }
 
-// wrap names the operation and turns SQLite's codes into the errors above.
+// wrap names the operation and what the database refused, by the errors above.
 func (s *Store) wrap(op string, err error) error {
-	var se *sqlite.Error
 	if err == nil {
 		return nil
 	}
+	kind := s.dialect.kind(err)
 	switch {
-	case errors.As(err, &se):
-	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("%s: %w: %w", op, ErrFull, err)
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%s: %w: %w", op, ErrReadOnly, err)
-	default:
+	case kind == nil:
 		return fmt.Errorf("%s: %w", op, err)
-	}
-	var kind error
-	switch code := se.Code(); {
-	case code&0xff == sqlite3.SQLITE_CORRUPT || code&0xff == sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s: %w", op, &CorruptError{Path: s.path, Detail: se.Error()})
-	case code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_WRITE:
-		kind = ErrFull
-	case code&0xff == sqlite3.SQLITE_READONLY:
-		kind = ErrReadOnly
-	case code&0xff == sqlite3.SQLITE_BUSY || code&0xff == sqlite3.SQLITE_LOCKED:
-		kind = ErrBusy
-	default:
-		return fmt.Errorf("%s: %w", op, err)
+	case errors.As(kind, new(*CorruptError)): // it says all there is to say
+		return fmt.Errorf("%s: %w", op, kind)
 	}
 	return fmt.Errorf("%s: %w: %w", op, kind, err)
 }

@@ -40,10 +40,10 @@ func TestEveryFailpointIsReached(t *testing.T) {
 // story does each thing once, and once more when it failed.
 func story(t *testing.T) error {
 	path := t.TempDir() + "/prloop.db"
-	s, first := Open(t.Context(), Options{Path: path})
+	s, first := Open(t.Context(), Options{Address: path})
 	if first != nil {
 		var err error
-		if s, err = Open(t.Context(), Options{Path: path}); err != nil {
+		if s, err = Open(t.Context(), Options{Address: path}); err != nil {
 			t.Fatalf("open again: %v", err)
 		}
 	}

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(ctx context.Context, mode, path, name string) error {
-	s, err := Open(ctx, Options{Path: path})
+	s, err := Open(ctx, Options{Address: path})
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func TestManyProcessesOpenAtOnce(t *testing.T) {
 func TestFilesArePrivate(t *testing.T) {
 	s := fresh(t)
 	create(t, s, run1)
-	dir := filepath.Dir(s.path)
+	dir := filepath.Dir(s.dialect.String())
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -199,7 +199,7 @@ func TestFilesArePrivate(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(s.path + "-wal"); err != nil {
+	if _, err := os.Stat(s.dialect.String() + "-wal"); err != nil {
 		t.Errorf("no log beside the file, so its mode was not checked: %v", err)
 	}
 }
@@ -227,7 +227,7 @@ func TestRefusedWrites(t *testing.T) {
 			}
 			release := func() {}
 			if tt.otherLock {
-				other := open(t, s.path)
+				other := open(t, s.dialect.String())
 				tx, err := other.write.Begin()
 				if err != nil {
 					t.Fatal(err)
@@ -254,7 +254,7 @@ func TestRefusedWrites(t *testing.T) {
 // threats.md T99: a damaged file is refused with its name and the next step, and left as it is.
 func TestDamagedFile(t *testing.T) {
 	sound := filepath.Join(t.TempDir(), "prloop.db")
-	s, err := Open(t.Context(), Options{Path: sound})
+	s, err := Open(t.Context(), Options{Address: sound})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestDamagedFile(t *testing.T) {
 			if err := os.WriteFile(path, broken, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Open(t.Context(), Options{Path: path})
+			_, err := Open(t.Context(), Options{Address: path})
 			var ce *CorruptError
 			if !errors.As(err, &ce) || ce.Path != path || !strings.Contains(err.Error(), "backup") {
 				t.Fatalf("open: %v, want a CorruptError with the next step", err)
@@ -298,7 +298,7 @@ func TestDamagedFile(t *testing.T) {
 			}
 		})
 	}
-	if s, err := Open(t.Context(), Options{Path: sound}); err != nil {
+	if s, err := Open(t.Context(), Options{Address: sound}); err != nil {
 		t.Errorf("the sound file: %v", err)
 	} else {
 		s.Close()
@@ -310,7 +310,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	if _, err := s.write.Exec(`INSERT INTO prloop_schema (version_id, is_applied) VALUES (999, 1)`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Options{Path: s.path}); !errors.Is(err, ErrNewer) {
+	if _, err := Open(t.Context(), Options{Address: s.dialect.String()}); !errors.Is(err, ErrNewer) {
 		t.Errorf("open: %v, want ErrNewer", err)
 	}
 }
@@ -319,7 +319,7 @@ func BenchmarkOpen(b *testing.B) {
 	for _, runs := range []int{1, 300, 3000} {
 		b.Run(fmt.Sprint("runs=", runs), func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "prloop.db")
-			s, err := Open(b.Context(), Options{Path: path})
+			s, err := Open(b.Context(), Options{Address: path})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -332,7 +332,7 @@ func BenchmarkOpen(b *testing.B) {
 			}
 			s.Close()
 			for b.Loop() {
-				s, err := Open(b.Context(), Options{Path: path})
+				s, err := Open(b.Context(), Options{Address: path})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -349,7 +349,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func BenchmarkOutbox(b *testing.B) {
-	s, err := Open(b.Context(), Options{Path: filepath.Join(b.TempDir(), "prloop.db")})
+	s, err := Open(b.Context(), Options{Address: filepath.Join(b.TempDir(), "prloop.db")})
 	if err != nil {
 		b.Fatal(err)
 	}

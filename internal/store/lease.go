@@ -29,8 +29,8 @@ func (e *HeldError) Error() string {
 
 // A Lease is the sole right of one run to work on one thing, for a time (threats.md P10). It is safe for concurrent use.
 //
-// Everybody else goes by the wall clock and the database. The owner also measures by the monotonic clock: set back, a
-// wall clock would have it believe in a lease that others have seen end.
+// Everybody goes by the database's clock, whatever this machine's says. The owner also measures by its own monotonic clock: if the
+// database's were set back, it would believe in a lease that others have seen end.
 type Lease struct {
 	store *Store
 	key   string
@@ -41,10 +41,11 @@ type Lease struct {
 
 	// renewing lets one renewal go on at a time. Nobody else waits for it, since a renewal waits for the database.
 	renewing sync.Mutex
-	// mu guards renewed and is never held while the database is waited for: whoever has the one writing connection asks
+	// mu guards what follows and is never held while the database is waited for: whoever has the one writing connection asks
 	// for mu (Sending).
 	mu      sync.Mutex
-	renewed time.Time // with the monotonic reading
+	renewed time.Duration // by Store.elapsed
+	mark    mark          // of Take; nil without one
 }
 
 var leaseTaken = failpoint.New("lease: taken")
@@ -59,20 +60,22 @@ func (s *Store) Lease(ctx context.Context, key, run string, ttl time.Duration) (
 	}
 	l := &Lease{store: s, key: key, run: run, ttl: ttl}
 	err := s.tx(ctx, op, func(tx *sql.Tx) error {
-		l.renewed = s.now() // inside: waiting for the database takes time too
-		now := micros(l.renewed)
-		var owner string
-		var taken, expires, released int64
-		err := tx.QueryRowContext(ctx, `SELECT run, taken, expires, released FROM leases WHERE lease_key = $1`, key).Scan(&owner, &taken, &expires, &released)
-		if err != nil && !missing(err) {
+		l.renewed = s.elapsed() // inside: waiting for the database takes time too
+		clock := s.dialect.clock()
+		err := tx.QueryRowContext(ctx, `INSERT INTO leases (lease_key, token, run, taken, expires, released) VALUES ($1, 1, $2, `+clock+`, `+clock+` + $3, 0)
+			ON CONFLICT (lease_key) DO UPDATE SET token = leases.token + 1, run = excluded.run, taken = excluded.taken, expires = excluded.expires, released = 0
+			WHERE leases.released = 1 OR leases.expires <= `+clock+` OR leases.run = excluded.run RETURNING token`,
+			key, run, ttl.Microseconds()).Scan(&l.token)
+		if !missing(err) {
 			return err
 		}
-		if err == nil && released == 0 && expires > now && owner != run {
-			return &HeldError{Key: key, Run: owner, Since: time.UnixMicro(taken).UTC(), Until: time.UnixMicro(expires).UTC()}
+		held := &HeldError{Key: key}
+		var taken, expires sql.NullInt64
+		if err := tx.QueryRowContext(ctx, `SELECT run, taken, expires FROM leases WHERE lease_key = $1`, key).Scan(&held.Run, &taken, &expires); err != nil {
+			return err
 		}
-		return tx.QueryRowContext(ctx, `INSERT INTO leases (lease_key, token, run, taken, expires, released) VALUES ($1, 1, $2, $3, $4, 0)
-			ON CONFLICT (lease_key) DO UPDATE SET token = leases.token + 1, run = $2, taken = $3, expires = $4, released = 0 RETURNING token`,
-			key, run, now, now+ttl.Microseconds()).Scan(&l.token)
+		held.Since, held.Until = moment(taken), moment(expires)
+		return held
 	})
 	var held *HeldError
 	switch {
@@ -87,6 +90,54 @@ func (s *Store) Lease(ctx context.Context, key, run string, ttl time.Duration) (
 	return l, nil
 }
 
+// Take is Lease for a process that works as run from now on. Where the database can tell, the lease of a run whose process has
+// died is taken at once, and ErrAlive says that another process works as this same run: its lease stays as it is.
+func (s *Store) Take(ctx context.Context, key, run string, ttl time.Duration) (*Lease, error) {
+	live, ok := s.dialect.(liveness)
+	if !ok {
+		return s.Lease(ctx, key, run, ttl)
+	}
+	// Before the lease, and until it is released: so the run that a lease names is asked for, and no other.
+	mine, err := live.mark(ctx, key, run)
+	if err != nil {
+		return nil, s.wrap(fmt.Sprintf("take %s for run %s", key, run), err)
+	}
+	l, err := s.Lease(ctx, key, run, ttl)
+	var held *HeldError
+	if errors.As(err, &held) && s.GiveBack(ctx, key, held.Run) == nil {
+		l, err = s.Lease(ctx, key, run, ttl)
+	}
+	switch {
+	case err == nil:
+		l.mark = mine
+		return l, nil
+	case errors.As(err, &held):
+		return nil, errors.Join(err, mine.Remove())
+	}
+	return nil, errors.Join(err, mine.Close()) // the lease may be this run's, from before
+}
+
+// GiveBack releases the lease that run has of key if its process has died before it could. It does nothing when it lives, or when
+// nothing proves that it does not.
+func (s *Store) GiveBack(ctx context.Context, key, run string) error {
+	live, ok := s.dialect.(liveness)
+	if !ok {
+		return nil
+	}
+	op := fmt.Sprintf("give back %s for run %s", key, run)
+	gone, err := live.bury(ctx, key, run)
+	if errors.Is(err, ErrAlive) {
+		return nil
+	}
+	if err != nil {
+		return s.wrap(op, err)
+	}
+	if _, err := s.write.ExecContext(ctx, `UPDATE leases SET released = 1 WHERE lease_key = $1 AND run = $2`, key, run); err != nil {
+		return errors.Join(s.wrap(op, err), gone.Close())
+	}
+	return s.wrap(op, gone.Remove())
+}
+
 // Renew makes the lease last for its whole time from now on. ErrStale once it has run out, even if nobody else took it:
 // who slept that long takes it again, and learns so what happened meanwhile.
 func (l *Lease) Renew(ctx context.Context) error {
@@ -94,14 +145,15 @@ func (l *Lease) Renew(ctx context.Context) error {
 	defer l.renewing.Unlock()
 	op := fmt.Sprintf("renew the lease of %s for run %s", l.key, l.run)
 	s := l.store
-	var at time.Time
+	var at time.Duration
 	err := s.tx(ctx, op, func(tx *sql.Tx) error {
-		at = s.now()
+		at = s.elapsed()
 		if l.over(at) {
 			return ErrStale
 		}
-		res, err := tx.ExecContext(ctx, `UPDATE leases SET expires = $4 WHERE lease_key = $1 AND token = $2 AND released = 0 AND expires > $3`,
-			l.key, l.token, micros(at), micros(at)+l.ttl.Microseconds())
+		clock := s.dialect.clock()
+		res, err := tx.ExecContext(ctx, `UPDATE leases SET expires = `+clock+` + $3 WHERE lease_key = $1 AND token = $2 AND released = 0 AND expires > `+clock,
+			l.key, l.token, l.ttl.Microseconds())
 		return stale(one(res, err))
 	})
 	if err == nil {
@@ -112,11 +164,11 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return err
 }
 
-// over reports whether the time is up, by either clock.
-func (l *Lease) over(now time.Time) bool {
+// over reports whether the time is up by the owner's own clock.
+func (l *Lease) over(now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return now.Sub(l.renewed) >= l.ttl || now.Round(0).Sub(l.renewed.Round(0)) >= l.ttl
+	return now-l.renewed >= l.ttl
 }
 
 // Check gives ErrStale unless the lease is still ours. To be asked right before anything is written that others can see
@@ -125,18 +177,34 @@ func (l *Lease) Check(ctx context.Context) error {
 	return l.store.wrap(fmt.Sprintf("check the lease of %s for run %s", l.key, l.run), l.check(ctx, l.store.read))
 }
 
-// check asks the owner's clocks, then the database.
+// check asks the owner's clock, then the database.
 func (l *Lease) check(ctx context.Context, db querier) error {
-	now := l.store.now()
-	if l.over(now) {
+	if l.over(l.store.elapsed()) {
 		return ErrStale
 	}
-	return fenced(ctx, db, l.key, l.token, now)
+	var n int
+	err := db.QueryRowContext(ctx, `SELECT 1 FROM leases WHERE lease_key = $1 AND token = $2 AND released = 0 AND expires > `+l.store.dialect.clock(),
+		l.key, l.token).Scan(&n)
+	if missing(err) {
+		return ErrStale
+	}
+	return err
 }
 
 // Release gives the lease back; nothing happens if it is not ours any more.
 func (l *Lease) Release(ctx context.Context) error {
 	_, err := l.store.write.ExecContext(ctx, `UPDATE leases SET released = 1 WHERE lease_key = $1 AND token = $2`, l.key, l.token)
+	l.mu.Lock()
+	mine := l.mark
+	l.mark = nil
+	l.mu.Unlock()
+	switch {
+	case mine == nil:
+	case err == nil: // with the lease nobody asks any more whether its owner lives
+		err = mine.Remove()
+	default:
+		err = errors.Join(err, mine.Close())
+	}
 	return l.store.wrap(fmt.Sprintf("release the lease of %s for run %s", l.key, l.run), err)
 }
 
@@ -167,15 +235,6 @@ func (l *Lease) Keep(ctx context.Context) (kept context.Context, stop func()) {
 
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-func fenced(ctx context.Context, db querier, key string, token int64, now time.Time) error {
-	var n int
-	err := db.QueryRowContext(ctx, `SELECT 1 FROM leases WHERE lease_key = $1 AND token = $2 AND released = 0 AND expires > $3`, key, token, micros(now)).Scan(&n)
-	if missing(err) {
-		return ErrStale
-	}
-	return err
 }
 
 func stale(err error) error {

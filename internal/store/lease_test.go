@@ -4,20 +4,42 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/prloop/prloop/internal/testkit/eventually"
 )
 
-// at sets the store's clock by hand; without a monotonic reading, as after a jump of the wall clock.
-func at(s *Store, now *time.Time) { s.now = func() time.Time { return *now } }
+// clocks are set by hand: the database's, and that of the process, which only goes forward.
+type clocks struct {
+	database time.Time
+	process  time.Duration
+}
+
+// pass lets time go by on both.
+func (c *clocks) pass(d time.Duration) { c.database, c.process = c.database.Add(d), c.process+d }
+
+// handClock is a dialect whose database has the clock of a test.
+type handClock struct {
+	dialect
+	clocks *clocks
+}
+
+func (h handClock) clock() string { return strconv.FormatInt(micros(h.clocks.database), 10) }
+
+// byHand sets the clocks of a store by hand. The wall clock of its process says something else altogether.
+func byHand(s *Store, c *clocks) {
+	s.dialect = handClock{s.dialect, c}
+	s.elapsed = func() time.Duration { return c.process }
+	s.now = func() time.Time { return c.database.Add(-1000 * time.Hour) }
+}
 
 func TestLeaseLife(t *testing.T) {
 	const pull = "octo/demo#7"
 	s, ctx := fresh(t), t.Context()
-	now := clock
-	at(s, &now)
+	c := &clocks{database: clock}
+	byHand(s, c)
 	first, err := s.Lease(ctx, pull, run1, time.Minute)
 	if err != nil || first.token != 1 {
 		t.Fatalf("%+v, %v", first, err)
@@ -30,15 +52,15 @@ func TestLeaseLife(t *testing.T) {
 	if other, err := s.Lease(ctx, "octo/demo#8", run2, time.Minute); err != nil || other.token != 1 {
 		t.Errorf("another pull request: %v", err)
 	}
-	now = now.Add(50 * time.Second)
+	c.pass(50 * time.Second)
 	if err := errors.Join(first.Check(ctx), first.Renew(ctx)); err != nil {
 		t.Errorf("in time: %v", err)
 	}
-	now = now.Add(59 * time.Second)
+	c.pass(59 * time.Second)
 	if err := first.Check(ctx); err != nil {
 		t.Errorf("renewed: %v", err)
 	}
-	now = now.Add(time.Second)
+	c.pass(time.Second)
 	for name, err := range map[string]error{"check": first.Check(ctx), "renew": first.Renew(ctx)} {
 		if !errors.Is(err, ErrStale) {
 			t.Errorf("%s at the end: %v", name, err)
@@ -63,50 +85,41 @@ func TestLeaseLife(t *testing.T) {
 	}
 }
 
-// threats.md T96: the wall clock jumps. Nobody writes with a lease that somebody else could have.
+// threats.md T96: clocks jump. Nobody writes with a lease that somebody else could have.
 func TestLeaseAndClockJumps(t *testing.T) {
 	for _, row := range []struct {
-		name string
-		jump func(time.Time) time.Time
+		name              string
+		database, process time.Duration
+		lost, free        bool // the owner may not write; another run may have it
 	}{
-		{"an hour ahead", func(t time.Time) time.Time { return t.Round(0).Add(time.Hour) }},
-		{"a day back, while the lease ran out by the monotonic clock", func(t time.Time) time.Time { return t.Add(time.Hour) }},
+		{"the database's clock an hour ahead", time.Hour, 0, true, true},
+		{"the database's clock a day back", -24 * time.Hour, 0, false, false},
+		{"a day back, while the lease ran out by the owner's clock", -24 * time.Hour, time.Minute, true, false},
+		{"the owner's clock stood still while its machine slept", time.Minute, 0, true, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := fresh(t)
-			now := time.Now() // with the monotonic reading
-			at(s, &now)
+			c := &clocks{database: clock}
+			byHand(s, c)
 			l, err := s.Lease(t.Context(), "k", run1, time.Minute)
 			if err != nil {
 				t.Fatal(err)
-			}
-			now = row.jump(now)
-			if err := l.Check(t.Context()); !errors.Is(err, ErrStale) {
-				t.Errorf("check: %v", err)
 			}
 			create(t, s, run1)
 			if _, err := s.Intent(t.Context(), effect("n1", 1)); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Sending(t.Context(), "n1", l); !errors.Is(err, ErrStale) {
-				t.Errorf("sending: %v", err)
+			c.database, c.process = c.database.Add(row.database), c.process+row.process
+			for what, err := range map[string]error{"check": l.Check(t.Context()), "sending": s.Sending(t.Context(), "n1", l), "renew": l.Renew(t.Context())} {
+				if errors.Is(err, ErrStale) != row.lost || !row.lost && err != nil {
+					t.Errorf("%s: %v, want that it is lost: %v", what, err, row.lost)
+				}
+			}
+			_, err = s.Lease(t.Context(), "k", run2, time.Minute)
+			if errors.As(err, new(*HeldError)) == row.free {
+				t.Errorf("another run: %v, want that it gets it: %v", err, row.free)
 			}
 		})
-	}
-	s := fresh(t)
-	now := time.Now()
-	at(s, &now)
-	l, err := s.Lease(t.Context(), "k", run1, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now = now.Round(0).Add(-24 * time.Hour) // back: others still wait
-	var held *HeldError
-	if _, err := s.Lease(t.Context(), "k", run2, time.Minute); !errors.As(err, &held) {
-		t.Errorf("another run after a jump back: %v", err)
-	}
-	if err := l.Check(t.Context()); err != nil {
-		t.Errorf("its own: %v", err)
 	}
 }
 
@@ -140,8 +153,6 @@ func TestRenewalWhileSending(t *testing.T) {
 
 func TestSendingUnderALease(t *testing.T) {
 	s := fresh(t)
-	now := clock
-	at(s, &now)
 	create(t, s, run1)
 	l, err := s.Lease(t.Context(), "k", run1, time.Minute)
 	if err != nil {
@@ -158,7 +169,6 @@ func TestSendingUnderALease(t *testing.T) {
 // Keep holds a lease for longer than its time, and says when it is lost.
 func TestKeep(t *testing.T) {
 	s := fresh(t)
-	s.now = time.Now
 	const ttl = 200 * time.Millisecond
 	l, err := s.Lease(t.Context(), "k", run1, ttl)
 	if err != nil {

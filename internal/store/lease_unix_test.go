@@ -103,7 +103,7 @@ func late(ctx context.Context, s *Store, nonce string) error {
 // threats.md T93: an owner that is stopped past the end of its lease, and goes on while another run works, is refused its write.
 func TestStoppedOwnerIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prloop.db")
-	s, err := Open(t.Context(), Options{Path: path}) // the real clock
+	s, err := Open(t.Context(), Options{Address: path}) // the real clock
 	if err != nil {
 		t.Fatal(err)
 	}

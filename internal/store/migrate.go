@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -16,15 +17,13 @@ var migrations embed.FS
 
 var migrating = failpoint.New("store: migrating")
 
-// migrate brings the tables up to date. goose runs each migration in a transaction with the note that it was done, so a
-// kill leaves the old schema or the new one (threats.md K31). The caller holds the lock.
-func (s *Store) migrate(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, s.write, files, goose.WithTableName("prloop_schema"), goose.WithLogger(goose.NopLogger()),
-		goose.WithDisableGlobalRegistry(true))
+// A migration brings the tables of a database up to date, or a test's to an older version.
+type migration func(ctx context.Context, dialect goose.Dialect, db *sql.DB) error
+
+// migrate is the migration to our version. goose runs each step in a transaction with the note that it was done, so a kill leaves
+// the old schema or the new one (threats.md K31). The dialect keeps other processes out meanwhile.
+func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
+	p, err := steps(dialect, db)
 	if err != nil {
 		return err
 	}
@@ -43,4 +42,14 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	_, err = p.Up(ctx)
 	return err
+}
+
+// steps are the migrations of a database.
+func steps(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(dialect, db, files, goose.WithTableName("prloop_schema"), goose.WithLogger(goose.NopLogger()),
+		goose.WithDisableGlobalRegistry(true))
 }

@@ -21,14 +21,14 @@ func TestOneFileWithTheEngine(t *testing.T) {
 			var s *store.Store
 			openStore := func() {
 				var err error
-				if s, err = store.Open(ctx, store.Options{Path: path}); err != nil {
+				if s, err = store.Open(ctx, store.Options{Address: path}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if first == "store" {
 				openStore()
 			}
-			e, err := engine.Open(ctx, engine.Options{Path: path, Handler: func(ctx context.Context, steps *engine.Steps, in []byte) ([]byte, error) {
+			e, err := engine.Open(ctx, engine.Options{Address: path, Handler: func(ctx context.Context, steps *engine.Steps, in []byte) ([]byte, error) {
 				var all []engine.Step
 				for i := range 5 {
 					all = append(all, engine.Step{Name: fmt.Sprint("say ", i), Fn: func(ctx context.Context) ([]byte, error) {

@@ -31,7 +31,7 @@ const (
 // open opens a store whose clock goes on by one second each time it is asked.
 func open(t *testing.T, path string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), Options{Path: path})
+	s, err := Open(t.Context(), Options{Address: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestMarkerKey(t *testing.T) {
 
 // What a run spent is kept as it was said last.
 func TestSpending(t *testing.T) {
-	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "prloop.db")})
+	s, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
