@@ -67,6 +67,9 @@ var table = map[string]int{
 	"internal/testkit/fakeagent": 3,
 	"internal/testkit/npmagent":  3,
 
+	"internal/store/storetest":   4, // what every kind of database has to do, for the tests of a lower floor
+	"internal/engine/enginetest": 4,
+
 	"orchestrator":       4,
 	"internal/eval":      4,
 	"internal/workbench": 4,

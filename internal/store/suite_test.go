@@ -1,0 +1,62 @@
+//go:build unix
+
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/database"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/store/storetest"
+)
+
+var hooks = storetest.Hooks{
+	Wall:   func(s *store.Store, now func() time.Time) { s.SetWall(now) },
+	Token:  (*store.Lease).Token,
+	Tx:     func(ctx context.Context, s *store.Store, f func(*sql.Tx) error) error { return s.Tx(ctx, f) },
+	Latest: store.Latest,
+	At:     store.At,
+}
+
+func TestMain(m *testing.M) {
+	storetest.Main(hooks)
+	store.Child()
+	os.Exit(m.Run())
+}
+
+// The suite of all kinds of databases.
+func TestSuite(t *testing.T) {
+	for _, row := range []struct {
+		kind  string
+		tells bool
+	}{{database.SQLite, true}, {store.CountedKind, false}} {
+		t.Run(row.kind, func(t *testing.T) {
+			storetest.Run(t, storetest.Backend{Hooks: hooks, TellsTheDead: row.tells, New: func(t *testing.T) string {
+				return row.kind + ":" + filepath.Join(t.TempDir(), "state", "prloop.db")
+			}})
+		})
+	}
+	if n := store.Counted.Load(); n < 1000 {
+		t.Errorf("the other kind of database saw %d statements: the suite did not use it", n)
+	}
+}
+
+// A kind of database that is not there is refused with its name, not taken for a file.
+func TestOtherKindsAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, address := range []string{"postgres://me:secret@db/prloop", "mysql://me:secret@db/prloop", ""} {
+		_, err := store.Open(t.Context(), store.Options{Address: address})
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v, want that it is refused without its password", address, err)
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
