@@ -22,13 +22,12 @@ import (
 
 const runID = "20261120T221500Z_4f1c0a9b8d7e6f50"
 
-// The test binary is also the child process of the kill tests: it does the run runID of the database named by the
-// environment and kills itself where it is told to.
-func TestMain(m *testing.M) {
+// Child plays the child process of the kill tests, if this one was started as such, and ends: it does the run runID of the database
+// named by the environment and kills itself where it is told to.
+func Child() {
 	if path := os.Getenv("ENGINE_TEST_DB"); path != "" {
 		os.Exit(child(path, os.Getenv("ENGINE_TEST_KILL")))
 	}
-	os.Exit(m.Run())
 }
 
 func child(path, killIn string) int {

@@ -1,0 +1,53 @@
+//go:build unix
+
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/database"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/engine/enginetest"
+)
+
+func TestMain(m *testing.M) {
+	enginetest.Main()
+	engine.Child()
+	os.Exit(m.Run())
+}
+
+// The suite of all kinds of databases.
+func TestSuite(t *testing.T) {
+	for _, kind := range []string{database.SQLite, engine.CountedKind} {
+		t.Run(kind, func(t *testing.T) {
+			enginetest.Run(t, enginetest.Backend{New: func(t *testing.T) string {
+				return kind + ":" + filepath.Join(t.TempDir(), "state", "prloop.db")
+			}})
+		})
+	}
+	if n := engine.Counted.Load(); n < 10 {
+		t.Errorf("the other kind of database saw %d runs: the suite did not use it", n)
+	}
+}
+
+// A kind of database that is not there is refused with its name, not taken for a file.
+func TestOtherKindsAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	handler := func(context.Context, *engine.Steps, []byte) ([]byte, error) { return nil, nil }
+	for _, address := range []string{"postgres://me:secret@db/prloop", "mysql://me:secret@db/prloop", ""} {
+		_, err := engine.Open(t.Context(), engine.Options{Address: address, Handler: handler})
+		_, asked := engine.Executing(address, "run")
+		for _, err := range []error{err, asked} {
+			if err == nil || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%q: %v, want that it is refused without its password", address, err)
+			}
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
