@@ -1,5 +1,5 @@
 // Package engine makes a run durable. It is the only importer of DBOS Transact, which keeps what every step of
-// a run answered in a SQLite file, so that a run that was killed goes on where it stood and pays for no answer twice.
+// a run answered in a database, so that a run that was killed goes on where it stood and pays for no answer twice.
 //
 // A run is one workflow, known by its id:
 //
@@ -20,7 +20,7 @@
 //     has a DBOS context of its own, and interrupting the run is shutting that context down: the contexts of its steps
 //     are cancelled at once, nothing is recorded for them, and the workflow stays pending.
 //
-// The lock is an advisory file lock, so the kernel releases it when the process dies, however it dies. It holds on one
-// machine; several machines on one PostgreSQL need a lease with a fencing token instead, which is why only SQLite is
-// offered here.
+// What one kind of database does in its own way stands behind a dialect. On SQLite the lock of a run is an advisory file lock, which
+// the kernel gives back when the process dies, however it dies. It holds on one machine; a database that several machines share needs
+// a lease with a fencing token instead.
 package engine

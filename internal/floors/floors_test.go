@@ -38,11 +38,9 @@ var table = map[string]int{
 	"internal/risk":       1,
 	"internal/score":      1,
 
-	"internal/proc":    2,
-	"internal/sandbox": 2,
-	"internal/effects": 2,
 	"internal/proc":     2,
 	"internal/sandbox":  2,
+	"internal/effects":  2,
 	"internal/filelock": 2,
 	"internal/database": 2,
 

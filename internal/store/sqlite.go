@@ -58,7 +58,8 @@ func (f sqliteFile) open(ctx context.Context, migrate func(context.Context, *sql
 		return nil, nil, err
 	}
 	unclean := leftover(f.path + "-wal")
-	// One connection: writers queue here instead of in SQLite's busy loop (libraries 2).
+	// One connection: writers queue here instead of in SQLite's busy loop (libraries 2). With synchronous=FULL a commit is on disk
+	// when it returns.
 	write, err = f.connect(1, "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate")
 	if err != nil {
 		return nil, nil, err
