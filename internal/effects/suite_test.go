@@ -281,7 +281,7 @@ var callFaults = map[string]fault{
 func TestKinds(t *testing.T) {
 	for name, r := range rows {
 		t.Run(name, func(t *testing.T) {
-			db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "prloop.db")})
+			db, err := store.Open(t.Context(), store.Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,7 +75,7 @@ func TestOlderCommentsAreEffects(t *testing.T) {
 // older makes a database with the tables of an earlier version, and whatever fill puts there.
 func older(t *testing.T, path string, version int64, fill func(*sql.DB)) {
 	t.Helper()
-	db, err := connect(path, 1, "_pragma=foreign_keys(1)")
+	db, err := sqliteFile{path}.connect(1, "_pragma=foreign_keys(1)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,22 +196,3 @@ func TestKeep(t *testing.T) {
 		t.Errorf("lost: %v", err)
 	}
 }
-
-func TestIncidents(t *testing.T) {
-	s := fresh(t)
-	for range 2 { // a resumed run says it again
-		if err := s.Incident(t.Context(), run1, IncidentSecret, "the answer of reviewer-1 held a secret"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Incident(t.Context(), run2, IncidentTwice, "nonce n1"); err != nil {
-		t.Fatal(err)
-	}
-	all, err := s.Incidents(t.Context(), "")
-	if err != nil || len(all) != 2 || all[0].Run != run1 || !all[0].Seen.Equal(clock) {
-		t.Errorf("all = %+v, %v", all, err)
-	}
-	if one, err := s.Incidents(t.Context(), run2); err != nil || len(one) != 1 || one[0].Kind != IncidentTwice {
-		t.Errorf("of one run = %+v, %v", one, err)
-	}
-}

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 )
@@ -57,110 +54,6 @@ func create(t *testing.T, s *Store, ids ...string) {
 	}
 }
 
-func TestRunLife(t *testing.T) {
-	s := fresh(t)
-	create(t, s, run1, run1) // twice: a resumed run says it again
-	want := Run{ID: run1, ReviewID: "4f1c0a9b8d7e6f50", Target: target, Head: "abc", State: Running, Artifacts: "/runs/" + run1, Created: clock, Updated: clock}
-	got, err := s.Run(t.Context(), run1)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Fatalf("created run: %v\n%s", err, diff)
-	}
-	result := review.RunResult{Run: run1, Target: target, Outcome: review.ChangesRequested, Reason: "P1", Round: 1, Comments: []string{"https://github.com/octo/demo/pull/7#issuecomment-1"}}
-	if err := s.FinishRun(t.Context(), result); err != nil {
-		t.Fatal(err)
-	}
-	got, err = s.Run(t.Context(), run1)
-	if err != nil || got.State != Finished || got.Outcome != review.ChangesRequested || got.Result == nil || !got.Updated.After(got.Created) {
-		t.Fatalf("finished run = %+v, %v", got, err)
-	}
-	if diff := cmp.Diff(result, *got.Result, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
-	}
-	if err := s.FinishRun(t.Context(), review.RunResult{Run: "unknown"}); !errors.Is(err, ErrNotFound) {
-		t.Errorf("finish an unknown run: %v", err)
-	}
-}
-
-func TestRunLookup(t *testing.T) {
-	s := fresh(t)
-	create(t, s, run1, run2, run3)
-	tests := []struct {
-		name, part string
-		want       string
-		several    int
-	}{
-		{"the whole id", run2, run2, 0},
-		{"the beginning, up to where it differs", "20261120T2216", run2, 0},
-		{"the beginning of the review id", "99aa", run3, 0},
-		{"the end", "6f51", run3, 0},
-		{"the day", "20261121", run3, 0},
-		{"a beginning of two", "20261120", "", 2},
-		{"a review id of two runs", "4f1c", "", 2},
-		{"all of them", "2", "", 3},
-		{"an underscore is no wildcard", "20261120T221600Z_____", "", 0},
-		{"a percent sign neither", "%", "", 0},
-		{"nothing", "", "", 0},
-		{"longer than an id", run1 + "0", "", 0},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := s.Run(t.Context(), tt.part)
-			var several *AmbiguousError
-			switch {
-			case tt.want != "":
-				if err != nil || got.ID != tt.want {
-					t.Errorf("got %q, %v; want %q", got.ID, err, tt.want)
-				}
-			case tt.several > 0:
-				if !errors.As(err, &several) || len(several.IDs) != tt.several {
-					t.Errorf("got %q, %v; want %d runs to be named", got.ID, err, tt.several)
-				}
-			case !errors.Is(err, ErrNotFound):
-				t.Errorf("got %q, %v; want not found", got.ID, err)
-			}
-		})
-	}
-}
-
-func TestListRuns(t *testing.T) {
-	s := fresh(t)
-	create(t, s, run1, run2)
-	other := review.Target{Repo: review.Repo{Owner: "octo", Name: "other"}, PR: 8}
-	if err := s.CreateRun(t.Context(), Run{ID: run3, Target: other}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.FinishRun(t.Context(), review.RunResult{Run: run2, Outcome: review.Converged}); err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		name string
-		f    Filter
-		want []string
-	}{
-		{"all, newest first", Filter{}, []string{run3, run2, run1}},
-		{"a repository", Filter{Repo: "octo/demo"}, []string{run2, run1}},
-		{"a pull request", Filter{PR: 8}, []string{run3}},
-		{"running", Filter{State: Running}, []string{run3, run1}},
-		{"an outcome", Filter{Outcome: review.Converged}, []string{run2}},
-		{"since", Filter{Since: clock.Add(time.Second)}, []string{run3, run2}},
-		{"several at once", Filter{Repo: "octo/demo", PR: 7, State: Running, Since: clock}, []string{run1}},
-		{"a limit", Filter{Limit: 1}, []string{run3}},
-		{"none", Filter{Repo: "octo/none"}, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			runs, err := s.ListRuns(t.Context(), tt.f)
-			var got []string
-			for _, r := range runs {
-				got = append(got, r.ID)
-			}
-			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
-				t.Errorf("%v\n%s", err, diff)
-			}
-		})
-	}
-}
-
 func ptr[T any](v T) *T { return &v }
 
 func round(n int, findings ...review.Finding) Round {
@@ -172,50 +65,6 @@ func round(n int, findings ...review.Finding) Round {
 			{Name: "unpriced", Role: review.RoleReviewer, Usage: review.Usage{LLMCalls: 1}},
 			{Name: "static", Role: review.RoleReviewer},
 		}},
-	}
-}
-
-func TestRoundsAreReplacedWhole(t *testing.T) {
-	s := fresh(t)
-	create(t, s, run1)
-	a := review.Finding{ID: "SEC-1", Priority: review.P1, File: "a.go", Line: ptr(3), Source: review.Source{Type: "agent", Name: "priced"}, Fingerprint: "f1"}
-	b := review.Finding{ID: "SEC-2", Priority: review.P2, File: "b\n.go"}
-	for _, r := range []Round{round(1, b), round(2), round(1, a, b)} {
-		if err := s.SaveRound(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := s.Rounds(t.Context(), run1)
-	if diff := cmp.Diff([]Round{round(1, a, b), round(2)}, got, cmpopts.IgnoreFields(Round{}, "Saved"), cmpopts.EquateEmpty()); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
-	if err := s.SaveRound(t.Context(), Round{Run: "unknown", Number: 1}); err == nil {
-		t.Error("a round of an unknown run was saved")
-	}
-	// An agent named twice breaks the whole round: what was there before stays.
-	broken := round(1, a)
-	broken.Receipt.Agents = append(broken.Receipt.Agents, broken.Receipt.Agents[0])
-	if err := s.SaveRound(t.Context(), broken); err == nil {
-		t.Fatal("an agent named twice was saved")
-	}
-	if got, err := s.Rounds(t.Context(), run1); err != nil || len(got) != 2 || len(got[0].Findings) != 2 {
-		t.Errorf("after a refused round: %+v, %v", got, err)
-	}
-	want := Spent{Runs: 1, LLMCalls: 6, CostUSD: 0.5, Unpriced: 2}
-	for _, row := range []struct {
-		repo        string
-		pr          int
-		run         string
-		own, others Spent
-	}{
-		{"", 7, "", Spent{}, want},
-		{"octo/demo", 7, run2, Spent{}, want},
-		{"octo/demo", 7, run1, want, Spent{}}, // its own is told apart
-		{"octo/demo", 8, run1, Spent{}, Spent{}},
-	} {
-		if own, others, err := s.Spent(t.Context(), row.repo, row.pr, clock, row.run); err != nil || own != row.own || others != row.others {
-			t.Errorf("spent on %q %d by %q: %+v and %+v, %v; want %+v and %+v", row.repo, row.pr, row.run, own, others, err, row.own, row.others)
-		}
 	}
 }
 
@@ -351,25 +200,6 @@ func TestMarkerKey(t *testing.T) {
 	for _, b := range []byte{1, 2} {
 		if key, err := s.MarkerKey(t.Context(), gen(b)); err != nil || !bytes.Equal(key, gen(1)()) {
 			t.Errorf("key = %x, %v; want the first", key, err)
-		}
-	}
-}
-
-// What a run spent is kept as it was said last.
-func TestSpending(t *testing.T) {
-	s, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for _, want := range []Spending{{}, {1, 2, 3, 0.5}, {2, 2, 4, 0.25}} {
-		if want != (Spending{}) {
-			if err := s.SaveSpending(t.Context(), "one", want); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := s.Spending(t.Context(), "one"); err != nil || got != want {
-			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func testManyHandles(t *testing.T, b Backend) {
 				_, err = intend(ctx, s, id, nonce, n)
 				r := round(n, review.Finding{ID: nonce})
 				r.Run = id
-				err = errors.Join(err, s.Sending(ctx, nonce), ack(ctx, s, nonce, int64(n)), s.SaveRound(ctx, r))
+				err = errors.Join(err, s.Sending(ctx, nonce), ack(ctx, s, nonce, n), s.SaveRound(ctx, r))
 			}
 			if err != nil {
 				t.Errorf("%s: %v", id, err)

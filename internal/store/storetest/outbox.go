@@ -3,8 +3,10 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/store"
 )
 
@@ -12,13 +14,15 @@ import (
 
 // intend records that something is to be said in a round of a run.
 func intend(ctx context.Context, s *store.Store, run, nonce string, round int) (string, error) {
-	e, err := s.Intent(ctx, store.Entry{Nonce: nonce, Run: run, Op: "report", Round: round, Part: 1, Parts: 1, Target: target, Body: "text of " + nonce})
+	e, err := s.Intent(ctx, effects.Effect{
+		Kind: "test", Key: fmt.Sprintf("%s/%d", run, round), Nonce: nonce, Run: run, Target: target, Head: "abc", Payload: "text of " + nonce,
+	})
 	return e.Nonce, err
 }
 
 // ack records that it was said.
-func ack(ctx context.Context, s *store.Store, nonce string, id int64) error {
-	return s.Ack(ctx, nonce, id, "url")
+func ack(ctx context.Context, s *store.Store, nonce string, id int) error {
+	return s.Ack(ctx, nonce, fmt.Sprintf("https://example.com/%d", id))
 }
 
 // sentInTheFirstVersion is an entry that may have been sent, as tables of version 1 hold it.

@@ -38,14 +38,19 @@ func testRuns(t *testing.T, b Backend) {
 	if err := s.FinishRun(ctx, review.RunResult{Run: "unknown"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("finish an unknown run: %v", err)
 	}
-	for part, want := range map[string]string{run2: run2, "20261120T2216": run2, "99aa": run3, "6f51": run3, "%": "", "20261120T221600Z_____": "", "": ""} {
+	for part, want := range map[string]string{
+		run2: run2, "20261120T2216": run2, "99aa": run3, "6f51": run3, "20261121": run3, // whole, beginning, of the review id, end
+		"20261120T221600Z_____": "", "%": "", "": "", run1 + "0": "", // no wildcards, nothing, longer than an id
+	} {
 		if got, err := s.Run(ctx, part); got.ID != want || (want == "") != errors.Is(err, store.ErrNotFound) {
 			t.Errorf("run %q: %q, %v; want %q", part, got.ID, err, want)
 		}
 	}
-	var several *store.AmbiguousError
-	if _, err := s.Run(ctx, "4f1c"); !errors.As(err, &several) || len(several.IDs) != 2 {
-		t.Errorf("an id of two runs: %v", err)
+	for part, want := range map[string]int{"20261120": 2, "4f1c": 2, "2": 3} {
+		var several *store.AmbiguousError
+		if _, err := s.Run(ctx, part); !errors.As(err, &several) || len(several.IDs) != want {
+			t.Errorf("run %q: %v, want %d runs to be named", part, err, want)
+		}
 	}
 	for _, row := range []struct {
 		f    store.Filter
@@ -129,7 +134,7 @@ func testSums(t *testing.T, b Backend) {
 		must(t, s.Incident(ctx, run, store.IncidentSecret, "the answer of reviewer-1"))
 	}
 	for run, want := range map[string]int{"": 2, run1: 1, run3: 0} {
-		if got, err := s.Incidents(ctx, run); err != nil || len(got) != want {
+		if got, err := s.Incidents(ctx, run); err != nil || len(got) != want || want > 0 && (got[0].Run != run1 || got[0].Kind != store.IncidentSecret || time.Since(got[0].Seen).Abs() > time.Hour) {
 			t.Errorf("incidents of %q: %+v, %v; want %d", run, got, err, want)
 		}
 	}
