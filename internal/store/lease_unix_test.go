@@ -38,6 +38,7 @@ func takeTurn(ctx context.Context, s *Store, path, run string) error {
 		l, err := s.Lease(ctx, pull, run, time.Minute)
 		var held *HeldError
 		if errors.As(err, &held) {
+			time.Sleep(time.Millisecond) // SQLite is not fair: without a pause one of 50 may wait for the file for longer than it does
 			continue
 		}
 		if err != nil {
