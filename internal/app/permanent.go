@@ -15,7 +15,7 @@ import (
 // wait brings it back (threats.md T95). All others, such as an outage, a rate limit or a full disk, leave a run resumable.
 var permanentErrors = []error{
 	github.ErrNotLoggedIn, github.ErrNotFound, github.ErrForbidden, github.ErrClosed, github.ErrLocked, github.ErrTooLong, github.ErrMoved,
-	git.ErrAuth, git.ErrMalformedTree, git.ErrNoMergeBase, git.ErrTooLarge, git.ErrProtocol,
+	git.ErrAuth, git.ErrMalformedTree, git.ErrNoMergeBase, git.ErrMergeBases, git.ErrTooLarge, git.ErrProtocol,
 	sanitize.ErrKnownSecret, sanitize.ErrUnsafe,
 }
 

@@ -99,6 +99,7 @@ var table = []row{
 	{is(git.ErrUnknownRevision, "check the revision with: git rev-parse REVISION; a shallow clone may need: git fetch --unshallow"), exitUsage},
 	{is(git.ErrShallow, "git fetch --unshallow"), exitUsage},
 	{is(git.ErrNoMergeBase, "choose a base that shares history with this branch"), exitUsage},
+	{is(git.ErrMergeBases, "merge the base branch into this branch: then there is one merge base"), exitFailed},
 	{is(git.ErrAuth, "gh auth status tells whether the login may read the repository"), exitFailed},
 	{is(git.ErrFetchTimeout, "check the network, and try again"), exitFailed},
 	{is(git.ErrMalformedTree, "a person has to look: the commits hold names git must not hold"), exitFailed},

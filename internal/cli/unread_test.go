@@ -233,6 +233,29 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 	}
 }
 
+// TestAFixThatAMergeTakesBack: base and head have both merged the same two commits, the head without the text of one of them. Since
+// the other one that text never changed, and merging takes it back.
+func TestAFixThatAMergeTakesBack(t *testing.T) {
+	t.Parallel()
+	o := newOddity(t, playbook{Sees: []sight{{Line: "return True", ID: "X-1", Priority: review.P0, Title: "It checks nothing", Text: "It does not.", Quote: true}}}, oneObserver)
+	const unfixed, fixed = "def allowed(user):\n    return True\n", "def allowed(user):\n    return check(user)\n"
+	o.commit("main", map[string]string{"auth.py": unfixed})
+	o.commit("fix", map[string]string{"auth.py": fixed})
+	o.git("checkout", "-q", "main")
+	o.commit("main", map[string]string{"docs.md": "Docs.\n"})
+	o.git("branch", "before")
+	o.git("merge", "-q", "--no-ff", "-m", "Merge fix", "fix")
+	o.git("checkout", "-q", "-b", "topic", "before")
+	o.git("merge", "-q", "--no-ff", "-s", "ours", "-m", "Merge fix", "fix")
+	o.commit("topic", map[string]string{"hello.py": "print(1)\n"})
+	o.open(7, "main", "topic")
+	for _, args := range [][]string{{"--base", "main"}, {"7", "-R", "acme/odd"}} {
+		if r, got := o.run(args...); r.Outcome != review.ChangesRequested {
+			t.Errorf("%q: exit %d, %s (%s), %v\n%s", args, got.status, r.Outcome, r.Reason, r.Review.FilesReviewed, got.stderr)
+		}
+	}
+}
+
 // TestNoShapeOfAnAnswerLosesAP0: two reviewers approve, which is enough, and a third says a P0 in a shape that nobody can read. The run
 // never converges; where the third plainly says nothing it does.
 func TestNoShapeOfAnAnswerLosesAP0(t *testing.T) {

@@ -176,8 +176,3 @@ func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
 	}
 	return c.git.resolve(ctx, c.place(), rev)
 }
-
-// MergeBase is Repository.MergeBase in the checkout's history.
-func (c *Checkout) MergeBase(ctx context.Context, a, b string) (string, error) {
-	return c.git.mergeBase(ctx, c.place(), c.common, a, b)
-}

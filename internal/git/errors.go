@@ -25,6 +25,9 @@ var (
 	ErrShallow = errors.New("history is shallow")
 	// ErrNoMergeBase: the two commits share no history.
 	ErrNoMergeBase = errors.New("no common ancestor")
+	// ErrMergeBases: the two commits have several merge bases, which conflict with each other. No single diff is then what
+	// merging would change.
+	ErrMergeBases = errors.New("there are several merge bases, which do not merge cleanly")
 	// ErrMalformedTree: a tree holds names or objects git must not hold (threats.md T26).
 	ErrMalformedTree = errors.New("malformed tree")
 	// ErrName: a name is no valid ref, object id or path.

@@ -57,10 +57,14 @@ func (r *Repository) local(ctx context.Context, c *Checkout, base string) (l Loc
 	if l.HEAD, err = c.Resolve(ctx, "HEAD"); err != nil {
 		return l, err
 	}
-	if l.MergeBase, err = c.MergeBase(ctx, l.Base, l.HEAD); err != nil {
+	bases, err := c.git.mergeBases(ctx, c.place(), c.common, l.Base, l.HEAD)
+	if err != nil {
 		return l, err
 	}
 	if err = r.borrow(c.objects()); err != nil {
+		return l, err
+	}
+	if l.MergeBase, err = r.joined(ctx, bases); err != nil {
 		return l, err
 	}
 	tmp, err := os.MkdirTemp(r.dir, "index-*")
@@ -232,15 +236,5 @@ func (w *worktree) commit(ctx context.Context, head string) (string, error) {
 	if strings.TrimSpace(string(out)) == tree {
 		return head, nil
 	}
-	who := func(role string) []string {
-		return []string{"GIT_" + role + "_NAME=prloop", "GIT_" + role + "_EMAIL=prloop@localhost", "GIT_" + role + "_DATE=2000-01-01T00:00:00Z"}
-	}
-	out, err = w.r.git.run(ctx, command{name: "commit-tree", at: at, extra: append(who("AUTHOR"), who("COMMITTER")...),
-		stdin: []byte("working tree\n"), args: []string{"-p", head, tree}})
-	if err != nil {
-		return "", err
-	}
-	commit := strings.TrimSpace(string(out))
-	_, err = w.r.update(ctx, command{name: "update-ref", at: at, args: []string{"--end-of-options", "refs/prloop/work/" + commit, commit}})
-	return commit, err
+	return w.r.keep(ctx, "working tree\n", tree, head)
 }
