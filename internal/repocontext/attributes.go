@@ -52,7 +52,7 @@ func (a *attributes) parse(dir, line string) {
 	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
 		pattern = "**/" + pattern
 	}
-	pattern = path.Join(dir, strings.TrimPrefix(pattern, "/"))
+	pattern = path.Join(dir, noBraces.Replace(strings.TrimPrefix(pattern, "/")))
 	if !doublestar.ValidatePattern(pattern) {
 		return
 	}
@@ -65,6 +65,9 @@ func (a *attributes) parse(dir, line string) {
 		}
 	}
 }
+
+// noBraces makes braces stand for themselves, as they do in git.
+var noBraces = strings.NewReplacer(`\\`, `\\`, `\{`, `\{`, `\}`, `\}`, "{", `\{`, "}", `\}`)
 
 // reason is why the attributes leave a path out; empty for none. set is false when no rule speaks about generated.
 func (a *attributes) reason(p string) (reason string, set bool) {

@@ -21,10 +21,10 @@ const (
 	OmittedOverBudget = "over budget"
 )
 
-// lockFiles are written by package managers.
+// lockFiles are written by package managers, and read by them as data: a format that a tool evaluates, such as mix.lock, is code.
 var lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
 	"go.sum", "go.work.sum", "Cargo.lock", "Gemfile.lock", "poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "pixi.lock",
-	"composer.lock", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "Cartfile.resolved",
+	"composer.lock", "flake.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "Cartfile.resolved",
 	"packages.lock.json", "gradle.lockfile", "conan.lock", ".terraform.lock.hcl", "MODULE.bazel.lock", "esy.lock", "Gopkg.lock", "glide.lock"}
 
 // vendorFolders hold other people's code. Linguist's list also names CI files, testdata, caches and fixtures, where a
