@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
 )
@@ -18,6 +19,7 @@ const (
 	OmittedNUL      = "text with NUL bytes"
 	OmittedUnknown  = "data of an unknown kind"
 	omittedUnread   = "not readable"
+	omittedLarge    = "too large"
 )
 
 // beginning is how much of a file is looked at to tell text from other data, in bytes.
@@ -93,7 +95,10 @@ func text(path string, data []byte) string {
 	switch {
 	case len(data) == 0:
 		return notText
-	case slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))) && known(data):
+	case ofData(path) && known(data):
+		if readable(data) {
+			return OmittedNUL
+		}
 		return notText
 	case wide(data):
 		return OmittedEncoding
@@ -114,7 +119,7 @@ func text(path string, data []byte) string {
 	switch {
 	case plain > 0 && control*20 <= plain:
 		return OmittedNUL
-	case slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))):
+	case ofData(path):
 		return notText
 	}
 	return OmittedUnknown
@@ -125,6 +130,25 @@ func text(path string, data []byte) string {
 var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff psd avif heic woff woff2 ttf otf eot mp3 wav ogg flac m4a mp4
 	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar dmg iso pdf doc docx xls xlsx ppt pptx odt ods odp pdb sqlite sqlite3 mdb npy npz parquet
 	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb`)
+
+// ofData reports whether a name's ending says that the file holds no text.
+func ofData(name string) bool {
+	return slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")))
+}
+
+// readable reports whether data that begins as a known format goes on as text: a few bytes are easily put before a program. Of
+// pictures and packed data, a third and more are bytes that no text holds.
+func readable(data []byte) bool {
+	odd := 0
+	for s := data; len(s) > 0; {
+		r, size := utf8.DecodeRune(s)
+		if r == utf8.RuneError && size == 1 || r < ' ' && !strings.ContainsRune("\t\n\r\f\v", r) || r == 0x7f {
+			odd++
+		}
+		s = s[size:]
+	}
+	return odd*10 <= len(data)
+}
 
 // known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text.
 func known(data []byte) bool {
