@@ -28,6 +28,7 @@ func Build(ctx context.Context, src Source, o Options) (review.Brief, error) {
 	if err := o.checkPatterns(); err != nil {
 		return review.Brief{}, fmt.Errorf("build brief: %w", err)
 	}
+	o.Diff = &diff.Diff{Files: slices.Clone(o.Diff.Files)} // files that leave an excuse get another text
 	b := &builder{src: src, o: &o, left: o.MaxTokens}
 	if err := b.build(ctx); err != nil {
 		return review.Brief{}, fmt.Errorf("build brief: %w", err)
@@ -48,6 +49,7 @@ type builder struct {
 	// that a name or an attribute would have left out.
 	attributed, set, back []bool
 	vendored              map[string]bool // whether a folder of vendored code is there at the base
+	whole                 []bool          // files that left an excuse, of which all text is given
 }
 
 func (b *builder) build(ctx context.Context) error {
@@ -72,6 +74,9 @@ func (b *builder) build(ctx context.Context) error {
 	}
 	b.classify(attrs, now)
 	if err := b.excusable(ctx); err != nil {
+		return err
+	}
+	if err := b.release(ctx, attrs); err != nil {
 		return err
 	}
 	b.arrange()
@@ -171,6 +176,7 @@ func (b *builder) arrange() {
 // no generated file any more.
 func (b *builder) askMarks(ctx context.Context, batch []int) error {
 	marked := slices.DeleteFunc(slices.Clone(batch), func(i int) bool { return !b.ask[i] })
+	var lost []int
 	for _, commit := range []string{b.o.Base, b.o.Head} {
 		var names []string
 		for _, i := range marked {
@@ -188,13 +194,17 @@ func (b *builder) askMarks(ctx context.Context, batch []int) error {
 			if commit == b.o.Head && f.Change == diff.Deleted {
 				return false
 			}
-			return !carriesMark(texts[f.Path]) || hasInterpreter(texts[f.Path])
+			gone := !carriesMark(texts[f.Path]) || hasInterpreter(texts[f.Path])
+			if gone && commit == b.o.Head {
+				lost = append(lost, i)
+			}
+			return gone
 		})
 	}
 	for _, i := range marked {
 		b.brief.Files[i].Omitted = OmittedGenerated
 	}
-	return nil
+	return b.giveWhole(ctx, lost)
 }
 
 // diffBatch is how many files are read at once to look for generators' marks.

@@ -27,9 +27,9 @@ const (
 // giveContext adds the code around the changes, file by file in order, while the budget lasts.
 func (b *builder) giveContext(ctx context.Context) error {
 	want := slices.DeleteFunc(slices.Clone(b.order), func(i int) bool {
-		// New files stand whole in their diff, deleted ones have no head version.
+		// New files stand whole in their diff, as those that left an excuse do; deleted ones have no head version.
 		f := &b.o.Diff.Files[i]
-		return f.Change == diff.Added || f.Change == diff.Deleted || b.brief.Files[i].HunksGiven == 0
+		return f.Change == diff.Added || f.Change == diff.Deleted || b.brief.Files[i].HunksGiven == 0 || b.whole[i]
 	})
 	parse, missed := parseTotal, 0
 	for len(want) > 0 {

@@ -1,0 +1,195 @@
+package repocontext
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/spelling"
+)
+
+// OmittedLink is the reason of a link to a file that goes unread: under the link's name nobody has read it either.
+const OmittedLink = "a link to a file that goes unread"
+
+// release finds what leaves an excuse (decision 30) and gives it whole: a file that went unread because of its name, an attribute,
+// its mark or its kind, and that is excused no more, because it was renamed, can be run now, or lost what excused it. The diff
+// shows what changed in it, which may be nothing; nobody has read the rest.
+func (b *builder) release(ctx context.Context, attrs *attributes) error {
+	b.whole = make([]bool, len(b.brief.Files))
+	var left []int
+	for i := range b.brief.Files {
+		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+		if bf.Omitted != "" || f.Change == diff.Deleted {
+			continue
+		}
+		if f.NewMode == linkMode || f.NewMode == 0 && f.OldMode == linkMode {
+			hides, err := b.leadsToUnread(ctx, f)
+			if err != nil {
+				return err
+			}
+			if hides {
+				bf.Omitted = OmittedLink
+			}
+			continue
+		}
+		was, err := b.wasExcused(ctx, attrs, f)
+		if err != nil {
+			return err
+		}
+		if was {
+			left = append(left, i)
+		}
+	}
+	return b.giveWhole(ctx, left)
+}
+
+// linkMode is git's mode of a symbolic link.
+const linkMode = 0o120000
+
+// wasExcused reports whether a file that is excused no more went unread under the name, the mode and the mark it had before.
+func (b *builder) wasExcused(ctx context.Context, attrs *attributes, f *diff.File) (bool, error) {
+	if mode := cmp.Or(f.OldMode, f.NewMode); f.Change == diff.Added || mode != 0 && mode != plainMode {
+		return false, nil
+	}
+	old := cmp.Or(f.OldPath, f.Path)
+	why, _ := attrs.reason(old)
+	moved := f.OldPath != "" || f.NewMode == executable
+	switch {
+	case named(old) != "", why != "":
+	case moved && ofData(old):
+		return f.NewMode == executable || !ofData(f.Path), nil
+	case !moved || neverSkipped(old): // askMarks looks for a mark that is lost
+		return false, nil
+	}
+	text, err := b.src.Begins(ctx, cmp.Or(b.o.From, b.o.Base), old, generatedHead)
+	if err != nil {
+		return false, err
+	}
+	return !hasInterpreter(text) && (named(old) != "" || why != "" || carriesMark(text)), nil
+}
+
+// giveWhole puts the whole text of files in the place of their diffs, as added lines, behind the lines that were removed.
+func (b *builder) giveWhole(ctx context.Context, files []int) error {
+	for batch := range slices.Chunk(files, diffBatch) {
+		names := make([]string, len(batch))
+		for n, i := range batch {
+			names[n] = b.o.Diff.Files[i].Path
+		}
+		texts, err := b.src.ReadFiles(ctx, b.o.Head, names, sourceLimit)
+		if err != nil {
+			return err
+		}
+		for n, i := range batch {
+			f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+			text, ok := texts[names[n]]
+			switch {
+			case !ok:
+				bf.Omitted = omittedLarge
+			case bytes.IndexByte(text, 0) >= 0:
+				f.Binary, bf.Omitted = true, OmittedBinary // what it is lookInto says
+			case len(text) > 0:
+				if all, ok := wholly(f, text); ok {
+					*f, b.whole[i] = all, true
+					bf.Additions, bf.Deletions, bf.Hunks = f.Additions, f.Deletions, len(f.Hunks)
+				} else {
+					bf.Omitted = omittedUnread
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// wholly is a file's diff with all of its text as added.
+func wholly(f *diff.File, text []byte) (diff.File, bool) {
+	var removed strings.Builder
+	first, n := 0, 0
+	for l := range f.Removed() {
+		if n++; n == 1 {
+			first = l.Old
+		}
+		removed.WriteString("-" + l.Text + "\n")
+	}
+	var raw strings.Builder
+	for line := range strings.Lines(f.Header()) {
+		if strings.HasPrefix(line, "--- ") {
+			break
+		}
+		raw.WriteString(line)
+	}
+	side := func(mark, name string) {
+		name = spelling.Name(name)
+		if strings.Contains(name, " ") && name[0] != '"' {
+			name += "\t" // as git ends it
+		}
+		raw.WriteString(mark + " " + name + "\n")
+	}
+	side("---", "a/"+cmp.Or(f.OldPath, f.Path))
+	side("+++", "b/"+f.Path)
+	lines := strings.TrimSuffix(string(text), "\n")
+	fmt.Fprintf(&raw, "@@ -%d,%d +1,%d @@\n%s+%s\n", first, n, strings.Count(lines, "\n")+1, removed.String(), strings.ReplaceAll(lines, "\n", "\n+"))
+	if text[len(text)-1] != '\n' {
+		raw.WriteString("\\ No newline at end of file\n")
+	}
+	d, err := diff.Parse(raw.String())
+	if err != nil || len(d.Files) != 1 || d.Files[0].Path != f.Path || d.Files[0].OldPath != f.OldPath {
+		return diff.File{}, false
+	}
+	return d.Files[0], true
+}
+
+// mostLinked is the most files below the target of a link that are looked at.
+const mostLinked = 200
+
+// leadsToUnread reports whether a new link stands for what goes unread, or may: by the name of its target, by the mark or the kind
+// of a file there, or because it leads through another link. What is out of the tree is no part of the review.
+func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error) {
+	to, err := b.src.Begins(ctx, b.o.Head, f.Path, 4096)
+	if err != nil {
+		return false, err
+	}
+	target := path.Join(path.Dir(f.Path), string(to))
+	if len(to) == 0 || path.IsAbs(string(to)) || target == "." || target == ".." || strings.HasPrefix(target, "../") {
+		return false, nil
+	}
+	if bytes.ContainsAny(to, "\x00\n") {
+		return true, nil
+	}
+	for above := path.Dir(target); above != "."; above = path.Dir(above) {
+		if text, err := b.src.Begins(ctx, b.o.Head, above, 1); err != nil || len(text) > 0 {
+			return true, err // a file where a folder should be: another link
+		}
+	}
+	paths, err := b.src.Files(ctx, b.o.Head, target)
+	if err != nil {
+		return false, err
+	}
+	if len(paths) > mostLinked {
+		return true, nil
+	}
+	if !slices.Contains(paths, target) {
+		paths = append(paths, target)
+	}
+	attrs, err := readAttributes(ctx, b.src, b.o, b.o.Head, folders(paths))
+	if err != nil {
+		return false, err
+	}
+	for _, p := range paths {
+		if why, _ := attrs.reason(p); why != "" || named(p) != "" || below(p, vendorFolders) || b.o.excluded(p) || ofData(p) {
+			return true, nil
+		}
+		text, err := b.src.Begins(ctx, b.o.Head, p, generatedHead)
+		if err != nil {
+			return false, err
+		}
+		if bytes.IndexByte(text, 0) >= 0 || carriesMark(text) && !hasInterpreter(text) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
