@@ -219,6 +219,9 @@ func (b *builder) giveDiffs(ctx context.Context) error {
 		if err := b.askMarks(ctx, batch); err != nil {
 			return err
 		}
+		if err := b.tellApart(ctx, batch); err != nil {
+			return err
+		}
 		for _, i := range batch {
 			switch b.giveDiff(i) {
 			case OmittedOverBudget:
