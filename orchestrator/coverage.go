@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -120,6 +121,22 @@ const secretRule = "STATIC-SECRET-"
 
 // maxRuleLines is how many lines one finding of a rule may stand for: a private key.
 const maxRuleLines = 200
+
+var (
+	pointerVersion = lazyregexp.New(`(?m)^[+ ]version https?://(?:git-lfs|git-media|hawser)`)
+	pointerContent = lazyregexp.New(`(?m)^\+oid sha256:[0-9a-f]{64}\r?$`)
+)
+
+// pointers are the files of a brief that have a new content in Git LFS, of which git shows no more than its hash.
+func pointers(b review.Brief) []string {
+	var out []string
+	for _, f := range b.Files {
+		if pointerVersion.MatchString(f.Diff) && pointerContent.MatchString(f.Diff) {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
 
 // submodules are the files of a brief that are other repositories, of which the pull request names a commit.
 func submodules(b review.Brief) []string {

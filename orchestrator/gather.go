@@ -91,6 +91,9 @@ func hearReviewers(in Inputs) gathered {
 	for _, path := range submodules(in.Snapshot.Brief) {
 		g.notes = append(g.notes, fmt.Sprintf("%s is a submodule: what its new commit brings in is not part of this review.", sanitize.CodeSpan(path)))
 	}
+	for _, path := range pointers(in.Snapshot.Brief) {
+		g.notes = append(g.notes, fmt.Sprintf("%s is kept in Git LFS: the content its pointer stands for is not part of this review.", sanitize.CodeSpan(path)))
+	}
 	slices.SortStableFunc(counted, func(x, y heardFinding) int { return byUrgency(x.Finding, y.Finding) })
 	slices.SortStableFunc(g.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
 	for i, f := range counted {

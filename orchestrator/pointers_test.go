@@ -1,0 +1,25 @@
+package orchestrator
+
+import (
+	"testing"
+
+	"github.com/prloop/prloop/review"
+)
+
+// A content in Git LFS is named as the commit of a submodule is: git shows no more of it than a hash.
+func TestContentInLFSIsNamed(t *testing.T) {
+	const version, oid = "version https://git-lfs.github.com/spec/v1", "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
+	brief := func(diff string) review.Brief {
+		return review.Brief{Files: []review.BriefFile{{Path: "tool.py", Diff: diff}}}
+	}
+	for diff, want := range map[string]int{
+		"@@ -0,0 +1,3 @@\n+" + version + "\n+" + oid + "\n+size 9\n":                         1,
+		"@@ -1,3 +1,3 @@\n " + version + "\n-oid sha256:1\n-size 8\n+" + oid + "\n+size 9\n": 1,
+		"@@ -1,3 +0,0 @@\n-" + version + "\n-" + oid + "\n-size 9\n":                         0,
+		"@@ -0,0 +1 @@\n+" + version + "\n":                                                  0,
+	} {
+		if got := pointers(brief(diff)); len(got) != want {
+			t.Errorf("%v of\n%s", got, diff)
+		}
+	}
+}
