@@ -113,7 +113,9 @@ type changedFile struct {
 	section string
 	omitted string
 	binary  bool
-	change  diff.Change
+	// alike is true when two words of it are shown as one.
+	alike  bool
+	change diff.Change
 }
 
 // actor is one reviewer, and what it did.
@@ -144,6 +146,9 @@ var (
 	oddLines = []string{"x := 1", "return nil", "system(\"convert \xff\xfe\" . $_GET[\"f\"]);", "cut(\"\xed\xa0\x80\")", "", "\tif err != nil {", "a\rb", "\\ No newline at end of file",
 		"--- a/x", "+++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", "\u202eevil", "zero\u200bwidth", "\x00"[:0] + "end", "caf\xe9", "key = 1 // \x1b[31m", "<<<<<<< HEAD", "[REDACTED]"}
 )
+
+// leaving are names of files that went unread, with a number.
+var leaving = []string{"vendor/x/old%d.go", "made/old%d.lua", "web/old%d.min.js", "marked%d.lua", "logo%d.gif"}
 
 const (
 	// taught is a name in code that another text gives as a secret.
@@ -205,7 +210,7 @@ func generate(r *rand.Rand) *pull {
 func (p *pull) add(r *rand.Rand, e excuse) {
 	name := e.name
 	f := changedFile{name: name, kind: pick(r, []string{"edit", "edit", "edit", "edit", "add", "add", "delete", "nul", "utf16", "large", "picture", "rename", "mode", "link", "module",
-		"tail", "mark", "mark"}), text: true}
+		"tail", "mark", "mark", "leave", "leave", "alike"}), text: true}
 	var old, now []string
 	line := func() string {
 		if r.IntN(24) == 0 {
@@ -268,6 +273,9 @@ func (p *pull) add(r *rand.Rand, e excuse) {
 		}
 		f.change, f.section = diff.Modified, start+modes+index+"--- "+a+"\n+++ "+b+"\n"+body(4, old, now)
 		base[name], head[name] = join(append(slices.Clone(first), old...)), join(append(slices.Clone(first), now...))
+		if e.old && modes != "" && !runs {
+			fixed("+text", "+2", "+3")
+		}
 		f.excused = e.old && plain
 	case "mark":
 		old[0] = generatedMark
@@ -316,9 +324,28 @@ func (p *pull) add(r *rand.Rand, e excuse) {
 		f.change, f.old = diff.Renamed, "old-"+strings.NewReplacer("/", "-", ".", "-").Replace(name)
 		f.section = fmt.Sprintf("diff --git %s %s\nsimilarity index 100%%\nrename from %s\nrename to %s\n", spelling.Name("a/"+f.old), b, spelling.Name(f.old), spelling.Name(name))
 		base[f.old], head[name] = join(now), join(now)
+	case "leave": // nobody has read the text under the name it had
+		f.change, f.old = diff.Renamed, fmt.Sprintf(pick(r, leaving), len(p.files))
+		if strings.HasPrefix(f.old, "marked") {
+			now[0] = generatedMark
+		}
+		f.section = fmt.Sprintf("diff --git %s %s\nsimilarity index 100%%\nrename from %s\nrename to %s\n", spelling.Name("a/"+f.old), b, spelling.Name(f.old), spelling.Name(name))
+		base[f.old], head[name] = join(now), join(now)
+		if now[0] != "#!/bin/sh" {
+			_ = body(1, nil, now)
+		}
+		f.excused = e.old
+	case "alike":
+		f.change, f.alike = diff.Modified, true
+		f.section = start + modes + index + "--- " + a + "\n+++ " + b + "\n" + body(1, []string{"\xe8()"}, []string{"\xe9()"})
+		base[name], head[name] = "\xe8()\n", "\xe9()\n"
+		f.excused = e.old && modes == "" && mode == "100644"
 	case "mode":
 		f.change, f.section = diff.Modified, start+"old mode 100644\nnew mode 100755\n"
 		base[name], head[name] = join(now), join(now)
+		if e.old && now[0] != "#!/bin/sh" { // nobody has read it so far
+			_ = body(1, nil, now)
+		}
 	case "link":
 		f.change = diff.Added
 		f.section = start + "new file mode 120000\nindex 0000000..2222222\n--- /dev/null\n+++ " + b + "\n@@ -0,0 +1 @@\n+../../etc/passwd\n\\ No newline at end of file\n"
@@ -397,6 +424,9 @@ func (p *pull) broken() string {
 	for _, f := range p.files {
 		if f.excused || !f.text {
 			continue
+		}
+		if f.alike {
+			return fmt.Sprintf("%q has words that nobody could tell apart, and the run converged", f.name)
 		}
 		readers := 0
 		for _, a := range p.actors {
