@@ -21,14 +21,19 @@ const OmittedLink = "a link to a file that goes unread"
 // shows what changed in it, which may be nothing; nobody has read the rest.
 func (b *builder) release(ctx context.Context, attrs *attributes) error {
 	b.whole = make([]bool, len(b.brief.Files))
-	var left []int
+	var left, ask []int
+	links := 0
 	for i := range b.brief.Files {
 		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
 		if bf.Omitted != "" || f.Change == diff.Deleted {
 			continue
 		}
 		if f.NewMode == linkMode || f.NewMode == 0 && f.OldMode == linkMode {
-			hides, err := b.leadsToUnread(ctx, f)
+			links++
+			hides, err := links > mostLinks, error(nil)
+			if !hides {
+				hides, err = b.leadsToUnread(ctx, f)
+			}
 			if err != nil {
 				return err
 			}
@@ -37,13 +42,19 @@ func (b *builder) release(ctx context.Context, attrs *attributes) error {
 			}
 			continue
 		}
-		was, err := b.wasExcused(ctx, attrs, f)
+		switch wasExcused(attrs, f) {
+		case excusedSurely:
+			left = append(left, i)
+		case excusedPerhaps:
+			ask = append(ask, i)
+		}
+	}
+	for batch := range slices.Chunk(ask, diffBatch) {
+		marked, err := b.wereUnread(ctx, attrs, batch)
 		if err != nil {
 			return err
 		}
-		if was {
-			left = append(left, i)
-		}
+		left = append(left, marked...)
 	}
 	return b.giveWhole(ctx, left)
 }
@@ -51,26 +62,59 @@ func (b *builder) release(ctx context.Context, attrs *attributes) error {
 // linkMode is git's mode of a symbolic link.
 const linkMode = 0o120000
 
-// wasExcused reports whether a file that is excused no more went unread under the name, the mode and the mark it had before.
-func (b *builder) wasExcused(ctx context.Context, attrs *attributes, f *diff.File) (bool, error) {
+// What a file's old name and mode say of whether it went unread.
+const (
+	excusedNot = iota
+	excusedPerhaps
+	excusedSurely
+)
+
+// wasExcused says whether a file that is excused no more went unread under the name and the mode it had before; perhaps where its
+// text decides.
+func wasExcused(attrs *attributes, f *diff.File) int {
 	if mode := cmp.Or(f.OldMode, f.NewMode); f.Change == diff.Added || mode != 0 && mode != plainMode {
-		return false, nil
+		return excusedNot
 	}
 	old := cmp.Or(f.OldPath, f.Path)
-	why, _ := attrs.reason(old)
 	moved := f.OldPath != "" || f.NewMode == executable
 	switch {
-	case named(old) != "", why != "":
-	case moved && ofData(old):
-		return f.NewMode == executable || !ofData(f.Path), nil
-	case !moved || neverSkipped(old): // askMarks looks for a mark that is lost
-		return false, nil
+	case byNameOrAttribute(attrs, old):
+		return excusedPerhaps // it may have begun with an interpreter
+	case moved && ofData(old) && (f.NewMode == executable || !ofData(f.Path)):
+		return excusedSurely
+	case moved && !ofData(old) && !neverSkipped(old): // without a move, askMarks looks for a mark that is lost
+		return excusedPerhaps
 	}
-	text, err := b.src.Begins(ctx, cmp.Or(b.o.From, b.o.Base), old, generatedHead)
+	return excusedNot
+}
+
+func byNameOrAttribute(attrs *attributes, name string) bool {
+	why, _ := attrs.reason(name)
+	return why != "" || named(name) != ""
+}
+
+// wereUnread are those of some files that their beginning before the change let go unread.
+func (b *builder) wereUnread(ctx context.Context, attrs *attributes, files []int) (unread []int, err error) {
+	from, names := cmp.Or(b.o.From, b.o.Base), make([]string, len(files))
+	for n, i := range files {
+		names[n] = cmp.Or(b.o.Diff.Files[i].OldPath, b.o.Diff.Files[i].Path)
+	}
+	texts, err := b.src.ReadFiles(ctx, from, names, sourceLimit)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return !hasInterpreter(text) && (named(old) != "" || why != "" || carriesMark(text)), nil
+	for n, i := range files {
+		text, ok := texts[names[n]]
+		if !ok {
+			if text, err = b.src.Begins(ctx, from, names[n], generatedHead); err != nil {
+				return nil, err
+			}
+		}
+		if !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || carriesMark(text)) {
+			unread = append(unread, i)
+		}
+	}
+	return unread, nil
 }
 
 // giveWhole puts the whole text of files in the place of their diffs, as added lines, behind the lines that were removed.
@@ -143,8 +187,9 @@ func wholly(f *diff.File, text []byte) (diff.File, bool) {
 	return d.Files[0], true
 }
 
-// mostLinked is the most files below the target of a link that are looked at.
-const mostLinked = 200
+// mostLinks are the most links of a change, and mostLinked the most files below the target of one, that are looked at. More count
+// as unread.
+const mostLinks, mostLinked = 100, 200
 
 // leadsToUnread reports whether a new link stands for what goes unread, or may: by the name of its target, by the mark or the kind
 // of a file there, or because it leads through another link. What is out of the tree is no part of the review.
@@ -180,12 +225,20 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 		return false, err
 	}
 	for _, p := range paths {
-		if why, _ := attrs.reason(p); why != "" || named(p) != "" || below(p, vendorFolders) || b.o.excluded(p) || ofData(p) {
+		if byNameOrAttribute(attrs, p) || below(p, vendorFolders) || b.o.excluded(p) || ofData(p) {
 			return true, nil
 		}
-		text, err := b.src.Begins(ctx, b.o.Head, p, generatedHead)
-		if err != nil {
-			return false, err
+	}
+	texts, err := b.src.ReadFiles(ctx, b.o.Head, paths, sourceLimit)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range paths {
+		text, ok := texts[p]
+		if !ok { // nothing is there, or it is too large
+			if text, err = b.src.Begins(ctx, b.o.Head, p, generatedHead); err != nil {
+				return false, err
+			}
 		}
 		if bytes.IndexByte(text, 0) >= 0 || carriesMark(text) && !hasInterpreter(text) {
 			return true, nil
