@@ -216,7 +216,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 			return review.FixWork{}, err
 		}
 		if err := j.unseen(ctx, &work); err != nil {
-			return FixWork{}, err
+			return review.FixWork{}, err
 		}
 		redactWork(&work)
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.answer.json", try)), work); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // unseen refuses a fix that writes where the next round reads nothing (decision 30). What that is says the brief of the head that
 // the fix would make.
-func (j *fixing) unseen(ctx context.Context, work *FixWork) error {
+func (j *fixing) unseen(ctx context.Context, work *review.FixWork) error {
 	if work.Tip == "" {
 		return nil
 	}

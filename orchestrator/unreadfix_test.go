@@ -17,7 +17,7 @@ func TestFixesOfWhatNobodyReads(t *testing.T) {
 		s.brief = review.BriefFile{Path: "vendor/x/a.go", Omitted: "vendored", Excused: true}
 		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "F", leak)}, "beta": nil}
 		s.diffs["1..2"], s.diffs["1..3"] = file("a.go")+file("vendor/x/a.go"), file("a.go")
-		s.fixes = []FixWork{fixes(sha(2), "F"), fixes(sha(3), "F")}
+		s.fixes = []review.FixWork{fixes(sha(2), "F"), fixes(sha(3), "F")}
 		got := s.run(t, newSteps(), func(r *Request) { r.Fix.Allow = allow })
 		if allow != nil {
 			if len(s.orders) != 1 || s.head != sha(2) {
