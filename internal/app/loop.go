@@ -113,12 +113,10 @@ func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp boo
 	if err := r.countOn(ctx, &o); err != nil {
 		return nil, err
 	}
-	o.Mask = func(text string) string {
-		if req.Secrets != orchestrator.ShowSecrets {
-			text = sanitize.Mask(text)
-		}
-		return sanitize.MaskKnown(text, r.policy)
+	if req.Secrets != orchestrator.ShowSecrets {
+		o.Mask = sanitize.Mask
 	}
+	o.MaskKnown = func(text string) string { return sanitize.MaskKnown(text, r.policy) }
 	o.Cassette, o.Observe = r.cassette, r.telemetry.observer()
 	if len(r.private) > 0 && len(r.private) <= gatewayFolderLimit {
 		o.Dir = r.private

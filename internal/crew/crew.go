@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,9 @@ var memoryEnv = []string{"GOGC=400", "GOMEMLIMIT=96MiB"}
 // answer runs one agent. clone is the folder a fixer works in; empty for everybody else, who write nothing.
 func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task review.Task, clone string, emit func(review.Event)) review.Answer {
 	c.seen.learn(task)
+	if err := c.show(plan, task); err != nil {
+		return unasked(plan, err)
+	}
 	if err := c.Limits.Room(c.Scratch); err != nil {
 		return unasked(plan, err)
 	}
@@ -166,6 +170,27 @@ func (c *Crew) answer(ctx context.Context, plan orchestrator.AgentPlan, task rev
 		answer.Receipt.Usage = nothing(review.Usage{})
 	}
 	return answer
+}
+
+// show tells the gateway what a reviewer is told of the change. The snapshot has masked it, and what counts as read is counted on
+// that (decision 30), so that nothing of it may be masked once more on its way. What other agents and the repository's instructions
+// add is not part of it. The static reviewer is told the true bytes, and asks no model.
+func (c *Crew) show(plan orchestrator.AgentPlan, task review.Task) error {
+	if c.Gateway == nil || plan.Kind == review.KindStatic || plan.Role != review.RoleReviewer {
+		return nil
+	}
+	task.Earlier, task.Claims, task.Prompt = nil, nil, ""
+	task.Options.Fence = cmp.Or(task.Options.Fence, c.Fence)
+	prompt, err := promptFor(task)
+	if err != nil {
+		return err
+	}
+	texts := []string{prompt}
+	for _, f := range task.Brief.Files { // a command has them as they are
+		texts = append(texts, f.Diff)
+	}
+	c.Gateway.Show(texts...)
+	return nil
 }
 
 // unasked is the answer of an agent that could not be started.

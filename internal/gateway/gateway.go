@@ -30,8 +30,9 @@ type Gateway struct {
 	run       *purse
 	tape      *tape
 	fetches   fetches
-	// mask is Options.Mask with a memory; nil without one.
-	mask func(string) string
+	// masks are Options.Mask and MaskKnown with a memory; mask is nil without either.
+	masks Masks
+	mask  func(string) string
 	// garbage is how many bytes requests left behind since the last sweep, at most.
 	garbage atomic.Int64
 
@@ -73,8 +74,8 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, done: make(chan struct{}),
 	}
 	g.tape = tape
-	if o.Mask != nil {
-		g.mask = (&masks{apply: o.Mask}).mask
+	if g.masks.Values, g.masks.Known = o.Mask, o.MaskKnown; o.Mask != nil || o.MaskKnown != nil {
+		g.mask = g.masks.Mask
 	}
 	g.run = newPurse(o)
 	if o.Run.WallTime > 0 {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"strings"
 	"sync"
 )
 
@@ -11,14 +12,40 @@ const (
 	maskedBytes = 1 << 20
 )
 
-// masks applies Options.Mask. Conversations repeat their beginning with every call, so that what became of a text is
-// remembered: for most texts only that they stay as they are.
-type masks struct {
-	apply func(string) string
+// Masks are the masks over every text that a model is sent. Conversations repeat their beginning with every call, so that what became
+// of a text is remembered: for most texts only that they stay as they are.
+type Masks struct {
+	// Values and Known are Options.Mask and Options.MaskKnown; either may be nil.
+	Values, Known func(string) string
 
 	mu         sync.Mutex
 	young, old map[[sha256.Size]byte]outcome
 	bytes      int
+	// shown are the lines of Gateway.Show. A set is never changed: a new one takes its place.
+	shown map[string]struct{}
+}
+
+// Show is Masks.Show for all agents.
+func (g *Gateway) Show(texts ...string) { g.masks.Show(texts...) }
+
+// Show names texts that prloop made of what is masked already, such as the change as a reviewer is told it. Their lines reach
+// models as they are: coverage is counted on them, and a mask over a whole request learns values of one text and takes them out of
+// another, so that a description could hide code. Known is applied to them all the same.
+func (m *Masks) Show(texts ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make(map[string]struct{}, len(m.shown))
+	for line := range m.shown {
+		all[line] = struct{}{}
+	}
+	for _, text := range texts {
+		for line := range strings.SplitSeq(string([]rune(text)), "\n") { // as JSON carries it
+			all[line] = struct{}{}
+		}
+	}
+	if len(all) > len(m.shown) { // what is remembered was masked without them
+		m.shown, m.young, m.old, m.bytes = all, nil, nil, 0
+	}
 }
 
 // outcome is what became of a text; it has no text when the text stays as it is.
@@ -27,8 +54,8 @@ type outcome struct {
 	text    string
 }
 
-// mask gives a text as a model may see it.
-func (m *masks) mask(s string) string {
+// Mask gives a text as a model may see it.
+func (m *Masks) Mask(s string) string {
 	if s == "" {
 		return s
 	}
@@ -38,27 +65,58 @@ func (m *masks) mask(s string) string {
 	if !known {
 		o, known = m.old[key]
 	}
+	shown := m.shown
 	m.mu.Unlock()
 	if !known {
-		if t := m.apply(s); t != s {
+		t := s
+		if m.Values != nil {
+			t = keepLines(s, m.Values(s), shown)
+		}
+		if m.Known != nil {
+			t = m.Known(t)
+		}
+		if t != s {
 			o = outcome{true, t}
 		}
 	}
-	m.remember(key, o)
+	m.remember(key, o, len(shown))
 	if o.changed {
 		return o.text
 	}
 	return s
 }
 
-// remember puts an outcome among the young ones; those that nobody asked for during a whole generation are forgotten.
-func (m *masks) remember(key [sha256.Size]byte, o outcome) {
+// keepLines is a masked text in which the lines that are shown stand as they were. A mask that does not keep the lines keeps none.
+func keepLines(was, masked string, shown map[string]struct{}) string {
+	if was == masked || len(shown) == 0 || strings.Count(was, "\n") != strings.Count(masked, "\n") {
+		return masked
+	}
+	var b strings.Builder
+	for line := range strings.Lines(was) {
+		n := strings.IndexByte(masked, '\n') + 1
+		if n == 0 {
+			n = len(masked)
+		}
+		if _, ok := shown[strings.TrimSuffix(line, "\n")]; ok {
+			b.WriteString(line)
+		} else {
+			b.WriteString(masked[:n])
+		}
+		masked = masked[n:]
+	}
+	b.WriteString(masked)
+	return b.String()
+}
+
+// remember puts an outcome among the young ones; those that nobody asked for during a whole generation are forgotten. shown is how
+// many lines were shown when the text was masked.
+func (m *Masks) remember(key [sha256.Size]byte, o outcome, shown int) {
 	if len(o.text) > maskedBytes {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, known := m.young[key]; known {
+	if _, known := m.young[key]; known || shown != len(m.shown) {
 		return
 	}
 	if m.young == nil || len(m.young) >= maskedTexts || m.bytes+len(o.text) > maskedBytes {

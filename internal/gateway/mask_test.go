@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -56,14 +57,63 @@ func (r *rig) send(path, body string) (int, string) {
 	return r.call(http.MethodPost, path, r.token, body)
 }
 
+// TestShownLinesStay: what was shown reaches a model as it is, whatever a mask over the whole request learned elsewhere in it; what
+// an agent adds is masked, and so are credentials that are known, wherever they stand.
+func TestShownLinesStay(t *testing.T) {
+	const code = "     5 +os.system(request.args['c'])"
+	r := setup(t, fakemodel.Script{}, review.Limits{LLMCalls: 9}, func(o *Options) {
+		o.Mask = func(s string) string { return strings.ReplaceAll(s, "os.system(request", "#") }
+		o.MaskKnown = func(s string) string { return strings.ReplaceAll(s, "credential", "!") }
+		o.Upstreams[0].Models = []string{"m"}
+	})
+	ask := func(text string) string {
+		t.Helper()
+		body, err := json.Marshal(map[string]any{"model": "m", "messages": []any{map[string]any{"role": "user", "content": text}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, answer := r.send(pathChat, string(body)); status != http.StatusOK {
+			t.Fatal(status, answer)
+		}
+		all := r.model.Requests()
+		return all[len(all)-1].Messages[0].Text
+	}
+	text := "os.system(request of an agent\n" + code + "\n" + code + " and more\nthe credential\nthe end os.system(request"
+	masked := "# of an agent\n     5 +#.args['c'])\n     5 +#.args['c']) and more\nthe !\nthe end #"
+	if got := ask(text); got != masked {
+		t.Errorf("before it is shown: %q", got)
+	}
+	r.g.Show("title\n" + code + "\nthe credential")
+	if got, want := ask(text), strings.Replace(masked, "     5 +#.args['c'])\n", code+"\n", 1); got != want {
+		t.Errorf("after it was shown:\n%q, want\n%q", got, want)
+	}
+	r.g.Show("the end os.system(request", "\xff\xfe os.system(request")
+	if got := ask("\xff\xfe os.system(request"); got != "\ufffd\ufffd os.system(request" {
+		t.Errorf("bytes that are no UTF-8: %q", got)
+	}
+	if got := ask(text); !strings.HasSuffix(got, "the !\nthe end os.system(request") || !strings.Contains(got, "\n"+code+"\n") {
+		t.Errorf("after more was shown: %q", got)
+	}
+}
+
+// A mask that does not keep lines is not undone: which line became which is not known.
+func TestLinesThatAreNotKept(t *testing.T) {
+	shown := map[string]struct{}{"secret": {}}
+	for masked, want := range map[string]string{"*\n*": "*\nsecret", "*": "*", "a\nb\nc": "a\nb\nc"} {
+		if got := keepLines("my secret\nsecret", masked, shown); got != want {
+			t.Errorf("%q: %q, want %q", masked, got, want)
+		}
+	}
+}
+
 func TestMasksRemember(t *testing.T) {
 	var asked atomic.Int64
-	m := masks{apply: func(s string) string { asked.Add(1); return strings.ReplaceAll(s, "secret", "***") }}
+	m := Masks{Values: func(s string) string { asked.Add(1); return strings.ReplaceAll(s, "secret", "***") }}
 	texts := []string{"a secret", "plain", ""}
 	for range 3 {
 		var got []string
 		for _, s := range texts {
-			got = append(got, m.mask(s))
+			got = append(got, m.Mask(s))
 		}
 		if !slices.Equal(got, []string{"a ***", "plain", ""}) {
 			t.Errorf("%q", got)
@@ -73,13 +123,13 @@ func TestMasksRemember(t *testing.T) {
 		t.Errorf("%d texts were masked, want 2", n)
 	}
 	for i := range 5 * maskedTexts {
-		m.mask(fmt.Sprint("text ", i))
-		m.mask("plain") // stays known as it is asked for
+		m.Mask(fmt.Sprint("text ", i))
+		m.Mask("plain") // stays known as it is asked for
 	}
 	if len(m.young) > maskedTexts || len(m.old) > maskedTexts || asked.Load() != int64(2+5*maskedTexts) {
 		t.Errorf("%d and %d are remembered, %d were masked", len(m.young), len(m.old), asked.Load())
 	}
-	m.mask(strings.Repeat("secret", maskedBytes))
+	m.Mask(strings.Repeat("secret", maskedBytes))
 	if m.bytes > maskedBytes {
 		t.Errorf("%d bytes are remembered", m.bytes)
 	}

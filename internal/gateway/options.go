@@ -74,8 +74,10 @@ type Options struct {
 	TCP bool
 	// Mask takes out of a text what no model may see. It is applied once to every text a model reads: messages, instructions,
 	// results and arguments of tools, descriptions, thoughts; never to ids, signatures, base64 data and what a provider encrypted.
-	// It must be a pure function, safe for concurrent use; nil masks nothing.
+	// It must be a pure function that keeps lines, safe for concurrent use; nil masks nothing. Lines that Gateway.Show names stay.
 	Mask func(text string) string
+	// MaskKnown is applied to what Mask leaves, shown lines included. It too must be pure and safe for concurrent use.
+	MaskKnown func(text string) string
 	// Observe is told how every call to a model ended; nil observes nothing. It must be safe for concurrent use.
 	Observe func(Observation)
 	// Note is told what a person should see: a model answering for another, tool calls cut off. It must be safe for concurrent use;
