@@ -84,15 +84,16 @@ func whole(f review.BriefFile) bool {
 	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
 }
 
-// hidden are the files with a changed line of which a mask hides what may be code, and of which no rule says that it holds a
-// secret; no rule speaks of removed lines. A mask takes out what looks like a value; code can be made to look like one, and nobody
-// but the rules was shown it.
+// hidden are the files with a changed line, or a name, of which a mask hides what may be code, and of which no rule says that it is
+// a secret: a finding of a rule stands for one value of its line, and no rule speaks of removed lines. A mask takes out what looks
+// like a value; code can be made to look like one, and nobody but the rules was shown it.
 func (g gathered) hidden() map[string]bool {
 	out := map[string]bool{}
 	if g.in.Request.Secrets == ShowSecrets {
 		return out
 	}
-	said := map[string]bool{} // by file and line
+	said := map[Line]int{} // how many values, by the reviewer that knows of most
+	by := map[string]map[Line]int{}
 	for _, f := range g.findings {
 		if !g.rules[f.Source.Name] || f.Line == nil || !strings.HasPrefix(f.ID, secretRule) {
 			continue
@@ -102,11 +103,16 @@ func (g gathered) hidden() map[string]bool {
 			last = *f.LineEnd
 		}
 		for n := *f.Line; n <= last && n-*f.Line < maxRuleLines; n++ {
-			said[fmt.Sprint(f.File, ":", n)] = true
+			at := Line{f.File, n}
+			if by[f.Source.Name] == nil {
+				by[f.Source.Name] = map[Line]int{}
+			}
+			by[f.Source.Name][at]++
+			said[at] = max(said[at], by[f.Source.Name][at])
 		}
 	}
 	for _, at := range g.in.Snapshot.Opaque {
-		if !said[fmt.Sprint(at.File, ":", at.Line)] {
+		if said[at]--; said[at] < 0 {
 			out[at.File] = true
 		}
 	}

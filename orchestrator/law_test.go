@@ -16,9 +16,11 @@ import (
 	"unicode/utf16"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -85,6 +87,8 @@ type pull struct {
 	agents  []AgentPlan
 	content map[string]map[string]string // commit, path, bytes
 	parsed  *diff.Diff
+	// gateway masks what models are sent, in a quarter of the changes: it costs more than all the rest.
+	gateway *gateway.Masks
 }
 
 // excuse is a name, and whether it lets a plain file go unread that was there before, and one that is new.
@@ -124,6 +128,8 @@ type actor struct {
 	kind string
 	rnd  *rand.Rand
 	seen *review.Task
+	// sent are the lines that left the gateway for a model, without their margin; nil for one that asks none.
+	sent map[string]bool
 	// state is what became of it; grave whether it raised a P0.
 	state review.AgentState
 	grave bool
@@ -142,9 +148,14 @@ var (
 		{"if password == expected_hash_9 {", "", ""},
 		{"\tif !" + taught + "(r) {", "", ""},
 		{"token = `curl-" + taught + "-$1`", "", ""},
+		{"PASSWORD=`reset_prod_db`", "", ""},
+		{"PASSWORD= \"deploy_prod1\"", "", ""},
+		{"puts(\"password=\"EVIL_MACRO_9\"\\n\");", "", ""},
+		{"\"generate-password\": \"1.27.0-b4d\",", "", ""},
 	}
 	oddLines = []string{"x := 1", "return nil", "system(\"convert \xff\xfe\" . $_GET[\"f\"]);", "cut(\"\xed\xa0\x80\")", "", "\tif err != nil {", "a\rb", "\\ No newline at end of file",
-		"--- a/x", "+++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", "\u202eevil", "zero\u200bwidth", "\x00"[:0] + "end", "caf\xe9", "key = 1 // \x1b[31m", "<<<<<<< HEAD", "[REDACTED]"}
+		"--- a/x", "+++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", "\u202eevil", "zero\u200bwidth", "\x00"[:0] + "end", "caf\xe9", "key = 1 // \x1b[31m", "os.system(request.args['c'])", "os.system(request.args['\xe9'])", "curl https://127.0.0.1:8080/health-check-1", "  --user \"demo:", "end-of-demo-12345\"",
+		"<<<<<<< HEAD", "[REDACTED]"}
 )
 
 // leaving are names of files that went unread, with a number.
@@ -178,7 +189,13 @@ func generate(r *rand.Rand) *pull {
 	}
 	base, head := p.content[baseSHA], p.content[headSHA]
 	if r.IntN(4) == 0 {
+		p.gateway = &gateway.Masks{Values: sanitize.Mask}
+	}
+	switch r.IntN(6) {
+	case 0:
 		base["AGENTS.md"] = "token = " + taught + "\n"
+	case 1, 2: // what a rule takes for the password of a command, line by line
+		base["AGENTS.md"] = strings.Repeat("Text.\n", r.IntN(8)) + "curl https://127.0.0.1:8080/health-check-1\n  --user \"demo:\n" + pick(r, oddLines) + "\nend-of-demo-12345\"\n"
 	}
 	base["vendor/z.go"], base[".gitattributes"], head[".gitattributes"] = "z\n", "made/* linguist-generated\n", "made/* linguist-generated\n"
 	if r.IntN(3) == 0 {
@@ -449,7 +466,9 @@ func (a *actor) saw(f changedFile) bool {
 		}
 		there := map[string]int{}
 		for l := range strings.SplitSeq(bf.Diff, "\n") {
-			there[l]++
+			if a.sent == nil || a.sent[l] {
+				there[l]++
+			}
 		}
 		for _, l := range f.lines {
 			want := perByte(l.text)
@@ -518,6 +537,9 @@ func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(r
 		var seen review.Task
 		if seen, _, err = wire.DecodeTask(data); err == nil {
 			a.seen = &seen
+			if p.gateway != nil && (plan.Kind == review.KindBuiltin || plan.Kind == review.KindACP) {
+				a.sent, err = p.sent(task, seen)
+			}
 		}
 	}
 	a.state = review.AgentFailed
@@ -540,6 +562,30 @@ func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(r
 	}
 	answer.Reviewer, answer.Receipt.State = &r, a.state
 	return answer
+}
+
+// lawFence is the word around what the change brings.
+const lawFence = "0123456789abcdef01234567"
+
+// sent renders what an agent was told as its prompt, and masks it as the gateway does, which was shown the task before it was sent.
+func (p *pull) sent(task, seen review.Task) (map[string]bool, error) {
+	shown, err := prompts.Brief(task, lawFence)
+	if err != nil {
+		return nil, err
+	}
+	p.gateway.Show(shown)
+	prompt, err := prompts.Brief(seen, lawFence)
+	if err != nil {
+		return nil, err
+	}
+	const margin = len("123456 ")
+	lines := map[string]bool{}
+	for l := range strings.SplitSeq(p.gateway.Mask(prompt), "\n") {
+		if lines[l] = true; len(l) > margin {
+			lines[l[margin:]] = true
+		}
+	}
+	return lines, nil
 }
 
 // say is what the agent finds: an honest one a P0 on a line it was shown, a liar one that is not there.

@@ -29,9 +29,11 @@ func masked(s Snapshot, known []string) Snapshot {
 	names := make([]string, 0, len(b.Files)) // for the values in them
 	for i := range b.Files {
 		f := &b.Files[i]
+		unnamed := false
 		for _, name := range []*string{&f.Path, &f.OldPath} {
 			if shown := maskedName(*name); shown != *name {
 				names = append(names, *name)
+				unnamed = unnamed || nameHidden(*name)
 				head, hunks, cut := strings.Cut(f.Diff, "\n@@ ")
 				f.Diff = strings.ReplaceAll(head, *name, shown)
 				if cut {
@@ -39,6 +41,9 @@ func masked(s Snapshot, known []string) Snapshot {
 				}
 				*name = shown
 			}
+		}
+		if unnamed {
+			s.Opaque = append(s.Opaque, Line{File: f.Path})
 		}
 		diffs = append(diffs, &f.Diff)
 		f.Context = slices.Clone(f.Context)
@@ -62,7 +67,7 @@ func masked(s Snapshot, known []string) Snapshot {
 	for i := range b.Files {
 		before[i] = b.Files[i].Diff
 	}
-	s.Masked = sanitize.MaskAll(texts, diffs)
+	s.Masked = sanitize.MaskChange(texts, diffs)
 	own := sanitize.Policy{Known: known}
 	for _, text := range texts {
 		*text = sanitize.MaskKnown(*text, own)
@@ -77,18 +82,19 @@ func masked(s Snapshot, known []string) Snapshot {
 	return s
 }
 
-// opaque lists the added and the removed lines of a file of which a mask hides more than a plain value: something that may be code.
+// opaque lists the added and the removed lines of a file of which a mask hides what may be code: one for each value that is not
+// sure to be a secret.
 func opaque(path, before, after string) (added, removed []Line) {
 	if before == after {
 		return nil, nil
 	}
 	wasAdded, wasRemoved := changedLines(before)
 	isAdded, isRemoved := changedLines(after)
-	return hides(path, wasAdded, isAdded, maskedValue.plain),
-		hides(path, wasRemoved, isRemoved, func(v maskedValue) bool { return v.plain() || v.gone(path) })
+	return hides(path, wasAdded, isAdded, maskedValue.secret),
+		hides(path, wasRemoved, isRemoved, func(v maskedValue) bool { return v.secret() || v.gone(path) })
 }
 
-// hides lists the lines in which a value that harmless does not know is masked.
+// hides lists the lines in which a value that harmless does not know is masked, once for each of them.
 func hides(path string, was, is map[int]string, harmless func(maskedValue) bool) []Line {
 	var out []Line
 	for n, line := range is {
@@ -96,8 +102,13 @@ func hides(path string, was, is map[int]string, harmless func(maskedValue) bool)
 			continue
 		}
 		values, ok := maskedValues(was[n], line)
-		if !ok || slices.ContainsFunc(values, func(v maskedValue) bool { return !harmless(v) }) {
-			out = append(out, Line{path, n})
+		if !ok {
+			out = append(out, Line{path, n}, Line{path, n}) // no finding is about all of it
+		}
+		for _, v := range values {
+			if !harmless(v) {
+				out = append(out, Line{path, n})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Line) int { return a.Line - b.Line })
@@ -124,7 +135,7 @@ func changedLines(text string) (added, removed map[int]string) {
 }
 
 var (
-	// plainValue is a value that is no code by itself, wherever it stands.
+	// plainValue is a value that is no code by itself in a setting or an address.
 	plainValue = lazyregexp.New(`^[0-9A-Za-z_.~%+-]+$`)
 	// addressed is what stands before a password in an address.
 	addressed = lazyregexp.New(`[a-z]://[^\s/:@"'` + "`" + `]*:$`)
@@ -161,14 +172,21 @@ func maskedValues(was, is string) (values []maskedValue, ok bool) {
 	return values, true
 }
 
-// quoted reports whether a value is a whole quoted text.
+// quoted reports whether a value is a whole quoted text. What stands in backticks is run by a shell.
 func (v maskedValue) quoted() bool {
-	return v.before != "" && v.behind != "" && strings.IndexByte("\"'`", v.before[len(v.before)-1]) >= 0 && v.behind[0] == v.before[len(v.before)-1]
+	return v.before != "" && v.behind != "" && strings.IndexByte("\"'", v.before[len(v.before)-1]) >= 0 && v.behind[0] == v.before[len(v.before)-1]
 }
 
-// plain reports whether a value is a plain one, and a whole quoted text or the password of an address.
-func (v maskedValue) plain() bool {
-	return plainValue.MatchString(v.value) && (v.quoted() || strings.HasPrefix(v.behind, "@") && addressed.MatchString(v.before))
+// inAddress reports whether a value is the password of an address.
+func (v maskedValue) inAddress() bool {
+	return strings.HasPrefix(v.behind, "@") && addressed.MatchString(v.before)
+}
+
+// secret reports whether a value can be nothing but a secret: a whole quoted text or the password of an address that has an issuer's
+// form or is random. That it is written plainly is not enough: in quotes, too, stand a command of a shell, a macro of C between two
+// texts, and the version of a dependency.
+func (v maskedValue) secret() bool {
+	return sanitize.Random(v.value) && (v.quoted() || v.inAddress())
 }
 
 // gone reports whether a value in a removed line is no code. The line was there before and nobody could write it for this
@@ -181,10 +199,29 @@ func (v maskedValue) gone(path string) bool {
 		return !called
 	case v.quoted():
 		return inertText.MatchString(v.value) || keyLine.MatchString(v.value)
+	case v.inAddress():
+		return plainValue.MatchString(v.value)
 	case settingsFile.MatchString(path):
 		return alone && settingName.MatchString(v.before) && plainValue.MatchString(v.value) || alone && keyLine.MatchString(v.value)
 	}
 	return alone && strings.TrimSpace(v.before) == "" && keyLine.MatchString(v.value)
+}
+
+// nameHidden reports whether the mask of a file's name hides more than values that can be nothing but secrets. A name may decide
+// what runs a file, and a rename shows nothing else.
+func nameHidden(spelled string) bool {
+	raw := spelling.Raw(spelled)
+	shown := strings.Split(sanitize.MaskPath(raw), "/")
+	for i, part := range strings.Split(raw, "/") {
+		if shown[i] == part {
+			continue
+		}
+		spans := sanitize.Secrets(part)
+		if len(spans) == 0 || slices.ContainsFunc(spans, func(p sanitize.Span) bool { return !sanitize.Random(part[p.Start:p.End]) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // maskedName masks the spelling of a file name.

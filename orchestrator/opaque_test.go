@@ -8,8 +8,8 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// A mask that hides a plain value hides nothing that could run; of any other nobody can say so. Of a removed line it is enough that
-// the value is written like no code.
+// A mask that hides what can be nothing but a secret hides nothing that could run; of any other nobody can say so. Of a removed line it
+// is enough that the value is written like no code.
 func TestWhatAMaskHides(t *testing.T) {
 	const mask = sanitize.Redacted
 	const random = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
@@ -17,9 +17,17 @@ func TestWhatAMaskHides(t *testing.T) {
 		says, path, was, is string
 		added, removed      bool // whether nothing that could run is hidden
 	}{
-		{"a quoted value", "a", `k = "abc123"`, `k = "` + mask + `"`, true, true},
-		{"the password of an address", "a", `u = "mongodb://admin:password@localhost/x"`, `u = "mongodb://admin:` + mask + `@localhost/x"`, true, true},
-		{"two of them", "a", `f("a1", 'b2')`, `f("` + mask + `", '` + mask + `')`, true, true},
+		{"a random value in quotes", "a", `k = "` + random + `"`, `k = "` + mask + `"`, true, true},
+		{"a token in an address", "a", `u = "https://ci:` + planted + `@localhost/x"`, `u = "https://ci:` + mask + `@localhost/x"`, true, true},
+		{"two of them", "a", `f("` + random + `", '` + planted + `')`, `f("` + mask + `", '` + mask + `')`, true, true},
+		{"one of them", "a", `f("` + random + `", 'b2')`, `f("` + mask + `", '` + mask + `')`, false, true},
+		{"a random value in backticks", "a.sh", "PASSWORD=`" + random + "`", "PASSWORD=`" + mask + "`", false, true},
+		{"a command in backticks", "a.sh", "PASSWORD=`reset_prod_db`", "PASSWORD=`" + mask + "`", false, false},
+		{"a command in quotes", "a.sh", `PASSWORD= "reset_prod_db"`, `PASSWORD= "` + mask + `"`, false, true},
+		{"a macro between two texts", "a.c", `puts("password="MACRO_9"\n");`, `puts("password="` + mask + `"\n");`, false, true},
+		{"a version", "package.json", `"generate-password": "1.27.0-b4d"`, `"generate-password": "` + mask + `"`, false, true},
+		{"a quoted value", "a", `k = "abc123"`, `k = "` + mask + `"`, false, true},
+		{"the password of an address", "a", `u = "mongodb://admin:password@localhost/x"`, `u = "mongodb://admin:` + mask + `@localhost/x"`, false, true},
 		{"a command behind a value", ".env", `DB_PASSWORD=Hunter2024&touch$IFS/tmp/x`, `DB_PASSWORD=` + mask, false, false},
 		{"an expression in an address", "a", "x = `https://ci:x${eval(name)}@m`", "x = `https://ci:" + mask + "@m`", false, false},
 		{"a name that is called", "a", `exec_backdoor9.run(q)`, mask + `.run(q)`, false, false},

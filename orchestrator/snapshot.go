@@ -22,8 +22,8 @@ type Snapshot struct {
 	Pretenders []string `json:"pretenders"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`
-	// Opaque are the added lines of which a mask hides more than a plain value, OpaqueRemoved the removed ones, by their number in
-	// the version before.
+	// Opaque are the added lines of which a mask hides what may be code, once for each such value, OpaqueRemoved the removed ones, by
+	// their number in the version before. Line 0 is the name of the file.
 	Opaque        []Line `json:"opaque,omitempty"`
 	OpaqueRemoved []Line `json:"opaqueRemoved,omitempty"`
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then

@@ -5,11 +5,13 @@ import "strings"
 // MaskAll masks texts that belong together, such as those of a pull request, where they stand; diffs are texts for MaskDiff.
 // What the rules find in one of them is taken out of all when it cannot be a word of the others (see Random): whoever writes a title
 // could otherwise make code unreadable. It returns how many different values were taken out.
-func MaskAll(texts, diffs []*string) int {
+func MaskAll(texts, diffs []*string) int { return maskAll(texts, diffs, Secrets) }
+
+// maskAll is MaskAll with what finds the values in diffs.
+func maskAll(texts, diffs []*string, inDiffs func(string) []Span) int {
 	values := map[string]bool{}
 	var known []string
-	learn := func(s string) string {
-		spans := Secrets(s)
+	learn := func(s string, spans []Span) string {
 		for _, p := range spans {
 			v := s[p.Start:p.End]
 			if !p.More && !values[v] && Random(v) {
@@ -22,10 +24,10 @@ func MaskAll(texts, diffs []*string) int {
 		return replaceSpans(s, spans)
 	}
 	for _, s := range texts {
-		*s = learn(*s)
+		*s = learn(*s, Secrets(*s))
 	}
 	for _, s := range diffs {
-		*s = maskDiff(*s, learn)
+		*s = maskDiff(*s, func(s string) string { return learn(s, inDiffs(s)) })
 	}
 	for _, v := range known {
 		for _, list := range [][]*string{texts, diffs} {

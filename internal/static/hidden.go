@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // hiddenKind says what an invisible character is good for; empty for ordinary ones.
@@ -119,7 +120,7 @@ func (f *file) holdsValues() bool {
 	found := false
 	f.each(func(_ int, l diff.Line) {
 		m := secretValue.FindStringSubmatch(l.Text)
-		found = found || (m != nil && !madeUp.MatchString(m[1]))
+		found = found || (m != nil && !sanitize.MadeUp(m[1]))
 	})
 	return found
 }

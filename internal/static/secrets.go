@@ -49,10 +49,6 @@ var (
 		`[a-z0-9_-]{0,20}["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,200})["'` + "`" + `]`)
 	// inURL finds a password inside a connection address.
 	inURL = lazyregexp.New(`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'` + "`" + `{}<>$]{1,60}:([^\s/@"'` + "`" + `{}<>$]{6,100})@([A-Za-z0-9.-]{2,100})`)
-	// madeUp are words that say a value is no real one.
-	madeUp = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid`)
-	// notValue are shapes that generic assignments often have without being secrets: paths, addresses, identifiers, names.
-	notValue = lazyregexp.New(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
 )
 
 // nameOnly finds names that speak about a secret without holding it: credentialsId, secretName, tokenType, passwordField.
@@ -90,7 +86,7 @@ func find(line string) []span {
 		if nameOnly.MatchString(line[m[0]:m[2]]) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
 			continue
 		}
-		if !madeUp.MatchString(v) && !notValue.MatchString(v) && mixed(v) && entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
+		if !sanitize.MadeUp(v) && !sanitize.NoValue(v) && mixed(v) && entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
 			out = append(out, span{m[2], m[3], "assigned-secret", "a secret written into the code", false})
 		}
 	}
@@ -108,7 +104,7 @@ func inAddress(line string) []span {
 	}
 	for _, m := range inURL.FindAllStringSubmatchIndex(line, -1) {
 		password, host := line[m[2]:m[3]], line[m[4]:m[5]]
-		if !madeUp.MatchString(password) && !localHost(host) && !weak(password) {
+		if !sanitize.MadeUp(password) && !sanitize.LocalHost(host) && !weak(password) {
 			out = append(out, span{m[2], m[3], "password-in-url", "a password inside an address", false})
 		}
 	}
@@ -132,12 +128,6 @@ func overlaps(spans []span, start, end int) bool {
 		}
 	}
 	return false
-}
-
-func localHost(host string) bool {
-	h := strings.ToLower(host)
-	return !strings.Contains(h, ".") || strings.HasPrefix(h, "127.") || strings.HasPrefix(h, "0.0.0.0") ||
-		strings.Contains(h, "example") || strings.HasSuffix(h, ".local") || strings.HasSuffix(h, ".test")
 }
 
 // weak passwords such as postgres or password1 in an address are those of development set-ups.

@@ -1,0 +1,79 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// MaskChange is MaskAll for the texts and the diffs of a change. A reviewer has to read the diffs, so a word there that only stands
+// behind a name like password stays, as long as nothing else says that it is a secret: `reset_prod_db` runs a command in a shell,
+// MACRO_9 is code between two texts, 1.27.0-b4d is what will be installed.
+func MaskChange(texts, diffs []*string) int { return maskAll(texts, diffs, changeSecrets) }
+
+// changeSecrets are the values of Secrets without the ordinary words. A word that a rule for keys, for tokens, of gitleaks or for what
+// is hidden finds too is none.
+func changeSecrets(s string) []Span {
+	all := Secrets(s)
+	if !slices.ContainsFunc(all, func(p Span) bool { return ordinary(s, p) }) {
+		return all
+	}
+	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), patternSpans(s)) }), findSpans(s, deepSpans))
+	return slices.DeleteFunc(all, func(p Span) bool {
+		return ordinary(s, p) && !slices.ContainsFunc(sure, func(q Span) bool { return q.Start < p.End && p.Start < q.End })
+	})
+}
+
+// Bounds of an ordinary word.
+const (
+	// mixedPiece is the mean length of pieces, in hundredths of a byte, up to which a long value is too mixed to be one. What lies
+	// between it and maxPiece may be either.
+	mixedPiece = 330
+	// minGenerated is how long a quoted value is that may have been generated, in bytes, as in the static reviewer's rules.
+	minGenerated = 16
+)
+
+// ordinary reports whether the value at p is a word or a number that somebody chose. What the static reviewer's rules find never is.
+func ordinary(s string, p Span) bool {
+	v := s[p.Start:p.End]
+	switch {
+	case p.More, Random(v):
+		return false
+	case p.Start > 0 && strings.IndexByte("\"'`", s[p.Start-1]) >= 0:
+		whole := s[p.Start:]
+		if n := strings.IndexAny(whole, s[p.Start-1:p.Start]+"\n"); n >= 0 {
+			whole = whole[:n]
+		}
+		if len(whole) >= minGenerated && lettersAndDigits(whole) && entropy(whole) >= minEntropy {
+			return MadeUp(whole) || NoValue(whole)
+		}
+	case strings.HasPrefix(s[p.End:], "@"): // the password of an address
+		return MadeUp(v) || LocalHost(hostName.FindString(s[p.End+1:]))
+	}
+	return len(v) < minSecretLen || !lettersAndDigits(v) || windowEntropy(v) < minEntropy || len(v)*100 > pieces(v)*mixedPiece
+}
+
+// lettersAndDigits reports whether a value holds both, as generated ones do.
+func lettersAndDigits(v string) bool {
+	return hasDigit(v) && strings.ContainsAny(lowerASCII(v), "abcdefghijklmnopqrstuvwxyz")
+}
+
+var (
+	hostName = lazyregexp.New(`^[A-Za-z0-9.-]{2,100}`)
+	madeUp   = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid`)
+	noValue  = lazyregexp.New(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
+)
+
+// MadeUp reports whether a value says that it is no real one.
+func MadeUp(v string) bool { return madeUp.MatchString(v) }
+
+// NoValue reports whether a value has a shape that assignments often have without being secrets: a path, an address, a name.
+func NoValue(v string) bool { return noValue.MatchString(v) }
+
+// LocalHost reports whether a host is one of a set-up for development.
+func LocalHost(host string) bool {
+	h := strings.ToLower(host)
+	return !strings.Contains(h, ".") || strings.HasPrefix(h, "127.") || strings.HasPrefix(h, "0.0.0.0") ||
+		strings.Contains(h, "example") || strings.HasSuffix(h, ".local") || strings.HasSuffix(h, ".test")
+}

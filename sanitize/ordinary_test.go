@@ -1,0 +1,80 @@
+package sanitize
+
+import (
+	"strings"
+	"testing"
+)
+
+// An ordinary word stays in a diff, so that it can be read: it may be code. What a rule knows as a secret goes.
+func TestMaskChange(t *testing.T) {
+	const stays = ""
+	for _, c := range []struct{ says, line, want string }{
+		{"a command in a shell", "PASSWORD=`reset_prod_db`", stays},
+		{"another one", `PASSWORD= "reset_prod_db"`, stays},
+		{"a third", `db_pwd = 'reset_prod_db'`, stays},
+		{"in a workflow", `      - run: TOKEN_PASSWORD= 'deploy_prod1'`, stays},
+		{"a macro of C between two texts", "\tputs(\"password=\"EVIL_MACRO_9\"\\n\");", stays},
+		{"a version", `  "generate-password": "1.27.0-b4d",`, stays},
+		{"a setting", "password_policy: enforce2fa-always", stays},
+		{"a comparison", "assert password == expected_hash_9", stays},
+		{"a short password", `password = "Tr0ub4dor&3!"`, stays},
+		{"a password for development", "DB=postgres://app:s3cretpw9@localhost/x", stays},
+		{"a value that says it is none", `token = "test-token-for-unit-tests-17"`, stays},
+
+		{"a token", `k = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"`, `k = "[REDACTED]"`},
+		{"a random value", `secret = "q7Rz2Lm9Xc4Vb8Nt1Wk6"`, `secret = "[REDACTED]"`},
+		{"a password that was generated", `passwd => "aB3$xY7!kL9#mN2@"`, `passwd => "[REDACTED]"`},
+		{"one without quotes", `DB_PASSWORD=xK9mP2vL8nQ4wR7t`, `DB_PASSWORD=[REDACTED]`},
+		{"a password of a server", "DB=postgres://app:s3cr3tPw9@db.acme.io/x", "DB=postgres://app:[REDACTED]@db.acme.io/x"},
+		{"a word as the password of a server", "DB=postgres://app:password@db.acme.io/x", "DB=postgres://app:[REDACTED]@db.acme.io/x"},
+		{"a name that gitleaks takes for a key", `api_key = verifySignatureV2Strict`, `api_key = [REDACTED]`},
+		{"one in a comparison", `    assert api_key == verifySignatureV2Strict`, `    assert api_key == [REDACTED]`},
+		{"a line of a key", "-----BEGIN PRIVATE KEY-----", "[REDACTED]"},
+		{"a secret that a bracket cuts", `password = "abc12345(deFghij12X"`, `password = "[REDACTED](deFghij12X"`},
+		{"hidden characters in a token", "run(\"ghp\u200b_abc\", x)", `run("[REDACTED]", x)`},
+	} {
+		diff := "@@ -1,2 +1,2 @@\n-" + c.line + "\n+" + c.line + "\n x = 1\n"
+		want := diff
+		if c.want != stays {
+			want = strings.ReplaceAll(diff, c.line, c.want)
+		}
+		text := c.line
+		MaskChange([]*string{&text}, []*string{&diff})
+		if diff != want {
+			t.Errorf("%s: got\n%s want\n%s", c.says, diff, want)
+		}
+		if text != Mask(c.line) {
+			t.Errorf("%s: the text is %q", c.says, text)
+		}
+		again := diff
+		MaskChange(nil, []*string{&again})
+		if again != diff {
+			t.Errorf("%s: masking twice gives\n%s", c.says, again)
+		}
+	}
+}
+
+// No value of the redaction samples that Mask takes out stays.
+func TestMaskChangeSamples(t *testing.T) {
+	all, found := 0, 0
+	for _, row := range samples(t) {
+		if row.Label != "tp" {
+			continue
+		}
+		diff := "+" + strings.ReplaceAll(row.Text, "\n", "\n+")
+		if containsAny(MaskDiff(diff), row.Secrets) { // nobody finds it
+			continue
+		}
+		all++
+		MaskChange(nil, []*string{&diff})
+		if !containsAny(diff, row.Secrets) {
+			found++
+			continue
+		}
+		t.Logf("%s: %q", row.Rule, diff)
+	}
+	t.Logf("%d of %d found", found, all)
+	if all < 150 || found < all {
+		t.Errorf("%d of %d secrets are masked", found, all)
+	}
+}
