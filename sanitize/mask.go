@@ -223,13 +223,20 @@ func inLines(s, text string, words []string, visit func(line string, at int)) {
 
 // lowerASCII is s in lower case, each byte in its place.
 func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
+	capital := func(c rune) bool { return c >= 'A' && c <= 'Z' }
+	if strings.IndexFunc(s, capital) < 0 {
+		return s
 	}
-	return string(b)
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := range len(s) {
+		c := s[i]
+		if capital(rune(c)) {
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }
 
 // deepSpans are the values the second pass finds (see redactDeep), wherever they stand. Where too many of its rules would have to

@@ -60,15 +60,24 @@ func Leaked(s string, p Policy) (kind string) {
 	if len(known.windows) == 0 && len(known.whole) == 0 {
 		return ""
 	}
-	cleaned := clean(s)
-	texts := []string{s, squeeze(cleaned), letters(cleaned)}
-	if strings.Contains(cleaned, "&") {
-		decoded := decodeEntities(cleaned)
-		texts = append(texts, decoded, squeeze(decoded), letters(decoded))
+	if kind := known.in(strings.ToLower(s)); kind != "" {
+		return kind
 	}
-	for _, t := range texts {
-		if kind := known.in(strings.ToLower(t)); kind != "" {
-			return kind
+	cleaned := clean(s)
+	texts := []string{cleaned}
+	if strings.Contains(cleaned, "&") {
+		texts = append(texts, decodeEntities(cleaned))
+	}
+	for i, t := range texts {
+		if i > 0 {
+			if kind := known.in(strings.ToLower(t)); kind != "" {
+				return kind
+			}
+		}
+		for _, as := range []func(string) string{squeeze, letters} { // one after the other: a text may be long
+			if kind := known.in(strings.ToLower(as(t))); kind != "" {
+				return kind
+			}
 		}
 	}
 	return ""
