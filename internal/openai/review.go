@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -127,15 +126,7 @@ func escalate(ctx context.Context, m *model, o Options, limits review.Limits, sh
 	if err != nil {
 		return err
 	}
-	if r.fault != "" {
-		return errors.New(r.fault)
-	}
-	second, _, err := wire.DecodeReviewer([]byte(r.text))
-	if err != nil {
-		return err
-	}
-	s.weigh(doubtful, second.Findings, o.Escalation)
-	return nil
+	return s.lookAgain(doubtful, r, o.Escalation)
 }
 
 // conclude is a reviewer's own claim by the rules of spec.md A6.

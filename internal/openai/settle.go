@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,6 +102,33 @@ func (s *settler) doubtful(n int) []review.Finding {
 	}
 	slices.SortStableFunc(out, func(a, b review.Finding) int { return cmp.Compare(a.Priority.Rank(), b.Priority.Rank()) })
 	return out[:min(n, len(out))]
+}
+
+// lookAgain takes a second look at findings. It may only lose what it was asked about and names: what is severe in it and was not
+// asked about, or cannot be read, is set aside.
+func (s *settler) lookAgain(asked []review.Finding, r reply, model string) error {
+	second, _, err := wire.DecodeReviewer([]byte(r.text))
+	if r.fault != "" {
+		err = errors.New(r.fault)
+	}
+	more := second.Findings
+	if err != nil {
+		more, _ = wire.SalvageReviewer([]byte(r.text))
+	}
+	for _, f := range more {
+		known := slices.ContainsFunc(asked, func(a review.Finding) bool { return a.ID == f.ID && (err == nil || a.Priority.Severe()) })
+		if f.Priority.Severe() && !known {
+			if !wire.Unreadable(f) {
+				f, _ = s.one(f) // no severe finding is refused
+				f.Unconfirmed = "was raised by " + clip(model) + " in a second look at something else"
+			}
+			s.aside = append(s.aside, f)
+		}
+	}
+	if err == nil {
+		s.weigh(asked, second.Findings, model)
+	}
+	return err
 }
 
 // weigh replaces each doubtful finding by what the stronger model made of it. One it does not confirm is dropped, by

@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"slices"
@@ -12,7 +11,6 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
@@ -102,15 +100,7 @@ func (s *settler) verify(ctx context.Context, m *model, o Options, limits review
 	if err != nil {
 		return err
 	}
-	if r.fault != "" {
-		return errors.New(r.fault)
-	}
-	second, _, err := wire.DecodeReviewer([]byte(r.text))
-	if err != nil {
-		return err
-	}
-	s.weigh(drafts, second.Findings, o.Model)
-	return nil
+	return s.lookAgain(drafts, r, o.Model)
 }
 
 // gather reads around each draft and into the files it speaks of, once each, while tool calls are left.
