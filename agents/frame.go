@@ -28,7 +28,7 @@ type framer struct {
 
 // block is one candidate for the envelope: a part of the framer's text, which an answer of 8 MB must not fill twice.
 type block struct {
-	dress      dress
+	dress      framing
 	start, end int
 	depth      depth
 }
@@ -37,13 +37,13 @@ type block struct {
 // it must not cost memory (threats.md T84).
 const maxLoose = 1 << 20
 
-type dress string
+type framing string
 
 const (
-	bare   dress = "bare"
-	fenced dress = "fenced"
-	marked dress = "marked"
-	quoted dress = "quoted" // a fence of another language: text
+	bare   framing = "bare"
+	fenced framing = "fenced"
+	marked framing = "marked"
+	quoted framing = "quoted" // a fence of another language: text
 )
 
 var (

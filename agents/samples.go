@@ -28,7 +28,7 @@ func samples(spec Spec) []sample {
 	repair := normal
 	if spec.Role == review.RoleFixer {
 		again := normal
-		again.Setback = &review.Setback{Try: 1, Refusals: []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "it is in a dot folder"}}}
+		again.Setback = &review.Feedback{Try: 1, Refusals: []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "it is in a dot folder"}}}
 		repair.Repair = &review.Repair{Error: "decode fix-result: neither fixed nor rejected: BUG-001",
 			Answer: `{"agent":"checked","prNumber":7,"summary":{"fixed":0,"rejected":0,"deferred":0},"fixedIssues":[],"rejectedIssues":[],"commits":[]}`}
 		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"again", again}, {"repair", repair}}

@@ -17,9 +17,9 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// Heard is one agent's answer together with what the machine established about it. It is redacted: nothing an agent
+// AgentReport is one agent's answer together with what the machine established about it. It is redacted: nothing an agent
 // said is stored before secrets were taken out (threats.md P14).
-type Heard struct {
+type AgentReport struct {
 	Answer review.Answer `json:"answer"`
 	// Evidence stands at the same index as the reviewer's findings.
 	Evidence []Evidence `json:"evidence,omitempty"`
@@ -29,7 +29,7 @@ type Heard struct {
 
 // askAll puts the round's question to every agent at once and returns their answers in the order of the plans.
 // spent is the wall time used by earlier rounds.
-func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, in Inputs, spent time.Duration) ([]Heard, error) {
+func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, in Inputs, spent time.Duration) ([]AgentReport, error) {
 	round := in.Round
 	todo := make([]Step, len(req.Agents))
 	asked := make([]bool, len(req.Agents)) // in this process; each by its own step
@@ -46,7 +46,7 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, in Inputs, 
 		}}
 	}
 	results, errs := steps.All(ctx, todo)
-	heard := make([]Heard, len(todo))
+	heard := make([]AgentReport, len(todo))
 	for i, plan := range req.Agents {
 		// An agent that fails is an answer; an error here is the disk or git, which the run cannot do without.
 		if errs[i] != nil {
@@ -65,7 +65,7 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, in Inputs, 
 
 // ask puts the question to one agent, checks what it claims, and redacts what it said. left is the run's remaining wall
 // time.
-func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, left time.Duration) (Heard, error) {
+func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, left time.Duration) (AgentReport, error) {
 	round, snap := in.Round, in.Snapshot
 	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 	task := l.task(req, round, plan, snap)
@@ -74,14 +74,14 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	task = visible(plan, task)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
-		return Heard{}, err
+		return AgentReport{}, err
 	}
 	asked, err := l.told(ctx, req, plan, task, snap.Range)
 	if err != nil {
-		return Heard{}, err
+		return AgentReport{}, err
 	}
 	if err := asking.Hit(); err != nil {
-		return Heard{}, err
+		return AgentReport{}, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
@@ -90,15 +90,15 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		answer.Receipt.OutOf = "wall time"
 	}
 	if ctx.Err() != nil {
-		return Heard{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
+		return AgentReport{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
 	}
 	answer, err = l.screened(ctx, req.Run, plan, answer)
 	if err != nil {
-		return Heard{}, err
+		return AgentReport{}, err
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(task.Brief)
-	heard := Heard{Answer: answer}
+	heard := AgentReport{Answer: answer}
 	if plan.Role == review.RoleReviewer {
 		heard.Missed = missed(asked.Brief)
 	}
@@ -113,7 +113,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			f.File = maskedName(check.file(f.File))
 			ev, err := check.check(ctx, *f, plan.Kind == review.KindBuiltin)
 			if err != nil {
-				return Heard{}, err
+				return AgentReport{}, err
 			}
 			if ev.LineDropped {
 				f.Line, f.LineEnd = nil, nil
@@ -127,17 +127,17 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	heard = redactHeard(heard)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), heard); err != nil {
-		return Heard{}, err
+		return AgentReport{}, err
 	}
 	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(heard.Answer.Log)); err != nil {
-		return Heard{}, err
+		return AgentReport{}, err
 	}
-	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: heard.Answer.Receipt.State, Message: gave(heard.Answer.Receipt)})
+	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: heard.Answer.Receipt.State, Message: answerSummary(heard.Answer.Receipt)})
 	return heard, oneAnswered.Hit()
 }
 
-// gave is what an agent's answer came to, in a few words.
-func gave(r review.AgentReceipt) string {
+// answerSummary is what an agent's answer came to, in a few words.
+func answerSummary(r review.AgentReceipt) string {
 	if r.Reason == "" && r.State == review.AgentComplete {
 		return plural(r.Findings, "finding", "findings")
 	}
@@ -270,7 +270,7 @@ func given(b review.Brief) (files, hunks int) {
 }
 
 // redactHeard takes secrets and diffs out of every text an agent wrote.
-func redactHeard(h Heard) Heard {
+func redactHeard(h AgentReport) AgentReport {
 	if r := h.Answer.Reviewer; r != nil {
 		r.FullReport = sanitize.Redact(r.FullReport)
 		redactFindings(r.Findings)

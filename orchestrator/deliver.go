@@ -30,7 +30,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 	}
 	pr := j.judged.Inputs.Snapshot.PR
 	pushed, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: push", j.round), func(ctx context.Context) (Pushed, error) {
-		if why, err := j.welcome(ctx); err != nil || why != "" {
+		if why, err := j.checkBeforePush(ctx); err != nil || why != "" {
 			return Pushed{Shut: why}, err
 		}
 		j.loop.say("pushing " + short(j.tip) + " to " + pr.HeadRef)

@@ -13,10 +13,10 @@ import (
 // Inputs is everything a verdict rests on. Judging the same inputs gives the same bytes, whatever order the answers stand
 // in; `prloop replay` proves it from the artifacts.
 type Inputs struct {
-	Request  Request  `json:"request"`
-	Round    int      `json:"round"`
-	Snapshot Snapshot `json:"snapshot"`
-	Heard    []Heard  `json:"heard"`
+	Request  Request       `json:"request"`
+	Round    int           `json:"round"`
+	Snapshot Snapshot      `json:"snapshot"`
+	Heard    []AgentReport `json:"heard"`
 	// Earlier are the findings of earlier rounds, at their places in this round's head.
 	Earlier []Tracked `json:"earlier,omitempty"`
 	// Written are the lines at this round's head that fixes of this run wrote.
@@ -42,7 +42,7 @@ type Judgement struct {
 // gathered, matched, verdict, and the report of that.
 func Judge(in Inputs) Judgement {
 	in.Heard = slices.Clone(in.Heard)
-	slices.SortStableFunc(in.Heard, func(a, b Heard) int {
+	slices.SortStableFunc(in.Heard, func(a, b AgentReport) int {
 		return cmp.Compare(a.Answer.Receipt.Name, b.Answer.Receipt.Name)
 	})
 	d := decide(match(gather(in)))
@@ -196,7 +196,7 @@ func (g gathered) unheard(earlier, now Tracked) (left []review.Finding) {
 
 // looked reports whether an agent gave a complete answer in this round.
 func (g gathered) looked(agent string) bool {
-	return slices.ContainsFunc(g.in.Heard, func(h Heard) bool {
+	return slices.ContainsFunc(g.in.Heard, func(h AgentReport) bool {
 		r := h.Answer.Receipt
 		return r.Name == agent && r.State == review.AgentComplete
 	})
@@ -205,7 +205,7 @@ func (g gathered) looked(agent string) bool {
 // withoutRules reports whether the static reviewer was asked and did not end well. It does not count towards a verdict, but
 // what it would have found is not to be passed over.
 func (g gathered) withoutRules() bool {
-	return slices.ContainsFunc(g.in.Heard, func(h Heard) bool {
+	return slices.ContainsFunc(g.in.Heard, func(h AgentReport) bool {
 		r := h.Answer.Receipt
 		return r.Role == review.RoleReviewer && r.Kind == review.KindStatic && r.State != review.AgentComplete
 	})

@@ -33,7 +33,7 @@ func round() Inputs {
 			Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA},
 			Brief: review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}},
 		},
-		Heard: []Heard{answered("alpha"), answered("beta"), {Answer: review.Answer{
+		Heard: []AgentReport{answered("alpha"), answered("beta"), {Answer: review.Answer{
 			Receipt: review.AgentReceipt{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static", State: review.AgentComplete},
 		}}},
 	}
@@ -52,8 +52,8 @@ func changed(path string) review.BriefFile {
 	}
 }
 
-func answered(name string, findings ...review.Finding) Heard {
-	h := Heard{Answer: review.Answer{
+func answered(name string, findings ...review.Finding) AgentReport {
+	h := AgentReport{Answer: review.Answer{
 		Reviewer: &review.ReviewerResult{Agent: name, PRNumber: 7, Conclusion: review.Approve, Findings: findings},
 		Receipt:  review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentComplete},
 	}}
@@ -68,8 +68,8 @@ func found(p review.Priority, title string) review.Finding {
 	return review.Finding{ID: "X-1", Priority: p, Category: "bug", File: "a.go", Line: &line, Title: title, Description: title + " in detail"}
 }
 
-func failed(name string) Heard {
-	return Heard{Answer: review.Answer{Receipt: review.AgentReceipt{
+func failed(name string) AgentReport {
+	return AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{
 		Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentFailed, Reason: "timeout after 60 s",
 	}}}
 }
@@ -78,7 +78,7 @@ func failed(name string) Heard {
 func byRules(in *Inputs, findings ...review.Finding) {
 	in.Request.Agents = in.Request.Agents[:1]
 	in.Request.Agents[0].Kind = review.KindStatic
-	in.Heard = []Heard{answered("alpha", findings...)}
+	in.Heard = []AgentReport{answered("alpha", findings...)}
 	in.Heard[0].Answer.Receipt.Kind = review.KindStatic
 	for i := range in.Heard[0].Answer.Reviewer.Findings {
 		in.Heard[0].Answer.Reviewer.Findings[i].Source = review.Source{Type: "agent", Name: "alpha"}
@@ -262,7 +262,7 @@ func TestOutcome(t *testing.T) {
 
 func TestReportDoesNotDependOnOrder(t *testing.T) {
 	in := round()
-	in.Heard = []Heard{
+	in.Heard = []AgentReport{
 		answered("alpha", found(review.P1, "the map is written by two goroutines"), found(review.P3, "long function")),
 		answered("beta", found(review.P1, "two goroutines write the map"), found(review.P2, "error of Close is lost")),
 		answered("gamma", found(review.P0, "token in source")),
@@ -272,7 +272,7 @@ func TestReportDoesNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		shuffled := in
-		shuffled.Heard = append([]Heard{}, in.Heard...)
+		shuffled.Heard = append([]AgentReport{}, in.Heard...)
 		r.Shuffle(len(shuffled.Heard), func(i, j int) {
 			shuffled.Heard[i], shuffled.Heard[j] = shuffled.Heard[j], shuffled.Heard[i]
 		})

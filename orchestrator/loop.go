@@ -142,7 +142,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		l.over(*p)
 		return judged.Result, false, nil
 	}
-	return l.mend(ctx, steps, req, judged, p)
+	return l.fixRound(ctx, steps, req, judged, p)
 }
 
 // facts is a snapshot with what earlier rounds left, at its head.
@@ -179,7 +179,7 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 }
 
 // slowest is how long agents side by side took.
-func slowest(heard []Heard) time.Duration {
+func slowest(heard []AgentReport) time.Duration {
 	var d time.Duration
 	for _, h := range heard {
 		d = max(d, seconds(h.Answer.Receipt.Seconds))

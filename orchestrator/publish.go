@@ -106,7 +106,7 @@ func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect, wa
 		if err != nil {
 			return "", err
 		}
-		return overtaken(was, now), nil
+		return staleReason(was, now), nil
 	}}
 	return d.Deliver(ctx, k, e)
 }

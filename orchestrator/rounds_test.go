@@ -327,7 +327,7 @@ func TestRounds(t *testing.T) {
 			s.fixes = []review.FixWork{fixes(sha(2), "A"), fixes("", "A")}
 			s.diffs["1..2"] = edited(10)
 		}, nil, review.ChangesRequested, 1, sha(1), "does not pass `make lint` (exit status 2)"},
-		{"a verify command that is not there ends it: no fixer can mend that", func(s *stage) {
+		{"a verify command that is not there ends it: no fixer can fix that", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckMissing, ExitCode: 127}}
 			s.fixes = []review.FixWork{fixes(sha(2), "A")}

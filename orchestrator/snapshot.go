@@ -45,7 +45,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		if err != nil {
 			return snap, err
 		}
-		if why := overtaken(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
+		if why := staleReason(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
 			return masked(Snapshot{PR: pr, Superseded: why}, l.Secrets), nil
 		}
 		snap.PR = pr

@@ -11,7 +11,7 @@ import (
 )
 
 // says is what a reviewer answers in a round: its findings, with the source the loop stamps on them.
-func says(name string, findings ...review.Finding) Heard {
+func says(name string, findings ...review.Finding) AgentReport {
 	for i := range findings {
 		findings[i].Source = review.Source{Type: "agent", Name: name}
 	}
@@ -19,7 +19,7 @@ func says(name string, findings ...review.Finding) Heard {
 }
 
 // quoted makes the evidence of a reviewer's findings verified.
-func quoted(h Heard) Heard {
+func quoted(h AgentReport) AgentReport {
 	for i := range h.Evidence {
 		h.Evidence[i].Status = EvidenceVerified
 	}
@@ -29,7 +29,7 @@ func quoted(h Heard) Heard {
 func TestMinSupport(t *testing.T) {
 	const race, reworded = "the map is written by two goroutines", "two goroutines write the map"
 	of := func(category string, f review.Finding) review.Finding { f.Category = category; return f }
-	byRule := func(h Heard) Heard { h.Answer.Receipt.Kind = review.KindStatic; return h }
+	byRule := func(h AgentReport) AgentReport { h.Answer.Receipt.Kind = review.KindStatic; return h }
 	for _, c := range []struct {
 		what        string
 		support     int

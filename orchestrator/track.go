@@ -22,7 +22,7 @@ type Tracked struct {
 	ID string `json:"id,omitempty"`
 	// Claim is what the fixer said of it last.
 	Claim *review.Claim `json:"claim,omitempty"`
-	// FixedIn is the round whose fix is said to have mended it; 0 when the fixer never said so.
+	// FixedIn is the round whose fix is said to have fixed it; 0 when the fixer never said so.
 	FixedIn int `json:"fixedIn,omitempty"`
 	// Stuck is true once it came back after it was reported fixed. It never turns false again.
 	Stuck bool `json:"stuck,omitempty"`

@@ -22,17 +22,17 @@ func TestEveryVoiceSettlesItsOwn(t *testing.T) {
 		in.Request.Agents = append(in.Request.Agents, AgentPlan{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand})
 	}
 	for name, c := range map[string]struct {
-		second, third []Heard
+		second, third []AgentReport
 		want          review.Outcome
 	}{
-		"another one raises the like, then is silent":       {[]Heard{failed("a"), answered("b", like), answered("c")}, []Heard{failed("a"), answered("b"), answered("c")}, review.Partial},
-		"and it looks again itself":                         {[]Heard{failed("a"), answered("b", like), answered("c")}, []Heard{answered("a"), answered("b"), answered("c")}, review.Converged},
-		"it looked while the other raised, the other later": {[]Heard{answered("a"), answered("b", like), answered("c")}, []Heard{failed("a"), answered("b"), answered("c")}, review.Converged},
+		"another one raises the like, then is silent":       {[]AgentReport{failed("a"), answered("b", like), answered("c")}, []AgentReport{failed("a"), answered("b"), answered("c")}, review.Partial},
+		"and it looks again itself":                         {[]AgentReport{failed("a"), answered("b", like), answered("c")}, []AgentReport{answered("a"), answered("b"), answered("c")}, review.Converged},
+		"it looked while the other raised, the other later": {[]AgentReport{answered("a"), answered("b", like), answered("c")}, []AgentReport{failed("a"), answered("b"), answered("c")}, review.Converged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := in
 			var j Judgement
-			for i, heard := range [][]Heard{{answered("a", first), answered("b"), answered("c")}, c.second, c.third} {
+			for i, heard := range [][]AgentReport{{answered("a", first), answered("b"), answered("c")}, c.second, c.third} {
 				now.Round, now.Heard, now.Earlier, now.Past = i+1, heard, j.Tracked, j.Result.Rounds
 				j = Judge(now)
 			}

@@ -27,7 +27,7 @@ func render(name, word string, data any) (string, error) {
 		"doubt":   doubt,
 		"place":   place,
 		"leftOut": leftOut,
-		"claim":   claim, "mend": mend, "refusals": refusals, "logged": logged,
+		"claim":   claim, "fix": mend, "refusals": refusals, "logged": logged,
 	}).ParseFS(files, "templates/"+name)
 	if err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)

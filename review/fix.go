@@ -7,7 +7,7 @@ type CheckState string
 const (
 	CheckPassed CheckState = "passed"
 	CheckFailed CheckState = "failed"
-	// CheckMissing: the command does not exist where it ran. No fixer can mend that.
+	// CheckMissing: the command does not exist where it ran. No fixer can fix that.
 	CheckMissing CheckState = "missing"
 	CheckTimeout CheckState = "timeout"
 	// CheckSkipped: it was not run, and Log says why.
@@ -39,8 +39,8 @@ type Refusal struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Setback tells a fixer why its work before was not taken, so that it can mend it (decision 6).
-type Setback struct {
+// Feedback tells a fixer why its work before was not taken, so that it can fix it (decision 6).
+type Feedback struct {
 	// Try is which of the fixer's tries this was, from 1.
 	Try      int       `json:"try"`
 	Refusals []Refusal `json:"refusals,omitempty"`

@@ -49,7 +49,7 @@ type Task struct {
 	// Claims are what the fixer said of findings in earlier rounds of this run, for reviewers to doubt.
 	Claims []Claim `json:"claims,omitempty"`
 	// Setback is set when the fixer's work before was not taken.
-	Setback *Setback `json:"setback,omitempty"`
+	Setback *Feedback `json:"setback,omitempty"`
 	// Fix is set for the fixer.
 	Fix *FixPayload `json:"fix,omitempty"`
 	// Repair is set when the same question is put a second time because the first answer was invalid.
@@ -99,7 +99,7 @@ type Workspace struct {
 	Unmasked bool `json:"unmasked,omitempty"`
 }
 
-// Repair says what was wrong with the answer before, so that the agent can mend it.
+// Repair says what was wrong with the answer before, so that the agent can fix it.
 type Repair struct {
 	// Error is why it was refused: places and rules, for a model to read.
 	Error string `json:"error"`

@@ -42,8 +42,8 @@ func parseInline(s string, m mode) []inline {
 	c := converter{m, src}
 	var out []inline
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		if n, ok := n.(*crowd); ok {
-			out = append(out, c.crowd(n)...)
+		if n, ok := n.(*denseParagraph); ok {
+			out = append(out, c.denseParagraph(n)...)
 			continue
 		}
 		out = append(out, c.inlines(n)...)
@@ -160,16 +160,16 @@ func (c converter) add(out []*block, n ast.Node) []*block {
 		out = append(out, c.table(n))
 	case *tag:
 		out = append(out, c.textBlock(n.line))
-	case *crowd:
-		if in := c.crowd(n); len(in) > 0 {
+	case *denseParagraph:
+		if in := c.denseParagraph(n); len(in) > 0 {
 			out = append(out, &block{kind: kindParagraph, inl: in})
 		}
 	}
 	return out
 }
 
-// crowd is a paragraph taken as plain text, escapes resolved.
-func (c converter) crowd(n *crowd) []inline {
+// denseParagraph is a paragraph taken as plain text, escapes resolved.
+func (c converter) denseParagraph(n *denseParagraph) []inline {
 	in := make([]inline, 0, 2*n.Lines().Len())
 	for i := range n.Lines().Len() {
 		seg := n.Lines().At(i)

@@ -74,7 +74,7 @@ func checkBody(s string, m mode) error {
 		return fmt.Errorf("%w: a bot finds an order in it: %.60q", ErrUnsafe, found)
 	}
 	src := []byte(s)
-	o := oracle{mode: m, src: src}
+	o := verifier{mode: m, src: src}
 	doc := oracleParser().Parse(text.NewReader(src))
 	if err := ast.Walk(doc, o.visit); err != nil {
 		return err
@@ -117,14 +117,14 @@ func cutAt(s string) int {
 	return len(s)
 }
 
-type oracle struct {
+type verifier struct {
 	mode
 	src []byte
 	// open counts details blocks that are open.
 	open int
 }
 
-func (o *oracle) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (o *verifier) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
@@ -152,7 +152,7 @@ func (o *oracle) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	return ast.WalkContinue, nil
 }
 
-func (o *oracle) address(dest string) (ast.WalkStatus, error) {
+func (o *verifier) address(dest string) (ast.WalkStatus, error) {
 	if url, ok := ownPage(dest, o.policy.Repo); !ok || url != dest {
 		return ast.WalkStop, fmt.Errorf("%w: it links to %q", ErrUnsafe, dest)
 	}
@@ -160,7 +160,7 @@ func (o *oracle) address(dest string) (ast.WalkStatus, error) {
 }
 
 // tags accepts the template's tags and nothing else.
-func (o *oracle) tags(block string) (ast.WalkStatus, error) {
+func (o *verifier) tags(block string) (ast.WalkStatus, error) {
 	for line := range strings.SplitSeq(block, "\n") {
 		switch sub := summaryLine.FindStringSubmatch(line); {
 		case line == "":
@@ -183,7 +183,7 @@ func (o *oracle) tags(block string) (ast.WalkStatus, error) {
 }
 
 // prose looks for what GitHub would turn into a mention or reference.
-func (o *oracle) prose(n ast.Node) (ast.WalkStatus, error) {
+func (o *verifier) prose(n ast.Node) (ast.WalkStatus, error) {
 	var b strings.Builder
 	o.visible(&b, n)
 	if words := decodeEntities(b.String()); mayBeActive(words) {
@@ -195,7 +195,7 @@ func (o *oracle) prose(n ast.Node) (ast.WalkStatus, error) {
 }
 
 // visible writes what a reader sees of a block; code and links, in which GitHub looks for nothing, become a mark.
-func (o *oracle) visible(b *strings.Builder, n ast.Node) {
+func (o *verifier) visible(b *strings.Builder, n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.CodeSpan, *ast.Link, *ast.AutoLink:

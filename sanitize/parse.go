@@ -93,14 +93,14 @@ func (tagParser) Close(ast.Node, text.Reader, parser.Context)                 {}
 func (tagParser) CanInterruptParagraph() bool                                 { return true }
 func (tagParser) CanAcceptIndentedLine() bool                                 { return false }
 
-// crowd is a paragraph with so many delimiters that reading them would take quadratic time. It is taken as plain text.
-type crowd struct{ ast.BaseBlock }
+// denseParagraph is a paragraph with so many delimiters that reading them would take quadratic time. It is taken as plain text.
+type denseParagraph struct{ ast.BaseBlock }
 
 var kindCrowd = ast.NewNodeKind("Crowd")
 
-func (*crowd) Kind() ast.NodeKind            { return kindCrowd }
-func (*crowd) IsRaw() bool                   { return true }
-func (n *crowd) Dump(source []byte, lvl int) { ast.DumpHelper(n, source, lvl, nil, nil) }
+func (*denseParagraph) Kind() ast.NodeKind            { return kindCrowd }
+func (*denseParagraph) IsRaw() bool                   { return true }
+func (n *denseParagraph) Dump(source []byte, lvl int) { ast.DumpHelper(n, source, lvl, nil, nil) }
 
 // maxDelimiters is how many characters of a paragraph, or of one row of a table, may be read as syntax.
 const maxDelimiters = 1000
@@ -124,7 +124,7 @@ func (crowdTransformer) Transform(node *ast.Paragraph, reader text.Reader, _ par
 	if most <= maxDelimiters && (table || total <= maxDelimiters) {
 		return
 	}
-	c := &crowd{}
+	c := &denseParagraph{}
 	c.SetLines(node.Lines())
 	node.Parent().ReplaceChild(node.Parent(), node, c)
 }

@@ -246,7 +246,7 @@ func (a *actor) permissions(ctx context.Context, p api.PromptRequest) {
 
 // edit changes the tree, as a fixer does.
 func (a *actor) edit(p api.PromptRequest) {
-	if err := os.WriteFile("rows.go", []byte("package rows // mended\n"), 0o644); err != nil {
+	if err := os.WriteFile("rows.go", []byte("package rows // fixed\n"), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
@@ -281,14 +281,14 @@ func (a *actor) editPermissions(ctx context.Context, p api.PromptRequest) {
 	ask("unknown", api.ToolKindEdit)
 	ask("shell", api.ToolKindExecute, wd+"/rows.go")
 	fixed := mended("F-1", "F-2")
-	a.submit(ctx, strings.Replace(fixed, "mended F-1", strings.Join(got, " "), 1))
+	a.submit(ctx, strings.Replace(fixed, "fixed F-1", strings.Join(got, " "), 1))
 }
 
-// mended is a fixer's answer that says it fixed these.
+// fixed is a fixer's answer that says it fixed these.
 func mended(ids ...string) string {
 	r := review.FixResult{Agent: "x", PRNumber: 7, Summary: review.FixSummary{Fixed: len(ids)}, RejectedIssues: []review.RejectedIssue{}, Commits: []review.FixCommit{}}
 	for _, id := range ids {
-		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: id, Description: "mended " + id})
+		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: id, Description: "fixed " + id})
 	}
 	return mustJSON(r)
 }

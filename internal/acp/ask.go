@@ -48,7 +48,7 @@ func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit f
 		return got
 	}
 	defer d.close()
-	place, err := furnish(spec, server(spec, d))
+	place, err := writeAgentConfig(spec, server(spec, d))
 	if err != nil {
 		answer.fail(err)
 		return got

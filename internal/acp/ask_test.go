@@ -55,7 +55,7 @@ func TestAsk(t *testing.T) {
 		"a result in the text is a fallback, and noted":                 {actorSpec(t, "text"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "stood in the text"}},
 		"two results in the text: never the last one (threats.md T85)":  {actorSpec(t, "two-texts"), want{state: review.AgentDegraded, turns: 2, findings: 2, reason: "more than one result"}},
 		"an invalid result is put right in a second turn":               {actorSpec(t, "repair"), want{state: review.AgentComplete, turns: 2, findings: 1, note: "first answer refused: decode reviewer-result"}},
-		"the tool's answer lets a model mend within a turn":             {actorSpec(t, "in-turn"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "1 more results were submitted"}},
+		"the tool's answer lets a model fix within a turn":              {actorSpec(t, "in-turn"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "1 more results were submitted"}},
 		"cut within a P0: it leaves its place":                          {actorSpec(t, "cut"), want{state: review.AgentDegraded, turns: 2, findings: 1, note: "could not be read"}},
 		"cut within a P0, then prose":                                   {actorSpec(t, "cut-then-prose"), want{state: review.AgentDegraded, turns: 2, findings: 1, note: "could not be read"}},
 		"a P1 that the corrected answer leaves out":                     {actorSpec(t, "takes-back"), want{state: review.AgentComplete, turns: 2, findings: 1, note: "and not in its last one"}},
@@ -184,7 +184,7 @@ func TestUpdatesKeepTheirOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	place, err := furnish(spec, server(spec, d))
+	place, err := writeAgentConfig(spec, server(spec, d))
 	if err != nil {
 		t.Fatal(err)
 	}

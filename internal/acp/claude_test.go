@@ -37,13 +37,13 @@ func TestClaudeCodeReviews(t *testing.T) {
 	}
 }
 
-// TestClaudeCodeFixes lets the real Claude Code mend a clone in the sandbox: it asks before each edit, and is allowed those
+// TestClaudeCodeFixes lets the real Claude Code fix a clone in the sandbox: it asks before each edit, and is allowed those
 // inside the clone.
 func TestClaudeCodeFixes(t *testing.T) {
 	t.Parallel()
 	w := newRealWorld(t, "claude", npmagent.Need(t, npmagent.Claude), review.RoleFixer, func(tree, marker string) []fakemodel.Rule {
 		rows := filepath.Join(tree, "rows.go")
-		return inTurn("who mends a pull request",
+		return inTurn("who fixes a pull request",
 			calls("Bash", mustJSON(map[string]string{"command": "touch " + marker, "description": "x"})),
 			calls("Write", mustJSON(map[string]string{"file_path": filepath.Join(tree, "..", "outside.txt"), "content": "x"})),
 			calls("Read", mustJSON(map[string]string{"file_path": rows})),

@@ -76,7 +76,7 @@ func TestAFixerEditsItsTreeAlone(t *testing.T) {
 		t.Errorf("%+v\nwant %s\n%+v", a.Fix, want, a.Receipt)
 	}
 	spec = fixerSpec(t, "fix")
-	if Ask(t.Context(), spec, fixQuestion(), "fix this", nil); !strings.Contains(listing(t, spec.Cwd), "mended") {
+	if Ask(t.Context(), spec, fixQuestion(), "fix this", nil); !strings.Contains(listing(t, spec.Cwd), "fixed") {
 		t.Error("the tree it was given is not the one it works in")
 	}
 }

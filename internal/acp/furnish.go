@@ -19,8 +19,8 @@ type furnished struct {
 	cwd     string
 }
 
-// furnish writes the preset's configuration into the agent's home and writes out its environment.
-func furnish(spec Spec, server api.McpServerStdio) (furnished, error) {
+// writeAgentConfig writes the preset's configuration into the agent's home and writes out its environment.
+func writeAgentConfig(spec Spec, server api.McpServerStdio) (furnished, error) {
 	if !filepath.IsAbs(spec.Dir) || !filepath.IsAbs(spec.Self) {
 		return furnished{}, errors.New("the agent's home and prloop's own path have to be absolute")
 	}

@@ -16,8 +16,8 @@ import (
 // maxNews bounds the events of one question: an agent that floods is not worth watching.
 const maxNews = 500
 
-// news turns updates into events, one at a time.
-type news struct {
+// eventSink turns updates into events, one at a time.
+type eventSink struct {
 	emit func(review.Event)
 
 	mu   sync.Mutex
@@ -26,11 +26,11 @@ type news struct {
 }
 
 // phase is what the agent is at; the same twice in a row is told once.
-func (n *news) phase(what string) { n.send(what, true) }
+func (n *eventSink) phase(what string) { n.send(what, true) }
 
-func (n *news) say(what string) { n.send(what, false) }
+func (n *eventSink) say(what string) { n.send(what, false) }
 
-func (n *news) send(what string, once bool) {
+func (n *eventSink) send(what string, once bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if once && n.last == what || n.sent == maxNews {

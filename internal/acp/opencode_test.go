@@ -24,11 +24,11 @@ func TestOpenCodeReviews(t *testing.T) {
 	w.review(t, "prloop_submit_result")
 }
 
-// TestOpenCodeFixes lets the real OpenCode mend a clone in the sandbox. What would configure it was moved aside.
+// TestOpenCodeFixes lets the real OpenCode fix a clone in the sandbox. What would configure it was moved aside.
 func TestOpenCodeFixes(t *testing.T) {
 	t.Parallel()
 	w := newRealWorld(t, "opencode", npmagent.Need(t, npmagent.OpenCode), review.RoleFixer, func(tree, marker string) []fakemodel.Rule {
-		return inTurn("You mend code. You run nothing.",
+		return inTurn("You fix code. You run nothing.",
 			calls("bash", mustJSON(map[string]string{"command": "touch " + marker, "description": "x"})),
 			calls("write", mustJSON(map[string]string{"filePath": filepath.Join(tree, "..", "outside.txt"), "content": "x"})),
 			calls("read", mustJSON(map[string]string{"filePath": filepath.Join(tree, "rows.go")})),

@@ -183,8 +183,8 @@ const openCodeConfig = `{
       "permission": {"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "prloop_*": "allow"}
     },
     "fixer": {
-      "mode": "primary", "description": "mends a pull request",
-      "prompt": "You mend code. You run nothing.",
+      "mode": "primary", "description": "fixes a pull request",
+      "prompt": "You fix code. You run nothing.",
       "permission": {"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "edit": "allow", "prloop_*": "allow"}
     }
   }

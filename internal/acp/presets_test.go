@@ -20,7 +20,7 @@ func TestPresetsAreWrittenOut(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			f, err := furnish(Spec{Preset: p, Dir: dir, Self: "/prloop", Model: `m"1`, Env: []string{"HOME=/root", "PATH=/bin"},
+			f, err := writeAgentConfig(Spec{Preset: p, Dir: dir, Self: "/prloop", Model: `m"1`, Env: []string{"HOME=/root", "PATH=/bin"},
 				Endpoint: Endpoint{BaseURL: "http://127.0.0.1:1/v1", Token: "placeholder"}},
 				api.McpServerStdio{Command: "/prloop", Args: []string{"agent", "mcp"}, Env: []api.EnvVariable{{Name: "A", Value: `"b`}}})
 			if err != nil {

@@ -234,7 +234,7 @@ func (w *realWorld) fix(t *testing.T, more map[string]string, offers, withholds 
 	}
 }
 
-// moveAside renames what would configure an agent, as the workbench does.
+// moveAside renames what would configure an agent, as the workspace does.
 func moveAside(t *testing.T, tree, name string) {
 	t.Helper()
 	if err := os.Rename(filepath.Join(tree, name), filepath.Join(tree, "moved-aside-"+name)); err != nil {

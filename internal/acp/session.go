@@ -20,12 +20,12 @@ import (
 type session struct {
 	spec  Spec
 	place furnished
-	desk  *desk
+	desk  *resultServer
 	gate  *gate
 	peer  *client
 	conn  *api.ClientSideConnection
 	id    api.SessionId
-	news  news
+	news  eventSink
 
 	stdin *io.PipeWriter
 	stop  context.CancelCauseFunc
@@ -44,7 +44,7 @@ type session struct {
 var errTooManyRequests = errors.New("it asked prloop too often")
 
 // launch starts the process. The context ends the conversation; the process itself is ended by close.
-func launch(ctx context.Context, spec Spec, place furnished, d *desk, emit func(review.Event)) (*session, error) {
+func launch(ctx context.Context, spec Spec, place furnished, d *resultServer, emit func(review.Event)) (*session, error) {
 	path, err := proc.LookPath(place.command)
 	if err != nil && spec.Preset.Package != "" {
 		err = fmt.Errorf("%w (it comes with the npm package %s)", err, strings.TrimSuffix(spec.Preset.Package, "@"+spec.Preset.Tried()))
@@ -55,7 +55,7 @@ func launch(ctx context.Context, spec Spec, place furnished, d *desk, emit func(
 	stdinR, stdinW := io.Pipe()
 	outR, outW := io.Pipe()
 	s := &session{spec: spec, place: place, desk: d, peer: &client{cwd: place.cwd, edits: spec.Role == review.RoleFixer}, stdin: stdinW, ended: make(chan struct{}),
-		news: news{emit: emit}}
+		news: eventSink{emit: emit}}
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.stop = stop
 	s.gate = &gate{to: outW, update: s.update, excess: func() { stop(errTooManyRequests) }}
@@ -126,7 +126,7 @@ func (s *session) open(ctx context.Context) error {
 }
 
 // server is prloop's MCP server as the agent is to start it.
-func server(spec Spec, d *desk) api.McpServerStdio {
+func server(spec Spec, d *resultServer) api.McpServerStdio {
 	return api.McpServerStdio{
 		Name: ServerName, Command: spec.Self, Args: append([]string{}, spec.SelfArgs...),
 		Env: []api.EnvVariable{

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// desk is the parent's end of submit_result: a unix socket in the agent's private folder. Whoever knows the question's
+// resultServer is the parent's end of submit_result: a unix socket in the agent's private folder. Whoever knows the question's
 // token may submit; the newest valid document counts.
-type desk struct {
+type resultServer struct {
 	listener net.Listener
 	socket   string
 	// address is how the socket is spoken of, released when nobody does any more.
@@ -57,8 +57,8 @@ const (
 	submitWithin  = 10 * time.Second
 )
 
-func openDesk(ctx context.Context, dir string, check func([]byte) error) (*desk, error) {
-	d := &desk{token: rand.Text(), check: check, room: maxEarlier, got: make(chan struct{}), slots: make(chan struct{}, 4)}
+func openDesk(ctx context.Context, dir string, check func([]byte) error) (*resultServer, error) {
+	d := &resultServer{token: rand.Text(), check: check, room: maxEarlier, got: make(chan struct{}), slots: make(chan struct{}, 4)}
 	d.socket = filepath.Join(dir, "submit.sock")
 	var err error
 	if d.address, err = addressOf(d.socket); err != nil {
@@ -78,9 +78,9 @@ func openDesk(ctx context.Context, dir string, check func([]byte) error) (*desk,
 	return d, nil
 }
 
-func (d *desk) path() string { return d.socket }
+func (d *resultServer) path() string { return d.socket }
 
-func (d *desk) close() {
+func (d *resultServer) close() {
 	if d.listener != nil {
 		d.listener.Close()
 		d.serving.Wait()
@@ -88,7 +88,7 @@ func (d *desk) close() {
 	d.address.release()
 }
 
-func (d *desk) serve() {
+func (d *resultServer) serve() {
 	for {
 		c, err := d.listener.Accept()
 		if err != nil {
@@ -106,7 +106,7 @@ func (d *desk) serve() {
 	}
 }
 
-func (d *desk) receive(c net.Conn) {
+func (d *resultServer) receive(c net.Conn) {
 	defer c.Close()
 	if c.SetDeadline(time.Now().Add(submitWithin)) != nil {
 		return
@@ -122,7 +122,7 @@ func (d *desk) receive(c net.Conn) {
 	_ = json.NewEncoder(c).Encode(v) // who does not wait for the answer does not get it
 }
 
-func (d *desk) take(document []byte) error {
+func (d *resultServer) take(document []byte) error {
 	d.mu.Lock()
 	d.calls++
 	tooMany := d.calls > maxSubmits
@@ -147,7 +147,7 @@ func (d *desk) take(document []byte) error {
 }
 
 // keep remembers a document that a newer one follows. d.mu is held.
-func (d *desk) keep(document []byte) {
+func (d *resultServer) keep(document []byte) {
 	if n := len(document); n > 0 && n <= d.room {
 		d.room -= n
 		d.earlier = append(d.earlier, document)
@@ -155,14 +155,14 @@ func (d *desk) keep(document []byte) {
 }
 
 // followed are the documents that a newer one followed.
-func (d *desk) followed() [][]byte {
+func (d *resultServer) followed() [][]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.earlier)
 }
 
 // standing is what has been submitted so far.
-func (d *desk) standing() (valid, refused []byte, calls int, why error) {
+func (d *resultServer) standing() (valid, refused []byte, calls int, why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.valid, d.refused, d.calls, d.why

@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/internal/agentrun"
+	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/store"
-	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
 
-// newBench puts the workbench of a run together. What the repository has a say in comes from the plan, which a resumed run
+// newBench puts the workspace of a run together. What the repository has a say in comes from the plan, which a resumed run
 // has too; settings are the operator's of today.
-func (r *run) newBench(c *crew.Crew, plan *orchestrator.FixPlan, lease *store.Lease) *crew.Bench {
-	b := &crew.Bench{Crew: c}
+func (r *run) newBench(c *agentrun.Launcher, plan *orchestrator.FixPlan, lease *store.Lease) *agentrun.FixExecutor {
+	b := &agentrun.FixExecutor{Crew: c}
 	if lease != nil {
 		b.Held = lease.Check
 	}
@@ -45,7 +45,7 @@ func (r *run) newBench(c *crew.Crew, plan *orchestrator.FixPlan, lease *store.Le
 
 // planFix settles who fixes and under which rules; nil, and a sentence for the report, when a fixer is configured and may
 // not work here.
-func (r *run) planFix(ctx context.Context, o Order, pr review.PullRequest, base string, w crew.Walls) (*orchestrator.FixPlan, string, error) {
+func (r *run) planFix(ctx context.Context, o Order, pr review.PullRequest, base string, w agentrun.Confinement) (*orchestrator.FixPlan, string, error) {
 	settings := r.settings
 	fixer, some := planFixer(settings, o.Dir)
 	if !some || !o.fixes(settings, o.Target.Local()) {
@@ -79,7 +79,7 @@ func (r *run) planFix(ctx context.Context, o Order, pr review.PullRequest, base 
 	if settings.Verify != nil {
 		return plan, "", nil
 	}
-	found, err := workbench.Detect(func(name string) ([]byte, error) {
+	found, err := fixspace.Detect(func(name string) ([]byte, error) {
 		data, err := r.history.ReadFile(ctx, base, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fs.ErrNotExist

@@ -13,8 +13,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/store"
@@ -70,12 +70,12 @@ func (r *run) secrets(target review.Target) []string {
 }
 
 // crew puts together what starts the agents of the run, and shields this process from them.
-func (r *run) crew(ctx context.Context, req orchestrator.Request, key []byte) (*crew.Crew, error) {
+func (r *run) crew(ctx context.Context, req orchestrator.Request, key []byte) (*agentrun.Launcher, error) {
 	scratch, err := r.scratch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	walls, err := r.opts.Machine.walls(ctx, req.Target)
+	walls, err := r.opts.Machine.confinement(ctx, req.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (r *run) crew(ctx context.Context, req orchestrator.Request, key []byte) (*
 	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
-	return &crew.Crew{
+	return &agentrun.Launcher{
 		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Self: r.opts.Self, Scratch: scratch, Checkout: req.Checkout,
 		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run),
 	}, nil

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"github.com/prloop/prloop/internal/crew"
+	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -29,7 +29,7 @@ type Machine struct {
 	// VerifyEnv are further variables of verify commands, NAME=value. Code of the pull request sees them.
 	VerifyEnv []string
 	// Limits are what each agent and each verify command may take.
-	Limits crew.Limits
+	Limits agentrun.Limits
 	// ShowSecrets lets models read values in files that look like secrets; they are masked otherwise.
 	ShowSecrets bool
 }
@@ -42,18 +42,18 @@ func (m Machine) secrets() string {
 	return ""
 }
 
-// walls settles how the agents of a run are confined. A local range is the person's own tree, reviewed by the person's own
+// confinement settles how the agents of a run are confined. A local range is the person's own tree, reviewed by the person's own
 // programs, whose linters need the person's caches; a pull request is somebody else's, and fails closed.
-func (m Machine) walls(ctx context.Context, target review.Target) (crew.Walls, error) {
+func (m Machine) confinement(ctx context.Context, target review.Target) (agentrun.Confinement, error) {
 	if target.Local() {
-		return crew.NoWalls("a local range, reviewed as the user who started prloop"), nil
+		return agentrun.Unconfined("a local range, reviewed as the user who started prloop"), nil
 	}
 	weakest := sandbox.Tier1b
 	switch m.Confinement {
 	case ConfineBest:
 		weakest = sandbox.Tier4 // whatever there is; the report says what
 	case ConfineOff:
-		return crew.NoWalls("switched off by the operator; agents run as the user who started prloop"), nil
+		return agentrun.Unconfined("switched off by the operator; agents run as the user who started prloop"), nil
 	}
-	return crew.Raise(ctx, m.Sandbox, weakest, m.Readable)
+	return agentrun.Probe(ctx, m.Sandbox, weakest, m.Readable)
 }

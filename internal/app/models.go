@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/acp"
+	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/webfetch"
@@ -57,7 +57,7 @@ func gatewayOptions(log hclog.Logger, settings config.Settings) gateway.Options 
 func runModels(settings config.Settings, agents []orchestrator.AgentPlan) []string {
 	out := []string{settings.Model}
 	for _, a := range agents {
-		out = append(out, crew.ModelsOf(a)...)
+		out = append(out, agentrun.ModelsOf(a)...)
 	}
 	for _, m := range settings.Models {
 		out = append(append(out, m.Name), m.Fallbacks...)

@@ -175,7 +175,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	settings, target := r.settings, o.Target
 	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance}
 	r.beginBrief(ctx, w.commits, about, settings.Limits, target.Local())
-	walls, err := r.opts.Machine.walls(ctx, target)
+	walls, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {
 		return req, err
 	}

@@ -119,7 +119,7 @@ func (st stored) cassette(today gateway.Cassette) gateway.Cassette {
 // sameMachine refuses to go on behind other walls than the run began with, or with other things lent through them: its reports name
 // the walls, and whether a fixer may work was decided by them (threats.md P15).
 func (m Machine) sameMachine(ctx context.Context, st stored) error {
-	walls, err := m.walls(ctx, st.Target)
+	walls, err := m.confinement(ctx, st.Target)
 	switch {
 	case err != nil:
 		return err

@@ -80,7 +80,7 @@ func stocked(t *testing.T, f *forge.Forge) *forge.PullRequest {
 // it, which it must not obey and may read.
 func TestOpenCodeWorksAPullRequest(t *testing.T) {
 	t.Parallel()
-	const reviews, mends = "You review code. You change nothing.", "You mend code. You run nothing."
+	const reviews, mends = "You review code. You change nothing.", "You fix code. You run nothing."
 	f := forgetest.Start(t)
 	p := stocked(t, f)
 	before := p.HeadSHA()

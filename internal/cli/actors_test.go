@@ -102,7 +102,7 @@ func observe(p playbook, task review.Task) (any, error) {
 					}
 					r.Findings = append(r.Findings, review.Finding{
 						ID: s.ID, Priority: s.Priority, Category: review.CategoryBug, File: file.Path, Line: &at, Title: s.Title, Description: s.Text,
-						Suggestion: "Mend it.", Evidence: quote, Source: review.Source{Type: "agent", Name: task.Agent, Timestamp: time.Unix(1_800_000_000, 0).UTC()},
+						Suggestion: "Fix it.", Evidence: quote, Source: review.Source{Type: "agent", Name: task.Agent, Timestamp: time.Unix(1_800_000_000, 0).UTC()},
 					})
 				}
 			}
@@ -144,7 +144,7 @@ func mendAll(p playbook, task review.Task) (any, error) {
 	}
 	r := review.FixResult{Agent: task.Agent, PRNumber: task.PRNumber, FixedIssues: []review.FixedIssue{}, RejectedIssues: []review.RejectedIssue{}, Commits: []review.FixCommit{}}
 	for _, f := range task.Fix.IssuesToFix {
-		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: f.ID, Description: "mended " + f.Title})
+		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: f.ID, Description: "fixed " + f.Title})
 	}
 	r.Summary.Fixed = len(r.FixedIssues)
 	return r, nil

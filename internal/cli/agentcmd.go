@@ -10,16 +10,16 @@ import (
 
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/acp"
-	"github.com/prloop/prloop/internal/crew"
-	"github.com/prloop/prloop/internal/player"
+	"github.com/prloop/prloop/internal/agentrun"
+	"github.com/prloop/prloop/internal/builtin"
+	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
-func agentCommand(p *Proc) *cobra.Command {
-	me := player.Player{Socket: p.env(crew.EnvSocket), Token: p.env(crew.EnvToken), Checkout: p.env(crew.EnvCheckout)}
+func agentCommand(p *Invocation) *cobra.Command {
+	me := builtin.Agent{Socket: p.env(agentrun.EnvSocket), Token: p.env(agentrun.EnvToken), Checkout: p.env(agentrun.EnvCheckout)}
 	return group(&cobra.Command{
 		Use:   "agent",
 		Short: "The builtin agents, and a check for yours",
@@ -27,7 +27,7 @@ func agentCommand(p *Proc) *cobra.Command {
 	},
 		p.child("reviewer", "Review with a model, through prloop's gateway", me.Review),
 		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", me.AnalyzeComments),
-		p.child(string(review.RoleFixer), "Mend findings in the tree the request names, with a model", me.Fix),
+		p.child(string(review.RoleFixer), "Fix findings in the tree the request names, with a model", me.Fix),
 		p.child("static", "Review without a model", me.ReviewStatic),
 		agentCheckCommand(p),
 		mcpCommand(p),
@@ -35,24 +35,24 @@ func agentCommand(p *Proc) *cobra.Command {
 }
 
 // child is a builtin role as a command.
-func (p *Proc) child(name, short string, w player.Work) *cobra.Command {
+func (p *Invocation) child(name, short string, w builtin.Work) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return player.Serve(c.Context(), p.Stdin, p.Stdout, w) },
+		RunE: func(c *cobra.Command, _ []string) error { return builtin.Serve(c.Context(), p.Stdin, p.Stdout, w) },
 	}
 }
 
 // mcpCommand is the server of the tools an ACP agent reads with and answers through; the agent starts it.
-func mcpCommand(p *Proc) *cobra.Command {
+func mcpCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use: "mcp", Short: "Serve the tools of an ACP agent", Hidden: true, Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return acp.ServeMCP(c.Context(), os.Stdin, os.Stdout, p.env, player.Tools)
+			return acp.ServeMCP(c.Context(), os.Stdin, os.Stdout, p.env, builtin.Tools)
 		},
 	}
 }
 
-func agentCheckCommand(p *Proc) *cobra.Command {
+func agentCheckCommand(p *Invocation) *cobra.Command {
 	var role string
 	var limit time.Duration
 	c := &cobra.Command{
@@ -76,7 +76,7 @@ func agentCheckCommand(p *Proc) *cobra.Command {
 			spec := agents.Spec{Name: "checked", Role: r, Kind: review.KindCommand, Path: path, Args: a[1:], Env: proc.BaseEnv(), Dir: p.Dir, Timeout: limit}
 			var problems []agents.Problem
 			if r == review.RoleFixer {
-				if problems, err = workbench.CheckFixer(c.Context(), spec); err != nil {
+				if problems, err = fixspace.CheckFixer(c.Context(), spec); err != nil {
 					return err
 				}
 			} else {

@@ -185,7 +185,7 @@ func TestOwnCostCountsOnce(t *testing.T) {
 	t.Parallel()
 	submit := fakemodel.ToolCall{ID: "s", Name: "submit_fix_result", Arguments: `{"fixed":[],"rejected":[{"findingId":"BUG-001","reason":"It is meant so."}]}`}
 	m := endpoint(t, fakemodel.Script{
-		Rules:   []fakemodel.Rule{{Role: "system", Contains: "who mends a pull request", Answer: fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{submit}, Usage: dollars(0.01)}}},
+		Rules:   []fakemodel.Rule{{Role: "system", Contains: "who fixes a pull request", Answer: fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{submit}, Usage: dollars(0.01)}}},
 		Default: &fakemodel.Answer{JSON: envelope(nil), Usage: dollars(0.40)},
 	})
 	p, env, home := budgetWorld(t, m, "limits: {max_cost_usd: 10}\nbudgets: {per_pull_request_usd: 0.70}\nverify: [\"true\"]\nfixer: {use: builtin}\nfix: {untrusted_authors: true}", nil)

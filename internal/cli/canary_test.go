@@ -337,7 +337,7 @@ func (x box) judge(f *finished, name string, into map[string]string) {
 
 // says is the description of an agent's first finding, as it was stored.
 func (f *finished) says(name string) string {
-	var heard orchestrator.Heard
+	var heard orchestrator.AgentReport
 	if err := json.Unmarshal([]byte(f.answer(name)), &heard); err != nil {
 		f.t.Errorf("%s: answer of %s: %v", f, name, err)
 	}

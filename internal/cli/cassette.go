@@ -15,7 +15,7 @@ const (
 )
 
 // cassette settles whether the conversations of a run are recorded or replayed; its zero value is neither.
-func (p *Proc) cassette(o runOptions) (gateway.Cassette, error) {
+func (p *Invocation) cassette(o runOptions) (gateway.Cassette, error) {
 	record, replay := cmp.Or(o.recordModels, p.env(envRecord)), cmp.Or(o.replayModels, p.env(envReplay))
 	if o.recordModels != "" && o.replayModels == "" || o.replayModels != "" && o.recordModels == "" {
 		record, replay = o.recordModels, o.replayModels // the command line is stronger than the environment

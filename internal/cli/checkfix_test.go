@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/workbench"
 	"github.com/prloop/prloop/review"
 )
 
@@ -29,7 +29,7 @@ func TestDocumentedFixer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	problems, err := workbench.CheckFixer(t.Context(), agents.Spec{Name: "checked", Role: review.RoleFixer, Kind: review.KindCommand, Path: file, Env: proc.BaseEnv(), Timeout: 30 * time.Second})
+	problems, err := fixspace.CheckFixer(t.Context(), agents.Spec{Name: "checked", Role: review.RoleFixer, Kind: review.KindCommand, Path: file, Env: proc.BaseEnv(), Timeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

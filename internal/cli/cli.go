@@ -21,8 +21,8 @@ import (
 // Version is set by the linker for releases.
 var Version = "dev"
 
-// Proc is the process the program runs in, written out so that tests can run it in theirs.
-type Proc struct {
+// Invocation is the process the program runs in, written out so that tests can run it in theirs.
+type Invocation struct {
 	// Name is what a person types: prloop, or "gh review-loop" for the extension.
 	Name   string
 	Args   []string
@@ -39,16 +39,16 @@ type Proc struct {
 }
 
 // Process is the current process under a name.
-func Process(name string) Proc {
+func Process(name string) Invocation {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
 	}
-	return Proc{Name: name, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Environ(), Dir: dir}
+	return Invocation{Name: name, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Environ(), Dir: dir}
 }
 
 // env looks a variable up; the last entry wins, as in a shell.
-func (p Proc) env(key string) string {
+func (p Invocation) env(key string) string {
 	for _, e := range slices.Backward(p.Env) {
 		if v, ok := strings.CutPrefix(e, key+"="); ok {
 			return v
@@ -61,7 +61,7 @@ func (p Proc) env(key string) string {
 var draining = failpoint.New("drain: begun")
 
 // Main runs one command and returns the process's exit status.
-func Main(p Proc) int {
+func Main(p Invocation) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal drains: what is being written is finished, agents are ended, the run can be resumed (threats.md T100).
@@ -117,7 +117,7 @@ func asRun(root *cobra.Command, args []string) []string {
 	return append([]string{"run"}, args...)
 }
 
-func newRoot(p *Proc) *cobra.Command {
+func newRoot(p *Invocation) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "prloop",
 		Short: "Review a pull request until it is approved, or say why a person is needed",
@@ -140,7 +140,7 @@ func newRoot(p *Proc) *cobra.Command {
 }
 
 // commands are all of prloop's.
-func commands(p *Proc) []*cobra.Command {
+func commands(p *Invocation) []*cobra.Command {
 	return []*cobra.Command{
 		runCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), replayCommand(p),
 		agentCommand(p), configCommand(p), schemaCommand(p), doctorCommand(p), versionCommand(p), demoCommand(p),

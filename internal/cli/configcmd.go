@@ -13,12 +13,12 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-func configCommand(p *Proc) *cobra.Command {
+func configCommand(p *Invocation) *cobra.Command {
 	return group(&cobra.Command{Use: "config", Short: "Check and explain the configuration"},
 		configValidateCommand(p), configExplainCommand(p))
 }
 
-func configValidateCommand(p *Proc) *cobra.Command {
+func configValidateCommand(p *Invocation) *cobra.Command {
 	var operator bool
 	c := &cobra.Command{
 		Use:   "validate [FILE]",
@@ -45,7 +45,7 @@ func configValidateCommand(p *Proc) *cobra.Command {
 }
 
 // toValidate is the file a person named, or else the one a run would read.
-func (p *Proc) toValidate(ctx context.Context, kind config.Kind, named []string) (config.File, error) {
+func (p *Invocation) toValidate(ctx context.Context, kind config.Kind, named []string) (config.File, error) {
 	const next = "name the file: prloop config validate FILE"
 	if len(named) == 0 && kind == config.Repository {
 		r, err := app.RulesIn(ctx, p.Dir)
@@ -69,7 +69,7 @@ func (p *Proc) toValidate(ctx context.Context, kind config.Kind, named []string)
 	return config.File{Name: name, Data: data}, nil
 }
 
-func configExplainCommand(p *Proc) *cobra.Command {
+func configExplainCommand(p *Invocation) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "explain [PR]",
@@ -102,7 +102,7 @@ func configExplainCommand(p *Proc) *cobra.Command {
 }
 
 // foretell resolves the settings of the run that would happen, and says on standard error which run that is.
-func (p *Proc) foretell(ctx context.Context, o runOptions) (config.Settings, error) {
+func (p *Invocation) foretell(ctx context.Context, o runOptions) (config.Settings, error) {
 	if err := p.readKey(&o); err != nil {
 		return config.Settings{}, err
 	}
@@ -129,7 +129,7 @@ func (p *Proc) foretell(ctx context.Context, o runOptions) (config.Settings, err
 }
 
 // rulesOf are the rules of the pull request that an order with these flags is about.
-func (p *Proc) rulesOf(ctx context.Context, order *app.Order, o runOptions) (app.Rules, error) {
+func (p *Invocation) rulesOf(ctx context.Context, order *app.Order, o runOptions) (app.Rules, error) {
 	s, err := p.open(ctx)
 	if err != nil {
 		return app.Rules{}, err
@@ -142,14 +142,14 @@ func (p *Proc) rulesOf(ctx context.Context, order *app.Order, o runOptions) (app
 }
 
 // notes prints what the rules' reader should know.
-func (p *Proc) notes(r app.Rules) {
+func (p *Invocation) notes(r app.Rules) {
 	for _, n := range r.Notes {
 		p.note(n)
 	}
 }
 
 // checkBase refuses a revision that a run would not find.
-func (p *Proc) checkBase(ctx context.Context, base string) error {
+func (p *Invocation) checkBase(ctx context.Context, base string) error {
 	if base == "" {
 		return nil
 	}

@@ -106,9 +106,9 @@ func TestConvergence(t *testing.T) {
 		says     []string // in the posted comments, the newest last
 		comments int
 	}{
-		{"a flaw that is mended converges in two rounds", playbook{
+		{"a flaw that is fixed converges in two rounds", playbook{
 			Sees: []sight{twice}, Edits: []edit{rewrite(1, escapes, mended)},
-		}, "", review.Converged, 2, []string{"Credentials are URL-escaped twice", "mended Credentials", "approve"}, 3},
+		}, "", review.Converged, 2, []string{"Credentials are URL-escaped twice", "fixed Credentials", "approve"}, 3},
 		{"a flaw that the fixer only moves comes back in other words on other lines: stuck", playbook{
 			Sees:  []sight{with(twice, 1), with(twiceAgain, 2)},
 			Edits: []edit{rewrite(1, escapes, moved)},

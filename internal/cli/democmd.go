@@ -15,13 +15,13 @@ import (
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
-func demoCommand(p *Proc) *cobra.Command {
+func demoCommand(p *Invocation) *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Review and fix two bundled pull requests end to end, offline",
 		Long: "Opens two bundled pull requests on a stand-in for GitHub in this process, reviews them with the static reviewer and a\n" +
-			"scripted model, has the builtin fixer mend them, pushes through the real git, posts through the real gh, and shows\n" +
+			"scripted model, has the builtin fixer fix them, pushes through the real git, posts through the real gh, and shows\n" +
 			"what was posted: the first one is approved in its second round, the second one gets stuck. Nothing leaves the machine.",
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), keep) },
@@ -30,7 +30,7 @@ func demoCommand(p *Proc) *cobra.Command {
 	return cmd
 }
 
-func (p *Proc) demo(ctx context.Context, keep string) error {
+func (p *Invocation) demo(ctx context.Context, keep string) error {
 	state, err := p.demoState(keep)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (p *Proc) demo(ctx context.Context, keep string) error {
 		return err
 	}
 	stage.Run = func(env []string, args ...string) int {
-		return Main(Proc{Name: "prloop", Args: args, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr, Env: slices.Concat(env, more), Dir: state})
+		return Main(Invocation{Name: "prloop", Args: args, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr, Env: slices.Concat(env, more), Dir: state})
 	}
 	for _, c := range w.Chapters {
 		err := w.Play(c, stage, w.Env(c, p.env("PRLOOP_GH"), state))
@@ -74,7 +74,7 @@ func (p *Proc) demo(ctx context.Context, keep string) error {
 }
 
 // demoState is the folder the runs of a demonstration are kept in.
-func (p *Proc) demoState(keep string) (string, error) {
+func (p *Invocation) demoState(keep string) (string, error) {
 	if keep == "" {
 		dir, err := os.MkdirTemp("", "prloop-demo")
 		if err != nil {
@@ -92,7 +92,7 @@ func (p *Proc) demoState(keep string) (string, error) {
 }
 
 // demoEnv is what a demonstration takes over from the person's environment, and its word on confinement.
-func (p *Proc) demoEnv(ctx context.Context, stage demo.Stage) ([]string, error) {
+func (p *Invocation) demoEnv(ctx context.Context, stage demo.Stage) ([]string, error) {
 	var env []string
 	for _, name := range []string{"TERM", "COLUMNS", "CI", envSandboxWithout} {
 		if v := p.env(name); v != "" {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/live"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -34,7 +34,7 @@ const (
 	stateBroken  = "broken"
 )
 
-func doctorCommand(p *Proc) *cobra.Command {
+func doctorCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the environment and suggest fixes",
@@ -58,7 +58,7 @@ func doctorCommand(p *Proc) *cobra.Command {
 }
 
 // found prints a checkup and gives the exit status it asks for.
-func (p *Proc) found(r checkup) int {
+func (p *Invocation) found(r checkup) int {
 	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.state, r.what, p.beside(sanitize.Terminal(sanitize.Redact(r.note))))
 	if r.next != "" {
 		fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", "", "", p.beside("try: "+sanitize.Terminal(r.next)))
@@ -70,11 +70,11 @@ func (p *Proc) found(r checkup) int {
 }
 
 // beside breaks text for the third column on a terminal; a line that is read by a program stays one.
-func (p *Proc) beside(text string) string {
+func (p *Invocation) beside(text string) string {
 	if !p.terminal(p.Stdout) {
 		return text
 	}
-	return live.Wrap(text, p.width()-1, 20)
+	return progress.Wrap(text, p.width()-1, 20)
 }
 
 // diagnosed is a checkup that ended in an error.
@@ -83,7 +83,7 @@ func diagnosed(what string, err error) checkup {
 	return checkup{what: what, note: h.err.Error(), next: h.next, state: stateBroken}
 }
 
-func (p *Proc) checkGit(ctx context.Context) checkup {
+func (p *Invocation) checkGit(ctx context.Context) checkup {
 	g, err := git.Find(ctx, git.Options{})
 	if err != nil {
 		return diagnosed("git", err)
@@ -91,7 +91,7 @@ func (p *Proc) checkGit(ctx context.Context) checkup {
 	return checkup{what: "git", note: g.Version(), state: stateOK}
 }
 
-func (p *Proc) checkGitHub(ctx context.Context) checkup {
+func (p *Invocation) checkGitHub(ctx context.Context) checkup {
 	host := github.DefaultHost(p.Env)
 	c, err := github.New(ctx, github.Options{Host: host, Env: p.Env, GH: p.env("PRLOOP_GH")})
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *Proc) checkGitHub(ctx context.Context) checkup {
 	return checkup{what: "github", note: "logged in to " + host + " as " + who.Login, state: stateOK}
 }
 
-func (p *Proc) checkConfig(ctx context.Context) checkup {
+func (p *Invocation) checkConfig(ctx context.Context) checkup {
 	file, err := config.ReadOperator(p.env)
 	if err == nil && file != nil {
 		err = config.Validate(config.Operator, file.Name, file.Data)
@@ -138,7 +138,7 @@ func (p *Proc) checkConfig(ctx context.Context) checkup {
 	return c
 }
 
-func (p *Proc) checkModel(ctx context.Context) checkup {
+func (p *Invocation) checkModel(ctx context.Context) checkup {
 	order, err := p.order(runOptions{})
 	if err != nil {
 		return checkup{what: "model", note: "skipped: invalid configuration", state: stateBroken}
@@ -156,7 +156,7 @@ func (p *Proc) checkModel(ctx context.Context) checkup {
 	return checkup{what: "model", note: settings.Model + " at " + settings.BaseURL, state: stateOK}
 }
 
-func (p *Proc) checkState(ctx context.Context) checkup {
+func (p *Invocation) checkState(ctx context.Context) checkup {
 	s, err := p.open(ctx)
 	if err != nil {
 		return diagnosed("state", err)
@@ -170,7 +170,7 @@ func (p *Proc) checkState(ctx context.Context) checkup {
 }
 
 // checkIsolation says what stands around agents. It never says more than what is there (threats.md P15).
-func (p *Proc) checkIsolation(ctx context.Context) checkup {
+func (p *Invocation) checkIsolation(ctx context.Context) checkup {
 	word, err := p.confinement()
 	if err != nil {
 		return diagnosed("isolation", err)
@@ -191,7 +191,7 @@ func (p *Proc) checkIsolation(ctx context.Context) checkup {
 }
 
 // checkBounds says what bounds agents, how hard, and whether there is room to start them.
-func (p *Proc) checkBounds(ctx context.Context) checkup {
+func (p *Invocation) checkBounds(ctx context.Context) checkup {
 	limits, err := p.limits()
 	if err != nil {
 		return diagnosed("bounds", err)
@@ -210,5 +210,5 @@ func (p *Proc) checkBounds(ctx context.Context) checkup {
 		return diagnosed("bounds", err)
 	}
 	full := word != app.ConfineOff && machine.Probe(ctx).Tier <= sandbox.Tier1b
-	return checkup{what: "bounds", note: "agents are " + crew.BoundsHere(full), state: stateOK}
+	return checkup{what: "bounds", note: "agents are " + agentrun.BoundsHere(full), state: stateOK}
 }

@@ -9,7 +9,7 @@ import (
 
 // checkAgents looks at the ACP agents prloop has presets for: one line for each that is installed, with its
 // version and whether it can be held to the gateway, and one for those that are not.
-func (p *Proc) checkAgents(ctx context.Context) (all []checkup) {
+func (p *Invocation) checkAgents(ctx context.Context) (all []checkup) {
 	installed, absent := acp.CheckInstalled(ctx)
 	for _, c := range installed {
 		row := checkup{what: c.Preset.Name, note: c.Note, state: stateMissing}

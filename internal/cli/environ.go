@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
@@ -31,7 +31,7 @@ const (
 )
 
 // machine is what runs may have of this machine.
-func (p *Proc) machine() (m app.Machine, err error) {
+func (p *Invocation) machine() (m app.Machine, err error) {
 	if m.Confinement, err = p.confinement(); err != nil {
 		return m, err
 	}
@@ -51,7 +51,7 @@ func (p *Proc) machine() (m app.Machine, err error) {
 
 // confinement is the operator's word on confinement. One that is not known is refused wherever it stands: who wrote it
 // believes that it does something.
-func (p *Proc) confinement() (app.Confinement, error) {
+func (p *Invocation) confinement() (app.Confinement, error) {
 	switch word := app.Confinement(p.env(envSandbox)); word {
 	case "":
 		return app.ConfineRequired, nil
@@ -62,7 +62,7 @@ func (p *Proc) confinement() (app.Confinement, error) {
 	}
 }
 
-func (p *Proc) showSecrets() (bool, error) {
+func (p *Invocation) showSecrets() (bool, error) {
 	switch word := p.env(envSecrets); word {
 	case "", "mask":
 		return false, nil
@@ -74,7 +74,7 @@ func (p *Proc) showSecrets() (bool, error) {
 }
 
 // verifyEnv are the operator's variables for verify commands.
-func (p *Proc) verifyEnv() ([]string, error) {
+func (p *Invocation) verifyEnv() ([]string, error) {
 	env := strings.Fields(p.env(envVerify))
 	for _, e := range env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
@@ -85,8 +85,8 @@ func (p *Proc) verifyEnv() ([]string, error) {
 }
 
 // limits is the operator's word on what children may take.
-func (p *Proc) limits() (crew.Limits, error) {
-	l, err := crew.ParseLimits(p.env(envLimits))
+func (p *Invocation) limits() (agentrun.Limits, error) {
+	l, err := agentrun.ParseLimits(p.env(envLimits))
 	if err != nil {
 		return l, usage(envLimits+`="memory=4GB disk=2GB files=200000 free=1GB"`, "%s: %w", envLimits, err)
 	}
@@ -94,7 +94,7 @@ func (p *Proc) limits() (crew.Limits, error) {
 }
 
 // sandbox is the machine as the operator lets prloop see it.
-func (p *Proc) sandbox() (*sandbox.Machine, error) {
+func (p *Invocation) sandbox() (*sandbox.Machine, error) {
 	if p.seen != nil {
 		return p.seen, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/eval"
 )
 
-func evalCommand(p *Proc) *cobra.Command {
+func evalCommand(p *Invocation) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "eval",
 		Short: "Measure prloop's rules on recorded reviews",
@@ -22,14 +22,14 @@ func evalCommand(p *Proc) *cobra.Command {
 	}, evalIdentityCommand(p), evalAgreementCommand(p), evalStuckCommand(p))
 }
 
-func evalIdentityCommand(p *Proc) *cobra.Command {
+func evalIdentityCommand(p *Invocation) *cobra.Command {
 	return measuring(p, &cobra.Command{Use: "identity DIR", Short: "How well the same finding is recognised in other words"}, eval.Identity)
 }
 
-func evalAgreementCommand(p *Proc) *cobra.Command {
+func evalAgreementCommand(p *Invocation) *cobra.Command {
 	o := eval.AgreementOptions{}
 	c := measuring(p, &cobra.Command{Use: "agreement DIR", Short: "What agreement between reviewers is worth"},
-		func(ctx context.Context, b eval.Bench) (eval.AgreementReport, error) {
+		func(ctx context.Context, b eval.Dataset) (eval.AgreementReport, error) {
 			return eval.Agreement(ctx, b, o)
 		})
 	c.PreRunE = func(*cobra.Command, []string) error {
@@ -45,14 +45,14 @@ func evalAgreementCommand(p *Proc) *cobra.Command {
 	return c
 }
 
-func evalStuckCommand(p *Proc) *cobra.Command {
+func evalStuckCommand(p *Invocation) *cobra.Command {
 	var o eval.StuckOptions
 	c := measuring(p, &cobra.Command{
 		Use:   "stuck DIR",
 		Short: "How well a finding that returns after a fix is recognised",
 		Long: "Plays two rounds with a fix between them on recorded reviews: other tools raise the same problems in their own words,\n" +
 			"with other ids, on lines the fix has moved. Prints how many of those that return are recognised.",
-	}, func(ctx context.Context, b eval.Bench) (eval.StuckReport, error) { return eval.Stuck(ctx, b, o) })
+	}, func(ctx context.Context, b eval.Dataset) (eval.StuckReport, error) { return eval.Stuck(ctx, b, o) })
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if o.Turns < 1 {
 			return usage("--turns 20", "--turns is at least 1")
@@ -64,11 +64,11 @@ func evalStuckCommand(p *Proc) *cobra.Command {
 }
 
 // measuring makes c measure the recorded reviews in the folder it is given, and print the figures.
-func measuring[R interface{ Write(io.Writer) error }](p *Proc, c *cobra.Command, measure func(context.Context, eval.Bench) (R, error)) *cobra.Command {
+func measuring[R interface{ Write(io.Writer) error }](p *Invocation, c *cobra.Command, measure func(context.Context, eval.Dataset) (R, error)) *cobra.Command {
 	var asJSON bool
 	c.Args = args(cobra.ExactArgs(1))
 	c.RunE = func(c *cobra.Command, a []string) error {
-		b, err := p.bench(a[0])
+		b, err := p.openDataset(a[0])
 		if err != nil {
 			return err
 		}
@@ -85,8 +85,8 @@ func measuring[R interface{ Write(io.Writer) error }](p *Proc, c *cobra.Command,
 	return c
 }
 
-// bench reads a folder of recorded reviews; a relative name is one in the working directory.
-func (p *Proc) bench(dir string) (eval.Bench, error) {
+// openDataset reads a folder of recorded reviews; a relative name is one in the working directory.
+func (p *Invocation) openDataset(dir string) (eval.Dataset, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.Dir, dir)
 	}

@@ -19,7 +19,7 @@ func prloopEval(t *testing.T, args ...string) (status int, stdout, stderr string
 	if err != nil {
 		t.Fatal(err)
 	}
-	status = cli.Main(cli.Proc{Name: "prloop", Args: append([]string{"eval"}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Dir: dir})
+	status = cli.Main(cli.Invocation{Name: "prloop", Args: append([]string{"eval"}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said, Dir: dir})
 	return status, out.String(), said.String()
 }
 

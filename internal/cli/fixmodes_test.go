@@ -53,10 +53,10 @@ var corrected = map[string]string{
 // findingsOnly are modes that are about a reviewer's findings: as fixers they answer like ok does.
 var findingsOnly = []string{"ok-empty", "salvage", "approve-lie", "path-traverse", "path-absolute", "line-huge", "false-evidence"}
 
-// mending is one run with a fixer.
+// fixing is one run with a fixer.
 type mending struct {
 	misdeed
-	// mends has the fixer make a good change first and say so; others reject what they were asked for.
+	// fixes has the fixer make a good change first and say so; others reject what they were asked for.
 	mends bool
 	// behind is true behind walls.
 	behind bool

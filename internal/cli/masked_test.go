@@ -32,7 +32,7 @@ func plant(place string) string { return "ghp_" + planted + fmt.Sprintf("%012s",
 func mendMasked(q fakemodel.Request) (fakemodel.Answer, bool) {
 	body := string(q.Body)
 	switch {
-	case strings.Contains(q.Messages[0].Text, "who mends a pull request"):
+	case strings.Contains(q.Messages[0].Text, "who fixes a pull request"):
 		value := "[REDACTED]"
 		if strings.Contains(body, plant("diff")) {
 			value = plant("diff")

@@ -28,7 +28,7 @@ func TestOlderState(t *testing.T) {
 	}
 	prloop := func(args ...string) (status int, stdout, stderr string) {
 		var out, complaints strings.Builder
-		status = Main(Proc{Name: "prloop", Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaints, Env: []string{"PRLOOP_STATE=" + state}})
+		status = Main(Invocation{Name: "prloop", Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaints, Env: []string{"PRLOOP_STATE=" + state}})
 		return status, out.String(), complaints.String()
 	}
 	for _, c := range []struct {

@@ -74,7 +74,7 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 	return nil
 }
 
-func runCommand(p *Proc) *cobra.Command {
+func runCommand(p *Invocation) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "run [PR]",
@@ -101,7 +101,7 @@ func runCommand(p *Proc) *cobra.Command {
 }
 
 // readKey makes the key in --api-key-file one of the settings. Standard input can be read only once.
-func (p *Proc) readKey(o *runOptions) error {
+func (p *Invocation) readKey(o *runOptions) error {
 	if o.keyFile == "" {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (p *Proc) readKey(o *runOptions) error {
 }
 
 // stateFolder is where prloop keeps its database, its repositories and the artifacts of runs.
-func (p *Proc) stateFolder() (string, error) {
+func (p *Invocation) stateFolder() (string, error) {
 	dir := p.env("PRLOOP_STATE")
 	if dir == "" {
 		if xdg := p.env("XDG_STATE_HOME"); filepath.IsAbs(xdg) {
@@ -152,10 +152,10 @@ func trust(e *ownfolder.Error) string {
 }
 
 // inActions reports whether the process runs as a step of GitHub Actions.
-func (p *Proc) inActions() bool { return p.env("GITHUB_ACTIONS") == "true" }
+func (p *Invocation) inActions() bool { return p.env("GITHUB_ACTIONS") == "true" }
 
 // terminal reports whether a stream is a terminal a live view can be drawn on.
-func (p *Proc) terminal(w io.Writer) bool {
+func (p *Invocation) terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || p.env("TERM") == "dumb" || p.inActions() || p.env("CI") != "" {
 		return false
@@ -165,7 +165,7 @@ func (p *Proc) terminal(w io.Writer) bool {
 }
 
 // width is the terminal's width in columns; 80 when nothing says.
-func (p *Proc) width() int {
+func (p *Invocation) width() int {
 	if n, err := strconv.Atoi(p.env("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
@@ -178,4 +178,4 @@ func (p *Proc) width() int {
 }
 
 // color reports whether output may be coloured (NO_COLOR, https://no-color.org).
-func (p *Proc) color() bool { return p.env("NO_COLOR") == "" && p.terminal(p.Stdout) }
+func (p *Invocation) color() bool { return p.env("NO_COLOR") == "" && p.terminal(p.Stdout) }

@@ -27,7 +27,7 @@ type plainVerdict struct {
 	Rules []int `json:"rules"`
 }
 
-func consensusCommand(p *Proc) *cobra.Command {
+func consensusCommand(p *Invocation) *cobra.Command {
 	var comments string
 	var asJSON bool
 	c := &cobra.Command{
@@ -69,7 +69,7 @@ func consensusCommand(p *Proc) *cobra.Command {
 }
 
 // readEnvelope reads and decodes one file; "-" is standard input.
-func readEnvelope[T any](p *Proc, file string, decode func([]byte) (T, wire.Notes, error)) (T, error) {
+func readEnvelope[T any](p *Invocation, file string, decode func([]byte) (T, wire.Notes, error)) (T, error) {
 	var zero T
 	data, err := readInput(p, file)
 	if err != nil {
@@ -86,7 +86,7 @@ func readEnvelope[T any](p *Proc, file string, decode func([]byte) (T, wire.Note
 }
 
 // readInput reads a file relative to the working directory, or standard input for "-".
-func readInput(p *Proc, file string) ([]byte, error) {
+func readInput(p *Invocation, file string) ([]byte, error) {
 	if file == "-" {
 		return io.ReadAll(io.LimitReader(p.Stdin, inputLimitBytes))
 	}
@@ -111,7 +111,7 @@ func printVerdict(w io.Writer, v review.Verdict, asJSON bool) error {
 	return nil
 }
 
-func sanitizeCommand(p *Proc) *cobra.Command {
+func sanitizeCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sanitize",
 		Short: "Filter a comment body from standard input to standard output",
@@ -135,7 +135,7 @@ func sanitizeCommand(p *Proc) *cobra.Command {
 // fileSchemas are the schemas of the files a person writes, by the names they have in docs/schema.
 var fileSchemas = map[string]config.Kind{"reviewerc": config.Repository, "config": config.Operator}
 
-func schemaCommand(p *Proc) *cobra.Command {
+func schemaCommand(p *Invocation) *cobra.Command {
 	names := slices.AppendSeq(wire.Names(), maps.Keys(fileSchemas))
 	slices.Sort(names)
 	return &cobra.Command{
@@ -164,7 +164,7 @@ func schemaCommand(p *Proc) *cobra.Command {
 	}
 }
 
-func versionCommand(p *Proc) *cobra.Command {
+func versionCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {

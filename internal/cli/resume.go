@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func resumeCommand(p *Proc) *cobra.Command {
+func resumeCommand(p *Invocation) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "resume RUN",

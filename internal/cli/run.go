@@ -7,13 +7,13 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/engine"
-	"github.com/prloop/prloop/internal/live"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // run is `prloop run`.
-func (p *Proc) run(ctx context.Context, o runOptions) error {
+func (p *Invocation) run(ctx context.Context, o runOptions) error {
 	if err := p.readKey(&o); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (p *Proc) run(ctx context.Context, o runOptions) error {
 }
 
 // resume is `prloop resume`.
-func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
+func (p *Invocation) resume(ctx context.Context, part string, o runOptions) error {
 	order, err := p.order(o)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *Proc) resume(ctx context.Context, part string, o runOptions) error {
 }
 
 // finish prints how a run ended and turns it into an exit status.
-func (p *Proc) finish(s *app.Service, ended app.Ended, o runOptions, view *live.View) error {
+func (p *Invocation) finish(s *app.Service, ended app.Ended, o runOptions, view *progress.View) error {
 	if err := p.show(view, s, ended, o); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *Proc) finish(s *app.Service, ended app.Ended, o runOptions, view *live.
 }
 
 // note prints what a person may have expected to count, and does not.
-func (p *Proc) note(text string) { fmt.Fprintf(p.Stderr, "note: %s\n", sanitize.Terminal(text)) }
+func (p *Invocation) note(text string) { fmt.Fprintf(p.Stderr, "note: %s\n", sanitize.Terminal(text)) }
 
 // stopped names the command that continues a run.
 func stopped(run string, err error) error {

@@ -29,7 +29,7 @@ func runRow(r store.Run) map[string]any {
 	}
 }
 
-func runsCommand(p *Proc) *cobra.Command {
+func runsCommand(p *Invocation) *cobra.Command {
 	var repo string
 	var pr, limit int
 	var list listFlags
@@ -90,7 +90,7 @@ func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
 	return run, err
 }
 
-func (p *Proc) printRuns(runs []store.Run) error {
+func (p *Invocation) printRuns(runs []store.Run) error {
 	if len(runs) == 0 {
 		fmt.Fprintln(p.Stderr, "no runs yet")
 		return nil
@@ -121,7 +121,7 @@ func tabulate(w io.Writer, runs []store.Run, terminal bool, width int) error {
 	return t.Render()
 }
 
-func showCommand(p *Proc) *cobra.Command {
+func showCommand(p *Invocation) *cobra.Command {
 	var asJSON, raw bool
 	c := &cobra.Command{
 		Use:   "show RUN",
@@ -172,7 +172,7 @@ func showCommand(p *Proc) *cobra.Command {
 }
 
 // warnOfIncidents names what a person has to look at, whatever the run ended with.
-func (p *Proc) warnOfIncidents(ctx context.Context, s *app.Service, run string) error {
+func (p *Invocation) warnOfIncidents(ctx context.Context, s *app.Service, run string) error {
 	incidents, err := s.Incidents(ctx, run)
 	for _, i := range incidents {
 		fmt.Fprintf(p.Stderr, "incident: %s at %s: %s\n", i.Kind, i.Seen.Local().Format(time.DateTime), sanitize.Terminal(i.Detail))
@@ -195,7 +195,7 @@ func noReport(s *app.Service, run store.Run) error {
 	return hinted{err: fmt.Errorf("run %s has no report: it is %s", run.ID, run.State), next: next, status: exitFailed}
 }
 
-func replayCommand(p *Proc) *cobra.Command {
+func replayCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay RUN",
 		Short: "Judge a run's stored answers again and compare the report byte for byte",
@@ -212,7 +212,7 @@ func replayCommand(p *Proc) *cobra.Command {
 	}
 }
 
-func (p *Proc) replay(ctx context.Context, s *app.Service, part string) error {
+func (p *Invocation) replay(ctx context.Context, s *app.Service, part string) error {
 	run, err := find(ctx, s, part)
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (p *Proc) replay(ctx context.Context, s *app.Service, part string) error {
 }
 
 // printReplay says what judging a round again gave.
-func (p *Proc) printReplay(run string, r app.Replayed) error {
+func (p *Invocation) printReplay(run string, r app.Replayed) error {
 	stored, again := r.Stored, r.Again
 	if again.Report != stored {
 		return hinted{
@@ -258,7 +258,7 @@ func (p *Proc) printReplay(run string, r app.Replayed) error {
 	return nil
 }
 
-func (p *Proc) printJSON(v any) error {
+func (p *Invocation) printJSON(v any) error {
 	enc := json.NewEncoder(p.Stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")

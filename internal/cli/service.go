@@ -17,10 +17,12 @@ import (
 )
 
 // open opens the record of runs, to look at it.
-func (p *Proc) open(ctx context.Context) (*app.Service, error) { return p.openWith(ctx, app.Options{}) }
+func (p *Invocation) open(ctx context.Context) (*app.Service, error) {
+	return p.openWith(ctx, app.Options{})
+}
 
 // openToRun opens it to do runs, with the operator's word on the machine and on telemetry.
-func (p *Proc) openToRun(ctx context.Context) (*app.Service, error) {
+func (p *Invocation) openToRun(ctx context.Context) (*app.Service, error) {
 	machine, err := p.machine()
 	if err != nil {
 		return nil, err
@@ -32,7 +34,7 @@ func (p *Proc) openToRun(ctx context.Context) (*app.Service, error) {
 	return p.openWith(ctx, app.Options{Machine: machine, Telemetry: telemetry})
 }
 
-func (p *Proc) openWith(ctx context.Context, o app.Options) (*app.Service, error) {
+func (p *Invocation) openWith(ctx context.Context, o app.Options) (*app.Service, error) {
 	var err error
 	if o.State, err = p.stateFolder(); err != nil {
 		return nil, err
@@ -43,7 +45,7 @@ func (p *Proc) openWith(ctx context.Context, o app.Options) (*app.Service, error
 }
 
 // logger writes to standard error what PRLOOP_LOG asks for (error, warn, info, debug); errors without it.
-func (p *Proc) logger() hclog.Logger {
+func (p *Invocation) logger() hclog.Logger {
 	level := hclog.LevelFromString(p.env("PRLOOP_LOG"))
 	if level == hclog.NoLevel {
 		level = hclog.Error
@@ -64,7 +66,7 @@ func (r redacting) Write(line []byte) (int, error) {
 }
 
 // order is what the flags ask for; its target is still to be found.
-func (p *Proc) order(o runOptions) (app.Order, error) {
+func (p *Invocation) order(o runOptions) (app.Order, error) {
 	out := app.Order{Dir: p.Dir, DryRun: o.dryRun, Drafts: o.allowDraft, Note: p.note}
 	out.Target.Base = o.base
 	var err error
@@ -76,13 +78,13 @@ func (p *Proc) order(o runOptions) (app.Order, error) {
 }
 
 // layers are what settings are resolved from, but for the repository's file.
-func (p *Proc) layers(o runOptions) (config.Input, error) {
+func (p *Invocation) layers(o runOptions) (config.Input, error) {
 	operator, err := config.ReadOperator(p.env)
 	return config.Input{Given: o.settings, Reviewers: o.reviewers, Env: p.env, Operator: operator, Lenses: append(prompts.Lenses(), openai.LensAuto)}, err
 }
 
 // target finds what the arguments mean: a local range, or a pull request.
-func (p *Proc) target(ctx context.Context, s *app.Service, o runOptions) (review.Target, error) {
+func (p *Invocation) target(ctx context.Context, s *app.Service, o runOptions) (review.Target, error) {
 	if o.base != "" {
 		return review.Target{Base: o.base}, nil
 	}

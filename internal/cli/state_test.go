@@ -55,7 +55,7 @@ func TestStateFolder(t *testing.T) {
 		{"planted", "planted/runs is a link", "rm "},
 		{"loop/inner", "too many links", "set PRLOOP_STATE to a folder of your own"},
 	} {
-		p := Proc{Env: []string{"PRLOOP_STATE=" + filepath.Join(base, c.dir)}}
+		p := Invocation{Env: []string{"PRLOOP_STATE=" + filepath.Join(base, c.dir)}}
 		got, err := p.stateFolder()
 		var h hinted
 		switch {
@@ -66,7 +66,7 @@ func TestStateFolder(t *testing.T) {
 			t.Errorf("%s: %v (%s), want %q (%s)", c.dir, err, h.next, c.want, c.next)
 		}
 	}
-	if p := (Proc{Dir: base, Env: []string{"PRLOOP_STATE=good"}}); true {
+	if p := (Invocation{Dir: base, Env: []string{"PRLOOP_STATE=good"}}); true {
 		if got, err := p.stateFolder(); err != nil || got != good {
 			t.Errorf("a relative folder: %q, %v", got, err)
 		}
@@ -84,7 +84,7 @@ func TestStateFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"theirs", "theirs/inner", "holding"} {
-		p := Proc{Env: []string{"PRLOOP_STATE=" + filepath.Join(base, dir)}}
+		p := Invocation{Env: []string{"PRLOOP_STATE=" + filepath.Join(base, dir)}}
 		if _, err := p.stateFolder(); err == nil || !strings.Contains(err.Error(), "belongs to another user (12345)") {
 			t.Errorf("%s: %v", dir, err)
 		}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/crew"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
@@ -138,7 +138,7 @@ var table = []row{
 
 	// Isolation.
 	{as(func(*sandbox.TierError) string { return noWalls }), exitFailed},
-	{as(func(e *crew.LowDiskError) string {
+	{as(func(e *agentrun.LowDiskError) string {
 		return "free some space, or set PRLOOP_STATE to a folder on another disk; " + envLimits + "=free=100MB asks for less"
 	}), exitFailed},
 

@@ -5,16 +5,16 @@ import (
 	"io"
 
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/live"
 	"github.com/prloop/prloop/internal/markdown"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // view opens the view of a run: live on a terminal, groups in Actions, plain lines otherwise. News never mixes with what
 // a script reads from standard output.
-func (p *Proc) view(o runOptions) *live.View {
-	opts := live.Options{Out: p.Stderr, Width: p.width(), Color: p.color()}
+func (p *Invocation) view(o runOptions) *progress.View {
+	opts := progress.Options{Out: p.Stderr, Width: p.width(), Color: p.color()}
 	switch {
 	case o.asJSON:
 	case p.inActions():
@@ -22,19 +22,19 @@ func (p *Proc) view(o runOptions) *live.View {
 	case p.terminal(p.Stdout):
 		opts.Out, opts.IsTerminal = p.Stdout, true
 	}
-	return live.New(opts)
+	return progress.New(opts)
 }
 
 // show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary for people, whose first
 // line names the consensus as spec.md A6 writes it.
-func (p *Proc) show(v *live.View, s *app.Service, ended app.Ended, o runOptions) error {
+func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o runOptions) error {
 	result := ended.Result
 	v.Clear()
 	if o.asJSON {
 		return p.printJSON(result)
 	}
 	if p.inActions() {
-		live.Annotate(p.Stdout, result, ended.Policy)
+		progress.Annotate(p.Stdout, result, ended.Policy)
 		if err := p.stepSummary(s, ended); err != nil {
 			return err
 		}
@@ -53,12 +53,12 @@ func (p *Proc) show(v *live.View, s *app.Service, ended app.Ended, o runOptions)
 		word = *result.Consensus
 	}
 	fmt.Fprintf(p.Stdout, "consensus: %s\noutcome: %s\n", word, result.Outcome)
-	live.Summary(p.Stdout, result, p.width(), p.color())
+	progress.Summary(p.Stdout, result, p.width(), p.color())
 	return nil
 }
 
 // stepSummary appends the report to the step summary of GitHub Actions.
-func (p *Proc) stepSummary(s *app.Service, ended app.Ended) error {
+func (p *Invocation) stepSummary(s *app.Service, ended app.Ended) error {
 	path, result := p.env("GITHUB_STEP_SUMMARY"), ended.Result
 	if path == "" {
 		return nil
@@ -67,16 +67,16 @@ func (p *Proc) stepSummary(s *app.Service, ended app.Ended) error {
 	if err != nil || result.Outcome == review.Failed { // there is no report yet, or one that never came to be posted
 		body = []byte(result.Reason + "\n")
 	}
-	return live.StepSummary(path, string(body), ended.Policy)
+	return progress.StepSummary(path, string(body), ended.Policy)
 }
 
 // printMarkdown prints a report: rendered on a terminal, as it is otherwise.
-func (p *Proc) printMarkdown(body string, raw bool) error {
+func (p *Invocation) printMarkdown(body string, raw bool) error {
 	if !raw && p.terminal(p.Stdout) {
 		body = markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()})
 	}
 	if p.inActions() { // a report quotes code, and the runner reads commands in the log
-		body = live.Uncommand(body)
+		body = progress.Uncommand(body)
 	}
 	_, err := io.WriteString(p.Stdout, body)
 	return err

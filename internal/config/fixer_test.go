@@ -49,8 +49,8 @@ func TestFixerOfTheRepository(t *testing.T) {
 		in      Input
 		refused bool
 	}{
-		{"a program is refused on a pull request", Input{Repository: repo("fixer: {use: command, path: mend}\n")}, true},
-		{"a program the operator allows", Input{Repository: repo("fixer: {use: command, path: mend}\n"), Operator: allow}, false},
+		{"a program is refused on a pull request", Input{Repository: repo("fixer: {use: command, path: fix}\n")}, true},
+		{"a program the operator allows", Input{Repository: repo("fixer: {use: command, path: fix}\n"), Operator: allow}, false},
 		{"a path into the pull request's own files", Input{Repository: repo("fixer: {use: command, path: ./mend}\n"), Operator: allow}, true},
 		{"an agent over ACP is a program too", Input{Repository: repo("fixer: {use: acp, preset: opencode}\n")}, true},
 	} {

@@ -52,7 +52,7 @@ func coupons() *Chapter {
 		Outcome: review.Converged, End: "approved",
 		Story: "**Pull request acme/shop#42, \"Add coupons\".** It changes three files and has flaws: SQL built out of text, money as a float, a swallowed error, " +
 			"a key in the source, a debugger left in, a skipped test. Mona has asked a question in a thread that is open.\n\n" +
-			"prloop reviews it, has the fixer mend what was found, checks and pushes that, and reviews again. Mona resolves her thread when she sees the push.",
+			"prloop reviews it, has the fixer fix what was found, checks and pushes that, and reviews again. Mona resolves her thread when she sees the push.",
 		question: &forge.Thread{Path: "shop/coupons.py", Line: 15, Comments: []*forge.Comment{
 			{Author: "mona", Association: "MEMBER", Body: "What happens when the coupon has expired? I see no check for it."},
 		}},

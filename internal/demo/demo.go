@@ -1,5 +1,5 @@
 // Package demo makes a small world in which prloop can be watched: a forge with pull requests that have real flaws, and
-// scripted models that review and mend them. Nothing leaves the machine; the stand-ins are those of the tests, and git, gh
+// scripted models that review and fix them. Nothing leaves the machine; the stand-ins are those of the tests, and git, gh
 // and everything of prloop are the real ones.
 package demo
 

@@ -72,7 +72,7 @@ type AgreementRow struct {
 // Findings are joined by identity.Join, as in a run. A joined finding is the one expected finding most of its members
 // were judged to be; one that brings nothing new is false, and what is expected and not brought is missed. Members alone
 // are scored as published. Counts are summed over pull requests (micro average). Judges without texts are passed over.
-func Agreement(ctx context.Context, b Bench, o AgreementOptions) (AgreementReport, error) {
+func Agreement(ctx context.Context, b Dataset, o AgreementOptions) (AgreementReport, error) {
 	o = o.defaults()
 	report := AgreementReport{Size: o.Size, Support: o.Support, Seed: o.Seed, Floor: o.Floor, Rows: []AgreementRow{}}
 	for _, r := range b.Recordings {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func carried(t testing.TB) Bench {
+func carried(t testing.TB) Dataset {
 	t.Helper()
 	b, err := Read(os.DirFS("testdata/bench"))
 	if err != nil {

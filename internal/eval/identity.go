@@ -81,7 +81,7 @@ const (
 // the specs. The last row is identity.Join where it is used: two tools' wordings of one problem, labelled through the
 // expected finding both were found to be, in the first recording. The pairs have neither file nor line, so all this is
 // the words alone; with places there are fewer chances to err.
-func Identity(ctx context.Context, b Bench) (IdentityReport, error) {
+func Identity(ctx context.Context, b Dataset) (IdentityReport, error) {
 	pairs := b.Pairs()
 	r := IdentityReport{Split: Split, Pulls: len(pairs)}
 	for _, m := range []string{MethodMatch, MethodAlone, MethodHalf, MethodThird, MethodJoined} {

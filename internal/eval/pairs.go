@@ -36,7 +36,7 @@ type ToolPairs struct {
 // Pairs gathers the labelled pairs of all recordings. Wordings are those of the first judge by name; the judges' verdicts
 // are brought together by the ids of findings, and a finding some judge did not judge is left out. So are a tool's
 // review that an earlier recording has too, with the same labels, and pull requests whose texts are held out.
-func (b Bench) Pairs() []Pairs {
+func (b Dataset) Pairs() []Pairs {
 	var out []Pairs
 	known := map[[2]string][]ToolPairs{}
 	for _, r := range b.Recordings {

@@ -70,7 +70,7 @@ const (
 // Stuck plays two rounds with a fix between them: the first round's findings are said to be fixed, and other tools review
 // again. What returns is worded as those tools worded it, has another id and a category nearby, and stands where the fix
 // moved its lines to, a few lines off. A pair is the same problem when both were judged to be one expected finding.
-func Stuck(ctx context.Context, b Bench, o StuckOptions) (StuckReport, error) {
+func Stuck(ctx context.Context, b Dataset, o StuckOptions) (StuckReport, error) {
 	if o.Turns <= 0 {
 		o.Turns = 20
 	}

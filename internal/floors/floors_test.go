@@ -68,15 +68,15 @@ var table = map[string]int{
 	"internal/store/storetest":   4, // what every kind of database has to do, for the tests of a lower floor
 	"internal/engine/enginetest": 4,
 
-	"orchestrator":       4,
-	"internal/eval":      4,
-	"internal/workbench": 4,
+	"orchestrator":      4,
+	"internal/eval":     4,
+	"internal/fixspace": 4,
 
-	"internal/crew":   5,
-	"internal/player": 5,
-	"internal/web":    5,
-	"internal/live":   5,
-	"internal/demo":   5,
+	"internal/agentrun": 5,
+	"internal/builtin":  5,
+	"internal/web":      5,
+	"internal/progress": 5,
+	"internal/demo":     5,
 
 	"internal/app": 6,
 

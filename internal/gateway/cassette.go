@@ -84,15 +84,15 @@ type entry struct {
 // slot is where equal requests of one agent are counted.
 type slot struct{ agent, key string }
 
-type tape struct {
+type recording struct {
 	Cassette
 	mu      sync.Mutex
 	entries []entry
 	count   map[slot]int
 }
 
-func openTape(c Cassette) (*tape, error) {
-	t := &tape{Cassette: c, count: map[slot]int{}}
+func openTape(c Cassette) (*recording, error) {
+	t := &recording{Cassette: c, count: map[slot]int{}}
 	switch c.Mode {
 	case "":
 		return t, nil
@@ -124,7 +124,7 @@ func writable(path string) error {
 	return nil
 }
 
-func (t *tape) load() error {
+func (t *recording) load() error {
 	f, err := os.Open(t.Path)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (t *tape) load() error {
 }
 
 // key names a request and counts it.
-func (t *tape) key(agent string, question []byte) (key string, n int) {
+func (t *recording) key(agent string, question []byte) (key string, n int) {
 	sum := sha256.Sum256(t.marked(question))
 	key = hex.EncodeToString(sum[:])
 	t.count[slot{agent, key}]++
@@ -164,7 +164,7 @@ func (t *tape) key(agent string, question []byte) (key string, n int) {
 }
 
 // play gives the recorded answer as if its endpoint had sent it.
-func (t *tape) play(agent string, c *call) (*http.Response, error) {
+func (t *recording) play(agent string, c *call) (*http.Response, error) {
 	question, err := c.question()
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (t *tape) play(agent string, c *call) (*http.Response, error) {
 	}, nil
 }
 
-func (t *tape) words() []string {
+func (t *recording) words() []string {
 	if t.Words == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (t *tape) words() []string {
 // mark stands for a word of the run; it needs no escape in JSON.
 func mark(n int) string { return fmt.Sprintf("{prloop-word-%d}", n) }
 
-func (t *tape) marked(text []byte) []byte {
+func (t *recording) marked(text []byte) []byte {
 	for i, w := range t.words() {
 		if w != "" {
 			text = bytes.ReplaceAll(text, []byte(w), []byte(mark(i)))
@@ -205,7 +205,7 @@ func (t *tape) marked(text []byte) []byte {
 	return text
 }
 
-func (t *tape) unmarked(text string) string {
+func (t *recording) unmarked(text string) string {
 	for i, w := range t.words() {
 		text = strings.ReplaceAll(text, mark(i), w)
 	}
@@ -213,7 +213,7 @@ func (t *tape) unmarked(text string) string {
 }
 
 // add keeps an answer, when conversations are recorded.
-func (t *tape) add(agent string, c *call, status int, stream bool, body []byte) {
+func (t *recording) add(agent string, c *call, status int, stream bool, body []byte) {
 	if t.Mode != Record {
 		return
 	}
@@ -236,12 +236,12 @@ func (t *tape) add(agent string, c *call, status int, stream bool, body []byte) 
 }
 
 // redact takes out of a text what the file must not hold.
-func (t *tape) redact(text string) string {
+func (t *recording) redact(text string) string {
 	return sanitize.MaskKnown(sanitize.Redact(text), sanitize.Policy{Known: t.Known})
 }
 
 // save writes what was recorded: a new file beside the old one, synced, then renamed.
-func (t *tape) save() (err error) {
+func (t *recording) save() (err error) {
 	if t.Mode != Record {
 		return nil
 	}
@@ -261,7 +261,7 @@ func (t *tape) save() (err error) {
 	return nil
 }
 
-func (t *tape) write(f io.Writer) error {
+func (t *recording) write(f io.Writer) error {
 	slices.SortFunc(t.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Key, b.Key), cmp.Compare(a.N, b.N))
 	})

@@ -27,8 +27,8 @@ type Gateway struct {
 	upstreams []*upstream
 	prices    map[string]Price
 	client    *retryablehttp.Client
-	run       *purse
-	tape      *tape
+	run       *runBudget
+	tape      *recording
 	fetches   fetches
 	// masks are Options.Mask and MaskKnown with a memory; mask is nil without either.
 	masks Masks

@@ -83,7 +83,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 	return zero, nil, invalid
 }
 
-// mend adds the refused answer and the reason to a conversation.
+// fix adds the refused answer and the reason to a conversation.
 func mend(messages []api.ChatCompletionMessage, fence, answer, reason string) ([]api.ChatCompletionMessage, error) {
 	text, err := prompts.Repair(fence, reason)
 	if err != nil {

@@ -72,7 +72,7 @@ func ending(ids string) fakemodel.ToolCall {
 	yes, no, _ := strings.Cut(ids, "/")
 	got := fixed{Fixed: []fixedOne{}, Rejected: []rejectedOne{}}
 	for _, id := range strings.Fields(yes) {
-		got.Fixed = append(got.Fixed, fixedOne{id, "mended " + id})
+		got.Fixed = append(got.Fixed, fixedOne{id, "fixed " + id})
 	}
 	for _, id := range strings.Fields(no) {
 		got.Rejected = append(got.Rejected, rejectedOne{id, "it is right"})
@@ -129,7 +129,7 @@ func TestFix(t *testing.T) {
 		{rule: "a fix without a change is none", llm: 9, rules: script(calls(ending("A B /")), calls(ending("/ A B"))),
 			want: "/ A B / 1", asked: 2, text: "a", told: "error: nothing in the tree is changed"},
 		{rule: "unless the tree holds the work of the try before", llm: 9, change: func(t *review.Task) {
-			t.Setback = &review.Setback{Try: 1, Checks: []review.Check{{Command: "make", State: review.CheckFailed}}}
+			t.Setback = &review.Feedback{Try: 1, Checks: []review.Check{{Command: "make", State: review.CheckFailed}}}
 		}, rules: script(calls(ending("A B /"))), want: "A B / / 1", asked: 1, text: "a"},
 		{rule: "or of an attempt whose answer was refused", llm: 9, change: func(t *review.Task) { t.Repair = &review.Repair{Error: "no output", Answer: ""} },
 			rules: script(calls(ending("A B /"))), want: "A B / / 1", asked: 1, text: "a", told: "no output"},

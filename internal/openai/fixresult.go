@@ -33,7 +33,7 @@ var fixParameters = json.RawMessage(`{"type":"object","properties":{` +
 	`"rejected":{"type":"array","items":{"type":"object","properties":{"findingId":{"type":"string"},"reason":{"type":"string","description":"what is wrong with the finding"}},` +
 	`"required":["findingId","reason"],"additionalProperties":false}}},"required":["fixed","rejected"],"additionalProperties":false}`)
 
-// check holds the lists to the invariant of spec.md A5; the error is for the model to mend them.
+// check holds the lists to the invariant of spec.md A5; the error is for the model to fix them.
 func (g fixed) check(p review.FixPayload) error {
 	asked, optional := map[string]int{}, map[string]bool{}
 	for _, f := range p.OptionalIssues {

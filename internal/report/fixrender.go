@@ -151,11 +151,11 @@ func (p *page) fixTodo(d FixData) {
 	case FixVerifyFailed:
 		switch {
 		case absent(d.Checks):
-			say("Install what the commands below need where prloop runs, or configure others as `verify`: no fixer can mend that.")
+			say("Install what the commands below need where prloop runs, or configure others as `verify`: no fixer can fix that.")
 		case d.Tries > 1:
-			say("Mend by hand what the logs below show: the fixer was told, and did not manage.")
+			say("Fix by hand what the logs below show: the fixer was told, and did not manage.")
 		default:
-			say("Mend by hand what the logs below show: the fixer was not told any more.")
+			say("Fix by hand what the logs below show: the fixer was not told any more.")
 		}
 	case FixSuperseded:
 		say("Run the review again: it starts from the newer head.")

@@ -1,0 +1,96 @@
+package agentrun
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// priced replaces what a builtin child says it spent by what the gateway counted since the last news, cost included.
+func (c *Launcher) priced(name string, emit func(review.Event)) func(review.Event) {
+	var seen review.Usage
+	return func(e review.Event) {
+		if e.Kind == review.EventUsage && e.Usage != nil {
+			now := c.Gateway.Usage(name)
+			e.Usage = &review.Usage{
+				LLMCalls: now.LLMCalls - seen.LLMCalls, ToolCalls: e.Usage.ToolCalls, InputTokens: since(now.InputTokens, seen.InputTokens),
+				CachedTokens: since(now.CachedTokens, seen.CachedTokens), OutputTokens: since(now.OutputTokens, seen.OutputTokens),
+				CostUSD: since(now.CostUSD, seen.CostUSD), Models: now.Models,
+			}
+			seen = now
+		}
+		emit(e)
+	}
+}
+
+// maxWarnings is how many warnings of one child stand in its receipt.
+const maxWarnings = 5
+
+// warnings keeps what a builtin child warns of, such as a review cut short: the receipt says it.
+func warnings(into *[]string, emit func(review.Event)) func(review.Event) {
+	return func(e review.Event) {
+		if e.Kind == review.EventLog && e.Level == "warn" && len(*into) < maxWarnings {
+			*into = append(*into, sanitize.Redact(e.Message))
+		}
+		emit(e)
+	}
+}
+
+// since is what was added to a figure that may be unknown; unknown stays unknown.
+func since[N int | float64](now, before *N) *N {
+	if now == nil {
+		return nil
+	}
+	d := *now
+	if before != nil {
+		d -= *before
+	}
+	return &d
+}
+
+// account replaces what a builtin child says it spent by what the gateway counted, and names what went wrong there.
+func (c *Launcher) account(name string, answer *review.Answer) {
+	tools := answer.Receipt.Usage.ToolCalls
+	answer.Receipt.Usage = c.Gateway.Usage(name)
+	answer.Receipt.Usage.ToolCalls = tools
+	c.explain(name, answer)
+}
+
+// explain names what went wrong at the gateway, in place of what an agent that is not complete says of it.
+func (c *Launcher) explain(name string, answer *review.Answer) {
+	err := c.Gateway.Err(name)
+	if err == nil { // it may have been ended between two calls
+		err = c.Gateway.TimeUp(name)
+	}
+	if err == nil || answer.Receipt.State == review.AgentComplete {
+		return
+	}
+	answer.Receipt.Reason = err.Error()
+	var budget *gateway.BudgetError
+	if errors.As(err, &budget) {
+		answer.Receipt.OutOf = string(budget.Axis)
+	}
+}
+
+// idle reports whether the gateway made no call at all for an agent. A call that was refused counts for nothing and took its
+// time: what it cost is not known.
+func idle(u review.Usage) bool { return u.LLMCalls == 0 && u.LLMSeconds == 0 && len(u.Models) == 0 }
+
+// nothing is the usage of an agent that asked no model: known, and zero.
+func nothing(u review.Usage) review.Usage {
+	var none, free = 0, 0.0
+	u.InputTokens, u.CachedTokens, u.OutputTokens, u.CostUSD = &none, &none, &none, &free
+	return u
+}
+
+// named stamps a child's events with its name, which the child itself may not choose.
+func named(agent string, emit func(review.Event)) func(review.Event) {
+	return func(e review.Event) {
+		e.Agent, e.Time = agent, time.Now()
+		e.Message = sanitize.Redact(e.Message)
+		emit(e)
+	}
+}

@@ -1,0 +1,179 @@
+package agentrun
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// branch is a bench with a fix, and a server with the branch it is made for.
+type branch struct {
+	*testing.T
+	bench  *FixExecutor
+	server string
+	pr     review.PullRequest
+	// reviewed is the head, fix a commit of ours on it, theirs a person's on top of that.
+	reviewed, fix, theirs string
+	// why is what MayPush says.
+	why string
+}
+
+const topic = "refs/heads/topic"
+
+func newBranch(t *testing.T) *branch {
+	b := &branch{T: t, server: filepath.Join(t.TempDir(), "server.git"), pr: review.PullRequest{Number: 7, HeadRef: "topic"}}
+	b.git("init", "-q", "--bare", b.server)
+	b.git("update-ref", topic, b.git("commit-tree", "-m", "reviewed", b.git("mktree")))
+	b.reviewed = b.git("rev-parse", topic)
+	g, err := git.Find(t.Context(), git.Options{Protocols: []string{"file"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "own.git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.Fetch(t.Context(), git.FetchOptions{URL: "file://" + b.server, Refs: []string{topic}}); err != nil {
+		t.Fatal(err)
+	}
+	work := t.TempDir()
+	if err := os.WriteFile(filepath.Join(work, "a"), []byte("fixed\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.bench = &FixExecutor{
+		Crew:    &Launcher{Repo: repo, Scratch: t.TempDir(), Walls: Unconfined("a test")},
+		Server:  func(review.Repo) git.Server { return git.Server{URL: "file://" + b.server} },
+		MayPush: func(context.Context, review.PullRequest) (string, error) { return b.why, nil },
+	}
+	b.fix = b.commit(work)
+	b.git("fetch", "-q", repo.Dir(), "+refs/prloop/*:refs/seen/*") // the server may hold it; no branch does
+	b.theirs = b.git("commit-tree", "-p", b.fix, "-m", "theirs", b.fix+"^{tree}")
+	return b
+}
+
+// commit makes a commit of ours with the files of a folder, on the reviewed head.
+func (b *branch) commit(dir string) string {
+	b.Helper()
+	repo := b.bench.Crew.Repo
+	tree, err := repo.TakeTree(b.Context(), dir, b.reviewed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	made, err := repo.Rewrite(b.Context(), b.reviewed, []git.Taken{{Tree: tree, Message: "fix: it"}},
+		git.Signature{Name: "prloop", Email: "prloop@localhost", At: time.Unix(1_700_000_000, 0), Keep: git.FixRef("run", 1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return made[0].New
+}
+
+func (b *branch) git(args ...string) string {
+	b.Helper()
+	cmd := exec.Command("git", args...)
+	if args[0] != "init" {
+		cmd.Dir = b.server
+	}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// at puts the branch, and what is kept of the pull request, at commits; an empty one is gone.
+func (b *branch) at(branch, pull string) {
+	b.Helper()
+	for ref, commit := range map[string]string{topic: branch, "refs/pull/7/head": pull} {
+		if commit == "" {
+			b.git("update-ref", "-d", ref)
+		} else {
+			b.git("update-ref", ref, commit)
+		}
+	}
+}
+
+// A push that arrived is never denied: not when somebody built on it, the right was taken away, or the pull request was merged
+// and its branch deleted, before the answer was known (threats.md K22).
+func TestPushThatArrived(t *testing.T) {
+	b := newBranch(t)
+	other := b.git("commit-tree", "-p", b.reviewed, "-m", "other", b.reviewed+"^{tree}")
+	const gone, merged = "the branch does not exist any more", "the pull request is merged"
+	for _, c := range []struct {
+		name              string
+		why, branch, pull string
+		want              orchestrator.Pushed
+	}{
+		{"it is there", "", b.fix, b.fix, orchestrator.Pushed{Done: true}},
+		{"somebody built on it", "", b.theirs, b.fix, orchestrator.Pushed{Done: true}},
+		{"somebody else was quicker", "", other, other, orchestrator.Pushed{Head: other}},
+		{"the branch is gone with it", "", "", b.fix, orchestrator.Pushed{Done: true}},
+		{"the branch is gone with more", "", "", b.theirs, orchestrator.Pushed{Done: true}},
+		{"the branch is gone without it", "", "", b.reviewed, orchestrator.Pushed{Refused: gone}},
+		{"the branch is gone, and nothing is kept", "", "", "", orchestrator.Pushed{Refused: gone}},
+		{"merged with it", merged, b.fix, b.fix, orchestrator.Pushed{Done: true}},
+		{"merged with more", merged, b.theirs, b.reviewed, orchestrator.Pushed{Done: true}},
+		{"merged with it, and the branch deleted", merged, "", b.theirs, orchestrator.Pushed{Done: true}},
+		{"merged without it", merged, b.reviewed, b.reviewed, orchestrator.Pushed{Refused: merged}},
+		{"merged with another, and the branch deleted", merged, "", other, orchestrator.Pushed{Refused: merged}},
+	} {
+		b.at(c.branch, c.pull)
+		b.why = c.why
+		if got, err := b.bench.Push(t.Context(), b.pr, b.reviewed, b.fix); err != nil || got != c.want {
+			t.Errorf("%s: %+v %v, want %+v", c.name, got, err, c.want)
+		}
+	}
+	// Where nobody can be asked, nothing is known.
+	b.why, b.server = merged, b.server+"-away"
+	if got, err := b.bench.Push(t.Context(), b.pr, b.reviewed, b.fix); err == nil {
+		t.Errorf("nobody was asked: %+v", got)
+	}
+}
+
+// A fixer that writes a credential of prloop's into a commit message saw what it must never see: that ends the run, and nothing
+// of the work is kept (threats.md T30).
+func TestFixWithAKnownSecret(t *testing.T) {
+	b := newBranch(t)
+	const secret = "q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5Po"
+	script := filepath.Join(t.TempDir(), "fixer")
+	text := `#!/bin/sh
+set -e
+cat >/dev/null
+echo mended >a
+git add a
+git commit -qm "fix: a" -m "$(cat "$0.body")"
+echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred":0},"fixedIssues":[{"findingId":"F1","commitSha":"","description":"done"}],"rejectedIssues":[],"commits":[]}'
+`
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	plan := orchestrator.AgentPlan{Name: "fixer", Role: review.RoleFixer, Kind: review.KindCommand, Path: script}
+	task := taskOf(plan)
+	task.HeadSHA = b.reviewed
+	task.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "F1", Priority: review.P1, Category: review.CategoryBug, Title: "F1"}}}
+	order := review.FixOrder{
+		Run: "20261121T000000Z_0123456789abcdef", Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
+		PRFiles: 1, PRLines: 10, At: time.Unix(1_700_000_000, 0),
+	}
+	b.bench.Crew.State, b.bench.Crew.Secrets = t.TempDir(), []string{secret}
+	for body, want := range map[string]error{"nothing": nil, "it is " + secret: sanitize.ErrKnownSecret} {
+		if err := os.WriteFile(script+".body", []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		work, err := b.bench.Fix(t.Context(), plan, order, func(review.Event) {})
+		if !errors.Is(err, want) || (work.Tip == "") != (want != nil) {
+			t.Errorf("%q: %+v %v", body, work, err)
+		}
+	}
+}

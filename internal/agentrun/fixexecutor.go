@@ -1,0 +1,143 @@
+package agentrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/fixspace"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// Where a kill has to be survived (threats.md K18 and K19).
+var (
+	fixerAsked    = failpoint.New("fixer: asked")
+	fixerAnswered = failpoint.New("fixer: answered")
+)
+
+// FixExecutor lends the loop the workspace, with the launcher's fixer at it. Its fields are set before it is used and not changed after.
+type FixExecutor struct {
+	// Crew brings the fixer, the repository, the scratch folder and the walls.
+	Crew *Launcher
+	// VerifyTimeout bounds each verify command; 0 means fixspace.DefaultTimeout.
+	VerifyTimeout time.Duration
+	// VerifyEnv are the operator's variables ("NAME=value") of verify commands. Code of the pull request sees them.
+	VerifyEnv []string
+	// Server is where a repository is pushed to, and with which credential.
+	Server func(repo review.Repo) git.Server
+	// MayPush says why nothing may be pushed to a pull request's branch now; empty when it may.
+	MayPush func(ctx context.Context, pr review.PullRequest) (string, error)
+	// Held fails when this run does not hold its pull request any more; nil when nobody shares it.
+	Held func(ctx context.Context) error
+}
+
+// room is the workspace behind the launcher's walls.
+func (b *FixExecutor) room() *fixspace.Workspace {
+	limits := b.Crew.Limits.or(verifying)
+	return &fixspace.Workspace{
+		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob, Secrets: b.Crew.Secrets,
+		Bounds:    limits.bounds(jobProcesses, jobFileBytes),
+		Verifying: fixspace.VerifyOptions{Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv, Limits: b.Crew.Limits.scratch()},
+	}
+}
+
+// Fix is one try of the fixer. It fails with sanitize.ErrKnownSecret when the fixer's commit messages hold a part of a secret
+// this process holds.
+func (b *FixExecutor) Fix(ctx context.Context, plan orchestrator.AgentPlan, order review.FixOrder, emit func(review.Event)) (review.FixWork, error) {
+	var point error
+	room := b.room()
+	room.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
+		if point = fixerAsked.Hit(); point != nil {
+			return unasked(plan, point)
+		}
+		got := b.Crew.answer(ctx, plan, task, clone, emit)
+		point = fixerAnswered.Hit()
+		return got
+	}
+	if plan.Kind == review.KindACP {
+		room.Aside = agentConfiguration()
+	}
+	work, err := room.Fix(ctx, order, emit)
+	if err = errors.Join(point, err); err != nil {
+		return review.FixWork{Answer: work.Answer}, err
+	}
+	return work, nil
+}
+
+// Verify runs commands on a commit.
+func (b *FixExecutor) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
+	if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
+		return nil, err
+	}
+	return b.room().Verify(ctx, fixspace.VerifyOrder{Commit: commit, Commands: commands, News: news})
+}
+
+// Push moves the pull request's branch, if this run still holds the pull request (threats.md T93).
+func (b *FixExecutor) Push(ctx context.Context, pr review.PullRequest, from, to string) (orchestrator.Pushed, error) {
+	if b.Held != nil {
+		if err := b.Held(ctx); err != nil {
+			return orchestrator.Pushed{}, err
+		}
+	}
+	server := b.Server(pr.HeadRepo)
+	// What grants something is asked when it happens, and again when it is used (decision 9).
+	why, err := b.MayPush(ctx, pr)
+	if err != nil {
+		return orchestrator.Pushed{}, err
+	}
+	if why != "" {
+		return b.tooLate(ctx, pr, to, why)
+	}
+	got, err := b.room().Push(ctx, git.PushOptions{
+		Server: server, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to,
+	})
+	switch {
+	case err != nil:
+		return orchestrator.Pushed{}, err
+	case got.Outcome == git.Refused:
+		return orchestrator.Pushed{Refused: "the server refuses the push: " + fixspace.Refused(got)}, nil
+	case got.Outcome == git.Moved && got.Head == "":
+		return b.tooLate(ctx, pr, to, "the branch does not exist any more")
+	case got.Outcome == git.Moved:
+		return orchestrator.Pushed{Head: got.Head}, nil
+	}
+	return orchestrator.Pushed{Done: true}, nil
+}
+
+// tooLate is the outcome of a push that cannot be made any more: refused, unless an earlier one arrived before the right was
+// taken away or the pull request merged (threats.md K22). A branch that is deleted then lives on in what GitHub keeps of the
+// pull request.
+func (b *FixExecutor) tooLate(ctx context.Context, pr review.PullRequest, to, why string) (orchestrator.Pushed, error) {
+	if _, ok, err := b.Crew.Repo.Contains(ctx, b.Server(pr.HeadRepo), "refs/heads/"+pr.HeadRef, to); err == nil && ok {
+		return orchestrator.Pushed{Done: true}, nil
+	}
+	_, ok, err := b.Crew.Repo.Contains(ctx, b.Server(pr.Repo), fmt.Sprintf("refs/pull/%d/head", pr.Number), to)
+	switch {
+	case ok:
+		return orchestrator.Pushed{Done: true}, nil
+	case err != nil && !errors.Is(err, git.ErrUnknownRevision):
+		return orchestrator.Pushed{}, err
+	}
+	return orchestrator.Pushed{Refused: why}, nil
+}
+
+// Forget lets go of what the run's fixes keep in the repository.
+func (b *FixExecutor) Forget(ctx context.Context, run string) error {
+	return b.Crew.Repo.ForgetFixes(ctx, func(id string) bool { return id == run })
+}
+
+// patchLimitBytes is the largest patch that is handed over.
+const patchLimitBytes = 4 << 20
+
+// Patch is a fix as text. One that is too large is no fault of the run, which has to come to its end.
+func (b *FixExecutor) Patch(ctx context.Context, from, to string) (string, error) {
+	patch, err := b.room().Patch(ctx, from, to, patchLimitBytes)
+	if errors.Is(err, git.ErrTooLarge) {
+		return "", nil
+	}
+	return patch, err
+}

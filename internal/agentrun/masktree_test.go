@@ -1,0 +1,47 @@
+package agentrun
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/sanitize"
+)
+
+func TestMaskTree(t *testing.T) {
+	const value = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.go": "k := \"" + value + "\"\nrest\n", "plain.go": "package a\n", "logo.png": "\x89PNG\x00" + value,
+		value + "/" + value + ".txt": "x\n", "big.txt": strings.Repeat(value+"\n", maskLimitBytes/len(value)),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a.go", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := maskTree(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"a.go": "k := \"[REDACTED]\"\nrest\n", "plain.go": "package a\n", "logo.png": "\x89PNG\x00" + value,
+		sanitize.MaskPath(value + "/" + value + ".txt"): "x\n",
+	} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "big.txt")); !os.IsNotExist(err) {
+		t.Errorf("a file too large to be masked is left: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 5 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

@@ -1,0 +1,65 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/static"
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/review"
+)
+
+// Agent is one builtin agent at work.
+type Agent struct {
+	// Socket and Token are how the gateway is reached that started this child; both are empty when no model is needed.
+	Socket, Token string
+	// Checkout is the folder of a local range, in which linters run; empty for a pull request.
+	Checkout string
+}
+
+// Work is an agent's answer to one request.
+type Work = func(ctx context.Context, task review.Task, emit func(review.Event)) (any, error)
+
+// Serve answers the one request on stdin with an envelope on stdout. A model's broken answer is handed on as it is, so that
+// the parent can keep the findings in it that are valid; the error says that it is no answer.
+func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, w Work) error {
+	err := agents.Serve(ctx, stdin, stdout, w)
+	var invalid *openai.InvalidError
+	if errors.As(err, &invalid) {
+		_, _ = stdout.Write(append(invalid.Raw, '\n'))
+	}
+	return err
+}
+
+func (p Agent) model() openai.Options { return openai.Options{Socket: p.Socket, Token: p.Token} }
+
+// Review is the builtin reviewer's work.
+func (p Agent) Review(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	o := p.model()
+	o.Tools = openTools(task, p.fetch)
+	return openai.Review(ctx, task, o, emit)
+}
+
+// AnalyzeComments is the comments analyzer's work. Without a model the rules alone speak.
+func (p Agent) AnalyzeComments(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	if p.Socket == "" {
+		if task.Discussion == nil {
+			return threads.Analyze(review.Discussion{}, task.PRNumber), nil
+		}
+		return threads.Analyze(*task.Discussion, task.PRNumber), nil
+	}
+	return openai.AnalyzeComments(ctx, task, p.model(), emit)
+}
+
+// Fix is the builtin fixer's work.
+func (p Agent) Fix(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	return openai.Fix(ctx, task, p.model(), openEditor(task), emit)
+}
+
+// ReviewStatic is the work of the reviewer that needs no model.
+func (p Agent) ReviewStatic(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	return static.Review(ctx, task, static.Options{CheckoutDir: p.Checkout}, emit)
+}

@@ -1,0 +1,49 @@
+package builtin
+
+import (
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/tools"
+	"github.com/prloop/prloop/review"
+)
+
+// workshop hands the tools that write to the builtin fixer.
+type workshop struct {
+	toolbox
+	editor *tools.Editor
+}
+
+// Changed is the editor's.
+func (w workshop) Changed() []string { return w.editor.Changed() }
+
+// Diff is the editor's.
+func (w workshop) Diff() string { return w.editor.Diff() }
+
+// Revert is the editor's.
+func (w workshop) Revert() error { return w.editor.Revert() }
+
+// openEditor opens the clone of a task for its fixer. What the push policy protects is refused at once, so that a model does
+// not spend a try on it; the policy itself is held when the work is taken out.
+func openEditor(task review.Task) func(review.Workspace) (openai.Editor, error) {
+	allowed := task.Options.AllowPaths
+	return func(w review.Workspace) (openai.Editor, error) {
+		read := readOnly(w.Tree)
+		e, err := tools.OpenEditor(tools.EditorOptions{
+			Tree: w.Tree, Exclude: w.Exclude, Unmasked: w.Unmasked, Language: read.Language, Functions: read.Functions,
+			Refuse: func(name string) string {
+				if slices.ContainsFunc(allowed, func(glob string) bool { return doublestar.MatchUnvalidated(glob, name) }) {
+					return ""
+				}
+				return pushpolicy.Protected(name)
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return workshop{toolbox{e.Box}, e}, nil
+	}
+}

@@ -1,0 +1,134 @@
+package fixspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// bundleScript writes the commits since $2 to $1; nothing when there are none.
+const bundleScript = `head=$(git rev-parse --verify --quiet --end-of-options 'HEAD^{commit}')
+if [ "$head" != "$2" ]; then git bundle create --quiet "$1" HEAD "^$2"; fi`
+
+// takeOut takes the fixer's work out of its clone, oldest commit first: what it committed by a bundle made behind the walls,
+// what it left uncommitted as a plain tree on top. A history that cannot be taken is left behind and the tree taken whole.
+// What may not be taken at all is a refusal in work.
+func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, work *outcome) ([]git.Taken, error) {
+	taken, err := b.takeCommits(ctx, o, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		refused := (*git.TakeError)(nil)
+		if errors.As(err, &refused) && refused.Rule == git.TakeMalformed {
+			work.refuse(refused.Refusal())
+			return nil, nil
+		}
+		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+oneLine(err.Error()))
+		taken = nil
+	}
+	said, err := b.words(o, taken, work)
+	if err != nil {
+		return nil, err
+	}
+	tip := o.From
+	if len(taken) > 0 {
+		tip = taken[len(taken)-1].Commit
+	}
+	tree, err := b.Repo.TakeTree(ctx, c.tree, tip)
+	if err != nil {
+		if work.refused(err) {
+			return taken, nil
+		}
+		return nil, err
+	}
+	// Rewrite leaves it out when it is the tip's own.
+	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: message(o, said)}), nil
+}
+
+// words gives the commits messages of ours around the fixer's words, and returns its words for what it did not commit. A part
+// of a known secret in any of them, or cut up between them, is sanitize.ErrKnownSecret (threats.md L0).
+func (b *Workspace) words(o review.FixOrder, taken []git.Taken, work *outcome) (said string, err error) {
+	commits := work.Answer.Fix.Commits
+	if len(taken) == 0 && len(commits) > 0 {
+		said = commits[len(commits)-1].Message // a fixer that does not commit may say what it would have written
+	}
+	var all strings.Builder
+	for _, t := range taken {
+		all.WriteString(t.Message + "\n\n")
+	}
+	for _, c := range commits { // what the answer says of commits is replaced by what they are
+		all.WriteString(c.Message + "\n\n")
+	}
+	if sanitize.Leaks(all.String(), sanitize.Policy{Known: b.Secrets}) {
+		return "", fmt.Errorf("commit messages of the fixer: %w", sanitize.ErrKnownSecret)
+	}
+	for i := range taken {
+		taken[i].Message = message(o, taken[i].Message)
+	}
+	return said, nil
+}
+
+func (b *Workspace) takeCommits(ctx context.Context, o review.FixOrder, c *clone) ([]git.Taken, error) {
+	bundle := filepath.Join(c.out, "fix.bundle")
+	if err := c.gitThere(); err != nil {
+		return nil, err
+	}
+	if err := b.inClone(ctx, c, bundleScript, bundle, o.From); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(bundle); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return b.Repo.TakeBundle(ctx, bundle, o.From)
+}
+
+// gitThere sees that the clone's git is still a folder with plain files: git would wait at a pipe until its time is up.
+func (c *clone) gitThere() error {
+	for name, dir := range map[string]bool{".git": true, ".git/HEAD": false, ".git/config": false} {
+		info, err := os.Lstat(filepath.Join(c.tree, filepath.FromSlash(name)))
+		if err != nil || info.IsDir() != dir || !dir && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s of its clone is not what it was", name)
+		}
+	}
+	return nil
+}
+
+// message is a commit message of ours around a fixer's words.
+func message(o review.FixOrder, said string) string {
+	subject, body, _ := strings.Cut(sanitize.Redact(said), "\n")
+	return pushpolicy.Message(subject, body, pushpolicy.Trailer{Key: "prloop-run", Value: o.Run},
+		pushpolicy.Trailer{Key: "prloop-round", Value: fmt.Sprint(o.Round)})
+}
+
+// subject is the first line of a message.
+func subject(message string) string {
+	s, _, _ := strings.Cut(message, "\n")
+	return s
+}
+
+// commitsOf lists commits for the report.
+func commitsOf(taken []git.Taken) []review.FixCommit {
+	commits := make([]review.FixCommit, len(taken))
+	for i, t := range taken {
+		commits[i] = review.FixCommit{SHA: t.Commit, Message: subject(t.Message)}
+	}
+	return commits
+}
+
+// oneLine makes an error fit for a note: it may quote what a fixer chose.
+func oneLine(s string) string {
+	r := []rune(strings.Join(strings.Fields(sanitize.Terminal(sanitize.Redact(s))), " "))
+	if len(r) > 300 {
+		r = append(r[:299], '…')
+	}
+	return string(r)
+}

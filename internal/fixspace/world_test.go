@@ -1,0 +1,129 @@
+package fixspace
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/testkit/fakeagent/modes"
+)
+
+// TestMain lets the test binary play the fixer. It is the sandbox's trampoline and proc's leash as well, by their inits.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == modes.Name {
+		os.Exit(modes.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// thisMachine is looked at once.
+var thisMachine = new(sandbox.Machine)
+
+// world is a repository of prloop's own and a bench over it.
+type world struct {
+	*testing.T
+	bench *Workspace
+	// origin is where the repository was fetched from, base its first commit.
+	origin, base string
+}
+
+// newWorld makes a bench behind the real walls, over a repository with one commit.
+func newWorld(t *testing.T, files map[string]string) *world {
+	t.Helper()
+	// Without a network namespace nothing here would be what it is for a user.
+	if r := thisMachine.Probe(t.Context()); r.Tier > sandbox.Tier1b {
+		t.Skip("this machine cannot contain a child: " + r.String())
+	}
+	w := &world{T: t, origin: t.TempDir()}
+	w.git(w.origin, "init", "-q", "-b", "main")
+	w.base = w.commit(files)
+	g, err := git.Find(t.Context(), git.Options{Protocols: []string{"file"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "state", "repo.git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.bench = &Workspace{Repo: repo, Scratch: t.TempDir(), Confine: thisMachine.Wrap}
+	w.fetch()
+	return w
+}
+
+// in is the same world for a subtest, with a bench of its own over the same repository and scratch folder.
+func (w *world) in(t *testing.T) *world {
+	bench := *w.bench
+	return &world{T: t, bench: &bench, origin: w.origin, base: w.base}
+}
+
+func (w *world) git(dir string, args ...string) string {
+	w.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit adds files to the origin; a name that ends with * is executable.
+func (w *world) commit(files map[string]string) string {
+	w.Helper()
+	for name, text := range files {
+		mode := os.FileMode(0o644)
+		if n, ok := strings.CutSuffix(name, "*"); ok {
+			name, mode = n, 0o755
+		}
+		path := filepath.Join(w.origin, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			w.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			w.Fatal(err)
+		}
+	}
+	w.git(w.origin, "add", "-A")
+	w.git(w.origin, "commit", "-q", "-m", "c")
+	return w.git(w.origin, "rev-parse", "HEAD")
+}
+
+func (w *world) fetch() {
+	w.Helper()
+	if _, err := w.bench.Repo.Fetch(w.Context(), git.FetchOptions{URL: "file://" + w.origin, Refs: []string{"refs/heads/main"}}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// left fails the test when a call left something in the scratch folder, or a process that knows word.
+func (w *world) left(word string) {
+	w.Helper()
+	entries, err := os.ReadDir(w.bench.Scratch)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, e := range entries {
+		w.Errorf("%s was left in the scratch folder", e.Name())
+	}
+	if word == "" {
+		return
+	}
+	if names, _ := filepath.Glob("/proc/[0-9]*/cmdline"); len(names) > 0 {
+		for _, name := range names {
+			if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), word) && !strings.Contains(name, fmt.Sprint("/", os.Getpid(), "/")) {
+				w.Errorf("a process was left: %q", text)
+			}
+		}
+	}
+}
+
+// unconfined is what an operator who switched the walls off says.
+func unconfined(_ sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error) { return cmd, nil }

@@ -1,0 +1,288 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// rows is how many findings the summary lists; the report has them all.
+const rows = 20
+
+var outcomes = map[review.Outcome]string{
+	review.Converged: "approved", review.StaticOnly: "no static findings (no model took part)",
+	review.ChangesRequested: "changes requested", review.SetAside: "a person is needed", review.Stuck: "stuck: a person is needed",
+	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
+	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed",
+}
+
+// Summary writes the end of a run for people: verdict, counts, findings, agents, and where the report is.
+func Summary(w io.Writer, r review.RunResult, width int, color bool) {
+	c := palette(color)
+	width = min(max(width, narrowest), widest)
+	var b strings.Builder
+	verdict, known := outcomes[r.Outcome]
+	if !known {
+		verdict = line(string(r.Outcome))
+	}
+	if r.Outcome == review.StaticOnly && r.Consensus != nil {
+		verdict = "static findings (no model took part)"
+	}
+	fmt.Fprintf(&b, "\n%s: %s\n", c.bold(line(r.Target.String())), c.outcome(r.Outcome, verdict))
+	if r.Receipt.Static && r.Outcome != review.StaticOnly {
+		b.WriteString(wrapped("No model took part: static checks only.", width))
+	}
+	if r.Reason != "" {
+		b.WriteString(wrapped(line(r.Reason), width))
+	}
+	if text := report.Unread(r.Receipt.LeftOut); text != "" {
+		b.WriteString(wrapped(c.paint("33", "not reviewed:")+" "+named(text), width))
+	}
+	if text := report.Excused(r.Receipt.LeftOut); text != "" {
+		b.WriteString(wrapped("left out by rule: "+named(text), width))
+	}
+	rounds(&b, r, width, c)
+	b.WriteString("\n  " + counts(r, c) + "\n")
+	table(&b, r, width, c)
+	b.WriteString("\n")
+	for _, a := range r.Receipt.Agents {
+		b.WriteString(receipt(a, width, c))
+	}
+	if f := lastFix(r); f != nil {
+		b.WriteString(receipt(f.Agent, width, c))
+	}
+	for i, name := range reports(r) {
+		fmt.Fprintf(&b, "  %s  %s\n", fill(name, 9), line(r.Comments[i]))
+	}
+	if r.Artifacts != "" {
+		fmt.Fprintf(&b, "  artifacts  %s\n", line(r.Artifacts))
+	}
+	fmt.Fprintf(&b, "  run        %s\n  in all     %s%s\n", line(r.Run), clock(time.Duration(r.Seconds*float64(time.Second))), spent(r))
+	text := b.String()
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = uncommand(lines[i])
+	}
+	_, _ = io.WriteString(w, strings.Join(lines, "\n")) // a closed terminal must not change the run's outcome
+}
+
+// named is a sentence of a report with names of files as a terminal shows them.
+func named(s string) string { return line(sanitize.Redact(strings.ReplaceAll(s, "`", ""))) }
+
+// reports names what was posted, in order: the review or the fix of a round. A fix is reported after the review of its round,
+// and whatever follows is the next one's. A single review is simply the report.
+func reports(r review.RunResult) []string {
+	fixes := map[string]int{}
+	for _, x := range r.Rounds {
+		if x.Fix != nil {
+			for _, url := range x.Fix.URLs {
+				fixes[url] = x.Round
+			}
+		}
+	}
+	names := make([]string, len(r.Comments))
+	round := 1
+	for i, url := range r.Comments {
+		switch fix, is := fixes[url]; {
+		case is:
+			names[i] = fmt.Sprintf("fix %d", fix)
+			round = fix + 1
+		case len(fixes) == 0:
+			names[i] = "report"
+		default:
+			names[i] = fmt.Sprintf("review %d", round)
+		}
+	}
+	return names
+}
+
+// rounds lists how the run went, when there is more to tell than one review.
+func rounds(b *strings.Builder, r review.RunResult, width int, c palette) {
+	if len(r.Rounds) < 2 && (len(r.Rounds) == 0 || r.Rounds[0].Fix == nil) {
+		return
+	}
+	b.WriteString("\n")
+	for _, x := range r.Rounds {
+		b.WriteString("  " + cut(course(x), width-3) + "\n")
+		if x.Fix == nil || x.Fix.State == review.FixPushed || x.Fix.Reason == "" {
+			continue
+		}
+		b.WriteString("    " + c.dim(cut(line(sanitize.Redact(x.Fix.Reason)), width-5)) + "\n")
+	}
+}
+
+// counts is the line of the four priorities.
+func counts(r review.RunResult, c palette) string {
+	n := map[review.Priority]int{review.P0: r.Issues.P0, review.P1: r.Issues.P1, review.P2: r.Issues.P2, review.P3: r.Issues.P3}
+	var parts []string
+	for _, l := range review.Levels() {
+		text := fmt.Sprintf("%s %s %d", l.Priority, l.Label, n[l.Priority])
+		if n[l.Priority] > 0 {
+			text = c.priority(l.Priority, text)
+		}
+		parts = append(parts, text)
+	}
+	out := strings.Join(parts, "  ")
+	if total := r.Issues.Total(); total != r.Distinct {
+		out += fmt.Sprintf("  (%d distinct)", r.Distinct)
+	}
+	return out
+}
+
+func table(b *strings.Builder, r review.RunResult, width int, c palette) {
+	sorted := byUrgency(r.Findings)
+	if len(sorted) == 0 && len(r.Unverified) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	shown := sorted[:min(len(sorted), rows)]
+	places, wide, who := make([]string, len(shown)), 0, 0
+	for i, f := range shown {
+		places[i] = where(f)
+		wide = max(wide, min(runewidth.StringWidth(places[i]), width*2/5))
+		who = max(who, min(runewidth.StringWidth(line(f.Source.Name)), 20))
+	}
+	for i, f := range shown {
+		title := fill(line(sanitize.Redact(f.Title)), width-wide-who-10)
+		fmt.Fprintf(b, "  %s  %s  %s  %s\n", c.priority(f.Priority, string(f.Priority)), runewidth.FillRight(cutLeft(places[i], wide), wide),
+			title, c.dim(cut(line(f.Source.Name), who)))
+	}
+	if n := len(sorted) - len(shown); n > 0 {
+		fmt.Fprintf(b, "  and %d more in the report\n", n)
+	}
+	if n := len(r.Unverified); n > 0 {
+		fmt.Fprintf(b, "  %d not counted: set aside, see the report\n", n)
+	}
+	if n := len(r.Stuck); n > 0 {
+		fmt.Fprintf(b, "  %s\n", c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)))
+	}
+}
+
+func where(f review.Finding) string {
+	file := line(sanitize.Redact(f.File))
+	switch {
+	case file == "":
+		return "-"
+	case f.Line == nil:
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, *f.Line)
+}
+
+// cutLeft keeps the end, which tells files apart.
+func cutLeft(s string, width int) string {
+	n := runewidth.StringWidth(s)
+	if n <= width {
+		return s
+	}
+	return runewidth.TruncateLeft(s, n-width+1, "…")
+}
+
+func receipt(a review.AgentReceipt, width int, c palette) string {
+	total := a.Usage.InputTokens
+	if a.Usage.OutputTokens != nil {
+		total = sum(total, *a.Usage.OutputTokens)
+	}
+	did := findings(a.Findings)
+	if a.Role == review.RoleFixer {
+		did = "fixer"
+	}
+	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8), clock(seconds(a.Seconds)), did)
+	if total != nil && *total > 0 {
+		text += ", " + tokens(total)
+	}
+	if a.Usage.CostUSD != nil && (total == nil || *total > 0) { // what asks no model is not worth a price
+		text += ", " + money(a.Usage.CostUSD)
+	}
+	below := ""
+	if reason := line(sanitize.Redact(a.Reason)); reason != "" {
+		if whole := text + ": " + reason; runewidth.StringWidth(whole) <= width-3 {
+			text = whole
+		} else { // why an agent failed is not cut: it is what there is to do something about
+			for l := range strings.Lines(wrapped(reason, width-4)) {
+				below += "    " + l
+			}
+		}
+	}
+	return "  " + c.state(a.State, cut(text, width-3)) + "\n" + below
+}
+
+// spent is what all rounds and fixes of a run took together; the agents' own lines are those of the last round.
+func spent(r review.RunResult) string {
+	var all []review.AgentReceipt
+	for _, x := range r.Rounds {
+		all = append(all, x.Agents...)
+		if x.Fix != nil {
+			all = append(all, x.Fix.Agent)
+		}
+	}
+	if len(r.Rounds) == 0 {
+		all = r.Receipt.Agents
+	}
+	var sums agent
+	unpriced := false
+	for _, a := range all {
+		sums.spend(a.Usage)
+		unpriced = unpriced || a.Usage.LLMCalls > 0 && a.Usage.CostUSD == nil
+	}
+	if sums.tokens == nil || *sums.tokens == 0 {
+		return ""
+	}
+	text := ", " + tokens(sums.tokens)
+	switch {
+	case sums.cost == nil:
+		return text
+	case unpriced:
+		return text + ", more than " + money(sums.cost)
+	}
+	return text + ", " + money(sums.cost)
+}
+
+// lastFix is the newest fix of a run, whose agent stands in no review's receipt.
+func lastFix(r review.RunResult) *review.FixOutcome {
+	for i := len(r.Rounds) - 1; i >= 0; i-- {
+		if f := r.Rounds[i].Fix; f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func findings(n int) string {
+	if n == 1 {
+		return "1 finding"
+	}
+	return fmt.Sprintf("%d findings", n)
+}
+
+// wrapped breaks a text at words, indented by two.
+func wrapped(s string, width int) string { return "  " + Wrap(s, width-1, 2) + "\n" }
+
+// Wrap breaks a text at blanks so that, with an indent before each line but the first, which stands behind as much, it has at
+// most width columns; a longer word stands alone.
+func Wrap(s string, width, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(s) {
+		n := runewidth.StringWidth(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}

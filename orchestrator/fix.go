@@ -1,0 +1,268 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// fixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (decision 6).
+const fixTries = 3
+
+// fixRound is the second half of a round: the fixer works, its work is checked, verified, pushed and reported. goesOn is true
+// when there is a new head to review.
+func (l *Loop) fixRound(ctx context.Context, steps Steps, req Request, judged Judgement, p *progress) (review.RunResult, bool, error) {
+	none := review.RunResult{}
+	result := judged.Result
+	job := &fixing{loop: l, steps: steps, req: req, judged: judged, progress: p}
+	fix, err := job.make(ctx)
+	if err != nil {
+		return none, false, err
+	}
+	if fix.State == "" { // the work is good
+		if fix, err = job.deliver(ctx, fix); err != nil {
+			return none, false, err
+		}
+	}
+	outcome, reason := job.ends(fix)
+	p.past = slices.Clone(p.past)
+	p.past[len(p.past)-1].Fix = &fix
+	result.Rounds = p.past
+	urls, why, err := job.report(ctx, fix, outcome, reason)
+	fix.URLs = urls
+	p.urls = append(p.urls, urls...)
+	if err != nil {
+		return none, false, err
+	}
+	if err := job.keep(ctx, fix); err != nil {
+		return none, false, err
+	}
+	l.over(*p)
+	switch {
+	case why != "":
+		p.head = cmp.Or(fix.Head, p.head)
+		return superseded(req, *p, result.URL, why), false, nil
+	case outcome == review.Superseded:
+		return superseded(req, *p, result.URL, reason), false, nil
+	case outcome != "":
+		result.Outcome, result.Reason = outcome, reason
+		return result, false, nil
+	}
+	p.tracked = claimed(p.tracked, fix, p.round)
+	p.head = fix.Head
+	return none, true, nil
+}
+
+// fixing is one round's fix at work.
+type fixing struct {
+	loop   *Loop
+	steps  Steps
+	req    Request
+	judged Judgement
+	*progress
+	// tip is the commit to be pushed.
+	tip string
+	// late is true when the run's wall time is why good work is not pushed, or bad work not mended.
+	late bool
+}
+
+// left is what the run still has of its wall time.
+func (j *fixing) left() time.Duration { return j.req.wallTime() - j.spent }
+
+// spare is what may be used of that: a push is followed by a review, for which as much is kept back as this round's took.
+func (j *fixing) spare() time.Duration { return j.left() - slowest(complete(j.judged.Inputs.Heard)) }
+
+// complete are the agents that came to their end: those that were cut say nothing about how long the next one takes.
+func complete(heard []AgentReport) []AgentReport {
+	return slices.DeleteFunc(slices.Clone(heard), func(h AgentReport) bool { return h.Answer.Receipt.State != review.AgentComplete })
+}
+
+// make has the fixer work until its result passes policy and verification, or the tries are used up. State stays empty
+// when the work is good.
+func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
+	reviewed := j.judged.Inputs.Snapshot.Range.Head
+	fix := review.FixOutcome{Base: reviewed, Commits: []review.FixCommit{}}
+	from := reviewed
+	var setback *review.Feedback
+	for try := 1; ; try++ {
+		fix.Tries = try
+		work, err := j.try(ctx, try, from, setback)
+		if err != nil {
+			return fix, err
+		}
+		j.spent += seconds(work.Answer.Receipt.Seconds)
+		before := fix
+		mergeAttempt(&fix, work, j.judged.Payload)
+		switch {
+		case work.Answer.Fix == nil:
+			fix.State, fix.Reason = review.FixFailed, cmp.Or(work.Answer.Receipt.Reason, "the fixer gave no answer")
+			return fix, nil
+		case len(work.Refusals) > 0:
+			if try < fixTries {
+				from, setback = reviewed, &review.Feedback{Try: try, Refusals: work.Refusals}
+				continue
+			}
+			fix.State, fix.Reason = review.FixRefused, "the push policy refuses it: "+rules(work.Refusals)
+			return fix, nil
+		case work.Tip == "" && from != reviewed:
+			// It leaves the work before as it is, which does not pass.
+			fix.Commits, fix.Tests, fix.Files, fix.Lines, fix.Checks = before.Commits, before.Tests, before.Files, before.Lines, before.Checks
+			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(failing(before.Checks))
+			return fix, nil
+		case work.Tip == "":
+			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"
+			return fix, nil
+		}
+		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), "the fix", work.Tip, reviewed, j.left())
+		if err != nil {
+			return fix, err
+		}
+		fix.Checks = seen.Checks
+		bad := failing(seen.Checks)
+		switch {
+		case seen.Cut: // nothing is known against it
+			j.tip, j.late = work.Tip, true
+			fix.State, fix.Reason = review.FixPatch, "its checks had not ended when the run's wall time was used up"
+			return fix, nil
+		case len(bad) == 0:
+			j.tip = work.Tip
+			return fix, nil
+		case try == fixTries, unmendable(bad), j.left() <= 0:
+			j.late = j.left() <= 0
+			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(bad)
+			return fix, nil
+		}
+		from, setback = work.Tip, &review.Feedback{Try: try, Checks: bad}
+	}
+}
+
+// taskSummary is what a fixer is given: findings, and after a try that came to nothing why.
+func taskSummary(p review.FixPayload, setback *review.Feedback) string {
+	text := plural(len(p.IssuesToFix), "finding", "findings")
+	switch {
+	case setback == nil:
+		return text
+	case len(setback.Refusals) > 0:
+		return text + " and what the push policy refuses"
+	}
+	return text + " and the log of what failed"
+}
+
+// fixing is what a fixer's answer came to, in a few words: nothing of it is checked yet.
+func mending(a review.Answer) string {
+	if a.Receipt.Reason != "" || a.Fix == nil {
+		return a.Receipt.Reason
+	}
+	return fmt.Sprintf("says %d fixed", len(a.Fix.FixedIssues))
+}
+
+// try is one question to the fixer.
+func (j *fixing) try(ctx context.Context, try int, from string, setback *review.Feedback) (review.FixWork, error) {
+	l, in, plan := j.loop, j.judged.Inputs, j.req.Fix.Agent
+	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (review.FixWork, error) {
+		if why, err := j.checkBeforeFix(ctx); err != nil || why != "" {
+			return unasked(plan, why), err
+		}
+		l.say("waiting for the fixer, which has " + taskSummary(j.judged.Payload, setback))
+		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
+		task := l.task(j.req, j.round, plan, in.Snapshot)
+		task.HeadSHA, task.Limits = from, j.req.Fix.Limits
+		task.Fix, task.Setback, task.Claims = &j.judged.Payload, setback, claims(in.Earlier)
+		task = visible(plan, task)
+		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {
+			return review.FixWork{}, err
+		}
+		task, err := l.told(ctx, j.req, plan, task, in.Snapshot.Range)
+		if err != nil {
+			return review.FixWork{}, err
+		}
+		limited, cancel := context.WithTimeoutCause(ctx, j.left(), errWallTime)
+		defer cancel()
+		work, err := l.Bench.Fix(limited, plan, review.FixOrder{
+			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
+			Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
+			At: j.req.Started,
+		}, l.heardLive)
+		switch {
+		case ctx.Err() != nil:
+			return review.FixWork{}, context.Cause(ctx)
+		case errors.Is(err, sanitize.ErrKnownSecret):
+			if work.Answer, err = l.caught(ctx, j.req.Run, plan, work.Answer.Receipt, "commit messages", sanitize.AnyCredential); err != nil {
+				return review.FixWork{}, err
+			}
+			work = review.FixWork{Answer: work.Answer}
+		case err != nil && limited.Err() == nil:
+			return review.FixWork{}, err
+		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
+			// What it did is lost; what it cost is not.
+			work = review.FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
+			r := &work.Answer.Receipt
+			r.State, r.Reason, r.OutOf = review.AgentFailed, errWallTime.Error(), "wall time"
+		}
+		if err := rewritten.Hit(); err != nil {
+			return review.FixWork{}, err
+		}
+		work.Answer.Receipt.Name, work.Answer.Receipt.Role, work.Answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
+		if work, err = j.guard(ctx, work); err != nil {
+			return review.FixWork{}, err
+		}
+		if err := j.overwritten(ctx, &work); err != nil {
+			return review.FixWork{}, err
+		}
+		if err := j.unseen(ctx, &work); err != nil {
+			return review.FixWork{}, err
+		}
+		redactWork(&work)
+		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.answer.json", try)), work); err != nil {
+			return review.FixWork{}, err
+		}
+		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: work.Answer.Receipt.State, Message: mending(work.Answer)})
+		return work, nil
+	})
+}
+
+// guard fails the fixer when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of
+// its work is kept.
+func (j *fixing) guard(ctx context.Context, work review.FixWork) (review.FixWork, error) {
+	l, plan := j.loop, j.req.Fix.Agent
+	kind, err := l.tripwire(work.Answer)
+	what := "answer"
+	if kind == "" && err == nil && work.Tip != "" {
+		kind, err = j.committed(ctx, work)
+		what = "commits"
+	}
+	if kind == "" || err != nil {
+		return work, err
+	}
+	answer, err := l.caught(ctx, j.req.Run, plan, work.Answer.Receipt, what, kind)
+	return review.FixWork{Answer: answer}, err
+}
+
+// committed names the kind of the credential that a fixer's commits hold a part of.
+func (j *fixing) committed(ctx context.Context, work review.FixWork) (kind string, err error) {
+	reviewed := j.judged.Inputs.Snapshot.Range.Head
+	changes := [][2]string{{reviewed, work.Tip}}
+	if len(work.Commits) > 1 { // a branch keeps what a later commit takes back
+		from := reviewed
+		for _, c := range work.Commits {
+			changes = append(changes, [2]string{from, c.SHA})
+			from = c.SHA
+		}
+	}
+	for _, c := range changes {
+		d, err := j.loop.History.Diff(ctx, c[0], c[1])
+		if err != nil {
+			return "", err
+		}
+		if kind := sanitize.Leaked(d.Raw(), sanitize.Policy{Known: j.loop.Secrets}); kind != "" {
+			return kind, nil
+		}
+	}
+	return "", nil
+}

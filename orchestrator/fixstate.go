@@ -1,0 +1,135 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// mergeAttempt takes one try's work into the round's fix. What it costs adds up; what it came to is the last try's.
+func mergeAttempt(fix *review.FixOutcome, work review.FixWork, payload review.FixPayload) {
+	before := fix.Agent
+	fix.Agent = work.Answer.Receipt
+	fix.Agent.Seconds += before.Seconds
+	fix.Agent.Attempts += before.Attempts
+	fix.Agent.Usage = addUsage(before.Usage, fix.Agent.Usage)
+	settled, notes := wire.SettleFix(payload, work.Answer.Fix)
+	fix.Result = &settled
+	fix.Commits, fix.Refusals, fix.Tests = work.Commits, work.Refusals, work.Tests
+	if fix.Commits == nil {
+		fix.Commits = []review.FixCommit{}
+	}
+	fix.Files, fix.Lines = work.Files, work.Lines
+	fix.Notes = append(slices.Clone(work.Notes), notes...)
+	fix.Checks = nil
+}
+
+func addUsage(a, b review.Usage) review.Usage {
+	sum := review.Usage{
+		LLMCalls: a.LLMCalls + b.LLMCalls, ToolCalls: a.ToolCalls + b.ToolCalls, LLMSeconds: a.LLMSeconds + b.LLMSeconds,
+		Models: sortedSet(append(slices.Clone(a.Models), b.Models...)),
+	}
+	if a.LLMCalls == 0 {
+		sum.InputTokens, sum.CachedTokens, sum.OutputTokens, sum.CostUSD = b.InputTokens, b.CachedTokens, b.OutputTokens, b.CostUSD
+		return sum
+	}
+	sum.InputTokens, sum.CachedTokens = plus(a.InputTokens, b.InputTokens), plus(a.CachedTokens, b.CachedTokens)
+	sum.OutputTokens, sum.CostUSD = plus(a.OutputTokens, b.OutputTokens), plus(a.CostUSD, b.CostUSD)
+	return sum
+}
+
+// plus adds figures; unknown plus anything is unknown.
+func plus[N int | float64](a, b *N) *N {
+	if a == nil || b == nil {
+		return nil
+	}
+	c := *a + *b
+	return &c
+}
+
+// failing are the checks that keep a fix from being pushed.
+func failing(checks []review.Check) []review.Check {
+	return slices.DeleteFunc(slices.Clone(checks), review.Check.Good)
+}
+
+// unmendable reports whether no fixer could make these checks pass: the commands are not there.
+func unmendable(bad []review.Check) bool {
+	return !slices.ContainsFunc(bad, func(c review.Check) bool { return c.State != review.CheckMissing })
+}
+
+// commandsOf names checks that did not pass, and how.
+func commandsOf(bad []review.Check) string {
+	var out []string
+	for _, c := range bad {
+		switch c.State {
+		case review.CheckMissing:
+			out = append(out, fmt.Sprintf("`%s` (there is no such command)", c.Command))
+		case review.CheckTimeout:
+			out = append(out, fmt.Sprintf("`%s` (it did not end in time)", c.Command))
+		default:
+			out = append(out, fmt.Sprintf("`%s` (exit status %d)", c.Command, c.ExitCode))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// rules names what refuses a fix, each rule once.
+func rules(refusals []review.Refusal) string {
+	var out []string
+	for _, r := range refusals {
+		s := r.Rule
+		if r.Path != "" {
+			s += " (" + sanitize.CodeSpan(r.Path) + ")"
+		}
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	const most = 5
+	if n := len(out); n > most {
+		out = append(out[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return strings.Join(out, ", ")
+}
+
+// redactWork takes secrets out of everything a fixer and the commands on its tree wrote.
+func redactWork(w *review.FixWork) {
+	if f := w.Answer.Fix; f != nil {
+		for _, text := range writtenFix(f) {
+			*text = sanitize.Redact(*text)
+		}
+	}
+	w.Answer.Log = sanitize.Redact(w.Answer.Log)
+	w.Answer.Receipt.Reason = sanitize.Redact(w.Answer.Receipt.Reason)
+	for _, list := range [][]string{w.Answer.Receipt.Notes, w.Notes, w.Tests} {
+		for i := range list {
+			list[i] = sanitize.Redact(list[i])
+		}
+	}
+	for i := range w.Refusals {
+		r := &w.Refusals[i]
+		r.Path, r.Detail = maskedName(r.Path), sanitize.Redact(r.Detail)
+	}
+	for i := range w.Commits {
+		w.Commits[i].Message = sanitize.Redact(w.Commits[i].Message)
+	}
+}
+
+// writtenFix are the texts of an answer that the fixer wrote.
+func writtenFix(r *review.FixResult) []*string {
+	var out []*string
+	for i := range r.FixedIssues {
+		out = append(out, &r.FixedIssues[i].FindingID, &r.FixedIssues[i].Description)
+	}
+	for i := range r.RejectedIssues {
+		out = append(out, &r.RejectedIssues[i].FindingID, &r.RejectedIssues[i].Reason)
+	}
+	for i := range r.Commits {
+		out = append(out, &r.Commits[i].Message)
+	}
+	return out
+}
