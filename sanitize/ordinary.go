@@ -61,7 +61,7 @@ func lettersAndDigits(v string) bool {
 
 var (
 	hostName = lazyregexp.New(`^[A-Za-z0-9.-]{2,100}`)
-	madeUp   = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid`)
+	madeUp   = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid|^pass(?:word|wd)?[0-9]{0,3}$`)
 	noValue  = lazyregexp.New(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
 )
 

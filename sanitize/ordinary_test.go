@@ -26,7 +26,7 @@ func TestMaskChange(t *testing.T) {
 		{"a password that was generated", `passwd => "aB3$xY7!kL9#mN2@"`, `passwd => "[REDACTED]"`},
 		{"one without quotes", `DB_PASSWORD=xK9mP2vL8nQ4wR7t`, `DB_PASSWORD=[REDACTED]`},
 		{"a password of a server", "DB=postgres://app:s3cr3tPw9@db.acme.io/x", "DB=postgres://app:[REDACTED]@db.acme.io/x"},
-		{"a word as the password of a server", "DB=postgres://app:password@db.acme.io/x", "DB=postgres://app:[REDACTED]@db.acme.io/x"},
+		{"a word as the password of a server", "DB=postgres://app:sunshine@db.acme.io/x", "DB=postgres://app:[REDACTED]@db.acme.io/x"},
 		{"a name that gitleaks takes for a key", `api_key = verifySignatureV2Strict`, `api_key = [REDACTED]`},
 		{"one in a comparison", `    assert api_key == verifySignatureV2Strict`, `    assert api_key == [REDACTED]`},
 		{"a line of a key", "-----BEGIN PRIVATE KEY-----", "[REDACTED]"},

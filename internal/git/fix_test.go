@@ -111,7 +111,7 @@ func TestFixIsTakenRewrittenAndPushed(t *testing.T) {
 	if done[1].Old != tip || shell(t, b.r.dir, "rev-parse", signature().Keep) != made || shell(t, b.r.dir, "rev-parse", made+"^{tree}") != taken[1].Tree {
 		t.Errorf("rewritten: %+v", done)
 	}
-	if got := shell(t, b.r.dir, "log", "-1", "--format=%an %ae %cn %ce %at %ct|%B", made); got != "prloop prloop@localhost prloop prloop@localhost 1700000000 1700000000|fix: SEC-1\n\nprloop-round: 1" {
+	if got := shell(t, b.r.dir, "log", "-1", "--format=%an %ae %cn %ce %at %ct|%B", made); got != "prloop prloop@localhost prloop prloop@localhost 1700000000 1700000000|fix: SEC 1\n\nprloop-round: 1" {
 		t.Errorf("the commit reads %q", got)
 	}
 	if all, err := b.r.Commits(t.Context(), b.head, made); err != nil || len(all) != 2 || all[1].Commit != made || all[0].Parent != b.head {

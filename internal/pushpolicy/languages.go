@@ -33,7 +33,7 @@ type language struct {
 
 var languages = []*language{
 	{
-		name: "Go", extensions: []string{".go"}, collected: patterns(`_test\.go$`), comments: []string{"// ", "//\t"},
+		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"},
 		outside:    lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
 		constraint: lazyregexp.New(`^//(go:build| \+build) `), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
@@ -44,7 +44,7 @@ var languages = []*language{
 	},
 	{
 		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"},
-		collected: patterns(`(^|/)test_[^/]*\.py$`, `_test\.py$`, `_tests\.py$`, `(^|/)tests?\.py$`, `(^|/)conftest\.py$`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)test_[^/]*\.py$`), lazyregexp.New(`_test\.py$`), lazyregexp.New(`_tests\.py$`), lazyregexp.New(`(^|/)tests?\.py$`), lazyregexp.New(`(^|/)conftest\.py$`)},
 		outside:   lazyregexp.New(`(^|/)(\.[^/]*|_darcs|build|CVS|dist|node_modules|venv|[^/]*\.egg)/`), // pytest's norecursedirs
 		declares:  lazyregexp.New(`^\s*(?:async )?(?:def (test\w*)\s*\(|class (Test\w*)\b)`),
 		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
@@ -57,7 +57,7 @@ var languages = []*language{
 	{
 		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
 		comments:  []string{"//", "*"},
-		collected: patterns(`(^|/)__tests__/`, `[._-]test\.[cm]?[jt]sx?$`, `[._-]tests\.[cm]?[jt]sx?$`, `[._-]spec\.[cm]?[jt]sx?$`, `[._-]e2e\.[cm]?[jt]sx?$`, `[._-]cy\.[cm]?[jt]sx?$`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)__tests__/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`)},
 		outside:   lazyregexp.New(`(^|/)node_modules/`),
 		declares: lazyregexp.New(`^\s*(?:f|x)?(?:it|test|specify|describe|suite|context|Deno\.test|bench)(?:\.[a-zA-Z]+)*(?:\([^"'` + "`" + `]*\))?\(\s*(` +
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),
@@ -70,7 +70,7 @@ var languages = []*language{
 	},
 	{
 		name: "Java", extensions: []string{".java", ".kt", ".kts", ".groovy", ".scala"}, folders: true, comments: []string{"//", "*"},
-		collected: patterns(`(^|/)(Test[^/]*|[^/]*(Tests?|TestCase))\.(java|kt|groovy|scala)$`, `(^|/)(IT[^/]*|[^/]*(IT|ITCase))\.(java|kt|groovy|scala)$`, `Spec\.(java|kt|groovy|scala)$`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)(Test[^/]*|[^/]*(Tests?|TestCase))\.(java|kt|groovy|scala)$`), lazyregexp.New(`(^|/)(IT[^/]*|[^/]*(IT|ITCase))\.(java|kt|groovy|scala)$`), lazyregexp.New(`Spec\.(java|kt|groovy|scala)$`)},
 		outside:   lazyregexp.New(`(^|/)src/main/`),
 		declares:  lazyregexp.New(`^\s*(?:public )?void (test\w*)\s*\(`),
 		marks:     lazyregexp.New(`^\s*@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b`),
@@ -82,7 +82,7 @@ var languages = []*language{
 	},
 	{
 		name: "Ruby", extensions: []string{".rb"}, folders: true, comments: []string{"#"},
-		collected: patterns(`(^|/)test_[^/]*\.rb$`, `_test\.rb$`, `_spec\.rb$`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)test_[^/]*\.rb$`), lazyregexp.New(`_test\.rb$`), lazyregexp.New(`_spec\.rb$`)},
 		declares: lazyregexp.New(`^\s*(?:[fx]?(?:it|specify|example|scenario|describe|context|feature|test|should)\s*\(?\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Z][\w:]*)|` +
 			`(?:RSpec\.)describe\s*\(?\s*([A-Z"'][^,\s]*)|def (test_\w+))`),
 		skip: lazyregexp.New(`^\s*(skip|pending|omit)\b(\s*$|\s*\(|\s+["'])|^\s*(xit|xdescribe|xcontext|xspecify|xexample|xscenario|fit|fdescribe|fcontext|fspecify|fexample)\b|` +
@@ -92,7 +92,7 @@ var languages = []*language{
 	},
 	{
 		name: "Rust", extensions: []string{".rs"}, folders: true, inline: true, comments: []string{"//"},
-		collected:  patterns(`(^|/)tests/[^/]+(/main)?\.rs$`, `(^|/)(tests?|[^/]*_tests?)\.rs$`),
+		collected:  []*lazyregexp.Regexp{lazyregexp.New(`(^|/)tests/[^/]+(/main)?\.rs$`), lazyregexp.New(`(^|/)(tests?|[^/]*_tests?)\.rs$`)},
 		marks:      lazyregexp.New(`^\s*#\[((\w+::)*test|rstest|test_case|proptest|quickcheck|wasm_bindgen_test|bench|cfg\(test\))`),
 		declares:   lazyregexp.New(`^\s*(?:pub )?mod (tests?|\w+_tests?|tests?_\w+)\b`),
 		named:      lazyregexp.New(`\b(?:fn\s+(\w+)\s*[(<]|mod\s+(\w+))`),
@@ -103,7 +103,7 @@ var languages = []*language{
 	},
 	{
 		name: "C#", extensions: []string{".cs", ".fs", ".vb"}, folders: true, comments: []string{"//", "*"},
-		collected: patterns(`(^|/)[^/]*(Tests?|Specs?|Fixture)\.(cs|fs|vb)$|(^|/)[^/]*[.]?(Tests?|Specs)/[^/].*\.(cs|fs|vb)$`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)[^/]*(Tests?|Specs?|Fixture)\.(cs|fs|vb)$|(^|/)[^/]*[.]?(Tests?|Specs)/[^/].*\.(cs|fs|vb)$`)},
 		marks:     lazyregexp.New(`^\s*\[\s*(Xunit\.|NUnit\.Framework\.)?(Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property|SkippableFact|SkippableTheory)\b`),
 		named:     lazyregexp.New(`\b(?:void|Task|ValueTask|IEnumerator)\s+(\w+)\s*[(<]`),
 		skip: lazyregexp.New(`\[[^\]]*\b(Skip|Ignore|IgnoreReason)\s*=|\bSkip\s*=\s*\$?"|\[\s*(Ignore|Explicit|Inconclusive)\b|\bAssert\.(Ignore|Inconclusive|Skip\w*|Pass)\(|\bAssume\.That\(|\bSkip\.(If|IfNot|Unless)\(|` +
@@ -113,7 +113,7 @@ var languages = []*language{
 	},
 	{
 		name: "PHP", extensions: []string{".php", ".phpt"}, folders: true, comments: []string{"//", "#", "*"},
-		collected: patterns(`Test\.php$`, `TestCase\.php$`, `Cest\.php$`, `Cept\.php$`, `Spec\.php$`, `\.phpt$`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`Test\.php$`), lazyregexp.New(`TestCase\.php$`), lazyregexp.New(`Cest\.php$`), lazyregexp.New(`Cept\.php$`), lazyregexp.New(`Spec\.php$`), lazyregexp.New(`\.phpt$`)},
 		declares:  lazyregexp.New(`^\s*(?:(?:final |public )*function (test\w*|it_\w+)\s*\(|(?:it|test|describe)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))`),
 		marks:     lazyregexp.New(`^\s*(#\[\\?(PHPUnit\\Framework\\Attributes\\)?Test\b|\*\s*@test\b|/\*\*\s*@test\b)`),
 		named:     lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
@@ -123,35 +123,35 @@ var languages = []*language{
 		asserts: lazyregexp.New(`(->|::)assert\w+\(|\bexpect\(|->expect\w+\(|->should\w*\(|->to[A-Z]\w+\(`),
 	},
 	{
-		name: "Bats", extensions: []string{".bats"}, collected: patterns(`\.bats$`), comments: []string{"#"},
+		name: "Bats", extensions: []string{".bats"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`\.bats$`)}, comments: []string{"#"},
 		declares: lazyregexp.New(`^\s*@test\s+("(?:[^"\\]|\\.)*"|'[^']*'|\S+)`),
 		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b`), trivial: never, asserts: lazyregexp.New(`^\s*(\[|assert|refute|run)\b|^\s*\[`),
 	},
 	{
 		name: "C and C++", extensions: []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"}, folders: true, comments: []string{"//", "*"},
-		collected: patterns(`(^|/)tests?[_-][^/]*\.\w+$`, `[_-](tests?|unittests?)\.\w+$`, `Tests?\.\w+$`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)tests?[_-][^/]*\.\w+$`), lazyregexp.New(`[_-](tests?|unittests?)\.\w+$`), lazyregexp.New(`Tests?\.\w+$`)},
 		declares:  lazyregexp.New(`^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|TEST_CASE|TEST_METHOD|SCENARIO|BOOST_(?:AUTO|FIXTURE)_TEST_CASE|START_TEST|ZTEST)\s*\((.*?)\)?\s*\{?\s*$`),
 		skip:      lazyregexp.New(`\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|^\s*#\s*(if|ifdef|ifndef)\b`), trivial: lazyregexp.New(`\b(ASSERT|EXPECT)_(TRUE\(true|FALSE\(false)\b`),
 		asserts: lazyregexp.New(`\b(ASSERT|EXPECT|CHECK|REQUIRE|BOOST_\w+)\w*\(|\bassert\w*\(|\bck_assert`),
 	},
 	{
-		name: "Swift", extensions: []string{".swift"}, folders: true, comments: []string{"//", "*"}, collected: patterns(`Tests?\.swift$`),
+		name: "Swift", extensions: []string{".swift"}, folders: true, comments: []string{"//", "*"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`Tests?\.swift$`)},
 		declares: lazyregexp.New(`^\s*(?:@\w+ )*(?:public |final |override )*func (test\w*)\s*\(`),
 		marks:    lazyregexp.New(`^\s*@(Test|Suite)\b`), named: lazyregexp.New(`\b(?:func|struct|class)\s+(` + "`[^`]+`" + `|\w+)`),
 		skip: lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`), trivial: lazyregexp.New(`\bXCTAssert(True\(true|False\(false)\b`), asserts: lazyregexp.New(`\bXCT(Assert|Fail|Unwrap)|#(expect|require)\b`),
 	},
 	{
-		name: "Elixir", extensions: []string{".exs"}, folders: true, comments: []string{"#"}, collected: patterns(`_test\.exs$`),
+		name: "Elixir", extensions: []string{".exs"}, folders: true, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.exs$`)},
 		declares: lazyregexp.New(`^\s*(?:test|describe|property|feature)\s*\(?\s*("(?:[^"\\]|\\.)*")`),
 		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bexclude:|\bSystem\.halt\(`), trivial: lazyregexp.New(`^\s*assert true\b`), asserts: lazyregexp.New(`^\s*(assert|refute)\w*\b`),
 	},
 	{
-		name: "Dart", extensions: []string{".dart"}, folders: true, comments: []string{"//"}, collected: patterns(`_test\.dart$`),
+		name: "Dart", extensions: []string{".dart"}, folders: true, comments: []string{"//"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.dart$`)},
 		declares: lazyregexp.New(`^\s*(?:test|testWidgets|group|blocTest<.*>|blocTest)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`),
 		skip:     lazyregexp.New(`\bskip:|^\s*@(Skip|TestOn)\b|\bmarkTestSkipped\(|\bsolo:|\bexit\(0\)`), trivial: lazyregexp.New(`\bexpect\(true, (isTrue|true)\)`), asserts: lazyregexp.New(`\bexpect\w*\(|\bverify\w*\(`),
 	},
 	{
-		name: "Gherkin", extensions: []string{".feature"}, comments: []string{"#"}, collected: patterns(`\.feature$`),
+		name: "Gherkin", extensions: []string{".feature"}, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`\.feature$`)},
 		declares: lazyregexp.New(`^\s*(?:Scenario(?: Outline| Template)?|Example)s?:\s*(\S.*)$`),
 		skip:     lazyregexp.New(`^\s*@\S*(skip|ignore|wip|disabled|pending)`), trivial: never, asserts: lazyregexp.New(`^\s*(Then|And|But|\|)\b?`),
 	},
@@ -159,14 +159,6 @@ var languages = []*language{
 
 // never matches no line.
 var never = lazyregexp.New(`[^\s\S]`)
-
-func patterns(all ...string) []*lazyregexp.Regexp {
-	compiled := make([]*lazyregexp.Regexp, len(all))
-	for i, p := range all {
-		compiled[i] = lazyregexp.New(p)
-	}
-	return compiled
-}
 
 // languageOf is the language of a file name, nil for any other.
 func languageOf(name string) *language {

@@ -68,8 +68,14 @@ func (l *language) holds(name string) bool {
 
 // testNames are how tests are named in languages that have no patterns of their own here.
 var (
-	testNames = patterns(`(^|/)[Tt]ests?[_-][^/]*$`, `[._-]([Tt]ests?|[Ss]pecs?|unittests?|e2e)(\.[^/.]+)?$`, `[A-Za-z0-9](Tests?|Specs?|TestCase|TestSuite)\.\w+$`,
-		`(^|/)Tests?[A-Z][^/]*$`, `(^|/)([Tt]ests?|[Ss]pecs?)\.\w+$`, `\.(robot|txtar|t|tst|test|hurl|venom\.ya?ml|bru|clar|rego)$`)
+	testNames = []*lazyregexp.Regexp{
+		lazyregexp.New(`(^|/)[Tt]ests?[_-][^/]*$`),
+		lazyregexp.New(`[._-]([Tt]ests?|[Ss]pecs?|unittests?|e2e)(\.[^/.]+)?$`),
+		lazyregexp.New(`[A-Za-z0-9](Tests?|Specs?|TestCase|TestSuite)\.\w+$`),
+		lazyregexp.New(`(^|/)Tests?[A-Z][^/]*$`),
+		lazyregexp.New(`(^|/)([Tt]ests?|[Ss]pecs?)\.\w+$`),
+		lazyregexp.New(`\.(robot|txtar|t|tst|test|hurl|venom\.ya?ml|bru|clar|rego)$`),
+	}
 	prose = lazyregexp.New(`(?i)\.(md|markdown|rst|adoc)$`)
 )
 
