@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cli/go-gh/v2/pkg/term"
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/config"
@@ -160,8 +161,7 @@ func (p *Invocation) terminal(w io.Writer) bool {
 	if !ok || p.env("TERM") == "dumb" || p.inActions() || p.env("CI") != "" {
 		return false
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && isTerminal(f)
+	return term.IsTerminal(f)
 }
 
 // width is the terminal's width in columns; 80 when nothing says.

@@ -7,8 +7,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/term"
 )
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(f) }
-
+// terminalWidth is that of a terminal in columns; 0 for anything else.
 func terminalWidth(f *os.File) int {
 	width, _, err := term.FromEnv().Size()
 	if err != nil || !term.IsTerminal(f) {
