@@ -121,7 +121,7 @@ func TestReview(t *testing.T) {
 		{"a confirmed finding stays where it was", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("A", 9, func(f m) { f["file"], f["category"] = "other.go", "style" }))}, {Answer: answer(finding("A", 8, doubt))}},
 			[]string{"A P0 9"}, nil, []string{DefaultModel, DefaultEscalation}},
 		{"what the stronger model does not confirm is marked, and not lost (decision 32)", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: answer(finding("X", 9))}, {Answer: answer(finding("A", 8, doubt), finding("B", 6))}},
-			[]string{"A P1 8 was not confirmed by gpt-4.1", "B P2 6", "X P0 9 was raised by gpt-4.1 in a second look at something else"}, nil, []string{DefaultModel, DefaultEscalation}},
+			[]string{"A P1 8 was not confirmed by gpt-4.1", "B P2 6", "second-look-1 P0 9 was raised by gpt-4.1 in a second look at something else"}, nil, []string{DefaultModel, DefaultEscalation}},
 		{"a P2 with low confidence is not re-examined", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, doubt))}}, []string{"A P2 6"}, nil, []string{DefaultModel}},
 		{"an escalation that fails changes nothing", review.Limits{}, []fakemodel.Rule{{Model: DefaultEscalation, Answer: fakemodel.Answer{Status: 404, Message: "no such model"}}, {Answer: answer(finding("A", 8, doubt))}},
 			[]string{"A P1 8"}, []string{"no such model"}, []string{DefaultModel, DefaultEscalation}},

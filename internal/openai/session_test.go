@@ -140,7 +140,7 @@ func TestVerification(t *testing.T) {
 		{"a file that was not changed is read", []m{finding("A", 6, func(f m) { f["description"] = "pkg/caller.go breaks" })}, []string{"A P1 8"}, 2,
 			[]string{`get_function_context {"line":1,"path":"a.go"}`, `read_file {"path":"pkg/caller.go"}`}},
 		{"what is not confirmed is dropped, and what is new set aside", []m{finding("B", 6, doubt), finding("C", 6)},
-			[]string{"C P2 6", "A P1 8 was raised by gpt-4.1-mini in a second look at something else"}, 2, []string{`get_function_context {"line":1,"path":"a.go"}`}},
+			[]string{"C P2 6", "second-look-1 P1 8 was raised by gpt-4.1-mini in a second look at something else"}, 2, []string{`get_function_context {"line":1,"path":"a.go"}`}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{final, {Answer: answer(c.drafts...)}}}, review.Limits{})

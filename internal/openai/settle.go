@@ -122,6 +122,7 @@ func (s *settler) lookAgain(asked []review.Finding, r reply, model string) error
 				f, _ = s.one(f) // no severe finding is refused
 				f.Unconfirmed = "was raised by " + clip(model) + " in a second look at something else"
 			}
+			f.ID = fmt.Sprintf("second-look-%d", len(s.aside)+1)
 			s.aside = append(s.aside, f)
 		}
 	}

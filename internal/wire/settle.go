@@ -84,7 +84,7 @@ func distinctIDs(findings []review.Finding, notes *Notes) {
 				base = string(r[:maxName-8])
 			}
 			if id := fmt.Sprintf("%s-%d", base, n); !used[id] {
-				notes.add("id %s is used twice, the later one is shown as %s", short(f.ID), short(id))
+				notes.add("an id is used twice; the later finding is shown under another one")
 				f.ID = id
 				used[id], seen[id] = true, true
 				break

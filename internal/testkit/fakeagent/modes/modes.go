@@ -65,7 +65,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.DurationVar(&a.delay, "delay", 2*time.Second, "how long slow modes take")
 	flags.IntVar(&a.count, "count", 64, "bound of modes that eat something: processes, or megabytes")
 	flags.StringVar(&a.tree, "tree", "", "folder that edit and disk modes may damage; they refuse to run without")
-	flags.BoolVar(&a.mends, "fix", false, "as a fixer, first change a file in -tree and report what was asked for as fixed")
+	flags.BoolVar(&a.mends, "mend", false, "as a fixer, first change a file in -tree and report what was asked for as fixed")
 	flags.StringVar(&a.target, "target", "", "address that net modes try to reach")
 	flags.StringVar(&a.seek, "seek", "", "`PREFIX` of the canaries to hunt, written backwards")
 	flags.StringVar(&a.roots, "roots", "/", "folders a hunt reads, separated as in PATH")
