@@ -235,7 +235,7 @@ func testDeadOwner(t *testing.T, b Backend) {
 		}
 	}
 	kill()
-	<-ended
+	<-ended //nolint:errcheck // it was killed
 	l := wait(t, s, pull, run2)
 	if err := errors.Join(l.Check(t.Context()), l.Release(t.Context())); err != nil {
 		t.Error(err)
