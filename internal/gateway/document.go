@@ -39,7 +39,7 @@ func (p *parser) parse(data []byte) (*document, error) {
 	case !json.Valid(data):
 		return nil, fmt.Errorf("it is not one JSON document")
 	}
-	*p = parser{document: document{data, slices.Grow(p.nodes[:0], mostValues(len(data)))}, names: p.names[:0]}
+	*p = parser{document: document{data, slices.Grow(p.nodes[:0], mostValues(len(data)))}, names: slices.Grow(p.names[:0], mostValues(len(data))/2)}
 	if err := p.value(0); err != nil {
 		return nil, err
 	}
