@@ -171,10 +171,10 @@ func TestMaskPath(t *testing.T) {
 	}
 }
 
-func TestMaskAll(t *testing.T) {
+func TestMaskChangeEverywhere(t *testing.T) {
 	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
 	title, body, diff := "Rotate "+value, "password: hunter2-and-more1", "@@ -1 +1 @@\n-api_key = \""+value+"\"\n+api_key = load()\n"
-	if n := MaskAll([]*string{&title, &body}, []*string{&diff}); n != 2 {
+	if n := MaskChange([]*string{&title, &body}, []*string{&diff}); n != 2 {
 		t.Errorf("%d values are counted, want 2", n)
 	}
 	if title != "Rotate [REDACTED]" || body != "password: [REDACTED]" || diff != "@@ -1 +1 @@\n-api_key = \"[REDACTED]\"\n+api_key = load()\n" {
@@ -183,12 +183,12 @@ func TestMaskAll(t *testing.T) {
 }
 
 // A word that somebody chose is masked where the rules find it and nowhere else: a title makes no code unreadable.
-func TestMaskAllTeachesNoNames(t *testing.T) {
+func TestMaskChangeTeachesNoNames(t *testing.T) {
 	for _, word := range []string{"verifySignatureV2Strict", "require_admin_role_v2_or_403", "X509CertificatePoolFromPEM2", "!user.isAuthorized2&&x9", "HMAC_SHA256_VERIFY_OR_FAIL"} {
 		title, body, name := "token="+word, "password: "+word, "api_key="+word+".txt"
 		code := "-\tif !" + word + "(r) {\n+\tif " + word + " {\n"
 		diff := "@@ -1 +1 @@\n" + code
-		MaskAll([]*string{&title, &body, &name}, []*string{&diff})
+		MaskChange([]*string{&title, &body, &name}, []*string{&diff})
 		if diff != "@@ -1 +1 @@\n"+code {
 			t.Errorf("%q was masked in %q", word, diff)
 		}

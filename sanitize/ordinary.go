@@ -7,11 +7,6 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// MaskChange is MaskAll for the texts and the diffs of a change. A reviewer has to read the diffs, so a word there that only stands
-// behind a name like password stays, as long as nothing else says that it is a secret: `reset_prod_db` runs a command in a shell,
-// MACRO_9 is code between two texts, 1.27.0-b4d is what will be installed.
-func MaskChange(texts, diffs []*string) int { return maskAll(texts, diffs, changeSecrets) }
-
 // changeSecrets are the values of Secrets without the ordinary words. A word that a rule for keys, for tokens, of gitleaks or for what
 // is hidden finds too is none.
 func changeSecrets(s string) []Span {

@@ -2,13 +2,12 @@ package sanitize
 
 import "strings"
 
-// MaskAll masks texts that belong together, such as those of a pull request, where they stand; diffs are texts for MaskDiff.
-// What the rules find in one of them is taken out of all when it cannot be a word of the others (see Random): whoever writes a title
-// could otherwise make code unreadable. It returns how many different values were taken out.
-func MaskAll(texts, diffs []*string) int { return maskAll(texts, diffs, Secrets) }
-
-// maskAll is MaskAll with what finds the values in diffs.
-func maskAll(texts, diffs []*string, inDiffs func(string) []Span) int {
+// MaskChange masks the texts and the diffs of a change where they stand; diffs are texts for MaskDiff. What the rules find in one of
+// them is taken out of all when it cannot be a word of the others (see Random): whoever writes a title could otherwise make code
+// unreadable. A reviewer has to read the diffs, so a word there that only stands behind a name like password stays, as long as
+// nothing else says that it is a secret: `reset_prod_db` runs a command in a shell, MACRO_9 is code between two texts, 1.27.0-b4d is
+// what will be installed. MaskChange returns how many different values were taken out.
+func MaskChange(texts, diffs []*string) int {
 	values := map[string]bool{}
 	var known []string
 	learn := func(s string, spans []Span) string {
@@ -27,7 +26,7 @@ func maskAll(texts, diffs []*string, inDiffs func(string) []Span) int {
 		*s = learn(*s, Secrets(*s))
 	}
 	for _, s := range diffs {
-		*s = maskDiff(*s, func(s string) string { return learn(s, inDiffs(s)) })
+		*s = maskDiff(*s, func(s string) string { return learn(s, changeSecrets(s)) })
 	}
 	for _, v := range known {
 		for _, list := range [][]*string{texts, diffs} {
