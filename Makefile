@@ -8,6 +8,8 @@ comma := ,
 space := $(subst ,, )
 TAGS := grammar_subset$(subst $(space),,$(GRAMMARS:%=$(comma)grammar_subset_%))
 GOFLAGS_BUILD := -tags $(TAGS) -ldflags "-s -w -X github.com/prloop/prloop/internal/cli.Version=$(VERSION)"
+# TARGETS are the systems a release is built for.
+TARGETS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 60s
@@ -18,7 +20,7 @@ CROWD ?= 6
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint dead vet fmt tidy generate secretrules fuzz robustness bench check cases clean
+.PHONY: help build release demo test race lint dead vet fmt tidy generate secretrules fuzz robustness bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -26,6 +28,13 @@ help: ## Show this list
 build: ## Build bin/prloop and the gh extension's program
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/prloop ./cmd/prloop
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/gh-review-loop ./cmd/gh-review-loop
+
+release: ## Build the release programs of VERSION into dist/: gh-review-loop_VERSION_OS-ARCH for `gh extension install`, and prloop beside them
+	mkdir -p dist
+	@set -e; for target in $(TARGETS); do for name in gh-review-loop prloop; do \
+		echo "$$name $$target"; CGO_ENABLED=0 GOOS=$${target%-*} GOARCH=$${target#*-} go build -trimpath $(GOFLAGS_BUILD) \
+			-o "dist/$${name}_$(VERSION)_$$target" "./cmd/$$name"; done; done
+	cd dist && sha256sum -- *_* > SHA256SUMS
 
 demo: build ## Review and fix two bundled pull requests end to end, offline, through the real git and gh
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
