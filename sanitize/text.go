@@ -7,12 +7,6 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Cap is the most bytes one comment may have (threats.md T42). GitHub itself takes more.
-const Cap = 60_000
-
-// MaxParts is how many numbered comments one report may become (decision 13).
-const MaxParts = 3
-
 // What stands in the place of what was taken out (spec.md L3).
 const (
 	Redacted         = "[REDACTED]"

@@ -1,89 +1,138 @@
 package fixspace
 
 import (
-	"os"
+	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
-// Defaults of VerifyOptions.
-const (
-	// DefaultTimeout bounds one command.
-	DefaultTimeout = 10 * time.Minute
-	// DefaultWall bounds all commands of one call together.
-	DefaultWall = 30 * time.Minute
-	// LogBytes is how much of the end of a command's output is kept.
-	LogBytes = 16 << 10
-)
+// outputLimit is how much a command may print before it is ended, in bytes (threats.md T84).
+const outputLimit = 256 << 20
 
-// VerifyOptions say how verify commands are run.
-type VerifyOptions struct {
-	// Timeout bounds each command; 0 means DefaultTimeout.
-	Timeout time.Duration
-	// Wall bounds the commands of one call together; 0 means DefaultWall, or Timeout when that is longer.
-	Wall time.Duration
-	// Path is the PATH commands are looked up in; empty means prloop's own.
-	Path string
-	// Read are folders the operator lends: caches, toolchains. They are read-only, and code of the pull request reads
-	// them, so nothing private may stand in them.
-	Read []string
-	// Env are further variables ("NAME=value") of the operator, which outrank those set here; they say where what is lent
-	// is found, such as GOPROXY=file:///var/cache/go/cache/download. No secret belongs here.
-	Env []string
-	// Limits bound what a command may use up; zero fields are the defaults of a verify job.
-	Limits sandbox.Limits
+// Verify runs commands on a plain export of a commit, which holds no .git, one after the other in one tree, and returns
+// one check for each, in order. They have a home of their own, no network and no credential. What a command does to the
+// machine or to the tree is its own affair: only its exit status counts. An error means that prloop could not do its part.
+func (b *Workspace) Verify(ctx context.Context, o VerifyOrder) ([]review.Check, error) {
+	if len(o.Commands) == 0 {
+		return nil, nil
+	}
+	dir, err := b.room(verifyRoom+"*", "home", "tmp") // any name: two calls may be about one commit
+	if err != nil {
+		return nil, fmt.Errorf("verify %s: %w", o.Commit, err)
+	}
+	checks, err := b.verify(ctx, dir, o)
+	if left := sandbox.Remove(dir); err == nil {
+		err = left
+	}
+	if err != nil {
+		return nil, fmt.Errorf("verify %s: %w", o.Commit, err)
+	}
+	return checks, nil
 }
 
-func (o VerifyOptions) withDefaults() VerifyOptions {
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
+func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]review.Check, error) {
+	tree := filepath.Join(dir, "tree")
+	if err := b.Repo.Export(ctx, o.Commit, tree); err != nil {
+		return nil, err
 	}
-	if o.Wall <= 0 {
-		o.Wall = max(DefaultWall, o.Timeout)
+	opts := b.Verifying.withDefaults()
+	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
+	job := child{
+		// Tests that talk to themselves are common; a loopback interface of their own leads nowhere.
+		policy: sandbox.Policy{Home: home, Writable: []string{tree, home, tmp}, ReadOnly: opts.Read, Loopback: true, Limits: opts.Limits},
+		env:    opts.environment(home, tmp), dir: tree, max: outputLimit,
 	}
-	if o.Path == "" {
-		o.Path = os.Getenv("PATH")
+	end := time.Now().Add(opts.Wall)
+	checks := make([]review.Check, len(o.Commands))
+	for i, c := range o.Commands {
+		left := time.Until(end)
+		if left <= 0 {
+			// Not "skipped", which would be as good as passed.
+			checks[i] = review.Check{Command: c, State: review.CheckTimeout, ExitCode: -1,
+				Log: fmt.Sprintf("not started: the commands before it used up the %s that all may take together\n", opts.Wall)}
+			continue
+		}
+		job.script, job.limit = c, min(opts.Timeout, left)
+		o.news(review.Check{Command: c})
+		check, err := b.check(ctx, job)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", c, err)
+		}
+		o.news(check)
+		checks[i] = check
 	}
-	// Builds start more processes and write larger files than agents do.
-	if o.Limits.Processes == 0 {
-		o.Limits.Processes = 4096
-	}
-	if o.Limits.Files == 0 {
-		o.Limits.Files = 16384
-	}
-	if o.Limits.FileBytes == 0 {
-		o.Limits.FileBytes = 4 << 30
-	}
-	return o
+	return checks, nil
 }
 
-// environment is the whole environment of a command, written out: proc's allowlist, all of which is set anew (threats.md T70). The caches of the usual tools lie in its
-// own home: what one commit's code writes there must not reach the verification of another.
-func (o VerifyOptions) environment(home, tmp string) []string {
-	cache := filepath.Join(home, ".cache")
-	env := []string{
-		"PATH=" + o.Path, "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC", "CI=1", "NO_COLOR=1", "TERM=dumb",
-		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
-		"XDG_CACHE_HOME=" + cache,
-		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOMODCACHE=" + filepath.Join(cache, "go-mod"), "GOPATH=" + filepath.Join(home, "go"),
-		"GOLANGCI_LINT_CACHE=" + filepath.Join(cache, "golangci-lint"),
-		"npm_config_cache=" + filepath.Join(cache, "npm"), "npm_config_update_notifier=false", "YARN_CACHE_FOLDER=" + filepath.Join(cache, "yarn"),
-		"PIP_CACHE_DIR=" + filepath.Join(cache, "pip"), "PYTHONDONTWRITEBYTECODE=1", "RUFF_CACHE_DIR=" + filepath.Join(cache, "ruff"),
-		"CARGO_HOME=" + filepath.Join(cache, "cargo"), "GRADLE_USER_HOME=" + filepath.Join(cache, "gradle"),
+func (o VerifyOrder) news(c review.Check) {
+	if o.News != nil {
+		o.News(c)
 	}
-	return proc.BaseEnv(append(env, o.Env...)...)
 }
 
-// VerifyOrder asks for commands to be run on a commit.
-type VerifyOrder struct {
-	// Commit is a full object id.
-	Commit string
-	// Commands are lines of POSIX shell, run in this order, each whatever became of the one before.
-	Commands []string
-	// News is called as each command begins, with an empty state, and as it ends; nil drops it.
-	News func(review.Check)
+// check runs one command.
+func (b *Workspace) check(ctx context.Context, job child) (review.Check, error) {
+	// More than is kept, so that what is cut off a secret at the start of the rest is not all of its beginning.
+	out := &tail{limit: 2 * LogBytes}
+	job.out = out
+	res, err := b.run(ctx, job)
+	c := review.Check{Command: job.script, ExitCode: res.ExitCode, Seconds: res.Took.Seconds()}
+	var exit *proc.ExitError
+	said := ""
+	switch {
+	case err == nil:
+		c.State = review.CheckPassed
+	case !errors.As(err, &exit):
+		return c, err
+	case exit.Reason == proc.ReasonTimeout:
+		c.State, said = review.CheckTimeout, "ended after "+proc.Seconds(job.limit)+": out of time"
+	case exit.Reason == proc.ReasonOutputLimit:
+		c.State, said = review.CheckFailed, fmt.Sprintf("ended: it printed more than %d MB", outputLimit>>20)
+	case exit.Reason != proc.ReasonNone && exit.Cause != nil:
+		c.State, said = review.CheckFailed, fmt.Sprintf("ended: it %v (%s)", exit.Cause, exit.Reason)
+	case exit.Reason != proc.ReasonNone:
+		c.State, said = review.CheckFailed, fmt.Sprintf("ended (%s)", exit.Reason)
+	case exit.Code == 127:
+		c.State, said = review.CheckMissing, "exit status 127: a program it needs is not installed here"
+	case exit.Code == 126:
+		c.State, said = review.CheckMissing, "exit status 126: a program it needs cannot be run here"
+	default:
+		c.State = review.CheckFailed
+	}
+	if res.Survivors > 0 {
+		said = strings.TrimPrefix(said+fmt.Sprintf("; it left %d processes behind, which were ended", res.Survivors), "; ")
+	}
+	c.Log = logText(out, said)
+	return c, nil
+}
+
+// logText makes the end of a command's output fit to be stored and shown: secrets and whole diffs are taken out, control
+// bytes become visible. What prloop has to say stands last, under its name.
+func logText(out *tail, said string) string {
+	text := sanitize.Terminal(sanitize.Redact(strings.ToValidUTF8(string(out.text), "\ufffd")))
+	if said != "" {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		text += "prloop: " + said + "\n"
+	}
+	if len(text) <= LogBytes && !out.cut {
+		return text
+	}
+	const mark = "[…]\n"
+	if over := len(text) - (LogBytes - len(mark)); over > 0 {
+		text = text[over:]
+	}
+	if i := strings.IndexByte(text, '\n'); i >= 0 && i < len(text)-1 {
+		text = text[i+1:] // whole lines
+	}
+	return mark + strings.ToValidUTF8(text, "")
 }

@@ -53,17 +53,3 @@ func (o *Options) checkPatterns() error {
 	}
 	return nil
 }
-
-// excluded reports whether configuration keeps a path away from everybody.
-func (o *Options) excluded(path string) bool {
-	return matches(o.Exclude, path) || (len(o.Include) > 0 && !matches(o.Include, path))
-}
-
-func matches(patterns []string, path string) bool {
-	for _, p := range patterns {
-		if doublestar.MatchUnvalidated(p, path) {
-			return true
-		}
-	}
-	return false
-}

@@ -1,0 +1,59 @@
+package tools
+
+import (
+	"context"
+	"strings"
+)
+
+// functionArgs are those of get_function_context.
+type functionArgs struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+}
+
+// definitionLimit bounds a definition, in bytes.
+const definitionLimit = 20 << 10
+
+// FunctionContext is what get_function_context answers.
+type FunctionContext struct {
+	Path string `json:"path"`
+	Function
+	// Truncated is true when the definition is longer than what is given.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, error) {
+	name, err := b.check(a.Path)
+	if err != nil {
+		return FunctionContext{}, err
+	}
+	text, err := b.text(name)
+	if err != nil {
+		return FunctionContext{}, err
+	}
+	f, ok := b.o.Functions(name, b.shown(text), a.Line)
+	if !ok {
+		return FunctionContext{}, fail(NotFound, "no function stands around line %d of %.200q", a.Line, name)
+	}
+	end, err := b.allow(name, f.Start, f.End)
+	if err != nil {
+		return FunctionContext{}, err
+	}
+	out := FunctionContext{Path: b.label(name), Function: f}
+	out.Imports = append([]string{}, f.Imports[:min(len(f.Imports), 60)]...)
+	for i, l := range out.Imports {
+		out.Imports[i] = cut(l)
+	}
+	var def strings.Builder
+	out.End = f.Start - 1
+	for i, l := range splitLines([]byte(f.Definition)) {
+		l = cut(l)
+		if f.Start+i > end || def.Len()+len(l) > definitionLimit {
+			break
+		}
+		def.WriteString(l + "\n")
+		out.End = f.Start + i
+	}
+	out.Definition, out.Truncated = def.String(), out.End < f.End
+	return out, nil
+}
