@@ -39,8 +39,8 @@ type Done struct {
 }
 
 // Deliver makes an effect: intent, one call, acknowledgement. What may be there already is looked for first, and sent again
-// only when it is proven absent; a repeatable one is sent again at once. Called again after a crash or an error it goes on from
-// what the outbox remembers.
+// only when it is proven absent; a repeatable one is sent again without a look. Called again after a crash or an error it goes on
+// from what the outbox remembers.
 func (d Delivery) Deliver(ctx context.Context, k Kind, e Effect) (Done, error) {
 	e.Kind = k.Name()
 	for tries := 0; ; {
@@ -88,14 +88,14 @@ func (d Delivery) Deliver(ctx context.Context, k Kind, e Effect) (Done, error) {
 }
 
 // reconcile finds out whether an effect that may have been sent is there: it waits until GitHub cannot finish the call any more,
-// then has the kind look. An empty ref means that it may be sent again. The wait is whole and begins when nobody sends any more:
+// then has the kind look, unless it may be repeated. An empty ref means that it may be sent again. The wait is whole and begins when nobody sends any more:
 // how long ago a call was begun says neither how long it went on, nor does the clock that told it have to be the one there is
 // now (threats.md T96).
 func (d Delivery) reconcile(ctx context.Context, k Kind, e Effect) (string, error) {
+	if err := d.Sleep(ctx, Quarantine); err != nil {
+		return "", err
+	}
 	if !k.Repeatable() {
-		if err := d.Sleep(ctx, Quarantine); err != nil {
-			return "", err
-		}
 		ref, err := k.Find(ctx, e)
 		if err != nil {
 			return "", err

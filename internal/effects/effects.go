@@ -60,8 +60,8 @@ type Kind interface {
 	// looks like it, such as another account's copy, is not it. It is asked once GitHub cannot be working on the call any more,
 	// and never of a repeatable kind. An error means that it cannot tell.
 	Find(ctx context.Context, e Effect) (ref string, err error)
-	// Repeatable reports whether the effect is the same however often it is sent: it is then sent again instead of looked for.
-	// That is a promise about late calls too: one that arrives after the second, or after what was done next, does no harm.
+	// Repeatable reports whether the effect is the same however often it is sent: it is then sent again instead of looked for,
+	// once GitHub cannot be working on the first call any more, so that none arrives after what was done next.
 	Repeatable() bool
 }
 
