@@ -76,7 +76,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return AgentReport{}, err
 	}
-	asked, err := l.told(ctx, req, plan, task, snap.Range)
+	asked, err := l.agentTask(ctx, req, plan, task, snap.Range)
 	if err != nil {
 		return AgentReport{}, err
 	}

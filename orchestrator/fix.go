@@ -178,7 +178,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {
 			return review.FixWork{}, err
 		}
-		task, err := l.told(ctx, j.req, plan, task, in.Snapshot.Range)
+		task, err := l.agentTask(ctx, j.req, plan, task, in.Snapshot.Range)
 		if err != nil {
 			return review.FixWork{}, err
 		}

@@ -163,7 +163,7 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 		if err != nil {
 			return f, err
 		}
-		f.Earlier = place(p.tracked, d)
+		f.Earlier = atNewHead(p.tracked, d)
 	}
 	for _, past := range p.past {
 		if past.Fix == nil || past.Fix.Head == "" {

@@ -262,10 +262,10 @@ func discussionTexts(d review.Discussion, texts []*string) (review.Discussion, [
 	return d, texts
 }
 
-// told is the task as an agent is told it. The static reviewer looks for secrets by rules of our own and asks no model, so it
+// agentTask is the task as an agent is agentTask it. The static reviewer looks for secrets by rules of our own and asks no model, so it
 // reads the change as it is, as do all agents when the operator says so. What is stored has no values, so the brief is built
 // again from the pinned commits; title, body and discussion stay masked.
-func (l *Loop) told(ctx context.Context, req Request, plan AgentPlan, task review.Task, r Range) (review.Task, error) {
+func (l *Loop) agentTask(ctx context.Context, req Request, plan AgentPlan, task review.Task, r Range) (review.Task, error) {
 	if plan.Role == review.RoleCommentsAnalyzer || plan.Kind != review.KindStatic && req.Secrets != ShowSecrets {
 		return task, nil
 	}

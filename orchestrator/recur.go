@@ -28,7 +28,7 @@ func match(said gathered) matched {
 	m := matched{gathered: said}
 	m.findings = caused(said.findings, in.Written)
 	m.groups = identity.Join(m.findings)
-	m.same = again(in.Earlier, m.findings, m.groups)
+	m.same = returning(in.Earlier, m.findings, m.groups)
 	returned := map[int]bool{}
 	for g, group := range m.groups {
 		t := Tracked{Round: in.Round}

@@ -22,9 +22,9 @@ func by(name string, f review.Finding) review.Finding {
 	return f
 }
 
-// told is a second round in which two reviewers raise one thing, one raises another that a fix wrote, and a third finding has false
+// secondRound is one in which two reviewers raise one thing, one raises another that a fix wrote, and a third finding has false
 // evidence.
-func told() Inputs {
+func secondRound() Inputs {
 	in := round()
 	in.Round, in.Past = 2, []review.RoundResult{{Round: 1}}
 	in.Request.Fix = &FixPlan{}
@@ -39,7 +39,7 @@ func told() Inputs {
 
 // Gathering puts what counts in the one order it is shown in, and sets aside what is false.
 func TestGather(t *testing.T) {
-	g := gather(told())
+	g := gather(secondRound())
 	if d := cmp.Diff([]string{"beta: " + leak2, "alpha: " + leak, "beta: " + nilMap}, names(g.findings)); d != "" {
 		t.Error(d)
 	}
@@ -50,7 +50,7 @@ func TestGather(t *testing.T) {
 		t.Errorf("complete %d, read %+v, support %v", g.complete, g.read, g.support)
 	}
 	// What people said stands behind what agents found, and is not there for a local range.
-	in := told()
+	in := secondRound()
 	line := 12
 	in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T", File: "a.go", Line: &line, Comments: []review.Comment{{ID: "C", Author: review.Person{Login: "octocat"}, Body: "Why?"}}}}
 	if g = gather(in); len(g.findings) != 4 || g.findings[3].Source.Name != "octocat" || g.comments.Stats.Unresolved != 1 {
@@ -64,7 +64,7 @@ func TestGather(t *testing.T) {
 
 // Matching says which findings are one, which came back after a fix, and which a fix wrote.
 func TestMatch(t *testing.T) {
-	g := gather(told())
+	g := gather(secondRound())
 	before := asJSON(t, g.findings)
 	m := match(g)
 	if d := cmp.Diff([][]int{{0, 1}, {2}}, m.groups); d != "" {
@@ -87,7 +87,7 @@ func TestMatch(t *testing.T) {
 
 // Deciding counts, draws the verdict and says what follows. What it was given stays as it was.
 func TestDecide(t *testing.T) {
-	m := match(gather(told()))
+	m := match(gather(secondRound()))
 	before := asJSON(t, m.tracked) + asJSON(t, m.notes)
 	d := decide(m)
 	if d.outcome != review.ChangesRequested || !d.next.goesOn || d.verdict.Consensus != review.RequestChanges || d.distinct != 2 || d.unsupported != 0 {
@@ -101,7 +101,7 @@ func TestDecide(t *testing.T) {
 		t.Error("what was matched changed")
 	}
 	// Two voices needed: the P2 of one reviewer does not count, and the reader is told.
-	in := told()
+	in := secondRound()
 	in.Request.MinSupport = 2
 	if d = decide(match(gather(in))); !cmp.Equal(d.counts, []bool{true, true, false}) || d.unsupported != 1 || d.distinct != 1 ||
 		!strings.HasSuffix(d.verdict.Reasons[0], " 1 finding without enough support is not counted.") || len(d.notes) != len(m.notes)+1 || d.outcome != review.Stuck {
@@ -111,7 +111,7 @@ func TestDecide(t *testing.T) {
 
 // The last stage shows what was decided and adds nothing to it.
 func TestResultAndReport(t *testing.T) {
-	d := decide(match(gather(told())))
+	d := decide(match(gather(secondRound())))
 	r := d.result()
 	if r.Outcome != d.outcome || *r.Consensus != string(review.RequestChanges) || len(r.Stuck) != 1 || len(r.Rounds) != 2 || r.Rounds[1].Stuck != 1 {
 		t.Errorf("%+v", r)
@@ -122,11 +122,11 @@ func TestResultAndReport(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
-	all, err := json.Marshal(Judge(told()))
+	all, err := json.Marshal(Judge(secondRound()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := asJSON(t, Judge(told())); again != string(all) {
+	if again := asJSON(t, Judge(secondRound())); again != string(all) {
 		t.Error("judged again it is another judgement")
 	}
 }

@@ -43,8 +43,8 @@ type Written struct {
 	Commit string `json:"commit"`
 }
 
-// place moves what is known of earlier rounds from one head to another.
-func place(tracked []Tracked, d *diff.Diff) []Tracked {
+// atNewHead moves what is known of earlier rounds from one head to another.
+func atNewHead(tracked []Tracked, d *diff.Diff) []Tracked {
 	out := slices.Clone(tracked)
 	for i := range out {
 		out[i].Findings = slices.Clone(out[i].Findings)
@@ -139,9 +139,9 @@ func wrote(f review.Finding, lines []Written) string {
 	return commit
 }
 
-// again finds which earlier finding each group of this round is: -1 for a new one. All wordings take part, each at most
+// returning finds which earlier finding each group of this round is: -1 for a new one. All wordings take part, each at most
 // once, so that a finding is known by whatever reviewer worded it alike.
-func again(earlier []Tracked, findings []review.Finding, groups [][]int) []int {
+func returning(earlier []Tracked, findings []review.Finding, groups [][]int) []int {
 	var old []review.Finding
 	var owner []int
 	for i, t := range earlier {
