@@ -95,6 +95,8 @@ type Workspace struct {
 	Lint bool `json:"lint,omitempty"`
 	// FetchHosts are the hosts whose pages prloop reads for the agent, as the operator allows; empty is none.
 	FetchHosts []string `json:"fetchHosts,omitempty"`
+	// Search is true when prloop asks a search provider for the agent, as the operator allows.
+	Search bool `json:"search,omitempty"`
 	// Unmasked lets the tools show values that look like secrets, as the operator allows.
 	Unmasked bool `json:"unmasked,omitempty"`
 }

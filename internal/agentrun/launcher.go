@@ -51,6 +51,8 @@ type Launcher struct {
 	Exclude []string
 	// FetchHosts are the hosts whose pages builtin reviewers may ask for.
 	FetchHosts []string
+	// Search lets builtin reviewers ask the operator's search provider, which the gateway knows.
+	Search bool
 	// Fence is the word around untrusted text in what this run's agents are told.
 	Fence string
 	// Secrets are those this process holds. No child is told; what children made is held against them.
@@ -131,7 +133,8 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "reviews without tools: " + err.Error()})
 		} else {
 			read = []string{task.Workspace.Tree, task.Workspace.GitDir}
-			if task.Workspace.FetchHosts = c.FetchHosts; len(c.FetchHosts) > 0 {
+			task.Workspace.FetchHosts, task.Workspace.Search = c.FetchHosts, c.Search
+			if len(c.FetchHosts) > 0 || c.Search {
 				c.Gateway.Permit(plan.Name)
 			}
 		}
@@ -165,6 +168,9 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
 		if hosts := c.Gateway.Fetched(plan.Name); len(hosts) > 0 {
 			answer.Receipt.Notes = append(answer.Receipt.Notes, "fetched pages from "+strings.Join(hosts, ", "))
+		}
+		if n := c.Gateway.Searched(plan.Name); n > 0 {
+			answer.Receipt.Notes = append(answer.Receipt.Notes, fmt.Sprintf("asked the search provider %d times", n))
 		}
 	case review.KindStatic: // it has no way to a model, so nothing is known to be nothing
 		answer.Receipt.Usage = nothing(review.Usage{})

@@ -87,7 +87,7 @@ func (r *run) crew(ctx context.Context, req orchestrator.Request, key []byte) (*
 		return nil, err
 	}
 	return &agentrun.Launcher{
-		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Self: r.opts.Self, Scratch: scratch, Checkout: req.Checkout,
+		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: req.Checkout,
 		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/webfetch"
+	"github.com/prloop/prloop/internal/websearch"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -30,6 +31,10 @@ func gatewayOptions(log hclog.Logger, settings config.Settings) gateway.Options 
 	if len(settings.FetchHosts) > 0 {
 		web := webfetch.New(settings.FetchHosts)
 		o.Fetch = func(ctx context.Context, url string) (any, error) { return web.Fetch(ctx, url) }
+	}
+	if s := settings.WebSearch; s.Provider != "" {
+		search := websearch.New(s.Provider, s.BaseURL, s.Key.Reveal())
+		o.Search = func(ctx context.Context, query string) (any, error) { return search.Search(ctx, query) }
 	}
 	for _, u := range settings.Upstreams {
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: u.Name, BaseURL: u.BaseURL, Key: gateway.NewSecret(u.Key.Reveal()), Models: u.Models})
@@ -91,7 +96,7 @@ func (r *run) caps(target review.Target) []gateway.Cap {
 
 // modelSecrets are all keys of the settings.
 func modelSecrets(settings config.Settings) []string {
-	out := []string{settings.APIKey.Reveal()}
+	out := []string{settings.APIKey.Reveal(), settings.WebSearch.Key.Reveal()}
 	for _, u := range settings.Upstreams {
 		out = append(out, u.Key.Reveal())
 	}

@@ -47,6 +47,8 @@ type setup struct {
 	CostChosen bool `json:"costChosen,omitempty"`
 	// FetchHosts are the hosts whose pages builtin reviewers may be given.
 	FetchHosts []string `json:"fetchHosts,omitempty"`
+	// WebSearch is the search provider they may ask.
+	WebSearch config.WebSearch `json:"webSearch,omitzero"`
 	// UntrustedAuthors lets pull requests be fixed whose author may not write to the repository.
 	UntrustedAuthors bool `json:"untrustedAuthors,omitempty"`
 	// Replay is the file whose recorded conversations answer instead of models; empty when models do.
@@ -62,7 +64,7 @@ type setup struct {
 func (m Machine) store(req orchestrator.Request, s config.Settings, c gateway.Cassette) stored {
 	out := stored{Request: req, Engine: engine.Version, Setup: setup{
 		Model: s.Model, BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
-		ACPLimits: s.ACPLimits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, FetchHosts: s.FetchHosts, UntrustedAuthors: s.Fix.UntrustedAuthors,
+		ACPLimits: s.ACPLimits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, FetchHosts: s.FetchHosts, WebSearch: s.WebSearch, UntrustedAuthors: s.Fix.UntrustedAuthors,
 		Readable: m.Readable, VerifyEnv: m.verifyEnvSum(),
 	}}
 	if c.Mode == gateway.Replay {
@@ -97,6 +99,13 @@ func (st stored) settings(today config.Settings) (config.Settings, error) {
 			return today, &ChangedError{Run: st.Run, Part: NamedEndpoint, Had: u.Name + " (" + u.BaseURL + ")"}
 		}
 	}
+	search := s.WebSearch
+	if t := today.WebSearch; t.Provider == search.Provider && t.BaseURL == search.BaseURL {
+		search.Key = t.Key
+	} else {
+		search = config.WebSearch{} // a question goes to nobody whom today's configuration does not name
+	}
+	today.WebSearch = search
 	today.Model, today.BaseURL, today.Upstreams, today.Models = cmp.Or(s.Model, today.Model), s.BaseURL, upstreams, s.Models
 	today.AgentTokens, today.RunLimits, today.Budgets, today.CostChosen = s.AgentTokens, s.RunLimits, s.Budgets, s.CostChosen
 	today.Limits, today.ACPLimits, today.WallTime, today.FetchHosts = st.Limits, s.ACPLimits, st.WallTime, s.FetchHosts

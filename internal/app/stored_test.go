@@ -28,10 +28,11 @@ limits: {max_cost_usd: 0.5, max_tokens: 9000}
 run_limits: {max_llm_calls: 7, max_tool_calls: 8, max_tokens: 9000, max_cost_usd: 1.5}
 budgets: {per_pull_request_usd: 3, per_day_usd: 4}
 web_fetch: {hosts: [docs.example]}
+web_search: {provider: brave, key_env: SEARCH_KEY}
 fix: {untrusted_authors: true, max_cost_usd: 0.25}
 `)}
 	env := func(name string) string {
-		return map[string]string{"OPENAI_API_KEY": key, "OTHER_KEY": key + "2"}[name]
+		return map[string]string{"OPENAI_API_KEY": key, "OTHER_KEY": key + "2", "SEARCH_KEY": key + "3"}[name]
 	}
 	before, err := config.Resolve(config.Input{Env: env, Operator: operator})
 	if err != nil {
@@ -72,6 +73,7 @@ fix: {untrusted_authors: true, max_cost_usd: 0.25}
 		Operator: &config.File{Name: "operator.yml", Data: []byte(`
 upstreams: [{name: other, base_url: "https://other.example/v1", key_env: NEW_KEY, models: [huge]}]
 run_limits: {max_cost_usd: 90}
+web_search: {provider: brave, key_env: NEW_KEY}
 `)},
 	})
 	if err != nil {
@@ -98,13 +100,25 @@ run_limits: {max_cost_usd: 90}
 		for i := range o.Caps {
 			o.Caps[i].Spent = nil
 		}
-		o.Fetch, o.Log = nil, nil
+		if o.Search == nil {
+			t.Error("nothing is searched")
+		}
+		o.Fetch, o.Search, o.Log = nil, nil, nil
 	}
 	if was, is := runModels(before, req.Agents), runModels(got, back.Agents); !slices.Equal(was, is) || !slices.Equal(was, []string{"large", "own", "small"}) {
 		t.Errorf("command agents may ask for %q, and %q when the run goes on", was, is)
 	}
 	if !reflect.DeepEqual(was, is) {
 		t.Errorf("the gateway is\n%+v\nnot\n%+v", is, was)
+	}
+
+	if got.WebSearch.Key.Reveal() != newKey+"2" {
+		t.Error("the search provider's key is not that of today")
+	}
+	elsewhere := today
+	elsewhere.WebSearch.Provider = "tavily"
+	if got, err := back.settings(elsewhere); err != nil || got.WebSearch.Provider != "" {
+		t.Errorf("a provider is asked that today's configuration does not name: %+v, %v", got.WebSearch, err)
 	}
 
 	// A key goes to no endpoint but the one it is configured for.

@@ -39,7 +39,7 @@ func (p Agent) model() openai.Options { return openai.Options{Socket: p.Socket, 
 // Review is the builtin reviewer's work.
 func (p Agent) Review(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()
-	o.Tools = openTools(task, p.fetch)
+	o.Tools = openTools(task, p)
 	return openai.Review(ctx, task, o, emit)
 }
 

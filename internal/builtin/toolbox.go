@@ -61,7 +61,7 @@ func readOnly(tree string) tools.Options {
 }
 
 // openTools opens the workspace of a task for its reviewer.
-func openTools(task review.Task, fetch fetchFunc) func(review.Workspace, string) (openai.Toolbox, error) {
+func openTools(task review.Task, p Agent) func(review.Workspace, string) (openai.Toolbox, error) {
 	return func(w review.Workspace, head string) (openai.Toolbox, error) {
 		o := readOnly(w.Tree)
 		o.Exclude, o.Unmasked = w.Exclude, w.Unmasked
@@ -69,7 +69,10 @@ func openTools(task review.Task, fetch fetchFunc) func(review.Workspace, string)
 			o.GitDir, o.Head = w.GitDir, head
 		}
 		if len(w.FetchHosts) > 0 {
-			o.Fetch, o.FetchHosts = fetch, w.FetchHosts
+			o.Fetch, o.FetchHosts = p.fetch, w.FetchHosts
+		}
+		if w.Search {
+			o.Search = p.search
 		}
 		if w.Lint {
 			o.Lint = func(ctx context.Context, files []string) ([]tools.Remark, error) {

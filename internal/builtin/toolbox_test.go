@@ -18,7 +18,7 @@ func TestToolbox(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, err := openTools(review.Task{}, nil)(review.Workspace{Tree: dir, Exclude: []string{"*.pem"}}, "")
+	b, err := openTools(review.Task{}, Agent{})(review.Workspace{Tree: dir, Exclude: []string{"*.pem"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestToolboxLints(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := openTools(review.Task{PRNumber: 7}, nil)(review.Workspace{Tree: dir, Lint: true}, "")
+	b, err := openTools(review.Task{PRNumber: 7}, Agent{})(review.Workspace{Tree: dir, Lint: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ func (s *source) crossCheck() {
 	}
 	s.checkCommands()
 	s.crossCheckModels()
+	s.crossCheckSearch()
 }
 
 func (s *source) checkReviewer(pointer string, r any, seen map[string]bool) {

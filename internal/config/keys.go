@@ -117,6 +117,10 @@ func keys() []key {
 		{path: "web_fetch.hosts", shape: list(match(fetchHost), 0, 100), field: func(s *Settings) any { return &s.FetchHosts },
 			operator: "it opens a way out of the sandbox",
 			doc:      "Hosts whose pages builtin reviewers may ask prloop for, such as `docs.example.com` or `*.example.com`. Such a host learns what a reviewer asks for. Without it: none."},
+		{path: "web_search", shape: webSearchShape(), field: func(s *Settings) any { return &s.WebSearch },
+			operator: "it opens a way out of the sandbox, at the operator's expense",
+			doc: "The search provider that builtin reviewers may ask through prloop, such as `{provider: searxng, base_url: https://search.example.com}` or " +
+				"`{provider: brave, key_env: BRAVE_API_KEY}`. The provider learns what a reviewer asks. Without it: none."},
 		{path: "wall_time", shape: duration(), capped: true, field: func(s *Settings) any { return &s.WallTime },
 			doc: "How long a whole run may take."},
 		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },

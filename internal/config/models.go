@@ -105,12 +105,15 @@ func (s *source) unique(key string, each func(pointer string, m map[string]any))
 	}
 }
 
-// models settles what follows from the layers: the keys of the upstreams, and whether anybody chose a bound in dollars.
+// models settles what follows from the layers: the keys of the upstreams and of the search provider, and whether anybody chose a bound in dollars.
 func (r *resolver) models() {
 	for i := range r.settings.Upstreams {
 		if u := &r.settings.Upstreams[i]; u.KeyEnv != "" && r.in.Env != nil {
 			u.Key = Secret{r.in.Env(u.KeyEnv)}
 		}
+	}
+	if w := &r.settings.WebSearch; w.KeyEnv != "" && r.in.Env != nil {
+		w.Key = Secret{r.in.Env(w.KeyEnv)}
 	}
 	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
 	r.settings.ACPLimits = r.acpLimits()

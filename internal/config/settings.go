@@ -37,6 +37,8 @@ type Settings struct {
 	Budgets     Budgets
 	// FetchHosts are the hosts whose pages builtin reviewers may be given; empty is none.
 	FetchHosts []string
+	// WebSearch is the provider they may ask; its key is for internal/websearch alone.
+	WebSearch WebSearch
 	// ACPLimits are the budgets of an ACP reviewer or comments analyzer: Limits, with more room where nobody chose a bound.
 	ACPLimits review.Limits
 	// CostChosen is true when limits.max_cost_usd or fix.max_cost_usd is not the default: a model without a known price is then refused.

@@ -54,6 +54,7 @@ var table = map[string]int{
 	"internal/gateway":           3,
 	"internal/otlp":              3,
 	"internal/webfetch":          3,
+	"internal/websearch":         3,
 	"internal/openai":            3,
 	"internal/static":            3,
 	"internal/artifacts":         3,

@@ -32,8 +32,8 @@ const (
 	CodeSpent = "prloop_spending_unknown"
 	// CodeProtocol: the caller speaks another protocol than OpenAI's.
 	CodeProtocol = "prloop_protocol_not_served"
-	// CodeFetch: a page of the web was not read.
-	CodeFetch = "prloop_fetch_refused"
+	// CodeWeb: a page of the web was not read, or nothing was searched.
+	CodeWeb = "prloop_web_refused"
 	// CodeCassette: the cassette holds no answer to this call.
 	CodeCassette = "prloop_cassette_miss"
 )
@@ -49,6 +49,7 @@ const (
 	AxisCost      Axis = "cost"
 	AxisWallTime  Axis = "wall time"
 	AxisPages     Axis = "web pages"
+	AxisSearches  Axis = "web searches"
 )
 
 // BudgetError says which budget a call would have exceeded.

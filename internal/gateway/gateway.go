@@ -29,7 +29,7 @@ type Gateway struct {
 	client    *retryablehttp.Client
 	run       *runBudget
 	tape      *recording
-	fetches   fetches
+	web       webBooks
 	// masks are Options.Mask and MaskKnown with a memory; mask is nil without either.
 	masks Masks
 	mask  func(string) string

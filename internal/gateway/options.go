@@ -69,6 +69,8 @@ type Options struct {
 	// Fetch reads a page of the web for agents that Permit names; what it gives is handed over as JSON, and its errors are shown
 	// to the agent. Nil reads none.
 	Fetch func(ctx context.Context, url string) (any, error)
+	// Search is the same for questions to a search provider.
+	Search func(ctx context.Context, query string) (any, error)
 	// TCP listens on a free port of the loopback interface too, for agents that cannot speak over a unix socket. The same
 	// tokens are asked for; every user of the machine can reach it.
 	TCP bool

@@ -40,8 +40,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		models(w, a)
 	case under && r.Method == http.MethodPost && slices.Contains(completions, path):
 		g.complete(w, r, a, path)
-	case under && r.Method == http.MethodPost && path == pathFetch:
-		g.fetch(w, r, a)
+	case under && r.Method == http.MethodPost && (path == pathFetch || path == pathSearch):
+		g.askWeb(w, r, a, g.question(path))
 	default:
 		refuse(http.StatusNotFound, CodeRefused, "agents may call POST /v1%s, /v1%s and /v1%s", pathChat, pathResponses, pathMessages).send(w)
 	}

@@ -75,6 +75,8 @@ type Options struct {
 	// Fetch reads a page of the web, whose hosts FetchHosts describes. Nil unless the operator allows it (threats.md T50).
 	Fetch      func(ctx context.Context, url string) (json.RawMessage, error)
 	FetchHosts []string
+	// Search asks the operator's search provider. Nil unless there is one.
+	Search func(ctx context.Context, query string) (json.RawMessage, error)
 	// Lint runs linters over files of Tree. Nil unless the caller may run foreign settings here (threats.md T01).
 	Lint func(ctx context.Context, files []string) ([]Remark, error)
 }

@@ -37,5 +37,9 @@ func (b *Box) list() []tool {
 		all = append(all, typed(Spec{"web_fetch", "Read a page of the web as text. Allowed hosts: " + strings.Join(b.o.FetchHosts, ", ") + ".",
 			object(`"url":{"type":"string","description":"https://, at most 300 bytes"}`, `"url"`)}, b.fetch))
 	}
+	if b.o.Search != nil {
+		all = append(all, typed(Spec{"web_search", "Search the web: titles, addresses and excerpts. The query leaves this machine: put no code and no names of this repository into it.",
+			object(`"query":{"type":"string","description":"one line, at most 120 bytes"}`, `"query"`)}, b.searchWeb))
+	}
 	return all
 }

@@ -28,7 +28,7 @@ func TestFetchTool(t *testing.T) {
 	defer g.Close()
 	p := Agent{Socket: g.Socket(), Token: g.Issue("one", review.Limits{})}
 	g.Permit("one")
-	b, err := openTools(review.Task{}, p.fetch)(review.Workspace{Tree: t.TempDir(), FetchHosts: []string{"docs.example.com"}}, "")
+	b, err := openTools(review.Task{}, p)(review.Workspace{Tree: t.TempDir(), FetchHosts: []string{"docs.example.com"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestFetchTool(t *testing.T) {
 	if !errors.As(err, &why) || why.Code != tools.Limit {
 		t.Errorf("beyond the bound: %v", err)
 	}
-	none, err := openTools(review.Task{}, p.fetch)(review.Workspace{Tree: t.TempDir()}, "")
+	none, err := openTools(review.Task{}, p)(review.Workspace{Tree: t.TempDir()}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,3 +16,15 @@ func (b *Box) fetch(ctx context.Context, a fetchArgs) (json.RawMessage, error) {
 	}
 	return b.o.Fetch(ctx, a.URL)
 }
+
+type searchWebArgs struct {
+	Query string `json:"query"`
+}
+
+// searchWeb asks a search provider. Whoever asks it decides what may be asked.
+func (b *Box) searchWeb(ctx context.Context, a searchWebArgs) (json.RawMessage, error) {
+	if a.Query == "" {
+		return nil, fail(BadArguments, "query is missing")
+	}
+	return b.o.Search(ctx, a.Query)
+}

@@ -32,7 +32,7 @@ func TestPages(t *testing.T) {
 			return map[string]string{"url": url, "text": "words"}, nil
 		}
 	})
-	if status, body := r.getPage(r.token, `{"url":"https://a.example/"}`); status != http.StatusForbidden || !strings.Contains(body, CodeFetch) || read != 0 {
+	if status, body := r.getPage(r.token, `{"url":"https://a.example/"}`); status != http.StatusForbidden || !strings.Contains(body, CodeWeb) || read != 0 {
 		t.Errorf("without leave: %d %s", status, body)
 	}
 	r.g.Permit("r1")
@@ -53,7 +53,7 @@ func TestPages(t *testing.T) {
 	for i := range 5 {
 		r.getPage(r.token, fmt.Sprintf(`{"url":"https://a.example/%d"}`, i))
 	}
-	if status, body := r.getPage(r.token, `{"url":"https://a.example/"}`); status != http.StatusPaymentRequired || !strings.Contains(body, CodeBudget) || read != fetchesOfAgent {
+	if status, body := r.getPage(r.token, `{"url":"https://a.example/"}`); status != http.StatusPaymentRequired || !strings.Contains(body, CodeBudget) || read != questionsOfAgent {
 		t.Errorf("one more than there may be: %d %s after %d", status, body, read)
 	}
 	if got := fmt.Sprint(r.g.Fetched("r1")); got != "[a.example]" {
@@ -74,13 +74,60 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// Searches are permitted, counted and recorded as pages are, in books of their own.
+func TestSearches(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
+		o.Cassette = Cassette{Path: path, Mode: Record}
+		o.Fetch = func(context.Context, string) (any, error) { return "page", nil }
+		o.Search = func(_ context.Context, query string) (any, error) { return []string{"found " + query}, nil }
+	})
+	search := func(r *rig, body string) (int, string) { return r.call(http.MethodPost, pathSearch, r.token, body) }
+	if status, body := search(r, `{"query":"q"}`); status != http.StatusForbidden || !strings.Contains(body, CodeWeb) {
+		t.Errorf("without leave: %d %s", status, body)
+	}
+	r.g.Permit("r1")
+	if status, body := search(r, `{"url":"https://a.example/"}`); status != http.StatusBadRequest {
+		t.Errorf("%d %s", status, body)
+	}
+	for i := range questionsOfAgent {
+		if status, body := search(r, fmt.Sprintf(`{"query":"q%d"}`, i)); status != http.StatusOK || body != fmt.Sprintf(`["found q%d"]`, i) {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	if status, body := search(r, `{"query":"q"}`); status != http.StatusPaymentRequired || !strings.Contains(body, string(AxisSearches)) {
+		t.Errorf("one more than there may be: %d %s", status, body)
+	}
+	if status, _ := r.getPage(r.token, `{"url":"https://a.example/"}`); status != http.StatusOK {
+		t.Error("searches count as pages")
+	}
+	if got := r.g.Searched("r1"); got != questionsOfAgent {
+		t.Errorf("%d searches are counted", got)
+	}
+	if err := r.g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := replay(t, path, func(o *Options) {
+		o.Search = func(context.Context, string) (any, error) { t.Error("the web was asked in a replay"); return nil, nil }
+	})
+	p.g.Permit("r1")
+	if status, body := search(p, `{"query":"q1"}`); status != http.StatusOK || body != `["found q1"]` {
+		t.Errorf("%d %s", status, body)
+	}
+	none := setup(t, fakemodel.Script{}, review.Limits{})
+	none.g.Permit("r1")
+	if status, _ := search(none, `{"query":"q"}`); status != http.StatusForbidden {
+		t.Error("there is a search although nobody named a provider")
+	}
+}
+
 // All agents of a run together have a bound too.
 func TestPagesOfTheRun(t *testing.T) {
 	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
 		o.Fetch = func(context.Context, string) (any, error) { return "page", nil }
 	})
 	given := 0
-	for i := range fetchesOfRun {
+	for i := range questionsOfRun {
 		name := fmt.Sprint("agent", i)
 		token := r.g.Issue(name, review.Limits{}, known...)
 		r.g.Permit(name)
@@ -90,7 +137,7 @@ func TestPagesOfTheRun(t *testing.T) {
 			}
 		}
 	}
-	if given != fetchesOfRun {
-		t.Errorf("%d pages were given, want %d", given, fetchesOfRun)
+	if given != questionsOfRun {
+		t.Errorf("%d pages were given, want %d", given, questionsOfRun)
 	}
 }

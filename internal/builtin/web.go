@@ -13,19 +13,26 @@ import (
 	"github.com/prloop/prloop/internal/tools"
 )
 
-// fetchFunc reads a page of the web for a tool.
-type fetchFunc = func(ctx context.Context, url string) (json.RawMessage, error)
+// webLimit bounds what the gateway's answer may be, in bytes; it is bounded there too.
+const webLimit = 256 << 10
 
-// fetchedLimit bounds what the gateway's answer may be, in bytes; it is bounded there too.
-const fetchedLimit = 256 << 10
-
-// fetch asks the gateway that started this child for a page: the child itself has no network. Errors are *tools.Error.
+// fetch asks for a page of the web, for a tool.
 func (p Agent) fetch(ctx context.Context, url string) (json.RawMessage, error) {
-	body, err := json.Marshal(map[string]string{"url": url})
+	return p.web(ctx, "fetch", "url", url)
+}
+
+// search asks the operator's search provider, for a tool.
+func (p Agent) search(ctx context.Context, query string) (json.RawMessage, error) {
+	return p.web(ctx, "search", "query", query)
+}
+
+// web asks the gateway that started this child: the child itself has no network. Errors are *tools.Error.
+func (p Agent) web(ctx context.Context, what, field, text string) (json.RawMessage, error) {
+	body, err := json.Marshal(map[string]string{field: text})
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gateway/v1/prloop/fetch", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gateway/v1/prloop/"+what, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -35,10 +42,10 @@ func (p Agent) fetch(ctx context.Context, url string) (json.RawMessage, error) {
 	}}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, &tools.Error{Code: tools.Unavailable, Message: "the page cannot be asked for"}
+		return nil, &tools.Error{Code: tools.Unavailable, Message: "the web cannot be asked"}
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, fetchedLimit))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, webLimit))
 	if err == nil && resp.StatusCode == http.StatusOK && json.Valid(data) {
 		return data, nil
 	}
@@ -46,7 +53,7 @@ func (p Agent) fetch(ctx context.Context, url string) (json.RawMessage, error) {
 		Error struct{ Message, Code string }
 	}
 	if err != nil || json.Unmarshal(data, &no) != nil || no.Error.Message == "" {
-		return nil, &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("the page was not given: HTTP %d", resp.StatusCode)}
+		return nil, &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("the web was not asked: HTTP %d", resp.StatusCode)}
 	}
 	code := tools.Unavailable
 	if no.Error.Code == gateway.CodeBudget {

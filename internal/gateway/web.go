@@ -1,0 +1,181 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+)
+
+// What an agent that was permitted to ask may have of the web.
+const (
+	// pathFetch reads a page: {"url": "https://…"}.
+	pathFetch = "/prloop/fetch"
+	// pathSearch searches: {"query": "…"}.
+	pathSearch = "/prloop/search"
+)
+
+// questionLimit bounds a question in bytes.
+const questionLimit = 16 << 10
+
+// How many pages, and how many searches, one agent, and all agents of a run together, may ask for, whatever comes of it.
+const (
+	questionsOfAgent = 5
+	questionsOfRun   = 20
+)
+
+// question is one kind of question to the web.
+type question struct {
+	path, field string
+	axis        Axis
+	ask         func(ctx context.Context, text string) (any, error)
+}
+
+// question is the kind that a path asks.
+func (g *Gateway) question(path string) question {
+	if path == pathSearch {
+		return question{path, "query", AxisSearches, g.options.Search}
+	}
+	return question{path, "url", AxisPages, g.options.Fetch}
+}
+
+// webBooks count who asked the web for how much.
+type webBooks struct {
+	mu      sync.Mutex
+	allowed map[string]bool
+	// count has a row for each agent and path, and one for each path of the run, whose agent is empty.
+	count map[[2]string]int
+	hosts map[string][]string
+}
+
+// Permit lets an agent ask the web, as far as Options.Fetch and Options.Search answer.
+func (g *Gateway) Permit(agent string) {
+	g.web.mu.Lock()
+	defer g.web.mu.Unlock()
+	if g.web.allowed == nil {
+		g.web.allowed, g.web.count, g.web.hosts = map[string]bool{}, map[[2]string]int{}, map[string][]string{}
+	}
+	g.web.allowed[agent] = true
+}
+
+// Fetched names the hosts an agent was read pages of, sorted.
+func (g *Gateway) Fetched(agent string) []string {
+	g.web.mu.Lock()
+	defer g.web.mu.Unlock()
+	return slices.Clone(g.web.hosts[agent])
+}
+
+// Searched is how many searches an agent asked for.
+func (g *Gateway) Searched(agent string) int {
+	g.web.mu.Lock()
+	defer g.web.mu.Unlock()
+	return g.web.count[[2]string{agent, pathSearch}]
+}
+
+// take counts a question before it is asked.
+func (b *webBooks) take(agent string, q question) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one, all := [2]string{agent, q.path}, [2]string{"", q.path}
+	switch {
+	case b.count[one] >= questionsOfAgent:
+		return &BudgetError{Axis: q.axis, Limit: fmt.Sprint(questionsOfAgent), Spent: fmt.Sprint(b.count[one]), Scope: "agent"}
+	case b.count[all] >= questionsOfRun:
+		return &BudgetError{Axis: q.axis, Limit: fmt.Sprint(questionsOfRun), Spent: fmt.Sprint(b.count[all]), Scope: "run"}
+	}
+	b.count[one]++
+	b.count[all]++
+	return nil
+}
+
+func (b *webBooks) permits(agent string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.allowed[agent]
+}
+
+// came remembers the host of a page that was read.
+func (b *webBooks) came(agent, address string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := b.hosts[agent]
+	if at, known := slices.BinarySearch(list, u.Hostname()); !known {
+		b.hosts[agent] = slices.Insert(list, at, u.Hostname())
+	}
+}
+
+// askWeb answers one agent's question to the web. It is recorded and replayed like a call to a model.
+func (g *Gateway) askWeb(w http.ResponseWriter, r *http.Request, a *account, q question) {
+	if q.ask == nil || !g.web.permits(a.agent) {
+		refuse(http.StatusForbidden, CodeWeb, "this agent may not ask the web for that").send(w)
+		return
+	}
+	size, no := declared(r, questionLimit)
+	if no != nil {
+		g.drain(w, r)
+		no.send(w)
+		return
+	}
+	body, no := g.read(w, r, size)
+	if no != nil {
+		no.send(w)
+		return
+	}
+	var fields map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(body, &fields) != nil || json.Unmarshal(fields[q.field], &text) != nil || text == "" {
+		refuse(http.StatusBadRequest, CodeRefused, "field %s is missing", q.field).send(w)
+		return
+	}
+	if err := g.web.take(a.agent, q); err != nil { // not noted: an agent that may ask no more can still answer
+		refuse(http.StatusPaymentRequired, CodeBudget, "%s", err).send(w)
+		return
+	}
+	answer, err := g.webAnswer(r.Context(), a, q, text)
+	if err != nil {
+		g.options.Log.Info("the web was not asked", "agent", a.agent, "for", q.axis, "err", err)
+		refuse(http.StatusForbidden, CodeWeb, "%s", err).send(w)
+		return
+	}
+	if q.path == pathFetch {
+		g.web.came(a.agent, text)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(answer)
+}
+
+// webAnswer has a question answered, or takes the answer from the cassette, within what is left of the agent's wall time.
+func (g *Gateway) webAnswer(ctx context.Context, a *account, q question, text string) ([]byte, error) {
+	key, err := json.Marshal(map[string]string{q.field: text})
+	if err != nil {
+		return nil, err
+	}
+	c := &call{path: q.path, key: append([]byte(q.path+"\n"), key...)}
+	if g.tape.Mode == Replay {
+		resp, err := g.tape.play(a.agent, c)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		return io.ReadAll(resp.Body)
+	}
+	ctx, cancel := context.WithDeadline(ctx, a.until())
+	defer cancel()
+	got, err := q.ask(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := json.Marshal(got)
+	if err == nil {
+		g.tape.add(a.agent, c, http.StatusOK, false, answer)
+	}
+	return answer, err
+}
