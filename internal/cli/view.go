@@ -25,7 +25,7 @@ func (p *Invocation) view(o runOptions) *progress.View {
 	return progress.New(opts)
 }
 
-// show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary for people, whose first
+// show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary. Where no terminal shows it, its first
 // line names the consensus as spec.md A6 writes it.
 func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o runOptions) error {
 	result := ended.Result
@@ -48,12 +48,16 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 			return err
 		}
 	}
-	word := "none"
-	if result.Consensus != nil {
-		word = *result.Consensus
+	width := p.width()
+	if !p.terminal(p.Stdout) { // for programs, and for those who search
+		width = 0
+		word := "none"
+		if result.Consensus != nil {
+			word = *result.Consensus
+		}
+		fmt.Fprintf(p.Stdout, "consensus: %s\noutcome: %s\n", word, result.Outcome)
 	}
-	fmt.Fprintf(p.Stdout, "consensus: %s\noutcome: %s\n", word, result.Outcome)
-	progress.Summary(p.Stdout, result, p.width(), p.color())
+	progress.Summary(p.Stdout, result, width, p.color())
 	return nil
 }
 

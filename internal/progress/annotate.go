@@ -20,17 +20,15 @@ const (
 	longestMessage = 2000
 )
 
-// Annotate writes the findings as workflow commands of GitHub Actions, the most urgent first: P0 and P1 as errors, P2 as
-// warnings. P3 stays silent, as in the report. Titles and messages pass the gate of posted comments: GitHub shows them on the
+// Annotate writes the distinct findings as workflow commands of GitHub Actions, the most urgent first: P0 and P1 as errors, P2 as
+// warnings, P3 as notices. Titles and messages pass the gate of posted comments: GitHub shows them on the
 // pull request, and other programs read them there.
 func Annotate(w io.Writer, r review.RunResult, p sanitize.Policy) {
-	levels := map[review.Priority]string{review.P0: "error", review.P1: "error", review.P2: "warning"}
+	levels := map[review.Priority]string{review.P0: "error", review.P1: "error", review.P2: "warning", review.P3: "notice"}
 	given, left := map[string]int{}, 0
-	for _, f := range byUrgency(r.Findings) {
+	for _, g := range distinct(r.Findings) {
+		f := g[0]
 		level := levels[f.Priority]
-		if level == "" {
-			continue
-		}
 		if given[level]++; given[level] > perLevel {
 			left++
 			continue
@@ -39,7 +37,7 @@ func Annotate(w io.Writer, r review.RunResult, p sanitize.Policy) {
 		if file := line(sanitize.Redact(f.File)); file != "" && !sanitize.Leaks(file, p) { // a name to GitHub, not a text
 			properties = "file=" + property(file) + place(f) + "," + properties
 		}
-		fmt.Fprintf(w, "::%s %s::%s\n", level, properties, message(sanitize.Field(cut(f.Description, longestMessage), p)))
+		fmt.Fprintf(w, "::%s %s::%s\n", level, properties, message(sanitize.Field(cut(cmp.Or(f.Description, f.Title), longestMessage), p)))
 	}
 	if left > 0 {
 		fmt.Fprintf(w, "prloop: %d more findings stand in the report\n", left)

@@ -76,10 +76,10 @@ func TestSummaryFitsItsWidth(t *testing.T) {
 	for _, width := range []int{60, 80, 120} {
 		var b bytes.Buffer
 		r := demoResult()
-		r.Comments, r.Artifacts = nil, "" // addresses are not cut: they have to be copied
+		r.Comments, r.Artifacts = nil, "" // addresses are not cut: they have to be copied; nor are places, which stand alone then
 		Summary(&b, r, width, false)
 		for l := range strings.Lines(b.String()) {
-			if n := runewidth.StringWidth(strings.TrimRight(l, "\n")); n > width && !strings.Contains(l, "P0 blocking") {
+			if n := runewidth.StringWidth(strings.TrimRight(l, "\n")); n > width && len(strings.Fields(l)) > 1 {
 				t.Errorf("width %d: a line has %d columns: %q", width, n, l)
 			}
 		}
@@ -244,13 +244,13 @@ func TestAnnotationsEscape(t *testing.T) {
 	var b bytes.Buffer
 	Annotate(&b, review.RunResult{Findings: []review.Finding{
 		{Priority: review.P1, File: "a,b:c%.go", Line: &n, Title: "t\n::error::x", Description: "50%\r\n::set-output name=x::y ##[add-mask]z ghp_" + strings.Repeat("aB3dE6gH9k", 4)},
-		{Priority: review.P3, Title: "silent"},
+		{Priority: review.P3, Title: "small"},
 	}}, sanitize.Policy{})
 	got := b.String()
 	if !strings.HasPrefix(got, "::error file=a%2Cb%3Ac%25.go,line=3,title=P1 t %3A%3Aerror%3A%3Ax::50%25%0A") {
 		t.Errorf("got %s", got)
 	}
-	if strings.Count(got, "\n") != 1 || strings.Contains(got, "##[") || strings.Contains(got, "ghp_aB3") || strings.Contains(got, "silent") {
+	if strings.Count(got, "\n") != 2 || strings.Contains(got, "##[") || strings.Contains(got, "ghp_aB3") || !strings.HasSuffix(got, "\n::notice title=P3 small::small\n") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -295,6 +295,26 @@ func TestAnnotationsAreInactive(t *testing.T) {
 	Annotate(&b, review.RunResult{Findings: []review.Finding{{Priority: review.P0, Title: "x", File: "a/" + key, Description: strings.Repeat("@octocat ", 500)}}}, p)
 	if strings.Count(b.String(), "`")%2 != 0 || strings.Contains(b.String(), " @octocat") || strings.Contains(b.String(), key) {
 		t.Errorf("got %s", b.String())
+	}
+}
+
+// What two reviewers found is annotated and listed once, in the more urgent wording.
+func TestOneFindingStandsOnce(t *testing.T) {
+	n := 12
+	r := review.RunResult{Run: "R", Findings: []review.Finding{
+		{Priority: review.P2, File: "a.go", Line: &n, Title: "Map may be nil here", Description: "The map may be nil here when the cart is empty.", Source: review.Source{Name: "alpha"}},
+		{Priority: review.P1, File: "a.go", Line: &n, Title: "Map may be nil", Description: "The map may be nil when the cart is empty, e.g. at first. It panics.", Suggestion: "```go\nm = map[string]int{}\n```", Source: review.Source{Name: "beta"}},
+	}}
+	var b bytes.Buffer
+	Annotate(&b, r, sanitize.Policy{})
+	if got := b.String(); strings.Count(got, "::") != 2 || !strings.HasPrefix(got, "::error file=a.go,line=12,title=P1 Map may be nil::") {
+		t.Errorf("annotations:\n%s", got)
+	}
+	b.Reset()
+	Summary(&b, r, 0, false)
+	want := "  1 finding: 1 P1\n\na.go:12: P1 Map may be nil\n    The map may be nil when the cart is empty, e.g. at first. Fix: m = map[string]int{} (beta, alpha)\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
 	}
 }
 

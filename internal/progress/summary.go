@@ -13,8 +13,8 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// rows is how many findings the summary lists; the report has them all.
-const rows = 20
+// unbounded is a width that no line has.
+const unbounded = 1 << 20
 
 var outcomes = map[review.Outcome]string{
 	review.Converged: "approved", review.StaticOnly: "no static findings (no model took part)",
@@ -23,10 +23,13 @@ var outcomes = map[review.Outcome]string{
 	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed",
 }
 
-// Summary writes the end of a run for people: verdict, counts, findings, agents, and where the report is.
+// Summary writes the end of a run for people: verdict, findings, agents, and where the report is. A width of 0 wraps and cuts nothing,
+// for output that is searched or read by a program.
 func Summary(w io.Writer, r review.RunResult, width int, color bool) {
-	c := palette(color)
-	width = min(max(width, narrowest), widest)
+	c, plain := palette(color), width == 0
+	if width = min(max(width, narrowest), widest); plain {
+		width = unbounded
+	}
 	var b strings.Builder
 	verdict, known := outcomes[r.Outcome]
 	if !known {
@@ -49,8 +52,7 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		b.WriteString(wrapped("left out by rule: "+named(text), width))
 	}
 	rounds(&b, r, width, c)
-	b.WriteString("\n  " + counts(r, c) + "\n")
-	table(&b, r, width, c)
+	list(&b, r, width, c)
 	b.WriteString("\n")
 	for _, a := range r.Receipt.Agents {
 		b.WriteString(receipt(a, width, c))
@@ -60,6 +62,9 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	}
 	for i, name := range reports(r) {
 		fmt.Fprintf(&b, "  %s  %s\n", fill(name, 9), line(r.Comments[i]))
+	}
+	if len(r.Comments) == 0 && r.Artifacts != "" {
+		fmt.Fprintf(&b, "  report     prloop show %s\n", line(r.Run))
 	}
 	if r.Artifacts != "" {
 		fmt.Fprintf(&b, "  artifacts  %s\n", line(r.Artifacts))
@@ -116,73 +121,6 @@ func rounds(b *strings.Builder, r review.RunResult, width int, c palette) {
 		}
 		b.WriteString("    " + c.dim(cut(line(sanitize.Redact(x.Fix.Reason)), width-5)) + "\n")
 	}
-}
-
-// counts is the line of the four priorities.
-func counts(r review.RunResult, c palette) string {
-	n := map[review.Priority]int{review.P0: r.Issues.P0, review.P1: r.Issues.P1, review.P2: r.Issues.P2, review.P3: r.Issues.P3}
-	var parts []string
-	for _, l := range review.Levels() {
-		text := fmt.Sprintf("%s %s %d", l.Priority, l.Label, n[l.Priority])
-		if n[l.Priority] > 0 {
-			text = c.priority(l.Priority, text)
-		}
-		parts = append(parts, text)
-	}
-	out := strings.Join(parts, "  ")
-	if total := r.Issues.Total(); total != r.Distinct {
-		out += fmt.Sprintf("  (%d distinct)", r.Distinct)
-	}
-	return out
-}
-
-func table(b *strings.Builder, r review.RunResult, width int, c palette) {
-	sorted := byUrgency(r.Findings)
-	if len(sorted) == 0 && len(r.Unverified) == 0 {
-		return
-	}
-	b.WriteString("\n")
-	shown := sorted[:min(len(sorted), rows)]
-	places, wide, who := make([]string, len(shown)), 0, 0
-	for i, f := range shown {
-		places[i] = where(f)
-		wide = max(wide, min(runewidth.StringWidth(places[i]), width*2/5))
-		who = max(who, min(runewidth.StringWidth(line(f.Source.Name)), 20))
-	}
-	for i, f := range shown {
-		title := fill(line(sanitize.Redact(f.Title)), width-wide-who-10)
-		fmt.Fprintf(b, "  %s  %s  %s  %s\n", c.priority(f.Priority, string(f.Priority)), runewidth.FillRight(cutLeft(places[i], wide), wide),
-			title, c.dim(cut(line(f.Source.Name), who)))
-	}
-	if n := len(sorted) - len(shown); n > 0 {
-		fmt.Fprintf(b, "  and %d more in the report\n", n)
-	}
-	if n := len(r.Unverified); n > 0 {
-		fmt.Fprintf(b, "  %d not counted: set aside, see the report\n", n)
-	}
-	if n := len(r.Stuck); n > 0 {
-		fmt.Fprintf(b, "  %s\n", c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)))
-	}
-}
-
-func where(f review.Finding) string {
-	file := line(sanitize.Redact(f.File))
-	switch {
-	case file == "":
-		return "-"
-	case f.Line == nil:
-		return file
-	}
-	return fmt.Sprintf("%s:%d", file, *f.Line)
-}
-
-// cutLeft keeps the end, which tells files apart.
-func cutLeft(s string, width int) string {
-	n := runewidth.StringWidth(s)
-	if n <= width {
-		return s
-	}
-	return runewidth.TruncateLeft(s, n-width+1, "…")
 }
 
 func receipt(a review.AgentReceipt, width int, c palette) string {

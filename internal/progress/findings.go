@@ -1,0 +1,153 @@
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+const (
+	// rows is how many findings the summary lists; the report has them all.
+	rows = 20
+	// longestSentence bounds what is told of why and how, in columns each.
+	longestSentence = 300
+)
+
+// list writes the findings as compilers write errors, the most urgent first: place, priority and title, then why in a sentence, how to
+// fix it in another, and who said so. Findings that are the same one stand once.
+func list(b *strings.Builder, r review.RunResult, width int, c palette) {
+	groups := distinct(r.Findings)
+	if len(groups) == 0 && len(r.Unverified) == 0 {
+		return
+	}
+	if len(groups) > 0 {
+		fmt.Fprintf(b, "\n  %s: %s\n\n", findings(len(groups)), counts(groups, c))
+	}
+	for _, g := range groups[:min(len(groups), rows)] {
+		b.WriteString(described(g, width, c))
+	}
+	if n := len(groups) - rows; n > 0 {
+		fmt.Fprintf(b, "  and %d more: prloop show %s\n", n, line(r.Run))
+	}
+	if n := len(r.Unverified); n > 0 {
+		fmt.Fprintf(b, "  %d not counted: set aside, see the report\n", n)
+	}
+	if n := len(r.Stuck); n > 0 {
+		fmt.Fprintf(b, "  %s\n", c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)))
+	}
+}
+
+// described is one finding. Its place is never broken or cut: terminals make a link of it.
+func described(group []review.Finding, width int, c palette) string {
+	f := group[0]
+	place, by := where(f), "("+strings.Join(sources(group), ", ")+")"
+	head := string(f.Priority) + " " + line(sanitize.Redact(f.Title))
+	var says []string
+	if f.Priority == review.P3 {
+		head += " " + by
+	} else {
+		says = append(says, sentence(f.Description))
+		if fix := sentence(f.Suggestion); fix != "" {
+			says = append(says, "Fix: "+fix)
+		}
+		says = append(says, by)
+	}
+	if place != "" {
+		head = place + ": " + head
+	}
+	text := Wrap(head, width-1, 4)
+	if place != "" {
+		place += ":"
+	}
+	text = c.bold(place) + strings.Replace(strings.TrimPrefix(text, place), string(f.Priority), c.priority(f.Priority, string(f.Priority)), 1)
+	if len(says) > 0 {
+		text += "\n    " + Wrap(strings.Join(says, " "), width-1, 4)
+	}
+	return text + "\n"
+}
+
+// distinct joins the findings that are the same one, as a run does. Each group begins with its most urgent wording, and the most
+// urgent group comes first.
+func distinct(all []review.Finding) [][]review.Finding {
+	sorted := byUrgency(all)
+	groups := identity.Join(sorted)
+	for _, g := range groups {
+		slices.Sort(g)
+	}
+	slices.SortFunc(groups, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	var out [][]review.Finding
+	for _, g := range groups {
+		var one []review.Finding
+		for _, i := range g {
+			one = append(one, sorted[i])
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// counts says how many distinct findings there are of each priority, and nothing of those there are none of.
+func counts(groups [][]review.Finding, c palette) string {
+	n := map[review.Priority]int{}
+	for _, g := range groups {
+		n[g[0].Priority]++
+	}
+	var parts []string
+	for _, l := range review.Levels() {
+		if n[l.Priority] > 0 {
+			parts = append(parts, c.priority(l.Priority, fmt.Sprintf("%d %s", n[l.Priority], l.Priority)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sources are who raised a finding, each once.
+func sources(group []review.Finding) []string {
+	var out []string
+	for _, f := range group {
+		if name := line(f.Source.Name); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// sentence is the first sentence of a text, without Markdown's fences, on one line.
+func sentence(s string) string {
+	for l := range strings.Lines(sanitize.Redact(s)) {
+		l = line(l)
+		if l == "" || strings.HasPrefix(l, "```") {
+			continue
+		}
+		for i := range len(l) - 1 {
+			if strings.IndexByte(".!?", l[i]) >= 0 && l[i+1] == ' ' && !abbreviation(l[:i]) {
+				l = l[:i+1]
+				break
+			}
+		}
+		return cut(l, longestSentence)
+	}
+	return ""
+}
+
+// abbreviation reports whether a text ends in one, so that the dot behind it ends no sentence.
+func abbreviation(s string) bool {
+	return strings.HasSuffix(s, "e.g") || strings.HasSuffix(s, "i.e") || strings.HasSuffix(s, "etc") || strings.HasSuffix(s, "vs")
+}
+
+// where is a finding's place as compilers write one; empty when it has none.
+func where(f review.Finding) string {
+	file := line(sanitize.Redact(f.File))
+	switch {
+	case file == "":
+		return ""
+	case f.Line == nil:
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, *f.Line)
+}
