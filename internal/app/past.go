@@ -30,8 +30,21 @@ func (s *Service) Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
 	return runs, nil
 }
 
-// Find finds a run by a part of its id. Errors are store.ErrNotFound and *store.AmbiguousError.
+// Latest names the newest run where Find is asked for one.
+const Latest = "latest"
+
+// Find finds a run by a part of its id, or the Latest. Errors are store.ErrNotFound and *store.AmbiguousError.
 func (s *Service) Find(ctx context.Context, part string) (store.Run, error) {
+	if part == Latest {
+		runs, err := s.Runs(ctx, store.Filter{Limit: 1})
+		if err != nil {
+			return store.Run{}, err
+		}
+		if len(runs) == 0 {
+			return store.Run{}, store.ErrNotFound
+		}
+		part = runs[0].ID
+	}
 	run, err := s.store.Run(ctx, part)
 	if err != nil {
 		return run, err

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	_ "embed" // the help on environment variables
 	"errors"
 	"io"
 	"os"
@@ -123,7 +124,7 @@ func newRoot(p *Invocation) *cobra.Command {
 		Short: "Review a pull request until it is approved, or say why a person is needed",
 		Long: "prloop runs one to five reviewers on a pull request, turns their findings into a verdict by fixed rules, and posts\n" +
 			"the report through gh. Exit statuses: 0 approved, 1 failed, 2 usage or configuration, 3 changes requested,\n" +
-			"4 a person is needed, 5 budget, 6 partial or not reviewed, 7 superseded, 130 interrupted.",
+			"4 a person is needed, 5 budget, 6 partial or not reviewed, 7 superseded, 8 no model took part, 130 interrupted.",
 		Version:       Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -135,15 +136,21 @@ func newRoot(p *Invocation) *cobra.Command {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, meantFlag(c, err)) })
-	root.AddCommand(commands(p)...)
+	addGroup(root, "Reviews", runCommand(p), resumeCommand(p), runsCommand(p), showCommand(p))
+	addGroup(root, "Set-up", doctorCommand(p), configCommand(p), demoCommand(p))
+	addGroup(root, "Measuring and building", replayCommand(p), evalCommand(p), agentCommand(p), schemaCommand(p), consensusCommand(p), sanitizeCommand(p))
+	root.AddCommand(versionCommand(p), &cobra.Command{Use: "environment", Short: "Environment variables", Long: environment})
 	return root
 }
 
-// commands are all of prloop's.
-func commands(p *Invocation) []*cobra.Command {
-	return []*cobra.Command{
-		runCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), replayCommand(p),
-		agentCommand(p), configCommand(p), schemaCommand(p), doctorCommand(p), versionCommand(p), demoCommand(p),
-		consensusCommand(p), sanitizeCommand(p), evalCommand(p),
+//go:embed environment.txt
+var environment string
+
+// addGroup adds commands under a heading of the root's help.
+func addGroup(root *cobra.Command, title string, members ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, c := range members {
+		c.GroupID = title
+		root.AddCommand(c)
 	}
 }

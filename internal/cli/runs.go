@@ -77,6 +77,21 @@ func runsCommand(p *Invocation) *cobra.Command {
 	return c
 }
 
+// completeRuns completes the id of a run in a shell.
+func (p *Invocation) completeRuns(c *cobra.Command, a []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	s, err := p.open(c.Context())
+	if err != nil || len(a) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer s.Close(c.Context())
+	out := []cobra.Completion{cobra.CompletionWithDesc(app.Latest, "the newest run")}
+	runs, _ := s.Runs(c.Context(), store.Filter{Limit: 20}) // without them there is nothing to complete
+	for _, r := range runs {
+		out = append(out, cobra.CompletionWithDesc(r.ID, sanitize.Terminal(r.Target.String()+", "+cmp.Or(string(r.Outcome), string(r.State)))))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
 // find finds a run by a part of its id.
 func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
 	run, err := s.Find(ctx, part)
@@ -95,15 +110,15 @@ func (p *Invocation) printRuns(runs []store.Run) error {
 		fmt.Fprintln(p.Stderr, "no runs yet")
 		return nil
 	}
-	return tabulate(p.Stdout, runs, p.terminal(p.Stdout), p.width())
+	return tabulate(p.Stdout, runs, p.terminal(p.Stdout), p.width(), time.Now())
 }
 
 // tabulate prints runs as a table on a terminal, where an id is never cut, since it is what is copied, and begins with the
 // time; else as fields between tabs.
-func tabulate(w io.Writer, runs []store.Run, terminal bool, width int) error {
+func tabulate(w io.Writer, runs []store.Run, terminal bool, width int, now time.Time) error {
 	t := tableprinter.New(w, terminal, width)
 	if terminal {
-		t.AddHeader([]string{"RUN", "TARGET", "OUTCOME"})
+		t.AddHeader([]string{"RUN", "TARGET", "OUTCOME", "AGE"})
 	}
 	for _, r := range runs {
 		whole := tableprinter.WithTruncate(nil)
@@ -111,6 +126,7 @@ func tabulate(w io.Writer, runs []store.Run, terminal bool, width int) error {
 		t.AddField(sanitize.Terminal(r.Target.String()))
 		if terminal {
 			t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
+			t.AddField(age(now.Sub(r.Created)), whole)
 		} else {
 			for _, cell := range []string{string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339)} {
 				t.AddField(sanitize.Terminal(cell))
@@ -126,8 +142,10 @@ func showCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run's last report",
-		Long:  "RUN may be shortened. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.",
-		Args:  args(cobra.ExactArgs(1)),
+
+		ValidArgsFunction: p.completeRuns,
+		Long:              "RUN is an id, a part of one, or latest. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.",
+		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
 			s, err := p.open(c.Context())
 			if err != nil {
@@ -199,8 +217,10 @@ func replayCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay RUN",
 		Short: "Judge a run's stored answers again and compare the report byte for byte",
-		Long:  "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are the same bytes, 1 otherwise.",
-		Args:  args(cobra.ExactArgs(1)),
+
+		ValidArgsFunction: p.completeRuns,
+		Long:              "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are the same bytes, 1 otherwise.",
+		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
 			s, err := p.open(c.Context())
 			if err != nil {

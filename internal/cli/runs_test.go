@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +20,10 @@ func TestRunsTable(t *testing.T) {
 		{ID: "20260124T120000.001Z_1a2b3c4d5e6f7a8b", Target: review.Target{Base: "main"}, State: store.Running, Created: at},
 	}
 	var table, fields strings.Builder
-	if err := tabulate(&table, runs, true, 80); err != nil {
+	if err := tabulate(&table, runs, true, 80, at.Add(26*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{runs[0].ID, runs[1].ID, "changes_requested", "running"} {
+	for _, want := range []string{runs[0].ID, runs[1].ID, "changes_requested  26h", "running"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("want %q:\n%s", want, table.String())
 		}
@@ -30,10 +33,40 @@ func TestRunsTable(t *testing.T) {
 			t.Errorf("a line has %d columns: %q", n, l)
 		}
 	}
-	if err := tabulate(&fields, runs[1:], false, 80); err != nil {
+	if err := tabulate(&fields, runs[1:], false, 80, at); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := fields.String(), runs[1].ID+"\tlocal changes since main\trunning\t\t2026-01-24T12:00:00Z\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Every variable the program reads stands in its help. Left out are those it hands to its own children.
+func TestHelpNamesEveryVariable(t *testing.T) {
+	name := regexp.MustCompile(`"((?:PRLOOP|GH|OPENAI|OTEL_EXPORTER_OTLP_ENDPOINT|NO_COLOR|COLUMNS)[A-Z_]*)"`)
+	inner := regexp.MustCompile(`^PRLOOP_(GATEWAY|SUBMIT|MODEL_TOKEN|CHECKOUT)|^GH_CONFIG_DIR$`)
+	seen := 0
+	for _, dir := range []string{".", "../app", "../config", "../github", "../sandbox", "../progress"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range name.FindAllStringSubmatch(string(source), -1) {
+				if seen++; !inner.MatchString(m[1]) && !regexp.MustCompile(`(?m)^  .*\b`+m[1]+`\b`).MatchString(environment) {
+					t.Errorf("%s: prloop help environment does not name %s", file, m[1])
+				}
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d variables were found", seen)
 	}
 }
