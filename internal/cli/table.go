@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
@@ -60,6 +61,9 @@ var table = []row{
 	{as(obtain), exitUsage},
 	{as(restore), exitUsage},
 	{is(app.ErrNoModel, "set OPENAI_API_KEY, or use --reviewers static"), exitUsage},
+
+	// What is evaluated.
+	{as(func(e *evalcli.UsageError) string { return e.Next }), exitUsage},
 
 	// GitHub.
 	{is(github.ErrNoGH, "install the GitHub CLI from https://cli.github.com, or name it: PRLOOP_GH=/path/to/gh"), exitFailed},

@@ -78,6 +78,7 @@ var table = map[string]int{
 	"internal/web":      5,
 	"internal/progress": 5,
 	"internal/demo":     5,
+	"internal/evalcli":  5,
 
 	"internal/app": 6,
 

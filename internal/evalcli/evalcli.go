@@ -1,0 +1,136 @@
+// Package evalcli has the commands below `prloop eval`: flags and arguments become calls of internal/eval, figures become
+// text or JSON. internal/cli hangs them below its root.
+package evalcli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/prloop/prloop/internal/eval"
+)
+
+// Command is one command.
+type Command struct {
+	// Use is the usage line: the name, and the arguments, those that may be left out in brackets.
+	Use         string
+	Short, Long string
+	Flags       *flag.FlagSet
+	// Run does it.
+	Run func(ctx context.Context, p Process, args []string) error
+}
+
+// Process is what commands know of the process they run in.
+type Process struct {
+	Stdout, Stderr io.Writer
+	// Dir is the working directory, Version that of the program.
+	Dir, Version string
+}
+
+// path makes a name of the working directory an absolute one.
+func (p Process) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.Dir, name)
+}
+
+// print writes figures as text or as JSON.
+func (p Process) print(asJSON bool, r interface{ Write(io.Writer) error }) error {
+	if asJSON {
+		e := json.NewEncoder(p.Stdout)
+		e.SetIndent("", " ")
+		return e.Encode(r)
+	}
+	return r.Write(p.Stdout)
+}
+
+// UsageError is a mistake in how a command was called.
+type UsageError struct {
+	Err error
+	// Next is what to do.
+	Next string
+}
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func usage(next, format string, args ...any) error {
+	return &UsageError{fmt.Errorf(format, args...), next}
+}
+
+// Commands are all of them.
+func Commands() []Command {
+	return []Command{identityCommand(), agreementCommand(), stuckCommand()}
+}
+
+func newFlags(name string) (f *flag.FlagSet, asJSON *bool) {
+	f = flag.NewFlagSet(name, flag.ContinueOnError)
+	return f, f.Bool("json", false, "print the figures as JSON")
+}
+
+// figures are what a measurement gives.
+type figures interface{ Write(io.Writer) error }
+
+// measure reads a folder of recorded reviews, measures them and prints the figures.
+func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R, error)) func(context.Context, Process, []string) error {
+	return func(ctx context.Context, p Process, args []string) error {
+		b, err := eval.Open(p.path(args[0]))
+		if errors.Is(err, eval.ErrNoBench) {
+			return usage("name a folder of recorded reviews, such as internal/eval/testdata/bench", "%w", err)
+		}
+		if err != nil {
+			return err
+		}
+		r, err := do(ctx, b)
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", filepath.Base(args[0]), err)
+		}
+		return p.print(*asJSON, r)
+	}
+}
+
+func identityCommand() Command {
+	f, asJSON := newFlags("identity")
+	return Command{Use: "identity DIR", Short: "How well the same finding is recognised in other words", Flags: f, Run: measure(asJSON, eval.Identity)}
+}
+
+func agreementCommand() Command {
+	var o eval.AgreementOptions
+	f, asJSON := newFlags("agreement")
+	f.IntVar(&o.Size, "size", 4, "`N` reviewers in a set")
+	f.IntVar(&o.Support, "support", 2, "`N` of them must raise a finding")
+	f.IntVar(&o.Sets, "sets", 400, "draw `N` sets; all are taken where there are no more")
+	f.Uint64Var(&o.Seed, "seed", 0, "`SEED` of the draw")
+	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.AgreementReport, error) { return eval.Agreement(ctx, b, o) })
+	return Command{Use: "agreement DIR", Short: "What agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p Process, args []string) error {
+		if o.Size < 2 || o.Size > 5 || o.Support < 1 || o.Support > o.Size || o.Sets < 1 {
+			return usage("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")
+		}
+		return run(ctx, p, args)
+	}}
+}
+
+func stuckCommand() Command {
+	var o eval.StuckOptions
+	f, asJSON := newFlags("stuck")
+	f.IntVar(&o.Turns, "turns", 20, "draw `N` pairs of rounds for each pull request and setting")
+	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.StuckReport, error) { return eval.Stuck(ctx, b, o) })
+	return Command{
+		Use:   "stuck DIR",
+		Short: "How well a finding that returns after a fix is recognised",
+		Long: "Plays two rounds with a fix between them on recorded reviews: other tools raise the same problems in their own words,\n" +
+			"with other ids, on lines the fix has moved. Prints how many of those that return are recognised.",
+		Flags: f,
+		Run: func(ctx context.Context, p Process, args []string) error {
+			if o.Turns < 1 {
+				return usage("--turns 20", "--turns is at least 1")
+			}
+			return run(ctx, p, args)
+		},
+	}
+}
