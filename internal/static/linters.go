@@ -3,12 +3,14 @@ package static
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -43,7 +45,8 @@ type remark struct {
 	code, level, message string
 }
 
-const defaultLinterTimeout = time.Minute
+// defaultLinterTimeout is what a person waits for: what a slow linter compiled stands in its cache by the next run.
+const defaultLinterTimeout = 10 * time.Second
 
 // cacheNames are the variables by which a user moves the caches of Go's tools away from HOME.
 var cacheNames = []string{"GOCACHE", "GOMODCACHE", "GOPATH", "XDG_CACHE_HOME"}
@@ -60,13 +63,15 @@ func CacheEnv() []string {
 	return env
 }
 
-// lint runs the linters on a local range (threats.md T01: never on a pull request). A linter that is missing, fails or
+// lint runs the linters on a local range, all at once (threats.md T01: never on a pull request). A linter that is missing, fails or
 // takes too long is a note.
 func (w *work) lint(ctx context.Context) error {
 	if w.task.PRNumber != 0 || w.opts.CheckoutDir == "" {
 		return nil
 	}
 	var missing []string
+	var answers []*answer
+	var running sync.WaitGroup
 	for _, l := range linters() {
 		files := w.filesOf(l)
 		if len(files) == 0 {
@@ -82,10 +87,21 @@ func (w *work) lint(ctx context.Context) error {
 			continue
 		}
 		w.say("running %s on %d files", l.name, len(files))
-		w.run(ctx, l, program, files)
-		if err := context.Cause(ctx); err != nil {
-			return err
+		a := new(answer)
+		answers = append(answers, a)
+		running.Go(func() { *a = w.run(ctx, l, program, files) })
+	}
+	running.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if a.note != "" {
+			w.note("%s", a.note)
+			continue
 		}
+		w.ran = append(w.ran, a.linter.name)
+		w.place(a.linter, a.remarks)
 	}
 	if len(missing) > 0 {
 		w.note("Not on this machine: %s.", strings.Join(missing, ", "))
@@ -135,8 +151,15 @@ func exists(p string) bool {
 	return !errors.Is(err, fs.ErrNotExist) && err == nil
 }
 
+// answer is what became of a linter: its remarks, or a note that says why there are none.
+type answer struct {
+	linter  linter
+	remarks []remark
+	note    string
+}
+
 // run starts a linter. Its exit status says only that it found something; what counts is what it wrote.
-func (w *work) run(ctx context.Context, l linter, program string, files []string) {
+func (w *work) run(ctx context.Context, l linter, program string, files []string) answer {
 	timeout := w.opts.LinterTimeout
 	if timeout <= 0 {
 		timeout = defaultLinterTimeout
@@ -147,17 +170,17 @@ func (w *work) run(ctx context.Context, l linter, program string, files []string
 	})
 	var exit *proc.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.Reason != proc.ReasonNone || exit.Signal != "") {
-		w.note("%s gave no answer: %s.", l.name, printable(err.Error(), 200))
-		return
+		if exit != nil && exit.Reason == proc.ReasonTimeout {
+			return answer{note: fmt.Sprintf("%s was ended after %v. Run it yourself, or again: what it has compiled by now is cached.", l.name, timeout)}
+		}
+		return answer{note: fmt.Sprintf("%s gave no answer: %s.", l.name, printable(err.Error(), 200))}
 	}
 	remarks := l.parse(res.Stdout, res.StderrTail)
 	if err != nil && len(remarks) == 0 {
 		first, _, _ := strings.Cut(strings.TrimSpace(string(res.StderrTail)), "\n")
-		w.note("%s gave no answer: %s: %s.", l.name, printable(err.Error(), 100), code(first))
-		return
+		return answer{note: fmt.Sprintf("%s gave no answer: %s: %s.", l.name, printable(err.Error(), 100), code(first))}
 	}
-	w.ran = append(w.ran, l.name)
-	w.place(l, remarks)
+	return answer{linter: l, remarks: remarks}
 }
 
 // place keeps the remarks about added lines.

@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// CheckoutDir is the folder of a local range. Linters run there, and only when the task is about no pull request.
 	CheckoutDir string
-	// LinterTimeout is the wall time of one linter; 0 means 60 seconds.
+	// LinterTimeout is the wall time of one linter; 0 means 10 seconds.
 	LinterTimeout time.Duration
 
 	now func() time.Time
