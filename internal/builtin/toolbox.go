@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/openai"
@@ -87,6 +88,9 @@ func openTools(task review.Task, p Agent) func(review.Workspace, string) (openai
 	}
 }
 
+// lintTimeout is longer than what a person waits for: a confined linter has no cache and compiles everything first.
+const lintTimeout = time.Minute
+
 // lint runs the linters of the static reviewer over changed files. It says what they remark about added lines.
 func lint(ctx context.Context, tree string, task review.Task, files []string) ([]tools.Remark, error) {
 	asked := map[string]bool{}
@@ -100,7 +104,7 @@ func lint(ctx context.Context, tree string, task review.Task, files []string) ([
 			local.Brief.Files = append(local.Brief.Files, f)
 		}
 	}
-	got, err := static.Review(ctx, local, static.Options{CheckoutDir: tree}, nil)
+	got, err := static.Review(ctx, local, static.Options{CheckoutDir: tree, LinterTimeout: lintTimeout}, nil)
 	if err != nil {
 		return nil, err
 	}
