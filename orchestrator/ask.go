@@ -97,7 +97,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		return AgentReport{}, err
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
-	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = given(task.Brief)
+	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = task.Brief.Given()
 	heard := AgentReport{Answer: answer}
 	if plan.Role == review.RoleReviewer {
 		heard.Missed = missed(asked.Brief)
@@ -256,17 +256,6 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 		t.Discussion = &d
 	}
 	return t
-}
-
-// given counts the files and hunks of a brief that a reader is really shown.
-func given(b review.Brief) (files, hunks int) {
-	for _, f := range b.Files {
-		if f.Omitted == "" {
-			files++
-		}
-		hunks += f.HunksGiven
-	}
-	return files, hunks
 }
 
 // redactHeard takes secrets and diffs out of every text an agent wrote.

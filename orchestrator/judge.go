@@ -108,7 +108,7 @@ func (d verdict) result() review.RunResult {
 
 // reviewable reports whether there is anything to hand to a reviewer.
 func reviewable(b review.Brief) bool {
-	files, _ := given(b)
+	files, _ := b.Given()
 	return files > 0
 }
 

@@ -140,6 +140,17 @@ type Brief struct {
 	Tokens int `json:"tokens"`
 }
 
+// Given counts the files and hunks that a reader is really shown.
+func (b Brief) Given() (files, hunks int) {
+	for _, f := range b.Files {
+		if f.Omitted == "" {
+			files++
+		}
+		hunks += f.HunksGiven
+	}
+	return files, hunks
+}
+
 // BriefFile is one changed file as reviewers see it.
 type BriefFile struct {
 	// Path is the file's name as package spelling writes it: unusual names are quoted as git quotes them.
