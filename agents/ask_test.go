@@ -135,8 +135,8 @@ func TestEventsReachTheCaller(t *testing.T) {
 	}
 }
 
-// said is all of an answer.
-func said(t *testing.T, a review.Answer) string {
+// whole is all of an answer.
+func whole(t *testing.T, a review.Answer) string {
 	t.Helper()
 	data, err := json.Marshal(a)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestChildGetsWhatIsWrittenOut(t *testing.T) {
 	spec := fake(t, "env-dump")
 	spec.Env = []string{"ONLY=this"}
 	a := Ask(t.Context(), spec, task(), nil)
-	if a.Reviewer == nil || strings.Contains(said(t, a), "canary-one") || !strings.Contains(a.Reviewer.Findings[0].Description, "ONLY=this") {
+	if a.Reviewer == nil || strings.Contains(whole(t, a), "canary-one") || !strings.Contains(a.Reviewer.Findings[0].Description, "ONLY=this") {
 		t.Errorf("%+v", a)
 	}
 }

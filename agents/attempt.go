@@ -2,11 +2,13 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
@@ -20,7 +22,7 @@ type attempt struct {
 	ended error
 	// invalid is why the output holds no valid envelope; nil when it does.
 	invalid error
-	env     envelope
+	env     answer.Envelope
 	notes   []string
 	frame   framer
 	events  intake
@@ -59,17 +61,27 @@ func (a *attempt) read(spec Spec, task review.Task) {
 		a.invalid = err
 		return
 	}
-	a.env, notes, a.invalid = decode(spec.Role, doc)
-	if a.invalid == nil {
-		notes = append(notes, a.env.doubt(a.frame.beside())...)
-		notes = append(notes, a.env.settle(spec, task)...)
-		if ids := wire.Unnamed(task.Fix, a.env.fix); len(ids) > 0 {
-			a.invalid = fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", visible(strings.Join(ids, ", "), 400))
-		} else {
-			notes = append(notes, a.env.settleFix(task)...)
+	a.env, notes, a.invalid = spec.question(task).Read(doc, a.frame.beside())
+	a.notes = append(a.notes, notes...)
+	if other := roleOf(doc); a.invalid != nil && other != "" && other != spec.Role {
+		a.invalid = fmt.Errorf("this is the envelope of the %s, wanted is that of the %s", other, spec.Role)
+	}
+}
+
+// roleOf guesses whose envelope a refused document is, by the field only that one has; a program that mixes up its tasks
+// is told so rather than a list of missing fields.
+func roleOf(doc []byte) (found review.Role) {
+	var keys map[string]json.RawMessage
+	_ = json.Unmarshal(doc, &keys) // what is no object is nobody's
+	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer} {
+		switch _, ok := keys[answer.Key(role)]; {
+		case ok && found != "":
+			return "" // of two roles at once: the list of faults says more
+		case ok:
+			found = role
 		}
 	}
-	a.notes = append(a.notes, notes...)
+	return found
 }
 
 func (a *attempt) complete() bool { return a.ended == nil && a.invalid == nil }
@@ -95,7 +107,7 @@ func (a *attempt) why() string {
 	if tail := lastLines(a.result.StderrTail); tail != "" {
 		parts = append(parts, "stderr: "+tail)
 	}
-	return visible(sanitize.Redact(strings.Join(parts, "; ")), 1000)
+	return strings.Join(parts, "; ")
 }
 
 func status(r proc.Result) string {
@@ -112,5 +124,5 @@ func lastLines(tail []byte) string {
 	if len(s) > keep {
 		s = "…" + strings.ToValidUTF8(s[len(s)-keep:], "")
 	}
-	return strings.Join(strings.Fields(visible(s, keep+1)), " ")
+	return sanitize.Line(s, keep+1)
 }

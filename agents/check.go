@@ -25,9 +25,7 @@ func CheckFixer(ctx context.Context, spec Spec, trial FixTrial) []Problem {
 		found := trial(ctx, s.task, func(dir string) review.Answer {
 			spec.Dir = dir
 			a = try(ctx, spec, s.task, spec.Timeout, func(review.Event) {})
-			answer := review.Answer{Receipt: newReceipt(spec, s.task)}
-			draft{&answer}.conclude(spec, s.task, []*attempt{a})
-			return answer
+			return spec.question(s.task).Settle(said(spec, []*attempt{a}))
 		})
 		for i := range found {
 			found[i].Sample = s.name

@@ -3,9 +3,7 @@ package agents
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
@@ -45,7 +43,7 @@ func (in *intake) line(line []byte) (read bool) {
 		addUsage(&in.usage, *e.Usage)
 	}
 	e.Agent, e.Time = in.agent, time.Now().UTC()
-	e.Message, e.Level = visible(sanitize.Redact(e.Message), 500), visible(e.Level, 20)
+	e.Message, e.Level = sanitize.Line(e.Message, 500), sanitize.Line(e.Level, 20)
 	in.emit(e)
 	return len(dropped) == 0
 }
@@ -72,7 +70,7 @@ func addUsage(sum *review.Usage, u review.Usage) {
 	addKnown(&sum.OutputTokens, u.OutputTokens)
 	addKnown(&sum.CostUSD, u.CostUSD)
 	for _, m := range u.Models {
-		if m = visible(m, 100); !slices.Contains(sum.Models, m) && len(sum.Models) < 20 {
+		if m = sanitize.Line(m, 100); !slices.Contains(sum.Models, m) && len(sum.Models) < 20 {
 			sum.Models = append(sum.Models, m)
 		}
 	}
@@ -88,38 +86,4 @@ func addKnown[T int | float64](sum **T, n *T) {
 		total += **sum
 	}
 	*sum = &total
-}
-
-// visible makes one line of untrusted text that no terminal acts on, at most limit characters long.
-func visible(s string, limit int) string {
-	var b strings.Builder
-	n := 0
-	for i, r := range s {
-		if n == limit {
-			b.WriteString("…")
-			break
-		}
-		n++
-		switch {
-		case r == utf8.RuneError:
-			if _, size := utf8.DecodeRuneInString(s[i:]); size <= 1 {
-				fmt.Fprintf(&b, "\\x%02x", s[i])
-				continue
-			}
-			b.WriteRune(r)
-		case r == '\n' || r == '\t':
-			b.WriteByte(' ')
-		case r < ' ' || r >= 0x7f && r < 0xa0 || hidden(r):
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// hidden are characters that change how the text around them looks, or that nobody sees (threats.md T40).
-func hidden(r rune) bool {
-	return r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2060 && r <= 0x206f ||
-		r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
 }

@@ -69,12 +69,12 @@ func TestFixersKeepTheInvariant(t *testing.T) {
 			task.Fix.OptionalIssues = append(task.Fix.OptionalIssues, review.Finding{ID: optional[i]})
 		}
 		var tries []*attempt
-		var said []string
+		var wrote []string
 		for len(tries) < maxAttempts {
 			a := &attempt{}
 			a.frame.event = func([]byte) bool { return true }
-			said = append(said, fixAnswer(r, ids, optional))
-			for line := range strings.Lines(said[len(said)-1]) {
+			wrote = append(wrote, fixAnswer(r, ids, optional))
+			for line := range strings.Lines(wrote[len(wrote)-1]) {
 				a.frame.line([]byte(strings.TrimSuffix(line, "\n")))
 			}
 			if r.IntN(30) == 0 {
@@ -86,8 +86,7 @@ func TestFixersKeepTheInvariant(t *testing.T) {
 				break
 			}
 		}
-		answer := review.Answer{Receipt: newReceipt(spec, task)}
-		draft{&answer}.conclude(spec, task, tries)
+		answer := spec.question(task).Settle(said(spec, tries))
 		states[answer.Receipt.State]++
 		final := answer.Fix
 		if final == nil {
@@ -116,7 +115,7 @@ func TestFixersKeepTheInvariant(t *testing.T) {
 			ok = ok && seen[id] == 1
 		}
 		if !ok {
-			t.Fatalf("seed %d: %d to fix, state %s, answers %q, settled %+v", seed, len(ids), answer.Receipt.State, said, *final)
+			t.Fatalf("seed %d: %d to fix, state %s, answers %q, settled %+v", seed, len(ids), answer.Receipt.State, wrote, *final)
 		}
 		if answer.Receipt.State == review.AgentComplete && strings.Contains(strings.Join(answer.Receipt.Notes, "\n"), "nothing is said about") {
 			t.Errorf("seed %d: complete although a finding was forgotten", seed)
@@ -166,8 +165,7 @@ func TestFixersAnswers(t *testing.T) {
 		if (a.invalid == nil) != (c.refused == "") || a.invalid != nil && !strings.Contains(a.invalid.Error(), c.refused) {
 			t.Errorf("%s: refused with %v", c.rule, a.invalid)
 		}
-		var answer review.Answer
-		draft{&answer}.conclude(spec, task, []*attempt{a})
+		answer := spec.question(task).Settle(said(spec, []*attempt{a}))
 		got := "-"
 		if answer.Fix != nil {
 			var ids []string

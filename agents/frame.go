@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // framer finds the one envelope in a child's standard output, line by line (package comment, "What an agent writes").
@@ -147,7 +148,7 @@ func (f *framer) content(b *block) []byte { return f.text.span(b.start, b.end) }
 
 func (f *framer) say(line []byte) {
 	if f.prose++; f.prose == 1 {
-		f.sample = visible(string(line), 80)
+		f.sample = sanitize.Line(string(line), 80)
 	}
 }
 

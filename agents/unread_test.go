@@ -45,6 +45,7 @@ func TestWhatAReviewerMayHaveSaidIsLeft(t *testing.T) {
 		"before it hangs":                          {cut, "", "sleep 60", review.AgentDegraded, 1, false},
 		"before it crashes":                        {cut, "", "exit 3", review.AgentDegraded, 1, false},
 		"a good answer before it crashes":          {answer(""), "", "exit 3", review.AgentFailed, 0, false},
+		"a broken P0, then a P2 before it crashes": {broken(finding("P0")), answer(finding("P2")), `test -e "$0.asked" && exit 3; touch "$0.asked"`, review.AgentDegraded, 1, false},
 		"a claim before it crashes":                {strings.Replace(answer(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "exit 3", review.AgentDegraded, 1, false},
 		"a claim":                                  {strings.Replace(answer(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "", review.AgentComplete, 1, false},
 		"no output":                                {"", "", "exit 3", review.AgentFailed, 0, false},

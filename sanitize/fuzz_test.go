@@ -217,6 +217,24 @@ func FuzzDiffDetect(f *testing.F) {
 	})
 }
 
+// Line: one line, no longer than asked for, without secrets and without what acts on a terminal.
+func TestLine(t *testing.T) {
+	token := "ghp_" + strings.Repeat("a1B2c3D4", 5)[:36]
+	for in, want := range map[string]string{
+		"a\n\tb  c":                           "a b c",
+		"\x1b[2Jred\u202eder":                 "⟨U+001B⟩[2Jred⟨U+202E⟩der",
+		"no UTF-8: \xff":                      "no UTF-8: \ufffd",
+		"using " + token:                      "using [REDACTED]",
+		strings.Repeat("é", 41):               strings.Repeat("é", 40) + "…",
+		strings.Repeat("x", 36) + " " + token: strings.Repeat("x", 36) + " [RE…", // the cut comes last
+		strings.Repeat("x ", 20) + "\n" + strings.Repeat(" ", 1<<20) + "y": strings.TrimSpace(strings.Repeat("x ", 20)),
+	} {
+		if got := Line(in, 40); got != want {
+			t.Errorf("Line(%.60q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func FuzzTerminal(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, s string) {

@@ -58,6 +58,19 @@ func Visible(s string) (string, []string) {
 	return b.String(), names
 }
 
+// Line makes one line of text for receipts and the live view, at most limit characters long: secrets are taken out, hidden
+// characters made visible. Of very long text only the beginning is looked at.
+func Line(s string, limit int) string {
+	if most := 64 * limit; len(s) > most {
+		s = s[:most]
+	}
+	s, _ = Visible(Redact(s))
+	if s = strings.Join(strings.Fields(s), " "); utf8.RuneCountInString(s) > limit {
+		s = string([]rune(s)[:limit]) + "…"
+	}
+	return s
+}
+
 // Terminal makes text safe to print: what is left is printable, newline and tab. Control bytes and hidden characters
 // are written as \x1b or \u202e, bytes that are no UTF-8 as \xff (threats.md T41).
 func Terminal(s string) string {

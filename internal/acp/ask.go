@@ -10,8 +10,8 @@ import (
 
 	api "github.com/coder/acp-go-sdk"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -19,52 +19,47 @@ import (
 // Ask puts one question to an agent: it starts the child, opens a session, puts the prompt, asks once more when the answer
 // is invalid, and keeps what can be kept. It never fails as a call: whatever happens is in the answer's receipt. emit is
 // called for each event, one at a time; it may be nil.
-func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit func(review.Event)) (got review.Answer) {
-	answer := draft{&got}
+func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit func(review.Event)) review.Answer {
 	if emit == nil {
 		emit = func(review.Event) {}
 	}
-	started := time.Now()
-	answer.Receipt = newReceipt(spec, task)
-	defer func() {
-		// One agent's odd answer must not end the loop: a panic in a goroutine of the round ends the whole process.
-		if p := recover(); p != nil {
-			answer.Reviewer, answer.Comments, answer.Fix = nil, nil, nil
-			answer.fail(fmt.Errorf("prloop failed on this answer: %v", p))
+	task.Agent, task.Role = spec.Name, spec.Role
+	q := answer.Question{Task: task, Kind: review.KindACP, Model: spec.Model}
+	return answer.Ask(q, func() answer.Said {
+		s, err := spec.talk(ctx, q, prompt, emit)
+		if err != nil {
+			s.Why = err.Error()
 		}
-		answer.Receipt.Seconds = time.Since(started).Seconds()
-	}()
-	if err := spec.plays(task); err != nil {
-		answer.fail(err)
-		return got
-	}
-	limit := spec.timeout(task)
-	ctx, cancel := context.WithDeadlineCause(ctx, started.Add(limit), fmt.Errorf("stopped: out of time after %s", proc.Seconds(limit)))
-	defer cancel()
-
-	d, err := openDesk(ctx, spec.Dir, func(doc []byte) error { return accept(spec.Role, task, doc) })
-	if err != nil {
-		answer.fail(err)
-		return got
-	}
-	defer d.close()
-	place, err := writeAgentConfig(spec, server(spec, d))
-	if err != nil {
-		answer.fail(err)
-		return got
-	}
-	s, err := launch(ctx, spec, place, d, emit)
-	if err != nil {
-		answer.fail(err)
-		return got
-	}
-	out := s.converse(ctx, prompt)
-	answer.conclude(s, task, out)
-	return got
+		return s
+	})
 }
 
-// draft is an answer in the making.
-type draft struct{ *review.Answer }
+// talk has the conversation. An error means that there was none.
+func (s Spec) talk(ctx context.Context, q answer.Question, prompt string, emit func(review.Event)) (answer.Said, error) {
+	if err := s.plays(q.Task); err != nil {
+		return answer.Said{}, err
+	}
+	limit := s.timeout(q.Task)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("stopped: out of time after %s", proc.Seconds(limit)))
+	defer cancel()
+	d, err := openDesk(ctx, s.Dir, func(doc []byte) error {
+		_, _, err := q.Read(doc, nil)
+		return err
+	})
+	if err != nil {
+		return answer.Said{}, err
+	}
+	defer d.close()
+	place, err := writeAgentConfig(s, server(s, d))
+	if err != nil {
+		return answer.Said{}, err
+	}
+	session, err := launch(ctx, s, place, d, emit)
+	if err != nil {
+		return answer.Said{}, err
+	}
+	return session.said(q, session.converse(ctx, prompt)), nil
+}
 
 // plays reports why the agent cannot play its role.
 func (s Spec) plays(task review.Task) error {
@@ -139,7 +134,7 @@ const handIn = "\n\nHand in the result by calling the tool " + ToolName + " of t
 	" exactly once, with the whole result as its arguments. Only if you have no such tool, write the result as one JSON object at the end of your answer.\n"
 
 func repair(why error) string {
-	return "Your result was refused. The reason, quoted:\n\n" + visible(why.Error(), 2000) +
+	return "Your result was refused. The reason, quoted:\n\n" + sanitize.Line(why.Error(), 2000) +
 		"\n\nPut that right. Hand in the whole corrected result, not only what changed."
 }
 
@@ -154,7 +149,7 @@ func (s *session) answer(t turn) (doc []byte, fallback bool, err error) {
 	if valid != nil {
 		return valid, false, nil
 	}
-	doc, err = lastObject(t.text, keyOf(s.spec.Role), s.desk.check)
+	doc, err = lastObject(t.text, answer.Key(s.spec.Role), s.desk.check)
 	switch {
 	case err == nil:
 		return doc, true, nil
@@ -170,7 +165,7 @@ func orNone(s string) string {
 	if s == "" {
 		return "no stop reason"
 	}
-	return visible(s, 40)
+	return sanitize.Line(s, 40)
 }
 
 // blame finds the first cause: what ended the process or the time says more than the connection that broke.
@@ -188,133 +183,59 @@ func (s *session) blame(ctx context.Context, err error) error {
 	return err
 }
 
-func newReceipt(spec Spec, task review.Task) review.AgentReceipt {
-	r := review.AgentReceipt{Name: spec.Name, Role: spec.Role, Kind: review.KindACP, Model: spec.Model}
-	for _, f := range task.Brief.Files {
-		if f.Omitted == "" {
-			r.FilesGiven++
-		}
-		r.HunksGiven += f.HunksGiven
-	}
-	return r
-}
-
-func (a draft) fail(err error) {
-	a.Receipt.State, a.Receipt.Reason = review.AgentFailed, visible(err.Error(), 1000)
-}
-
-// conclude decides the state.
-func (a draft) conclude(s *session, task review.Task, out outcome) {
-	a.Receipt.Attempts = out.turns
-	a.measure(s)
-	a.Log = sanitize.Terminal(sanitize.Redact(string(s.result.StderrTail)))
-	_, refused, _, _ := s.desk.standing()
+// said is what the conversation came to.
+func (s *session) said(q answer.Question, out outcome) answer.Said {
+	a := answer.Said{Ended: out.failed == nil, Attempts: out.turns, Usage: s.measure(), Log: s.result.StderrTail, Others: append(s.desk.followed(), out.earlier)}
 	if out.refused != nil {
-		a.note("first answer refused: " + out.refused.Error())
+		a.Notes = append(a.Notes, "first answer refused: "+out.refused.Error())
 	}
 	if out.fallback {
-		a.note("the result stood in the text, it was not submitted")
+		a.Notes = append(a.Notes, "the result stood in the text, it was not submitted")
 	}
-	a.oddities(s)
+	a.Notes = append(a.Notes, s.oddities()...)
 	if out.doc != nil {
-		e, notes, err := decode(s.spec.Role, out.doc)
-		if err != nil { // it was valid a moment ago
-			a.fail(err)
-			return
+		e, notes, err := q.Read(out.doc, bytes.Replace(out.text, out.doc, nil, 1))
+		if err == nil {
+			a.Valid = &e
 		}
-		a.note(notes...)
-		if r := e.reviewer; r != nil {
-			for _, doc := range append(s.desk.followed(), refused, out.earlier) {
-				all, notes := wire.Corrected(doc, r.Findings)
-				r.Findings, r.Issues = all, review.Count(all)
-				a.note(notes...)
-			}
-			if why := wire.Beside(bytes.Replace(out.text, out.doc, nil, 1), r.Findings); why != "" {
-				r.Findings = wire.Doubt(r.Findings, why)
-				r.Issues = review.Count(r.Findings)
-				a.note("a person has to look: " + why)
-			}
+		a.Notes, out.invalid = append(a.Notes, notes...), err
+	} else {
+		a.Others = append(a.Others, out.text)
+		if q.Task.Role == review.RoleFixer {
+			doc, _ := lastObject(out.text, answer.Key(q.Task.Role), func([]byte) error { return nil })
+			a.Others = append(a.Others, doc)
 		}
-		a.note(e.settle(s.spec, task)...)
-		a.take(s.spec, e, out.failed)
-		return
 	}
-	why := out.failed
-	if why == nil {
-		why = fmt.Errorf("invalid answer: %w", out.invalid)
+	_, refused, _, _ := s.desk.standing()
+	a.Others = append(a.Others, refused)
+	switch {
+	case out.failed != nil:
+		a.Why = out.failed.Error()
+	case out.invalid != nil:
+		a.Why = "invalid answer: " + out.invalid.Error()
+	default:
+		return a
 	}
-	if tail := visible(string(s.result.StderrTail[max(0, len(s.result.StderrTail)-400):]), 300); tail != "" {
-		why = fmt.Errorf("%w; stderr: %s", why, tail)
+	if tail := sanitize.Line(string(s.result.StderrTail[max(0, len(s.result.StderrTail)-400):]), 300); tail != "" {
+		a.Why += "; stderr: " + tail
 	}
-	a.fail(why)
-	if s.spec.Role == review.RoleFixer {
-		a.takeFix(s, task, refused, out)
-		return
-	}
-	kept, notes := salvage(s.spec.Role, out.earlier, out.text, refused)
-	if len(kept) == 0 {
-		return
-	}
-	a.note(notes...)
-	a.note(wire.Attribute(kept, s.spec.Role, s.spec.Name, task.Discussion)...)
-	a.Receipt.State = review.AgentDegraded
-	a.set(wrap(s.spec, task, kept))
+	return a
 }
 
-// takeFix keeps what is clear in a fixer's answer that stayed invalid, of an agent that ended well.
-func (a draft) takeFix(s *session, task review.Task, refused []byte, out outcome) {
-	if out.failed != nil {
-		return
-	}
-	inText, _ := lastObject(out.text, keyOf(review.RoleFixer), func([]byte) error { return nil })
-	r, notes := salvageFix(task, refused, inText)
-	if r == nil {
-		return
-	}
-	e := envelope{fix: r}
-	a.note(notes...)
-	a.note(e.settle(s.spec, task)...)
-	a.Receipt.State = review.AgentDegraded
-	a.set(e)
-}
-
-// take keeps a valid answer. Of an agent that did not end well only what may block is kept.
-func (a draft) take(spec Spec, e envelope, failed error) {
-	if failed == nil {
-		a.Receipt.State = review.AgentComplete
-		a.set(e)
-		return
-	}
-	a.fail(failed)
-	if !e.blocks() {
-		return
-	}
-	a.Receipt.State = review.AgentDegraded
-	a.Receipt.Reason = visible("valid answer, but the agent process failed: "+failed.Error(), 1000)
-	if e.reviewer != nil && e.reviewer.Conclusion == review.Approve {
-		e.reviewer.Conclusion = review.RequestChanges
-	}
-	a.set(e)
-}
-
-func (a draft) set(e envelope) {
-	a.Reviewer, a.Comments, a.Fix = e.reviewer, e.comments, e.fix
-	a.Receipt.Findings = len(e.findings())
-}
-
-// measure takes what the agent says it used; who counts at a gateway knows better and replaces it.
-func (a draft) measure(s *session) {
+// measure is what the agent says it used; who counts at a gateway knows better and replaces it.
+func (s *session) measure() (u review.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a.Receipt.Usage.ToolCalls = s.toolCalls
-	if u := s.usage; u != nil {
-		in, out := u.InputTokens, u.OutputTokens
-		a.Receipt.Usage.InputTokens, a.Receipt.Usage.OutputTokens, a.Receipt.Usage.CachedTokens = &in, &out, u.CachedReadTokens
+	u.ToolCalls = s.toolCalls
+	if used := s.usage; used != nil {
+		in, out := used.InputTokens, used.OutputTokens
+		u.InputTokens, u.OutputTokens, u.CachedTokens = &in, &out, used.CachedReadTokens
 	}
+	return u
 }
 
-// oddities notes what a reader of the report should know about the conversation.
-func (a draft) oddities(s *session) {
+// oddities is what a reader of the report should know about the conversation.
+func (s *session) oddities() (notes []string) {
 	dropped, unknown, _ := s.gate.counts()
 	_, rejected := s.peer.counts()
 	_, _, calls, _ := s.desk.standing()
@@ -329,23 +250,14 @@ func (a draft) oddities(s *session) {
 		{s.result.Survivors, "left %d processes behind, which were ended"},
 	} {
 		if o.n > 0 {
-			a.note(fmt.Sprintf(o.text, o.n))
+			notes = append(notes, fmt.Sprintf(o.text, o.n))
 		}
 	}
 	if s.clipped {
-		a.note("its text was longer than prloop reads")
+		notes = append(notes, "its text was longer than prloop reads")
 	}
 	if s.result.Unclean {
-		a.note("unclean: processes of this agent could not be ended")
+		notes = append(notes, "unclean: processes of this agent could not be ended")
 	}
-}
-
-const maxNotes = 30
-
-func (a draft) note(notes ...string) {
-	for _, n := range notes {
-		if len(a.Receipt.Notes) < maxNotes {
-			a.Receipt.Notes = append(a.Receipt.Notes, visible(n, 300))
-		}
-	}
+	return notes
 }

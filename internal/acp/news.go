@@ -3,9 +3,7 @@ package acp
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
-	"unicode/utf8"
 
 	api "github.com/coder/acp-go-sdk"
 
@@ -38,20 +36,7 @@ func (n *eventSink) send(what string, once bool) {
 	}
 	n.last = what
 	n.sent++
-	n.emit(review.Event{Kind: review.EventProgress, Message: visible(what, 200)})
-}
-
-// visible is untrusted text on one line: redacted, control bytes shown, at most limit characters.
-func visible(s string, limit int) string {
-	if len(s) > 8*limit {
-		s = strings.ToValidUTF8(s[:8*limit], "")
-	}
-	s = sanitize.Terminal(sanitize.Redact(s))
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) > limit {
-		s = string([]rune(s)[:limit]) + "…"
-	}
-	return s
+	n.emit(review.Event{Kind: review.EventProgress, Message: sanitize.Line(what, 200)})
 }
 
 // at names the step of the conversation and takes the SDK's packaging off the cause.

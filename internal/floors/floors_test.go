@@ -41,6 +41,7 @@ var table = map[string]int{
 	"internal/proc":     2,
 	"internal/sandbox":  2,
 	"internal/effects":  2,
+	"internal/answer":   2,
 	"internal/filelock": 2,
 	"internal/database": 2,
 

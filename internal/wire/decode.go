@@ -11,43 +11,37 @@ import (
 // *Error that lists every fault found. What was put right stands in the notes: counts are those of the findings, ids are
 // distinct, and what only prloop may state is gone.
 func DecodeReviewer(data []byte) (review.ReviewerResult, Notes, error) {
-	r, notes, err := decode[review.ReviewerResult]("reviewer-result", data, options{})
-	if err != nil {
-		return review.ReviewerResult{}, notes, err
-	}
-	if faults := settleFindings(r.Findings, "findings", &notes); len(faults) > 0 {
-		return review.ReviewerResult{}, notes, refuse("reviewer-result", faults...)
-	}
-	all, why, ok := unmet(data, reflect.TypeFor[review.ReviewerResult](), claimed{r.Issues.P0, r.Issues.P1, r.Issues.P2, r.Conclusion}, r.Findings)
-	if !ok {
-		return review.ReviewerResult{}, notes, refuse("reviewer-result", Fault{"issues", why})
-	}
-	recount(&r.Issues, r.Findings, &notes)
-	if r.Findings = all; why != "" {
-		distinctIDs(all, &notes)
-		r.Issues.P0++
-		notes.add("a person has to look: %s", why)
-	}
-	return r, notes, nil
+	return decodeFindings("reviewer-result", "findings", data, func(r *review.ReviewerResult) (*[]review.Finding, *review.Counts, review.Conclusion) {
+		return &r.Findings, &r.Issues, r.Conclusion
+	})
 }
 
 // DecodeComments reads the comments analyzer's answer (spec.md A3), as DecodeReviewer does.
 func DecodeComments(data []byte) (review.CommentsResult, Notes, error) {
-	r, notes, err := decode[review.CommentsResult]("comments-result", data, options{})
+	return decodeFindings("comments-result", "pendingIssues", data, func(r *review.CommentsResult) (*[]review.Finding, *review.Counts, review.Conclusion) {
+		return &r.PendingIssues, &r.Issues, ""
+	})
+}
+
+// decodeFindings reads an answer that lists findings: parts are its list, its claimed counts, and what it concludes.
+func decodeFindings[T any](name, list string, data []byte, parts func(*T) (*[]review.Finding, *review.Counts, review.Conclusion)) (T, Notes, error) {
+	var none T
+	r, notes, err := decode[T](name, data, options{})
 	if err != nil {
-		return review.CommentsResult{}, notes, err
+		return none, notes, err
 	}
-	if faults := settleFindings(r.PendingIssues, "pendingIssues", &notes); len(faults) > 0 {
-		return review.CommentsResult{}, notes, refuse("comments-result", faults...)
+	findings, issues, conclusion := parts(&r)
+	if faults := settleFindings(*findings, list, &notes); len(faults) > 0 {
+		return none, notes, refuse(name, faults...)
 	}
-	all, why, ok := unmet(data, reflect.TypeFor[review.CommentsResult](), claimed{r.Issues.P0, r.Issues.P1, r.Issues.P2, ""}, r.PendingIssues)
+	all, why, ok := unmet(data, reflect.TypeFor[T](), claimed{issues.P0, issues.P1, issues.P2, conclusion}, *findings)
 	if !ok {
-		return review.CommentsResult{}, notes, refuse("comments-result", Fault{"issues", why})
+		return none, notes, refuse(name, Fault{"issues", why})
 	}
-	recount(&r.Issues, r.PendingIssues, &notes)
-	if r.PendingIssues = all; why != "" {
+	recount(issues, *findings, &notes)
+	if *findings = all; why != "" {
 		distinctIDs(all, &notes)
-		r.Issues.P0++
+		issues.P0++
 		notes.add("a person has to look: %s", why)
 	}
 	return r, notes, nil

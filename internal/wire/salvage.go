@@ -26,7 +26,7 @@ func SalvageComments(data []byte) ([]review.Finding, Notes) {
 // itself: asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
 // plainly deny them, leaves one that stands for it. None of them is counted.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Notes) {
-	if severe(findings) {
+	if slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() && !Unreadable(f) }) {
 		return findings, nil
 	}
 	var notes Notes

@@ -1,0 +1,138 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Question is what an agent was asked.
+type Question struct {
+	// Task is the request. Its Agent and Role are prloop's: whatever the answer says, it is by that agent and of that role.
+	Task review.Task
+	// Kind and Model are for the receipt.
+	Kind, Model string
+}
+
+// Envelope is an answer that is valid and settled; the field of the role is set.
+type Envelope struct {
+	Reviewer *review.ReviewerResult
+	Comments *review.CommentsResult
+	Fix      *review.FixResult
+}
+
+// Key is the field that only the answer of a role has.
+func Key(role review.Role) string {
+	switch role {
+	case review.RoleCommentsAnalyzer:
+		return "pendingIssues"
+	case review.RoleFixer:
+		return "fixedIssues"
+	}
+	return "findings"
+}
+
+// Read decodes a document that answers the question, and settles it: an agent may say who it is and what it was asked, but that is
+// not up to it (threats.md T87). What text beside the document may say of P0 and P1 leaves its place. The error is fit to be quoted
+// to the agent.
+func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err error) {
+	var n wire.Notes
+	switch q.Task.Role {
+	case review.RoleCommentsAnalyzer:
+		var r review.CommentsResult
+		r, n, err = wire.DecodeComments(doc)
+		e.Comments = &r
+	case review.RoleFixer:
+		var r review.FixResult
+		r, n, err = wire.DecodeFix(doc)
+		e.Fix = &r
+	default:
+		var r review.ReviewerResult
+		r, n, err = wire.DecodeReviewer(doc)
+		e.Reviewer = &r
+	}
+	if err != nil {
+		return Envelope{}, n, err
+	}
+	if ids := unnamed(q.Task.Fix, e.Fix); len(ids) > 0 {
+		return Envelope{}, n, fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", sanitize.Line(strings.Join(ids, ", "), 400))
+	}
+	notes = append(n, q.settle(e)...)
+	if findings := e.findings(); findings != nil {
+		if why := wire.Beside(beside, *findings); why != "" {
+			notes = append(notes, "a person has to look: "+why)
+			notes = append(notes, q.replace(e, wire.Doubt(*findings, why))...)
+		}
+	}
+	return e, notes, nil
+}
+
+// settle holds an answer against what prloop knows.
+func (q Question) settle(e Envelope) (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	set := func(agent *string, pr *int) {
+		if *agent != q.Task.Agent && q.Kind != review.KindACP { // a model does not know what it is called
+			note("agent: claimed %.60q, is %q", *agent, q.Task.Agent)
+		}
+		if *pr != q.Task.PRNumber {
+			note("prNumber: claimed %d, is %d", *pr, q.Task.PRNumber)
+		}
+		*agent, *pr = q.Task.Agent, q.Task.PRNumber
+	}
+	if r := e.Reviewer; r != nil {
+		set(&r.Agent, &r.PRNumber)
+		if limit := q.Task.Limits.Findings; limit > 0 && len(r.Findings) > limit {
+			note("%d findings, asked were at most %d", len(r.Findings), limit)
+		}
+	}
+	if r := e.Comments; r != nil {
+		set(&r.Agent, &r.PRNumber)
+		if d := q.Task.Discussion; d != nil && r.ThreadsTruncated != d.Truncated {
+			note("threadsTruncated: claimed %v, is %v", r.ThreadsTruncated, d.Truncated)
+			r.ThreadsTruncated = d.Truncated
+		}
+	}
+	if r := e.Fix; r != nil {
+		set(&r.Agent, &r.PRNumber)
+		if q.Task.Fix != nil {
+			settled, more := wire.SettleFix(*q.Task.Fix, r)
+			*r, notes = settled, append(notes, more...)
+		}
+	}
+	if findings := e.findings(); findings != nil {
+		notes = append(notes, q.replace(e, *findings)...)
+	}
+	return notes
+}
+
+// findings is where the findings of an answer stand; nil for a fixer's.
+func (e Envelope) findings() *[]review.Finding {
+	switch {
+	case e.Reviewer != nil:
+		return &e.Reviewer.Findings
+	case e.Comments != nil:
+		return &e.Comments.PendingIssues
+	}
+	return nil
+}
+
+// replace puts findings into an answer that has some.
+func (q Question) replace(e Envelope, findings []review.Finding) (notes []string) {
+	counts := review.Count(findings)
+	if e.Reviewer != nil {
+		e.Reviewer.Findings, e.Reviewer.Issues = findings, counts
+	} else {
+		e.Comments.PendingIssues, e.Comments.Issues = findings, counts
+	}
+	return attribute(findings, q.Task)
+}
+
+// blocks reports whether an answer of an agent that did not end well says something that may only block. What a fixer says it did
+// is held against the tree, so it is kept too.
+func (e Envelope) blocks() bool {
+	findings := e.findings()
+	return e.Fix != nil || len(*findings) > 0 || e.Comments != nil && e.Comments.ReviewState.HasChangesRequested
+}

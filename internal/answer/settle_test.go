@@ -1,0 +1,192 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/review"
+)
+
+func finding(priority, title string) string {
+	return fmt.Sprintf(`{"id":"A","priority":%q,"category":"bug","file":"a.go","title":%q,"description":"d"}`, priority, title)
+}
+
+// reviewed is a valid answer of a reviewer, analyzed one of a comments analyzer; both claim nothing.
+func reviewed(findings ...string) string {
+	return `{"agent":"x","prNumber":9,"conclusion":"approve",` + none + `,"findings":[` + strings.Join(findings, ",") + `]}`
+}
+
+func analyzed(changes bool, findings ...string) string {
+	return fmt.Sprintf(`{"agent":"x","prNumber":9,"reviewState":{"hasChangesRequested":%v,"changesRequestedBy":[]},`+
+		`"stats":{"totalThreads":0,"resolvedThreads":0,"unresolvedThreads":0},"threadsTruncated":false,%s,"pendingIssues":[%s]}`, changes, none, strings.Join(findings, ","))
+}
+
+const none = `"issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0}`
+
+// broken is the same answer with a fault that says nothing.
+func broken(doc string) string { return strings.Replace(doc, `"agent":"x"`, `"agent":5`, 1) }
+
+// TestUnreadableIsNotSilence is the law of decision 34 for everything that asks agents.
+func TestUnreadableIsNotSilence(t *testing.T) {
+	const crashed = "exit status 3"
+	cut := reviewed(finding("P0", "It runs what it is given"))
+	cut = cut[:strings.Index(cut, `"category"`)]
+	quoted := "P0: a.go runs what it is given."
+	for name, row := range map[string]struct {
+		role   review.Role
+		others []string
+		valid  string // the answer that counts; empty when there is none
+		beside string
+		why    string // it did not end well
+		state  review.AgentState
+		// titles are those of what is kept, in order, with a mark: "!" is not counted, "?" could not be read.
+		titles string
+	}{
+		"a valid answer": {"", nil, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a"},
+		"a P0 that the newest answer leaves out is set aside":    {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a !b"},
+		"also when the agent then fails":                         {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(finding("P2", "a")), "", crashed, review.AgentDegraded, "a !b"},
+		"the newest answer before it fails says nothing":         {"", []string{broken(reviewed(finding("P0", "b"), finding("P2", "c")))}, reviewed(), "", crashed, review.AgentDegraded, "b c"},
+		"and nothing was said before":                            {"", nil, reviewed(), "", crashed, review.AgentFailed, ""},
+		"two answers before, the first of them with a P1":        {"", []string{reviewed(finding("P1", "b")), broken(reviewed())}, reviewed(), "", "", review.AgentComplete, "!b"},
+		"text beside it names a P0":                              {"", nil, reviewed(finding("P2", "a")), quoted, "", review.AgentComplete, "a ?"},
+		"text beside it does, and an answer before it lists one": {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(), quoted, "", review.AgentComplete, "? !b"},
+		"text beside it does, and the agent fails":               {"", nil, reviewed(), quoted, crashed, review.AgentDegraded, "?"},
+		"text beside it says what was looked for":                {"", nil, reviewed(), "I found no P0.", "", review.AgentComplete, ""},
+		"no valid answer, one that is cut within a P0":           {"", []string{cut}, "", "", "", review.AgentDegraded, "?"},
+		"then prose": {"", []string{cut, "I cannot do that."}, "", "", "", review.AgentDegraded, "?"},
+		"no valid answer, the newest leaves a P0 out":                 {"", []string{broken(reviewed(finding("P0", "b"))), broken(reviewed(finding("P2", "a")))}, "", "", "", review.AgentDegraded, "a b"},
+		"no valid answer of an agent that failed":                     {"", []string{broken(reviewed(finding("P0", "b")))}, "", "", crashed, review.AgentDegraded, "b"},
+		"prose that says nothing":                                     {"", []string{"It looks good to me."}, "", "", "", review.AgentFailed, ""},
+		"nothing":                                                     {"", nil, "", "", "", review.AgentFailed, ""},
+		"a comments analyzer: text beside it names a P0":              {review.RoleCommentsAnalyzer, nil, analyzed(false, finding("P2", "a")), quoted, "", review.AgentComplete, "a ?"},
+		"a comments analyzer: cut within a P0":                        {review.RoleCommentsAnalyzer, []string{strings.Replace(cut, "findings", "pendingIssues", 1)}, "", "", "", review.AgentDegraded, "?"},
+		"a comments analyzer: somebody asks for changes, and it dies": {review.RoleCommentsAnalyzer, nil, analyzed(true), "", crashed, review.AgentDegraded, ""},
+		"a comments analyzer: nobody does, and it dies":               {review.RoleCommentsAnalyzer, nil, analyzed(false), "", crashed, review.AgentFailed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := Question{Task: review.Task{Agent: "rev-1", Role: row.role, PRNumber: 7, Discussion: &review.Discussion{Truncated: true}}}
+			if row.role == "" {
+				q.Task.Role = review.RoleReviewer
+			}
+			s := Said{Ended: row.why == "", Why: row.why}
+			for _, other := range row.others {
+				s.Others = append(s.Others, []byte(other))
+			}
+			if row.valid != "" {
+				e, notes, err := q.Read([]byte(row.valid), []byte(row.beside))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Valid, s.Notes = &e, notes
+			} else {
+				s.Why = "no valid answer; " + row.why
+			}
+			a := q.Settle(s)
+			if a.Receipt.State != row.state || (a.Receipt.Reason == "") != (row.state == review.AgentComplete) {
+				t.Errorf("%s (%s); notes %q", a.Receipt.State, a.Receipt.Reason, a.Receipt.Notes)
+			}
+			if got := strings.Join(titles(t, a), " "); got != row.titles {
+				t.Errorf("kept %q, want %q; notes %q", got, row.titles, a.Receipt.Notes)
+			}
+		})
+	}
+}
+
+// titles are those of an answer's findings, and holds what is true of every answer.
+func titles(t *testing.T, a review.Answer) (out []string) {
+	t.Helper()
+	var findings []review.Finding
+	switch {
+	case a.Reviewer != nil:
+		r := a.Reviewer
+		findings = r.Findings
+		if r.Agent != "rev-1" || r.PRNumber != 7 || r.Issues != review.Count(findings) || a.Receipt.State == review.AgentDegraded && r.Conclusion == review.Approve {
+			t.Errorf("%+v", r)
+		}
+	case a.Comments != nil:
+		r := a.Comments
+		findings = r.PendingIssues
+		if r.Agent != "rev-1" || r.PRNumber != 7 || r.Issues != review.Count(findings) || !r.ThreadsTruncated {
+			t.Errorf("%+v", r)
+		}
+	case a.Receipt.State != review.AgentFailed:
+		t.Errorf("%s without an answer", a.Receipt.State)
+	}
+	if a.Receipt.Findings != len(findings) {
+		t.Errorf("%d findings, the receipt says %d", len(findings), a.Receipt.Findings)
+	}
+	for _, f := range findings {
+		if f.Source.Type != "agent" || f.Source.Name != "rev-1" {
+			t.Errorf("source %+v", f.Source)
+		}
+		switch {
+		case wire.Unreadable(f):
+			out = append(out, "?")
+		case f.Unconfirmed != "":
+			out = append(out, "!"+f.Title)
+		default:
+			out = append(out, f.Title)
+		}
+	}
+	return out
+}
+
+func fixed(ids ...string) string {
+	var list []string
+	for _, id := range ids {
+		list = append(list, fmt.Sprintf(`{"findingId":%q,"commitSha":"","description":"d"}`, id))
+	}
+	return `{"agent":"x","prNumber":9,"summary":{"fixed":0,"rejected":0,"deferred":0},"fixedIssues":[` + strings.Join(list, ",") + `],"rejectedIssues":[],"commits":[]}`
+}
+
+// TestFixersAnswerForEveryFinding is the invariant of spec.md A5 over what a fixer said.
+func TestFixersAnswerForEveryFinding(t *testing.T) {
+	q := Question{Task: review.Task{Agent: "pr-fix", Role: review.RoleFixer, PRNumber: 7, Fix: &review.FixPayload{PRNumber: 7,
+		IssuesToFix: []review.Finding{{ID: "A"}, {ID: "B"}}}}}
+	if _, _, err := q.Read([]byte(fixed("A")), nil); err == nil || err.Error() != "decode fix-result: neither fixed nor rejected: B" {
+		t.Errorf("a finding without a word: %v", err)
+	}
+	for name, row := range map[string]struct {
+		others []string
+		ended  bool
+		fixed  string // "-" when nothing is kept
+	}{
+		"the newest that can be read counts": {[]string{fixed("A"), fixed("A", "B", "B")}, true, "A B"},
+		"of the others what is clear":        {[]string{fixed("B"), "done!"}, true, "B"},
+		"nothing of one that failed":         {[]string{fixed("A")}, false, "-"},
+		"nothing of what is broken":          {[]string{fixed("A")[:40]}, true, "-"},
+	} {
+		s := Said{Ended: row.ended, Why: "refused"}
+		for _, other := range row.others {
+			s.Others = append(s.Others, []byte(other))
+		}
+		a := q.Settle(s)
+		got := "-"
+		if a.Fix != nil {
+			var ids []string
+			for _, f := range a.Fix.FixedIssues {
+				ids = append(ids, f.FindingID)
+			}
+			got = strings.Join(ids, " ")
+			if n := len(ids) + len(a.Fix.RejectedIssues); n != 2 || a.Fix.Agent != "pr-fix" || a.Fix.PRNumber != 7 || a.Receipt.State != review.AgentDegraded {
+				t.Errorf("%s: %+v, %s", name, a.Fix, a.Receipt.State)
+			}
+		} else if a.Receipt.State != review.AgentFailed {
+			t.Errorf("%s: %s without an answer", name, a.Receipt.State)
+		}
+		if got != row.fixed {
+			t.Errorf("%s: fixed %q, want %q", name, got, row.fixed)
+		}
+	}
+}
+
+// TestAnOddAnswerFailsAlone: a panic ends the question and nothing else, and what it cost is known.
+func TestAnOddAnswerFailsAlone(t *testing.T) {
+	q := Question{Task: review.Task{Agent: "rev-1", Role: review.RoleReviewer}}
+	a := Ask(q, func() Said { return Said{Valid: &Envelope{}, Attempts: 2, Usage: review.Usage{LLMCalls: 3}} })
+	if r := a.Receipt; r.State != review.AgentFailed || !strings.Contains(r.Reason, "prloop failed on this answer") || r.Attempts != 2 || r.Usage.LLMCalls != 3 || a.Reviewer != nil {
+		t.Errorf("%+v", a)
+	}
+}
