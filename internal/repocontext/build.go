@@ -178,14 +178,10 @@ func (b *builder) askMarks(ctx context.Context, batch []int) error {
 	marked := slices.DeleteFunc(slices.Clone(batch), func(i int) bool { return !b.ask[i] })
 	var lost []int
 	for _, commit := range []string{b.o.Base, b.o.Head} {
-		var names []string
-		for _, i := range marked {
-			names = append(names, b.o.Diff.Files[i].Path)
-		}
-		if len(names) == 0 {
+		if len(marked) == 0 {
 			return nil
 		}
-		texts, err := b.src.ReadFiles(ctx, commit, names, sourceLimit)
+		texts, err := b.src.ReadFiles(ctx, commit, b.paths(marked), sourceLimit)
 		if err != nil {
 			return err
 		}
@@ -205,6 +201,26 @@ func (b *builder) askMarks(ctx context.Context, batch []int) error {
 		b.brief.Files[i].Omitted = OmittedGenerated
 	}
 	return b.giveWhole(ctx, lost)
+}
+
+// paths are those of files.
+func (b *builder) paths(files []int) []string {
+	names := make([]string, len(files))
+	for n, i := range files {
+		names[n] = b.o.Diff.Files[i].Path
+	}
+	return names
+}
+
+// beginnings are the texts of files at a commit, of those that are not there or too large the first n bytes.
+func (b *builder) beginnings(ctx context.Context, commit string, names []string, n int) (map[string][]byte, error) {
+	texts, err := b.src.ReadFiles(ctx, commit, names, sourceLimit)
+	for _, name := range names {
+		if _, ok := texts[name]; !ok && err == nil {
+			texts[name], err = b.src.Begins(ctx, commit, name, n)
+		}
+	}
+	return texts, err
 }
 
 // diffBatch is how many files are read at once to look for generators' marks.

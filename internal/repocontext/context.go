@@ -69,10 +69,7 @@ func (b *builder) giveContext(ctx context.Context) error {
 
 // regions computes the regions of a batch of files, several at a time; results are by slot.
 func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]review.Region, error) {
-	names := make([]string, len(batch))
-	for n, i := range batch {
-		names[n] = b.o.Diff.Files[i].Path
-	}
+	names := b.paths(batch)
 	texts, err := b.src.ReadFiles(ctx, b.o.Head, names, sourceLimit)
 	if err != nil {
 		return nil, err

@@ -33,22 +33,13 @@ func (b *builder) excusable(ctx context.Context) error {
 		}
 	}
 	for batch := range slices.Chunk(ask, diffBatch) {
-		names := make([]string, len(batch))
-		for n, i := range batch {
-			names[n] = b.o.Diff.Files[i].Path
-		}
-		texts, err := b.src.ReadFiles(ctx, b.o.Head, names, sourceLimit)
+		names := b.paths(batch)
+		texts, err := b.beginnings(ctx, b.o.Head, names, len("#!["))
 		if err != nil {
 			return err
 		}
 		for n, i := range batch {
-			text, ok := texts[names[n]]
-			if !ok {
-				if text, err = b.src.Begins(ctx, b.o.Head, names[n], len("#![")); err != nil {
-					return err
-				}
-			}
-			if hasInterpreter(text) {
+			if hasInterpreter(texts[names[n]]) {
 				back(i)
 			}
 		}

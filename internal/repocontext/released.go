@@ -99,17 +99,12 @@ func (b *builder) wereUnread(ctx context.Context, attrs *attributes, files []int
 	for n, i := range files {
 		names[n] = cmp.Or(b.o.Diff.Files[i].OldPath, b.o.Diff.Files[i].Path)
 	}
-	texts, err := b.src.ReadFiles(ctx, from, names, sourceLimit)
+	texts, err := b.beginnings(ctx, from, names, generatedHead)
 	if err != nil {
 		return nil, err
 	}
 	for n, i := range files {
-		text, ok := texts[names[n]]
-		if !ok {
-			if text, err = b.src.Begins(ctx, from, names[n], generatedHead); err != nil {
-				return nil, err
-			}
-		}
+		text := texts[names[n]]
 		if !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || carriesMark(text)) {
 			unread = append(unread, i)
 		}
@@ -120,10 +115,7 @@ func (b *builder) wereUnread(ctx context.Context, attrs *attributes, files []int
 // giveWhole puts the whole text of files in the place of their diffs, as added lines, behind the lines that were removed.
 func (b *builder) giveWhole(ctx context.Context, files []int) error {
 	for batch := range slices.Chunk(files, diffBatch) {
-		names := make([]string, len(batch))
-		for n, i := range batch {
-			names[n] = b.o.Diff.Files[i].Path
-		}
+		names := b.paths(batch)
 		texts, err := b.src.ReadFiles(ctx, b.o.Head, names, sourceLimit)
 		if err != nil {
 			return err
