@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/testkit/gittest"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -32,7 +31,7 @@ const topic = "refs/heads/topic"
 
 func newBranch(t *testing.T) *branch {
 	b := &branch{T: t, server: filepath.Join(t.TempDir(), "server.git"), pr: review.PullRequest{Number: 7, HeadRef: "topic"}}
-	b.git("init", "-q", "--bare", b.server)
+	gittest.Run(t, t.TempDir(), "init", "-q", "--bare", b.server)
 	b.git("update-ref", topic, b.git("commit-tree", "-m", "reviewed", b.git("mktree")))
 	b.reviewed = b.git("rev-parse", topic)
 	g, err := git.Find(t.Context(), git.Options{Protocols: []string{"file"}})
@@ -79,17 +78,7 @@ func (b *branch) commit(dir string) string {
 
 func (b *branch) git(args ...string) string {
 	b.Helper()
-	cmd := exec.Command("git", args...)
-	if args[0] != "init" {
-		cmd.Dir = b.server
-	}
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return gittest.Run(b, b.server, args...)
 }
 
 // at puts the branch, and what is kept of the pull request, at commits; an empty one is gone.

@@ -32,7 +32,11 @@ func (w *world) one(command string) review.Check {
 }
 
 func TestVerify(t *testing.T) {
-	w := newWorld(t, map[string]string{"check.sh*": "#!/bin/sh\ngrep -q good value\n", "value": "good\n", "notes.txt": "x\n"})
+	w := newWorld(t, map[string]string{"check.sh": "#!/bin/sh\ngrep -q good value\n", "value": "good\n", "notes.txt": "x\n"})
+	w.git(w.origin, "update-index", "--chmod=+x", "check.sh")
+	w.git(w.origin, "commit", "-q", "-m", "c")
+	w.base = w.git(w.origin, "rev-parse", "HEAD")
+	w.fetch()
 	for name, row := range map[string]struct {
 		command string
 		state   review.CheckState

@@ -3,7 +3,6 @@ package fixspace
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/testkit/fakeagent/modes"
+	"github.com/prloop/prloop/internal/testkit/gittest"
 )
 
 // TestMain lets the test binary play the fixer. It is the sandbox's trampoline and proc's leash as well, by their inits.
@@ -63,37 +63,13 @@ func (w *world) in(t *testing.T) *world {
 
 func (w *world) git(dir string, args ...string) string {
 	w.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
-		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z"}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return gittest.Run(w, dir, args...)
 }
 
-// commit adds files to the origin; a name that ends with * is executable.
+// commit adds files to the origin.
 func (w *world) commit(files map[string]string) string {
 	w.Helper()
-	for name, text := range files {
-		mode := os.FileMode(0o644)
-		if n, ok := strings.CutSuffix(name, "*"); ok {
-			name, mode = n, 0o755
-		}
-		path := filepath.Join(w.origin, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			w.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			w.Fatal(err)
-		}
-	}
-	w.git(w.origin, "add", "-A")
-	w.git(w.origin, "commit", "-q", "-m", "c")
-	return w.git(w.origin, "rev-parse", "HEAD")
+	return gittest.Commit(w, w.origin, files)
 }
 
 func (w *world) fetch() {

@@ -66,6 +66,7 @@ var table = map[string]int{
 	"internal/testkit/fakemodel": 3,
 	"internal/testkit/fakeagent": 3,
 	"internal/testkit/npmagent":  3,
+	"internal/testkit/gittest":   3,
 
 	"internal/store/storetest":   4, // what every kind of database has to do, for the tests of a lower floor
 	"internal/engine/enginetest": 4,

@@ -5,35 +5,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/gittest"
 )
 
-// shell runs the real git as a person would, away from this machine's own settings.
-func shell(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
-		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z"}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func write(t testing.TB, dir, name, text string) {
-	t.Helper()
-	p := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
+// The names this package's tests use.
+var (
+	shell  = gittest.Run
+	write  = gittest.Write
+	commit = gittest.Commit
+)
 
 // origin makes a repository with a first commit on main.
 func origin(t testing.TB, files map[string]string) string {
@@ -42,16 +24,6 @@ func origin(t testing.TB, files map[string]string) string {
 	shell(t, dir, "init", "-q", "-b", "main")
 	commit(t, dir, files)
 	return dir
-}
-
-func commit(t testing.TB, dir string, files map[string]string) string {
-	t.Helper()
-	for name, text := range files {
-		write(t, dir, name, text)
-	}
-	shell(t, dir, "add", "-A")
-	shell(t, dir, "commit", "-q", "--allow-empty", "-m", "c")
-	return shell(t, dir, "rev-parse", "HEAD")
 }
 
 func find(t testing.TB) *Git {
