@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/answer/answertest"
 	"github.com/prloop/prloop/internal/testkit/fakeagent/modes"
 	"github.com/prloop/prloop/review"
 )
@@ -16,95 +16,46 @@ import (
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	short := func(s Spec, d time.Duration) Spec { s.Timeout = d; return s }
-	type want struct {
-		state    review.AgentState
-		attempts int
-		findings int
-		reason   string // a part
-		note     string // a part of one note
-		atMost   time.Duration
-	}
-	ok := want{state: review.AgentComplete, attempts: 1, findings: 1}
+	type want = answertest.Want
+	ok := want{State: review.AgentComplete, Attempts: 1, Findings: 1}
 	for name, row := range map[string]struct {
 		spec Spec
 		want want
 	}{
 		"a valid answer is complete":                                        {fake(t, "ok"), ok},
-		"no finding is an answer too":                                       {fake(t, "ok-empty"), want{state: review.AgentComplete, attempts: 1}},
-		"a five-line script is a reviewer":                                  {script(t, fiveLines), want{state: review.AgentComplete, attempts: 1, note: `agent: claimed "sh", is "sh-1"`}},
+		"no finding is an answer too":                                       {fake(t, "ok-empty"), want{State: review.AgentComplete, Attempts: 1}},
+		"a five-line script is a reviewer":                                  {script(t, fiveLines), want{State: review.AgentComplete, Attempts: 1, Note: `agent: claimed "sh", is "sh-1"`}},
 		"an envelope in a fence":                                            {fake(t, "json-fenced"), ok},
 		"an envelope between BEGIN_JSON and END_JSON":                       {fake(t, "json-marked"), ok},
-		"unknown fields are dropped and noted":                              {fake(t, "unknown-fields"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "mood"}},
-		"claimed counts are recomputed, a P0 not listed leaves a place":     {fake(t, "counts-lie"), want{state: review.AgentComplete, attempts: 1, findings: 2, note: "claimed 9/0/1/0"}},
-		"a name and number that are not its own (threats.md T87)":           {fake(t, "wrong-agent"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "prNumber: claimed 4711, is 7"}},
-		"a thread that does not exist (threats.md T87)":                     {fake(t, "unknown-ids"), want{state: review.AgentComplete, attempts: 1, findings: 2, note: "1 findings named a thread"}},
-		"one id used twice stays two findings (threats.md T87)":             {fake(t, "id-collide"), want{state: review.AgentComplete, attempts: 1, findings: 2, note: "used twice"}},
-		"malformed events are dropped and noted":                            {fake(t, "bad-events"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "event dropped"}},
-		"a finished answer is taken from a holder (threats.md T83)":         {fake(t, "hold-stdout"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "left 1 processes behind", atMost: 8 * time.Second}},
-		"a daemon is ended and noted (threats.md T82)":                      {fake(t, "daemon"), want{state: review.AgentComplete, attempts: 1, findings: 1, note: "left 1 processes behind"}},
-		"an invalid answer is repaired once":                                {fake(t, "repair-once"), want{state: review.AgentComplete, attempts: 2, findings: 1, note: "first answer refused: the envelope is cut off"}},
-		"still broken: valid findings are kept, the other leaves its place": {fake(t, "salvage"), want{state: review.AgentDegraded, attempts: 2, findings: 2, reason: "invalid answer: decode reviewer-result: findings/1/priority"}},
-		"a path out of the repository: the others are kept":                 {fake(t, "path-traverse"), want{state: review.AgentDegraded, attempts: 2, findings: 1, reason: "findings/0/file: must be a path inside"}},
-		"line 1,000,000,000: the others are kept (threats.md T87)":          {fake(t, "line-huge"), want{state: review.AgentDegraded, attempts: 2, findings: 1, reason: "findings/0/line"}},
-		"two envelopes: never the last one (threats.md T85)":                {fake(t, "json-two", "-findings", scripted(t, `[]`)), want{state: review.AgentFailed, attempts: 2, reason: "2 JSON envelopes"}},
-		"nothing to keep: failed":                                           {fake(t, "exit-0-empty"), want{state: review.AgentFailed, attempts: 2, reason: "invalid answer: no output: an envelope is missing; exit status 0 after "}},
-		"exit status, time and stderr are told":                             {fake(t, "exit-1"), want{state: review.AgentFailed, attempts: 1, reason: "; stderr: fakeagent: out of luck"}},
-		"a whole answer before status 1 is degraded":                        {fake(t, "exit-1-answer"), want{state: review.AgentDegraded, attempts: 1, findings: 1, reason: "valid answer, but the agent process failed: "}},
-		"an answer, then a hang without output":                             {fake(t, "close-stdout-run-on"), want{state: review.AgentDegraded, attempts: 1, findings: 1, reason: "ran on after it closed its output", atMost: 9 * time.Second}},
-		"a hang costs its time (threats.md T80)":                            {short(fake(t, "hang-silent"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
-		"TERM ignored (threats.md T81)":                                     {short(fake(t, "ignore-term"), 1500*time.Millisecond), want{state: review.AgentFailed, attempts: 1, reason: "out of time", atMost: 6 * time.Second}},
-		"a flood is cut (threats.md T84)":                                   {fake(t, "flood-both"), want{state: review.AgentFailed, attempts: 1, reason: "wrote"}},
-		"a flood of events is cut (threats.md T84)":                         {fake(t, "flood-events"), want{state: review.AgentFailed, attempts: 1, reason: "wrote too much", note: "were not read"}},
-		"a program that is not there":                                       {Spec{Name: "x", Role: review.RoleReviewer, Path: "prloop-no-such-agent"}, want{state: review.AgentFailed, attempts: 1, reason: "program not found"}},
-		"it kills its parent":                                               {fake(t, "kill-parent"), want{state: review.AgentFailed, attempts: 1, reason: "its supervisor was killed"}},
+		"unknown fields are dropped and noted":                              {fake(t, "unknown-fields"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "mood"}},
+		"claimed counts are recomputed, a P0 not listed leaves a place":     {fake(t, "counts-lie"), want{State: review.AgentComplete, Attempts: 1, Findings: 2, Note: "claimed 9/0/1/0"}},
+		"a name and number that are not its own (threats.md T87)":           {fake(t, "wrong-agent"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "prNumber: claimed 4711, is 7"}},
+		"a thread that does not exist (threats.md T87)":                     {fake(t, "unknown-ids"), want{State: review.AgentComplete, Attempts: 1, Findings: 2, Note: "1 findings named a thread"}},
+		"one id used twice stays two findings (threats.md T87)":             {fake(t, "id-collide"), want{State: review.AgentComplete, Attempts: 1, Findings: 2, Note: "used twice"}},
+		"malformed events are dropped and noted":                            {fake(t, "bad-events"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "event dropped"}},
+		"a finished answer is taken from a holder (threats.md T83)":         {fake(t, "hold-stdout"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "left 1 processes behind", AtMost: 8 * time.Second}},
+		"a daemon is ended and noted (threats.md T82)":                      {fake(t, "daemon"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "left 1 processes behind"}},
+		"an invalid answer is repaired once":                                {fake(t, "repair-once"), want{State: review.AgentComplete, Attempts: 2, Findings: 1, Note: "first answer refused: the envelope is cut off"}},
+		"still broken: valid findings are kept, the other leaves its place": {fake(t, "salvage"), want{State: review.AgentDegraded, Attempts: 2, Findings: 2, Reason: "invalid answer: decode reviewer-result: findings/1/priority"}},
+		"a path out of the repository: the others are kept":                 {fake(t, "path-traverse"), want{State: review.AgentDegraded, Attempts: 2, Findings: 1, Reason: "findings/0/file: must be a path inside"}},
+		"line 1,000,000,000: the others are kept (threats.md T87)":          {fake(t, "line-huge"), want{State: review.AgentDegraded, Attempts: 2, Findings: 1, Reason: "findings/0/line"}},
+		"two envelopes: never the last one (threats.md T85)":                {fake(t, "json-two", "-findings", scripted(t, `[]`)), want{State: review.AgentFailed, Attempts: 2, Reason: "2 JSON envelopes"}},
+		"nothing to keep: failed":                                           {fake(t, "exit-0-empty"), want{State: review.AgentFailed, Attempts: 2, Reason: "invalid answer: no output: an envelope is missing; exit status 0 after "}},
+		"exit status, time and stderr are told":                             {fake(t, "exit-1"), want{State: review.AgentFailed, Attempts: 1, Reason: "; stderr: fakeagent: out of luck"}},
+		"a whole answer before status 1 is degraded":                        {fake(t, "exit-1-answer"), want{State: review.AgentDegraded, Attempts: 1, Findings: 1, Reason: "valid answer, but the agent process failed: "}},
+		"an answer, then a hang without output":                             {fake(t, "close-stdout-run-on"), want{State: review.AgentDegraded, Attempts: 1, Findings: 1, Reason: "ran on after it closed its output", AtMost: 9 * time.Second}},
+		"a hang costs its time (threats.md T80)":                            {short(fake(t, "hang-silent"), 1500*time.Millisecond), want{State: review.AgentFailed, Attempts: 1, Reason: "out of time", AtMost: 6 * time.Second}},
+		"TERM ignored (threats.md T81)":                                     {short(fake(t, "ignore-term"), 1500*time.Millisecond), want{State: review.AgentFailed, Attempts: 1, Reason: "out of time", AtMost: 6 * time.Second}},
+		"a flood is cut (threats.md T84)":                                   {fake(t, "flood-both"), want{State: review.AgentFailed, Attempts: 1, Reason: "wrote"}},
+		"a flood of events is cut (threats.md T84)":                         {fake(t, "flood-events"), want{State: review.AgentFailed, Attempts: 1, Reason: "wrote too much", Note: "were not read"}},
+		"a program that is not there":                                       {Spec{Name: "x", Role: review.RoleReviewer, Path: "prloop-no-such-agent"}, want{State: review.AgentFailed, Attempts: 1, Reason: "program not found"}},
+		"it kills its parent":                                               {fake(t, "kill-parent"), want{State: review.AgentFailed, Attempts: 1, Reason: "its supervisor was killed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := Ask(t.Context(), row.spec, task(), nil)
-			r, w := a.Receipt, row.want
-			if r.State != w.state || r.Attempts != w.attempts || r.Findings != w.findings || !strings.Contains(r.Reason, w.reason) {
-				t.Errorf("%s, %d attempts, %d findings, reason %q; notes %q", r.State, r.Attempts, r.Findings, r.Reason, r.Notes)
-			}
-			if (r.State == review.AgentComplete) != (r.Reason == "") {
-				t.Errorf("%s with reason %q", r.State, r.Reason)
-			}
-			if !strings.Contains(strings.Join(r.Notes, "\n"), w.note) {
-				t.Errorf("no note %q in %q", w.note, r.Notes)
-			}
-			if took := time.Duration(r.Seconds * float64(time.Second)); took <= 0 || w.atMost > 0 && took > w.atMost {
-				t.Errorf("took %s", took)
-			}
-			checkAnswer(t, a, row.spec.Name)
+			row.want.Check(t, a, row.spec.Name)
 		})
-	}
-}
-
-// checkAnswer holds what is true of every answer: prloop names the finder, nothing but a complete answer approves, and the
-// whole survives being stored as JSON.
-func checkAnswer(t *testing.T, a review.Answer, name string) {
-	t.Helper()
-	if r := a.Reviewer; r != nil {
-		if r.Agent != name || r.PRNumber != 7 || r.Issues != review.Count(r.Findings) {
-			t.Errorf("%+v", r)
-		}
-		for _, f := range r.Findings {
-			if f.Source.Name != name || f.Source.Type != "agent" || f.Source.ReviewID != nil {
-				t.Errorf("source %+v", f.Source)
-			}
-		}
-		if a.Receipt.State == review.AgentDegraded && r.Conclusion == review.Approve {
-			t.Error("a degraded answer approves")
-		}
-	} else if a.Receipt.State != review.AgentFailed {
-		t.Errorf("%s without an answer", a.Receipt.State)
-	}
-	data, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back review.Answer
-	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(a.Receipt, back.Receipt) {
-		t.Errorf("the answer does not survive JSON: %v", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"reflect"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/answer/answertest"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/review"
 )
@@ -33,97 +33,49 @@ func TestAsk(t *testing.T) {
 	t.Parallel()
 	short := func(s Spec) Spec { s.Timeout = 1500 * time.Millisecond; return s }
 	inMode := func(s Spec, mode string) Spec { s.Preset.Mode = mode; return s }
-	type want struct {
-		state    review.AgentState
-		turns    int
-		findings int
-		reason   string // a part
-		note     string // a part of one note
-		atMost   time.Duration
-	}
-	ok := want{state: review.AgentComplete, turns: 1, findings: 1}
+	type want = answertest.Want
+	ok := want{State: review.AgentComplete, Attempts: 1, Findings: 1}
 	for name, row := range map[string]struct {
 		spec Spec
 		want want
 	}{
 		"a submitted result is complete":                                {actorSpec(t, "ok"), ok},
 		"a mode the preset asks for is set":                             {inMode(actorSpec(t, "ok"), "read-only"), ok},
-		"an agent that stays in its own mode is not asked":              {inMode(actorSpec(t, "ok"), "other"), want{state: review.AgentFailed, reason: "set mode other: "}},
+		"an agent that stays in its own mode is not asked":              {inMode(actorSpec(t, "ok"), "other"), want{State: review.AgentFailed, Reason: "set mode other: "}},
 		"3,000 updates are all handled (libraries 3)":                   {actorSpec(t, "flood"), ok},
-		"lines that are no messages are dropped":                        {actorSpec(t, "noise"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "3 lines of output were no messages"}},
-		"update kinds nobody knows are ignored":                         {actorSpec(t, "noise"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "1 updates of unknown kinds"}},
-		"a result in the text is a fallback, and noted":                 {actorSpec(t, "text"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "stood in the text"}},
-		"two results in the text: never the last one (threats.md T85)":  {actorSpec(t, "two-texts"), want{state: review.AgentDegraded, turns: 2, findings: 2, reason: "more than one result"}},
-		"an invalid result is put right in a second turn":               {actorSpec(t, "repair"), want{state: review.AgentComplete, turns: 2, findings: 1, note: "first answer refused: decode reviewer-result"}},
-		"the tool's answer lets a model fix within a turn":              {actorSpec(t, "in-turn"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "1 more results were submitted"}},
-		"cut within a P0: it leaves its place":                          {actorSpec(t, "cut"), want{state: review.AgentDegraded, turns: 2, findings: 1, note: "could not be read"}},
-		"cut within a P0, then prose":                                   {actorSpec(t, "cut-then-prose"), want{state: review.AgentDegraded, turns: 2, findings: 1, note: "could not be read"}},
-		"a P1 that the corrected answer leaves out":                     {actorSpec(t, "takes-back"), want{state: review.AgentComplete, turns: 2, findings: 1, note: "and not in its last one"}},
-		"a P0 that is claimed and not listed":                           {actorSpec(t, "claims"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "claims 1 P0 and lists 0"}},
-		"still broken: valid findings are kept":                         {actorSpec(t, "salvage"), want{state: review.AgentDegraded, turns: 2, findings: 1, reason: "invalid answer: decode reviewer-result: conclusion"}},
-		"a turn that ends without a word (real components)":             {actorSpec(t, "silent"), want{state: review.AgentFailed, turns: 2, reason: "ended (end_turn) without text"}},
-		"a refusal is not asked again":                                  {actorSpec(t, "refusal"), want{state: review.AgentFailed, turns: 1, reason: "ended (refusal) without text"}},
-		"an error of the agent is told with its stderr":                 {actorSpec(t, "refuses"), want{state: review.AgentFailed, reason: "initialize: Internal error: not today (code -32603); stderr: no model key"}},
-		"it dies: exit status and stderr are told":                      {actorSpec(t, "dies"), want{state: review.AgentFailed, turns: 1, reason: "exit status 3 after"}},
-		"a hang costs its time (threats.md T80)":                        {short(actorSpec(t, "hang")), want{state: review.AgentFailed, turns: 1, reason: "out of time after 1.5s", atMost: 6500 * time.Millisecond}},
-		"a severe result, then one without: it is set aside":            {actorSpec(t, "severe-then-silent"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "was in an earlier answer"}},
-		"refused twice, then without: what the first said is set aside": {actorSpec(t, "refused-twice-then-silent"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "was in an earlier answer"}},
-		"severe in the text, then without: a person has to look":        {actorSpec(t, "severe-text-then-silent"), want{state: review.AgentComplete, turns: 1, findings: 1, note: "text beside it names"}},
-		"a result, then a hang: what blocks is kept":                    {short(actorSpec(t, "submit-hang")), want{state: review.AgentDegraded, turns: 1, findings: 1, reason: "valid answer, but the agent process failed: stopped: out of time", atMost: 6500 * time.Millisecond}},
-		"it does not end at the end of its input":                       {actorSpec(t, "stays"), want{state: review.AgentComplete, turns: 1, findings: 1, atMost: 8 * time.Second}},
-		"a line over 8 MB ends it (threats.md T84)":                     {actorSpec(t, "long-line"), want{state: review.AgentFailed, turns: 1, reason: "wrote a line that is too long", atMost: 15 * time.Second}},
-		"endless requests end it":                                       {actorSpec(t, "asks-much"), want{state: review.AgentFailed, turns: 1, reason: "asked prloop too often", atMost: 15 * time.Second}},
-		"a program that is not there":                                   {func() Spec { s := actorSpec(t, ""); s.Command = "prloop-no-such-agent"; return s }(), want{state: review.AgentFailed, reason: "program not found"}},
-		"a role that is none":                                           {func() Spec { s := actorSpec(t, "ok"); s.Role = "scout"; return s }(), want{state: review.AgentFailed, reason: "cannot be a scout"}},
+		"lines that are no messages are dropped":                        {actorSpec(t, "noise"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "3 lines of output were no messages"}},
+		"update kinds nobody knows are ignored":                         {actorSpec(t, "noise"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "1 updates of unknown kinds"}},
+		"a result in the text is a fallback, and noted":                 {actorSpec(t, "text"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "stood in the text"}},
+		"two results in the text: never the last one (threats.md T85)":  {actorSpec(t, "two-texts"), want{State: review.AgentDegraded, Attempts: 2, Findings: 2, Reason: "more than one result"}},
+		"an invalid result is put right in a second turn":               {actorSpec(t, "repair"), want{State: review.AgentComplete, Attempts: 2, Findings: 1, Note: "first answer refused: decode reviewer-result"}},
+		"the tool's answer lets a model fix within a turn":              {actorSpec(t, "in-turn"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "1 more results were submitted"}},
+		"cut within a P0: it leaves its place":                          {actorSpec(t, "cut"), want{State: review.AgentDegraded, Attempts: 2, Findings: 1, Note: "could not be read"}},
+		"cut within a P0, then prose":                                   {actorSpec(t, "cut-then-prose"), want{State: review.AgentDegraded, Attempts: 2, Findings: 1, Note: "could not be read"}},
+		"a P1 that the corrected answer leaves out":                     {actorSpec(t, "takes-back"), want{State: review.AgentComplete, Attempts: 2, Findings: 1, Note: "and not in its last one"}},
+		"a P0 that is claimed and not listed":                           {actorSpec(t, "claims"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "claims 1 P0 and lists 0"}},
+		"still broken: valid findings are kept":                         {actorSpec(t, "salvage"), want{State: review.AgentDegraded, Attempts: 2, Findings: 1, Reason: "invalid answer: decode reviewer-result: conclusion"}},
+		"a turn that ends without a word (real components)":             {actorSpec(t, "silent"), want{State: review.AgentFailed, Attempts: 2, Reason: "ended (end_turn) without text"}},
+		"a refusal is not asked again":                                  {actorSpec(t, "refusal"), want{State: review.AgentFailed, Attempts: 1, Reason: "ended (refusal) without text"}},
+		"an error of the agent is told with its stderr":                 {actorSpec(t, "refuses"), want{State: review.AgentFailed, Reason: "initialize: Internal error: not today (code -32603); stderr: no model key"}},
+		"it dies: exit status and stderr are told":                      {actorSpec(t, "dies"), want{State: review.AgentFailed, Attempts: 1, Reason: "exit status 3 after"}},
+		"a hang costs its time (threats.md T80)":                        {short(actorSpec(t, "hang")), want{State: review.AgentFailed, Attempts: 1, Reason: "out of time after 1.5s", AtMost: 6500 * time.Millisecond}},
+		"a severe result, then one without: it is set aside":            {actorSpec(t, "severe-then-silent"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "was in an earlier answer"}},
+		"refused twice, then without: what the first said is set aside": {actorSpec(t, "refused-twice-then-silent"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "was in an earlier answer"}},
+		"severe in the text, then without: a person has to look":        {actorSpec(t, "severe-text-then-silent"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "text beside it names"}},
+		"a result, then a hang: what blocks is kept":                    {short(actorSpec(t, "submit-hang")), want{State: review.AgentDegraded, Attempts: 1, Findings: 1, Reason: "valid answer, but the agent process failed: stopped: out of time", AtMost: 6500 * time.Millisecond}},
+		"it does not end at the end of its input":                       {actorSpec(t, "stays"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, AtMost: 8 * time.Second}},
+		"a line over 8 MB ends it (threats.md T84)":                     {actorSpec(t, "long-line"), want{State: review.AgentFailed, Attempts: 1, Reason: "wrote a line that is too long", AtMost: 15 * time.Second}},
+		"endless requests end it":                                       {actorSpec(t, "asks-much"), want{State: review.AgentFailed, Attempts: 1, Reason: "asked prloop too often", AtMost: 15 * time.Second}},
+		"a program that is not there":                                   {func() Spec { s := actorSpec(t, ""); s.Command = "prloop-no-such-agent"; return s }(), want{State: review.AgentFailed, Reason: "program not found"}},
+		"a role that is none":                                           {func() Spec { s := actorSpec(t, "ok"); s.Role = "scout"; return s }(), want{State: review.AgentFailed, Reason: "cannot be a scout"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := Ask(t.Context(), row.spec, question(), "review this", nil)
-			r, w := a.Receipt, row.want
-			if r.State != w.state || r.Attempts != w.turns || r.Findings != w.findings || !strings.Contains(r.Reason, w.reason) {
-				t.Errorf("%s, %d turns, %d findings, reason %q; notes %q; log %s", r.State, r.Attempts, r.Findings, r.Reason, r.Notes, a.Log)
+			row.want.Check(t, a, "rev-1")
+			if r := a.Receipt; r.Kind != "acp" || r.FilesGiven != 1 || r.HunksGiven != 2 {
+				t.Errorf("%+v", r)
 			}
-			if (r.State == review.AgentComplete) != (r.Reason == "") {
-				t.Errorf("%s with reason %q", r.State, r.Reason)
-			}
-			if !strings.Contains(strings.Join(r.Notes, "\n"), w.note) {
-				t.Errorf("no note %q in %q", w.note, r.Notes)
-			}
-			if took := time.Duration(r.Seconds * float64(time.Second)); took <= 0 || w.atMost > 0 && took > w.atMost {
-				t.Errorf("took %s", took)
-			}
-			checkAnswer(t, a)
 		})
-	}
-}
-
-// checkAnswer holds what is true of every answer.
-func checkAnswer(t *testing.T, a review.Answer) {
-	t.Helper()
-	if r := a.Reviewer; r != nil {
-		if r.Agent != "rev-1" || r.PRNumber != 7 || r.Issues != review.Count(r.Findings) {
-			t.Errorf("%+v", r)
-		}
-		for _, f := range r.Findings {
-			if f.Source.Name != "rev-1" || f.Source.Type != "agent" {
-				t.Errorf("source %+v", f.Source)
-			}
-		}
-		if a.Receipt.State == review.AgentDegraded && r.Conclusion == review.Approve {
-			t.Error("a degraded answer approves")
-		}
-	} else if a.Receipt.State != review.AgentFailed {
-		t.Errorf("%s without an answer", a.Receipt.State)
-	}
-	if a.Receipt.Kind != "acp" || a.Receipt.FilesGiven != 1 || a.Receipt.HunksGiven != 2 {
-		t.Errorf("%+v", a.Receipt)
-	}
-	data, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back review.Answer
-	if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(a.Receipt, back.Receipt) {
-		t.Errorf("the answer does not survive JSON: %v", err)
 	}
 }
 
