@@ -191,10 +191,12 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 		a.submit(ctx, valid("It runs what it is given"))
 		a.submit(ctx, silent)
 		return end, nil
-	case "refused-twice-then-silent":
+	case "refused-twice-then-silent", "refused-twice":
 		a.submit(ctx, strings.Replace(valid("It runs what it is given"), `"approve"`, `"maybe"`, 1))
 		a.submit(ctx, `{"findings":[]}`)
-		a.submit(ctx, silent)
+		if a.mode == "refused-twice-then-silent" {
+			a.submit(ctx, silent)
+		}
 		return end, nil
 	case "severe-text-then-silent":
 		a.say(ctx, p, valid("It runs what it is given"))

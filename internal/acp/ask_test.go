@@ -61,6 +61,7 @@ func TestAsk(t *testing.T) {
 		"a hang costs its time (threats.md T80)":                        {short(actorSpec(t, "hang")), want{State: review.AgentFailed, Attempts: 1, Reason: "out of time after 1.5s", AtMost: 6500 * time.Millisecond}},
 		"a severe result, then one without: it is set aside":            {actorSpec(t, "severe-then-silent"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "was in an earlier answer"}},
 		"refused twice, then without: what the first said is set aside": {actorSpec(t, "refused-twice-then-silent"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "was in an earlier answer"}},
+		"refused every time: what the first said is kept":               {actorSpec(t, "refused-twice"), want{State: review.AgentDegraded, Attempts: 2, Findings: 1, Reason: "invalid answer: decode reviewer-result", Note: "more results were submitted"}},
 		"severe in the text, then without: a person has to look":        {actorSpec(t, "severe-text-then-silent"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "text beside it names"}},
 		"a result, then a hang: what blocks is kept":                    {short(actorSpec(t, "submit-hang")), want{State: review.AgentDegraded, Attempts: 1, Findings: 1, Reason: "valid answer, but the agent process failed: stopped: out of time", AtMost: 6500 * time.Millisecond}},
 		"it does not end at the end of its input":                       {actorSpec(t, "stays"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, AtMost: 8 * time.Second}},
