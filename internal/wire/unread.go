@@ -87,8 +87,9 @@ var (
 	graveObject = lazyregexp.New(`["'](priority|severity|level)["']\s*:\s*(["'](p0|p1|blocking|blocker|critical|high)["']|[01]\s*[,}])`)
 	// graveLine is a line of a list, a heading or a field that does, and says more.
 	graveLine = lazyregexp.New(`(?m)^[\s>*#|-]*(\[?\**(p[01]|critical|blocker)\**\]?\s*[:\])\x{2013}\x{2014}-]\s*[^\s|]|(priority|severity|level)\s*[:=]\s*["']?(p0|p1|blocking|blocker|critical|high)\b)`)
-	// none is a count, a list or a word of P0 or P1 that is none; denial is prose that denies them.
-	none   = lazyregexp.New(`["'\x60*]*\b(p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(_[a-z]+)?["'\x60*\\)]*\s*[:=]\s*["'\x60\\]*(0\b|null|none|false|\[\s*\]|\{\s*\}|["']["'])`)
+	// none is a count, a list or a word of P0 or P1 that is none, and says no more; denial is prose that denies them.
+	none = lazyregexp.New(`(?m)["'\x60*]*\b(?:p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(?:_[a-z]+)?["'\x60*\\)]*\s*[:=]["'\x60\\*\s]*(?:0|null|none|false|\[\s*\]|\{\s*\}|["']["'])` +
+		`(?:[ \t]+(?:issues?|findings?|problems?|found|identified|detected|reported))*["'\x60\\* \t]*([,;|)}\]\r]|\.(?:[\s"\\]|$)|$)`)
 	denial = lazyregexp.New(`\b(no|zero|without|nor)\s+([a-z]+[\s/-]+){0,2}(p[01]|critical|blockers?|severe|high|major|urgent|blocking)\b`)
 	// conclusions are the two that claim findings.
 	majorWork = lazyregexp.New(`\bneeds[ _-]major[ _-]work\b`)
@@ -209,7 +210,7 @@ func unknown(fields map[string]json.RawMessage, shape reflect.Type) string {
 
 // undenied takes out of lower-case text what plainly says that there is no P0 or P1: a count of zero, an empty list, "no critical issue".
 func undenied(text string) string {
-	return denial.ReplaceAllString(none.ReplaceAllString(nothing.ReplaceAllString(text, "$3"), ""), "")
+	return denial.ReplaceAllString(none.ReplaceAllString(nothing.ReplaceAllString(text, "$3"), "$1"), "")
 }
 
 // Beside says why text beside a valid answer may hold a P0 or P1 that the answer does not list: an object or a line of a list that says

@@ -227,3 +227,21 @@ func FuzzNoMutationLosesAP0(f *testing.F) {
 		}
 	})
 }
+
+// A line that says "null" or "none" of a P0 and goes on speaks of null and none; one that stops there denies it.
+func TestADenialSaysNoMore(t *testing.T) {
+	for text, want := range map[string]bool{
+		"- P0: null pointer dereference in parse()": true, "- P0: None is dereferenced in parse()": true, "- P1: false positives lock accounts": true,
+		"- P0: none of the inputs are checked": true, "P1: 0 is divided by": true, "- P0: 0.5 seconds are lost": true, "- **P1:** null is stored": true,
+		"- P0: none": false, "- **P0:** none": false, "- **Critical:** None.": false, "* P1: none found": false, "P0: 0 issues found.\r\nP1: 0": false,
+		"### P0: `None`": false, "| P0: none | P1: none |": false, "- P0: 0, P1: 0": false,
+	} {
+		if why := Beside([]byte(text), nil); (why != "") != want {
+			t.Errorf("%q: %q", text, why)
+		}
+		answer := fmt.Sprintf(`{"agent":"a","prNumber":1,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[],"fullReport":"","said":%q}`, text)
+		if got, _, err := DecodeReviewer([]byte(answer)); err != nil || (len(got.Findings) > 0) != want {
+			t.Errorf("%q in an unknown field: %v %+v", text, err, got.Findings)
+		}
+	}
+}
