@@ -60,8 +60,10 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			return zero, nil, err
 		}
 		if r.fault == "" {
-			got, notes, err := decode([]byte(r.text))
+			doc, beside := apart(r.text)
+			got, notes, err := decode([]byte(doc))
 			if err == nil {
+				m.beside = []byte(beside)
 				return got, notes, nil
 			}
 			r.fault = err.Error()

@@ -12,6 +12,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 )
@@ -43,6 +44,8 @@ type model struct {
 	toolsLeft int
 	// refused is the newest answer that was refused.
 	refused []byte
+	// beside is the prose around the newest answer that was taken.
+	beside []byte
 	// warm and long are false once an endpoint refused a temperature or an output limit.
 	warm, long bool
 }
@@ -280,4 +283,17 @@ func bare(text string) string {
 		}
 	}
 	return text
+}
+
+// fencedJSON is a code fence of JSON, or of no language, that holds an object. No JSON text has a line that begins with a fence.
+var fencedJSON = lazyregexp.New("(?msi)^```(?:json)?[ \\t]*\r?\n\\s*(\\{.*?)^```[ \\t]*\r?$")
+
+// apart takes the JSON of an answer out of its only fence; beside is the prose that stood around it.
+func apart(text string) (doc, beside string) {
+	all := fencedJSON.FindAllStringSubmatchIndex(text, 2)
+	if len(all) != 1 || strings.HasPrefix(text, "{") {
+		return text, ""
+	}
+	at := all[0]
+	return text[at[2]:at[3]], text[:at[0]] + "\n" + text[at[1]:]
 }

@@ -47,6 +47,9 @@ func AnalyzeComments(ctx context.Context, task review.Task, o Options, emit func
 	if err != nil {
 		return review.CommentsResult{}, err
 	}
+	if why := wire.Beside(m.beside, got.PendingIssues); why != "" {
+		got.PendingIssues = wire.Doubt(got.PendingIssues, why)
+	}
 	own(found.PendingIssues, back)
 	refined, refused := threads.Refine(found, slices.DeleteFunc(slices.Clone(got.PendingIssues), wire.Unreadable))
 	for _, f := range got.PendingIssues {

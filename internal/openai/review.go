@@ -64,6 +64,9 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if cut != "" {
 		warn("The review was not finished: %s.", cut)
 	}
+	if why := wire.Beside(m.beside, got.Findings); why != "" {
+		got.Findings = wire.Doubt(got.Findings, why)
+	}
 	all, more := wire.Corrected(m.refused, got.Findings)
 	s.aside, s.notes = slices.Clone(all[len(got.Findings):]), append(s.notes, more...)
 	s.take(got)

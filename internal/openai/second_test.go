@@ -23,6 +23,8 @@ func TestASecondLookLosesNothingElse(t *testing.T) {
 		"cut within a P0":        {reply{text: (head + one("A", "P0"))[:len(head)+60]}, 1, true},
 		"stopped by a filter":    {reply{text: head + one("A", "P0"), fault: "the answer was stopped"}, 1, true},
 		"text":                   {reply{text: "I cannot do that."}, 0, true},
+		"nothing, in a fence":    {reply{text: "A does not hold.\n\n```json\n" + head + "]}\n```"}, 0, false},
+		"prose with a P0":        {reply{text: "- P0: it runs what it is given\n\n```json\n" + head + "]}\n```"}, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := review.Finding{ID: "A", Priority: review.P2, File: "a.py", Evidence: "os.system(cmd)"}

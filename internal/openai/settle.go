@@ -107,11 +107,15 @@ func (s *settler) doubtful(n int) []review.Finding {
 // lookAgain takes a second look at findings. It may only lose what it was asked about and names: what is severe in it and was not
 // asked about, or cannot be read, is set aside.
 func (s *settler) lookAgain(asked []review.Finding, r reply, model string) error {
-	second, _, err := wire.DecodeReviewer([]byte(r.text))
+	doc, beside := apart(r.text)
+	second, _, err := wire.DecodeReviewer([]byte(doc))
 	if r.fault != "" {
 		err = errors.New(r.fault)
 	}
 	more := second.Findings
+	if why := wire.Beside([]byte(beside), more); why != "" {
+		more = wire.Doubt(more, why)
+	}
 	if err != nil {
 		more, _ = wire.SalvageReviewer([]byte(r.text))
 	}

@@ -78,3 +78,40 @@ func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
 		})
 	}
 }
+
+// Models that do not know structured output talk around their JSON. One fence of it is taken, as it is from an agent; what the prose
+// calls a P0 or P1 is not lost, and anything less plain is asked for again.
+func TestProseAroundAFence(t *testing.T) {
+	empty := string(answer().JSON)
+	fence := func(doc string) string { return "```json\n" + doc + "\n```" }
+	for name, row := range map[string]struct {
+		text  string
+		calls int
+		left  int
+	}{
+		"a sentence before":               {"I found no critical issues.\n\n" + fence(empty), 1, 0},
+		"a sentence after":                {fence(empty) + "\n\nAsk me for more.", 1, 0},
+		"a fence without language, CRLF":  {"Here it is:\r\n```\r\n" + empty + "\r\n```\r\nDone.", 1, 0},
+		"other code beside":               {"This is fine:\n```python\nrun()\n```\n" + fence(empty), 1, 0},
+		"prose that weighs":               {"It could be critical in production, but its callers guard it.\n\n" + fence(empty), 1, 0},
+		"prose that lists none":           {"- **Critical:** none\n- P1: 0\n\n" + fence(empty), 1, 0},
+		"prose that names a P0":           {"- P0: it runs what it is given\n\n" + fence(empty), 1, 1},
+		"two fences":                      {fence(empty) + "\n" + fence(empty), 2, 0},
+		"a sentence and bare JSON":        {"Here it is:\n" + empty, 2, 0},
+		"a fence that is no valid answer": {"Here it is:\n" + fence("{\"agent\": 1}"), 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: row.text}}}, Default: new(answer())}, review.Limits{})
+			got, err := Review(t.Context(), task(), r.options, r.emit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(r.model.Requests()); n != row.calls {
+				t.Errorf("%d calls, want %d", n, row.calls)
+			}
+			if len(got.Findings) != row.left || row.left > 0 && !wire.Unreadable(got.Findings[0]) {
+				t.Errorf("%+v", got.Findings)
+			}
+		})
+	}
+}
