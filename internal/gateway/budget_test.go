@@ -289,3 +289,41 @@ func TestSpendingIsKept(t *testing.T) {
 		t.Errorf("the gateway itself charged $%f", own)
 	}
 }
+
+// What an agent asks for, however much and however often in one call, gives no budget back: not while the call is on its way, and not
+// when the agent hangs up, after which nobody knows what it cost.
+func TestNoLengthOfAnAnswerGivesBudgetBack(t *testing.T) {
+	for _, ask := range []string{
+		`"n":8,"max_tokens":2305843008213693952`, // eight of them are 8e9 below zero
+		`"n":8,"max_tokens":1152921504606846976`, `"n":8,"max_completion_tokens":2305843009213693952`,
+		`"n":7,"max_tokens":9223372036854775807`, `"max_tokens":9223372036854775807`, `"n":8,"max_tokens":-5`,
+	} {
+		t.Run(ask, func(t *testing.T) {
+			t.Parallel()
+			told := make(chan Totals, 8)
+			r := setup(t, fakemodel.Script{}, review.Limits{LLMCalls: 50, CostUSD: 0.5}, func(o *Options) {
+				o.AgentTokens, o.Run = 2000, Totals{Tokens: 4000, CostUSD: 1}
+				o.Keep = func(t Totals) error { told <- t; return nil }
+				o.transport = transportFunc(func(req *http.Request) (*http.Response, error) {
+					<-req.Context().Done()
+					return nil, req.Context().Err()
+				})
+			})
+			ctx, hangUp := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer hangUp()
+			if resp, err := r.postIn(ctx, `{"model":"`+mini+`",`+ask+`,"messages":[{"role":"user","content":"x"}]}`); err == nil {
+				resp.Body.Close()
+			}
+			for _, when := range []string{"while the call is on its way", "after it"} {
+				if now := <-told; now.Tokens <= 0 || now.CostUSD <= 0 || now.Tokens > 4000 || now.CostUSD > 1 {
+					t.Errorf("%s the run has spent %+v", when, now)
+				}
+			}
+		})
+	}
+}
+
+// transportFunc is an endpoint in a function.
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

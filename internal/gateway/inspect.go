@@ -35,6 +35,10 @@ type call struct {
 // outputDefault is the limit, in tokens, of a request that names none; an answer without a limit has no price.
 const outputDefault = 8192
 
+// mostOutput is the longest answer a request may ask for, in tokens: far beyond what any model gives, and small enough that no sum
+// of what agents ask for overflows, which would give budget back.
+const mostOutput = 1 << 24
+
 // outputFields name the limit of an answer.
 var outputFields = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
 
@@ -81,7 +85,7 @@ func inspect(path string, body []byte, mask func(string) string) (*call, *refusa
 		c.maxOutput = outputDefault
 	}
 	c.n = n
-	c.maxOutput *= n
+	c.maxOutput = min(c.maxOutput, mostOutput) * n
 	if c.stream && path == pathChat {
 		if err := c.askUsage(); err != nil {
 			return bad("field stream_options cannot be read")
