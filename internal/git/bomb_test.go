@@ -7,6 +7,7 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -141,4 +142,55 @@ func FuzzBundleHeader(f *testing.F) {
 			}
 		}
 	})
+}
+
+// treeBomb is a bundle of one commit on base whose tree has two million files: one blob, and trees that name each other ten times.
+func treeBomb(t *testing.T, base string) (tip, file string) {
+	t.Helper()
+	id := func(kind string, data []byte) []byte {
+		sum := sha1.Sum(append([]byte(fmt.Sprintf("%s %d\x00", kind, len(data))), data...))
+		return sum[:]
+	}
+	leaf := []byte("1\n")
+	entries := [][]byte{packed(3, uint64(len(leaf)), nil, leaf)}
+	below, mode, times := id("blob", leaf), "100644", 10
+	for level := range 7 {
+		if level == 6 {
+			times = 2
+		}
+		var tree []byte
+		for i := range times {
+			tree = append(append(tree, fmt.Sprintf("%s %d\x00", mode, i)...), below...)
+		}
+		entries = append(entries, packed(2, uint64(len(tree)), nil, tree))
+		below, mode = id("tree", tree), "40000"
+	}
+	text := []byte(fmt.Sprintf("tree %x\nparent %s\nauthor A <a@example.com> 1 +0000\ncommitter A <a@example.com> 1 +0000\n\nbomb\n", below, base))
+	tip = hex.EncodeToString(id("commit", text))
+	return tip, bundleOf(t, tip, append(entries, packed(1, uint64(len(text)), nil, text))...)
+}
+
+// A few trees may stand for more files than there is memory. They are refused before git compares or lists them: a fixer's commits
+// already when they have many more files than it was given.
+func TestTreeBombsAreRefused(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "1\n"})
+	tip, file := treeBomb(t, b.head)
+	started := time.Now()
+	if _, err := b.r.TakeBundle(t.Context(), file, b.head); takeRule(err) != TakeTooManyFiles {
+		t.Errorf("bundle: %v%s", err, stderrOf(err))
+	}
+	shell(t, b.origin, "bundle", "unbundle", file)
+	shell(t, b.origin, "update-ref", "refs/heads/bomb", tip)
+	fetch(t, b.r, b.origin, "refs/heads/bomb")
+	_, diffs := b.r.Diff(t.Context(), b.head, tip, DiffOptions{})
+	_, changes := b.r.Changes(t.Context(), b.head, tip)
+	_, list := b.r.List(t.Context(), tip, "")
+	for name, err := range map[string]error{"diff": diffs, "changes": changes, "list": list} {
+		if !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if took := time.Since(started); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }

@@ -75,6 +75,9 @@ func (r *Repository) takeBundle(ctx context.Context, file, base string) ([]Taken
 	if err != nil || len(taken) == 0 {
 		return nil, err
 	}
+	if err := q.grown(ctx, r, base, taken); err != nil {
+		return nil, err
+	}
 	return taken, q.release(r)
 }
 

@@ -77,6 +77,9 @@ func (r *Repository) compare(ctx context.Context, base, head string, o DiffOptio
 
 // listed are the changes with renames found, the blobs among them that are over the cap, and how renames were looked for.
 func (r *Repository) listed(ctx context.Context, base, head string, limit int64) (all []change, large map[string]bool, renames string, err error) {
+	if err = r.comparable(ctx, head); err != nil {
+		return nil, nil, "", err
+	}
 	if all, err = r.changes(ctx, base, head, "--no-renames"); err != nil {
 		return nil, nil, "", err
 	}

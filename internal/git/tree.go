@@ -42,15 +42,32 @@ func (r *Repository) List(ctx context.Context, commit, prefix string) ([]Entry, 
 		}
 		args = append(args, "--", prefix)
 	}
-	out, err := r.git.run(ctx, command{name: "ls-tree", at: r.place(), args: args, limit: listLimit})
+	out := &fileList{fileCounter: fileCounter{left: mostFiles}}
+	_, err := r.git.run(ctx, command{name: "ls-tree", at: r.place(), args: args, out: out, limit: 4 * listLimit})
+	if out.full && ctx.Err() == nil {
+		err = fmt.Errorf("more than %d files: %w", mostFiles, ErrTooLarge)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list tree of %s: %w", commit, err)
 	}
-	entries, err := parseTree(string(out))
+	entries, err := parseTree(out.String())
 	if err != nil {
 		return nil, fmt.Errorf("list tree of %s: %w", commit, err)
 	}
 	return entries, nil
+}
+
+// fileList keeps what fileCounter counts.
+type fileList struct {
+	fileCounter
+	strings.Builder
+}
+
+func (l *fileList) Write(p []byte) (int, error) {
+	if n, err := l.fileCounter.Write(p); err != nil {
+		return n, err
+	}
+	return l.Builder.Write(p)
 }
 
 // Files is List with the paths alone.
