@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -192,5 +193,29 @@ func TestTreeBombsAreRefused(t *testing.T) {
 	}
 	if took := time.Since(started); took > 30*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// Changes far beyond the push policy are refused before their lines are held one by one.
+func TestChangesOfManyLinesAreRefused(t *testing.T) {
+	long := map[string]string{}
+	for i := range 9 {
+		long[fmt.Sprintf("f%d", i)] = strings.Repeat(strings.Repeat("x", 98_999)+"\n", 10)
+	}
+	for name, files := range map[string]map[string]string{"lines": {"f": strings.Repeat("\n", changesLines)}, "bytes": long} {
+		t.Run(name, func(t *testing.T) {
+			src := origin(t, map[string]string{"a": "1\n"})
+			base := shell(t, src, "rev-parse", "HEAD")
+			tip := commit(t, src, files)
+			shell(t, src, "branch", "topic")
+			r := open(t, find(t))
+			fetch(t, r, src, "refs/heads/topic")
+			if changes, err := r.Changes(t.Context(), base, tip); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("%d changes: %v", len(changes), err)
+			}
+			if d, err := r.Diff(t.Context(), base, tip, DiffOptions{}); err != nil || len(d.Files) != len(files) {
+				t.Errorf("a pull request may have as many: %v", err)
+			}
+		})
 	}
 }

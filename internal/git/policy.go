@@ -3,13 +3,18 @@ package git
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
-// changesText bounds the text of the changes of a fix; files after it count as binary.
-const changesText = 64 << 20
+// Bounds of the changes of a fix, in bytes of their text and in lines. Both are far beyond what the push policy allows, and are
+// looked at before the lines are: one without a letter in it takes up fifty bytes of memory.
+const (
+	changesText  = 8 << 20
+	changesLines = 1 << 18
+)
 
 // Changes lists what differs between two commits or trees (full object ids) as the push policy wants it. Renames are
 // detected. Content over 1 MB is not compared and counts as binary. ErrMalformedTree for names git must not hold.
@@ -30,8 +35,13 @@ func (r *Repository) policyChanges(ctx context.Context, a, b string) ([]pushpoli
 		return nil, err
 	}
 	text, whole, err := r.patch(ctx, a, b, renames, changesText)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case !whole:
+		return nil, fmt.Errorf("more than %d bytes of changes: %w", changesText, ErrTooLarge)
+	case strings.Count(text, "\n") > changesLines:
+		return nil, fmt.Errorf("more than %d lines of changes: %w", changesLines, ErrTooLarge)
 	}
 	d, err := diff.Parse(text)
 	if err != nil {
