@@ -126,6 +126,9 @@ func (e *Editor) edit(_ context.Context, a editArgs) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
+	if old.uncovers(e.masked(next)) {
+		return Done{}, fail(BadArguments, "this would show a value that %s stands for: leave its name and the quotes around it as they are, or take the value out", sanitize.Redacted)
+	}
 	if err := e.replace(name, data, next); err != nil {
 		return Done{}, err
 	}

@@ -171,3 +171,24 @@ func fill(text string, offset int, marks []mark) string {
 	b.WriteString(text[done:])
 	return b.String()
 }
+
+// uncovers reports whether a file with this text next would show more of a value than it does now: that a rule finds it may hang on the
+// name before it, on its quotes, or on the first line of a key.
+func (m masked) uncovers(next masked) bool {
+	if m.open {
+		return false
+	}
+	lost := map[string]int{}
+	for _, k := range m.marks {
+		lost[k.value]++
+	}
+	for _, k := range next.marks {
+		lost[k.value]--
+	}
+	for value, n := range lost {
+		if n > 0 && value != sanitize.Redacted && strings.Count(next.text, value) > strings.Count(m.text, value) {
+			return true
+		}
+	}
+	return false
+}

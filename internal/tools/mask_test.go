@@ -116,3 +116,45 @@ func TestEditAroundMasks(t *testing.T) {
 		t.Errorf("a new file with a mask: %v", err)
 	}
 }
+
+// What makes a rule find a value may be the name before it, or the first and the last line of a key. No edit takes that away from a
+// value that stays.
+func TestNoEditUncoversAValue(t *testing.T) {
+	value := "vK9xQ2mZ7pL4" + "wR8tN3bY6cJ1"
+	body := "MIIEowIBAAKCAQEAu1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gun\nVTLw7onLRnrq0/IzW7yWR7QkrmBL7jTKEn5u+qKhbwKfBstIs+bMY2Zkp18gnTxK\n"
+	file := "start\ndb_password = \"" + value + "\"\nmiddle\n-----BEGIN RSA PRIVATE KEY-----\n" + body + "-----END RSA PRIVATE KEY-----\nend\n"
+	for _, c := range []struct {
+		name  string
+		edits [][2]string // all but the last are let through
+		fine  bool        // and so is that one
+	}{
+		{"another name of the same kind", [][2]string{{`db_password = "[REDACTED]"`, `shop_password = "[REDACTED]"`}}, true},
+		{"another place", [][2]string{{"db_password = \"[REDACTED]\"\nmiddle", "middle\ndb_password = \"[REDACTED]\""}}, true},
+		{"it is taken out", [][2]string{{`"[REDACTED]"`, `os.environ["DB"]`}}, true},
+		{"another name", [][2]string{{`db_password = "[REDACTED]"`, `note = "[REDACTED]"`}}, false},
+		{"the name alone", [][2]string{{`db_password`, `note`}}, false},
+		{"no name", [][2]string{{`db_password = "[REDACTED]"`, `# [REDACTED] is it`}}, false},
+		{"words around it", [][2]string{{`db_password = "[REDACTED]"`, `note = "it is [REDACTED] again"`}}, false},
+		{"a key without its first and its last line", [][2]string{{"middle\n[REDACTED]\n", "middle\n"}, {"[REDACTED]\nend", "end"}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"f.py": file})
+			e := editor(t, dir)
+			for i, edit := range c.edits {
+				_, err := do(t, e, "edit_file", map[string]any{"path": "f.py", "old": edit[0], "new": edit[1]})
+				if last := i == len(c.edits)-1; (err == nil) != (!last || c.fine) || err != nil && !strings.Contains(err.Error(), "would show a value") {
+					t.Errorf("edit %d: %v", i+1, err)
+				}
+			}
+			for _, tool := range []string{"read_file", "diff"} {
+				shown, err := do(t, e, tool, map[string]any{"path": "f.py"})
+				if tool == "diff" {
+					shown, err = do(t, e, tool, map[string]any{})
+				}
+				if err != nil || strings.Contains(shown, value) || strings.Contains(shown, "IzW7yWR7Q") {
+					t.Errorf("%s shows %s, %v", tool, shown, err)
+				}
+			}
+		})
+	}
+}
