@@ -267,13 +267,24 @@ func redactHeard(h AgentReport) AgentReport {
 	if c := h.Answer.Comments; c != nil {
 		c.FullReport = sanitize.Redact(c.FullReport)
 		redactFindings(c.PendingIssues)
+		for i := range c.ReviewState.ChangesRequestedBy {
+			p := &c.ReviewState.ChangesRequestedBy[i]
+			p.Login, p.Association = sanitize.Redact(p.Login), sanitize.Redact(p.Association)
+		}
 	}
 	h.Answer.Log = sanitize.Redact(h.Answer.Log)
-	h.Answer.Receipt.Reason = sanitize.Redact(h.Answer.Receipt.Reason)
-	for i, n := range h.Answer.Receipt.Notes {
-		h.Answer.Receipt.Notes[i] = sanitize.Redact(n)
-	}
+	redactReceipt(&h.Answer.Receipt)
 	return h
+}
+
+// redactReceipt takes secrets out of an agent's own words in its receipt. A command agent names the models it asked.
+func redactReceipt(r *review.AgentReceipt) {
+	r.Reason = sanitize.Redact(r.Reason)
+	for _, list := range [][]string{r.Notes, r.Usage.Models} {
+		for i := range list {
+			list[i] = sanitize.Redact(list[i])
+		}
+	}
 }
 
 func redactFindings(findings []review.Finding) {

@@ -104,8 +104,8 @@ func redactWork(w *review.FixWork) {
 		}
 	}
 	w.Answer.Log = sanitize.Redact(w.Answer.Log)
-	w.Answer.Receipt.Reason = sanitize.Redact(w.Answer.Receipt.Reason)
-	for _, list := range [][]string{w.Answer.Receipt.Notes, w.Notes, w.Tests} {
+	redactReceipt(&w.Answer.Receipt)
+	for _, list := range [][]string{w.Notes, w.Tests} {
 		for i := range list {
 			list[i] = sanitize.Redact(list[i])
 		}
