@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -39,7 +40,7 @@ func usageError(c *cobra.Command, err error) error {
 // fail prints one sentence that names what failed and one that names the next step, and returns the exit status.
 func fail(w io.Writer, err error) int {
 	h := explain(err)
-	fmt.Fprintf(w, "prloop: %s\n", sanitize.Terminal(sanitize.Redact(h.err.Error())))
+	fmt.Fprintf(w, "prloop: %s\n", progress.Uncommand(sanitize.Terminal(sanitize.Redact(h.err.Error()))))
 	if h.next != "" {
 		fmt.Fprintf(w, "  try: %s\n", sanitize.Terminal(h.next))
 	}
