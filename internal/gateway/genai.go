@@ -125,13 +125,16 @@ func provider(host, name string) string {
 // wordLimit bounds a word of an agent or endpoint, in bytes.
 const wordLimit = 100
 
+// otherWord stands for a word that is not told.
+const otherWord = "(other)"
+
 // word lets a name through, and nothing that could carry text.
 func word(s string) string {
 	odd := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-:/@", r)
 	}
 	if len(s) > wordLimit || strings.ContainsFunc(s, odd) {
-		return "(other)"
+		return otherWord
 	}
 	return s
 }

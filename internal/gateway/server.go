@@ -107,7 +107,7 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 	c.ticket = ticket
 	if !slices.Contains(a.allowed, c.model) {
 		err := &ModelError{c.model, a.allowed}
-		g.denied(a, c.model, nil, err)
+		g.denied(a, otherWord, nil, err) // whatever it asked for are the agent's words
 		g.options.Log.Warn("an agent asked for a model it may not ask for", "agent", a.agent, "model", word(c.model))
 		deny(w, a, err)
 		return
