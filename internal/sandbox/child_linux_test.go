@@ -114,6 +114,8 @@ func agent(part string, args []string) int {
 		state()
 	case "calls":
 		calls()
+	case "shm":
+		return leaveShared(args[0])
 	case "fastopen":
 		fastOpen()
 	case "daemon":
@@ -238,8 +240,34 @@ func calls() {
 	try("clone", unix.SYS_CLONE, unix.CLONE_NEWUSER|unix.CLONE_NEWPID, 0, 0)
 	try("setns", unix.SYS_SETNS, bad, 0, 0)
 	try("clone3", unix.SYS_CLONE3, 0, 0, 0)
+	try("memfd_create", unix.SYS_MEMFD_CREATE, 0, 0, 0)
+	try("memfd_secret", unix.SYS_MEMFD_SECRET, 0, 0, 0)
 	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI, 0)
 	fmt.Println("pair", func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err }())
+}
+
+// leaveShared fills a segment of shared memory with so many MB, maps it no more, and stays.
+func leaveShared(megabytes string) int {
+	n, _ := strconv.Atoi(megabytes)
+	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, n<<20, unix.IPC_CREAT|0o600)
+	if err == nil {
+		var data []byte
+		if data, err = unix.SysvShmAttach(id, 0, 0); err == nil {
+			for i := range data {
+				data[i] = 1
+			}
+			err = unix.SysvShmDetach(data)
+		}
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	fmt.Println("done")
+	if n > 16 {
+		forever()
+	}
+	return 0
 }
 
 // daemon starts a process in a session of its own that is nobody's child, ignores TERM and never ends.

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -195,11 +197,34 @@ func (w *scratchWatch) look() string {
 			files += st.Files - st.Ffree
 		}
 	}
+	shared := sharedMemory()
 	switch {
+	case shared > 0 && bytes+shared > w.limits.ScratchBytes:
+		return fmt.Sprintf("%s: used more than %d MB of its home and temporary folders and of shared memory", RuleDisk, w.limits.ScratchBytes>>20)
 	case bytes > w.limits.ScratchBytes:
 		return fmt.Sprintf("%s: used more than %d MB of its home and temporary folders", RuleDisk, w.limits.ScratchBytes>>20)
 	case files > w.limits.ScratchFiles:
 		return fmt.Sprintf("%s: made more than %d files in its home and temporary folders", RuleFiles, w.limits.ScratchFiles)
 	}
 	return ""
+}
+
+// sharedMemory is what lies in segments of shared memory, in bytes: those of System V stay when no process maps them. The list is that
+// of the sandbox's own IPC namespace.
+func sharedMemory() (bytes uint64) {
+	data, err := os.ReadFile("/proc/sysvipc/shm")
+	if err != nil { // a kernel without them
+		return 0
+	}
+	for i, line := range strings.Split(string(data), "\n") {
+		f := strings.Fields(line)
+		if i == 0 || len(f) < 16 {
+			continue
+		}
+		for _, n := range f[14:16] { // resident and swapped
+			more, _ := strconv.ParseUint(n, 10, 64)
+			bytes += more
+		}
+	}
+	return bytes
 }

@@ -68,6 +68,21 @@ func scratchBounds(t *testing.T, start func() *trial) {
 	}
 }
 
+// Shared memory that no process maps counts with the scratch space: nobody sees it on any process.
+func TestSharedMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	forUsers(t, func(t *testing.T, user int) {
+		for megabytes, want := range map[string]string{"4": "", "64": RuleDisk} {
+			r := newTrial(t, user, "shm", megabytes)
+			r.order.Policy.Limits.ScratchBytes = 32 << 20
+			out, errs, code := r.run()
+			if rule, _ := Exceeded(code, []byte(errs)); rule != want || want == "" && (code != 0 || out != "done\n") {
+				t.Errorf("%s MB: status %d, rule %q, %q\n%s", megabytes, code, rule, out, errs)
+			}
+		}
+	})
+}
+
 // The home begins as the folder prloop prepared, with the sockets themselves, and is gone with the child; as one of the writable
 // folders it is the folder.
 func TestHome(t *testing.T) {

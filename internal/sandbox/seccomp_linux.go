@@ -114,6 +114,10 @@ func (r filterRules) program() filter {
 	}
 	// The flags of clone3 lie in memory, where a filter cannot look; without it the C library uses clone.
 	f.when(unix.SYS_CLONE3, func(f *filter) { f.fail(unix.ENOSYS) })
+	// Memory that no process maps is on nobody's account where memory is watched (threats.md T88). Programs use /dev/shm instead, as on old kernels.
+	for _, number := range []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET} {
+		f.when(number, func(f *filter) { f.fail(unix.ENOSYS) })
+	}
 	f.refuseFlags(unix.SYS_CLONE, 0, newSpaces)
 	f.refuseFlags(unix.SYS_UNSHARE, 0, newSpaces|unix.CLONE_NEWTIME)
 	// TCP Fast Open sends on a socket that never connects, past a rule about connecting (finding 3).
