@@ -3,6 +3,7 @@ package sanitize
 import (
 	"bufio"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"strings"
@@ -55,6 +56,11 @@ func TestRedactionSamples(t *testing.T) {
 	}
 }
 
+// encoded is a PEM block of a kind in base64, as settings hold it.
+func encoded(kind string) string {
+	return base64.StdEncoding.EncodeToString([]byte("-----BEGIN " + kind + "-----\nMIIEowIBAAKCAQEAu1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gun\n-----END " + kind + "-----\n"))
+}
+
 // What our own patterns must find because gitleaks does not (libraries 9), and what must stay as it is.
 func TestRedactTable(t *testing.T) {
 	for _, c := range []struct{ clause, in, want string }{
@@ -69,6 +75,20 @@ func TestRedactTable(t *testing.T) {
 		{"an assignment with entropy (layer 3)", "client_secret: 8f14e45fceea167a5a36dedd4bea2543", "client_secret: [REDACTED]"},
 		{"a JSON key keeps its JSON", `{"api_key":"8f14e45fceea167a5a36dedd4bea2543","n":1}`, `{"api_key":"[REDACTED]","n":1}`},
 		{"a private key inside a JSON string", `{"k":"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----\n","n":1}`, `{"k":"[REDACTED]\n","n":1}`},
+		{"a private key in base64", "client-key-data: " + encoded("RSA PRIVATE KEY"), "client-key-data: [REDACTED]"},
+		{"another one", "tls.key: " + encoded("PRIVATE KEY"), "tls.key: [REDACTED]"},
+		{"one of OpenSSH", "k: " + encoded("OPENSSH PRIVATE KEY"), "k: [REDACTED]"},
+		{"a certificate in base64", "client-certificate-data: " + encoded("CERTIFICATE"), "client-certificate-data: " + encoded("CERTIFICATE")},
+		{"a public key in base64", "k: " + encoded("RSA PUBLIC KEY"), "k: " + encoded("RSA PUBLIC KEY")},
+		{"a signature that opens Azure's storage", "https://x.blob.core.windows.net/c?sv=2022&sig=Zq7Xw2Kp9Rt4Lm8Bn3Vc6Jd1Hs5Gf0YaTeUiOo%2Fab%3D&se=1", "https://x.blob.core.windows.net/c?sv=2022&[REDACTED]&se=1"},
+		{"a Tailscale key", "tskey-" + "auth-kZq7Xw2CNTRL-Zq7Xw2Kp9Rt4Lm8Bn3Vc6Jd1", "[REDACTED]"},
+		{"a Bitbucket password", "ATBB" + "Zq7Xw2Kp9Rt4Lm8Bn3Vc6Jd1Hs5Gf0Ya", "[REDACTED]"},
+		{"a Supabase token", "sbp_" + "8f14e45fceea167a5a36dedd4bea25438f14e45f", "[REDACTED]"},
+		{"a Figma token", "figd_" + "Zq7Xw2Kp9Rt4Lm8Bn3Vc6Jd1Hs5Gf0YaTeUiOo", "[REDACTED]"},
+		{"a Netlify token", "nfp_" + "Zq7Xw2Kp9Rt4Lm8Bn3Vc6Jd1Hs5Gf0YaTeUi", "[REDACTED]"},
+		{"a LangSmith key", "lsv2_" + "pt_8f14e45fceea167a5a36dedd4bea2543_8f14e45fce", "[REDACTED]"},
+		{"a Buildkite token", "bkua_" + "8f14e45fceea167a5a36dedd4bea25438f14e45f", "[REDACTED]"},
+		{"a refresh token of Google", "1//0" + "gZq7Xw2Kp9Rt4Lm8Bn3Vc6Jd1Hs5Gf0YaTeUiOoLZq7Xw2Kp", "[REDACTED]"},
 		{"a reference is no secret", `password = os.Getenv("DB_PASSWORD")`, `password = os.Getenv("DB_PASSWORD")`},
 		{"a variable is no secret", `token: ${{ secrets.GITHUB_TOKEN }}`, `token: ${{ secrets.GITHUB_TOKEN }}`},
 		{"a call is no secret", "token := newToken(ctx)", "token := newToken(ctx)"},

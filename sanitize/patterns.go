@@ -54,6 +54,20 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		{words: []string{"gsk_"}, re: lazyregexp.New(`gsk_[0-9A-Za-z]{30,}`)},
 		one("api_org_", `api_org_[0-9A-Za-z]{20,}`),
 		one("-u ", `-u\s+["']?[\w.-]+:[^\s"'$]{4,}`),
+		one(encodedBegin, encodedBegin+`[0-9A-Za-z+/]{0,32}(?:UFJJVkFU|UklWQVRF|FBSSVZB)[0-9A-Za-z+/]{20,}={0,2}`), // PRIVATE, at any of three places
+		{words: []string{"ATBB"}, re: lazyregexp.New(`ATBB[0-9A-Za-z]{28,}`), sure: hasDigit},
+		one("CCIPAT_", `CCIPAT_[0-9A-Za-z]{20,}_[0-9a-f]{40}`),
+		one("figd_", `figd_[0-9A-Za-z_-]{36,}`),
+		one("nfp_", `nfp_[0-9A-Za-z]{36,}`),
+		one("tskey-", `tskey-[a-z]{2,10}-[0-9A-Za-z]{8,}-[0-9A-Za-z]{20,}`),
+		one("sbp_", `sbp_[0-9a-f]{40}`),
+		{words: []string{"sb_secret_"}, re: lazyregexp.New(`sb_secret_[0-9A-Za-z_-]{20,}`), sure: hasDigit},
+		one("pcsk_", `pcsk_[0-9A-Za-z_]{40,}`),
+		one("lsv2_", `lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}`),
+		{words: []string{"r8_"}, re: lazyregexp.New(`r8_[0-9A-Za-z]{36,}`), sure: hasDigit},
+		{words: []string{"bkua_", "bkat_", "bkct_"}, re: lazyregexp.New(`bk(?:ua|at|ct)_[0-9a-f]{40}`)},
+		one("1//0", `1//0[0-9A-Za-z_-]{40,}`),
+		{words: []string{"sig="}, re: lazyregexp.New(`sig=[0-9A-Za-z%+/_-]{40,}`), sure: hasDigit},
 		one("xai-", `xai-[0-9A-Za-z]{40,}`),
 		one("lin_api_", `lin_api_[0-9A-Za-z]{30,}`),
 		one("pul-", `pul-[0-9a-f]{40}`),
@@ -75,8 +89,11 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 
 func one(word, re string) pattern { return pattern{words: []string{word}, re: lazyregexp.New(re)} }
 
+// encodedBegin is how "-----BEGIN " begins in base64, as settings hold keys in: client-key-data of kubectl, tls.key of Kubernetes.
+const encodedBegin = "LS0tLS1CRUdJTi"
+
 // unmarked are the prefixes of tokens without punctuation in them.
-var unmarked = []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T", "AIza", "eyJ", "dapi", "ATATT3", "ATCTT3"}
+var unmarked = []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T", "AIza", "eyJ", "dapi", "ATATT3", "ATCTT3", "ATBB", encodedBegin}
 
 // redactPatterns replaces the words that hold a token. The rest of the line stays, so that a table row, a heading or a
 // fence keeps its shape and a person can still read what the finding says.

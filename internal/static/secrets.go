@@ -39,6 +39,7 @@ var tokens = []token{
 	{"digitalocean-token", []string{"_v1_"}, lazyregexp.New(`\bdo[opr]_v1_[a-f0-9]{64}\b`), "a DigitalOcean token"},
 	{"shopify-token", []string{"shp"}, lazyregexp.New(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b`), "a Shopify token"},
 	{"twilio-key", []string{"SK"}, lazyregexp.New(`\bSK[0-9a-f]{32}\b`), "a Twilio key"},
+	{"encoded-key", []string{"LS0tLS1CRUdJTi"}, lazyregexp.New(`LS0tLS1CRUdJTi[0-9A-Za-z+/]{0,32}(?:UFJJVkFU|UklWQVRF|FBSSVZB)[0-9A-Za-z+/]{20,}`), "a private key in base64"},
 	{"age-key", []string{"AGE-SECRET-KEY-1"}, lazyregexp.New(`\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`), "an age secret key"},
 }
 
