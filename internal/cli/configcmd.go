@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -88,7 +89,7 @@ func configExplainCommand(p *Invocation) *cobra.Command {
 				return err
 			}
 			if o.asJSON {
-				return p.printJSON(settings.Explain())
+				return progress.JSON(p.Stdout, settings.Explain())
 			}
 			for _, line := range settings.Explain() {
 				fmt.Fprintln(p.Stdout, sanitize.Terminal(line.String()))

@@ -3,21 +3,18 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -166,7 +163,7 @@ func showCommand(p *Invocation) *cobra.Command {
 				if run.Result == nil {
 					return noReport(s, run)
 				}
-				return p.printJSON(run.Result)
+				return progress.JSON(p.Stdout, run.Result)
 			}
 			body, err := s.File(run.ID, "review.md")
 			if errors.Is(err, fs.ErrNotExist) {
@@ -279,33 +276,4 @@ func (p *Invocation) printReplay(run string, r app.Replayed) error {
 	}
 	fmt.Fprintf(p.Stdout, "outcome: %s (%s)\n", again.Result.Outcome, sanitize.Terminal(again.Result.Reason))
 	return nil
-}
-
-// printJSON writes a value as JSON in which no terminal and no runner of GitHub Actions acts on a text.
-func (p *Invocation) printJSON(v any) error {
-	var out strings.Builder
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := io.WriteString(p.Stdout, inertJSON(out.String()))
-	return err
-}
-
-// inertJSON writes what a terminal obeys or nobody sees (threats.md T41), and the beginning of a runner's command, as JSON escapes: the
-// texts are the same to whoever reads the JSON. Neither stands outside of a text.
-func inertJSON(s string) string {
-	var b strings.Builder
-	for _, r := range strings.ReplaceAll(s, "##[", `#\u0023[`) {
-		if r < utf8.RuneSelf && r != 0x7f || sanitize.Terminal(string(r)) == string(r) {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
-		}
-	}
-	return b.String()
 }

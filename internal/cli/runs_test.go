@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // On a narrow terminal two runs of the same minute can be told apart and copied; without one the fields are those of before.
@@ -71,21 +68,5 @@ func TestHelpNamesEveryVariable(t *testing.T) {
 	}
 	if seen < 20 {
 		t.Errorf("only %d variables were found", seen)
-	}
-}
-
-// What --json prints says the same and is obeyed by nobody: no terminal, and no runner that finds "##[" anywhere in a line (threats.md T41).
-func TestJSONIsInert(t *testing.T) {
-	want := map[string]string{"title": "a \u009b31m \u202eb \x7f \U000e0041 ##[set-output name=x]y é ⚠️ 日本 \\##[z]", "plain": "a [b] # c"}
-	var out strings.Builder
-	if err := (&Invocation{Stdout: &out}).printJSON(want); err != nil {
-		t.Fatal(err)
-	}
-	if s := out.String(); strings.Contains(s, "##[") || sanitize.Terminal(s) != s || !strings.Contains(s, "é") || !strings.Contains(s, "日本") {
-		t.Errorf("printed is %s", s)
-	}
-	var got map[string]string
-	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || !maps.Equal(got, want) {
-		t.Errorf("read again it is %q, %v", got, err)
 	}
 }

@@ -31,7 +31,7 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 	result := ended.Result
 	v.Clear()
 	if o.asJSON {
-		return p.printJSON(result)
+		return progress.JSON(p.Stdout, result)
 	}
 	if p.inActions() {
 		progress.Annotate(p.Stdout, result, ended.Policy)
