@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -64,6 +65,7 @@ var table = []row{
 
 	// What is evaluated.
 	{as(func(e *evalcli.UsageError) string { return e.Next }), exitUsage},
+	{is(evalcli.ErrWorse, "look at what it misses: prloop eval report"), review.ChangesRequested.ExitStatus()},
 
 	// GitHub.
 	{is(github.ErrNoGH, "install the GitHub CLI from https://cli.github.com, or name it: PRLOOP_GH=/path/to/gh"), exitFailed},

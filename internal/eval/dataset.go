@@ -48,11 +48,15 @@ type Pull struct {
 type Golden struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
+	// Severity is Critical, High, Medium or Low.
+	Severity string `json:"severity"`
 }
 
 // Review is one tool's review of one pull request, as one judge saw it. Findings the recording's own deduplication set
 // aside are in neither list, since nobody judged them.
 type Review struct {
+	// Total is how many findings the tool made, those that were set aside included; 0 where it was not recorded.
+	Total int `json:"total_candidates"`
 	// True pairs an expected finding with the tool's finding that is the same one; False are the others' ids.
 	True  []Hit    `json:"tp"`
 	False []string `json:"fp"`
@@ -61,7 +65,11 @@ type Review struct {
 }
 
 // Hit says that a tool's finding is an expected one.
-type Hit struct{ Golden, Finding string }
+type Hit struct {
+	Golden, Finding string
+	// Confidence is the judge's, 0 to 1; 0 where it was not recorded.
+	Confidence float64
+}
 
 // UnmarshalJSON reads [golden, finding] and [golden, finding, confidence of the judge].
 func (h *Hit) UnmarshalJSON(data []byte) error {
@@ -72,7 +80,11 @@ func (h *Hit) UnmarshalJSON(data []byte) error {
 	if len(parts) < 2 {
 		return fmt.Errorf("a verdict has %d parts, not two", len(parts))
 	}
-	return errors.Join(json.Unmarshal(parts[0], &h.Golden), json.Unmarshal(parts[1], &h.Finding))
+	err := errors.Join(json.Unmarshal(parts[0], &h.Golden), json.Unmarshal(parts[1], &h.Finding))
+	if len(parts) > 2 {
+		err = errors.Join(err, json.Unmarshal(parts[2], &h.Confidence))
+	}
+	return err
 }
 
 // Findings are the ids of all judged findings, in the order the tool made them: c2 stands before c10.
@@ -196,3 +208,6 @@ func readRecording(folder fs.FS, name string) (Recording, error) {
 	slices.SortFunc(r.Pulls, func(a, b Pull) int { return strings.Compare(a.URL, b.URL) })
 	return r, nil
 }
+
+// SetAside is how many of the tool's findings nobody judged, for they repeat others.
+func (r Review) SetAside() int { return max(0, r.Total-len(r.Findings())) }

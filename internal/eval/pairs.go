@@ -82,7 +82,7 @@ func (p Pull) label(judges []string, tool string) ToolPairs {
 		for k, id := range ids {
 			votes := 0
 			for _, j := range judges {
-				if slices.Contains(p.Reviews[j][tool].True, Hit{g.ID, id}) {
+				if slices.ContainsFunc(p.Reviews[j][tool].True, func(h Hit) bool { return h.Golden == g.ID && h.Finding == id }) {
 					votes++
 				}
 			}

@@ -65,7 +65,7 @@ func usage(next, format string, args ...any) error {
 
 // Commands are all of them.
 func Commands() []Command {
-	return []Command{identityCommand(), agreementCommand(), stuckCommand()}
+	return []Command{scoreCommand(), compareCommand(), importCommand(), identityCommand(), agreementCommand(), stuckCommand()}
 }
 
 func newFlags(name string) (f *flag.FlagSet, asJSON *bool) {
@@ -106,7 +106,9 @@ func agreementCommand() Command {
 	f.IntVar(&o.Support, "support", 2, "`N` of them must raise a finding")
 	f.IntVar(&o.Sets, "sets", 400, "draw `N` sets; all are taken where there are no more")
 	f.Uint64Var(&o.Seed, "seed", 0, "`SEED` of the draw")
-	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.AgreementReport, error) { return eval.Agreement(ctx, b, o) })
+	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.AgreementReport, error) {
+		return eval.Agreement(ctx, b, o)
+	})
 	return Command{Use: "agreement DIR", Short: "What agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p Process, args []string) error {
 		if o.Size < 2 || o.Size > 5 || o.Support < 1 || o.Support > o.Size || o.Sets < 1 {
 			return usage("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")

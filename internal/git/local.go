@@ -83,6 +83,14 @@ func (r *Repository) local(ctx context.Context, c *Checkout, base string) (l Loc
 	return l, err
 }
 
+// Borrow lets r read the objects of a checkout, nothing of which is copied or changed: its commits can then be compared in r.
+func (r *Repository) Borrow(c *Checkout) error {
+	if err := r.borrow(c.objects()); err != nil {
+		return fmt.Errorf("borrow the objects of %s: %w", c.Top, err)
+	}
+	return nil
+}
+
 // worktree builds a tree of a working tree.
 type worktree struct {
 	r        *Repository
