@@ -1,0 +1,46 @@
+package evalcli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/prloop/prloop/internal/eval"
+	"github.com/prloop/prloop/internal/eval/published"
+)
+
+// errWrong is the end of a check that does not pass; what is wrong has been printed.
+var errWrong = errors.New("the figures are not what they should be")
+
+func publishedCommand() Command {
+	f, asJSON := newFlags("published")
+	repeats := f.Bool("count-repeats", false, "count findings the benchmark set aside as repetitions as false alarms, which it does not")
+	return Command{
+		Use:   "published DIR",
+		Short: "Recompute the figures others published",
+		Long:  "Recomputes every row and table Code Review Bench published from the verdicts it recorded. Ends with status 1 when one differs.",
+		Flags: f,
+		Run: func(_ context.Context, p Process, args []string) error {
+			d, err := published.Read(p.path(args[0]))
+			if errors.Is(err, eval.ErrNoBench) {
+				return usage("name a folder with published figures, such as internal/eval/testdata/published", "%w", err)
+			}
+			if err != nil {
+				return err
+			}
+			r := published.Recompute(d, *repeats)
+			return p.check(*asJSON, r, r.OK())
+		},
+	}
+}
+
+// check prints figures and fails when they are not what they should be.
+func (p Process) check(asJSON bool, r interface{ Write(io.Writer) error }, ok bool) error {
+	if err := p.print(asJSON, r); err != nil {
+		return err
+	}
+	if !ok {
+		return errWrong
+	}
+	return nil
+}
