@@ -65,7 +65,7 @@ func usage(next, format string, args ...any) error {
 
 // Commands are all of them.
 func Commands() []Command {
-	return []Command{scoreCommand(), compareCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand()}
+	return []Command{scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand()}
 }
 
 func newFlags(name string) (f *flag.FlagSet, asJSON *bool) {

@@ -261,8 +261,12 @@ func TestCitationsLeadSomewhere(t *testing.T) {
 	lib := library{}
 	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
 		data, err := os.ReadFile(filepath.Join(root, name))
-		if err == nil && utf8.Valid(data) && !strings.Contains(string(data), "\x00") {
+		switch {
+		case err != nil:
+		case utf8.Valid(data) && !strings.Contains(string(data), "\x00"):
 			lib[name] = string(data)
+		default:
+			lib[name] = "\n" // a picture, or an archive: it can be linked to and cites nothing
 		}
 	}
 	faults, cited := lib.check()

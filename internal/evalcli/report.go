@@ -1,0 +1,39 @@
+package evalcli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/prloop/prloop/internal/eval/page"
+)
+
+func reportCommand() Command {
+	var s scoreFlags
+	f := flag.NewFlagSet("report", flag.ContinueOnError)
+	s.add(f)
+	out := f.String("out", "report.html", "write the page to `FILE`")
+	return Command{
+		Use:   "report RESULTS",
+		Short: "Write a page with plots, and every miss and false alarm with its code",
+		Long:  "Scores a result set and writes one HTML page, without scripts and without anything from elsewhere.",
+		Flags: f,
+		Run: func(_ context.Context, p Process, args []string) error {
+			known, reports, err := s.score(p, args[0])
+			if err != nil {
+				return err
+			}
+			var b bytes.Buffer
+			if err := page.Write(&b, known, reports[0]); err != nil {
+				return fmt.Errorf("write the page: %w", err)
+			}
+			if err := os.WriteFile(p.path(*out), b.Bytes(), 0o666); err != nil {
+				return fmt.Errorf("write the page: %w", err)
+			}
+			_, err = fmt.Fprintln(p.Stdout, p.path(*out))
+			return err
+		},
+	}
+}
