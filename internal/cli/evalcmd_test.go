@@ -92,10 +92,40 @@ func TestEvalRefuses(t *testing.T) {
 		{[]string{"agreement", "bench/code-review-bench"}, "not a folder of recorded reviews: it has no index.json"},
 		{[]string{"agreement", "--size", "9", "bench"}, "--size is 2 to 5"},
 		{[]string{"agreement", "--support", "5", "bench"}, "--support 1 to that"},
+		{[]string{"score", "bench"}, "not said where the review cases are"},
+		{[]string{"compare", "bench"}, "eval compare needs B"},
+		{[]string{"published", "bench", "bench"}, `unexpected argument "bench"`},
+		{[]string{"score", "--samples", "many", "bench"}, "invalid argument"},
+		{[]string{"scores"}, `unknown command "scores" of eval; did you mean "score"?`},
 	} {
 		status, _, said := prloopEval(t, row.args...)
 		if status != 2 || !strings.Contains(said, row.says) || !strings.Contains(said, "\n  try: ") {
 			t.Errorf("eval %v: status %d, want 2 and %q:\n%s", row.args, status, row.says, said)
+		}
+	}
+}
+
+// TestEvalStatuses: a gate ends with 3 when the interval says worse, a check of figures with 1 when they are wrong.
+func TestEvalStatuses(t *testing.T) {
+	out := t.TempDir()
+	if status, _, said := prloopEval(t, "import", "code-review-bench", "published", out); status != 0 {
+		t.Fatalf("import: status %d: %s", status, said)
+	}
+	set := func(tool string) string { return filepath.Join(out, "results", tool) }
+	by := []string{"--cases", filepath.Join(out, "cases"), "--by", "judge:claude-opus-4.5", "--gate"}
+	for _, row := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{append([]string{"compare", set("augment"), set("graphite")}, by...), 3, "the F1 of graphite is worse than that of augment"},
+		{append([]string{"compare", set("graphite"), set("augment")}, by...), 0, ""},
+		{[]string{"published", "published"}, 0, ""},
+		{[]string{"published", "--count-repeats", "published"}, 1, "the figures are not what they should be"},
+	} {
+		status, out, said := prloopEval(t, row.args...)
+		if status != row.status || !strings.Contains(said, row.says) || out == "" {
+			t.Errorf("eval %v: status %d, want %d and %q:\n%s", row.args, status, row.status, row.says, said)
 		}
 	}
 }

@@ -252,7 +252,8 @@ func TestIntervalsCover(t *testing.T) {
 	held, trials, dice := 0, 200, rand.New(rand.NewPCG(1, 2))
 	for range trials {
 		// Pull requests with 0 to 3 of 3 found, in equal parts: recall 1/2.
-		r := score2(t, 40, func(int) int { return dice.IntN(4) })
+		known, set := world(40, func(int) int { return dice.IntN(4) }, always(1))
+		r := score(t, known, set, Options{Measures: []string{Place}, Samples: 300})
 		if i := r.Primary().Recall; i.Low <= 0.5 && 0.5 <= i.High {
 			held++
 		}
