@@ -35,13 +35,13 @@ func (s *scoreFlags) add(f *flag.FlagSet) {
 	f.Uint64Var(&s.options.Seed, "seed", 0, "`SEED` of the draw")
 }
 
-// measures checks the flags and gives the measures.
+// settle checks the flags.
 func (s *scoreFlags) settle() error {
 	if s.cases == "" {
 		return usage("--cases DIR", "it is not said where the review cases are")
 	}
-	if s.options.Samples < 1 || s.options.Samples > 1e6 {
-		return usage("--samples 2000", "--samples is 1 to 1,000,000")
+	if s.options.Samples < 1 || s.options.Samples > 100_000 {
+		return usage("--samples 2000", "--samples is 1 to 100,000")
 	}
 	s.options.Measures = strings.Split(s.by, ",")
 	for _, m := range s.options.Measures {

@@ -1,10 +1,15 @@
 package scoring
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/eval/results"
 )
 
 // Interval holds 95 of 100 draws.
@@ -30,33 +35,32 @@ func raised(c CaseCounts) (float64, bool)    { return valueOf(ratio(c.Raised, c.
 func cost(c CaseCounts) (float64, bool)      { return valueOf(mean(c.CostUSD, c.Priced)) }
 func seconds(c CaseCounts) (float64, bool)   { return valueOf(mean(c.Seconds, c.Timed)) }
 
-// draws are pull requests drawn with replacement, as many as there are, over and over: by index.
-func draws(n int, o Options) [][]int {
+// resample draws pull requests with replacement, as many as there are, and sums them up with all their reviews: for each of the
+// lists, the same ones in each draw.
+func resample(o Options, lists ...[]CaseCounts) [][]CaseCounts {
 	random := rand.New(rand.NewPCG(o.Seed, 0))
-	out := make([][]int, o.samples())
-	for i := range out {
+	n, out := len(lists[0]), make([][]CaseCounts, len(lists))
+	for range o.samples() {
+		sums := make([]CaseCounts, len(lists))
 		for range n {
-			out[i] = append(out[i], random.IntN(n))
+			drawn := random.IntN(n)
+			for k, list := range lists {
+				sums[k].plus(list[drawn])
+			}
+		}
+		for k := range lists {
+			out[k] = append(out[k], sums[k])
 		}
 	}
 	return out
 }
 
-func total(list []CaseCounts, which []int) CaseCounts {
+func total(list []CaseCounts) CaseCounts {
 	var sum CaseCounts
-	for _, i := range which {
-		sum.plus(list[i])
+	for _, c := range list {
+		sum.plus(c)
 	}
 	return sum
-}
-
-// resample sums up the pull requests of each draw, with all their reviews.
-func resample(list []CaseCounts, o Options) []CaseCounts {
-	var out []CaseCounts
-	for _, which := range draws(len(list), o) {
-		out = append(out, total(list, which))
-	}
-	return out
 }
 
 // spread is the interval of a figure; draws in which it has no value are left out.
@@ -97,6 +101,8 @@ type Comparison struct {
 	Meaning string `json:"meaning"`
 	Data    string `json:"data"`
 	Pulls   int    `json:"pulls"`
+	// Changed names what is pinned and not the same: agents, models, prompts, settings, seed, repeats.
+	Changed []string `json:"changed"`
 	// Samples and Seed are of the bootstrap.
 	Samples int     `json:"samples"`
 	Seed    uint64  `json:"seed"`
@@ -138,7 +144,7 @@ var ErrFew = errors.New("fewer than two pull requests")
 // Compare holds b against a by one measure: pull requests are drawn with replacement, the same ones for both. Reports of
 // different data are refused.
 func Compare(a, b Report, measure string, o Options) (Comparison, error) {
-	c := Comparison{A: a.Name, B: b.Name, Measure: measure, Meaning: Meaning(measure), Data: a.Data, Pulls: a.Pulls, Samples: o.samples(), Seed: o.Seed}
+	c := Comparison{A: a.Name, B: b.Name, Measure: measure, Meaning: Meaning(measure), Data: a.Data, Pulls: a.Pulls, Samples: o.samples(), Seed: o.Seed, Changed: changed(a.Manifest, b.Manifest)}
 	if a.Data != b.Data {
 		return c, fmt.Errorf("compare %s with %s: %w: their cases have the SHA-256 %s and %s", a.Name, b.Name, ErrOtherData, a.Data, b.Data)
 	}
@@ -149,25 +155,21 @@ func Compare(a, b Report, measure string, o Options) (Comparison, error) {
 	if len(left) < 2 {
 		return c, fmt.Errorf("compare %s with %s: %w", a.Name, b.Name, ErrFew)
 	}
-	whole := make([]int, len(left))
-	for i := range whole {
-		whole[i] = i
-	}
-	drawn := draws(len(left), o)
+	drawn := resample(o, left, right)
 	for _, f := range []struct {
 		name string
 		of   figure
 		sign float64 // of what is better; 0 for a figure that is neither
 	}{{F1, f1, 1}, {Precision, precision, 1}, {Recall, recall, 1}, {Findings, raised, 0}, {Cost, cost, -1}, {Seconds, seconds, -1}} {
-		va, okA := f.of(total(left, whole))
-		vb, okB := f.of(total(right, whole))
+		va, okA := f.of(total(left))
+		vb, okB := f.of(total(right))
 		if !okA || !okB {
 			continue
 		}
 		var differences []float64
-		for _, which := range drawn {
-			x, okX := f.of(total(left, which))
-			y, okY := f.of(total(right, which))
+		for i := range drawn[0] {
+			x, okX := f.of(drawn[0][i])
+			y, okY := f.of(drawn[1][i])
 			if okX && okY {
 				differences = append(differences, y-x)
 			}
@@ -211,4 +213,29 @@ func bothBy(a, b Report, measure string) (left, right []CaseCounts, err error) {
 		return nil, nil, fmt.Errorf("compare %s with %s: %w: not the same pull requests", a.Name, b.Name, ErrOtherData)
 	}
 	return left, right, nil
+}
+
+// changed names what two sets do not have in common.
+func changed(a, b results.Manifest) []string {
+	var out []string
+	differ := func(what, x, y string) {
+		if x != y {
+			out = append(out, fmt.Sprintf("%s: %s, %s", what, cmp.Or(x, "not told"), cmp.Or(y, "not told")))
+		}
+	}
+	differ("agents", strings.Join(a.Agents, " "), strings.Join(b.Agents, " "))
+	differ("models", strings.Join(a.Models, " "), strings.Join(b.Models, " "))
+	names := map[string]bool{}
+	for _, m := range []results.Manifest{a, b} {
+		for name := range m.Prompts {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		differ("prompt "+name, fmt.Sprintf("%.12s", a.Prompts[name]), fmt.Sprintf("%.12s", b.Prompts[name]))
+	}
+	differ("settings", fmt.Sprintf("%.12s", a.Settings), fmt.Sprintf("%.12s", b.Settings))
+	differ("seed", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed))
+	differ("repeats", fmt.Sprint(a.Repeats), fmt.Sprint(b.Repeats))
+	return out
 }

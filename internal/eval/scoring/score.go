@@ -335,10 +335,7 @@ func (c *CaseCounts) take(n Counts, s review.ReviewStats) {
 
 // settle sums up what was graded.
 func (m *Measured) settle(byID map[string]cases.Case, o Options) {
-	var all CaseCounts
-	for _, c := range m.Cases {
-		all.plus(c)
-	}
+	all := total(m.Cases)
 	m.Total = all.Counts
 	m.Slices = slicesOf(byID, m.Graded)
 	m.Calibration = calibrate(m.Graded)
@@ -347,7 +344,7 @@ func (m *Measured) settle(byID map[string]cases.Case, o Options) {
 		m.Result.Calibration = &m.Calibration.Error
 	}
 	if len(m.Cases) > 1 {
-		draws := resample(m.Cases, o)
+		draws := resample(o, m.Cases)[0]
 		m.Precision, m.Recall, m.F1 = spread(draws, precision), spread(draws, recall), spread(draws, f1)
 	}
 }

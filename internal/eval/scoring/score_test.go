@@ -220,6 +220,26 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareNamesWhatChanged: models, prompts and settings are pinned, and what is not the same is said.
+func TestCompareNamesWhatChanged(t *testing.T) {
+	known, a := world(3, always(2), always(1))
+	_, b := world(3, always(2), always(1))
+	a.Manifest.Prompts = map[string]string{"reviewer": "aaaa", "verifier": "same"}
+	b.Manifest.Prompts = map[string]string{"reviewer": "bbbb", "verifier": "same"}
+	b.Manifest.Models, b.Manifest.Seed = []string{"m"}, 3
+	c, err := Compare(score(t, known, a, Options{}), score(t, known, b, Options{}), Content, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"models: not told, m", "prompt reviewer: aaaa, bbbb", "seed: 0, 3"}, c.Changed); d != "" {
+		t.Error(d)
+	}
+	var out bytes.Buffer
+	if err := c.Write(&out); err != nil || !strings.Contains(out.String(), "prompt reviewer: aaaa, bbbb") || !strings.Contains(out.String(), "With fewer than 20 pull requests the intervals are rough") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
 func score2(t *testing.T, n int, hits func(int) int) Report {
 	known, set := world(n, hits, always(1))
 	return score(t, known, set, Options{})

@@ -84,10 +84,13 @@ func plural(n int, what string) string {
 
 // Write prints the comparison.
 func (c Comparison) Write(w io.Writer) error {
-	fmt.Fprintf(w, "B %s against A %s by %s (%s)\n%s, drawn with replacement %d times, the same for both; seed %d; data %.12s\n\n",
+	fmt.Fprintf(w, "B %s against A %s by %s (%s)\n%s, drawn with replacement %d times, the same for both; seed %d; data %.12s\n",
 		sanitize.Terminal(c.B), sanitize.Terminal(c.A), sanitize.Terminal(c.Measure), sanitize.Terminal(c.Meaning), plural(c.Pulls, "pull request"), c.Samples, c.Seed, c.Data)
+	for _, n := range c.Changed {
+		fmt.Fprintf(w, "  %s\n", sanitize.Terminal(n))
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "FIGURE\tA\tB\tB - A\t95 % INTERVAL\t")
+	fmt.Fprintln(t, "\nFIGURE\tA\tB\tB - A\t95 % INTERVAL\t")
 	for _, d := range c.Deltas {
 		scale, format := 100.0, "%.1f"
 		switch d.Figure {
