@@ -126,7 +126,7 @@ func TestRefusesBadCases(t *testing.T) {
 			repack(t, filepath.Join(d, "base.tar.gz"), func(n, s string) (string, bool) {
 				return s + map[bool]string{true: "\n// planted\n"}[n == changed], true
 			})
-		}, "the base tree is not the one of pr.diff: " + changed},
+		}, "the base tree is not the one of pr.diff: " + changed + ": its object id is not "},
 		"a base tree without a changed file": {func(d string) {
 			repack(t, filepath.Join(d, "base.tar.gz"), func(n, s string) (string, bool) { return s, n != changed })
 		}, changed + ": it is missing"},

@@ -144,6 +144,16 @@ func TestFates(t *testing.T) {
 	if f := fates(graded(c, true, true, issue("f", leak, 21, "bug"))); f["f"] != FateRight {
 		t.Errorf("an expected finding beside a known-wrong one: %v", f)
 	}
+	// One that is like both counts as what it is more like, even if nothing else is left for the expected one.
+	near := cases.Case{Golden: c.Golden[:1], Negatives: []cases.Expected{expected("n1", "The connection pool is never closed at the end of the program", 21, "bug")}}
+	for text, want := range map[string]Fate{"The pool of connections is never closed when the program ends": FateKnownWrong, "When a query fails its connection is never closed": FateRight} {
+		if f := fates(graded(near, true, true, issue("f", text, 21, "bug"))); f["f"] != want {
+			t.Errorf("%q: %v", text, f)
+		}
+		if m := matchers(near, []results.Review{{Result: review.ReviewResult{Issues: []review.Issue{issue("f", text, 21, "bug")}}}})[0]; m.alike[0][0] < 0.25 || m.wrongAlike[0][0] < 0.25 {
+			t.Errorf("%q is not like both: %v, %v", text, m.alike, m.wrongAlike)
+		}
+	}
 	if g := graded(c, false, true, issue("f", leak, 0, "style")); len(g.Found) != 1 {
 		t.Errorf("by words: %+v", g)
 	}
