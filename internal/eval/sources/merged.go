@@ -68,7 +68,11 @@ func (m Merged) Import(ctx context.Context, out string) (Imported, error) {
 	if c.HeadFiles, err = h.headFiles(ctx, d); err != nil {
 		return i, err
 	}
-	c.Golden = fixed(d, later, h.subjects(ctx))
+	subjects, err := h.subjects(ctx)
+	if err != nil {
+		return i, err
+	}
+	c.Golden = fixed(d, later, subjects)
 	switch {
 	case len(c.Golden) == 0 && !m.Clean:
 		return i, fmt.Errorf("%w: between %.12s and %.12s no line of the first version was changed", ErrEmpty, h.first, h.last)
@@ -121,18 +125,33 @@ func (m Merged) open(ctx context.Context, dir string) (h history, err error) {
 	return h, err
 }
 
-// subjects are those of the commits after the first version, oldest first; none where history has merges.
-func (h history) subjects(ctx context.Context) []string {
+// maxCommits is how many commits are looked through for what they changed.
+const maxCommits = 100
+
+// subjects are those of the commits after the first version, oldest first, by the files they changed; none where history has
+// merges, or is long.
+func (h history) subjects(ctx context.Context) (map[string][]string, error) {
 	commits, err := h.repo.Commits(ctx, h.first, h.last)
+	var merges *git.TakeError
+	if errors.As(err, &merges) || len(commits) > maxCommits {
+		return nil, nil
+	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	var out []string
+	out := map[string][]string{}
 	for _, c := range commits {
+		d, err := h.repo.Diff(ctx, c.Parent, c.Commit, git.DiffOptions{})
+		if err != nil {
+			return nil, err
+		}
 		subject, _, _ := strings.Cut(c.Message, "\n")
-		out = append(out, subject)
+		for i := range d.Files {
+			name := oldName(&d.Files[i])
+			out[name] = append(out[name], subject)
+		}
 	}
-	return out
+	return out, nil
 }
 
 func (h history) headFiles(ctx context.Context, d *diff.Diff) (map[string]cases.HeadFile, error) {
@@ -198,7 +217,7 @@ func (h history) archive(ctx context.Context, d *diff.Diff) ([]byte, cases.Tree,
 }
 
 // fixed makes an expected finding of each run of lines that first added and later changed or removed.
-func fixed(first, later *diff.Diff, subjects []string) []cases.Expected {
+func fixed(first, later *diff.Diff, subjects map[string][]string) []cases.Expected {
 	var out []cases.Expected
 	for i := range later.Files {
 		f := &later.Files[i]
@@ -210,7 +229,7 @@ func fixed(first, later *diff.Diff, subjects []string) []cases.Expected {
 					continue
 				}
 				out = append(out, cases.Expected{
-					ID: fmt.Sprint("G", len(out)+1), Text: describe(b, subjects), Original: "changed before the merge", Categories: cases.Categories(), Origin: "human", AnchorOrigin: "history",
+					ID: fmt.Sprint("G", len(out)+1), Text: describe(b, subjects[name]), Original: "changed before the merge", Categories: cases.Categories(), Origin: "human", AnchorOrigin: "history",
 					Anchors: []cases.Anchor{{File: name, Start: lines[0].Old, End: lines[len(lines)-1].Old, Side: cases.Right}},
 				})
 			}
@@ -264,14 +283,11 @@ func sameText(a, b []string) bool {
 	return fold(a) == fold(b)
 }
 
-// describe is the text of an expected finding: nobody wrote one, so it quotes what became of the lines.
+// describe is the text of an expected finding: nobody wrote one, so it quotes what became of the lines, and says what the commits
+// that changed the file call it.
 func describe(b block, subjects []string) string {
 	var out strings.Builder
-	out.WriteString("Its authors changed this before the merge")
-	if len(subjects) > 0 {
-		out.WriteString(" (" + strings.Join(subjects, "; ") + ")")
-	}
-	out.WriteString(":\n")
+	out.WriteString("Its authors changed this before the merge:\n")
 	quote := func(mark string, lines []string) {
 		for k, l := range lines {
 			if k == maxQuote {
@@ -283,5 +299,8 @@ func describe(b block, subjects []string) string {
 	}
 	quote("-", b.removed)
 	quote("+", b.added)
+	if len(subjects) > 0 {
+		out.WriteString("in: " + strings.Join(subjects, "; ") + "\n")
+	}
 	return sanitize.Redact(strings.ToValidUTF8(out.String(), "\uFFFD"))
 }

@@ -63,6 +63,7 @@ func pull(t *testing.T) (r repository, m Merged) {
 	r.git("checkout", "-q", "-b", "work")
 	m = Merged{Dir: r.dir, Base: "main", ID: "shop-7", Title: "Totals", Language: "go"}
 	m.First = r.commit("totals", map[string]string{"shop.go": first, "logo.png": "\x00\x02"})
+	r.commit("docs: begin", map[string]string{"README": "a shop\n"})
 	m.Last = r.commit("shop: the loop ends at the end of the list", map[string]string{"shop.go": last})
 	return r, m
 }
@@ -80,13 +81,30 @@ func TestMerged(t *testing.T) {
 		t.Fatalf("%+v", c.Golden)
 	}
 	text := c.Golden[0].Text
-	for _, want := range []string{"shop: the loop ends at the end of the list", "-\tfor i := 0; i <= len(list); i++ {", "+\tfor i := 0; i < len(list); i++ {"} {
+	for _, want := range []string{"in: shop: the loop ends at the end of the list\n", "-\tfor i := 0; i <= len(list); i++ {", "+\tfor i := 0; i < len(list); i++ {"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %q", want, text)
 		}
 	}
 	if c.Code.Head["shop.go"] != first || c.BaseTree.Files != 2 || c.Diff.Files != 2 || c.BaseTree.SHA256 == "" {
 		t.Errorf("%+v, %v", c.Diff, c.BaseTree)
+	}
+}
+
+// TestMergedWithMerges: the target branch was merged into the work, with changes of others in the same file.
+func TestMergedWithMerges(t *testing.T) {
+	r, m := pull(t)
+	r.git("checkout", "-q", "main")
+	r.commit("others change the top", map[string]string{"shop.go": strings.Replace(before, "return 1", "return 3", 1)})
+	r.git("checkout", "-q", "-b", "merged", m.First)
+	r.git("merge", "-q", "--no-edit", "main")
+	m.Last = r.commit("mend", map[string]string{"shop.go": strings.Replace(strings.Replace(first, "return 1", "return 3", 1), "<=", "<", 1)})
+	made, err := m.Import(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := read(t, made.Cases).Cases[0]; len(c.Golden) != 1 || c.Golden[0].Anchors[0].Start != 9 || strings.Contains(c.Golden[0].Text, "in: ") {
+		t.Errorf("%+v", c.Golden)
 	}
 }
 
