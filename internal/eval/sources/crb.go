@@ -85,6 +85,9 @@ func CodeReviewBench(dir, out, recording, judge string) (Imported, error) {
 		}
 	}
 	for _, tool := range slices.Sorted(maps.Keys(tools)) {
+		if !cases.ValidID(tool) {
+			return i, fmt.Errorf("the tool %q has no name a folder can have", tool)
+		}
 		to := filepath.Join(out, "results", tool)
 		if err := benchResults(to, tool, judge, r, known, ids); err != nil {
 			return i, fmt.Errorf("%s: %w", tool, err)

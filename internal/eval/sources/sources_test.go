@@ -179,6 +179,29 @@ func TestCodeReviewBench(t *testing.T) {
 	}
 }
 
+// TestCodeReviewBenchNamesAreData: a recording cannot choose where its results are written.
+func TestCodeReviewBenchNamesAreData(t *testing.T) {
+	for _, bad := range []struct{ url, tool string }{{"https://github.com/o/r/pull/1", "../../escaped"}, {"https://github.com/o/r/pull/1/../x", "tool"}} {
+		dir, out := t.TempDir(), filepath.Join(t.TempDir(), "a", "b")
+		if err := os.MkdirAll(filepath.Join(dir, "code-review-bench"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		index := `{"code-review-bench": {"origin": "o", "licence": "MIT", "files": {"verdicts-1.json.gz": "x"}}}`
+		if err := os.WriteFile(filepath.Join(dir, "index.json"), []byte(index), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		pack(t, filepath.Join(dir, "code-review-bench", "verdicts-1.json.gz"), map[string]any{"judge": map[string]any{bad.url: map[string]any{
+			"golden": []map[string]string{{"id": "g1", "text": "x"}}, "tools": map[string]any{bad.tool: map[string]any{"tp": []any{}, "fp": []string{}, "text": map[string]string{}}},
+		}}})
+		if _, err := CodeReviewBench(dir, out, "", ""); err == nil {
+			t.Errorf("%v is imported", bad)
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(out), "escaped")); err == nil {
+			t.Errorf("%v is written outside", bad)
+		}
+	}
+}
+
 // TestByWords scores the recorded tools by words alone, which comes near the judge's figures.
 func TestByWords(t *testing.T) {
 	made, err := CodeReviewBench(carriedBench, t.TempDir(), "", "claude-opus-4.5")
