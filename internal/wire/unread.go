@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,15 +25,9 @@ func MayBlock(text []byte) bool { return unread(bytes.Clone(text), nil) != "" }
 // list that is not empty, or a claim that what was kept does not meet is enough. left is overwritten.
 func unread(left []byte, kept []review.Finding) string {
 	minors := blankMinor(left)
-	text := strings.ToLower(string(bytes.ReplaceAll(left, []byte{0}, nil)))
+	text := plainly(left)
 	if len(text) > maxLoose {
 		return fmt.Sprintf("%d bytes of it are no valid findings", len(text))
-	}
-	if strings.Contains(text, `\u00`) {
-		text = escape.ReplaceAllStringFunc(text, func(e string) string {
-			n, _ := strconv.ParseUint(e[len(e)-2:], 16, 8) // two hexadecimal digits
-			return strings.ToLower(string(rune(n)))
-		})
 	}
 	if !strings.Contains(text, `[`) && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
 		return "" // expressions are slow, and floods long
@@ -47,12 +42,29 @@ func unread(left []byte, kept []review.Finding) string {
 	switch {
 	case severeWord.MatchString(text):
 		return "it names " + short(strings.Trim(severeWord.FindString(text), ":=\"'` \t\r\n"))
+	case joinedWord.MatchString(text):
+		return "it names " + short(joinedWord.FindString(text))
 	case findingField.MatchString(text):
 		return "it has a finding's field outside a valid finding"
 	case someList.MatchString(text) || lists(text):
 		return "it has a list whose entries are no valid findings"
 	}
 	return ""
+}
+
+// plainly is text in lower case as it is looked through: without NUL bytes and the colours of terminals, its escapes undone.
+func plainly(text []byte) string {
+	s := strings.ToLower(string(bytes.ReplaceAll(text, []byte{0}, nil)))
+	if strings.Contains(s, `\u00`) {
+		s = escape.ReplaceAllStringFunc(s, func(e string) string {
+			n, _ := strconv.ParseUint(e[len(e)-2:], 16, 8) // two hexadecimal digits
+			return strings.ToLower(string(rune(n)))
+		})
+	}
+	if strings.Contains(s, "\x1b") {
+		s = colour.ReplaceAllString(s, "")
+	}
+	return s
 }
 
 // maxLoose is how much is read loosely, in bytes.
@@ -66,15 +78,18 @@ var words = []string{
 
 var (
 	escape = lazyregexp.New(`\\+u00[0-9a-f]{2}`)
+	colour = lazyregexp.New(`\x1b\[[0-9;:]*m`)
 	// nothing is a count of P0 or P1 that is zero.
 	nothing = lazyregexp.New(`\bp[01](_[a-z]+)?["'\\]*\s*[:=]\s*["'\\]*(0|\[\s*\])["'\\]*\s*([,}\]\n]|$)`)
 	// askers is the list of people who ask for changes: GitHub's data says who they are.
 	askers = lazyregexp.New(`"changesrequestedby"\s*:\s*\[[^\]]*(\]|$)`)
 	// severeWord are the words for P0 and P1 of all scales (review.Levels) and their common synonyms; those that mean other things in
 	// running text count as a value or beside a word for a finding.
-	severeWord = lazyregexp.New(`\bp[\s_-]?[01]\b|\bcritical\b|\bblockers?\b|\bsevere\b` +
+	severeWord = lazyregexp.New(`\bp[\s_-]?[01]s?\b|\bcriticals?\b|\bblockers?\b|\bsevere\b` +
 		`|[:=][\s"'\\\x60*]*(high|highest|major|urgent|blocking)\b|["'](high|highest|major|urgent|blocking)\\*["']\s*([,}\]]|$)` +
 		`|\b(high|highest|major|urgent|blocking)[\s"'*_-]*(severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
+	// joinedWord is one of them that begins a longer name.
+	joinedWord = lazyregexp.New(`\b(critical|blockers?|severe)_[a-z]`)
 	// findingField is a name that findings have and envelopes do not, as a key of an object or of a YAML list.
 	findingField = lazyregexp.New(`(?m)([{,]|^\s*-)[\s"'\\\x60]*\b(priority|severity|title|description|suggestion|evidence|category)\b["'\\\x60]*\s*[:=]`)
 	// someList is a list under any quoted key that is not empty.
@@ -91,6 +106,13 @@ var (
 	none = lazyregexp.New(`(?m)["'\x60*]*\b(?:p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(?:_[a-z]+)?["'\x60*\\)]*\s*[:=]["'\x60\\*\s]*(?:0|null|none|false|\[\s*\]|\{\s*\}|["']["'])` +
 		`(?:[ \t]+(?:issues?|findings?|problems?|found|identified|detected|reported))*["'\x60\\* \t]*([,;|)}\]\r]|\.(?:[\s"\\]|$)|$)`)
 	denial = lazyregexp.New(`\b(no|zero|without|nor)\s+([a-z]+[\s/-]+){0,2}(p[01]|critical|blockers?|severe|high|major|urgent|blocking)\b`)
+	// joint is where two words of a name in capitals and small letters meet; denied are words of a name that are no severity;
+	// graveName are words of a name for P0 and P1; nobody is a text that says none.
+	joint     = lazyregexp.New(`([a-z0-9])([A-Z])`)
+	denied    = lazyregexp.New(`\b(non|not|no|un) ?(critical|blocking|blockers?|severe)\b`)
+	graveName = lazyregexp.New(`\bp ?[01]s?\b|\bcriticals?\b|\bblock(ers?|ing)\b|\bsevere\b|^(highest|high|major|urgent)$|` +
+		`\b(highest|high|major|urgent) (severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
+	nobody = lazyregexp.New(`^\W*((no|none|not|nothing|null|nil|zero|false|0|n/a)(\s+(p[01]|critical|blocking|severe|any|issues?|findings?|problems?|blockers?|found|present|to report))*)?\W*$`)
 	// conclusions are the two that claim findings.
 	majorWork = lazyregexp.New(`\bneeds[ _-]major[ _-]work\b`)
 	changes   = lazyregexp.New(`\brequest[ _-]?changes\b`)
@@ -185,7 +207,9 @@ func stray(data []byte, shape reflect.Type) string {
 			if p := review.Priority(strings.Trim(string(f["priority"]), `"`)); p.Severe() {
 				continue
 			}
-			if why := unknown(f, reflect.TypeFor[review.Finding]()); why != "" {
+			source := map[string]json.RawMessage{}
+			_ = json.Unmarshal(f["source"], &source)
+			if why := cmp.Or(unknown(f, reflect.TypeFor[review.Finding]()), unknown(source, reflect.TypeFor[review.Source]())); why != "" {
 				return why
 			}
 		}
@@ -201,11 +225,52 @@ func unknown(fields map[string]json.RawMessage, shape reflect.Type) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text := strings.ToLower(fmt.Sprintf("{%q:%s}", name, fields[name]))
-		if graveObject.MatchString(text) || severeWord.MatchString(undenied(text)) {
+		var value any
+		_ = json.Unmarshal(fields[name], &value)
+		if graveObject.MatchString(text) || severeWord.MatchString(undenied(text)) || grave(name, value) {
 			return "the unknown field " + short(name) + " may hold a P0 or P1"
 		}
 	}
 	return ""
+}
+
+// grave reports whether a field says by its name that it holds a P0 or P1, however the words of the name are joined, and is not
+// plainly empty.
+func grave(name string, value any) bool {
+	words := joint.ReplaceAllString(name, "$1 $2")
+	words = denied.ReplaceAllString(strings.ToLower(strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(words)), "")
+	if graveName.MatchString(words) && says(value) {
+		return true
+	}
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return grave("", e) })
+	case map[string]any:
+		for key, e := range v {
+			if grave(key, e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// says reports whether a JSON value holds anything but zeros, empty values and words for none.
+func says(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return !nobody.MatchString(strings.ToLower(v))
+	case []any:
+		return slices.ContainsFunc(v, says)
+	case map[string]any:
+		for _, e := range v {
+			if says(e) {
+				return true
+			}
+		}
+		return false
+	}
+	return value != nil && value != false && value != 0.0
 }
 
 // undenied takes out of lower-case text what plainly says that there is no P0 or P1: a count of zero, an empty list, "no critical issue".

@@ -174,6 +174,37 @@ func TestClaimsAboveTheList(t *testing.T) {
 	}
 }
 
+// A field that no schema knows leaves a place when its name or its value names a P0 or P1, however the words of the name are joined.
+func TestUnknownFieldsThatNameAP0(t *testing.T) {
+	beside := func(field string) string { return strings.TrimSuffix(with(), "}") + `,` + field + `}` }
+	minor := func(field string) string { return with(strings.Replace(bare(`,`+field), `"P1"`, `"P3"`, 1)) }
+	for doc, want := range map[string]bool{
+		beside(`"critical_issues":["RCE"]`): true, beside(`"criticalIssues":[{"t":"RCE"}]`): true, beside(`"p0_issues":["RCE"]`): true, beside(`"p0Findings":["RCE"]`): true,
+		beside(`"critical_count":2`): true, beside(`"P0s":["x"]`): true, beside(`"criticals":["x"]`): true, beside(`"blocking":true`): true, beside(`"critical_issues":["None of the arguments is checked"]`): true, beside(`"hasBlockingIssues":true`): true,
+		beside(`"high":["RCE"]`): true, beside(`"security":{"CRITICAL_ISSUES":["RCE"]}`): true, beside(`"list":[{"is_blocking":true}]`): true, beside(`"summary":"it names a critical problem"`): true,
+		minor(`"blocking":true`): true, minor(`"must":{"block_merge":false},"is_blocker":"yes"`): true, minor(`"source":{"type":"agent","severity":"critical"}`): true,
+		strings.Replace(with(), `"p0_blocking":0`, `"p0_blocking":0,"critical_count":1`, 1): true,
+
+		beside(`"critical_issues":[]`): false, beside(`"critical_issues":["none found"]`): false, beside(`"counts":{"p0_issues":0,"critical":0,"high":0}`): false, beside(`"blocking":false`): false,
+		beside(`"hasBlockingIssues":false`): false, beside(`"non_blocking":["a nit"]`): false, beside(`"nonCriticalNotes":["a nit"]`): false, beside(`"summary":"no critical issues"`): false,
+		beside(`"criticalIssues":{"count":0,"list":[]}`): false, beside(`"mood":"good"`): false, minor(`"blocking":false`): false, minor(`"is_blocker":"no"`): false, minor(`"source":{"type":"agent","version":2}`): false,
+	} {
+		r, notes, err := DecodeReviewer([]byte(doc))
+		if left := slices.ContainsFunc(r.Findings, Unreadable); err != nil || left != want {
+			t.Errorf("left a place: %v, want %v: %s: %q %v", left, want, doc, notes, err)
+		}
+	}
+}
+
+// Plurals, words that are joined to others, and the colours of terminals hide no P0 in what is no answer.
+func TestWordsForAP0(t *testing.T) {
+	for _, text := range []string{"\x1b[31mP0\x1b[0m SQL injection", `{"log":"\u001b[1;31mP0\u001b[0m SQL injection"`, "P0s found: 1", "critical_count: 2", "CRITICAL_FINDINGS: SQL injection", "criticals: 1"} {
+		if !MayBlock([]byte(text)) {
+			t.Errorf("%q leaves nothing", text)
+		}
+	}
+}
+
 // The law: whatever happens to an answer that says a P0 once that can be read, the P0 is found or a place is left.
 func TestNoMutationLosesAP0(t *testing.T) {
 	for name, doc := range map[string]string{"quiet": quiet, "indented": indented(t, quiet), "fenced": "```json\n" + quiet + "\n```\n", "after text": "Here you are \"so:\n" + quiet} {
