@@ -96,15 +96,20 @@ func (q Question) Settle(s Said) (a review.Answer) {
 	return a
 }
 
-// correct adds what an answer of a reviewer must not leave out of those before it.
+// correct adds what an answer must not leave out of those before it.
 func (q Question) correct(e Envelope, others [][]byte) (notes []string) {
-	if e.Reviewer == nil {
+	list := e.findings()
+	if list == nil {
 		return nil
 	}
-	all := e.Reviewer.Findings
+	corrected := wire.Corrected
+	if e.Comments != nil {
+		corrected = wire.CorrectedComments
+	}
+	all := *list
 	for _, other := range others {
 		var more []string
-		all, more = wire.Corrected(other, all)
+		all, more = corrected(other, all)
 		notes = append(notes, more...)
 	}
 	return append(notes, q.replace(e, all)...)

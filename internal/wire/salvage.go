@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
@@ -22,23 +21,31 @@ func SalvageComments(data []byte) ([]review.Finding, Notes) {
 	return salvage(data, "pendingIssues")
 }
 
-// Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects, when it has none
-// itself: asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
+// Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects that it has none like:
+// asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
 // plainly deny them, leaves one that stands for it. None of them is counted.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Notes) {
-	if slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() && !Unreadable(f) }) {
-		return findings, nil
-	}
+	return corrected(refused, "findings", findings)
+}
+
+// CorrectedComments is Corrected for the comments analyzer's pendingIssues.
+func CorrectedComments(refused []byte, pending []review.Finding) ([]review.Finding, Notes) {
+	return corrected(refused, "pendingIssues", pending)
+}
+
+func corrected(refused []byte, list string, findings []review.Finding) ([]review.Finding, Notes) {
 	var notes Notes
-	kept, _ := SalvageReviewer(refused)
+	given := findings
+	kept, _ := salvage(refused, list)
 	for _, f := range kept {
-		if f.Priority.Severe() && !Unreadable(f) && len(findings) < maxFindings {
+		again := func(o review.Finding) bool { return o.Priority.Severe() && alike(o, f) }
+		if f.Priority.Severe() && !Unreadable(f) && !slices.ContainsFunc(given, again) && len(findings) < maxFindings {
 			f.Unconfirmed = "was in an earlier answer of the same reviewer, and not in its last one"
 			findings = append(findings, f)
 			notes.add("%s %s", short(f.Title), f.Unconfirmed)
 		}
 	}
-	if !severe(findings) && len(findings) < maxFindings && slices.ContainsFunc(kept, Unreadable) && severeWord.MatchString(undenied(strings.ToLower(report.ReplaceAllString(string(refused), "")))) {
+	if !severe(findings) && len(findings) < maxFindings && slices.ContainsFunc(kept, Unreadable) && maySay(refused) {
 		const why = "an earlier answer of the same reviewer may hold one, and its last one does not"
 		findings = append(findings, unreadable(why))
 		notes.add("%s", why)
@@ -47,8 +54,20 @@ func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Not
 	return findings, notes
 }
 
+// alike reports whether two findings of one reviewer's answers to one question are the same: by title, or by place.
+func alike(a, b review.Finding) bool {
+	same := func(x, y *int) bool { return x == nil && y == nil || x != nil && y != nil && *x == *y }
+	return a.Title == b.Title || a.File == b.File && (a.ID == b.ID || same(a.Line, b.Line))
+}
+
+// maySay reports whether an answer names a P0 or P1 outside its free text, in numbers and scores too, and does not plainly deny it.
+func maySay(answer []byte) bool {
+	said := undenied(report.ReplaceAllString(plainly(answer), ""))
+	return severeWord.MatchString(said) || graveObject.MatchString(said) || graveScore.MatchString(said)
+}
+
 // report is the free text of an answer.
-var report = lazyregexp.New(`"fullReport"\s*:\s*"(?:[^"\\]|\\.)*"`)
+var report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*"`)
 
 func severe(findings []review.Finding) bool {
 	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })

@@ -100,6 +100,8 @@ var (
 	claim       = lazyregexp.New(`\bp([01])_[a-z]+["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\,}]+)`)
 	// graveObject is an object that says of itself that it is a P0 or P1; in numbers too, as 0 and 1 are those of the priorities.
 	graveObject = lazyregexp.New(`["'](priority|severity|level)["']\s*:\s*(["'](p0|p1|blocking|blocker|critical|high)["']|[01]\s*[,}])`)
+	// graveScore is a score that is a P0's or a P1's.
+	graveScore = lazyregexp.New(`["']score["']\s*:\s*["']?([7-9]|10)\b`)
 	// graveLine is a line of a list, a heading or a field that does, and says more.
 	graveLine = lazyregexp.New(`(?m)^[\s>*#|-]*(\[?\**(p[01]|critical|blocker)\**\]?\s*[:\])\x{2013}\x{2014}-]\s*[^\s|]|(priority|severity|level)\s*[:=]\s*["']?(p0|p1|blocking|blocker|critical|high)\b)`)
 	// none is a count, a list or a word of P0 or P1 that is none, and says no more; denial is prose that denies them.
