@@ -49,6 +49,8 @@ func cover(b review.Brief, readers [][]string, need int, hidden map[string]bool)
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("%d of %d hunks given: over budget", f.HunksGiven, f.Hunks)})
 		case !whole(f):
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "given without all of its changed lines"})
+		case illegible(f):
+			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "changed words in another encoding than UTF-8, of which nobody could read a letter"})
 		case hidden[f.Path]:
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "a part was masked as a secret, which no rule says it is: PRLOOP_SECRETS=show lets models read it"})
 		case n < need:
@@ -83,6 +85,26 @@ func whole(f review.BriefFile) bool {
 	}
 	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
 }
+
+// illegible reports whether a changed line holds letters in another encoding than UTF-8: several bytes in a row that are shown as the
+// one character for what cannot be read. Whole words of a program can be written so. A single such byte leaves its word legible.
+func illegible(f review.BriefFile) bool {
+	if !strings.Contains(f.Diff, unreadRun) {
+		return false
+	}
+	added, removed := changedLines(f.Diff)
+	for _, lines := range []map[int]string{added, removed} {
+		for _, line := range lines {
+			if strings.Contains(line, unreadRun) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unreadRun is how two bytes in a row that are no UTF-8 are shown.
+const unreadRun = "\ufffd\ufffd"
 
 // hidden are the files with a changed line, or a name, of which a mask hides what may be code, and of which no rule says that it is
 // a secret: a finding of a rule stands for one value of its line, and no rule speaks of removed lines. A mask takes out what looks

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/gateway"
@@ -445,6 +446,9 @@ func (p *pull) broken() string {
 		if f.alike {
 			return fmt.Sprintf("%q has words that nobody could tell apart, and the run converged", f.name)
 		}
+		if slices.ContainsFunc(f.lines, func(l changedLine) bool { return foreign(l.text) }) {
+			return fmt.Sprintf("%q has letters in another encoding, and the run converged", f.name)
+		}
 		readers := 0
 		for _, a := range p.actors {
 			if a.kind != review.KindStatic && a.state == review.AgentComplete && a.saw(f) {
@@ -456,6 +460,20 @@ func (p *pull) broken() string {
 		}
 	}
 	return ""
+}
+
+// foreign reports whether two bytes in a row are no UTF-8.
+func foreign(text string) bool {
+	last := -2
+	for i, r := range text {
+		if r == utf8.RuneError && text[i] != "\ufffd"[0] {
+			if last == i-1 {
+				return true
+			}
+			last = i
+		}
+	}
+	return false
 }
 
 // saw reports whether every changed line of a file stood in the request of an agent, under the file's name.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -59,6 +61,25 @@ func TestWhatAMaskHides(t *testing.T) {
 		}
 		if d := cmp.Diff(want(row.added, 7), added) + cmp.Diff(want(row.removed, 3), removed); d != "" {
 			t.Errorf("%s: %s", row.says, d)
+		}
+	}
+}
+
+// A program in GBK can call exec in letters of full width, of which a model is shown eight times the character for nothing it could read.
+func TestLettersInAnotherEncodingAreUnread(t *testing.T) {
+	for line, unread := range map[string]bool{
+		"+\xa3\xe5\xa3\xf8\xa3\xe5\xa3\xe3(cmd)": true, "-if \xd2\xd1\xca\xda\xc8\xa8(x):": true, "+# caf\xe9": false, "+na\xefve(\xe9)": false, "+caf\u00e9 \u4f60\u597d": false,
+	} {
+		f := review.BriefFile{Path: "a.py", Hunks: 1, HunksGiven: 1}
+		f.Additions, f.Deletions = 1, 0
+		hunk := "@@ -1 +1,2 @@\n \xa3\xe5\n"
+		if line[0] == '-' {
+			f.Additions, f.Deletions, hunk = 0, 1, "@@ -1,2 +1 @@\n \xa3\xe5\n"
+		}
+		f.Diff = spelling.Text("diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n" + hunk + line + "\n")
+		c := cover(review.Brief{Files: []review.BriefFile{f}}, [][]string{nil}, 1, nil)
+		if got := len(c.unread()) == 1; got != unread || got == (len(c.reviewed) == 1) {
+			t.Errorf("%q: unread %v, want %v", line, got, unread)
 		}
 	}
 }

@@ -167,6 +167,7 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 			oneObserver, nil, plain, with("a.py", "run(user, \""+oddToken+"\", sys.argv[1])\n"), 3, review.ChangesRequested, "needs major work", ""},
 		{"source code that is too large to be read", playbook{}, oneObserver, nil, plain, with("big.py", "os.system(cmd)\n"+strings.Repeat("x = 1\n", 200_000)), 6, review.Partial, "Not reviewed", ""},
 		{"source code with a NUL byte", playbook{}, oneObserver, nil, plain, with("a.php", "<?php system($_GET['c']);\x00\n"), 6, review.Partial, "Not reviewed", ""},
+		{"a name in GBK", playbook{}, oneObserver, nil, plain, with("g.py", "# -*- coding: gbk -*-\n\xa3\xe5\xa3\xf8\xa3\xe5\xa3\xe3(cmd)\n"), 6, review.Partial, "Not reviewed", ""},
 		{"UTF-16", playbook{}, oneObserver, nil, plain, with("u16.py", "\xff\xfe"+utf16le("import os\n")), 6, review.Partial, "Not reviewed", ""},
 		{"rules alone", playbook{}, "reviewers: [{name: static, use: static}]", nil, plain, with("a.py", "x = 1\n"), 8, review.StaticOnly, "no static findings", ""},
 		{"rules alone, with findings", playbook{}, "reviewers: [{name: static, use: static}]", nil, plain, with("a.py", "k = \""+oddToken+"\"\n"), 3, review.StaticOnly, "static findings", ""},
@@ -387,7 +388,7 @@ func TestLawThroughRealParts(t *testing.T) {
 		n /= 10
 	}
 	names := []string{"src/a.go", "caf\xe9.py", "new\nline.js", "back\\slash.c", "cr\rname.rb", "\xff\xfe.go", "q\"uote.go", " lead.py", "tab\tname.java", "rtl\u202egnp.js", "\ufffd.php", "ünï/日本.rs", "-rf.sh", "a`b|c.md"}
-	lines := []string{"x := 1", "return nil", "system(\"convert \xff\xfe\");", "cut(\"\xed\xa0\x80\")", "\tif err != nil {", "a\rb", "--- a/x", "+++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", "\u202eevil", "caf\xe9"}
+	lines := []string{"x := 1", "return nil", "system(\"convert \xff\");", "\tif err != nil {", "a\rb", "--- a/x", "+++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", "\u202eevil", "caf\xe9"}
 	converged := 0
 	for i := range n {
 		rnd := rand.New(rand.NewPCG(uint64(i), 11))
@@ -405,6 +406,8 @@ func TestLawThroughRealParts(t *testing.T) {
 				return strings.Repeat(b.String(), 1+(2<<20)/b.Len())
 			case 3:
 				return strings.TrimSuffix(b.String(), "\n")
+			case 4:
+				return b.String() + otherLetters + "\n"
 			}
 			return b.String()
 		}
@@ -438,6 +441,9 @@ func TestLawThroughRealParts(t *testing.T) {
 	}
 }
 
+// otherLetters is a line of which nobody can read all: bytes in a row that are no UTF-8.
+const otherLetters = "\xa3\xe5\xa3\xf8(\"\xed\xa0\x80\")"
+
 // heard checks that every line that was added stood in the request of the reviewer, as JSON carries it.
 func heard(t *testing.T, tape string, run int, before, after map[string]string) {
 	t.Helper()
@@ -465,6 +471,9 @@ func heard(t *testing.T, tape string, run int, before, after map[string]string) 
 			}
 		}
 		for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			if l == otherLetters && !strings.Contains(before[name], l) {
+				t.Errorf("%d: converged with letters that nobody could read in %q", run, name)
+			}
 			if old := "\n" + before[name] + "\n"; !given[string([]rune(l))] && !strings.Contains(old, "\n"+l+"\n") {
 				t.Errorf("%d: converged without the line %q of %q in the request", run, l, name)
 			}
