@@ -111,7 +111,7 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 		return Evidence{Status: EvidenceFalse, Reason: "names a file that does not exist at the reviewed commit"}, nil
 	}
 	ev := Evidence{Status: EvidenceNone, LineDropped: f.Line != nil && head.exists && (*f.Line < 1 || *f.Line > head.lines)}
-	quote := fold(f.Evidence)
+	quote := fold(strings.TrimRight(f.Evidence, "\r")) // what is left of a line end: in the file a line feed follows
 	switch {
 	case strings.Trim(quote, " ") == "", strings.Trim(strings.ReplaceAll(quote, sanitize.Redacted, ""), " ") == "":
 		if required {

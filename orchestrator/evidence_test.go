@@ -32,11 +32,12 @@ func TestEvidence(t *testing.T) {
 		headSHA + ":secret.go":  "const key = 1\n",
 		headSHA + ":caf\xe9.py": "open(\"a\")\n",
 		headSHA + ":b.php":      "system(\"convert \xff\xfe\" . $_GET[\"f\"]);\ncut(\"\xed\xa0\x80\");\n",
+		headSHA + ":d.py":       "import os\r\nos.system(x)\r\na()\rb()\r\n",
 		headSHA + ":c.py":       "run(user, \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\", sys.argv)\n",
 	}
 	snap := Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{
 		{Path: "a.go", Change: "modified"}, {Path: "gone.go", Change: "deleted"},
-		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"},
+		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"}, {Path: "d.py", Change: "modified"},
 		{Path: "lib", Change: "modified", Diff: "diff --git a/lib b/lib\n@@ -1 +1 @@\n-Subproject commit 1111\n+Subproject commit 2222\n"},
 		{Path: "after.go", OldPath: "before.go", Change: "renamed"}, {Path: "secret.go", Change: "modified", Omitted: "excluded by configuration"},
 	}}}
@@ -62,6 +63,10 @@ func TestEvidence(t *testing.T) {
 		{"invalid bytes, one replacement character each", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\ufffd\" . $_GET[\"f\"]);"}, true, EvidenceVerified, false},
 		{"invalid bytes that a model merged", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\" . $_GET[\"f\"]);"}, true, EvidenceVerified, false},
 		{"a lone surrogate", review.Finding{File: "b.php", Evidence: "cut(\"\ufffd\ufffd\ufffd\");"}, true, EvidenceVerified, false},
+		{"a line that ends in CR LF, without the LF", review.Finding{File: "d.py", Evidence: "os.system(x)\r"}, true, EvidenceVerified, false},
+		{"several such lines", review.Finding{File: "d.py", Evidence: "import os\r\nos.system(x)\r"}, true, EvidenceVerified, false},
+		{"a CR within a line", review.Finding{File: "d.py", Evidence: "a()\rb()\r"}, true, EvidenceVerified, false},
+		{"a CR that is not there", review.Finding{File: "d.py", Evidence: "os.\rsystem(x)"}, true, EvidenceFalse, false},
 		{"a submodule, whose text stands in the diff alone", review.Finding{File: "lib", Evidence: "Subproject commit 2222"}, true, EvidenceVerified, false},
 		{"a mark in the middle where there is no secret", review.Finding{File: "a.go", Evidence: "func [REDACTED](x int)"}, true, EvidenceFalse, false},
 		{"a mark alone is no quote", review.Finding{File: "a.go", Evidence: " [REDACTED] [REDACTED] "}, true, EvidenceFalse, false},
