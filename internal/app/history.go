@@ -83,13 +83,13 @@ func skipped(files []git.SkippedFile) []review.LeftOut {
 }
 
 // ReadFile reads a file at a commit, by its name or by what MaskPath makes of it. One that is too large to check reads as
-// missing: evidence in it cannot be verified.
+// missing: evidence in it cannot be verified. So does a name that no tree can hold: reviewers write any.
 func (h *history) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
 	path, err := sanitize.UnmaskPath(path, func(folder string) ([]string, error) { return h.names(ctx, commit, folder) })
-	if err != nil {
-		return nil, err
+	var data []byte
+	if err == nil {
+		data, err = h.repo.ReadFile(ctx, commit, path, fileLimitBytes)
 	}
-	data, err := h.repo.ReadFile(ctx, commit, path, fileLimitBytes)
 	if errors.Is(err, git.ErrTooLarge) || errors.Is(err, git.ErrName) || errors.Is(err, git.ErrMalformedTree) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
