@@ -535,6 +535,7 @@ func (p *pull) Begins(_ context.Context, commit, path string, n int) ([]byte, er
 }
 
 func (p *pull) Files(context.Context, string, string) ([]string, error) { return nil, nil }
+func (p *pull) Links(context.Context, string, string) ([]string, error) { return nil, nil }
 
 func (p *pull) Diff(context.Context, string, string) (*diff.Diff, error) { return p.parsed, nil }
 

@@ -59,6 +59,8 @@ func (d folders) Files(_ context.Context, commit, prefix string) ([]string, erro
 	return out, err
 }
 
+func (d folders) Links(context.Context, string, string) ([]string, error) { return nil, nil }
+
 func unpack(t *testing.T, archive, dir string) {
 	t.Helper()
 	raw, err := os.ReadFile(archive)

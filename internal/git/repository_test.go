@@ -135,6 +135,40 @@ func TestTwoProcessesOpenAndFetchOneRepository(t *testing.T) {
 	}
 }
 
+// Of what was renamed and nothing more git prints no mode; whoever asks whether it is a link has to be told.
+func TestDiffKnowsTheModeOfWhatWasRenamed(t *testing.T) {
+	src := origin(t, map[string]string{"a/plain": "1\n2\n", "a/run": "#!/bin/sh\n"})
+	if err := os.Symlink("../lib/x", filepath.Join(src, "a/link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(src, "a/run"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	base := commit(t, src, nil)
+	shell(t, src, "mv", "a", "b")
+	head := commit(t, src, nil)
+	r := open(t, find(t))
+	fetch(t, r, src, "refs/heads/main")
+	d, err := r.Diff(t.Context(), base, head, DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]uint32{}
+	for _, f := range d.Files {
+		got[f.Path] = f.OldMode
+	}
+	if diff := cmp.Diff(map[string]uint32{"b/plain": 0o100644, "b/run": 0o100755, "b/link": 0o120000}, got); diff != "" {
+		t.Error(diff)
+	}
+	links, err := r.Links(t.Context(), head, "b")
+	if err != nil || len(links) != 1 || links[0] != "b/link" {
+		t.Errorf("%q %v", links, err)
+	}
+	if links, err = r.Links(t.Context(), head, "b/link"); err != nil || len(links) != 1 {
+		t.Errorf("%q %v", links, err)
+	}
+}
+
 func TestDiffListsWhatIsOverTheCaps(t *testing.T) {
 	src := origin(t, map[string]string{"a.txt": "1\n"})
 	base := shell(t, src, "rev-parse", "HEAD")

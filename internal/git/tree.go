@@ -83,6 +83,21 @@ func (r *Repository) Files(ctx context.Context, commit, prefix string) ([]string
 	return paths, nil
 }
 
+// Links lists the symbolic links at prefix and below it.
+func (r *Repository) Links(ctx context.Context, commit, prefix string) ([]string, error) {
+	entries, err := r.List(ctx, commit, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.Mode == modeLink {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths, nil
+}
+
 // parseTree reads "mode type oid size\tpath\0" of ls-tree -l -z.
 func parseTree(text string) ([]Entry, error) {
 	var entries []Entry

@@ -17,6 +17,8 @@ type Source interface {
 	Begins(ctx context.Context, commit, path string, n int) ([]byte, error)
 	// Files lists the paths below prefix.
 	Files(ctx context.Context, commit, prefix string) ([]string, error)
+	// Links lists the symbolic links at prefix and below it.
+	Links(ctx context.Context, commit, prefix string) ([]string, error)
 }
 
 // Options say what to brief about.

@@ -179,9 +179,9 @@ func wholly(f *diff.File, text []byte) (diff.File, bool) {
 	return d.Files[0], true
 }
 
-// mostLinks are the most links of a change, and mostLinked the most files below the target of one, that are looked at. More count
-// as unread.
-const mostLinks, mostLinked = 100, 200
+// mostLinks are the most links of a change, mostLinked the most files below the target of one, and mostSteps the most folders on the
+// way to it, that are looked at. More count as unread.
+const mostLinks, mostLinked, mostSteps = 100, 200, 40
 
 // leadsToUnread reports whether a new link stands for what goes unread, or may: by the name of its target, by the mark or the kind
 // of a file there, or because it leads through another link. What is out of the tree is no part of the review.
@@ -190,17 +190,29 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	target := path.Join(path.Dir(f.Path), string(to))
-	if len(to) == 0 || path.IsAbs(string(to)) || target == "." || target == ".." || strings.HasPrefix(target, "../") {
+	if len(to) == 0 || path.IsAbs(string(to)) {
 		return false, nil
 	}
-	if bytes.ContainsAny(to, "\x00\n") {
+	if bytes.ContainsAny(to, "\x00\n") || bytes.Count(to, []byte("/")) > mostSteps {
 		return true, nil
 	}
-	for above := path.Dir(target); above != "."; above = path.Dir(above) {
-		if text, err := b.src.Begins(ctx, b.o.Head, above, 1); err != nil || len(text) > 0 {
-			return true, err // a file where a folder should be: another link
+	// Step by step, as the system goes: what is a link leads elsewhere, and what is above that is not what is above its name.
+	target := path.Dir(f.Path)
+	for step := range strings.SplitSeq(string(to), "/") {
+		if target != "." && target != path.Dir(f.Path) {
+			if text, err := b.src.Begins(ctx, b.o.Head, target, 1); err != nil || len(text) > 0 {
+				return true, err // a file where a folder should be: another link
+			}
 		}
+		if target = path.Join(target, step); target == ".." || strings.HasPrefix(target, "../") {
+			return false, nil
+		}
+	}
+	if target == "." {
+		return false, nil
+	}
+	if links, err := b.src.Links(ctx, b.o.Head, target); err != nil || len(links) > 0 {
+		return true, err
 	}
 	paths, err := b.src.Files(ctx, b.o.Head, target)
 	if err != nil {

@@ -15,6 +15,7 @@ const baseID, headID = "base", "head"
 type memory struct {
 	files map[string]map[string]string // commit, path, text
 	asked map[string]bool              // "commit:path"
+	links []string                     // paths that are links
 }
 
 func (m *memory) ReadFiles(_ context.Context, commit string, paths []string, limit int) (map[string][]byte, error) {
@@ -36,10 +37,20 @@ func (m *memory) Begins(_ context.Context, commit, path string, n int) ([]byte, 
 	return []byte(text[:min(len(text), n)]), nil
 }
 
+func (m *memory) Links(_ context.Context, commit, prefix string) ([]string, error) {
+	var got []string
+	for _, p := range m.links {
+		if _, there := m.files[commit][p]; there && (p == prefix || strings.HasPrefix(p, prefix+"/")) {
+			got = append(got, p)
+		}
+	}
+	return got, nil
+}
+
 func (m *memory) Files(_ context.Context, commit, prefix string) ([]string, error) {
 	var got []string
 	for p := range m.files[commit] {
-		if prefix == "" || strings.HasPrefix(p, prefix+"/") {
+		if prefix == "" || p == prefix || strings.HasPrefix(p, prefix+"/") {
 			got = append(got, p)
 		}
 	}
