@@ -65,7 +65,7 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 			if err != nil {
 				return false, err
 			}
-			known = len(paths) > 0
+			known = slices.ContainsFunc(paths, func(p string) bool { return p != root }) // a file of that name is no folder
 			b.vendored[root] = known
 		}
 		return !known, nil

@@ -28,7 +28,7 @@ func TestWhatNoNameExcuses(t *testing.T) {
 	)
 	base := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
-		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
+		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "third_party": "a file, or a submodule\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
 	}
 	head := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
@@ -51,6 +51,7 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a vendored source", withModes("vendor/a/a.go", kept), OmittedVendored},
 		{"a new vendored source where others are", newWithMode("vendor/b/b.go", "100644", "x"), OmittedVendored},
 		{"a new vendored source where nothing was", newWithMode("src/vendor/b.go", "100644", "x"), ""},
+		{"a new vendored source where something else had the name", newWithMode("third_party/b.go", "100644", "x"), ""},
 		{"a vendored manifest", newWithMode("vendor/b/package.json", "100644", "{}"), OmittedVendored},
 		{"a vendored manifest that is code", newWithMode("vendor/b/setup.py", "100644", "x"), ""},
 		{"a vendored executable", newWithMode("vendor/b/x.py", "100755", "x"), ""},
