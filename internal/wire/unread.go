@@ -102,8 +102,15 @@ var (
 	graveObject = lazyregexp.New(`["'](priority|severity|level)["']\s*:\s*(["'](p0|p1|blocking|blocker|critical|high)["']|[01]\s*[,}])`)
 	// graveScore is a score that is a P0's or a P1's.
 	graveScore = lazyregexp.New(`["']score["']\s*:\s*["']?([7-9]|10)\b`)
-	// graveLine is a line of a list, a heading or a field that does, and says more.
-	graveLine = lazyregexp.New(`(?m)^[\s>*#|-]*(\[?\**(p[01]|critical|blocker)\**\]?\s*[:\])\x{2013}\x{2014}-]\s*[^\s|]|(priority|severity|level)\s*[:=]\s*["']?(p0|p1|blocking|blocker|critical|high)\b)`)
+	// graveField is a field that says so, and graveTag such a word in brackets, in bold or as code; graveHead is one at the beginning
+	// of a line, and what follows it.
+	graveField = lazyregexp.New(`^(overall )?(priority|severity|level)[\s*_\x60"']*[:=|\x{2013}\x{2014}-][\s*_\x60"']*(p0|p1|blocking|blocker|critical|high)\b`)
+	graveTag   = lazyregexp.New(`(\*\*|__|\x60|[\[(])\s*(p[01]|critical|blocker|blocking)\s*(\*\*|__|\x60|[\])])`)
+	graveHead  = lazyregexp.New(`^(p[01]|critical|blocker|blocking)(\s+(issue|finding|problem|bug|vulnerability))?([\s*_\x60]*[\])])?[\s*_\x60]*(\([^)]*\)[\s*_\x60]*)?[:|)\]\x{2013}\x{2014}-](.*)$`)
+	// lineMarks are what stands before the words of a line: marks of lists, headings and quotes, signs and numbers.
+	lineMarks = lazyregexp.New(`^(\[[ x]?\]|[0-9]+[.)]\s|[^\pL\pN\n])*`)
+	// listMarks are those of a list or a heading.
+	listMarks = lazyregexp.New(`^[\s>]*([-*+#|\x{2022}]|[0-9]+[.)]\s)`)
 	// none is a count, a list or a word of P0 or P1 that is none, and says no more; denial is prose that denies them.
 	none = lazyregexp.New(`(?m)["'\x60*]*\b(?:p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(?:_[a-z]+)?["'\x60*\\)]*\s*[:=]["'\x60\\*\s]*(?:0|null|none|false|\[\s*\]|\{\s*\}|["']["'])` +
 		`(?:[ \t]+(?:issues?|findings?|problems?|found|identified|detected|reported))*["'\x60\\* \t]*([,;|)}\]\r]|\.(?:[\s"\\]|$)|$)`)
@@ -115,6 +122,9 @@ var (
 	graveName = lazyregexp.New(`\bp ?[01]s?\b|\bcriticals?\b|\bblock(ers?|ing)\b|\bsevere\b|^(highest|high|major|urgent)$|` +
 		`\b(highest|high|major|urgent) (severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
 	nobody = lazyregexp.New(`^\W*((no|none|not|nothing|null|nil|zero|false|0|n/a)(\s+(p[01]|critical|blocking|severe|any|issues?|findings?|problems?|blockers?|found|present|to report))*)?\W*$`)
+	// denies are words before a severity that say that there is none; severityCell is what heads the column or the row of a severity.
+	denies       = lazyregexp.New(`\b(no|nor|not|zero|without)\b`)
+	severityCell = lazyregexp.New(`^(p[0-3]|blocking|blocker|critical|priority|severity|level|high|medium|low|important|suggestions?|counts?|total|-+|[0-9]+|#)$`)
 	// conclusions are the two that claim findings.
 	majorWork = lazyregexp.New(`\bneeds[ _-]major[ _-]work\b`)
 	changes   = lazyregexp.New(`\brequest[ _-]?changes\b`)
@@ -286,12 +296,60 @@ func Beside(text []byte, findings []review.Finding) string {
 	if severe(findings) {
 		return ""
 	}
-	lower := undenied(strings.ToLower(string(text)))
-	switch {
-	case graveObject.MatchString(lower), graveLine.MatchString(lower):
+	lower := undenied(plainly(text))
+	if graveObject.MatchString(lower) || graveLines(lower) {
 		return "text beside it names a P0 or P1 that it does not list"
 	}
 	return ""
+}
+
+// graveLines reports whether a line of lower-case text calls something a P0 or P1: one of a list or a table, a heading or a field.
+func graveLines(text string) bool {
+	for len(text) > 0 {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		if !slices.ContainsFunc(graveWords, func(w string) bool { return strings.Contains(line, w) }) {
+			continue
+		}
+		if tag := graveTag.FindStringIndex(line); tag != nil && (listMarks.MatchString(line) || strings.ContainsRune("[(", []rune(strings.TrimSpace(line))[0])) && !denies.MatchString(line[:tag[0]]) && tells(line[:tag[0]]+line[tag[1]:]) {
+			return true
+		}
+		next, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), 1000)]), "\n") // what a line that ends in a colon is about
+		cells := []string{line}
+		if strings.Count(line, "|") > 1 {
+			cells = strings.Split(line, "|")
+		}
+		for _, cell := range cells {
+			rest := strings.TrimSpace(cell[len(lineMarks.FindString(cell)):])
+			if graveField.MatchString(rest) {
+				return true
+			}
+			if m := graveHead.FindStringSubmatch(rest); m != nil && tells(cmp.Or(strings.Trim(m[len(m)-1], around), next)) {
+				return true
+			}
+		}
+		if slices.ContainsFunc(cells, graveCell) && slices.ContainsFunc(cells, tells) {
+			return true
+		}
+	}
+	return false
+}
+
+// around is what may stand around words of a line.
+const around = "[]()|*_`#:>- \t\r\n"
+
+// graveWords are those of which one stands in every line that calls something a P0 or P1.
+var graveWords = []string{"p0", "p1", "critical", "block", "high"}
+
+// graveCell reports whether a cell of a table is a word for P0 or P1 and no more.
+func graveCell(cell string) bool {
+	return slices.Contains([]string{"p0", "p1", "critical", "blocker", "blocking"}, strings.Trim(cell, "[]()*_` \t"))
+}
+
+// tells reports whether words say anything but a severity, a number, or none.
+func tells(words string) bool {
+	words = strings.Trim(words, around)
+	return !nobody.MatchString(words) && !severityCell.MatchString(words)
 }
 
 // Doubt adds the finding that stands for what an answer may have said and does not list.

@@ -196,6 +196,27 @@ func TestUnknownFieldsThatNameAP0(t *testing.T) {
 	}
 }
 
+// Beside an answer that lists none, a line of a list or a table, a heading or a field that calls something a P0 leaves a place. Prose
+// that speaks of such things, and a table of zeros, do not.
+func TestTextBesideAnAnswer(t *testing.T) {
+	for text, want := range map[string]bool{
+		"| P0 | SQL injection in a.go |": true, "| 1 | **P0** | SQL injection |": true, "1. **P0**: SQL injection": true, "2) P0: SQL injection": true, "- (P0) SQL injection": true,
+		"- **P0** SQL injection": true, "* `P0` SQL injection": true, "\U0001f534 P0: SQL injection": true, "**Severity:** critical": true, "- **Severity**: Critical": true,
+		"- **Priority**: P0": true, "Priority \u2013 P1": true, "- [ ] P0: SQL injection": true, "- P0 (blocking): SQL injection": true, "- **Critical issue**: SQL injection": true,
+		"P0 | SQL injection": true, "- a.go:3: [P0] SQL injection": true, "### [P0] SQL injection": true, "BLOCKING: SQL injection": true, "\x1b[31mP0\x1b[0m: SQL injection": true, "P0: SQL injection": true,
+		"Finding 1\n  severity: high": true, "[BLOCKER] SQL injection": true, "(P0) SQL injection": true, "**P0:**\n\nSQL injection": true, "P0:\n\nNone.": false, "P0: no check of who asks": true, "P0) the input is not escaped": true, "- **P0** nothing is checked here": true, "| P0 | no check of who asks |": true,
+
+		"| Priority | Count |\n| --- | --- |\n| P0 | 0 |\n| P1 | 0 |\n| P2 | 3 |": false, "| P0 | P1 | P2 | P3 |\n| 0 | 0 | 2 | 1 |": false, "| P0 | none |": false, "| P0 | SQL injection | 0 |": true,
+		"- **P0**: none": false, "- P0 (blocking): none found": false, "- **P0** no findings": false, "P0: 0": false, "I looked for P0 and P1 problems, such as SQL injection.": false,
+		"- no [P0] was found": false, "## Critical issues\n\nNone.": false, "This is a critical path, but it looks fine.": false, "I found no critical issues: all is well.": false, "- **Severity**: low": false,
+		"high quality work": false,
+	} {
+		if got := Beside([]byte(text), nil) != ""; got != want {
+			t.Errorf("%q: left a place %v, want %v", text, got, want)
+		}
+	}
+}
+
 // Plurals, words that are joined to others, and the colours of terminals hide no P0 in what is no answer.
 func TestWordsForAP0(t *testing.T) {
 	for _, text := range []string{"\x1b[31mP0\x1b[0m SQL injection", `{"log":"\u001b[1;31mP0\u001b[0m SQL injection"`, "P0s found: 1", "critical_count: 2", "CRITICAL_FINDINGS: SQL injection", "criticals: 1"} {
