@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // attributeLimit bounds one .gitattributes file.
@@ -44,8 +46,8 @@ func readAttributes(ctx context.Context, src Source, o *Options, commit string, 
 }
 
 func (a *attributes) parse(dir, line string) {
-	fields := strings.Fields(line)
-	if len(fields) < 2 || strings.HasPrefix(fields[0], "#") || strings.HasPrefix(fields[0], `"`) || strings.HasPrefix(fields[0], "[") {
+	fields := attributeFields(line)
+	if len(fields) < 2 || strings.HasPrefix(line, "#") || strings.HasPrefix(fields[0], "[attr]") {
 		return
 	}
 	pattern := fields[0]
@@ -64,6 +66,23 @@ func (a *attributes) parse(dir, line string) {
 			a.rules = append(a.rules, attribute{pattern: pattern, name: name, on: on})
 		}
 	}
+}
+
+// attributeFields are the pattern of a line, which may be quoted as names are, and its attributes.
+func attributeFields(line string) []string {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, `"`) {
+		return strings.Fields(line)
+	}
+	for end := 1; end < len(line); end++ {
+		switch line[end] {
+		case '\\':
+			end++
+		case '"':
+			return append([]string{spelling.Raw(line[:end+1])}, strings.Fields(line[end+1:])...)
+		}
+	}
+	return nil
 }
 
 // noBraces makes braces stand for themselves, as they do in git.

@@ -45,11 +45,11 @@ type builder struct {
 	order []int
 	ask   []bool   // files that may say at the base and at the head that they are generated
 	cut   []string // what the budget forced out, in words
-	// attributed are files that attributes leave out; set those of which attributes say whether they are generated; back those
-	// that a name or an attribute would have left out.
-	attributed, set, back []bool
-	vendored              map[string]bool // whether a folder of vendored code is there at the base
-	whole                 []bool          // files that left an excuse, of which all text is given
+	// attributed are files that attributes leave out; set those of which attributes of the base say whether they are generated, and
+	// unset those of which the head's alone do; back those that a name or an attribute would have left out.
+	attributed, set, unset, back []bool
+	vendored                     map[string]bool // whether a folder of vendored code is there at the base
+	whole                        []bool          // files that left an excuse, of which all text is given
 }
 
 func (b *builder) build(ctx context.Context) error {
@@ -117,7 +117,7 @@ func (b *builder) describe(f *diff.File) review.BriefFile {
 // classify takes out what attributes call generated or vendored, at the base and at the head.
 func (b *builder) classify(base, head *attributes) {
 	files := b.o.Diff.Files
-	b.attributed, b.set = make([]bool, len(files)), make([]bool, len(files))
+	b.attributed, b.set, b.unset = make([]bool, len(files)), make([]bool, len(files)), make([]bool, len(files))
 	for i := range files {
 		f, bf := &files[i], &b.brief.Files[i]
 		if bf.Omitted == OmittedExcluded {
@@ -125,7 +125,7 @@ func (b *builder) classify(base, head *attributes) {
 		}
 		before, set := base.reason(cmp.Or(f.OldPath, f.Path))
 		now, kept := head.reason(f.Path)
-		b.set[i] = set || kept
+		b.set[i], b.unset[i] = set, kept && !set
 		if now == "" || now != before || runnable(f) {
 			continue
 		}
@@ -172,8 +172,8 @@ func (b *builder) arrange() {
 	})
 }
 
-// askMarks looks for a generator's mark in changed files, at the base and at the head: one that lost its mark in this change is
-// no generated file any more.
+// askMarks looks for a generator's mark in changed files, at the base and at the head: one that lost its mark in this change, or of
+// which the head's attributes speak now, is no generated file any more.
 func (b *builder) askMarks(ctx context.Context, batch []int) error {
 	marked := slices.DeleteFunc(slices.Clone(batch), func(i int) bool { return !b.ask[i] })
 	var lost []int
@@ -190,7 +190,7 @@ func (b *builder) askMarks(ctx context.Context, batch []int) error {
 			if commit == b.o.Head && f.Change == diff.Deleted {
 				return false
 			}
-			gone := !carriesMark(texts[f.Path]) || hasInterpreter(texts[f.Path])
+			gone := !carriesMark(texts[f.Path]) || hasInterpreter(texts[f.Path]) || commit == b.o.Head && b.unset[i]
 			if gone && commit == b.o.Head {
 				lost = append(lost, i)
 			}
