@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -53,6 +54,9 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 	for try := 1; try <= attempts; try++ {
 		r, err := m.say(ctx, name, shape, messages)
 		if err != nil && invalid != nil {
+			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer
+				invalid.Raw = slices.Concat(invalid.Raw, []byte("\n"), cut.Raw)
+			}
 			invalid.Err = fmt.Errorf("%w; asking again: %w", invalid.Err, err)
 			return zero, nil, invalid
 		}

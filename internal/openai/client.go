@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -253,10 +254,8 @@ func understand(resp api.ChatCompletionResponse) (reply, error) {
 	}
 	c := resp.Choices[0]
 	switch {
-	case c.Message.Refusal != "":
-		return reply{}, fmt.Errorf("%w: %s", ErrRefused, clip(c.Message.Refusal))
-	case c.FinishReason == api.FinishReasonContentFilter:
-		err := fmt.Errorf("%w: content filter", ErrRefused)
+	case c.Message.Refusal != "", c.FinishReason == api.FinishReasonContentFilter:
+		err := fmt.Errorf("%w: %s", ErrRefused, cmp.Or(clip(c.Message.Refusal), "content filter"))
 		if c.Message.Content != "" { // it began to answer
 			err = &InvalidError{Raw: []byte(c.Message.Content), Err: err}
 		}

@@ -22,6 +22,8 @@ func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
 		"cut, then prose":                  {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Text: "I cannot do that."}}},
 		"cut, then an endpoint that fails": {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Status: 500, Message: "down"}}},
 		"cut by a content filter":          {{Answer: cut("content_filter")}},
+		"prose, then cut by the filter":    {{Call: 1, Answer: fakemodel.Answer{Text: "I cannot do that."}}, {Answer: cut("content_filter")}},
+		"cut by a refusal":                 {{Answer: fakemodel.Answer{Text: cutP0, Refusal: "I will not go on."}}},
 		"cut, then the content filter":     {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Text: "x", Finish: "content_filter"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
