@@ -152,7 +152,7 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 		}
 		for path := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 			// A name with a slash at its end is a repository inside the checkout: not ours to look into.
-			if path == "" || seen[path] || modules[path] || strings.HasSuffix(path, "/") {
+			if path == "" || seen[path] || strings.HasSuffix(path, "/") {
 				continue
 			}
 			seen[path] = true
@@ -160,6 +160,9 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 				return nil, err
 			}
 			info, err := os.Lstat(filepath.Join(w.c.Top, filepath.FromSlash(path)))
+			if modules[path] && (err != nil || info.IsDir()) { // a file in a submodule's place is a change as any other
+				continue
+			}
 			to := &there
 			switch {
 			case err != nil || info.IsDir():

@@ -96,6 +96,34 @@ func TestLocalRangeHoldsCommitsAndTheWorkingTree(t *testing.T) {
 	}
 }
 
+// A file or a link that stands where a submodule was is read; a submodule's own folder is left alone, whatever is in it.
+func TestLocalRangeReadsWhatReplacedASubmodule(t *testing.T) {
+	sub := origin(t, map[string]string{"lib.py": "x\n"})
+	dir := origin(t, map[string]string{"a": "1\n"})
+	for _, name := range []string{"file", "link", "kept", "gone"} {
+		shell(t, dir, "-c", "protocol.file.allow=always", "submodule", "add", "-q", sub, name)
+	}
+	commit(t, dir, nil)
+	for _, name := range []string{"file", "link", "gone"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "file", "evil()\n")
+	write(t, dir, "kept/more.py", "more()\n")
+	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, find(t))
+	l, err := r.Local(t.Context(), dir, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"added file +1 -0", "added link +1 -0", "deleted file +0 -1", "deleted link +0 -1"}, changed(t, r, l)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLocalRangeOfACleanTreeIsHEAD(t *testing.T) {
 	dir := origin(t, map[string]string{"a": "1\n"})
 	shell(t, dir, "checkout", "-q", "-b", "topic")
