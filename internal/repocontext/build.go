@@ -50,6 +50,7 @@ type builder struct {
 	attributed, set, unset, back []bool
 	vendored                     map[string]bool // whether a folder of vendored code is there at the base
 	whole                        []bool          // files that left an excuse, of which all text is given
+	tree                         []string        // the names at the head, once they are asked for
 }
 
 func (b *builder) build(ctx context.Context) error {

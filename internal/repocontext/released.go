@@ -198,6 +198,7 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 	}
 	// Step by step, as the system goes: what is a link leads elsewhere, and what is above that is not what is above its name.
 	target := path.Dir(f.Path)
+	var way []string
 	for step := range strings.SplitSeq(string(to), "/") {
 		if target != "." && target != path.Dir(f.Path) {
 			if text, err := b.src.Begins(ctx, b.o.Head, target, 1); err != nil || len(text) > 0 {
@@ -207,9 +208,13 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 		if target = path.Join(target, step); target == ".." || strings.HasPrefix(target, "../") {
 			return false, nil
 		}
+		way = append(way, target)
 	}
 	if target == "." {
 		return false, nil
+	}
+	if other, err := b.otherCase(ctx, way); err != nil || other {
+		return true, err
 	}
 	if links, err := b.src.Links(ctx, b.o.Head, target); err != nil || len(links) > 0 {
 		return true, err
@@ -245,6 +250,32 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 			}
 		}
 		if bytes.IndexByte(text, 0) >= 0 || carriesMark(text) && !hasInterpreter(text) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// otherCase reports whether one of some paths is not at the head, but stands for something there on a disk that takes small letters
+// and capitals for the same.
+func (b *builder) otherCase(ctx context.Context, paths []string) (bool, error) {
+	if b.tree == nil {
+		all, err := b.src.Files(ctx, b.o.Head, "")
+		if err != nil {
+			return false, err
+		}
+		b.tree = append([]string{""}, all...)
+	}
+	for _, p := range paths {
+		there, other := p == ".", false
+		for _, name := range b.tree {
+			if len(name) < len(p) || len(name) > len(p) && name[len(p)] != '/' {
+				continue
+			}
+			there = there || name[:len(p)] == p
+			other = other || strings.EqualFold(name[:len(p)], p)
+		}
+		if other && !there {
 			return true, nil
 		}
 	}
