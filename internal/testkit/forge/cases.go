@@ -42,7 +42,8 @@ func ReadCase(dir string) (Case, error) {
 	return c, nil
 }
 
-// OpenCase opens the pull request of a case's folder: case.json, base.tar.gz and pr.diff.
+// OpenCase opens the pull request of a case's folder: case.json, base.tar.gz and pr.diff. Its branches are main-N and topic-N, so
+// that several cases of one repository keep their own trees; the default branch is the base of the first.
 func (f *Forge) OpenCase(dir string) (*PullRequest, error) {
 	c, err := ReadCase(dir)
 	if err != nil {
@@ -55,7 +56,11 @@ func (f *Forge) OpenCase(dir string) (*PullRequest, error) {
 	owner, name, _ := strings.Cut(c.Repo, "/")
 	p, err := f.Open(PullSpec{
 		Owner: owner, Repo: name, Number: c.PRNumber, Title: c.Title, Body: c.Body, Author: "contributor", BaseTar: filepath.Join(dir, "base.tar.gz"), Diff: diff,
+		BaseRef: fmt.Sprintf("main-%d", c.PRNumber), HeadRef: fmt.Sprintf("topic-%d", c.PRNumber),
 	})
+	if err == nil && f.sha(p.repo.Bare, "refs/heads/main") == "" {
+		_, err = f.git.run(p.repo.Bare, nil, nil, "update-ref", "refs/heads/main", "refs/heads/"+p.baseRef)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open case %s: %w", c.ID, err)
 	}

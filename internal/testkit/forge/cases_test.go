@@ -1,8 +1,13 @@
 package forge_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -52,6 +57,46 @@ func TestCases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCasesOfOneRepository opens two cases of one repository: each pull request shows its own diff, whatever was opened after it.
+func TestCasesOfOneRepository(t *testing.T) {
+	t.Parallel()
+	f := forgetest.Start(t)
+	for n, name := range map[int]string{7: "seven", 8: "eight"} {
+		dir := t.TempDir()
+		caseFile := fmt.Sprintf(`{"id":"c%d","repo":"acme/widgets","pr_number":%d,"title":"Change %s"}`, n, n, name)
+		diff := fmt.Sprintf("diff --git a/%[1]s.txt b/%[1]s.txt\n--- a/%[1]s.txt\n+++ b/%[1]s.txt\n@@ -1 +1 @@\n-old %[1]s\n+new %[1]s\n", name)
+		base := archive(t, name+".txt", "old "+name+"\n")
+		for file, text := range map[string]string{"case.json": caseFile, "pr.diff": diff, "base.tar.gz": base} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.OpenCase(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, name := range map[int]string{7: "seven", 8: "eight"} {
+		files := gh(t, f.Env(""), "pr", "view", fmt.Sprint(n), "-R", "acme/widgets", "--json", "files", "--jq", ".files[].path").stdout
+		if files != name+".txt\n" {
+			t.Errorf("pull request %d changes %q", n, files)
+		}
+	}
+}
+
+// archive is a compressed archive of one file.
+func archive(t *testing.T, name, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(text))})
+	_, werr := w.Write([]byte(text))
+	if err := errors.Join(err, werr, w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // TestSameTreesSameCommits keeps runs comparable: a pull request opened twice has the same commits.
