@@ -40,7 +40,7 @@ func try(ctx context.Context, spec Spec, task review.Task, limit time.Duration, 
 	}
 	a.result, a.ended = proc.Run(ctx, proc.Spec{
 		Path: spec.Path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdin: append(request, '\n'),
-		Timeout: limit, Idle: spec.Idle, Grace: spec.grace(), Linger: lingerFor, OnLine: a.frame.line, Bounds: spec.Bounds,
+		Timeout: limit, Idle: spec.Idle, Quiet: spec.Quiet, Grace: spec.grace(), Linger: lingerFor, OnLine: a.frame.line, Bounds: spec.Bounds,
 	})
 	a.notes = a.events.notes()
 	if n := a.result.Survivors; n > 0 {
@@ -98,6 +98,9 @@ func (a *attempt) why() string {
 		parts = append(parts, "invalid answer: "+a.invalid.Error(), fmt.Sprintf("exit status 0 after %s", proc.Seconds(a.result.Took)))
 	case errors.As(a.ended, &exit):
 		parts = append(parts, strings.TrimPrefix(a.ended.Error(), "run "))
+		if exit.Reason == proc.ReasonIdle {
+			parts = append(parts, "limits.max_idle_seconds allows no more")
+		}
 		if exit.Reason != proc.ReasonNone {
 			parts = append(parts, status(a.result))
 		}

@@ -31,8 +31,10 @@ type Spec struct {
 	// Timeout bounds the whole question, the repair turn included; 0 means the wall time of the task's limits, and
 	// without one ten minutes.
 	Timeout time.Duration
-	// Idle is the longest time without a byte from the child; 0 means no watchdog.
-	Idle time.Duration
+	// Idle is the longest time without a byte from the child, limits.max_idle_seconds of the settings; 0 means no watchdog. Quiet is
+	// that of proc.Spec.
+	Idle  time.Duration
+	Quiet func() time.Duration
 	// Grace is the time between TERM and KILL; 0 means 2 seconds: a run ends within 5 s after the deadline of its agents
 	// (threats.md P9), and the report has to be posted in them too.
 	Grace time.Duration

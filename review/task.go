@@ -119,11 +119,15 @@ type Limits struct {
 	CostUSD         float64 `json:"maxCostUsd"`
 	// ContextTokens bounds the brief; over it the least changed files are cut first.
 	ContextTokens int `json:"maxContextTokens"`
+	// IdleSeconds is the longest silence: of a model in the middle of a call, and of an agent that waits for none. CallSeconds is
+	// the longest call of a model; 0 is as long as the wall time lasts, which bounds both.
+	IdleSeconds int `json:"maxIdleSeconds,omitempty"`
+	CallSeconds int `json:"maxCallSeconds,omitempty"`
 }
 
 // DefaultLimits are those of spec.md R3.
 func DefaultLimits() Limits {
-	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 5, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000}
+	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 5, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000, IdleSeconds: 300}
 }
 
 // Brief is what reviewers are given to read: the diff and the context around it, all from pinned commits.

@@ -178,7 +178,11 @@ func (s *session) blame(ctx context.Context, err error) error {
 	case errors.As(s.err, &exit) && errors.Is(exit.Cause, errAnswered):
 		return err
 	case s.err != nil:
-		return errors.New(strings.TrimPrefix(s.err.Error(), "run "))
+		what := strings.TrimPrefix(s.err.Error(), "run ")
+		if exit != nil && exit.Reason == proc.ReasonIdle {
+			what += "; limits.max_idle_seconds allows no more"
+		}
+		return errors.New(what)
 	}
 	return err
 }

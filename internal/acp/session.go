@@ -61,7 +61,7 @@ func launch(ctx context.Context, spec Spec, place furnished, d *resultServer, em
 	s.gate = &gate{to: outW, update: s.update, excess: func() { stop(errTooManyRequests) }}
 	child := proc.Spec{
 		Path: path, Args: place.args, Env: place.env, Dir: place.cwd, StdinFrom: stdinR,
-		Idle: spec.Idle, Grace: spec.Grace, MaxStdout: maxOutput, MaxLine: maxLine, OnLine: s.gate.line,
+		Idle: spec.Idle, Quiet: spec.Quiet, Grace: spec.Grace, MaxStdout: maxOutput, MaxLine: maxLine, OnLine: s.gate.line,
 	}
 	if child.Grace <= 0 {
 		child.Grace = defaultGrace

@@ -40,7 +40,7 @@ func (c *Launcher) askACP(ctx context.Context, plan orchestrator.AgentPlan, task
 	}
 	spec := acp.Spec{
 		Name: plan.Name, Role: plan.Role, Preset: preset, Command: plan.Path, Args: plan.Args, Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home),
-		Dir: home, Cwd: tree, Model: plan.Model, Timeout: plan.Timeout, Idle: idleLimit, Self: c.Self, SelfArgs: []string{"agent", "mcp"},
+		Dir: home, Cwd: tree, Model: plan.Model, Timeout: plan.Timeout, Idle: idleLimit(task), Quiet: c.quietOf(plan.Name), Self: c.Self, SelfArgs: []string{"agent", "mcp"},
 		Endpoint: acp.Endpoint{BaseURL: "http://" + c.Gateway.Addr() + "/v1", Token: c.issue(plan, task)},
 	}
 	if plan.Path != "" && len(plan.Args) == 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/gateway"
@@ -26,9 +25,6 @@ const (
 	EnvToken    = "PRLOOP_GATEWAY_TOKEN"
 	EnvCheckout = "PRLOOP_CHECKOUT"
 )
-
-// idleLimit is the longest silence of a child before it counts as hung.
-const idleLimit = 5 * time.Minute
 
 // Launcher lends the loop its agents. Its fields are set before the first agent is asked and not changed after; then its methods
 // may be called at the same time.
@@ -92,7 +88,7 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 	}
 	defer sandbox.Remove(home) //nolint:errcheck // what is left goes with the run's folder
 	spec := agents.Spec{
-		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit,
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit(task), Quiet: c.quietOf(plan.Name),
 		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home), Bounds: c.agentBounds(home, clone),
 	}
 	if clone != "" {

@@ -1,6 +1,9 @@
 package agentrun
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -24,4 +27,17 @@ func (c *Launcher) issue(plan orchestrator.AgentPlan, task review.Task) string {
 		models = c.Models
 	}
 	return c.Gateway.Issue(plan.Name, task.Limits, models...)
+}
+
+// idleLimit is the longest silence of a child before it counts as hung.
+func idleLimit(task review.Task) time.Duration {
+	return time.Duration(cmp.Or(task.Limits.IdleSeconds, review.DefaultLimits().IdleSeconds)) * time.Second
+}
+
+// quietOf tells how long ago a model sent a byte for an agent: one that waits for its model is not silent.
+func (c *Launcher) quietOf(name string) func() time.Duration {
+	if c.Gateway == nil {
+		return nil
+	}
+	return func() time.Duration { return c.Gateway.Quiet(name) }
 }

@@ -35,10 +35,10 @@ func planFixer(s config.Settings, dir string) (orchestrator.AgentPlan, bool) {
 	return p, true
 }
 
-// fixLimits are the budgets of one try of the fixer; what the brief may hold is as for reviewers.
+// fixLimits are the budgets of one try of the fixer; what the brief may hold and how long models may think is as for reviewers.
 func fixLimits(s config.Settings) review.Limits {
 	l := s.Fix.Limits
-	l.ContextTokens = s.Limits.ContextTokens
+	l.ContextTokens, l.IdleSeconds, l.CallSeconds = s.Limits.ContextTokens, s.Limits.IdleSeconds, s.Limits.CallSeconds
 	return l
 }
 

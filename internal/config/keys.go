@@ -83,6 +83,10 @@ func keys() []key {
 		limits("max_verify_candidates", "Findings one agent verifies.", integer(0, 100), func(l *review.Limits) any { return &l.Candidates }),
 		limits("max_output_issues", "Findings one agent may report.", integer(1, 200), func(l *review.Limits) any { return &l.Findings }),
 		limits("max_wall_time_seconds", "Seconds one agent may take. Without it an ACP agent has 600.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
+		limits("max_idle_seconds", "Seconds of silence after which a model is ended in the middle of a call, counted from its last byte (a comment of the stream and a thought are bytes too), "+
+			"and an agent that says nothing and waits for no model. The wall time bounds it too.", integer(1, 7200), func(l *review.Limits) any { return &l.IdleSeconds }),
+		limits("max_call_seconds", "Seconds one call of a model may take, pauses and further attempts included. Without it: what is left of the wall time, which bounds it too.",
+			integer(1, 7200), func(l *review.Limits) any { return &l.CallSeconds }),
 		limits("max_cost_usd", "Dollars one agent may spend. Without it an ACP agent has 1.", number(0, 100), func(l *review.Limits) any { return &l.CostUSD }),
 		{path: "limits.max_tokens", shape: integer(1000, 100_000_000), capped: true, field: func(s *Settings) any { return &s.AgentTokens },
 			doc: "Tokens of one agent, input (cached too) and output. Without it: no bound but the dollars."},

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"time"
 )
 
 // usageWire is the usage object of chat completions and of responses, with the cost some providers add.
@@ -112,10 +111,7 @@ func sane(figures ...*int) *int {
 	return nil
 }
 
-var (
-	errBroken = errors.New("the stream broke off before its end")
-	errSilent = errors.New("the stream fell silent")
-)
+var errBroken = errors.New("the stream broke off before its end")
 
 // maxEvent bounds one line of a stream in bytes.
 const maxEvent = 1 << 20
@@ -127,6 +123,9 @@ const (
 	outputSlack   = 1024
 )
 
+// bytesPerStreamed is what looking at one byte of a stream leaves behind, at most.
+const bytesPerStreamed = 8
+
 // relay copies one stream.
 type relay struct {
 	key       Secret
@@ -134,10 +133,9 @@ type relay struct {
 	// limit is in bytes of the whole stream, output in tokens of the answer in it; 0 tokens is without bound.
 	limit  int64
 	output int
-	idle   time.Duration
-	// quiet is called when nothing came for idle and must make the body fail.
-	quiet func()
-	tools toolBudget
+	tools  toolBudget
+	// left is told how many bytes looking at a part of the stream left behind, at most; nil is told nothing.
+	left func(int64)
 	// tape gets the stream as it came, when it is recorded.
 	tape io.Writer
 }
@@ -145,14 +143,18 @@ type relay struct {
 // copy passes a stream on line by line as it comes and reads the usage out of it. It ends with nil only after the
 // stream's own end mark, and with a *BudgetError when the answer goes beyond its limit.
 func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error) {
-	watch := time.AfterFunc(r.idle, r.quiet)
-	defer watch.Stop()
 	flush := http.NewResponseController(w)
 	lines := bufio.NewReaderSize(body, 64<<10)
 	whole, skipBlank := false, false
+	held := 0
+	var buf []byte // one for all lines, of which an endless stream has many
 	for total := int64(0); ; {
-		line, rerr := readLine(lines)
-		watch.Reset(r.idle)
+		line, rerr := readLine(lines, buf[:0])
+		buf = line
+		if r.left != nil {
+			r.left(int64(max(len(line), cap(buf)-held)) * bytesPerStreamed)
+			held = cap(buf)
+		}
 		if total += int64(len(line)); total > r.limit || errors.Is(rerr, errTooLarge) {
 			return s, errTooLarge
 		}
@@ -172,7 +174,7 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		if blank && skipBlank {
 			skipBlank, line = false, nil
 		}
-		if len(line) > 0 {
+		if len(line) > 0 && (rerr == nil || whole) { // half a line would swallow what is told after it
 			if _, err := w.Write(line); err != nil {
 				return s, err
 			}
@@ -276,14 +278,16 @@ func textsOf(v any) int {
 	return n
 }
 
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
+func readLine(r *bufio.Reader, line []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > cap(line) && cap(line) > 0 { // at most three buffers on the way to the longest line
+			line = slices.Grow(line, min(4*cap(line), maxEvent+len(part)-len(line)))
+		}
 		line = append(line, part...)
 		switch {
 		case len(line) > maxEvent:
-			return nil, errTooLarge
+			return line[:0], errTooLarge
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return line, err
 		}

@@ -24,8 +24,12 @@ func declared(r *http.Request, limit int64) (int64, *refusal) {
 	return r.ContentLength, nil
 }
 
-// enter waits for room in memory for the request of an agent, until leave is called.
+// together is how many calls of one agent may be on their way: an answer takes up memory too.
+const together = 8
+
+// enter waits for room in memory for the request of an agent and what is held of the answer, until leave is called.
 func (g *Gateway) enter(r *http.Request, a *account, size int64) (leave func(), no *refusal) {
+	size = max(size, g.options.RequestLimit/together)
 	ctx, cancel := context.WithTimeout(r.Context(), g.options.roomTimeout)
 	defer cancel()
 	if a.room.Acquire(ctx, size) != nil {
@@ -52,7 +56,12 @@ const bytesPerValue = 36
 // sweep collects what requests left behind once it is as much as the longest may take up: until Go does, it may be as much
 // again as all that prloop holds.
 func (g *Gateway) sweep(size int64) {
-	if g.garbage.Add(size+bytesPerValue*int64(mostValues(int(size)))) >= g.options.RequestLimit {
+	g.litter(size + bytesPerValue*int64(mostValues(int(size))))
+}
+
+// litter counts bytes that are left behind.
+func (g *Gateway) litter(size int64) {
+	if g.garbage.Add(size) >= g.options.RequestLimit {
 		g.garbage.Store(0)
 		runtime.GC()
 	}

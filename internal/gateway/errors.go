@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Codes of the gateway's own answers, in the error object's "code".
@@ -26,6 +27,8 @@ const (
 	CodeKey = "prloop_upstream_refuses_key"
 	// CodeUnreachable: the model endpoint cannot be reached, or broke off.
 	CodeUnreachable = "prloop_upstream_unreachable"
+	// CodeTimeout: the model was silent for longer, or its call took longer, than it may.
+	CodeTimeout = "prloop_model_timeout"
 	// CodePrice: the model has no known price, and the operator set a bound in dollars.
 	CodePrice = "prloop_unknown_price"
 	// CodeSpent: what was spent before cannot be read, so that a bound on it cannot be held.
@@ -132,14 +135,26 @@ type UnreachableError struct {
 
 // Error names endpoint and host, once if they are the same, then the cause.
 func (e *UnreachableError) Error() string {
-	if e.Upstream == e.Host {
-		return fmt.Sprintf("model endpoint %s cannot be reached: %v", e.Host, e.Err)
+	who, what := e.Upstream, "cannot be reached"
+	if e.Upstream != e.Host {
+		who += " (" + e.Host + ")"
 	}
-	return fmt.Sprintf("model endpoint %s (%s) cannot be reached: %v", e.Upstream, e.Host, e.Err)
+	if errors.As(e.Err, new(*SilentError)) {
+		what = "fell silent"
+	}
+	return fmt.Sprintf("model endpoint %s %s: %v", who, what, e.Err)
 }
 
 // Unwrap gives the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// SilentError says that a model was ended because it sent no byte for as long as it may.
+type SilentError struct{ Idle time.Duration }
+
+// Error names the time and the setting.
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("no byte for %s, the most that limits.max_idle_seconds allows", e.Idle)
+}
 
 // errTooLarge is an answer beyond the cap.
 var errTooLarge = errors.New("answer is larger than the cap")
@@ -160,7 +175,33 @@ func refuse(status int, code, format string, args ...any) *refusal {
 func (r *refusal) send(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]any{
-		"message": r.message, "type": "prloop_gateway", "param": nil, "code": r.code,
-	}})
+	_ = json.NewEncoder(w).Encode(r.body())
+}
+
+// ownError is the object clients know an error by.
+type ownError struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    string  `json:"code"`
+}
+
+// errorBody has the error first: some clients look for it at the beginning of an event.
+type errorBody struct {
+	Error ownError `json:"error"`
+	Type  string   `json:"type"`
+}
+
+func (r *refusal) body() errorBody {
+	return errorBody{ownError{Message: r.message, Type: "prloop_gateway", Code: r.code}, "error"}
+}
+
+// tell ends a stream that cannot be ended well with an event that says why. The stream is cut off after it.
+func (r *refusal) tell(w http.ResponseWriter) {
+	data, err := json.Marshal(r.body())
+	if err != nil {
+		return // not reached: it is plain text
+	}
+	_, _ = fmt.Fprintf(w, "\n\nevent: error\ndata: %s\n\n", data)
+	_ = http.NewResponseController(w).Flush()
 }

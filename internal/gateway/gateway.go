@@ -172,9 +172,10 @@ func (g *Gateway) Issue(agent string, limits review.Limits, models ...string) (t
 	if old := g.accounts[agent]; old != nil {
 		g.past = append(g.past, old)
 	}
-	g.accounts[agent] = newAccount(agent, limits, g.options.AgentTokens, g.options.RequestLimit, g.run, g.options.now())
-	g.accounts[agent].allowed = slices.Clone(models)
-	g.tokens[token] = g.accounts[agent]
+	a := newAccount(agent, limits, g.options.AgentTokens, g.options.RequestLimit, g.run, g.options.now())
+	a.allowed = slices.Clone(models)
+	a.idle, a.call = cmp.Or(g.options.idle, a.idle), cmp.Or(g.options.call, a.call)
+	g.accounts[agent], g.tokens[token] = a, a
 	return token
 }
 

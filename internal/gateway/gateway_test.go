@@ -467,8 +467,8 @@ func TestSizes(t *testing.T) {
 }
 
 func TestSilentEndpointIsGivenUp(t *testing.T) {
-	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Hang: true}}, review.Limits{}, func(o *Options) { o.CallTimeout = 50 * time.Millisecond })
-	if status, body := r.ask(mini, "x"); status != http.StatusBadGateway || !strings.Contains(body, "no whole answer within 50ms") {
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Hang: true}}, review.Limits{}, func(o *Options) { o.call = 50 * time.Millisecond })
+	if status, body := r.ask(mini, "x"); status != http.StatusBadGateway || !strings.Contains(body, "no whole answer within 50ms, the most that limits.max_call_seconds allows") {
 		t.Errorf("%d %s", status, body)
 	}
 }

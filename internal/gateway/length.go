@@ -69,3 +69,15 @@ func answered(data []byte) int {
 	}
 	return n
 }
+
+// streamBytesPerToken is the most bytes a token is taken for in a stream, where each may come in an event of its own; streamsMost
+// is how many times the cap of a whole answer a stream may have all the same.
+const (
+	streamBytesPerToken = 512
+	streamsMost         = 4
+)
+
+// streamLimit is how many bytes a stream may have whose answer may have so many tokens.
+func streamLimit(most int64, tokens int) int64 {
+	return min(max(most, int64(min(tokens, 1<<30))*streamBytesPerToken), streamsMost*most)
+}

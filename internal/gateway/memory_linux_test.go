@@ -54,6 +54,8 @@ func TestHostileMemory(t *testing.T) {
 		body []byte
 		// chunked hides the length; slow sends all but the last byte and waits.
 		chunked, slow bool
+		// said, when set, is what the model says again and again, without an end.
+		said string
 	}{
 		{name: "zeros", body: fill(`{"model":"m","x":[0`, ",0", "]}")},
 		{name: "empty objects", body: fill(`{"model":"m","x":[0`, ",{}", "]}")},
@@ -70,10 +72,21 @@ func TestHostileMemory(t *testing.T) {
 		{name: "a document", body: fill(`{"model":"m","messages":[{"role":"user","content":[{"type":"file","file":{"file_data":"data:,`, "AAAAAAAA", `"}}]}]}`)},
 		{name: "of unknown length", body: fill(user, "word ", `"}]}`), chunked: true},
 		{name: "slow", body: fill(user, "word ", `"}]}`), slow: true},
+		{name: "streams without an end", body: []byte(`{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`),
+			said: `data: {"choices":[{"delta":{"content":"and so on "}}]}` + "\n\n"},
+		{name: "lines without an end", body: []byte(`{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`), said: strings.Repeat("data: and so on ", 64)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
+				if row.said != "" {
+					w.Header().Set("Content-Type", "text/event-stream")
+					for {
+						if _, err := io.WriteString(w, row.said); err != nil {
+							return
+						}
+					}
+				}
 				time.Sleep(10 * time.Millisecond)
 				w.WriteHeader(http.StatusBadRequest)
 			}))

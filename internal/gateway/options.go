@@ -36,10 +36,6 @@ type Options struct {
 	// Dir is a short path under which the private folder of the socket is made; default: the system's temporary folder,
 	// or /tmp when its path is too long for a socket.
 	Dir string
-	// CallTimeout bounds one call with its retries, default 5 minutes; the agent's wall time bounds it too.
-	CallTimeout time.Duration
-	// IdleTimeout bounds the silence inside a stream, default 90 s.
-	IdleTimeout time.Duration
 	// Retries is how often a refused or broken call is made again, default 3; negative is never.
 	Retries int
 	// RequestLimit bounds a request in bytes, and all requests of one agent that are in memory together; default 4 MiB, which
@@ -92,13 +88,13 @@ type Options struct {
 	// bodyTimeout bounds how long a caller may take to send its request, roomTimeout how long one waits until others of the same
 	// agent are done; default 30 s each.
 	bodyTimeout, roomTimeout time.Duration
+	// idle and call replace those of an agent's limits, in tests.
+	idle, call time.Duration
 	// retryMin is the first pause before a retry, without Retry-After.
 	retryMin time.Duration
 }
 
 func (o *Options) defaults() {
-	o.CallTimeout = cmp.Or(o.CallTimeout, 5*time.Minute)
-	o.IdleTimeout = cmp.Or(o.IdleTimeout, 90*time.Second)
 	o.Retries = max(0, cmp.Or(o.Retries, 3))
 	o.RequestLimit = cmp.Or(o.RequestLimit, 4<<20)
 	o.ResponseLimit = cmp.Or(o.ResponseLimit, 8<<20)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync/atomic"
 )
 
 // finish hands the last outcome of a call to the agent.
@@ -76,6 +75,8 @@ func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
 		code, status = CodeCassette, http.StatusNotFound
 	case errors.Is(err, errTooLarge):
 		code = CodeTooLarge
+	case errors.As(err, new(*SilentError)):
+		code = CodeTimeout
 	case errors.As(err, &budget):
 		code, status, err = CodeBudget, http.StatusPaymentRequired, budget
 		held.account.note(err)
@@ -129,11 +130,9 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	a := held.account
-	var silent atomic.Bool
 	relay := relay{
-		key: u.Key, hideUsage: c.path == pathChat && !c.wantsUsage, limit: g.options.ResponseLimit, output: held.output,
-		idle: g.options.IdleTimeout, quiet: func() { silent.Store(true); cancel() },
-		tools: toolBudget{account: a, free: g.options.FreeTools},
+		key: u.Key, hideUsage: c.path == pathChat && !c.wantsUsage, limit: streamLimit(g.options.ResponseLimit, held.output), output: held.output,
+		tools: toolBudget{account: a, free: g.options.FreeTools}, left: g.litter,
 	}
 	var heard bytes.Buffer
 	if g.tape.Mode == Record {
@@ -144,28 +143,35 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 		g.tape.add(a.agent, c, resp.StatusCode, true, heard.Bytes())
 	}
 	held.cause = errorType(nil, err)
-	if silent.Load() {
-		held.cause = errorType(nil, errSilent)
-	}
 	held.settle(s, g.options.now())
 	if n := len(relay.tools.dropped); n > 0 {
 		g.tell(a.agent, "%d tool calls beyond the budget were cut off", n)
 	}
 	var budget *BudgetError
-	switch {
+	switch cause := context.Cause(ctx); {
 	case err == nil:
 		a.note(nil)
 		return
-	case silent.Load():
-		err = errSilent
-	}
-	switch {
-	case errors.As(err, &budget) || errors.As(context.Cause(ctx), &budget):
+	case errors.As(err, &budget) || errors.As(cause, &budget):
 		a.note(budget)
-	case !silent.Load() && errors.Is(context.Cause(ctx), context.Canceled):
+		refuse(0, CodeBudget, "%s", budget).tell(w)
+	case errors.Is(cause, context.Canceled):
 		// The caller hung up, which says nothing of the endpoint.
 	default:
-		a.note(&UnreachableError{u.Name, u.base.Host, err})
+		code := CodeUnreachable
+		switch {
+		case cause != nil:
+			err, code = cause, CodeTimeout
+		case errors.As(err, new(*SilentError)):
+			code = CodeTimeout
+		case errors.Is(err, errTooLarge):
+			code = CodeTooLarge
+		default:
+			held.forgive()
+		}
+		gone := &UnreachableError{u.Name, u.base.Host, err}
+		a.note(gone)
+		refuse(0, code, "%s", gone).tell(w)
 	}
 	g.options.Log.Warn("stream did not end well", "agent", a.agent, "upstream", u.Name, "err", err)
 	cancel()

@@ -27,6 +27,9 @@ type account struct {
 	run   *runBudget
 	// allowed are the models it may ask for.
 	allowed []string
+	// idle is the longest silence of a model in a call, call the longest call; 0 is without a bound of its own.
+	idle, call time.Duration
+	ear        ear
 	// room is for the bytes of its requests that are in memory; looking is held while one is looked into.
 	room    *semaphore.Weighted
 	looking sync.Mutex
@@ -71,8 +74,9 @@ type money struct {
 
 func newAccount(agent string, limits review.Limits, tokens int, room int64, run *runBudget, now time.Time) *account {
 	d := review.DefaultLimits()
-	wall := time.Duration(cmp.Or(limits.WallTimeSeconds, d.WallTimeSeconds)) * time.Second
-	return &account{agent: agent, run: run, room: semaphore.NewWeighted(room), own: ledger{scope: "agent", until: now.Add(wall), limits: Totals{
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	wall := seconds(cmp.Or(limits.WallTimeSeconds, d.WallTimeSeconds))
+	return &account{agent: agent, run: run, room: semaphore.NewWeighted(room), idle: seconds(cmp.Or(limits.IdleSeconds, d.IdleSeconds)), call: seconds(limits.CallSeconds), own: ledger{scope: "agent", until: now.Add(wall), limits: Totals{
 		LLMCalls: cmp.Or(limits.LLMCalls, d.LLMCalls), ToolCalls: cmp.Or(limits.ToolCalls, d.ToolCalls), Tokens: tokens,
 		CostUSD: cmp.Or(limits.CostUSD, d.CostUSD), WallTime: wall,
 	}}}
@@ -84,6 +88,15 @@ func (a *account) until() time.Time {
 		return r
 	}
 	return a.own.until
+}
+
+// callLimit is how long a call may take that begins now, and the error of one that takes longer.
+func (a *account) callLimit(now time.Time) (time.Duration, error) {
+	limit := max(a.until().Sub(now), time.Millisecond)
+	if a.call > 0 && a.call <= limit {
+		return a.call, fmt.Errorf("no whole answer within %s, the most that limits.max_call_seconds allows", a.call)
+	}
+	return limit, a.timeOver(now.Add(limit))
 }
 
 // timeOver is the error of a call that is still on its way when the wall time ends.
@@ -330,6 +343,18 @@ func (r *reservation) release(now time.Time) {
 	defer a.run.mu.Unlock()
 	a.seconds += now.Sub(r.started).Seconds()
 	a.charge(-a.refund(), -r.input-r.output, -r.estimate)
+}
+
+// forgive gives back a call whose stream broke off in the middle, as often as refunds allow: an answer that is not streamed is asked
+// for again within its call.
+func (r *reservation) forgive() {
+	defer r.keep()
+	a := r.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	a.charge(-a.refund(), 0, 0)
 }
 
 // keep has what is spent now kept. An error is that of the next call, which is refused.

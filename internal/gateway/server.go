@@ -121,11 +121,7 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		return
 	}
 	now := g.options.now()
-	limit := min(g.options.CallTimeout, max(a.until().Sub(now), time.Millisecond))
-	cause := fmt.Errorf("no whole answer within %s", limit.Round(time.Millisecond))
-	if limit < g.options.CallTimeout {
-		cause = a.timeOver(now.Add(limit))
-	}
+	limit, cause := a.callLimit(now)
 	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, cause)
 	defer cancel()
 	rc := http.NewResponseController(w) // a caller that does not read its answer must not keep its request in memory
@@ -277,10 +273,12 @@ func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reserva
 	if err != nil {
 		return nil, err
 	}
-	ctx = withAnswerLimit(ctx, held.output)
+	ctx = withAnswerLimit(withListener(ctx, held.account), held.output)
 	if more {
 		ctx = context.WithValue(ctx, otherModel{}, true)
 	}
+	waited := held.account.ear.wait()
+	defer waited()
 	resp, err := g.ask(ctx, to.upstream, http.MethodPost, c.path, body)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -45,16 +44,19 @@ func TestStreamPassesAndIsCounted(t *testing.T) {
 }
 
 func TestBrokenStreamIsSeenAsBroken(t *testing.T) {
-	for what, a := range map[string]fakemodel.Answer{
-		"cut in the middle": {Text: strings.Repeat("word ", 100), Drop: "middle"},
-		"never stops":       {Endless: true},
+	for what, row := range map[string]struct {
+		answer fakemodel.Answer
+		calls  int // a call that broke off by itself is given back
+	}{
+		"cut in the middle": {fakemodel.Answer{Text: strings.Repeat("word ", 100), Drop: "middle"}, 0},
+		"never stops":       {fakemodel.Answer{Endless: true}, 1},
 	} {
 		t.Run(what, func(t *testing.T) {
-			r := setup(t, fakemodel.Script{Default: &a}, review.Limits{}, func(o *Options) { o.ResponseLimit = 100_000 })
+			r := setup(t, fakemodel.Script{Default: &row.answer}, review.Limits{}, func(o *Options) { o.ResponseLimit = 100_000 })
 			if text, err := r.streamed(chat(mini, "x", true)); err == nil {
 				t.Errorf("%d bytes ended like a whole answer", len(text))
 			}
-			if u := r.g.Usage("r1"); u.LLMCalls != 1 || u.InputTokens != nil || u.CostUSD != nil {
+			if u := r.g.Usage("r1"); u.LLMCalls != row.calls || u.InputTokens != nil || u.CostUSD != nil {
 				t.Errorf("what it cost is unknown: %+v", u)
 			}
 			if r.g.Err("r1") == nil {
@@ -64,13 +66,117 @@ func TestBrokenStreamIsSeenAsBroken(t *testing.T) {
 	}
 }
 
-func TestSilentStreamIsGivenUp(t *testing.T) {
-	pr, pw := io.Pipe()
-	w := &recorder{header: http.Header{}}
-	go func() { _, _ = io.WriteString(pw, "data: {\"model\":\"m\"}\n\n") }()
-	_, err := (&relay{limit: 1 << 20, idle: 20 * time.Millisecond, quiet: func() { _ = pw.CloseWithError(errSilent) }}).copy(w, pr)
-	if !errors.Is(err, errSilent) {
-		t.Errorf("err %v", err)
+// TestModelsMayThink: what is bounded is the silence, not the time. Times are a hundredth of those of a model that sends a token
+// every 20 s for 12 minutes; the idle limit is a hundredth of 2 minutes.
+func TestModelsMayThink(t *testing.T) {
+	const idle = 1200 * time.Millisecond
+	for what, a := range map[string]fakemodel.Answer{
+		"a token now and then": {Text: "abcdefghijklmnopqrstuvwxyz0123456789", PieceRunes: 1, PaceMillis: 200},
+		"thoughts":             {Text: "a", Reasoning: "abcdefghijklmnopqrst", PieceRunes: 1, PaceMillis: 200},
+		"comments":             {Text: "a", KeepAlives: 20, PaceMillis: 200},
+	} {
+		for path, body := range map[string]string{
+			pathChat:      chat(mini, "x", true),
+			pathResponses: `{"model":"` + mini + `","stream":true,"input":"x"}`,
+			pathMessages:  `{"model":"` + mini + `","stream":true,"max_tokens":100,"messages":[{"role":"user","content":"x"}]}`,
+		} {
+			if a.Reasoning != "" && path != pathChat {
+				continue
+			}
+			t.Run(what+path, func(t *testing.T) {
+				t.Parallel()
+				r := setup(t, fakemodel.Script{Default: &a}, review.Limits{}, func(o *Options) { o.idle = idle })
+				began := time.Now()
+				status, text := r.call(http.MethodPost, path, r.token, body)
+				if took := time.Since(began); status != http.StatusOK || strings.Contains(text, CodeTimeout) || r.g.Err("r1") != nil || took < 2*idle {
+					t.Errorf("%d after %s: %v\n%s", status, took, r.g.Err("r1"), text)
+				}
+			})
+		}
+	}
+}
+
+// TestSilentModelsAreEnded: before the first byte, in the middle of a stream and of a whole answer.
+func TestSilentModelsAreEnded(t *testing.T) {
+	for what, row := range map[string]struct {
+		answer fakemodel.Answer
+		stream bool
+	}{
+		"no byte at all":               {fakemodel.Answer{Hang: true}, true},
+		"no byte of a whole answer":    {fakemodel.Answer{Hang: true}, false},
+		"nothing more after two words": {fakemodel.Answer{Text: strings.Repeat("word ", 100), Stall: 2}, true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			r := setup(t, fakemodel.Script{Default: &row.answer}, review.Limits{}, func(o *Options) { o.idle = 150 * time.Millisecond })
+			if q := r.g.Quiet("r1"); q < time.Hour {
+				t.Errorf("a model that was never asked was heard %s ago", q)
+			}
+			began := time.Now()
+			var text string
+			if resp, err := r.post(chat(mini, "x", row.stream)); err == nil {
+				data, _ := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				text = string(data)
+			}
+			const why = "fell silent: no byte for 150ms, the most that limits.max_idle_seconds allows"
+			if err := r.g.Err("r1"); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("kept: %v", err)
+			}
+			if !strings.Contains(text, CodeTimeout) || !strings.Contains(text, why) {
+				t.Errorf("told: %s", text)
+			}
+			if n, took := len(r.model.Requests()), time.Since(began); n != 1 || took > 5*time.Second {
+				t.Errorf("asked %d times in %s", n, took)
+			}
+			if q := r.g.Quiet("r1"); q <= 0 || q > time.Minute {
+				t.Errorf("quiet for %s", q)
+			}
+		})
+	}
+}
+
+// TestWaitingIsNotSilence: while a model is waited for, nobody is to blame its agent.
+func TestWaitingIsNotSilence(t *testing.T) {
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "x", DelayMillis: 400}}, review.Limits{})
+	go func() { _, _ = r.ask(mini, "x") }()
+	soon(t, "the model was asked", func() bool { return len(r.model.Requests()) == 1 })
+	for range 10 {
+		if q := r.g.Quiet("r1"); q != 0 {
+			t.Fatalf("quiet for %s while the model thinks", q)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	soon(t, "the wait is over", func() bool { return r.g.Quiet("r1") > 0 })
+}
+
+// TestBrokenStreamsGiveTheCallBack, as answers that are not streamed are asked for again within one call; thrice at most.
+func TestBrokenStreamsGiveTheCallBack(t *testing.T) {
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: strings.Repeat("word ", 100), Drop: "middle"}}, review.Limits{LLMCalls: 2})
+	for n, calls := range []int{0, 0, 0, 1, 2} {
+		text, err := r.streamed(chat(mini, "x", true))
+		if err == nil || !strings.Contains(text, CodeUnreachable) || strings.Contains(text, "[DONE]") {
+			t.Errorf("%v: %s", err, text)
+		}
+		soon(t, "it was settled", func() bool { return r.g.Usage("r1").LLMCalls == calls })
+		if u := r.g.Usage("r1"); u.CostUSD != nil {
+			t.Errorf("stream %d: what it cost is unknown: %+v", n, u)
+		}
+	}
+	if status, body := r.ask(mini, "x"); status != http.StatusPaymentRequired {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TestStreamLimit: each token may come in an event of its own, and a stream without an end has one.
+func TestStreamLimit(t *testing.T) {
+	for _, row := range []struct {
+		tokens int
+		want   int64
+	}{{0, 8 << 20}, {8192, 8 << 20}, {32768, 16 << 20}, {1 << 40, 32 << 20}} {
+		if got := streamLimit(8<<20, row.tokens); got != row.want {
+			t.Errorf("%d tokens: %d bytes, want %d", row.tokens, got, row.want)
+		}
 	}
 }
 
@@ -86,11 +192,11 @@ func (r *recorder) Flush()              {}
 func TestResponsesUsage(t *testing.T) {
 	w := &recorder{header: http.Header{}}
 	body := "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"model\":\"m\",\"usage\":{\"input_tokens\":5,\"output_tokens\":6,\"input_tokens_details\":{\"cached_tokens\":1}}}}\n\n"
-	s, err := (&relay{limit: 1 << 20, idle: time.Minute, quiet: func() {}}).copy(w, strings.NewReader(body))
+	s, err := (&relay{limit: 1 << 20}).copy(w, strings.NewReader(body))
 	if err != nil || s.model != "m" || *s.input != 5 || *s.output != 6 || *s.cached != 1 || w.String() != body {
 		t.Errorf("%+v %v %q", s, err, w.String())
 	}
-	if _, err := (&relay{limit: 1 << 30, idle: time.Minute, quiet: func() {}}).copy(w, strings.NewReader("data: "+strings.Repeat("x", maxEvent+1))); err == nil {
+	if _, err := (&relay{limit: 1 << 30}).copy(w, strings.NewReader("data: "+strings.Repeat("x", maxEvent+1))); err == nil {
 		t.Error("a giant line passed")
 	}
 }

@@ -36,7 +36,7 @@ type whole struct {
 
 // RoundTrip makes one attempt.
 func (t whole) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.next.RoundTrip(req)
+	resp, err := listen(t.next, req)
 	if err != nil || streams(resp) {
 		return resp, err
 	}
@@ -101,7 +101,7 @@ func (s sized) Len() int { return s.n }
 
 // again decides about one more attempt: overload, server faults and broken connections, if there is time for it.
 func again(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if errors.Is(err, errTooLarge) || errors.As(err, new(*BudgetError)) {
+	if errors.Is(err, errTooLarge) || errors.As(err, new(*BudgetError)) || errors.As(err, new(*SilentError)) {
 		return false, nil
 	}
 	retry, cause := retryablehttp.DefaultRetryPolicy(ctx, resp, err)

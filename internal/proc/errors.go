@@ -20,6 +20,8 @@ type ExitError struct {
 	Reason     Reason
 	Took       time.Duration
 	StderrTail []byte
+	// Idle is the Spec's.
+	Idle time.Duration
 	// Cause is the context's cause, or what the receiver of the output said; often nil.
 	Cause error
 }
@@ -40,7 +42,7 @@ func (e *ExitError) what() string {
 	case ReasonTimeout:
 		return "stopped: out of time"
 	case ReasonIdle:
-		return "stopped: said nothing for too long"
+		return "stopped: said nothing for " + e.Idle.String()
 	case ReasonFirstByte:
 		return "stopped: never said anything"
 	case ReasonLinger:

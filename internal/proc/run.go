@@ -132,7 +132,7 @@ func outcome(spec Spec, res *Result, st status, why error) error {
 		return nil
 	}
 	return &ExitError{Path: spec.Path, Code: res.ExitCode, Signal: res.Signal, Reason: res.Reason,
-		Took: res.Took, StderrTail: res.StderrTail, Cause: why}
+		Took: res.Took, StderrTail: res.StderrTail, Idle: spec.Idle, Cause: why}
 }
 
 // startError says what was missing. The kernel answers "no such file" for a missing interpreter and a missing folder too.

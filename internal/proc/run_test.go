@@ -39,13 +39,17 @@ func TestHowChildrenEnd(t *testing.T) {
 		spec Spec
 		want want
 	}{
-		"a child that ends well is no error":                    {with("exit", nil, "0"), want{}},
-		"the exit status is reported":                           {with("exit", nil, "7"), want{code: 7}},
-		"a signal is reported by name":                          {with("self-kill", nil), want{code: -1, signal: "killed"}},
-		"stdin is given, then end of file":                      {with("cat", func(s *Spec) { s.Stdin = []byte("in") }), want{stdout: "in"}},
-		"stdin may be a stream":                                 {with("cat", func(s *Spec) { s.StdinFrom = strings.NewReader("in") }), want{stdout: "in"}},
-		"a silent hang ends at the wall time (threats.md T80)":  {with("hang", func(s *Spec) { s.Timeout = 200 * time.Millisecond }), want{reason: ReasonTimeout, code: -1, signal: "terminated", atMost: 3 * time.Second}},
-		"a silent hang ends at the idle time (threats.md T80)":  {with("hang", func(s *Spec) { s.Idle = 200 * time.Millisecond }), want{reason: ReasonIdle, code: -1, signal: "terminated", atMost: 3 * time.Second}},
+		"a child that ends well is no error":                   {with("exit", nil, "0"), want{}},
+		"the exit status is reported":                          {with("exit", nil, "7"), want{code: 7}},
+		"a signal is reported by name":                         {with("self-kill", nil), want{code: -1, signal: "killed"}},
+		"stdin is given, then end of file":                     {with("cat", func(s *Spec) { s.Stdin = []byte("in") }), want{stdout: "in"}},
+		"stdin may be a stream":                                {with("cat", func(s *Spec) { s.StdinFrom = strings.NewReader("in") }), want{stdout: "in"}},
+		"a silent hang ends at the wall time (threats.md T80)": {with("hang", func(s *Spec) { s.Timeout = 200 * time.Millisecond }), want{reason: ReasonTimeout, code: -1, signal: "terminated", atMost: 3 * time.Second}},
+		"a silent hang ends at the idle time (threats.md T80)": {with("hang", func(s *Spec) { s.Idle = 200 * time.Millisecond }), want{reason: ReasonIdle, code: -1, signal: "terminated", atMost: 3 * time.Second}},
+		"a model that is heard is not silence": {with("hang", func(s *Spec) {
+			s.Idle, s.Timeout, s.Quiet = 100*time.Millisecond, 1500*time.Millisecond, func() time.Duration { return 0 }
+		}), want{reason: ReasonTimeout, code: -1, signal: "terminated", atLeast: 1400 * time.Millisecond, atMost: 5 * time.Second}},
+		"a model that was heard long ago is":                    {with("hang", func(s *Spec) { s.Idle, s.Quiet = 200*time.Millisecond, func() time.Duration { return time.Hour } }), want{reason: ReasonIdle, code: -1, signal: "terminated", atMost: 3 * time.Second}},
 		"a hang in mid-answer keeps the part (threats.md T80)":  {with("hang-partial", func(s *Spec) { s.Idle = 500 * time.Millisecond }), want{reason: ReasonIdle, code: -1, signal: "terminated", stdout: "half a line", atMost: 4 * time.Second}},
 		"no first byte in time (threats.md T80)":                {with("hang", func(s *Spec) { s.FirstByte = 200 * time.Millisecond }), want{reason: ReasonFirstByte, code: -1, signal: "terminated", atMost: 3 * time.Second}},
 		"a slow drip beats idle, not the wall (threats.md T80)": {with("drip", func(s *Spec) { s.Idle, s.Timeout = time.Second, 2*time.Second }), want{reason: ReasonTimeout, code: -1, signal: "terminated", stdout: "*", atLeast: 1900 * time.Millisecond, atMost: 5 * time.Second}},

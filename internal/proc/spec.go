@@ -33,6 +33,9 @@ type Spec struct {
 	Timeout time.Duration
 	// Idle is the longest time without a byte on either stream; 0 means no watchdog.
 	Idle time.Duration
+	// Quiet is how long ago something else was heard of the child, such as a byte of the model it waits for; nil when its streams are
+	// all that is heard of it. It must be safe for concurrent use.
+	Quiet func() time.Duration
 	// FirstByte is the longest time until the first byte on either stream; 0 means no watchdog.
 	FirstByte time.Duration
 	// Linger is how long the child may run on after it closed its standard output; 0 means no watchdog.

@@ -29,6 +29,9 @@ func watch(ctx context.Context, spec Spec, s *streams, ended <-chan status) (*st
 		case <-idle.C:
 			// The readers only note the time; the timer is set again for the rest of the allowance.
 			quiet := s.quiet()
+			if spec.Quiet != nil {
+				quiet = min(quiet, spec.Quiet())
+			}
 			if quiet >= spec.Idle {
 				return nil, ReasonIdle, nil
 			}

@@ -99,11 +99,9 @@ func (p message) block(e *events, i int, block map[string]any) {
 	}
 	for p.answer.Endless && delta("and so on ") == nil {
 	}
-	pieces := split(text, 40)
+	pieces := p.pieces(text)
 	for k, piece := range pieces {
-		if p.answer.Drop == "middle" && k == len(pieces)/2 {
-			drop(e.w)
-		}
+		p.piece(e.w, k, len(pieces))
 		_ = delta(piece)
 	}
 	_ = e.send("content_block_stop", map[string]any{"index": i})

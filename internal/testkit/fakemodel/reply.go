@@ -2,6 +2,7 @@ package fakemodel
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,9 +16,12 @@ type reply struct {
 	req    Request
 	answer Answer
 	cached int
+	// ctx ends when the caller has gone.
+	ctx context.Context
 }
 
 func (p reply) send(w http.ResponseWriter, r *http.Request) {
+	p.ctx = r.Context()
 	if p.answer.Hang {
 		<-r.Context().Done()
 		return
@@ -62,7 +66,8 @@ func (p reply) shape(w http.ResponseWriter) {
 	case pathMessages:
 		api = message{p}
 	}
-	if p.req.Stream {
+	if p.req.Stream && !p.answer.Whole {
+		p.keepAlive(w)
 		api.stream(w)
 	} else {
 		api.whole(w)
@@ -106,6 +111,43 @@ func (p reply) deliver(w http.ResponseWriter, body map[string]any, text string) 
 	}
 }
 
+// keepAlive sends comments, as endpoints do while a model thinks without a word.
+func (p reply) keepAlive(w http.ResponseWriter) {
+	if p.answer.KeepAlives == 0 {
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for range p.answer.KeepAlives {
+		p.pause()
+		_, _ = io.WriteString(w, ": keep-alive\n\n")
+		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+func (p reply) pause() {
+	select {
+	case <-time.After(time.Duration(p.answer.PaceMillis) * time.Millisecond):
+	case <-p.ctx.Done():
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// pieces are what a streamed text is sent in.
+func (p reply) pieces(text string) []string { return split(text, cmp.Or(p.answer.PieceRunes, 40)) }
+
+// piece is called before each of n pieces.
+func (p reply) piece(w http.ResponseWriter, k, n int) {
+	switch {
+	case p.answer.Drop == "middle" && k == n/2:
+		drop(w)
+	case p.answer.Stall > 0 && k >= p.answer.Stall:
+		<-p.ctx.Done()
+		panic(http.ErrAbortHandler)
+	case p.answer.PaceMillis > 0:
+		p.pause()
+	}
+}
+
 func (p reply) stream(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_ = p.chunk(w, map[string]any{"role": "assistant", "content": ""}, nil)
@@ -114,12 +156,15 @@ func (p reply) stream(w http.ResponseWriter) {
 		}
 		return
 	}
-	pieces := split(p.answer.text(), 40)
-	for i, piece := range pieces {
-		if p.answer.Drop == "middle" && i == len(pieces)/2 {
-			drop(w)
-			return
+	if p.answer.Reasoning != "" {
+		for _, piece := range p.pieces(p.answer.Reasoning) {
+			p.piece(w, 0, -1)
+			_ = p.chunk(w, map[string]any{"reasoning_content": piece}, nil)
 		}
+	}
+	pieces := p.pieces(p.answer.text())
+	for i, piece := range pieces {
+		p.piece(w, i, len(pieces))
 		_ = p.chunk(w, map[string]any{"content": piece}, nil)
 	}
 	for i, call := range p.toolCalls() {

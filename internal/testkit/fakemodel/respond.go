@@ -88,11 +88,9 @@ func (p response) item(e *events, i int, item map[string]any) {
 	_ = e.send("response.output_item.added", map[string]any{"output_index": i, "item": opened})
 	for p.answer.Endless && e.send(kind+".delta", at("delta", "and so on ")) == nil {
 	}
-	pieces := split(text, 40)
+	pieces := p.pieces(text)
 	for k, piece := range pieces {
-		if p.answer.Drop == "middle" && k == len(pieces)/2 {
-			drop(e.w)
-		}
+		p.piece(e.w, k, len(pieces))
 		_ = e.send(kind+".delta", at("delta", piece))
 	}
 	_ = e.send(kind+".done", at("text", text))

@@ -76,6 +76,16 @@ type Answer struct {
 	Repeat int `json:"repeat,omitempty"`
 	// Endless never stops sending; the caller has to.
 	Endless bool `json:"endless,omitempty"`
+	// PaceMillis passes before each piece of a streamed answer, of which each has PieceRunes characters, by default 40. Before the
+	// first come KeepAlives comments at the same pace, then Reasoning as pieces of what the model thinks (chat completions only).
+	// After Stall pieces nothing more is sent and the connection stays open; 0 is never.
+	PaceMillis int    `json:"paceMillis,omitempty"`
+	PieceRunes int    `json:"pieceRunes,omitempty"`
+	KeepAlives int    `json:"keepAlives,omitempty"`
+	Reasoning  string `json:"reasoning,omitempty"`
+	Stall      int    `json:"stall,omitempty"`
+	// Whole answers in one piece, although a stream was asked for, as servers do that know none.
+	Whole bool `json:"whole,omitempty"`
 	// Hang sends nothing and keeps the connection open; the caller has to give up.
 	Hang bool `json:"hang,omitempty"`
 }
