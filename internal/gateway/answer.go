@@ -134,6 +134,9 @@ type relay struct {
 	limit  int64
 	output int
 	tools  toolBudget
+	// tail is the end of the stream, which copy reads and does not pass on: an agent that saw it may look at once at what its answer
+	// cost, or ask again.
+	tail []byte
 	// left is told how many bytes looking at a part of the stream left behind, at most; nil is told nothing.
 	left func(int64)
 	// tape gets the stream as it came, when it is recorded.
@@ -141,7 +144,7 @@ type relay struct {
 }
 
 // copy passes a stream on line by line as it comes and reads the usage out of it. It ends with nil only after the
-// stream's own end mark, and with a *BudgetError when the answer goes beyond its limit.
+// stream's own end mark, after which it reads no further, and with a *BudgetError when the answer goes beyond its limit.
 func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error) {
 	flush := http.NewResponseController(w)
 	lines := bufio.NewReaderSize(body, 64<<10)
@@ -174,7 +177,14 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		if blank && skipBlank {
 			skipBlank, line = false, nil
 		}
-		if len(line) > 0 && (rerr == nil || whole) { // half a line would swallow what is told after it
+		if whole {
+			r.tail = append(r.tail, line...)
+			if blank || rerr != nil {
+				return s, nil //nolint:nilerr // what breaks off after its end is whole
+			}
+			continue
+		}
+		if len(line) > 0 && rerr == nil { // half a line would swallow what is told after it
 			if _, err := w.Write(line); err != nil {
 				return s, err
 			}
@@ -184,8 +194,6 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		}
 		switch {
 		case rerr == nil:
-		case whole:
-			return s, nil
 		case errors.Is(rerr, io.EOF):
 			return s, errBroken
 		default:

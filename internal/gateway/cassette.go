@@ -171,8 +171,14 @@ func (t *recording) play(agent string, c *call) (*http.Response, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key, n := t.key(agent, question)
-	at := slices.IndexFunc(t.entries, func(e entry) bool { return e.Agent == agent && e.Key == key && e.N == n })
+	find := func(question []byte) (at int, key string, n int) {
+		key, n = t.key(agent, question)
+		return slices.IndexFunc(t.entries, func(e entry) bool { return e.Agent == agent && e.Key == key && e.N == n }), key, n
+	}
+	at, key, n := find(question)
+	if plain := unstreamed(question); at < 0 && plain != nil { // it was recorded when agents did not ask for streams
+		at, _, _ = find(plain)
+	}
 	if at < 0 {
 		return nil, &CassetteMissError{t.Path, agent, key, n}
 	}
@@ -220,7 +226,7 @@ func (t *recording) add(agent string, c *call, status int, stream bool, body []b
 	body = t.marked(body)
 	text := redactWhole(body, t.redact)
 	if stream {
-		text = redactStream(body, t.redact)
+		text = redactStream(body, func(s string) string { return t.redact(string(t.marked([]byte(s)))) }) // a word may come in pieces too
 	}
 	question, err := c.question()
 	if err != nil {

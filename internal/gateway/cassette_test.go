@@ -141,19 +141,25 @@ func TestCassettesForgetTheRun(t *testing.T) {
 	word := func(w string) func(*Options) {
 		return func(o *Options) { o.Cassette.Words = func() []string { return []string{w} } }
 	}
-	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "said between 0a1b2c3d4e5f"}}, review.Limits{},
+	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "said between 0a1b2c3d4e5f", PieceRunes: 5}}, review.Limits{},
 		func(o *Options) { o.Cassette = Cassette{Path: path, Mode: Record} }, word("0a1b2c3d4e5f"))
 	if status, body := r.ask(mini, "<<<0a1b2c3d4e5f text"); status != http.StatusOK || !strings.Contains(body, "0a1b2c3d4e5f") {
 		t.Errorf("%d %s", status, body)
 	}
+	if text, err := r.streamed(chat(mini, "<<<0a1b2c3d4e5f text", true)); err != nil || strings.Contains(text, "0a1b2c3d4e5f") {
+		t.Fatalf("the test needs a word in pieces: %v %s", err, text)
+	}
 	if err := r.g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if data, err := os.ReadFile(path); err != nil || bytes.Contains(data, []byte("0a1b2c3d4e5f")) {
+	if data, err := os.ReadFile(path); err != nil || bytes.Contains(data, []byte("0a1b2c3d4e5f")) || bytes.Contains(data, []byte(`0a1b2`)) {
 		t.Errorf("the word of the run stands in the file: %v\n%s", err, data)
 	}
 	if status, body := replay(t, path, word("ffeeddccbbaa")).ask(mini, "<<<ffeeddccbbaa text"); status != http.StatusOK || !strings.Contains(body, "ffeeddccbbaa") {
 		t.Errorf("%d %s", status, body)
+	}
+	if text, err := replay(t, path, word("ffeeddccbbaa")).streamed(chat(mini, "<<<ffeeddccbbaa text", true)); err != nil || !strings.Contains(text, "said between ffeeddccbbaa") {
+		t.Errorf("%v %s", err, text)
 	}
 }
 
@@ -240,5 +246,51 @@ func TestCassetteHoldsNoKnownSecret(t *testing.T) {
 	}
 	if n := strings.Count(string(data), "Kept.\\n[REDACTED]"); n != len(copies) {
 		t.Errorf("%d of %d questions are kept\n%s", n, len(copies), data)
+	}
+}
+
+// TestOlderRecordings: what was recorded when agents asked for whole answers is replayed to those that ask for a stream. What was
+// recorded as a stream is one still, and no other question is found.
+func TestOlderRecordings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Times: 1, Contains: "plain", Answer: fakemodel.Answer{Text: "first <&>"}}, {Answer: fakemodel.Answer{Text: "second"}}}},
+		review.Limits{LLMCalls: 9}, func(o *Options) { o.Cassette = Cassette{Path: path, Mode: Record} })
+	plain := strings.Replace(chat(mini, "plain <&>", false), `,"stream":false`, "", 1)
+	for range 2 {
+		r.call(http.MethodPost, pathChat, r.token, plain)
+	}
+	if _, err := r.streamed(chat(mini, "streamed", true)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r = replay(t, path)
+	for _, want := range []string{"first", "second"} {
+		text, err := r.streamed(chat(mini, "plain <&>", true))
+		if err != nil || !strings.Contains(text, want) || !strings.HasPrefix(text, "{") {
+			t.Errorf("%v %s", err, text)
+		}
+	}
+	if text, err := r.streamed(chat(mini, "streamed", true)); err != nil || !strings.HasPrefix(text, "data:") {
+		t.Errorf("%v %s", err, text)
+	}
+	for _, question := range []string{chat(mini, "plain <&>", true), chat(mini, "streamed", false)} {
+		if status, body := r.call(http.MethodPost, pathChat, r.token, question); status != http.StatusNotFound || !strings.Contains(body, CodeCassette) {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+}
+
+// TestPiecesOfCallsStayApart: what is taken out of the arguments of one call of a stream does not move those of another.
+func TestPiecesOfCallsStayApart(t *testing.T) {
+	event := func(index, text string) string {
+		return `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":` + index + `,"function":{"arguments":"` + text + `"}}]}}]}` + "\n\n"
+	}
+	got := redactStream([]byte(event("0", "to sec")+event("1", "mine")+event("0", "ret")), func(s string) string { return strings.ReplaceAll(s, "secret", "[x]") })
+	for n, want := range []string{`"to [x]"`, `"mine"`, `""`} {
+		if line := strings.Split(got, "\n\n")[n]; !strings.Contains(line, `"arguments":`+want) {
+			t.Errorf("event %d is %s", n, line)
+		}
 	}
 }

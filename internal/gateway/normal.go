@@ -33,3 +33,18 @@ func (c *call) question() ([]byte, error) {
 	c.key = append([]byte(c.path+"\n"), raw...)
 	return c.key, err
 }
+
+// unstreamed is a question without the wish that its answer be streamed; nil for one that has none.
+func unstreamed(question []byte) []byte {
+	path, raw, _ := bytes.Cut(question, []byte("\n"))
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || string(fields["stream"]) != "true" {
+		return nil
+	}
+	delete(fields, "stream")
+	plain, err := json.Marshal(fields)
+	if err != nil {
+		return nil // not reached: it was JSON
+	}
+	return append(append(bytes.Clone(path), '\n'), plain...)
+}

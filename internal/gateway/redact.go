@@ -94,7 +94,13 @@ func each(v any, at string, change func(at, s string) string) any {
 		return change(at, v)
 	case []any:
 		for i, sub := range v {
-			v[i] = each(sub, at+"/"+strconv.Itoa(i), change)
+			place := strconv.Itoa(i)
+			if m, ok := sub.(map[string]any); ok { // a piece of a stream says what it is a piece of
+				if n, ok := m["index"].(json.Number); ok {
+					place = "index " + n.String()
+				}
+			}
+			v[i] = each(sub, at+"/"+place, change)
 		}
 	case map[string]any:
 		for key, sub := range v {

@@ -151,6 +151,7 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		a.note(nil)
+		_, _ = w.Write(relay.tail)
 		return
 	case errors.As(err, &budget) || errors.As(cause, &budget):
 		a.note(budget)

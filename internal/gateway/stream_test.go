@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -168,6 +169,25 @@ func TestBrokenStreamsGiveTheCallBack(t *testing.T) {
 	}
 }
 
+// TestUsageIsKnownAtTheEnd: whoever has read the end mark of a stream finds what it cost.
+func TestUsageIsKnownAtTheEnd(t *testing.T) {
+	r := setup(t, fakemodel.Script{}, review.Limits{LLMCalls: 50})
+	for n := range 50 {
+		resp, err := r.post(chat(mini, "x", true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(resp.Body)
+		for lines.Scan() && lines.Text() != "data: [DONE]" {
+		}
+		u := r.g.Usage("r1")
+		_ = resp.Body.Close()
+		if lines.Text() != "data: [DONE]" || u.OutputTokens == nil || u.LLMCalls != n+1 {
+			t.Fatalf("stream %d: %q %+v", n, lines.Text(), u)
+		}
+	}
+}
+
 // TestStreamLimit: each token may come in an event of its own, and a stream without an end has one.
 func TestStreamLimit(t *testing.T) {
 	for _, row := range []struct {
@@ -192,9 +212,10 @@ func (r *recorder) Flush()              {}
 func TestResponsesUsage(t *testing.T) {
 	w := &recorder{header: http.Header{}}
 	body := "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"model\":\"m\",\"usage\":{\"input_tokens\":5,\"output_tokens\":6,\"input_tokens_details\":{\"cached_tokens\":1}}}}\n\n"
-	s, err := (&relay{limit: 1 << 20}).copy(w, strings.NewReader(body))
-	if err != nil || s.model != "m" || *s.input != 5 || *s.output != 6 || *s.cached != 1 || w.String() != body {
-		t.Errorf("%+v %v %q", s, err, w.String())
+	one := relay{limit: 1 << 20}
+	s, err := one.copy(w, strings.NewReader(body))
+	if err != nil || s.model != "m" || *s.input != 5 || *s.output != 6 || *s.cached != 1 || w.String()+string(one.tail) != body || !strings.HasPrefix(string(one.tail), "data:") {
+		t.Errorf("%+v %v %q %q", s, err, w.String(), one.tail)
 	}
 	if _, err := (&relay{limit: 1 << 30}).copy(w, strings.NewReader("data: "+strings.Repeat("x", maxEvent+1))); err == nil {
 		t.Error("a giant line passed")

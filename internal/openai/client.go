@@ -27,13 +27,17 @@ const temperature = 0.01
 // ErrBudget says that the gateway refused a call because a budget is used up.
 var ErrBudget = errors.New("budget is used up")
 
-// budgetCode is the gateway's code for it.
-const budgetCode = "prloop_budget_exceeded"
+// Codes of the gateway: that of ErrBudget, and that of an answer that broke off.
+const (
+	budgetCode = "prloop_budget_exceeded"
+	brokenCode = "prloop_upstream_unreachable"
+)
 
 // model is a conversation partner of one agent: one endpoint, and what it turned out to accept.
 type model struct {
-	client *api.Client
-	emit   func(review.Event)
+	client     *http.Client
+	url, token string
+	emit       func(review.Event)
 	// left is how many calls may still be made. With a gateway it is a plan: the gateway counts, and refuses.
 	left int
 	held bool
@@ -47,8 +51,8 @@ type model struct {
 	refused []byte
 	// beside is the prose around the newest answer that was taken.
 	beside []byte
-	// warm and long are false once an endpoint refused a temperature or an output limit.
-	warm, long bool
+	// warm, long and streamed are false once an endpoint refused a temperature, an output limit or a stream.
+	warm, long, streamed bool
 }
 
 // format is a way to ask for JSON, best first.
@@ -61,19 +65,26 @@ const (
 )
 
 func connect(o Options, limits review.Limits, emit func(review.Event)) *model {
-	c := api.DefaultConfig(o.Token)
-	c.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	m := &model{
+		client: http.DefaultClient, url: strings.TrimRight(o.BaseURL, "/"), token: o.Token, emit: emit, left: limits.LLMCalls, held: o.Socket != "",
+		toolsLeft: limits.ToolCalls,
+	}
+	m.anew()
 	if o.Socket != "" {
-		c.BaseURL = "http://gateway/v1"
-		c.HTTPClient = &http.Client{Transport: &http.Transport{
+		m.url = "http://gateway/v1"
+		m.client = &http.Client{Transport: &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", o.Socket)
 			},
 			DisableKeepAlives: true,
 		}}
 	}
-	return &model{client: api.NewClientWithConfig(c), emit: emit, left: limits.LLMCalls, held: o.Socket != "", toolsLeft: limits.ToolCalls, format: bySchema, warm: true, long: true}
+	m.url += "/chat/completions"
+	return m
 }
+
+// anew forgets what was refused: another model may take more.
+func (m *model) anew() { m.format, m.warm, m.long, m.streamed = bySchema, true, true, true }
 
 // reply is what a model said.
 type reply struct {
@@ -84,8 +95,11 @@ type reply struct {
 	fault string
 }
 
-// refusals is how many parameters an endpoint may refuse in a row before it is given up.
-const refusals = 4
+// refusals is how many parameters an endpoint may refuse in a row before it is given up, and breaks how many answers may break off.
+const (
+	refusals = 5
+	breaks   = 2
+)
 
 // say makes one call. shape names the schema of the answer; without one the model may call tools.
 func (m *model) say(ctx context.Context, name, shape string, messages []api.ChatCompletionMessage) (reply, error) {
@@ -96,19 +110,24 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 	m.emit(review.Event{Kind: review.EventProgress, Message: "asking " + name})
 	began := time.Now()
 	var err error
-	for range refusals {
+	for n, broken := 0, 0; n < refusals; n++ {
 		var req api.ChatCompletionRequest
 		if req, err = m.request(name, shape, messages); err != nil {
 			return reply{}, err
 		}
 		var resp api.ChatCompletionResponse
-		if resp, err = m.client.CreateChatCompletion(ctx, req); err == nil {
+		if resp, err = m.post(ctx, req, func(tokens int) { m.coming(name, tokens) }); err == nil {
 			m.account(resp, name, time.Since(began))
 			return understand(resp)
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 			break
+		}
+		if breaksOff(err) && broken < breaks {
+			broken++
+			m.emit(review.Event{Kind: review.EventLog, Level: "info", Message: fmt.Sprintf("the answer of %s broke off; asking again", name)})
+			continue
 		}
 		if !m.settleFor(err) {
 			break
@@ -119,6 +138,17 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 	return reply{}, fmt.Errorf("ask %s: %w", name, &refusal{status, text, plain(err)})
 }
 
+// coming tells how much of an answer came so far. It is news of what is spent, which the log of a run without a terminal leaves out.
+func (m *model) coming(name string, tokens int) {
+	m.emit(review.Event{Kind: review.EventUsage, Usage: &review.Usage{}, Message: fmt.Sprintf("%s: about %d tokens so far", name, tokens)})
+}
+
+// breaksOff reports whether an answer broke off by itself, so that asking again may help.
+func breaksOff(err error) bool {
+	var a *api.APIError
+	return errors.Is(err, errBroken) || errors.As(err, &a) && a.Code == brokenCode && a.HTTPStatusCode == 0
+}
+
 func (m *model) request(name, shape string, messages []api.ChatCompletionMessage) (api.ChatCompletionRequest, error) {
 	req := api.ChatCompletionRequest{Model: name, Messages: messages}
 	if m.warm {
@@ -126,6 +156,9 @@ func (m *model) request(name, shape string, messages []api.ChatCompletionMessage
 	}
 	if m.long {
 		req.MaxCompletionTokens = outputTokens
+	}
+	if m.streamed {
+		req.Stream, req.StreamOptions = true, &api.StreamOptions{IncludeUsage: true}
 	}
 	if req.Tools = m.tools; len(m.tools) > 0 && shape != "" {
 		req.ToolChoice = "none"
@@ -176,11 +209,16 @@ func (m *model) settleFor(err error) bool {
 		m.long = false
 	case m.format > byName && about("response_format", "json_schema", "json_object", "structured output", "schema", "grammar"):
 		m.format--
+	case m.streamed && streamWord.MatchString(text):
+		m.streamed = false
 	default:
 		return false
 	}
 	return true
 }
+
+// streamWord finds that a refusal is about streams; "upstream" is none.
+var streamWord = lazyregexp.New(`\b(stream|streams|streaming|stream_options)\b`)
 
 func refusalOf(err error) (status int, text string) {
 	var a *api.APIError
@@ -214,6 +252,8 @@ func plain(err error) error {
 	switch {
 	case errors.As(err, &a) && a.Code == budgetCode:
 		return fmt.Errorf("%w: %s", ErrBudget, clip(a.Message))
+	case errors.As(err, &a) && a.HTTPStatusCode == 0: // in the middle of a stream
+		return errors.New(clip(a.Message))
 	case errors.As(err, &a):
 		return fmt.Errorf("HTTP %d: %s", a.HTTPStatusCode, clip(a.Message))
 	case errors.As(err, &r):

@@ -124,7 +124,7 @@ func escalate(ctx context.Context, m *model, o Options, limits review.Limits, sh
 	if err != nil {
 		return err
 	}
-	m.format, m.warm, m.long = bySchema, true, true // another model may accept more
+	m.anew()
 	r, err := m.say(ctx, o.Escalation, reviewerShape, append(slices.Clone(shared), said(api.ChatMessageRoleUser, part)))
 	if err != nil {
 		return err

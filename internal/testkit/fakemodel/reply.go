@@ -167,6 +167,9 @@ func (p reply) stream(w http.ResponseWriter) {
 		p.piece(w, i, len(pieces))
 		_ = p.chunk(w, map[string]any{"content": piece}, nil)
 	}
+	if p.answer.Refusal != "" {
+		_ = p.chunk(w, map[string]any{"refusal": p.answer.Refusal}, nil)
+	}
 	for i, call := range p.toolCalls() {
 		call["index"] = i
 		_ = p.chunk(w, map[string]any{"tool_calls": []any{call}}, nil)
