@@ -107,6 +107,8 @@ type AgentPlan struct {
 	// Escalation is the model that re-examines what a builtin reviewer is unsure of, Lens what it looks for.
 	Escalation string `json:"escalation,omitempty"`
 	Lens       string `json:"lens,omitempty"`
+	// Effort is how much the models of a builtin agent are asked to think; empty says nothing of it.
+	Effort string `json:"effort,omitempty"`
 	// Preset says which agent an ACP one is.
 	Preset string `json:"preset,omitempty"`
 	// AllowPaths are the globs of protected paths that the operator opens to a fixer.

@@ -70,7 +70,9 @@ type Options struct {
 	Model string `json:"model,omitempty"`
 	// Escalation is the model that re-examines what a reviewer is unsure of.
 	Escalation string `json:"escalation,omitempty"`
-	Lens       string `json:"lens,omitempty"`
+	// Effort is how much models are asked to think, in a word they know; empty says nothing of it.
+	Effort string `json:"effort,omitempty"`
+	Lens   string `json:"lens,omitempty"`
 	// Threshold is the lowest score that is listed, from 1 to 10. Elevation is how many findings of one category below it add up to
 	// one, and are therefore worth listing; 0 is never.
 	Threshold int `json:"threshold,omitempty" jsonschema:"minimum=1,maximum=10"`
@@ -123,6 +125,8 @@ type Limits struct {
 	// the longest call of a model; 0 is as long as the wall time lasts, which bounds both.
 	IdleSeconds int `json:"maxIdleSeconds,omitempty"`
 	CallSeconds int `json:"maxCallSeconds,omitempty"`
+	// AnswerTokens bounds one answer of a model, its thoughts included; 0 is what the agent takes to be enough.
+	AnswerTokens int `json:"maxAnswerTokens,omitempty"`
 }
 
 // DefaultLimits are those of spec.md R3.

@@ -38,7 +38,7 @@ func planFixer(s config.Settings, dir string) (orchestrator.AgentPlan, bool) {
 // fixLimits are the budgets of one try of the fixer; what the brief may hold and how long models may think is as for reviewers.
 func fixLimits(s config.Settings) review.Limits {
 	l := s.Fix.Limits
-	l.ContextTokens, l.IdleSeconds, l.CallSeconds = s.Limits.ContextTokens, s.Limits.IdleSeconds, s.Limits.CallSeconds
+	l.ContextTokens, l.IdleSeconds, l.CallSeconds, l.AnswerTokens = s.Limits.ContextTokens, s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
 	return l
 }
 
@@ -50,7 +50,7 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		if p.Model == "" {
 			p.Model = s.Model
 		}
-		p.Escalation, p.Lens = s.EscalationModel, a.Lens
+		p.Escalation, p.Lens, p.Effort = s.EscalationModel, a.Lens, s.Effort
 	case review.KindACP:
 		p.Model, p.Path = a.Model, a.Path
 		if p.Model == "" {

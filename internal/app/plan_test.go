@@ -37,8 +37,8 @@ func TestPlanFixer(t *testing.T) {
 			t.Errorf("%s: %v\n%s", c.name, some, d)
 		}
 	}
-	if l := fixLimits(resolve("fix: {max_llm_calls: 7}\ncontext: {budget_tokens: 5000}\nlimits: {max_idle_seconds: 70, max_call_seconds: 80}\n")); l.LLMCalls != 7 ||
-		l.ContextTokens != 5000 || l.IdleSeconds != 70 || l.CallSeconds != 80 {
+	if l := fixLimits(resolve("fix: {max_llm_calls: 7}\ncontext: {budget_tokens: 5000}\nlimits: {max_idle_seconds: 70, max_call_seconds: 80, max_answer_tokens: 9000}\n")); l.LLMCalls != 7 ||
+		l.ContextTokens != 5000 || l.IdleSeconds != 70 || l.CallSeconds != 80 || l.AnswerTokens != 9000 {
 		t.Errorf("%+v", l)
 	}
 }

@@ -73,7 +73,7 @@ func (r *resolver) explain() []Setting {
 
 // unbounded tells the limits that hold only when somebody sets them: no file can set them to nothing.
 func unbounded(path string) bool {
-	return path == "limits.max_tokens" || path == "limits.max_call_seconds" || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
+	return path == "limits.max_tokens" || path == "limits.max_call_seconds" || path == "limits.max_answer_tokens" || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
 }
 
 // value turns a field into what JSON output shows.

@@ -52,6 +52,9 @@ func keys() []key {
 			doc: "The model of the builtin agents."},
 		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.EscalationModel },
 			doc: "The model that re-examines severe findings of low confidence."},
+		{path: "reasoning_effort", shape: choice("none", "minimal", "low", "medium", "high", "xhigh"), field: func(s *Settings) any { return &s.Effort },
+			doc: "How much the models of builtin agents are asked to think before they answer. It is sent where it is set only; a model that takes none is asked without it, and the receipt says so. " +
+				"With it no temperature is sent, and answers have more room (`limits.max_answer_tokens`)."},
 		{path: "base_url", shape: match(httpAddress), env: "OPENAI_BASE_URL", field: func(s *Settings) any { return &s.BaseURL },
 			operator: "whoever chooses the endpoint receives the operator's key",
 			doc:      "The OpenAI-compatible endpoint."},
@@ -87,6 +90,8 @@ func keys() []key {
 			"and an agent that says nothing and waits for no model. The wall time bounds it too.", integer(1, 7200), func(l *review.Limits) any { return &l.IdleSeconds }),
 		limits("max_call_seconds", "Seconds one call of a model may take, pauses and further attempts included. Without it: what is left of the wall time, which bounds it too.",
 			integer(1, 7200), func(l *review.Limits) any { return &l.CallSeconds }),
+		limits("max_answer_tokens", "Tokens one answer of a builtin agent's model may have, its thoughts included. Without it: 8192, and 32768 where `reasoning_effort` is set or "+
+			"the model's name says that it reasons. What is left of the budget bounds it too.", integer(256, 1_000_000), func(l *review.Limits) any { return &l.AnswerTokens }),
 		limits("max_cost_usd", "Dollars one agent may spend. Without it an ACP agent has 1.", number(0, 100), func(l *review.Limits) any { return &l.CostUSD }),
 		{path: "limits.max_tokens", shape: integer(1000, 100_000_000), capped: true, field: func(s *Settings) any { return &s.AgentTokens },
 			doc: "Tokens of one agent, input (cached too) and output. Without it: no bound but the dollars."},

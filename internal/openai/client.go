@@ -18,8 +18,15 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// outputTokens bounds one answer; it is also what the gateway reserves budget for.
-const outputTokens = 8192
+// What one answer may have where nobody set it; it is also what the gateway reserves budget for. The thoughts of a model that
+// reasons count too, and are often many times its answer.
+const (
+	answerTokens   = 8192
+	thoughtfulMost = 32768
+)
+
+// reasons matches models whose name says that they think before they answer.
+var reasons = lazyregexp.New(`(^|/)(o[1-9]|gpt-[5-9]|deepseek-r)|reason|think`)
 
 // temperature is low, not zero: the client leaves zero out of the request.
 const temperature = 0.01
@@ -47,6 +54,10 @@ type model struct {
 	// calls of them are paid for.
 	tools     []api.Tool
 	toolsLeft int
+	// effort is how much the model is asked to think; empty once an endpoint refused it. asked is what was ordered.
+	effort, asked string
+	// most is how many tokens an answer may have; 0 is by the model's name.
+	most int
 	// refused is the newest answer that was refused.
 	refused []byte
 	// beside is the prose around the newest answer that was taken.
@@ -67,7 +78,7 @@ const (
 func connect(o Options, limits review.Limits, emit func(review.Event)) *model {
 	m := &model{
 		client: http.DefaultClient, url: strings.TrimRight(o.BaseURL, "/"), token: o.Token, emit: emit, left: limits.LLMCalls, held: o.Socket != "",
-		toolsLeft: limits.ToolCalls,
+		toolsLeft: limits.ToolCalls, asked: o.Effort, most: limits.AnswerTokens,
 	}
 	m.anew()
 	if o.Socket != "" {
@@ -83,8 +94,22 @@ func connect(o Options, limits review.Limits, emit func(review.Event)) *model {
 	return m
 }
 
-// anew forgets what was refused: another model may take more.
-func (m *model) anew() { m.format, m.warm, m.long, m.streamed = bySchema, true, true, true }
+// anew forgets what was refused: another model may take more. One that is to reason takes no temperature; whether any other does
+// only its endpoint knows, which is asked with one, and without when it refuses.
+func (m *model) anew() {
+	m.format, m.warm, m.long, m.streamed, m.effort = bySchema, m.asked == "", true, true, m.asked
+}
+
+// room is how many tokens an answer of a model may have.
+func (m *model) room(name string) int {
+	switch {
+	case m.most > 0:
+		return m.most
+	case m.effort != "" && m.effort != api.ReasoningEffortNone || reasons.MatchString(name):
+		return thoughtfulMost
+	}
+	return answerTokens
+}
 
 // reply is what a model said.
 type reply struct {
@@ -97,7 +122,7 @@ type reply struct {
 
 // refusals is how many parameters an endpoint may refuse in a row before it is given up, and breaks how many answers may break off.
 const (
-	refusals = 5
+	refusals = 6
 	breaks   = 2
 )
 
@@ -129,6 +154,11 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 			m.emit(review.Event{Kind: review.EventLog, Level: "info", Message: fmt.Sprintf("the answer of %s broke off; asking again", name)})
 			continue
 		}
+		if m.effort != "" && aboutEffort(err) {
+			m.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: fmt.Sprintf("%s takes no reasoning effort %q; it is asked without", name, m.effort)})
+			m.effort = ""
+			continue
+		}
 		if !m.settleFor(err) {
 			break
 		}
@@ -150,12 +180,12 @@ func breaksOff(err error) bool {
 }
 
 func (m *model) request(name, shape string, messages []api.ChatCompletionMessage) (api.ChatCompletionRequest, error) {
-	req := api.ChatCompletionRequest{Model: name, Messages: messages}
+	req := api.ChatCompletionRequest{Model: name, Messages: messages, ReasoningEffort: m.effort}
 	if m.warm {
 		req.Temperature = temperature
 	}
 	if m.long {
-		req.MaxCompletionTokens = outputTokens
+		req.MaxCompletionTokens = m.room(name)
 	}
 	if m.streamed {
 		req.Stream, req.StreamOptions = true, &api.StreamOptions{IncludeUsage: true}
@@ -182,6 +212,18 @@ func (m *model) request(name, shape string, messages []api.ChatCompletionMessage
 	return req, nil
 }
 
+// aboutEffort reports whether an endpoint refused how much a model was asked to think.
+func aboutEffort(err error) bool {
+	status, text := refusalOf(err)
+	return errors.Is(err, api.ErrReasoningEffortUnsupported) || plainly(status) && (strings.Contains(text, "reasoning_effort") || strings.Contains(text, "reasoning effort") ||
+		strings.Contains(text, "reasoning.effort"))
+}
+
+// plainly reports whether a status is that of a request whose form is refused.
+func plainly(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status == http.StatusNotImplemented
+}
+
 // settleFor gives up the parameter an endpoint refused; false when the refusal was about something else.
 func (m *model) settleFor(err error) bool {
 	for _, known := range []error{api.ErrReasoningModelLimitationsOther, api.ErrReasoningSamplingUnsupported} {
@@ -191,7 +233,7 @@ func (m *model) settleFor(err error) bool {
 		}
 	}
 	status, text := refusalOf(err)
-	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity && status != http.StatusNotImplemented {
+	if !plainly(status) {
 		return false
 	}
 	about := func(words ...string) bool {

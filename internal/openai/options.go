@@ -37,6 +37,8 @@ type Options struct {
 	// Escalation re-examines doubtful findings: the task's, else DefaultEscalation if Model is the
 	// default too (an endpoint that serves other models may not have it), else NoEscalation.
 	Escalation string
+	// Effort is the task's, else nothing is said of it.
+	Effort string
 	// Lens is the task's, else the general one; LensAuto chooses it by the diff's risk (package risk).
 	Lens string
 	// Fence is the random word around untrusted text. It should be one word for all reviewers of a
@@ -83,7 +85,7 @@ func (o Options) complete(task review.Task) (Options, error) {
 	if o.Escalation == NoEscalation {
 		o.Escalation = ""
 	}
-	o.Lens = cmp.Or(o.Lens, set.Lens)
+	o.Lens, o.Effort = cmp.Or(o.Lens, set.Lens), cmp.Or(o.Effort, set.Effort)
 	o.Fence = cmp.Or(o.Fence, set.Fence, rand.Text())
 	if o.Threshold = cmp.Or(o.Threshold, set.Threshold, defaultThreshold); o.Threshold < 1 || o.Threshold > 10 {
 		return o, fmt.Errorf("threshold: %d is not a score from 1 to 10", o.Threshold)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -180,7 +179,7 @@ func call(ctx context.Context, m *model, box Toolbox, fence, name, arguments str
 // refusesTools reports whether an endpoint knows no tools at all.
 func refusesTools(err error) bool {
 	var r *refusal
-	return errors.As(err, &r) && (r.status == http.StatusBadRequest || r.status == http.StatusUnprocessableEntity || r.status == http.StatusNotImplemented) &&
+	return errors.As(err, &r) && plainly(r.status) &&
 		(strings.Contains(r.text, "tool") || strings.Contains(r.text, "function"))
 }
 
