@@ -241,6 +241,54 @@ func TestPromptCacheHits(t *testing.T) {
 	}
 }
 
+// TestPromptCacheAcrossCalls: what a reviewer asks after its passes, and the next round of a run, begin as what was asked before.
+func TestPromptCacheAcrossCalls(t *testing.T) {
+	long := func(line string) string { return "@@ -0,0 +1,300 @@\n" + strings.Repeat("+"+line+"\n", 300) }
+	tk := task()
+	tk.BaseSHA, tk.HeadSHA = strings.Repeat("b", 40), strings.Repeat("a", 40)
+	tk.Brief.Files = []review.BriefFile{
+		{Path: "a.go", Change: "added", Hunks: 1, HunksGiven: 1, Diff: long("a line of code")},
+		{Path: "b.go", Change: "added", Hunks: 1, HunksGiven: 1, Diff: long("another line")},
+		{Path: "c.go", Change: "added", Hunks: 1, HunksGiven: 1, Diff: "@@ -0,0 +1 @@\n+a fault\n"},
+	}
+	limits := review.Limits{LLMCalls: 9, ToolCalls: 9}
+	tk.Limits, tk.Workspace = limits, &review.Workspace{Tree: "/tree"}
+	doubted := finding("A", 7, func(f m) { f["confidence"] = 0.3 })
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{
+		atPass(1, calls(submit(1))), atPass(2, calls(submit(2))), atPass(3, calls(submit(3))), atPass(4, calls(submit(4))), {Answer: answer(doubted)},
+	}}, limits)
+	r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return &shelf{}, nil }
+	share := func(calls int) float64 {
+		t.Helper()
+		r.options.Token = r.gateway.Issue("one", limits, known...)
+		r.options.Escalation = NoEscalation
+		before := len(r.model.Requests())
+		if _, err := Review(t.Context(), tk, r.options, r.emit); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.model.Requests()) - before; n != calls {
+			t.Fatalf("%d requests", n)
+		}
+		last := r.model.Requests()[len(r.model.Requests())-1]
+		if !strings.Contains(last.Messages[len(last.Messages)-1].Text, "# Verification") {
+			t.Fatalf("the last question is %.100s", last.Messages[len(last.Messages)-1].Text)
+		}
+		return float64(last.Cached) / float64(last.Tokens)
+	}
+	if got := share(6); got < 0.9 {
+		t.Errorf("%.0f %% of the verification were cached", 100*got)
+	}
+	// The fixer changed the last file; the next round is about another head.
+	first := r.model.Requests()[0]
+	tk.HeadSHA = strings.Repeat("c", 40)
+	tk.Brief.Files[2].Diff = "@@ -0,0 +1 @@\n+mended\n"
+	before := len(r.model.Requests())
+	share(6)
+	if next := r.model.Requests()[before]; float64(next.Cached) < 0.85*float64(first.Tokens) {
+		t.Errorf("%d of %d tokens of the next round were cached", next.Cached, next.Tokens)
+	}
+}
+
 func TestRepairQuotesTheReason(t *testing.T) {
 	bad := answer(finding("A", 7, func(f m) { f["priority"] = "urgent" }))
 	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Times: 1, Answer: bad}}, Default: new(answer())}, review.Limits{})

@@ -52,7 +52,6 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
-	m.tools = nil
 	s := settler{
 		task: task, threshold: o.Threshold, limit: limits.Findings, now: o.now().UTC(), notes: notes,
 	}
@@ -125,6 +124,7 @@ func escalate(ctx context.Context, m *model, o Options, limits review.Limits, sh
 		return err
 	}
 	m.anew()
+	m.tools = nil // it may take none, and has no cache to hit
 	r, err := m.say(ctx, o.Escalation, reviewerShape, append(slices.Clone(shared), said(api.ChatMessageRoleUser, part)))
 	if err != nil {
 		return err

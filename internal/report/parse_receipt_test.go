@@ -14,7 +14,7 @@ var (
 	reviewersLine = lazyregexp.New(`^- Reviewers: (-?\d+) complete, (-?\d+) needed$`)
 	givenCell     = lazyregexp.New(`^(-?\d+) files, (-?\d+) hunks$`)
 	callsCell     = lazyregexp.New(`^(-?\d+) model, (-?\d+) tool$`)
-	tokensCell    = lazyregexp.New(`^(\S+) in, (\S+) cached, (\S+) out$`)
+	tokensCell    = lazyregexp.New(`^(\S+) in, (\S+) cached(?: \(\d+ %\))?, (\S+) out$`)
 	remarkLine    = lazyregexp.New(`^No\. (\d+)( is not complete:|, note:) (.*)$`)
 )
 

@@ -100,7 +100,15 @@ func tokens(u review.Usage) string {
 	if u.InputTokens == nil && u.CachedTokens == nil && u.OutputTokens == nil {
 		return unknown
 	}
-	return fmt.Sprintf("%s in, %s cached, %s out", number(u.InputTokens), number(u.CachedTokens), number(u.OutputTokens))
+	return fmt.Sprintf("%s in, %s cached%s, %s out", number(u.InputTokens), number(u.CachedTokens), share(u.CachedTokens, u.InputTokens), number(u.OutputTokens))
+}
+
+// share is a part of a whole in percent, rounded down; empty when one of them is not known.
+func share(part, whole *int) string {
+	if part == nil || whole == nil || *whole <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d %%)", 100**part / *whole)
 }
 
 // number keeps unknown apart from zero.

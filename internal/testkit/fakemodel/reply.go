@@ -218,7 +218,7 @@ func (p reply) toolCalls() []map[string]any {
 }
 
 func (p reply) usage() map[string]any {
-	u := Usage{Input: len(flat(p.req.Messages)) / bytesPerToken, Cached: p.cached, Output: len(p.answer.text())/bytesPerToken + 1}
+	u := Usage{Input: len(flat(p.req)) / bytesPerToken, Cached: p.cached, Output: len(p.answer.text())/bytesPerToken + 1}
 	if p.answer.Usage != nil {
 		u = *p.answer.Usage
 	}

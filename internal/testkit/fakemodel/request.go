@@ -25,10 +25,14 @@ type Request struct {
 	Schema json.RawMessage
 	Format string
 	Tools  []string
+	// Tokens is the rough size of the prompt, Cached how much of its beginning an earlier request had.
+	Tokens, Cached int
 	// Refused is why the request was answered 400, empty when it was well-formed.
 	Refused string
 
 	includeUsage bool
+	// tools are the tools as they were sent; a prompt begins with them.
+	tools []byte
 	// api is the path below the base URL.
 	api string
 }

@@ -154,6 +154,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, api string) {
 	if bad != nil {
 		req.Refused = bad.Error()
 	}
+	var sent struct {
+		Tools json.RawMessage `json:"tools"`
+	}
+	if bad == nil && json.Unmarshal(body, &sent) == nil {
+		req.tools = sent.Tools
+	}
 	answer, cached, err := s.record(&req)
 	switch {
 	case bad != nil:
@@ -174,6 +180,7 @@ func (s *Server) record(req *Request) (a Answer, cached int, err error) {
 	if req.Refused == "" {
 		a, err = s.script.choose(*req)
 		cached = s.cachedTokens(*req)
+		req.Tokens, req.Cached = len(flat(*req))/bytesPerToken, cached
 	}
 	s.requests = append(s.requests, *req)
 	return a, cached, err
@@ -182,12 +189,12 @@ func (s *Server) record(req *Request) (a Answer, cached int, err error) {
 // cachedTokens imitates provider prompt caches: the longest prefix of 1,024 tokens or more that an earlier
 // conversation with the same model shared, in steps of 128.
 func (s *Server) cachedTokens(req Request) int {
-	text, best := flat(req.Messages), 0
+	text, best := flat(req), 0
 	for _, old := range s.requests {
 		if old.Model != req.Model || old.Refused != "" {
 			continue
 		}
-		other, n := flat(old.Messages), 0
+		other, n := flat(old), 0
 		for n < len(text) && n < len(other) && text[n] == other[n] {
 			n++
 		}
@@ -203,9 +210,11 @@ func (s *Server) cachedTokens(req Request) int {
 // bytesPerToken is the rough size of a token.
 const bytesPerToken = 4
 
-func flat(messages []Message) string {
+// flat is a prompt as providers cache it: the tools, then the messages.
+func flat(r Request) string {
 	var b strings.Builder
-	for _, m := range messages {
+	b.Write(r.tools)
+	for _, m := range r.Messages {
 		b.WriteString(m.Role + "\n" + m.Text + "\n")
 	}
 	return b.String()
