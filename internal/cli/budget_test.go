@@ -216,7 +216,7 @@ func TestUnknownCostIsNotNothing(t *testing.T) {
 	}
 }
 
-// TestStreamThatNeverEnds holds an agent that streams, which no program of ours does: it is cut in the middle of the answer.
+// TestStreamThatNeverEnds holds an agent of one's own that streams: it is cut in the middle of the answer.
 func TestStreamThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	if tier := thisMachine.Probe(t.Context()).Tier; tier > sandbox.Tier1b {
