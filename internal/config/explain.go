@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -63,6 +64,10 @@ func (r *resolver) explain() []Setting {
 			s.Value, s.Note = "(detected)", "what the files of the base commit suggest"
 		case k.path == "reviewers" && o.layer == LayerDefault && !r.settings.ModelConfigured():
 			s.Note = "no model is configured: static only"
+		case k.path == "limits.max_call_seconds" && r.settings.Limits.CallSeconds == 0:
+			s.Note = "as long as the wall time lasts"
+		case k.path == "limits.max_answer_tokens" && r.settings.Limits.AnswerTokens == 0:
+			s.Note = "8192, and 32768 for models that reason"
 		case unbounded(k.path) && reflect.ValueOf(s.Value).IsZero():
 			s.Note = "no bound"
 		}
@@ -73,7 +78,7 @@ func (r *resolver) explain() []Setting {
 
 // unbounded tells the limits that hold only when somebody sets them: no file can set them to nothing.
 func unbounded(path string) bool {
-	return path == "limits.max_tokens" || path == "limits.max_call_seconds" || path == "limits.max_answer_tokens" || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
+	return path == "limits.max_tokens" || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
 }
 
 // value turns a field into what JSON output shows.
@@ -91,7 +96,7 @@ func display(field any) string { return displayValue(value(field)) }
 
 func displayValue(v any) string {
 	if s, ok := v.(string); ok {
-		return s
+		return cmp.Or(s, "(none)")
 	}
 	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() == 0 {
 		return "(none)"

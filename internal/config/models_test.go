@@ -107,3 +107,30 @@ models:
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestTimesOfModels: who pays says how long models may be silent and take; a repository may ask for less. A call has no bound of its
+// own until somebody sets one.
+func TestTimesOfModels(t *testing.T) {
+	operator := &File{Name: "config.yml", Data: []byte("limits: {max_idle_seconds: 600, max_call_seconds: 900, max_answer_tokens: 20000}\n")}
+	s, err := Resolve(Input{Operator: operator, Repository: &File{Name: ".reviewerc", Data: []byte(
+		"limits: {max_idle_seconds: 700, max_call_seconds: 60, max_answer_tokens: 30000}\nreasoning_effort: high\n")}})
+	if l := s.Limits; err != nil || l.IdleSeconds != 600 || l.CallSeconds != 60 || l.AnswerTokens != 20000 || s.Effort != "high" || s.ACPLimits.IdleSeconds != 600 {
+		t.Errorf("%v %+v", err, s.Limits)
+	}
+	s, err = Resolve(Input{})
+	if err != nil || s.Limits.IdleSeconds != 300 || s.Limits.CallSeconds != 0 || s.Effort != "" {
+		t.Errorf("%v %+v", err, s.Limits)
+	}
+	said := map[string]string{}
+	for _, e := range s.Explain() {
+		said[e.Key] = e.String()
+	}
+	for key, want := range map[string]string{
+		"limits.max_idle_seconds": "limits.max_idle_seconds = 300  (default)", "limits.max_call_seconds": "limits.max_call_seconds = 0  (default); as long as the wall time lasts",
+		"limits.max_answer_tokens": "limits.max_answer_tokens = 0  (default); 8192, and 32768 for models that reason", "reasoning_effort": "reasoning_effort = (none)  (default)",
+	} {
+		if said[key] != want {
+			t.Errorf("explained as %q, want %q", said[key], want)
+		}
+	}
+}

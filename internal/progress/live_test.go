@@ -341,3 +341,23 @@ func TestManyGoroutines(t *testing.T) {
 	v.Close()
 	v.Close()
 }
+
+// TestAnswerOnItsWay: how much of an answer came so far stands in the line of its agent, and in no log.
+func TestAnswerOnItsWay(t *testing.T) {
+	at := time.Date(2026, 1, 24, 0, 0, 0, 0, time.UTC)
+	var b agentTable
+	for _, e := range []review.Event{
+		{Kind: review.EventState, Agent: "one", State: review.AgentRunning, Time: at},
+		{Kind: review.EventProgress, Agent: "one", Message: "asking m", Time: at},
+	} {
+		b.apply(e, at)
+	}
+	news := review.Event{Kind: review.EventUsage, Agent: "one", Usage: &review.Usage{}, Message: "m: about 1200 tokens so far", Time: at}
+	b.apply(news, at)
+	if got := strings.Join(b.lines(120, 10, at, palette(false)), "\n"); !strings.Contains(got, "m: about 1200 tokens so far") || !strings.Contains(got, "      -  ") {
+		t.Errorf("drawn as\n%s", got)
+	}
+	if got := b.plain(news); got != "" {
+		t.Errorf("logged as %q", got)
+	}
+}
