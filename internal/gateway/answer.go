@@ -111,7 +111,10 @@ func sane(figures ...*int) *int {
 	return nil
 }
 
-var errBroken = errors.New("the stream broke off before its end")
+var (
+	errBroken = errors.New("the stream broke off before its end")
+	errHungUp = errors.New("the caller hung up")
+)
 
 // maxEvent bounds one line of a stream in bytes.
 const maxEvent = 1 << 20
@@ -186,7 +189,7 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		}
 		if len(line) > 0 && rerr == nil { // half a line would swallow what is told after it
 			if _, err := w.Write(line); err != nil {
-				return s, err
+				return s, fmt.Errorf("%w: %w", errHungUp, err)
 			}
 		}
 		if blank || rerr != nil {

@@ -139,8 +139,11 @@ func (e *UnreachableError) Error() string {
 	if e.Upstream != e.Host {
 		who += " (" + e.Host + ")"
 	}
-	if errors.As(e.Err, new(*SilentError)) {
+	switch {
+	case errors.As(e.Err, new(*SilentError)):
 		what = "fell silent"
+	case errors.As(e.Err, new(*SlowError)):
+		what = "took too long"
 	}
 	return fmt.Sprintf("model endpoint %s %s: %v", who, what, e.Err)
 }
@@ -154,6 +157,14 @@ type SilentError struct{ Idle time.Duration }
 // Error names the time and the setting.
 func (e *SilentError) Error() string {
 	return fmt.Sprintf("no byte for %s, the most that limits.max_idle_seconds allows", e.Idle)
+}
+
+// SlowError says that a call was ended because it took longer than it may.
+type SlowError struct{ Limit time.Duration }
+
+// Error names the time and the setting.
+func (e *SlowError) Error() string {
+	return fmt.Sprintf("no whole answer within %s, the most that limits.max_call_seconds allows", e.Limit)
 }
 
 // errTooLarge is an answer beyond the cap.

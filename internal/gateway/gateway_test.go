@@ -468,7 +468,7 @@ func TestSizes(t *testing.T) {
 
 func TestSilentEndpointIsGivenUp(t *testing.T) {
 	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Hang: true}}, review.Limits{}, func(o *Options) { o.call = 50 * time.Millisecond })
-	if status, body := r.ask(mini, "x"); status != http.StatusBadGateway || !strings.Contains(body, "no whole answer within 50ms, the most that limits.max_call_seconds allows") {
+	if status, body := r.ask(mini, "x"); status != http.StatusBadGateway || !strings.Contains(body, CodeTimeout) || !strings.Contains(body, "took too long: no whole answer within 50ms, the most that limits.max_call_seconds allows") {
 		t.Errorf("%d %s", status, body)
 	}
 }

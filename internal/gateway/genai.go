@@ -159,7 +159,7 @@ func errorType(resp *http.Response, err error) string {
 		return "cassette_miss"
 	case errors.Is(err, errTooLarge):
 		return "too_large"
-	case errors.As(err, new(*SilentError)), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.As(err, new(*SilentError)), errors.As(err, new(*SlowError)), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "timeout"
 	case errors.Is(err, context.Canceled):
 		return "canceled"

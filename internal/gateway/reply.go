@@ -75,7 +75,7 @@ func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
 		code, status = CodeCassette, http.StatusNotFound
 	case errors.Is(err, errTooLarge):
 		code = CodeTooLarge
-	case errors.As(err, new(*SilentError)):
+	case errors.As(err, new(*SilentError)), errors.As(err, new(*SlowError)):
 		code = CodeTimeout
 	case errors.As(err, &budget):
 		code, status, err = CodeBudget, http.StatusPaymentRequired, budget
@@ -156,7 +156,7 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	case errors.As(err, &budget) || errors.As(cause, &budget):
 		a.note(budget)
 		refuse(0, CodeBudget, "%s", budget).tell(w)
-	case errors.Is(cause, context.Canceled):
+	case errors.Is(cause, context.Canceled), errors.Is(err, errHungUp):
 		// The caller hung up, which says nothing of the endpoint.
 	default:
 		code := CodeUnreachable

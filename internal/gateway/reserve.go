@@ -94,7 +94,7 @@ func (a *account) until() time.Time {
 func (a *account) callLimit(now time.Time) (time.Duration, error) {
 	limit := max(a.until().Sub(now), time.Millisecond)
 	if a.call > 0 && a.call <= limit {
-		return a.call, fmt.Errorf("no whole answer within %s, the most that limits.max_call_seconds allows", a.call)
+		return a.call, &SlowError{a.call}
 	}
 	return limit, a.timeOver(now.Add(limit))
 }
