@@ -29,7 +29,7 @@ type account struct {
 	allowed []string
 	// idle is the longest silence of a model in a call, call the longest call; 0 is without a bound of its own.
 	idle, call time.Duration
-	ear        ear
+	liveness   liveness
 	// room is for the bytes of its requests that are in memory; looking is held while one is looked into.
 	room    *semaphore.Weighted
 	looking sync.Mutex

@@ -273,11 +273,11 @@ func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reserva
 	if err != nil {
 		return nil, err
 	}
-	ctx = withAnswerLimit(withListener(ctx, held.account), held.output)
+	ctx = withAnswerLimit(withAccount(ctx, held.account), held.output)
 	if more {
 		ctx = context.WithValue(ctx, otherModel{}, true)
 	}
-	waited := held.account.ear.wait()
+	waited := held.account.liveness.wait()
 	defer waited()
 	resp, err := g.ask(ctx, to.upstream, http.MethodPost, c.path, body)
 	if err != nil {

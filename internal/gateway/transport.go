@@ -36,7 +36,7 @@ type whole struct {
 
 // RoundTrip makes one attempt.
 func (t whole) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := listen(t.next, req)
+	resp, err := endSilent(t.next, req)
 	if err != nil || streams(resp) {
 		return resp, err
 	}

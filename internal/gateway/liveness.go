@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// ear knows when a model last sent a byte for an agent. The zero value has heard nothing.
-type ear struct {
+// liveness knows when a model last sent a byte for an agent. The zero value has seen none.
+type liveness struct {
 	// waiting counts the calls in which a model is waited for now.
 	waiting atomic.Int32
-	// heard is when that ended last, in nanoseconds since 1970; 0 before the first time.
-	heard atomic.Int64
+	// ended is when that was over last, in nanoseconds since 1970; 0 before the first time.
+	ended atomic.Int64
 }
 
 // wait says that a model is waited for until the function it gives is called.
-func (e *ear) wait() (done func()) {
-	e.waiting.Add(1)
+func (l *liveness) wait() (done func()) {
+	l.waiting.Add(1)
 	return func() {
-		e.heard.Store(time.Now().UnixNano())
-		e.waiting.Add(-1)
+		l.ended.Store(time.Now().UnixNano())
+		l.waiting.Add(-1)
 	}
 }
 
@@ -35,23 +35,23 @@ func (g *Gateway) Quiet(agent string) time.Duration {
 	switch {
 	case a == nil:
 		return 1<<63 - 1
-	case a.ear.waiting.Load() > 0:
+	case a.liveness.waiting.Load() > 0:
 		return 0
 	}
-	return time.Since(time.Unix(0, a.ear.heard.Load()))
+	return time.Since(time.Unix(0, a.liveness.ended.Load()))
 }
 
-// listener is the context key of the account whose call a request is.
-type listener struct{}
+// accountKey is the context key of the account whose call a request is.
+type accountKey struct{}
 
-func withListener(ctx context.Context, a *account) context.Context {
-	return context.WithValue(ctx, listener{}, a)
+func withAccount(ctx context.Context, a *account) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
 }
 
-// listen makes one attempt of a call and ends it with a *SilentError when its model sends no byte for as long as it may. The time
+// endSilent makes one attempt of a call and ends it with a *SilentError when its model sends no byte for as long as it may. The time
 // in which nobody reads does not count.
-func listen(next http.RoundTripper, req *http.Request) (*http.Response, error) {
-	a, _ := req.Context().Value(listener{}).(*account)
+func endSilent(next http.RoundTripper, req *http.Request) (*http.Response, error) {
+	a, _ := req.Context().Value(accountKey{}).(*account)
 	if a == nil {
 		return next.RoundTrip(req)
 	}
@@ -64,7 +64,7 @@ func listen(next http.RoundTripper, req *http.Request) (*http.Response, error) {
 		end(nil)
 		return nil, err
 	}
-	resp.Body = &heardBody{ReadCloser: resp.Body, account: a, ctx: ctx, end: end, timer: timer}
+	resp.Body = &watchedBody{ReadCloser: resp.Body, account: a, ctx: ctx, end: end, timer: timer}
 	return resp, nil
 }
 
@@ -77,8 +77,8 @@ func silenced(ctx context.Context, err error) error {
 	return err
 }
 
-// heardBody is the body of an answer whose silence is counted.
-type heardBody struct {
+// watchedBody is the body of an answer whose silence is counted.
+type watchedBody struct {
 	io.ReadCloser
 	account *account
 	ctx     context.Context
@@ -87,8 +87,8 @@ type heardBody struct {
 }
 
 // Read waits for the model.
-func (b *heardBody) Read(p []byte) (int, error) {
-	done := b.account.ear.wait()
+func (b *watchedBody) Read(p []byte) (int, error) {
+	done := b.account.liveness.wait()
 	defer done()
 	b.timer.Reset(b.account.idle)
 	n, err := b.ReadCloser.Read(p)
@@ -100,7 +100,7 @@ func (b *heardBody) Read(p []byte) (int, error) {
 }
 
 // Close ends the attempt.
-func (b *heardBody) Close() error {
+func (b *watchedBody) Close() error {
 	b.timer.Stop()
 	b.end(nil)
 	return b.ReadCloser.Close()
