@@ -33,6 +33,12 @@ func samples(spec Spec) []sample {
 			Answer: `{"agent":"checked","prNumber":7,"summary":{"fixed":0,"rejected":0,"deferred":0},"fixedIssues":[],"rejectedIssues":[],"commits":[]}`}
 		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"again", again}, {"repair", repair}}
 	}
+	if spec.Role == review.RoleVerifier {
+		empty.Verify = &review.VerifyPayload{}
+		repair.Repair = &review.Repair{Error: `decode verifier-result: assessments/1/findingId: "BUG-001" is assessed twice`,
+			Answer: `{"agent":"checked","prNumber":7,"assessments":[{"findingId":"BUG-001","status":"refuted"},{"findingId":"BUG-001","status":"plausible"}],"fullReport":""}`}
+		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
+	}
 	repair.Repair = &review.Repair{Error: "decode reviewer-result: findings/0/priority: value must be one of 'P0', 'P1', 'P2', 'P3'",
 		Answer: `{"agent":"checked","prNumber":7,"conclusion":"approve","findings":[{"id":"A-1","priority":"high"}]}`}
 	return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
@@ -55,13 +61,19 @@ func sampleTask(spec Spec) review.Task {
 		t.Discussion = &review.Discussion{Threads: []review.Thread{{ID: "T_1", File: "rows.go", Line: &line, Comments: []review.Comment{
 			{ID: "C_1", Author: review.Person{Login: "octocat", Association: "MEMBER"}, Body: "What if limit is not a number?", CreatedAt: at, UpdatedAt: at}}}}}
 	case review.RoleFixer:
-		line := 12
-		t.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "BUG-001", Priority: review.P1, Category: review.CategoryBug,
-			File: "rows.go", Line: &line, Title: "Error of Atoi is dropped", Description: "A limit that is no number reads as 0.", Suggestion: "Answer 400.",
-			Evidence: sampleAdded,
-			Source:   review.Source{Type: "agent", Name: "reviewer-1"}}}}
+		t.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{sampleFinding()}}
+	case review.RoleVerifier:
+		t.Verify = &review.VerifyPayload{Findings: []review.Finding{sampleFinding()}}
 	}
 	return t
+}
+
+// sampleFinding is one that a fixer or a verifier is asked about.
+func sampleFinding() review.Finding {
+	line := 12
+	return review.Finding{ID: "BUG-001", Priority: review.P1, Category: review.CategoryBug,
+		File: "rows.go", Line: &line, Title: "Error of Atoi is dropped", Description: "A limit that is no number reads as 0.", Suggestion: "Answer 400.",
+		Evidence: sampleAdded, Source: review.Source{Type: "agent", Name: "reviewer-1"}}
 }
 
 // sampleAdded is the line the sample's pull request adds.

@@ -21,7 +21,7 @@ import (
 // said is stored before secrets were taken out (threats.md P14).
 type AgentReport struct {
 	Answer review.Answer `json:"answer"`
-	// Evidence stands at the same index as the reviewer's findings.
+	// Evidence stands at the same index as the reviewer's findings, or the verifier's assessments.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// Missed are the changed files that were not given to the agent whole.
 	Missed []string `json:"missed,omitempty"`
@@ -69,8 +69,11 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	round, snap := in.Round, in.Snapshot
 	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 	task := l.task(req, round, plan, snap)
-	if plan.Role == review.RoleReviewer {
+	if plan.Role == review.RoleReviewer || plan.Role == review.RoleVerifier { // one text for all of them, for providers' prompt caches
 		task.Earlier, task.Claims = earlierFindings(in.Earlier), claims(in.Earlier)
+	}
+	if plan.Role == review.RoleVerifier {
+		task.Verify = gather(in).verifyPayload()
 	}
 	task = visible(plan, task)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
@@ -124,6 +127,12 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		}
 		answer.Receipt.Findings = len(r.Findings)
 		heard.Answer.Receipt = answer.Receipt
+	}
+	if answer.Verifier != nil {
+		if heard.Evidence, err = l.checkFacts(ctx, snap, *task.Verify, &answer); err != nil {
+			return AgentReport{}, err
+		}
+		heard.Answer = answer
 	}
 	heard = redactHeard(heard)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), heard); err != nil {
@@ -210,6 +219,11 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 	for i := range t.Claims {
 		t.Claims[i].Text = show(t.Claims[i].Text)
 	}
+	if t.Verify != nil {
+		p := *t.Verify
+		p.Findings = findings(p.Findings)
+		t.Verify = &p
+	}
 	if t.Fix != nil {
 		p := *t.Fix
 		p.IssuesToFix, p.OptionalIssues = findings(p.IssuesToFix), findings(p.OptionalIssues)
@@ -272,6 +286,9 @@ func redactHeard(h AgentReport) AgentReport {
 			p.Login, p.Association = sanitize.Redact(p.Login), sanitize.Redact(p.Association)
 		}
 	}
+	if v := h.Answer.Verifier; v != nil {
+		redactVerifier(v)
+	}
 	h.Answer.Log = sanitize.Redact(h.Answer.Log)
 	redactReceipt(&h.Answer.Receipt)
 	return h
@@ -289,6 +306,7 @@ func redactReceipt(r *review.AgentReceipt) {
 
 func redactFindings(findings []review.Finding) {
 	for i := range findings {
+		findings[i].Assessment = nil // for the verifier to say, later
 		for _, text := range written(&findings[i]) {
 			*text = sanitize.Redact(*text)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/internal/weight"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -34,6 +35,8 @@ func (j verdict) report(result review.RunResult) string {
 		d.Verdict = &v
 	}
 	silent := 0
+	var facts []weight.Facts
+	var offered []bool
 	for g, group := range j.groups {
 		f, shown := j.joined(c, group)
 		if slices.Contains(j.stuck, g) {
@@ -45,13 +48,13 @@ func (j verdict) report(result review.RunResult) string {
 			silent++
 			continue
 		}
-		d.Findings = append(d.Findings, f)
+		known := j.weigh(group)
+		d.Findings, facts, offered = append(d.Findings, f), append(facts, known), append(offered, j.offers(known))
 	}
-	for _, u := range j.unverified {
-		f := c.finding(u.Finding)
-		f.By, f.Reason = []string{u.Finding.Source.Name}, c.inline(u.Reason)
-		d.Unverified = append(d.Unverified, f)
+	for i, open := range weight.Open(facts, offered, j.in.Request.budget()) {
+		d.Findings[i].Open = open
 	}
+	d.Unverified = j.apart(c)
 	for _, n := range j.notes {
 		d.Notes = append(d.Notes, c.inline(n))
 	}
@@ -70,6 +73,36 @@ func (j verdict) report(result review.RunResult) string {
 		}
 	}
 	return report.Render(d)
+}
+
+// offers reports whether a finding may stand in the open part of the report: under RuleVerified what counts, else what the same rule
+// would take.
+func (j verdict) offers(f weight.Facts) bool {
+	if j.in.Request.Rule == RuleVerified {
+		return f.Counts()
+	}
+	return f.Taken()
+}
+
+// apart are the findings that were set aside. What the verifier refuted stands there once, however many raised it.
+func (j verdict) apart(c cleaner) []report.Finding {
+	var out []report.Finding
+	at := map[string]int{}
+	for _, u := range j.unverified {
+		who := u.Finding.Source.Name
+		if refuted(u) {
+			id := u.Finding.Assessment.FindingID
+			if i, there := at[id]; there {
+				out[i].By = append(out[i].By, who)
+				continue
+			}
+			at[id] = len(out)
+		}
+		f := c.finding(u.Finding)
+		f.By, f.Reason = []string{who}, c.inline(u.Reason)
+		out = append(out, f)
+	}
+	return out
 }
 
 // course is how the run went so far, in figures.
@@ -97,6 +130,7 @@ func (m matched) joined(c cleaner, group []int) (report.Finding, bool) {
 	for _, i := range group {
 		one := m.findings[i]
 		f.By = append(f.By, one.Source.Name)
+		f.Confirmed = f.Confirmed || one.Assessment != nil && one.Assessment.Status == review.Confirmed
 		if m.support[i] == EvidenceVerified && one.Evidence != "" {
 			f.Verified = true
 			if f.Evidence == "" {

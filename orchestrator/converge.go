@@ -39,10 +39,10 @@ type turn struct {
 	region, drift string
 }
 
-// converge decides what follows (design.md "Convergence", spec.md L5). counts says which findings do, by index.
-func (m matched) converge(counts []bool, reason string) turn {
+// converge decides what follows (design.md "Convergence", spec.md L5). c says which findings count.
+func (m matched) converge(c counted, reason string) turn {
 	t := turn{outcome: review.ChangesRequested, reason: reason}
-	t.payload, t.tracked = m.makePayload(counts)
+	t.payload, t.tracked = m.makePayload(c)
 	req := m.in.Request
 	open := len(t.payload.IssuesToFix)
 	if len(m.stuck) > 0 && open == 0 {
@@ -128,9 +128,9 @@ func (g gathered) fixCommits() []string {
 }
 
 // makePayload is what the fixer is asked (spec.md A4): every distinct finding that counts and is not stuck, P0-P2 as duties and P3
-// as offers, and what is tracked under the names they are given. Each carries an id of its own, which the answer is held against: finders give the same ids again every round, so
+// as offers, but for what the rule leaves out, and what is tracked under the names they are given. Each carries an id of its own, which the answer is held against: finders give the same ids again every round, so
 // that those of earlier findings belong to these alone.
-func (m matched) makePayload(counts []bool) (p review.FixPayload, tracked []Tracked) {
+func (m matched) makePayload(c counted) (p review.FixPayload, tracked []Tracked) {
 	tracked = slices.Clone(m.tracked)
 	p = review.FixPayload{PRNumber: m.in.Request.Target.PR, Round: m.in.Round, IssuesToFix: []review.Finding{}, OptionalIssues: []review.Finding{}}
 	used, again := map[string]bool{}, map[string]bool{}
@@ -138,7 +138,7 @@ func (m matched) makePayload(counts []bool) (p review.FixPayload, tracked []Trac
 		used[t.ID] = true
 	}
 	for g, group := range m.groups {
-		if slices.Contains(m.stuck, g) {
+		if slices.Contains(m.stuck, g) || c.left[group[0]] {
 			continue
 		}
 		f := m.findings[group[0]]
@@ -148,7 +148,7 @@ func (m matched) makePayload(counts []bool) (p review.FixPayload, tracked []Trac
 			f.ID = unique(f, used)
 		}
 		tracked[g].ID = f.ID
-		if f.Priority == review.P3 || !counts[group[0]] {
+		if f.Priority == review.P3 || !c.counts[group[0]] {
 			p.OptionalIssues = append(p.OptionalIssues, f)
 			continue
 		}

@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,6 +16,8 @@ type Inputs struct {
 	Round    int           `json:"round"`
 	Snapshot Snapshot      `json:"snapshot"`
 	Heard    []AgentReport `json:"heard"`
+	// Verifier is what the verifier said of their findings; nil when it was not asked.
+	Verifier *AgentReport `json:"verifier,omitempty"`
 	// Earlier are the findings of earlier rounds, at their places in this round's head.
 	Earlier []Tracked `json:"earlier,omitempty"`
 	// Written are the lines at this round's head that fixes of this run wrote.
@@ -41,11 +42,8 @@ type Judgement struct {
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
 // gathered, matched, verdict, and the report of that.
 func Judge(in Inputs) Judgement {
-	in.Heard = slices.Clone(in.Heard)
-	slices.SortStableFunc(in.Heard, func(a, b AgentReport) int {
-		return cmp.Compare(a.Answer.Receipt.Name, b.Answer.Receipt.Name)
-	})
-	d := decide(match(gather(in)))
+	in.Heard = ordered(in.Heard)
+	d := decide(match(gather(in).assess()))
 	result := d.result()
 	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result)}
 }
@@ -67,13 +65,16 @@ func decide(m matched) verdict {
 	d := verdict{matched: m, counted: m.supported(), receipt: m.makeReceipt()}
 	d.verdict = consensus.Decide(d.counting, m.comments.ReviewState)
 	d.verdict.Distinct = d.distinct
-	if reason, note := d.unsupportedWords(); note != "" {
-		d.verdict.Reasons[0] += reason
-		d.notes = append(slices.Clone(m.notes), note)
+	d.notes = slices.Clone(m.notes)
+	for _, words := range []func() (string, string){d.unsupportedWords, d.notTakenWords} {
+		if reason, note := words(); note != "" {
+			d.verdict.Reasons[0] += reason
+			d.notes = append(d.notes, note)
+		}
 	}
-	d.outcome, d.reason = m.ends(d.verdict)
+	d.outcome, d.reason = m.ends(d.verdict, d.counted)
 	if d.outcome == review.ChangesRequested {
-		d.next = m.converge(d.counts, d.reason)
+		d.next = m.converge(d.counted, d.reason)
 		d.outcome, d.reason, d.tracked = d.next.outcome, d.next.reason, d.next.tracked
 	}
 	if d.outcome == review.ChangesRequested && !d.next.goesOn && m.in.Request.staticOnly() && m.found() {
@@ -88,7 +89,7 @@ func (d verdict) result() review.RunResult {
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: d.outcome, Reason: d.reason,
 		Round: in.Round, Rules: d.verdict.Rules, Issues: d.verdict.Issues, Distinct: d.verdict.Distinct,
-		Findings: d.findings, Unsupported: d.unsupported, Unverified: d.unverified, Receipt: d.receipt, Comments: []string{}, Started: in.Request.Started,
+		Findings: d.findings, Unsupported: d.unsupported, NotTaken: d.notTaken, Unverified: d.unverified, Receipt: d.receipt, Comments: []string{}, Started: in.Request.Started,
 		Stuck: []review.Finding{},
 	}
 	if d.speaks(d.outcome) {
@@ -114,7 +115,7 @@ func reviewable(b review.Brief) bool {
 
 // ends names how the round ends, in the order in which the reasons bind. Approval is the last resort: it takes a
 // complete review of everything, a verdict without P0-P2, and no open thread (spec.md L4).
-func (m matched) ends(v review.Verdict) (review.Outcome, string) {
+func (m matched) ends(v review.Verdict, c counted) (review.Outcome, string) {
 	brief := m.in.Snapshot.Brief
 	need := m.in.Request.minReviewers()
 	switch {
@@ -134,8 +135,10 @@ func (m matched) ends(v review.Verdict) (review.Outcome, string) {
 	case v.Consensus != review.Approve:
 		return review.ChangesRequested, v.Reasons[0]
 	case len(m.setAside()) > 0:
-		return review.SetAside, fmt.Sprintf("%s set aside and nothing proves %s wrong: a person has to look",
-			plural(len(m.setAside()), "P0 or P1 finding was", "P0 or P1 findings were"), them(len(m.setAside())))
+		return review.SetAside, m.setAsideWords()
+	case c.doubted > 0:
+		return review.SetAside, fmt.Sprintf("%s not counted by the rule, and nothing proves %s wrong: a person has to look",
+			plural(c.doubted, "P1 finding is", "P1 findings are"), them(c.doubted))
 	case len(m.read.unread()) > 0:
 		return review.Partial, plural(len(m.read.unread()), "changed file was", "changed files were") + " not reviewed"
 	case len(m.unasked()) > 0:
@@ -218,9 +221,20 @@ func (g gathered) found() bool {
 
 // setAside are the findings that were set aside and are too severe to be passed over (decision 32).
 func (g gathered) setAside() []review.Unverified {
-	return slices.DeleteFunc(slices.Clone(g.unverified), func(u review.Unverified) bool {
-		return !u.Finding.Priority.Severe()
-	})
+	return slices.DeleteFunc(slices.Clone(g.unverified), func(u review.Unverified) bool { return !tooGrave(u) })
+}
+
+// setAsideWords say why such findings need a person.
+func (g gathered) setAsideWords() string {
+	all := g.setAside()
+	no := len(slices.DeleteFunc(slices.Clone(all), func(u review.Unverified) bool { return !refuted(u) }))
+	switch {
+	case no == len(all):
+		return fmt.Sprintf("%s refuted by the verifier, whose word alone settles none that grave: a person has to look", plural(no, "finding was", "findings were"))
+	case no > 0:
+		return fmt.Sprintf("%s set aside, %d of them by the verifier: a person has to look", plural(len(all), "finding was", "findings were"), no)
+	}
+	return fmt.Sprintf("%s set aside and nothing proves %s wrong: a person has to look", plural(len(all), "P0 or P1 finding was", "P0 or P1 findings were"), them(len(all)))
 }
 
 // unpassed are the verify commands that passed on the last fix and failed once it was pushed: on the head under review.

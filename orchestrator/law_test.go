@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -32,8 +33,8 @@ var (
 )
 
 // TestConvergedImpliesCoverage holds the law of coverage against generated changes and agents (decision 30): when a run
-// converges, every changed line of text stood in the requests of enough complete reviewers other than static, and no P0 that
-// anybody raised was passed over. What is text, what changed, and what was sent is known here from the generator and from
+// converges, every changed line of text stood in the requests of enough complete reviewers other than static, no P0 or P1 that
+// anybody raised was passed over, and no P2 without what the verifier proved against it, or said of it where the rule asks for that. What is text, what changed, and what was sent is known here from the generator and from
 // the bytes an agent would have read, not from the code under test.
 func TestConvergedImpliesCoverage(t *testing.T) {
 	var next, converged, failed int
@@ -81,11 +82,14 @@ func TestConvergedImpliesCoverage(t *testing.T) {
 
 // pull is one generated change with the agents that review it.
 type pull struct {
-	files   []changedFile
-	tokens  int
-	need    int // Request.MinReviewers
-	actors  map[string]*actor
-	agents  []AgentPlan
+	files  []changedFile
+	tokens int
+	need   int // Request.MinReviewers
+	actors map[string]*actor
+	agents []AgentPlan
+	// doubter is the verifier; nil when there is none. rule is Request.Rule.
+	doubter *doubter
+	rule    string
 	content map[string]map[string]string // commit, path, bytes
 	parsed  *diff.Diff
 	// gateway masks what models are sent, in a quarter of the changes: it costs more than all the rest.
@@ -131,9 +135,17 @@ type actor struct {
 	seen *review.Task
 	// sent are the lines that left the gateway for a model, without their margin; nil for one that asks none.
 	sent map[string]bool
-	// state is what became of it; grave whether it raised a P0.
-	state review.AgentState
-	grave bool
+	// state is what became of it; grave whether it raised a P0 or P1, minor whether it raised a P2 that nothing is wrong with.
+	state        review.AgentState
+	grave, minor bool
+}
+
+// doubter is a verifier, and what it did: asked is of how many findings, proved against how many it had code that stands there,
+// said of how many it said anything that may count.
+type doubter struct {
+	mood                string
+	rnd                 *rand.Rand
+	asked, proved, said int
 }
 
 var (
@@ -208,9 +220,20 @@ func generate(r *rand.Rand) *pull {
 		}
 	}
 	kinds := []string{"builtin", "command", "command", "acp", review.KindStatic}
-	moods := []string{"silent", "silent", "silent", "honest", "liar", "failed", "degraded", "unsure"}
-	if r.IntN(2) == 0 {
+	moods := []string{"silent", "silent", "silent", "honest", "liar", "failed", "degraded", "unsure", "grave", "minor", "minor"}
+	switch r.IntN(5) {
+	case 0, 1:
 		moods = moods[:3]
+	case 2:
+		moods = []string{"silent", "minor"}
+	case 3:
+		moods = []string{"silent", "grave"}
+	}
+	if r.IntN(2) == 0 {
+		p.doubter = &doubter{mood: pick(r, []string{"honest", "refuter", "refuter", "refuter", "liar", "yes-man", "indifferent", "silent", "failed", "twins"}), rnd: rand.New(rand.NewPCG(r.Uint64(), 5))}
+	}
+	if r.IntN(3) == 0 {
+		p.rule = RuleVerified
 	}
 	for i := range 1 + r.IntN(3) {
 		name := fmt.Sprintf("r%d", i)
@@ -393,6 +416,9 @@ func (p *pull) String() string {
 	for name, a := range p.actors {
 		fmt.Fprintf(&b, "  %s: %s, %s, %s, P0 %v\n", name, a.kind, a.mood, a.state, a.grave)
 	}
+	if v := p.doubter; v != nil {
+		fmt.Fprintf(&b, "  verifier: %s, asked %d, proved %d, said %d, rule %q\n", v.mood, v.asked, v.proved, v.said, p.rule)
+	}
 	return b.String()
 }
 
@@ -418,10 +444,14 @@ func (p *pull) run(ctx context.Context) (review.RunResult, error) {
 		History: p, Briefer: p, Agents: p, Record: p, Emit: func(review.Event) {}, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
 		Fence: func(string) string { return "fence" },
 	}
-	return l.Run(ctx, newSteps(), Request{
+	req := Request{
 		Run: "run", ReviewID: "0123456789abcdef", Target: review.Target{Base: "main"}, Agents: p.agents, MinReviewers: p.need, DryRun: true,
-		Started: time.Unix(1_800_000_000, 0), Limits: review.Limits{ContextTokens: p.tokens},
-	})
+		Started: time.Unix(1_800_000_000, 0), Limits: review.Limits{ContextTokens: p.tokens}, Rule: p.rule,
+	}
+	if p.doubter != nil {
+		req.Verify = &VerifyPlan{Agent: AgentPlan{Name: "verifier", Role: review.RoleVerifier, Kind: "command"}, Limits: review.Limits{Candidates: 30}}
+	}
+	return l.Run(ctx, newSteps(), req)
 }
 
 // broken says how a run that converged breaks the law; empty when it does not.
@@ -432,7 +462,11 @@ func (p *pull) broken() string {
 			counting++
 		}
 		if a.grave && a.state != review.AgentFailed {
-			return "a P0 was raised, and the run converged"
+			return "a P0 or P1 was raised, and the run converged"
+		}
+		v := p.doubter
+		if a.minor && a.state != review.AgentFailed && (v == nil || v.proved < v.asked && (p.rule == "" || v.said < v.asked)) {
+			return "a P2 was raised and nothing said against it, and the run converged"
 		}
 	}
 	need := max(p.need, counting/2+1)
@@ -549,6 +583,9 @@ func (p *pull) Finish(context.Context, review.RunResult) error     { return nil 
 
 // Ask is an agent behind the wire: it has what JSON carried to it, and what it says goes the same way back.
 func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) review.Answer {
+	if plan.Role == review.RoleVerifier {
+		return p.verify(plan, task)
+	}
 	a := p.actors[plan.Name]
 	answer := review.Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
 	data, err := json.Marshal(task)
@@ -583,6 +620,72 @@ func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(r
 	return answer
 }
 
+// verify is the verifier behind the wire. Whether a quote stands in the head is known here from what the generator put there.
+func (p *pull) verify(plan AgentPlan, task review.Task) review.Answer {
+	v := p.doubter
+	answer := review.Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
+	v.asked = len(task.Verify.Findings)
+	if v.mood == "failed" {
+		return answer
+	}
+	file, quote := p.quotable(v.rnd)
+	r := review.VerifierResult{Agent: plan.Name, Assessments: []review.Assessment{}}
+	none := 0.0
+	for i, f := range task.Verify.Findings {
+		a := review.Assessment{FindingID: f.ID, Status: review.Plausible, Reason: "so it is", Probability: &none}
+		switch v.mood {
+		case "silent":
+			continue
+		case "refuter":
+			a.Status, a.Fact = review.Refuted, &review.Fact{File: spelling.Name(file), Evidence: quote}
+			if quote == "" {
+				a.Fact.Evidence = "it is guarded elsewhere"
+			} else {
+				v.proved++
+			}
+		case "liar":
+			a.Status, a.Fact = review.Refuted, &review.Fact{File: spelling.Name(file), Evidence: pick(v.rnd, []string{"it is guarded elsewhere", "}", "a line that is not there at all"})}
+		case "yes-man":
+			a.Status = review.Confirmed
+		case "twins": // each is likely, and a duplicate of the next
+			likely := 0.9
+			a.Status, a.DuplicateOf, a.Probability = review.Duplicate, task.Verify.Findings[(i+1)%v.asked].ID, &likely
+		}
+		if a.Status != review.Refuted && v.mood != "twins" {
+			v.said++
+		}
+		r.Assessments = append(r.Assessments, a)
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return answer
+	}
+	got, _, err := wire.DecodeVerifier(text)
+	if err != nil {
+		v.proved, v.said = 0, 0
+		return answer
+	}
+	wire.SettleVerifier(*task.Verify, &got)
+	answer.Verifier, answer.Receipt.State = &got, review.AgentComplete
+	return answer
+}
+
+// quotable is a line of the head that is long enough to show something and that anybody can spell; empty when there is none.
+func (p *pull) quotable(r *rand.Rand) (file, line string) {
+	names := slices.Sorted(maps.Keys(p.content[headSHA]))
+	if len(names) == 0 {
+		return "none.go", ""
+	}
+	file = pick(r, names)
+	for l := range strings.Lines(p.content[headSHA][file]) {
+		l = strings.TrimSpace(l)
+		if letters(l) >= 12 && sanitize.Redact(l) == l && strings.IndexFunc(l, func(c rune) bool { return c > 126 || c < 32 }) < 0 {
+			return file, l
+		}
+	}
+	return file, ""
+}
+
 // lawFence is the word around what the change brings.
 const lawFence = "0123456789abcdef01234567"
 
@@ -612,6 +715,18 @@ func (a *actor) say() []review.Finding {
 	out := []review.Finding{}
 	f := review.Finding{ID: "X-1", Priority: review.P0, Category: "bug", Title: "it is wrong", Description: "very", Source: review.Source{Type: "agent"}}
 	switch a.mood {
+	case "minor", "grave":
+		given := slices.DeleteFunc(slices.Clone(a.seen.Brief.Files), func(bf review.BriefFile) bool { return bf.Omitted != "" })
+		if len(given) == 0 {
+			return out
+		}
+		f.File, f.Evidence = pick(a.rnd, given).Path, ""
+		if f.Priority = review.P1; a.mood == "grave" {
+			break
+		}
+		f.Priority = review.P2
+		a.minor = a.kind == "command" || a.kind == "acp" // others owe evidence
+		return append(out, f)
 	case "honest", "degraded", "unsure":
 		var given []review.BriefFile
 		for _, bf := range a.seen.Brief.Files {

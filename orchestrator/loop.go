@@ -116,6 +116,12 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		}
 	}
 	p.spent += slowest(in.Heard)
+	if in.Verifier, err = l.verifyFindings(ctx, steps, req, in, p.spent); err != nil {
+		return none, false, err
+	}
+	if in.Verifier != nil {
+		p.spent += seconds(in.Verifier.Answer.Receipt.Seconds)
+	}
 	if err := allAnswered.Hit(); err != nil {
 		return none, false, err
 	}
@@ -262,6 +268,9 @@ func (l *Loop) begins(req Request, p progress) {
 	}
 	for _, a := range req.Agents {
 		l.emit(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
+	}
+	if req.Verify != nil {
+		l.emit(review.Event{Kind: review.EventState, Agent: req.Verify.Agent.Name, State: review.AgentWaiting})
 	}
 	if req.Fix != nil {
 		l.emit(review.Event{Kind: review.EventState, Agent: req.Fix.Agent.Name, State: review.AgentWaiting})

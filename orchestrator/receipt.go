@@ -31,6 +31,9 @@ func (g gathered) makeReceipt() review.Receipt {
 			r.Static = false
 		}
 	}
+	if v := g.in.Verifier; v != nil {
+		r.Agents = append(r.Agents, v.Answer.Receipt)
+	}
 	if len(g.in.Heard) == 0 {
 		r.Static = false
 	}

@@ -12,7 +12,7 @@ import (
 // owned end the paths of texts in an answer that prloop has set itself by then, dropped, held against the discussion, or that are of a
 // fixed list of words.
 var owned = []string{
-	".Name", ".Role", ".Kind", ".Model", ".State", ".OutOf", ".Rule", ".Agent", ".Conclusion", ".Priority", ".Source.Type", ".Source.ReviewID", ".Timestamp",
+	".Name", ".Role", ".Kind", ".Model", ".State", ".OutOf", ".Rule", ".Agent", ".Conclusion", ".Priority", ".Status", ".Source.Type", ".Source.ReviewID", ".Timestamp",
 	".Fingerprint", ".Cause.Commit", ".SHA", ".CommitSHA",
 }
 
@@ -26,7 +26,7 @@ func TestEveryTextOfAnAnswerIsRedacted(t *testing.T) {
 	fillTexts(reflect.ValueOf(&work).Elem(), token)
 	heard = redactHeard(heard)
 	redactWork(&work)
-	for name, v := range map[string]any{"a reviewer": heard.Answer.Reviewer, "an analyzer": heard.Answer.Comments, "a receipt": heard.Answer.Receipt, "a log": heard.Answer.Log,
+	for name, v := range map[string]any{"a reviewer": heard.Answer.Reviewer, "an analyzer": heard.Answer.Comments, "a verifier": heard.Answer.Verifier, "a receipt": heard.Answer.Receipt, "a log": heard.Answer.Log,
 		"a fix": work.Answer.Fix, "a fixer's receipt": work.Answer.Receipt, "a fixer's log": work.Answer.Log, "work": work.Notes, "tests": work.Tests, "refusals": work.Refusals, "commits": work.Commits} {
 		for _, path := range textsWith(reflect.ValueOf(v), token, "") {
 			if !slices.ContainsFunc(owned, func(end string) bool { return strings.HasSuffix(path, end) }) {

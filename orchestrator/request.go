@@ -29,6 +29,12 @@ type Request struct {
 	// MinSupport is how many reviewers must raise the same finding before it counts for the verdict (decision 19); 0 means
 	// 1, the rule of spec.md A6. Those that do not count are listed all the same.
 	MinSupport int `json:"minSupport,omitempty"`
+	// Rule is RuleVerified when a finding counts that the rule takes (decision 39); empty counts every finding, the rule of spec.md A6.
+	Rule string `json:"rule,omitempty"`
+	// Budget is how many distinct findings stand in a report's open part, P0, P1 and security aside; 0 means 5.
+	Budget int `json:"budget,omitempty"`
+	// Verify is who tries to refute findings before they count; nil when nobody does.
+	Verify *VerifyPlan `json:"verify,omitempty"`
 	// Threshold silences findings whose score is lower in the posted report (spec.md D3.1); 0 means 5. They are
 	// counted all the same.
 	Threshold int `json:"threshold"`
@@ -104,7 +110,7 @@ type AgentPlan struct {
 	Args []string `json:"args,omitempty"`
 	// Timeout is the agent's wall time; 0 means the default of the limits.
 	Timeout time.Duration `json:"timeoutNs,omitempty"`
-	// Escalation is the model that re-examines what a builtin reviewer is unsure of, Lens what it looks for.
+	// Escalation is the model a builtin verifier hands severe findings to that stay doubtful, Lens what a builtin reviewer looks for.
 	Escalation string `json:"escalation,omitempty"`
 	Lens       string `json:"lens,omitempty"`
 	// Effort is how much the models of a builtin agent are asked to think; empty says nothing of it.
@@ -120,10 +126,14 @@ type AgentPlan struct {
 	Limits *review.Limits `json:"limits,omitempty"`
 }
 
+// RuleVerified is the word for the rule over what is known of a finding.
+const RuleVerified = "verified"
+
 const (
 	// maxRounds is the hard cap (spec.md L1).
 	maxRounds        = 3
 	defaultThreshold = 5
+	defaultBudget    = 5
 	defaultWallTime  = 30 * time.Minute
 )
 
@@ -179,6 +189,13 @@ func (r Request) threshold() int {
 		return r.Threshold
 	}
 	return defaultThreshold
+}
+
+func (r Request) budget() int {
+	if r.Budget > 0 {
+		return r.Budget
+	}
+	return defaultBudget
 }
 
 // scores are the rules on scores of this run.

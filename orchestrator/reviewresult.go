@@ -8,19 +8,22 @@ import (
 )
 
 // reviewResult puts what a round came to in the words of spec.md R1.
-func (m matched) reviewResult(result review.RunResult) *review.ReviewResult {
+func (d verdict) reviewResult(result review.RunResult) *review.ReviewResult {
 	r := review.ReviewResult{
 		ReviewID: result.Receipt.ReviewID, Status: review.StatusOK, Warnings: append([]string{}, result.Receipt.Warnings...),
-		Issues: []review.Issue{}, Summary: result.Reason, FilesReviewed: append([]string{}, m.read.reviewed...),
+		Issues: []review.Issue{}, Summary: result.Reason, FilesReviewed: append([]string{}, d.read.reviewed...),
 	}
 	switch {
 	case result.Outcome == review.Failed, result.Outcome == review.NotReviewed:
 		r.Status = review.StatusError
-	case len(m.read.unread()) > 0, m.in.Snapshot.Brief.Status != "ok":
+	case len(d.read.unread()) > 0, d.in.Snapshot.Brief.Status != "ok":
 		r.Status = review.StatusTruncated
 	}
-	for _, group := range m.groups {
-		r.Issues = append(r.Issues, issue(m.findings[group[0]]))
+	for _, group := range d.groups {
+		if d.left[group[0]] {
+			continue
+		}
+		r.Issues = append(r.Issues, issue(d.findings[group[0]]))
 	}
 	var models []string
 	for _, a := range result.Receipt.Agents {

@@ -7,7 +7,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// counted is what counts for the verdict under Request.MinSupport (decision 19).
+// counted is what counts for the verdict under Request.MinSupport (decision 19) and Request.Rule (decision 39).
 type counted struct {
 	// counts says, by index in findings, whether a finding counts; counting are those that do, and distinct the groups they make.
 	counts   []bool
@@ -15,12 +15,15 @@ type counted struct {
 	distinct int
 	// unsupported is how many do not count for lack of support, need how many voices each of them lacks one of.
 	unsupported, need int
+	// notTaken is how many more the rule leaves out, left says which, by index; doubted is how many distinct ones of these are P1.
+	notTaken, doubted int
+	left              map[int]bool
 }
 
 // supported keeps the findings that count for the verdict. A group counts whole or not at all: with enough distinct voices, or
 // with one member that needs no second voice. At the default of one voice that is every finding, the rule of spec.md A6.
 func (m matched) supported() counted {
-	c := counted{counts: make([]bool, len(m.findings)), need: m.minSupport()}
+	c := counted{counts: make([]bool, len(m.findings)), need: m.minSupport(), left: map[int]bool{}}
 	for _, group := range m.groups {
 		enough := len(group) >= c.need // a group holds at most one finding of each voice
 		for _, i := range group {
@@ -28,6 +31,16 @@ func (m matched) supported() counted {
 		}
 		if !enough {
 			c.unsupported += len(group)
+			continue
+		}
+		if facts := m.weigh(group); m.in.Request.Rule == RuleVerified && !facts.Counts() {
+			c.notTaken += len(group)
+			for _, i := range group {
+				c.left[i] = true
+			}
+			if facts.Priority.Severe() {
+				c.doubted++
+			}
 			continue
 		}
 		c.distinct++

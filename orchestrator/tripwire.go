@@ -45,6 +45,11 @@ func (l *Loop) tripwire(a review.Answer) (kind string, err error) {
 			texts = append(texts, *text)
 		}
 	}
+	if v := a.Verifier; v != nil {
+		for _, text := range writtenVerifier(v) {
+			texts = append(texts, *text)
+		}
+	}
 	for i := range findings {
 		for _, text := range written(&findings[i]) {
 			texts = append(texts, *text)

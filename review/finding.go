@@ -40,6 +40,8 @@ type Finding struct {
 	Unconfirmed string `json:"unconfirmed,omitempty"`
 	// Fingerprint is computed by prloop: category, file and evidence. What an agent sends here is dropped.
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Assessment is what the verifier said, with its fact checked by prloop. What an agent sends here is dropped.
+	Assessment *Assessment `json:"assessment,omitempty"`
 	// Cause is set when the lines were written by a fix of this run.
 	Cause *Cause `json:"cause,omitempty"`
 	// Language is the programming language of File, lower case.

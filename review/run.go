@@ -92,8 +92,10 @@ type RunResult struct {
 	// Unsupported is how many of Findings fewer reviewers raised than consensus.min_support asks for; they are not counted
 	// in Issues and Distinct (decision 19).
 	Unsupported int `json:"unsupported,omitempty"`
-	// Unverified are findings that were set aside: their evidence was checked and is false, or the reviewer that raised them did
-	// not confirm them. They are not counted, and a P0 or P1 among them keeps the run from approving.
+	// NotTaken is how many of Findings the rule of consensus.rule leaves out; they are not counted either (decision 39).
+	NotTaken int `json:"notTaken,omitempty"`
+	// Unverified are findings that were set aside: their evidence was checked and is false, the reviewer that raised them did not
+	// confirm them, or the verifier refuted them. They are not counted, and a P0 or P1 among them keeps the run from approving.
 	Unverified []Unverified `json:"unverified"`
 	Receipt    Receipt      `json:"receipt"`
 	// Review is the last round's review as other tools read it; nil when nothing was judged.

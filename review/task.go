@@ -8,6 +8,7 @@ const (
 	RoleReviewer         Role = "reviewer"
 	RoleCommentsAnalyzer Role = "comments-analyzer"
 	RoleFixer            Role = "pr-fix"
+	RoleVerifier         Role = "verifier"
 )
 
 // The kinds of agents: what stands behind a name in a plan, in the settings ("use") and in receipts.
@@ -52,6 +53,8 @@ type Task struct {
 	Setback *Feedback `json:"setback,omitempty"`
 	// Fix is set for the fixer.
 	Fix *FixPayload `json:"fix,omitempty"`
+	// Verify is set for the verifier.
+	Verify *VerifyPayload `json:"verify,omitempty"`
 	// Repair is set when the same question is put a second time because the first answer was invalid.
 	Repair *Repair `json:"repair,omitempty"`
 	// Workspace is what the tools of a builtin agent may read; nil means that it has none.
@@ -68,7 +71,7 @@ type Task struct {
 // Options are an agent's options. The zero value of each is its default.
 type Options struct {
 	Model string `json:"model,omitempty"`
-	// Escalation is the model that re-examines what a reviewer is unsure of.
+	// Escalation is the model a verifier hands severe findings to that stay doubtful.
 	Escalation string `json:"escalation,omitempty"`
 	// Effort is how much models are asked to think, in a word they know; empty says nothing of it.
 	Effort string `json:"effort,omitempty"`
@@ -129,9 +132,9 @@ type Limits struct {
 	AnswerTokens int `json:"maxAnswerTokens,omitempty"`
 }
 
-// DefaultLimits are those of spec.md R3.
+// DefaultLimits are those of spec.md R3, but for the findings to verify: one verifier looks at those of all reviewers (decision 38).
 func DefaultLimits() Limits {
-	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 5, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000, IdleSeconds: 300}
+	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 30, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000, IdleSeconds: 300}
 }
 
 // Brief is what reviewers are given to read: the diff and the context around it, all from pinned commits.

@@ -22,6 +22,7 @@ type Envelope struct {
 	Reviewer *review.ReviewerResult
 	Comments *review.CommentsResult
 	Fix      *review.FixResult
+	Verifier *review.VerifierResult
 }
 
 // Key is the field that only the answer of a role has.
@@ -31,6 +32,8 @@ func Key(role review.Role) string {
 		return "pendingIssues"
 	case review.RoleFixer:
 		return "fixedIssues"
+	case review.RoleVerifier:
+		return "assessments"
 	}
 	return "findings"
 }
@@ -49,6 +52,10 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 		var r review.FixResult
 		r, n, err = wire.DecodeFix(doc)
 		e.Fix = &r
+	case review.RoleVerifier:
+		var r review.VerifierResult
+		r, n, err = wire.DecodeVerifier(doc)
+		e.Verifier = &r
 	default:
 		var r review.ReviewerResult
 		r, n, err = wire.DecodeReviewer(doc)
@@ -102,13 +109,19 @@ func (q Question) settle(e Envelope) (notes []string) {
 			*r, notes = settled, append(notes, more...)
 		}
 	}
+	if r := e.Verifier; r != nil {
+		set(&r.Agent, &r.PRNumber)
+		if q.Task.Verify != nil {
+			notes = append(notes, wire.SettleVerifier(*q.Task.Verify, r)...)
+		}
+	}
 	if findings := e.findings(); findings != nil {
 		notes = append(notes, q.replace(e, *findings)...)
 	}
 	return notes
 }
 
-// findings is where the findings of an answer stand; nil for a fixer's.
+// findings is where the findings of an answer stand; nil for a fixer's and a verifier's.
 func (e Envelope) findings() *[]review.Finding {
 	switch {
 	case e.Reviewer != nil:
@@ -131,8 +144,8 @@ func (q Question) replace(e Envelope, findings []review.Finding) (notes []string
 }
 
 // blocks reports whether an answer of an agent that did not end well says something that may only block. What a fixer says it did
-// is held against the tree, so it is kept too.
+// is held against the tree, so it is kept too. A verifier's takes something away.
 func (e Envelope) blocks() bool {
 	findings := e.findings()
-	return e.Fix != nil || len(*findings) > 0 || e.Comments != nil && e.Comments.ReviewState.HasChangesRequested
+	return e.Verifier == nil && (e.Fix != nil || len(*findings) > 0 || e.Comments != nil && e.Comments.ReviewState.HasChangesRequested)
 }

@@ -83,9 +83,12 @@ func (q Question) Settle(s Said) (a review.Answer) {
 		notes = append(notes, more...)
 	}
 	if kept != nil {
-		a.Reviewer, a.Comments, a.Fix = kept.Reviewer, kept.Comments, kept.Fix
+		a.Reviewer, a.Comments, a.Fix, a.Verifier = kept.Reviewer, kept.Comments, kept.Fix, kept.Verifier
 		if findings := kept.findings(); findings != nil {
 			r.Findings = len(*findings)
+		}
+		if kept.Verifier != nil {
+			r.Findings = len(kept.Verifier.Assessments)
 		}
 	}
 	r.Reason = sanitize.Line(r.Reason, maxReason)
@@ -122,6 +125,8 @@ func (q Question) salvage(s Said) (e *Envelope, notes []string) {
 	switch q.Task.Role {
 	case review.RoleFixer:
 		return q.salvageFix(s)
+	case review.RoleVerifier: // half an answer refutes nothing
+		return nil, nil
 	case review.RoleCommentsAnalyzer:
 		keep = wire.SalvageComments
 	}

@@ -37,6 +37,7 @@ var table = map[string]int{
 	"internal/markdown":   1,
 	"internal/risk":       1,
 	"internal/score":      1,
+	"internal/weight":     1,
 
 	"internal/proc":     2,
 	"internal/sandbox":  2,

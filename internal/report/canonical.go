@@ -33,8 +33,13 @@ func Canonical(d Data) Data {
 	local := links{c.Target, ""}.none()
 	c.Findings = findings(d.Findings, local)
 	// Openly shown ones first, as they are printed.
-	slices.SortStableFunc(c.Findings, func(a, b Finding) int { return boolRank(!d.open(a)) - boolRank(!d.open(b)) })
+	slices.SortStableFunc(c.Findings, func(a, b Finding) int { return boolRank(!a.Open) - boolRank(!b.Open) })
 	c.Stuck, c.Unverified = findings(d.Stuck, local), findings(d.Unverified, local)
+	for _, list := range [][]Finding{c.Stuck, c.Unverified} { // these have lists of their own
+		for i := range list {
+			list[i].Open = false
+		}
+	}
 	if d.Diverging != nil {
 		c.Diverging = diverging(*d.Diverging)
 	}
@@ -145,7 +150,7 @@ func compare(a, b Finding) int {
 		cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Category, b.Category),
 		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Description, b.Description),
 		cmp.Compare(a.Suggestion, b.Suggestion), cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
-		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason),
+		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(boolRank(a.Confirmed), boolRank(b.Confirmed)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason),
 		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score))
 }
 

@@ -26,7 +26,7 @@ type Data struct {
 	Diverging *Diverging
 	// Course is how the rounds of the run went, shown from the second round on.
 	Course []RoundLine
-	// Unverified are findings whose evidence was checked and is false: listed, not counted.
+	// Unverified are findings that were set aside: listed with the reason, not counted.
 	Unverified []Finding
 	// Discussion is nil for a local range.
 	Discussion *Discussion
@@ -50,26 +50,17 @@ type Finding struct {
 	Description, Suggestion, Evidence, Language string
 	// By are the reviewers, or commenters, who raised it.
 	By []string
-	// Verified is true when Evidence stands in File at the reviewed commit.
-	Verified bool
+	// Verified is true when Evidence stands in File at the reviewed commit, Confirmed when the verifier proved the finding.
+	Verified, Confirmed bool
+	// Open is true when it stands in the first list, which is chosen by whoever composes the report (decision 39); the others are
+	// collapsed.
+	Open bool
 	// OriginalScore is its reviewer's own score where prloop raised it to Score; 0 where it did not.
 	Score, OriginalScore int
 	// Cause is the commit of this run that wrote the lines, when a fix introduced the finding.
 	Cause string
 	// Reason says why an unverified finding is not counted, or why a stuck one is stuck.
 	Reason string
-}
-
-// Prominent reports whether a finding is shown openly: two or more raised it, or one did with verified evidence at high
-// severity (decision 3; posting everything halves the worth of a report on recorded reviews).
-func (f Finding) Prominent() bool {
-	return len(f.By) >= 2 || f.Verified && f.Priority.Severe()
-}
-
-// open reports whether a finding is shown openly in this report. Where fewer than two reviewers answered nobody could
-// agree, so what must be fixed is not hidden for want of support.
-func (d Data) open(f Finding) bool {
-	return f.Prominent() || d.Receipt.Complete < 2 && f.Priority.Rank() <= review.P2.Rank()
 }
 
 // Discussion sums up what people said (spec.md A3, A7).

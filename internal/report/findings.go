@@ -17,7 +17,7 @@ const (
 	causeFact     = "introduced by commit "
 )
 
-// findings shows the prominent ones openly under their priority and lists the rest collapsed.
+// findings shows the first list openly under its priorities and the rest collapsed.
 func (p *page) findings(d Data) {
 	list := d.Findings
 	if len(list) == 0 {
@@ -25,7 +25,7 @@ func (p *page) findings(d Data) {
 	}
 	p.add(secFindings)
 	open := 0
-	for open < len(list) && d.open(list[open]) {
+	for open < len(list) && list[open].Open {
 		open++
 	}
 	p.groups(list[:open])
@@ -84,6 +84,9 @@ func (p *page) finding(f Finding) {
 	}
 	if f.Verified {
 		facts = append(facts, "evidence verified")
+	}
+	if f.Confirmed {
+		facts = append(facts, "confirmed by the verifier")
 	}
 	if f.Evidence == "" {
 		facts = append(facts, "no evidence")

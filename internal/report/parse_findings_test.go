@@ -12,6 +12,9 @@ import (
 // findings reads the open findings and, if there are more, the collapsed ones.
 func (p *reader) findings(local bool) []Finding {
 	list := p.run(local)
+	for i := range list {
+		list[i].Open = true
+	}
 	if p.peek() == openDetails {
 		list = append(list, p.details(local)...)
 	}
@@ -75,6 +78,8 @@ func (p *reader) finding(local bool) Finding {
 			f.ID = unspan(fact)
 		case fact == "evidence verified":
 			f.Verified = true
+		case fact == "confirmed by the verifier":
+			f.Confirmed = true
 		case fact == "no evidence":
 		default:
 			p.fail("a fact that is known")

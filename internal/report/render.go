@@ -40,7 +40,7 @@ func Render(d Data) string {
 	p.stuck(d.Stuck)
 	p.diverging(d.Diverging)
 	p.findings(d)
-	p.list(secUnverified, "These were set aside and are not counted: their evidence is not in the file at this commit, or who raised them did not confirm them.", d.Unverified)
+	p.list(secUnverified, "These were set aside and are not counted: their evidence is not in the file at this commit, who raised them did not confirm them, or the verifier refuted them.", d.Unverified)
 	p.rounds(d.Course)
 	p.discussion(d.Discussion)
 	p.notes(d.Notes)

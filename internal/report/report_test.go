@@ -35,7 +35,7 @@ func samples() map[string]Data {
 			{ID: "SEC-001", Priority: "P1", Category: "security", File: "src/auth.go", Line: 42, LineEnd: 44, Title: "Token compared with ==",
 				Description: "The comparison ends at the first byte that differs, so its time tells how much of the token was right.",
 				Suggestion:  "Use `subtle.ConstantTimeCompare`.", Evidence: "if token == want {\n\treturn true\n}", Language: "go",
-				By: []string{"reviewer-2", "reviewer-1"}, Verified: true},
+				By: []string{"reviewer-2", "reviewer-1"}, Verified: true, Confirmed: true, Open: true},
 			{ID: "T-9", Priority: "P3", Category: "tests", File: "src/auth_test.go", Title: "No test for an empty token", Description: "An empty token is accepted when `want` is empty.", By: []string{"reviewer-1"}},
 			{ID: "B-3", Priority: "P2", Category: "bug", File: "src/cart.go", Line: 7, Title: "Total ignores the discount", Description: "- applied once\n- never re-read", By: []string{"reviewer-2"}, Evidence: "total += price", Verified: true},
 		},
@@ -131,7 +131,7 @@ func anyFinding() *rapid.Generator[Finding] {
 		s := func(l string) string { return anyText().Draw(t, l) }
 		return Finding{ID: s("id"), Priority: rapid.SampledFrom([]review.Priority{"P0", "P1", "P2", "P3", "?"}).Draw(t, "p"), Category: s("c"), File: s("f"),
 			Line: rapid.IntRange(-1, 99).Draw(t, "l"), LineEnd: rapid.IntRange(-1, 99).Draw(t, "e"), Title: s("t"), Description: s("d"), Suggestion: s("s"), Evidence: s("ev"),
-			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Verified: rapid.Bool().Draw(t, "v"), Cause: s("cause"), Reason: s("r")}
+			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Verified: rapid.Bool().Draw(t, "v"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Cause: s("cause"), Reason: s("r")}
 	})
 }
 
@@ -243,30 +243,13 @@ func outline(t *rapid.T, text, title string, sections []string) {
 	}
 }
 
-func TestWhatIsProminent(t *testing.T) {
-	for _, row := range []struct {
-		name string
-		f    Finding
-		want bool
-	}{
-		{"decision 3: two reviewers", Finding{Priority: review.P3, By: []string{"a", "b"}}, true},
-		{"decision 3: one with verified evidence at high severity", Finding{Priority: review.P1, By: []string{"a"}, Verified: true}, true},
-		{"one with verified evidence at medium severity", Finding{Priority: review.P2, By: []string{"a"}, Verified: true}, false},
-		{"one without evidence, however urgent", Finding{Priority: review.P0, By: []string{"a"}}, false},
-	} {
-		if got := row.f.Prominent(); got != row.want {
-			t.Errorf("%s: %v", row.name, got)
-		}
+func TestWhatIsOpenStandsFirst(t *testing.T) {
+	d := Data{Findings: []Finding{{Priority: review.P1, Title: "the rest"}, {Priority: review.P2, Title: "must be fixed", Open: true}}}
+	text := Render(d)
+	if fold := strings.Index(text, openDetails); strings.Index(text, "must be fixed") > fold || strings.Index(text, "the rest") < fold {
+		t.Errorf("the first list is not what is open:\n%s", text)
 	}
-}
-
-func TestOneReviewerAloneHidesNothingThatCounts(t *testing.T) {
-	d := Data{Findings: []Finding{{Priority: review.P2, Title: "must be fixed", By: []string{"a"}}}, Receipt: review.Receipt{Complete: 1}}
-	if text := Render(d); strings.Index(text, "must be fixed") > strings.Index(text, openDetails) {
-		t.Errorf("a P2 of the only reviewer is collapsed:\n%s", text)
-	}
-	d.Receipt.Complete = 2
-	if text := Render(d); strings.Index(text, "must be fixed") < strings.Index(text, openDetails) {
-		t.Errorf("decision 3: what one of two reviewers says without evidence is collapsed:\n%s", text)
+	if !strings.Contains(text, "1 further finding: 1 P1") {
+		t.Errorf("what is collapsed is not counted:\n%s", text)
 	}
 }

@@ -76,6 +76,18 @@ var rules = map[string]rule{
 	"FixCommit.sha":            {minLength: 1, maxLength: maxName},
 	"FixCommit.message":        {optional: true, maxLength: maxProse},
 
+	"VerifyPayload.findings":     {maxItems: maxFixIssues},
+	"VerifierResult.agent":       {minLength: 1, maxLength: maxName},
+	"VerifierResult.assessments": {maxItems: maxFixIssues},
+	"VerifierResult.fullReport":  {optional: true, maxLength: maxReport},
+	"Assessment.findingId":       {minLength: 1, maxLength: maxName},
+	"Assessment.reason":          {optional: true, maxLength: maxProse},
+	"Assessment.duplicateOf":     {optional: true, maxLength: maxName},
+	"Assessment.importance":      {optional: true, min: 1, max: 100, unknownAtZero: true},
+	"Fact.file":                  {minLength: 1, maxLength: maxPath},
+	"Fact.line":                  {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+	"Fact.evidence":              {minLength: 1, maxLength: maxProse},
+
 	"Event.event":        {enum: []string{"progress", "usage", "log", "state"}},
 	"Event.message":      {optional: true, maxLength: maxProse},
 	"Event.agent":        {optional: true, maxLength: maxName},
@@ -90,5 +102,5 @@ var rules = map[string]rule{
 	"Usage.llmSeconds":   {optional: true, notNegative: true},
 	"Usage.models":       {optional: true, maxItems: maxFindings},
 
-	"Task.role": {enum: []string{"reviewer", "comments-analyzer", "pr-fix"}},
+	"Task.role": {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier"}},
 }

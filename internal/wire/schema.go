@@ -34,6 +34,8 @@ var shapes = []shape{
 	{"run-result", reflect.TypeFor[review.RunResult](), "What prloop run --json prints."},
 	{"task", reflect.TypeFor[review.Task](), "The request an agent reads from its standard input."},
 	{"verdict", reflect.TypeFor[review.Verdict](), "The consensus of one round."},
+	{"verifier-result", reflect.TypeFor[review.VerifierResult](), "What the verifier answers."},
+	{"verify-payload", reflect.TypeFor[review.VerifyPayload](), "What the verifier is asked about."},
 }
 
 // comments.json holds the doc comments of package review, so that the schemas explain themselves; a test keeps it fresh.

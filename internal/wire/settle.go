@@ -32,9 +32,9 @@ func settleFindings(findings []review.Finding, at string, notes *Notes) []Fault 
 			f.LineEnd = nil
 			notes.add("%s: lies before line and was dropped", join2(where, "lineEnd"))
 		}
-		if f.Fingerprint != "" || f.Cause != nil {
-			f.Fingerprint, f.Cause = "", nil
-			notes.add("%s: fingerprint and cause are computed by prloop, the claim was dropped", where)
+		if f.Fingerprint != "" || f.Cause != nil || f.Assessment != nil {
+			f.Fingerprint, f.Cause, f.Assessment = "", nil, nil
+			notes.add("%s: fingerprint, assessment and cause are for prloop to say, the claim was dropped", where)
 		}
 	}
 	distinctIDs(findings, notes)

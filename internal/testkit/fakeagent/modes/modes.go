@@ -166,6 +166,14 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 			a.lies(&r)
 		}
 		v = r
+	case review.RoleVerifier:
+		r := review.VerifierResult{Agent: a.name(), PRNumber: a.task.PRNumber, FullReport: "Verified by fakeagent."}
+		if a.task.Verify != nil {
+			for _, f := range a.task.Verify.Findings {
+				r.Assessments = append(r.Assessments, review.Assessment{FindingID: f.ID, Status: review.Plausible, Reason: "I cannot tell."})
+			}
+		}
+		v = r
 	default:
 		c := review.Approve
 		if len(findings) > 0 {

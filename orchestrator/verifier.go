@@ -1,0 +1,223 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// VerifyPlan is who tries to refute findings before they count (decision 38), and within what.
+type VerifyPlan struct {
+	Agent AgentPlan `json:"agent"`
+	// Limits are its budgets; Limits.Candidates is how many findings of a round it is asked about.
+	Limits review.Limits `json:"limits"`
+	// LookBelow, EscalateBelow, ExtraFiles and ExtraLines are those of review.VerifyPayload.
+	LookBelow     float64 `json:"lookBelow,omitempty"`
+	EscalateBelow float64 `json:"escalateBelow,omitempty"`
+	ExtraFiles    int     `json:"extraFiles,omitempty"`
+	ExtraLines    int     `json:"extraLines,omitempty"`
+}
+
+// suspect is one distinct finding that the verifier is asked about: its id, and which findings it is.
+type suspect struct {
+	id    string
+	group []int
+}
+
+// suspects are the distinct findings that a verifier may refute, gravest first: those that reviewers raised and no rule. The ids
+// follow from the findings alone, so that an answer finds its findings again when it is judged, and hold nothing of what a reviewer wrote.
+func (g gathered) suspects() []suspect {
+	if g.in.Request.Verify == nil {
+		return nil
+	}
+	var out []suspect
+	for _, group := range identity.Join(g.findings) {
+		if slices.ContainsFunc(group, func(i int) bool { return g.findings[i].Source.Type != "agent" || g.rules[g.findings[i].Source.Name] }) {
+			continue
+		}
+		out = append(out, suspect{group: group})
+	}
+	slices.SortStableFunc(out, func(a, b suspect) int {
+		return cmp.Compare(g.findings[a.group[0]].Priority.Rank(), g.findings[b.group[0]].Priority.Rank())
+	})
+	for i := range out {
+		out[i].id = fmt.Sprintf("F%d", i+1)
+	}
+	return out[:min(len(out), g.in.Request.Verify.Limits.Candidates)]
+}
+
+// verifyPayload is what the verifier is asked: findings without who raised them and how many did, so that it judges by the code.
+func (g gathered) verifyPayload() *review.VerifyPayload {
+	plan := g.in.Request.Verify
+	p := review.VerifyPayload{
+		Findings: []review.Finding{}, LookBelow: plan.LookBelow, EscalateBelow: plan.EscalateBelow, ExtraFiles: plan.ExtraFiles, ExtraLines: plan.ExtraLines,
+	}
+	for _, s := range g.suspects() {
+		f := g.findings[s.group[0]]
+		for _, i := range s.group {
+			if g.support[s.group[0]] != EvidenceVerified && g.support[i] == EvidenceVerified && g.findings[i].File == f.File {
+				f.Evidence = g.findings[i].Evidence
+				break
+			}
+		}
+		f.ID, f.Source = s.id, review.Source{Type: "agent"}
+		p.Findings = append(p.Findings, f)
+	}
+	return &p
+}
+
+// verifyFindings asks the verifier about what the reviewers found, as a step of its own. nil means that nobody was asked: there is
+// no verifier, nothing to refute, or no verdict to come to. spent is the wall time used before.
+func (l *Loop) verifyFindings(ctx context.Context, steps Steps, req Request, in Inputs, spent time.Duration) (*AgentReport, error) {
+	in.Heard = ordered(in.Heard)
+	if req.Verify == nil {
+		return nil, nil
+	}
+	if g := gather(in); g.complete < req.minReviewers() || len(g.suspects()) == 0 { // too few reviewed for a verdict, whatever it says
+		return nil, nil
+	}
+	plan, asked := req.Verify.Agent, false
+	plan.Limits = &req.Verify.Limits
+	heard, err := doJSON(ctx, steps, fmt.Sprintf("round %d: verify findings", in.Round), func(ctx context.Context) (AgentReport, error) {
+		asked = true
+		l.say("waiting for the verifier")
+		return l.ask(ctx, req, plan, in, req.wallTime()-spent)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", plan.Name, err)
+	}
+	if !asked {
+		r := heard.Answer.Receipt
+		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: r.State, Message: "answered before: " + plural(r.Findings, "finding", "findings")})
+	}
+	return &heard, nil
+}
+
+// ordered puts answers into the one order they are judged in.
+func ordered(heard []AgentReport) []AgentReport {
+	heard = slices.Clone(heard)
+	slices.SortStableFunc(heard, func(a, b AgentReport) int {
+		return cmp.Compare(a.Answer.Receipt.Name, b.Answer.Receipt.Name)
+	})
+	return heard
+}
+
+// checkFacts establishes which facts of a verifier stand in the code, and calls one degraded that did not speak of all it was asked about.
+func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPayload, a *review.Answer) ([]Evidence, error) {
+	check := newChecker(l.History, snap)
+	out := make([]Evidence, len(a.Verifier.Assessments))
+	void := 0
+	for i := range a.Verifier.Assessments {
+		s := &a.Verifier.Assessments[i]
+		of := slices.IndexFunc(p.Findings, func(f review.Finding) bool { return f.ID == s.FindingID })
+		if of < 0 { // settled away before
+			out[i] = Evidence{Status: EvidenceNone}
+			continue
+		}
+		ev, err := check.fact(ctx, s.Fact, p.Findings[of])
+		if err != nil {
+			return nil, err
+		}
+		if ev.LineDropped {
+			s.Fact.Line = nil
+		}
+		if out[i] = ev; s.Status == review.Refuted && ev.Status != EvidenceVerified {
+			void++
+			a.Receipt.Notes = append(a.Receipt.Notes, fmt.Sprintf("its refutation of %q counts for nothing: the fact %s", s.FindingID, cmp.Or(ev.Reason, "is missing")))
+		}
+	}
+	a.Receipt.Findings = len(a.Verifier.Assessments)
+	missing := len(p.Findings) - len(a.Verifier.Assessments)
+	if r := &a.Receipt; r.State == review.AgentComplete && missing > 0 {
+		r.State, r.Reason = review.AgentDegraded, fmt.Sprintf("said nothing of %s it was asked about", plural(missing, "finding", "findings"))
+	} else if r.State == review.AgentComplete && void > 0 {
+		r.State, r.Reason = review.AgentDegraded, plural(void, "refutation rests on a fact that does not stand in the code", "refutations rest on facts that do not stand in the code")
+	}
+	return out, nil
+}
+
+// factLetters is how many letters and digits a fact has at least: a bracket stands everywhere.
+const factLetters = 12
+
+// fact establishes whether a fact stands at the reviewed commit and says more than the finding it speaks of. What the change removed
+// is no fact, and neither is what only the diff shows.
+func (c *checker) fact(ctx context.Context, fact *review.Fact, about review.Finding) (Evidence, error) {
+	if fact == nil {
+		return Evidence{Status: EvidenceNone}, nil
+	}
+	no := func(reason string) (Evidence, error) { return Evidence{Status: EvidenceFalse, Reason: reason}, nil }
+	name := c.file(fact.File)
+	if bf, ok := c.changed[name]; ok && strings.Contains(bf.Omitted, "excluded") {
+		return no("is about a file that is excluded by configuration")
+	}
+	head, err := c.read(ctx, c.snap.Range.Head, name)
+	quote := fold(fact.Evidence)
+	switch {
+	case err != nil:
+		return Evidence{}, err
+	case !head.exists:
+		return no("names a file that does not exist at the reviewed commit")
+	case letters(strings.ReplaceAll(uncommented(fact.Evidence), sanitize.Redacted, "")) < factLetters:
+		return no("quotes too little code to show anything")
+	case !quotes(head.folded, quote):
+		return no("quotes code that does not stand in the file at the reviewed commit")
+	case name == about.File && strings.Contains(fold(about.Evidence), quote):
+		return no("quotes only what the finding itself quotes")
+	}
+	return Evidence{Status: EvidenceVerified, LineDropped: fact.Line != nil && *fact.Line > head.lines}, nil
+}
+
+// uncommented is a quote without the lines that are comments by how they begin: whoever made the change wrote them, and can have
+// written them for this purpose. Of several languages it knows none, so a line that only begins like one goes too.
+func uncommented(quote string) string {
+	var b strings.Builder
+	for line := range strings.Lines(quote) {
+		text := strings.TrimSpace(line)
+		if !slices.ContainsFunc([]string{"//", "/*", "*", "#", "--", "<!--", ";", "%"}, func(mark string) bool { return strings.HasPrefix(text, mark) }) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func letters(s string) (n int) {
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// redactVerifier takes secrets out of what a verifier wrote.
+func redactVerifier(r *review.VerifierResult) {
+	for _, text := range writtenVerifier(r) {
+		*text = sanitize.Redact(*text)
+	}
+}
+
+// writtenVerifier are the texts of an answer that a verifier wrote.
+func writtenVerifier(r *review.VerifierResult) []*string {
+	out := []*string{&r.FullReport}
+	for i := range r.Assessments {
+		out = append(out, writtenAssessment(&r.Assessments[i])...)
+	}
+	return out
+}
+
+// writtenAssessment are those of one assessment.
+func writtenAssessment(a *review.Assessment) []*string {
+	out := []*string{&a.FindingID, &a.Reason, &a.DuplicateOf}
+	if a.Fact != nil {
+		out = append(out, &a.Fact.File, &a.Fact.Evidence)
+	}
+	return out
+}

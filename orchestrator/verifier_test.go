@@ -1,0 +1,287 @@
+package orchestrator
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+// verified is the round of judge_test with a verifier that said this; a fact with a quote stands in the code.
+func verified(in Inputs, said ...review.Assessment) Inputs {
+	in.Request.Verify = &VerifyPlan{Agent: AgentPlan{Name: "verifier", Role: review.RoleVerifier, Kind: "command"}, Limits: review.Limits{Candidates: 30}}
+	in.Verifier = &AgentReport{Answer: review.Answer{
+		Verifier: &review.VerifierResult{Agent: "verifier", Assessments: said},
+		Receipt:  review.AgentReceipt{Name: "verifier", Role: review.RoleVerifier, Kind: "command", State: review.AgentComplete},
+	}}
+	for _, a := range said {
+		ev := Evidence{Status: EvidenceNone}
+		if a.Fact != nil {
+			ev.Status = EvidenceVerified
+			if a.Fact.Evidence == "" {
+				ev = Evidence{Status: EvidenceFalse, Reason: "is made up"}
+			}
+		}
+		in.Verifier.Evidence = append(in.Verifier.Evidence, ev)
+	}
+	return in
+}
+
+func proof() *review.Fact {
+	return &review.Fact{File: "b.go", Evidence: "if len(list) == 0 { return }"}
+}
+
+func chance(id string, p float64) review.Assessment {
+	return review.Assessment{FindingID: id, Status: review.Plausible, Probability: &p}
+}
+
+func TestWhatAVerifierDoesToAVerdict(t *testing.T) {
+	refutes := func(id string) review.Assessment {
+		return review.Assessment{FindingID: id, Status: review.Refuted, Reason: "It is guarded.", Fact: proof()}
+	}
+	lies := refutes("F1")
+	lies.Fact = &review.Fact{File: "b.go"}
+	both := func(p review.Priority) Inputs {
+		in := round()
+		in.Heard[0], in.Heard[1] = says("alpha", found(p, "Divides by zero when empty")), says("beta", found(p, "Divides by zero when empty"))
+		return in
+	}
+	security := both(review.P2)
+	for i := range 2 {
+		security.Heard[i].Answer.Reviewer.Findings[0].Category = "security"
+	}
+	rules := both(review.P2)
+	rules.Request.Agents[0].Kind, rules.Heard[0].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
+	rules.Request.MinReviewers = 1
+	two := round()
+	two.Heard[0] = says("alpha", found(review.P2, "Divides by zero when empty"), found(review.P1, "Leaks the handle of every file"))
+	by := func(in Inputs, rule string, said ...review.Assessment) Inputs {
+		in = verified(in, said...)
+		in.Request.Rule = rule
+		return in
+	}
+	for _, row := range []struct {
+		name     string
+		in       Inputs
+		outcome  review.Outcome
+		counted  int
+		aside    int
+		notTaken int
+		says     string // in the report
+	}{
+		{"a P2 that everybody raises is refuted", verified(both(review.P2), refutes("F1")), review.Converged, 0, 2, 0, "was refuted by verifier, which shows `b.go`: It is guarded."},
+		{"a P3 too", verified(both(review.P3), refutes("F1")), review.Converged, 0, 2, 0, ""},
+		{"a P1 needs a person", verified(both(review.P1), refutes("F1")), review.SetAside, 0, 2, 0, "refuted by the verifier, whose word alone settles none that grave"},
+		{"a P0 needs a person", verified(both(review.P0), refutes("F1")), review.SetAside, 0, 2, 0, ""},
+		{"a P2 about security needs a person", verified(security, refutes("F1")), review.SetAside, 0, 2, 0, ""},
+		{"a finding of a rule is not asked about", verified(rules, refutes("F1")), review.ChangesRequested, 2, 0, 0, ""},
+		{"a refutation without a fact that stands is none", verified(both(review.P2), lies), review.ChangesRequested, 2, 0, 0, ""},
+		{"nor is one without any", verified(both(review.P2), review.Assessment{FindingID: "F1", Status: review.Refuted}), review.ChangesRequested, 2, 0, 0, ""},
+		{"an id that nobody was asked about", verified(both(review.P2), refutes("F2")), review.ChangesRequested, 2, 0, 0, ""},
+		{"what is confirmed is said to be", verified(both(review.P2), review.Assessment{FindingID: "F1", Status: review.Confirmed, Fact: proof()}), review.ChangesRequested, 2, 0, 0, "confirmed by the verifier"},
+		{"one is refuted, the other counts", verified(two, refutes("F2")), review.ChangesRequested, 1, 1, 0, ""},
+		{"the gravest is asked about first", verified(two, refutes("F1")), review.ChangesRequested, 1, 1, 0, "Leaks the handle"},
+		{"under all an unlikely P2 counts", by(both(review.P2), "", chance("F1", 0)), review.ChangesRequested, 2, 0, 0, ""},
+		{"under verified it does not", by(both(review.P2), RuleVerified, chance("F1", 0)), review.Converged, 0, 0, 2, "listed and not counted for the verdict"},
+		{"under verified a likely one does", by(both(review.P2), RuleVerified, chance("F1", 0.5)), review.ChangesRequested, 2, 0, 0, ""},
+		{"under verified what was not looked at does", by(both(review.P2), RuleVerified), review.ChangesRequested, 2, 0, 0, ""},
+		{"under verified an unlikely P0 does", by(both(review.P0), RuleVerified, chance("F1", 0)), review.ChangesRequested, 2, 0, 0, ""},
+		{"under verified unlikely security does", by(security, RuleVerified, chance("F1", 0)), review.ChangesRequested, 2, 0, 0, ""},
+		{"under verified an unlikely P1 needs a person", by(both(review.P1), RuleVerified, chance("F1", 0)), review.SetAside, 0, 0, 2, "not counted by the rule, and nothing proves it wrong"},
+		{"a duplicate of what is refuted is none", by(two, RuleVerified, refutes("F1"), review.Assessment{FindingID: "F2", Status: review.Duplicate, DuplicateOf: "F1", Probability: chance("", 0.9).Probability}),
+			review.ChangesRequested, 1, 1, 0, ""},
+		{"a grave finding is no duplicate of a lesser one", by(two, RuleVerified, chance("F2", 0), review.Assessment{FindingID: "F1", Status: review.Duplicate, DuplicateOf: "F2", Probability: chance("", 0.9).Probability}),
+			review.ChangesRequested, 1, 0, 1, ""},
+		{"a duplicate of what counts does not count under verified", by(two, RuleVerified, chance("F1", 0.9), review.Assessment{FindingID: "F2", Status: review.Duplicate, DuplicateOf: "F1"}),
+			review.ChangesRequested, 1, 0, 1, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			j := Judge(row.in)
+			r := j.Result
+			if r.Outcome != row.outcome || r.Issues.Total() != row.counted || len(r.Unverified) != row.aside || r.NotTaken != row.notTaken {
+				t.Errorf("%s (%s) with %d counted, %d set aside and %d not taken; want %s with %d, %d and %d",
+					r.Outcome, r.Reason, r.Issues.Total(), len(r.Unverified), r.NotTaken, row.outcome, row.counted, row.aside, row.notTaken)
+			}
+			if !strings.Contains(j.Report, row.says) {
+				t.Errorf("the report does not say %q:\n%s", row.says, j.Report)
+			}
+			if row.outcome == review.SetAside && r.ExitStatus() != 4 {
+				t.Errorf("exit status %d", r.ExitStatus())
+			}
+			if n := strings.Count(j.Report, "\n#### "); n != r.Distinct+distinctAside(r)+left(row.in, r) {
+				t.Errorf("%d findings stand in the report", n)
+			}
+			sameAgain(t, row.in, j)
+		})
+	}
+}
+
+// distinctAside is how many different findings were set aside.
+func distinctAside(r review.RunResult) int {
+	ids := map[string]bool{}
+	for _, u := range r.Unverified {
+		ids[u.Finding.Assessment.FindingID] = true
+	}
+	return len(ids)
+}
+
+// left is how many different findings the rule leaves out.
+func left(in Inputs, r review.RunResult) int {
+	if r.NotTaken == 0 {
+		return 0
+	}
+	return len(slices.CompactFunc(slices.Clone(r.Findings), func(a, b review.Finding) bool { return a.Title == b.Title })) - r.Distinct
+}
+
+// sameAgain holds that stored inputs give the same bytes, whatever the order of the answers.
+func sameAgain(t *testing.T, in Inputs, want Judgement) {
+	t.Helper()
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Inputs
+	if err := json.Unmarshal(data, &again); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(again.Heard)
+	got := Judge(again)
+	one, _ := json.Marshal(want.Result)
+	other, _ := json.Marshal(got.Result)
+	if got.Report != want.Report || string(one) != string(other) {
+		t.Error("judged again, it says something else")
+	}
+}
+
+// What a person has to fix stands in the first list within the budget, and P0, P1 and security always.
+func TestNoiseBudget(t *testing.T) {
+	in := round()
+	var all []review.Finding
+	for i := range 9 {
+		f := found(review.P2, fmt.Sprint("Something is wrong with part ", strings.Repeat("x", i+1)))
+		f.File, f.ID = fmt.Sprintf("f%d.go", i), fmt.Sprint("X-", i)
+		all = append(all, f)
+	}
+	all[0].Priority, all[1].Category = review.P1, "security"
+	in.Heard[0], in.Heard[1] = says("alpha", slices.Clone(all)...), says("beta", slices.Clone(all)...)
+	open := func(in Inputs) int {
+		return strings.Count(strings.SplitN(Judge(in).Report, "<details>", 2)[0], "\n#### ")
+	}
+	if n := open(in); n != 5 {
+		t.Errorf("%d findings are open, want 5", n)
+	}
+	in.Request.Budget = 1
+	if n := open(in); n != 2 {
+		t.Errorf("%d findings are open, want the P1 and the one about security", n)
+	}
+	if r := Judge(in).Result; r.Issues.Total() != 18 || r.Distinct != 9 {
+		t.Errorf("the budget changes what counts: %+v", r.Issues)
+	}
+}
+
+// What the rule leaves out is not handed to the fixer, not even as an offer.
+func TestTheFixerIsGivenWhatCounts(t *testing.T) {
+	in := round()
+	in.Heard[0] = says("alpha", found(review.P2, "Divides by zero when empty"), found(review.P2, "Leaks the handle of every file"), found(review.P3, "The name of the parameter misleads"))
+	in = verified(in, chance("F1", 0.9), chance("F2", 0), chance("F3", 0.9))
+	in.Request.Rule, in.Request.Fix = RuleVerified, &FixPlan{Agent: AgentPlan{Name: "pr-fix"}}
+	j := Judge(in)
+	if !j.GoesOn || len(j.Payload.IssuesToFix) != 1 || len(j.Payload.OptionalIssues) != 1 {
+		t.Errorf("asked to fix %+v, offered %+v", j.Payload.IssuesToFix, j.Payload.OptionalIssues)
+	}
+	if a := j.Payload.IssuesToFix[0].Assessment; a == nil || *a.Probability != 0.9 {
+		t.Errorf("the fixer is not told what the verifier said: %+v", a)
+	}
+}
+
+func TestFact(t *testing.T) {
+	history := files{
+		headSHA + ":a.go": "func f(list []int) int {\n\tif len(list) == 0 {\n\t\treturn 0\n\t}\n\treturn sum(list) / len(list)\n\t// the list is never empty, callers see to it\n}\n",
+		baseSHA + ":a.go": "func f(list []int) int {\n\tmustNotBeEmpty(list)\n\treturn 0\n}\n", headSHA + ":lib/b.go": "const answerToEverything = 42\n",
+	}
+	snap := Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{
+		{Path: "a.go", Change: "modified", Diff: "@@ -2 +2 @@\n-\tmustNotBeEmpty(list)\n+\tif len(list) == 0 {\n"}, {Path: "secret.go", Omitted: "excluded by configuration"},
+	}}}
+	about := review.Finding{File: "a.go", Evidence: "return sum(list) / len(list)"}
+	far := 99
+	for _, row := range []struct {
+		name string
+		fact *review.Fact
+		want EvidenceStatus
+	}{
+		{"it stands there", &review.Fact{File: "a.go", Evidence: "if len(list) == 0 {\n\t\treturn 0"}, EvidenceVerified},
+		{"in a file that was not changed", &review.Fact{File: "lib/b.go", Evidence: "const answerToEverything = 42"}, EvidenceVerified},
+		{"more than the finding quotes", &review.Fact{File: "a.go", Evidence: "}\n\treturn sum(list) / len(list)"}, EvidenceVerified},
+		{"only what the finding quotes", &review.Fact{File: "a.go", Evidence: "sum(list) / len(list)"}, EvidenceFalse},
+		{"only the diff shows it, as removed", &review.Fact{File: "a.go", Evidence: "mustNotBeEmpty(list)"}, EvidenceFalse},
+		{"made up", &review.Fact{File: "a.go", Evidence: "if len(list) < 1 { panic(list) }"}, EvidenceFalse},
+		{"a bracket", &review.Fact{File: "a.go", Evidence: "}"}, EvidenceFalse},
+		{"a comment", &review.Fact{File: "a.go", Evidence: "// the list is never empty, callers see to it"}, EvidenceFalse},
+		{"a comment and a bracket", &review.Fact{File: "a.go", Evidence: "// the list is never empty, callers see to it\n}"}, EvidenceFalse},
+		{"a mask", &review.Fact{File: "a.go", Evidence: "[REDACTED]"}, EvidenceFalse},
+		{"no such file", &review.Fact{File: "c.go", Evidence: "if len(list) == 0 {"}, EvidenceFalse},
+		{"a file that nobody may read", &review.Fact{File: "secret.go", Evidence: "if len(list) == 0 {"}, EvidenceFalse},
+		{"a line that is not there is dropped", &review.Fact{File: "a.go", Line: &far, Evidence: "if len(list) == 0 { return 0 }"}, EvidenceVerified},
+		{"none", nil, EvidenceNone},
+	} {
+		got, err := newChecker(history, snap).fact(t.Context(), row.fact, about)
+		if err != nil || got.Status != row.want || (got.Reason == "") != (row.want != EvidenceFalse) {
+			t.Errorf("%s: %+v, %v", row.name, got, err)
+		}
+		if row.fact != nil && row.fact.Line != nil && !got.LineDropped {
+			t.Errorf("%s: the line was kept", row.name)
+		}
+	}
+}
+
+// TestVerifiersOfEveryKind runs the loop with verifiers that are honest, lie, agree, refuse, are silent or fail.
+func TestVerifiersOfEveryKind(t *testing.T) {
+	for _, row := range []struct {
+		mood, reviewer, rule string
+		outcome              review.Outcome
+		state                review.AgentState
+		says                 string // in the receipt
+	}{
+		{"refuter", "minor", "", review.Converged, review.AgentComplete, ""},
+		{"refuter", "grave", "", review.SetAside, review.AgentComplete, ""},
+		{"liar", "minor", "", review.ChangesRequested, review.AgentDegraded, "counts for nothing"},
+		{"liar", "minor", RuleVerified, review.ChangesRequested, review.AgentDegraded, "rests on a fact that does not stand"},
+		{"yes-man", "minor", "", review.ChangesRequested, review.AgentComplete, ""},
+		{"silent", "minor", RuleVerified, review.ChangesRequested, review.AgentDegraded, "said nothing of 1 finding"},
+		{"failed", "minor", RuleVerified, review.ChangesRequested, review.AgentFailed, ""},
+		{"failed", "silent", "", review.Converged, "", ""}, // nobody is asked about nothing
+		{"indifferent", "grave", RuleVerified, review.SetAside, review.AgentComplete, ""},
+	} {
+		t.Run(fmt.Sprint(row.mood, " of ", row.reviewer, " ", row.rule), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(1, 1))
+			p := &pull{
+				content: map[string]map[string]string{baseSHA: {"a.lua": "a\n"}, headSHA: {"a.lua": "return guarded(first, second)\n"}}, tokens: 100_000, rule: row.rule,
+				files: []changedFile{{name: "a.lua", change: diff.Modified, text: true,
+					section: "diff --git a/a.lua b/a.lua\nindex 1111111..2222222 100644\n--- a/a.lua\n+++ b/a.lua\n@@ -1 +1 @@\n-a\n+return guarded(first, second)\n"}},
+				actors: map[string]*actor{"r0": {mood: row.reviewer, kind: "command", rnd: rnd}}, agents: []AgentPlan{{Name: "r0", Role: review.RoleReviewer, Kind: "command"}},
+				doubter: &doubter{mood: row.mood, rnd: rnd},
+			}
+			got, err := p.run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var receipt review.AgentReceipt
+			for _, a := range got.Receipt.Agents {
+				if a.Role == review.RoleVerifier {
+					receipt = a
+				}
+			}
+			if got.Outcome != row.outcome || receipt.State != row.state || !strings.Contains(receipt.Reason+strings.Join(receipt.Notes, "\n"), row.says) {
+				t.Errorf("%s (%s), verifier %s: %s %q", got.Outcome, got.Reason, receipt.State, receipt.Reason, receipt.Notes)
+			}
+			if got.Receipt.Complete != 1 {
+				t.Errorf("%d complete reviewers: the verifier is none", got.Receipt.Complete)
+			}
+		})
+	}
+}
