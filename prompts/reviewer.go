@@ -24,7 +24,7 @@ func render(name, word string, data any) (string, error) {
 		"file":    func(f review.BriefFile) string { return file(word, f) },
 		"thread":  func(t review.Thread) string { return thread(word, t) },
 		"earlier": earlier,
-		"doubt":   doubt,
+		"suspect": suspect,
 		"place":   place,
 		"leftOut": leftOut,
 		"claim":   claim, "fix": mend, "refusals": refusals, "logged": logged,
@@ -112,10 +112,6 @@ func earlier(f review.Finding) string {
 	return fmt.Sprintf("%s at %s: %s", f.Priority, place(f), inline(f.Title))
 }
 
-func doubt(f review.Finding) string {
-	return fmt.Sprintf("score %d, category %s, at %s\ntitle: %s\n%s\nevidence:\n%s", f.Score, f.Category, place(f), inline(f.Title), f.Description, f.Evidence)
-}
-
 // DefaultLens is the lens of a reviewer that names none.
 const DefaultLens = "general"
 
@@ -167,17 +163,6 @@ func Tail(p Part) (string, error) {
 	}
 	p.Agent, p.Lens, p.Extra = inline(p.Agent), text, strings.TrimSpace(p.Extra)
 	return render("tail.md", "", p)
-}
-
-// Escalate renders the last part for the stronger model that re-examines doubtful findings (spec.md R4).
-func Escalate(agent, fence string, doubtful []review.Finding) (string, error) {
-	if !fenceShape.MatchString(fence) {
-		return "", ErrFence
-	}
-	return render("escalate.md", fence, struct {
-		Agent    string
-		Doubtful []review.Finding
-	}{inline(agent), doubtful})
 }
 
 // Repair quotes why an answer was refused; reason may repeat words of that answer.

@@ -80,6 +80,10 @@ func promptFor(task review.Task) (string, error) {
 		what, err := prompts.Fix(task, fence, "")
 		return prompts.FixSystem() + "\n" + brief + "\n" + what, err
 	}
+	if task.Role == review.RoleVerifier {
+		what, err := prompts.Verify(task, fence, task.Limits.ToolCalls)
+		return prompts.System() + "\n" + brief + "\n" + what, err
+	}
 	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: task.Options.Threshold, Elevation: task.Options.Elevation, Extra: task.Prompt})
 	return prompts.System() + "\n" + brief + "\n" + tail, err
 }

@@ -124,9 +124,9 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		return unasked(plan, fmt.Errorf("agents of kind %q are unknown", plan.Kind))
 	}
 	var read []string
-	if plan.Kind == review.KindBuiltin && plan.Role == review.RoleReviewer && task.Limits.ToolCalls > 0 {
+	if plan.Kind == review.KindBuiltin && readsTree(plan.Role) && task.Limits.ToolCalls > 0 {
 		if task.Workspace, err = c.workspace(ctx, task.HeadSHA); err != nil {
-			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "reviews without tools: " + err.Error()})
+			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "works without tools: " + err.Error()})
 		} else {
 			read = []string{task.Workspace.Tree, task.Workspace.GitDir}
 			task.Workspace.FetchHosts, task.Workspace.Search = c.FetchHosts, c.Search
@@ -174,13 +174,17 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 	return answer
 }
 
-// show tells the gateway what a reviewer is told of the change. The snapshot has masked it, and what counts as read is counted on
+// readsTree reports whether agents of a role have tools that read the tree.
+func readsTree(r review.Role) bool { return r == review.RoleReviewer || r == review.RoleVerifier }
+
+// show tells the gateway what a reviewer or the verifier is told of the change. The snapshot has masked it, and what counts as read is counted on
 // that (decision 30), so that nothing of it may be masked once more on its way. What other agents and the repository's instructions
 // add is not part of it. The static reviewer is told the true bytes, and asks no model.
 func (c *Launcher) show(plan orchestrator.AgentPlan, task review.Task) error {
-	if c.Gateway == nil || plan.Kind == review.KindStatic || plan.Role != review.RoleReviewer {
+	if c.Gateway == nil || plan.Kind == review.KindStatic || !readsTree(plan.Role) {
 		return nil
 	}
+	task.Role, task.Verify = review.RoleReviewer, nil // a verifier is told the same of the change
 	task.Earlier, task.Claims, task.Prompt = nil, nil, ""
 	task.Options.Fence = cmp.Or(task.Options.Fence, c.Fence)
 	prompt, err := promptFor(task)

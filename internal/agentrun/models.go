@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// ModelsOf are the models a plan names for its agent: its own, and the one that re-examines what it is unsure of.
+// ModelsOf are the models a plan names for its agent: its own, and the one a verifier hands doubtful findings to.
 func ModelsOf(plan orchestrator.AgentPlan) []string {
 	var out []string
 	for _, name := range []string{plan.Model, plan.Escalation} {

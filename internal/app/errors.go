@@ -36,6 +36,8 @@ func (e *ProgramError) Error() string {
 	switch e.Agent.Role {
 	case review.RoleFixer:
 		noun = "fixer"
+	case review.RoleVerifier:
+		noun = "verifier"
 	case review.RoleCommentsAnalyzer:
 		noun = "agent"
 	}

@@ -78,7 +78,7 @@ func runModels(settings config.Settings, agents []orchestrator.AgentPlan) []stri
 // as one whose model never answered, the most it may have cost counts: unknown is not nothing.
 func (r *run) caps(target review.Target) []gateway.Cap {
 	settings, b := r.settings, r.settings.Budgets
-	r.spend.store, r.spend.most = r.store, max(settings.Limits.CostUSD, settings.ACPLimits.CostUSD, settings.Fix.Limits.CostUSD)
+	r.spend.store, r.spend.most = r.store, max(settings.Limits.CostUSD, settings.ACPLimits.CostUSD, settings.Verification.Limits.CostUSD, settings.Fix.Limits.CostUSD)
 	spent := func(repo string, pr int, since func() time.Time) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) { return r.spend.spent(ctx, repo, pr, since()) }
 	}

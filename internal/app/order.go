@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
@@ -187,6 +188,14 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	if err := startable(agents...); err != nil { // those of the repository's file; the operator's were found before
 		return req, err
 	}
+	verify := planVerifier(settings, o.Dir)
+	asked := agents
+	if verify != nil {
+		if err := startable(verify.Agent); err != nil {
+			return req, err
+		}
+		asked = append(slices.Clone(agents), verify.Agent)
+	}
 	fix, fixOff, err := r.planFix(ctx, o, pr, w.commits.Base, walls)
 	if err != nil {
 		return req, err
@@ -197,16 +206,24 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		}
 	}
 	head := w.commits.Head
-	id := orchestrator.ReviewID(target, head, prompts.Version, agents, settings.Limits)
+	id := orchestrator.ReviewID(target, head, prompts.Version, asked, settings.Limits)
 	started := time.Now().UTC()
 	return orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.rules.Top,
-		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Fix: fix, FixOff: fixOff, Context: about,
+		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
+}
+
+// ruleOf is the rule of the settings as a request has it.
+func ruleOf(s config.Settings) string {
+	if s.Rule == orchestrator.RuleVerified {
+		return orchestrator.RuleVerified
+	}
+	return ""
 }
 
 // isSensitive reports whether the repository handles personal or financial data, as its own description at the base commit says

@@ -30,9 +30,25 @@ func planFixer(s config.Settings, dir string) (orchestrator.AgentPlan, bool) {
 		return orchestrator.AgentPlan{}, false
 	}
 	p := planned(s, s.Fixer, review.RoleFixer, dir)
-	p.Lens, p.Escalation = "", "" // a reviewer's
+	p.Lens = "" // a reviewer's
 	p.AllowPaths = s.Fix.AllowPaths
 	return p, true
+}
+
+// planVerifier turns settings into the verifier of a run; nil when nobody verifies. Like the fixer it is no part of plan.
+func planVerifier(s config.Settings, dir string) *orchestrator.VerifyPlan {
+	if s.Verifier.Use == "" || s.Verifier.Use == config.UseNone {
+		return nil
+	}
+	v := s.Verification
+	p := orchestrator.VerifyPlan{
+		Agent: planned(s, s.Verifier, review.RoleVerifier, dir), Limits: v.Limits,
+		LookBelow: v.LookBelow, EscalateBelow: v.EscalateBelow, ExtraFiles: v.ExtraFiles, ExtraLines: v.ExtraLines,
+	}
+	p.Limits.Candidates, p.Limits.ContextTokens = s.Limits.Candidates, s.Limits.ContextTokens
+	p.Limits.IdleSeconds, p.Limits.CallSeconds, p.Limits.AnswerTokens = s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
+	p.Agent.Lens, p.Agent.Limits = "", nil
+	return &p
 }
 
 // fixLimits are the budgets of one try of the fixer; what the brief may hold and how long models may think is as for reviewers.
@@ -50,7 +66,10 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		if p.Model == "" {
 			p.Model = s.Model
 		}
-		p.Escalation, p.Lens, p.Effort = s.EscalationModel, a.Lens, s.Effort
+		p.Effort = s.Effort
+		if p.Lens = a.Lens; role == review.RoleVerifier {
+			p.Escalation = s.EscalationModel
+		}
 	case review.KindACP:
 		p.Model, p.Path = a.Model, a.Path
 		if p.Model == "" {

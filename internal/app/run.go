@@ -143,10 +143,14 @@ func announce(emit func(review.Event), req orchestrator.Request) {
 	}
 }
 
-// takingPart are all agents of a request, the fixer included.
+// takingPart are all agents of a request, verifier and fixer included.
 func takingPart(req orchestrator.Request) []orchestrator.AgentPlan {
-	if req.Fix == nil {
-		return req.Agents
+	all := slices.Clone(req.Agents)
+	if req.Verify != nil {
+		all = append(all, req.Verify.Agent)
 	}
-	return append(slices.Clone(req.Agents), req.Fix.Agent)
+	if req.Fix != nil {
+		all = append(all, req.Fix.Agent)
+	}
+	return all
 }

@@ -39,10 +39,11 @@ type setup struct {
 	AgentTokens int              `json:"agentTokens,omitempty"`
 	RunLimits   config.RunLimits `json:"runLimits"`
 	Budgets     config.Budgets   `json:"budgets"`
-	// ACPLimits and FixLimits are those of agents of these kinds, whether this run has one or not: what earlier runs spent and
+	// ACPLimits, VerifyLimits and FixLimits are those of agents of these kinds, whether this run has one or not: what earlier runs spent and
 	// nobody knows is counted by them.
-	ACPLimits review.Limits `json:"acpLimits"`
-	FixLimits review.Limits `json:"fixLimits"`
+	ACPLimits    review.Limits `json:"acpLimits"`
+	VerifyLimits review.Limits `json:"verifyLimits"`
+	FixLimits    review.Limits `json:"fixLimits"`
 	// CostChosen refuses models without a known price.
 	CostChosen bool `json:"costChosen,omitempty"`
 	// FetchHosts are the hosts whose pages builtin reviewers may be given.
@@ -64,7 +65,7 @@ type setup struct {
 func (m Machine) store(req orchestrator.Request, s config.Settings, c gateway.Cassette) stored {
 	out := stored{Request: req, Engine: engine.Version, Setup: setup{
 		Model: s.Model, BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
-		ACPLimits: s.ACPLimits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, FetchHosts: s.FetchHosts, WebSearch: s.WebSearch, UntrustedAuthors: s.Fix.UntrustedAuthors,
+		ACPLimits: s.ACPLimits, VerifyLimits: s.Verification.Limits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, FetchHosts: s.FetchHosts, WebSearch: s.WebSearch, UntrustedAuthors: s.Fix.UntrustedAuthors,
 		Readable: m.Readable, VerifyEnv: m.verifyEnvSum(),
 	}}
 	if c.Mode == gateway.Replay {
@@ -109,6 +110,7 @@ func (st stored) settings(today config.Settings) (config.Settings, error) {
 	today.Model, today.BaseURL, today.Upstreams, today.Models = cmp.Or(s.Model, today.Model), s.BaseURL, upstreams, s.Models
 	today.AgentTokens, today.RunLimits, today.Budgets, today.CostChosen = s.AgentTokens, s.RunLimits, s.Budgets, s.CostChosen
 	today.Limits, today.ACPLimits, today.WallTime, today.FetchHosts = st.Limits, s.ACPLimits, st.WallTime, s.FetchHosts
+	today.Verification.Limits = s.VerifyLimits
 	today.Fix.Limits, today.Fix.UntrustedAuthors = s.FixLimits, s.UntrustedAuthors
 	return today, nil
 }

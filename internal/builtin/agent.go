@@ -43,6 +43,13 @@ func (p Agent) Review(ctx context.Context, task review.Task, emit func(review.Ev
 	return openai.Review(ctx, task, o, emit)
 }
 
+// Verify is the builtin verifier's work.
+func (p Agent) Verify(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	o := p.model()
+	o.Tools = openTools(task, p)
+	return openai.Verify(ctx, task, o, emit)
+}
+
 // AnalyzeComments is the comments analyzer's work. Without a model the rules alone speak.
 func (p Agent) AnalyzeComments(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	if p.Socket == "" {

@@ -2,6 +2,7 @@
 // walls, with one request on standard input and one envelope to write.
 //
 //	Review           the builtin reviewer: a model, and tools that read the tree the request names
+//	Verify           the builtin verifier: a model that tries to refute findings, with the same tools
 //	AnalyzeComments  the comments analyzer: by rule, worded by a model when there is one
 //	Fix              the builtin fixer: a model, and tools that write in the clone the request names
 //	ReviewStatic     the reviewer that needs no model

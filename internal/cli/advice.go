@@ -25,6 +25,8 @@ func obtain(e *app.ProgramError) string {
 	switch e.Agent.Role {
 	case review.RoleFixer:
 		without = "use --no-fix"
+	case review.RoleVerifier:
+		without = "configure verifier: off"
 	case review.RoleCommentsAnalyzer:
 		without = "leave comments_analyzer to its default"
 	}

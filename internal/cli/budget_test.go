@@ -327,7 +327,7 @@ func budgetWorld(t *testing.T, m *fakemodel.Server, config string, reviewers []s
 		reviewers = []string{"model"}
 	}
 	var b strings.Builder
-	b.WriteString("model: scripted\nescalation_model: none\ncomments_analyzer: {use: static}\nreviewers:\n")
+	b.WriteString("model: scripted\nescalation_model: none\nverifier: off\ncomments_analyzer: {use: static}\nreviewers:\n")
 	for _, name := range reviewers {
 		fmt.Fprintf(&b, "  - {name: %s, use: builtin}\n", name)
 	}

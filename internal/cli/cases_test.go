@@ -79,7 +79,10 @@ func runCase(t *testing.T, dir string) {
 		{"nobody finds anything", nil, nil, 0, 1},
 		{"the model and a script find the same thing", found, found, 2, 2},
 	} {
-		m, err := fakemodel.Start(fakemodel.Script{Default: &fakemodel.Answer{JSON: envelope(row.model)}})
+		m, err := fakemodel.Start(fakemodel.Script{Default: &fakemodel.Answer{JSON: envelope(row.model)},
+			Respond: func(q fakemodel.Request) (fakemodel.Answer, bool) {
+				return assessed(q, "plausible", "It may be so.", text), strings.Contains(string(q.Body), verifierAsked)
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,12 +131,17 @@ func checkReport(t *testing.T, comments []forge.Comment, posted int, r review.Ru
 			t.Errorf("%s was handed %d files and %d hunks", a.Name, a.FilesGiven, a.HunksGiven)
 		}
 	}
-	for _, name := range []string{"model", "static", "clean", "second"} {
+	if _, asked := states["verifier"]; asked != (len(r.Findings) > 0) {
+		t.Errorf("with %d findings the verifier was asked: %v", len(r.Findings), asked)
+	} else if !asked {
+		states["verifier"] = review.AgentComplete
+	}
+	for _, name := range []string{"model", "static", "clean", "second", "verifier"} {
 		if states[name] != review.AgentComplete {
 			t.Errorf("%s is %q, want complete", name, states[name])
 		}
 	}
-	if states["hang"] != review.AgentFailed || len(states) != 6 {
+	if states["hang"] != review.AgentFailed || len(states) != 7 {
 		t.Errorf("agents are %v, want hang to have failed, and the comments analyzer", states)
 	}
 	if r.Receipt.Complete != 3 || r.Receipt.Files == 0 || r.Receipt.Hunks == 0 || r.Receipt.HeadSHA == "" {

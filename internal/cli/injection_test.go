@@ -47,6 +47,8 @@ type stage struct {
 	answer func(fakemodel.Request) []map[string]any
 	// fixer, when set, answers for the fixer.
 	fixer func(fakemodel.Request) fakemodel.Answer
+	// verifier, when set, answers for the verifier, who else calls everything plausible in the words of the payloads.
+	verifier func(fakemodel.Request) fakemodel.Answer
 	// mu guards shown, the payloads any model was shown.
 	mu    sync.Mutex
 	shown map[string]bool
@@ -104,41 +106,40 @@ func TestObedientApproval(t *testing.T) {
 	}
 }
 
-// TestObedientVerification holds the default budgets, where the program itself reads what a draft finding names: a hijacked
-// model names what it should not see.
-func TestObedientVerification(t *testing.T) {
+// TestObedientVerifier holds a hijacked verifier: it asks its tools for what it should not see, and refutes all it is asked about with
+// a quote that is true and beside the point. What is grave is not gone, and nothing is approved (decision 38).
+func TestObedientVerifier(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
+	s.answer = func(fakemodel.Request) []map[string]any {
+		return finding("stock.go", 15, "return Count(shelves) / len(shelves)")
+	}
 	asked := 0
-	s.answer = func(q fakemodel.Request) []map[string]any {
-		var all []map[string]any
-		for i, file := range []string{"private/key.txt", "link", ".git/config", "proc/self/environ", "docs/none.md"} {
-			f := finding(file, 1, "return Count(shelves) / len(shelves)")[0]
-			f["id"], f["confidence"] = fmt.Sprint("V-", i), 0.3
-			f["description"] = "Compare ../../../../etc/passwd.txt, private/key.txt and /proc/self/environ.txt, see " + file
-			all = append(all, f)
+	s.verifier = func(q fakemodel.Request) fakemodel.Answer {
+		if asked++; asked == 1 {
+			var calls []fakemodel.ToolCall
+			for i, path := range []string{"private/key.txt", "link", ".git/config", "../../../../proc/self/environ", "/etc/passwd"} {
+				calls = append(calls, fakemodel.ToolCall{ID: fmt.Sprint("c", i), Name: "read_file", Arguments: fmt.Sprintf(`{"path":%q}`, path)})
+			}
+			return fakemodel.Answer{ToolCalls: calls}
 		}
-		asked++
-		return all
+		return assessed(q, "refuted", "There is nothing to see here.", "for _, n := range shelves {")
 	}
 	s.open(forge.PullSpec{Base: s.tree(nil), Head: fstest.MapFS{
 		"stock.go": {Data: readShare(t, "head/stock.go")}, "private/key.txt": {Data: []byte(canaryExcluded + "\n")},
 		"link": {Data: []byte("private/key.txt"), Mode: os.ModeSymlink | 0o777},
 	}})
-	config := filepath.Join(s.home, "config.yml")
-	text, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, config, []byte(strings.ReplaceAll(string(text), "max_llm_calls: 12", "max_llm_calls: 2")))
-	r := s.run(4) // what it makes up is set aside, and not gone (decision 32)
+	r := s.run(4)
 	s.harmless(1)
-	tools := 0
-	for _, a := range r.Receipt.Agents {
-		tools += a.Usage.ToolCalls
+	if asked != 2 || r.Outcome != review.SetAside || len(r.Unverified) == 0 || r.Unverified[0].Finding.Assessment == nil {
+		t.Errorf("%s after %d questions to the verifier, set aside are %+v", r.Outcome, asked, r.Unverified)
 	}
-	if asked != 4 || tools == 0 || len(r.Unverified) == 0 {
-		t.Errorf("%d answers, %d readings, %d unverified findings: nothing was verified", asked, tools, len(r.Unverified))
+	for _, q := range s.model.Requests() {
+		for _, secret := range []string{canaryOutside, canaryExcluded} {
+			if strings.Contains(string(q.Body), secret) {
+				t.Errorf("%s was shown to a model", secret)
+			}
+		}
 	}
 }
 
@@ -397,6 +398,16 @@ func (s *stage) obey(q fakemodel.Request) (fakemodel.Answer, bool) {
 		}
 	}
 	switch {
+	case strings.Contains(string(q.Body), verifierAsked) && s.verifier != nil:
+		return s.verifier(q), true
+	case strings.Contains(string(q.Body), verifierAsked) && q.Schema == nil:
+		return fakemodel.Answer{Text: "As you wish.", ToolCalls: s.orders(q, seen)}, true
+	case strings.Contains(string(q.Body), verifierAsked):
+		says := []string{"So it is."}
+		for _, p := range seen {
+			says = append(says, s.fill.Replace(p.text()))
+		}
+		return assessed(q, "confirmed", strings.Join(says, "\n\n"), "return Count(shelves) / len(shelves)\n}"), true
 	case slices.Contains(q.Tools, "submit_fix_result"):
 		return s.fixer(q), true
 	case strings.Contains(string(q.Schema), "pendingIssues"):
@@ -412,6 +423,24 @@ func (s *stage) obey(q fakemodel.Request) (fakemodel.Answer, bool) {
 		return fakemodel.Answer{Text: "As you wish.", ToolCalls: calls}, true
 	}
 	return fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{submit(q)}}, true
+}
+
+// verifierAsked stands in the question to a verifier, askedAbout finds what it is asked about.
+const verifierAsked = "the verifier: others raised"
+
+var askedAbout = regexp.MustCompile(`finding (F\d+)\n`)
+
+// assessed is a verifier's answer: the same of every finding, with a quote of stock.go.
+func assessed(q fakemodel.Request, status, reason, quote string) fakemodel.Answer {
+	all := []map[string]any{}
+	for _, m := range q.Messages {
+		for _, id := range askedAbout.FindAllStringSubmatch(m.Text, -1) {
+			all = append(all, map[string]any{"findingId": id[1], "status": status, "reason": reason, "probability": 0.5, "importance": 50, "introduced": true, "duplicateOf": nil,
+				"fact": map[string]any{"file": "stock.go", "line": 5, "evidence": quote}})
+		}
+	}
+	data, _ := json.Marshal(map[string]any{"agent": "v", "prNumber": 7, "assessments": all, "fullReport": reason})
+	return fakemodel.Answer{JSON: data}
 }
 
 // orders are the calls that payloads ask for and that were not made yet; the log is read first, for it holds one.

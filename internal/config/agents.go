@@ -39,6 +39,8 @@ func (r *resolver) agents() error {
 	errs = append(errs, r.admit(&s.Comments, "/comments_analyzer"))
 	r.fixer()
 	errs = append(errs, r.admit(&s.Fixer, "/fixer"))
+	r.verifier()
+	errs = append(errs, r.admit(&s.Verifier, "/verifier"))
 	return errors.Join(errs...)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // reserved are names of agents that are not reviewers, and of --reviewers items that are not configured names.
-var reserved = []string{"comments-analyzer", "pr-fix", "exec"}
+var reserved = []string{"comments-analyzer", "pr-fix", "verifier", "exec"}
 
 // crossCheck finds what a schema cannot say: names used twice, ids nobody defined, fields that do not fit together.
 func (s *source) crossCheck() {
@@ -24,6 +24,9 @@ func (s *source) crossCheck() {
 	}
 	if f, ok := s.value["fixer"].(map[string]any); ok {
 		s.checkAgent("/fixer", f)
+	}
+	if v, ok := s.value["verifier"].(map[string]any); ok {
+		s.checkAgent("/verifier", v)
 	}
 	s.checkCommands()
 	s.crossCheckModels()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/review"
@@ -40,6 +41,9 @@ func keys() []key {
 	fix := func(path, doc string, s shape, field func(*review.Limits) any) key {
 		return key{path: "fix." + path, shape: s, doc: doc, capped: true, field: func(s *Settings) any { return field(&s.Fix.Limits) }}
 	}
+	verification := func(path, doc string, s shape, field func(*Verification) any) key {
+		return key{path: "verification." + path, shape: s, doc: doc, capped: strings.HasPrefix(path, "max_"), field: func(s *Settings) any { return field(&s.Verification) }}
+	}
 	return []key{
 		{path: "reviewers", shape: list(agentShape(true), 1, 5), field: func(s *Settings) any { return &s.Reviewers },
 			doc: "The reviewers that take part. Without it: one builtin reviewer and `static` when a model is configured, else `static` alone."},
@@ -51,7 +55,7 @@ func keys() []key {
 		{path: "model", shape: text(1, 200), env: "PRLOOP_MODEL", field: func(s *Settings) any { return &s.Model },
 			doc: "The model of the builtin agents."},
 		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.EscalationModel },
-			doc: "The model that re-examines severe findings of low confidence."},
+			doc: "The model the verifier's model hands severe findings to that stay doubtful (verification.escalate_below). `none` is nobody."},
 		{path: "reasoning_effort", shape: choice("none", "minimal", "low", "medium", "high", "xhigh"), field: func(s *Settings) any { return &s.Effort },
 			doc: "How much the models of builtin agents are asked to think before they answer. It is sent where it is set only; a model that takes none is asked without it, and the receipt says so. " +
 				"With it no temperature is sent, and answers have more room (`limits.max_answer_tokens`)."},
@@ -83,7 +87,7 @@ func keys() []key {
 			doc:   "The estimated size the brief may have; over it the least changed files are cut first."},
 		limits("max_llm_calls", "Model calls of one agent. Without it an ACP agent has 40.", integer(1, 100), func(l *review.Limits) any { return &l.LLMCalls }),
 		limits("max_tool_calls", "Tool calls of one agent. Without it an ACP agent has 100.", integer(0, 500), func(l *review.Limits) any { return &l.ToolCalls }),
-		limits("max_verify_candidates", "Findings one agent verifies.", integer(0, 100), func(l *review.Limits) any { return &l.Candidates }),
+		limits("max_verify_candidates", "Findings of a round that the verifier is asked about, gravest first; the others count as they are.", integer(0, 100), func(l *review.Limits) any { return &l.Candidates }),
 		limits("max_output_issues", "Findings one agent may report.", integer(1, 200), func(l *review.Limits) any { return &l.Findings }),
 		limits("max_wall_time_seconds", "Seconds one agent may take. Without it an ACP agent has 600.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
 		limits("max_idle_seconds", "Seconds of silence after which a model is ended in the middle of a call, counted from its last byte (a comment of the stream and a thought are bytes too), "+
@@ -106,6 +110,18 @@ func keys() []key {
 		{path: "fixer", shape: fixerShape(), field: func(s *Settings) any { return (*fixerValue)(&s.Fixer) },
 			doc: "Who fixes what the reviewers found, after every round but the last. `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
 				"builtin reviewer takes part, else none."},
+		{path: "verifier", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Verifier) },
+			doc: "Who tries to refute what the reviewers found, before it counts. `off`, `none` or `false` is nobody. Without it: builtin, with the model of the first builtin or ACP " +
+				"reviewer, when a model is configured and one takes part."},
+		verification("max_llm_calls", "Model calls of the verifier in a round. A lower limits.max_llm_calls that somebody chose holds for it too.", integer(1, 100), func(v *Verification) any { return &v.Limits.LLMCalls }),
+		verification("max_tool_calls", "Tool calls of the verifier in a round. A lower limits.max_tool_calls that somebody chose holds for it too.", integer(0, 500), func(v *Verification) any { return &v.Limits.ToolCalls }),
+		verification("max_wall_time_seconds", "Seconds the verifier may take in a round. A lower limits.max_wall_time_seconds that somebody chose holds for it too.", integer(1, 7200), func(v *Verification) any { return &v.Limits.WallTimeSeconds }),
+		verification("max_cost_usd", "Dollars the verifier may spend in a round. A lower limits.max_cost_usd that somebody chose holds for it too.", number(0, 100), func(v *Verification) any { return &v.Limits.CostUSD }),
+		verification("look_below", "Findings whose reviewer is less confident than this are marked for the verifier to look up with tools.", number(0, 1), func(v *Verification) any { return &v.LookBelow }),
+		verification("escalate_below", "P0 and P1 findings whose reviewer is less confident than this, and that the builtin verifier neither proves nor refutes, go to escalation_model.", number(0, 1),
+			func(v *Verification) any { return &v.EscalateBelow }),
+		verification("extra_files", "Files beside the changed ones that the builtin verifier may read for each finding.", integer(0, 50), func(v *Verification) any { return &v.ExtraFiles }),
+		verification("extra_lines", "Lines it may read of each of these.", integer(1, 5000), func(v *Verification) any { return &v.ExtraLines }),
 		{path: "rounds", shape: integer(1, 3), capped: true, field: func(s *Settings) any { return &s.Rounds },
 			doc: "How many rounds of review a run has at most. Fixes are made between rounds: with 1 there is none."},
 		{path: "verify", shape: list(text(1, 2000), 0, 20), field: func(s *Settings) any { return &s.Verify },
@@ -134,6 +150,11 @@ func keys() []key {
 			doc: "How long a whole run may take."},
 		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },
 			doc: "How reports are published: `append` posts every report as a new comment and never edits one."},
+		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
+			doc: "How many findings stand in the open part of a report; P0, P1 and security findings always do. The rest is collapsed, and counted."},
+		{path: "consensus.rule", shape: choice("all", "verified"), field: func(s *Settings) any { return &s.Rule },
+			doc: "Which findings count for the verdict and go to the fixer. `all`: every one that was not set aside. `verified`: those that a rule takes by support, evidence, score and what the verifier " +
+				"says; P0, security, static findings and those the verifier said nothing of always count, and a P1 that the rule leaves out needs a person (decision 39)."},
 		{path: "consensus.min_support", shape: integer(1, 5), field: func(s *Settings) any { return &s.MinSupport },
 			doc: "How many reviewers must report the same finding before it counts for the verdict."},
 		{path: "allow_repo_commands", shape: boolean(), field: func(s *Settings) any { return &s.AllowRepoCommands },
@@ -159,7 +180,7 @@ func defaults() Settings {
 		Model: "gpt-4.1-mini", EscalationModel: "gpt-4.1", BaseURL: defaultBaseURL,
 		ScoreThreshold: 5, ElevationThreshold: 5,
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
-		PublishMode: "append", MinSupport: 1,
+		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Verification: defaultVerification(),
 		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
 	}
 }

@@ -115,7 +115,7 @@ func (r *resolver) models() {
 	if w := &r.settings.WebSearch; w.KeyEnv != "" && r.in.Env != nil {
 		w.Key = Secret{r.in.Env(w.KeyEnv)}
 	}
-	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
+	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["verification.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
 	r.settings.ACPLimits = r.acpLimits()
 }
 

@@ -137,12 +137,16 @@ func (r *resolver) own(s *source, kind Kind) {
 	_, _, reviewers := s.lookup("reviewers")
 	_, _, comments := s.lookup("comments_analyzer")
 	_, _, fixer := s.lookup("fixer")
+	_, _, verifier := s.lookup("verifier")
 	mark := func(a *Agent) { a.FromRepository, a.fromOperator = kind == Repository, kind == Operator }
 	if comments {
 		mark(&r.settings.Comments)
 	}
 	if fixer {
 		mark(&r.settings.Fixer)
+	}
+	if verifier {
+		mark(&r.settings.Verifier)
 	}
 	for i := range r.settings.Reviewers {
 		if reviewers {

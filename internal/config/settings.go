@@ -47,6 +47,9 @@ type Settings struct {
 	CostChosen bool
 	// Fixer is who fixes; Use is UseNone when nobody does.
 	Fixer Agent
+	// Verifier is who tries to refute findings; Use is UseNone when nobody does.
+	Verifier     Agent
+	Verification Verification
 	// Rounds is the most rounds of a run, 1 to 3 (spec.md L1).
 	Rounds int
 	// Verify are the shell lines a fix must pass; nil means that they are to be detected, an empty list that there are none.
@@ -60,6 +63,10 @@ type Settings struct {
 	PublishMode string
 	// MinSupport is how many reviewers must agree before a finding counts (decision 3).
 	MinSupport int
+	// Rule says which findings count: all, or those that a rule takes (decision 39).
+	Rule string
+	// NoiseBudget is how many findings stand in the open part of a report, P0, P1 and security aside.
+	NoiseBudget int
 	// AllowRepoCommands lets `use: command` of a repository's file run on pull requests.
 	AllowRepoCommands bool
 
@@ -109,7 +116,7 @@ type Agent struct {
 	fromOperator bool
 }
 
-// UseNone stands where a fixer's kind would: nobody fixes.
+// UseNone stands where a fixer's or verifier's kind would: there is none.
 const UseNone = "none"
 
 // Command is one custom prompt (spec.md C3).

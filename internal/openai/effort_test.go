@@ -73,11 +73,12 @@ func TestEffortRefused(t *testing.T) {
 		if q.Model == DefaultModel && strings.Contains(string(q.Body), "reasoning_effort") {
 			return fakemodel.Answer{Status: http.StatusBadRequest, Message: "Unrecognized request argument supplied: reasoning_effort"}, true
 		}
-		return answer(finding("A", 9, func(f m) { f["confidence"] = 0.4 })), true
-	}}, review.Limits{LLMCalls: 3})
-	q := task()
-	q.Options.Effort, q.Options.Escalation, q.Limits.LLMCalls = "low", "gpt-4o", 3
-	if _, err := Review(t.Context(), q, r.options, r.emit); err != nil {
+		return assess("A", "plausible", "B", "plausible", "C", "plausible"), true
+	}}, review.Limits{LLMCalls: 6, ToolCalls: 3})
+	q := toVerify(review.Limits{LLMCalls: 6, ToolCalls: 3})
+	q.Options.Effort, q.Options.Escalation = "low", "gpt-4o"
+	r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return &shelf{}, nil }
+	if _, err := Verify(t.Context(), q, r.options, r.emit); err != nil {
 		t.Fatal(err)
 	}
 	all := parameters(t, r)

@@ -42,8 +42,8 @@ func (d *desk) Call(_ context.Context, name string, args []byte) (json.RawMessag
 	return nil, errors.New("bad_arguments: there is no such tool")
 }
 
-func (d *desk) Expand([]string) {}
-func (d *desk) Close() error    { return nil }
+func (d *desk) Expand([]string, int, int) {}
+func (d *desk) Close() error              { return nil }
 func (d *desk) Changed() []string {
 	if d.text == d.was {
 		return nil

@@ -99,10 +99,7 @@ func (f *fixer) begin() error {
 			return err
 		}
 	}
-	for _, s := range f.box.Specs() {
-		f.m.tools = append(f.m.tools, api.Tool{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{Name: s.Name, Description: s.Description, Parameters: s.Parameters}})
-	}
-	f.m.tools = append(f.m.tools, api.Tool{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{
+	f.m.tools = append(toolsOf(f.box), api.Tool{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{
 		Name: FixTool, Description: "End the work: say what became of every finding.", Parameters: fixParameters,
 	}})
 	return nil

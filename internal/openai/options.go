@@ -34,7 +34,7 @@ type Options struct {
 	Token string
 	// Model is the task's, else DefaultModel.
 	Model string
-	// Escalation re-examines doubtful findings: the task's, else DefaultEscalation if Model is the
+	// Escalation is asked by a verifier about severe findings that stay doubtful: the task's, else DefaultEscalation if Model is the
 	// default too (an endpoint that serves other models may not have it), else NoEscalation.
 	Escalation string
 	// Effort is the task's, else nothing is said of it.
@@ -62,7 +62,7 @@ type Toolbox interface {
 	// Call gives one JSON document, or an error that is safe to show to the model.
 	Call(ctx context.Context, name string, args []byte) (json.RawMessage, error)
 	// Expand holds reading, from now on, to the caps of spec.md R8.
-	Expand(changed []string)
+	Expand(changed []string, files, lines int)
 	Close() error
 }
 

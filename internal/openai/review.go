@@ -15,9 +15,6 @@ import (
 // reviewerShape is the schema reviewers answer in.
 const reviewerShape = "reviewer-result"
 
-// unsure is the confidence below which a critical or high finding is re-examined (spec.md R4).
-const unsure = 0.6
-
 // Review asks a model to review the task's brief. Progress and usage go to emit. Errors: *InvalidError when no valid
 // answer could be had, ErrBudget, ErrWallTime and ErrRefused, or what the endpoint said.
 func Review(ctx context.Context, task review.Task, o Options, emit func(review.Event)) (review.ReviewerResult, error) {
@@ -53,15 +50,11 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 		return review.ReviewerResult{}, err
 	}
 	s := settler{
-		task: task, threshold: o.Threshold, limit: limits.Findings, now: o.now().UTC(), notes: notes,
+		task: task, limit: limits.Findings, now: o.now().UTC(), notes: notes,
 	}
-	// warn says what the report must not leave out: that something was not done.
-	warn := func(format string, args ...any) {
-		s.note(format, args...)
-		emit(review.Event{Kind: review.EventLog, Level: "warn", Message: fmt.Sprintf(format, args...)})
-	}
-	if cut != "" {
-		warn("The review was not finished: %s.", cut)
+	if cut != "" { // what the report must not leave out: that something was not done
+		s.note("The review was not finished: %s.", cut)
+		emit(review.Event{Kind: review.EventLog, Level: "warn", Message: fmt.Sprintf("The review was not finished: %s.", cut)})
 	}
 	if why := wire.Beside(m.beside, got.Findings); why != "" {
 		got.Findings = wire.Doubt(got.Findings, why)
@@ -69,12 +62,6 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	all, more := wire.Corrected(m.refused, got.Findings)
 	s.aside, s.notes = slices.Clone(all[len(got.Findings):]), append(s.notes, more...)
 	s.take(got)
-	if err := s.verify(ctx, m, o, limits, box, shared); err != nil {
-		warn("Verification gave no answer (%s); the findings stay as they were.", clip(err.Error()))
-	}
-	if err := escalate(ctx, m, o, limits, shared, &s); err != nil {
-		warn("The escalation model gave no answer (%s); its findings stay as they were.", clip(err.Error()))
-	}
 	result := s.result()
 	own(result.Findings, back)
 	return result, nil
@@ -107,29 +94,6 @@ func draft(ctx context.Context, m *model, o Options, limits review.Limits, box T
 		return nil, "", err
 	}
 	return append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail)), "", nil
-}
-
-// escalate has doubtful findings of high severity re-examined by the stronger model, if budget is left.
-func escalate(ctx context.Context, m *model, o Options, limits review.Limits, shared []api.ChatCompletionMessage, s *settler) error {
-	doubtful := s.doubtful(limits.Candidates)
-	switch {
-	case len(doubtful) == 0 || o.Escalation == "":
-		return nil
-	case m.left <= 0:
-		s.note("%d severe findings with low confidence were not re-examined: no LLM call was left.", len(doubtful))
-		return nil
-	}
-	part, err := prompts.Escalate(s.task.Agent, o.Fence, doubtful)
-	if err != nil {
-		return err
-	}
-	m.anew()
-	m.tools = nil // it may take none, and has no cache to hit
-	r, err := m.say(ctx, o.Escalation, reviewerShape, append(slices.Clone(shared), said(api.ChatMessageRoleUser, part)))
-	if err != nil {
-		return err
-	}
-	return s.lookAgain(doubtful, r, o.Escalation)
 }
 
 // conclude is a reviewer's own claim by the rules of spec.md A6.

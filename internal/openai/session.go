@@ -48,15 +48,18 @@ var submitParameters = json.RawMessage(`{"type":"object","properties":{"pass_num
 
 // offered lists the tools of a session for the endpoint: the box's, then the one that ends a pass.
 func offered(box Toolbox) []api.Tool {
-	var all []api.Tool
-	if box != nil {
-		for _, s := range box.Specs() {
-			all = append(all, api.Tool{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{Name: s.Name, Description: s.Description, Parameters: s.Parameters}})
-		}
-	}
-	return append(all, api.Tool{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{
+	return append(toolsOf(box), api.Tool{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{
 		Name: SubmitTool, Description: "End the current pass.", Parameters: submitParameters,
 	}})
+}
+
+// toolsOf are those of a box.
+func toolsOf(box Toolbox) []api.Tool {
+	var all []api.Tool
+	for _, s := range box.Specs() {
+		all = append(all, api.Tool{Type: api.ToolTypeFunction, Function: &api.FunctionDefinition{Name: s.Name, Description: s.Description, Parameters: s.Parameters}})
+	}
+	return all
 }
 
 // passes leads through all passes, and keeps a call for the answer. false means that the endpoint takes no tools and

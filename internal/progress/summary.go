@@ -129,8 +129,11 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 		total = sum(total, *a.Usage.OutputTokens)
 	}
 	did := findings(a.Findings)
-	if a.Role == review.RoleFixer {
+	switch a.Role {
+	case review.RoleFixer:
 		did = "fixer"
+	case review.RoleVerifier:
+		did += " looked at"
 	}
 	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8), clock(seconds(a.Seconds)), did)
 	if total != nil && *total > 0 {

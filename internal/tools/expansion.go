@@ -6,22 +6,17 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 )
 
-// Expansion caps (spec.md R8): so much is read on demand to verify findings.
-const (
-	ExtraFiles = 2
-	ExtraLines = 200
-)
-
-// expansion counts what is read beside the changed files.
+// expansion counts what is read beside the changed files, and how many files and lines of each may be (spec.md R8).
 type expansion struct {
-	changed []string
-	lines   map[string]int
+	changed        []string
+	lines          map[string]int
+	files, perFile int
 }
 
-// Expand holds read_file and get_function_context, from now on, to ExtraFiles files beside the changed ones and to
-// ExtraLines lines of each.
-func (b *Box) Expand(changed []string) {
-	b.caps = &expansion{lines: map[string]int{}}
+// Expand holds read_file and get_function_context, from now on, to so many files beside the changed ones and to
+// so many lines of each.
+func (b *Box) Expand(changed []string, files, lines int) {
+	b.caps = &expansion{lines: map[string]int{}, files: files, perFile: lines}
 	for _, label := range changed {
 		b.caps.changed = append(b.caps.changed, b.named(spelling.Raw(label)))
 	}
@@ -34,13 +29,13 @@ func (b *Box) allow(name string, start, end int) (int, error) {
 		return end, nil
 	}
 	used, known := c.lines[name]
-	if !known && len(c.lines) == ExtraFiles {
-		return 0, fail(Limit, "%d files beside the changed ones were read; that is the limit", ExtraFiles)
+	if !known && len(c.lines) >= c.files {
+		return 0, fail(Limit, "%d files beside the changed ones were read; that is the limit", c.files)
 	}
-	if used >= ExtraLines {
-		return 0, fail(Limit, "%d lines of %.200q were read; that is the limit", ExtraLines, name)
+	if used >= c.perFile {
+		return 0, fail(Limit, "%d lines of %.200q were read; that is the limit", c.perFile, name)
 	}
-	end = min(end, start+ExtraLines-used-1)
+	end = min(end, start+c.perFile-used-1)
 	c.lines[name] = used + end - start + 1
 	return end, nil
 }

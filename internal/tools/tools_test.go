@@ -174,7 +174,7 @@ func TestNothingHiddenIsFound(t *testing.T) {
 // Expansion caps: up to 2 extra files, 200 lines of each (spec.md R8).
 func TestExpansionCaps(t *testing.T) {
 	b := open(t)
-	b.Expand([]string{"a.go"})
+	b.Expand([]string{"a.go"}, 2, 200)
 	read := func(args string) (FileLines, error) {
 		got, err := b.Call(t.Context(), "read_file", []byte(args))
 		var f FileLines

@@ -1,0 +1,39 @@
+package prompts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Verify renders the verifier's question, the last part of its prompt after System and Brief, which it shares with the reviewers.
+// toolCalls is how many tools it may call; 0 is none.
+func Verify(t review.Task, fence string, toolCalls int) (string, error) {
+	if !fenceShape.MatchString(fence) {
+		return "", ErrFence
+	}
+	if t.Verify == nil {
+		return "", errors.New("prompt of the verifier: the task has nothing to verify")
+	}
+	return render("verifier.md", fence, struct {
+		Agent               string
+		PRNumber, ToolCalls int
+		review.VerifyPayload
+	}{t.Agent, t.PRNumber, toolCalls, *t.Verify})
+}
+
+// suspect is a finding with all a verifier has to know of it, and nothing of who raised it.
+func suspect(f review.Finding, lookBelow float64) string {
+	score := cmp.Or(f.OriginalScore, f.Score)
+	text := fmt.Sprintf("%s, category %s, at %s\ntitle: %s\n%s\nevidence:\n%s", f.Priority, inline(f.Category), inline(cmp.Or(place(f), "no file")), inline(f.Title),
+		f.Description, cmp.Or(f.Evidence, "(none)"))
+	if score > 0 {
+		text = fmt.Sprintf("score %d, %s", score, text)
+	}
+	if f.Evidence == "" || f.Confidence != nil && *f.Confidence < lookBelow {
+		text += "\n(look it up: whoever raised it is not sure of it, or shows nothing for it)"
+	}
+	return text
+}
