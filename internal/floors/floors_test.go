@@ -45,6 +45,7 @@ var table = map[string]int{
 	"internal/answer":   2,
 	"internal/filelock": 2,
 	"internal/database": 2,
+	"internal/symbols":  2,
 
 	"agents":                     3,
 	"internal/acp":               3,
@@ -107,7 +108,7 @@ var vendors = map[string][]string{
 	"github.com/cli/go-gh/v2/pkg/auth":         {"internal/github"},
 	"github.com/cli/go-gh/v2/pkg/repository":   {"internal/github"},
 	"github.com/bluekeyes/go-gitdiff":          {"internal/diff"},
-	"github.com/odvcencio/gotreesitter":        {"internal/repocontext"},
+	"github.com/odvcencio/gotreesitter":        {"internal/symbols"},
 	"github.com/invopop/jsonschema":            {"internal/wire"},
 	"github.com/goccy/go-yaml":                 {"internal/config"},
 	"github.com/coder/acp-go-sdk":              {"internal/acp"},

@@ -3,10 +3,9 @@ package repocontext
 import (
 	"strings"
 
-	"github.com/odvcencio/gotreesitter"
-
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/symbols"
 )
 
 // Function is what the get_function_context tool answers (spec.md R6).
@@ -37,35 +36,21 @@ func FunctionAt(path string, text []byte, line int) (Function, bool) {
 		return Function{}, false
 	}
 	var f Function
-	known, exact := definitions(path, text)
-	s, ok := enclosing(known.spans, span{start: line, end: line})
+	known, exact := symbols.Read(Language(path), text)
+	s, ok := enclosing(spansOf(known), span{start: line, end: line})
 	if !exact {
 		s, ok = byIndent(lines, line)
 	}
 	if !ok {
 		return Function{}, false
 	}
-	f.Exact, f.Imports = exact, known.imports
+	f.Exact, f.Imports = exact, known.Imports
 	if f.Imports == nil {
 		f.Imports = importsByLine(lines)
 	}
 	f.Name, f.Start, f.End = s.name, s.start, min(s.end, len(lines))
 	f.Definition = spelling.Text(strings.Join(lines[f.Start-1:f.End], ""))
 	return f, true
-}
-
-// imports lists the import declarations at the top level; nil when the language has no node for them.
-func (w *walker) imports(root *gotreesitter.Node) []string {
-	if w.g.imports == "" {
-		return nil
-	}
-	all := []string{}
-	for i := range root.NamedChildCount() {
-		if n := root.NamedChild(i); n != nil && has(w.g.imports, n.Type(w.lang)) && len(all) < importLimit {
-			all = append(all, strings.TrimSpace(strings.ToValidUTF8(n.Text(w.text), "\ufffd")))
-		}
-	}
-	return all
 }
 
 func importsByLine(lines []string) []string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/symbols"
 	"github.com/prloop/prloop/review"
 )
 
@@ -32,15 +33,17 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []r
 	if len(lines) == 0 {
 		return nil
 	}
-	var known structure
+	var known []span
 	exact := false
 	if structured {
-		known, exact = definitions(path, text)
+		var f symbols.File
+		f, exact = symbols.Read(Language(path), text)
+		known = spansOf(f)
 	}
 	var regions []review.Region
 	for _, c := range changes(hunks, len(lines)) {
 		r := review.Region{Start: max(1, c.start-around), End: min(len(lines), c.end+around)}
-		s, ok := enclosing(known.spans, c)
+		s, ok := enclosing(known, c)
 		if !exact {
 			s, ok = byIndent(lines, c.start)
 		}
@@ -57,6 +60,17 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []r
 		regions[i].Text = spelling.Text(strings.Join(lines[regions[i].Start-1:regions[i].End], ""))
 	}
 	return regions
+}
+
+// spansOf are the functions and types of a file.
+func spansOf(f symbols.File) []span {
+	var all []span
+	for _, d := range f.Definitions {
+		if d.Kind != symbols.Value {
+			all = append(all, span{start: d.Start, end: d.End, name: d.Full(), function: d.Kind == symbols.Function})
+		}
+	}
+	return all
 }
 
 // splitLines keeps line ends, so that joining gives the text back.

@@ -1,4 +1,4 @@
-package repocontext
+package symbols
 
 import (
 	"os"

@@ -1,0 +1,116 @@
+package symbols
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/odvcencio/gotreesitter"
+	"github.com/odvcencio/gotreesitter/grammars"
+)
+
+const (
+	// parseMicros is the longest one file may take; hostile inputs of 40 kB took 38 s without it.
+	parseMicros = 300_000
+	// parseWall is when a parse is given up although the parser did not stop by itself.
+	parseWall = 2 * time.Second
+	// depthLimit is the deepest nesting of brackets that is parsed.
+	depthLimit = 400
+	// parseLimit is the largest file parsed, in bytes.
+	parseLimit = 512 << 10
+	// walkLimit bounds how deep definitions are looked for.
+	walkLimit = 200
+)
+
+// Read reads a file's definitions, uses of names and imports. ok is false when its structure is not known: no grammar, too
+// large, too slow, too deep, or broken beyond reading.
+func Read(language string, text []byte) (File, bool) {
+	g, known := byLanguage[language]
+	if !known || len(text) > parseLimit || tooDeep(text) || stuck.Load() >= stuckLimit {
+		return File{}, false
+	}
+	type answer struct {
+		File
+		ok bool
+	}
+	// Loading a grammar takes its time once; it counts against no file.
+	entry := grammars.DetectLanguageByName(g.name)
+	if entry == nil {
+		return File{}, false
+	}
+	p := gotreesitter.NewParser(entry.Language()) // not safe for concurrent use, so each call has its own
+	p.SetTimeoutMicros(parseMicros)
+	done := make(chan answer, 1)
+	go func() {
+		s, ok := parse(g, entry, p, text)
+		done <- answer{s, ok}
+	}()
+	timer := time.NewTimer(parseWall)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.File, a.ok
+	case <-timer.C:
+		stuck.Add(1)
+		go func() {
+			<-done
+			stuck.Add(-1)
+		}()
+		return File{}, false
+	}
+}
+
+// stuck counts parses that were given up. The parser's own limit does not hold in its error recovery, whose cost grows
+// with the square of the open constructs, and nothing can stop it there; it ends by itself, and until it has, no more
+// than stuckLimit others may join it.
+var stuck atomic.Int32
+
+const stuckLimit = 2
+
+// tooDeep reports nesting no person writes: the input recovery is slowest on.
+func tooDeep(text []byte) bool {
+	depth, angles := 0, 0
+	for _, c := range text {
+		switch c {
+		case '(', '[', '{':
+			depth++
+			angles = 0
+		case ')', ']', '}':
+			depth = max(0, depth-1)
+		case '<':
+			angles++
+		case ';', '>':
+			angles = 0
+		}
+		if depth > depthLimit || angles > depthLimit {
+			return true
+		}
+	}
+	return false
+}
+
+// parse parses a file. A panic of the parser counts as "not known": its input is hostile.
+func parse(g grammar, entry *grammars.LangEntry, p *gotreesitter.Parser, text []byte) (f File, ok bool) {
+	defer func() {
+		if recover() != nil {
+			f, ok = File{}, false
+		}
+	}()
+	lang := p.Language()
+	var tree *gotreesitter.Tree
+	var err error
+	if entry.TokenSourceFactory != nil {
+		tree, err = p.ParseWithTokenSourceStrict(text, entry.TokenSourceFactory(text, lang))
+	} else {
+		tree, err = p.ParseStrict(text)
+	}
+	if tree != nil {
+		defer tree.Release()
+	}
+	if err != nil || tree == nil || tree.RootNode() == nil {
+		return f, false
+	}
+	w := &walker{g: g, lang: lang, text: text, named: map[uint32]bool{}}
+	w.walk(tree.RootNode(), "", false, 0)
+	w.file.Imports = w.imports(tree.RootNode())
+	return w.file, true
+}
