@@ -160,14 +160,13 @@ func TestContextIsTheEnclosingFunctionAtTheHead(t *testing.T) {
 	code.WriteString("}\n\nfunc other() {}\n")
 	src := &memory{files: map[string]map[string]string{headID: {"a.go": code.String()}}}
 	b := build(t, src, oneLineChange("a.go", 60, "x", "y")+newFile("n.go", "package p\n"), Options{})
-	want := []review.Region{{Start: 5, End: 106, Symbol: "Server.Long"}}
-	got := b.Files[0].Context
-	if len(got) != 1 || got[0].Start != want[0].Start || got[0].End != want[0].End || got[0].Symbol != want[0].Symbol {
-		t.Fatalf("%+v", got)
-	}
 	lines := strings.SplitAfter(code.String(), "\n")
-	if got[0].Text != strings.Join(lines[4:106], "") {
-		t.Error("the text is not that of the lines")
+	want := []review.Region{ // line 60 stands in the diff
+		{Start: 5, End: 59, Symbol: "Server.Long", Text: strings.Join(lines[4:59], "")},
+		{Start: 61, End: 106, Symbol: "Server.Long", Text: strings.Join(lines[60:106], "")},
+	}
+	if diff := cmp.Diff(want, b.Files[0].Context); diff != "" {
+		t.Error(diff)
 	}
 	if b.Files[1].Context != nil {
 		t.Error("a new file stands whole in its diff")

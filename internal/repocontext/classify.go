@@ -91,6 +91,26 @@ func hasInterpreter(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("#!")) && !bytes.HasPrefix(text, []byte("#!["))
 }
 
+// listing reports whether a file, by its name, is text that nobody reads for the text around a change: what tools resolve and
+// lock under names that no rule excuses, snapshots of tests, translations.
+func listing(p string) bool {
+	dir, base := path.Split(strings.ToLower(p))
+	ending := path.Ext(base)
+	switch {
+	case ending == ".lock", ending == ".snap", strings.Contains(base, "-lock."), strings.Contains(base, ".lock."):
+		return true
+	case slices.Contains(translations, ending):
+		return true
+	}
+	return below(dir, localeFolders) && slices.Contains(localeData, Language(p))
+}
+
+var (
+	translations  = []string{".po", ".pot", ".xlf", ".xliff", ".arb", ".resx", ".ftl"}
+	localeFolders = []string{"locale", "locales", "i18n", "l10n", "lang", "langs", "translations"}
+	localeData    = []string{"json", "json with comments", "yaml", "toml", "java properties", "ini", "xml"}
+)
+
 // below reports whether one of the folders of a path is in the list.
 func below(dir string, folders []string) bool {
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {

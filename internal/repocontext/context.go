@@ -30,7 +30,7 @@ func (b *builder) giveContext(ctx context.Context) error {
 	want := slices.DeleteFunc(slices.Clone(b.order), func(i int) bool {
 		// New files stand whole in their diff, as those that left an excuse do; deleted ones have no head version.
 		f := &b.o.Diff.Files[i]
-		return f.Change == diff.Added || f.Change == diff.Deleted || b.brief.Files[i].HunksGiven == 0 || b.whole[i]
+		return f.Change == diff.Added || f.Change == diff.Deleted || b.brief.Files[i].HunksGiven == 0 || b.whole[i] || listing(f.Path)
 	})
 	parse, missed := parseTotal, 0
 	for len(want) > 0 {
@@ -80,7 +80,7 @@ func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]rev
 	g.SetLimit(min(4, runtime.GOMAXPROCS(0)))
 	for n, i := range batch {
 		text, ok := texts[names[n]]
-		if !ok {
+		if !ok || saysGenerated(names[n], text) {
 			continue
 		}
 		structured := len(text) <= *parse
@@ -90,7 +90,7 @@ func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]rev
 		f := &b.o.Diff.Files[i]
 		given := f.Hunks[:b.brief.Files[i].HunksGiven]
 		g.Go(func() error {
-			all[n] = regionsOf(f.Path, text, given, structured)
+			all[n] = besideDiff(regionsOf(f.Path, text, given, structured), given)
 			return nil
 		})
 	}

@@ -3,6 +3,7 @@ package repocontext
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/spelling"
@@ -60,6 +61,40 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []r
 		regions[i].Text = spelling.Text(strings.Join(lines[regions[i].Start-1:regions[i].End], ""))
 	}
 	return regions
+}
+
+// besideDiff takes out of regions the lines that stand in the hunks, and what is then nothing but brackets.
+func besideDiff(regions []review.Region, hunks []diff.Hunk) []review.Region {
+	there := map[int]bool{}
+	for i := range hunks {
+		for l := range hunks[i].Lines() {
+			there[l.New] = true
+		}
+	}
+	var all []review.Region
+	for _, r := range regions {
+		rest := review.Region{}
+		end := func() {
+			if strings.ContainsFunc(rest.Text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+				all = append(all, rest)
+			}
+			rest = review.Region{}
+		}
+		n := r.Start
+		for line := range strings.Lines(r.Text) {
+			switch {
+			case there[n]:
+				end()
+			case rest.Text == "":
+				rest = review.Region{Start: n, End: n, Symbol: r.Symbol, Text: line}
+			default:
+				rest.End, rest.Text = n, rest.Text+line
+			}
+			n++
+		}
+		end()
+	}
+	return all
 }
 
 // spansOf are the functions and types of a file.

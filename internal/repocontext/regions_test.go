@@ -148,3 +148,32 @@ func TestLanguageNames(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestNothingIsShownTwice(t *testing.T) {
+	var code strings.Builder
+	code.WriteString("package p\n\nfunc f() {\n")
+	for i := range 40 {
+		fmt.Fprintf(&code, "\tprintln(%d)\n", i)
+	}
+	code.WriteString("}\n")
+	head := "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n"
+	hunks := "@@ -10,3 +10,3 @@\n \tprintln(6)\n-x\n+\tprintln(7)\n \tprintln(8)\n@@ -41,3 +41,3 @@\n \tprintln(37)\n-x\n+\tprintln(38)\n \tprintln(39)\n"
+	src := &memory{files: map[string]map[string]string{headID: {"a.go": code.String(), "locales/de.json": strings.Repeat("{}\n", 99), "x.lock": strings.Repeat("a\n", 99)}}}
+	b := build(t, src, head+hunks+oneLineChange("locales/de.json", 50, "x", "{}")+oneLineChange("x.lock", 50, "x", "a"), Options{})
+	var got []string
+	for _, r := range b.Files[0].Context {
+		got = append(got, fmt.Sprintf("%d-%d %s", r.Start, r.End, r.Symbol))
+		if lines := strings.SplitAfter(code.String(), "\n"); r.Text != strings.Join(lines[r.Start-1:r.End], "") {
+			t.Errorf("the text of lines %d-%d is another", r.Start, r.End)
+		}
+	}
+	// Line 44, the last bracket, tells nobody anything.
+	if want := "[1-9 f 13-40 f]"; fmt.Sprint(got) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, f := range b.Files[1:] {
+		if f.Diff == "" || f.Context != nil {
+			t.Errorf("%s has its diff and nothing around it: %q, %+v", f.Path, f.Diff, f.Context)
+		}
+	}
+}
