@@ -19,7 +19,11 @@ type Definition struct {
 	// Owner is the type around it, or that of its receiver, with outer types in front ("Outer.Inner"); empty for none.
 	Owner string `json:"o,omitempty"`
 	Kind  Kind   `json:"k"`
-	Start int    `json:"s"`
+	// Local says that it stands inside of a function.
+	Local bool `json:"l,omitempty"`
+	Start int  `json:"s"`
+	// At is the line of its name: annotations may stand above.
+	At int `json:"a"`
 	// Head is the last line of its signature.
 	Head int `json:"h"`
 	End  int `json:"e"`
@@ -33,11 +37,14 @@ func (d Definition) Full() string {
 	return d.Owner + "." + d.Name
 }
 
+// Expression stands for whose member a name is when no name says it, as in server().Close.
+const Expression = "()"
+
 // Use is one line that uses a name.
 type Use struct {
 	Name string
 	Line int
-	// Of is the name in front of it ("Server" in Server.Close); empty for none.
+	// Of is the name in front of it ("Server" in Server.Close), Expression when something else stands there; empty for none.
 	Of string
 }
 

@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -9,10 +10,17 @@ import (
 )
 
 const (
-	// parseMicros is the longest one file may take; hostile inputs of 40 kB took 38 s without it.
-	parseMicros = 300_000
-	// parseWall is when a parse is given up although the parser did not stop by itself.
-	parseWall = 2 * time.Second
+	// parseTime is the processor time one file may take, and parseByteTime what each byte of it adds: a large file takes 0.3 s by
+	// itself. Hostile inputs of 40 kB took 38 s without such a limit. It is no wall time, so that a busy machine reads the same.
+	parseTime     = 300 * time.Millisecond
+	parseByteTime = 2 * time.Microsecond
+	// stuckTime is the processor time after which a parse is given up although the parser did not stop by itself.
+	stuckTime = 2 * time.Second
+	// parseWall is when a parse is stopped whatever the processor time is, and stuckWall when it is given up.
+	parseWall = 3 * time.Second
+	stuckWall = 4 * time.Second
+	// watchEvery is how often a parse is looked after.
+	watchEvery = 10 * time.Millisecond
 	// depthLimit is the deepest nesting of brackets that is parsed.
 	depthLimit = 400
 	// parseLimit is the largest file parsed, in bytes.
@@ -25,7 +33,7 @@ const (
 // large, too slow, too deep, or broken beyond reading.
 func Read(language string, text []byte) (File, bool) {
 	g, known := byLanguage[language]
-	if !known || len(text) > parseLimit || tooDeep(text) || stuck.Load() >= stuckLimit {
+	if !known || len(text) > parseLimit || tooDeep(text) || endless(language, text) || stuck.Load() >= stuckLimit {
 		return File{}, false
 	}
 	type answer struct {
@@ -38,24 +46,37 @@ func Read(language string, text []byte) (File, bool) {
 		return File{}, false
 	}
 	p := gotreesitter.NewParser(entry.Language()) // not safe for concurrent use, so each call has its own
-	p.SetTimeoutMicros(parseMicros)
-	done := make(chan answer, 1)
+	var stop uint32
+	p.SetCancellationFlag(&stop)
+	done, clock := make(chan answer, 1), make(chan func() time.Duration, 1)
 	go func() {
+		runtime.LockOSThread() // the time of one thread is measured
+		defer runtime.UnlockOSThread()
+		clock <- threadClock()
 		s, ok := parse(g, entry, p, text)
 		done <- answer{s, ok}
 	}()
-	timer := time.NewTimer(parseWall)
-	defer timer.Stop()
-	select {
-	case a := <-done:
-		return a.File, a.ok
-	case <-timer.C:
-		stuck.Add(1)
-		go func() {
-			<-done
-			stuck.Add(-1)
-		}()
-		return File{}, false
+	started, spent := time.Now(), <-clock
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case a := <-done:
+			return a.File, a.ok
+		case <-tick.C:
+		}
+		took, wall := spent(), time.Since(started)
+		if took > parseTime+time.Duration(len(text))*parseByteTime || wall > parseWall {
+			atomic.StoreUint32(&stop, 1)
+		}
+		if took > stuckTime || wall > stuckWall {
+			stuck.Add(1)
+			go func() {
+				<-done
+				stuck.Add(-1)
+			}()
+			return File{}, false
+		}
 	}
 }
 
@@ -82,6 +103,26 @@ func tooDeep(text []byte) bool {
 			angles = 0
 		}
 		if depth > depthLimit || angles > depthLimit {
+			return true
+		}
+	}
+	return false
+}
+
+// endlessLimit is how far the next end of a statement may be, in bytes. Recovery from a statement without end costs the square of its
+// length, minutes for 400 kB, and cannot be stopped.
+const endlessLimit = 20_000
+
+// endless reports text that goes on for longer than people write without a semicolon, a brace or a comma, or a new line where that ends
+// a statement.
+func endless(language string, text []byte) bool {
+	lines := language == "go" || language == "python" || language == "ruby"
+	since := 0
+	for i, c := range text {
+		if c == ';' || c == '{' || c == '}' || c == ',' || c == '\n' && lines {
+			since = i
+		}
+		if i-since > endlessLimit {
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ func what(f File) (definitions, uses string) {
 	var d, u []string
 	for _, x := range f.Definitions {
 		sign := map[Kind]string{Value: "=", Implementation: "~", Type: "^"}[x.Kind]
-		d = append(d, fmt.Sprintf("%s%s %d-%d-%d", sign, x.Full(), x.Start, x.Head, x.End))
+		d = append(d, fmt.Sprintf("%s%s %d-%d-%d", sign, x.Full(), x.At, x.Head, x.End))
 	}
 	for _, x := range f.Uses {
 		u = append(u, fmt.Sprintf("%s.%s:%d", x.Of, x.Name, x.Line))
@@ -27,13 +27,13 @@ func TestReadKnowsTheLanguages(t *testing.T) {
 			"=Min 4-4-4, =Max 4-4-4, ^T 8-8-10, =T.One 9-9-9, =T.Two 9-9-9, ^I 11-11-13, =I.Do 12-12-12, T.M 16-17-20",
 			".int:9 .int:12 .error:12 .int:16 .string:17 .error:17 t.One:18 .foo:19 foo.Bar:19 .Max:19"},
 		{"python", "LIMIT: int = 3\n\nclass K(Base):\n    field = None\n\n    @classmethod\n    def get(cls, a,\n            b=LIMIT):\n        local = 3\n        return cls.model.find(a)\n",
-			"=LIMIT 1-1-1, ^K 3-3-10, =K.field 4-4-4, K.get 6-8-10",
+			"=LIMIT 1-1-1, ^K 3-3-10, =K.field 4-4-4, K.get 7-8-10",
 			".int:1 .Base:3 .classmethod:6 .cls:7 .LIMIT:8 .local:9 .cls:10 cls.model:10 model.find:10"},
 		{"typescript", "export const LIMIT = 3\nexport enum Color { Red = \"r\",\n  Green }\ninterface P { label: string; run(a: number): void }\nclass K extends Base {\n  private static MAX = 5\n  run(a: number) {\n    const local = 1\n    this.svc.go(Color.Red)\n  }\n}\nexport const fn = (a: P) => a?.label\n",
 			"=LIMIT 1-1-1, ^Color 2-2-3, =Color.Red 2-2-2, =Color.Green 3-3-3, ^P 4-4-4, =P.label 4-4-4, =P.run 4-4-4, ^K 5-5-11, =K.MAX 6-6-6, K.run 7-7-10, fn 12-12-12",
 			".Base:5 .local:8 this.svc:9 svc.go:9 .Color:9 Color.Red:9 a.label:12"},
 		{"java", "class A extends Base {\n  static final int MAX = 3;\n  enum E { ONE, TWO(2); }\n  @Override\n  Boolean get(String x) throws Foo\n  {\n    int y = MAX;\n    return d.run(y);\n  }\n}\n",
-			"^A 1-1-10, =A.MAX 2-2-2, ^A.E 3-3-3, =A.E.ONE 3-3-3, =A.E.TWO 3-3-3, A.get 4-5-9",
+			"^A 1-1-10, =A.MAX 2-2-2, ^A.E 3-3-3, =A.E.ONE 3-3-3, =A.E.TWO 3-3-3, A.get 5-5-9",
 			".Base:1 .Override:4 .Boolean:5 .String:5 .Foo:5 .MAX:7 d.run:8"},
 		{"ruby", "module M\n  LIMIT = 3\n  class A < Base\n    def run(x)\n      y = LIMIT\n      foo.bar(y)\n    end\n  end\nend\n",
 			"^M 1-1-9, =M.LIMIT 2-2-2, ^M.A 3-3-8, M.A.run 4-4-7", ".Base:3 .LIMIT:5 .foo:6 foo.bar:6"},

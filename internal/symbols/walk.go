@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/odvcencio/gotreesitter"
@@ -22,6 +23,8 @@ type walker struct {
 	lang *gotreesitter.Language
 	text []byte
 	file File
+	// at is the line of the name that was read last.
+	at int
 	// named are where the names of definitions begin, in bytes.
 	named map[uint32]bool
 	// onLine are the names already used on the line that uses were seen on last.
@@ -41,6 +44,7 @@ func (w *walker) walk(n *gotreesitter.Node, owner string, inside bool, depth int
 		case function || has(w.g.types, kind):
 			if name := w.name(n, kind); name != "" {
 				d := w.definition(n, name, owner, kind, function)
+				d.Local = inside
 				w.file.Definitions = append(w.file.Definitions, d)
 				if !function {
 					owner = d.Full()
@@ -82,6 +86,7 @@ func (w *walker) definition(n *gotreesitter.Node, name, owner, kind string, func
 		}
 	}
 	d.Head = w.head(n, d)
+	d.At = min(max(w.at, d.Start), d.Head)
 	return d
 }
 
@@ -182,6 +187,7 @@ func (w *walker) value(n, name *gotreesitter.Node, owner string) {
 	w.named[name.StartByte()] = true
 	d := w.span(n)
 	d.Name, d.Owner, d.Kind, d.Head = text, owner, Value, d.Start
+	d.At = max(int(name.StartPoint().Row)+1, d.Start)
 	w.file.Definitions = append(w.file.Definitions, d)
 }
 
@@ -208,9 +214,10 @@ func qualifier(before []byte) string {
 		if !ok {
 			continue
 		}
-		return rest[strings.LastIndexFunc(rest, func(r rune) bool {
+		of := rest[strings.LastIndexFunc(rest, func(r rune) bool {
 			return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 		})+1:]
+		return cmp.Or(of, Expression)
 	}
 	return ""
 }
@@ -267,7 +274,7 @@ func (w *walker) name(n *gotreesitter.Node, kind string) string {
 	// C hides the name in nested declarators.
 	for d := n.ChildByFieldName("declarator", w.lang); d != nil; d = d.ChildByFieldName("declarator", w.lang) {
 		if d.ChildByFieldName("declarator", w.lang) == nil {
-			w.named[d.StartByte()] = true
+			w.named[d.StartByte()], w.at = true, int(d.StartPoint().Row)+1
 			return oneLine(d.Text(w.text))
 		}
 	}
@@ -279,7 +286,7 @@ func (w *walker) field(n *gotreesitter.Node, field string) string {
 	if c == nil {
 		return ""
 	}
-	w.named[c.StartByte()] = true
+	w.named[c.StartByte()], w.at = true, int(c.StartPoint().Row)+1
 	return oneLine(c.Text(w.text))
 }
 
