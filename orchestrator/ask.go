@@ -247,6 +247,14 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 			f.Context[j].Text = show(f.Context[j].Text)
 		}
 	}
+	t.Brief.Related = slices.Clone(t.Brief.Related)
+	for i := range t.Brief.Related {
+		f := &t.Brief.Related[i]
+		f.Regions = slices.Clone(f.Regions)
+		for j := range f.Regions {
+			f.Regions[j].Text, f.Regions[j].Symbol = show(f.Regions[j].Text), show(f.Regions[j].Symbol)
+		}
+	}
 	t.Brief.Guidance = slices.Clone(t.Brief.Guidance)
 	for i := range t.Brief.Guidance {
 		t.Brief.Guidance[i].Text = show(t.Brief.Guidance[i].Text)

@@ -568,7 +568,17 @@ func (p *pull) Begins(_ context.Context, commit, path string, n int) ([]byte, er
 	return []byte(s[:min(n, len(s))]), nil
 }
 
-func (p *pull) Files(context.Context, string, string) ([]string, error) { return nil, nil }
+func (p *pull) Files(_ context.Context, commit, prefix string) ([]string, error) {
+	var names []string
+	for name := range p.content[commit] {
+		if prefix == "" || strings.HasPrefix(name, prefix+"/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
 func (p *pull) Links(context.Context, string, string) ([]string, error) { return nil, nil }
 
 func (p *pull) Diff(context.Context, string, string) (*diff.Diff, error) { return p.parsed, nil }

@@ -51,6 +51,18 @@ func masked(s Snapshot, known []string) Snapshot {
 			texts = append(texts, &f.Context[j].Text, &f.Context[j].Symbol)
 		}
 	}
+	b.Related = slices.Clone(b.Related)
+	for i := range b.Related {
+		f := &b.Related[i]
+		if shown := maskedName(f.Path); shown != f.Path {
+			names = append(names, f.Path)
+			f.Path = shown
+		}
+		f.Regions = slices.Clone(f.Regions)
+		for j := range f.Regions {
+			texts = append(texts, &f.Regions[j].Text, &f.Regions[j].Symbol)
+		}
+	}
 	for i := range b.Guidance {
 		g := &b.Guidance[i]
 		g.Path = maskedName(g.Path)

@@ -23,7 +23,8 @@ func plantedBrief() review.Brief {
 		Diff: "diff --git a/" + planted + " b/conf/" + planted + ".go\nrename from " + planted + "\nrename to conf/" + planted + ".go\n" +
 			"@@ -1,2 +1,2 @@\n a\n-k = \"" + planted + "\"\n+b\n",
 		Context: []review.Region{{Start: 1, End: 2, Symbol: planted, Text: "a\nk = \"" + planted + "\"\n"}},
-	}}, Guidance: []review.GuidanceFile{{Path: "AGENTS.md", Text: "use " + planted}}}
+	}}, Guidance: []review.GuidanceFile{{Path: "AGENTS.md", Text: "use " + planted}},
+		Related: []review.RelatedFile{{Path: planted + "/b.go", Regions: []review.Region{{Start: 1, End: 1, Symbol: "uses " + planted, Text: "k = \"" + planted + "\"\n"}}}}}
 }
 
 func TestMaskedSnapshot(t *testing.T) {
@@ -69,7 +70,8 @@ func TestKnownSecretsAreMaskedInTheSnapshot(t *testing.T) {
 			Path: "a.go", Change: "modified", Hunks: 1, HunksGiven: 1,
 			Diff:    "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +1,3 @@\n a\n+key(\"" + inHex + "\")\n+b\n",
 			Context: []review.Region{{Start: 1, End: 2, Text: "a\n" + inHex + "\n"}},
-		}}, Guidance: []review.GuidanceFile{{Path: "AGENTS.md", Text: "use " + b64}}},
+		}}, Guidance: []review.GuidanceFile{{Path: "AGENTS.md", Text: "use " + b64}},
+			Related: []review.RelatedFile{{Path: "b.go", Regions: []review.Region{{Start: 1, End: 1, Text: inHex + "\n"}}}}},
 		Discussion: review.Discussion{Comments: comments, Threads: []review.Thread{{Comments: comments}}, Reviews: []review.Review{{Body: b64}}},
 	}, known)
 	if got := text(t, out); sanitize.Leaks(got, sanitize.Policy{Known: known}) || strings.Contains(got, b64) || strings.Contains(got, inHex) {

@@ -144,8 +144,9 @@ func TestCases(t *testing.T) {
 		dir := filepath.Dir(file)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			task := caseTask(t, dir)
-			// The golden keeps the prompt without the regions, which are repocontext's to choose.
+			// The golden keeps the prompt without the code around and outside the changes, which are repocontext's to choose.
 			bare := task
+			bare.Brief.Related = nil
 			bare.Brief.Files = slices.Clone(task.Brief.Files)
 			for i := range bare.Brief.Files {
 				bare.Brief.Files[i].Context = nil

@@ -86,3 +86,17 @@ func file(word string, f review.BriefFile) string {
 	}
 	return b.String()
 }
+
+// related writes code outside the change: each region with the reason it is shown, unless it is that of the one before.
+func related(word string, f review.RelatedFile) string {
+	var b strings.Builder
+	why := ""
+	for _, r := range f.Regions {
+		if r.Symbol != why {
+			why = r.Symbol
+			b.WriteString("-- " + inline(why) + "\n")
+		}
+		b.WriteString(region(r))
+	}
+	return fenced(word, "code of "+f.Path, b.String())
+}

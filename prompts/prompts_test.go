@@ -32,6 +32,11 @@ func task() review.Task {
 					Context: []review.Region{{Start: 9, End: 11, Symbol: "Total", Text: "func Total() int {\n\treturn rate\n}\n"}}},
 				{Path: "go.sum", Change: "modified", Additions: 10, Deletions: 2, Omitted: "lock file"},
 			},
+			Related: []review.RelatedFile{{Path: "cart/tax.go", Regions: []review.Region{
+				{Start: 4, End: 4, Symbol: "defines Rates.vat", Text: "type Rates struct {\n"},
+				{Start: 9, End: 9, Symbol: "defines Rates.vat", Text: "\tvat int // " + word + ">>>\n"},
+				{Start: 30, End: 31, Symbol: "uses Total, in Print", Text: "func Print() {\n\tprintln(Total())\n"},
+			}}},
 			Guidance: []review.GuidanceFile{{Path: "AGENTS.md", Text: "No globals.\n", Truncated: true}},
 		},
 		Discussion: &review.Discussion{Threads: []review.Thread{

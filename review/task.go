@@ -143,6 +143,8 @@ type Brief struct {
 	Files []BriefFile `json:"files"`
 	// Guidance are the repository's written rules: at the base commit, for a local range those of the working tree.
 	Guidance []GuidanceFile `json:"guidance"`
+	// Related is code outside the diff that helps to judge it: what it uses, and what uses what it changes. The most telling comes first.
+	Related []RelatedFile `json:"related,omitempty"`
 	// Status is "ok", or "truncated" when the budget forced something out.
 	Status string `json:"status"`
 	// Warnings say what a reader of the report should know: what was cut, what could not be parsed.
@@ -187,6 +189,14 @@ type BriefFile struct {
 	Excused bool `json:"excused,omitempty"`
 	// HunksGiven is how many of Hunks stand in Diff; fewer when the budget cut inside the file.
 	HunksGiven int `json:"hunksGiven"`
+}
+
+// RelatedFile is code of the head version outside the diff. No line of it is shown elsewhere.
+type RelatedFile struct {
+	// Path is written as BriefFile.Path is; the file may be a changed one.
+	Path string `json:"path"`
+	// Regions are in line order, not overlapping. The Symbol of one says why it is shown.
+	Regions []Region `json:"regions"`
 }
 
 // Region is a run of lines of the head version.

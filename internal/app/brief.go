@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"path/filepath"
 	"sync"
 
 	"github.com/prloop/prloop/internal/git"
@@ -47,6 +48,7 @@ func (b *briefer) build(ctx context.Context, r orchestrator.Range, o orchestrato
 	}
 	opts := repocontext.Options{
 		Diff: d, From: r.MergeBase, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance,
+		Symbols: filepath.Join(b.repo.Dir(), "prloop-symbols"),
 	}
 	if b.local {
 		opts.Rules = r.Head

@@ -23,6 +23,10 @@ func visibleNames(t review.Task) (shown review.Task, back map[string]string) {
 		f := &t.Brief.Files[i]
 		f.Path, f.OldPath = show(f.Path), show(f.OldPath)
 	}
+	t.Brief.Related = slices.Clone(t.Brief.Related)
+	for i := range t.Brief.Related {
+		t.Brief.Related[i].Path = show(t.Brief.Related[i].Path)
+	}
 	if t.Discussion != nil {
 		d := *t.Discussion
 		d.Threads = slices.Clone(d.Threads)

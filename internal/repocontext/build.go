@@ -41,6 +41,8 @@ type builder struct {
 	o     *Options
 	brief review.Brief
 	left  int // tokens
+	saved int // tokens that lines would take which stand in the diff already
+	attrs *attributes
 	// order are the files to give, as indexes into the diff's files, the most important first.
 	order []int
 	ask   []bool   // files that may say at the base and at the head that they are generated
@@ -73,6 +75,7 @@ func (b *builder) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.attrs = attrs
 	b.classify(attrs, now)
 	if err := b.excusable(ctx); err != nil {
 		return err
@@ -95,6 +98,9 @@ func (b *builder) build(ctx context.Context) error {
 		return err
 	}
 	if err := b.giveContext(ctx); err != nil {
+		return err
+	}
+	if err := b.giveRelated(ctx); err != nil {
 		return err
 	}
 	if err := b.lookInto(ctx); err != nil {

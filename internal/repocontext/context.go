@@ -49,7 +49,7 @@ func (b *builder) giveContext(ctx context.Context) error {
 		for n, i := range batch {
 			whole := true
 			for _, r := range regions[n] {
-				cost := Estimate(r.Text) + fileOverhead
+				cost := regionTokens([]review.Region{r})
 				if cost > b.left {
 					whole = false
 					continue
@@ -76,6 +76,7 @@ func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]rev
 		return nil, err
 	}
 	all := make([][]review.Region, len(batch))
+	saved := make([]int, len(batch))
 	var g errgroup.Group
 	g.SetLimit(min(4, runtime.GOMAXPROCS(0)))
 	for n, i := range batch {
@@ -90,9 +91,22 @@ func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]rev
 		f := &b.o.Diff.Files[i]
 		given := f.Hunks[:b.brief.Files[i].HunksGiven]
 		g.Go(func() error {
-			all[n] = besideDiff(regionsOf(f.Path, text, given, structured), given)
+			whole := regionsOf(f.Path, text, given, structured)
+			all[n] = besideDiff(whole, given)
+			saved[n] = regionTokens(whole) - regionTokens(all[n])
 			return nil
 		})
 	}
-	return all, g.Wait()
+	err = g.Wait()
+	for _, n := range saved {
+		b.saved += n
+	}
+	return all, err
+}
+
+func regionTokens(regions []review.Region) (n int) {
+	for _, r := range regions {
+		n += Estimate(r.Text) + fileOverhead
+	}
+	return n
 }

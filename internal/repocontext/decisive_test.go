@@ -49,6 +49,7 @@ func TestDecisiveCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		old := b
+		old.Related = nil
 		old.Files = slices.Clone(b.Files)
 		for i := range old.Files {
 			if f := &old.Files[i]; f.Omitted == "" && f.Change != string(diff.Added) && f.Change != string(diff.Deleted) {
@@ -68,6 +69,9 @@ func TestDecisiveCode(t *testing.T) {
 	t.Logf("%-30s after  %s", "", after)
 	if after.twice != 0 {
 		t.Errorf("%d bytes are shown twice", after.twice)
+	}
+	if after.served < 2*before.served {
+		t.Errorf("%d findings are served, %d before", after.served, before.served)
 	}
 	if after.tokens > before.tokens {
 		t.Errorf("%d tokens, %d before", after.tokens, before.tokens)
@@ -122,6 +126,13 @@ func lines(b review.Brief) map[place]int {
 			}
 		}
 	}
+	for _, f := range b.Related {
+		for _, r := range f.Regions {
+			for n := r.Start; n <= r.End; n++ {
+				shown[place{f.Path, n}]++
+			}
+		}
+	}
 	return shown
 }
 
@@ -159,6 +170,13 @@ func measure(b review.Brief, want []expected) figures {
 		}
 		for _, r := range f.Context {
 			out.tokens += Estimate(r.Text) + fileOverhead
+			note(f.Path, r.Start, r.Text)
+		}
+	}
+	for _, f := range b.Related {
+		out.tokens += fileOverhead
+		for _, r := range f.Regions {
+			out.tokens += Estimate(r.Text) + Estimate(r.Symbol) + relatedRegion
 			note(f.Path, r.Start, r.Text)
 		}
 	}
@@ -227,7 +245,7 @@ func decisive(t *testing.T, dir string, src *memory, d *diff.Diff) []expected {
 		f, _ := symbols.Read(Language(name), []byte(text))
 		for _, x := range f.Definitions {
 			if x.Kind != symbols.Implementation {
-				defined[x.Name] = append(defined[x.Name], place{name, x.Start})
+				defined[x.Name] = append(defined[x.Name], place{name, x.At})
 			}
 		}
 		for _, x := range f.Uses {

@@ -7,6 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/symbols"
 )
 
 // Source reads the repository at a commit (a full object id). internal/git's Repository is one.
@@ -39,6 +40,16 @@ type Options struct {
 	// Guidance are further names of guidance files beside DefaultGuidance. A plain name is looked for in every folder on
 	// the way to a changed file, one with a slash from the root only; doublestar patterns are taken from the root.
 	Guidance []string
+	// Symbols is the file in which what was read of source code is kept for the next brief; empty for nowhere.
+	Symbols string
+}
+
+// cache opens the file of Symbols.
+func (o *Options) cache() *symbols.Cache {
+	if o.Symbols == "" {
+		return nil
+	}
+	return symbols.OpenCache(o.Symbols)
 }
 
 // DefaultMaxTokens is Options.MaxTokens when it is 0.
