@@ -19,8 +19,9 @@ const (
 )
 
 // Build makes the brief. Guidance comes first, then every file's diff, then the code around the changes, each as far as
-// the budget goes, the most changed files first. Everything depends on the options and the source alone, except that a
-// file whose structure takes longer than 300 ms to parse gets its regions from indentation.
+// the budget goes, the most changed files first, and last the code outside the changes that helps to judge them. No line of the head
+// version stands there twice. Everything depends on the options and the source alone, except that a file whose structure takes too
+// much processor time to parse is read by indentation and by lines.
 func Build(ctx context.Context, src Source, o Options) (review.Brief, error) {
 	if o.MaxTokens <= 0 {
 		o.MaxTokens = DefaultMaxTokens

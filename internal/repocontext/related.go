@@ -3,6 +3,8 @@ package repocontext
 import (
 	"cmp"
 	"context"
+	"maps"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -296,10 +298,7 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 		symbols.Candidate
 		far int
 	}
-	dirs := map[string]bool{}
-	for _, f := range files {
-		dirs[path.Dir(f.path)] = true
-	}
+	far := r.distances(files)
 	var all []near
 	for _, p := range paths {
 		language := Language(p)
@@ -312,20 +311,9 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 		if !symbols.Known(language) && (len(want.Gone) == 0 || slices.Contains(dataLanguages, language)) {
 			continue
 		}
-		n := near{symbols.Candidate{Path: p, Language: language}, 1 << 10}
-		for d := range dirs {
-			n.far = min(n.far, distance(d, path.Dir(p)))
-		}
-		for _, f := range files {
-			if f.path == p {
-				n.far = -1
-			} else if f.imported(p) {
-				n.far = min(n.far, 0)
-			}
-		}
-		all = append(all, n)
+		all = append(all, near{symbols.Candidate{Path: p, Language: language}, far(p)})
 	}
-	slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.far-b.far, cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(all, func(a, b near) int { return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.Path, b.Path)) })
 	candidates := make([]symbols.Candidate, len(all))
 	for i, n := range all {
 		candidates[i] = n.Candidate
@@ -344,6 +332,38 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 		_ = cache.Save() // what is not kept is read again
 	}
 	return found, err
+}
+
+// distances says how far a file is from the changed ones: those come first, then what they import and what stands beside them.
+func (r *relating) distances(files []*changed) func(p string) int {
+	const nearest = -1
+	all := &changed{imports: map[string]bool{}} // as if one file imported what any of them does
+	itself, dirs, known := map[string]bool{}, map[string]bool{}, map[string]int{}
+	for _, f := range files {
+		itself[f.path], dirs[path.Dir(f.path)] = true, true
+		maps.Copy(all.imports, f.imports)
+		if f.family == "go" {
+			all.family = f.family
+		}
+	}
+	return func(p string) int {
+		switch {
+		case itself[p]:
+			return nearest
+		case all.imported(p):
+			return 0
+		}
+		dir := path.Dir(p)
+		if n, ok := known[dir]; ok {
+			return n
+		}
+		n := math.MaxInt
+		for d := range dirs {
+			n = min(n, distance(d, dir))
+		}
+		known[dir] = n
+		return n
+	}
 }
 
 // distance is how many steps lead from one folder to another.

@@ -15,7 +15,7 @@ import (
 // Bounds of one look through a tree. They count bytes and files, so that the same tree gives the same answer.
 const (
 	// scanTotal bounds how much text is read for the words in it, in bytes; scanFiles how many files.
-	scanTotal = 48 << 20
+	scanTotal = 32 << 20
 	scanFiles = 20_000
 	// parseTotal bounds how much is parsed, in bytes, at about 0.7 MB/s a core. What is in the cache costs nothing.
 	parseTotal = 4 << 20
