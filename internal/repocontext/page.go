@@ -19,6 +19,8 @@ const (
 	lineMost = 300
 	// maskSpan is the longest span that is looked through for secrets as a whole, in lines.
 	maskSpan = 400
+	// maskBytes is the longest such text; of a longer one nothing is given.
+	maskBytes = 32 << 10
 )
 
 // matters recognises, in any language, the lines of a function that say what comes out of it.
@@ -96,7 +98,10 @@ func (p *page) secrets(s span, wanted []int) map[int]bool {
 		return out
 	}
 	was := p.lines[first-1 : last]
-	is := splitLines([]byte(sanitize.Mask(strings.Join(was, ""))))
+	var is []string
+	if text := strings.Join(was, ""); len(text) <= maskBytes {
+		is = splitLines([]byte(sanitize.Mask(text)))
+	}
 	for i := range was {
 		if len(is) != len(was) || is[i] != was[i] {
 			out[first+i] = true

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -195,4 +196,24 @@ func TestBriefsAreTheSameFromTheCache(t *testing.T) {
 	if len(briefs[0].Related) == 0 || cmp.Diff(briefs[0], briefs[1]) != "" {
 		t.Error(cmp.Diff(briefs[0], briefs[1]))
 	}
+}
+
+// Files that are made to have very many names, definitions or uses cost no more than their bound.
+func TestHostileFilesDoNotSlowTheSearch(t *testing.T) {
+	many := "x = 1\n" + strings.Repeat("y = x\n", 60_000)
+	nested := strings.Repeat("class A: y = 1\n", 30_000)
+	line := "const " + strings.Repeat("y = () => {}, ", 30_000) + "x = 1\n"
+	head := map[string]string{"a.py": many, "b.py": nested, "c.py": many + "# 2\n", "d.js": line, "e.js": line + "// 2\n", "f.py": strings.Repeat("def y(): return y\n", 25_000)}
+	src := &memory{files: map[string]map[string]string{headID: head, baseID: {}}}
+	var text strings.Builder
+	for _, p := range []string{"a.py", "b.py", "d.js"} {
+		text.WriteString(newFile(p, head[p]))
+	}
+	text.WriteString(oneLineChange("f.py", 3, "z", "def y(): return y"))
+	started := time.Now()
+	b := build(t, src, text.String(), Options{MaxTokens: 2_000_000})
+	if took := time.Since(started); took > 60*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	t.Log(time.Since(started), len(b.Related))
 }

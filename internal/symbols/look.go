@@ -21,8 +21,11 @@ const (
 	parseTotal = 4 << 20
 	// failureCost is what a file is charged that cannot be parsed, in bytes, besides twice its size: about what its time would have read.
 	failureCost = 200 << 10
-	// batch is how many files are read and parsed at once, batchBytes how large they may be together.
+	// batch is how many files are read and parsed at once.
 	batch = 64
+	// foundUses and foundDefinitions bound what is kept of one file.
+	foundUses        = 200
+	foundDefinitions = 1000
 	// FileLimit is the largest file that is looked through, in bytes.
 	FileLimit = parseLimit
 )
@@ -112,13 +115,13 @@ func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, rea
 func (f File) only(want Wanted) File {
 	var out File
 	for _, d := range f.Definitions {
-		if want.Defined[d.Name] || want.uses(d.Name) {
+		if len(out.Definitions) < foundDefinitions && (want.Defined[d.Name] || want.uses(d.Name)) {
 			out.Definitions = append(out.Definitions, d)
 		}
 	}
 	within := map[Definition]bool{}
 	for _, u := range f.Uses {
-		if !want.uses(u.Name) {
+		if !want.uses(u.Name) || len(out.Uses) >= foundUses {
 			continue
 		}
 		out.Uses = append(out.Uses, Use{Name: u.Name, Line: u.Line})
@@ -186,7 +189,7 @@ func mentions(text []byte, want Wanted, code bool) (f File, structured bool) {
 			}
 			structured = true
 		}
-		if len(f.Definitions)+len(f.Uses) > usesLimit {
+		if len(f.Definitions) >= foundDefinitions || len(f.Uses) >= foundUses {
 			break
 		}
 	}

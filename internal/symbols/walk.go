@@ -13,6 +13,8 @@ const (
 	importLimit = 100
 	// usesLimit bounds how many uses of names are taken from one file.
 	usesLimit = 60_000
+	// definitionsLimit bounds how many definitions are.
+	definitionsLimit = 20_000
 	// nameLimit is the longest name that is a use, in bytes.
 	nameLimit = 100
 )
@@ -35,7 +37,7 @@ type walker struct {
 func has(list, kind string) bool { return strings.Contains(list, " "+kind+" ") }
 
 func (w *walker) walk(n *gotreesitter.Node, owner string, inside bool, depth int) {
-	if n == nil || depth > walkLimit {
+	if n == nil || depth > walkLimit || len(w.file.Definitions) >= definitionsLimit {
 		return
 	}
 	kind := n.Type(w.lang)
@@ -97,7 +99,8 @@ func (w *walker) head(n *gotreesitter.Node, d Definition) int {
 		return min(int(n.StartPoint().Row)+1, d.End)
 	}
 	line := int(body.StartPoint().Row) + 1
-	before := w.text[:min(int(body.StartByte()), len(w.text))]
+	begin := min(int(body.StartByte()), len(w.text))
+	before := w.text[max(0, begin-nameLimit):begin]
 	if len(bytes.TrimSpace(before[bytes.LastIndexByte(before, '\n')+1:])) == 0 {
 		line--
 	}
@@ -315,8 +318,8 @@ func (w *walker) imports(root *gotreesitter.Node) []string {
 		return nil
 	}
 	all := []string{}
-	for i := range root.NamedChildCount() {
-		if n := root.NamedChild(i); n != nil && has(w.g.imports, n.Type(w.lang)) && len(all) < importLimit {
+	for i := range root.ChildCount() { // NamedChild would count from the first each time
+		if n := root.Child(i); n != nil && has(w.g.imports, n.Type(w.lang)) && len(all) < importLimit {
 			all = append(all, strings.TrimSpace(strings.ToValidUTF8(n.Text(w.text), "\ufffd")))
 		}
 	}
