@@ -113,13 +113,12 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		heard.Evidence = make([]Evidence, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			f.File = maskedName(check.file(f.File))
-			ev, err := check.check(ctx, *f, plan.Kind == review.KindBuiltin)
+			ev, note, err := check.place(ctx, f, plan.Kind == review.KindBuiltin)
 			if err != nil {
 				return AgentReport{}, err
 			}
-			if ev.LineDropped {
-				f.Line, f.LineEnd = nil, nil
+			if note != "" {
+				answer.Receipt.Notes = append(answer.Receipt.Notes, fmt.Sprintf("findings/%d: %s", i, note))
 			}
 			f.Source = review.Source{Type: "agent", Name: plan.Name, ReviewID: f.Source.ReviewID, Timestamp: f.Source.Timestamp}
 			f.Fingerprint = identity.Fingerprint(*f)

@@ -24,6 +24,9 @@ type Evidence struct {
 	Reason string `json:"reason,omitempty"`
 	// LineDropped is true when the claimed line does not exist in the file; the finding is shown without one.
 	LineDropped bool `json:"lineDropped,omitempty"`
+	// Line and LineEnd are where the quote stands in the head version, when it stands there once and elsewhere than claimed; else 0.
+	Line    int `json:"line,omitempty"`
+	LineEnd int `json:"lineEnd,omitempty"`
 }
 
 // EvidenceStatus is how a finding's evidence fared.
@@ -52,6 +55,7 @@ type reader interface {
 }
 
 type checkedFile struct {
+	text   string
 	folded string
 	lines  int
 	exists bool
@@ -90,6 +94,54 @@ func (c *checker) file(path string) string {
 	return cmp.Or(c.also[path], path)
 }
 
+// meant is the path that a finding means: one that begins as in the header of a diff, and is there only without that, is read so.
+func (c *checker) meant(ctx context.Context, path string) (string, error) {
+	name := c.file(path)
+	rest, ok := strings.CutPrefix(name, "a/")
+	if !ok {
+		rest, ok = strings.CutPrefix(name, "b/")
+	}
+	if _, changed := c.changed[name]; changed || !ok {
+		return name, nil
+	}
+	as, err := c.read(ctx, c.snap.Range.Head, name)
+	if err != nil || as.exists {
+		return name, err
+	}
+	rest = c.file(rest)
+	if _, changed := c.changed[rest]; changed {
+		return rest, nil
+	}
+	if is, err := c.read(ctx, c.snap.Range.Head, rest); err != nil || !is.exists {
+		return name, err
+	}
+	return rest, nil
+}
+
+// place establishes the facts about one finding, and puts its file and its lines right where they say what they can only be. note
+// says what was put right of its lines.
+func (c *checker) place(ctx context.Context, f *review.Finding, required bool) (ev Evidence, note string, err error) {
+	file, err := c.meant(ctx, f.File)
+	if err != nil {
+		return ev, "", err
+	}
+	f.File = maskedName(file)
+	if ev, err = c.check(ctx, *f, required); err != nil {
+		return ev, "", err
+	}
+	if ev.Line > 0 {
+		note = fmt.Sprintf("its line was %d, and its quote stands at %d", *f.Line, ev.Line)
+		f.Line, f.LineEnd = &ev.Line, nil
+		if ev.LineEnd > ev.Line {
+			f.LineEnd = &ev.LineEnd
+		}
+	}
+	if ev.LineDropped {
+		f.Line, f.LineEnd = nil, nil
+	}
+	return ev, note, nil
+}
+
 // check establishes the facts about one finding. required is true for the builtin reviewer, which must give evidence.
 // Excluded files are read by nothing, not even here; a finding there cannot be checked and is false.
 func (c *checker) check(ctx context.Context, f review.Finding, required bool) (Evidence, error) {
@@ -120,6 +172,7 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 		return ev, nil
 	case quotes(head.folded, quote):
 		ev.Status = EvidenceVerified
+		ev.move(f, head)
 		return ev, nil
 	// The diff as it was shown, masks included; a submodule, a link or a mode has no text but there.
 	case changed && (strings.Contains(shownOf(bf), quote) || quotes(shownOf(bf), quote)):
@@ -135,12 +188,33 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 	if err != nil {
 		return Evidence{}, err
 	}
-	if changed && base.exists && quotes(base.folded, quote) {
+	switch {
+	case changed && base.exists && quotes(base.folded, quote):
 		ev.Status = EvidenceVerified
+		return ev, nil
+	case copied(fileLines(head.text, true), f.Evidence), changed && copied(diffLines(bf.Diff), f.Evidence),
+		changed && copied(fileLines(base.text, false), f.Evidence):
+		ev.Status = EvidenceVerified
+		ev.move(f, head)
 		return ev, nil
 	}
 	ev.Status, ev.Reason = EvidenceFalse, "quotes code that does not stand in the file at the reviewed commit"
 	return ev, nil
+}
+
+// move notes where a quote stands that stands once in the file, and not where the finding says.
+func (ev *Evidence) move(f review.Finding, head checkedFile) {
+	if f.Line == nil {
+		return
+	}
+	end := *f.Line
+	if f.LineEnd != nil {
+		end = *f.LineEnd
+	}
+	first, last := span(fileLines(head.text, true), f.Evidence)
+	if first > 0 && (end < first || *f.Line > last) {
+		ev.Line, ev.LineEnd, ev.LineDropped = first, last, false
+	}
 }
 
 func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, error) {
@@ -159,7 +233,7 @@ func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, e
 		if len(data) > 0 && data[len(data)-1] != '\n' {
 			lines++
 		}
-		f = checkedFile{folded: fold(string(data)), lines: lines, exists: true}
+		f = checkedFile{text: string(data), folded: fold(string(data)), lines: lines, exists: true}
 	}
 	c.cache[key] = f
 	return f, nil

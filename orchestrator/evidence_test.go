@@ -2,8 +2,13 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/prloop/prloop/review"
 )
@@ -30,6 +35,9 @@ func TestEvidence(t *testing.T) {
 		baseSHA + ":before.go":  "var Old = 2\n",
 		headSHA + ":after.go":   "var New = 2\n",
 		headSHA + ":secret.go":  "const key = 1\n",
+		headSHA + ":b/real.go":  "var Real = 1\n",
+		headSHA + ":real.go":    "var Other = 1\n",
+		headSHA + ":d.go":       "package d\n\nfunc d(err error) {\n\tif err != nil {\n\t\treturn nil\n\t}\n\tlog(\"failed: it's over\")\n}\n",
 		headSHA + ":caf\xe9.py": "open(\"a\")\n",
 		headSHA + ":b.php":      "system(\"convert \xff\xfe\" . $_GET[\"f\"]);\ncut(\"\xed\xa0\x80\");\n",
 		headSHA + ":d.py":       "import os\r\nos.system(x)\r\na()\rb()\r\n",
@@ -37,6 +45,7 @@ func TestEvidence(t *testing.T) {
 	}
 	snap := Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{
 		{Path: "a.go", Change: "modified"}, {Path: "gone.go", Change: "deleted"},
+		{Path: "d.go", Change: "modified", Diff: "diff --git a/d.go b/d.go\n--- a/d.go\n+++ b/d.go\n@@ -3,2 +3,4 @@\n func d(err error) {\n-\tmust(err)\n+\tif err != nil {\n+\t\treturn nil\n+\t}\n"},
 		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"}, {Path: "d.py", Change: "modified"},
 		{Path: "lib", Change: "modified", Diff: "diff --git a/lib b/lib\n@@ -1 +1 @@\n-Subproject commit 1111\n+Subproject commit 2222\n"},
 		{Path: "after.go", OldPath: "before.go", Change: "renamed"}, {Path: "secret.go", Change: "modified", Omitted: "excluded by configuration"},
@@ -68,6 +77,29 @@ func TestEvidence(t *testing.T) {
 		{"a CR within a line", review.Finding{File: "d.py", Evidence: "a()\rb()\r"}, true, EvidenceVerified, false},
 		{"a CR that is not there", review.Finding{File: "d.py", Evidence: "os.\rsystem(x)"}, true, EvidenceFalse, false},
 		{"a submodule, whose text stands in the diff alone", review.Finding{File: "lib", Evidence: "Subproject commit 2222"}, true, EvidenceVerified, false},
+		{"as in a diff, with its marks", review.Finding{File: "d.go", Evidence: "+\tif err != nil {\n+\t\treturn nil"}, true, EvidenceVerified, false},
+		{"as in a diff, with marks and line numbers", review.Finding{File: "d.go", Evidence: "     4 +\tif err != nil {\n     5 +\t\treturn nil"}, true, EvidenceVerified, false},
+		{"a removed line with its mark", review.Finding{File: "d.go", Evidence: "       -\tmust(err)"}, true, EvidenceVerified, false},
+		{"as in a region, with line numbers", review.Finding{File: "a.go", Evidence: "     3  func f(x int) {\n     4  \treturn g(x)"}, true, EvidenceVerified, false},
+		{"line numbers and a bar", review.Finding{File: "a.go", Evidence: "3 | func f(x int) {\n4 | return g(x)"}, true, EvidenceVerified, false},
+		{"another line's number", review.Finding{File: "a.go", Evidence: "     2  func f(x int) {\n     3  \treturn g(x)"}, true, EvidenceFalse, false},
+		{"another line's mark", review.Finding{File: "d.go", Evidence: "-\tif err != nil {"}, true, EvidenceFalse, false},
+		{"a mark where the file has a sign", review.Finding{File: "a.go", Evidence: "-return g(x)"}, true, EvidenceFalse, false},
+		{"between backticks", review.Finding{File: "a.go", Evidence: "`return g(x)`"}, true, EvidenceVerified, false},
+		{"in a fence", review.Finding{File: "a.go", Evidence: "```go\nfunc f(x int) {\n\treturn g(x)\n```"}, true, EvidenceVerified, false},
+		{"typographic quotation marks", review.Finding{File: "d.go", Evidence: "log(\u201cfailed: it\u2019s over\u201d)"}, true, EvidenceVerified, false},
+		{"an ellipsis between two lines", review.Finding{File: "d.go", Evidence: "func d(err error) {\n\t...\n\tlog("}, true, EvidenceVerified, false},
+		{"an ellipsis within a line", review.Finding{File: "d.go", Evidence: "func d(\u2026) {"}, true, EvidenceVerified, false},
+		{"an ellipsis as a comment, and margins", review.Finding{File: "d.go", Evidence: "     3  func d(err error) {\n  // ...\n     5 +\t\treturn nil"}, true, EvidenceVerified, false},
+		{"an ellipsis between parts in another order", review.Finding{File: "d.go", Evidence: "log(... func d("}, true, EvidenceFalse, false},
+		{"an ellipsis within a word", review.Finding{File: "d.go", Evidence: "re...rn nil"}, true, EvidenceFalse, false},
+		{"an ellipsis, and one part that is not there", review.Finding{File: "d.go", Evidence: "func d(err error) {\n...\nos.RemoveAll(x)"}, true, EvidenceFalse, false},
+		{"an ellipsis alone", review.Finding{File: "d.go", Evidence: "..."}, true, EvidenceFalse, false},
+		{"a name as in the header of a diff", review.Finding{File: "b/a.go", Evidence: "return g(x)"}, true, EvidenceVerified, false},
+		{"such a name of a file that is gone", review.Finding{File: "a/gone.go", Evidence: "var Kept = 1"}, true, EvidenceVerified, false},
+		{"such a name of an excluded file", review.Finding{File: "b/secret.go", Evidence: "const key = 1"}, true, EvidenceFalse, false},
+		{"a folder that is called so", review.Finding{File: "b/real.go", Evidence: "var Real = 1"}, true, EvidenceVerified, false},
+		{"such a name of no file", review.Finding{File: "b/nowhere.go", Evidence: "var Real = 1"}, true, EvidenceFalse, false},
 		{"a mark in the middle where there is no secret", review.Finding{File: "a.go", Evidence: "func [REDACTED](x int)"}, true, EvidenceFalse, false},
 		{"a mark alone is no quote", review.Finding{File: "a.go", Evidence: " [REDACTED] [REDACTED] "}, true, EvidenceFalse, false},
 		{"a quote that stands nowhere", review.Finding{File: "a.go", Evidence: "os.RemoveAll(x)"}, false, EvidenceFalse, false},
@@ -80,8 +112,7 @@ func TestEvidence(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			checker := newChecker(history, snap)
-			c.finding.File = checker.file(c.finding.File)
-			got, err := checker.check(t.Context(), c.finding, c.required)
+			got, _, err := checker.place(t.Context(), &c.finding, c.required)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,5 +123,91 @@ func TestEvidence(t *testing.T) {
 				t.Error("false without a reason")
 			}
 		})
+	}
+}
+
+// TestNoFalseQuoteIsRead: whatever a model puts around or between words, a quote with a word that is not in the file stays false, and
+// one of the words of consecutive lines in the margins they were shown with is read.
+func TestNoFalseQuoteIsRead(t *testing.T) {
+	const head = "package a\n\nfunc f(x int) {\n\tlog(\"it's\")\n\tif x < 0 {\n\t\treturn errNegative\n\t}\n\treturn g(x)\n}\n"
+	lines := strings.Split(strings.TrimSuffix(head, "\n"), "\n")
+	diff := fmt.Sprintf("diff --git a/a.go b/a.go\n--- /dev/null\n+++ b/a.go\n@@ -0,0 +1,%d @@\n", len(lines))
+	for _, l := range lines {
+		diff += "+" + l + "\n"
+	}
+	snap := Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go", Change: "added", Diff: diff}}}}
+	c := newChecker(files{headSHA + ":a.go": head}, snap)
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.IntRange(0, len(lines)-1).Draw(t, "from")
+		quoted := slices.Clone(lines[from:rapid.IntRange(from+1, len(lines)).Draw(t, "to")])
+		wrong := rapid.Bool().Draw(t, "false")
+		if at := rapid.IntRange(0, len(quoted)-1).Draw(t, "at"); wrong {
+			word := rapid.SampledFrom([]string{"exec", "errNegatives", "77", "y", "os.RemoveAll(x)"}).Draw(t, "word")
+			quoted[at] = rapid.SampledFrom([]string{word + " " + quoted[at], quoted[at] + " " + word, word}).Draw(t, "with")
+		}
+		margin := rapid.SampledFrom([]string{"", "%[1]d: ", "%6[1]d  ", "%6[1]d +", "+", "%[1]d | "}).Draw(t, "margin")
+		for i := range quoted {
+			if margin != "" && strings.Contains(margin, "%") {
+				quoted[i] = fmt.Sprintf(margin, from+i+1) + quoted[i]
+			} else {
+				quoted[i] = margin + quoted[i]
+			}
+		}
+		if len(quoted) > 2 && !wrong && rapid.Bool().Draw(t, "shortened") {
+			quoted[1] = "..."
+		}
+		quote := strings.Join(quoted, "\n")
+		if strings.Trim(quote, "0123456789:|+ \t\n}") == "" {
+			t.Skip("no words")
+		}
+		quote = rapid.SampledFrom([]string{quote, "`" + quote + "`", "```\n" + quote + "\n```", typographic.Replace(quote)}).Draw(t, "around")
+		want := EvidenceVerified
+		if wrong {
+			want = EvidenceFalse
+		}
+		if got, err := c.check(context.Background(), review.Finding{File: "a.go", Evidence: quote}, true); err != nil || got.Status != want {
+			t.Fatalf("%s (%s), want %s: %v\n%s", got.Status, got.Reason, want, err, quote)
+		}
+	})
+}
+
+var typographic = strings.NewReplacer(`"it's"`, "\u201cit\u2019s\u201d")
+
+// A line that is off is put right by a quote that stands in the file once, and noted; a line within the quote stays, and so does one
+// whose quote stands twice.
+func TestLineOfAQuote(t *testing.T) {
+	history := files{headSHA + ":a.go": "package a\n\nfunc f() {\n\n\tone()\n\ttwo()\n\n\ttwo()\n}\n"}
+	for _, row := range []struct {
+		what, lines, quote, want, note string
+	}{
+		{"off by some lines", "9", "one()", "5", "its line was 9, and its quote stands at 5"},
+		{"beyond the file", "900", "\tone()\n\ttwo()", "5-6", "its line was 900, and its quote stands at 5"},
+		{"in backticks", "2", "`one()`", "5", "its line was 2, and its quote stands at 5"},
+		{"the first line", "4-5", "package a", "1", "its line was 4, and its quote stands at 1"},
+		{"within the quote", "6", "one()\ntwo()", "6", ""},
+		{"its lines touch the quote", "3-5", "one()", "3-5", ""},
+		{"the quote stands twice", "2", "two()", "2", ""},
+		{"the quote stands twice, and the line nowhere", "20", "two()", "", ""},
+		{"no line", "", "one()", "", ""},
+	} {
+		f := review.Finding{File: "b/a.go", Evidence: row.quote}
+		var line, end int
+		if n, _ := fmt.Sscanf(row.lines, "%d-%d", &line, &end); n > 0 {
+			if f.Line = &line; n > 1 {
+				f.LineEnd = &end
+			}
+		}
+		c := newChecker(history, Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}})
+		ev, note, err := c.place(t.Context(), &f, true)
+		got := ""
+		if f.Line != nil {
+			got = fmt.Sprint(*f.Line)
+		}
+		if f.LineEnd != nil {
+			got += fmt.Sprint("-", *f.LineEnd)
+		}
+		if err != nil || ev.Status != EvidenceVerified || got != row.want || note != row.note || f.File != "a.go" {
+			t.Errorf("%s: %q %q %+v %s, %v", row.what, got, note, ev, f.File, err)
+		}
 	}
 }

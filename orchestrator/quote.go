@@ -1,0 +1,213 @@
+package orchestrator
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// Models copy what they were shown together with its margin, put it between backticks, or leave out its middle. Such a quote is read
+// as what was copied, and no further: a number or a mark has to be the one of its line, and all parts of a shortened quote have to
+// stand in the file, in order. A quote of words that are not in the file stays false.
+
+// shownLine is one line as reviewers are shown it: its number at the head, 0 for none, its mark in a diff, and its text, folded and
+// with straight quotation marks.
+type shownLine struct {
+	number int
+	mark   string
+	text   string
+}
+
+// fileLines are the lines of a file, with their numbers when it is the head version.
+func fileLines(text string, head bool) []shownLine {
+	var out []shownLine
+	for line := range strings.Lines(text) {
+		l := shownLine{text: foldLine(line)}
+		if head {
+			l.number = len(out) + 1
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// diffLines are the lines of a diff's hunks; none for a diff that cannot be read.
+func diffLines(text string) []shownLine {
+	d, err := diff.Parse(text)
+	if err != nil {
+		return nil
+	}
+	var out []shownLine
+	for i := range d.Files {
+		for k := range d.Files[i].Hunks {
+			for l := range d.Files[i].Hunks[k].Lines() {
+				out = append(out, shownLine{l.New, strings.TrimSpace(string(l.Op)), foldLine(l.Text)})
+			}
+		}
+	}
+	return out
+}
+
+func foldLine(s string) string { return straight(fold(strings.TrimRight(s, "\r\n"))) }
+
+var marks = strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u2018", "'", "\u2019", "'")
+
+// straight writes quotation marks as code does.
+func straight(s string) string { return marks.Replace(s) }
+
+// bare takes the backticks, or the fence, from around a whole quote.
+func bare(quote string) string {
+	quote = strings.TrimSpace(quote)
+	if inner, ok := strings.CutPrefix(quote, "```"); ok {
+		_, inner, _ = strings.Cut(inner, "\n")
+		return strings.TrimSuffix(inner, "```")
+	}
+	if len(quote) > 2 && quote[0] == '`' && quote[len(quote)-1] == '`' {
+		return quote[1 : len(quote)-1]
+	}
+	return quote
+}
+
+// copied reports whether a quote, read as what was copied, stands in lines.
+func copied(lines []shownLine, quote string) bool {
+	quote = bare(quote)
+	text, _ := joined(lines)
+	return inMargins(lines, quote) || inParts(text, straight(fold(quote)))
+}
+
+// joined is the text of lines in one, with the place where each begins in it.
+func joined(lines []shownLine) (text string, starts []int) {
+	var b strings.Builder
+	for _, l := range lines {
+		if l.text != "" && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		starts = append(starts, b.Len())
+		b.WriteString(l.text)
+	}
+	return b.String(), starts
+}
+
+// span gives the first and the last line of a quote that stands in lines once; 0 when it does not, or more than once.
+func span(lines []shownLine, quote string) (first, last int) {
+	text, starts := joined(lines)
+	quote = straight(fold(bare(quote)))
+	at := strings.Index(text, quote)
+	if quote == "" || at < 0 || strings.Contains(text[at+1:], quote) {
+		return 0, 0
+	}
+	number := func(offset int) int { // the last line that begins there or before; blank ones begin where the next does
+		n, _ := slices.BinarySearch(starts, offset+1)
+		return n
+	}
+	return number(at), number(at + len(quote) - 1)
+}
+
+// is reports whether a folded line of a quote is this one, with or without its margin. The last line of a quote may end early.
+func (l shownLine) is(quoted string, last bool) bool {
+	read := []string{quoted}
+	if rest, ok := strings.CutPrefix(quoted, strconv.Itoa(l.number)); ok && l.number > 0 {
+		rest = strings.TrimLeft(rest, " ")
+		read = append(read, rest, strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(rest, "|"), ":"), " "))
+	}
+	for _, s := range read {
+		if rest, ok := strings.CutPrefix(s, l.mark); ok && l.mark != "" {
+			read = append(read, strings.TrimLeft(rest, " "))
+		}
+	}
+	return slices.ContainsFunc(read, func(s string) bool { return s == l.text || last && s != "" && strings.HasPrefix(l.text, s) })
+}
+
+// ellipsis is what models write for what they leave out of a quote, also as a comment.
+var ellipsis = lazyregexp.New(`\s*(?://|#|/\*|--)?\s*(?:\.{3,}|\x{2026})\s*(?:\*/)?\s*`)
+
+// inMargins reports whether the lines of a quote stand in lines one after the other, each with its own margin or none. A line that is
+// an ellipsis stands for any that were left out.
+func inMargins(lines []shownLine, quote string) bool {
+	parts := [][]string{nil}
+	for line := range strings.Lines(quote) {
+		switch line = foldLine(line); {
+		case line == "":
+		case ellipsis.MatchString(line) && strings.Trim(ellipsis.ReplaceAllString(line, ""), " +-") == "":
+			parts = append(parts, nil)
+		default:
+			parts[len(parts)-1] = append(parts[len(parts)-1], line)
+		}
+	}
+	found := false
+	for _, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		n, at := 0, 0
+		for ; n == 0 && at < len(lines); at++ {
+			n = stands(lines[at:], part)
+		}
+		if n == 0 {
+			return false
+		}
+		lines, found = lines[at-1+n:], true
+	}
+	return found
+}
+
+// stands is how many lines, blank ones between them included, begin a text and are those of a quote; 0 when they are not.
+func stands(lines []shownLine, quoted []string) (n int) {
+	for i, q := range quoted {
+		for n < len(lines) && lines[n].text == "" && !lines[n].is(q, false) {
+			n++
+		}
+		if n == len(lines) || !lines[n].is(q, i == len(quoted)-1) {
+			return 0
+		}
+		n++
+	}
+	return n
+}
+
+// elidedMost is how much an ellipsis may stand for, in bytes: a long function.
+const elidedMost = 16_000
+
+// inParts reports whether a folded quote stands in a folded text, its parts in order when an ellipsis divides it. An ellipsis divides no words.
+func inParts(text, quote string) bool {
+	parts := strings.Split(ellipsis.ReplaceAllString(quote, "\x00"), "\x00")
+	if len(parts) == 1 {
+		return quotes(text, quote)
+	}
+	if !slices.ContainsFunc(parts, func(p string) bool { return strings.ContainsFunc(p, isWord) }) {
+		return false
+	}
+	from, until := 0, len(text)
+	for i, p := range parts {
+		if p == "" {
+			continue
+		}
+		for {
+			at := strings.Index(text[from:until], p)
+			if at < 0 {
+				return false
+			}
+			end := from + at + len(p)
+			whole := (i == 0 || !splits(text[:from+at], p)) && (i == len(parts)-1 || !splits(p, text[end:]))
+			if from += at + 1; whole {
+				from, until = end, min(len(text), end+elidedMost)
+				break
+			}
+		}
+	}
+	return true
+}
+
+// splits reports whether a word goes on from one text to the next.
+func splits(before, after string) bool {
+	a, _ := utf8.DecodeLastRuneInString(before)
+	b, _ := utf8.DecodeRuneInString(after)
+	return isWord(a) && isWord(b)
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
