@@ -163,7 +163,10 @@ func Tail(p Part) (string, error) {
 		return "", fmt.Errorf("lens %q: there are %s", name, strings.Join(Lenses(), ", "))
 	}
 	p.Agent, p.Lens, p.Extra = inline(p.Agent), text, strings.TrimSpace(p.Extra)
-	return render("tail.md", "", p)
+	return render("tail.md", "", struct {
+		Part
+		Special bool
+	}{p, name != DefaultLens})
 }
 
 // Repair quotes why an answer was refused; reason may repeat words of that answer.
