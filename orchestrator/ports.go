@@ -48,6 +48,8 @@ type Range struct {
 	Head      string `json:"head"`
 	// Skipped are changed files of a working tree that are not part of Head, and why.
 	Skipped []review.LeftOut `json:"skipped,omitempty"`
+	// Subjects are the first lines of the commit messages of a local range, newest first.
+	Subjects []string `json:"-"`
 }
 
 // Same reports whether two ranges name the same commits.

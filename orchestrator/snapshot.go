@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
@@ -67,6 +68,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	snap.Range = r
+	if req.Target.Local() && len(r.Subjects) > 0 { // nobody wrote a description
+		snap.PR.Body = "Subjects of the commits, newest first:\n- " + strings.Join(r.Subjects, "\n- ")
+	}
 	snap.Brief, err = l.Briefer.Brief(ctx, r, req.Context, req.Limits)
 	if err != nil {
 		return snap, err

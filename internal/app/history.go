@@ -37,7 +37,7 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 		if err != nil {
 			return orchestrator.Range{}, err
 		}
-		return orchestrator.Range{Base: l.Base, MergeBase: l.MergeBase, Head: l.Head, Skipped: skipped(l.Skipped)}, nil
+		return orchestrator.Range{Base: l.Base, MergeBase: l.MergeBase, Head: l.Head, Skipped: skipped(l.Skipped), Subjects: l.Subjects}, nil
 	}
 	if err := fetching.Hit(); err != nil {
 		return orchestrator.Range{}, err

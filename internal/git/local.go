@@ -18,9 +18,14 @@ type LocalRange struct {
 	// HEAD is the checkout's commit. Head is the commit under review: HEAD itself when the working tree is clean, else a
 	// commit in our own repository that has the working tree's content and HEAD as its parent. Same content, same commit.
 	HEAD, Head string
+	// Subjects are the first lines of the messages of its commits, newest first, at most subjectsMost.
+	Subjects []string
 	// Skipped are files of the working tree that are not part of Head: too large to take over.
 	Skipped []SkippedFile
 }
+
+// subjectsMost bounds how many subjects are told of a local range.
+const subjectsMost = 50
 
 // SkippedFile is a changed file of a working tree that was not taken over.
 type SkippedFile struct {
@@ -79,7 +84,10 @@ func (r *Repository) local(ctx context.Context, c *Checkout, base string) (l Loc
 	if l.Skipped, err = w.update(ctx); err != nil {
 		return l, err
 	}
-	l.Head, err = w.commit(ctx, l.HEAD)
+	if l.Head, err = w.commit(ctx, l.HEAD); err != nil {
+		return l, err
+	}
+	l.Subjects, err = r.subjects(ctx, l.MergeBase, l.HEAD)
 	return l, err
 }
 
@@ -89,6 +97,22 @@ func (r *Repository) Borrow(c *Checkout) error {
 		return fmt.Errorf("borrow the objects of %s: %w", c.Top, err)
 	}
 	return nil
+}
+
+// subjects are the first lines of the messages of the commits of tip that base has not, newest first.
+func (r *Repository) subjects(ctx context.Context, base, tip string) ([]string, error) {
+	out, err := r.git.run(ctx, command{name: "log", at: r.place(), args: []string{
+		"--no-show-signature", "--no-decorate", "--no-color", fmt.Sprintf("-n%d", subjectsMost), "--format=%<(300,trunc)%s", "--end-of-options", tip, "^" + base, "--"}})
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list, nil
 }
 
 // worktree builds a tree of a working tree.

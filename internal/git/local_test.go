@@ -79,6 +79,9 @@ func TestLocalRangeHoldsCommitsAndTheWorkingTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if diff := cmp.Diff([]string{shell(t, dir, "log", "-1", "--format=%s")}, l.Subjects); diff != "" {
+		t.Error(diff)
+	}
 	if l.HEAD != head || l.MergeBase != base || l.Head == head || len(l.Skipped) != 0 {
 		t.Errorf("%+v", l)
 	}
