@@ -93,13 +93,13 @@ func (j verdict) apart(c cleaner) []report.Finding {
 		if refuted(u) {
 			id := u.Finding.Assessment.FindingID
 			if i, there := at[id]; there {
-				out[i].By = append(out[i].By, who)
+				out[i].By, out[i].Look = append(out[i].By, who), out[i].Look || tooGrave(u)
 				continue
 			}
 			at[id] = len(out)
 		}
 		f := c.finding(u.Finding)
-		f.By, f.Reason = []string{who}, c.inline(u.Reason)
+		f.By, f.Reason, f.Look = []string{who}, c.inline(u.Reason), tooGrave(u)
 		out = append(out, f)
 	}
 	return out
@@ -136,6 +136,9 @@ func (m matched) joined(c cleaner, group []int) (report.Finding, bool) {
 			if f.Evidence == "" {
 				f.Evidence = one.Evidence
 			}
+		}
+		if f.Suggestion == "" {
+			f.Suggestion = c.block(one.Suggestion)
 		}
 		shown = shown || !m.in.Request.scores().Silent(one)
 	}

@@ -25,23 +25,12 @@ func (c coverage) unread() []review.LeftOut {
 }
 
 // cover computes the coverage of a brief. readers are, for each complete reviewer that counts, the names of the files that it
-// was not given whole; need is how many of them a file needs; hidden are files a part of which was masked from all of them.
-func cover(b review.Brief, readers [][]string, need int, hidden map[string]bool) coverage {
-	missing := make([]map[string]bool, len(readers))
-	for i, names := range readers {
-		missing[i] = map[string]bool{}
-		for _, n := range names {
-			missing[i][n] = true
-		}
-	}
+// was not given whole, lost the same of those that gave no complete answer; need is how many of the former a file needs; hidden are files a part of which was masked from all of them.
+func cover(b review.Brief, readers, lost [][]string, need int, hidden map[string]bool) coverage {
+	read, unfinished := whoGot(readers), whoGot(lost)
 	var c coverage
 	for _, f := range b.Files {
-		n := 0
-		for i := range readers {
-			if !missing[i][f.Path] {
-				n++
-			}
-		}
+		n := read(f.Path)
 		switch {
 		case f.Omitted != "":
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: f.Excused})
@@ -54,12 +43,39 @@ func cover(b review.Brief, readers [][]string, need int, hidden map[string]bool)
 		case hidden[f.Path]:
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "a part was masked as a secret, which no rule says it is: PRLOOP_SECRETS=show lets models read it"})
 		case n < need:
-			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: fmt.Sprintf("given to %d of %d needed reviewers", n, need)})
+			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: tooFew(n, unfinished(f.Path), need)})
 		default:
 			c.reviewed = append(c.reviewed, f.Path)
 		}
 	}
 	return c
+}
+
+// whoGot counts, for the name of a file, the reviewers that were given all of it; missed are the names of those each was not given whole.
+func whoGot(missed [][]string) func(file string) int {
+	sets := make([]map[string]bool, len(missed))
+	for i, names := range missed {
+		sets[i] = map[string]bool{}
+		for _, n := range names {
+			sets[i][n] = true
+		}
+	}
+	return func(file string) (n int) {
+		for _, set := range sets {
+			if !set[file] {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// tooFew says why a file counts as unread that n complete reviewers were given, and lost others that gave no complete answer.
+func tooFew(n, lost, need int) string {
+	if lost == 0 {
+		return fmt.Sprintf("given to %d of %d needed reviewers", n, need)
+	}
+	return fmt.Sprintf("given to %s, of which %d gave no complete answer; %d needed", plural(n+lost, "reviewer", "reviewers"), lost, need)
 }
 
 // missed are the files of a brief that whoever is given it does not get whole, those that were left out included.

@@ -55,12 +55,14 @@ func hearReviewers(in Inputs) gathered {
 		status EvidenceStatus
 	}
 	var counted []heardFinding
-	var readers [][]string
+	var readers, lost [][]string
 	for _, h := range in.Heard {
 		r := h.Answer.Receipt
 		if r.Role == review.RoleReviewer && r.State == review.AgentComplete && in.Request.counts(r.Kind) {
 			g.complete++
 			readers = append(readers, h.Missed)
+		} else if r.Role == review.RoleReviewer && in.Request.counts(r.Kind) {
+			lost = append(lost, h.Missed)
 		}
 		if r.Kind == review.KindStatic {
 			g.rules[r.Name] = true
@@ -100,7 +102,7 @@ func hearReviewers(in Inputs) gathered {
 		g.findings = append(g.findings, f.Finding)
 		g.support[i] = f.status
 	}
-	g.read = cover(in.Snapshot.Brief, readers, in.Request.minReviewers(), g.hidden())
+	g.read = cover(in.Snapshot.Brief, readers, lost, in.Request.minReviewers(), g.hidden())
 	return g
 }
 

@@ -77,7 +77,7 @@ func TestLettersInAnotherEncodingAreUnread(t *testing.T) {
 			f.Additions, f.Deletions, hunk = 0, 1, "@@ -1,2 +1 @@\n \xa3\xe5\n"
 		}
 		f.Diff = spelling.Text("diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n" + hunk + line + "\n")
-		c := cover(review.Brief{Files: []review.BriefFile{f}}, [][]string{nil}, 1, nil)
+		c := cover(review.Brief{Files: []review.BriefFile{f}}, [][]string{nil}, nil, 1, nil)
 		if got := len(c.unread()) == 1; got != unread || got == (len(c.reviewed) == 1) {
 			t.Errorf("%q: unread %v, want %v", line, got, unread)
 		}

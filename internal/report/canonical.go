@@ -150,7 +150,7 @@ func compare(a, b Finding) int {
 		cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Category, b.Category),
 		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Description, b.Description),
 		cmp.Compare(a.Suggestion, b.Suggestion), cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
-		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(boolRank(a.Confirmed), boolRank(b.Confirmed)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason),
+		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(boolRank(a.Confirmed), boolRank(b.Confirmed)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason), cmp.Compare(boolRank(a.Look), boolRank(b.Look)),
 		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score))
 }
 

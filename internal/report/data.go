@@ -61,6 +61,8 @@ type Finding struct {
 	Cause string
 	// Reason says why an unverified finding is not counted, or why a stuck one is stuck.
 	Reason string
+	// Look is true when nothing but a person settles it although it is not counted (decision 32).
+	Look bool
 }
 
 // Discussion sums up what people said (spec.md A3, A7).

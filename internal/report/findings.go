@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -15,6 +16,7 @@ const (
 	labelEvidence = "Evidence:"
 	labelReason   = "Reason: "
 	causeFact     = "introduced by commit "
+	lookFact      = "a person has to look"
 )
 
 // findings shows the first list openly under its priorities and the rest collapsed.
@@ -60,6 +62,11 @@ func (p *page) list(heading, sentence string, list []Finding) {
 	p.add(closeDetails)
 }
 
+// toLookAt are the findings of a list that a person has to look at.
+func toLookAt(list []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(list), func(f Finding) bool { return !f.Look })
+}
+
 // tally counts by priority: "1 P0, 2 P2".
 func tally(list []Finding) string {
 	var parts []string
@@ -96,6 +103,9 @@ func (p *page) finding(f Finding) {
 	}
 	if f.Cause != "" {
 		facts = append(facts, causeFact+p.links.cause(f.Cause))
+	}
+	if f.Look {
+		facts = append(facts, lookFact)
 	}
 	if f.ID != "" {
 		facts = append(facts, "id "+span(f.ID))

@@ -80,6 +80,8 @@ func (p *reader) finding(local bool) Finding {
 			f.Verified = true
 		case fact == "confirmed by the verifier":
 			f.Confirmed = true
+		case fact == lookFact:
+			f.Look = true
 		case fact == "no evidence":
 		default:
 			p.fail("a fact that is known")

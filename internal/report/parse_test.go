@@ -120,6 +120,7 @@ func (p *reader) report() Data {
 	m := p.match(roundLine)
 	d.Round, d.Rounds, d.Target = p.int(m[0]), p.int(m[1]), p.target(m[2])
 	d.Outcome, d.Reason = p.outcome()
+	p.take(lookStart)
 	if strings.HasPrefix(p.peek(), "**Consensus: ") {
 		d.Verdict = p.verdict()
 	}
@@ -127,7 +128,9 @@ func (p *reader) report() Data {
 	for strings.HasPrefix(p.peek(), "- ") {
 		p.at++
 	}
-	p.need("Reviewed: ")
+	if _, ok := p.take(givenStart); !ok {
+		p.need(reviewedStart)
+	}
 	p.take(excusedStart)
 	local := links{d.Target, ""}.none()
 	if _, ok := p.take(secStuck); ok {

@@ -33,14 +33,14 @@ func Render(d Data) string {
 	p.head(d)
 	p.verdict(d)
 	p.todo(d)
-	p.add("Reviewed: " + reviewed(p.links, d.Receipt))
+	p.add(reviewed(p.links, d.Receipt))
 	if text := Excused(d.Receipt.LeftOut); text != "" {
 		p.add(excusedStart + inline(text) + ".")
 	}
 	p.stuck(d.Stuck)
 	p.diverging(d.Diverging)
 	p.findings(d)
-	p.list(secUnverified, "These were set aside and are not counted: their evidence is not in the file at this commit, who raised them did not confirm them, or the verifier refuted them.", d.Unverified)
+	p.list(secUnverified, "These were set aside and are not counted, each for the reason it gives.", d.Unverified)
 	p.rounds(d.Course)
 	p.discussion(d.Discussion)
 	p.notes(d.Notes)
@@ -95,6 +95,22 @@ func (p *page) head(d Data) {
 	}
 	p.add(fmt.Sprintf("Round %d of %d for %s.", d.Round, d.Rounds, p.target(d.Target)))
 	p.outcome(d.Outcome, d.Reason)
+	p.look(toLookAt(d.Unverified))
+}
+
+// lookStart begins the line about what was set aside and a person has to look at; Parse passes over it.
+const lookStart = "**For a person:** "
+
+// look names what was set aside and only a person settles, whatever else the review came to.
+func (p *page) look(list []Finding) {
+	if len(list) == 0 {
+		return
+	}
+	var names []string
+	for _, f := range list {
+		names = append(names, string(f.Priority)+" "+f.Title)
+	}
+	p.add(lookStart + count(len(list), "finding") + " set aside and not counted, see Unverified: " + named(names, len(names)) + ".")
 }
 
 // manual is the word of spec.md L5 for a run that only a person can take on.
@@ -130,14 +146,24 @@ func (p *page) target(t review.Target) string {
 	return fmt.Sprintf("[%s](%s)", span(t.String()), p.links.pull())
 }
 
+// Beginnings of the line about what was reviewed; what was only given to somebody is not called reviewed.
+const (
+	reviewedStart = "Reviewed: "
+	givenStart    = "Given to reviewers: "
+)
+
 // reviewed is the receipt in a sentence, for those who do not open it.
 func reviewed(l links, r review.Receipt) string {
 	at := ""
 	if r.HeadSHA != "" {
 		at = " at " + l.commit(r.HeadSHA)
 	}
-	return fmt.Sprintf("%d of %s and %d of %s%s, by %s (%d needed).", r.FilesGiven, count(r.Files, "file"), r.HunksGiven,
-		count(r.Hunks, "hunk"), at, count(r.Complete, "complete reviewer"), r.MinReviewers)
+	files := fmt.Sprintf("%d of %s and %d of %s%s", r.FilesGiven, count(r.Files, "file"), r.HunksGiven, count(r.Hunks, "hunk"), at)
+	by := fmt.Sprintf("%s (%d needed)", count(r.Complete, "complete reviewer"), r.MinReviewers)
+	if r.FilesReviewed < r.FilesGiven {
+		return fmt.Sprintf("%s%s; %s read whole by enough reviewers, of %s.", givenStart, files, count(r.FilesReviewed, "file"), by)
+	}
+	return reviewedStart + files + ", by " + by + "."
 }
 
 func count(n int, noun string) string {
@@ -182,7 +208,6 @@ func (p *page) todo(d Data) {
 	say := func(format string, args ...any) { steps = append(steps, "- "+fmt.Sprintf(format, args...)) }
 	switch v := d.Verdict; {
 	case d.Outcome == review.SetAside:
-		say("Look at the findings that were set aside (below, under Unverified), and decide whether they are real.")
 	case d.Outcome == review.StaticOnly && v == nil:
 		say("Review the change, or have a model review it: rules find known patterns only.")
 	case v == nil && Unread(d.Receipt.LeftOut) != "" && d.Receipt.Complete >= d.Receipt.MinReviewers:
@@ -194,6 +219,9 @@ func (p *page) todo(d Data) {
 		if must := v.Issues.P0 + v.Issues.P1 + v.Issues.P2; must > 0 && (d.Outcome != review.Stuck || len(d.Stuck) == 0) {
 			say("Fix what is P0, P1 or P2 (%s); P3 is optional.", count(must, "finding"))
 		}
+	}
+	if d.Outcome == review.SetAside || len(toLookAt(d.Unverified)) > 0 {
+		say("Look at the findings that were set aside (below, under Unverified), and decide whether they are real.")
 	}
 	if n := len(d.Stuck); n > 0 {
 		say("Look at the stuck findings by hand (%d): fixing them did not help.", n)

@@ -39,7 +39,7 @@ func samples() map[string]Data {
 			{ID: "T-9", Priority: "P3", Category: "tests", File: "src/auth_test.go", Title: "No test for an empty token", Description: "An empty token is accepted when `want` is empty.", By: []string{"reviewer-1"}},
 			{ID: "B-3", Priority: "P2", Category: "bug", File: "src/cart.go", Line: 7, Title: "Total ignores the discount", Description: "- applied once\n- never re-read", By: []string{"reviewer-2"}, Evidence: "total += price", Verified: true},
 		},
-		Unverified: []Finding{{ID: "X", Priority: "P0", Category: "bug", File: "src/cart.go", Line: 90, Title: "Panics on nil", Evidence: "cart.items[0]", By: []string{"reviewer-1"}, Reason: "src/cart.go does not contain the quoted code."}},
+		Unverified: []Finding{{ID: "X", Priority: "P0", Category: "bug", File: "src/cart.go", Line: 90, Title: "Panics on nil", Evidence: "cart.items[0]", By: []string{"reviewer-1"}, Reason: "src/cart.go does not contain the quoted code.", Look: true}},
 		Discussion: &Discussion{Threads: review.ThreadStats{Total: 3, Resolved: 1, Unresolved: 2}, ChangesRequestedBy: []review.ChangesRequestedBy{{Login: "mona", Association: "MEMBER"}}, Impostors: []string{"mallory"}},
 		Notes:      []string{"reviewer-1: issues: claimed 0/0/0/0, counted 0/1/0/1"},
 		Receipt: review.Receipt{ReviewID: "9f2b6c1d3e4f5a60", PromptVersion: "1", BaseSHA: strings.Repeat("b", 40), MergeBaseSHA: strings.Repeat("a", 40), HeadSHA: head,
@@ -131,7 +131,7 @@ func anyFinding() *rapid.Generator[Finding] {
 		s := func(l string) string { return anyText().Draw(t, l) }
 		return Finding{ID: s("id"), Priority: rapid.SampledFrom([]review.Priority{"P0", "P1", "P2", "P3", "?"}).Draw(t, "p"), Category: s("c"), File: s("f"),
 			Line: rapid.IntRange(-1, 99).Draw(t, "l"), LineEnd: rapid.IntRange(-1, 99).Draw(t, "e"), Title: s("t"), Description: s("d"), Suggestion: s("s"), Evidence: s("ev"),
-			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Verified: rapid.Bool().Draw(t, "v"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Cause: s("cause"), Reason: s("r")}
+			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Verified: rapid.Bool().Draw(t, "v"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Look: rapid.Bool().Draw(t, "look"), Cause: s("cause"), Reason: s("r")}
 	})
 }
 
