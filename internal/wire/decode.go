@@ -34,7 +34,7 @@ func decodeFindings[T any](name, list string, data []byte, parts func(*T) (*[]re
 	if faults := settleFindings(*findings, list, &notes); len(faults) > 0 {
 		return none, notes, refuse(name, faults...)
 	}
-	all, why, ok := unmet(data, reflect.TypeFor[T](), claimed{issues.P0, issues.P1, issues.P2, conclusion}, *findings)
+	all, why, ok := unmet(data, reflect.TypeFor[T](), claimed{issues.P0, issues.P1, issues.P2, conclusion}, *findings, &notes)
 	if !ok {
 		return none, notes, refuse(name, Fault{"issues", why})
 	}

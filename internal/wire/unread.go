@@ -192,10 +192,10 @@ func overclaim(c claimed, listed review.Counts) string {
 
 // unmet adds the finding that stands for what a valid answer claims and does not list, or holds under a name that is no field of
 // it. ok is false when there is no room for it.
-func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding) (all []review.Finding, why string, ok bool) {
+func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding, notes *Notes) (all []review.Finding, why string, ok bool) {
 	why = overclaim(c, review.Count(findings))
 	if why == "" {
-		why = stray(data, shape)
+		why = stray(data, shape, notes)
 	}
 	if why == "" {
 		return findings, "", true
@@ -204,7 +204,7 @@ func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding
 }
 
 // stray says which unknown field of a valid answer, or of a finding in it that is not severe itself, may hold a P0 or P1.
-func stray(data []byte, shape reflect.Type) string {
+func stray(data []byte, shape reflect.Type, notes *Notes) string {
 	fields := map[string]json.RawMessage{}
 	_ = json.Unmarshal(data, &fields) // the answer is valid
 	counts := map[string]json.RawMessage{}
@@ -215,10 +215,11 @@ func stray(data []byte, shape reflect.Type) string {
 	for _, list := range []string{"findings", "pendingIssues"} {
 		var all []map[string]json.RawMessage
 		_ = json.Unmarshal(fields[list], &all)
-		for _, f := range all {
+		for i, f := range all {
 			if p := review.Priority(strings.Trim(string(f["priority"]), `"`)); p.Severe() {
 				continue
 			}
+			rated(f, ratesFinding, fmt.Sprintf("%s/%d", list, i), notes)
 			source := map[string]json.RawMessage{}
 			_ = json.Unmarshal(f["source"], &source)
 			if why := cmp.Or(unknown(f, reflect.TypeFor[review.Finding]()), unknown(source, reflect.TypeFor[review.Source]())); why != "" {
@@ -226,6 +227,7 @@ func stray(data []byte, shape reflect.Type) string {
 			}
 		}
 	}
+	rated(fields, ratesChange, "", notes)
 	return unknown(fields, shape)
 }
 

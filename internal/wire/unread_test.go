@@ -196,6 +196,29 @@ func TestUnknownFieldsThatNameAP0(t *testing.T) {
 	}
 }
 
+// A field that rates a listed finding, or the change, in words short of those for a P0 is noted and leaves no place: it is no other
+// finding. One that names what blocks does, and so does one that holds something else than words.
+func TestRatingsAreNoFindings(t *testing.T) {
+	beside := func(field string) string { return strings.TrimSuffix(with(), "}") + `,` + field + `}` }
+	minor := func(field string) string { return with(strings.Replace(bare(`,`+field), `"P1"`, `"P2"`, 1)) }
+	for doc, want := range map[string]bool{
+		minor(`"severity":"high"`): false, minor(`"severity":"HIGH"`): false, minor(`"impact":"Could be severe for multi-tenant users"`): false, minor(`"risk_level":"major"`): false,
+		minor(`"urgency":"urgent"`): false, minor(`"impact":"high: not critical, and no P0"`): true, minor(`"impact":"high, no critical risk"`): false,
+		beside(`"overall_risk":"high"`): false, beside(`"riskLevel":"High"`): false, beside(`"risk_assessment":"Low. The highest risk is the URI parser, which is covered by tests."`): false,
+
+		minor(`"severity":"critical"`): true, minor(`"severity":"P1"`): true, minor(`"impact":"blocking"`): true, minor(`"impact":["high"]`): true, minor(`"impact":{"severity":"high"}`): true,
+		minor(`"related":"high severity: SQL injection in b.go"`): true, minor(`"other_severity":"severity: high, in b.go too"`): true, minor(`"high_impact_issues":"SQL injection"`): true,
+		beside(`"overall_risk":"critical"`): true, beside(`"risk_assessment":"P1: SQL injection"`): true, beside(`"risks":[{"severity":"high"}]`): true, beside(`"high_risk_issues":"SQL injection"`): true,
+		beside(`"severity":"high"`): true, beside(`"overall_risk":"release blocker"`): true,
+	} {
+		r, notes, err := DecodeReviewer([]byte(doc))
+		left := slices.ContainsFunc(r.Findings, Unreadable)
+		if noted := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "rates it") }); err != nil || left != want || noted == want {
+			t.Errorf("left a place: %v, want %v: %s: %q %v", left, want, doc, notes, err)
+		}
+	}
+}
+
 // Beside an answer that lists none, a line of a list or a table, a heading or a field that calls something a P0 leaves a place. Prose
 // that speaks of such things, and a table of zeros, do not.
 func TestTextBesideAnAnswer(t *testing.T) {
