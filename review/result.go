@@ -34,6 +34,17 @@ func (c Counts) Add(d Counts) Counts {
 // Total is the number of findings of any priority.
 func (c Counts) Total() int { return c.P0 + c.P1 + c.P2 + c.P3 }
 
+// Conclusion is what findings of these counts come to by themselves (spec.md A6).
+func (c Counts) Conclusion() Conclusion {
+	switch {
+	case c.P0 > 0:
+		return NeedsMajorWork
+	case c.P1 > 0 || c.P2 > 0:
+		return RequestChanges
+	}
+	return Approve
+}
+
 // Conclusion is a verdict in the words of spec.md A6.
 type Conclusion string
 

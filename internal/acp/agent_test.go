@@ -142,14 +142,22 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 	case "two-texts":
 		a.say(ctx, p, valid("one")+"\n"+valid("two"))
 		return end, nil
-	case "cut", "cut-then-prose", "takes-back", "claims":
+	case "cut", "cut-then-prose", "takes-back", "claims", "claims-on", "claims-no-more":
 		text := map[string][2]string{
 			"cut":            {cutP0, cutP0},
 			"cut-then-prose": {cutP0, "I cannot do that."},
 			"takes-back":     {strings.Replace(valid("kept"), `"approve"`, `"maybe"`, 1), none},
-			"claims":         {strings.Replace(none, `"p0_blocking":0`, `"p0_blocking":1`, 1), ""},
+			"claims":         {claims, ""},
+			"claims-on":      {claims, claims},
+			"claims-no-more": {claims, none},
 		}[a.mode]
 		a.say(ctx, p, text[min(a.turns, 2)-1])
+		return end, nil
+	case "claims-submitted":
+		a.submit(ctx, claims)
+		if a.turns == 1 {
+			a.submit(ctx, "{}")
+		}
 		return end, nil
 	case "salvage":
 		a.say(ctx, p, strings.Replace(valid("kept"), `"conclusion":"approve"`, `"conclusion":"maybe"`, 1))
@@ -159,7 +167,7 @@ func (a *actor) Prompt(ctx context.Context, p api.PromptRequest) (api.PromptResp
 			a.say(ctx, p, a.submit(ctx, `{"findings":[]}`))
 			return end, nil
 		}
-		if !strings.Contains(said, "conclusion") {
+		if !strings.Contains(said, "prNumber") {
 			return end, errors.New("the reason was not quoted")
 		}
 	case "fix", "fix-hang":
@@ -316,8 +324,9 @@ func (a *actor) call(ctx context.Context, tool, args string) string {
 
 // valid is a review with one finding of that title.
 const (
-	cutP0 = `{"agent":"x","prNumber":7,"findings":[{"id":"A","priority":"P0","title":"It runs wha`
-	none  = `{"agent":"x","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[]}`
+	cutP0  = `{"agent":"x","prNumber":7,"findings":[{"id":"A","priority":"P0","title":"It runs wha`
+	claims = `{"agent":"x","prNumber":7,"issues":{"p0_blocking":1,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[]}`
+	none   = `{"agent":"x","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[]}`
 )
 
 func valid(title string) string {

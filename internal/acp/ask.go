@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -91,6 +92,8 @@ type outcome struct {
 	invalid, failed error
 	text            []byte // of the last turn
 	earlier         []byte // text of the turn that had to be repeated
+	// held is an answer that claims more than it lists, and beside the text of its turn: for when none that does not follows.
+	held, beside []byte
 }
 
 // converse has the conversation and ends the process.
@@ -113,7 +116,14 @@ func (s *session) converse(ctx context.Context, prompt string) (out outcome) {
 		out.turns++
 		out.text = t.text
 		out.failed = t.err
-		out.doc, out.fallback, out.invalid = s.answer(t)
+		var doc []byte
+		doc, out.fallback, out.invalid = s.answer(t)
+		switch claim := (*wire.ClaimError)(nil); {
+		case out.invalid == nil:
+			out.doc = doc
+		case errors.As(out.invalid, &claim):
+			out.held, out.beside = doc, t.text
+		}
 		if out.invalid == nil || t.err != nil || out.turns == maxTurns || !repairable(t.stop) {
 			return out
 		}
@@ -143,18 +153,20 @@ func repairable(stop api.StopReason) bool {
 	return stop != api.StopReasonRefusal && stop != api.StopReasonCancelled
 }
 
-// answer is what a turn came to: the newest valid result that was submitted, or else the object in the text.
+// answer is what a turn came to: the newest valid result that was submitted, or else the object in the text. A *wire.ClaimError comes
+// with it.
 func (s *session) answer(t turn) (doc []byte, fallback bool, err error) {
 	valid, refused, _, why := s.desk.standing()
 	if valid != nil {
 		return valid, false, nil
 	}
 	doc, err = lastObject(t.text, answer.Key(s.spec.Role), s.desk.check)
-	switch {
-	case err == nil:
-		return doc, true, nil
+	claim := (*wire.ClaimError)(nil)
+	switch err = s.desk.again(err); {
+	case err == nil, errors.As(err, &claim):
+		return doc, true, err
 	case refused != nil:
-		return nil, false, why
+		return refused, false, why
 	case len(t.text) == 0:
 		return nil, false, fmt.Errorf("no result was submitted, and the turn ended (%s) without text", orNone(string(t.stop)))
 	}
@@ -197,10 +209,15 @@ func (s *session) said(q answer.Question, out outcome) answer.Said {
 		a.Notes = append(a.Notes, "the result stood in the text, it was not submitted")
 	}
 	a.Notes = append(a.Notes, s.oddities()...)
+	claim := (*wire.ClaimError)(nil)
+	if out.doc == nil && out.held != nil { // nothing better came of asking again
+		a.Others = append(a.Others, out.text)
+		out.doc, out.text, out.invalid = out.held, out.beside, nil
+	}
 	if out.doc != nil {
 		e, notes, err := q.Read(out.doc, bytes.Replace(out.text, out.doc, nil, 1))
-		if err == nil {
-			a.Valid = &e
+		if err == nil || errors.As(err, &claim) {
+			a.Valid, err = &e, nil
 		}
 		a.Notes, out.invalid = append(a.Notes, notes...), err
 	} else {

@@ -12,7 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/prloop/prloop/internal/wire"
 )
 
 // resultServer is the parent's end of submit_result: a unix socket in the agent's private folder. Whoever knows the question's
@@ -25,6 +28,8 @@ type resultServer struct {
 	token   string
 	// check returns why a document is refused, in words for the model.
 	check func([]byte) error
+	// told is true once a document was refused for claiming more than it lists.
+	told atomic.Bool
 
 	mu      sync.Mutex
 	valid   []byte
@@ -122,6 +127,14 @@ func (d *resultServer) receive(c net.Conn) {
 	_ = json.NewEncoder(c).Encode(v) // who does not wait for the answer does not get it
 }
 
+// again lets an answer through that claims more than it lists, when the agent was told so of one before.
+func (d *resultServer) again(err error) error {
+	if claim := (*wire.ClaimError)(nil); errors.As(err, &claim) && d.told.Swap(true) {
+		return nil
+	}
+	return err
+}
+
 func (d *resultServer) take(document []byte) error {
 	d.mu.Lock()
 	d.calls++
@@ -130,7 +143,7 @@ func (d *resultServer) take(document []byte) error {
 	if tooMany {
 		return errors.New("too many results were submitted")
 	}
-	err := d.check(document)
+	err := d.again(d.check(document))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {

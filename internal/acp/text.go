@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+
+	"github.com/prloop/prloop/internal/wire"
 )
 
 // maxTries bounds the places of a text where a JSON object may begin and does not end.
@@ -43,7 +45,8 @@ func lastObject(text []byte, key string, check func([]byte) error) ([]byte, erro
 	}
 	last := found[len(found)-1]
 	for _, earlier := range found[:len(found)-1] {
-		if !bytes.Equal(earlier, last) && check(earlier) == nil {
+		claim := (*wire.ClaimError)(nil)
+		if err := check(earlier); !bytes.Equal(earlier, last) && (err == nil || errors.As(err, &claim)) {
 			return nil, errors.New("the text holds more than one result")
 		}
 	}

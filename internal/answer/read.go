@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -40,7 +41,7 @@ func Key(role review.Role) string {
 
 // Read decodes a document that answers the question, and settles it: an agent may say who it is and what it was asked, but that is
 // not up to it (threats.md T87). What text beside the document may say of P0 and P1 leaves its place. The error is fit to be quoted
-// to the agent.
+// to the agent. A *wire.ClaimError comes with the envelope.
 func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err error) {
 	var n wire.Notes
 	switch q.Task.Role {
@@ -58,10 +59,15 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 		e.Verifier = &r
 	default:
 		var r review.ReviewerResult
-		r, n, err = wire.DecodeReviewer(doc)
+		decode := wire.DecodeReviewer
+		if q.Kind == review.KindACP { // it is asked in prloop's own words
+			decode = wire.DecodeModel
+		}
+		r, n, err = decode(doc)
 		e.Reviewer = &r
 	}
-	if err != nil {
+	claim := (*wire.ClaimError)(nil)
+	if err != nil && !errors.As(err, &claim) {
 		return Envelope{}, n, err
 	}
 	if ids := unnamed(q.Task.Fix, e.Fix); len(ids) > 0 {
@@ -74,7 +80,7 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 			notes = append(notes, q.replace(e, wire.Doubt(*findings, why))...)
 		}
 	}
-	return e, notes, nil
+	return e, notes, err
 }
 
 // settle holds an answer against what prloop knows.

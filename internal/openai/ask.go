@@ -38,7 +38,8 @@ func said(role, text string) api.ChatCompletionMessage {
 const echoLimit = 60_000
 
 // ask puts a question until the answer decodes, at most twice; the second time it quotes what was wrong. A question
-// that is itself a repair turn of the parent (task.Repair) starts with what was wrong then.
+// that is itself a repair turn of the parent (task.Repair) starts with what was wrong then. An answer that only claims more than it
+// lists is kept for when the second is no better.
 func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair *review.Repair, messages []api.ChatCompletionMessage,
 	decode func([]byte) (T, wire.Notes, error),
 ) (T, []string, error) {
@@ -51,8 +52,16 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 		messages = next
 	}
 	var invalid *InvalidError
+	var held *accepted[T]
 	for try := 1; try <= attempts; try++ {
 		r, err := m.say(ctx, name, shape, messages)
+		if err != nil && held != nil {
+			m.beside, m.refused = held.beside, nil
+			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer
+				m.refused = cut.Raw
+			}
+			return held.answer, append(held.notes, "it claims more than it lists; asking again: "+err.Error()), nil
+		}
 		if err != nil && invalid != nil {
 			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer
 				invalid.Raw = slices.Concat(invalid.Raw, []byte("\n"), cut.Raw)
@@ -66,9 +75,13 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 		if r.fault == "" {
 			doc, beside := apart(r.text)
 			got, notes, err := decode([]byte(doc))
-			if err == nil {
+			claim := (*wire.ClaimError)(nil)
+			switch over := errors.As(err, &claim); {
+			case err == nil, over && try == attempts:
 				m.beside = []byte(beside)
 				return got, notes, nil
+			case over:
+				held = &accepted[T]{got, notes, []byte(beside)}
 			}
 			r.fault = err.Error()
 		}
@@ -86,7 +99,18 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			return zero, nil, err
 		}
 	}
+	if held != nil {
+		m.beside = held.beside
+		return held.answer, append(held.notes, "it claims more than it lists, and its second answer was refused: "+invalid.Err.Error()), nil
+	}
 	return zero, nil, invalid
+}
+
+// accepted is an answer that decodes, with its notes and the text beside it.
+type accepted[T any] struct {
+	answer T
+	notes  []string
+	beside []byte
 }
 
 // fix adds the refused answer and the reason to a conversation.

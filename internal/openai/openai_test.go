@@ -158,7 +158,7 @@ func check(t *testing.T, got review.ReviewerResult) {
 	if _, notes, err := wire.DecodeReviewer(data); err != nil || len(notes) > 0 {
 		t.Errorf("the parent would refuse or correct this answer: %v %q", err, notes)
 	}
-	if got.Conclusion != conclude(got.Issues) {
+	if got.Conclusion != got.Issues.Conclusion() {
 		t.Errorf("conclusion %s for %+v", got.Conclusion, got.Issues)
 	}
 	for _, f := range got.Findings {

@@ -45,7 +45,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
-	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, wire.DecodeReviewer)
+	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, wire.DecodeModel)
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
@@ -94,17 +94,6 @@ func draft(ctx context.Context, m *model, o Options, limits review.Limits, box T
 		return nil, "", err
 	}
 	return append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail)), "", nil
-}
-
-// conclude is a reviewer's own claim by the rules of spec.md A6.
-func conclude(c review.Counts) review.Conclusion {
-	switch {
-	case c.P0 > 0:
-		return review.NeedsMajorWork
-	case c.P1 > 0 || c.P2 > 0:
-		return review.RequestChanges
-	}
-	return review.Approve
 }
 
 func describe(f review.Finding) string {

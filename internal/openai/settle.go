@@ -86,7 +86,7 @@ func (s *settler) result() review.ReviewerResult {
 	r := review.ReviewerResult{
 		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, FullReport: withNotes(s.report, s.notes),
 	}
-	r.Conclusion = conclude(r.Issues)
+	r.Conclusion = r.Issues.Conclusion()
 	if r.Findings == nil {
 		r.Findings = []review.Finding{}
 	}

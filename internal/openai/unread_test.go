@@ -2,6 +2,7 @@ package openai
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,51 @@ func TestProseAroundAFence(t *testing.T) {
 			}
 			if len(got.Findings) != row.left || row.left > 0 && !wire.Unreadable(got.Findings[0]) {
 				t.Errorf("%+v", got.Findings)
+			}
+		})
+	}
+}
+
+// A model that claims more than it lists is asked once more, with the claim named. What stays contradictory leaves a place, and so does
+// what nothing better follows; what is put right leaves none, but for a P0 that was listed. Counts and conclusion need not be there.
+func TestAClaimIsAskedAbout(t *testing.T) {
+	claims := func(from, to string, findings ...m) fakemodel.Answer {
+		a := answer(findings...)
+		a.JSON = []byte(strings.Replace(string(a.JSON), from, to, 1))
+		return a
+	}
+	p2 := claims(`"p2_important":0`, `"p2_important":2`)
+	asks := claims(`"approve"`, `"request_changes"`)
+	p0 := claims(`"p2_important":0`, `"p2_important":2`, finding("A", 9))
+	bare := fakemodel.Answer{Text: `{"agent":"one","prNumber":7,"findings":[],"fullReport":null}`}
+	prose := fakemodel.Answer{Text: "I cannot do that."}
+	for name, row := range map[string]struct {
+		rules []fakemodel.Rule
+		want  string
+		calls int
+	}{
+		"counts, put right":                   {[]fakemodel.Rule{{Call: 1, Answer: p2}, {Answer: answer()}}, "", 2},
+		"a conclusion, put right by a list":   {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: answer(finding("B", 6))}}, "B P2 6", 2},
+		"put right without counts":            {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: bare}}, "", 2},
+		"claimed again":                       {[]fakemodel.Rule{{Answer: p2}}, "unreadable P0 0 could not be read", 2},
+		"then prose":                          {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: prose}}, "unreadable P0 0 could not be read", 2},
+		"then an endpoint that fails":         {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: fakemodel.Answer{Status: 500, Message: "down"}}}, "unreadable P0 0 could not be read", 2},
+		"a P0 beside it, and none after":      {[]fakemodel.Rule{{Call: 1, Answer: p0}, {Answer: answer()}}, "A P0 9 was in an earlier answer of the same reviewer, and not in its last one", 2},
+		"fewer than are listed, and no claim": {[]fakemodel.Rule{{Answer: answer(finding("B", 6))}}, "B P2 6", 1},
+		"no counts and no conclusion":         {[]fakemodel.Rule{{Answer: bare}}, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Rules: row.rules}, review.Limits{})
+			got, err := Review(t.Context(), task(), r.options, r.emit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := r.model.Requests()
+			if s := strings.Join(brief(got.Findings), ", "); s != row.want || len(asked) != row.calls || got.Conclusion != got.Issues.Conclusion() {
+				t.Errorf("%q after %d calls, want %q after %d", s, len(asked), row.want, row.calls)
+			}
+			if last := asked[len(asked)-1].Messages; row.calls == 2 && !strings.Contains(fmt.Sprint(last[len(last)-1]), "the answer contradicts itself: it c") {
+				t.Errorf("the claim is not named: %v", last[len(last)-1])
 			}
 		})
 	}

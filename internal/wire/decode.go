@@ -11,22 +11,64 @@ import (
 // *Error that lists every fault found. What was put right stands in the notes: counts are those of the findings, ids are
 // distinct, and what only prloop may state is gone.
 func DecodeReviewer(data []byte) (review.ReviewerResult, Notes, error) {
-	return decodeFindings("reviewer-result", "findings", data, func(r *review.ReviewerResult) (*[]review.Finding, *review.Counts, review.Conclusion) {
-		return &r.Findings, &r.Issues, r.Conclusion
+	return decodeFindings("reviewer-result", "findings", data, options{}, reviewerParts)
+}
+
+func reviewerParts(r *review.ReviewerResult) (*[]review.Finding, *review.Counts, review.Conclusion) {
+	return &r.Findings, &r.Issues, r.Conclusion
+}
+
+// A ClaimError says that an answer claims more than it lists. It comes with the answer, in which a place stands for what is claimed:
+// who asked can ask again.
+type ClaimError struct{ Why string }
+
+// Error says what to do about it.
+func (e *ClaimError) Error() string {
+	return "the answer contradicts itself: " + e.Why + "; list what is missing, or leave the claim out"
+}
+
+// DecodeModel is DecodeReviewer for a model that prloop asks in its own words. Counts and the conclusion may be missing: prloop
+// counts the findings itself. The error is a *ClaimError when those that are there say more than the list.
+func DecodeModel(data []byte) (review.ReviewerResult, Notes, error) {
+	silent := false
+	o := options{complete: func(v any) {
+		fields, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		if _, said := fields["issues"]; !said {
+			zero := json.Number("0")
+			fields["issues"] = map[string]any{"p0_blocking": zero, "p1_critical": zero, "p2_important": zero, "p3_suggestion": zero}
+		}
+		if _, said := fields["conclusion"]; !said {
+			silent, fields["conclusion"] = true, string(review.Approve)
+		}
+	}}
+	var over string
+	r, notes, err := decodeFindings("reviewer-result", "findings", data, o, func(r *review.ReviewerResult) (*[]review.Finding, *review.Counts, review.Conclusion) {
+		over = overclaim(claimed{r.Issues.P0, r.Issues.P1, r.Issues.P2, r.Conclusion}, review.Count(r.Findings))
+		return reviewerParts(r)
 	})
+	if err == nil && silent {
+		r.Conclusion = r.Issues.Conclusion()
+	}
+	if err == nil && over != "" {
+		err = &ClaimError{over}
+	}
+	return r, notes, err
 }
 
 // DecodeComments reads the comments analyzer's answer (spec.md A3), as DecodeReviewer does.
 func DecodeComments(data []byte) (review.CommentsResult, Notes, error) {
-	return decodeFindings("comments-result", "pendingIssues", data, func(r *review.CommentsResult) (*[]review.Finding, *review.Counts, review.Conclusion) {
+	return decodeFindings("comments-result", "pendingIssues", data, options{}, func(r *review.CommentsResult) (*[]review.Finding, *review.Counts, review.Conclusion) {
 		return &r.PendingIssues, &r.Issues, ""
 	})
 }
 
 // decodeFindings reads an answer that lists findings: parts are its list, its claimed counts, and what it concludes.
-func decodeFindings[T any](name, list string, data []byte, parts func(*T) (*[]review.Finding, *review.Counts, review.Conclusion)) (T, Notes, error) {
+func decodeFindings[T any](name, list string, data []byte, o options, parts func(*T) (*[]review.Finding, *review.Counts, review.Conclusion)) (T, Notes, error) {
 	var none T
-	r, notes, err := decode[T](name, data, options{})
+	r, notes, err := decode[T](name, data, o)
 	if err != nil {
 		return none, notes, err
 	}
@@ -99,6 +141,8 @@ type options struct {
 	// limit is the cap on the document in bytes; 0 means that of an answer.
 	limit      int
 	nullArrays bool
+	// complete puts into a parsed document what may be missing in it; nil puts nothing.
+	complete func(v any)
 }
 
 // decode runs the gate: bytes, syntax, fields, schema, and only then Go values.
@@ -110,6 +154,9 @@ func decode[T any](name string, data []byte, o options) (T, Notes, error) {
 	v, faults := parse(data, o.limit)
 	if len(faults) > 0 {
 		return zero, nil, refuse(name, faults...)
+	}
+	if o.complete != nil {
+		o.complete(v)
 	}
 	p := pruner{nullArrays: o.nullArrays}
 	v = p.value(v, reflect.TypeFor[T](), "")

@@ -16,7 +16,7 @@ type modelShape struct {
 }
 
 var modelShapes = map[string]modelShape{
-	"reviewer-result": {without: []string{"source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
+	"reviewer-result": {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
 	"fix-result":      {},
 	"verifier-result": {always: []string{"reason", "probability", "importance"}},
 	"comments-result": {without: []string{"fingerprint", "assessment", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
@@ -24,7 +24,7 @@ var modelShapes = map[string]modelShape{
 
 // ForModel returns the variant of reviewer-result, comments-result, fix-result or verifier-result that strict structured output of OpenAI-compatible
 // endpoints accepts: no unknown fields, every field required, "unknown" written as null, no length rules and no $schema.
-// Whatever satisfies it is accepted by DecodeReviewer or DecodeComments, and by DecodeFix or DecodeVerifier if each id stands in it
+// Whatever satisfies it is accepted by DecodeModel or DecodeComments, and by DecodeFix or DecodeVerifier if each id stands in it
 // once.
 func ForModel(name string) ([]byte, error) {
 	m, ok := modelShapes[name]

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,12 +22,18 @@ var quiet = strings.NewReplacer("needs_major_work", "approve", `"p0_blocking":1`
 
 // severe reports whether an answer, decoded or salvaged, says a P0 or P1.
 func saysSevere(doc []byte) bool {
-	r, _, err := DecodeReviewer(doc)
-	found := r.Findings
-	if err != nil {
-		found, _ = SalvageReviewer(doc)
+	claim := (*ClaimError)(nil)
+	for _, decode := range []func([]byte) (review.ReviewerResult, Notes, error){DecodeReviewer, DecodeModel} {
+		r, _, err := decode(doc)
+		found := r.Findings
+		if err != nil && !errors.As(err, &claim) {
+			found, _ = SalvageReviewer(doc)
+		}
+		if !slices.ContainsFunc(found, func(f review.Finding) bool { return f.Priority.Severe() }) {
+			return false
+		}
 	}
-	return slices.ContainsFunc(found, func(f review.Finding) bool { return f.Priority.Severe() })
+	return true
 }
 
 // hostile are shapes of an answer that says a P0 and that no decoder accepts, or accepts without it.
@@ -246,6 +253,55 @@ func TestWordsForAP0(t *testing.T) {
 		if !MayBlock([]byte(text)) {
 			t.Errorf("%q leaves nothing", text)
 		}
+	}
+}
+
+// A model need not count nor conclude; what it claims all the same is told apart from what is invalid, and comes with the answer.
+func TestWhatAModelNeedNotSay(t *testing.T) {
+	strip := func(doc string, fields ...string) string {
+		var v map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(doc), &v); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range fields {
+			delete(v, f)
+		}
+		text, _ := json.Marshal(v)
+		return string(text)
+	}
+	p0 := `{"p0_blocking":1,"p1_critical":0,"p2_important":0,"p3_suggestion":0}`
+	claims := strings.Replace(strip(with(), "issues"), "{", `{"issues":`+p0+`,`, 1)
+	for name, row := range map[string]struct {
+		doc        string
+		conclusion review.Conclusion
+		why        string
+	}{
+		"neither":              {strip(with(), "issues", "conclusion"), review.Approve, ""},
+		"neither, with a P1":   {strip(with(bare(``)), "issues", "conclusion"), review.RequestChanges, ""},
+		"no counts":            {strip(with(), "issues"), review.Approve, ""},
+		"a claim":              {claims, review.Approve, "it claims 1 P0 and lists 0"},
+		"a claim alone":        {strip(claims, "conclusion"), review.NeedsMajorWork, "it claims 1 P0 and lists 0"},
+		"a conclusion alone":   {strings.Replace(strip(with(), "issues"), `"approve"`, `"request_changes"`, 1), review.RequestChanges, "it concludes request_changes and lists nothing"},
+		"a claim that is met":  {strings.Replace(with(bare(``)), `"p1_critical":0`, `"p1_critical":1`, 1), review.Approve, ""},
+		"a claim of a P3 more": {strings.Replace(with(), `"p3_suggestion":0`, `"p3_suggestion":1`, 1), review.Approve, ""},
+	} {
+		r, _, err := DecodeModel([]byte(row.doc))
+		claim := (*ClaimError)(nil)
+		if errors.As(err, &claim) != (row.why != "") || claim != nil && claim.Why != row.why || err != nil && claim == nil || r.Conclusion != row.conclusion {
+			t.Errorf("%s: %v, %s", name, err, r.Conclusion)
+		}
+		if left := slices.ContainsFunc(r.Findings, Unreadable); left != (row.why != "") || r.Issues != review.Count(r.Findings) {
+			t.Errorf("%s: left a place %v: %+v", name, left, r)
+		}
+	}
+	for _, doc := range []string{strip(with(), "findings"), strip(with(), "agent"), strings.Replace(with(), `"approve"`, `"perhaps"`, 1), `[]`, `null`} {
+		r, _, err := DecodeModel([]byte(doc))
+		if claim := (*ClaimError)(nil); err == nil || errors.As(err, &claim) || r.Findings != nil {
+			t.Errorf("%s: %v", doc, err)
+		}
+	}
+	if _, _, err := DecodeReviewer([]byte(strip(with(), "issues"))); err == nil {
+		t.Error("a program need not count")
 	}
 }
 
