@@ -70,7 +70,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 	task := l.task(req, round, plan, snap)
 	if plan.Role == review.RoleReviewer || plan.Role == review.RoleVerifier { // one text for all of them, for providers' prompt caches
-		task.Earlier, task.Claims = earlierFindings(in.Earlier), claims(in.Earlier)
+		task.Earlier, task.Claims, task.Noticed = earlierFindings(in.Earlier), claims(in.Earlier), noticed(in.Past)
 	}
 	if plan.Role == review.RoleVerifier {
 		task.Verify = gather(in).verifyPayload()
@@ -217,6 +217,10 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 	t.Earlier, t.Claims = findings(t.Earlier), slices.Clone(t.Claims)
 	for i := range t.Claims {
 		t.Claims[i].Text = show(t.Claims[i].Text)
+	}
+	t.Noticed = slices.Clone(t.Noticed)
+	for i := range t.Noticed {
+		t.Noticed[i].Text = show(t.Noticed[i].Text)
 	}
 	if t.Verify != nil {
 		p := *t.Verify

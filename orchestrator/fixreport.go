@@ -92,7 +92,8 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 	}
 	if r := fix.Result; r != nil {
 		for _, f := range r.FixedIssues {
-			d.Fixed = append(d.Fixed, report.FixedItem{ID: f.FindingID, Title: titles[f.FindingID], Commit: f.CommitSHA, Text: c.inline(f.Description)})
+			d.Fixed = append(d.Fixed, report.FixedItem{ID: f.FindingID, Title: titles[f.FindingID], Commit: f.CommitSHA, Text: c.inline(f.Description),
+				Tests: c.inline(f.Tests), Risk: c.inline(f.Risk)})
 		}
 		for _, f := range r.RejectedIssues {
 			item := report.RejectedItem{ID: f.FindingID, Title: titles[f.FindingID], Reason: c.inline(f.Reason)}
@@ -101,6 +102,13 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 				continue
 			}
 			d.Rejected = append(d.Rejected, item)
+		}
+		for _, n := range r.Noticed {
+			item := report.NoticedItem{File: n.File, Text: c.inline(n.Text)}
+			if n.Line != nil {
+				item.Line = *n.Line
+			}
+			d.Noticed = append(d.Noticed, item)
 		}
 		d.Deferred = r.Summary.Deferred
 	}

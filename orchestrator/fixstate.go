@@ -12,12 +12,21 @@ import (
 
 // mergeAttempt takes one try's work into the round's fix. What it costs adds up; what it came to is the last try's.
 func mergeAttempt(fix *review.FixOutcome, work review.FixWork, payload review.FixPayload) {
-	before := fix.Agent
+	before, noticed := fix.Agent, []review.Notice(nil)
+	if fix.Result != nil {
+		noticed = fix.Result.Noticed
+	}
 	fix.Agent = work.Answer.Receipt
 	fix.Agent.Seconds += before.Seconds
 	fix.Agent.Attempts += before.Attempts
 	fix.Agent.Usage = addUsage(before.Usage, fix.Agent.Usage)
-	settled, notes := wire.SettleFix(payload, work.Answer.Fix)
+	answer := work.Answer.Fix
+	if answer != nil && len(noticed) > 0 { // the next try of a fixer does not know what the one before saw
+		all := *answer
+		all.Noticed = slices.Concat(noticed, answer.Noticed)
+		answer = &all
+	}
+	settled, notes := wire.SettleFix(payload, answer)
 	fix.Result = &settled
 	fix.Commits, fix.Refusals, fix.Tests = work.Commits, work.Refusals, work.Tests
 	if fix.Commits == nil {
@@ -102,6 +111,9 @@ func redactWork(w *review.FixWork) {
 		for _, text := range writtenFix(f) {
 			*text = sanitize.Redact(*text)
 		}
+		for i := range f.Noticed {
+			f.Noticed[i].File = maskedName(f.Noticed[i].File)
+		}
 	}
 	w.Answer.Log = sanitize.Redact(w.Answer.Log)
 	redactReceipt(&w.Answer.Receipt)
@@ -123,10 +135,14 @@ func redactWork(w *review.FixWork) {
 func writtenFix(r *review.FixResult) []*string {
 	var out []*string
 	for i := range r.FixedIssues {
-		out = append(out, &r.FixedIssues[i].FindingID, &r.FixedIssues[i].Description)
+		f := &r.FixedIssues[i]
+		out = append(out, &f.FindingID, &f.Description, &f.Tests, &f.Risk)
 	}
 	for i := range r.RejectedIssues {
 		out = append(out, &r.RejectedIssues[i].FindingID, &r.RejectedIssues[i].Reason)
+	}
+	for i := range r.Noticed {
+		out = append(out, &r.Noticed[i].Text)
 	}
 	for i := range r.Commits {
 		out = append(out, &r.Commits[i].Message)

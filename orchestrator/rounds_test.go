@@ -611,3 +611,41 @@ func TestNothingVerifiedIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// What a fixer noticed in any of its tries is reported without being counted, and the next round's reviewers are told.
+func TestNoticedIsHandedOn(t *testing.T) {
+	line := 12
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+	s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2}}
+	first, second := fixes(sha(2), "A"), fixes(sha(3), "A")
+	first.Answer.Fix.Noticed = []review.Notice{{File: "b.go", Line: &line, Text: "the token " + planted + " is hidden\u200b here"}}
+	second.Answer.Fix.Noticed = []review.Notice{{Text: "nobody reads the result"}}
+	second.Answer.Fix.FixedIssues[0].Tests, second.Answer.Fix.FixedIssues[0].Risk = "there is no test of a.go", "callers that "+planted
+	s.fixes = []review.FixWork{first, second}
+	s.diffs["1..2"], s.diffs["1..3"] = edited(10), edited(10)
+	got := s.run(t, newSteps(), nil)
+	if got.Outcome != review.Converged || got.Issues.Total() != 0 {
+		t.Errorf("%s with %+v", got.Outcome, got.Issues)
+	}
+	told := s.kept["round-1/fix.md"]
+	for _, want := range []string{"## Noticed, not changed", "`b.go` line 12: the token " + "[REDACTED]", "none: nobody reads the result", "Tests: there is no test of a.go", "Risk: callers that "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the fix report lacks %q:\n%s", want, told)
+		}
+	}
+	for _, task := range s.tasks {
+		want := 0
+		if task.Role == review.RoleReviewer && task.Round == 2 {
+			want = 2
+		}
+		if len(task.Noticed) != want || want > 0 && strings.Contains(visible(AgentPlan{Kind: review.KindBuiltin}, task).Noticed[0].Text, "\u200b") {
+			t.Errorf("%s was told %+v in round %d", task.Agent, task.Noticed, task.Round)
+		}
+	}
+	for name, text := range s.kept {
+		if strings.Contains(text, planted) {
+			t.Errorf("%s holds the token", name)
+		}
+	}
+}

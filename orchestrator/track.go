@@ -180,6 +180,17 @@ func claims(tracked []Tracked) []review.Claim {
 	return out
 }
 
+// noticed is what the fixers of earlier rounds saw and left alone, in the order of the rounds.
+func noticed(past []review.RoundResult) []review.Notice {
+	var out []review.Notice
+	for _, r := range past {
+		if r.Fix != nil && r.Fix.Result != nil {
+			out = append(out, r.Fix.Result.Noticed...)
+		}
+	}
+	return out
+}
+
 // earlierFindings is one wording of each finding of earlier rounds.
 func earlierFindings(tracked []Tracked) []review.Finding {
 	var out []review.Finding

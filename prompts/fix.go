@@ -83,6 +83,19 @@ func logged(c review.Check) string {
 	return what + "\n" + cmp.Or(strings.TrimSpace(c.Log), "(it printed nothing)")
 }
 
+// noticed lists what a fixer saw beside the findings, a line each.
+func noticed(list []review.Notice) string {
+	var b strings.Builder
+	for _, n := range list {
+		where := cmp.Or(inline(n.File), "no file")
+		if n.Line != nil {
+			where = fmt.Sprintf("%s:%d", where, *n.Line)
+		}
+		b.WriteString(where + ": " + strings.Join(strings.Fields(n.Text), " ") + "\n")
+	}
+	return b.String()
+}
+
 // claim is what was said against a finding, as reviewers see it.
 func claim(c review.Claim) string {
 	switch {

@@ -79,7 +79,8 @@ func TestReviewersDoubtTheFixer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"claims to doubt, not facts", "claim about COR-1\nsaid to be fixed in commit c0", "claim about COR-2\nrejected, because: the caller checks it", "report it again"} {
+	for _, want := range []string{"claims to doubt, not facts", "claim about COR-1\nsaid to be fixed in commit c0", "claim about COR-2\nrejected, because: the caller checks it", "report it again",
+		"claims to check, not facts", "cart/rate.go:3: the rate is never read"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the brief lacks %q", want)
 		}

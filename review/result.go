@@ -119,6 +119,16 @@ type FixResult struct {
 	FixedIssues    []FixedIssue    `json:"fixedIssues"`
 	RejectedIssues []RejectedIssue `json:"rejectedIssues"`
 	Commits        []FixCommit     `json:"commits"`
+	// Noticed is what the fixer saw that no finding names, and left alone. It is reported and never counted.
+	Noticed []Notice `json:"noticed,omitempty"`
+}
+
+// Notice is something a fixer saw beside the findings and did not change.
+type Notice struct {
+	// File is relative to the repository's root; empty for what is about no file. Line is 1-based, nil when it is about no line.
+	File string `json:"file,omitempty"`
+	Line *int   `json:"line,omitempty"`
+	Text string `json:"text"`
 }
 
 // FixSummary counts a fixer's work (spec.md A5).
@@ -133,6 +143,9 @@ type FixedIssue struct {
 	FindingID   string `json:"findingId"`
 	CommitSHA   string `json:"commitSha"`
 	Description string `json:"description"`
+	// Tests says which tests cover the fix, or why none was added; Risk what may still go wrong. Both may be empty.
+	Tests string `json:"tests,omitempty"`
+	Risk  string `json:"risk,omitempty"`
 }
 
 // RejectedIssue is one finding the fixer did not fix, and why (spec.md A5).

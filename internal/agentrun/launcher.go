@@ -185,7 +185,7 @@ func (c *Launcher) show(plan orchestrator.AgentPlan, task review.Task) error {
 		return nil
 	}
 	task.Role, task.Verify = review.RoleReviewer, nil // a verifier is told the same of the change
-	task.Earlier, task.Claims, task.Prompt = nil, nil, ""
+	task.Earlier, task.Claims, task.Noticed, task.Prompt = nil, nil, nil, ""
 	task.Options.Fence = cmp.Or(task.Options.Fence, c.Fence)
 	prompt, err := promptFor(task)
 	if err != nil {

@@ -72,7 +72,7 @@ func ending(ids string) fakemodel.ToolCall {
 	yes, no, _ := strings.Cut(ids, "/")
 	got := fixed{Fixed: []fixedOne{}, Rejected: []rejectedOne{}}
 	for _, id := range strings.Fields(yes) {
-		got.Fixed = append(got.Fixed, fixedOne{id, "fixed " + id})
+		got.Fixed = append(got.Fixed, fixedOne{FindingID: id, Description: "fixed " + id})
 	}
 	for _, id := range strings.Fields(no) {
 		got.Rejected = append(got.Rejected, rejectedOne{id, "it is right"})

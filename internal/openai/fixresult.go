@@ -13,13 +13,16 @@ import (
 
 // fixed is what a model submits.
 type fixed struct {
-	Fixed    []fixedOne    `json:"fixed"`
-	Rejected []rejectedOne `json:"rejected"`
+	Fixed    []fixedOne      `json:"fixed"`
+	Rejected []rejectedOne   `json:"rejected"`
+	Noticed  []review.Notice `json:"noticed,omitempty"`
 }
 
 type fixedOne struct {
 	FindingID   string `json:"findingId"`
 	Description string `json:"description"`
+	Tests       string `json:"tests,omitempty"`
+	Risk        string `json:"risk,omitempty"`
 }
 
 type rejectedOne struct {
@@ -28,10 +31,13 @@ type rejectedOne struct {
 }
 
 var fixParameters = json.RawMessage(`{"type":"object","properties":{` +
-	`"fixed":{"type":"array","items":{"type":"object","properties":{"findingId":{"type":"string"},"description":{"type":"string","description":"what was changed, in one or two sentences"}},` +
+	`"fixed":{"type":"array","items":{"type":"object","properties":{"findingId":{"type":"string"},"description":{"type":"string","description":"what was changed, in one or two sentences"},` +
+	`"tests":{"type":"string","description":"which tests cover it, or why none was added"},"risk":{"type":"string","description":"what may still go wrong; empty for nothing"}},` +
 	`"required":["findingId","description"],"additionalProperties":false}},` +
 	`"rejected":{"type":"array","items":{"type":"object","properties":{"findingId":{"type":"string"},"reason":{"type":"string","description":"what is wrong with the finding"}},` +
-	`"required":["findingId","reason"],"additionalProperties":false}}},"required":["fixed","rejected"],"additionalProperties":false}`)
+	`"required":["findingId","reason"],"additionalProperties":false}},` +
+	`"noticed":{"type":"array","maxItems":10,"items":{"type":"object","properties":{"file":{"type":"string"},"line":{"type":"integer","minimum":1},"text":{"type":"string"}},` +
+	`"required":["text"],"additionalProperties":false},"description":"what you saw that no finding names, and did not change"}},"required":["fixed","rejected"],"additionalProperties":false}`)
 
 // check holds the lists to the invariant of spec.md A5; the error is for the model to fix them.
 func (g fixed) check(p review.FixPayload) error {
@@ -85,9 +91,9 @@ func (g fixed) check(p review.FixPayload) error {
 
 // result is a submission in the shape of spec.md A5, without its counts. A builtin fixer makes no commits.
 func (g fixed) result(task review.Task) review.FixResult {
-	r := review.FixResult{Agent: task.Agent, PRNumber: task.PRNumber, Commits: []review.FixCommit{}}
+	r := review.FixResult{Agent: task.Agent, PRNumber: task.PRNumber, Commits: []review.FixCommit{}, Noticed: g.Noticed}
 	for _, f := range g.Fixed {
-		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: f.FindingID, Description: f.Description})
+		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: f.FindingID, Description: f.Description, Tests: f.Tests, Risk: f.Risk})
 	}
 	for _, f := range g.Rejected {
 		r.RejectedIssues = append(r.RejectedIssues, review.RejectedIssue{FindingID: f.FindingID, Reason: f.Reason})
@@ -98,9 +104,9 @@ func (g fixed) result(task review.Task) review.FixResult {
 
 // fromResult reads an answer in the shape of spec.md A5 as a submission.
 func fromResult(r review.FixResult) fixed {
-	var g fixed
+	g := fixed{Noticed: r.Noticed}
 	for _, f := range r.FixedIssues {
-		g.Fixed = append(g.Fixed, fixedOne{f.FindingID, f.Description})
+		g.Fixed = append(g.Fixed, fixedOne{f.FindingID, f.Description, f.Tests, f.Risk})
 	}
 	for _, f := range r.RejectedIssues {
 		g.Rejected = append(g.Rejected, rejectedOne{f.FindingID, f.Reason})

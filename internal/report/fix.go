@@ -32,6 +32,8 @@ type FixData struct {
 	Fixed    []FixedItem
 	Rejected []RejectedItem
 	Missing  []RejectedItem
+	// Noticed is what the fixer saw that no finding names, and left alone.
+	Noticed []NoticedItem
 	// Deferred counts optional findings the fixer left for later.
 	Deferred int
 	// Commits are those of the fix as prloop wrote them, in their order.
@@ -65,6 +67,16 @@ type FixedItem struct {
 	ID, Title string
 	// Commit is the object id of the commit that fixes it; Text what was done, in a line.
 	Commit, Text string
+	// Tests says what covers the fix or why no test was added, Risk what remains; each a line, or empty.
+	Tests, Risk string
+}
+
+// NoticedItem is something the fixer saw and did not change.
+type NoticedItem struct {
+	// File is relative to the repository's root, Line 1-based; empty and 0 when it is about none.
+	File string
+	Line int
+	Text string
 }
 
 // RejectedItem is one finding that was not fixed.

@@ -79,11 +79,13 @@ func fixSamples() map[string]FixData {
 		Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "shop"}, PR: 7}, Round: 1, Rounds: 3, State: FixPushed,
 		Base: baseID, Head: headID,
 		Fixed: []FixedItem{
-			{ID: "SEC-001", Title: "Token compared with ==", Commit: headID, Text: "The comparison takes the same time for every token now."},
+			{ID: "SEC-001", Title: "Token compared with ==", Commit: headID, Text: "The comparison takes the same time for every token now.",
+				Tests: "TestToken covers it.", Risk: "Callers that compare on their own are unchanged."},
 			{ID: "B-3", Title: "Total ignores the discount", Commit: otherID},
 		},
 		Rejected: []RejectedItem{{ID: "D-1", Title: "Split the package", Reason: "Out of the scope of this pull request."}},
 		Missing:  []RejectedItem{{ID: "T-9", Title: "No test for an empty token", Reason: "The fixer did not mention it."}},
+		Noticed:  []NoticedItem{{File: "src/session.go", Line: 12, Text: "The session is never closed."}, {Text: "No caller checks the error."}},
 		Deferred: 2, Files: 3, Lines: 41, Tries: 2, Commits: []review.FixCommit{{SHA: otherID, Message: "Apply the discount once\n\nbody"}, {SHA: headID, Message: "Compare tokens in constant time"}},
 		Checks:       []review.Check{{Command: "make lint", State: review.CheckPassed, Seconds: 3.21}, {Command: "go test ./... | tail", State: review.CheckPassed, Seconds: 48.4}},
 		PushedChecks: []review.Check{{Command: "make lint", State: review.CheckPassed, Seconds: 3}, {Command: "go test ./... | tail", State: review.CheckFailed, ExitCode: 1, Seconds: 51, Log: "--- FAIL: TestToken (0.00s)\n    auth_test.go:9: got true\nFAIL"}},
@@ -181,7 +183,8 @@ func anyFix() *rapid.Generator[FixData] {
 			Checks: checks("checks"), PushedChecks: checks("pushed"), GitHubToken: rapid.Bool().Draw(t, "token"), PatchLeft: n("left"), PatchFile: rapid.SampledFrom([]string{"", "fix.patch", "a b", "$(x)"}).Draw(t, "pf")}
 		d.Agent = review.AgentReceipt{Name: s("an"), Role: review.RoleFixer, Kind: s("k"), State: review.AgentComplete, Reason: s("ar"), Notes: list("an")}
 		for range rapid.IntRange(0, 3).Draw(t, "items") {
-			d.Fixed = append(d.Fixed, FixedItem{s("id"), s("title"), id("c"), s("text")})
+			d.Fixed = append(d.Fixed, FixedItem{s("id"), s("title"), id("c"), s("text"), s("ft"), s("fr")})
+			d.Noticed = append(d.Noticed, NoticedItem{s("nf"), n("nl"), s("nt")})
 			d.Rejected = append(d.Rejected, RejectedItem{s("id"), s("title"), s("reason")})
 			d.Missing = append(d.Missing, RejectedItem{s("id"), s("title"), s("reason")})
 			d.Commits = append(d.Commits, review.FixCommit{SHA: id("sha"), Message: s("msg")})

@@ -28,7 +28,17 @@ func CanonicalFix(d FixData) FixData {
 	}
 	c.GitHubToken = d.GitHubToken && c.State == FixPushed
 	for _, f := range d.Fixed {
-		c.Fixed = append(c.Fixed, FixedItem{ID: word(f.ID), Title: itemTitle(f.Title), Commit: c.pushed(f.Commit), Text: inline(f.Text)})
+		c.Fixed = append(c.Fixed, FixedItem{ID: word(f.ID), Title: itemTitle(f.Title), Commit: c.pushed(f.Commit), Text: inline(f.Text),
+			Tests: inline(f.Tests), Risk: inline(f.Risk)})
+	}
+	for _, n := range d.Noticed {
+		if n.Text = inline(n.Text); n.Text == "" {
+			continue
+		}
+		if n.File = pathWord(n.File); n.File == "" || n.Line < 0 {
+			n.Line = 0
+		}
+		c.Noticed = append(c.Noticed, n)
 	}
 	c.Rejected, c.Missing = rejected(d.Rejected), rejected(d.Missing)
 	for _, k := range d.Commits {

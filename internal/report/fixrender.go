@@ -14,6 +14,7 @@ const (
 	secFixed    = "## Fixed"
 	secRejected = "## Rejected by the fixer"
 	secMissing  = "## Not fixed"
+	secNoticed  = "## Noticed, not changed"
 	secRefused  = "## Refused by the push policy"
 	secTests    = "## Tests deleted, skipped or weakened"
 	secChecks   = "## Checks"
@@ -40,6 +41,7 @@ func RenderFix(d FixData) string {
 	p.fixed(d)
 	p.rejected(secRejected, d.Rejected)
 	p.rejected(secMissing, d.Missing)
+	p.noticed(d.Noticed)
 	p.checks(d)
 	p.commits(d.Commits)
 	p.patch(d)
@@ -205,6 +207,8 @@ func (p *page) tests(list []string) {
 
 const (
 	moreDone   = "\n  Done: "
+	moreTests  = "\n  Tests: "
+	moreRisk   = "\n  Risk: "
 	moreReason = "\n  Reason: "
 )
 
@@ -218,8 +222,10 @@ func (p *page) fixed(d FixData) {
 		if f.Commit != "" {
 			line += separator + p.links.id(f.Commit)
 		}
-		if f.Text != "" {
-			line += moreDone + f.Text
+		for _, more := range []struct{ lead, text string }{{moreDone, f.Text}, {moreTests, f.Tests}, {moreRisk, f.Risk}} {
+			if more.text != "" {
+				line += more.lead + more.text
+			}
 		}
 		lines = append(lines, line)
 	}
@@ -243,6 +249,24 @@ func (p *page) rejected(heading string, list []RejectedItem) {
 		lines = append(lines, line)
 	}
 	p.add(heading, bullets(lines))
+}
+
+// notCounted stands above what the fixer noticed.
+const notCounted = "The fixer saw this beside the findings. It is not counted; the next review is told."
+
+func (p *page) noticed(list []NoticedItem) {
+	if len(list) == 0 {
+		return
+	}
+	var lines []string
+	for _, n := range list {
+		where := span(n.File)
+		if n.Line > 0 {
+			where += fmt.Sprintf(" line %d", n.Line)
+		}
+		lines = append(lines, where+": "+n.Text)
+	}
+	p.add(secNoticed, notCounted, bullets(lines))
 }
 
 const (

@@ -44,6 +44,7 @@ func (p *reader) fixReport() FixData {
 	}
 	d.Fixed = p.fixed()
 	d.Rejected, d.Missing = p.rejected(secRejected), p.rejected(secMissing)
+	d.Noticed = p.noticed()
 	d.Checks, d.PushedChecks = p.checks()
 	d.Commits = p.commits()
 	if _, ok := p.take(secPatch); ok {
@@ -112,7 +113,28 @@ func (p *reader) fixed() []FixedItem {
 			f.Commit = p.commit(m[2])
 		}
 		f.Text, _ = p.take(strings.TrimPrefix(moreDone, "\n"))
+		f.Tests, _ = p.take(strings.TrimPrefix(moreTests, "\n"))
+		f.Risk, _ = p.take(strings.TrimPrefix(moreRisk, "\n"))
 		out = append(out, f)
+	}
+	return out
+}
+
+var noticedLine = lazyregexp.New("^- (`[^`]*`|none)(?: line (\\d+))?: (.*)$")
+
+func (p *reader) noticed() []NoticedItem {
+	if _, ok := p.take(secNoticed); !ok {
+		return nil
+	}
+	p.need(notCounted)
+	var out []NoticedItem
+	for strings.HasPrefix(p.peek(), "- ") {
+		m := p.match(noticedLine)
+		n := NoticedItem{File: unspan(m[0]), Text: m[2]}
+		if m[1] != "" {
+			n.Line = p.int(m[1])
+		}
+		out = append(out, n)
 	}
 	return out
 }

@@ -207,7 +207,7 @@ func TestOrderOfAnswersChangesNothing(t *testing.T) {
 func TestTextsCannotLeaveTheirPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		outline(t, Render(anyData().Draw(t, "data")), "Review: ", []string{secTodo, secFindings, secStuck, secDiverging, secRounds, secUnverified, secDiscussion, secNotes, secReceipt})
-		outline(t, RenderFix(anyFix().Draw(t, "fix")), "Fix: ", []string{secTodo, secRefused, secTests, secFixed, secFixed + ", but not on the branch", secRejected, secMissing, secChecks, secCommits, secPatch, secNotes, secReceipt})
+		outline(t, RenderFix(anyFix().Draw(t, "fix")), "Fix: ", []string{secTodo, secRefused, secTests, secFixed, secFixed + ", but not on the branch", secRejected, secMissing, secNoticed, secChecks, secCommits, secPatch, secNotes, secReceipt})
 	})
 }
 

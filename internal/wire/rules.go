@@ -26,6 +26,7 @@ const (
 	maxProse     = 40_000
 	maxReport    = 400_000
 	maxFixIssues = 2_000
+	maxNoticed   = 100
 )
 
 // rules are keyed by Go type and JSON field. Fields without an entry are as their type and tags say: required unless
@@ -71,6 +72,12 @@ var rules = map[string]rule{
 	"FixedIssue.findingId":     {minLength: 1, maxLength: maxName},
 	"FixedIssue.commitSha":     {maxLength: maxName},
 	"FixedIssue.description":   {optional: true, maxLength: maxProse},
+	"FixedIssue.tests":         {maxLength: maxProse},
+	"FixedIssue.risk":          {maxLength: maxProse},
+	"FixResult.noticed":        {maxItems: maxNoticed},
+	"Notice.file":              {maxLength: maxPath},
+	"Notice.line":              {min: 1, max: maxLine, unknownAtZero: true},
+	"Notice.text":              {minLength: 1, maxLength: maxProse},
 	"RejectedIssue.findingId":  {minLength: 1, maxLength: maxName},
 	"RejectedIssue.reason":     {minLength: 1, maxLength: maxProse},
 	"FixCommit.sha":            {minLength: 1, maxLength: maxName},

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/review"
 )
@@ -12,7 +14,7 @@ const NotFixedPrefix = "not fixed: "
 // SettleFix holds a fixer's answer to the invariant of spec.md A5 (decision 5): in what it returns each id of payload.IssuesToFix
 // stands exactly once, as fixed or rejected, in the payload's order; nothing else stands there, and the counts are those of
 // the lists. Ids that were not to be fixed are dropped, of two entries with one id the first is kept, and a finding that is
-// said to be both fixed and rejected, or neither, is not fixed. Deferred counts optional issues and is the fixer's word, for
+// said to be both fixed and rejected, or neither, is not fixed. What the fixer noticed is bounded. Deferred counts optional issues and is the fixer's word, for
 // spec.md A5 has no list of them, but never more than it can be. Settling twice changes nothing. r is not changed; nil is the answer
 // of a fixer that gave none. Names agents chose are shortened and escaped in the notes.
 func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult, []string) {
@@ -31,6 +33,7 @@ func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult
 	for _, f := range payload.OptionalIssues {
 		s.optional[f.ID] = !s.asked[f.ID]
 	}
+	out.Noticed = settleNoticed(r.Noticed, &notes)
 	fixed := map[string]review.FixedIssue{}
 	for _, f := range r.FixedIssues {
 		if _, twice := fixed[f.FindingID]; s.takes("fixed", f.FindingID, twice) {
@@ -77,6 +80,38 @@ func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult
 			claimed.Fixed, claimed.Rejected, claimed.Deferred, out.Summary.Fixed, out.Summary.Rejected, out.Summary.Deferred)
 	}
 	return out, notes
+}
+
+// Bounds of what a fixer may notice: it is asked to fix, not to review.
+const (
+	noticed     = 10
+	noticedText = 1_000 // characters
+)
+
+// settleNoticed keeps the first notices that say something, each in a bounded number of words, with paths inside the repository.
+func settleNoticed(list []review.Notice, notes *Notes) (out []review.Notice) {
+	for _, n := range list {
+		file, ok := cleanPath(n.File)
+		if !ok {
+			notes.add("noticed: %s is no path inside the repository", short(n.File))
+		}
+		if n.File = file; file == "" {
+			n.Line = nil
+		}
+		n.Text = strings.TrimSpace(n.Text)
+		if r := []rune(n.Text); len(r) > noticedText {
+			n.Text = strings.TrimSpace(string(r[:noticedText-1])) + "…"
+		}
+		if n.Text == "" || slices.ContainsFunc(out, func(o review.Notice) bool { return o.File == n.File && o.Text == n.Text }) {
+			continue
+		}
+		if len(out) == noticed {
+			notes.add("noticed: %d places, the first %d are kept", len(list), noticed)
+			break
+		}
+		out = append(out, n)
+	}
+	return out
 }
 
 // NotFixed is the answer recorded for a fixer whose work as a whole came to nothing: every finding is not fixed, for one

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,9 @@ func generateFix(r *rand.Rand) fixCase {
 	}
 	for range r.IntN(7) {
 		a.RejectedIssues = append(a.RejectedIssues, review.RejectedIssue{FindingID: id(), Reason: "r"})
+	}
+	for range r.IntN(15) {
+		a.Noticed = append(a.Noticed, review.Notice{File: []string{"", "a.go", "./a.go", "../a.go"}[r.IntN(4)], Text: strings.Repeat("é ", r.IntN(700))})
 	}
 	c.Answer = a
 	return c
@@ -151,6 +155,40 @@ func TestSettleFix(t *testing.T) {
 		if !slices.Equal(c.notes, notes) {
 			t.Errorf("%s: notes %q", c.rule, notes)
 		}
+	}
+}
+
+// What a fixer noticed is kept in bounds, whatever it sends.
+func TestSettleNoticed(t *testing.T) {
+	line := 3
+	long := strings.Repeat("x", 2*noticedText)
+	r := &review.FixResult{Noticed: []review.Notice{{File: "./a.go", Line: &line, Text: " leaks "}, {File: "a.go", Text: "leaks"}, {File: "../etc", Line: &line, Text: "odd"}, {Text: " "}, {Text: long}}}
+	got, notes := SettleFix(review.FixPayload{}, r)
+	want := []review.Notice{{File: "a.go", Line: &line, Text: "leaks"}, {Text: "odd"}, {Text: long[:noticedText-1] + "…"}}
+	if d := cmp.Diff(want, got.Noticed); d != "" || !slices.Equal(notes, []string{`noticed: "../etc" is no path inside the repository`}) {
+		t.Errorf("%s\nnotes %q", d, notes)
+	}
+	r.Noticed = nil
+	for i := range 2 * noticed {
+		r.Noticed = append(r.Noticed, review.Notice{Text: fmt.Sprint(i)})
+	}
+	if got, notes := SettleFix(review.FixPayload{}, r); len(got.Noticed) != noticed || len(notes) != 1 {
+		t.Errorf("%d kept, %q", len(got.Noticed), notes)
+	}
+}
+
+// An answer without the fields that came later is as valid as one with them.
+func TestFixResultsOfOldFixers(t *testing.T) {
+	const old = `{"agent":"x","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred":0},"fixedIssues":[{"findingId":"A","commitSha":"","description":"d"}],"rejectedIssues":[],"commits":[]}`
+	r, notes, err := DecodeFix([]byte(old))
+	if err != nil || len(notes) > 0 || r.Noticed != nil || r.FixedIssues[0].Tests != "" {
+		t.Errorf("%+v %q %v", r, notes, err)
+	}
+	more := strings.Replace(old, `"description":"d"`, `"description":"d","tests":"TestA","risk":null`, 1)
+	more = strings.Replace(more, `"commits":[]`, `"commits":[],"noticed":[{"file":"a.go","line":0,"text":"t"}]`, 1)
+	r, _, err = DecodeFix([]byte(more))
+	if err != nil || len(r.Noticed) != 1 || r.Noticed[0].Line != nil || r.FixedIssues[0].Tests != "TestA" {
+		t.Errorf("%+v %v", r, err)
 	}
 }
 
