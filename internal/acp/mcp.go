@@ -55,8 +55,8 @@ type ToolSpec struct {
 // Toolbox reads a tree for an agent.
 type Toolbox interface {
 	Specs() []ToolSpec
-	// Call gives the result as one JSON document; an error is told to the model.
-	Call(ctx context.Context, name string, args []byte) (json.RawMessage, error)
+	// Call gives the result as text; an error is told to the model.
+	Call(ctx context.Context, name string, args []byte) (string, error)
 }
 
 // ServeMCP is the program an agent starts as its MCP server: it offers submit_result on stdin and stdout until its input
@@ -108,11 +108,10 @@ func lend(server *mcp.Server, box Toolbox) {
 					args = json.RawMessage("{}")
 				}
 				got, err := box.Call(ctx, t.Name, args)
-				text := string(got)
 				if err != nil { // it is the model's to read
-					text = err.Error()
+					got = err.Error()
 				}
-				return &mcp.CallToolResult{IsError: err != nil, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+				return &mcp.CallToolResult{IsError: err != nil, Content: []mcp.Content{&mcp.TextContent{Text: got}}}, nil
 			})
 	}
 }

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ func (t toolbox) Specs() []openai.ToolSpec {
 }
 
 // Call is the box's.
-func (t toolbox) Call(ctx context.Context, name string, args []byte) (json.RawMessage, error) {
+func (t toolbox) Call(ctx context.Context, name string, args []byte) (string, error) {
 	return t.Box.Call(ctx, name, args)
 }
 

@@ -37,7 +37,7 @@ func TestFetchTool(t *testing.T) {
 	if last := specs[len(specs)-1]; last.Name != "web_fetch" || !strings.Contains(last.Description, "docs.example.com") {
 		t.Errorf("the last tool is %+v", last)
 	}
-	if got, err := b.Call(t.Context(), "web_fetch", []byte(`{"url":"https://docs.example.com/a"}`)); err != nil || string(got) != `{"text":"words"}` {
+	if got, err := b.Call(t.Context(), "web_fetch", []byte(`{"url":"https://docs.example.com/a"}`)); err != nil || got != `{"text":"words"}` {
 		t.Errorf("%s %v", got, err)
 	}
 	var why *tools.Error

@@ -26,20 +26,20 @@ func (d *desk) Specs() []ToolSpec {
 	return []ToolSpec{{"edit_file", "edits", object}, {"diff", "shows", object}}
 }
 
-func (d *desk) Call(_ context.Context, name string, args []byte) (json.RawMessage, error) {
+func (d *desk) Call(_ context.Context, name string, args []byte) (string, error) {
 	d.calls = append(d.calls, name)
 	switch name {
 	case "edit_file":
 		var a struct{ New string }
 		if err := json.Unmarshal(args, &a); err != nil {
-			return nil, errors.New("bad_arguments: no JSON")
+			return "", errors.New("bad_arguments: no JSON")
 		}
 		d.text = a.New
-		return json.RawMessage(`{"path":"a.go"}`), nil
+		return "a.go is changed\n", nil
 	case "diff":
-		return json.Marshal(map[string]string{"diff": d.Diff()})
+		return d.Diff(), nil
 	}
-	return nil, errors.New("bad_arguments: there is no such tool")
+	return "", errors.New("bad_arguments: there is no such tool")
 }
 
 func (d *desk) Expand([]string, int, int) {}

@@ -59,8 +59,8 @@ type Options struct {
 // Toolbox is what a model may call (package tools).
 type Toolbox interface {
 	Specs() []ToolSpec
-	// Call gives one JSON document, or an error that is safe to show to the model.
-	Call(ctx context.Context, name string, args []byte) (json.RawMessage, error)
+	// Call gives a text for the model, or an error that is safe to show to it.
+	Call(ctx context.Context, name string, args []byte) (string, error)
 	// Expand holds reading, from now on, to the caps of spec.md R8.
 	Expand(changed []string, files, lines int)
 	Close() error

@@ -171,7 +171,7 @@ func call(ctx context.Context, m *model, box Toolbox, fence, name, arguments str
 	if err != nil {
 		return "error: " + clip(err.Error())
 	}
-	shown, _ := sanitize.Visible(string(got))
+	shown, _ := sanitize.Visible(got)
 	text, err := prompts.ToolResult(fence, name, shown)
 	if err != nil {
 		return "error: " + err.Error()

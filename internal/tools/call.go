@@ -42,21 +42,21 @@ func fail(code Code, format string, args ...any) error {
 
 // Function is the definition around a line, as get_function_context answers it (spec.md R6).
 type Function struct {
-	Name       string   `json:"name"`
-	Start      int      `json:"startLine"`
-	End        int      `json:"endLine"`
-	Definition string   `json:"definition"`
-	Imports    []string `json:"imports"`
+	Name       string
+	Start      int
+	End        int
+	Definition string
+	Imports    []string
 	// Exact is false when the place was found by indentation alone.
-	Exact bool `json:"exact"`
+	Exact bool
 }
 
 // Remark is what a linter says about a line.
 type Remark struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Rule    string `json:"rule"`
-	Message string `json:"message"`
+	File    string
+	Line    int
+	Rule    string
+	Message string
 }
 
 // Options are what a Box works on. Parts left nil turn their tool off.
@@ -119,7 +119,7 @@ type Spec struct {
 // tool is one tool and what it does.
 type tool struct {
 	Spec
-	call func(ctx context.Context, args []byte) (any, error)
+	call func(ctx context.Context, args []byte) (result, error)
 }
 
 // Specs lists the tools that work here, always in the same order.
@@ -131,59 +131,47 @@ func (b *Box) Specs() []Spec {
 	return out
 }
 
-// resultLimit bounds one result, in bytes of JSON.
+// resultLimit bounds one result, in bytes.
 const resultLimit = 48 << 10
 
-// Call runs a tool with arguments a model wrote and gives the result as one JSON document. Errors are *Error, or the
+// Call runs a tool with arguments a model wrote and gives the result as text. Errors are *Error, or the
 // context's cause.
-func (b *Box) Call(ctx context.Context, name string, args []byte) (json.RawMessage, error) {
+func (b *Box) Call(ctx context.Context, name string, args []byte) (string, error) {
 	for _, t := range b.tools {
 		if t.Name != name {
 			continue
 		}
 		got, err := t.call(ctx, args)
 		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
+			return "", cause
 		}
 		if err != nil {
 			var typed *Error
 			if !errors.As(err, &typed) {
 				err = fail(Unavailable, "%s gave no answer", name)
 			}
-			return nil, err
+			return "", err
 		}
-		data, err := encode(got)
-		if err != nil {
-			return nil, fail(Unavailable, "%s: the result cannot be written", name)
+		text := got.text()
+		if len(text) > resultLimit {
+			return "", fail(TooLarge, "the result is larger than %d bytes; ask for less", resultLimit)
 		}
-		if len(data) > resultLimit {
-			return nil, fail(TooLarge, "the result is larger than %d bytes; ask for less", resultLimit)
-		}
-		return data, nil
+		return text, nil
 	}
-	return nil, fail(BadArguments, "there is no tool %.64q", name)
-}
-
-// encode writes code as it is: < and & are not escaped.
-func encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+	return "", fail(BadArguments, "there is no tool %.64q", name)
 }
 
 // argsLimit bounds what a model may write as arguments, in bytes.
 const argsLimit = 8 << 10
 
 // typed makes a tool of a function with typed arguments. Unknown fields are an error the model can read.
-func typed[A, R any](s Spec, f func(context.Context, A) (R, error)) tool {
+func typed[A any, R result](s Spec, f func(context.Context, A) (R, error)) tool {
 	return sized(argsLimit, s, f)
 }
 
 // sized is typed with a bound of its own on the arguments, in bytes.
-func sized[A, R any](limit int, s Spec, f func(context.Context, A) (R, error)) tool {
-	return tool{s, func(ctx context.Context, raw []byte) (any, error) {
+func sized[A any, R result](limit int, s Spec, f func(context.Context, A) (R, error)) tool {
+	return tool{s, func(ctx context.Context, raw []byte) (result, error) {
 		var a A
 		if len(raw) > limit {
 			return nil, fail(BadArguments, "the arguments are longer than %d bytes", limit)

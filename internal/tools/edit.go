@@ -76,7 +76,7 @@ func OpenEditor(o EditorOptions) (*Editor, error) {
 func (e *Editor) editing() []tool {
 	const text = `{"type":"string"}`
 	return []tool{
-		sized(editLimit, Spec{"edit_file", "Replace a text that stands in a file exactly once by another. Give enough lines around it, exactly as they are in the file.",
+		sized(editLimit, Spec{"edit_file", "Replace a text that stands in a file exactly once by another. Give enough lines around it, exactly as they are in the file, without the line numbers that are shown before them.",
 			object(pathProperty+`,"old":`+text+`,"new":`+text, `"path","old","new"`)}, e.edit),
 		sized(editLimit, Spec{"write_file", "Make a new file.", object(pathProperty+`,"content":`+text, `"path","content"`)}, e.write),
 		typed(Spec{"delete_file", "Delete a file.", object(pathProperty, `"path"`)}, e.remove),
@@ -86,10 +86,12 @@ func (e *Editor) editing() []tool {
 
 // Done is what a tool that wrote something answers.
 type Done struct {
-	Path string `json:"path"`
-	// Line is where the new text of edit_file begins.
-	Line  int `json:"line,omitempty"`
-	Lines int `json:"lineCount"`
+	Path string
+	// Line is where the new text of edit_file begins; 0 for other tools.
+	Line int
+	// Lines is how many the file has now.
+	Lines   int
+	Deleted bool
 }
 
 // editArgs are those of edit_file.
@@ -132,7 +134,7 @@ func (e *Editor) edit(_ context.Context, a editArgs) (Done, error) {
 	if err := e.replace(name, data, next); err != nil {
 		return Done{}, err
 	}
-	return Done{e.label(name), bytes.Count(next[:at], []byte("\n")) + 1, len(splitLines(next))}, nil
+	return Done{Path: e.label(name), Line: bytes.Count(next[:at], []byte("\n")) + 1, Lines: len(splitLines(next))}, nil
 }
 
 // writeArgs are those of write_file.
@@ -196,7 +198,7 @@ func (e *Editor) remove(_ context.Context, a removeArgs) (Done, error) {
 	if err := e.root.Remove(filepath.FromSlash(name)); err != nil {
 		return Done{}, fail(Unavailable, "%.200q cannot be deleted", name)
 	}
-	return Done{Path: e.label(name)}, nil
+	return Done{Path: e.label(name), Deleted: true}, nil
 }
 
 // writable is check for a path that is to be changed.

@@ -12,10 +12,10 @@ const diffLimit = 40 << 10
 
 // Changes is what diff answers.
 type Changes struct {
-	Files []string `json:"files"`
-	Diff  string   `json:"diff"`
-	// Truncated is true when the diff is longer than what is given; Files is whole.
-	Truncated bool `json:"truncated,omitempty"`
+	Files []string
+	Diff  string
+	// Missing is how many bytes longer the diff is than what is given; Files is whole.
+	Missing int
 }
 
 // Diff is what the diff tool gives: computed from what was remembered, without git.
@@ -23,9 +23,6 @@ func (e *Editor) Diff() string { return e.changes().Diff }
 
 func (e *Editor) changes() Changes {
 	out := Changes{Files: e.Changed()}
-	if out.Files == nil {
-		out.Files = []string{}
-	}
 	var b strings.Builder
 	for _, name := range out.Files {
 		from, to, old := "a/"+e.label(name), "b/"+e.label(name), ""
@@ -45,8 +42,9 @@ func (e *Editor) changes() Changes {
 	}
 	out.Diff = b.String()
 	if len(out.Diff) > diffLimit {
+		whole := len(out.Diff)
 		out.Diff = strings.ToValidUTF8(out.Diff[:diffLimit], "") + "\n(the diff is longer)\n"
-		out.Truncated = true
+		out.Missing = whole - diffLimit
 	}
 	return out
 }

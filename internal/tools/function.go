@@ -16,10 +16,10 @@ const definitionLimit = 20 << 10
 
 // FunctionContext is what get_function_context answers.
 type FunctionContext struct {
-	Path string `json:"path"`
+	Path string
 	Function
-	// Truncated is true when the definition is longer than what is given.
-	Truncated bool `json:"truncated,omitempty"`
+	// Missing is how many lines longer the definition is than what is given.
+	Missing int
 }
 
 func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, error) {
@@ -54,6 +54,6 @@ func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, erro
 		def.WriteString(l + "\n")
 		out.End = f.Start + i
 	}
-	out.Definition, out.Truncated = def.String(), out.End < f.End
+	out.Definition, out.Missing = def.String(), max(f.End-out.End, 0)
 	return out, nil
 }

@@ -9,8 +9,9 @@ type lintArgs struct {
 
 // Remarks is what run_linter answers.
 type Remarks struct {
-	Remarks   []Remark `json:"findings"`
-	Truncated bool     `json:"truncated,omitempty"`
+	Remarks []Remark
+	// Missing is how many more there are.
+	Missing int
 }
 
 const remarkLimit = 60
@@ -34,14 +35,14 @@ func (b *Box) lint(ctx context.Context, a lintArgs) (Remarks, error) {
 	if err != nil {
 		return Remarks{}, fail(Unavailable, "no linter gave an answer")
 	}
-	out := Remarks{Remarks: []Remark{}}
+	var out Remarks
 	for _, r := range all {
 		if name, err := b.check(r.File); err != nil || name == "." {
 			continue
 		}
 		if len(out.Remarks) == remarkLimit {
-			out.Truncated = true
-			break
+			out.Missing++
+			continue
 		}
 		r.File, r.Message = b.label(r.File), short(b.safe(r.Message))
 		out.Remarks = append(out.Remarks, r)

@@ -18,7 +18,8 @@ func (b *Box) list() []tool {
 		typed(Spec{"read_file", "Read lines of a file of the head version, at most 200 at a time.",
 			object(pathProperty+`,"start":{"type":"integer","minimum":1},"end":{"type":"integer","minimum":1}`, `"path"`)}, b.readFile),
 		typed(Spec{"search_code", "Find a fixed string, or a regular expression (RE2), in the files of the head version.",
-			object(`"query":{"type":"string"},"regexp":{"type":"boolean"},"language":{"type":"string","description":"lower case, such as go"},"under":{"type":"string","description":"a folder"}`, `"query"`)}, b.search),
+			object(`"query":{"type":"string"},"regexp":{"type":"boolean"},"language":{"type":"string","description":"lower case, such as go"},"under":{"type":"string","description":"a folder or a file"},`+
+				`"limit":{"type":"integer","minimum":1,"maximum":60,"description":"how many lines to show"},"count":{"type":"boolean","description":"only count the lines of each file"}`, `"query"`)}, b.search),
 		typed(Spec{"list", "List the files and folders of a folder of the head version.", object(pathProperty, ``)}, b.listFolder),
 	}
 	if b.o.Functions != nil {

@@ -17,17 +17,10 @@ type logArgs struct {
 }
 
 // Commit is one commit of git_log.
-type Commit struct {
-	SHA     string `json:"sha"`
-	Date    string `json:"date"`
-	Author  string `json:"author"`
-	Subject string `json:"subject"`
-}
+type Commit struct{ SHA, Date, Author, Subject string }
 
 // Log is what git_log answers, newest first.
-type Log struct {
-	Commits []Commit `json:"commits"`
-}
+type Log struct{ Commits []Commit }
 
 const logLimit = 30
 
@@ -57,7 +50,7 @@ func (b *Box) log(ctx context.Context, a logArgs) (Log, error) {
 	if err != nil {
 		return Log{}, fail(Unavailable, "git has no history of this")
 	}
-	out := Log{Commits: []Commit{}}
+	var out Log
 	for l := range strings.Lines(string(res.Stdout)) {
 		f := strings.Split(strings.TrimSuffix(l, "\n"), "\x00")
 		if len(f) == 4 {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strings"
@@ -10,6 +11,7 @@ import (
 const (
 	matchLimit     = 60
 	matchesPerFile = 8
+	countedFiles   = 100
 	searchFiles    = 20_000
 	searchBytes    = 64 << 20
 	snippetLimit   = 240
@@ -20,27 +22,40 @@ type searchArgs struct {
 	Query    string `json:"query"`
 	Regexp   bool   `json:"regexp"`
 	Language string `json:"language"`
-	Under    string `json:"under"`
+	// Under is a folder or a file.
+	Under string `json:"under"`
+	// Limit is how many lines are shown at most, 1 to matchLimit; 0 is matchLimit. A search in one file shows that many of it.
+	Limit int `json:"limit"`
+	// Count asks for the number of lines in each file, and none of them.
+	Count bool `json:"count"`
 }
 
 // Match is one line that search_code found.
 type Match struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Snippet string `json:"snippet"`
+	File    string
+	Line    int
+	Snippet string
 }
 
 // Matches is what search_code answers, in the order of paths and lines.
 type Matches struct {
-	Matches []Match `json:"matches"`
-	// Files is how many files were read.
-	Files int `json:"filesRead"`
-	// Truncated is true when a bound ended the search or hid matches.
-	Truncated bool `json:"truncated,omitempty"`
+	Matches []Match
+	// Counts are the files with matching lines, when no lines were asked for.
+	Counts []FileCount
+	// Lines is how many lines match, shown or not, and Found in how many files. Files is how many were read.
+	Lines, Found, Files int
+	// Ended is true when the tree is larger than what is read for one search.
+	Ended bool
+}
+
+// FileCount is how many lines of a file match.
+type FileCount struct {
+	File  string
+	Lines int
 }
 
 func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
-	out := Matches{Matches: []Match{}}
+	var out Matches
 	p, err := expression(a.Query, a.Regexp)
 	if err != nil {
 		return out, err
@@ -48,12 +63,16 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 	if a.Language != "" && b.o.Language == nil {
 		return out, fail(Unavailable, "languages are not known here; leave the filter out")
 	}
+	if a.Limit < 0 || a.Limit > matchLimit {
+		return out, fail(BadArguments, "limit is a number from 1 to %d", matchLimit)
+	}
+	limit, perFile := cmp.Or(a.Limit, matchLimit), matchesPerFile
 	under, err := b.check(a.Under)
 	if err != nil {
 		return out, err
 	}
 	size := 0
-	_, err = b.walk(ctx, under, func(name string) bool {
+	look := func(name string) bool {
 		if a.Language != "" && !strings.EqualFold(b.o.Language(name), a.Language) {
 			return true
 		}
@@ -61,11 +80,12 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 		if err != nil { // too large or binary
 			return true
 		}
-		out.Files++
-		if size += len(text); out.Files > searchFiles || size > searchBytes {
-			out.Truncated = true
+		if out.Files == searchFiles || size+len(text) > searchBytes {
+			out.Ended = true
 			return false
 		}
+		out.Files++
+		size += len(text)
 		if !p.Match(text) {
 			return true
 		}
@@ -74,9 +94,8 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 			if !p.MatchString(l) {
 				continue
 			}
-			if found++; found > matchesPerFile || len(out.Matches) == matchLimit {
-				out.Truncated = true
-				break
+			if found++; a.Count || found > perFile || len(out.Matches) == limit {
+				continue
 			}
 			l = cut(strings.TrimSpace(l))
 			if len(l) > snippetLimit {
@@ -84,11 +103,23 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 			}
 			out.Matches = append(out.Matches, Match{b.label(name), i + 1, l})
 		}
-		return len(out.Matches) < matchLimit
-	})
-	if len(out.Matches) == matchLimit {
-		out.Truncated = true
+		if found == 0 {
+			return true
+		}
+		if out.Lines, out.Found = out.Lines+found, out.Found+1; a.Count && len(out.Counts) < countedFiles {
+			out.Counts = append(out.Counts, FileCount{b.label(name), found})
+		}
+		return true
 	}
+	if info, err := b.stat(under); under != "." && err == nil && info.Mode().IsRegular() {
+		if _, err := b.text(under); err != nil {
+			return out, err // a file that is named is not passed over
+		}
+		perFile = limit
+		look(under)
+		return out, nil
+	}
+	_, err = b.walk(ctx, under, look)
 	return out, err
 }
 

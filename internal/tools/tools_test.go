@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -77,32 +76,48 @@ func open(t *testing.T, change ...func(*Options)) *Box {
 	return b
 }
 
+// long is a piece of pkg/long.txt as it is shown.
+func long(from, to int) string {
+	var b strings.Builder
+	for n := from; n <= to; n++ {
+		fmt.Fprintf(&b, "%6d  needle line\n", n)
+	}
+	return b.String()
+}
+
 func TestResults(t *testing.T) {
 	b := open(t)
 	for _, c := range []struct{ rule, tool, args, want string }{
-		{"a range of lines is given with the file's length and language", "read_file", `{"path":"a.go","start":3,"end":5}`,
-			`{"path":"a.go","language":"go","startLine":3,"endLine":5,"lineCount":7,"content":"import \"fmt\"\n\nfunc F() {\n"}`},
-		{"a search gives file, line and snippet in order", "search_code", `{"query":"import"}`,
-			`{"matches":[{"file":"a.go","line":3,"snippet":"import \"fmt\""},{"file":"pkg/b.py","line":1,"snippet":"import os"}],"filesRead":4}`},
+		{"a range of lines is given with numbers, the file's length and language", "read_file", `{"path":"a.go","start":3,"end":5}`,
+			"a.go, lines 3-5 of 7, go\n     3  import \"fmt\"\n     4  \n     5  func F() {\n"},
+		{"what was asked for and not given is counted", "read_file", `{"path":"pkg/long.txt","start":2}`,
+			"pkg/long.txt, lines 2-201 of 500, text\n" + long(2, 201) + "(299 lines are missing here, from line 202)\n"},
+		{"a search gives lines under their file, in order", "search_code", `{"query":"import"}`,
+			"2 lines in 2 files, of 4 read\na.go\n     3  import \"fmt\"\npkg/b.py\n     1  import os\n"},
 		{"a search can be narrowed to a language", "search_code", `{"query":"i.port","regexp":true,"language":"python"}`,
-			`{"matches":[{"file":"pkg/b.py","line":1,"snippet":"import os"}],"filesRead":1}`},
-		{"a fixed string is not a pattern", "search_code", `{"query":"i.port"}`, `{"matches":[],"filesRead":4}`},
+			"1 line in 1 file, of 1 read\npkg/b.py\n     1  import os\n"},
+		{"a fixed string is not a pattern", "search_code", `{"query":"i.port"}`, "0 lines in 0 files, of 4 read\n"},
+		{"a search shows as many lines as are asked for, and counts the rest", "search_code", `{"query":"i.port|needle","regexp":true,"limit":2}`,
+			"502 lines in 3 files, of 4 read\na.go\n     3  import \"fmt\"\npkg/b.py\n     1  import os\n(500 more lines not shown: narrow the search, or count)\n"},
+		{"a search can only count", "search_code", `{"query":"needle","count":true}`, "500 lines in 1 file, of 4 read\npkg/long.txt: 500\n"},
+		{"a search in one file shows more of it", "search_code", `{"query":"needle","under":"pkg/long.txt","limit":20}`,
+			"500 lines in 1 file, of 1 read\npkg/long.txt\n" + long(1, 20) + "(480 more lines not shown: narrow the search, or count)\n"},
 		{"a folder is listed without links, git's folder and excluded paths", "list", `{}`,
-			`{"path":".","entries":["a.go","big.txt","bin.dat","docs/","pkg/","wide.txt"]}`},
-		{"an excluded file is not listed in its folder either", "list", `{"path":"docs"}`, `{"path":"docs","entries":[]}`},
+			"., entries: 6\na.go\nbig.txt\nbin.dat\ndocs/\npkg/\nwide.txt\n"},
+		{"an excluded file is not listed in its folder either", "list", `{"path":"docs"}`, "docs, entries: 0\n"},
 		{"a function comes whole, with the file's imports", "get_function_context", `{"path":"a.go","line":6}`,
-			`{"path":"a.go","name":"F","startLine":5,"endLine":7,"definition":"func F() {\n\tfmt.Println(1)\n}\n","imports":["import \"fmt\""],"exact":true}`},
+			"a.go, lines 5-7, F\nimports:\nimport \"fmt\"\ndefinition:\n     5  func F() {\n     6  \tfmt.Println(1)\n     7  }\n"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			got, err := b.Call(t.Context(), c.tool, []byte(c.args))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, string(got)); diff != "" {
+			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
 			again, err := b.Call(t.Context(), c.tool, []byte(c.args))
-			if err != nil || string(again) != string(got) {
+			if err != nil || again != got {
 				t.Errorf("the second answer differs: %s %v", again, err)
 			}
 		})
@@ -131,6 +146,10 @@ func TestRefusals(t *testing.T) {
 		{"excluded by a pattern", "read_file", `{"path":"docs/private.pem"}`, NotFound},
 		{"git's own folder in any case", "read_file", `{"path":"pkg/.git/config"}`, NotFound},
 		{"an excluded folder is not searched when named", "search_code", `{"query":"needle","under":"secrets"}`, NotFound},
+		{"an excluded file is not searched when named", "search_code", `{"query":"needle","under":"docs/private.pem"}`, NotFound},
+		{"a link is not searched when named", "search_code", `{"query":"needle","under":"inside"}`, NotAFile},
+		{"a binary file is not searched when named", "search_code", `{"query":"needle","under":"bin.dat"}`, Binary},
+		{"more lines than a search shows", "search_code", `{"query":"needle","limit":61}`, BadArguments},
 		{"binary", "read_file", `{"path":"bin.dat"}`, Binary},
 		{"too large", "read_file", `{"path":"big.txt"}`, TooLarge},
 		{"a folder is no file", "read_file", `{"path":"pkg"}`, NotAFile},
@@ -158,12 +177,11 @@ func TestRefusals(t *testing.T) {
 func TestNothingHiddenIsFound(t *testing.T) {
 	b := open(t)
 	got, err := b.Call(t.Context(), "search_code", []byte(`{"query":"needle"}`))
-	if err != nil || strings.Contains(string(got), "hidden") {
+	if err != nil || strings.Contains(got, "hidden") {
 		t.Errorf("%s %v", got, err)
 	}
-	var m Matches
-	if err := json.Unmarshal(got, &m); err != nil || len(m.Matches) != matchesPerFile || !m.Truncated {
-		t.Errorf("%d matches, truncated %v: %v", len(m.Matches), m.Truncated, err)
+	if want := "500 lines in 1 file, of 4 read\npkg/long.txt\n" + long(1, matchesPerFile) + "(492 more lines not shown: narrow the search, or count)\n"; got != want {
+		t.Error(cmp.Diff(want, got))
 	}
 	got, err = b.Call(t.Context(), "read_file", []byte(`{"path":"wide.txt"}`))
 	if err != nil || len(got) > lineLimit+200 {
@@ -175,19 +193,12 @@ func TestNothingHiddenIsFound(t *testing.T) {
 func TestExpansionCaps(t *testing.T) {
 	b := open(t)
 	b.Expand([]string{"a.go"}, 2, 200)
-	read := func(args string) (FileLines, error) {
-		got, err := b.Call(t.Context(), "read_file", []byte(args))
-		var f FileLines
-		if err == nil {
-			err = json.Unmarshal(got, &f)
-		}
-		return f, err
+	read := func(args string) (string, error) { return b.Call(t.Context(), "read_file", []byte(args)) }
+	if f, err := read(`{"path":"pkg/long.txt","start":1,"end":150}`); err != nil || !strings.HasPrefix(f, "pkg/long.txt, lines 1-150 of 500, text\n") || strings.Contains(f, "missing") {
+		t.Errorf("%s %v", f, err)
 	}
-	if f, err := read(`{"path":"pkg/long.txt","start":1,"end":150}`); err != nil || f.End != 150 {
-		t.Errorf("%+v %v", f, err)
-	}
-	if f, err := read(`{"path":"pkg/long.txt","start":300}`); err != nil || f.End != 349 || !f.Truncated {
-		t.Errorf("the 200 lines end at %d, %v %v", f.End, f.Truncated, err)
+	if f, err := read(`{"path":"pkg/long.txt","start":300}`); err != nil || !strings.HasPrefix(f, "pkg/long.txt, lines 300-349 of 500, text\n") || !strings.Contains(f, "(151 lines") {
+		t.Errorf("the 200 lines: %s %v", f, err)
 	}
 	var typed *Error
 	if _, err := read(`{"path":"pkg/long.txt","start":1,"end":1}`); !errors.As(err, &typed) || typed.Code != Limit {
@@ -226,14 +237,14 @@ func TestHistory(t *testing.T) {
 	head := run("rev-parse", "HEAD")
 	b := open(t, func(o *Options) { o.GitDir, o.Head = filepath.Join(git, ".git"), head })
 	got, err := b.Call(t.Context(), "git_log", []byte(`{"path":"a.go"}`))
-	if err != nil || !strings.Contains(string(got), `"date":"2026-01-02","author":"ann","subject":"add a.go"`) || strings.Contains(string(got), "b.go") {
+	if err != nil || !strings.Contains(got, " 2026-01-02 ann: add a.go\n") || strings.Contains(got, "b.go") {
 		t.Errorf("%s %v", got, err)
 	}
-	if got, err := b.Call(t.Context(), "git_log", []byte(`{"count":1}`)); err != nil || !strings.Contains(string(got), head) {
+	if got, err := b.Call(t.Context(), "git_log", []byte(`{"count":1}`)); err != nil || !strings.Contains(got, head) {
 		t.Errorf("%s %v", got, err)
 	}
 	for _, args := range []string{`{"path":"--output=/tmp/x"}`, `{"path":":(top)a.go"}`} {
-		if got, err := b.Call(t.Context(), "git_log", []byte(args)); err != nil || string(got) != `{"commits":[]}` {
+		if got, err := b.Call(t.Context(), "git_log", []byte(args)); err != nil || got != "no commits\n" {
 			t.Errorf("%s is not taken as a plain path: %s %v", args, got, err)
 		}
 	}
@@ -249,7 +260,7 @@ func TestLint(t *testing.T) {
 		}
 	})
 	got, err := b.Call(t.Context(), "run_linter", []byte(`{"files":["./a.go"]}`))
-	if err != nil || string(got) != `{"findings":[{"file":"a.go","line":6,"rule":"R1","message":"says"}]}` || len(asked) != 1 || asked[0] != "a.go" {
+	if err != nil || got != "a.go:6: R1: says\n" || len(asked) != 1 || asked[0] != "a.go" {
 		t.Errorf("%s %v, asked for %q", got, err, asked)
 	}
 	for _, args := range []string{`{"files":["out"]}`, `{"files":["../x"]}`, `{"files":[]}`, `{"files":["a.go","secrets/key.txt"]}`} {

@@ -133,15 +133,14 @@ type readArgs struct {
 
 // FileLines is what read_file answers.
 type FileLines struct {
-	Path     string `json:"path"`
-	Language string `json:"language,omitempty"`
-	Start    int    `json:"startLine"`
-	End      int    `json:"endLine"`
+	Path, Language string
+	// Start and End are 1-based and inclusive.
+	Start, End int
 	// Lines is how many the whole file has.
-	Lines   int    `json:"lineCount"`
-	Content string `json:"content"`
-	// Truncated is true when less was given than was asked for.
-	Truncated bool `json:"truncated,omitempty"`
+	Lines   int
+	Content string
+	// Missing is how many lines fewer were given than were asked for.
+	Missing int
 }
 
 func (b *Box) readFile(_ context.Context, a readArgs) (FileLines, error) {
@@ -186,7 +185,7 @@ func (b *Box) readFile(_ context.Context, a readArgs) (FileLines, error) {
 	if a.End >= a.Start {
 		want = min(want, a.End)
 	}
-	out.Truncated = out.End < want
+	out.Missing = max(want-out.End, 0)
 	return out, nil
 }
 
@@ -197,9 +196,10 @@ type folderArgs struct {
 
 // Folder is what list answers: names in order, those of folders with a slash behind.
 type Folder struct {
-	Path      string   `json:"path"`
-	Entries   []string `json:"entries"`
-	Truncated bool     `json:"truncated,omitempty"`
+	Path    string
+	Entries []string
+	// Missing is how many more there are.
+	Missing int
 }
 
 func (b *Box) listFolder(_ context.Context, a folderArgs) (Folder, error) {
@@ -207,14 +207,14 @@ func (b *Box) listFolder(_ context.Context, a folderArgs) (Folder, error) {
 	if err != nil {
 		return Folder{}, err
 	}
-	out := Folder{Path: b.label(name), Entries: []string{}}
+	out := Folder{Path: b.label(name)}
 	entries, err := b.entries(name)
 	if err != nil {
 		return Folder{}, err
 	}
-	for _, e := range entries {
+	for i, e := range entries {
 		if len(out.Entries) == folderLimit {
-			out.Truncated = true
+			out.Missing = len(entries) - i
 			break
 		}
 		entry := path.Join(name, e.Name())

@@ -1,20 +1,18 @@
 package tools
 
-import (
-	"context"
-	"encoding/json"
-)
+import "context"
 
 type fetchArgs struct {
 	URL string `json:"url"`
 }
 
 // fetch reads a page. Whoever reads it decides what may be read; here nothing is known of hosts but their description.
-func (b *Box) fetch(ctx context.Context, a fetchArgs) (json.RawMessage, error) {
+func (b *Box) fetch(ctx context.Context, a fetchArgs) (page, error) {
 	if a.URL == "" {
 		return nil, fail(BadArguments, "url is missing")
 	}
-	return b.o.Fetch(ctx, a.URL)
+	got, err := b.o.Fetch(ctx, a.URL)
+	return page(got), err
 }
 
 type searchWebArgs struct {
@@ -22,9 +20,10 @@ type searchWebArgs struct {
 }
 
 // searchWeb asks a search provider. Whoever asks it decides what may be asked.
-func (b *Box) searchWeb(ctx context.Context, a searchWebArgs) (json.RawMessage, error) {
+func (b *Box) searchWeb(ctx context.Context, a searchWebArgs) (page, error) {
 	if a.Query == "" {
 		return nil, fail(BadArguments, "query is missing")
 	}
-	return b.o.Search(ctx, a.Query)
+	got, err := b.o.Search(ctx, a.Query)
+	return page(got), err
 }
