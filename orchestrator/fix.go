@@ -186,7 +186,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		defer cancel()
 		work, err := l.Bench.Fix(limited, plan, review.FixOrder{
 			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
-			Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
+			Verify: j.req.Fix.Verify, Detected: j.req.Fix.Detected, Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
 			At: j.req.Started,
 		}, l.heardLive)
 		switch {

@@ -48,6 +48,24 @@ type Feedback struct {
 	Checks []Check `json:"checks,omitempty"`
 }
 
+// FixTerms are what a fixer's work is held to, in names and numbers.
+type FixTerms struct {
+	// Verify are the commands that run on the work once it is handed over. Detected is true when they were found in the repository's
+	// files: one that fails on the reviewed head as well then keeps nothing back.
+	Verify   []string `json:"verify,omitempty"`
+	Detected bool     `json:"detected,omitempty"`
+	// Checks is how often the fixer may have them run before that; 0 is never.
+	Checks int `json:"checks,omitempty"`
+	// Tests are files of tests near the change, the closest first; TestFiles is how many the repository has.
+	Tests     []string `json:"tests,omitempty"`
+	TestFiles int      `json:"testFiles"`
+	// Files and Lines are how much all fixes of the run together may change; FilesUsed and LinesUsed what they change already.
+	Files     int `json:"files"`
+	Lines     int `json:"lines"`
+	FilesUsed int `json:"filesUsed"`
+	LinesUsed int `json:"linesUsed"`
+}
+
 // Claim is what was said against a finding in an earlier round, by the fixer or by prloop. It is to be doubted, not a fact.
 type Claim struct {
 	FindingID string `json:"findingId"`

@@ -12,6 +12,10 @@ type FixOrder struct {
 	Reviewed, From string
 	// Task is the question, Task.Fix what is to be fixed (spec.md A4).
 	Task Task
+	// Verify are the commands that will run on the work, Detected as in FixTerms. Checks is how often the fixer may have them run before.
+	Verify   []string
+	Detected bool
+	Checks   int
 	// Allow are the globs of protected paths that the operator opened.
 	Allow []string
 	// First is the head the run began with, before any fix; empty means Reviewed. PRFiles and PRLines are the size of the pull

@@ -57,6 +57,8 @@ type Task struct {
 	Fix *FixPayload `json:"fix,omitempty"`
 	// Verify is set for the verifier.
 	Verify *VerifyPayload `json:"verify,omitempty"`
+	// Terms are what the fixer's work is held to.
+	Terms *FixTerms `json:"terms,omitempty"`
 	// Repair is set when the same question is put a second time because the first answer was invalid.
 	Repair *Repair `json:"repair,omitempty"`
 	// Workspace is what the tools of a builtin agent may read; nil means that it has none.

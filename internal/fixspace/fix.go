@@ -54,6 +54,9 @@ func (b *Workspace) fix(ctx context.Context, o review.FixOrder, emit func(review
 	if err != nil {
 		return work, err
 	}
+	if o.Task.Terms, err = b.terms(ctx, o); err != nil {
+		return work, err
+	}
 	work.Answer = b.Ask(ctx, o.Task, c.tree, emit)
 	if ctx.Err() != nil {
 		return work, context.Cause(ctx)

@@ -189,6 +189,7 @@ func (f *fixer) answer(ctx context.Context, calls []api.ToolCall) (got fixed, do
 		}
 		f.messages = append(f.messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleTool, ToolCallID: c.ID, Content: text})
 	}
+	f.messages[len(f.messages)-1].Content += remaining(f.m)
 	return got, done, refused
 }
 

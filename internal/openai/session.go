@@ -119,6 +119,7 @@ func (s *session) pass(ctx context.Context, n int) (done bool, err error) {
 			ended = ended || over
 			s.messages = append(s.messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleTool, ToolCallID: c.ID, Content: answer})
 		}
+		s.messages[len(s.messages)-1].Content += remaining(s.m)
 		if ended {
 			return true, nil
 		}
@@ -157,6 +158,15 @@ func submitted(n int, arguments string) error {
 		return fmt.Errorf("this is pass %d", n)
 	}
 	return nil
+}
+
+// remaining says what is left after the calls of an answer. Time is not told: a recorded conversation has to be the same again.
+func remaining(m *model) string {
+	text := fmt.Sprintf("\nLeft: model calls: %d, tool calls: %d.", max(m.left, 0), max(m.toolsLeft, 0))
+	if m.toolsLeft <= 0 {
+		text += " What an answer asked for beyond the last one was not done: it was cut off the answer, or is refused as an error."
+	}
+	return text
 }
 
 // call spends one tool call, if one is left.

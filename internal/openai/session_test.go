@@ -123,6 +123,10 @@ func TestToolBudget(t *testing.T) {
 	if got := call(t.Context(), m, box, "Kq7w2Zr9Tn4xBm5c", "read_file", `{}`); !strings.HasPrefix(got, "error: limit") || len(box.calls) != 1 {
 		t.Errorf("%s after %d calls", got, len(box.calls))
 	}
+	m.left, m.toolsLeft = 3, 1
+	if got := remaining(m); got != "\nLeft: model calls: 3, tool calls: 1." {
+		t.Errorf("%q", got)
+	}
 }
 
 // Scores are answered as the model gave them, however low: who asked raises and joins them (package score).

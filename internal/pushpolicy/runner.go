@@ -30,8 +30,8 @@ func carries(old, name string) bool {
 	return true
 }
 
-// isTest reports that a file is one by its name or its folder, in any language.
-func isTest(name string) bool { return len(schemes(name)) > 0 || testFolder(name) != "" }
+// IsTest reports that a file is one by its name or its folder, in any language.
+func IsTest(name string) bool { return len(schemes(name)) > 0 || testFolder(name) != "" }
 
 // A scheme is one way to name test files: a language's, or one of those that several have.
 type scheme struct {

@@ -70,7 +70,7 @@ func newMoves(changes []Change) *moves {
 	m := &moves{left: map[string][]string{}, removed: map[string]bool{}}
 	for _, c := range changes {
 		old := c.names()[0]
-		if l := languageOf(old); l != nil && (c.Status == 'R' || len(l.declared(old, c.Removed)) > 0 || c.gone() && isTest(old)) {
+		if l := languageOf(old); l != nil && (c.Status == 'R' || len(l.declared(old, c.Removed)) > 0 || c.gone() && IsTest(old)) {
 			m.removed[l.name] = true
 		}
 		if l := languageOf(c.Path); l != nil && !c.gone() {
@@ -97,7 +97,7 @@ func (m *moves) take(language, name, old string) bool {
 // deleted finds tests, and whole test files, that are gone.
 func (m *moves) deleted(c Change) []TestChange {
 	old := c.names()[0]
-	test := isTest(old)
+	test := IsTest(old)
 	if c.Status == 'R' && test && !carries(old, c.Path) {
 		return []TestChange{{Path: old, Kind: TestDeleted, Detail: "what collects it does not collect its new name"}}
 	}
@@ -184,7 +184,7 @@ func weakened(c Change) []TestChange {
 	switch {
 	case c.gone():
 		return nil
-	case l == nil && isTest(c.Path) && len(c.Removed) > 0:
+	case l == nil && IsTest(c.Path) && len(c.Removed) > 0:
 		return []TestChange{{Path: c.Path, Kind: TestWeakened, Detail: fmt.Sprintf("%d lines removed, %d added in a test file", len(c.Removed), len(c.Added))}}
 	case l == nil || !l.holdsTests(c):
 		return nil
