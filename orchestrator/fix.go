@@ -186,7 +186,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		defer cancel()
 		work, err := l.Bench.Fix(limited, plan, review.FixOrder{
 			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
-			Verify: j.req.Fix.Verify, Detected: j.req.Fix.Detected, Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
+			Verify: j.req.Fix.Verify, Checks: checkRuns(j.req.Fix), Detected: j.req.Fix.Detected, Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
 			At: j.req.Started,
 		}, l.heardLive)
 		switch {
@@ -225,6 +225,18 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: work.Answer.Receipt.State, Message: mending(work.Answer)})
 		return work, nil
 	})
+}
+
+// rehearsals is how often the builtin fixer may have the verify commands run in one try.
+const rehearsals = 3
+
+// checkRuns is how often a fixer may have the verify commands run before it hands its work over. Those with means of their own, and
+// those where nothing is verified, may not.
+func checkRuns(f *FixPlan) int {
+	if f.Agent.Kind != review.KindBuiltin || len(f.Verify) == 0 {
+		return 0
+	}
+	return rehearsals
 }
 
 // guard fails the fixer when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of

@@ -54,7 +54,19 @@ func (b *FixExecutor) Fix(ctx context.Context, plan orchestrator.AgentPlan, orde
 		if point = fixerAsked.Hit(); point != nil {
 			return unasked(plan, point)
 		}
+		stop := func() int { return 0 }
+		if order.Checks > 0 && b.Crew.Gateway != nil {
+			stop = b.Crew.Gateway.LendChecks(ctx, plan.Name, order.Checks, func(ctx context.Context, command string) (any, error) {
+				if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
+					return nil, errors.New("there is no room to run them now")
+				}
+				return room.Rehearse(ctx, order, clone, command)
+			})
+		}
 		got := b.Crew.answer(ctx, plan, task, clone, emit)
+		if n := stop(); n > 0 {
+			got.Receipt.Notes = append(got.Receipt.Notes, fmt.Sprintf("had the verify commands run %d %s before it ended", n, map[bool]string{true: "time", false: "times"}[n == 1]))
+		}
 		point = fixerAnswered.Hit()
 		return got
 	}

@@ -63,7 +63,7 @@ func (p Agent) AnalyzeComments(ctx context.Context, task review.Task, emit func(
 
 // Fix is the builtin fixer's work.
 func (p Agent) Fix(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return openai.Fix(ctx, task, p.model(), openEditor(task), emit)
+	return openai.Fix(ctx, task, p.model(), openEditor(task, p, emit), emit)
 }
 
 // ReviewStatic is the work of the reviewer that needs no model.

@@ -42,7 +42,7 @@ func (p Agent) web(ctx context.Context, what, field, text string) (json.RawMessa
 	}}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, &tools.Error{Code: tools.Unavailable, Message: "the web cannot be asked"}
+		return nil, &tools.Error{Code: tools.Unavailable, Message: "prloop cannot be asked"}
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, webLimit))
@@ -53,7 +53,7 @@ func (p Agent) web(ctx context.Context, what, field, text string) (json.RawMessa
 		Error struct{ Message, Code string }
 	}
 	if err != nil || json.Unmarshal(data, &no) != nil || no.Error.Message == "" {
-		return nil, &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("the web was not asked: HTTP %d", resp.StatusCode)}
+		return nil, &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("there was no answer: HTTP %d", resp.StatusCode)}
 	}
 	code := tools.Unavailable
 	if no.Error.Code == gateway.CodeBudget {

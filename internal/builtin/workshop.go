@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -28,11 +29,11 @@ func (w workshop) Revert() error { return w.editor.Revert() }
 
 // openEditor opens the clone of a task for its fixer. What the push policy protects is refused at once, so that a model does
 // not spend a try on it; the policy itself is held when the work is taken out.
-func openEditor(task review.Task) func(review.Workspace) (openai.Editor, error) {
+func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.Workspace) (openai.Editor, error) {
 	allowed := task.Options.AllowPaths
 	return func(w review.Workspace) (openai.Editor, error) {
 		read := readOnly(w.Tree)
-		e, err := tools.OpenEditor(tools.EditorOptions{
+		o := tools.EditorOptions{
 			Tree: w.Tree, Exclude: w.Exclude, Unmasked: w.Unmasked, Language: read.Language, Functions: read.Functions,
 			Refuse: func(name string) string {
 				if slices.ContainsFunc(allowed, func(glob string) bool { return doublestar.MatchUnvalidated(glob, name) }) {
@@ -40,7 +41,12 @@ func openEditor(task review.Task) func(review.Workspace) (openai.Editor, error) 
 				}
 				return pushpolicy.Protected(name)
 			},
-		})
+		}
+		if t := task.Terms; t != nil && t.Checks > 0 {
+			o.CheckRuns, o.Commands = t.Checks, t.Verify
+			o.Checks = func(ctx context.Context, command string) (string, error) { return p.checks(ctx, command, emit) }
+		}
+		e, err := tools.OpenEditor(o)
 		if err != nil {
 			return nil, err
 		}

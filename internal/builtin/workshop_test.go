@@ -20,7 +20,7 @@ func TestWorkshop(t *testing.T) {
 		}
 	}
 	task := review.Task{Options: review.Options{AllowPaths: []string{"docs/**", "go.*"}}}
-	w, err := openEditor(task)(review.Workspace{Tree: dir, Exclude: []string{"*.pem"}})
+	w, err := openEditor(task, Agent{}, nil)(review.Workspace{Tree: dir, Exclude: []string{"*.pem"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,7 @@ const (
 	AxisWallTime  Axis = "wall time"
 	AxisPages     Axis = "web pages"
 	AxisSearches  Axis = "web searches"
+	AxisChecks    Axis = "runs of the verify commands"
 )
 
 // BudgetError says which budget a call would have exceeded.

@@ -30,6 +30,7 @@ type Gateway struct {
 	run       *runBudget
 	tape      *recording
 	web       webBooks
+	checks    checkBooks
 	// masks are Options.Mask and MaskKnown with a memory; mask is nil without either.
 	masks Masks
 	mask  func(string) string

@@ -42,6 +42,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.complete(w, r, a, path)
 	case under && r.Method == http.MethodPost && (path == pathFetch || path == pathSearch):
 		g.askWeb(w, r, a, g.question(path))
+	case under && r.Method == http.MethodPost && path == pathChecks:
+		g.askChecks(w, r, a)
 	default:
 		refuse(http.StatusNotFound, CodeRefused, "agents may call POST /v1%s, /v1%s and /v1%s", pathChat, pathResponses, pathMessages).send(w)
 	}

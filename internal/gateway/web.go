@@ -118,21 +118,9 @@ func (g *Gateway) askWeb(w http.ResponseWriter, r *http.Request, a *account, q q
 		refuse(http.StatusForbidden, CodeWeb, "this agent may not ask the web for that").send(w)
 		return
 	}
-	size, no := declared(r, questionLimit)
-	if no != nil {
-		g.drain(w, r)
-		no.send(w)
-		return
-	}
-	body, no := g.read(w, r, size)
+	text, no := g.text(w, r, q.field)
 	if no != nil {
 		no.send(w)
-		return
-	}
-	var fields map[string]json.RawMessage
-	var text string
-	if json.Unmarshal(body, &fields) != nil || json.Unmarshal(fields[q.field], &text) != nil || text == "" {
-		refuse(http.StatusBadRequest, CodeRefused, "field %s is missing", q.field).send(w)
 		return
 	}
 	if err := g.web.take(a.agent, q); err != nil { // not noted: an agent that may ask no more can still answer
@@ -150,6 +138,25 @@ func (g *Gateway) askWeb(w http.ResponseWriter, r *http.Request, a *account, q q
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(answer)
+}
+
+// text reads the one field of a request; the refusal is nil when it is there.
+func (g *Gateway) text(w http.ResponseWriter, r *http.Request, field string) (string, *refusal) {
+	size, no := declared(r, questionLimit)
+	if no != nil {
+		g.drain(w, r)
+		return "", no
+	}
+	body, no := g.read(w, r, size)
+	if no != nil {
+		return "", no
+	}
+	var fields map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(body, &fields) != nil || json.Unmarshal(fields[field], &text) != nil || text == "" {
+		return "", refuse(http.StatusBadRequest, CodeRefused, "field %s is missing", field)
+	}
+	return text, nil
 }
 
 // webAnswer has a question answered, or takes the answer from the cassette, within what is left of the agent's wall time.

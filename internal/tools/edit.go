@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,11 @@ type EditorOptions struct {
 	// Refuse says why a path may not be changed; empty means that it may. Nil refuses nothing: what leaves the tree is
 	// judged by the push policy in any case, this only tells a model early.
 	Refuse func(path string) string
+	// Checks has verify commands run on the tree as it is, by somebody else, up to CheckRuns times: "all" of Commands, or one of
+	// them. Nil turns the tool off.
+	Checks    func(ctx context.Context, command string) (string, error)
+	CheckRuns int
+	Commands  []string
 }
 
 // Editor is a box whose tree may be changed: a fixer's private clone (decision 6). Regular files alone are touched, below one
@@ -50,6 +56,7 @@ type EditorOptions struct {
 type Editor struct {
 	*Box
 	refuse func(string) string
+	checks func(context.Context, string) (string, error)
 	// before holds each changed file as it was: nil when it was not there.
 	before map[string]*original
 }
@@ -65,11 +72,19 @@ func OpenEditor(o EditorOptions) (*Editor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Editor{Box: b, refuse: o.Refuse, before: map[string]*original{}}
+	e := &Editor{Box: b, refuse: o.Refuse, checks: o.Checks, before: map[string]*original{}}
 	for i := range b.tools { // its own changes are seen too
 		b.tools[i].Description = strings.ReplaceAll(b.tools[i].Description, "head version", "working tree")
 	}
 	b.tools = append(b.tools, e.editing()...)
+	if o.Checks != nil {
+		which, err := json.Marshal(append([]string{"all"}, o.Commands...))
+		if err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
+		b.tools = append(b.tools, typed(Spec{"run_checks", fmt.Sprintf("Have the verify commands run on the tree as it is now, as they will after you end, at most %d times. The answer has the end of each log that matters.", o.CheckRuns),
+			object(`"command":{"type":"string","enum":`+string(which)+`}`, ``)}, e.runChecks))
+	}
 	return e, nil
 }
 

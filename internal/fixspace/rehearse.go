@@ -1,0 +1,61 @@
+package fixspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/review"
+)
+
+// AllChecks asks Rehearse for every command.
+const AllChecks = "all"
+
+// Rehearse runs verify commands on what a fixer's clone holds now, as Verify does on what it hands over: the clone's files are taken
+// as data into prloop's own repository, and the commands see an export of that. Nothing is run in the clone, and nothing that runs
+// can write there. command is AllChecks or one of the order's. A command that was only found and fails on the reviewed head as well
+// is set aside, as after the submission. The error is fit to be shown to the fixer.
+func (b *Workspace) Rehearse(ctx context.Context, o review.FixOrder, clone, command string) ([]review.Check, error) {
+	commands := o.Verify
+	if command != AllChecks {
+		if !slices.Contains(o.Verify, command) {
+			return nil, fmt.Errorf("the command is none of the verify commands; %q runs all of them", AllChecks)
+		}
+		commands = []string{command}
+	}
+	tree, err := b.Repo.TakeTree(ctx, clone, o.From)
+	if err != nil {
+		var take *git.TakeError
+		if errors.As(err, &take) {
+			return nil, fmt.Errorf("the tree cannot be checked: %s", oneLine(take.Error()))
+		}
+		return nil, errors.New("the tree cannot be checked now")
+	}
+	checks, err := b.Verify(ctx, VerifyOrder{Commit: tree, Commands: commands})
+	if err != nil {
+		return nil, errors.New("the commands could not be run now")
+	}
+	if !o.Detected {
+		return checks, nil
+	}
+	var again []string
+	for _, c := range checks {
+		if !c.Good() {
+			again = append(again, c.Command)
+		}
+	}
+	before, err := b.Verify(ctx, VerifyOrder{Commit: o.Reviewed, Commands: again})
+	if err != nil {
+		return nil, errors.New("the commands could not be run on the reviewed head")
+	}
+	for _, was := range before {
+		for i := range checks {
+			if c := &checks[i]; c.Command == was.Command && !c.Good() && !was.Good() {
+				c.State, c.Log = review.CheckSkipped, "it does not pass on the reviewed head either"
+			}
+		}
+	}
+	return checks, nil
+}
