@@ -148,6 +148,7 @@ func (v *verifier) look(ctx context.Context, shared []api.ChatCompletionMessage)
 			}
 			v.messages = append(v.messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleTool, ToolCallID: c.ID, Content: text})
 		}
+		v.messages[len(v.messages)-1].Content += remaining(v.m)
 	}
 	return true, nil, nil
 }
