@@ -68,7 +68,7 @@ type fixing struct {
 	*progress
 	// tip is the commit to be pushed.
 	tip string
-	// late is true when the run's wall time is why good work is not pushed, or bad work not mended.
+	// late is true when the run's wall time is why good work is not pushed, or bad work not fixed.
 	late bool
 }
 

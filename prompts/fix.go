@@ -47,8 +47,8 @@ func FixCheck(fence, submit, diff string) (string, error) {
 	return render("fix-check.md", fence, struct{ Submit, Diff string }{submit, diff})
 }
 
-// fix is a finding with all a fixer has to know of it.
-func mend(f review.Finding) string {
+// toFix is a finding with all a fixer has to know of it.
+func toFix(f review.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, category %s, at %s\n%s\n", f.Priority, inline(f.Category), inline(cmp.Or(place(f), "no file")), inline(f.Title))
 	for _, part := range []struct{ name, text string }{{"", f.Description}, {"suggestion: ", f.Suggestion}, {"evidence:\n", f.Evidence}} {

@@ -28,7 +28,7 @@ func render(name, word string, data any) (string, error) {
 		"suspect": suspect,
 		"place":   place,
 		"leftOut": leftOut,
-		"claim":   claim, "noticed": noticed, "lines": func(list []string) string { return strings.Join(list, "\n") }, "fix": mend, "refusals": refusals, "logged": logged,
+		"claim":   claim, "noticed": noticed, "lines": func(list []string) string { return strings.Join(list, "\n") }, "fix": toFix, "refusals": refusals, "logged": logged,
 	}).ParseFS(files, "templates/"+name)
 	if err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)

@@ -45,7 +45,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 ) (T, []string, error) {
 	var zero T
 	if repair != nil {
-		next, err := mend(messages, fence, repair.Answer, repair.Error)
+		next, err := withRepair(messages, fence, repair.Answer, repair.Error)
 		if err != nil {
 			return zero, nil, err
 		}
@@ -95,7 +95,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			break
 		}
 		m.emit(review.Event{Kind: review.EventProgress, Message: "asking " + name + " to repair its answer"})
-		if messages, err = mend(messages, fence, r.text, r.fault); err != nil {
+		if messages, err = withRepair(messages, fence, r.text, r.fault); err != nil {
 			return zero, nil, err
 		}
 	}
@@ -113,8 +113,8 @@ type accepted[T any] struct {
 	beside []byte
 }
 
-// fix adds the refused answer and the reason to a conversation.
-func mend(messages []api.ChatCompletionMessage, fence, answer, reason string) ([]api.ChatCompletionMessage, error) {
+// withRepair adds the refused answer and the reason to a conversation.
+func withRepair(messages []api.ChatCompletionMessage, fence, answer, reason string) ([]api.ChatCompletionMessage, error) {
 	text, err := prompts.Repair(fence, reason)
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func (f *fixer) begin() error {
 		said(api.ChatMessageRoleSystem, prompts.FixSystem()), said(api.ChatMessageRoleUser, brief), said(api.ChatMessageRoleUser, question),
 	}
 	if r := f.task.Repair; r != nil {
-		if f.messages, err = mend(f.messages, f.fence, r.Answer, r.Error); err != nil {
+		if f.messages, err = withRepair(f.messages, f.fence, r.Answer, r.Error); err != nil {
 			return err
 		}
 	}

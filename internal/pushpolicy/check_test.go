@@ -187,7 +187,7 @@ func TestCheckSizes(t *testing.T) {
 	}
 }
 
-// A refusal tells a fixer what to mend.
+// A refusal tells a fixer what to change.
 func TestRefusalsNamePathAndReason(t *testing.T) {
 	got := Check([]Change{edit("web/package.json"), {Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(3, "\tt.Skip()")}}, Limits{}, nil, nil)
 	want := []review.Refusal{
