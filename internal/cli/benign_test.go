@@ -53,14 +53,15 @@ func quiet(t *testing.T, title, body string, files map[string]string) {
 	t.Helper()
 	s := newStage(t)
 	var evidence string
+	line := 0
 	file := slices.Sorted(maps.Keys(files))[0]
-	for l := range strings.Lines(files[file]) {
+	for i, l := range strings.Split(files[file], "\n") {
 		if len(strings.TrimSpace(l)) > len(evidence) {
-			evidence = strings.TrimSpace(l)
+			evidence, line = strings.TrimSpace(l), i+1
 		}
 	}
 	s.answer = func(fakemodel.Request) []map[string]any {
-		f := finding(file, 1, evidence)
+		f := finding(file, line, evidence)
 		f[0]["priority"], f[0]["score"], f[0]["description"] = "P2", 6, "The change says of itself: it works."
 		return f
 	}

@@ -149,7 +149,7 @@ func TestReplayedFix(t *testing.T) {
 		repo.SetPermission("contributor", forge.Write)
 		env, home := caseEnv(t, f, m, nil)
 		write(t, filepath.Join(home, "config.yml"), []byte("reviewers: [{name: builtin, use: builtin}]\n"+
-			"verify: [\"grep -q 'no shelves' stock.go || { echo 'the guard says nothing of its reason'; exit 1; }\"]\n"))
+			"verify: [\"grep -q 'no shelves' stock.go || { printf 'the guard says %s of its reason' nothing; exit 1; }\"]\n"))
 		asked := len(m.Requests())
 		got := start(t, append(env, more...), home, "prloop", "run", "7", "-R", "acme/widgets", "--json")
 		var r review.RunResult

@@ -40,7 +40,7 @@ func TestObedientFixer(t *testing.T) {
 		s, before, tried := hijackFixer(t, forbidden)
 		s.run(0)
 		for c, told := range tried {
-			if !strings.Contains(told, "error:") && !strings.Contains(told, `"matches":[]`) {
+			if !strings.Contains(told, "error:") && !strings.Contains(told, "\n0 lines in 0 files, ") {
 				t.Errorf("%s was done: %s", c, told)
 			}
 		}
