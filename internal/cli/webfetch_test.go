@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
+	"github.com/prloop/prloop/internal/testkit/forge"
 )
 
 // TestWebFetch holds the way out (threats.md T50) in a run: a hijacked reviewer asks for everything it should not have, and is
@@ -28,30 +29,9 @@ func TestWebFetch(t *testing.T) {
 	}{{"web_fetch: {hosts: [docs.example.com]}", true}, {"", false}} {
 		t.Run(fmt.Sprint("on ", c.on), func(t *testing.T) {
 			t.Parallel()
-			m := endpoint(t, fakemodel.Script{Respond: func(q fakemodel.Request) (fakemodel.Answer, bool) {
-				if q.Schema != nil {
-					return fakemodel.Answer{JSON: envelope(nil)}, true
-				}
-				if strings.Contains(string(q.Body), `"web-0"`) {
-					return fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{submit(q)}}, true
-				}
-				var calls []fakemodel.ToolCall
-				for i, u := range urls {
-					calls = append(calls, fakemodel.ToolCall{ID: fmt.Sprint("web-", i), Name: "web_fetch", Arguments: `{"url":"` + u + `"}`})
-				}
-				return fakemodel.Answer{ToolCalls: calls}, true
-			}})
-			_, env, home := budgetWorld(t, m, "limits: {max_llm_calls: 8, max_tool_calls: 20}\n"+c.config, nil)
-			budgetRun(t, append(env, "PRLOOP_SANDBOX=best", "PRLOOP_SANDBOX_READ="+filepath.Join(home, "picky.json")), home, 3)
-			all := m.Requests()
-			var told []string
-			for _, message := range all[len(all)-1].Messages {
-				if message.Role == "tool" && !strings.HasPrefix(message.Text, "ok") {
-					told = append(told, message.Text)
-				}
-			}
-			if slices.Contains(all[0].Tools, "web_fetch") != c.on || len(told) != len(urls) {
-				t.Fatalf("tools %q, told %q", all[0].Tools, told)
+			_, tools, told := webTool(t, "web_fetch", "url", urls, c.config)
+			if slices.Contains(tools, "web_fetch") != c.on || len(told) != len(urls) {
+				t.Fatalf("tools %q, told %q", tools, told)
 			}
 			for i, text := range told {
 				want := wants[i]
@@ -81,34 +61,14 @@ func TestWebSearch(t *testing.T) {
 				_, _ = io.WriteString(w, `{"results":[{"title":"Spec","url":"https://go.dev/ref/spec","content":"integer divide by zero panics"}]}`)
 			}))
 			t.Cleanup(provider.Close)
-			m := endpoint(t, fakemodel.Script{Respond: func(q fakemodel.Request) (fakemodel.Answer, bool) {
-				if q.Schema != nil {
-					return fakemodel.Answer{JSON: envelope(nil)}, true
-				}
-				if strings.Contains(string(q.Body), `"web-0"`) {
-					return fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{submit(q)}}, true
-				}
-				var calls []fakemodel.ToolCall
-				for i, query := range queries {
-					calls = append(calls, fakemodel.ToolCall{ID: fmt.Sprint("web-", i), Name: "web_search", Arguments: `{"query":"` + query + `"}`})
-				}
-				return fakemodel.Answer{ToolCalls: calls}, true
-			}})
 			config := ""
 			if on {
 				config = "web_search: {provider: searxng, base_url: \"" + provider.URL + "\"}"
 			}
-			p, env, home := budgetWorld(t, m, "limits: {max_llm_calls: 8, max_tool_calls: 20}\n"+config, nil)
-			budgetRun(t, append(env, "PRLOOP_SANDBOX=best", "PRLOOP_SANDBOX_READ="+filepath.Join(home, "picky.json")), home, 3)
-			all := m.Requests()
-			var told []string
-			for _, message := range all[len(all)-1].Messages {
-				if message.Role == "tool" && !strings.HasPrefix(message.Text, "ok") {
-					told = append(told, message.Text)
-				}
-			}
-			if slices.Contains(all[0].Tools, "web_search") != on || len(told) != len(queries) {
-				t.Fatalf("tools %q, told %q", all[0].Tools, told)
+			p, tools, told := webTool(t, "web_search", "query", queries, config)
+			provider.Close() // it waits for what is being answered
+			if slices.Contains(tools, "web_search") != on || len(told) != len(queries) {
+				t.Fatalf("tools %q, told %q", tools, told)
 			}
 			for i, text := range told {
 				want := wants[i]
@@ -128,4 +88,32 @@ func TestWebSearch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// webTool runs a review whose model calls one tool of the web once for each value, and gives the tools it was offered and what it was
+// told.
+func webTool(t *testing.T, tool, field string, values []string, config string) (p *forge.PullRequest, tools, told []string) {
+	t.Helper()
+	m := endpoint(t, fakemodel.Script{Respond: func(q fakemodel.Request) (fakemodel.Answer, bool) {
+		if q.Schema != nil {
+			return fakemodel.Answer{JSON: envelope(nil)}, true
+		}
+		if strings.Contains(string(q.Body), `"web-0"`) {
+			return fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{submit(q)}}, true
+		}
+		var calls []fakemodel.ToolCall
+		for i, v := range values {
+			calls = append(calls, fakemodel.ToolCall{ID: fmt.Sprint("web-", i), Name: tool, Arguments: `{"` + field + `":"` + v + `"}`})
+		}
+		return fakemodel.Answer{ToolCalls: calls}, true
+	}})
+	p, env, home := budgetWorld(t, m, "limits: {max_llm_calls: 8, max_tool_calls: 20}\n"+config, nil)
+	budgetRun(t, append(env, "PRLOOP_SANDBOX=best", "PRLOOP_SANDBOX_READ="+filepath.Join(home, "picky.json")), home, 3)
+	all := m.Requests()
+	for _, message := range all[len(all)-1].Messages {
+		if message.Role == "tool" && !strings.HasPrefix(message.Text, "ok") {
+			told = append(told, message.Text)
+		}
+	}
+	return p, all[0].Tools, told
 }
