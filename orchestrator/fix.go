@@ -227,8 +227,8 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 	})
 }
 
-// rehearsals is how often the builtin fixer may have the verify commands run in one try.
-const rehearsals = 3
+// mostCheckRuns is how often the builtin fixer may have the verify commands run in one try.
+const mostCheckRuns = 3
 
 // checkRuns is how often a fixer may have the verify commands run before it hands its work over. Those with means of their own, and
 // those where nothing is verified, may not.
@@ -236,7 +236,7 @@ func checkRuns(f *FixPlan) int {
 	if f.Agent.Kind != review.KindBuiltin || len(f.Verify) == 0 {
 		return 0
 	}
-	return rehearsals
+	return mostCheckRuns
 }
 
 // guard fails the fixer when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of

@@ -60,7 +60,7 @@ func (b *FixExecutor) Fix(ctx context.Context, plan orchestrator.AgentPlan, orde
 				if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
 					return nil, errors.New("there is no room to run them now")
 				}
-				return room.Rehearse(ctx, order, clone, command)
+				return room.CheckClone(ctx, order, clone, command)
 			})
 		}
 		got := b.Crew.answer(ctx, plan, task, clone, emit)

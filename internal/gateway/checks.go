@@ -12,8 +12,8 @@ import (
 // pathChecks has the verify commands run on a fixer's work so far: {"command": "…"}, where "all" is all of them.
 const pathChecks = "/prloop/checks"
 
-// checkBooks are the agents that may have checks run.
-type checkBooks struct {
+// checkLedger are the agents that may have checks run.
+type checkLedger struct {
 	mu sync.Mutex
 	of map[string]*checking
 }
@@ -53,7 +53,7 @@ func (g *Gateway) LendChecks(ctx context.Context, agent string, times int, ask f
 }
 
 // take counts a run before it begins. done has to be called when it ended.
-func (b *checkBooks) take(agent string) (c *checking, done func(), err error) {
+func (b *checkLedger) take(agent string) (c *checking, done func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c = b.of[agent]

@@ -29,8 +29,8 @@ type Gateway struct {
 	client    *retryablehttp.Client
 	run       *runBudget
 	tape      *recording
-	web       webBooks
-	checks    checkBooks
+	web       webLedger
+	checks    checkLedger
 	// masks are Options.Mask and MaskKnown with a memory; mask is nil without either.
 	masks Masks
 	mask  func(string) string

@@ -43,8 +43,8 @@ func (g *Gateway) question(path string) question {
 	return question{path, "url", AxisPages, g.options.Fetch}
 }
 
-// webBooks count who asked the web for how much.
-type webBooks struct {
+// webLedger count who asked the web for how much.
+type webLedger struct {
 	mu      sync.Mutex
 	allowed map[string]bool
 	// count has a row for each agent and path, and one for each path of the run, whose agent is empty.
@@ -77,7 +77,7 @@ func (g *Gateway) Searched(agent string) int {
 }
 
 // take counts a question before it is asked.
-func (b *webBooks) take(agent string, q question) error {
+func (b *webLedger) take(agent string, q question) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	one, all := [2]string{agent, q.path}, [2]string{"", q.path}
@@ -92,14 +92,14 @@ func (b *webBooks) take(agent string, q question) error {
 	return nil
 }
 
-func (b *webBooks) permits(agent string) bool {
+func (b *webLedger) permits(agent string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.allowed[agent]
 }
 
 // came remembers the host of a page that was read.
-func (b *webBooks) came(agent, address string) {
+func (b *webLedger) came(agent, address string) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return

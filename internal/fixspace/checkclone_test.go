@@ -11,15 +11,15 @@ import (
 )
 
 // The commands see what the clone holds now, in an export of it: nothing they do comes back, and nothing runs in the clone.
-func TestRehearse(t *testing.T) {
+func TestCheckClone(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	o := w.order()
 	o.Verify = []string{"grep -q two a.txt && test ! -e .git", "echo spoilt >a.txt; touch left; false", "cat new.txt; exit 3"}
 	var first, second, one []review.Check
 	var no, link error
 	w.bench.Ask = func(ctx context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
-		rehearse := func(command string) []review.Check {
-			got, err := w.bench.Rehearse(ctx, o, clone, command)
+		checkClone := func(command string) []review.Check {
+			got, err := w.bench.CheckClone(ctx, o, clone, command)
 			if err != nil {
 				t.Error(err)
 			}
@@ -30,12 +30,12 @@ func TestRehearse(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		first = rehearse(AllChecks)
+		first = checkClone(AllChecks)
 		write("a.txt", "two\n")
 		write("new.txt", "token ghp_16C7e42F292c6912E7710c838347Ae178B4a\n")
-		second = rehearse(AllChecks)
-		one = rehearse(o.Verify[0])
-		_, no = w.bench.Rehearse(ctx, o, clone, "touch /tmp/owned")
+		second = checkClone(AllChecks)
+		one = checkClone(o.Verify[0])
+		_, no = w.bench.CheckClone(ctx, o, clone, "touch /tmp/owned")
 		if now, err := os.ReadFile(filepath.Join(clone, "a.txt")); err != nil || string(now) != "two\n" {
 			t.Errorf("the clone holds %q: %v", now, err)
 		}
@@ -45,7 +45,7 @@ func TestRehearse(t *testing.T) {
 		if err := os.Symlink("/etc/passwd", filepath.Join(clone, "out")); err != nil {
 			t.Error(err)
 		}
-		_, link = w.bench.Rehearse(ctx, o, clone, AllChecks)
+		_, link = w.bench.CheckClone(ctx, o, clone, AllChecks)
 		return review.Answer{}
 	}
 	w.fix(o)
@@ -71,7 +71,7 @@ func TestRehearse(t *testing.T) {
 }
 
 // A command that was found and fails on the reviewed head too says nothing about the fix.
-func TestRehearseSetsAside(t *testing.T) {
+func TestCheckCloneSetsAside(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	o := w.order()
 	o.Verify, o.Detected = []string{"false", "grep -q one a.txt"}, true
@@ -79,7 +79,7 @@ func TestRehearseSetsAside(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(clone, "a.txt"), []byte("two\n"), 0o600); err != nil {
 			t.Error(err)
 		}
-		got, err := w.bench.Rehearse(ctx, o, clone, AllChecks)
+		got, err := w.bench.CheckClone(ctx, o, clone, AllChecks)
 		if err != nil || len(got) != 2 || got[0].State != review.CheckSkipped || got[1].State != review.CheckFailed {
 			t.Errorf("%+v %v", got, err)
 		}
