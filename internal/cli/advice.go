@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/review"
 )
 
@@ -49,9 +50,9 @@ func restore(e *app.ChangedError) string {
 	case app.NamedEndpoint:
 		return "add it to upstreams in your own configuration"
 	case app.Isolation:
-		return "restore what it had (" + envSandbox + ", " + envSandboxWithout + ", prloop doctor), or start a new run"
+		return "restore what it had (" + operator.EnvSandbox + ", " + operator.EnvSandboxWithout + ", prloop doctor), or start a new run"
 	case app.Readable:
-		return envSandboxRead + "=" + e.Had
+		return operator.EnvSandboxRead + "=" + e.Had
 	}
-	return "restore " + envVerify + ", or start a new run"
+	return "restore " + operator.EnvVerify + ", or start a new run"
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/acp"
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/builtin"
 	"github.com/prloop/prloop/internal/fixspace"
@@ -65,11 +66,11 @@ func agentCheckCommand(p *Invocation) *cobra.Command {
 		RunE: func(c *cobra.Command, a []string) error {
 			r := review.Role(role)
 			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer && r != review.RoleFixer && r != review.RoleVerifier {
-				return usage("--role reviewer, --role verifier, --role comments-analyzer or --role pr-fix", "there is no role %q to check", role)
+				return advice.Misuse("--role reviewer, --role verifier, --role comments-analyzer or --role pr-fix", "there is no role %q to check", role)
 			}
 			path, err := proc.LookPath(a[0])
 			if err != nil {
-				return usage("check the path; a program in this folder is ./NAME", "%w", err)
+				return advice.Misuse("check the path; a program in this folder is ./NAME", "%w", err)
 			}
 			if path, err = filepath.Abs(path); err != nil {
 				return err
@@ -94,9 +95,9 @@ func agentCheckCommand(p *Invocation) *cobra.Command {
 				fmt.Fprintf(p.Stdout, "%s: %s request: %s\n", word, pr.Sample, sanitize.Terminal(pr.Reason))
 			}
 			if failed > 0 {
-				return hinted{
-					err:  fmt.Errorf("%s is not a valid %s: %s", a[0], r, plural(failed, "fault", "faults")),
-					next: "docs/agents.md tells the contract; prloop schema " + shapeOf(r) + " prints the shape", status: exitFailed,
+				return advice.Error{
+					Err:  fmt.Errorf("%s is not a valid %s: %s", a[0], r, plural(failed, "fault", "faults")),
+					Next: "docs/agents.md tells the contract; prloop schema " + shapeOf(r) + " prints the shape", Status: advice.Failed,
 				}
 			}
 			fmt.Fprintf(p.Stdout, "%s is a valid %s\n", a[0], r)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/gateway"
 )
 
@@ -23,7 +24,7 @@ func (p *Invocation) cassette(o runOptions) (gateway.Cassette, error) {
 	c := gateway.Cassette{Path: record, Mode: gateway.Record}
 	switch {
 	case record != "" && replay != "":
-		return c, usage("give one of the two", "the same run cannot record conversations and replay them")
+		return c, advice.Misuse("give one of the two", "the same run cannot record conversations and replay them")
 	case replay != "":
 		c = gateway.Cassette{Path: replay, Mode: gateway.Replay}
 	case record == "":

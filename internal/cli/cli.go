@@ -15,8 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/failpoint"
-	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/operator"
 )
 
 // Version is set by the linker for releases.
@@ -35,8 +36,8 @@ type Invocation struct {
 	// Dir is the working directory.
 	Dir string
 
-	// seen is what confines agents, once it was asked for.
-	seen *sandbox.Machine
+	// words are the operator's on this machine, once they were asked for.
+	words *operator.Words
 }
 
 // Process is the current process under a name.
@@ -56,6 +57,14 @@ func (p Invocation) env(key string) string {
 		}
 	}
 	return ""
+}
+
+// operator reads the operator's words on this machine.
+func (p *Invocation) operator() *operator.Words {
+	if p.words == nil {
+		p.words = &operator.Words{Get: p.env}
+	}
+	return p.words
 }
 
 // draining is where a kill has to be survived (threats.md K29).
@@ -88,11 +97,11 @@ func Main(p Invocation) int {
 	if err == nil || errors.As(err, &status) {
 		return int(status)
 	}
-	if errors.Is(context.Cause(ctx), errReaderGone) && !errors.As(err, new(hinted)) {
-		return exitInterrupted // there is nobody to tell that it could not be printed
+	if errors.Is(context.Cause(ctx), errReaderGone) && !errors.As(err, new(advice.Error)) {
+		return advice.Interrupted // there is nobody to tell that it could not be printed
 	}
-	if ctx.Err() != nil && !errors.As(err, new(hinted)) {
-		err = hinted{err: errors.New("interrupted"), status: exitInterrupted}
+	if ctx.Err() != nil && !errors.As(err, new(advice.Error)) {
+		err = advice.Error{Err: errors.New("interrupted"), Status: advice.Interrupted}
 	}
 	return fail(p.Stderr, err)
 }

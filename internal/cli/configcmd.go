@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
@@ -55,7 +56,7 @@ func (p *Invocation) toValidate(ctx context.Context, kind config.Kind, named []s
 		}
 		p.notes(r)
 		if r.File == nil {
-			return config.File{}, usage(next, "there is %s", r.From)
+			return config.File{}, advice.Misuse(next, "there is %s", r.From)
 		}
 		return *r.File, nil
 	}
@@ -65,7 +66,7 @@ func (p *Invocation) toValidate(ctx context.Context, kind config.Kind, named []s
 	}
 	data, err := readInput(p, name)
 	if err != nil {
-		return config.File{}, hinted{err: err, next: next, status: exitUsage}
+		return config.File{}, advice.Error{Err: err, Next: next, Status: advice.Usage}
 	}
 	return config.File{Name: name, Data: data}, nil
 }

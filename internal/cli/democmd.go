@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/demo"
+	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
@@ -55,8 +57,8 @@ func (p *Invocation) demo(ctx context.Context, keep string) error {
 		err := w.Play(c, stage, w.Env(c, p.env("PRLOOP_GH"), state))
 		var early *demo.EarlyError
 		switch {
-		case errors.As(err, &early) && early.Status == exitInterrupted:
-			return hinted{err: errors.New("the demonstration was interrupted"), next: "start it again: its runs are kept with --keep FOLDER only", status: exitInterrupted}
+		case errors.As(err, &early) && early.Status == advice.Interrupted:
+			return advice.Error{Err: errors.New("the demonstration was interrupted"), Next: "start it again: its runs are kept with --keep FOLDER only", Status: advice.Interrupted}
 		case errors.As(err, &early):
 			return exitStatus(early.Status) // the run has said why, and what to try
 		case err != nil:
@@ -94,7 +96,7 @@ func (p *Invocation) demoState(keep string) (string, error) {
 // demoEnv is what a demonstration takes over from the person's environment, and its word on confinement.
 func (p *Invocation) demoEnv(ctx context.Context, stage demo.Stage) ([]string, error) {
 	var env []string
-	for _, name := range []string{"TERM", "COLUMNS", "CI", envSandboxWithout} {
+	for _, name := range []string{"TERM", "COLUMNS", "CI", operator.EnvSandboxWithout} {
 		if v := p.env(name); v != "" {
 			env = append(env, name+"="+v)
 		}
@@ -102,13 +104,13 @@ func (p *Invocation) demoEnv(ctx context.Context, stage demo.Stage) ([]string, e
 	if p.env("NO_COLOR") == "" {
 		env = append(env, "NO_COLOR=")
 	}
-	machine, err := p.sandbox()
+	machine, err := p.operator().Sandbox()
 	if err != nil {
 		return nil, err
 	}
 	if got := machine.Probe(ctx); got.Tier > sandbox.Tier1b {
 		// Its agents are prloop's own and its models follow a script, so it may show a fix where others would not get one.
-		env = append(env, envSandbox+"=off")
+		env = append(env, operator.EnvSandbox+"=off")
 		stage.Tell(fmt.Sprintf("This machine gives less than full containment, where prloop would let nobody fix: %s. The agents of this demonstration "+
 			"follow a script, so they run without a sandbox.", got))
 		fmt.Fprintln(p.Stdout)

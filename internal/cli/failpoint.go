@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/proc"
 )
@@ -20,7 +21,7 @@ func (p *Invocation) armFailpoint() error {
 		return nil
 	}
 	if err := proc.ArmFailpoint(order, p.Stderr); err != nil {
-		return usage("give "+envFailpoint+"='NAME=kill' or 'NAME=error', with one of: "+strings.Join(failpoint.Names(), ", "), "%s=%q is not known", envFailpoint, order)
+		return advice.Misuse("give "+envFailpoint+"='NAME=kill' or 'NAME=error', with one of: "+strings.Join(failpoint.Names(), ", "), "%s=%q is not known", envFailpoint, order)
 	}
 	return nil
 }

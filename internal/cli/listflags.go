@@ -11,6 +11,8 @@ import (
 	"github.com/cli/go-gh/v2/pkg/jq"
 	"github.com/cli/go-gh/v2/pkg/template"
 	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/internal/advice"
 )
 
 // listFlags are gh's flags for lists: chosen fields as JSON, filtered by jq or formatted by a Go template.
@@ -28,11 +30,11 @@ func (l *listFlags) add(c *cobra.Command, fields []string) {
 // check refuses fields that do not exist, and formats without fields.
 func (l *listFlags) check(known []string) error {
 	if len(l.fields) == 0 && (l.jq != "" || l.templated != "") {
-		return usage("--json "+strings.Join(known, ","), "--jq and --template need --json FIELDS")
+		return advice.Misuse("--json "+strings.Join(known, ","), "--jq and --template need --json FIELDS")
 	}
 	for _, f := range l.fields {
 		if !slices.Contains(known, f) {
-			return usage("one of: "+strings.Join(known, ", "), "there is no field %q", f)
+			return advice.Misuse("one of: "+strings.Join(known, ", "), "there is no field %q", f)
 		}
 	}
 	return nil
@@ -54,15 +56,15 @@ func (l *listFlags) print(w io.Writer, rows []map[string]any, width int, color b
 	switch {
 	case l.jq != "":
 		if err := jq.Evaluate(bytes.NewReader(data), w, l.jq); err != nil {
-			return usage("see the jq manual", "jq expression: %w", err)
+			return advice.Misuse("see the jq manual", "jq expression: %w", err)
 		}
 	case l.templated != "":
 		t := template.New(w, width, color)
 		if err := t.Parse(l.templated); err != nil {
-			return usage("see: gh help formatting", "template: %w", err)
+			return advice.Misuse("see: gh help formatting", "template: %w", err)
 		}
 		if err := t.Execute(bytes.NewReader(data)); err != nil {
-			return usage("see: gh help formatting", "template: %w", err)
+			return advice.Misuse("see: gh help formatting", "template: %w", err)
 		}
 		return t.Flush()
 	default:

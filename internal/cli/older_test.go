@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/internal/advice"
 )
 
 // testdata/older/state-3.tar.gz is the state folder of a prloop whose steps were those of version 3: one run that had finished,
@@ -53,7 +55,7 @@ func TestOlderState(t *testing.T) {
 	}
 	for _, run := range []string{olderKilled, olderBegun} {
 		status, _, stderr := prloop("resume", run)
-		if status != exitFailed || !strings.Contains(stderr, "run "+run+": the run was started by another version of prloop") || !strings.Contains(stderr, "try: start a new run") {
+		if status != advice.Failed || !strings.Contains(stderr, "run "+run+": the run was started by another version of prloop") || !strings.Contains(stderr, "try: start a new run") {
 			t.Errorf("resume %s: status %d, %s", run, status, stderr)
 		}
 	}

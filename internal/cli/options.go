@@ -12,6 +12,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/term"
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/ownfolder"
 )
@@ -62,7 +63,7 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 		o.target = a[0]
 	}
 	if o.base != "" && (o.target != "" || o.repo != "") {
-		return usage("leave out --base to review a pull request", "--base reviews a local range and takes no pull request")
+		return advice.Misuse("leave out --base to review a pull request", "--base reviews a local range and takes no pull request")
 	}
 	for _, s := range settingFlags {
 		if f := c.Flags().Lookup(s.flag); f.Changed {
@@ -108,7 +109,7 @@ func (p *Invocation) readKey(o *runOptions) error {
 	}
 	key, err := readInput(p, o.keyFile)
 	if err != nil {
-		return hinted{err: fmt.Errorf("read the key: %w", err), next: "check --api-key-file", status: exitUsage}
+		return advice.Error{Err: fmt.Errorf("read the key: %w", err), Next: "check --api-key-file", Status: advice.Usage}
 	}
 	o.settings = append(o.settings, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
 	return nil
@@ -123,7 +124,7 @@ func (p *Invocation) stateFolder() (string, error) {
 		} else if home := p.env("HOME"); home != "" {
 			dir = filepath.Join(home, ".local", "state", "prloop")
 		} else {
-			return "", usage("set PRLOOP_STATE to a folder of your own", "no place to keep runs: neither PRLOOP_STATE, XDG_STATE_HOME nor HOME is set")
+			return "", advice.Misuse("set PRLOOP_STATE to a folder of your own", "no place to keep runs: neither PRLOOP_STATE, XDG_STATE_HOME nor HOME is set")
 		}
 	}
 	if !filepath.IsAbs(dir) {
@@ -133,9 +134,9 @@ func (p *Invocation) stateFolder() (string, error) {
 	var untrusted *ownfolder.Error
 	switch {
 	case errors.As(err, &untrusted):
-		return "", hinted{err: fmt.Errorf("the state folder cannot be trusted: %w", err), next: trust(untrusted), status: exitUsage}
+		return "", advice.Error{Err: fmt.Errorf("the state folder cannot be trusted: %w", err), Next: trust(untrusted), Status: advice.Usage}
 	case err != nil:
-		return "", hinted{err: fmt.Errorf("make the state folder: %w", err), next: "set PRLOOP_STATE to a folder you can write", status: exitFailed}
+		return "", advice.Error{Err: fmt.Errorf("make the state folder: %w", err), Next: "set PRLOOP_STATE to a folder you can write", Status: advice.Failed}
 	}
 	return dir, nil
 }

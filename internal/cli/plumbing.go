@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/consensus"
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
@@ -73,13 +74,13 @@ func readEnvelope[T any](p *Invocation, file string, decode func([]byte) (T, wir
 	var zero T
 	data, err := readInput(p, file)
 	if err != nil {
-		return zero, hinted{err: err, next: "check the path", status: exitUsage}
+		return zero, advice.Error{Err: err, Next: "check the path", Status: advice.Usage}
 	}
 	out, _, err := decode(data)
 	if err != nil {
-		return zero, hinted{
-			err: fmt.Errorf("read %s: %w", file, err), next: "compare it with: prloop schema reviewer-result, prloop schema comments-result",
-			status: exitUsage,
+		return zero, advice.Error{
+			Err: fmt.Errorf("read %s: %w", file, err), Next: "compare it with: prloop schema reviewer-result, prloop schema comments-result",
+			Status: advice.Usage,
 		}
 	}
 	return out, nil
@@ -156,7 +157,7 @@ func schemaCommand(p *Invocation) *cobra.Command {
 				if near := config.Nearest(a[0], names); near != "" {
 					err = fmt.Errorf("%w; did you mean %q?", err, near)
 				}
-				return usage("one of: "+strings.Join(names, ", "), "%w", err)
+				return advice.Misuse("one of: "+strings.Join(names, ", "), "%w", err)
 			}
 			_, err = p.Stdout.Write(data)
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/progress"
@@ -90,28 +91,28 @@ func stopped(run string, err error) error {
 		return err
 	}
 	h := explain(u.Cause)
-	h.err = u.Cause
+	h.Err = u.Cause
 	resume := "prloop resume " + run
 	if errors.Is(u.Cause, context.Canceled) || errors.Is(u.Cause, errReaderGone) {
-		return hinted{err: fmt.Errorf("run %s was interrupted", run), next: resume, status: exitInterrupted}
+		return advice.Error{Err: fmt.Errorf("run %s was interrupted", run), Next: resume, Status: advice.Interrupted}
 	}
-	if h.next != "" {
-		resume = h.next + ", then: " + resume
+	if h.Next != "" {
+		resume = h.Next + ", then: " + resume
 	}
-	return hinted{err: u.Cause, next: resume, status: h.status}
+	return advice.Error{Err: u.Cause, Next: resume, Status: h.Status}
 }
 
 // failed names what ended a run for good, and what a person can do about it. In a run that is looked at again the stored
 // reason is all there is.
 func failed(ended app.Ended) error {
 	result := ended.Result
-	h := hinted{err: errors.New(result.Reason), status: result.Outcome.ExitStatus(), next: "start a new run: prloop run " + result.Target.String()}
+	h := advice.Error{Err: errors.New(result.Reason), Status: result.Outcome.ExitStatus(), Next: "start a new run: prloop run " + result.Target.String()}
 	if result.Target.Local() {
-		h.next = "start a new run: prloop run --base " + result.Target.Base
+		h.Next = "start a new run: prloop run --base " + result.Target.Base
 	}
 	if ended.Cause != nil {
-		if next := explain(ended.Cause).next; next != "" {
-			h.next = next + ", then " + h.next
+		if next := explain(ended.Cause).Next; next != "" {
+			h.Next = next + ", then " + h.Next
 		}
 	}
 	return h

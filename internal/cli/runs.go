@@ -12,6 +12,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
 	"github.com/spf13/cobra"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/progress"
@@ -98,9 +99,9 @@ func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
 	var many *store.AmbiguousError
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return run, usage("prloop runs lists them", "there is no run %q here", part)
+		return run, advice.Misuse("prloop runs lists them", "there is no run %q here", part)
 	case errors.As(err, &many):
-		return run, usage("give more of the id", "%w", many)
+		return run, advice.Misuse("give more of the id", "%w", many)
 	}
 	return run, err
 }
@@ -201,16 +202,16 @@ func (p *Invocation) warnOfIncidents(ctx context.Context, s *app.Service, run st
 // noReport says what to do about a run without one.
 func noReport(s *app.Service, run store.Run) error {
 	if run.State == store.Finished && !s.Kept(run.ID) {
-		return hinted{
-			err:  fmt.Errorf("run %s has no report any more: files of runs are kept for %d days", run.ID, app.ArtifactsKept/(24*time.Hour)),
-			next: "prloop show --json " + run.ID + " prints its result", status: exitFailed,
+		return advice.Error{
+			Err:  fmt.Errorf("run %s has no report any more: files of runs are kept for %d days", run.ID, app.ArtifactsKept/(24*time.Hour)),
+			Next: "prloop show --json " + run.ID + " prints its result", Status: advice.Failed,
 		}
 	}
 	next := "prloop resume " + run.ID
 	if run.State == store.Running {
 		next = "wait for it"
 	}
-	return hinted{err: fmt.Errorf("run %s has no report: it is %s", run.ID, run.State), next: next, status: exitFailed}
+	return advice.Error{Err: fmt.Errorf("run %s has no report: it is %s", run.ID, run.State), Next: next, Status: advice.Failed}
 }
 
 func replayCommand(p *Invocation) *cobra.Command {
@@ -257,9 +258,9 @@ func (p *Invocation) replay(ctx context.Context, s *app.Service, part string) er
 func (p *Invocation) printReplay(run string, r app.Replayed) error {
 	stored, again := r.Stored, r.Again
 	if again.Report != stored {
-		return hinted{
-			err:  fmt.Errorf("replay of round %d of run %s gives another report (%s, stored %s)", r.Round, run, plural(len(again.Report), "byte", "bytes"), plural(len(stored), "byte", "bytes")),
-			next: "the artifacts were changed, or the run was made by another version of prloop", status: exitFailed,
+		return advice.Error{
+			Err:  fmt.Errorf("replay of round %d of run %s gives another report (%s, stored %s)", r.Round, run, plural(len(again.Report), "byte", "bytes"), plural(len(stored), "byte", "bytes")),
+			Next: "the artifacts were changed, or the run was made by another version of prloop", Status: advice.Failed,
 		}
 	}
 	name := ""

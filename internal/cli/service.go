@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/github"
@@ -23,13 +24,13 @@ func (p *Invocation) open(ctx context.Context) (*app.Service, error) {
 
 // openToRun opens it to do runs, with the operator's word on the machine and on telemetry.
 func (p *Invocation) openToRun(ctx context.Context) (*app.Service, error) {
-	machine, err := p.machine()
+	machine, err := p.operator().Machine()
 	if err != nil {
 		return nil, err
 	}
 	telemetry, err := otlp.FromEnv(p.env)
 	if err != nil {
-		return nil, usage("correct it, or unset OTEL_EXPORTER_OTLP_ENDPOINT to export nothing", "%w", err)
+		return nil, advice.Misuse("correct it, or unset OTEL_EXPORTER_OTLP_ENDPOINT to export nothing", "%w", err)
 	}
 	return p.openWith(ctx, app.Options{Machine: machine, Telemetry: telemetry})
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/internal/advice"
 )
 
 // A state folder that others could change is refused by name, and says what to do.
@@ -57,13 +59,13 @@ func TestStateFolder(t *testing.T) {
 	} {
 		p := Invocation{Env: []string{"PRLOOP_STATE=" + filepath.Join(base, c.dir)}}
 		got, err := p.stateFolder()
-		var h hinted
+		var h advice.Error
 		switch {
 		case c.want == "" && (err != nil || got != filepath.Join(base, c.dir)):
 			t.Errorf("%s: %q, %v", c.dir, got, err)
 		case c.want == "":
-		case !errors.As(err, &h) || h.status != exitUsage || !strings.Contains(err.Error(), c.want) || !strings.Contains(h.next, c.next):
-			t.Errorf("%s: %v (%s), want %q (%s)", c.dir, err, h.next, c.want, c.next)
+		case !errors.As(err, &h) || h.Status != advice.Usage || !strings.Contains(err.Error(), c.want) || !strings.Contains(h.Next, c.next):
+			t.Errorf("%s: %v (%s), want %q (%s)", c.dir, err, h.Next, c.want, c.next)
 		}
 	}
 	if p := (Invocation{Dir: base, Env: []string{"PRLOOP_STATE=good"}}); true {

@@ -38,6 +38,7 @@ var table = map[string]int{
 	"internal/risk":       1,
 	"internal/score":      1,
 	"internal/weight":     1,
+	"internal/advice":     1,
 
 	"internal/proc":     2,
 	"internal/sandbox":  2,
@@ -86,10 +87,14 @@ var table = map[string]int{
 
 	"internal/app": 6,
 
-	"internal/cli": 7,
+	"internal/operator": 7,
 
-	"cmd/prloop":         8,
-	"cmd/gh-review-loop": 8,
+	"internal/doctor": 8,
+
+	"internal/cli": 9,
+
+	"cmd/prloop":         10,
+	"cmd/gh-review-loop": 10,
 }
 
 // impure are the standard packages that floors 0 and 1, and internal/effects above them, may not import: no exec, network, files, clock-driven

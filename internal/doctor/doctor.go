@@ -1,0 +1,203 @@
+// Package doctor looks at what a run needs of this machine, and says what is missing and how to get it.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/agentrun"
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/sandbox"
+)
+
+// Checkup is one thing that was looked at.
+type Checkup struct {
+	What string
+	// Note is what was found; Next what to do about it.
+	Note, Next string
+	State      State
+}
+
+// State is how a checkup ended.
+type State string
+
+// The states.
+const (
+	OK      State = "ok"
+	Missing State = "missing" // prloop works without it, in part
+	Broken  State = "broken"
+)
+
+// Doctor is what is looked at, and with what.
+type Doctor struct {
+	// Env is the environment as KEY=value entries, Dir the working directory.
+	Env []string
+	Dir string
+	// Operator reads the operator's words, and with them the environment.
+	Operator *operator.Words
+	// Order is a run without flags; the error is why there is none.
+	Order func() (app.Order, error)
+	// Open opens the record of runs, StateFolder names its folder.
+	Open        func(context.Context) (*app.Service, error)
+	StateFolder func() (string, error)
+	// Explain gives the sentence and the next step of an error.
+	Explain func(error) (sentence, next string)
+	Log     hclog.Logger
+	// NoConfinement is the way out on a machine that cannot confine agents.
+	NoConfinement string
+}
+
+// Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
+func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
+	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.isolation, d.bounds} {
+		tell(check(ctx))
+	}
+	for _, c := range agents(ctx) {
+		tell(c)
+	}
+}
+
+// diagnosed is a checkup that ended in an error.
+func (d *Doctor) diagnosed(what string, err error) Checkup {
+	sentence, next := d.Explain(err)
+	return Checkup{What: what, Note: sentence, Next: next, State: Broken}
+}
+
+func (d *Doctor) git(ctx context.Context) Checkup {
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return d.diagnosed("git", err)
+	}
+	return Checkup{What: "git", Note: g.Version(), State: OK}
+}
+
+func (d *Doctor) github(ctx context.Context) Checkup {
+	host := github.DefaultHost(d.Env)
+	c, err := github.New(ctx, github.Options{Host: host, Env: d.Env, GH: d.Operator.Get("PRLOOP_GH")})
+	if err != nil {
+		return d.diagnosed("github", err)
+	}
+	who, err := c.Viewer(ctx, host)
+	if err != nil {
+		return d.diagnosed("github", err)
+	}
+	return Checkup{What: "github", Note: "logged in to " + host + " as " + who.Login, State: OK}
+}
+
+func (d *Doctor) config(ctx context.Context) Checkup {
+	file, err := config.ReadOperator(d.Operator.Get)
+	if err == nil && file != nil {
+		err = config.Validate(config.Operator, file.Name, file.Data)
+	}
+	if err != nil {
+		return d.diagnosed("config", err)
+	}
+	if _, err := config.Foresee(config.Input{Env: d.Operator.Get, Operator: file}); err != nil {
+		return d.diagnosed("config", err)
+	}
+	c := Checkup{What: "config", State: OK}
+	if path, _ := config.OperatorPath(d.Operator.Get); file == nil {
+		c.Note = "no user config at " + path + "; using defaults"
+	} else {
+		c.Note = file.Name
+	}
+	here, err := app.RulesIn(ctx, d.Dir)
+	if err == nil && here.Top != "" {
+		var local app.Order
+		if local, err = d.Order(); err == nil {
+			_, err = local.Settings(here)
+		}
+	}
+	if err != nil { // of no account for pull requests
+		c := d.diagnosed("config", err)
+		c.Note, c.State = "no local range can be reviewed here: "+c.Note, Missing
+		return c
+	}
+	if here.File != nil {
+		c.Note += "; " + here.From
+	}
+	return c
+}
+
+func (d *Doctor) model(ctx context.Context) Checkup {
+	order, err := d.Order()
+	if err != nil {
+		return Checkup{What: "model", Note: "skipped: invalid configuration", State: Broken}
+	}
+	settings, err := order.Foresee(true)
+	if err != nil {
+		return Checkup{What: "model", Note: "skipped: invalid configuration", State: Broken}
+	}
+	if !settings.ModelConfigured() {
+		return Checkup{What: "model", Note: "none is configured: only the static reviewer runs", Next: "set OPENAI_API_KEY", State: Missing}
+	}
+	if err := app.CheckModel(ctx, d.Log, settings); err != nil {
+		return d.diagnosed("model", err)
+	}
+	return Checkup{What: "model", Note: settings.Model + " at " + settings.BaseURL, State: OK}
+}
+
+func (d *Doctor) state(ctx context.Context) Checkup {
+	s, err := d.Open(ctx)
+	if err != nil {
+		return d.diagnosed("state", err)
+	}
+	defer s.Close(ctx)
+	probe := filepath.Join(s.State(), ".writable")
+	if err := errors.Join(os.WriteFile(probe, nil, 0o600), os.Remove(probe)); err != nil {
+		return Checkup{What: "state", Note: err.Error(), Next: "set PRLOOP_STATE to a folder you can write", State: Broken}
+	}
+	return Checkup{What: "state", Note: s.State(), State: OK}
+}
+
+// isolation says what stands around agents. It never says more than what is there (threats.md P15).
+func (d *Doctor) isolation(ctx context.Context) Checkup {
+	word, err := d.Operator.Confinement()
+	if err != nil {
+		return d.diagnosed("isolation", err)
+	}
+	machine, err := d.Operator.Sandbox()
+	if err != nil {
+		return d.diagnosed("isolation", err)
+	}
+	report := machine.Probe(ctx)
+	c := Checkup{What: "isolation", Note: report.String(), State: OK}
+	if report.Tier > sandbox.Tier1b {
+		c.State, c.Next = Broken, d.NoConfinement
+	}
+	if word != app.ConfineRequired {
+		c.State, c.Note = Missing, operator.EnvSandbox+"="+string(word)+"; this machine has "+c.Note
+	}
+	return c
+}
+
+// bounds says what bounds agents, how hard, and whether there is room to start them.
+func (d *Doctor) bounds(ctx context.Context) Checkup {
+	limits, err := d.Operator.Limits()
+	if err != nil {
+		return d.diagnosed("bounds", err)
+	}
+	machine, err := d.Operator.Sandbox()
+	if err != nil {
+		return d.diagnosed("bounds", err)
+	}
+	if state, err := d.StateFolder(); err == nil {
+		if err := limits.Room(state); err != nil {
+			return d.diagnosed("bounds", err)
+		}
+	}
+	word, err := d.Operator.Confinement()
+	if err != nil {
+		return d.diagnosed("bounds", err)
+	}
+	full := word != app.ConfineOff && machine.Probe(ctx).Tier <= sandbox.Tier1b
+	return Checkup{What: "bounds", Note: "agents are " + agentrun.BoundsHere(full), State: OK}
+}
