@@ -4,7 +4,6 @@ package consensus
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -50,39 +49,6 @@ var rules = []rule{
 	{2, review.RequestChanges, func(c review.Counts, _ review.ReviewState) string { return found(c.P1, review.P1) }},
 	{3, review.RequestChanges, func(c review.Counts, _ review.ReviewState) string { return found(c.P2, review.P2) }},
 	{4, review.Approve, func(c review.Counts, _ review.ReviewState) string { return nothingFound(c) }},
-}
-
-// Blocks reports whether somebody with this author association may block by requesting changes (spec.md A6, decision 9).
-func Blocks(association string) bool {
-	switch strings.ToUpper(strings.TrimSpace(association)) {
-	case "OWNER", "MEMBER", "COLLABORATOR":
-		return true
-	}
-	return false
-}
-
-// changesRequested is rule 0. It asks the list, and hasChangesRequested only so far as it must be true: the flag also
-// stands for people who may not block.
-func changesRequested(s review.ReviewState) string {
-	if !s.HasChangesRequested {
-		return ""
-	}
-	var who []string
-	for _, p := range s.ChangesRequestedBy {
-		if Blocks(p.Association) {
-			who = append(who, fmt.Sprintf("%s (%s)", p.Login, strings.ToLower(strings.TrimSpace(p.Association))))
-		}
-	}
-	if len(who) == 0 {
-		return ""
-	}
-	slices.Sort(who)
-	who = slices.Compact(who)
-	verb := "have"
-	if len(who) == 1 {
-		verb = "has"
-	}
-	return fmt.Sprintf("%s %s requested changes.", list(who), verb)
 }
 
 func found(n int, p review.Priority) string {

@@ -130,8 +130,6 @@ type AgentPlan struct {
 const RuleVerified = "verified"
 
 const (
-	// maxRounds is the hard cap (spec.md L1).
-	maxRounds        = 3
 	defaultThreshold = 5
 	defaultBudget    = 5
 	defaultWallTime  = 30 * time.Minute
@@ -171,17 +169,6 @@ func (r Request) minReviewers() int {
 		}
 	}
 	return n/2 + 1
-}
-
-// rounds is the cap on rounds. Where nobody fixes there is nothing to review again.
-func (r Request) rounds() int {
-	if r.Fix == nil || r.DryRun {
-		return 1
-	}
-	if r.Rounds > 0 {
-		return min(r.Rounds, maxRounds)
-	}
-	return maxRounds
 }
 
 func (r Request) threshold() int {

@@ -1,5 +1,7 @@
 package review
 
+import "strings"
+
 // Counts is how many findings there are of each priority, as spec.md A2 and A3 spell it.
 type Counts struct {
 	P0 int `json:"p0_blocking" jsonschema:"minimum=0"`
@@ -86,6 +88,16 @@ type ReviewState struct {
 	// fires for those in ChangesRequestedBy whose association is OWNER, MEMBER or COLLABORATOR.
 	HasChangesRequested bool                 `json:"hasChangesRequested"`
 	ChangesRequestedBy  []ChangesRequestedBy `json:"changesRequestedBy"`
+}
+
+// MayBlock reports whether somebody with this author association may block by requesting changes: owners, members and
+// collaborators may (spec.md A6, decision 9).
+func MayBlock(association string) bool {
+	switch strings.ToUpper(strings.TrimSpace(association)) {
+	case "OWNER", "MEMBER", "COLLABORATOR":
+		return true
+	}
+	return false
 }
 
 // ChangesRequestedBy is one person who asked for changes.

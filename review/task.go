@@ -118,29 +118,6 @@ type Repair struct {
 	Answer string `json:"answer"`
 }
 
-// Limits are hard budgets of one agent (spec.md R3). 0 means the default.
-type Limits struct {
-	LLMCalls        int     `json:"maxLlmCalls"`
-	ToolCalls       int     `json:"maxToolCalls"`
-	Candidates      int     `json:"maxVerifyCandidates"`
-	Findings        int     `json:"maxOutputIssues"`
-	WallTimeSeconds int     `json:"maxWallTimeSeconds"`
-	CostUSD         float64 `json:"maxCostUsd"`
-	// ContextTokens bounds the brief; over it the least changed files are cut first.
-	ContextTokens int `json:"maxContextTokens"`
-	// IdleSeconds is the longest silence: of a model in the middle of a call, and of an agent that waits for none. CallSeconds is
-	// the longest call of a model; 0 is as long as the wall time lasts, which bounds both.
-	IdleSeconds int `json:"maxIdleSeconds,omitempty"`
-	CallSeconds int `json:"maxCallSeconds,omitempty"`
-	// AnswerTokens bounds one answer of a model, its thoughts included; 0 is what the agent takes to be enough.
-	AnswerTokens int `json:"maxAnswerTokens,omitempty"`
-}
-
-// DefaultLimits are those of spec.md R3, but for the findings to verify: one verifier looks at those of all reviewers (decision 38).
-func DefaultLimits() Limits {
-	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 30, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000, IdleSeconds: 300}
-}
-
 // Brief is what reviewers are given to read: the diff and the context around it, all from pinned commits.
 type Brief struct {
 	// Files are the changed files in the order of the diff, those left out included.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/internal/risk"
+	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
@@ -229,12 +229,12 @@ func ruleOf(s config.Settings) string {
 // isSensitive reports whether the repository handles personal or financial data, as its own description at the base commit says
 // (spec.md D3.1).
 func isSensitive(ctx context.Context, h *history, base string) (bool, error) {
-	for _, name := range risk.Described {
+	for _, name := range score.Described {
 		text, err := h.ReadFile(ctx, base, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, fmt.Errorf("read %s at the base commit: %w", name, err)
 		}
-		if _, yes := risk.Sensitive(string(text)); yes {
+		if _, yes := score.Sensitive(string(text)); yes {
 			return true, nil
 		}
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/prloop/prloop/review"
@@ -68,35 +67,5 @@ func (s *source) checkAgent(pointer string, r any) {
 	}
 	if use == review.KindCommand && item(r, "path") == "" {
 		s.faultAt(pointer+"/use", "command needs path, the program to run", "")
-	}
-}
-
-func (s *source) checkCommands() {
-	known := map[string]bool{}
-	list, _ := s.value["commands"].([]any)
-	for i, c := range list {
-		id := item(c, "id")
-		if id != "" && known[id] {
-			s.faultAt(index("/commands", i)+"/id", fmt.Sprintf("%q is used twice", id), "")
-		}
-		known[id] = true
-	}
-	check := func(pointer string, v any) {
-		run, _ := v.([]any)
-		for i, r := range run {
-			if id, ok := r.(string); ok && !known[id] {
-				s.faultAt(index(pointer, i), fmt.Sprintf("no command has the id %q", clip(id)),
-					Nearest(id, slices.Collect(maps.Keys(known))))
-			}
-		}
-	}
-	if review, ok := s.value["review"].(map[string]any); ok {
-		check("/review/run", review["run"])
-	}
-	if schedule, ok := s.value["schedule"].(map[string]any); ok {
-		runs, _ := schedule["runs"].(map[string]any)
-		for _, job := range slices.Sorted(maps.Keys(runs)) {
-			check("/schedule/runs/"+escape(job), runs[job])
-		}
 	}
 }

@@ -119,46 +119,6 @@ type Agent struct {
 // UseNone stands where a fixer's or verifier's kind would: there is none.
 const UseNone = "none"
 
-// Command is one custom prompt (spec.md C3).
-type Command struct {
-	ID     string        `json:"id"`
-	Title  string        `json:"title,omitempty"`
-	Prompt string        `json:"prompt"`
-	Tools  CommandTools  `json:"tools,omitzero"`
-	Limits CommandLimits `json:"limits,omitzero"`
-	Output CommandOutput `json:"output,omitzero"`
-	// Comment.Type is issue, review or both; empty means Output.CommentType of the file, then both.
-	Comment CommandComment `json:"comment,omitzero"`
-	Files   Globs          `json:"files,omitzero"`
-}
-
-// CommandTools restricts the file's allowlist; it never widens it.
-type CommandTools struct {
-	Allow []string `json:"allow,omitempty"`
-}
-
-// CommandLimits bound cost and noise; 0 means no bound of its own.
-type CommandLimits struct {
-	MaxFiles     int `json:"maxFiles,omitempty"`
-	MaxFindings  int `json:"maxFindings,omitempty"`
-	MaxDiffLines int `json:"maxDiffLines,omitempty"`
-}
-
-// CommandOutput says how a command answers.
-type CommandOutput struct {
-	// Format is findings, narrative or checklist.
-	Format string `json:"format,omitempty"`
-	// SeverityFloor is low, medium, high or critical.
-	SeverityFloor string `json:"severityFloor,omitempty"`
-	// Mode is feed_main, separate_comment or both.
-	Mode string `json:"mode,omitempty"`
-}
-
-// CommandComment says what kind of comment a command posts.
-type CommandComment struct {
-	Type string `json:"type,omitempty"`
-}
-
 // Globs choose paths.
 type Globs struct {
 	Include []string `json:"include,omitempty"`

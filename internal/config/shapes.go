@@ -115,31 +115,6 @@ func ids() shape { return list(match(commandID), 0, 50) }
 
 func pathFilter() shape { return object(nil, "include", globs(), "exclude", globs()) }
 
-func commandLimits() shape {
-	return object(nil, "maxFiles", integer(1, 100_000), "maxFindings", integer(1, 1000), "maxDiffLines", integer(1, 1_000_000))
-}
-
-// tools are the categories of custom prompts, in both spellings found in the wild (decision 12).
-func tools() shape {
-	s := list(choice("filesystem", "git.read", "git.history", "github.read", "github.pr.read", "github.write", "github.pr.feedback",
-		"github.pr", "github.pr.manage", "repo.write", "agent.subagent"), 0, 20)
-	s["uniqueItems"] = true
-	return s
-}
-
-func commandShape() shape {
-	return object([]any{"id", "prompt"},
-		"id", described(match(commandID), "The name used in comments, review.run and schedule.runs."),
-		"title", text(1, 200),
-		"prompt", text(1, 20_000),
-		"tools", object(nil, "allow", tools()),
-		"limits", commandLimits(),
-		"output", object(nil, "format", choice("findings", "narrative", "checklist"),
-			"severityFloor", choice("low", "medium", "high", "critical"), "mode", choice("feed_main", "separate_comment", "both")),
-		"comment", object(nil, "type", choice("issue", "review", "both")),
-		"files", pathFilter())
-}
-
 func reviewShape() shape {
 	return object(nil, "run", ids(), "defaults", object(nil,
 		"provider", text(1, 100), "model", text(1, 200),

@@ -35,7 +35,7 @@ var table = map[string]int{
 	"internal/pushpolicy": 1,
 	"internal/threads":    1,
 	"internal/markdown":   1,
-	"internal/risk":       1,
+	"internal/lens":       1,
 	"internal/score":      1,
 	"internal/weight":     1,
 	"internal/advice":     1,

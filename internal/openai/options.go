@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prloop/prloop/internal/risk"
+	"github.com/prloop/prloop/internal/lens"
 	"github.com/prloop/prloop/review"
 )
 
@@ -92,7 +92,7 @@ func (o Options) complete(task review.Task) (Options, error) {
 	}
 	o.Elevation = cmp.Or(o.Elevation, set.Elevation)
 	if o.Lens == LensAuto {
-		o.Lens = risk.LensFor(task.Brief.Files)
+		o.Lens = lens.For(task.Brief.Files)
 	}
 	if o.Socket == "" && o.BaseURL == "" {
 		return o, errors.New("no model gateway was given")

@@ -80,7 +80,7 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 		return f, false
 	}
 	first := said[0]
-	priority := urgency(first.Body, insider(first.Author))
+	priority := urgency(first.Body, review.MayBlock(first.Author.Association))
 	if t.Outdated && priority.Rank() >= review.P2.Rank() {
 		priority = review.P3
 	}
@@ -106,7 +106,7 @@ func ofReview(r review.Review) (f review.Finding, ok bool) {
 		return f, false
 	}
 	priority := review.P3
-	if insider(r.Author) {
+	if review.MayBlock(r.Author.Association) {
 		priority = min(review.P2, urgency(r.Body, true)) // P0 < P1 < P2 as text: a requested change is never a nit
 	}
 	f = review.Finding{

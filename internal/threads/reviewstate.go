@@ -89,12 +89,3 @@ func statsOf(threads []review.Thread) review.ThreadStats {
 	}
 	return s
 }
-
-// insider reports whether rule 0 listens to the person (spec.md A6).
-func insider(p review.Person) bool {
-	switch strings.ToUpper(p.Association) {
-	case "OWNER", "MEMBER", "COLLABORATOR":
-		return true
-	}
-	return false
-}

@@ -1,4 +1,4 @@
-package risk
+package lens
 
 import (
 	"slices"
@@ -8,20 +8,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-func TestSensitive(t *testing.T) {
-	for _, c := range []struct{ rule, text, want string }{
-		{"a dependency names it (spec.md D3.1)", `{"dependencies":{"stripe":"^1"}}`, "stripe"},
-		{"a README names it", "We store personal data of our customers.", "personal data"},
-		{"usual words do not", "A parser for user orders, with tokens and accounts.", ""},
-		{"part of a word does not", "bankruptcy of embankments", ""},
-	} {
-		if got, ok := Sensitive(c.text); got != c.want || ok != (c.want != "") {
-			t.Errorf("%s: %q %v", c.rule, got, ok)
-		}
-	}
-}
-
-func TestLensFor(t *testing.T) {
+func TestFor(t *testing.T) {
 	file := func(path, diff string) []review.BriefFile { return []review.BriefFile{{Path: path, Diff: diff}} }
 	for _, c := range []struct {
 		rule  string
@@ -40,7 +27,7 @@ func TestLensFor(t *testing.T) {
 		{"nothing special", file("a.go", "+x := 1\n"), general},
 		{"an empty diff", nil, general},
 	} {
-		if got := LensFor(c.files); got != c.want {
+		if got := For(c.files); got != c.want {
 			t.Errorf("%s: %s, want %s", c.rule, got, c.want)
 		}
 	}
