@@ -29,7 +29,7 @@ type framer struct {
 
 // block is one candidate for the envelope: a part of the framer's text, which an answer of 8 MB must not fill twice.
 type block struct {
-	dress      framing
+	framing    framing
 	start, end int
 	depth      depth
 }
@@ -65,7 +65,7 @@ func (f *framer) line(line []byte) {
 		return
 	}
 	at := f.text.Len()
-	f.keep(line, f.open != nil && f.open.dress != quoted || f.open == nil && opens(trimmed))
+	f.keep(line, f.open != nil && f.open.framing != quoted || f.open == nil && opens(trimmed))
 	if f.open != nil {
 		f.within(at, line, trimmed)
 		return
@@ -74,19 +74,19 @@ func (f *framer) line(line []byte) {
 	case len(trimmed) == 0:
 	case bytes.HasPrefix(trimmed, beginJSON):
 		rest := bytes.Index(line, beginJSON) + len(beginJSON)
-		f.open = &block{dress: marked, start: at + rest}
+		f.open = &block{framing: marked, start: at + rest}
 		if tail := line[rest:]; len(bytes.TrimSpace(tail)) > 0 {
 			f.within(at+rest, tail, bytes.TrimSpace(tail))
 		}
 	case bytes.Equal(trimmed, endJSON):
 		f.stray = true
 	case bytes.HasPrefix(trimmed, fence):
-		f.open = &block{dress: quoted, start: f.text.Len()}
+		f.open = &block{framing: quoted, start: f.text.Len()}
 		if tag := bytes.ToLower(trimmed[len(fence):]); len(tag) == 0 || string(tag) == "json" {
-			f.open.dress = fenced
+			f.open.framing = fenced
 		}
 	case startsDocument(trimmed):
-		f.open = &block{dress: bare, start: at}
+		f.open = &block{framing: bare, start: at}
 		f.within(at, line, trimmed)
 	default:
 		f.say(trimmed)
@@ -113,7 +113,7 @@ func opens(trimmed []byte) bool {
 // within takes one line inside an open block; at is where it begins in the text.
 func (f *framer) within(at int, line, trimmed []byte) {
 	b := f.open
-	switch b.dress {
+	switch b.framing {
 	case fenced, quoted:
 		if bytes.Equal(trimmed, fence) {
 			f.close(at)
@@ -134,7 +134,7 @@ func (f *framer) close(end int) {
 	b := f.open
 	f.open, b.end = nil, end
 	switch {
-	case b.dress == quoted, b.dress == fenced && !startsDocument(bytes.TrimSpace(f.content(b))):
+	case b.framing == quoted, b.framing == fenced && !startsDocument(bytes.TrimSpace(f.content(b))):
 		f.say(fence)
 	case len(f.blocks) < 2:
 		f.blocks = append(f.blocks, *b)
@@ -158,7 +158,7 @@ func (f *framer) envelope() (doc []byte, notes []string, err error) {
 		return nil, nil, errors.New("the output is UTF-16, plain UTF-8 is wanted")
 	}
 	if b := f.open; b != nil {
-		switch b.dress {
+		switch b.framing {
 		case bare:
 			return nil, nil, errors.New("the envelope is cut off: its JSON object is not closed")
 		case marked:
@@ -181,7 +181,7 @@ func (f *framer) envelope() (doc []byte, notes []string, err error) {
 	}
 	b := &f.blocks[0]
 	if f.prose > 0 {
-		if b.dress == bare {
+		if b.framing == bare {
 			return nil, nil, fmt.Errorf("text beside a bare envelope (%q): write the envelope alone, or put it between BEGIN_JSON and END_JSON", f.sample)
 		}
 		notes = append(notes, fmt.Sprintf("%d lines of text beside the envelope were ignored", f.prose))

@@ -88,7 +88,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
-	answer := l.Agents.Ask(limited, plan, asked, l.heardLive)
+	answer := l.Agents.Ask(limited, plan, asked, l.forwardEvent)
 	if errors.Is(context.Cause(limited), errWallTime) && answer.Receipt.State != review.AgentComplete {
 		answer.Receipt.OutOf = "wall time"
 	}

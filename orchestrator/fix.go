@@ -188,7 +188,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
 			Verify: j.req.Fix.Verify, Checks: checkRuns(j.req.Fix), Detected: j.req.Fix.Detected, Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
 			At: j.req.Started,
-		}, l.heardLive)
+		}, l.forwardEvent)
 		switch {
 		case ctx.Err() != nil:
 			return review.FixWork{}, context.Cause(ctx)

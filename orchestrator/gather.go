@@ -32,7 +32,7 @@ type gathered struct {
 
 // gather takes the answers of all agents.
 func gather(in Inputs) gathered {
-	g := hearReviewers(in)
+	g := collectReviewers(in)
 	said := hearComments(in)
 	g.comments = said.CommentsResult
 	g.unverified, g.notes = append(g.unverified, said.aside...), append(g.notes, said.notes...)
@@ -45,10 +45,10 @@ func gather(in Inputs) gathered {
 	return g
 }
 
-// hearReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make
+// collectReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make
 // the verdict stricter; its answer does not count towards min_reviewers. Findings whose evidence is false are
 // set apart and not counted.
-func hearReviewers(in Inputs) gathered {
+func collectReviewers(in Inputs) gathered {
 	g := gathered{in: in, rules: map[string]bool{}, support: map[int]EvidenceStatus{}, findings: []review.Finding{}, unverified: []review.Unverified{}}
 	type heardFinding struct {
 		review.Finding

@@ -70,7 +70,7 @@ type progress struct {
 // again returns the same one.
 func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunResult, error) {
 	p := progress{round: 1, head: req.Head}
-	steps = lasting{steps, l.permanent}
+	steps = permanentSteps{steps, l.permanent}
 	for {
 		result, goesOn, err := l.round(ctx, steps, req, &p)
 		if err != nil {

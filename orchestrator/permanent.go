@@ -17,14 +17,14 @@ func (e *permanentError) Error() string { return e.text }
 // permanentMark begins the stored result of a step that ended with a permanent error. No JSON text begins so.
 const permanentMark = '!'
 
-// lasting are steps whose permanent errors are stored as results. All other errors stop the run as they do in any steps:
+// permanentSteps are steps whose permanent errors are stored as results. All other errors stop the run as they do in any steps:
 // nothing is stored, and a resumed run tries again.
-type lasting struct {
+type permanentSteps struct {
 	Steps
 	permanent func(error) bool
 }
 
-func (s lasting) Do(ctx context.Context, name string, fn func(context.Context) ([]byte, error)) ([]byte, error) {
+func (s permanentSteps) Do(ctx context.Context, name string, fn func(context.Context) ([]byte, error)) ([]byte, error) {
 	out, err := s.Steps.Do(ctx, name, s.storing(fn))
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (s lasting) Do(ctx context.Context, name string, fn func(context.Context) (
 	return restored(out)
 }
 
-func (s lasting) All(ctx context.Context, steps []Step) ([][]byte, []error) {
+func (s permanentSteps) All(ctx context.Context, steps []Step) ([][]byte, []error) {
 	list := slices.Clone(steps)
 	for i := range list {
 		list[i].Fn = s.storing(list[i].Fn)
@@ -46,7 +46,7 @@ func (s lasting) All(ctx context.Context, steps []Step) ([][]byte, []error) {
 	return outs, errs
 }
 
-func (s lasting) storing(fn func(context.Context) ([]byte, error)) func(context.Context) ([]byte, error) {
+func (s permanentSteps) storing(fn func(context.Context) ([]byte, error)) func(context.Context) ([]byte, error) {
 	return func(ctx context.Context) ([]byte, error) {
 		out, err := fn(ctx)
 		if err == nil || ctx.Err() != nil || !s.permanent(err) {

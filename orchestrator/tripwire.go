@@ -77,8 +77,8 @@ func (l *Loop) caught(ctx context.Context, run string, plan AgentPlan, r review.
 	}}, nil
 }
 
-// heardLive passes on the news of an agent, without what the tripwire would not let through.
-func (l *Loop) heardLive(e review.Event) {
+// forwardEvent passes on the news of an agent, without what the tripwire would not let through.
+func (l *Loop) forwardEvent(e review.Event) {
 	if sanitize.Leaks(e.Message, sanitize.Policy{Known: l.Secrets}) {
 		e.Message = sanitize.Redacted
 	}

@@ -19,7 +19,7 @@ import (
 // session is one agent process with one session open in it.
 type session struct {
 	spec  Spec
-	place furnished
+	place prepared
 	desk  *resultServer
 	gate  *gate
 	peer  *client
@@ -44,7 +44,7 @@ type session struct {
 var errTooManyRequests = errors.New("it asked prloop too often")
 
 // launch starts the process. The context ends the conversation; the process itself is ended by close.
-func launch(ctx context.Context, spec Spec, place furnished, d *resultServer, emit func(review.Event)) (*session, error) {
+func launch(ctx context.Context, spec Spec, place prepared, d *resultServer, emit func(review.Event)) (*session, error) {
 	path, err := proc.LookPath(place.command)
 	if err != nil && spec.Preset.Package != "" {
 		err = fmt.Errorf("%w (it comes with the npm package %s)", err, strings.TrimSuffix(spec.Preset.Package, "@"+spec.Preset.Tried()))

@@ -31,7 +31,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	}
 	r.watch(req)
 	emit := r.telemetry.news(r.emit)
-	ask, err := r.crew(ctx, req, key)
+	ask, err := r.launcher(ctx, req, key)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (r *run) secrets(target review.Target) []string {
 	return slices.DeleteFunc(all, func(secret string) bool { return len(secret) < 16 }) // they would match ordinary text (threats.md "Secrets")
 }
 
-// crew puts together what starts the agents of the run, and shields this process from them.
-func (r *run) crew(ctx context.Context, req orchestrator.Request, key []byte) (*agentrun.Launcher, error) {
+// launcher puts together what starts the agents of the run, and shields this process from them.
+func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte) (*agentrun.Launcher, error) {
 	scratch, err := r.scratch(ctx)
 	if err != nil {
 		return nil, err

@@ -45,12 +45,12 @@ func (o Order) Settings(r Rules) (config.Settings, error) {
 	return config.Resolve(in)
 }
 
-// Foresee resolves the layers as far as they are known without the repository's file, and before the target is: local tells
+// EarlySettings resolves the layers as far as they are known without the repository's file, and before the target is: local tells
 // whether it will be a local range.
-func (o Order) Foresee(local bool) (config.Settings, error) {
+func (o Order) EarlySettings(local bool) (config.Settings, error) {
 	in := o.Layers
 	in.Local, in.Replayed = local, o.Cassette.Mode == gateway.Replay
-	return config.Foresee(in)
+	return config.ResolveEarly(in)
 }
 
 // note tells what the rules have to say.
@@ -66,7 +66,7 @@ func (o Order) note(r Rules) {
 // Preflight refuses what an order proves wrong by itself, before GitHub is asked and before there is a run. A reviewer's name may
 // stand in the repository's file, which is not known yet; nor need the pull request be, unless local says that there is none.
 func Preflight(o Order, local bool) error {
-	settings, err := o.Foresee(local)
+	settings, err := o.EarlySettings(local)
 	if err != nil {
 		return err
 	}

@@ -161,7 +161,7 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (*orchestrato
 	r.cassette = st.cassette(today.Cassette)
 	in := today.Layers // who takes part stands in the request
 	in.Local, in.Replayed = st.Target.Local(), r.cassette.Mode == gateway.Replay
-	settings, err := config.Foresee(in)
+	settings, err := config.ResolveEarly(in)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func configExplainCommand(p *Invocation) *cobra.Command {
 			if err := o.takeSettings(c, a); err != nil {
 				return err
 			}
-			settings, err := p.foretell(c.Context(), o)
+			settings, err := p.settingsOfRun(c.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -103,8 +103,8 @@ func configExplainCommand(p *Invocation) *cobra.Command {
 	return c
 }
 
-// foretell resolves the settings of the run that would happen, and says on standard error which run that is.
-func (p *Invocation) foretell(ctx context.Context, o runOptions) (config.Settings, error) {
+// settingsOfRun resolves the settings of the run that would happen, and says on standard error which run that is.
+func (p *Invocation) settingsOfRun(ctx context.Context, o runOptions) (config.Settings, error) {
 	if err := p.readKey(&o); err != nil {
 		return config.Settings{}, err
 	}

@@ -70,7 +70,7 @@ func TestMoreNeededThanConfigured(t *testing.T) {
 			if !errors.As(err, &e) || err.Error() != c.want || e.Faults[0].Next == "" {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
-			if _, err := Foresee(c.in); err != nil {
+			if _, err := ResolveEarly(c.in); err != nil {
 				t.Errorf("told before the repository's reviewers are known: %v", err)
 			}
 		})

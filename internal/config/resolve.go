@@ -56,9 +56,9 @@ type File struct {
 // *UnknownAgentError and *RepoCommandError, joined when there are several.
 func Resolve(in Input) (Settings, error) { return resolve(in, false) }
 
-// Foresee resolves what is known before the repository's file is, so that its faults can be told first. Names in Reviewers
+// ResolveEarly resolves what is known before the repository's file is, so that its faults can be told first. Names in Reviewers
 // that nobody has yet are passed over: that file may have them. Errors are those of Resolve.
-func Foresee(in Input) (Settings, error) {
+func ResolveEarly(in Input) (Settings, error) {
 	in.Repository = nil
 	return resolve(in, true)
 }

@@ -100,7 +100,7 @@ func (d *Doctor) config(ctx context.Context) Checkup {
 	if err != nil {
 		return d.diagnosed("config", err)
 	}
-	if _, err := config.Foresee(config.Input{Env: d.Operator.Get, Operator: file}); err != nil {
+	if _, err := config.ResolveEarly(config.Input{Env: d.Operator.Get, Operator: file}); err != nil {
 		return d.diagnosed("config", err)
 	}
 	c := Checkup{What: "config", State: OK}
@@ -132,7 +132,7 @@ func (d *Doctor) model(ctx context.Context) Checkup {
 	if err != nil {
 		return Checkup{What: "model", Note: "skipped: invalid configuration", State: Broken}
 	}
-	settings, err := order.Foresee(true)
+	settings, err := order.EarlySettings(true)
 	if err != nil {
 		return Checkup{What: "model", Note: "skipped: invalid configuration", State: Broken}
 	}

@@ -142,8 +142,8 @@ type relay struct {
 	tail []byte
 	// left is told how many bytes looking at a part of the stream left behind, at most; nil is told nothing.
 	left func(int64)
-	// tape gets the stream as it came, when it is recorded.
-	tape io.Writer
+	// recorded gets the stream as it came, when it is recorded.
+	recorded io.Writer
 }
 
 // copy passes a stream on line by line as it comes and reads the usage out of it. It ends with nil only after the
@@ -165,8 +165,8 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 			return s, errTooLarge
 		}
 		line = r.key.scrub(line)
-		if r.tape != nil {
-			_, _ = r.tape.Write(line) // a buffer
+		if r.recorded != nil {
+			_, _ = r.recorded.Write(line) // a buffer
 		}
 		blank := len(bytes.TrimRight(line, "\r\n")) == 0
 		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {

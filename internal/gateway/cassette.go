@@ -91,7 +91,7 @@ type recording struct {
 	count   map[slot]int
 }
 
-func openTape(c Cassette) (*recording, error) {
+func openRecording(c Cassette) (*recording, error) {
 	t := &recording{Cassette: c, count: map[slot]int{}}
 	switch c.Mode {
 	case "":

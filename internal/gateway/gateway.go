@@ -28,7 +28,7 @@ type Gateway struct {
 	prices    map[string]Price
 	client    *retryablehttp.Client
 	run       *runBudget
-	tape      *recording
+	recording *recording
 	web       webLedger
 	checks    checkLedger
 	// masks are Options.Mask and MaskKnown with a memory; mask is nil without either.
@@ -60,12 +60,12 @@ const socketLimit = 100
 // Start listens on a new socket in a private folder until Close is called or ctx ends.
 func Start(ctx context.Context, o Options) (*Gateway, error) {
 	o.defaults()
-	tape, err := openTape(o.Cassette)
+	recording, err := openRecording(o.Cassette)
 	if err != nil {
 		return nil, fmt.Errorf("start model gateway: %w", err)
 	}
 	var list []*upstream
-	if tape.Mode != Replay {
+	if recording.Mode != Replay {
 		if list, err = resolve(o.Upstreams); err != nil {
 			return nil, fmt.Errorf("start model gateway: %w", err)
 		}
@@ -74,7 +74,7 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 		options: o, upstreams: list, prices: priceTable(o.Prices), client: client(o),
 		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, done: make(chan struct{}),
 	}
-	g.tape = tape
+	g.recording = recording
 	if g.masks.Values, g.masks.Known = o.Mask, o.MaskKnown; o.Mask != nil || o.MaskKnown != nil {
 		g.mask = g.masks.Mask
 	}
@@ -155,7 +155,7 @@ func (g *Gateway) Close() error {
 	g.stop()
 	err := g.server.Close()
 	<-g.done
-	g.save.Do(func() { err = errors.Join(err, g.tape.save()) })
+	g.save.Do(func() { err = errors.Join(err, g.recording.save()) })
 	return errors.Join(err, os.RemoveAll(g.dir))
 }
 

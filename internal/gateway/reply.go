@@ -88,7 +88,7 @@ func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
 func (g *Gateway) pass(w http.ResponseWriter, u *upstream, agent string, c *call, resp *http.Response) {
 	data, _ := io.ReadAll(resp.Body) // in memory already
 	data = u.Key.scrub(data)
-	g.tape.add(agent, c, resp.StatusCode, false, data)
+	g.recording.add(agent, c, resp.StatusCode, false, data)
 	if after := resp.Header.Get("Retry-After"); after != "" {
 		w.Header().Set("Retry-After", after)
 	}
@@ -104,7 +104,7 @@ func (g *Gateway) whole(w http.ResponseWriter, u *upstream, c *call, held *reser
 	s.read(data)
 	s.seen = len(data)
 	a := held.account
-	g.tape.add(a.agent, c, resp.StatusCode, false, data)
+	g.recording.add(a.agent, c, resp.StatusCode, false, data)
 	long := overlong(data, s, held.output)
 	held.cause = errorType(nil, long)
 	held.settle(s, g.options.now())
@@ -135,12 +135,12 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 		tools: toolBudget{account: a, free: g.options.FreeTools}, left: g.litter,
 	}
 	var heard bytes.Buffer
-	if g.tape.Mode == Record {
-		relay.tape = &heard
+	if g.recording.Mode == Record {
+		relay.recorded = &heard
 	}
 	s, err := relay.copy(w, resp.Body)
 	if err == nil {
-		g.tape.add(a.agent, c, resp.StatusCode, true, heard.Bytes())
+		g.recording.add(a.agent, c, resp.StatusCode, true, heard.Bytes())
 	}
 	held.cause = errorType(nil, err)
 	held.settle(s, g.options.now())

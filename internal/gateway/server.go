@@ -115,7 +115,7 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		return
 	}
 	list := g.candidates(c.model)
-	if g.tape.Mode == Replay {
+	if g.recording.Mode == Replay {
 		list = []candidate{{c.model, recorded}}
 	}
 	if len(list) == 0 {
@@ -267,8 +267,8 @@ func judge(u *upstream, resp *http.Response) error {
 // send asks one model. The error is typed where the answer is about us and not about the request; the answer is there
 // too then.
 func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reservation, more bool) (*http.Response, error) {
-	if g.tape.Mode == Replay {
-		return g.tape.play(held.account.agent, c)
+	if g.recording.Mode == Replay {
+		return g.recording.play(held.account.agent, c)
 	}
 	tools := toolBudget{account: held.account, free: g.options.FreeTools, messages: c.path == pathMessages}
 	body, err := c.render(to.model, held.output, tools.limit)

@@ -70,7 +70,7 @@ func client(o Options) *retryablehttp.Client {
 		RetryMax:     o.Retries,
 		RetryWaitMin: o.retryMin,
 		RetryWaitMax: 20 * time.Second,
-		CheckRetry:   again,
+		CheckRetry:   shouldRetry,
 		Backoff:      retryablehttp.DefaultBackoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler, // the last answer is the answer
 	}
@@ -99,8 +99,8 @@ type sized struct {
 // Len is read before anything else is.
 func (s sized) Len() int { return s.n }
 
-// again decides about one more attempt: overload, server faults and broken connections, if there is time for it.
-func again(ctx context.Context, resp *http.Response, err error) (bool, error) {
+// shouldRetry decides about one more attempt: overload, server faults and broken connections, if there is time for it.
+func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if errors.Is(err, errTooLarge) || errors.As(err, new(*BudgetError)) || errors.As(err, new(*SilentError)) {
 		return false, nil
 	}

@@ -166,8 +166,8 @@ func (g *Gateway) webAnswer(ctx context.Context, a *account, q question, text st
 		return nil, err
 	}
 	c := &call{path: q.path, key: append([]byte(q.path+"\n"), key...)}
-	if g.tape.Mode == Replay {
-		resp, err := g.tape.play(a.agent, c)
+	if g.recording.Mode == Replay {
+		resp, err := g.recording.play(a.agent, c)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func (g *Gateway) webAnswer(ctx context.Context, a *account, q question, text st
 	}
 	answer, err := json.Marshal(got)
 	if err == nil {
-		g.tape.add(a.agent, c, http.StatusOK, false, answer)
+		g.recording.add(a.agent, c, http.StatusOK, false, answer)
 	}
 	return answer, err
 }

@@ -16,7 +16,7 @@ func (b *agentTable) plain(e review.Event) string {
 		who = line(e.Agent)
 	}
 	text := line(e.Message)
-	if told := b.told(e); told != "" {
+	if told := b.plainLine(e); told != "" {
 		if text != "" {
 			told += ": " + text
 		}

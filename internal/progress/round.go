@@ -175,8 +175,8 @@ func fixed(f review.FixOutcome) string {
 	return text + line(string(f.State))
 }
 
-// told is the plain line of an event about rounds, checks and pushes; empty for others.
-func (b *agentTable) told(e review.Event) string {
+// plainLine is the plain line of an event about rounds, checks and pushes; empty for others.
+func (b *agentTable) plainLine(e review.Event) string {
 	switch {
 	case e.Agent != "": // an agent has no say in how the run goes
 		return ""

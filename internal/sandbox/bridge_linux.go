@@ -93,12 +93,12 @@ func pass(to, from *os.File) {
 	how := unix.SHUT_WR
 	if err != nil {
 		how = unix.SHUT_RDWR
-		shut(from, how)
+		closeHalf(from, how)
 	}
-	shut(to, how)
+	closeHalf(to, how)
 }
 
-func shut(f *os.File, how int) {
+func closeHalf(f *os.File, how int) {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return

@@ -33,7 +33,7 @@ func (p *plan) buildRoot() error {
 		return fmt.Errorf("open root: %w", err)
 	}
 	defer unix.Close(root)
-	if err := p.furnish(root); err != nil {
+	if err := p.populate(root); err != nil {
 		return err
 	}
 	s, err := p.newScratch(root)

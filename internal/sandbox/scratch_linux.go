@@ -126,7 +126,7 @@ func (p *plan) seedBubblewrap() error {
 	for _, b := range p.Binds {
 		if b.Scratch {
 			if err := copySeed(b.Path, seedInside, -1); err != nil {
-				return fmt.Errorf("furnish home: %w", err)
+				return fmt.Errorf("populate home: %w", err)
 			}
 		}
 	}

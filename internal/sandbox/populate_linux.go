@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// furnish puts into an empty root what every program expects. Everything it writes to is of its own making, so plain
+// populate puts into an empty root what every program expects. Everything it writes to is of its own making, so plain
 // paths are safe here.
-func (p *plan) furnish(root int) error {
+func (p *plan) populate(root int) error {
 	for _, dir := range []string{"proc", "dev", "etc", "var", "run/prloop"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
-			return fmt.Errorf("furnish root: %w", err)
+			return fmt.Errorf("populate root: %w", err)
 		}
 	}
 	const plain = unix.MS_NOSUID | unix.MS_NODEV
@@ -28,13 +28,13 @@ func (p *plan) furnish(root int) error {
 	} {
 		path := filepath.Join(base, m.path)
 		if err := os.MkdirAll(path, 0o755); err != nil {
-			return fmt.Errorf("furnish root: %w", err)
+			return fmt.Errorf("populate root: %w", err)
 		}
 		if err := unix.Mount(m.kind, path, m.kind, m.flags, m.options); err != nil {
 			return fmt.Errorf("mount /%s: %w", m.path, err)
 		}
 	}
-	if err := furnishDev(root); err != nil {
+	if err := populateDev(root); err != nil {
 		return err
 	}
 	uid := os.Geteuid() // in a user namespace, the one it maps
@@ -43,13 +43,13 @@ func (p *plan) furnish(root int) error {
 	}
 	for name, text := range p.etcFor(uid) {
 		if err := os.WriteFile(filepath.Join(base, "etc", name), []byte(text), 0o644); err != nil {
-			return fmt.Errorf("furnish root: %w", err)
+			return fmt.Errorf("populate root: %w", err)
 		}
 	}
 	return nil
 }
 
-func furnishDev(root int) error {
+func populateDev(root int) error {
 	for _, path := range devices {
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC}
 		tree, err := takeTree(path, &attr)
@@ -63,7 +63,7 @@ func furnishDev(root int) error {
 	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0",
 		"stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
 		if err := os.Symlink(target, filepath.Join(base, "dev", name)); err != nil {
-			return fmt.Errorf("furnish root: %w", err)
+			return fmt.Errorf("populate root: %w", err)
 		}
 	}
 	return nil

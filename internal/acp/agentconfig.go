@@ -11,8 +11,8 @@ import (
 	api "github.com/coder/acp-go-sdk"
 )
 
-// furnished is an agent ready to be started.
-type furnished struct {
+// prepared is an agent ready to be started.
+type prepared struct {
 	command string
 	args    []string
 	env     []string
@@ -20,22 +20,22 @@ type furnished struct {
 }
 
 // writeAgentConfig writes the preset's configuration into the agent's home and writes out its environment.
-func writeAgentConfig(spec Spec, server api.McpServerStdio) (furnished, error) {
+func writeAgentConfig(spec Spec, server api.McpServerStdio) (prepared, error) {
 	if !filepath.IsAbs(spec.Dir) || !filepath.IsAbs(spec.Self) {
-		return furnished{}, errors.New("the agent's home and prloop's own path have to be absolute")
+		return prepared{}, errors.New("the agent's home and prloop's own path have to be absolute")
 	}
-	f := furnished{command: spec.Preset.Command, args: spec.Preset.Args, cwd: spec.Cwd}
+	f := prepared{command: spec.Preset.Command, args: spec.Preset.Args, cwd: spec.Cwd}
 	if spec.Command != "" {
 		f.command, f.args = spec.Command, spec.Args
 	}
 	if f.cwd == "" || spec.apart() {
 		f.cwd = filepath.Join(spec.Dir, "work")
 		if err := os.MkdirAll(f.cwd, 0o700); err != nil {
-			return furnished{}, fmt.Errorf("make the agent's working folder: %w", err)
+			return prepared{}, fmt.Errorf("make the agent's working folder: %w", err)
 		}
 	}
 	if err := uncontrolled(f.cwd, spec.Preset); err != nil {
-		return furnished{}, err
+		return prepared{}, err
 	}
 	words := map[string]string{
 		"{home}": spec.Dir, "{cwd}": f.cwd, "{base}": spec.Endpoint.BaseURL,
@@ -47,10 +47,10 @@ func writeAgentConfig(spec Spec, server api.McpServerStdio) (furnished, error) {
 	for _, file := range spec.Preset.Files {
 		path := filepath.Join(spec.Dir, filepath.FromSlash(file.Path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return furnished{}, fmt.Errorf("configure %s: %w", spec.Preset.Name, err)
+			return prepared{}, fmt.Errorf("configure %s: %w", spec.Preset.Name, err)
 		}
 		if err := os.WriteFile(path, []byte(inside.Replace(file.Text)), 0o600); err != nil {
-			return furnished{}, fmt.Errorf("configure %s: %w", spec.Preset.Name, err)
+			return prepared{}, fmt.Errorf("configure %s: %w", spec.Preset.Name, err)
 		}
 	}
 	return f, nil
