@@ -10,7 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -32,7 +32,7 @@ type attempt struct {
 func try(ctx context.Context, spec Spec, task review.Task, limit time.Duration, emit func(review.Event)) *attempt {
 	a := &attempt{events: intake{agent: spec.Name, emit: emit}}
 	a.frame.event = a.events.line
-	request, err := wire.Encode(task)
+	request, err := schema.Encode(task)
 	if err != nil {
 		a.ended = fmt.Errorf("write the request: %w", err)
 		a.invalid = a.ended

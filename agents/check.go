@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -105,7 +105,7 @@ func (a *attempt) problems(sample string) []Problem {
 	}
 	stopped := exit != nil && exit.Reason != proc.ReasonNone
 	if a.invalid != nil && !(a.ended != nil && res.StdoutBytes == 0) {
-		var faults *wire.Error
+		var faults *schema.Error
 		if errors.As(a.invalid, &faults) {
 			for _, f := range faults.Faults {
 				add("envelope: " + f.String())

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -29,7 +29,7 @@ func (in *intake) line(line []byte) (read bool) {
 	if in.read++; in.read > maxEvents {
 		return false
 	}
-	e, dropped, err := wire.DecodeEvent(line)
+	e, dropped, err := schema.DecodeEvent(line)
 	if err == nil && e.Kind == review.EventState {
 		err = fmt.Errorf("decode event: event: state is prloop's own to report")
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/review"
 )
 
@@ -86,20 +86,20 @@ func TestFixersKeepTheInvariant(t *testing.T) {
 				break
 			}
 		}
-		answer := spec.question(task).Settle(said(spec, tries))
-		states[answer.Receipt.State]++
-		final := answer.Fix
+		settled := spec.question(task).Settle(said(spec, tries))
+		states[settled.Receipt.State]++
+		final := settled.Fix
 		if final == nil {
-			got, _ := wire.SettleFix(*task.Fix, nil)
+			got, _ := answer.SettleFix(*task.Fix, nil)
 			final = &got
 		}
-		if again, notes := wire.SettleFix(*task.Fix, final); len(notes) > 0 || again.Summary != final.Summary {
+		if again, notes := answer.SettleFix(*task.Fix, final); len(notes) > 0 || again.Summary != final.Summary {
 			t.Errorf("seed %d: settling again finds %v", seed, notes)
 		}
 		seen := map[string]int{}
 		for _, f := range final.FixedIssues {
 			seen[f.FindingID]++
-			if answer.Receipt.State == review.AgentFailed {
+			if settled.Receipt.State == review.AgentFailed {
 				t.Errorf("seed %d: a fixer that failed fixed %s", seed, f.FindingID)
 			}
 		}
@@ -115,9 +115,9 @@ func TestFixersKeepTheInvariant(t *testing.T) {
 			ok = ok && seen[id] == 1
 		}
 		if !ok {
-			t.Fatalf("seed %d: %d to fix, state %s, answers %q, settled %+v", seed, len(ids), answer.Receipt.State, wrote, *final)
+			t.Fatalf("seed %d: %d to fix, state %s, answers %q, settled %+v", seed, len(ids), settled.Receipt.State, wrote, *final)
 		}
-		if answer.Receipt.State == review.AgentComplete && strings.Contains(strings.Join(answer.Receipt.Notes, "\n"), "nothing is said about") {
+		if settled.Receipt.State == review.AgentComplete && strings.Contains(strings.Join(settled.Receipt.Notes, "\n"), "nothing is said about") {
 			t.Errorf("seed %d: complete although a finding was forgotten", seed)
 		}
 	}
@@ -165,19 +165,19 @@ func TestFixersAnswers(t *testing.T) {
 		if (a.invalid == nil) != (c.refused == "") || a.invalid != nil && !strings.Contains(a.invalid.Error(), c.refused) {
 			t.Errorf("%s: refused with %v", c.rule, a.invalid)
 		}
-		answer := spec.question(task).Settle(said(spec, []*attempt{a}))
+		settled := spec.question(task).Settle(said(spec, []*attempt{a}))
 		got := "-"
-		if answer.Fix != nil {
+		if settled.Fix != nil {
 			var ids []string
-			for _, f := range answer.Fix.FixedIssues {
+			for _, f := range settled.Fix.FixedIssues {
 				ids = append(ids, f.FindingID)
 			}
-			if got = strings.Join(ids, " "); len(answer.Fix.FixedIssues)+len(answer.Fix.RejectedIssues) != 2 {
-				t.Errorf("%s: %+v", c.rule, answer.Fix)
+			if got = strings.Join(ids, " "); len(settled.Fix.FixedIssues)+len(settled.Fix.RejectedIssues) != 2 {
+				t.Errorf("%s: %+v", c.rule, settled.Fix)
 			}
 		}
-		if got != c.fixed || (answer.Receipt.State == review.AgentComplete) != (c.refused == "") {
-			t.Errorf("%s: %s, fixed %q", c.rule, answer.Receipt.State, got)
+		if got != c.fixed || (settled.Receipt.State == review.AgentComplete) != (c.refused == "") {
+			t.Errorf("%s: %s, fixed %q", c.rule, settled.Receipt.State, got)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -59,7 +59,7 @@ var (
 func (f *framer) line(line []byte) {
 	trimmed := bytes.TrimSpace(line)
 	if f.open == nil && isEvent(trimmed) {
-		if !f.event(trimmed) || wire.Beside(trimmed, nil) != "" { // an event has no room for findings
+		if !f.event(trimmed) || answer.Beside(trimmed, nil) != "" { // an event has no room for findings
 			f.keep(line, false)
 		}
 		return
@@ -96,7 +96,7 @@ func (f *framer) line(line []byte) {
 // keep adds a line to the text, if it is a part of a candidate, there is room, or it is the first that may hold a P0 or P1.
 func (f *framer) keep(line []byte, candidate bool) {
 	if !candidate && f.text.Len() >= maxLoose {
-		if f.severe || !wire.MayBlock(line) {
+		if f.severe || !answer.MayBlock(line) {
 			return
 		}
 		f.severe = true

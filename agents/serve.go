@@ -10,11 +10,11 @@ import (
 	"sync"
 
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
-// maxRequest bounds the request a builtin agent reads, in bytes; it is that of wire.DecodeTask.
+// maxRequest bounds the request a builtin agent reads, in bytes; it is that of schema.DecodeTask.
 const maxRequest = 64 << 20
 
 // Serve is the child's side: it reads the one request, calls work, and writes its result (spec.md A2, A3 or A5, a value of
@@ -26,7 +26,7 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, work func(ctx
 	if err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
-	task, _, err := wire.DecodeTask(request)
+	task, _, err := schema.DecodeTask(request)
 	if err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
@@ -59,7 +59,7 @@ type writer struct {
 
 // event writes one line. Who asks sees to agent and time; a write that fails shows at the envelope.
 func (w *writer) event(e review.Event) {
-	line, err := wire.Encode(struct {
+	line, err := schema.Encode(struct {
 		Kind    review.EventKind `json:"event"`
 		Message string           `json:"message,omitempty"`
 		Level   string           `json:"level,omitempty"`
@@ -73,7 +73,7 @@ func (w *writer) event(e review.Event) {
 }
 
 func (w *writer) envelope(v any) error {
-	doc, err := wire.Encode(v)
+	doc, err := schema.Encode(v)
 	if err != nil {
 		return err
 	}

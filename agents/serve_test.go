@@ -10,7 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -32,7 +33,7 @@ func read(t *testing.T, out []byte) (events int, doc []byte) {
 
 func request(t *testing.T) io.Reader {
 	t.Helper()
-	data, err := wire.Encode(task())
+	data, err := schema.Encode(task())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestServeKeepsTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	events, doc := read(t, out.Bytes())
-	r, notes, err := wire.DecodeReviewer(doc)
+	r, notes, err := answer.DecodeReviewer(doc)
 	if events != 16 || err != nil || len(notes) > 0 || r.Agent != "rev-1" || r.PRNumber != 7 {
 		t.Errorf("%d events, %+v, %q, %v", events, r, notes, err)
 	}
@@ -81,7 +82,7 @@ func TestServeSpreadsALargeAnswer(t *testing.T) {
 		}
 	}
 	_, doc := read(t, out.Bytes())
-	if r, _, err := wire.DecodeReviewer(doc); err != nil || len(r.Findings) != 100 {
+	if r, _, err := answer.DecodeReviewer(doc); err != nil || len(r.Findings) != 100 {
 		t.Errorf("%d findings, %v", len(r.Findings), err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/review"
 )
 
@@ -17,11 +17,13 @@ func TestWhatAReviewerMayHaveSaidIsLeft(t *testing.T) {
 	finding := func(p string) string {
 		return `{"id":"A","priority":"` + p + `","category":"bug","file":"a.go","title":"t","description":"d"}`
 	}
-	answer := func(findings string) string {
+	written := func(findings string) string {
 		return `{"agent":"sh","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[` + findings + `]}`
 	}
-	broken := func(findings string) string { return strings.Replace(answer(findings), `"agent":"sh"`, `"agent":5`, 1) }
-	cut := answer(finding("P0"))
+	broken := func(findings string) string {
+		return strings.Replace(written(findings), `"agent":"sh"`, `"agent":5`, 1)
+	}
+	cut := written(finding("P0"))
 	cut = cut[:strings.Index(cut, `"category"`)]
 	for name, row := range map[string]struct {
 		first, again string // what is written when asked, and when asked again; empty for the same
@@ -34,30 +36,30 @@ func TestWhatAReviewerMayHaveSaidIsLeft(t *testing.T) {
 		"cut within a P0, then prose":                         {cut, "I cannot do that.", "", review.AgentDegraded, 1, false},
 		"cut within a P0, then broken with a P2":              {cut, broken(finding("P2")), "", review.AgentDegraded, 1, false},
 		"a broken P0, then broken without it":                 {broken(finding("P0")), broken(finding("P2")), "", review.AgentDegraded, 1, true},
-		"a broken P0, then a good answer without":             {broken(finding("P0")), answer(finding("P2")), "", review.AgentComplete, 1, false},
-		"a broken P0, then a good answer with it":             {broken(finding("P0")), answer(finding("P0")), "", review.AgentComplete, 1, true},
-		"cut, then a good answer without findings":            {cut, answer(""), "", review.AgentComplete, 1, false},
-		"a broken P0, then a good answer with a P1 elsewhere": {broken(strings.NewReplacer("a.go", "b.go", `"t"`, `"other"`).Replace(finding("P0"))), answer(finding("P1")), "", review.AgentComplete, 2, true},
-		"a number for the priority, then a good answer":       {strings.Replace(answer(finding("P0")), `"P0"`, "0", 1), answer(""), "", review.AgentComplete, 1, false},
-		"a score alone, then a good answer":                   {strings.Replace(answer(finding("P0")), `"priority":"P0"`, `"score":10`, 1), answer(""), "", review.AgentComplete, 1, false},
-		"an escaped P0 without a title, then a good answer":   {strings.NewReplacer(`"P0"`, `"\u00500"`, `"title"`, `"titel"`).Replace(answer(finding("P0"))), answer(""), "", review.AgentComplete, 1, false},
-		"UTF-16 without a title, then a good answer":          {utf16LE(strings.Replace(answer(finding("P0")), `"title"`, `"titel"`, 1)), answer(""), "", review.AgentComplete, 1, false},
-		"a P2 without a title, then a good answer":            {strings.Replace(answer(finding("P2")), `"title"`, `"titel"`, 1), answer(""), "", review.AgentComplete, 0, false},
-		"prose that denies it, then a good answer":            {"I found no critical issues.", answer(""), "", review.AgentComplete, 0, false},
-		"a line as text, then a good answer":                  {strings.Replace(answer(finding("P0")), `"category"`, `"line":"1","category"`, 1), answer(""), "", review.AgentComplete, 1, false},
+		"a broken P0, then a good answer without":             {broken(finding("P0")), written(finding("P2")), "", review.AgentComplete, 1, false},
+		"a broken P0, then a good answer with it":             {broken(finding("P0")), written(finding("P0")), "", review.AgentComplete, 1, true},
+		"cut, then a good answer without findings":            {cut, written(""), "", review.AgentComplete, 1, false},
+		"a broken P0, then a good answer with a P1 elsewhere": {broken(strings.NewReplacer("a.go", "b.go", `"t"`, `"other"`).Replace(finding("P0"))), written(finding("P1")), "", review.AgentComplete, 2, true},
+		"a number for the priority, then a good answer":       {strings.Replace(written(finding("P0")), `"P0"`, "0", 1), written(""), "", review.AgentComplete, 1, false},
+		"a score alone, then a good answer":                   {strings.Replace(written(finding("P0")), `"priority":"P0"`, `"score":10`, 1), written(""), "", review.AgentComplete, 1, false},
+		"an escaped P0 without a title, then a good answer":   {strings.NewReplacer(`"P0"`, `"\u00500"`, `"title"`, `"titel"`).Replace(written(finding("P0"))), written(""), "", review.AgentComplete, 1, false},
+		"UTF-16 without a title, then a good answer":          {utf16LE(strings.Replace(written(finding("P0")), `"title"`, `"titel"`, 1)), written(""), "", review.AgentComplete, 1, false},
+		"a P2 without a title, then a good answer":            {strings.Replace(written(finding("P2")), `"title"`, `"titel"`, 1), written(""), "", review.AgentComplete, 0, false},
+		"prose that denies it, then a good answer":            {"I found no critical issues.", written(""), "", review.AgentComplete, 0, false},
+		"a line as text, then a good answer":                  {strings.Replace(written(finding("P0")), `"category"`, `"line":"1","category"`, 1), written(""), "", review.AgentComplete, 1, false},
 		"in a line that looks like an event":                  {`{"event":"progress","message":"m","findings":[` + finding("P0") + `]}`, "", "", review.AgentDegraded, 1, true},
 		"in an event that is cut":                             {`{"event":"progress","findings":[{"priority":"P0"`, "", "", review.AgentDegraded, 1, false},
 		"after a megabyte of text":                            {strings.Repeat("text\n", 250_000) + "P0: it runs what it is given\n", "", "", review.AgentDegraded, 1, false},
 		"in a line that is too long":                          {cut + strings.Repeat("x", 2<<20), "", "", review.AgentDegraded, 1, false},
 		"before it hangs":                                     {cut, "", "sleep 60", review.AgentDegraded, 1, false},
 		"before it crashes":                                   {cut, "", "exit 3", review.AgentDegraded, 1, false},
-		"a good answer before it crashes":                     {answer(""), "", "exit 3", review.AgentFailed, 0, false},
-		"a claim before it crashes":                           {strings.Replace(answer(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "exit 3", review.AgentDegraded, 1, false},
-		"a claim":                                             {strings.Replace(answer(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "", review.AgentComplete, 1, false},
+		"a good answer before it crashes":                     {written(""), "", "exit 3", review.AgentFailed, 0, false},
+		"a claim before it crashes":                           {strings.Replace(written(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "exit 3", review.AgentDegraded, 1, false},
+		"a claim":                                             {strings.Replace(written(""), `"p0_blocking":0`, `"p0_blocking":1`, 1), "", "", review.AgentComplete, 1, false},
 		"no output":                                           {"", "", "exit 3", review.AgentFailed, 0, false},
 		"a text that says nothing is wrong":                   {"It looks good to me.", "", "", review.AgentFailed, 0, false},
 		"could not start":                                     {"could not start: no key\n", "", "exit 1", review.AgentFailed, 0, false},
-		"a broken P0, then a P2 before it crashes":            {broken(finding("P0")), answer(finding("P2")), `test -e "$0.asked" && exit 3; touch "$0.asked"`, review.AgentDegraded, 1, false},
+		"a broken P0, then a P2 before it crashes":            {broken(finding("P0")), written(finding("P2")), `test -e "$0.asked" && exit 3; touch "$0.asked"`, review.AgentDegraded, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +82,7 @@ func TestWhatAReviewerMayHaveSaidIsLeft(t *testing.T) {
 				for _, f := range a.Reviewer.Findings {
 					if f.Priority.Severe() {
 						severe++
-						counted = counted || f.Unconfirmed == "" && !wire.Unreadable(f)
+						counted = counted || f.Unconfirmed == "" && !answer.Unreadable(f)
 					}
 				}
 				if a.Reviewer.Issues != review.Count(a.Reviewer.Findings) {
@@ -102,7 +104,7 @@ func TestWhatAnAnalyzerMayHaveSaidIsLeft(t *testing.T) {
 	spec := script(t, `if grep -q '"repair":'; then echo '`+good+`'; else echo 'Critical: the thread asks for a fix.'; fi`+"\n")
 	spec.Role = review.RoleCommentsAnalyzer
 	a := Ask(t.Context(), spec, sampleTask(spec), nil)
-	if a.Receipt.State != review.AgentComplete || a.Comments == nil || len(a.Comments.PendingIssues) != 1 || !wire.Unreadable(a.Comments.PendingIssues[0]) || a.Comments.Issues.P0 != 1 {
+	if a.Receipt.State != review.AgentComplete || a.Comments == nil || len(a.Comments.PendingIssues) != 1 || !answer.Unreadable(a.Comments.PendingIssues[0]) || a.Comments.Issues.P0 != 1 {
 		t.Errorf("%+v: %+v", a.Receipt, a.Comments)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/effects"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -140,7 +140,7 @@ func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
 			return review.Stuck, fmt.Sprintf("manual intervention required: the fixer reports %s fixed and changed nothing", plural(n, "finding", "findings"))
 		}
 		for _, r := range fix.Result.RejectedIssues {
-			if strings.HasPrefix(r.Reason, wire.NotFixedPrefix) {
+			if strings.HasPrefix(r.Reason, answer.NotFixedPrefix) {
 				return review.ChangesRequested, "the fixer changed nothing, and did not say why of every finding"
 			}
 		}

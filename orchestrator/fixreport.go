@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/report"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -97,7 +97,7 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 		}
 		for _, f := range r.RejectedIssues {
 			item := report.RejectedItem{ID: f.FindingID, Title: titles[f.FindingID], Reason: c.inline(f.Reason)}
-			if strings.HasPrefix(f.Reason, wire.NotFixedPrefix) {
+			if strings.HasPrefix(f.Reason, answer.NotFixedPrefix) {
 				d.Missing = append(d.Missing, item)
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -20,13 +20,13 @@ func mergeAttempt(fix *review.FixOutcome, work review.FixWork, payload review.Fi
 	fix.Agent.Seconds += before.Seconds
 	fix.Agent.Attempts += before.Attempts
 	fix.Agent.Usage = addUsage(before.Usage, fix.Agent.Usage)
-	answer := work.Answer.Fix
-	if answer != nil && len(noticed) > 0 { // the next try of a fixer does not know what the one before saw
-		all := *answer
-		all.Noticed = slices.Concat(noticed, answer.Noticed)
-		answer = &all
+	given := work.Answer.Fix
+	if given != nil && len(noticed) > 0 { // the next try of a fixer does not know what the one before saw
+		all := *given
+		all.Noticed = slices.Concat(noticed, given.Noticed)
+		given = &all
 	}
-	settled, notes := wire.SettleFix(payload, answer)
+	settled, notes := answer.SettleFix(payload, given)
 	fix.Result = &settled
 	fix.Commits, fix.Refusals, fix.Tests = work.Commits, work.Refusals, work.Tests
 	if fix.Commits == nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/threads"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -128,11 +128,11 @@ func hearComments(in Inputs) (said discussed) {
 		}
 		claimed := h.Answer.Comments.PendingIssues
 		for _, f := range claimed {
-			if wire.Unreadable(f) { // what it may have said of the threads is for a person to see
+			if answer.Unreadable(f) { // what it may have said of the threads is for a person to see
 				said.aside = append(said.aside, review.Unverified{Finding: f, Reason: f.Unconfirmed})
 			}
 		}
-		refined, notes := threads.Refine(said.CommentsResult, slices.DeleteFunc(slices.Clone(claimed), wire.Unreadable))
+		refined, notes := threads.Refine(said.CommentsResult, slices.DeleteFunc(slices.Clone(claimed), answer.Unreadable))
 		said.CommentsResult = refined
 		said.notes = append(said.notes, notes...)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -331,6 +331,6 @@ func TestReviewID(t *testing.T) {
 
 // unreadAnswer is what wire leaves of an answer that it could not read.
 func unreadAnswer() review.Finding {
-	kept, _ := wire.SalvageReviewer([]byte(`{"findings":[{"priority":"P0"`))
+	kept, _ := answer.SalvageReviewer([]byte(`{"findings":[{"priority":"P0"`))
 	return kept[0]
 }

@@ -17,11 +17,12 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/internal/spelling"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -597,11 +598,11 @@ func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(r
 		return p.verify(plan, task)
 	}
 	a := p.actors[plan.Name]
-	answer := review.Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
+	given := review.Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
 	data, err := json.Marshal(task)
 	if err == nil {
 		var seen review.Task
-		if seen, _, err = wire.DecodeTask(data); err == nil {
+		if seen, _, err = schema.DecodeTask(data); err == nil {
 			a.seen = &seen
 			if p.gateway != nil && (plan.Kind == review.KindBuiltin || plan.Kind == review.KindACP) {
 				a.sent, err = p.sent(task, seen)
@@ -610,33 +611,33 @@ func (p *pull) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(r
 	}
 	a.state = review.AgentFailed
 	if err != nil || a.mood == "failed" {
-		return answer
+		return given
 	}
 	text, err := json.Marshal(review.ReviewerResult{Agent: plan.Name, Conclusion: review.Approve, Findings: a.say()})
 	if err != nil {
-		return answer
+		return given
 	}
-	r, _, err := wire.DecodeReviewer(text)
+	r, _, err := answer.DecodeReviewer(text)
 	switch {
 	case err != nil: // an answer that is refused is nobody's
 		a.grave = false
-		return answer
+		return given
 	case a.mood == "degraded":
 		a.state = review.AgentDegraded
 	default:
 		a.state = review.AgentComplete
 	}
-	answer.Reviewer, answer.Receipt.State = &r, a.state
-	return answer
+	given.Reviewer, given.Receipt.State = &r, a.state
+	return given
 }
 
 // verify is the verifier behind the wire. Whether a quote stands in the head is known here from what the generator put there.
 func (p *pull) verify(plan AgentPlan, task review.Task) review.Answer {
 	v := p.doubter
-	answer := review.Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
+	given := review.Answer{Receipt: review.AgentReceipt{Name: plan.Name, Role: plan.Role, Kind: plan.Kind, State: review.AgentFailed}}
 	v.asked = len(task.Verify.Findings)
 	if v.mood == "failed" {
-		return answer
+		return given
 	}
 	file, quote := p.quotable(v.rnd)
 	r := review.VerifierResult{Agent: plan.Name, Assessments: []review.Assessment{}}
@@ -668,16 +669,16 @@ func (p *pull) verify(plan AgentPlan, task review.Task) review.Answer {
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
-		return answer
+		return given
 	}
-	got, _, err := wire.DecodeVerifier(text)
+	got, _, err := answer.DecodeVerifier(text)
 	if err != nil {
 		v.proved, v.said = 0, 0
-		return answer
+		return given
 	}
-	wire.SettleVerifier(*task.Verify, &got)
-	answer.Verifier, answer.Receipt.State = &got, review.AgentComplete
-	return answer
+	answer.SettleVerifier(*task.Verify, &got)
+	given.Verifier, given.Receipt.State = &got, review.AgentComplete
+	return given
 }
 
 // quotable is a line of the head that is long enough to show something and that anybody can spell; empty when there is none.

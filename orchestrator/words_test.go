@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/review"
 )
 
@@ -12,7 +12,7 @@ import (
 func TestWordsOfAReport(t *testing.T) {
 	suggests := found(review.P1, leak)
 	suggests.Suggestion = "Close the body when the call returns."
-	unread := wire.Doubt(nil, "it claims 1 P0 and lists 0")[0]
+	unread := answer.Doubt(nil, "it claims 1 P0 and lists 0")[0]
 	for name, c := range map[string]struct {
 		heard      []AgentReport
 		has, hasNo []string

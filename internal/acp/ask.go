@@ -12,7 +12,6 @@ import (
 
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/proc"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -118,7 +117,7 @@ func (s *session) converse(ctx context.Context, prompt string) (out outcome) {
 		out.failed = t.err
 		var doc []byte
 		doc, out.fallback, out.invalid = s.answer(t)
-		switch claim := (*wire.ClaimError)(nil); {
+		switch claim := (*answer.ClaimError)(nil); {
 		case out.invalid == nil:
 			out.doc = doc
 		case errors.As(out.invalid, &claim):
@@ -153,7 +152,7 @@ func repairable(stop api.StopReason) bool {
 	return stop != api.StopReasonRefusal && stop != api.StopReasonCancelled
 }
 
-// answer is what a turn came to: the newest valid result that was submitted, or else the object in the text. A *wire.ClaimError comes
+// answer is what a turn came to: the newest valid result that was submitted, or else the object in the text. A *answer.ClaimError comes
 // with it.
 func (s *session) answer(t turn) (doc []byte, fallback bool, err error) {
 	valid, refused, _, why := s.desk.standing()
@@ -161,7 +160,7 @@ func (s *session) answer(t turn) (doc []byte, fallback bool, err error) {
 		return valid, false, nil
 	}
 	doc, err = lastObject(t.text, answer.Key(s.spec.Role), s.desk.check)
-	claim := (*wire.ClaimError)(nil)
+	claim := (*answer.ClaimError)(nil)
 	switch err = s.desk.again(err); {
 	case err == nil, errors.As(err, &claim):
 		return doc, true, err
@@ -209,7 +208,7 @@ func (s *session) said(q answer.Question, out outcome) answer.Said {
 		a.Notes = append(a.Notes, "the result stood in the text, it was not submitted")
 	}
 	a.Notes = append(a.Notes, s.oddities()...)
-	claim := (*wire.ClaimError)(nil)
+	claim := (*answer.ClaimError)(nil)
 	if out.doc == nil && out.held != nil { // nothing better came of asking again
 		a.Others = append(a.Others, out.text)
 		out.doc, out.text, out.invalid = out.held, out.beside, nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -67,7 +67,7 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 	if socket == "" || token == "" {
 		return fmt.Errorf("serve %s: %s and %s are not set: it is started by an agent that prloop drives", ToolName, EnvSocket, EnvToken)
 	}
-	schema, err := wire.ForModel(shapeOf(role))
+	schema, err := schema.ForModel(shapeOf(role))
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", ToolName, err)
 	}

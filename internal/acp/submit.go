@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 )
 
 // resultServer is the parent's end of submit_result: a unix socket in the agent's private folder. Whoever knows the question's
@@ -129,7 +129,7 @@ func (d *resultServer) receive(c net.Conn) {
 
 // again lets an answer through that claims more than it lists, when the agent was told so of one before.
 func (d *resultServer) again(err error) error {
-	if claim := (*wire.ClaimError)(nil); errors.As(err, &claim) && d.told.Swap(true) {
+	if claim := (*answer.ClaimError)(nil); errors.As(err, &claim) && d.told.Swap(true) {
 		return nil
 	}
 	return err

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 )
 
 // maxTries bounds the places of a text where a JSON object may begin and does not end.
@@ -45,7 +45,7 @@ func lastObject(text []byte, key string, check func([]byte) error) ([]byte, erro
 	}
 	last := found[len(found)-1]
 	for _, earlier := range found[:len(found)-1] {
-		claim := (*wire.ClaimError)(nil)
+		claim := (*answer.ClaimError)(nil)
 		if err := check(earlier); !bytes.Equal(earlier, last) && (err == nil || errors.As(err, &claim)) {
 			return nil, errors.New("the text holds more than one result")
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -41,32 +41,32 @@ func Key(role review.Role) string {
 
 // Read decodes a document that answers the question, and settles it: an agent may say who it is and what it was asked, but that is
 // not up to it (threats.md T87). What text beside the document may say of P0 and P1 leaves its place. The error is fit to be quoted
-// to the agent. A *wire.ClaimError comes with the envelope.
+// to the agent. A *ClaimError comes with the envelope.
 func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err error) {
-	var n wire.Notes
+	var n schema.Notes
 	switch q.Task.Role {
 	case review.RoleCommentsAnalyzer:
 		var r review.CommentsResult
-		r, n, err = wire.DecodeComments(doc)
+		r, n, err = DecodeComments(doc)
 		e.Comments = &r
 	case review.RoleFixer:
 		var r review.FixResult
-		r, n, err = wire.DecodeFix(doc)
+		r, n, err = DecodeFix(doc)
 		e.Fix = &r
 	case review.RoleVerifier:
 		var r review.VerifierResult
-		r, n, err = wire.DecodeVerifier(doc)
+		r, n, err = DecodeVerifier(doc)
 		e.Verifier = &r
 	default:
 		var r review.ReviewerResult
-		decode := wire.DecodeReviewer
+		decode := DecodeReviewer
 		if q.Kind == review.KindACP { // it is asked in prloop's own words
-			decode = wire.DecodeModel
+			decode = DecodeModel
 		}
 		r, n, err = decode(doc)
 		e.Reviewer = &r
 	}
-	claim := (*wire.ClaimError)(nil)
+	claim := (*ClaimError)(nil)
 	if err != nil && !errors.As(err, &claim) {
 		return Envelope{}, n, err
 	}
@@ -75,9 +75,9 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 	}
 	notes = append(n, q.settle(e)...)
 	if findings := e.findings(); findings != nil {
-		if why := wire.Beside(beside, *findings); why != "" {
+		if why := Beside(beside, *findings); why != "" {
 			notes = append(notes, "a person has to look: "+why)
-			notes = append(notes, q.replace(e, wire.Doubt(*findings, why))...)
+			notes = append(notes, q.replace(e, Doubt(*findings, why))...)
 		}
 	}
 	return e, notes, err
@@ -111,14 +111,14 @@ func (q Question) settle(e Envelope) (notes []string) {
 	if r := e.Fix; r != nil {
 		set(&r.Agent, &r.PRNumber)
 		if q.Task.Fix != nil {
-			settled, more := wire.SettleFix(*q.Task.Fix, r)
+			settled, more := SettleFix(*q.Task.Fix, r)
 			*r, notes = settled, append(notes, more...)
 		}
 	}
 	if r := e.Verifier; r != nil {
 		set(&r.Agent, &r.PRNumber)
 		if q.Task.Verify != nil {
-			notes = append(notes, wire.SettleVerifier(*q.Task.Verify, r)...)
+			notes = append(notes, SettleVerifier(*q.Task.Verify, r)...)
 		}
 	}
 	if findings := e.findings(); findings != nil {

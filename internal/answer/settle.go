@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -105,9 +104,9 @@ func (q Question) correct(e Envelope, others [][]byte) (notes []string) {
 	if list == nil {
 		return nil
 	}
-	corrected := wire.Corrected
+	corrected := Corrected
 	if e.Comments != nil {
-		corrected = wire.CorrectedComments
+		corrected = CorrectedComments
 	}
 	all := *list
 	for _, other := range others {
@@ -121,21 +120,21 @@ func (q Question) correct(e Envelope, others [][]byte) (notes []string) {
 // salvage keeps what is valid of answers that are not, in an envelope of prloop's own making which never approves; nil when that is
 // nothing.
 func (q Question) salvage(s Said) (e *Envelope, notes []string) {
-	keep := wire.SalvageReviewer
+	keep := SalvageReviewer
 	switch q.Task.Role {
 	case review.RoleFixer:
 		return q.salvageFix(s)
 	case review.RoleVerifier: // half an answer refutes nothing
 		return nil, nil
 	case review.RoleCommentsAnalyzer:
-		keep = wire.SalvageComments
+		keep = SalvageComments
 	}
 	var all [][]review.Finding
 	for _, other := range s.Others {
 		found, more := keep(other)
 		all, notes = append(all, found), append(notes, more...)
 	}
-	findings := wire.Salvaged(all...)
+	findings := Salvaged(all...)
 	if len(findings) == 0 {
 		return nil, notes
 	}
@@ -162,7 +161,7 @@ func (q Question) salvageFix(s Said) (*Envelope, []string) {
 		return nil, nil
 	}
 	for _, doc := range slices.Backward(s.Others) {
-		if r, notes := wire.SalvageFix(doc); r != nil {
+		if r, notes := SalvageFix(doc); r != nil {
 			e := Envelope{Fix: r}
 			return &e, append(notes, q.settle(e)...)
 		}

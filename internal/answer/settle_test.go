@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/answer/answertest"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 )
 
@@ -16,15 +15,15 @@ func finding(priority, title string) string {
 
 // reviewed is a valid answer of a reviewer, analyzed one of a comments analyzer; both claim nothing.
 func reviewed(findings ...string) string {
-	return `{"agent":"x","prNumber":9,"conclusion":"approve",` + none + `,"findings":[` + strings.Join(findings, ",") + `]}`
+	return `{"agent":"x","prNumber":9,"conclusion":"approve",` + noIssues + `,"findings":[` + strings.Join(findings, ",") + `]}`
 }
 
 func analyzed(changes bool, findings ...string) string {
 	return fmt.Sprintf(`{"agent":"x","prNumber":9,"reviewState":{"hasChangesRequested":%v,"changesRequestedBy":[]},`+
-		`"stats":{"totalThreads":0,"resolvedThreads":0,"unresolvedThreads":0},"threadsTruncated":false,%s,"pendingIssues":[%s]}`, changes, none, strings.Join(findings, ","))
+		`"stats":{"totalThreads":0,"resolvedThreads":0,"unresolvedThreads":0},"threadsTruncated":false,%s,"pendingIssues":[%s]}`, changes, noIssues, strings.Join(findings, ","))
 }
 
-const none = `"issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0}`
+const noIssues = `"issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0}`
 
 // broken is the same answer with a fault that says nothing.
 func broken(doc string) string { return strings.Replace(doc, `"agent":"x"`, `"agent":5`, 1) }
@@ -107,7 +106,7 @@ func titles(a review.Answer) (out []string) {
 	}
 	for _, f := range findings {
 		switch {
-		case wire.Unreadable(f):
+		case Unreadable(f):
 			out = append(out, "?")
 		case f.Unconfirmed != "":
 			out = append(out, "!"+f.Title)

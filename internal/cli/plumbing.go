@@ -14,8 +14,9 @@ import (
 
 	"github.com/prloop/prloop/consensus"
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -41,14 +42,14 @@ func consensusCommand(p *Invocation) *cobra.Command {
 			var findings []review.Finding
 			var state review.ReviewState
 			for _, file := range files {
-				r, err := readEnvelope(p, file, wire.DecodeReviewer)
+				r, err := readEnvelope(p, file, answer.DecodeReviewer)
 				if err != nil {
 					return err
 				}
 				findings = append(findings, r.Findings...)
 			}
 			if comments != "" {
-				r, err := readEnvelope(p, comments, wire.DecodeComments)
+				r, err := readEnvelope(p, comments, answer.DecodeComments)
 				if err != nil {
 					return err
 				}
@@ -70,7 +71,7 @@ func consensusCommand(p *Invocation) *cobra.Command {
 }
 
 // readEnvelope reads and decodes one file; "-" is standard input.
-func readEnvelope[T any](p *Invocation, file string, decode func([]byte) (T, wire.Notes, error)) (T, error) {
+func readEnvelope[T any](p *Invocation, file string, decode func([]byte) (T, schema.Notes, error)) (T, error) {
 	var zero T
 	data, err := readInput(p, file)
 	if err != nil {
@@ -137,7 +138,7 @@ func sanitizeCommand(p *Invocation) *cobra.Command {
 var fileSchemas = map[string]config.Kind{"reviewerc": config.Repository, "config": config.Operator}
 
 func schemaCommand(p *Invocation) *cobra.Command {
-	names := slices.AppendSeq(wire.Names(), maps.Keys(fileSchemas))
+	names := slices.AppendSeq(schema.Names(), maps.Keys(fileSchemas))
 	slices.Sort(names)
 	return &cobra.Command{
 		Use:   "schema NAME",
@@ -151,7 +152,7 @@ func schemaCommand(p *Invocation) *cobra.Command {
 				_, err := p.Stdout.Write(config.Schema(kind))
 				return err
 			}
-			data, err := wire.Schema(a[0])
+			data, err := schema.Schema(a[0])
 			if err != nil {
 				err := fmt.Errorf("there is no schema %q", a[0])
 				if near := config.Nearest(a[0], names); near != "" {

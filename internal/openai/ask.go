@@ -8,7 +8,8 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
@@ -41,7 +42,7 @@ const echoLimit = 60_000
 // that is itself a repair turn of the parent (task.Repair) starts with what was wrong then. An answer that only claims more than it
 // lists is kept for when the second is no better.
 func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair *review.Repair, messages []api.ChatCompletionMessage,
-	decode func([]byte) (T, wire.Notes, error),
+	decode func([]byte) (T, schema.Notes, error),
 ) (T, []string, error) {
 	var zero T
 	if repair != nil {
@@ -75,7 +76,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 		if r.fault == "" {
 			doc, beside := apart(r.text)
 			got, notes, err := decode([]byte(doc))
-			claim := (*wire.ClaimError)(nil)
+			claim := (*answer.ClaimError)(nil)
 			switch over := errors.As(err, &claim); {
 			case err == nil, over && try == attempts:
 				m.beside = []byte(beside)
@@ -86,7 +87,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			r.fault = err.Error()
 		}
 		raw := []byte(r.text)
-		if invalid != nil && wire.MayBlock(invalid.Raw) && !wire.MayBlock(raw) {
+		if invalid != nil && answer.MayBlock(invalid.Raw) && !answer.MayBlock(raw) {
 			raw = slices.Concat(invalid.Raw, []byte("\n"), raw)
 		}
 		invalid = &InvalidError{Raw: raw, Err: fmt.Errorf("%s", r.fault)}

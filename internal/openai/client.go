@@ -14,7 +14,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -196,7 +196,7 @@ func (m *model) request(name, shape string, messages []api.ChatCompletionMessage
 	switch format := m.format; {
 	case shape == "":
 	case format == bySchema:
-		schema, err := wire.ForModel(shape)
+		schema, err := schema.ForModel(shape)
 		if err != nil {
 			return req, err
 		}

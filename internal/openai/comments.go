@@ -7,8 +7,8 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/threads"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
@@ -43,17 +43,17 @@ func AnalyzeComments(ctx context.Context, task review.Task, o Options, emit func
 	m := connect(o, limits, emit)
 	got, notes, err := ask(ctx, m, o.Model, commentsShape, o.Fence, task.Repair, []api.ChatCompletionMessage{
 		said(api.ChatMessageRoleSystem, prompts.CommentsSystem()), said(api.ChatMessageRoleUser, question),
-	}, wire.DecodeComments)
+	}, answer.DecodeComments)
 	if err != nil {
 		return review.CommentsResult{}, err
 	}
-	if why := wire.Beside(m.beside, got.PendingIssues); why != "" {
-		got.PendingIssues = wire.Doubt(got.PendingIssues, why)
+	if why := answer.Beside(m.beside, got.PendingIssues); why != "" {
+		got.PendingIssues = answer.Doubt(got.PendingIssues, why)
 	}
 	own(found.PendingIssues, back)
-	refined, refused := threads.Refine(found, slices.DeleteFunc(slices.Clone(got.PendingIssues), wire.Unreadable))
+	refined, refused := threads.Refine(found, slices.DeleteFunc(slices.Clone(got.PendingIssues), answer.Unreadable))
 	for _, f := range got.PendingIssues {
-		if wire.Unreadable(f) {
+		if answer.Unreadable(f) {
 			refined.PendingIssues = append(refined.PendingIssues, f)
 			refined.Issues = review.Count(refined.PendingIssues)
 		}

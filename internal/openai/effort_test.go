@@ -47,7 +47,7 @@ func TestRoomToThink(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			limits := review.Limits{LLMCalls: 1, AnswerTokens: row.most}
-			r := setup(t, fakemodel.Script{Default: ptr(answer())}, limits)
+			r := setup(t, fakemodel.Script{Default: ptr(respond())}, limits)
 			q := task()
 			q.Limits, q.Options.Model, q.Options.Effort = limits, row.model, row.effort
 			if _, err := Review(t.Context(), q, r.options, r.emit); err != nil {

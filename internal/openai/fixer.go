@@ -8,7 +8,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
@@ -37,7 +37,7 @@ func Fix(ctx context.Context, task review.Task, o Options, open func(review.Work
 	}
 	switch {
 	case task.Fix == nil || len(task.Fix.IssuesToFix) == 0:
-		return wire.NotFixed(payload(task), "nothing was to be fixed"), nil
+		return answer.NotFixed(payload(task), "nothing was to be fixed"), nil
 	case task.Workspace == nil:
 		return review.FixResult{}, errors.New("a fixer was given no tree to work in")
 	}
@@ -123,7 +123,7 @@ func (f *fixer) work(ctx context.Context) (fixed, error) {
 		}
 		if len(r.calls) == 0 {
 			f.messages = append(f.messages, said(api.ChatMessageRoleAssistant, spoken(r.text)))
-			if a5, _ := wire.SalvageFix([]byte(r.text)); a5 != nil && r.fault == "" { // some models answer in text whatever they are told
+			if a5, _ := answer.SalvageFix([]byte(r.text)); a5 != nil && r.fault == "" { // some models answer in text whatever they are told
 				got := fromResult(*a5)
 				if refused = f.judge(got); refused == nil {
 					return got, nil
@@ -249,6 +249,6 @@ func (f *fixer) settle(got fixed) (review.FixResult, error) {
 		f.m.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "the changes were taken back: no finding is said to be fixed by them"})
 	}
 	r := got.result(f.task)
-	settled, _ := wire.SettleFix(*f.task.Fix, &r) // it was checked before; this counts
+	settled, _ := answer.SettleFix(*f.task.Fix, &r) // it was checked before; this counts
 	return settled, nil
 }

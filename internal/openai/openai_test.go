@@ -12,9 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 )
 
@@ -72,7 +73,7 @@ func finding(id string, score int, change ...func(m)) m {
 	return f
 }
 
-func answer(findings ...m) fakemodel.Answer {
+func respond(findings ...m) fakemodel.Answer {
 	if findings == nil {
 		findings = []m{}
 	}
@@ -99,22 +100,22 @@ func TestReview(t *testing.T) {
 		says   []string // in the report
 		models []string // asked, in order
 	}{
-		{"an answer without findings is a good answer (spec.md D2)", review.Limits{}, []fakemodel.Rule{{Answer: answer()}}, nil, []string{"Looked at it."}, []string{DefaultModel}},
-		{"score decides when priority disagrees", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 9, func(f m) { f["priority"] = "P3" }))}},
+		{"an answer without findings is a good answer (spec.md D2)", review.Limits{}, []fakemodel.Rule{{Answer: respond()}}, nil, []string{"Looked at it."}, []string{DefaultModel}},
+		{"score decides when priority disagrees", review.Limits{}, []fakemodel.Rule{{Answer: respond(finding("A", 9, func(f m) { f["priority"] = "P3" }))}},
 			[]string{"A P0 9"}, []string{"a score of 9 is that of P0"}, []string{DefaultModel}},
-		{"no evidence, no finding (spec.md R9)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 6, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
+		{"no evidence, no finding (spec.md R9)", review.Limits{}, []fakemodel.Rule{{Answer: respond(finding("A", 6, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
 			[]string{"B P2 6"}, []string{"Dropped for want of evidence: title of A in a.go:1"}, []string{DefaultModel}},
-		{"but a grave one is prloop's to set aside (decision 32)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
+		{"but a grave one is prloop's to set aside (decision 32)", review.Limits{}, []fakemodel.Rule{{Answer: respond(finding("A", 7, func(f m) { f["evidence"] = " \n" }), finding("B", 6))}},
 			[]string{"A P1 7", "B P2 6"}, nil, []string{DefaultModel}},
-		{"what is below the threshold is for who asked to join or to leave (spec.md D3.1)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 4), finding("B", 5))}},
+		{"what is below the threshold is for who asked to join or to leave (spec.md D3.1)", review.Limits{}, []fakemodel.Rule{{Answer: respond(finding("A", 4), finding("B", 5))}},
 			[]string{"B P2 5", "A P3 4"}, nil, []string{DefaultModel}},
-		{"no more than maxOutputIssues, most urgent first", review.Limits{Findings: 2}, []fakemodel.Rule{{Answer: answer(finding("A", 5), finding("B", 8), finding("C", 10))}},
+		{"no more than maxOutputIssues, most urgent first", review.Limits{Findings: 2}, []fakemodel.Rule{{Answer: respond(finding("A", 5), finding("B", 8), finding("C", 10))}},
 			[]string{"C P0 10", "B P1 8"}, []string{"1 findings beyond the limit of 2"}, []string{DefaultModel}},
-		{"a broken answer is repaired once", review.Limits{}, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: "Sure! Here it is:"}}, {Answer: answer(finding("A", 7))}},
+		{"a broken answer is repaired once", review.Limits{}, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: "Sure! Here it is:"}}, {Answer: respond(finding("A", 7))}},
 			[]string{"A P1 7"}, nil, []string{DefaultModel, DefaultModel}},
-		{"an answer that was cut off is asked for again", review.Limits{}, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: `{"agent":"one"`, Finish: "length"}}, {Answer: answer()}},
+		{"an answer that was cut off is asked for again", review.Limits{}, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: `{"agent":"one"`, Finish: "length"}}, {Answer: respond()}},
 			nil, nil, []string{DefaultModel, DefaultModel}},
-		{"a severe finding with low confidence is the verifier's to look at (spec.md R4)", review.Limits{}, []fakemodel.Rule{{Answer: answer(finding("A", 8, doubt), finding("B", 6, doubt))}},
+		{"a severe finding with low confidence is the verifier's to look at (spec.md R4)", review.Limits{}, []fakemodel.Rule{{Answer: respond(finding("A", 8, doubt), finding("B", 6, doubt))}},
 			[]string{"A P1 8", "B P2 6"}, nil, []string{DefaultModel}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -151,11 +152,11 @@ func TestReview(t *testing.T) {
 // check holds what every result owes: it passes the parent's gate unchanged.
 func check(t *testing.T, got review.ReviewerResult) {
 	t.Helper()
-	data, err := wire.Encode(got)
+	data, err := schema.Encode(got)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, notes, err := wire.DecodeReviewer(data); err != nil || len(notes) > 0 {
+	if _, notes, err := answer.DecodeReviewer(data); err != nil || len(notes) > 0 {
 		t.Errorf("the parent would refuse or correct this answer: %v %q", err, notes)
 	}
 	if got.Conclusion != got.Issues.Conclusion() {
@@ -169,7 +170,7 @@ func check(t *testing.T, got review.ReviewerResult) {
 }
 
 func TestWhatIsSent(t *testing.T) {
-	r := setup(t, fakemodel.Script{Default: new(answer(finding("A", 7)))}, review.Limits{})
+	r := setup(t, fakemodel.Script{Default: new(respond(finding("A", 7)))}, review.Limits{})
 	tk := task()
 	tk.Options = review.Options{Lens: "security", Threshold: 7, Model: "gpt-4o"}
 	if _, err := Review(t.Context(), tk, r.options, r.emit); err != nil {
@@ -208,7 +209,7 @@ func TestWhatIsSent(t *testing.T) {
 
 // Five reviewers pay for the long part once.
 func TestPromptCacheHits(t *testing.T) {
-	r := setup(t, fakemodel.Script{Default: new(answer())}, review.Limits{})
+	r := setup(t, fakemodel.Script{Default: new(respond())}, review.Limits{})
 	tk := task()
 	tk.Brief.Files[0].Diff = "@@ -0,0 +1,500 @@\n" + strings.Repeat("+a line of code\n", 500)
 	for i, lens := range []string{"general", "security"} {
@@ -239,7 +240,7 @@ func TestPromptCacheAcrossCalls(t *testing.T) {
 	tk.Limits, tk.Workspace = limits, &review.Workspace{Tree: "/tree"}
 	doubted := finding("A", 7, func(f m) { f["confidence"] = 0.3 })
 	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{
-		atPass(1, calls(submit(1))), atPass(2, calls(submit(2))), atPass(3, calls(submit(3))), atPass(4, calls(submit(4))), {Answer: answer(doubted)},
+		atPass(1, calls(submit(1))), atPass(2, calls(submit(2))), atPass(3, calls(submit(3))), atPass(4, calls(submit(4))), {Answer: respond(doubted)},
 	}}, limits)
 	r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return &shelf{}, nil }
 	share := func(calls int) float64 {
@@ -270,8 +271,8 @@ func TestPromptCacheAcrossCalls(t *testing.T) {
 }
 
 func TestRepairQuotesTheReason(t *testing.T) {
-	bad := answer(finding("A", 7, func(f m) { f["priority"] = "urgent" }))
-	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Times: 1, Answer: bad}}, Default: new(answer())}, review.Limits{})
+	bad := respond(finding("A", 7, func(f m) { f["priority"] = "urgent" }))
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Times: 1, Answer: bad}}, Default: new(respond())}, review.Limits{})
 	if _, err := Review(t.Context(), task(), r.options, r.emit); err != nil {
 		t.Fatal(err)
 	}
@@ -293,14 +294,14 @@ func TestAnswerThatStaysInvalid(t *testing.T) {
 	if n := len(r.model.Requests()); n != attempts {
 		t.Errorf("%d attempts, want %d", n, attempts)
 	}
-	if kept, _ := wire.SalvageReviewer(invalid.Raw); len(kept) != 1 {
+	if kept, _ := answer.SalvageReviewer(invalid.Raw); len(kept) != 1 {
 		t.Errorf("the valid finding cannot be salvaged from %q", invalid.Raw)
 	}
 }
 
 // The parent may put the question again in a new child (task.Repair).
 func TestRepairTurnOfTheParent(t *testing.T) {
-	r := setup(t, fakemodel.Script{Default: new(answer())}, review.Limits{})
+	r := setup(t, fakemodel.Script{Default: new(respond())}, review.Limits{})
 	tk := task()
 	tk.Repair = &review.Repair{Error: "decode reviewer-result: no document", Answer: "hello"}
 	if _, err := Review(t.Context(), tk, r.options, r.emit); err != nil {
@@ -316,7 +317,7 @@ func TestEndpointsThatKnowLess(t *testing.T) {
 	refuse := func(times int, message string) fakemodel.Rule {
 		return fakemodel.Rule{Times: times, Answer: fakemodel.Answer{Status: 400, Message: message}}
 	}
-	fenced := answer(finding("A", 7))
+	fenced := respond(finding("A", 7))
 	fenced.Text, fenced.JSON = "<think>hm {</think>\n```json\n"+string(fenced.JSON)+"\n```", nil
 	for _, c := range []struct {
 		rule   string
@@ -324,11 +325,11 @@ func TestEndpointsThatKnowLess(t *testing.T) {
 		rules  []fakemodel.Rule
 		format string
 	}{
-		{"no schemas: plain JSON mode", "m", []fakemodel.Rule{refuse(1, "response_format type json_schema is not supported"), {Answer: answer(finding("A", 7))}}, "json_object"},
+		{"no schemas: plain JSON mode", "m", []fakemodel.Rule{refuse(1, "response_format type json_schema is not supported"), {Answer: respond(finding("A", 7))}}, "json_object"},
 		{"no JSON mode at all: by the prompt alone, fences and thoughts taken off", "m", []fakemodel.Rule{refuse(2, "unknown field response_format"), {Answer: fenced}}, ""},
-		{"no temperature", "m", []fakemodel.Rule{refuse(1, "Unsupported value: temperature"), {Answer: answer(finding("A", 7))}}, "json_schema"},
-		{"no max_completion_tokens", "m", []fakemodel.Rule{refuse(1, "Unrecognized: max_completion_tokens"), {Answer: answer(finding("A", 7))}}, "json_schema"},
-		{"reasoning models take no temperature", "gpt-5-mini", []fakemodel.Rule{{Answer: answer(finding("A", 7))}}, "json_schema"},
+		{"no temperature", "m", []fakemodel.Rule{refuse(1, "Unsupported value: temperature"), {Answer: respond(finding("A", 7))}}, "json_schema"},
+		{"no max_completion_tokens", "m", []fakemodel.Rule{refuse(1, "Unrecognized: max_completion_tokens"), {Answer: respond(finding("A", 7))}}, "json_schema"},
+		{"reasoning models take no temperature", "gpt-5-mini", []fakemodel.Rule{{Answer: respond(finding("A", 7))}}, "json_schema"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			r := setup(t, fakemodel.Script{Rules: c.rules}, review.Limits{})
@@ -359,17 +360,17 @@ func TestTroubleHasAName(t *testing.T) {
 		{"a model that declines", fakemodel.Answer{Refusal: "I would rather not"}, nil, ErrRefused, "I would rather not"},
 		{"a content filter", fakemodel.Answer{Text: "x", Finish: "content_filter"}, nil, ErrRefused, "content filter"},
 		{"the wall time", fakemodel.Answer{Hang: true}, func(_ *rig, t *review.Task) { t.Limits.WallTimeSeconds = 1 }, ErrWallTime, "wall time"},
-		{"a gateway without budget", answer(), func(r *rig, _ *review.Task) {
+		{"a gateway without budget", respond(), func(r *rig, _ *review.Task) {
 			r.options.Token = r.gateway.Issue("one", review.Limits{CostUSD: 1e-9}, known...)
 		}, ErrBudget, "cost"},
 		{"a refused key is named, and never shown", fakemodel.Answer{Status: 401, Message: key}, nil, nil, "refuses the key"},
 		{"a server fault", fakemodel.Answer{Status: 500, Message: "boom"}, nil, nil, "boom"},
 		{"a body that is not JSON", fakemodel.Answer{Raw: "<html>"}, nil, nil, "ask gpt-4.1-mini"},
-		{"a revoked token", answer(), func(r *rig, _ *review.Task) { r.gateway.Release("one") }, nil, "not known here"},
-		{"a gateway that is gone", answer(), func(r *rig, _ *review.Task) { _ = r.gateway.Close() }, nil, "ask gpt-4.1-mini"},
-		{"an unknown lens", answer(), func(r *rig, _ *review.Task) { r.options.Lens = "vibes" }, nil, "lens \"vibes\""},
-		{"a threshold that is none", answer(), func(_ *rig, t *review.Task) { t.Options.Threshold = 11 }, nil, "1 to 10"},
-		{"no gateway at all", answer(), func(r *rig, _ *review.Task) { r.options.Socket = "" }, nil, "no model gateway"},
+		{"a revoked token", respond(), func(r *rig, _ *review.Task) { r.gateway.Release("one") }, nil, "not known here"},
+		{"a gateway that is gone", respond(), func(r *rig, _ *review.Task) { _ = r.gateway.Close() }, nil, "ask gpt-4.1-mini"},
+		{"an unknown lens", respond(), func(r *rig, _ *review.Task) { r.options.Lens = "vibes" }, nil, "lens \"vibes\""},
+		{"a threshold that is none", respond(), func(_ *rig, t *review.Task) { t.Options.Threshold = 11 }, nil, "1 to 10"},
+		{"no gateway at all", respond(), func(r *rig, _ *review.Task) { r.options.Socket = "" }, nil, "no model gateway"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			r := setup(t, fakemodel.Script{Default: &c.answer}, review.Limits{})
@@ -430,8 +431,8 @@ func TestAnalyzeComments(t *testing.T) {
 			t.Errorf("report does not say %q: %s", s, got.FullReport)
 		}
 	}
-	data, _ := wire.Encode(got)
-	if _, notes, err := wire.DecodeComments(data); err != nil || len(notes) > 0 {
+	data, _ := schema.Encode(got)
+	if _, notes, err := answer.DecodeComments(data); err != nil || len(notes) > 0 {
 		t.Errorf("the parent would refuse or correct this answer: %v %q", err, notes)
 	}
 	if f := r.model.Faults(); len(f) != 0 {

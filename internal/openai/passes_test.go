@@ -51,7 +51,7 @@ func atPass(n int, a fakemodel.Answer) fakemodel.Rule {
 func TestPasses(t *testing.T) {
 	read := fakemodel.ToolCall{Name: "read_file", Arguments: `{"path":"b.go"}`}
 	garbage := fakemodel.ToolCall{Name: "read_file", Arguments: `{"path":`}
-	final := fakemodel.Rule{Contains: "The passes are over", Last: true, Answer: answer(finding("A", 7))}
+	final := fakemodel.Rule{Contains: "The passes are over", Last: true, Answer: respond(finding("A", 7))}
 	ends := []fakemodel.Rule{final, atPass(1, calls(submit(1))), atPass(2, calls(submit(2))), atPass(3, calls(submit(3))), atPass(4, calls(submit(4)))}
 	with := func(first ...fakemodel.Rule) []fakemodel.Rule { return append(first, ends...) }
 	for _, c := range []struct {
@@ -64,13 +64,13 @@ func TestPasses(t *testing.T) {
 	}{
 		{"four passes and the answer (spec.md D5)", 5, 3, ends, 5, 0, "", "# Pass 4 of 4"},
 		{"tools in between are counted", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(read, read)}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 2, "", "what stands there"},
-		{"below five calls there is one question", 4, 3, []fakemodel.Rule{{Answer: answer(finding("A", 7))}}, 1, 0, "", "answer with the JSON object only"},
+		{"below five calls there is one question", 4, 3, []fakemodel.Rule{{Answer: respond(finding("A", 7))}}, 1, 0, "", "answer with the JSON object only"},
 		{"garbage as arguments is an error the model can read", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(garbage)}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 1, "", "error: bad_arguments"},
 		{"a pass cannot be ended in the name of another", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(submit(4))}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 0, "", "error: this is pass 1"},
 		{"an incomplete submission is refused", 9, 3, with(fakemodel.Rule{Call: 1, Answer: calls(fakemodel.ToolCall{Name: SubmitTool, Arguments: `{}`})}, fakemodel.Rule{Call: 2, Answer: calls(submit(1))}), 6, 0, "", "are required"},
 		{"a loop on tools ends at the calls kept for the answer", 6, 100, []fakemodel.Rule{final, {Answer: calls(read)}}, 6, 5, "pass 1 was cut short: one LLM call is kept", "The passes are over; pass 1"},
 		{"never submitting ends each pass after one reminder", 20, 3, []fakemodel.Rule{final, {Answer: fakemodel.Answer{Text: "hm"}}}, 9, 0, "", "End pass 4 by calling"},
-		{"an endpoint without tools gets one question", 9, 3, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Status: 400, Message: "tools is not supported"}}, {Answer: answer(finding("A", 7))}}, 2, 0, "", "answer with the JSON object only"},
+		{"an endpoint without tools gets one question", 9, 3, []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Status: 400, Message: "tools is not supported"}}, {Answer: respond(finding("A", 7))}}, 2, 0, "", "answer with the JSON object only"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			limits := review.Limits{LLMCalls: c.llm, ToolCalls: c.tool}

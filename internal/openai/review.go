@@ -7,7 +7,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
@@ -45,7 +45,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
-	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, wire.DecodeModel)
+	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, answer.DecodeModel)
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
@@ -56,10 +56,10 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 		s.note("The review was not finished: %s.", cut)
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Message: fmt.Sprintf("The review was not finished: %s.", cut)})
 	}
-	if why := wire.Beside(m.beside, got.Findings); why != "" {
-		got.Findings = wire.Doubt(got.Findings, why)
+	if why := answer.Beside(m.beside, got.Findings); why != "" {
+		got.Findings = answer.Doubt(got.Findings, why)
 	}
-	all, more := wire.Corrected(m.refused, got.Findings)
+	all, more := answer.Corrected(m.refused, got.Findings)
 	s.aside, s.notes = slices.Clone(all[len(got.Findings):]), append(s.notes, more...)
 	s.take(got)
 	result := s.result()

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/review"
 )
 
@@ -32,7 +32,7 @@ func (s *settler) note(format string, args ...any) {
 func (s *settler) take(r review.ReviewerResult) {
 	s.report = strings.TrimSpace(r.FullReport)
 	for _, f := range r.Findings {
-		if wire.Unreadable(f) {
+		if answer.Unreadable(f) {
 			s.aside = append(s.aside, f)
 			continue
 		}

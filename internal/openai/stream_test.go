@@ -25,7 +25,7 @@ func TestAnswersAreStreamed(t *testing.T) {
 		"whole and without tokens": func(a *fakemodel.Answer) { a.Whole, a.NoUsage = true, true },
 	} {
 		t.Run(what, func(t *testing.T) {
-			a := answer(finding("A", 6))
+			a := respond(finding("A", 6))
 			a.Usage = usage
 			change(&a)
 			r := setup(t, fakemodel.Script{Default: &a}, review.Limits{})
@@ -57,7 +57,7 @@ func TestAnswersAreStreamed(t *testing.T) {
 // TestBrokenStreamIsAskedAgain, without another call of the budget; one that always breaks off fails.
 func TestBrokenStreamIsAskedAgain(t *testing.T) {
 	broken := fakemodel.Answer{Text: strings.Repeat("word ", 100), Drop: "middle"}
-	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Times: 2, Answer: broken}, {Answer: answer(finding("A", 6))}}}, review.Limits{LLMCalls: 1})
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Times: 2, Answer: broken}, {Answer: respond(finding("A", 6))}}}, review.Limits{LLMCalls: 1})
 	got, err := Review(t.Context(), limited(1), r.options, r.emit)
 	if err != nil || len(got.Findings) != 1 || r.gateway.Usage("one").LLMCalls != 1 {
 		t.Errorf("%v %v %+v", got, err, r.gateway.Usage("one"))
@@ -87,14 +87,14 @@ func TestStreamsRefused(t *testing.T) {
 	no := func(message string) fakemodel.Rule {
 		return fakemodel.Rule{Times: 1, Answer: fakemodel.Answer{Status: http.StatusBadRequest, Message: message}}
 	}
-	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{no("Unsupported parameter: stream_options"), {Answer: answer()}}}, review.Limits{})
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{no("Unsupported parameter: stream_options"), {Answer: respond()}}}, review.Limits{})
 	if _, err := Review(t.Context(), task(), r.options, r.emit); err != nil {
 		t.Error(err)
 	}
 	if q := r.model.Requests(); len(q) != 2 || q[1].Stream {
 		t.Errorf("%d requests", len(q))
 	}
-	r = setup(t, fakemodel.Script{Rules: []fakemodel.Rule{no("the upstream is unwell"), {Answer: answer()}}}, review.Limits{})
+	r = setup(t, fakemodel.Script{Rules: []fakemodel.Rule{no("the upstream is unwell"), {Answer: respond()}}}, review.Limits{})
 	if _, err := Review(t.Context(), task(), r.options, r.emit); err == nil || len(r.model.Requests()) != 1 {
 		t.Errorf("%v after %d requests", err, len(r.model.Requests()))
 	}
@@ -148,7 +148,7 @@ func TestGathered(t *testing.T) {
 
 // TestNewsOfAnAnswer: while it comes, how much there is so far is told, not in every log and not more than once a second.
 func TestNewsOfAnAnswer(t *testing.T) {
-	a := answer()
+	a := respond()
 	a.Reasoning, a.PieceRunes, a.PaceMillis = strings.Repeat("h", 400), 40, 250
 	r := setup(t, fakemodel.Script{Default: &a}, review.Limits{})
 	began := time.Now()

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
-	"github.com/prloop/prloop/internal/wire"
 	"github.com/prloop/prloop/review"
 )
 
@@ -34,8 +35,8 @@ func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
 			if !errors.As(err, &invalid) {
 				t.Fatalf("err %v", err)
 			}
-			kept, _ := wire.SalvageReviewer(invalid.Raw)
-			if len(kept) != 1 || !wire.Unreadable(kept[0]) {
+			kept, _ := answer.SalvageReviewer(invalid.Raw)
+			if len(kept) != 1 || !answer.Unreadable(kept[0]) {
 				t.Errorf("%q leaves %+v", invalid.Raw, kept)
 			}
 		})
@@ -45,9 +46,9 @@ func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
 // What a model claims and does not list, and what it said before its answer was put right, reaches the parent through all that
 // the builtin reviewer does with findings.
 func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
-	over := answer()
+	over := respond()
 	over.JSON = []byte(strings.Replace(string(over.JSON), `"p0_blocking":0`, `"p0_blocking":2`, 1))
-	broken := answer(finding("A", 9))
+	broken := respond(finding("A", 9))
 	broken.JSON = []byte(strings.Replace(string(broken.JSON), `"prNumber":7`, `"prNumber":"seven"`, 1))
 	low := func(f m) { f["confidence"] = 0.1 }
 	for name, row := range map[string]struct {
@@ -56,8 +57,8 @@ func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
 		id     string
 	}{
 		"a claim":                      {[]fakemodel.Rule{{Answer: over}}, review.Limits{}, "unreadable"},
-		"a P0 of a refused answer":     {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: answer(finding("B", 6))}}, review.Limits{}, "A"},
-		"a P0 beyond the limit of one": {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: answer(finding("B", 6, low), finding("C", 5))}}, review.Limits{Findings: 1}, "A"},
+		"a P0 of a refused answer":     {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: respond(finding("B", 6))}}, review.Limits{}, "A"},
+		"a P0 beyond the limit of one": {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: respond(finding("B", 6, low), finding("C", 5))}}, review.Limits{Findings: 1}, "A"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := setup(t, fakemodel.Script{Rules: row.rules}, row.limits)
@@ -71,11 +72,11 @@ func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
 			if i < 0 || got.Findings[i].Unconfirmed == "" || got.Findings[i].Priority != review.P0 {
 				t.Fatalf("%q", brief(got.Findings))
 			}
-			text, err := wire.Encode(got)
+			text, err := schema.Encode(got)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, _, err := wire.DecodeReviewer(text); err != nil || len(again.Findings) != len(got.Findings) {
+			if again, _, err := answer.DecodeReviewer(text); err != nil || len(again.Findings) != len(got.Findings) {
 				t.Errorf("%+v, %v", again.Findings, err)
 			}
 		})
@@ -85,7 +86,7 @@ func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
 // Models that do not know structured output talk around their JSON. One fence of it is taken, as it is from an agent; what the prose
 // calls a P0 or P1 is not lost, and anything less plain is asked for again.
 func TestProseAroundAFence(t *testing.T) {
-	empty := string(answer().JSON)
+	empty := string(respond().JSON)
 	fence := func(doc string) string { return "```json\n" + doc + "\n```" }
 	for name, row := range map[string]struct {
 		text  string
@@ -104,7 +105,7 @@ func TestProseAroundAFence(t *testing.T) {
 		"a fence that is no valid answer": {"Here it is:\n" + fence("{\"agent\": 1}"), 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: row.text}}}, Default: new(answer())}, review.Limits{})
+			r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Call: 1, Answer: fakemodel.Answer{Text: row.text}}}, Default: new(respond())}, review.Limits{})
 			got, err := Review(t.Context(), task(), r.options, r.emit)
 			if err != nil {
 				t.Fatal(err)
@@ -112,7 +113,7 @@ func TestProseAroundAFence(t *testing.T) {
 			if n := len(r.model.Requests()); n != row.calls {
 				t.Errorf("%d calls, want %d", n, row.calls)
 			}
-			if len(got.Findings) != row.left || row.left > 0 && !wire.Unreadable(got.Findings[0]) {
+			if len(got.Findings) != row.left || row.left > 0 && !answer.Unreadable(got.Findings[0]) {
 				t.Errorf("%+v", got.Findings)
 			}
 		})
@@ -123,7 +124,7 @@ func TestProseAroundAFence(t *testing.T) {
 // what nothing better follows; what is put right leaves none, but for a P0 that was listed. Counts and conclusion need not be there.
 func TestAClaimIsAskedAbout(t *testing.T) {
 	claims := func(from, to string, findings ...m) fakemodel.Answer {
-		a := answer(findings...)
+		a := respond(findings...)
 		a.JSON = []byte(strings.Replace(string(a.JSON), from, to, 1))
 		return a
 	}
@@ -137,14 +138,14 @@ func TestAClaimIsAskedAbout(t *testing.T) {
 		want  string
 		calls int
 	}{
-		"counts, put right":                   {[]fakemodel.Rule{{Call: 1, Answer: p2}, {Answer: answer()}}, "", 2},
-		"a conclusion, put right by a list":   {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: answer(finding("B", 6))}}, "B P2 6", 2},
+		"counts, put right":                   {[]fakemodel.Rule{{Call: 1, Answer: p2}, {Answer: respond()}}, "", 2},
+		"a conclusion, put right by a list":   {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: respond(finding("B", 6))}}, "B P2 6", 2},
 		"put right without counts":            {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: bare}}, "", 2},
 		"claimed again":                       {[]fakemodel.Rule{{Answer: p2}}, "unreadable P0 0 could not be read", 2},
 		"then prose":                          {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: prose}}, "unreadable P0 0 could not be read", 2},
 		"then an endpoint that fails":         {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: fakemodel.Answer{Status: 500, Message: "down"}}}, "unreadable P0 0 could not be read", 2},
-		"a P0 beside it, and none after":      {[]fakemodel.Rule{{Call: 1, Answer: p0}, {Answer: answer()}}, "A P0 9 was in an earlier answer of the same reviewer, and not in its last one", 2},
-		"fewer than are listed, and no claim": {[]fakemodel.Rule{{Answer: answer(finding("B", 6))}}, "B P2 6", 1},
+		"a P0 beside it, and none after":      {[]fakemodel.Rule{{Call: 1, Answer: p0}, {Answer: respond()}}, "A P0 9 was in an earlier answer of the same reviewer, and not in its last one", 2},
+		"fewer than are listed, and no claim": {[]fakemodel.Rule{{Answer: respond(finding("B", 6))}}, "B P2 6", 1},
 		"no counts and no conclusion":         {[]fakemodel.Rule{{Answer: bare}}, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

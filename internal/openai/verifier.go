@@ -8,7 +8,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
@@ -94,7 +94,7 @@ func (v *verifier) work(ctx context.Context) (review.VerifierResult, error) {
 			return none, err
 		}
 	}
-	got, notes, err := ask(ctx, v.m, v.o.Model, verifierShape, v.o.Fence, v.task.Repair, v.messages, wire.DecodeVerifier)
+	got, notes, err := ask(ctx, v.m, v.o.Model, verifierShape, v.o.Fence, v.task.Repair, v.messages, answer.DecodeVerifier)
 	for _, n := range notes {
 		v.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: n})
 	}
@@ -134,7 +134,7 @@ func (v *verifier) look(ctx context.Context, shared []api.ChatCompletionMessage)
 		}
 		if len(r.calls) == 0 {
 			doc, _ := apart(r.text) // a verifier's prose is nobody's business: it raises nothing
-			if got, _, err := wire.DecodeVerifier([]byte(doc)); err == nil && r.fault == "" {
+			if got, _, err := answer.DecodeVerifier([]byte(doc)); err == nil && r.fault == "" {
 				return true, &got, nil
 			}
 			v.messages = append(v.messages, said(api.ChatMessageRoleAssistant, spoken(r.text)))
@@ -195,7 +195,7 @@ func (v *verifier) askStronger(ctx context.Context, doubtful []review.Finding, g
 		return err
 	}
 	doc, _ := apart(r.text)
-	second, _, err := wire.DecodeVerifier([]byte(doc))
+	second, _, err := answer.DecodeVerifier([]byte(doc))
 	if err != nil {
 		return err
 	}

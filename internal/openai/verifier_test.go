@@ -109,7 +109,7 @@ func TestVerify(t *testing.T) {
 
 // The verifier shares the beginning of its prompt with the reviewers, so that a provider's cache hits.
 func TestVerifierSharesThePrompt(t *testing.T) {
-	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Contains: "the verifier:", Answer: assess("A", "plausible")}, {Answer: answer()}}}, review.Limits{})
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{{Contains: "the verifier:", Answer: assess("A", "plausible")}, {Answer: respond()}}}, review.Limits{})
 	if _, err := Review(t.Context(), task(), r.options, r.emit); err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 )
 
 // write answers with any envelope.
 func (a *agent) write(v any) int {
-	doc, err := wire.Encode(v)
+	doc, err := schema.Encode(v)
 	if err != nil {
 		fmt.Fprintln(a.err, "fakeagent:", err)
 		return 2

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -100,7 +100,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if !readsNothing(*mode) {
 		a.request, _ = io.ReadAll(stdin)
-		a.task, _, _ = wire.DecodeTask(a.request)
+		a.task, _, _ = schema.DecodeTask(a.request)
 	}
 	if err := a.mend(); err != nil {
 		fmt.Fprintln(stderr, "fakeagent:", err)
@@ -182,7 +182,7 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 		v = review.ReviewerResult{Agent: a.name(), PRNumber: a.task.PRNumber, Conclusion: c, Issues: review.Count(findings), Findings: findings,
 			FullReport: "Reviewed by fakeagent."}
 	}
-	doc, err := wire.Encode(v)
+	doc, err := schema.Encode(v)
 	if err != nil {
 		fmt.Fprintln(a.err, "fakeagent:", err)
 		os.Exit(2)

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/prloop/prloop/internal/wire"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -39,7 +39,7 @@ func outputModes() []Mode {
 			return a.insist(a.out)
 		}),
 		mode("flood-json", "lists findings in an envelope without end", func(a *agent) int {
-			f, err := wire.Encode(a.plain())
+			f, err := schema.Encode(a.plain())
 			if err != nil {
 				return 2
 			}

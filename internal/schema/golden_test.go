@@ -1,4 +1,4 @@
-package wire
+package schema
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func TestGoldenSchemas(t *testing.T) {
 		commentsJSON = fresh
 	}
 	if !bytes.Equal(fresh, commentsJSON) {
-		t.Error("comments.json is behind the doc comments of package review: go generate ./internal/wire")
+		t.Error("comments.json is behind the doc comments of package review: go generate ./internal/schema")
 	}
 	for _, name := range Names() {
 		got, err := Schema(name)
@@ -57,7 +57,7 @@ func golden(t *testing.T, file string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from what is generated: go generate ./internal/wire", file)
+		t.Errorf("%s differs from what is generated: go generate ./internal/schema", file)
 	}
 }
 
@@ -65,7 +65,7 @@ func golden(t *testing.T, file string, got []byte) {
 func docComments(t *testing.T) []byte {
 	t.Helper()
 	var r jsonschema.Reflector
-	if err := r.AddGoComments("github.com/prloop/prloop/internal/wire", "../../review"); err != nil {
+	if err := r.AddGoComments("github.com/prloop/prloop/internal/schema", "../../review"); err != nil {
 		t.Fatal(err)
 	}
 	for key, text := range r.CommentMap {

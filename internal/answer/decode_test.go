@@ -1,16 +1,13 @@
-package wire
+package answer
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -93,7 +90,7 @@ func TestSpecSamplesAreValid(t *testing.T) {
 	if err != nil || len(notes) != 0 || c.ReviewState.ChangesRequestedBy[0].Association != "MEMBER" {
 		t.Errorf("spec.md A3: %+v %q %v", c, notes, err)
 	}
-	p, notes, err := decode[review.FixPayload]("fix-payload", []byte(specPayload), options{})
+	p, notes, err := schema.Decode[review.FixPayload]("fix-payload", []byte(specPayload), nil)
 	if err != nil || len(notes) != 0 || p.Round != 1 {
 		t.Errorf("spec.md A4: %+v %q %v", p, notes, err)
 	}
@@ -195,7 +192,7 @@ func TestRefused(t *testing.T) {
 		{"more than 8 MB", doc + strings.Repeat(" ", 8<<20), "at most 8388608 are read"},
 	} {
 		_, _, err := DecodeReviewer([]byte(row.doc))
-		var e *Error
+		var e *schema.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}
@@ -209,81 +206,6 @@ func TestFixNamesEachFindingOnce(t *testing.T) {
 	doc := strings.Replace(specFix, "SEC-002", "SEC-001", 1)
 	if _, _, err := DecodeFix([]byte(doc)); err == nil || !strings.Contains(err.Error(), "rejectedIssues/0/findingId") {
 		t.Errorf("spec.md A5, a finding both fixed and rejected: %v", err)
-	}
-}
-
-func TestTaskRoundTrip(t *testing.T) {
-	task := review.Task{Version: review.TaskVersion, Role: review.RoleReviewer, Agent: "r", PRNumber: 7, Round: 1, Limits: review.DefaultLimits(),
-		Brief:   review.Brief{Files: []review.BriefFile{{Path: "a.go", Change: "added", Diff: "+x", Hunks: 1, HunksGiven: 1}}, Status: "ok"},
-		Options: review.Options{Lens: "security"}, Settings: map[string]string{"depth": "3"}}
-	text, err := Encode(task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(text), "null") {
-		t.Errorf("Encode writes null: %s", text)
-	}
-	plainText, err := json.Marshal(task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := task
-	want.Brief.Guidance, want.Brief.Warnings = []review.GuidanceFile{}, []string{}
-	for _, doc := range [][]byte{text, plainText} {
-		got, notes, err := DecodeTask(doc)
-		if err != nil || len(notes) != 0 {
-			t.Fatal(notes, err)
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Error(d)
-		}
-	}
-	if _, _, err := DecodeTask([]byte(strings.Replace(string(text), `"version":1`, `"version":2`, 1))); err == nil {
-		t.Error("a task of a newer version was accepted")
-	}
-}
-
-func TestEncodeFillsListsAnywhere(t *testing.T) {
-	type wrapped struct {
-		Result any             `json:"result"`
-		Raw    json.RawMessage `json:"raw,omitempty"`
-		Note   *string         `json:"note"`
-	}
-	in := wrapped{Result: &review.FixPayload{PRNumber: 1, Round: 1}}
-	got, err := Encode(in)
-	want := `{"result":{"prNumber":1,"round":1,"issuesToFix":[],"optionalIssues":[]},"note":null}`
-	if err != nil || string(got) != want {
-		t.Errorf("%s %v", got, err)
-	}
-	if in.Result.(*review.FixPayload).IssuesToFix != nil {
-		t.Error("the value itself was changed")
-	}
-	if got, err := Encode(nil); err != nil || string(got) != "null" {
-		t.Errorf("%s %v", got, err)
-	}
-}
-
-func TestEventOfAChildSpeaksForNobodyElse(t *testing.T) {
-	e, _, err := DecodeEvent([]byte(`{"event":"usage","agent":"other","time":"2026-01-01T00:00:00Z","usage":{"inputTokens":5}}`))
-	if err != nil || e.Agent != "" || !e.Time.IsZero() || *e.Usage.InputTokens != 5 {
-		t.Errorf("%+v %v", e, err)
-	}
-	if _, _, err := DecodeEvent([]byte(`{"event":"usage","usage":{"inputTokens":-5}}`)); err == nil {
-		t.Error("negative usage was accepted: it would give budget back")
-	}
-	if _, _, err := DecodeEvent([]byte(`{"event":"usage","usage":{"costUsd":-5}}`)); err == nil {
-		t.Error("negative cost was accepted: it would give budget back")
-	}
-}
-
-func TestEnumsAreTheConstantsOfPackageReview(t *testing.T) {
-	states := []string{string(review.AgentWaiting), string(review.AgentRunning), string(review.AgentComplete), string(review.AgentDegraded), string(review.AgentFailed)}
-	if got := rules["Event.state"].enum; !slices.Equal(got, states) {
-		t.Errorf("states %v, want %v", got, states)
-	}
-	roles := []string{string(review.RoleReviewer), string(review.RoleCommentsAnalyzer), string(review.RoleFixer), string(review.RoleVerifier)}
-	if got := rules["Task.role"].enum; !slices.Equal(got, roles) {
-		t.Errorf("roles %v, want %v", got, roles)
 	}
 }
 
@@ -344,8 +266,8 @@ func FuzzDecode(f *testing.F) {
 		same(t, data, DecodeReviewer)
 		same(t, data, DecodeComments)
 		same(t, data, DecodeFix)
-		same(t, data, DecodeTask)
-		same(t, data, DecodeEvent)
+		same(t, data, schema.DecodeTask)
+		same(t, data, schema.DecodeEvent)
 		same(t, data, DecodeFinding)
 		for _, found := range [][]review.Finding{first(SalvageReviewer(data)), first(SalvageComments(data))} {
 			for _, one := range found {
@@ -357,15 +279,15 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func first(f []review.Finding, _ Notes) []review.Finding { return f }
+func first(f []review.Finding, _ schema.Notes) []review.Finding { return f }
 
 // same holds the law: what is accepted re-encodes and decodes equal, with nothing left to note.
-func same[T any](t *testing.T, data []byte, dec func([]byte) (T, Notes, error)) {
+func same[T any](t *testing.T, data []byte, dec func([]byte) (T, schema.Notes, error)) {
 	v, _, err := dec(data)
 	if err != nil {
 		return
 	}
-	text, err := Encode(v)
+	text, err := schema.Encode(v)
 	if err != nil {
 		t.Fatalf("encode: %v", err)
 	}
@@ -375,14 +297,5 @@ func same[T any](t *testing.T, data []byte, dec func([]byte) (T, Notes, error)) 
 	}
 	if d := cmp.Diff(v, again); d != "" {
 		t.Fatal(d)
-	}
-}
-
-func TestSchemaNames(t *testing.T) {
-	if _, err := Schema("nothing"); err == nil || !strings.Contains(err.Error(), "reviewer-result") {
-		t.Errorf("an unknown name must list the known ones: %v", err)
-	}
-	if _, err := os.Stat(schemaDir + "/" + fmt.Sprint(Names()[0]) + ".schema.json"); err != nil {
-		t.Error(err)
 	}
 }

@@ -1,10 +1,11 @@
-package wire
+package answer
 
 import (
 	"bytes"
 	"slices"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -12,43 +13,43 @@ import (
 // be cut off, have faults elsewhere or stand in other text. What is left of the answer without them is read loosely: where it may
 // hold a P0 or P1, one finding "that could not be read" stands for all of it (decision 34). It never makes an answer complete:
 // what comes back can only add findings to a verdict.
-func SalvageReviewer(data []byte) ([]review.Finding, Notes) {
+func SalvageReviewer(data []byte) ([]review.Finding, schema.Notes) {
 	return salvage(data, "findings")
 }
 
 // SalvageComments is SalvageReviewer for the comments analyzer's pendingIssues.
-func SalvageComments(data []byte) ([]review.Finding, Notes) {
+func SalvageComments(data []byte) ([]review.Finding, schema.Notes) {
 	return salvage(data, "pendingIssues")
 }
 
 // Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects that it has none like:
 // asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
 // plainly deny them, leaves one that stands for it. None of them is counted.
-func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, Notes) {
+func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, schema.Notes) {
 	return corrected(refused, "findings", findings)
 }
 
 // CorrectedComments is Corrected for the comments analyzer's pendingIssues.
-func CorrectedComments(refused []byte, pending []review.Finding) ([]review.Finding, Notes) {
+func CorrectedComments(refused []byte, pending []review.Finding) ([]review.Finding, schema.Notes) {
 	return corrected(refused, "pendingIssues", pending)
 }
 
-func corrected(refused []byte, list string, findings []review.Finding) ([]review.Finding, Notes) {
-	var notes Notes
+func corrected(refused []byte, list string, findings []review.Finding) ([]review.Finding, schema.Notes) {
+	var notes schema.Notes
 	given := findings
 	kept, _ := salvage(refused, list)
 	for _, f := range kept {
 		again := func(o review.Finding) bool { return o.Priority.Severe() && alike(o, f) }
-		if f.Priority.Severe() && !Unreadable(f) && !slices.ContainsFunc(given, again) && len(findings) < maxFindings {
+		if f.Priority.Severe() && !Unreadable(f) && !slices.ContainsFunc(given, again) && len(findings) < schema.MaxFindings {
 			f.Unconfirmed = "was in an earlier answer of the same reviewer, and not in its last one"
 			findings = append(findings, f)
-			notes.add("%s %s", short(f.Title), f.Unconfirmed)
+			notes.Add("%s %s", schema.Quote(f.Title), f.Unconfirmed)
 		}
 	}
-	if !severe(findings) && len(findings) < maxFindings && slices.ContainsFunc(kept, Unreadable) && maySay(refused) {
+	if !severe(findings) && len(findings) < schema.MaxFindings && slices.ContainsFunc(kept, Unreadable) && maySay(refused) {
 		const why = "an earlier answer of the same reviewer may hold one, and its last one does not"
 		findings = append(findings, unreadable(why))
-		notes.add("%s", why)
+		notes.Add("%s", why)
 	}
 	distinctIDs(findings, &notes)
 	return findings, notes
@@ -96,21 +97,21 @@ func Salvaged(answers ...[]review.Finding) (best []review.Finding) {
 		}
 		break
 	}
-	distinctIDs(best, &Notes{})
+	distinctIDs(best, &schema.Notes{})
 	return best
 }
 
-func salvage(data []byte, list string) ([]review.Finding, Notes) {
+func salvage(data []byte, list string) ([]review.Finding, schema.Notes) {
 	data = bytes.ReplaceAll(data, []byte{0}, nil) // what of UTF-16 can be read
 	left := bytes.Clone(data)                     // what was not kept
-	if len(data) > maxBytes {
-		data = data[:maxBytes]
+	if len(data) > schema.MaxBytes {
+		data = data[:schema.MaxBytes]
 	}
 	var kept []review.Finding
-	var notes Notes
+	var notes schema.Notes
 	refused := 0
 	for rest := afterKey(data, list); rest != nil; rest = afterKey(rest, list) {
-		for len(kept)+refused < maxFindings {
+		for len(kept)+refused < schema.MaxFindings {
 			var object []byte
 			object, rest = nextObject(rest)
 			if object == nil {
@@ -119,22 +120,22 @@ func salvage(data []byte, list string) ([]review.Finding, Notes) {
 			f, n, err := DecodeFinding(object)
 			if err != nil {
 				refused++
-				notes.add("finding %d was not kept: %v", len(kept)+refused, err)
+				notes.Add("finding %d was not kept: %v", len(kept)+refused, err)
 				continue
 			}
 			end := len(data) - len(rest)
 			blank(left[end-len(object) : end])
 			kept = append(kept, f)
 			for _, note := range n {
-				notes.add("finding %d: %s", len(kept)+refused, note)
+				notes.Add("finding %d: %s", len(kept)+refused, note)
 			}
 		}
-		if len(kept)+refused >= maxFindings {
+		if len(kept)+refused >= schema.MaxFindings {
 			break
 		}
 	}
 	if why := unread(left, kept); why != "" {
-		notes.add("a part of the answer could not be read: %s", why)
+		notes.Add("a part of the answer could not be read: %s", why)
 		kept = append(kept, unreadable(why))
 	}
 	distinctIDs(kept, &notes)

@@ -1,10 +1,11 @@
-package wire
+package answer
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -25,7 +26,7 @@ func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult
 		Agent: r.Agent, PRNumber: payload.PRNumber, FixedIssues: []review.FixedIssue{}, RejectedIssues: []review.RejectedIssue{},
 		Commits: append([]review.FixCommit{}, r.Commits...),
 	}
-	var notes Notes
+	var notes schema.Notes
 	s := settlement{notes: &notes, optional: map[string]bool{}, asked: map[string]bool{}}
 	for _, f := range payload.IssuesToFix {
 		s.asked[f.ID] = true
@@ -57,14 +58,14 @@ func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult
 		no, isRejected := rejected[id]
 		switch {
 		case isFixed && isRejected:
-			notes.add("%s is said to be fixed and rejected", short(id))
+			notes.Add("%s is said to be fixed and rejected", schema.Quote(id))
 			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: NotFixedPrefix + "the fixer says both that it fixed and that it rejects it"})
 		case isFixed:
 			out.FixedIssues = append(out.FixedIssues, f)
 		case isRejected:
 			out.RejectedIssues = append(out.RejectedIssues, no)
 		default:
-			notes.add("nothing is said about %s", short(id))
+			notes.Add("nothing is said about %s", schema.Quote(id))
 			out.RejectedIssues = append(out.RejectedIssues, review.RejectedIssue{FindingID: id, Reason: NotFixedPrefix + "the fixer did not say what became of it"})
 		}
 	}
@@ -76,7 +77,7 @@ func SettleFix(payload review.FixPayload, r *review.FixResult) (review.FixResult
 	}
 	out.Summary = review.FixSummary{Fixed: len(out.FixedIssues), Rejected: len(out.RejectedIssues), Deferred: max(0, min(r.Summary.Deferred, left))}
 	if claimed := r.Summary; claimed != out.Summary {
-		notes.add("summary: claimed %d fixed, %d rejected and %d deferred, counted %d, %d and %d",
+		notes.Add("summary: claimed %d fixed, %d rejected and %d deferred, counted %d, %d and %d",
 			claimed.Fixed, claimed.Rejected, claimed.Deferred, out.Summary.Fixed, out.Summary.Rejected, out.Summary.Deferred)
 	}
 	return out, notes
@@ -89,11 +90,11 @@ const (
 )
 
 // settleNoticed keeps the first notices that say something, each in a bounded number of words, with paths inside the repository.
-func settleNoticed(list []review.Notice, notes *Notes) (out []review.Notice) {
+func settleNoticed(list []review.Notice, notes *schema.Notes) (out []review.Notice) {
 	for _, n := range list {
 		file, ok := cleanPath(n.File)
 		if !ok {
-			notes.add("noticed: %s is no path inside the repository", short(n.File))
+			notes.Add("noticed: %s is no path inside the repository", schema.Quote(n.File))
 		}
 		if n.File = file; file == "" {
 			n.Line = nil
@@ -106,7 +107,7 @@ func settleNoticed(list []review.Notice, notes *Notes) (out []review.Notice) {
 			continue
 		}
 		if len(out) == noticed {
-			notes.add("noticed: %d places, the first %d are kept", len(list), noticed)
+			notes.Add("noticed: %d places, the first %d are kept", len(list), noticed)
 			break
 		}
 		out = append(out, n)
@@ -134,22 +135,22 @@ func NotFixed(payload review.FixPayload, reason string) review.FixResult {
 // settlement knows what was asked for.
 type settlement struct {
 	asked, optional map[string]bool
-	notes           *Notes
+	notes           *schema.Notes
 }
 
 // takes reports whether an entry counts for anything, and notes why it does not.
 func (s settlement) takes(list, id string, twice bool) bool {
 	switch {
 	case twice:
-		s.notes.add("%s is listed as %s twice", short(id), list)
+		s.notes.Add("%s is listed as %s twice", schema.Quote(id), list)
 		return false
 	case s.optional[id]:
 		if list == "fixed" {
-			s.notes.add("%s was optional and is said to be fixed too", short(id))
+			s.notes.Add("%s was optional and is said to be fixed too", schema.Quote(id))
 		}
 		return true
 	case !s.asked[id]:
-		s.notes.add("%s was not asked for", short(id))
+		s.notes.Add("%s was not asked for", schema.Quote(id))
 		return false
 	}
 	return true
@@ -157,13 +158,36 @@ func (s settlement) takes(list, id string, twice bool) bool {
 
 // SalvageFix reads a fixer's answer that DecodeFix refuses for its list of ids alone, so that SettleFix can keep what is
 // clear in it. Nil when anything else is wrong with it.
-func SalvageFix(data []byte) (*review.FixResult, Notes) {
-	r, notes, err := decode[review.FixResult]("fix-result", data, options{})
+func SalvageFix(data []byte) (*review.FixResult, schema.Notes) {
+	r, notes, err := schema.Decode[review.FixResult]("fix-result", data, nil)
 	if err != nil {
 		return nil, nil
 	}
-	for _, f := range settleFix(&r, &notes) {
-		notes.add("%s", fmt.Sprint(f))
+	for _, f := range checkFix(&r, &notes) {
+		notes.Add("%s", fmt.Sprint(f))
 	}
 	return &r, notes
+}
+
+// checkFix applies what a schema cannot say to a fixer's answer, in place.
+func checkFix(r *review.FixResult, notes *schema.Notes) []schema.Fault {
+	var faults []schema.Fault
+	seen := map[string]bool{}
+	once := func(list string, i int, id string) {
+		if seen[id] {
+			faults = append(faults, schema.Fault{Where: fmt.Sprintf("%s/%d/findingId", list, i), Why: schema.Quote(id) + " is named twice; each finding is either fixed or rejected, once"})
+		}
+		seen[id] = true
+	}
+	for i, f := range r.FixedIssues {
+		once("fixedIssues", i, f.FindingID)
+	}
+	for i, f := range r.RejectedIssues {
+		once("rejectedIssues", i, f.FindingID)
+	}
+	if fixed, rejected := len(r.FixedIssues), len(r.RejectedIssues); r.Summary.Fixed != fixed || r.Summary.Rejected != rejected {
+		notes.Add("summary: claimed %d fixed and %d rejected, listed %d and %d", r.Summary.Fixed, r.Summary.Rejected, fixed, rejected)
+		r.Summary.Fixed, r.Summary.Rejected = fixed, rejected
+	}
+	return faults
 }

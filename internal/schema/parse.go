@@ -1,4 +1,4 @@
-package wire
+package schema
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of any document. A task carries a whole brief and is the largest.
+// Bounds of any document; MaxBytes is that of an answer. A task carries a whole brief and is the largest.
 const (
-	maxBytes  = 8 << 20
+	MaxBytes  = 8 << 20
 	maxTask   = 64 << 20
 	maxDepth  = 32
 	maxNodes  = 200_000
@@ -161,12 +161,12 @@ func (p *parser) object(at string, depth int) any {
 		}
 		f := fold(key)
 		if other, dup := folded[f]; dup && other == key {
-			p.fault(join(at, key), "field occurs twice")
+			p.fault(At(at, key), "field occurs twice")
 		} else if dup {
-			p.fault(join(at, key), "field differs from "+short(other)+" only in case")
+			p.fault(At(at, key), "field differs from "+Quote(other)+" only in case")
 		}
 		folded[f] = key
-		m[key] = p.value(join(at, key), depth)
+		m[key] = p.value(At(at, key), depth)
 	}
 	p.end()
 	return m
@@ -175,7 +175,7 @@ func (p *parser) object(at string, depth int) any {
 func (p *parser) array(at string, depth int) any {
 	a := []any{}
 	for !p.stop() && p.dec.More() {
-		a = append(a, p.value(join(at, strconv.Itoa(len(a))), depth))
+		a = append(a, p.value(At(at, strconv.Itoa(len(a))), depth))
 	}
 	p.end()
 	return a
@@ -216,7 +216,7 @@ func numberFault(n string) string {
 		err = strconv.ErrRange
 	}
 	if err != nil || len(n) > 64 || f >= maxNumber || f <= -maxNumber {
-		return "number " + short(n) + " is out of range"
+		return "number " + Quote(n) + " is out of range"
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package wire
+package schema
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ func (p *pruner) value(v any, t reflect.Type, at string) any {
 	case []any:
 		if t.Kind() == reflect.Slice {
 			for i := range v {
-				v[i] = p.value(v[i], t.Elem(), join(at, strconv.Itoa(i)))
+				v[i] = p.value(v[i], t.Elem(), At(at, strconv.Itoa(i)))
 			}
 		}
 	case json.Number:
@@ -55,14 +55,14 @@ func (p *pruner) object(m map[string]any, t reflect.Type, at string) {
 			continue
 		}
 		f := fields[i]
-		v := p.value(m[key], f.typ, join(at, key))
+		v := p.value(m[key], f.typ, At(at, key))
 		m[key] = v
 		switch {
 		case v == nil && f.rule.optional:
 			delete(m, key)
 		case f.rule.unknownAtZero && v == json.Number("0"):
 			delete(m, key)
-			p.notes.add("%s: 0 was read as unknown", join(at, key))
+			p.notes.Add("%s: 0 was read as unknown", At(at, key))
 		case f.typ == timeType:
 			p.time(m, key, f.rule, at)
 		}
@@ -72,12 +72,12 @@ func (p *pruner) object(m map[string]any, t reflect.Type, at string) {
 func (p *pruner) unknown(m map[string]any, key string, fields []field, at string) {
 	for _, f := range fields {
 		if strings.EqualFold(f.name, key) {
-			p.faults = append(p.faults, Fault{join(at, key), "field names are case-sensitive, write " + f.name})
+			p.faults = append(p.faults, Fault{At(at, key), "field names are case-sensitive, write " + f.name})
 			return
 		}
 	}
 	delete(m, key)
-	p.notes.add("%s: unknown field was dropped", join(at, key))
+	p.notes.Add("%s: unknown field was dropped", At(at, key))
 }
 
 // time brings a timestamp to UTC. One that is no RFC 3339 time is dropped where the field may be left out: prloop knows
@@ -97,9 +97,9 @@ func (p *pruner) time(m map[string]any, key string, r rule, at string) {
 		m[key] = string(text)
 	case r.optional:
 		delete(m, key)
-		p.notes.add("%s: is no RFC 3339 time and was dropped", join(at, key))
+		p.notes.Add("%s: is no RFC 3339 time and was dropped", At(at, key))
 	default:
-		p.faults = append(p.faults, Fault{join(at, key), "must be an RFC 3339 time such as 2026-01-24T00:00:00Z"})
+		p.faults = append(p.faults, Fault{At(at, key), "must be an RFC 3339 time such as 2026-01-24T00:00:00Z"})
 	}
 }
 

@@ -1,4 +1,4 @@
-package wire
+package answer
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/schema"
 )
 
 var (
@@ -20,7 +21,7 @@ var (
 // rated takes out of an object the unknown fields that rate what it is about, in words short of those for a P0: that a listed P2 is
 // called "high", or the change risky, is no other finding. It says what they were. A field that is no text, or names anything that
 // blocks, stays.
-func rated(object map[string]json.RawMessage, name *lazyregexp.Regexp, at string, notes *Notes) {
+func rated(object map[string]json.RawMessage, name *lazyregexp.Regexp, at string, notes *schema.Notes) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		var text string
 		if !name.MatchString(strings.ToLower(key)) || json.Unmarshal(object[key], &text) != nil {
@@ -30,6 +31,6 @@ func rated(object map[string]json.RawMessage, name *lazyregexp.Regexp, at string
 			continue
 		}
 		delete(object, key)
-		notes.add("%s: rates it %s, which counts for nothing", join2(at, key), short(text))
+		notes.Add("%s: rates it %s, which counts for nothing", schema.At(at, key), schema.Quote(text))
 	}
 }

@@ -1,5 +1,5 @@
-// Package wire is the gate between JSON and the review shapes: the published JSON Schemas (draft 2020-12, generated from
-// the Go types), strict decoding of what agents send, and salvage of valid findings out of a broken answer.
+// Package schema is the gate between JSON and the review shapes: the published JSON Schemas (draft 2020-12, generated from
+// the Go types), strict decoding, and encoding. What an answer of an agent has to be beyond its schema is package answer's business.
 //
 // What is required. A reviewer written against spec.md A2 alone is a valid reviewer, so only the fields
 // without which an answer means nothing are required: of a reviewer result agent, prNumber, conclusion, issues and
@@ -9,6 +9,5 @@
 //
 // What is refused: bytes that are not one JSON document in valid UTF-8, a byte order mark, NUL, half a surrogate pair,
 // keys that occur twice or differ from another or from a known field only in case, numbers out of range, documents over
-// the caps on size, depth and count, and whatever the schema refuses. What is put right and noted: unknown fields,
-// claimed counts that are wrong, ids used twice, facts only prloop may state (fingerprint, cause).
-package wire
+// the caps on size, depth and count, and whatever the schema refuses. Unknown fields are dropped and noted.
+package schema

@@ -1,4 +1,4 @@
-package wire
+package answer
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -41,9 +42,9 @@ func unread(left []byte, kept []review.Finding) string {
 	text = askers.ReplaceAllString(text, "")
 	switch {
 	case severeWord.MatchString(text):
-		return "it names " + short(strings.Trim(severeWord.FindString(text), ":=\"'` \t\r\n"))
+		return "it names " + schema.Quote(strings.Trim(severeWord.FindString(text), ":=\"'` \t\r\n"))
 	case joinedWord.MatchString(text):
-		return "it names " + short(joinedWord.FindString(text))
+		return "it names " + schema.Quote(joinedWord.FindString(text))
 	case findingField.MatchString(text):
 		return "it has a finding's field outside a valid finding"
 	case someList.MatchString(text) || lists(text):
@@ -192,7 +193,7 @@ func overclaim(c claimed, listed review.Counts) string {
 
 // unmet adds the finding that stands for what a valid answer claims and does not list, or holds under a name that is no field of
 // it. ok is false when there is no room for it.
-func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding, notes *Notes) (all []review.Finding, why string, ok bool) {
+func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding, notes *schema.Notes) (all []review.Finding, why string, ok bool) {
 	why = overclaim(c, review.Count(findings))
 	if why == "" {
 		why = stray(data, shape, notes)
@@ -200,11 +201,11 @@ func unmet(data []byte, shape reflect.Type, c claimed, findings []review.Finding
 	if why == "" {
 		return findings, "", true
 	}
-	return append(findings, unreadable(why)), why, len(findings) < maxFindings
+	return append(findings, unreadable(why)), why, len(findings) < schema.MaxFindings
 }
 
 // stray says which unknown field of a valid answer, or of a finding in it that is not severe itself, may hold a P0 or P1.
-func stray(data []byte, shape reflect.Type, notes *Notes) string {
+func stray(data []byte, shape reflect.Type, notes *schema.Notes) string {
 	fields := map[string]json.RawMessage{}
 	_ = json.Unmarshal(data, &fields) // the answer is valid
 	counts := map[string]json.RawMessage{}
@@ -234,15 +235,15 @@ func stray(data []byte, shape reflect.Type, notes *Notes) string {
 // unknown says which field that is not of the shape may hold a P0 or P1.
 func unknown(fields map[string]json.RawMessage, shape reflect.Type) string {
 	fields = maps.Clone(fields)
-	for _, f := range fieldsOf(shape) {
-		delete(fields, f.name)
+	for _, name := range schema.FieldNames(shape) {
+		delete(fields, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text := strings.ToLower(fmt.Sprintf("{%q:%s}", name, fields[name]))
 		var value any
 		_ = json.Unmarshal(fields[name], &value)
 		if graveObject.MatchString(text) || severeWord.MatchString(undenied(text)) || grave(name, value) {
-			return "the unknown field " + short(name) + " may hold a P0 or P1"
+			return "the unknown field " + schema.Quote(name) + " may hold a P0 or P1"
 		}
 	}
 	return ""
@@ -357,7 +358,7 @@ func tells(words string) bool {
 // Doubt adds the finding that stands for what an answer may have said and does not list.
 func Doubt(findings []review.Finding, why string) []review.Finding {
 	all := append(slices.Clone(findings), unreadable(why))
-	distinctIDs(all, &Notes{})
+	distinctIDs(all, &schema.Notes{})
 	return all
 }
 

@@ -1,4 +1,4 @@
-package wire
+package schema
 
 import (
 	"fmt"
@@ -12,7 +12,8 @@ type Notes []string
 // maxNotes bounds what one document can add to the receipt.
 const maxNotes = 20
 
-func (n *Notes) add(format string, args ...any) {
+// Add appends a note, unless there are many.
+func (n *Notes) Add(format string, args ...any) {
 	switch {
 	case len(*n) < maxNotes:
 		*n = append(*n, fmt.Sprintf(format, args...))
@@ -63,7 +64,8 @@ func (e *Error) Error() string {
 	return "decode " + e.Shape + ": " + strings.Join(parts, "; ")
 }
 
-func refuse(shape string, faults ...Fault) *Error {
+// Refuse is the error that a document of a shape has faults.
+func Refuse(shape string, faults ...Fault) *Error {
 	e := &Error{Shape: shape, Faults: faults}
 	if len(faults) > maxFaults {
 		e.Faults, e.More = faults[:maxFaults], len(faults)-maxFaults
@@ -71,8 +73,8 @@ func refuse(shape string, faults ...Fault) *Error {
 	return e
 }
 
-// short quotes untrusted text for a note or a fault.
-func short(s string) string {
+// Quote quotes untrusted text for a note or a fault, shortened and escaped.
+func Quote(s string) string {
 	const limit = 40
 	if r := []rune(s); len(r) > limit {
 		s = string(r[:limit]) + "..."
@@ -80,9 +82,9 @@ func short(s string) string {
 	return fmt.Sprintf("%+q", s)
 }
 
-// join appends a step to a place; a step an agent chose is shortened and escaped.
-func join(at, step string) string {
-	if q := short(step); q != `"`+step+`"` || strings.Contains(step, "/") {
+// At appends a step to a place; a step an agent chose is shortened and escaped.
+func At(at, step string) string {
+	if q := Quote(step); q != `"`+step+`"` || strings.Contains(step, "/") {
 		step = q
 	}
 	if at == "" {

@@ -1,4 +1,4 @@
-package wire
+package schema
 
 // A rule tightens or loosens one field beyond what its Go type and tags say.
 type rule struct {
@@ -15,12 +15,12 @@ type rule struct {
 	unknownAtZero bool
 }
 
-// Caps of one answer. They are far above what a sane agent sends: their only purpose is that a hostile one cannot make
+// Caps of one answer: MaxFindings in a list, MaxName characters in an id or a name. They are far above what a sane agent sends: their only purpose is that a hostile one cannot make
 // the report, the store or the verdict grow without bound (threats.md T85, T87).
 const (
-	maxFindings  = 200
+	MaxFindings  = 200
 	maxLine      = 10_000_000
-	maxName      = 200
+	MaxName      = 200
 	maxTitle     = 1_000
 	maxPath      = 4*4_096 + 2 // a name of 4,096 bytes, each written as an escape of four characters, in quotes
 	maxProse     = 40_000
@@ -32,8 +32,8 @@ const (
 // rules are keyed by Go type and JSON field. Fields without an entry are as their type and tags say: required unless
 // tagged omitempty.
 var rules = map[string]rule{
-	"Finding.id":            {minLength: 1, maxLength: maxName},
-	"Finding.category":      {minLength: 1, maxLength: maxName},
+	"Finding.id":            {minLength: 1, maxLength: MaxName},
+	"Finding.category":      {minLength: 1, maxLength: MaxName},
 	"Finding.file":          {maxLength: maxPath},
 	"Finding.line":          {optional: true, min: 1, max: maxLine, unknownAtZero: true},
 	"Finding.lineEnd":       {optional: true, min: 1, max: maxLine, unknownAtZero: true},
@@ -44,33 +44,33 @@ var rules = map[string]rule{
 	"Finding.suggestion":    {optional: true, maxLength: maxProse},
 	"Finding.evidence":      {optional: true, maxLength: maxProse},
 	"Finding.unconfirmed":   {optional: true, maxLength: maxTitle},
-	"Finding.fingerprint":   {optional: true, maxLength: maxName},
-	"Finding.language":      {optional: true, maxLength: maxName},
+	"Finding.fingerprint":   {optional: true, maxLength: MaxName},
+	"Finding.language":      {optional: true, maxLength: MaxName},
 	"Finding.source":        {optional: true},
 
-	"Source.type":      {optional: true, maxLength: maxName},
-	"Source.name":      {optional: true, maxLength: maxName},
-	"Source.reviewId":  {optional: true, maxLength: maxName},
+	"Source.type":      {optional: true, maxLength: MaxName},
+	"Source.name":      {optional: true, maxLength: MaxName},
+	"Source.reviewId":  {optional: true, maxLength: MaxName},
 	"Source.timestamp": {optional: true},
 
-	"ReviewerResult.agent":      {minLength: 1, maxLength: maxName},
-	"ReviewerResult.findings":   {maxItems: maxFindings},
+	"ReviewerResult.agent":      {minLength: 1, maxLength: MaxName},
+	"ReviewerResult.findings":   {maxItems: MaxFindings},
 	"ReviewerResult.fullReport": {optional: true, maxLength: maxReport},
 
-	"CommentsResult.agent":            {minLength: 1, maxLength: maxName},
-	"CommentsResult.pendingIssues":    {maxItems: maxFindings},
+	"CommentsResult.agent":            {minLength: 1, maxLength: MaxName},
+	"CommentsResult.pendingIssues":    {maxItems: MaxFindings},
 	"CommentsResult.threadsTruncated": {optional: true},
 	"CommentsResult.fullReport":       {optional: true, maxLength: maxReport},
-	"ReviewState.changesRequestedBy":  {maxItems: maxFindings},
-	"ChangesRequestedBy.login":        {minLength: 1, maxLength: maxName},
-	"ChangesRequestedBy.association":  {maxLength: maxName},
+	"ReviewState.changesRequestedBy":  {maxItems: MaxFindings},
+	"ChangesRequestedBy.login":        {minLength: 1, maxLength: MaxName},
+	"ChangesRequestedBy.association":  {maxLength: MaxName},
 
-	"FixResult.agent":          {minLength: 1, maxLength: maxName},
+	"FixResult.agent":          {minLength: 1, maxLength: MaxName},
 	"FixResult.fixedIssues":    {maxItems: maxFixIssues},
 	"FixResult.rejectedIssues": {maxItems: maxFixIssues},
 	"FixResult.commits":        {maxItems: maxFixIssues},
-	"FixedIssue.findingId":     {minLength: 1, maxLength: maxName},
-	"FixedIssue.commitSha":     {maxLength: maxName},
+	"FixedIssue.findingId":     {minLength: 1, maxLength: MaxName},
+	"FixedIssue.commitSha":     {maxLength: MaxName},
 	"FixedIssue.description":   {optional: true, maxLength: maxProse},
 	"FixedIssue.tests":         {maxLength: maxProse},
 	"FixedIssue.risk":          {maxLength: maxProse},
@@ -78,18 +78,18 @@ var rules = map[string]rule{
 	"Notice.file":              {maxLength: maxPath},
 	"Notice.line":              {min: 1, max: maxLine, unknownAtZero: true},
 	"Notice.text":              {minLength: 1, maxLength: maxProse},
-	"RejectedIssue.findingId":  {minLength: 1, maxLength: maxName},
+	"RejectedIssue.findingId":  {minLength: 1, maxLength: MaxName},
 	"RejectedIssue.reason":     {minLength: 1, maxLength: maxProse},
-	"FixCommit.sha":            {minLength: 1, maxLength: maxName},
+	"FixCommit.sha":            {minLength: 1, maxLength: MaxName},
 	"FixCommit.message":        {optional: true, maxLength: maxProse},
 
 	"VerifyPayload.findings":     {maxItems: maxFixIssues},
-	"VerifierResult.agent":       {minLength: 1, maxLength: maxName},
+	"VerifierResult.agent":       {minLength: 1, maxLength: MaxName},
 	"VerifierResult.assessments": {maxItems: maxFixIssues},
 	"VerifierResult.fullReport":  {optional: true, maxLength: maxReport},
-	"Assessment.findingId":       {minLength: 1, maxLength: maxName},
+	"Assessment.findingId":       {minLength: 1, maxLength: MaxName},
 	"Assessment.reason":          {optional: true, maxLength: maxProse},
-	"Assessment.duplicateOf":     {optional: true, maxLength: maxName},
+	"Assessment.duplicateOf":     {optional: true, maxLength: MaxName},
 	"Assessment.importance":      {optional: true, min: 1, max: 100, unknownAtZero: true},
 	"Fact.file":                  {minLength: 1, maxLength: maxPath},
 	"Fact.line":                  {optional: true, min: 1, max: maxLine, unknownAtZero: true},
@@ -97,8 +97,8 @@ var rules = map[string]rule{
 
 	"Event.event":        {enum: []string{"progress", "usage", "log", "state"}},
 	"Event.message":      {optional: true, maxLength: maxProse},
-	"Event.agent":        {optional: true, maxLength: maxName},
-	"Event.level":        {optional: true, maxLength: maxName},
+	"Event.agent":        {optional: true, maxLength: MaxName},
+	"Event.level":        {optional: true, maxLength: MaxName},
 	"Event.state":        {optional: true, enum: []string{"waiting", "running", "complete", "degraded", "failed"}},
 	"Usage.inputTokens":  {optional: true, min: 0, max: 1_000_000_000},
 	"Usage.cachedTokens": {optional: true, min: 0, max: 1_000_000_000},
@@ -107,7 +107,7 @@ var rules = map[string]rule{
 	"Usage.toolCalls":    {optional: true, min: 0, max: 1_000_000},
 	"Usage.costUsd":      {optional: true, notNegative: true},
 	"Usage.llmSeconds":   {optional: true, notNegative: true},
-	"Usage.models":       {optional: true, maxItems: maxFindings},
+	"Usage.models":       {optional: true, maxItems: MaxFindings},
 
 	"Task.role": {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier"}},
 }

@@ -1,4 +1,4 @@
-package wire
+package schema
 
 import (
 	"reflect"
@@ -41,4 +41,13 @@ func fieldsOf(t reflect.Type) []field {
 	}
 	fieldCache.Store(t, fields)
 	return fields
+}
+
+// FieldNames lists the names of the JSON fields of a struct in declaration order.
+func FieldNames(t reflect.Type) []string {
+	var names []string
+	for _, f := range fieldsOf(t) {
+		names = append(names, f.name)
+	}
+	return names
 }

@@ -1,4 +1,4 @@
-package wire
+package schema
 
 import (
 	"bytes"
@@ -122,11 +122,11 @@ func leaves(e *validator.ValidationError, faults []Fault) []Fault {
 	}
 	at := ""
 	for _, step := range e.InstanceLocation {
-		at = join(at, step)
+		at = At(at, step)
 	}
 	if r, ok := e.ErrorKind.(*kind.Required); ok {
 		for _, name := range r.Missing {
-			faults = append(faults, Fault{join(at, name), "required field is missing"})
+			faults = append(faults, Fault{At(at, name), "required field is missing"})
 		}
 		return faults
 	}
@@ -149,7 +149,7 @@ func why(k validator.ErrorKind) string {
 		}
 		text := "value must be one of " + strings.Join(allowed, ", ")
 		if got, ok := k.Got.(string); ok {
-			text += ", not " + short(got)
+			text += ", not " + Quote(got)
 		}
 		return text
 	case *kind.Minimum:

@@ -1,4 +1,4 @@
-package wire
+package answer
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
@@ -23,7 +24,7 @@ var quiet = strings.NewReplacer("needs_major_work", "approve", `"p0_blocking":1`
 // severe reports whether an answer, decoded or salvaged, says a P0 or P1.
 func saysSevere(doc []byte) bool {
 	claim := (*ClaimError)(nil)
-	for _, decode := range []func([]byte) (review.ReviewerResult, Notes, error){DecodeReviewer, DecodeModel} {
+	for _, decode := range []func([]byte) (review.ReviewerResult, schema.Notes, error){DecodeReviewer, DecodeModel} {
 		r, _, err := decode(doc)
 		found := r.Findings
 		if err != nil && !errors.As(err, &claim) {
@@ -89,7 +90,7 @@ func hostile() map[string]string {
 		"a claim by the counts alone":      strings.Replace(strings.Replace(oneP0, finding, "", 1), "needs_major_work", "approve", 1),
 		"a claim by the conclusion alone":  strings.Replace(strings.Replace(quiet, finding, "", 1), `"approve"`, `"request_changes"`, 1),
 		"a claim, cut":                     oneP0[:strings.Index(oneP0, `,"findings"`)],
-		"a second P0 after two hundred P3": list(`"findings":[` + strings.Repeat(strings.Replace(finding, "P0", "P3", 1)+",", maxFindings+1) + finding + `]`),
+		"a second P0 after two hundred P3": list(`"findings":[` + strings.Repeat(strings.Replace(finding, "P0", "P3", 1)+",", schema.MaxFindings+1) + finding + `]`),
 	}
 }
 
@@ -98,7 +99,7 @@ func TestWhatIsUnreadLeavesItsPlace(t *testing.T) {
 		if !saysSevere([]byte(doc)) {
 			t.Errorf("%s: nothing is left of %s", name, doc[:min(len(doc), 400)])
 		}
-		for _, keep := range []func([]byte) ([]review.Finding, Notes){SalvageReviewer, SalvageComments} {
+		for _, keep := range []func([]byte) ([]review.Finding, schema.Notes){SalvageReviewer, SalvageComments} {
 			found, _ := keep([]byte(doc))
 			n := 0
 			for _, f := range found {
@@ -136,7 +137,7 @@ func TestWhatPlainlyHoldsNothingLeavesNothing(t *testing.T) {
 		"a P2 that is cut within the source":    half[:strings.Index(half, `"name"`)],
 		"a P2 with the conclusion it may have":  strings.Replace(with(strings.Replace(p2, `"id":"A"`, `"id":5`, 1)), `"approve"`, `"request_changes"`, 1),
 		"a P2 under the key of another role":    strings.Replace(with(p2), `"findings"`, `"pendingIssues"`, 1),
-		"more P2 than are kept":                 strings.Replace(with(slices.Repeat([]string{p2}, maxFindings+50)...), `"agent":"r"`, `"agent":5`, 1),
+		"more P2 than are kept":                 strings.Replace(with(slices.Repeat([]string{p2}, schema.MaxFindings+50)...), `"agent":"r"`, `"agent":5`, 1),
 		"a claim below the list and no finding": strings.Replace(with(), `"p2_important":0`, `"p2_important":4`, 1)[1:],
 	} {
 		found, notes := SalvageReviewer([]byte(doc))
@@ -175,7 +176,7 @@ func TestClaimsAboveTheList(t *testing.T) {
 	if err != nil || len(c.PendingIssues) != 1 || !Unreadable(c.PendingIssues[0]) {
 		t.Errorf("comments: %+v, %v", c, err)
 	}
-	full := strings.Replace(with(slices.Repeat([]string{strings.Replace(bare(``), "P1", "P3", 1)}, maxFindings)...), `"p0_blocking":0`, `"p0_blocking":1`, 1)
+	full := strings.Replace(with(slices.Repeat([]string{strings.Replace(bare(``), "P1", "P3", 1)}, schema.MaxFindings)...), `"p0_blocking":0`, `"p0_blocking":1`, 1)
 	if _, _, err := DecodeReviewer([]byte(full)); err == nil || !saysSevere([]byte(full)) {
 		t.Errorf("an answer without room for a place: %v", err)
 	}
