@@ -96,6 +96,8 @@ type ContextOptions struct {
 	Include  []string `json:"include,omitempty"`
 	Exclude  []string `json:"exclude,omitempty"`
 	Guidance []string `json:"guidance,omitempty"`
+	// DiffOnly leaves code outside the diff away, but for the region around each change.
+	DiffOnly bool `json:"diffOnly,omitempty"`
 }
 
 // AgentPlan is one agent that takes part in a run.

@@ -174,7 +174,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		return req, err
 	}
 	settings, target := r.settings, o.Target
-	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance}
+	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance, DiffOnly: !settings.Context.RelatedCode}
 	r.beginBrief(ctx, w.commits, about, settings.Limits, target.Local())
 	walls, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {

@@ -85,6 +85,9 @@ func keys() []key {
 		{path: "context.budget_tokens", shape: integer(1000, 2_000_000), capped: true,
 			field: func(s *Settings) any { return &s.Limits.ContextTokens },
 			doc:   "The estimated size the brief may have; over it the least changed files are cut first."},
+		{path: "context.related_code", shape: boolean(), field: func(s *Settings) any { return &s.Context.RelatedCode },
+			doc: "Whether reviewers are shown code beyond the diff by name: definitions of what a change uses, callers of what it changes, " +
+				"uses of what it removes. It takes a part of context.budget_tokens."},
 		limits("max_llm_calls", "Model calls of one agent. Without it an ACP agent has 40.", integer(1, 100), func(l *review.Limits) any { return &l.LLMCalls }),
 		limits("max_tool_calls", "Tool calls of one agent. Without it an ACP agent has 100.", integer(0, 500), func(l *review.Limits) any { return &l.ToolCalls }),
 		limits("max_verify_candidates", "Findings of a round that the verifier is asked about, gravest first; the others count as they are.", integer(0, 100), func(l *review.Limits) any { return &l.Candidates }),
@@ -180,6 +183,7 @@ func defaults() Settings {
 		Model: "gpt-4.1-mini", EscalationModel: "gpt-4.1", BaseURL: defaultBaseURL,
 		ScoreThreshold: 5, ElevationThreshold: 5,
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
+		Context:     Context{RelatedCode: true},
 		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Verification: defaultVerification(),
 		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
 	}

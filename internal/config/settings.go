@@ -93,6 +93,8 @@ type Context struct {
 	Include, Exclude []string
 	// Guidance are further files of written rules, beside the known ones.
 	Guidance []string
+	// RelatedCode gives definitions, callers and remaining uses from outside the diff.
+	RelatedCode bool
 }
 
 // Agent is one agent as configured.

@@ -40,6 +40,8 @@ type Options struct {
 	// Guidance are further names of guidance files beside DefaultGuidance. A plain name is looked for in every folder on
 	// the way to a changed file, one with a slash from the root only; doublestar patterns are taken from the root.
 	Guidance []string
+	// DiffOnly leaves code outside the diff away, but for the region around each change.
+	DiffOnly bool
 	// Symbols is the file in which what was read of source code is kept for the next brief; empty for nowhere.
 	Symbols string
 }

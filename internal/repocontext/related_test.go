@@ -174,6 +174,9 @@ func TestRelatedCodeKeepsToTheRules(t *testing.T) {
 	if b.Files[0].HunksGiven != 1 || b.Tokens > DefaultMaxTokens {
 		t.Errorf("%+v", b.Files[0])
 	}
+	if alone := build(t, src, text, Options{DiffOnly: true}); alone.Related != nil || alone.Files[0].HunksGiven != 1 {
+		t.Errorf("code outside the diff is shown to who does not want it: %+v", alone)
+	}
 	// The diff goes before: with room for nothing else there is nothing else.
 	small := build(t, src, text, Options{MaxTokens: 150})
 	if small.Files[0].HunksGiven != 1 || small.Related != nil {
