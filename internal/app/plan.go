@@ -66,7 +66,7 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		if p.Model == "" {
 			p.Model = s.Model
 		}
-		p.Effort = s.Effort
+		p.Effort = s.ReasoningEffort
 		if p.Lens = a.Lens; role == review.RoleVerifier {
 			p.Escalation = s.EscalationModel
 		}

@@ -37,6 +37,7 @@ type runOptions struct {
 var settingFlags = []struct{ flag, key, usage string }{
 	{"model", "model", "`MODEL` of the builtin agents (PRLOOP_MODEL)"},
 	{"base-url", "base_url", "OpenAI-compatible endpoint `URL` (OPENAI_BASE_URL)"},
+	{"effort", "effort", "`EFFORT` of a review: light, standard or thorough"},
 	{"threshold", "problem_score_threshold", "lowest `SCORE`, 1-10, that is posted"},
 	{"min-reviewers", "min_reviewers", "complete answers a verdict needs, `N` of the reviewers other than static"},
 	{"rounds", "rounds", "rounds of review at most, `N` from 1 to 3"},

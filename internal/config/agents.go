@@ -15,7 +15,7 @@ import (
 func (r *resolver) agents() error {
 	s := &r.settings
 	if len(s.Reviewers) == 0 {
-		s.Reviewers = defaultReviewers(s.ModelConfigured())
+		s.Reviewers = defaultReviewers(s.ModelConfigured(), levelOf(s.Effort).lenses)
 	}
 	if s.Comments.Use == "" {
 		s.Comments.Use = review.KindStatic
@@ -44,11 +44,14 @@ func (r *resolver) agents() error {
 	return errors.Join(errs...)
 }
 
-func defaultReviewers(model bool) []Agent {
+// defaultReviewers are a reviewer with a model for each lens, where there is a model, and static.
+func defaultReviewers(model bool, lenses []string) (all []Agent) {
 	if model {
-		return []Agent{{Name: "reviewer-1", Use: review.KindBuiltin, Lens: "general"}, {Name: review.KindStatic, Use: review.KindStatic}}
+		for i, l := range lenses {
+			all = append(all, Agent{Name: fmt.Sprintf("reviewer-%d", i+1), Use: review.KindBuiltin, Lens: l})
+		}
 	}
-	return []Agent{{Name: review.KindStatic, Use: review.KindStatic}}
+	return append(all, Agent{Name: review.KindStatic, Use: review.KindStatic})
 }
 
 // choose picks the agents of --reviewers. Order and repetition are the person's, but no agent takes part twice. Where more

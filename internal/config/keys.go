@@ -56,7 +56,11 @@ func keys() []key {
 			doc: "The model of the builtin agents."},
 		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.EscalationModel },
 			doc: "The model the verifier's model hands severe findings to that stay doubtful (verification.escalate_below). `none` is nobody."},
-		{path: "reasoning_effort", shape: choice("none", "minimal", "low", "medium", "high", "xhigh"), field: func(s *Settings) any { return &s.Effort },
+		{path: "effort", shape: choice(effortLight, effortStandard, effortThorough), field: func(s *Settings) any { return &s.Effort },
+			doc: "How much a review may take where nothing else is set: reviewers, the verifier and limits of one agent. light asks one reviewer " +
+				"once and verifies nothing; standard has a verifier try to refute what the reviewer found; thorough has two reviewers, general and " +
+				"security, who read in four passes with tools, and the verifier."},
+		{path: "reasoning_effort", shape: choice("none", "minimal", "low", "medium", "high", "xhigh"), field: func(s *Settings) any { return &s.ReasoningEffort },
 			doc: "How much the models of builtin agents are asked to think before they answer. It is sent where it is set only; a model that takes none is asked without it, and the receipt says so. " +
 				"With it no temperature is sent, and answers have more room (`limits.max_answer_tokens`)."},
 		{path: "base_url", shape: match(httpAddress), env: "OPENAI_BASE_URL", field: func(s *Settings) any { return &s.BaseURL },
@@ -181,7 +185,7 @@ func keys() []key {
 func defaults() Settings {
 	return Settings{
 		Model: "gpt-4.1-mini", EscalationModel: "gpt-4.1", BaseURL: defaultBaseURL,
-		ScoreThreshold: 5, ElevationThreshold: 5,
+		Effort: effortStandard, ScoreThreshold: 5, ElevationThreshold: 5,
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
 		Context:     Context{RelatedCode: true},
 		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Verification: defaultVerification(),

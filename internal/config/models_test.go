@@ -114,11 +114,11 @@ func TestTimesOfModels(t *testing.T) {
 	operator := &File{Name: "config.yml", Data: []byte("limits: {max_idle_seconds: 600, max_call_seconds: 900, max_answer_tokens: 20000}\n")}
 	s, err := Resolve(Input{Operator: operator, Repository: &File{Name: ".reviewerc", Data: []byte(
 		"limits: {max_idle_seconds: 700, max_call_seconds: 60, max_answer_tokens: 30000}\nreasoning_effort: high\n")}})
-	if l := s.Limits; err != nil || l.IdleSeconds != 600 || l.CallSeconds != 60 || l.AnswerTokens != 20000 || s.Effort != "high" || s.ACPLimits.IdleSeconds != 600 {
+	if l := s.Limits; err != nil || l.IdleSeconds != 600 || l.CallSeconds != 60 || l.AnswerTokens != 20000 || s.ReasoningEffort != "high" || s.ACPLimits.IdleSeconds != 600 {
 		t.Errorf("%v %+v", err, s.Limits)
 	}
 	s, err = Resolve(Input{})
-	if err != nil || s.Limits.IdleSeconds != 300 || s.Limits.CallSeconds != 0 || s.Effort != "" {
+	if err != nil || s.Limits.IdleSeconds != 300 || s.Limits.CallSeconds != 0 || s.ReasoningEffort != "" {
 		t.Errorf("%v %+v", err, s.Limits)
 	}
 	said := map[string]string{}

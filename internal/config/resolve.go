@@ -76,6 +76,7 @@ func resolve(in Input, early bool) (Settings, error) {
 		return Settings{}, err
 	}
 	r.settings.replayed = in.Replayed
+	r.effort()
 	r.models()
 	if err := r.agents(); err != nil {
 		return Settings{}, err

@@ -19,8 +19,10 @@ type Settings struct {
 	MinReviewers int
 	// Model and EscalationModel are what the builtin agents ask for (spec.md R5).
 	Model, EscalationModel string
-	// Effort is how much the models of builtin agents are asked to think; empty says nothing of it.
+	// Effort is light, standard or thorough: how much a review may take where nobody said it in detail.
 	Effort string
+	// ReasoningEffort is how much the models of builtin agents are asked to think; empty says nothing of it.
+	ReasoningEffort string
 	// BaseURL is the OpenAI-compatible endpoint. The operator's layers alone may set it: the key goes there.
 	BaseURL string
 	// APIKey is for internal/gateway alone.

@@ -65,7 +65,7 @@ func (r *resolver) verifier() {
 	first := slices.IndexFunc(s.Reviewers, asks)
 	if s.Verifier.Use == "" {
 		s.Verifier.Use = UseNone
-		if s.ModelConfigured() && first >= 0 {
+		if s.ModelConfigured() && first >= 0 && levelOf(s.Effort).verifier {
 			s.Verifier.Use = review.KindBuiltin
 		}
 	}
