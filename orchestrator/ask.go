@@ -38,29 +38,29 @@ func (l *Loop) askAll(ctx context.Context, steps Steps, req Request, in Inputs, 
 		todo[i] = Step{Name: fmt.Sprintf("round %d: ask %s", round, plan.Name), Fn: func(ctx context.Context) ([]byte, error) {
 			asked[i] = true
 			first.Do(func() { l.say("waiting for " + plural(len(req.Agents), "agent", "agents")) })
-			heard, err := l.ask(ctx, req, plan, in, req.wallTime()-spent)
+			report, err := l.ask(ctx, req, plan, in, req.wallTime()-spent)
 			if err != nil {
 				return nil, err
 			}
-			return json.Marshal(heard)
+			return json.Marshal(report)
 		}}
 	}
 	results, errs := steps.All(ctx, todo)
-	heard := make([]AgentReport, len(todo))
+	reports := make([]AgentReport, len(todo))
 	for i, plan := range req.Agents {
 		// An agent that fails is an answer; an error here is the disk or git, which the run cannot do without.
 		if errs[i] != nil {
 			return nil, fmt.Errorf("ask %s: %w", plan.Name, errs[i])
 		}
-		if err := json.Unmarshal(results[i], &heard[i]); err != nil {
+		if err := json.Unmarshal(results[i], &reports[i]); err != nil {
 			return nil, fmt.Errorf("read stored answer of %s: %w", plan.Name, err)
 		}
 		if !asked[i] {
-			r := heard[i].Answer.Receipt
+			r := reports[i].Answer.Receipt
 			l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: r.State, Message: "answered before: " + plural(r.Findings, "finding", "findings")})
 		}
 	}
-	return heard, nil
+	return reports, nil
 }
 
 // ask puts the question to one agent, checks what it claims, and redacts what it said. left is the run's remaining wall
@@ -101,16 +101,16 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = task.Brief.Given()
-	heard := AgentReport{Answer: answer}
+	report := AgentReport{Answer: answer}
 	if plan.Role == review.RoleReviewer {
-		heard.Missed = missed(asked.Brief)
+		report.Missed = missed(asked.Brief)
 	}
 	if r := answer.Reviewer; r != nil {
 		findings, notes := req.scores().Apply(r.Findings)
 		r.Findings, r.Issues = findings, review.Count(findings)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
 		check := newChecker(l.History, snap)
-		heard.Evidence = make([]Evidence, len(r.Findings))
+		report.Evidence = make([]Evidence, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]
 			ev, note, err := check.place(ctx, f, plan.Kind == review.KindBuiltin)
@@ -122,26 +122,26 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			}
 			f.Source = review.Source{Type: "agent", Name: plan.Name, ReviewID: f.Source.ReviewID, Timestamp: f.Source.Timestamp}
 			f.Fingerprint = identity.Fingerprint(*f)
-			heard.Evidence[i] = ev
+			report.Evidence[i] = ev
 		}
 		answer.Receipt.Findings = len(r.Findings)
-		heard.Answer.Receipt = answer.Receipt
+		report.Answer.Receipt = answer.Receipt
 	}
 	if answer.Verifier != nil {
-		if heard.Evidence, err = l.checkFacts(ctx, snap, *task.Verify, &answer); err != nil {
+		if report.Evidence, err = l.checkFacts(ctx, snap, *task.Verify, &answer); err != nil {
 			return AgentReport{}, err
 		}
-		heard.Answer = answer
+		report.Answer = answer
 	}
-	heard = redactHeard(heard)
-	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), heard); err != nil {
+	report = redactReport(report)
+	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), report); err != nil {
 		return AgentReport{}, err
 	}
-	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(heard.Answer.Log)); err != nil {
+	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(report.Answer.Log)); err != nil {
 		return AgentReport{}, err
 	}
-	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: heard.Answer.Receipt.State, Message: answerSummary(heard.Answer.Receipt)})
-	return heard, oneAnswered.Hit()
+	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: report.Answer.Receipt.State, Message: answerSummary(report.Answer.Receipt)})
+	return report, oneAnswered.Hit()
 }
 
 // answerSummary is what an agent's answer came to, in a few words.
@@ -283,8 +283,8 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 	return t
 }
 
-// redactHeard takes secrets and diffs out of every text an agent wrote.
-func redactHeard(h AgentReport) AgentReport {
+// redactReport takes secrets and diffs out of every text an agent wrote.
+func redactReport(h AgentReport) AgentReport {
 	if r := h.Answer.Reviewer; r != nil {
 		r.FullReport = sanitize.Redact(r.FullReport)
 		redactFindings(r.Findings)

@@ -76,11 +76,11 @@ type fixing struct {
 func (j *fixing) left() time.Duration { return j.req.wallTime() - j.spent }
 
 // spare is what may be used of that: a push is followed by a review, for which as much is kept back as this round's took.
-func (j *fixing) spare() time.Duration { return j.left() - slowest(complete(j.judged.Inputs.Heard)) }
+func (j *fixing) spare() time.Duration { return j.left() - slowest(complete(j.judged.Inputs.Reports)) }
 
 // complete are the agents that came to their end: those that were cut say nothing about how long the next one takes.
-func complete(heard []AgentReport) []AgentReport {
-	return slices.DeleteFunc(slices.Clone(heard), func(h AgentReport) bool { return h.Answer.Receipt.State != review.AgentComplete })
+func complete(reports []AgentReport) []AgentReport {
+	return slices.DeleteFunc(slices.Clone(reports), func(h AgentReport) bool { return h.Answer.Receipt.State != review.AgentComplete })
 }
 
 // make has the fixer work until its result passes policy and verification, or the tries are used up. State stays empty

@@ -33,7 +33,7 @@ type gathered struct {
 // gather takes the answers of all agents.
 func gather(in Inputs) gathered {
 	g := collectReviewers(in)
-	said := hearComments(in)
+	said := collectComments(in)
 	g.comments = said.CommentsResult
 	g.unverified, g.notes = append(g.unverified, said.aside...), append(g.notes, said.notes...)
 	pending := slices.Clone(said.PendingIssues)
@@ -50,13 +50,13 @@ func gather(in Inputs) gathered {
 // set apart and not counted.
 func collectReviewers(in Inputs) gathered {
 	g := gathered{in: in, rules: map[string]bool{}, support: map[int]EvidenceStatus{}, findings: []review.Finding{}, unverified: []review.Unverified{}}
-	type heardFinding struct {
+	type countedFinding struct {
 		review.Finding
 		status EvidenceStatus
 	}
-	var counted []heardFinding
+	var counted []countedFinding
 	var readers, lost [][]string
-	for _, h := range in.Heard {
+	for _, h := range in.Reports {
 		r := h.Answer.Receipt
 		if r.Role == review.RoleReviewer && r.State == review.AgentComplete && in.Request.counts(r.Kind) {
 			g.complete++
@@ -87,7 +87,7 @@ func collectReviewers(in Inputs) gathered {
 				g.unverified = append(g.unverified, aside)
 				continue
 			}
-			counted = append(counted, heardFinding{f, ev.Status})
+			counted = append(counted, countedFinding{f, ev.Status})
 		}
 	}
 	for _, path := range submodules(in.Snapshot.Brief) {
@@ -96,7 +96,7 @@ func collectReviewers(in Inputs) gathered {
 	for _, path := range pointers(in.Snapshot.Brief) {
 		g.notes = append(g.notes, fmt.Sprintf("%s is kept in Git LFS: the content its pointer stands for is not part of this review.", sanitize.CodeSpan(path)))
 	}
-	slices.SortStableFunc(counted, func(x, y heardFinding) int { return byUrgency(x.Finding, y.Finding) })
+	slices.SortStableFunc(counted, func(x, y countedFinding) int { return byUrgency(x.Finding, y.Finding) })
 	slices.SortStableFunc(g.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
 	for i, f := range counted {
 		g.findings = append(g.findings, f.Finding)
@@ -106,15 +106,15 @@ func collectReviewers(in Inputs) gathered {
 	return g
 }
 
-// hearComments takes what people said. Thread counts and the review state are computed from GitHub's data by rule, so
+// collectComments takes what people said. Thread counts and the review state are computed from GitHub's data by rule, so
 // that no model can argue with rule 0; the analyzer's part is the wording and urgency of what is pending. An analyzer
 // that failed is replaced by the rules alone.
-func hearComments(in Inputs) (said discussed) {
+func collectComments(in Inputs) (said discussed) {
 	if in.Request.Target.Local() {
 		return said
 	}
 	said.CommentsResult = threads.Analyze(in.Snapshot.Discussion, in.Request.Target.PR)
-	for _, h := range in.Heard {
+	for _, h := range in.Reports {
 		r := h.Answer.Receipt
 		if r.Role != review.RoleCommentsAnalyzer {
 			continue

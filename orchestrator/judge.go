@@ -15,7 +15,7 @@ type Inputs struct {
 	Request  Request       `json:"request"`
 	Round    int           `json:"round"`
 	Snapshot Snapshot      `json:"snapshot"`
-	Heard    []AgentReport `json:"heard"`
+	Reports  []AgentReport `json:"reports"`
 	// Verifier is what the verifier said of their findings; nil when it was not asked.
 	Verifier *AgentReport `json:"verifier,omitempty"`
 	// Earlier are the findings of earlier rounds, at their places in this round's head.
@@ -42,7 +42,7 @@ type Judgement struct {
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
 // gathered, matched, verdict, and the report of that.
 func Judge(in Inputs) Judgement {
-	in.Heard = ordered(in.Heard)
+	in.Reports = ordered(in.Reports)
 	d := decide(match(gather(in).assess()))
 	result := d.result()
 	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result)}
@@ -185,9 +185,9 @@ func (g gathered) settled(t Tracked) bool {
 	})
 }
 
-// unheard are the severe wordings of an earlier finding whose own reviewers have not looked again: each settles its own, and nobody
+// notRevisited are the severe wordings of an earlier finding whose own reviewers have not looked again: each settles its own, and nobody
 // else's. Those who raise it again in now do.
-func (g gathered) unheard(earlier, now Tracked) (left []review.Finding) {
+func (g gathered) notRevisited(earlier, now Tracked) (left []review.Finding) {
 	for _, f := range earlier.Findings {
 		mine := func(o review.Finding) bool { return o.Source.Type == f.Source.Type && o.Source.Name == f.Source.Name }
 		if f.Priority.Severe() && f.Source.Type == "agent" && !g.looked(f.Source.Name) && !slices.ContainsFunc(now.Findings, mine) {
@@ -199,7 +199,7 @@ func (g gathered) unheard(earlier, now Tracked) (left []review.Finding) {
 
 // looked reports whether an agent gave a complete answer in this round.
 func (g gathered) looked(agent string) bool {
-	return slices.ContainsFunc(g.in.Heard, func(h AgentReport) bool {
+	return slices.ContainsFunc(g.in.Reports, func(h AgentReport) bool {
 		r := h.Answer.Receipt
 		return r.Name == agent && r.State == review.AgentComplete
 	})
@@ -208,7 +208,7 @@ func (g gathered) looked(agent string) bool {
 // withoutRules reports whether the static reviewer was asked and did not end well. It does not count towards a verdict, but
 // what it would have found is not to be passed over.
 func (g gathered) withoutRules() bool {
-	return slices.ContainsFunc(g.in.Heard, func(h AgentReport) bool {
+	return slices.ContainsFunc(g.in.Reports, func(h AgentReport) bool {
 		r := h.Answer.Receipt
 		return r.Role == review.RoleReviewer && r.Kind == review.KindStatic && r.State != review.AgentComplete
 	})
@@ -248,7 +248,7 @@ func (g gathered) unpassed() []review.Check {
 
 // outOf names the budget that kept a reviewer from answering.
 func (g gathered) outOf() string {
-	for _, h := range g.in.Heard {
+	for _, h := range g.in.Reports {
 		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && r.State != review.AgentComplete && r.OutOf != "" {
 			return r.OutOf
 		}

@@ -33,7 +33,7 @@ func round() Inputs {
 			Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA},
 			Brief: review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}},
 		},
-		Heard: []AgentReport{answered("alpha"), answered("beta"), {Answer: review.Answer{
+		Reports: []AgentReport{answered("alpha"), answered("beta"), {Answer: review.Answer{
 			Receipt: review.AgentReceipt{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static", State: review.AgentComplete},
 		}}},
 	}
@@ -78,10 +78,10 @@ func failed(name string) AgentReport {
 func byRules(in *Inputs, findings ...review.Finding) {
 	in.Request.Agents = in.Request.Agents[:1]
 	in.Request.Agents[0].Kind = review.KindStatic
-	in.Heard = []AgentReport{answered("alpha", findings...)}
-	in.Heard[0].Answer.Receipt.Kind = review.KindStatic
-	for i := range in.Heard[0].Answer.Reviewer.Findings {
-		in.Heard[0].Answer.Reviewer.Findings[i].Source = review.Source{Type: "agent", Name: "alpha"}
+	in.Reports = []AgentReport{answered("alpha", findings...)}
+	in.Reports[0].Answer.Receipt.Kind = review.KindStatic
+	for i := range in.Reports[0].Answer.Reviewer.Findings {
+		in.Reports[0].Answer.Reviewer.Findings[i].Source = review.Source{Type: "agent", Name: "alpha"}
 	}
 }
 
@@ -93,39 +93,39 @@ func TestOutcome(t *testing.T) {
 		says   review.Conclusion // "" when no verdict may be shown
 	}{
 		{"a complete review without findings converges (loop termination)", func(*Inputs) {}, review.Converged, review.Approve},
-		{"a P3 alone approves (spec.md A6 rule 4)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P3, "nit")) }, review.Converged, review.Approve},
-		{"a P2 asks for changes (spec.md A6 rule 3)", func(in *Inputs) { in.Heard[0] = answered("alpha", found(review.P2, "slow")) }, review.ChangesRequested, review.RequestChanges},
-		{"a P0 needs major work (spec.md A6 rule 1)", func(in *Inputs) { in.Heard[1] = answered("beta", found(review.P0, "leak")) }, review.ChangesRequested, review.NeedsMajorWork},
-		{"an empty diff was not reviewed", func(in *Inputs) { in.Snapshot.Brief.Files = nil; in.Heard = nil }, review.NotReviewed, ""},
+		{"a P3 alone approves (spec.md A6 rule 4)", func(in *Inputs) { in.Reports[0] = answered("alpha", found(review.P3, "nit")) }, review.Converged, review.Approve},
+		{"a P2 asks for changes (spec.md A6 rule 3)", func(in *Inputs) { in.Reports[0] = answered("alpha", found(review.P2, "slow")) }, review.ChangesRequested, review.RequestChanges},
+		{"a P0 needs major work (spec.md A6 rule 1)", func(in *Inputs) { in.Reports[1] = answered("beta", found(review.P0, "leak")) }, review.ChangesRequested, review.NeedsMajorWork},
+		{"an empty diff was not reviewed", func(in *Inputs) { in.Snapshot.Brief.Files = nil; in.Reports = nil }, review.NotReviewed, ""},
 		{"only left out files: not reviewed", func(in *Inputs) {
 			in.Snapshot.Brief.Files = []review.BriefFile{{Path: "go.sum", Hunks: 1, Omitted: "lock file"}}
-			in.Heard = nil
+			in.Reports = nil
 		}, review.NotReviewed, ""},
-		{"all reviewers failed: not reviewed", func(in *Inputs) { in.Heard[0], in.Heard[1] = failed("alpha"), failed("beta") }, review.NotReviewed, ""},
-		{"one of two failed is no majority: partial, and no approval is shown", func(in *Inputs) { in.Heard[0] = failed("alpha") }, review.Partial, ""},
-		{"one of two is enough when min_reviewers says so", func(in *Inputs) { in.Heard[0] = failed("alpha"); in.Request.MinReviewers = 1 }, review.Converged, review.Approve},
+		{"all reviewers failed: not reviewed", func(in *Inputs) { in.Reports[0], in.Reports[1] = failed("alpha"), failed("beta") }, review.NotReviewed, ""},
+		{"one of two failed is no majority: partial, and no approval is shown", func(in *Inputs) { in.Reports[0] = failed("alpha") }, review.Partial, ""},
+		{"one of two is enough when min_reviewers says so", func(in *Inputs) { in.Reports[0] = failed("alpha"); in.Request.MinReviewers = 1 }, review.Converged, review.Approve},
 		{"a number that cannot be reached is not lowered", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
 		{"static does not stand in for the reviewer that failed", func(in *Inputs) {
-			in.Heard[0], in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = failed("alpha"), review.KindStatic, review.KindStatic
+			in.Reports[0], in.Request.Agents[1].Kind, in.Reports[1].Answer.Receipt.Kind = failed("alpha"), review.KindStatic, review.KindStatic
 		}, review.NotReviewed, ""},
 		{"one reviewer beside static is enough by itself", func(in *Inputs) {
-			in.Request.Agents[1].Kind, in.Heard[1].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
+			in.Request.Agents[1].Kind, in.Reports[1].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
 		}, review.Converged, review.Approve},
 		{"a partial review may ask for changes", func(in *Inputs) {
-			in.Heard[0] = failed("alpha")
-			in.Heard[1] = answered("beta", found(review.P1, "crash"))
+			in.Reports[0] = failed("alpha")
+			in.Reports[1] = answered("beta", found(review.P1, "crash"))
 		}, review.Partial, review.RequestChanges},
 		{"a degraded answer does not count towards min_reviewers", func(in *Inputs) {
-			in.Heard[0].Answer.Receipt.State = review.AgentDegraded
+			in.Reports[0].Answer.Receipt.State = review.AgentDegraded
 		}, review.Partial, ""},
 		{"findings of a degraded answer count all the same", func(in *Inputs) {
-			in.Heard[0] = answered("alpha", found(review.P1, "crash"))
-			in.Heard[0].Answer.Receipt.State = review.AgentDegraded
+			in.Reports[0] = answered("alpha", found(review.P1, "crash"))
+			in.Reports[0].Answer.Receipt.State = review.AgentDegraded
 			in.Request.MinReviewers = 1
 		}, review.ChangesRequested, review.RequestChanges},
 		{"reviewers stopped by a budget: budget", func(in *Inputs) {
-			in.Heard[0], in.Heard[1] = failed("alpha"), failed("beta")
-			in.Heard[0].Answer.Receipt.OutOf = "wall time"
+			in.Reports[0], in.Reports[1] = failed("alpha"), failed("beta")
+			in.Reports[0].Answer.Receipt.OutOf = "wall time"
 		}, review.Budget, ""},
 		{"a change that was cut is not approved (decision 15)", func(in *Inputs) { in.Snapshot.Brief.Status = "truncated" }, review.Partial, ""},
 		{"a discussion that was not read whole is not approved (decision 15)", func(in *Inputs) { in.Snapshot.Discussion.Truncated = true }, review.Partial, ""},
@@ -134,47 +134,47 @@ func TestOutcome(t *testing.T) {
 		}, review.ChangesRequested, ""},
 		{"a member's CHANGES_REQUESTED beats everything (spec.md A6 rule 0)", func(in *Inputs) {
 			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "MEMBER"}}}
-			in.Heard[0] = answered("alpha", found(review.P0, "leak"))
+			in.Reports[0] = answered("alpha", found(review.P0, "leak"))
 		}, review.ChangesRequested, review.RequestChanges},
 		{"no analyzer can argue rule 0 away (decision 16)", func(in *Inputs) {
 			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "OWNER"}}}
-			in.Heard[2].Answer.Comments = &review.CommentsResult{Agent: "comments-analyzer", PRNumber: 7}
+			in.Reports[2].Answer.Comments = &review.CommentsResult{Agent: "comments-analyzer", PRNumber: 7}
 		}, review.ChangesRequested, review.RequestChanges},
 		{"a finding with false evidence is set apart and not counted", func(in *Inputs) {
-			in.Heard[0] = answered("alpha", found(review.P0, "made up"))
-			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0] = answered("alpha", found(review.P0, "made up"))
+			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
 		}, review.SetAside, ""},
 		{"nor does a P1 that its reviewer did not confirm (decision 32)", func(in *Inputs) {
 			f := found(review.P1, "crash")
 			f.Unconfirmed = "was not confirmed by gpt-4.1"
-			in.Heard[0] = answered("alpha", f)
+			in.Reports[0] = answered("alpha", f)
 		}, review.SetAside, ""},
 		{"nor what could not be read of a reviewer that the quorum does not need", func(in *Inputs) {
 			in.Request.MinReviewers = 1
-			in.Heard[0] = answered("alpha", unreadAnswer())
-			in.Heard[0].Answer.Receipt.State = review.AgentDegraded
+			in.Reports[0] = answered("alpha", unreadAnswer())
+			in.Reports[0].Answer.Receipt.State = review.AgentDegraded
 		}, review.SetAside, ""},
 		{"nor what could not be read of the comments analyzer", func(in *Inputs) {
-			in.Heard[2].Answer.Comments = &review.CommentsResult{Agent: "comments-analyzer", PRNumber: 7, PendingIssues: []review.Finding{unreadAnswer()}}
+			in.Reports[2].Answer.Comments = &review.CommentsResult{Agent: "comments-analyzer", PRNumber: 7, PendingIssues: []review.Finding{unreadAnswer()}}
 		}, review.SetAside, ""},
 		{"what could not be read of the static reviewer is no fault of prloop's", func(in *Inputs) {
 			in.Request.MinReviewers = 1
-			in.Heard[0] = answered("alpha", unreadAnswer())
-			in.Heard[0].Answer.Receipt.Kind = review.KindStatic
-			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "has no evidence"}
+			in.Reports[0] = answered("alpha", unreadAnswer())
+			in.Reports[0].Answer.Receipt.Kind = review.KindStatic
+			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "has no evidence"}
 		}, review.SetAside, ""},
 		{"a P2 that is set aside is listed and no more", func(in *Inputs) {
-			in.Heard[0] = answered("alpha", found(review.P2, "made up"))
-			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0] = answered("alpha", found(review.P2, "made up"))
+			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
 		}, review.Converged, review.Approve},
 		{"what counts is more urgent than what is set aside", func(in *Inputs) {
-			in.Heard[0] = answered("alpha", found(review.P0, "made up"), found(review.P2, "slow"))
-			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0] = answered("alpha", found(review.P0, "made up"), found(review.P2, "slow"))
+			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
 		}, review.ChangesRequested, review.RequestChanges},
 		{"a finding of the static reviewer is never set aside", func(in *Inputs) {
-			in.Heard[0] = answered("alpha", found(review.P3, "hidden"))
-			in.Heard[0].Answer.Receipt.Kind = review.KindStatic
-			in.Heard[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0] = answered("alpha", found(review.P3, "hidden"))
+			in.Reports[0].Answer.Receipt.Kind = review.KindStatic
+			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
 		}, review.Failed, ""},
 		{"rules alone do not approve", func(in *Inputs) { byRules(in) }, review.StaticOnly, ""},
 		{"nor do they by finding suggestions", func(in *Inputs) { byRules(in, found(review.P3, "marker")) }, review.StaticOnly, ""},
@@ -184,12 +184,12 @@ func TestOutcome(t *testing.T) {
 			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{Body: "nit: name", Author: review.Person{Login: "ann"}}}}}
 		}, review.ChangesRequested, ""},
 		{"the static reviewer's answer is none of those that are needed", func(in *Inputs) {
-			in.Request.Agents[0].Kind, in.Heard[0].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
-			in.Heard[1] = failed("beta")
+			in.Request.Agents[0].Kind, in.Reports[0].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
+			in.Reports[1] = failed("beta")
 		}, review.NotReviewed, ""},
 		{"but without it there is no approval", func(in *Inputs) {
-			in.Request.Agents[0].Kind, in.Heard[0] = review.KindStatic, failed("alpha")
-			in.Heard[0].Answer.Receipt.Kind = review.KindStatic
+			in.Request.Agents[0].Kind, in.Reports[0] = review.KindStatic, failed("alpha")
+			in.Reports[0].Answer.Receipt.Kind = review.KindStatic
 		}, review.Partial, ""},
 		{"more answers than there are reviewers cannot be had", func(in *Inputs) { in.Request.MinReviewers = 3 }, review.Partial, ""},
 		{"a file that is too large was not read (decision 30)", func(in *Inputs) {
@@ -222,7 +222,7 @@ func TestOutcome(t *testing.T) {
 			f := found(review.P0, "leak")
 			f.Source = review.Source{Type: "agent", Name: "alpha"}
 			in.Round, in.Earlier, in.Request.MinReviewers = 2, []Tracked{{Findings: []review.Finding{f}, Round: 1}}, 1
-			in.Heard[0] = failed("alpha")
+			in.Reports[0] = failed("alpha")
 		}, review.Partial, ""},
 		{"it is once its finder does not raise it again", func(in *Inputs) {
 			f := found(review.P0, "leak")
@@ -230,7 +230,7 @@ func TestOutcome(t *testing.T) {
 			in.Round, in.Earlier = 2, []Tracked{{Findings: []review.Finding{f}, Round: 1}}
 		}, review.Converged, review.Approve},
 		{"nor one that too few reviewers were given", func(in *Inputs) {
-			in.Heard[0].Missed = []string{"a.go"}
+			in.Reports[0].Missed = []string{"a.go"}
 		}, review.Partial, ""},
 		{"a rename has no lines to read", func(in *Inputs) {
 			in.Snapshot.Brief.Files = append(in.Snapshot.Brief.Files, review.BriefFile{Path: "new", OldPath: "old", Change: "renamed",
@@ -262,19 +262,19 @@ func TestOutcome(t *testing.T) {
 
 func TestReportDoesNotDependOnOrder(t *testing.T) {
 	in := round()
-	in.Heard = []AgentReport{
+	in.Reports = []AgentReport{
 		answered("alpha", found(review.P1, "the map is written by two goroutines"), found(review.P3, "long function")),
 		answered("beta", found(review.P1, "two goroutines write the map"), found(review.P2, "error of Close is lost")),
 		answered("gamma", found(review.P0, "token in source")),
-		failed("delta"), in.Heard[2],
+		failed("delta"), in.Reports[2],
 	}
 	want := Judge(in)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		shuffled := in
-		shuffled.Heard = append([]AgentReport{}, in.Heard...)
-		r.Shuffle(len(shuffled.Heard), func(i, j int) {
-			shuffled.Heard[i], shuffled.Heard[j] = shuffled.Heard[j], shuffled.Heard[i]
+		shuffled.Reports = append([]AgentReport{}, in.Reports...)
+		r.Shuffle(len(shuffled.Reports), func(i, j int) {
+			shuffled.Reports[i], shuffled.Reports[j] = shuffled.Reports[j], shuffled.Reports[i]
 		})
 		got := Judge(shuffled)
 		if diff := cmp.Diff(want.Report, got.Report); diff != "" {
@@ -288,7 +288,7 @@ func TestReportDoesNotDependOnOrder(t *testing.T) {
 
 func TestReplayFromStoredInputsGivesTheSameBytes(t *testing.T) {
 	in := round()
-	in.Heard[0] = answered("alpha", found(review.P1, "crash"))
+	in.Reports[0] = answered("alpha", found(review.P1, "crash"))
 	first := Judge(in)
 	data, err := json.Marshal(first.Inputs)
 	if err != nil {

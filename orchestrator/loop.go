@@ -111,11 +111,11 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	}
 	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past}
 	if reviewable(snap.Brief) {
-		if in.Heard, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
+		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err
 		}
 	}
-	p.spent += slowest(in.Heard)
+	p.spent += slowest(in.Reports)
 	if in.Verifier, err = l.verifyFindings(ctx, steps, req, in, p.spent); err != nil {
 		return none, false, err
 	}
@@ -185,9 +185,9 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 }
 
 // slowest is how long agents side by side took.
-func slowest(heard []AgentReport) time.Duration {
+func slowest(reports []AgentReport) time.Duration {
 	var d time.Duration
-	for _, h := range heard {
+	for _, h := range reports {
 		d = max(d, seconds(h.Answer.Receipt.Seconds))
 	}
 	return d

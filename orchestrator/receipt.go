@@ -25,7 +25,7 @@ func (g gathered) makeReceipt() review.Receipt {
 		r.Hunks += f.Hunks
 	}
 	r.Static = true
-	for _, h := range g.in.Heard {
+	for _, h := range g.in.Reports {
 		r.Agents = append(r.Agents, h.Answer.Receipt)
 		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != review.KindStatic {
 			r.Static = false
@@ -34,7 +34,7 @@ func (g gathered) makeReceipt() review.Receipt {
 	if v := g.in.Verifier; v != nil {
 		r.Agents = append(r.Agents, v.Answer.Receipt)
 	}
-	if len(g.in.Heard) == 0 {
+	if len(g.in.Reports) == 0 {
 		r.Static = false
 	}
 	return r

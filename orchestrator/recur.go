@@ -39,7 +39,7 @@ func match(said gathered) matched {
 		if old := m.same[g]; old >= 0 {
 			returned[old] = severe(t.Findings) || !severe(in.Earlier[old].Findings) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
-			t.Findings = append(t.Findings, m.unheard(was, t)...)
+			t.Findings = append(t.Findings, m.notRevisited(was, t)...)
 			t.ID, t.Claim, t.FixedIn, t.Introduced = was.ID, was.Claim, was.FixedIn, was.Introduced
 			t.Stuck = was.Stuck || was.FixedIn > 0
 		} else if first.Cause != nil {
@@ -56,7 +56,7 @@ func match(said gathered) matched {
 		if returned[i] {
 			continue
 		}
-		if left := m.unheard(t, Tracked{}); len(left) > 0 {
+		if left := m.notRevisited(t, Tracked{}); len(left) > 0 {
 			t.Findings = left
 		} else {
 			t.Settled = t.Settled || m.settled(t)

@@ -20,13 +20,13 @@ var owned = []string{
 // is in the list above, or a token in it is gone.
 func TestEveryTextOfAnAnswerIsRedacted(t *testing.T) {
 	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-	var heard AgentReport
-	fillTexts(reflect.ValueOf(&heard).Elem(), token)
+	var report AgentReport
+	fillTexts(reflect.ValueOf(&report).Elem(), token)
 	var work review.FixWork
 	fillTexts(reflect.ValueOf(&work).Elem(), token)
-	heard = redactHeard(heard)
+	report = redactReport(report)
 	redactWork(&work)
-	for name, v := range map[string]any{"a reviewer": heard.Answer.Reviewer, "an analyzer": heard.Answer.Comments, "a verifier": heard.Answer.Verifier, "a receipt": heard.Answer.Receipt, "a log": heard.Answer.Log,
+	for name, v := range map[string]any{"a reviewer": report.Answer.Reviewer, "an analyzer": report.Answer.Comments, "a verifier": report.Answer.Verifier, "a receipt": report.Answer.Receipt, "a log": report.Answer.Log,
 		"a fix": work.Answer.Fix, "a fixer's receipt": work.Answer.Receipt, "a fixer's log": work.Answer.Log, "work": work.Notes, "tests": work.Tests, "refusals": work.Refusals, "commits": work.Commits} {
 		for _, path := range textsWith(reflect.ValueOf(v), token, "") {
 			if !slices.ContainsFunc(owned, func(end string) bool { return strings.HasSuffix(path, end) }) {

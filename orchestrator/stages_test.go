@@ -29,9 +29,9 @@ func secondRound() Inputs {
 	in.Round, in.Past = 2, []review.RoundResult{{Round: 1}}
 	in.Request.Fix = &FixPlan{}
 	fresh, false0 := by("beta", at(review.P2, 40, "N", nilMap)), by("alpha", at(review.P1, 90, "F", typo))
-	in.Heard[0] = answered("alpha", by("alpha", at(review.P2, 3, "A", leak)), false0)
-	in.Heard[0].Evidence[1] = Evidence{Status: EvidenceFalse, Reason: "does not quote the file"}
-	in.Heard[1] = answered("beta", by("beta", at(review.P1, 3, "B", leak2)), fresh)
+	in.Reports[0] = answered("alpha", by("alpha", at(review.P2, 3, "A", leak)), false0)
+	in.Reports[0].Evidence[1] = Evidence{Status: EvidenceFalse, Reason: "does not quote the file"}
+	in.Reports[1] = answered("beta", by("beta", at(review.P1, 3, "B", leak2)), fresh)
 	in.Written = []Written{{File: "a.go", From: 40, To: 40, Commit: sha(5)}}
 	in.Earlier = []Tracked{{Findings: []review.Finding{by("alpha", at(review.P1, 3, "A", leak))}, Round: 1, ID: "A", FixedIn: 1}}
 	return in

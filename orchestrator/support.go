@@ -60,7 +60,7 @@ func (m matched) supported() counted {
 // silence those that did not. The static reviewer is no voice here, for nobody else says what it says.
 func (g gathered) minSupport() int {
 	voices := 0
-	for _, h := range g.in.Heard {
+	for _, h := range g.in.Reports {
 		r := h.Answer.Receipt
 		if r.Role == review.RoleReviewer && r.State == review.AgentComplete && r.Kind != review.KindStatic {
 			voices++

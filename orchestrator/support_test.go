@@ -37,28 +37,28 @@ func TestMinSupport(t *testing.T) {
 		want        review.Conclusion
 		unsupported int
 	}{
-		{"by default a single voice counts (spec.md A6)", 0, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P1, race)) }, review.RequestChanges, 0},
-		{"1 is the rule of the specification (spec.md A6)", 1, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P0, race)) }, review.NeedsMajorWork, 0},
-		{"2: a single voice does not count", 2, func(in *Inputs) { in.Heard[0] = says("alpha", found(review.P1, race)) }, review.Approve, 1},
+		{"by default a single voice counts (spec.md A6)", 0, func(in *Inputs) { in.Reports[0] = says("alpha", found(review.P1, race)) }, review.RequestChanges, 0},
+		{"1 is the rule of the specification (spec.md A6)", 1, func(in *Inputs) { in.Reports[0] = says("alpha", found(review.P0, race)) }, review.NeedsMajorWork, 0},
+		{"2: a single voice does not count", 2, func(in *Inputs) { in.Reports[0] = says("alpha", found(review.P1, race)) }, review.Approve, 1},
 		{"2: two voices count, in other words too", 2, func(in *Inputs) {
-			in.Heard[0], in.Heard[1] = says("alpha", found(review.P1, race)), says("beta", found(review.P1, reworded))
+			in.Reports[0], in.Reports[1] = says("alpha", found(review.P1, race)), says("beta", found(review.P1, reworded))
 		}, review.RequestChanges, 0},
 		{"2: saying it twice is one voice", 2, func(in *Inputs) {
-			in.Heard[0] = says("alpha", found(review.P1, race), found(review.P1, reworded))
+			in.Reports[0] = says("alpha", found(review.P1, race), found(review.P1, reworded))
 		}, review.Approve, 2},
 		{"2: what counts is what is agreed on, the rest is set beside it", 2, func(in *Inputs) {
-			in.Heard[0] = says("alpha", found(review.P2, race), found(review.P0, "token in source"))
-			in.Heard[1] = says("beta", found(review.P2, reworded))
+			in.Reports[0] = says("alpha", found(review.P2, race), found(review.P0, "token in source"))
+			in.Reports[1] = says("beta", found(review.P2, reworded))
 		}, review.RequestChanges, 1},
-		{"a P0 whose code is there counts alone (decision 19)", 2, func(in *Inputs) { in.Heard[0] = quoted(says("alpha", found(review.P0, race))) }, review.NeedsMajorWork, 0},
+		{"a P0 whose code is there counts alone (decision 19)", 2, func(in *Inputs) { in.Reports[0] = quoted(says("alpha", found(review.P0, race))) }, review.NeedsMajorWork, 0},
 		{"so does a security problem (decision 19)", 2, func(in *Inputs) {
-			in.Heard[0] = quoted(says("alpha", of("Vulnerability", found(review.P2, race))))
+			in.Reports[0] = quoted(says("alpha", of("Vulnerability", found(review.P2, race))))
 		}, review.RequestChanges, 0},
-		{"not without evidence", 2, func(in *Inputs) { in.Heard[0] = says("alpha", of("security", found(review.P0, race))) }, review.Approve, 1},
-		{"evidence alone does not make a P1 count", 2, func(in *Inputs) { in.Heard[0] = quoted(says("alpha", found(review.P1, race))) }, review.Approve, 1},
-		{"a priority that is none counts as P0", 2, func(in *Inputs) { in.Heard[0] = quoted(says("alpha", found("P7", race))) }, review.NeedsMajorWork, 0},
+		{"not without evidence", 2, func(in *Inputs) { in.Reports[0] = says("alpha", of("security", found(review.P0, race))) }, review.Approve, 1},
+		{"evidence alone does not make a P1 count", 2, func(in *Inputs) { in.Reports[0] = quoted(says("alpha", found(review.P1, race))) }, review.Approve, 1},
+		{"a priority that is none counts as P0", 2, func(in *Inputs) { in.Reports[0] = quoted(says("alpha", found("P7", race))) }, review.NeedsMajorWork, 0},
 		{"a finding by rule needs no second voice", 2, func(in *Inputs) {
-			in.Heard = append(in.Heard, byRule(says("static", found(review.P2, "debugger left in"))))
+			in.Reports = append(in.Reports, byRule(says("static", found(review.P2, "debugger left in"))))
 		}, review.RequestChanges, 0},
 		{"a person's open thread always counts", 5, func(in *Inputs) {
 			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{Body: "P1: this crashes", Author: review.Person{Login: "ann"}}}}}
@@ -67,16 +67,16 @@ func TestMinSupport(t *testing.T) {
 			in.Snapshot.Discussion.Reviews = []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: review.Person{Login: "ann", Association: "MEMBER"}}}
 		}, review.RequestChanges, 0},
 		{"a reviewer that failed does not silence the other", 2, func(in *Inputs) {
-			in.Heard[0], in.Heard[1] = says("alpha", found(review.P1, race)), failed("beta")
+			in.Reports[0], in.Reports[1] = says("alpha", found(review.P1, race)), failed("beta")
 			in.Request.MinReviewers = 1
 		}, review.RequestChanges, 0},
 		{"nor does one that answered in part", 2, func(in *Inputs) {
-			in.Heard[0] = says("alpha", found(review.P1, race))
-			in.Heard[1].Answer.Receipt.State = review.AgentDegraded
+			in.Reports[0] = says("alpha", found(review.P1, race))
+			in.Reports[1].Answer.Receipt.State = review.AgentDegraded
 			in.Request.MinReviewers = 1
 		}, review.RequestChanges, 0},
 		{"nor does the static reviewer, which is no second opinion", 2, func(in *Inputs) {
-			in.Heard[0], in.Heard[1] = says("alpha", found(review.P1, race)), byRule(says("static"))
+			in.Reports[0], in.Reports[1] = says("alpha", found(review.P1, race)), byRule(says("static"))
 		}, review.RequestChanges, 0},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestMinSupport(t *testing.T) {
 func TestMinSupportIsStored(t *testing.T) {
 	in := round()
 	in.Request.MinSupport = 2
-	in.Heard[0] = says("alpha", found(review.P1, "crash"))
+	in.Reports[0] = says("alpha", found(review.P1, "crash"))
 	first := Judge(in)
 	data, err := json.Marshal(first.Inputs)
 	if err != nil {

@@ -77,7 +77,7 @@ func (g gathered) verifyPayload() *review.VerifyPayload {
 // verifyFindings asks the verifier about what the reviewers found, as a step of its own. nil means that nobody was asked: there is
 // no verifier, nothing to refute, or no verdict to come to. spent is the wall time used before.
 func (l *Loop) verifyFindings(ctx context.Context, steps Steps, req Request, in Inputs, spent time.Duration) (*AgentReport, error) {
-	in.Heard = ordered(in.Heard)
+	in.Reports = ordered(in.Reports)
 	if req.Verify == nil {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (l *Loop) verifyFindings(ctx context.Context, steps Steps, req Request, in 
 	}
 	plan, asked := req.Verify.Agent, false
 	plan.Limits = &req.Verify.Limits
-	heard, err := doJSON(ctx, steps, fmt.Sprintf("round %d: verify findings", in.Round), func(ctx context.Context) (AgentReport, error) {
+	report, err := doJSON(ctx, steps, fmt.Sprintf("round %d: verify findings", in.Round), func(ctx context.Context) (AgentReport, error) {
 		asked = true
 		l.say("waiting for the verifier")
 		return l.ask(ctx, req, plan, in, req.wallTime()-spent)
@@ -95,19 +95,19 @@ func (l *Loop) verifyFindings(ctx context.Context, steps Steps, req Request, in 
 		return nil, fmt.Errorf("ask %s: %w", plan.Name, err)
 	}
 	if !asked {
-		r := heard.Answer.Receipt
+		r := report.Answer.Receipt
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: r.State, Message: "answered before: " + plural(r.Findings, "finding", "findings")})
 	}
-	return &heard, nil
+	return &report, nil
 }
 
 // ordered puts answers into the one order they are judged in.
-func ordered(heard []AgentReport) []AgentReport {
-	heard = slices.Clone(heard)
-	slices.SortStableFunc(heard, func(a, b AgentReport) int {
+func ordered(reports []AgentReport) []AgentReport {
+	reports = slices.Clone(reports)
+	slices.SortStableFunc(reports, func(a, b AgentReport) int {
 		return cmp.Compare(a.Answer.Receipt.Name, b.Answer.Receipt.Name)
 	})
-	return heard
+	return reports
 }
 
 // checkFacts establishes which facts of a verifier stand in the code, and calls one degraded that did not speak of all it was asked about.

@@ -48,18 +48,18 @@ func TestWhatAVerifierDoesToAVerdict(t *testing.T) {
 	lies.Fact = &review.Fact{File: "b.go"}
 	both := func(p review.Priority) Inputs {
 		in := round()
-		in.Heard[0], in.Heard[1] = says("alpha", found(p, "Divides by zero when empty")), says("beta", found(p, "Divides by zero when empty"))
+		in.Reports[0], in.Reports[1] = says("alpha", found(p, "Divides by zero when empty")), says("beta", found(p, "Divides by zero when empty"))
 		return in
 	}
 	security := both(review.P2)
 	for i := range 2 {
-		security.Heard[i].Answer.Reviewer.Findings[0].Category = "security"
+		security.Reports[i].Answer.Reviewer.Findings[0].Category = "security"
 	}
 	rules := both(review.P2)
-	rules.Request.Agents[0].Kind, rules.Heard[0].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
+	rules.Request.Agents[0].Kind, rules.Reports[0].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
 	rules.Request.MinReviewers = 1
 	two := round()
-	two.Heard[0] = says("alpha", found(review.P2, "Divides by zero when empty"), found(review.P1, "Leaks the handle of every file"))
+	two.Reports[0] = says("alpha", found(review.P2, "Divides by zero when empty"), found(review.P1, "Leaks the handle of every file"))
 	by := func(in Inputs, rule string, said ...review.Assessment) Inputs {
 		in = verified(in, said...)
 		in.Request.Rule = rule
@@ -149,7 +149,7 @@ func sameAgain(t *testing.T, in Inputs, want Judgement) {
 	if err := json.Unmarshal(data, &again); err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(again.Heard)
+	slices.Reverse(again.Reports)
 	got := Judge(again)
 	one, _ := json.Marshal(want.Result)
 	other, _ := json.Marshal(got.Result)
@@ -168,7 +168,7 @@ func TestNoiseBudget(t *testing.T) {
 		all = append(all, f)
 	}
 	all[0].Priority, all[1].Category = review.P1, "security"
-	in.Heard[0], in.Heard[1] = says("alpha", slices.Clone(all)...), says("beta", slices.Clone(all)...)
+	in.Reports[0], in.Reports[1] = says("alpha", slices.Clone(all)...), says("beta", slices.Clone(all)...)
 	open := func(in Inputs) int {
 		return strings.Count(strings.SplitN(Judge(in).Report, "<details>", 2)[0], "\n#### ")
 	}
@@ -187,7 +187,7 @@ func TestNoiseBudget(t *testing.T) {
 // What the rule leaves out is not handed to the fixer, not even as an offer.
 func TestTheFixerIsGivenWhatCounts(t *testing.T) {
 	in := round()
-	in.Heard[0] = says("alpha", found(review.P2, "Divides by zero when empty"), found(review.P2, "Leaks the handle of every file"), found(review.P3, "The name of the parameter misleads"))
+	in.Reports[0] = says("alpha", found(review.P2, "Divides by zero when empty"), found(review.P2, "Leaks the handle of every file"), found(review.P3, "The name of the parameter misleads"))
 	in = verified(in, chance("F1", 0.9), chance("F2", 0), chance("F3", 0.9))
 	in.Request.Rule, in.Request.Fix = RuleVerified, &FixPlan{Agent: AgentPlan{Name: "pr-fix"}}
 	j := Judge(in)

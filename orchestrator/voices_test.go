@@ -32,8 +32,8 @@ func TestEveryVoiceSettlesItsOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := in
 			var j Judgement
-			for i, heard := range [][]AgentReport{{answered("a", first), answered("b"), answered("c")}, c.second, c.third} {
-				now.Round, now.Heard, now.Earlier, now.Past = i+1, heard, j.Tracked, j.Result.Rounds
+			for i, reports := range [][]AgentReport{{answered("a", first), answered("b"), answered("c")}, c.second, c.third} {
+				now.Round, now.Reports, now.Earlier, now.Past = i+1, reports, j.Tracked, j.Result.Rounds
 				j = Judge(now)
 			}
 			if j.Result.Outcome != c.want {

@@ -14,7 +14,7 @@ func TestWordsOfAReport(t *testing.T) {
 	suggests.Suggestion = "Close the body when the call returns."
 	unread := answer.Doubt(nil, "it claims 1 P0 and lists 0")[0]
 	for name, c := range map[string]struct {
-		heard      []AgentReport
+		reports    []AgentReport
 		has, hasNo []string
 	}{
 		"a P0 set aside beside changes requested is named at the top and in what to do": {
@@ -47,14 +47,14 @@ func TestWordsOfAReport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := round()
 			in.Request.MinReviewers = 2
-			for _, h := range c.heard {
+			for _, h := range c.reports {
 				if h.Answer.Reviewer != nil {
 					for i := range h.Answer.Reviewer.Findings {
 						h.Answer.Reviewer.Findings[i].Source = review.Source{Type: "agent", Name: h.Answer.Receipt.Name}
 					}
 				}
 			}
-			in.Heard = append(c.heard, in.Heard[2])
+			in.Reports = append(c.reports, in.Reports[2])
 			text := Judge(in).Report
 			for _, s := range c.has {
 				if !strings.Contains(text, s) {
