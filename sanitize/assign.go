@@ -280,7 +280,7 @@ func secretValue(name string, quoted bool, value string) bool {
 	case !passwordName.MatchString(name):
 		return quoted && len(value) >= 16 && hasDigit(value) && windowEntropy(value) >= 3
 	case quoted:
-		return len(value) >= minQuotedSecrets-2 && entropy(value) >= minPasswordBits && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") != ""
+		return len(value) >= minQuotedSecrets-2 && Entropy(value) >= minPasswordBits && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") != ""
 	}
 	return len(value) >= minQuotedSecrets && hasDigit(value) && strings.ContainsAny(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
@@ -289,11 +289,11 @@ func secretValue(name string, quoted bool, value string) bool {
 // for every rule.
 func windowEntropy(s string) float64 {
 	if len(s) <= minSecretLen {
-		return entropy(s)
+		return Entropy(s)
 	}
 	best := 0.0
 	for i := 0; i+minSecretLen <= len(s) && best < minEntropy; i += 4 {
-		best = max(best, entropy(s[i:i+minSecretLen]))
+		best = max(best, Entropy(s[i:i+minSecretLen]))
 	}
 	return best
 }

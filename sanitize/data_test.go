@@ -67,6 +67,7 @@ func TestRedactTable(t *testing.T) {
 		{"a generic password", `password = "hunter2-and-more"`, `password = "[REDACTED]"`},
 		{"a password in a URL", "postgres://app:s3cretpw@db/x", "postgres://app:[REDACTED]@db/x"},
 		{"a key header without its footer", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nb25l\nnext line", "[REDACTED]\nnext line"},
+		{"the front of a Slack token goes with it", "t := xoxe.xoxb-" + strings.Repeat("1a", 20), "t := [REDACTED]"},
 		{"gitleaks:allow is not obeyed", "t := \"glc_eyJvIjoiNzQ0NTg3IiwibiI6InN0YWNrLTEyMzQ1Njct\" // gitleaks:allow", "t := \"[REDACTED]\" // gitleaks:allow"},
 		{"a fine-grained token", "github_pat_11ABCDEFG0123456789_abc", "[REDACTED]"},
 		{"an OAuth token", "gho_16C7e42F292c6912E7710c838347Ae178B4a", "[REDACTED]"},

@@ -1,9 +1,6 @@
 package sanitize
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -23,52 +20,14 @@ const (
 	deepRules = 7
 )
 
-// redactDeep is the second pass over what our own patterns left, by the rules of gitleaks. It redacts by the text of the
-// secret, wherever that stands. Only lines that hold a long word with a digit, and their neighbours, are
-// scanned, so ordinary prose costs nothing. When too many rules would have to be tried, every candidate is redacted: fail closed.
-func redactDeep(s string) string {
-	if !likely(s) { // line ends are no token characters
-		return s
-	}
-	lines := strings.Split(s, "\n")
-	secrets := map[string]bool{}
-	for i := 0; i < len(lines); i += deepLines {
-		chunk := lines[i:min(i+deepLines, len(lines))]
-		part := candidates(chunk)
-		if part == "" {
-			continue
-		}
-		found, ok := deepSecrets(part)
-		if !ok {
-			for j, line := range chunk {
-				if likely(line) {
-					chunk[j] = candidate.ReplaceAllStringFunc(line, func(word string) string {
-						if likely(word) {
-							return Redacted
-						}
-						return word
-					})
-				}
-			}
-		}
-		for _, piece := range found {
-			secrets[piece] = true
-		}
-	}
-	s = strings.Join(lines, "\n")
-	if len(secrets) == 0 {
-		return s
-	}
-	pieces := slices.SortedFunc(maps.Keys(secrets), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	var pairs []string
-	for _, piece := range pieces {
-		pairs = append(pairs, piece, Redacted)
-	}
-	return strings.NewReplacer(pairs...).Replace(s)
-}
+// redactDeep takes out what the second pass finds. Where too many of its rules would have to be tried, every candidate goes: fail closed.
+func redactDeep(s string) string { return replaceSpans(s, deepSpansBy(s, deepLines)) }
 
 // deepSecrets are the lines of the secrets that the rules find. ok is false when they were not asked.
 func deepSecrets(part string) (pieces []string, ok bool) {
+	if part == "" {
+		return nil, true
+	}
 	found, ok := secretrules.Find(part, deepRules)
 	for _, secret := range found {
 		for piece := range strings.SplitSeq(secret, "\n") {

@@ -239,29 +239,33 @@ func lowerASCII(s string) string {
 	return b.String()
 }
 
-// deepSpans are the values the second pass finds (see redactDeep), wherever they stand. Where too many of its rules would have to
-// be tried, lines are looked at one by one, so that keywords in one line mask no words of another.
-func deepSpans(s string) []Span {
+// deepSpans are the values the second pass finds, wherever they stand. Where too many of its rules would have to be tried, lines are
+// looked at one by one, so that keywords in one line mask no words of another.
+func deepSpans(s string) []Span { return deepSpansBy(s, 1) }
+
+// deepSpansBy finds by the rules of gitleaks what our own patterns left, by the text of the secret, wherever that stands. Only lines
+// that hold a long word with a digit, and their neighbours, are looked at, so ordinary prose costs nothing. Of least lines for which
+// too many rules would have to be tried, every candidate is taken for a secret.
+func deepSpansBy(s string, least int) []Span {
 	values := map[string]bool{}
-	look := func(part string) bool {
-		pieces, ok := deepSecrets(part)
+	look := func(lines []string) bool {
+		pieces, ok := deepSecrets(candidates(lines))
 		for _, piece := range pieces {
 			values[piece] = true
 		}
 		return ok
 	}
-	lines := strings.Split(s, "\n")
-	for i := 0; i < len(lines); i += deepLines {
-		chunk := lines[i:min(i+deepLines, len(lines))]
-		if part := candidates(chunk); part == "" || look(part) {
+	for chunk := range slices.Chunk(strings.Split(s, "\n"), deepLines) {
+		if look(chunk) {
 			continue
 		}
-		for _, line := range chunk {
-			if likely(line) && !look(line) {
-				for _, word := range candidate.FindAllString(line, -1) {
-					if likely(word) {
-						values[word] = true
-					}
+		for part := range slices.Chunk(chunk, least) {
+			if least < deepLines && look(part) {
+				continue
+			}
+			for _, word := range candidate.FindAllString(strings.Join(part, "\n"), -1) { // no line end is part of a word
+				if likely(word) {
+					values[word] = true
 				}
 			}
 		}

@@ -40,7 +40,7 @@ func ordinary(s string, p Span) bool {
 		if n := strings.IndexAny(whole, s[p.Start-1:p.Start]+"\n"); n >= 0 {
 			whole = whole[:n]
 		}
-		if len(whole) >= minGenerated && lettersAndDigits(whole) && entropy(whole) >= minEntropy {
+		if len(whole) >= minGenerated && lettersAndDigits(whole) && Entropy(whole) >= minEntropy {
 			return MadeUp(whole) || NoValue(whole)
 		}
 	case strings.HasPrefix(s[p.End:], "@"): // the password of an address

@@ -97,50 +97,7 @@ var unmarked = []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T", "AIza", "eyJ", "d
 
 // redactPatterns replaces the words that hold a token. The rest of the line stays, so that a table row, a heading or a
 // fence keeps its shape and a person can still read what the finding says.
-func redactPatterns(s string) string {
-	if len(s) < 4 || !strings.ContainsAny(s, "_-.:/=") && !containsAny(s, unmarked) {
-		return s
-	}
-	for _, p := range specPatterns {
-		s = p.redact(s)
-	}
-	for _, p := range ownPatterns() {
-		s = p.redact(s)
-	}
-	return s
-}
-
-// redact widens each match to the whole word it stands in, so that no rest of a token stays behind.
-func (p pattern) redact(s string) string {
-	if !containsAny(s, p.words) {
-		return s
-	}
-	var b strings.Builder
-	done := 0
-	for _, at := range p.re.FindAllStringIndex(s, -1) {
-		if at[0] < done || (p.sure != nil && !p.sure(s[at[0]:at[1]])) {
-			continue
-		}
-		start, end := at[0], at[1]
-		for start > done && wordByte(s[start-1]) {
-			start--
-		}
-		for end < len(s) && (wordByte(s[end]) || strings.IndexByte("+/=.%~:", s[end]) >= 0) {
-			end++
-		}
-		for end > at[1] && strings.IndexByte(".:~%", s[end-1]) >= 0 {
-			end--
-		}
-		b.WriteString(s[done:start])
-		b.WriteString(Redacted)
-		done = end
-	}
-	if done == 0 {
-		return s
-	}
-	b.WriteString(s[done:])
-	return b.String()
-}
+func redactPatterns(s string) string { return replaceSpans(s, joinSpans(patternSpans(s))) }
 
 func wordByte(c byte) bool {
 	return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
@@ -157,8 +114,8 @@ func containsAny(s string, words []string) bool {
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
-// entropy is Shannon's, in bits for each byte.
-func entropy(s string) float64 {
+// Entropy is Shannon's, in bits for each byte.
+func Entropy(s string) float64 {
 	if s == "" {
 		return 0
 	}

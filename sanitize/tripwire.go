@@ -177,7 +177,7 @@ func weak(w string) bool {
 			steps[int(w[i])-int(w[i-1])]++
 		}
 	}
-	return digits == len(w) || entropy(w) < minWindowEntropy || steps[1] >= len(w)-3 || steps[-1] >= len(w)-3
+	return digits == len(w) || Entropy(w) < minWindowEntropy || steps[1] >= len(w)-3 || steps[-1] >= len(w)-3
 }
 
 // texts are the lower-case spellings of a secret, as they are and as they are left when what could stand between is dropped.

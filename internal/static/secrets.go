@@ -1,7 +1,6 @@
 package static
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ func find(line string) []span {
 		}
 		for _, m := range t.re.FindAllStringIndex(line, -1) {
 			v := line[m[0]:m[1]]
-			if entropy(v) < 3 || strings.HasSuffix(v, "EXAMPLE") || strings.Contains(strings.ToLower(v), "xxxx") {
+			if sanitize.Entropy(v) < 3 || strings.HasSuffix(v, "EXAMPLE") || strings.Contains(strings.ToLower(v), "xxxx") {
 				continue
 			}
 			out = append(out, span{m[0], m[1], t.name, t.what, true})
@@ -87,7 +86,7 @@ func find(line string) []span {
 		if nameOnly.MatchString(line[m[0]:m[2]]) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
 			continue
 		}
-		if !sanitize.MadeUp(v) && !sanitize.NoValue(v) && mixed(v) && entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
+		if !sanitize.MadeUp(v) && !sanitize.NoValue(v) && mixed(v) && sanitize.Entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
 			out = append(out, span{m[2], m[3], "assigned-secret", "a secret written into the code", false})
 		}
 	}
@@ -132,27 +131,11 @@ func overlaps(spans []span, start, end int) bool {
 }
 
 // weak passwords such as postgres or password1 in an address are those of development set-ups.
-func weak(v string) bool { return entropy(v) < 2.8 || !mixed(v) }
+func weak(v string) bool { return sanitize.Entropy(v) < 2.8 || !mixed(v) }
 
 // mixed values hold letters and digits, as generated ones do.
 func mixed(v string) bool {
 	return strings.ContainsAny(v, "0123456789") && strings.ContainsAny(strings.ToLower(v), "abcdefghijklmnopqrstuvwxyz")
-}
-
-// entropy is in bits per byte.
-func entropy(s string) float64 {
-	var n [256]int
-	for i := range len(s) {
-		n[s[i]]++
-	}
-	e := 0.0
-	for _, c := range n {
-		if c > 0 {
-			p := float64(c) / float64(len(s))
-			e -= p * math.Log2(p)
-		}
-	}
-	return e
 }
 
 // opaque is any long generated-looking value. It is no finding by itself, but is not quoted either.
@@ -183,7 +166,7 @@ func withoutSecrets(line string) piece {
 		spans = append(spans, span{start: m[1], end: len(line)})
 	}
 	for _, m := range opaque.FindAllStringIndex(line, -1) {
-		if v := line[m[0]:m[1]]; mixed(v) && entropy(v) >= 3.5 {
+		if v := line[m[0]:m[1]]; mixed(v) && sanitize.Entropy(v) >= 3.5 {
 			spans = append(spans, span{start: m[0], end: m[1]})
 		}
 	}
