@@ -98,6 +98,8 @@ type ContextOptions struct {
 	Guidance []string `json:"guidance,omitempty"`
 	// DiffOnly leaves code outside the diff away, but for the region around each change.
 	DiffOnly bool `json:"diffOnly,omitempty"`
+	// HunksOnly leaves that region away too.
+	HunksOnly bool `json:"hunksOnly,omitempty"`
 }
 
 // AgentPlan is one agent that takes part in a run.

@@ -47,7 +47,7 @@ func (b *briefer) build(ctx context.Context, r orchestrator.Range, o orchestrato
 		return review.Brief{}, err
 	}
 	opts := repocontext.Options{
-		Diff: d, From: r.MergeBase, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance, DiffOnly: o.DiffOnly,
+		Diff: d, From: r.MergeBase, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance, DiffOnly: o.DiffOnly, HunksOnly: o.HunksOnly,
 		Symbols: filepath.Join(b.repo.Dir(), "prloop-symbols"),
 	}
 	if b.local {

@@ -174,13 +174,16 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		return req, err
 	}
 	settings, target := r.settings, o.Target
-	about := orchestrator.ContextOptions{Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance, DiffOnly: !settings.Context.RelatedCode}
+	agents, verify := plan(settings, target, o.Dir), planVerifier(settings, o.Dir)
+	about := orchestrator.ContextOptions{
+		Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance, DiffOnly: !settings.Context.RelatedCode,
+		HunksOnly: verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents),
+	}
 	r.beginBrief(ctx, w.commits, about, settings.Limits, target.Local())
 	walls, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {
 		return req, err
 	}
-	agents := plan(settings, target, o.Dir)
 	sensitive, err := isSensitive(ctx, w.history, w.commits.Base)
 	if err != nil {
 		return req, err
@@ -188,7 +191,6 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	if err := startable(agents...); err != nil { // those of the repository's file; the operator's were found before
 		return req, err
 	}
-	verify := planVerifier(settings, o.Dir)
 	asked := agents
 	if verify != nil {
 		if err := startable(verify.Agent); err != nil {

@@ -102,6 +102,11 @@ func needsModel(agents []orchestrator.AgentPlan) bool {
 	return false
 }
 
+// onlyRules reports whether all agents of a plan go by rules, which look at changed lines alone.
+func onlyRules(agents []orchestrator.AgentPlan) bool {
+	return !slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind != review.KindStatic })
+}
+
 // hasACP reports whether an agent of a plan speaks ACP. Such agents reach models over TCP only.
 func hasACP(agents []orchestrator.AgentPlan) bool {
 	return slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind == review.KindACP })

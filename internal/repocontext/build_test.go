@@ -171,6 +171,9 @@ func TestContextIsTheEnclosingFunctionAtTheHead(t *testing.T) {
 	if b.Files[1].Context != nil {
 		t.Error("a new file stands whole in its diff")
 	}
+	if bare := build(t, src, oneLineChange("a.go", 60, "x", "y"), Options{HunksOnly: true}); bare.Files[0].Context != nil || bare.Related != nil || bare.Files[0].HunksGiven != 1 || bare.Status != StatusOK {
+		t.Errorf("rules that read hunks are given %+v", bare)
+	}
 	small := build(t, src, oneLineChange("a.go", 60, "x", "y"), Options{MaxTokens: 200})
 	if small.Files[0].Context != nil || small.Status != StatusTruncated || small.Files[0].HunksGiven != 1 {
 		t.Errorf("the diff goes before the context: %+v %s", small.Files[0], small.Status)

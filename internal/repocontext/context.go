@@ -27,6 +27,9 @@ const (
 
 // giveContext adds the code around the changes, file by file in order, while the budget lasts.
 func (b *builder) giveContext(ctx context.Context) error {
+	if b.o.HunksOnly {
+		return nil
+	}
 	want := slices.DeleteFunc(slices.Clone(b.order), func(i int) bool {
 		// New files stand whole in their diff, as those that left an excuse do; deleted ones have no head version.
 		f := &b.o.Diff.Files[i]

@@ -42,6 +42,8 @@ type Options struct {
 	Guidance []string
 	// DiffOnly leaves code outside the diff away, but for the region around each change.
 	DiffOnly bool
+	// HunksOnly leaves that region away too.
+	HunksOnly bool
 	// Symbols is the file in which what was read of source code is kept for the next brief; empty for nowhere.
 	Symbols string
 }

@@ -24,7 +24,7 @@ const (
 // giveRelated adds code outside the diff that helps to judge it: definitions of what it uses, uses of what it changes or removes, and
 // tests of that. It goes by names, so it is a help to the reader and no proof of anything.
 func (b *builder) giveRelated(ctx context.Context) error {
-	if b.o.DiffOnly {
+	if b.o.DiffOnly || b.o.HunksOnly {
 		return nil
 	}
 	budget := min(max(b.saved, relatedLeast), relatedMost, b.left)
