@@ -2,7 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"io/fs"
 	"path/filepath"
 	"testing"
 	"time"
@@ -80,11 +79,7 @@ func older(t *testing.T, path string, version int64, fill func(*sql.DB)) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithTableName("prloop_schema"), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	p, err := steps(goose.DialectSQLite3, db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,12 +44,28 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
 	return err
 }
 
-// steps are the migrations of a database.
+// steps are the migrations of a database: one for each file, which is run as a whole. goose's own reader of SQL takes megabytes for
+// each of them.
 func steps(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations")
+	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(dialect, db, files, goose.WithTableName("prloop_schema"), goose.WithLogger(goose.NopLogger()),
+	var list []*goose.Migration
+	for _, name := range files {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, string(text))
+			return err
+		}}, nil))
+	}
+	return goose.NewProvider(dialect, db, nil, goose.WithGoMigrations(list...), goose.WithTableName("prloop_schema"), goose.WithLogger(goose.NopLogger()),
 		goose.WithDisableGlobalRegistry(true))
 }

@@ -1,4 +1,3 @@
--- +goose Up
 -- Written for SQLite and PostgreSQL alike: times are BIGINT microseconds since 1970 in UTC, JSON is TEXT, unknown is NULL.
 
 CREATE TABLE meta (
@@ -85,11 +84,3 @@ CREATE TABLE outbox (
 	comment_url TEXT NOT NULL,
 	UNIQUE (run, round, op, part)
 );
-
--- +goose Down
-DROP TABLE outbox;
-DROP TABLE usage;
-DROP TABLE findings;
-DROP TABLE rounds;
-DROP TABLE runs;
-DROP TABLE meta;

@@ -1,4 +1,3 @@
--- +goose Up
 -- One run per pull request. Rows are never deleted, so that the token of a key only ever rises. No reference to
 -- runs: the lease is taken first.
 CREATE TABLE leases (
@@ -19,7 +18,3 @@ CREATE TABLE incidents (
 	PRIMARY KEY (run, kind, detail)
 );
 CREATE INDEX incidents_by_time ON incidents (seen);
-
--- +goose Down
-DROP TABLE incidents;
-DROP TABLE leases;

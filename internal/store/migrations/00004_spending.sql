@@ -1,4 +1,3 @@
--- +goose Up
 -- What the calls of a run to models came to, over all of its processes, for the bounds of the run.
 CREATE TABLE spending (
     run        TEXT PRIMARY KEY,
@@ -7,6 +6,3 @@ CREATE TABLE spending (
     tokens     BIGINT NOT NULL,
     cost_usd   DOUBLE PRECISION NOT NULL
 );
-
--- +goose Down
-DROP TABLE spending;

@@ -1,4 +1,3 @@
--- +goose Up
 -- The outbox. One row for each effect on GitHub, of any kind; never deleted, never given a second nonce. The key of a comment is
 -- that of effects.CommentKey, so that a run that was begun before finds its rows. account_* is NULL where nobody kept it.
 CREATE TABLE effects (
