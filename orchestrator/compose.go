@@ -34,25 +34,19 @@ func (j verdict) report(result review.RunResult) string {
 		v := j.verdict
 		d.Verdict = &v
 	}
-	silent := 0
-	var facts []weight.Facts
-	var offered []bool
+	silent, open := 0, j.open()
 	for g, group := range j.groups {
-		f, shown := j.joined(c, group)
-		if slices.Contains(j.stuck, g) {
+		f := j.joined(c, group)
+		switch {
+		case slices.Contains(j.stuck, g):
 			f.Reason = c.inline(j.stuckBecause(g))
 			d.Stuck = append(d.Stuck, f)
-			continue
-		}
-		if !shown {
+		case !j.shown(group):
 			silent++
-			continue
+		default:
+			f.Open = open[g]
+			d.Findings = append(d.Findings, f)
 		}
-		known := j.weigh(group)
-		d.Findings, facts, offered = append(d.Findings, f), append(facts, known), append(offered, j.offers(known))
-	}
-	for i, open := range weight.Open(facts, offered, j.in.Request.budget()) {
-		d.Findings[i].Open = open
 	}
 	d.Unverified = j.apart(c)
 	for _, n := range j.notes {
@@ -73,6 +67,25 @@ func (j verdict) report(result review.RunResult) string {
 		}
 	}
 	return report.Render(d)
+}
+
+// open says of each distinct finding whether it stands in the open part of the report.
+func (j verdict) open() []bool {
+	var facts []weight.Facts
+	var offered []bool
+	var at []int
+	for g, group := range j.groups {
+		if slices.Contains(j.stuck, g) || !j.shown(group) {
+			continue
+		}
+		known := j.weigh(group)
+		facts, offered, at = append(facts, known), append(offered, j.offers(known)), append(at, g)
+	}
+	out := make([]bool, len(j.groups))
+	for i, open := range weight.Open(facts, offered, j.in.Request.budget()) {
+		out[at[i]] = open
+	}
+	return out
 }
 
 // offers reports whether a finding may stand in the open part of the report: under RuleVerified what counts, else what the same rule
@@ -122,11 +135,9 @@ func course(rounds []review.RoundResult) []report.RoundLine {
 }
 
 // joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, and
-// the names of all who raised it. It is not shown when every voice that gave a score is below the threshold; a finding
-// without a score is never silenced (spec.md D3.1, "silence").
-func (m matched) joined(c cleaner, group []int) (report.Finding, bool) {
+// the names of all who raised it.
+func (m matched) joined(c cleaner, group []int) report.Finding {
 	f := c.finding(m.findings[group[0]])
-	shown := false
 	for _, i := range group {
 		one := m.findings[i]
 		f.By = append(f.By, one.Source.Name)
@@ -140,11 +151,16 @@ func (m matched) joined(c cleaner, group []int) (report.Finding, bool) {
 		if f.Suggestion == "" {
 			f.Suggestion = c.block(one.Suggestion)
 		}
-		shown = shown || !m.in.Request.scores().Silent(one)
 	}
 	slices.Sort(f.By)
 	f.By = slices.Compact(f.By)
-	return f, shown
+	return f
+}
+
+// shown reports whether the report lists a distinct finding. It does not when every voice that gave a score is below the threshold; a
+// finding without a score is never silenced (spec.md D3.1, "silence").
+func (m matched) shown(group []int) bool {
+	return slices.ContainsFunc(group, func(i int) bool { return !m.in.Request.scores().Silent(m.findings[i]) })
 }
 
 // stuckBecause says what the fixer claimed of a finding that is back.
