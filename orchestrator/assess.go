@@ -98,7 +98,7 @@ func tooGrave(u review.Unverified) bool {
 
 // weigh is what is known of a distinct finding.
 func (m matched) weigh(group []int) weight.Facts {
-	f := weight.Facts{Priority: m.findings[group[0]].Priority, Style: true, Alone: m.complete < 2}
+	f := weight.Facts{Priority: m.findings[group[0]].Priority, Style: true, Alone: m.complete < 2, Curve: m.verifierCurve(), Trusted: m.trusted(group)}
 	voices := map[string]bool{}
 	unsaid := false
 	for _, i := range group {
@@ -110,7 +110,7 @@ func (m matched) weigh(group []int) weight.Facts {
 		f.Verified = f.Verified || m.support[i] == EvidenceVerified
 		f.Score = max(f.Score, one.Score)
 		unsaid = unsaid || one.Assessment == nil
-		if other := (weight.Facts{Assessment: one.Assessment}); f.Assessment == nil || other.Points() > (weight.Facts{Assessment: f.Assessment}).Points() {
+		if other := (weight.Facts{Assessment: one.Assessment, Curve: f.Curve}); f.Assessment == nil || other.Points() > (weight.Facts{Assessment: f.Assessment, Curve: f.Curve}).Points() {
 			f.Assessment = one.Assessment
 		}
 		voices[one.Source.Name] = true

@@ -201,7 +201,7 @@ func (c cleaner) finding(f review.Finding) report.Finding {
 }
 
 func (c cleaner) receipt(r review.Receipt) review.Receipt {
-	r.Warnings = c.lines(r.Warnings)
+	r.Warnings, r.Calibration = c.lines(r.Warnings), c.inline(r.Calibration)
 	r.LeftOut = slices.Clone(r.LeftOut)
 	for i := range r.LeftOut {
 		r.LeftOut[i].Reason = c.inline(r.LeftOut[i].Reason)

@@ -13,7 +13,7 @@ func (g gathered) makeReceipt() review.Receipt {
 		ReviewID: req.ReviewID, PromptVersion: req.PromptVersion,
 		BaseSHA: snap.Range.Base, MergeBaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
 		MinReviewers: req.minReviewers(), Complete: g.complete, Status: snap.Brief.Status,
-		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Config: req.Config, Masked: snap.Masked, Files: len(snap.Brief.Files),
+		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Config: req.Config, Calibration: g.calibrationWords(), Masked: snap.Masked, Files: len(snap.Brief.Files),
 		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{},
 	}
 	if req.Secrets == ShowSecrets {

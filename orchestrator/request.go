@@ -6,6 +6,7 @@ import (
 
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/score"
+	"github.com/prloop/prloop/internal/weight/calibration"
 	"github.com/prloop/prloop/review"
 )
 
@@ -35,6 +36,8 @@ type Request struct {
 	Budget int `json:"budget,omitempty"`
 	// Verify is who tries to refute findings before they count; nil when nobody does.
 	Verify *VerifyPlan `json:"verify,omitempty"`
+	// Calibration says what the probabilities of models are worth (decision 41); nil takes them as they are.
+	Calibration *calibration.Table `json:"calibration,omitempty"`
 	// Threshold silences findings whose score is lower in the posted report (spec.md D3.1); 0 means 5. They are
 	// counted all the same.
 	Threshold int `json:"threshold"`

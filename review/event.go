@@ -75,3 +75,14 @@ type Usage struct {
 	// Models are those that answered, sorted.
 	Models []string `json:"models,omitempty"`
 }
+
+// Answered is the model an agent's word is that of; empty when none answered, or several did and nobody knows which said what.
+func (r AgentReceipt) Answered() string {
+	switch len(r.Usage.Models) {
+	case 0:
+		return r.Model
+	case 1:
+		return r.Usage.Models[0]
+	}
+	return ""
+}

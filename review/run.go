@@ -43,6 +43,8 @@ type Receipt struct {
 	Isolation string `json:"isolation,omitempty"`
 	// Config says where the repository's configuration came from, in words.
 	Config string `json:"config,omitempty"`
+	// Calibration says by which table probabilities were weighed, in words; empty where none is configured.
+	Calibration string `json:"calibration,omitempty"`
 	// Masked is how many different values that look like secrets were masked in what agents read.
 	Masked int `json:"masked,omitempty"`
 }

@@ -46,6 +46,18 @@ func (e *ProgramError) Error() string {
 
 func (e *ProgramError) Unwrap() error { return e.Err }
 
+// CalibrationError: the configured table of calibration cannot be used.
+type CalibrationError struct {
+	File string
+	Err  error
+}
+
+func (e *CalibrationError) Error() string {
+	return fmt.Sprintf("read calibration %s: %v", e.File, e.Err)
+}
+
+func (e *CalibrationError) Unwrap() error { return e.Err }
+
 // Part names a part of a run's setup that a resumed run must find as it was.
 type Part int
 

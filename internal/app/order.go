@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/score"
+	"github.com/prloop/prloop/internal/weight/calibration"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
@@ -74,7 +76,26 @@ func Preflight(o Order, local bool) error {
 	if fixer, some := planFixer(settings, o.Dir); some && o.fixes(settings, local) {
 		agents = append(agents, fixer)
 	}
+	if _, err := readCalibration(settings); err != nil {
+		return err
+	}
 	return startable(agents...)
+}
+
+// readCalibration reads the table of the settings; nil when there is none.
+func readCalibration(s config.Settings) (*calibration.Table, error) {
+	if s.Calibration == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(s.Calibration)
+	if err != nil {
+		return nil, &CalibrationError{s.Calibration, err}
+	}
+	t, err := calibration.Decode(data)
+	if err != nil {
+		return nil, &CalibrationError{s.Calibration, err}
+	}
+	return &t, nil
 }
 
 // Prepared is a run that is settled and has not begun.
@@ -188,6 +209,10 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	if err != nil {
 		return req, err
 	}
+	worth, err := readCalibration(settings)
+	if err != nil {
+		return req, err
+	}
 	if err := startable(agents...); err != nil { // those of the repository's file; the operator's were found before
 		return req, err
 	}
@@ -215,7 +240,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.rules.Top,
-		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Fix: fix, FixOff: fixOff, Context: about,
+		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }

@@ -63,6 +63,9 @@ var table = []row{
 	}), advice.Usage},
 	{as(obtain), advice.Usage},
 	{as(restore), advice.Usage},
+	{as(func(*app.CalibrationError) string {
+		return "write it again: prloop stats --calibration --out FILE, or take the setting calibration out"
+	}), advice.Usage},
 	{is(app.ErrNoModel, "set OPENAI_API_KEY, or use --reviewers static"), advice.Usage},
 
 	// What is evaluated.

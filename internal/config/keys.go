@@ -162,6 +162,10 @@ func keys() []key {
 		{path: "consensus.rule", shape: choice("all", "verified"), field: func(s *Settings) any { return &s.Rule },
 			doc: "Which findings count for the verdict and go to the fixer. `all`: every one that was not set aside. `verified`: those that a rule takes by support, evidence, score and what the verifier " +
 				"says; P0, security, static findings and those the verifier said nothing of always count, and a P1 that the rule leaves out needs a person (decision 39)."},
+		{path: "calibration", shape: text(1, 1000), field: func(s *Settings) any { return &s.Calibration },
+			operator: "a repository could have findings weighed by its own word",
+			doc: "A file that says what the probabilities of models are worth, as `prloop stats --calibration --out FILE` writes it (decision 41); a relative one stands beside the operator's file. " +
+				"Without it probabilities are taken as models give them."},
 		{path: "consensus.min_support", shape: integer(1, 5), field: func(s *Settings) any { return &s.MinSupport },
 			doc: "How many reviewers must report the same finding before it counts for the verdict."},
 		{path: "allow_repo_commands", shape: boolean(), field: func(s *Settings) any { return &s.AllowRepoCommands },

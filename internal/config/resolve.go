@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -77,6 +78,9 @@ func resolve(in Input, early bool) (Settings, error) {
 	}
 	r.settings.replayed = in.Replayed
 	r.effort()
+	if file := &r.settings.Calibration; *file != "" && !filepath.IsAbs(*file) && in.Operator != nil {
+		*file = filepath.Join(filepath.Dir(in.Operator.Name), *file)
+	}
 	r.models()
 	if err := r.agents(); err != nil {
 		return Settings{}, err

@@ -67,6 +67,8 @@ type Settings struct {
 	MinSupport int
 	// Rule says which findings count: all, or those that a rule takes (decision 39).
 	Rule string
+	// Calibration is the file that says what the probabilities of models are worth (decision 41); empty takes them as they are.
+	Calibration string
 	// NoiseBudget is how many findings stand in the open part of a report, P0, P1 and security aside.
 	NoiseBudget int
 	// AllowRepoCommands lets `use: command` of a repository's file run on pull requests.

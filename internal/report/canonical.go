@@ -171,7 +171,7 @@ func receipt(r review.Receipt) review.Receipt {
 	out.ReviewID, out.PromptVersion = word(r.ReviewID), word(r.PromptVersion)
 	out.BaseSHA, out.MergeBaseSHA, out.HeadSHA = word(r.BaseSHA), word(r.MergeBaseSHA), word(r.HeadSHA)
 	out.Status, out.Isolation, out.Config, out.Warnings = word(r.Status), inline(r.Isolation), inline(r.Config), texts(r.Warnings)
-	out.LeftOut, out.Agents = leftOut(r.LeftOut), nil
+	out.LeftOut, out.Agents, out.Calibration = leftOut(r.LeftOut), nil, inline(r.Calibration)
 	out.Masked = max(0, r.Masked)
 	for _, a := range r.Agents {
 		out.Agents = append(out.Agents, agent(a))

@@ -39,6 +39,7 @@ func (p *reader) receipt() review.Receipt {
 	}
 	r.Isolation, _ = p.take("- Isolation: ")
 	r.Config, _ = p.take("- Configuration: ")
+	r.Calibration, _ = p.take("- Calibration: ")
 	if rest, ok := p.take("- Masked: "); ok {
 		n, _, _ := strings.Cut(rest, " ")
 		r.Masked = p.int(n)

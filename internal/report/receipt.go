@@ -30,6 +30,9 @@ func (p *page) receipt(r review.Receipt) {
 	if r.Config != "" {
 		facts = append(facts, "Configuration: "+r.Config)
 	}
+	if r.Calibration != "" {
+		facts = append(facts, "Calibration: "+r.Calibration)
+	}
 	if r.Masked > 0 {
 		values := "values that look like secrets"
 		if r.Masked == 1 {

@@ -159,7 +159,7 @@ func anyData() *rapid.Generator[Data] {
 			d.Course = append(d.Course, RoundLine{Round: n("cr"), Head: rapid.SampledFrom([]string{"", "x", strings.Repeat("b", 40)}).Draw(t, "ch"), Consensus: review.Conclusion(s("cc")), P1: n("p1"), Stuck: n("stuck")})
 		}
 		r := &d.Receipt
-		r.ReviewID, r.PromptVersion, r.HeadSHA, r.BaseSHA, r.Status, r.Isolation, r.Config = s("rid"), s("pv"), s("head"), s("b"), s("st"), s("iso"), s("cfg")
+		r.ReviewID, r.PromptVersion, r.HeadSHA, r.BaseSHA, r.Status, r.Isolation, r.Config, r.Calibration = s("rid"), s("pv"), s("head"), s("b"), s("st"), s("iso"), s("cfg"), s("cal")
 		r.Files, r.Hunks, r.Masked, r.Complete, r.Static, r.Warnings = n("files"), n("hunks"), n("masked"), n("complete"), rapid.Bool().Draw(t, "static"), list("warn")
 		for range rapid.SampledFrom([]int{0, 1, 60}).Draw(t, "leftouts") {
 			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: s("lp"), Reason: s("lr"), Excused: rapid.Bool().Draw(t, "le")})

@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/prloop/prloop/internal/weight/calibration"
 	"github.com/prloop/prloop/review"
 )
 
 // The points of a finding stand for the chance in thousandths that a maintainer has it fixed before the merge. Where the verifier
-// gives that chance, it is the start; else it is prior, the part of all findings of recorded reviews that was right.
+// gives that chance, it is the start; else it is what a reviewer's confidence is worth, where that is known; else prior, the part of all
+// findings of recorded reviews that was right.
 const (
 	prior = 250
 	// second is what a second reviewer adds: of those findings 36 in 100 were right.
@@ -42,6 +44,10 @@ type Facts struct {
 	Score int
 	// Assessment is the verifier's, with a fact only if that stands; nil when there is none.
 	Assessment *review.Assessment
+	// Curve says what the verifier's probabilities are worth (decision 41); nil takes them as they are.
+	Curve *calibration.Curve
+	// Trusted is what the confidence of the reviewer that is surest is worth, in thousandths; nil where nobody knows that.
+	Trusted *int
 }
 
 // Always reports whether no rule leaves the finding out: P0, security, what a rule found, and what people wrote. Less noise is
@@ -53,9 +59,12 @@ func (f Facts) Always() bool {
 // Points weigh a finding.
 func (f Facts) Points() int {
 	n := prior
+	if f.Trusted != nil {
+		n = *f.Trusted
+	}
 	if a := f.Assessment; a != nil {
 		if a.Probability != nil {
-			n = int(float64(*a.Probability*1000) + 0.5)
+			n = f.Curve.Worth(*a.Probability)
 		}
 		if a.Status == review.Confirmed && a.Fact != nil {
 			n += proven

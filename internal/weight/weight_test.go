@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/prloop/prloop/internal/weight/calibration"
 	"github.com/prloop/prloop/review"
 )
 
@@ -94,6 +95,35 @@ func TestOpen(t *testing.T) {
 	} {
 		if got := Open(row.list, row.offered, row.budget); !slices.Equal(got, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+	}
+}
+
+// A curve moves what a verifier says to what it is worth, and a finding over the cut or under it; without one nothing changes.
+func TestCalibrated(t *testing.T) {
+	var said9, said1 []calibration.Observation
+	for i := range 200 {
+		said9 = append(said9, calibration.Observation{Model: "m", Of: calibration.Probability, Stated: 0.4, Held: i < 20})
+		said1 = append(said1, calibration.Observation{Model: "m", Of: calibration.Probability, Stated: 0.1, Held: i < 120})
+	}
+	over, under := calibration.Fit(said9), calibration.Fit(said1)
+	half, tenth := 500, 100
+	for _, row := range []struct {
+		name  string
+		f     Facts
+		taken bool
+	}{
+		{"0.4 as it is said", Facts{Priority: review.P2, Voices: 1, Verified: true, Assessment: said(review.Plausible, 0.4)}, true},
+		{"0.4 of one that is right in a tenth", Facts{Priority: review.P2, Voices: 1, Verified: true, Assessment: said(review.Plausible, 0.4), Curve: over.Find(calibration.Probability, "m")}, false},
+		{"0.1 as it is said", Facts{Priority: review.P2, Voices: 1, Verified: true, Assessment: said(review.Plausible, 0.1)}, false},
+		{"0.1 of one that is too modest", Facts{Priority: review.P2, Voices: 1, Verified: true, Assessment: said(review.Plausible, 0.1), Curve: under.Find(calibration.Probability, "m")}, true},
+		{"no chance given, and a reviewer whose word is known", Facts{Priority: review.P2, Voices: 1, Assessment: &review.Assessment{Status: review.Plausible}, Trusted: &half}, true},
+		{"two voices whose word is worth little", Facts{Priority: review.P2, Voices: 2, Trusted: &tenth}, false},
+		{"the verifier's chance goes before a reviewer's confidence", Facts{Priority: review.P2, Voices: 1, Assessment: said(review.Plausible, 0.1), Trusted: &half}, false},
+		{"a P0 whatever it is worth", Facts{Priority: review.P0, Voices: 1, Assessment: said(review.Plausible, 0), Curve: over.Find(calibration.Probability, "m")}, true},
+	} {
+		if got := row.f.Taken(); got != row.taken {
+			t.Errorf("%s: taken %v with %d points", row.name, got, row.f.Points())
 		}
 	}
 }
