@@ -37,6 +37,8 @@ type Judgement struct {
 	Tracked []Tracked
 	// Report is the Markdown body, not yet sanitized as a whole.
 	Report string
+	// seen are the distinct findings of the round.
+	seen []sighting
 }
 
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
@@ -45,7 +47,7 @@ func Judge(in Inputs) Judgement {
 	in.Reports = ordered(in.Reports)
 	d := decide(match(gather(in).assess()))
 	result := d.result()
-	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result)}
+	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings()}
 }
 
 // verdict is the third stage of a judgement: the verdict, how the round ends by it, and what follows.

@@ -60,6 +60,8 @@ type progress struct {
 	spent time.Duration
 	// own is the pull request as the first round saw it, without any fix.
 	own review.PullRequest
+	// seen are the findings of all rounds as each saw them.
+	seen []sighting
 	// judged is what the last review came to; nil before the first.
 	judged *review.RunResult
 }
@@ -81,6 +83,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 		}
 		result.Comments = append([]string{}, p.urls...) // a list, though an empty one, where nothing was posted
 		if !goesOn {
+			result.Fates = fates(p.seen, p.tracked, p.past)
 			return l.finish(ctx, steps, req, result)
 		}
 		p.round++
@@ -130,6 +133,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return none, false, err
 	}
 	p.tracked, p.past, p.before, p.judged = judged.Tracked, judged.Result.Rounds, p.head, &judged.Result
+	p.seen = append(p.seen, judged.seen...)
 	if !req.Target.Local() && !req.DryRun {
 		l.say("posting the report")
 		urls, why, err := l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})

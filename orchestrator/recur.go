@@ -29,7 +29,10 @@ func match(said gathered) matched {
 	m.findings = caused(said.findings, in.Written)
 	m.groups = identity.Join(m.findings)
 	m.same = returning(in.Earlier, m.findings, m.groups)
-	returned := map[int]bool{}
+	returned, numbers := map[int]bool{}, 0
+	for _, t := range in.Earlier {
+		numbers = max(numbers, t.No)
+	}
 	for g, group := range m.groups {
 		t := Tracked{Round: in.Round}
 		for _, i := range group {
@@ -40,12 +43,16 @@ func match(said gathered) matched {
 			returned[old] = severe(t.Findings) || !severe(in.Earlier[old].Findings) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
 			t.Findings = append(t.Findings, m.notRevisited(was, t)...)
-			t.ID, t.Claim, t.FixedIn, t.Introduced = was.ID, was.Claim, was.FixedIn, was.Introduced
+			t.No, t.ID, t.Claim, t.FixedIn, t.Introduced = was.No, was.ID, was.Claim, was.FixedIn, was.Introduced
 			t.Stuck = was.Stuck || was.FixedIn > 0
 		} else if first.Cause != nil {
 			t.Introduced = true
 			m.introduced += weigh(first.Priority)
 			m.fresh = append(m.fresh, g)
+		}
+		if t.No == 0 {
+			numbers++
+			t.No = numbers
 		}
 		m.tracked = append(m.tracked, t)
 		if t.Stuck {

@@ -47,6 +47,8 @@ type stage struct {
 	brief review.BriefFile
 	// fixFails is what a try of the fixer fails with.
 	fixFails error
+	// silent are reviewers that give no answer at a head.
+	silent map[string]string
 	// briefer gives other briefs than the stage; nil does not.
 	briefer Briefer
 }
@@ -78,6 +80,10 @@ func (s *stage) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(
 	s.tasks = append(s.tasks, task)
 	r := review.AgentReceipt{State: review.AgentComplete, Seconds: max(s.reviewed.Seconds(), 1)}
 	if plan.Role == review.RoleCommentsAnalyzer {
+		return review.Answer{Receipt: r}
+	}
+	if s.silent[plan.Name] == task.HeadSHA {
+		r.State = review.AgentFailed
 		return review.Answer{Receipt: r}
 	}
 	findings := slices.Clone(s.says[task.HeadSHA][plan.Name])

@@ -16,6 +16,8 @@ type Tracked struct {
 	// Findings are the wordings of all who raised it. Their lines are mapped to the head of the round that reads this; one
 	// that is gone is where it would stand, near enough to ask whether it is still the same place.
 	Findings []review.Finding `json:"findings"`
+	// No is its number in the run, from 1; 0 of what was set aside, and in runs of before.
+	No int `json:"no,omitempty"`
 	// Round is where it was last seen.
 	Round int `json:"round"`
 	// ID is what it was called when the fixer was asked; empty when the fixer was not.

@@ -104,6 +104,8 @@ type RunResult struct {
 	Review *ReviewResult `json:"review,omitempty"`
 	// Stuck are the findings that came back after the fixer had reported them fixed; they stand in Findings too.
 	Stuck []Finding `json:"stuck"`
+	// Fates say what became of each distinct finding of all rounds; empty while the run goes on.
+	Fates []FindingFate `json:"fates,omitempty"`
 	// Rounds is how the run went, in order.
 	Rounds []RoundResult `json:"rounds"`
 	// Comments are the URLs of what was posted, in order.
