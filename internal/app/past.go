@@ -30,6 +30,11 @@ func (s *Service) Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
 	return runs, nil
 }
 
+// EachRun calls fn with every run that passes the filter, newest first, with its result.
+func (s *Service) EachRun(ctx context.Context, f store.Filter, fn func(store.Run) error) error {
+	return s.store.EachRun(ctx, f, fn)
+}
+
 // Latest names the newest run where Find is asked for one.
 const Latest = "latest"
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -88,8 +89,12 @@ func (s *Store) Run(ctx context.Context, part string) (Run, error) {
 		return Run{}, s.wrap(op, ErrNotFound)
 	}
 	// substr instead of LIKE: ids hold underscores.
-	runs, err := s.runs(ctx, `result, `, `id = $1 OR substr(id, 1, $2) = $1 OR substr(review_id, 1, $2) = $1
-		OR (length(id) > $2 AND substr(id, length(id) - $2 + 1) = $1)`, 10, part, len(part))
+	var runs []Run
+	err := s.runs(ctx, `result, `, `id = $1 OR substr(id, 1, $2) = $1 OR substr(review_id, 1, $2) = $1
+		OR (length(id) > $2 AND substr(id, length(id) - $2 + 1) = $1)`, 10, []any{part, len(part)}, func(r Run) error {
+		runs = append(runs, r)
+		return nil
+	})
 	if err != nil {
 		return Run{}, s.wrap(op, err)
 	}
@@ -125,8 +130,29 @@ type Filter struct {
 
 // ListRuns gives the runs that pass the filter, newest first, without their results.
 func (s *Store) ListRuns(ctx context.Context, f Filter) ([]Run, error) {
+	where, args := f.where()
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	var runs []Run
+	err := s.runs(ctx, `NULL, `, where, limit, args, func(r Run) error {
+		runs = append(runs, r)
+		return nil
+	})
+	return runs, s.wrap("list runs", err)
+}
+
+// EachRun calls fn with every run that passes the filter, newest first, with its result, and stops at its first error. The filter's
+// limit is no matter. Runs are held one at a time: results are large.
+func (s *Store) EachRun(ctx context.Context, f Filter, fn func(Run) error) error {
+	where, args := f.where()
+	return s.wrap("read runs", s.runs(ctx, `result, `, where, math.MaxInt32, args, fn))
+}
+
+// where is the filter as a condition.
+func (f Filter) where() (condition string, args []any) {
 	var where []string
-	var args []any
 	add := func(column string, v any) {
 		args = append(args, v)
 		where = append(where, fmt.Sprintf("%s $%d", column, len(args)))
@@ -149,44 +175,40 @@ func (s *Store) ListRuns(ctx context.Context, f Filter) ([]Run, error) {
 	if len(where) == 0 {
 		where = []string{"1 = 1"}
 	}
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 100
-	}
-	runs, err := s.runs(ctx, `NULL, `, strings.Join(where, " AND "), limit, args...)
-	return runs, s.wrap("list runs", err)
+	return strings.Join(where, " AND "), args
 }
 
 // runs reads runs, newest first; result is the column, or NULL to spare reading it. where and result are our own text.
-func (s *Store) runs(ctx context.Context, result, where string, limit int, args ...any) ([]Run, error) {
+func (s *Store) runs(ctx context.Context, result, where string, limit int, args []any, each func(Run) error) error {
 	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT %sid, review_id, target, head, state, outcome, artifacts, created, updated
 		FROM runs WHERE %s ORDER BY created DESC, id DESC LIMIT %d`, result, where, limit), args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
-	var out []Run
 	for rows.Next() {
 		var r Run
 		var res sql.NullString
 		var target string
 		var created, updated sql.NullInt64
 		if err := rows.Scan(&res, &r.ID, &r.ReviewID, &target, &r.Head, &r.State, &r.Outcome, &r.Artifacts, &created, &updated); err != nil {
-			return nil, err
+			return err
 		}
 		r.Created, r.Updated = moment(created), moment(updated)
 		if err := parse("target", target, &r.Target); err != nil {
-			return nil, err
+			return err
 		}
 		if res.Valid {
 			r.Result = new(review.RunResult)
 			if err := parse("result", res.String, r.Result); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		out = append(out, r)
+		if err := each(r); err != nil {
+			return err
+		}
 	}
-	return out, rows.Err()
+	return rows.Err()
 }
 
 // one turns a change of no row into ErrNotFound.

@@ -71,6 +71,21 @@ func testRuns(t *testing.T, b Backend) {
 		if got := strings.Join(ids, " "); err != nil || got != row.want {
 			t.Errorf("%+v: %q, %v; want %q", row.f, got, err, row.want)
 		}
+		ids = nil
+		err = s.EachRun(ctx, row.f, func(r store.Run) error {
+			if (r.State == store.Finished) != (r.Result != nil) {
+				t.Errorf("%s is %s with the result %+v", r.ID, r.State, r.Result)
+			}
+			ids = append(ids, r.ID)
+			return nil
+		})
+		if got := strings.Join(ids, " "); err != nil || row.f.Limit == 0 && got != row.want || row.f.Limit > 0 && len(ids) != 3 {
+			t.Errorf("each of %+v: %q, %v; want %q", row.f, got, err, row.want)
+		}
+	}
+	enough, n := errors.New("enough"), 0
+	if err := s.EachRun(ctx, store.Filter{}, func(store.Run) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
+		t.Errorf("reading goes on after an error: %d, %v", n, err)
 	}
 }
 
