@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
 )
@@ -32,8 +33,11 @@ func (d verdict) sightings() []sighting {
 		out = append(out, s)
 	}
 	var aside []review.Finding
+	var whose []review.Unverified
 	for _, u := range d.unverified {
-		aside = append(aside, u.Finding)
+		if !answer.Unreadable(u.Finding) { // no finding, but the place of what was not read
+			aside, whose = append(aside, u.Finding), append(whose, u)
+		}
 	}
 	groups := identity.Join(aside)
 	same := returning(d.in.Earlier, aside, groups)
@@ -41,7 +45,7 @@ func (d verdict) sightings() []sighting {
 		s := sighting{aside: review.FateUnproven}
 		for _, i := range group {
 			s.findings = append(s.findings, aside[i])
-			if refuted(d.unverified[i]) {
+			if refuted(whose[i]) {
 				s.aside = review.FateRefuted
 			}
 		}

@@ -18,6 +18,8 @@ import (
 type playbook struct {
 	Sees  []sight
 	Edits []edit
+	// Rejects is what stands in the titles of findings the fixer rejects.
+	Rejects string
 	// Wait is a file the fixer makes before it works; it goes on when the file is gone.
 	Wait string
 	// Tape is a file that keeps the request a reviewer was given, as it came.
@@ -144,8 +146,12 @@ func mendAll(p playbook, task review.Task) (any, error) {
 	}
 	r := review.FixResult{Agent: task.Agent, PRNumber: task.PRNumber, FixedIssues: []review.FixedIssue{}, RejectedIssues: []review.RejectedIssue{}, Commits: []review.FixCommit{}}
 	for _, f := range task.Fix.IssuesToFix {
+		if p.Rejects != "" && strings.Contains(f.Title, p.Rejects) {
+			r.RejectedIssues = append(r.RejectedIssues, review.RejectedIssue{FindingID: f.ID, Reason: "It is meant so."})
+			continue
+		}
 		r.FixedIssues = append(r.FixedIssues, review.FixedIssue{FindingID: f.ID, Description: "fixed " + f.Title})
 	}
-	r.Summary.Fixed = len(r.FixedIssues)
+	r.Summary.Fixed, r.Summary.Rejected = len(r.FixedIssues), len(r.RejectedIssues)
 	return r, nil
 }
