@@ -40,11 +40,16 @@ const (
 type Cassette struct {
 	Path string
 	Mode CassetteMode
+	// From is a file of earlier conversations whose answers are used first when others are recorded: only what it does not hold
+	// is asked. Errors that models answered are asked again. Empty, or a file that is not there, holds nothing.
+	From string
 	// Words are what stands in the requests of this run and differs from run to run, such as the word around untrusted
 	// text. The file has a mark in the place of each, and a replayed answer has this run's words again. Nil has none.
 	Words func() []string
 	// Known are credentials that prloop holds. No spelling of one stands in the file.
 	Known []string
+	// Missed hears of what is asked and stands not in the file that is replayed; nil is for nobody.
+	Missed func(error)
 }
 
 // CassetteMissError says that a cassette holds no answer to a call.
@@ -89,6 +94,8 @@ type recording struct {
 	mu      sync.Mutex
 	entries []entry
 	count   map[slot]int
+	// earlier are those of From.
+	earlier []entry
 }
 
 func openRecording(c Cassette) (*recording, error) {
@@ -103,13 +110,17 @@ func openRecording(c Cassette) (*recording, error) {
 	if c.Path == "" {
 		return nil, errors.New("a cassette needs a path")
 	}
-	if c.Mode == Record {
-		return t, writable(c.Path)
+	var err error
+	if c.Mode == Replay {
+		t.entries, err = load(c.Path)
+		return t, err
 	}
-	if err := t.load(); err != nil {
-		return nil, fmt.Errorf("read cassette %s: %w", c.Path, err)
+	if c.From != "" {
+		if t.earlier, err = load(c.From); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
 	}
-	return t, nil
+	return t, writable(c.Path)
 }
 
 // writable finds out before anything is paid for whether a cassette can be kept.
@@ -124,35 +135,44 @@ func writable(path string) error {
 	return nil
 }
 
-func (t *recording) load() error {
-	f, err := os.Open(t.Path)
+// load reads the entries of a file.
+func load(path string) ([]entry, error) {
+	entries, err := readEntries(path)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("read cassette %s: %w", path, err)
+	}
+	return entries, nil
+}
+
+func readEntries(path string) (entries []entry, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	var in io.Reader = f
-	if strings.HasSuffix(t.Path, ".gz") {
+	if strings.HasSuffix(path, ".gz") {
 		if in, err = gzip.NewReader(f); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	lines := bufio.NewScanner(io.LimitReader(in, cassetteLimit))
 	lines.Buffer(nil, cassetteLine)
 	var head cassetteHead
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.Cassette != "prloop" {
-		return cmp.Or(lines.Err(), errors.New("it is no cassette"))
+		return nil, cmp.Or(lines.Err(), errors.New("it is no cassette"))
 	}
 	if head.Version != cassetteVersion {
-		return fmt.Errorf("its version is %d, and this program reads %d", head.Version, cassetteVersion)
+		return nil, fmt.Errorf("its version is %d, and this program reads %d", head.Version, cassetteVersion)
 	}
 	for n := 2; lines.Scan(); n++ {
 		var e entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		t.entries = append(t.entries, e)
+		entries = append(entries, e)
 	}
-	return lines.Err()
+	return entries, lines.Err()
 }
 
 // key names a request and counts it.
@@ -180,16 +200,48 @@ func (t *recording) play(agent string, c *call) (*http.Response, error) {
 		at, _, _ = find(plain)
 	}
 	if at < 0 {
-		return nil, &CassetteMissError{t.Path, agent, key, n}
+		miss := &CassetteMissError{t.Path, agent, key, n}
+		if t.Missed != nil {
+			t.Missed(miss)
+		}
+		return nil, miss
 	}
-	e := t.entries[at]
+	return t.response(t.entries[at]), nil
+}
+
+// again gives the answer of an earlier conversation as if its endpoint had sent it now, to be recorded as any other; nil when there is
+// none. It counts nothing: add does.
+func (t *recording) again(agent string, c *call) *http.Response {
+	if len(t.earlier) == 0 {
+		return nil
+	}
+	question, err := c.question()
+	if err != nil {
+		return nil // not reached: it is JSON
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	sum := sha256.Sum256(t.marked(question))
+	key := hex.EncodeToString(sum[:])
+	n := t.count[slot{agent, key}] + 1
+	at := slices.IndexFunc(t.earlier, func(e entry) bool {
+		return e.Agent == agent && e.Key == key && e.N == n && e.Status == http.StatusOK
+	})
+	if at < 0 {
+		return nil
+	}
+	return t.response(t.earlier[at])
+}
+
+// response is what was recorded, with the words of this run.
+func (t *recording) response(e entry) *http.Response {
 	kind := "application/json"
 	if e.Stream {
 		kind = "text/event-stream"
 	}
 	return &http.Response{
 		StatusCode: e.Status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(t.unmarked(e.Body))),
-	}, nil
+	}
 }
 
 func (t *recording) words() []string {

@@ -98,6 +98,42 @@ func TestReplayIsWhatWasRecorded(t *testing.T) {
 	}
 }
 
+// TestEarlierAnswersAreUsedFirst: what an earlier conversation holds is not asked again, and is recorded with what is new.
+func TestEarlierAnswersAreUsedFirst(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "first.jsonl"), filepath.Join(t.TempDir(), "second.jsonl")
+	want, _ := record(t, first)
+	r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{
+		{Contains: "wrong", Answer: fakemodel.Answer{Status: 400, Message: "not like this"}},
+		{Answer: fakemodel.Answer{Text: "asked anew"}},
+	}}, review.Limits{}, func(o *Options) { o.Cassette = Cassette{Path: second, Mode: Record, From: first} })
+	got := talk(t, r)
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("heard\n%q\nrecorded\n%q", got, want)
+	}
+	if n := len(r.model.Requests()); n != 2 { // the two refusals
+		t.Errorf("the model was asked %d times", n)
+	}
+	if _, body := r.ask(mini, "something new"); !strings.Contains(body, "asked anew") {
+		t.Errorf("%s", body)
+	}
+	if err := r.g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := replay(t, second)
+	if got := talk(t, p); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("replayed\n%q\nrecorded\n%q", got, want)
+	}
+	if status, _ := p.ask(mini, "something new"); status != http.StatusOK {
+		t.Error("what was new is not recorded")
+	}
+	o := Options{Cassette: Cassette{Path: second, Mode: Record, From: filepath.Join(t.TempDir(), "none.jsonl")}}
+	if g, err := Start(t.Context(), o); errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no earlier conversation: %v", err)
+	} else if err == nil {
+		_ = g.Close()
+	}
+}
+
 func TestWhatIsNotOnTheCassetteIsAMiss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.jsonl")
 	record(t, path)

@@ -270,6 +270,9 @@ func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reserva
 	if g.recording.Mode == Replay {
 		return g.recording.play(held.account.agent, c)
 	}
+	if resp := g.recording.again(held.account.agent, c); resp != nil {
+		return resp, nil
+	}
 	tools := toolBudget{account: held.account, free: g.options.FreeTools, messages: c.path == pathMessages}
 	body, err := c.render(to.model, held.output, tools.limit)
 	if err != nil {
