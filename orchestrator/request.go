@@ -54,6 +54,9 @@ type Request struct {
 	PromptVersion string        `json:"promptVersion"`
 	Limits        review.Limits `json:"limits"`
 	Started       time.Time     `json:"started"`
+	// Title and Body describe a local range as those of a pull request do; without them it is described by the subjects of its commits.
+	Title string `json:"title,omitempty"`
+	Body  string `json:"body,omitempty"`
 	// Checkout is the folder of a local range; empty for a pull request.
 	Checkout string `json:"checkout,omitempty"`
 	// Isolation is the sandbox tier agents run in, in words, for the receipt.

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/prloop/prloop/review"
@@ -58,4 +59,45 @@ func issue(f review.Finding) review.Issue {
 		i.LineStart = *f.Line
 	}
 	return i
+}
+
+// Stages are the findings of a round at each stage of its judgement.
+func Stages(in Inputs) review.Stages {
+	in.Heard = ordered(in.Heard)
+	d := decide(match(gather(in).assess()))
+	var answered, aside, counted, prominent []review.Finding
+	for _, h := range in.Heard {
+		if h.Answer.Reviewer != nil {
+			answered = append(answered, h.Answer.Reviewer.Findings...)
+		}
+	}
+	for _, u := range d.unverified {
+		aside = append(aside, u.Finding)
+	}
+	open := d.open()
+	for g, group := range d.groups {
+		if d.counts[group[0]] {
+			counted = append(counted, d.findings[group[0]])
+		}
+		if open[g] {
+			prominent = append(prominent, d.findings[group[0]])
+		}
+	}
+	return review.Stages{Answered: issues(answered), SetAside: issues(aside), Counted: issues(counted), Prominent: issues(prominent)}
+}
+
+// issues puts findings under the names of spec.md R1, each with a key of its own.
+func issues(findings []review.Finding) []review.Issue {
+	out, seen := []review.Issue{}, map[string]bool{}
+	for _, f := range findings {
+		i := issue(f)
+		key := cmp.Or(i.Key, "finding")
+		i.Key = key
+		for n := 2; seen[i.Key]; n++ {
+			i.Key = fmt.Sprintf("%s#%d", key, n)
+		}
+		seen[i.Key] = true
+		out = append(out, i)
+	}
+	return out
 }

@@ -68,7 +68,11 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	snap.Range = r
-	if req.Target.Local() && len(r.Subjects) > 0 { // nobody wrote a description
+	switch {
+	case !req.Target.Local():
+	case req.Title != "":
+		snap.PR.Title, snap.PR.Body = req.Title, req.Body
+	case len(r.Subjects) > 0: // nobody wrote a description
 		snap.PR.Body = "Subjects of the commits, newest first:\n- " + strings.Join(r.Subjects, "\n- ")
 	}
 	snap.Brief, err = l.Briefer.Brief(ctx, r, req.Context, req.Limits)

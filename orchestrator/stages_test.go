@@ -130,3 +130,38 @@ func TestResultAndReport(t *testing.T) {
 		t.Error("judged again it is another judgement")
 	}
 }
+
+// TestStages: what was answered, set aside, counts, and stands openly, each with keys of its own. It is what the report shows.
+func TestStages(t *testing.T) {
+	in := secondRound()
+	in.Round, in.Past, in.Earlier, in.Written, in.Request.MinSupport = 1, nil, nil, nil, 2
+	titles := func(list []review.Issue) (out []string) {
+		keys := map[string]bool{}
+		for _, i := range list {
+			if i.Key == "" || keys[i.Key] {
+				t.Errorf("key %q of %q is not its own", i.Key, i.Title)
+			}
+			keys[i.Key] = true
+			out = append(out, i.Title)
+		}
+		return out
+	}
+	for i := range 2 { // as when nobody quotes anything
+		for k := range in.Heard[i].Answer.Reviewer.Findings {
+			in.Heard[i].Answer.Reviewer.Findings[k].Fingerprint = "f"
+		}
+	}
+	s := Stages(in)
+	for name, row := range map[string]struct{ got, want []string }{
+		"answered": {titles(s.Answered), []string{leak, typo, leak2, nilMap}}, "set aside": {titles(s.SetAside), []string{typo}},
+		"counted": {titles(s.Counted), []string{leak2}}, "prominent": {titles(s.Prominent), []string{leak2}},
+	} {
+		if d := cmp.Diff(row.want, row.got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	in.Request.MinSupport = 0
+	if got := titles(Stages(in).Counted); !cmp.Equal(got, []string{leak2, nilMap}) {
+		t.Errorf("with one voice enough: %q", got)
+	}
+}

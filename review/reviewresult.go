@@ -52,3 +52,17 @@ type ReviewStats struct {
 	LLMSeconds float64 `json:"latency_seconds_llm"`
 	LLMCalls   int     `json:"llm_calls"`
 }
+
+// Stages are the findings of a round under the names of spec.md R1 as they were at each stage of the judgement, so that each stage can be
+// scored. Keys are distinct within a list.
+type Stages struct {
+	// Answered are those of all reviewers, nothing joined and nothing left out.
+	Answered []Issue `json:"answered"`
+	// SetAside are those that were set aside: their evidence is false, their own reviewer did not confirm them, or the verifier
+	// refuted them.
+	SetAside []Issue `json:"set_aside"`
+	// Counted are the distinct ones that count for the verdict, Prominent those that stand in the open part of the report. Prominent
+	// ones are not always counted, nor the other way round.
+	Counted   []Issue `json:"counted"`
+	Prominent []Issue `json:"prominent"`
+}
