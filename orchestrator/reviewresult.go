@@ -63,10 +63,10 @@ func issue(f review.Finding) review.Issue {
 
 // Stages are the findings of a round at each stage of its judgement.
 func Stages(in Inputs) review.Stages {
-	in.Heard = ordered(in.Heard)
+	in.Reports = ordered(in.Reports)
 	d := decide(match(gather(in).assess()))
 	var answered, aside, counted, prominent []review.Finding
-	for _, h := range in.Heard {
+	for _, h := range in.Reports {
 		if h.Answer.Reviewer != nil {
 			answered = append(answered, h.Answer.Reviewer.Findings...)
 		}

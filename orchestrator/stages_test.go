@@ -147,8 +147,8 @@ func TestStages(t *testing.T) {
 		return out
 	}
 	for i := range 2 { // as when nobody quotes anything
-		for k := range in.Heard[i].Answer.Reviewer.Findings {
-			in.Heard[i].Answer.Reviewer.Findings[k].Fingerprint = "f"
+		for k := range in.Reports[i].Answer.Reviewer.Findings {
+			in.Reports[i].Answer.Reviewer.Findings[k].Fingerprint = "f"
 		}
 	}
 	s := Stages(in)

@@ -2,7 +2,9 @@ package prompts
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +16,24 @@ import (
 
 //go:embed templates
 var files embed.FS
+
+// Sums are the SHA-256 of the templates by their names.
+func Sums() map[string]string {
+	out := map[string]string{}
+	entries, err := files.ReadDir("templates")
+	for _, e := range entries {
+		var text []byte
+		if text, err = files.ReadFile("templates/" + e.Name()); err != nil {
+			break
+		}
+		sum := sha256.Sum256(text)
+		out[e.Name()] = hex.EncodeToString(sum[:])
+	}
+	if err != nil {
+		panic("templates are part of the program: " + err.Error())
+	}
+	return out
+}
 
 // render fills a template; word is the fence of its untrusted parts.
 func render(name, word string, data any) (string, error) {

@@ -46,7 +46,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		}
 	}
 	l := &orchestrator.Loop{
-		History: r.history, Briefer: &briefer{repo: r.history.repo, early: r.early, local: req.Target.Local()}, Agents: ask,
+		History: r.history, Briefer: &briefer{repo: r.history.repo, early: r.early, local: r.opts.Machine.own(req.Target)}, Agents: ask,
 		Record: r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder})), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: r.permanent(ctx), Incident: r.incident,
@@ -86,8 +86,12 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
 		return nil, err
 	}
+	checkout := req.Checkout
+	if !r.opts.Machine.own(req.Target) {
+		checkout = "" // nobody's to run
+	}
 	return &agentrun.Launcher{
-		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: req.Checkout,
+		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: checkout,
 		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run),
 	}, nil
 }

@@ -32,7 +32,13 @@ type Machine struct {
 	Limits agentrun.Limits
 	// ShowSecrets lets models read values in files that look like secrets; they are masked otherwise.
 	ShowSecrets bool
+	// Strangers is true where local ranges are somebody else's too, as those of review cases are: their agents are confined as those of
+	// pull requests, and their written rules are those of the base.
+	Strangers bool
 }
+
+// own reports whether a target is the person's own tree.
+func (m Machine) own(target review.Target) bool { return target.Local() && !m.Strangers }
 
 // secrets is the word on secrets as a request has it.
 func (m Machine) secrets() string {
@@ -45,7 +51,7 @@ func (m Machine) secrets() string {
 // confinement settles how the agents of a run are confined. A local range is the person's own tree, reviewed by the person's own
 // programs, whose linters need the person's caches; a pull request is somebody else's, and fails closed.
 func (m Machine) confinement(ctx context.Context, target review.Target) (agentrun.Confinement, error) {
-	if target.Local() {
+	if m.own(target) {
 		return agentrun.Unconfined("a local range, reviewed as the user who started prloop"), nil
 	}
 	weakest := sandbox.Tier1b

@@ -31,8 +31,18 @@ type Order struct {
 	Cassette gateway.Cassette
 	// DryRun posts nothing; Drafts reviews a draft too.
 	DryRun, Drafts bool
+	// Case is set for a local range that is a review case; nil for any other.
+	Case *Case
 	// Note hears of what a person may have expected to count, and does not; nil for nobody.
 	Note func(string)
+}
+
+// Case is what a local range of a review case has of its own (eval.md "Run").
+type Case struct {
+	// Title and Body are those of the pull request.
+	Title, Body string
+	// Rules stand in for the .reviewerc of the tree.
+	Rules Rules
 }
 
 // fixes reports whether the fixer may be asked at all.
@@ -156,6 +166,8 @@ type pinned struct {
 	history *history
 	commits orchestrator.Range
 	rules   Rules
+	// top is the root of the working tree of a local range.
+	top string
 }
 
 // pin names the commits of an order and reads the repository's rules. pr is the pull request, if it is about one.
@@ -169,7 +181,10 @@ func (s *Service) pin(ctx context.Context, o Order, pr review.PullRequest) (w pi
 		if err != nil {
 			return w, err
 		}
-		if w.rules, err = treeRules(checkout.Top, o.Dir); err != nil {
+		w.top = checkout.Top
+		if o.Case != nil {
+			w.rules = o.Case.Rules
+		} else if w.rules, err = treeRules(checkout.Top, o.Dir); err != nil {
 			return w, err
 		}
 		if w.history, err = s.openHistory(ctx, o.Target, checkout.Top, ""); err != nil {
@@ -200,7 +215,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance, DiffOnly: !settings.Context.RelatedCode,
 		HunksOnly: verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents),
 	}
-	r.beginBrief(ctx, w.commits, about, settings.Limits, target.Local())
+	r.beginBrief(ctx, w.commits, about, settings.Limits, r.opts.Machine.own(target))
 	walls, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {
 		return req, err
@@ -232,6 +247,10 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 			return req, err
 		}
 	}
+	told := Case{}
+	if o.Case != nil {
+		told = *o.Case
+	}
 	head := w.commits.Head
 	id := orchestrator.ReviewID(target, head, prompts.Version, asked, settings.Limits)
 	started := time.Now().UTC()
@@ -239,7 +258,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun,
-		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.rules.Top,
+		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
 		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil

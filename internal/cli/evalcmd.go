@@ -12,7 +12,7 @@ func evalCommand(p *Invocation) *cobra.Command {
 	var members []*cobra.Command
 	for _, e := range evalcli.Commands() {
 		c := &cobra.Command{Use: e.Use, Short: e.Short, Long: e.Long, RunE: func(c *cobra.Command, a []string) error {
-			return e.Run(c.Context(), evalcli.Process{Stdout: p.Stdout, Stderr: p.Stderr, Dir: p.Dir, Version: Version}, a)
+			return e.Run(c.Context(), evalcli.Process{Stdout: p.Stdout, Stderr: p.Stderr, Dir: p.Dir, Version: Version, Open: p.openToEval}, a)
 		}}
 		c.Args = args(asUsed)
 		c.Flags().AddGoFlagSet(e.Flags)
@@ -20,9 +20,9 @@ func evalCommand(p *Invocation) *cobra.Command {
 	}
 	return group(&cobra.Command{
 		Use:   "eval",
-		Short: "Score reviews, compare them, and measure prloop's rules",
-		Long: "Scores what reviewers say about review cases, compares two results, and measures rules of prloop on recorded reviews of\n" +
-			"real tools (docs/eval.md). No model is asked.",
+		Short: "Review cases, score reviews, compare them, and measure prloop's rules",
+		Long: "Has review cases reviewed, scores what reviewers say, compares two results, and measures rules of prloop on recorded reviews of\n" +
+			"real tools (docs/eval.md). Only eval run asks models.",
 	}, members...)
 }
 

@@ -3,12 +3,15 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"path/filepath"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/otlp"
@@ -36,13 +39,30 @@ func (p *Invocation) openToRun(ctx context.Context) (*app.Service, error) {
 }
 
 func (p *Invocation) openWith(ctx context.Context, o app.Options) (*app.Service, error) {
-	var err error
-	if o.State, err = p.stateFolder(); err != nil {
+	if err := p.fill(&o); err != nil {
 		return nil, err
 	}
+	return app.Open(ctx, o)
+}
+
+// openToEval opens a service for review cases in a folder of the state, with the operator's word on machine and settings.
+func (p *Invocation) openToEval(ctx context.Context, folder string) (evalcli.Reviewer, error) {
+	machine, err := p.operator().Machine()
+	o := app.Options{State: folder, Machine: machine}
+	layers, failed := p.layers(runOptions{})
+	if err = errors.Join(err, failed, p.fill(&o)); err != nil {
+		return nil, err
+	}
+	return app.OpenEvaluator(ctx, o, layers)
+}
+
+// fill sets what every service has; a folder of the state is where its State names.
+func (p *Invocation) fill(o *app.Options) error {
+	state, err := p.stateFolder()
+	o.State = filepath.Join(state, o.State)
 	o.Log, o.Version = p.logger(), Version
 	o.GitHub, o.PlainHTTP = github.Options{Env: p.Env, GH: p.env("PRLOOP_GH")}, p.env("PRLOOP_GIT_URL") != ""
-	return app.Open(ctx, o)
+	return err
 }
 
 // logger writes to standard error what PRLOOP_LOG asks for (error, warn, info, debug); errors without it.

@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/eval/running"
 	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
@@ -70,6 +71,7 @@ var table = []row{
 
 	// What is evaluated.
 	{as(func(e *evalcli.UsageError) string { return e.Next }), advice.Usage},
+	{is(running.ErrBudget, "raise --max-cost, and give the same command again"), review.Budget.ExitStatus()},
 	{is(evalcli.ErrWorse, "look at what it misses: prloop eval report"), review.ChangesRequested.ExitStatus()},
 
 	// GitHub.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/prloop/prloop/internal/eval"
+	"github.com/prloop/prloop/internal/eval/running"
 )
 
 // Command is one command.
@@ -29,6 +30,14 @@ type Process struct {
 	Stdout, Stderr io.Writer
 	// Dir is the working directory, Version that of the program.
 	Dir, Version string
+	// Open opens what reviews cases, in a folder of the state.
+	Open func(ctx context.Context, folder string) (Reviewer, error)
+}
+
+// Reviewer reviews cases until it is closed.
+type Reviewer interface {
+	running.Reviewer
+	Close(ctx context.Context) error
 }
 
 // path makes a name of the working directory an absolute one.
@@ -65,7 +74,7 @@ func usage(next, format string, args ...any) error {
 
 // Commands are all of them.
 func Commands() []Command {
-	return []Command{scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand()}
+	return []Command{runCommand(), scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand()}
 }
 
 func newFlags(name string) (f *flag.FlagSet, asJSON *bool) {

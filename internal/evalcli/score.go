@@ -20,14 +20,14 @@ var ErrWorse = errors.New("worse")
 
 // scoreFlags are those of all commands that score.
 type scoreFlags struct {
-	cases   string
-	by      string
-	options scoring.Options
+	cases, by, stage string
+	options          scoring.Options
 }
 
 func (s *scoreFlags) add(f *flag.FlagSet) {
 	f.StringVar(&s.cases, "cases", "", "`DIR` of the review cases; required")
 	f.StringVar(&s.by, "by", "place,content", "`MEASURES`: place, content, words or judge:NAME; details are by the last one")
+	f.StringVar(&s.stage, "stage", "", "`STAGE` whose findings are scored: answered, set_aside, counted or prominent; of two results one for each, as answered,prominent")
 	f.BoolVar(&s.options.Partial, "partial", false, "score what an interrupted run left, and name what is missing")
 	f.BoolVar(&s.options.SkipUnplaced, "skip-unplaced", false, "leave out expected findings without place, and name them")
 	f.BoolVar(&s.options.CountRepeats, "count-repeats", false, "count findings a judge set aside as repetitions as false alarms")
@@ -61,8 +61,12 @@ func (s *scoreFlags) score(p Process, dirs ...string) (known cases.Set, out []sc
 	if known, err = cases.Read(p.path(s.cases)); err != nil {
 		return known, nil, refused(err)
 	}
-	for _, dir := range dirs {
+	stages := strings.Split(s.stage, ",")
+	for i, dir := range dirs {
 		set, err := results.Open(p.path(dir))
+		if err == nil && s.stage != "" {
+			err = set.At(stages[min(i, len(stages)-1)])
+		}
 		if err != nil {
 			return known, nil, refused(err)
 		}

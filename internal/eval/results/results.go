@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/review"
@@ -37,6 +38,10 @@ type Manifest struct {
 	Prompts  map[string]string `json:"prompts,omitempty"`
 	Settings string            `json:"settings,omitempty"`
 	Seed     uint64            `json:"seed"`
+	// Program is the SHA-256 of the program that reviewed, Replayed that of the manifest of the set whose cassettes answered instead of
+	// models; empty where there was none.
+	Program  string `json:"program,omitempty"`
+	Replayed string `json:"replayed,omitempty"`
 	// Repeats is how often each case is reviewed.
 	Repeats int       `json:"repeats"`
 	Cases   []Planned `json:"cases"`
@@ -54,6 +59,14 @@ type Review struct {
 	Case   string              `json:"case"`
 	Repeat int                 `json:"repeat"`
 	Result review.ReviewResult `json:"review"`
+	// Outcome is how prloop's run ended, Reason why; Agents are who took part and what each of them spent. Empty in sets of others.
+	Outcome review.Outcome        `json:"outcome,omitempty"`
+	Reason  string                `json:"reason,omitempty"`
+	Agents  []review.AgentReceipt `json:"agents,omitempty"`
+	// Stages are the findings at each stage of the judgement; those of Result are the counted ones. Nil in sets of others.
+	Stages *review.Stages `json:"stages,omitempty"`
+	// Cassette is the SHA-256 of the recorded conversations with models, in the file CassetteName gives; empty when there are none.
+	Cassette string `json:"cassette,omitempty"`
 	// Verdicts are what judges made of it, by their names.
 	Verdicts map[string]Verdict `json:"verdicts,omitempty"`
 }
@@ -85,14 +98,34 @@ type Set struct {
 // Interrupted reports whether the set holds less than was planned, or never ended.
 func (s Set) Interrupted() bool { return !s.Sealed || len(s.Missing) > 0 }
 
+// At makes the findings at a stage of the judgement those that are scored. What judges said is about others, and goes.
+func (s *Set) At(stage string) error {
+	for i := range s.Reviews {
+		r := &s.Reviews[i]
+		if r.Stages == nil {
+			return fmt.Errorf("%w: %s: %s/%d has no stages: prloop eval run keeps them", ErrBad, s.Manifest.Name, r.Case, r.Repeat)
+		}
+		list, there := Lists(*r.Stages)[stage]
+		if !there {
+			return fmt.Errorf("%w: %s: there is no stage %q: answered, set_aside, counted and prominent are", ErrBad, s.Manifest.Name, stage)
+		}
+		r.Result.Issues, r.Verdicts = list, nil
+	}
+	s.Manifest.Name += " (" + stage + ")"
+	return nil
+}
+
 // ErrBad is wrapped by every refusal of a result set.
 var ErrBad = errors.New("bad result set")
 
+// ManifestName is the file of the manifest.
+const ManifestName = "set.json"
+
 const (
-	manifestName = "set.json"
-	sealName     = "seal.json"
-	folder       = "reviews"
-	maxBytes     = 64 << 20
+	sealName  = "seal.json"
+	folder    = "reviews"
+	cassettes = "cassettes"
+	maxBytes  = 64 << 20
 )
 
 // seal holds the SHA-256 of every file but itself.
@@ -118,13 +151,13 @@ func Open(dir string) (Set, error) {
 func read(f fs.FS) (Set, error) {
 	var s Set
 	hashes := map[string]string{}
-	data, err := readFile(f, manifestName)
+	data, err := readFile(f, ManifestName)
 	if err != nil {
 		return s, err
 	}
-	hashes[manifestName] = sum(data)
+	hashes[ManifestName] = sum(data)
 	if err := decode(data, &s.Manifest); err != nil {
-		return s, fmt.Errorf("%s: %w", manifestName, err)
+		return s, fmt.Errorf("%s: %w", ManifestName, err)
 	}
 	if err := s.Manifest.check(); err != nil {
 		return s, err
@@ -222,19 +255,16 @@ func (r Review) check() error {
 	default:
 		return fmt.Errorf("status %q", r.Result.Status)
 	}
-	keys := map[string]bool{}
-	for i, f := range r.Result.Issues {
-		switch {
-		case f.Key == "" || keys[f.Key]:
-			return fmt.Errorf("finding %d has no dedupe_key of its own", i+1)
-		case f.Severity != "" && !slices.Contains(cases.Severities(), f.Severity):
-			return fmt.Errorf("finding %d has severity %q", i+1, f.Severity)
-		case f.LineStart < 0 || f.LineEnd != nil && *f.LineEnd < f.LineStart:
-			return fmt.Errorf("finding %d stands on no line", i+1)
-		case f.Confidence != nil && (*f.Confidence < 0 || *f.Confidence > 1):
-			return fmt.Errorf("finding %d has confidence %v", i+1, *f.Confidence)
+	keys, err := checkIssues(r.Result.Issues)
+	if err != nil {
+		return err
+	}
+	if r.Stages != nil {
+		for name, list := range Lists(*r.Stages) {
+			if _, err := checkIssues(list); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
-		keys[f.Key] = true
 	}
 	for _, judge := range slices.Sorted(maps.Keys(r.Verdicts)) {
 		if err := r.Verdicts[judge].check(keys); err != nil {
@@ -242,6 +272,30 @@ func (r Review) check() error {
 		}
 	}
 	return nil
+}
+
+// Lists are the findings of the stages by the stage's name.
+func Lists(s review.Stages) map[string][]review.Issue {
+	return map[string][]review.Issue{"answered": s.Answered, "set_aside": s.SetAside, "counted": s.Counted, "prominent": s.Prominent}
+}
+
+// checkIssues gives the keys of findings that can be counted.
+func checkIssues(issues []review.Issue) (map[string]bool, error) {
+	keys := map[string]bool{}
+	for i, f := range issues {
+		switch {
+		case f.Key == "" || keys[f.Key]:
+			return nil, fmt.Errorf("finding %d has no dedupe_key of its own", i+1)
+		case f.Severity != "" && !slices.Contains(cases.Severities(), f.Severity):
+			return nil, fmt.Errorf("finding %d has severity %q", i+1, f.Severity)
+		case f.LineStart < 0 || f.LineEnd != nil && *f.LineEnd < f.LineStart:
+			return nil, fmt.Errorf("finding %d stands on no line", i+1)
+		case f.Confidence != nil && (*f.Confidence < 0 || *f.Confidence > 1):
+			return nil, fmt.Errorf("finding %d has confidence %v", i+1, *f.Confidence)
+		}
+		keys[f.Key] = true
+	}
+	return keys, nil
 }
 
 func (v Verdict) check(keys map[string]bool) error {
@@ -265,9 +319,11 @@ func (v Verdict) check(keys map[string]bool) error {
 	return nil
 }
 
-// Writer makes a result set, review by review.
+// Writer makes a result set, review by review. Several goroutines may add some.
 type Writer struct {
-	root   *os.Root
+	root *os.Root
+	// hashes are those of the files that were written, by name.
+	mu     sync.Mutex
 	hashes map[string]string
 }
 
@@ -285,15 +341,22 @@ func Create(dir string, m Manifest) (*Writer, error) {
 		return nil, fmt.Errorf("create result set: %w", err)
 	}
 	w := &Writer{root: root, hashes: map[string]string{}}
-	if _, err := root.Stat(manifestName); err == nil {
+	if _, err := root.Stat(ManifestName); err == nil {
 		root.Close()
 		return nil, fmt.Errorf("create result set: %s holds one already", dir)
 	}
-	return w, w.write(manifestName, m)
+	return w, w.write(ManifestName, m)
+}
+
+// CassetteName is where in a result set the conversations of a review stand.
+func CassetteName(id string, repeat int) string {
+	return path.Join(cassettes, fmt.Sprintf("%s.%d.jsonl.gz", id, repeat))
 }
 
 // Add writes one review.
 func (w *Writer) Add(r Review) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := r.check(); err != nil {
 		return fmt.Errorf("write review of %s: %w", r.Case, err)
 	}
