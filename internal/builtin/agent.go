@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
@@ -26,6 +27,10 @@ type Work = func(ctx context.Context, task review.Task, emit func(review.Event))
 // Serve answers the one request on stdin with an envelope on stdout. A model's broken answer is handed on as it is, so that
 // the parent can keep the findings in it that are valid; the error says that it is no answer.
 func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, w Work) error {
+	// A linter that a model asks for loads code from the tree (threats.md T120), as the same user in the same sandbox.
+	if err := proc.Shield(); err != nil {
+		return err
+	}
 	err := agents.Serve(ctx, stdin, stdout, w)
 	var invalid *openai.InvalidError
 	if errors.As(err, &invalid) {
