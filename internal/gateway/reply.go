@@ -141,6 +141,8 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	s, err := relay.copy(w, resp.Body)
 	if err == nil {
 		g.recording.add(a.agent, c, resp.StatusCode, true, heard.Bytes())
+	} else { // what some endpoints tell with each piece is not what the whole costs (threats.md T121)
+		s.output, s.cost = nil, nil
 	}
 	held.cause = errorType(nil, err)
 	held.settle(s, g.options.now())
