@@ -66,6 +66,8 @@ type Case struct {
 	// InputDigest is the SHA-256 of what a reviewer is given, ExpectedDigest that of what is expected of it.
 	InputDigest    string `json:"-"`
 	ExpectedDigest string `json:"-"`
+	// kept is how many bytes of it stay in memory.
+	kept int
 }
 
 // Tree is the archive of the repository at the merge base.
@@ -162,11 +164,23 @@ const Unknown = "not said"
 // ErrBad is wrapped by every refusal of a case.
 var ErrBad = errors.New("bad case")
 
-// maxBytes bounds one file of a case, and what its archive unpacks to.
-const maxBytes = 256 << 20
+// Bounds of what is read, in bytes: cases come from anywhere, and what is packed grows a thousand times (threats.md T122).
+const (
+	// archiveBytes bounds an archive, and what it unpacks to.
+	archiveBytes = 256 << 20
+	// textBytes bounds each other file of a case.
+	textBytes = 32 << 20
+	// codeBytes bounds one changed file of the base tree; prloop compares files of up to 1 MB.
+	codeBytes = 4 << 20
+	// setBytes bounds what is kept of all cases together.
+	setBytes = 512 << 20
+)
 
 // Read reads and checks every case in the folders directly below dir. A fault of any case refuses them all.
-func Read(dir string) (Set, error) {
+func Read(dir string) (Set, error) { return read(dir, setBytes) }
+
+// read is Read, for cases of which at most so many bytes are kept.
+func read(dir string, most int) (Set, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Set{}, fmt.Errorf("read cases: %w", err)
@@ -178,6 +192,7 @@ func Read(dir string) (Set, error) {
 	}
 	var s Set
 	var faults []error
+	kept := 0
 	for _, e := range entries {
 		if _, err := root.Stat(path.Join(e.Name(), "case.json")); err != nil {
 			continue
@@ -187,6 +202,9 @@ func Read(dir string) (Set, error) {
 			faults = append(faults, fmt.Errorf("%w: %s: %w", ErrBad, e.Name(), err))
 		}
 		s.Cases = append(s.Cases, c)
+		if kept += c.kept; kept > most {
+			return s, errors.Join(append(faults, fmt.Errorf("%w: %s holds more than %d bytes of findings and code", ErrBad, dir, most))...)
+		}
 	}
 	if len(s.Cases) == 0 {
 		faults = append(faults, fmt.Errorf("%w: %s has no folder with a case.json", ErrBad, dir))
@@ -196,22 +214,27 @@ func Read(dir string) (Set, error) {
 
 func readCase(folder fs.FS, name string) (Case, error) {
 	var c Case
-	if err := readJSON(folder, path.Join(name, "case.json"), &c); err != nil {
+	read := func(file string, v any) error {
+		n, err := readJSON(folder, path.Join(name, file), v)
+		c.kept += n
+		return err
+	}
+	if err := read("case.json", &c); err != nil {
 		return c, err
 	}
 	if c.ID != name || !ValidID(name) {
 		return c, fmt.Errorf("its id %q is not the name of its folder, in letters, digits, dots, hyphens and underscores", c.ID)
 	}
-	if err := readJSON(folder, path.Join(name, "golden.json"), &c.Golden); err != nil && (!c.Clean || !errors.Is(err, fs.ErrNotExist)) {
+	if err := read("golden.json", &c.Golden); err != nil && (!c.Clean || !errors.Is(err, fs.ErrNotExist)) {
 		return c, err
 	}
-	if err := readJSON(folder, path.Join(name, "negatives.json"), &c.Negatives); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := read("negatives.json", &c.Negatives); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, err
 	}
 	if err := c.checkExpected(); err != nil {
 		return c, err
 	}
-	diffText, err := readFile(folder, path.Join(name, "pr.diff"))
+	diffText, err := readFile(folder, path.Join(name, "pr.diff"), textBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, err
 	}
@@ -219,6 +242,7 @@ func readCase(folder fs.FS, name string) (Case, error) {
 		if c.Code, err = c.readCode(folder, diffText); err != nil {
 			return c, err
 		}
+		c.kept += c.Code.size() + len(diffText)
 	}
 	tree := ""
 	if c.Code != nil {
@@ -318,33 +342,34 @@ func sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-func readJSON(folder fs.FS, name string, v any) error {
-	data, err := readFile(folder, name)
+// readJSON decodes a file, and gives its length.
+func readJSON(folder fs.FS, name string, v any) (int, error) {
+	data, err := readFile(folder, name, textBytes)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", path.Base(name), err)
+		return len(data), fmt.Errorf("%s: %w", path.Base(name), err)
 	}
-	return nil
+	return len(data), nil
 }
 
-func readFile(folder fs.FS, name string) ([]byte, error) {
+func readFile(folder fs.FS, name string, most int64) ([]byte, error) {
 	f, err := folder.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Base(name), err)
 	}
 	defer f.Close()
-	return readAll(f, path.Base(name))
+	return readAll(f, path.Base(name), most)
 }
 
-func readAll(r io.Reader, name string) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+func readAll(r io.Reader, name string, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("%s is over %d bytes", name, maxBytes)
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("%s is over %d bytes", name, most)
 	}
 	return data, nil
 }

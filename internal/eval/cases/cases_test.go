@@ -131,6 +131,12 @@ func TestRefusesBadCases(t *testing.T) {
 		"a base tree without a changed file": {func(d string) {
 			repack(t, filepath.Join(d, "base.tar.gz"), func(n, s string) (string, bool) { return s, n != changed })
 		}, changed + ": it is missing"},
+		"a base tree that explodes": {func(d string) {
+			repack(t, filepath.Join(d, "base.tar.gz"), func(n, s string) (string, bool) {
+				return s + map[bool]string{true: strings.Repeat("\n", codeBytes)}[n == changed], true
+			})
+		}, changed + " is over 4194304 bytes"},
+		"a diff that explodes": {func(d string) { _ = os.WriteFile(filepath.Join(d, "pr.diff"), make([]byte, textBytes+1), 0o666) }, "pr.diff is over"},
 		"a base tree with another hash": {func(d string) {
 			replace(t, filepath.Join(d, "case.json"), `"archive"`, `"sha256": "00", "archive"`)
 		}, "not the one case.json names"},
@@ -147,6 +153,18 @@ func TestRefusesBadCases(t *testing.T) {
 				t.Errorf("%v does not say %q", err, row.says)
 			}
 		})
+	}
+	// All cases are in memory at once (threats.md T122).
+	dir, _ := copyCase(t, func(string) {})
+	set, err := Read(dir)
+	if err != nil || set.Cases[0].kept < len(set.Cases[0].Code.Head[changed]) {
+		t.Fatal(err, set)
+	}
+	if _, err := read(dir, set.Cases[0].kept-1); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "bytes of findings and code") {
+		t.Errorf("%v does not say that the set is too large", err)
+	}
+	if _, err := read(dir, set.Cases[0].kept); err != nil {
+		t.Error(err)
 	}
 	if _, err := Read(filepath.Join(t.TempDir(), "nowhere")); err == nil {
 		t.Error("no folder is read")

@@ -31,7 +31,7 @@ func (c Case) writeBase(dir string, root *os.Root) (map[string]bool, error) {
 	if c.Code == nil {
 		return nil, ErrNoCode
 	}
-	raw, err := readFile(os.DirFS(dir), path.Join(c.ID, path.Base(c.BaseTree.Archive)))
+	raw, err := readFile(os.DirFS(dir), path.Join(c.ID, path.Base(c.BaseTree.Archive)), archiveBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (c Case) writeBase(dir string, root *os.Root) (map[string]bool, error) {
 		return nil, err
 	}
 	files := map[string]bool{}
-	for t := tar.NewReader(io.LimitReader(z, maxBytes)); ; {
+	for t := tar.NewReader(io.LimitReader(z, archiveBytes)); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			return files, nil
@@ -54,7 +54,7 @@ func (c Case) writeBase(dir string, root *os.Root) (map[string]bool, error) {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		text, err := readAll(t, h.Name)
+		text, err := readAll(t, h.Name, archiveBytes)
 		if err != nil {
 			return nil, err
 		}

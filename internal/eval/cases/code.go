@@ -26,6 +26,15 @@ type Code struct {
 	diff    *diff.Diff
 }
 
+// size is how many bytes it keeps.
+func (c *Code) size() int {
+	n := 0
+	for _, text := range c.Head {
+		n += len(text)
+	}
+	return n
+}
+
 // readCode unpacks what the diff changes, and proves that tree and diff belong together: every changed file of the tree has
 // the object id the diff names for it, and the diff makes of it a file with the object id and the hash that are named for the
 // head.
@@ -37,7 +46,7 @@ func (c Case) readCode(folder fs.FS, diffText []byte) (*Code, error) {
 	if len(d.Files) == 0 {
 		return nil, errors.New("it has a base tree and no diff")
 	}
-	raw, err := readFile(folder, path.Join(c.ID, path.Base(c.BaseTree.Archive)))
+	raw, err := readFile(folder, path.Join(c.ID, path.Base(c.BaseTree.Archive)), archiveBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +89,7 @@ func unpack(raw []byte, name string, d *diff.Diff) (map[string]string, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	files := map[string]string{}
-	for t := tar.NewReader(io.LimitReader(z, maxBytes)); ; {
+	for t := tar.NewReader(io.LimitReader(z, archiveBytes)); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			return files, nil
@@ -91,7 +100,7 @@ func unpack(raw []byte, name string, d *diff.Diff) (map[string]string, error) {
 		if h.Typeflag != tar.TypeReg || !wanted[path.Clean(h.Name)] {
 			continue
 		}
-		text, err := readAll(t, h.Name)
+		text, err := readAll(t, h.Name, codeBytes)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
