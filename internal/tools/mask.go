@@ -172,8 +172,11 @@ func fill(text string, offset int, marks []mark) string {
 	return b.String()
 }
 
-// uncovers reports whether a file with this text next would show more of a value than it does now: that a rule finds it may hang on the
-// name before it, on its quotes, or on the first line of a key.
+// pieceBytes is the shortest part of a value that counts as shown.
+const pieceBytes = 8
+
+// uncovers reports whether a file with this text next would show more of a value than it does now: that a rule finds it, and how much of
+// it, may hang on the name before it, on its quotes, or on the first line of a key (threats.md T123).
 func (m masked) uncovers(next masked) bool {
 	if m.open {
 		return false
@@ -185,8 +188,32 @@ func (m masked) uncovers(next masked) bool {
 	for _, k := range next.marks {
 		lost[k.value]--
 	}
+	pieces := map[string]int{} // how often more than before
 	for value, n := range lost {
-		if n > 0 && value != sanitize.Redacted && strings.Count(next.text, value) > strings.Count(m.text, value) {
+		if n <= 0 || value == sanitize.Redacted {
+			continue
+		}
+		if len(value) < pieceBytes && strings.Count(next.text, value) > strings.Count(m.text, value) {
+			return true
+		}
+		for i := 0; i+pieceBytes <= len(value); i++ {
+			pieces[value[i:i+pieceBytes]] = 0
+		}
+	}
+	if len(pieces) == 0 {
+		return false
+	}
+	count := func(text string, by int) {
+		for i := 0; i+pieceBytes <= len(text); i++ {
+			if n, ok := pieces[text[i:i+pieceBytes]]; ok {
+				pieces[text[i:i+pieceBytes]] = n + by
+			}
+		}
+	}
+	count(next.text, 1)
+	count(m.text, -1)
+	for _, n := range pieces {
+		if n > 0 {
 			return true
 		}
 	}
