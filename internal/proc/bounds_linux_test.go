@@ -108,6 +108,12 @@ func TestMemoryBounds(t *testing.T) {
 				bounded(t, s, ReasonMemory, "used more than 128 MB of memory")
 			})
 		}
+		t.Run(name+", tables of pages that are not there", func(t *testing.T) { // threats.md T124
+			t.Parallel()
+			s := self(t, "tables", "200")
+			s.Bounds = Bounds{MemoryBytes: 128 << 20, noGroups: noGroups}
+			bounded(t, s, ReasonMemory, "used more than 128 MB of memory")
+		})
 		t.Run(name+", enough", func(t *testing.T) {
 			t.Parallel()
 			s := self(t, "hold", "20", "1")
@@ -117,6 +123,24 @@ func TestMemoryBounds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// holdTables has the kernel keep so many MB of tables: one page of each two megabytes of a mapping is read, where nothing was written.
+func holdTables(megabytes int) {
+	const each = 2 << 20
+	nothing, err := unix.Mmap(-1, 0, megabytes*256*each, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err == nil {
+		err = unix.Madvise(nothing, unix.MADV_NOHUGEPAGE)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sum := 0
+	for at := 0; at < len(nothing); at += each {
+		sum += int(nothing[at])
+	}
+	fmt.Println("holding", sum)
 }
 
 // Without control groups too many processes are seen and ended; with them there are never more.

@@ -68,6 +68,10 @@ func play(mode string, args []string) int {
 		}
 		forever()
 		held[0][0]++
+	case "tables": // so many MB of tables of pages that are not there
+		n, _ := strconv.Atoi(args[0])
+		holdTables(n)
+		forever()
 	case "bounded": // stands for prloop: runs a child in groups
 		s := Spec{Path: "/proc/self/exe", Args: []string{"test-child", "ignore-term"}, OnLine: func([]byte) { fmt.Println("ready") },
 			Bounds: Bounds{MemoryBytes: 1 << 30, Processes: 100}}

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -53,30 +52,31 @@ func sum(tree []process, of func(pid int) int64) (total int64) {
 	return total
 }
 
-var pageSize = int64(os.Getpagesize())
-
-// resident is what a process has in memory, in bytes; 0 when it is gone.
+// resident is what a process has in memory or swapped out, in bytes, with the tables that lead there: a child that reads one byte of
+// each two megabytes of nothing has nothing else (threats.md T124). It is 0 when the process is gone.
 func resident(pid int) int64 {
-	_, rest, _ := bytes.Cut(readOnce("/proc/"+strconv.Itoa(pid)+"/statm", make([]byte, 256)), []byte{' '})
-	text, _, _ := bytes.Cut(rest, []byte{' '})
-	pages, _ := strconv.ParseInt(string(text), 10, 64)
-	return pages * pageSize
+	status := readOnce("/proc/"+strconv.Itoa(pid)+"/status", make([]byte, 8<<10))
+	return kilobytes(status, "VmRSS") + kilobytes(status, "VmSwap") + kilobytes(status, "VmPTE")
 }
 
-// share is what a process has in memory, in bytes, with its part of the pages it shares; all of them where that is not told.
+// share is resident with a process's part of the pages it shares; all of them where that is not told.
 func share(pid int) int64 {
 	data := readOnce("/proc/"+strconv.Itoa(pid)+"/smaps_rollup", make([]byte, 4<<10))
-	_, rest, ok := bytes.Cut(data, []byte("\nPss:"))
-	if !ok {
+	if !bytes.Contains(data, []byte("\nPss:")) {
 		return resident(pid)
 	}
-	fields := bytes.Fields(rest)
+	status := readOnce("/proc/"+strconv.Itoa(pid)+"/status", make([]byte, 8<<10))
+	return kilobytes(data, "Pss") + kilobytes(data, "SwapPss") + kilobytes(status, "VmPTE")
+}
+
+// kilobytes is a figure of a list of the kernel's, in bytes; 0 when it is not there.
+func kilobytes(list []byte, name string) int64 {
+	_, rest, _ := bytes.Cut(list, []byte("\n"+name+":"))
+	line, _, _ := bytes.Cut(rest, []byte{'\n'})
+	fields := bytes.Fields(line)
 	if len(fields) == 0 {
-		return resident(pid)
+		return 0
 	}
-	kilobytes, err := strconv.ParseInt(string(fields[0]), 10, 64)
-	if err != nil {
-		return resident(pid)
-	}
-	return kilobytes << 10
+	n, _ := strconv.ParseInt(string(fields[0]), 10, 64)
+	return n << 10
 }

@@ -242,6 +242,8 @@ func calls() {
 	try("clone3", unix.SYS_CLONE3, 0, 0, 0)
 	try("memfd_create", unix.SYS_MEMFD_CREATE, 0, 0, 0)
 	try("memfd_secret", unix.SYS_MEMFD_SECRET, 0, 0, 0)
+	try("sysv_semget", unix.SYS_SEMGET, unix.IPC_PRIVATE, 1, unix.IPC_CREAT|0o600)
+	try("sysv_msgget", unix.SYS_MSGGET, unix.IPC_PRIVATE, unix.IPC_CREAT|0o600, 0)
 	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI, 0)
 	fmt.Println("pair", func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err }())
 }
