@@ -18,14 +18,19 @@ const reserve = 1_024
 const maxFooter = 12_000
 
 // shorten cuts a body that is longer than all parts together in the middle: its last section, the receipt of a report,
-// stays. What the cut leaves open is closed.
+// stays, folded or under a heading of its own. What the cut leaves open is closed.
 func shorten(s string) string {
 	if len(s) <= maxBody {
 		return s
 	}
 	tail := ""
-	if at := strings.LastIndex(s[len(s)-maxFooter:], "\n#"); at >= 0 {
-		tail = s[len(s)-maxFooter+at+1:]
+	end := s[len(s)-maxFooter:]
+	at := strings.LastIndex(end, "\n<details>\n")
+	if at < 0 || !strings.HasSuffix(end, "\n</details>") {
+		at = strings.LastIndex(end, "\n#")
+	}
+	if at >= 0 {
+		tail = end[at+1:]
 	}
 	head := cut(s, maxBody-len(tail)-64)
 	fence, open := "", 0
@@ -82,7 +87,7 @@ func (m mode) parts(whole string, most int) []string {
 func fitFooter(blocks []*block, room int) (head, tail []*block) {
 	note := &block{kind: kindParagraph, inl: []inline{{kind: kindText, s: TruncatedComment}}}
 	at := len(blocks) - 1
-	for i := len(blocks) - 1; i > 0; i-- {
+	for i := at; i > 0 && blocks[at].kind != kindDetails; i-- { // what closes a report folded is its last section
 		if blocks[i].kind == kindHeading {
 			at = i
 			break

@@ -27,6 +27,7 @@ func TestLongBodiesBecomeParts(t *testing.T) {
 		"a table":                rows,
 		"details":                "<details>\n<summary>many</summary>\n\n" + rows + "\n\n</details>\n\nend",
 		"a quote":                strings.Repeat("> quoted line\n", 10_000),
+		"a folded end":           strings.Repeat("text with *emphasis* and `code`\n\n", 28_000) + "<details>\n<summary>Receipt: x</summary>\n\n- files: 3\n\n</details>",
 		"a megabyte":             strings.Repeat("# H\n\ntext with *emphasis* and `code`\n\n", 28_000) + "## Receipt\n\nfiles: 3",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,6 +65,12 @@ func TestLongBodiesBecomeParts(t *testing.T) {
 				last := out[len(out)-1].String()
 				if !strings.Contains(last, TruncatedComment) || !strings.HasSuffix(last, "## Receipt\n\nfiles: 3\n") {
 					t.Errorf("the report's last section is gone: %q", last[len(last)-200:])
+				}
+			}
+			if name == "a folded end" {
+				last := out[len(out)-1].String()
+				if !strings.Contains(last, TruncatedComment) || !strings.HasSuffix(last, "\n\n<details>\n<summary>Receipt: x</summary>\n\n- files: 3\n\n</details>\n") {
+					t.Errorf("the folded receipt is gone: %q", last[len(last)-200:])
 				}
 			}
 			f, err := Filter(in)
