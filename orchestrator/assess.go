@@ -126,7 +126,7 @@ func (c counted) notTakenWords() (reason, note string) {
 	if c.notTaken == 0 {
 		return "", ""
 	}
-	left := plural(c.notTaken, "finding is", "findings are")
+	left := plural(c.unlikely, "finding is", "findings are")
 	return fmt.Sprintf(" %s not counted by the rule.", left),
 		fmt.Sprintf("%s listed and not counted for the verdict: by what the verifier says of them, they are not likely to be fixed before the merge (consensus.rule: verified).", left)
 }

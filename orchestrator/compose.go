@@ -19,35 +19,21 @@ func (j verdict) report(result review.RunResult) string {
 		Target: j.in.Request.Target, Round: j.in.Round, Rounds: j.in.Request.rounds(),
 		Receipt: c.receipt(j.receipt),
 	}
-	if j.next.goesOn {
-		d.Notes = append(d.Notes, fmt.Sprintf("The fixer is asked to fix %s; its report follows.", plural(len(j.next.payload.IssuesToFix), "finding", "findings")))
-	} else {
+	if !j.next.goesOn {
 		d.Outcome, d.Reason = result.Outcome, c.inline(result.Reason)
 	}
 	if j.in.Request.FixOff != "" && result.Outcome != review.Converged {
-		d.Notes = append(d.Notes, c.inline(j.in.Request.FixOff))
+		d.Remarks = append(d.Remarks, c.inline(j.in.Request.FixOff))
 	}
 	if bad := j.unpassed(); len(bad) > 0 {
-		d.Notes = append(d.Notes, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", j.in.Round-1, commandsOf(bad))))
+		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", j.in.Round-1, commandsOf(bad))))
 	}
 	if result.Consensus != nil {
 		v := j.verdict
-		d.Verdict = &v
+		d.Verdict, d.Why, d.Distinct = &v, c.inline(j.why), result.DistinctIssues
 	}
-	silent, open := 0, j.open()
-	for g, group := range j.groups {
-		f := j.joined(c, group)
-		switch {
-		case slices.Contains(j.stuck, g):
-			f.Reason = c.inline(j.stuckBecause(g))
-			d.Stuck = append(d.Stuck, f)
-		case !j.shown(group):
-			silent++
-		default:
-			f.Open = open[g]
-			d.Findings = append(d.Findings, f)
-		}
-	}
+	var silent int
+	d.Findings, silent = j.listed(c)
 	d.Unverified = j.apart(c)
 	for _, n := range j.notes {
 		d.Notes = append(d.Notes, c.inline(n))
@@ -59,7 +45,7 @@ func (j verdict) report(result review.RunResult) string {
 	if j.next.region != "" {
 		d.Diverging = &report.Diverging{Region: j.next.region, Sentence: c.inline(j.next.drift + "."), Commits: j.fixCommits()}
 	}
-	d.Course = course(result.Rounds)
+	d.Since, d.Course = j.since(c), course(result.Rounds)
 	if !j.in.Request.Target.Local() {
 		d.Discussion = &report.Discussion{
 			Threads: j.comments.Stats, Truncated: j.comments.ThreadsTruncated,
@@ -69,23 +55,88 @@ func (j verdict) report(result review.RunResult) string {
 	return report.Render(d)
 }
 
+// listed are the distinct findings as the report shows them, and how many more are below the score threshold.
+func (j verdict) listed(c cleaner) (out []report.Finding, silent int) {
+	open := j.open()
+	for g, group := range j.groups {
+		if !j.shown(g) {
+			silent++
+			continue
+		}
+		f := j.joined(c, group)
+		f.Stuck, f.Must, f.Standing, f.Open = slices.Contains(j.stuck, g), j.must(g), j.standing(g), open[g]
+		if f.Stuck {
+			f.Reason = c.inline(j.stuckBecause(g))
+		}
+		out = append(out, f)
+	}
+	return out, silent
+}
+
+// must reports whether a distinct finding has to be fixed: it counts, or it is stuck.
+func (j verdict) must(g int) bool {
+	first := j.groups[g][0]
+	return j.findings[first].Priority != review.P3 && (j.counts[first] || slices.Contains(j.stuck, g))
+}
+
+// shown reports whether the report lists a distinct finding. It does not when every voice that gave a score is below the threshold; a
+// finding without a score is never silenced (spec.md D3.1, "silence"), and none that has to be fixed: a verdict rests on nothing
+// that the reader does not see.
+func (j verdict) shown(g int) bool {
+	return j.must(g) || slices.ContainsFunc(j.groups[g], func(i int) bool { return !j.in.Request.scores().Silent(j.findings[i]) })
+}
+
 // open says of each distinct finding whether it stands in the open part of the report.
 func (j verdict) open() []bool {
 	var facts []weight.Facts
 	var offered []bool
 	var at []int
 	for g, group := range j.groups {
-		if slices.Contains(j.stuck, g) || !j.shown(group) {
+		if !j.shown(g) {
 			continue
 		}
 		known := j.weigh(group)
-		facts, offered, at = append(facts, known), append(offered, j.offers(known)), append(at, g)
+		facts, offered, at = append(facts, known), append(offered, slices.Contains(j.stuck, g) || j.offers(known)), append(at, g)
 	}
 	out := make([]bool, len(j.groups))
 	for i, open := range weight.Open(facts, offered, j.in.Request.budget()) {
-		out[at[i]] = open
+		out[at[i]] = open || slices.Contains(j.stuck, at[i])
 	}
 	return out
+}
+
+// standing is what became of a distinct finding since the round before.
+func (m matched) standing(g int) report.Standing {
+	switch old := m.same[g]; {
+	case old < 0 || m.in.Earlier[old].SetAside:
+		return report.New
+	case m.in.Earlier[old].Round == m.in.Round-1:
+		return report.Still
+	}
+	return report.Back
+}
+
+// since is what is gone since the round before; nil in the first.
+func (m matched) since(c cleaner) *report.Since {
+	if m.in.Round < 2 {
+		return nil
+	}
+	s := report.Since{Round: m.in.Round - 1}
+	for i, t := range m.in.Earlier {
+		first := t.Findings[0]
+		switch {
+		case t.Round != s.Round || t.SetAside || first.Priority == review.P3 || slices.Contains(m.same, i):
+		case !m.settled(t):
+			s.Unasked++
+		default:
+			g := report.Gone{Priority: first.Priority, Title: c.inline(first.Title), Fixed: t.FixedIn > 0}
+			if g.Fixed && t.Claim != nil && t.Claim.Kind == review.ClaimFixed {
+				g.Commit = t.Claim.Commit
+			}
+			s.Gone = append(s.Gone, g)
+		}
+	}
+	return &s
 }
 
 // offers reports whether a finding may stand in the open part of the report: under RuleVerified what counts, else what the same rule
@@ -122,7 +173,8 @@ func (j verdict) apart(c cleaner) []report.Finding {
 func course(rounds []review.RoundResult) []report.RoundLine {
 	var out []report.RoundLine
 	for _, r := range rounds {
-		line := report.RoundLine{Round: r.Round, Head: r.Head, P0: r.Issues.P0, P1: r.Issues.P1, P2: r.Issues.P2, P3: r.Issues.P3, Stuck: r.Stuck}
+		n := r.Shown()
+		line := report.RoundLine{Round: r.Round, Head: r.Head, P0: n.P0, P1: n.P1, P2: n.P2, P3: n.P3, Stuck: r.Stuck}
 		if r.Consensus != nil {
 			line.Consensus = review.Conclusion(*r.Consensus)
 		}
@@ -134,33 +186,23 @@ func course(rounds []review.RoundResult) []report.RoundLine {
 	return out
 }
 
-// joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, and
-// the names of all who raised it.
+// joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, what each would do
+// about it, and the names of all who raised it.
 func (m matched) joined(c cleaner, group []int) report.Finding {
 	f := c.finding(m.findings[group[0]])
+	f.Suggestions = nil
 	for _, i := range group {
 		one := m.findings[i]
 		f.By = append(f.By, one.Source.Name)
 		f.Confirmed = f.Confirmed || one.Assessment != nil && one.Assessment.Status == review.Confirmed
-		if m.support[i] == EvidenceVerified && one.Evidence != "" {
-			f.Verified = true
-			if f.Evidence == "" {
-				f.Evidence = one.Evidence
-			}
+		if m.support[i] == EvidenceVerified && f.Evidence == "" {
+			f.Evidence = sanitize.Redact(one.Evidence)
 		}
-		if f.Suggestion == "" {
-			f.Suggestion = c.block(one.Suggestion)
-		}
+		f.Suggestions = append(f.Suggestions, c.suggestion(one)...)
 	}
 	slices.Sort(f.By)
 	f.By = slices.Compact(f.By)
 	return f
-}
-
-// shown reports whether the report lists a distinct finding. It does not when every voice that gave a score is below the threshold; a
-// finding without a score is never silenced (spec.md D3.1, "silence").
-func (m matched) shown(group []int) bool {
-	return slices.ContainsFunc(group, func(i int) bool { return !m.in.Request.scores().Silent(m.findings[i]) })
 }
 
 // stuckBecause says what the fixer claimed of a finding that is back.
@@ -185,7 +227,7 @@ func (c cleaner) block(s string) string  { return sanitize.Field(s, c.policy) }
 func (c cleaner) finding(f review.Finding) report.Finding {
 	out := report.Finding{
 		ID: f.ID, Priority: f.Priority, Category: f.Category, File: f.File, Title: c.inline(f.Title),
-		Description: c.block(f.Description), Suggestion: c.block(f.Suggestion),
+		Description: c.block(f.Description), Suggestions: c.suggestion(f),
 		Evidence: sanitize.Redact(f.Evidence), Language: f.Language, Score: f.Score, OriginalScore: f.OriginalScore,
 	}
 	if f.Line != nil {
@@ -198,6 +240,14 @@ func (c cleaner) finding(f review.Finding) report.Finding {
 		out.Cause = f.Cause.Commit
 	}
 	return out
+}
+
+// suggestion is what a finding says to do, if it does.
+func (c cleaner) suggestion(f review.Finding) []report.Suggestion {
+	if f.Suggestion == "" {
+		return nil
+	}
+	return []report.Suggestion{{By: f.Source.Name, Text: c.block(f.Suggestion)}}
 }
 
 func (c cleaner) receipt(r review.Receipt) review.Receipt {

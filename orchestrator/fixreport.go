@@ -75,28 +75,32 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 		GitHubToken: req.Fix.Silent && fix.State == review.FixPushed, Agent: c.receipt(review.Receipt{Agents: []review.AgentReceipt{fix.Agent}}).Agents[0],
 	}
 	if fix.State == review.FixPatch || fix.State == review.FixFailed || fix.State == review.FixRefused {
-		d.Notes = append(d.Notes, c.inline(fix.Reason))
+		d.Remarks = append(d.Remarks, c.inline(fix.Reason))
 	}
 	if req.Fix.Detected && len(req.Fix.Verify) > 0 {
 		d.Notes = append(d.Notes, "No verify commands are configured; these were found in the repository's own files.")
 	}
 	if len(req.Fix.Verify) == 0 && (fix.State == review.FixPushed || fix.State == review.FixPatch) {
-		d.Notes = append(d.Notes, "Nothing was verified: no verify commands are configured, and none were found.")
+		d.Remarks = append(d.Remarks, "Nothing was verified: no verify commands are configured, and none were found.")
 	}
 	if n := len(fix.Checks); n > 0 && !slices.ContainsFunc(fix.Checks, func(k review.Check) bool { return k.State != review.CheckSkipped }) {
-		d.Notes = append(d.Notes, "Nothing was verified: no command that was found passes on the reviewed head either.")
+		d.Remarks = append(d.Remarks, "Nothing was verified: no command that was found passes on the reviewed head either.")
 	}
-	titles := map[string]string{}
+	items := map[string]report.Item{}
 	for _, f := range append(append([]review.Finding{}, judged.Payload.IssuesToFix...), judged.Payload.OptionalIssues...) {
-		titles[f.ID] = c.inline(f.Title)
+		item := report.Item{Title: c.inline(f.Title), Priority: f.Priority, File: f.File}
+		if f.Line != nil {
+			item.Line = *f.Line
+		}
+		items[f.ID] = item
 	}
 	if r := fix.Result; r != nil {
 		for _, f := range r.FixedIssues {
-			d.Fixed = append(d.Fixed, report.FixedItem{ID: f.FindingID, Title: titles[f.FindingID], Commit: f.CommitSHA, Text: c.inline(f.Description),
+			d.Fixed = append(d.Fixed, report.FixedItem{Item: items[f.FindingID], Commit: f.CommitSHA, Text: c.inline(f.Description),
 				Tests: c.inline(f.Tests), Risk: c.inline(f.Risk)})
 		}
 		for _, f := range r.RejectedIssues {
-			item := report.RejectedItem{ID: f.FindingID, Title: titles[f.FindingID], Reason: c.inline(f.Reason)}
+			item := report.RejectedItem{Item: items[f.FindingID], Reason: c.inline(f.Reason)}
 			if strings.HasPrefix(f.Reason, answer.NotFixedPrefix) {
 				d.Missing = append(d.Missing, item)
 				continue
@@ -113,10 +117,10 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 		d.Deferred = r.Summary.Deferred
 	}
 	if patch == "" && fix.State == review.FixPatch {
-		d.Notes = append(d.Notes, "The fix is too large to be handed over as a patch.")
+		d.Remarks = append(d.Remarks, "The fix is too large to be handed over as a patch.")
 	}
 	if strings.Contains(patch, sanitize.Redacted) {
-		d.Notes = append(d.Notes, "Values that look like secrets are masked in the patch: it applies once they are put back.")
+		d.Remarks = append(d.Remarks, "Values that look like secrets are masked in the patch: it applies once they are put back.")
 	}
 	if patch != "" {
 		d.Patch, d.PatchFile = report.Edits(patch), fmt.Sprintf("round-%d/fix.patch", judged.Inputs.Round)

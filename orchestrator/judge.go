@@ -55,6 +55,8 @@ type verdict struct {
 	matched
 	counted
 	verdict review.Verdict
+	// why is the sentence of the rule that decides, in distinct findings; those of verdict count each as often as it was raised.
+	why     string
 	receipt review.Receipt
 	outcome review.Outcome
 	reason  string
@@ -67,14 +69,15 @@ func decide(m matched) verdict {
 	d := verdict{matched: m, counted: m.supported(), receipt: m.makeReceipt()}
 	d.verdict = consensus.Decide(d.counting, m.comments.ReviewState)
 	d.verdict.Distinct = d.distinct
+	d.why = consensus.Decide(d.leads, m.comments.ReviewState).Reasons[0]
 	d.notes = slices.Clone(m.notes)
 	for _, words := range []func() (string, string){d.unsupportedWords, d.notTakenWords} {
 		if reason, note := words(); note != "" {
-			d.verdict.Reasons[0] += reason
+			d.why += reason
 			d.notes = append(d.notes, note)
 		}
 	}
-	d.outcome, d.reason = m.ends(d.verdict, d.counted)
+	d.outcome, d.reason = m.ends(d.verdict.Consensus, d.why, d.counted)
 	if d.outcome == review.ChangesRequested {
 		d.next = m.converge(d.counted, d.reason)
 		d.outcome, d.reason, d.tracked = d.next.outcome, d.next.reason, d.next.tracked
@@ -91,19 +94,22 @@ func (d verdict) result() review.RunResult {
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: d.outcome, Reason: d.reason,
 		Round: in.Round, Rules: d.verdict.Rules, Issues: d.verdict.Issues, Distinct: d.verdict.Distinct,
-		Findings: d.findings, Unsupported: d.unsupported, NotTaken: d.notTaken, Unverified: d.unverified, Receipt: d.receipt, Comments: []string{}, Started: in.Request.Started,
+		DistinctIssues: review.Count(d.leads), Findings: d.findings, Groups: []review.Group{}, Unsupported: d.unsupported, NotTaken: d.notTaken, Unverified: d.unverified, Receipt: d.receipt, Comments: []string{}, Started: in.Request.Started,
 		Stuck: []review.Finding{},
 	}
 	if d.speaks(d.outcome) {
 		word := string(d.verdict.Consensus)
 		result.Consensus = &word
 	}
+	for g, group := range d.groups {
+		result.Groups = append(result.Groups, review.Group{Findings: group, Counts: d.counts[group[0]], Stuck: slices.Contains(d.stuck, g)})
+	}
 	for _, g := range d.stuck {
 		result.Stuck = append(result.Stuck, d.findings[d.groups[g][0]])
 	}
 	result.Review = d.reviewResult(result)
 	result.Rounds = append(slices.Clone(in.Past), review.RoundResult{
-		Round: in.Round, Head: in.Snapshot.Range.Head, Consensus: result.Consensus, Issues: result.Issues, Distinct: result.Distinct,
+		Round: in.Round, Head: in.Snapshot.Range.Head, Consensus: result.Consensus, Issues: result.Issues, Distinct: result.Distinct, DistinctIssues: &result.DistinctIssues,
 		Stuck: len(d.stuck), Introduced: d.introduced, Agents: d.receipt.Agents,
 	})
 	return result
@@ -117,7 +123,7 @@ func reviewable(b review.Brief) bool {
 
 // ends names how the round ends, in the order in which the reasons bind. Approval is the last resort: it takes a
 // complete review of everything, a verdict without P0-P2, and no open thread (spec.md L4).
-func (m matched) ends(v review.Verdict, c counted) (review.Outcome, string) {
+func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcome, string) {
 	brief := m.in.Snapshot.Brief
 	need := m.in.Request.minReviewers()
 	switch {
@@ -134,8 +140,8 @@ func (m matched) ends(v review.Verdict, c counted) (review.Outcome, string) {
 		return review.NotReviewed, "no reviewer gave a complete answer"
 	case m.complete < need:
 		return review.Partial, fmt.Sprintf("%d of the %d needed reviewers gave a complete answer", m.complete, need)
-	case v.Consensus != review.Approve:
-		return review.ChangesRequested, v.Reasons[0]
+	case v != review.Approve:
+		return review.ChangesRequested, why
 	case len(m.setAside()) > 0:
 		return review.SetAside, m.setAsideWords()
 	case c.doubted > 0:
@@ -160,7 +166,7 @@ func (m matched) ends(v review.Verdict, c counted) (review.Outcome, string) {
 	if m.in.Request.staticOnly() {
 		return review.StaticOnly, "rules alone looked for known patterns, and no model took part: this is no approval"
 	}
-	return review.Converged, v.Reasons[0]
+	return review.Converged, why
 }
 
 // unasked are the P0 and P1 findings of earlier rounds that nobody raised again, and of which nobody who had raised them gave a

@@ -525,7 +525,7 @@ func TestAFailureAfterThePushIsTold(t *testing.T) {
 		return Pushed{Done: true}
 	}
 	got := s.run(t, newSteps(), nil)
-	if fix := s.kept["round-1/fix.md"]; !strings.Contains(fix, "The pushed head does not pass its checks") || !strings.Contains(fix, "boom") || strings.Contains(fix, "Outcome") {
+	if fix := s.kept["round-1/fix.md"]; !strings.Contains(fix, "checks fail on the pushed head · round 1 of 3\n") || !strings.Contains(fix, "boom") || strings.Contains(fix, "Outcome") {
 		t.Errorf("the fix report says\n%s", fix)
 	}
 	if report := s.kept["round-2/review.md"]; !strings.Contains(report, "then did not pass `make lint` (exit status 2)") {
@@ -634,8 +634,11 @@ func TestNoticedIsHandedOn(t *testing.T) {
 	if got.Outcome != review.Converged || got.Issues.Total() != 0 {
 		t.Errorf("%s with %+v", got.Outcome, got.Issues)
 	}
+	if second := s.kept["round-2/review.md"]; !strings.HasPrefix(second, "## prloop: approved · round 2 of 3\n\n**Since round 1:** 1 fixed.\n\n") {
+		t.Errorf("the second report begins:\n%s", second)
+	}
 	told := s.kept["round-1/fix.md"]
-	for _, want := range []string{"## Noticed, not changed", "`b.go` line 12: the token " + "[REDACTED]", "none: nobody reads the result", "Tests: there is no test of a.go", "Risk: callers that "} {
+	for _, want := range []string{"Noticed, not changed: 2", "`b.go` line 12: the token " + "[REDACTED]", "none: nobody reads the result", "Tests: there is no test of a.go", "Risk: callers that "} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the fix report lacks %q:\n%s", want, told)
 		}

@@ -104,7 +104,7 @@ func TestDecide(t *testing.T) {
 	in := secondRound()
 	in.Request.MinSupport = 2
 	if d = decide(match(gather(in))); !cmp.Equal(d.counts, []bool{true, true, false}) || d.unsupported != 1 || d.distinct != 1 ||
-		!strings.HasSuffix(d.verdict.Reasons[0], " 1 finding without enough support is not counted.") || len(d.notes) != len(m.notes)+1 || d.outcome != review.Stuck {
+		!strings.HasSuffix(d.why, " 1 finding without enough support is not counted.") || len(d.notes) != len(m.notes)+1 || d.outcome != review.Stuck {
 		t.Errorf("%v %+v %q %s", d.counts, d.verdict, d.notes, d.outcome)
 	}
 }
@@ -117,7 +117,7 @@ func TestResultAndReport(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	text := d.report(r)
-	for _, part := range []string{"The fixer is asked to fix 1 finding; its report follows.", "reported fixed in round 1, found again in round 2", nilMap} {
+	for _, part := range []string{"\n\n**Since round 1:** 1 came back, 1 new.\n\n", "The fixer is asked to fix the other finding; its report follows.", "reported fixed in round 1, found again in round 2", nilMap} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}

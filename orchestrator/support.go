@@ -13,8 +13,12 @@ type counted struct {
 	counts   []bool
 	counting []review.Finding
 	distinct int
+	// leads are the gravest wordings of the distinct findings that count.
+	leads []review.Finding
 	// unsupported is how many do not count for lack of support, need how many voices each of them lacks one of.
 	unsupported, need int
+	// weak and unlikely are how many distinct findings unsupported and notTaken are.
+	weak, unlikely int
 	// notTaken is how many more the rule leaves out, left says which, by index; doubted is how many distinct ones of these are P1.
 	notTaken, doubted int
 	left              map[int]bool
@@ -31,10 +35,12 @@ func (m matched) supported() counted {
 		}
 		if !enough {
 			c.unsupported += len(group)
+			c.weak++
 			continue
 		}
 		if facts := m.weigh(group); m.in.Request.Rule == RuleVerified && !facts.Counts() {
 			c.notTaken += len(group)
+			c.unlikely++
 			for _, i := range group {
 				c.left[i] = true
 			}
@@ -44,6 +50,7 @@ func (m matched) supported() counted {
 			continue
 		}
 		c.distinct++
+		c.leads = append(c.leads, m.findings[group[0]])
 		for _, i := range group {
 			c.counts[i] = true
 		}
@@ -87,7 +94,7 @@ func (c counted) unsupportedWords() (reason, note string) {
 	if c.unsupported == 0 {
 		return "", ""
 	}
-	without := plural(c.unsupported, "finding without enough support is", "findings without enough support are")
+	without := plural(c.weak, "finding without enough support is", "findings without enough support are")
 	return fmt.Sprintf(" %s not counted.", without),
 		fmt.Sprintf("%s listed and not counted for the verdict: at least %s must raise the same finding (consensus.min_support).",
 			without, plural(c.need, "reviewer", "reviewers"))

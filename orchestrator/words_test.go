@@ -12,6 +12,8 @@ import (
 func TestWordsOfAReport(t *testing.T) {
 	suggests := found(review.P1, leak)
 	suggests.Suggestion = "Close the body when the call returns."
+	quiet := found(review.P2, leak)
+	quiet.Score = 3
 	unread := answer.Doubt(nil, "it claims 1 P0 and lists 0")[0]
 	for name, c := range map[string]struct {
 		reports    []AgentReport
@@ -20,29 +22,32 @@ func TestWordsOfAReport(t *testing.T) {
 		"a P0 set aside beside changes requested is named at the top and in what to do": {
 			[]AgentReport{answered("alpha", found(review.P2, leak)), answered("beta", unread)},
 			[]string{
-				"**For a person:** 1 finding set aside and not counted, see Unverified: P0 A finding that could not be read.",
-				"- Look at the findings that were set aside (below, under Unverified), and decide whether they are real.",
-				"- Fix what is P0, P1 or P2 (1 finding); P3 is optional.",
+				"**For a person to decide:** 1 finding set aside and not counted.\n\n- **P0** no file A finding that could not be read",
+				"- Look at what was set aside, and decide whether it is real.",
+				"- Fix this finding and push.",
 			},
 			[]string{"evidence is not in the file"},
 		},
 		"a P2 set aside needs nobody": {
 			[]AgentReport{answered("alpha"), {Answer: answered("beta", found(review.P2, leak)).Answer, Evidence: []Evidence{{Status: EvidenceFalse, Reason: "quotes code that is not there"}}}},
-			[]string{"Reason: quotes code that is not there"}, []string{"For a person", "Look at the findings"},
+			[]string{"**Reason:** quotes code that is not there"}, []string{"For a person", "Look at"},
 		},
 		"findings that are one keep the suggestion of either": {
 			[]AgentReport{answered("alpha", found(review.P1, leak)), answered("beta", suggests)},
-			[]string{"> Close the body when the call returns.", "2 findings are P1", "by `alpha`, `beta`"}, nil,
+			[]string{"**Fix:** Close the body when the call returns.", "1 finding is P1 (critical): rule 2 decides.", "- Rule 2 decides: 2 findings are P1 (critical).", "found by `alpha`, `beta`"}, []string{"\n2 findings"},
+		},
+		"what the verdict rests on is listed, whatever its score": {
+			[]AgentReport{answered("alpha", quiet), answered("beta")}, []string{"## prloop: changes requested · 1 to fix\n", "| **P2** | " + leak + " | ["}, []string{"counted, not listed"},
 		},
 		"what one of two finished reviewing was given to both": {
 			[]AgentReport{answered("alpha"), failed("beta")},
 			[]string{
 				"`a.go` (given to 2 reviewers, of which 1 gave no complete answer; 2 needed)",
-				"Given to reviewers: 1 of 1 file and 1 of 1 hunk", "; 0 files read whole by enough reviewers, of 1 complete reviewer (2 needed).",
+				"Given to reviewers: 1 of 1 file and 1 of 1 hunk", "; 0 files read whole by enough reviewers, by 1 reviewer of the 2 needed.",
 			},
-			[]string{"\nReviewed: "},
+			[]string{" Reviewed: "},
 		},
-		"what both reviewed": {[]AgentReport{answered("alpha"), answered("beta")}, []string{"\nReviewed: 1 of 1 file and 1 of 1 hunk"}, []string{"Given to reviewers: ", "For a person"}},
+		"what both reviewed": {[]AgentReport{answered("alpha"), answered("beta")}, []string{" Reviewed: the one changed file at "}, []string{"Given to reviewers: ", "For a person"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := round()

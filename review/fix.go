@@ -143,6 +143,8 @@ type RoundResult struct {
 	Consensus *string `json:"consensus"`
 	Issues    Counts  `json:"issues"`
 	Distinct  int     `json:"distinct"`
+	// DistinctIssues counts the distinct findings of Issues; nil in rounds that were recorded before there was such a count.
+	DistinctIssues *Counts `json:"distinctIssues,omitempty"`
 	// Stuck is how many distinct findings are stuck.
 	Stuck int `json:"stuck"`
 	// Introduced is the weight of the new findings on lines that fixes of this run wrote.
@@ -151,4 +153,12 @@ type RoundResult struct {
 	Agents []AgentReceipt `json:"agents"`
 	// Fix is what the fixer did after the review; nil when it was not asked.
 	Fix *FixOutcome `json:"fix,omitempty"`
+}
+
+// Shown is what people are told of how many findings a round had: distinct ones where their count is known.
+func (r RoundResult) Shown() Counts {
+	if r.DistinctIssues == nil {
+		return r.Issues
+	}
+	return *r.DistinctIssues
 }

@@ -65,6 +65,8 @@ type ReviewerResult struct {
 	Conclusion Conclusion `json:"conclusion" jsonschema:"enum=approve,enum=request_changes,enum=needs_major_work"`
 	Issues     Counts     `json:"issues"`
 	Findings   []Finding  `json:"findings"`
+	// Omitted is how many more were found than the limit on findings let through; the report says so.
+	Omitted int `json:"omitted,omitempty" jsonschema:"minimum=0"`
 	// FullReport is Markdown without full diffs.
 	FullReport string `json:"fullReport"`
 }

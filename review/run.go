@@ -67,30 +67,36 @@ type AgentReceipt struct {
 	// Reason says why it is not complete; empty when it is.
 	Reason string `json:"reason,omitempty"`
 	// OutOf names the budget that cut the agent short, such as wall time or cost; empty when none did.
-	OutOf      string  `json:"outOf,omitempty"`
-	FilesGiven int     `json:"filesGiven"`
-	HunksGiven int     `json:"hunksGiven"`
-	Findings   int     `json:"findings"`
-	Attempts   int     `json:"attempts"`
-	Seconds    float64 `json:"seconds"`
-	Usage      Usage   `json:"usage"`
+	OutOf      string `json:"outOf,omitempty"`
+	FilesGiven int    `json:"filesGiven"`
+	HunksGiven int    `json:"hunksGiven"`
+	Findings   int    `json:"findings"`
+	// Omitted is how many more it found than the limit on findings let it report.
+	Omitted  int     `json:"omitted,omitempty"`
+	Attempts int     `json:"attempts"`
+	Seconds  float64 `json:"seconds"`
+	Usage    Usage   `json:"usage"`
 	// Notes are oddities of the answer: unknown fields dropped, counts corrected.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // RunResult is what `prloop run --json` prints and what review.json holds.
 type RunResult struct {
-	Run       string    `json:"run"`
-	Target    Target    `json:"target"`
-	URL       string    `json:"url,omitempty"`
-	Outcome   Outcome   `json:"outcome"`
-	Reason    string    `json:"reason"`
-	Round     int       `json:"round"`
-	Consensus *string   `json:"consensus"`
-	Rules     []int     `json:"rules"`
-	Issues    Counts    `json:"issues"`
-	Distinct  int       `json:"distinct"`
-	Findings  []Finding `json:"findings"`
+	Run       string  `json:"run"`
+	Target    Target  `json:"target"`
+	URL       string  `json:"url,omitempty"`
+	Outcome   Outcome `json:"outcome"`
+	Reason    string  `json:"reason"`
+	Round     int     `json:"round"`
+	Consensus *string `json:"consensus"`
+	Rules     []int   `json:"rules"`
+	Issues    Counts  `json:"issues"`
+	Distinct  int     `json:"distinct"`
+	// DistinctIssues counts the distinct findings that count, each once under its gravest wording: what reports and terminals say.
+	DistinctIssues Counts    `json:"distinctIssues"`
+	Findings       []Finding `json:"findings"`
+	// Groups are the distinct findings, in the order of their first wordings in Findings.
+	Groups []Group `json:"groups"`
 	// Unsupported is how many of Findings fewer reviewers raised than consensus.min_support asks for; they are not counted
 	// in Issues and Distinct (decision 19).
 	Unsupported int `json:"unsupported,omitempty"`
@@ -113,6 +119,15 @@ type RunResult struct {
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
 	Artifacts string    `json:"artifacts,omitempty"`
+}
+
+// Group is one distinct finding: all that say the same.
+type Group struct {
+	// Findings are their places in RunResult.Findings, the gravest wording first.
+	Findings []int `json:"findings"`
+	// Counts is true when it counts for the verdict; Stuck when it was reported fixed and came back.
+	Counts bool `json:"counts"`
+	Stuck  bool `json:"stuck,omitempty"`
 }
 
 // Unverified is a finding that was set aside, and why.

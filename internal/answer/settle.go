@@ -86,6 +86,9 @@ func (q Question) Settle(s Said) (a review.Answer) {
 		if findings := kept.findings(); findings != nil {
 			r.Findings = len(*findings)
 		}
+		if kept.Reviewer != nil {
+			r.Omitted = kept.Reviewer.Omitted
+		}
 		if kept.Verifier != nil {
 			r.Findings = len(kept.Verifier.Assessments)
 		}

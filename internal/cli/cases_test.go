@@ -120,7 +120,7 @@ func checkReport(t *testing.T, comments []forge.Comment, posted int, r review.Ru
 	if !strings.HasPrefix(body, markerLine+"\n") || !strings.HasSuffix(r.Comments[0], fmt.Sprint(comments[posted-1].ID)) {
 		t.Errorf("the comment %s does not start with the marker:\n%s", r.Comments[0], body)
 	}
-	_, receipt, _ := strings.Cut(body, "## Receipt")
+	_, receipt, _ := strings.Cut(body, "<summary>Receipt: ")
 	states := map[string]review.AgentState{}
 	for _, a := range r.Receipt.Agents {
 		states[a.Name] = a.State

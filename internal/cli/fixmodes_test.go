@@ -259,7 +259,7 @@ func (m mending) checkFix(f *finished) *review.FixOutcome {
 	if m.rule != "" && !strings.Contains(fix.Agent.Reason, "("+m.rule+")") {
 		a.t.Errorf("%s: the fixer was not ended by %s: %s", m, m.rule, fix.Agent.Reason)
 	}
-	at := slices.IndexFunc(f.bodies, func(b string) bool { return strings.Contains(b, "\n# Fix: ") })
+	at := slices.IndexFunc(f.bodies, func(b string) bool { return strings.Contains(b, "\n- State: `") }) // in the receipt of a fix report
 	if at < 0 {
 		a.t.Errorf("%s: no fix report is posted", m)
 		return fix
@@ -272,17 +272,16 @@ func (m mending) checkFix(f *finished) *review.FixOutcome {
 	}
 	switch fix.State {
 	case review.FixRefused:
-		says("# Fix: refused")
+		says("## prloop: fix not pushed, it breaks ")
 		says("- `" + refusedBy[m.mode] + "`")
 	case review.FixPushed:
-		says("# Fix: pushed")
-		says("1 of 1 finding fixed")
+		says("## prloop: 1 of 1 finding fixed and pushed")
 		says(leftBehind[m.mode])
 		if m.behind && m.mode == "write-outside" {
 			says("refused: open") // in the fixer's words
 		}
 	case review.FixUnchanged:
-		says("# Fix: nothing changed")
+		says("## prloop: nothing fixed, the fixer changed no file")
 		says(corrected[m.mode])
 		switch m.mode {
 		case "fix-forgets":
@@ -293,7 +292,7 @@ func (m mending) checkFix(f *finished) *review.FixOutcome {
 			says("## Rejected by the fixer")
 		}
 	default:
-		says("# Fix: failed")
+		says("## prloop: fix failed")
 	}
 	return fix
 }

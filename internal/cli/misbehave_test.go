@@ -378,7 +378,7 @@ func (f *finished) checkPosted() {
 func (f *finished) checkNamed(a review.AgentReceipt) {
 	f.t.Helper()
 	// A long report has several parts, and the second may begin behind the heading.
-	_, receipt, _ := strings.Cut(strings.Join(f.bodies, "\n"), "## Receipt")
+	_, receipt, _ := strings.Cut(strings.Join(f.bodies, "\n"), "<summary>Receipt: ")
 	for line := range strings.Lines(receipt) {
 		if strings.Contains(line, a.Name) && strings.Contains(line, string(a.State)) {
 			return

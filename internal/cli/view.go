@@ -33,6 +33,7 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 	if o.asJSON {
 		return progress.JSON(p.Stdout, result)
 	}
+	ended.Policy.Repo = result.Target.Repo // a run that had ended before has no policy, and its links are the repository's all the same
 	if p.inActions() {
 		progress.Annotate(p.Stdout, result, ended.Policy)
 		if err := p.stepSummary(s, ended); err != nil {

@@ -158,7 +158,7 @@ func keys() []key {
 		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },
 			doc: "How reports are published: `append` posts every report as a new comment and never edits one."},
 		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
-			doc: "How many findings stand in the open part of a report; P0, P1 and security findings always do. The rest is collapsed, and counted."},
+			doc: "Of how many findings that must be fixed a report gives the details openly; P0, P1 and security findings always are. Each has a row in the first table; other details are folded."},
 		{path: "consensus.rule", shape: choice("all", "verified"), field: func(s *Settings) any { return &s.Rule },
 			doc: "Which findings count for the verdict and go to the fixer. `all`: every one that was not set aside. `verified`: those that a rule takes by support, evidence, score and what the verifier " +
 				"says; P0, security, static findings and those the verifier said nothing of always count, and a P1 that the rule leaves out needs a person (decision 39)."},

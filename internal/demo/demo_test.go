@@ -5,22 +5,24 @@ import (
 	"testing"
 )
 
-const sample = "# Review: x\n\nRound 1.\n\n## To do\n\n- a\n\n## Findings\n\n### P0\n\n#### A\n\ntext\n\n### P1\n\n#### B\n\n<details>\nc\n</details>\n\n## Receipt\n\nr\n"
+const sample = "## prloop: x\n\nwhy\n\n#### P0: A\n\na\n\n#### P1: B\n\nb\n\n<details>\n<summary>Optional: 1 P3</summary>\n\n#### P3: C\n\nc\n\n</details>\n\n<details>\n<summary>Receipt: r</summary>\n\nr\n\n</details>\n"
 
 func TestExcerpt(t *testing.T) {
 	for _, c := range []struct {
 		what     string
-		sections []string
+		findings int
 		want     string
 	}{
-		{"all of it", nil, sample},
-		{"the beginning alone", []string{}, "# Review: x\n\nRound 1.\n\n*Also in this report: To do, Findings, Receipt.*\n"},
-		{"one section, cut", []string{"Findings/P0"}, "# Review: x\n\nRound 1.\n\n## Findings\n\n### P0\n\n#### A\n\ntext\n\n*Also in this report: To do, the rest of Findings, Receipt.*\n"},
-		{"a group that is not there cuts nothing", []string{"To do/P7"}, "# Review: x\n\nRound 1.\n\n## To do\n\n- a\n\n*Also in this report: Findings, Receipt.*\n"},
+		{"the beginning alone", 0, "## prloop: x\n\nwhy\n\n*Also in this report: details of 2 more; Optional: 1 P3; Receipt: r.*\n"},
+		{"one finding", 1, "## prloop: x\n\nwhy\n\n#### P0: A\n\na\n\n*Also in this report: details of 1 more; Optional: 1 P3; Receipt: r.*\n"},
+		{"no more than are open", 9, "## prloop: x\n\nwhy\n\n#### P0: A\n\na\n\n#### P1: B\n\nb\n\n*Also in this report: Optional: 1 P3; Receipt: r.*\n"},
 	} {
-		if got := excerpt(sample, c.sections); got != c.want {
+		if got := excerpt(sample, c.findings); got != c.want {
 			t.Errorf("%s:\n%q\nwant\n%q", c.what, got, c.want)
 		}
+	}
+	if got := excerpt("## prloop: x\n\nwhy\n", 0); got != "## prloop: x\n\nwhy\n" {
+		t.Errorf("a report without anything folded: %q", got)
 	}
 }
 

@@ -1,47 +1,44 @@
 package demo
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// excerpt is a report's beginning and those of its sections that are named, with a line that names the others; all of it
-// when no section is named. "Section/Group" is a section up to the end of that group.
-func excerpt(body string, sections []string) string {
-	if sections == nil {
-		return body
+// excerpt is a report's beginning with the details of as many findings, and a line that names what else stands in it.
+func excerpt(body string, findings int) string {
+	parts := strings.Split(body, "\n#### ")
+	shown, rest := parts[0], parts[1:]
+	for findings > 0 && len(rest) > 0 {
+		shown, rest = shown+"\n#### "+rest[0], rest[1:]
+		findings--
 	}
-	wanted := map[string]string{} // a section's last group; empty means all
-	for _, s := range sections {
-		section, group, _ := strings.Cut(s, "/")
-		wanted[section] = group
+	left := strings.Join(rest, "\n")
+	if begin, folded, ok := strings.Cut(shown, "\n<details>\n"); ok {
+		shown, left = begin, "<details>\n"+folded+"\n"+left
+		rest = nil // what follows a fold is folded
 	}
-	begin, rest, _ := strings.Cut(body, "\n## ")
-	shown, left := strings.TrimSpace(begin), []string(nil)
-	for part := range strings.SplitSeq(rest, "\n## ") {
-		heading, _, _ := strings.Cut(part, "\n")
-		group, ok := wanted[heading]
-		if !ok {
-			left = append(left, heading)
-			continue
+	var also []string
+	if n := openly(rest); n > 0 {
+		also = append(also, fmt.Sprintf("details of %d more", n))
+	}
+	for line := range strings.SplitSeq(left, "\n") {
+		if s, ok := strings.CutPrefix(line, "<summary>"); ok {
+			also = append(also, strings.TrimSuffix(s, "</summary>"))
 		}
-		if group != "" {
-			if through := upTo(part, "\n### "+group+"\n"); through != part {
-				part, left = through, append(left, "the rest of "+heading)
-			}
-		}
-		shown += "\n\n## " + strings.TrimSpace(part)
 	}
-	if left != nil {
-		shown += "\n\n*Also in this report: " + strings.Join(left, ", ") + ".*"
+	if shown = strings.TrimSpace(shown); also != nil {
+		shown += "\n\n*Also in this report: " + strings.Join(also, "; ") + ".*"
 	}
 	return shown + "\n"
 }
 
-// upTo cuts a section behind the group that begins with heading.
-func upTo(section, heading string) string {
-	before, group, ok := strings.Cut(section, heading)
-	if !ok {
-		return section
+// openly is how many of these findings are not folded.
+func openly(list []string) int {
+	for i, f := range list {
+		if strings.Contains(f, "\n<details>\n") {
+			return i + 1
+		}
 	}
-	group, _, _ = strings.Cut(group, "\n### ")
-	group, _, _ = strings.Cut(group, "\n<details>")
-	return before + heading + group
+	return len(list)
 }

@@ -78,13 +78,14 @@ func (s *settler) result() review.ReviewerResult {
 	slices.SortStableFunc(s.findings, func(a, b review.Finding) int {
 		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(score(a), score(b)))
 	})
-	if over := len(s.findings) - s.limit; over > 0 {
+	over := max(len(s.findings)-s.limit, 0)
+	if over > 0 {
 		s.note("%d findings beyond the limit of %d are not listed.", over, s.limit)
 		s.findings = s.findings[:s.limit]
 	}
 	s.findings = append(s.findings, s.aside...)
 	r := review.ReviewerResult{
-		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, FullReport: withNotes(s.report, s.notes),
+		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, Omitted: over, FullReport: withNotes(s.report, s.notes),
 	}
 	r.Conclusion = r.Issues.Conclusion()
 	if r.Findings == nil {

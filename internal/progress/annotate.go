@@ -20,15 +20,19 @@ const (
 	longestMessage = 2000
 )
 
-// Annotate writes the distinct findings as workflow commands of GitHub Actions, the most urgent first: P0 and P1 as errors, P2 as
-// warnings, P3 as notices. Titles and messages pass the gate of posted comments: GitHub shows them on the
+// Annotate writes the distinct findings as workflow commands of GitHub Actions, what has to be fixed first: P0 and P1 as errors, P2 as
+// warnings, what is optional as notices. Titles and messages pass the gate of posted comments: GitHub shows them on the
 // pull request, and other programs read them there.
 func Annotate(w io.Writer, r review.RunResult, p sanitize.Policy) {
-	levels := map[review.Priority]string{review.P0: "error", review.P1: "error", review.P2: "warning", review.P3: "notice"}
 	given, left := map[string]int{}, 0
-	for _, g := range distinct(r.Findings) {
-		f := g[0]
-		level := levels[f.Priority]
+	for _, g := range distinct(r) {
+		f, level := g.wordings[0], "notice"
+		switch {
+		case g.must && f.Priority == review.P2:
+			level = "warning"
+		case g.must:
+			level = "error"
+		}
 		if given[level]++; given[level] > perLevel {
 			left++
 			continue
@@ -66,11 +70,13 @@ func property(s string) string { return propertyEscapes.Replace(uncommand(s)) }
 // byUrgency orders findings for people: priority, then place.
 func byUrgency(findings []review.Finding) []review.Finding {
 	out := slices.Clone(findings)
-	slices.SortStableFunc(out, func(a, b review.Finding) int {
-		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.File, b.File),
-			cmp.Compare(number(a.Line), number(b.Line)), cmp.Compare(a.Title, b.Title))
-	})
+	slices.SortStableFunc(out, urgency)
 	return out
+}
+
+func urgency(a, b review.Finding) int {
+	return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.File, b.File),
+		cmp.Compare(number(a.Line), number(b.Line)), cmp.Compare(a.Title, b.Title))
 }
 
 func number(p *int) int {

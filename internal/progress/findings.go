@@ -1,12 +1,12 @@
 package progress
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -18,21 +18,24 @@ const (
 	longestSentence = 300
 )
 
-// list writes the findings as compilers write errors, the most urgent first: place, priority and title, then why in a sentence, how to
-// fix it in another, and who said so. Findings that are the same one stand once.
+// list writes the findings as compilers write errors: what has to be fixed before what is optional, the most urgent first. Each has place,
+// priority and title, then why in a sentence, how to fix it in another, and who said so. Findings that are the same one stand once.
 func list(b *strings.Builder, r review.RunResult, width int, c palette) {
-	groups := distinct(r.Findings)
+	groups := distinct(r)
 	if len(groups) == 0 && len(r.Unverified) == 0 {
 		return
 	}
 	if len(groups) > 0 {
-		fmt.Fprintf(b, "\n  %s: %s\n\n", findings(len(groups)), counts(groups, c))
+		fmt.Fprintf(b, "\n  %s\n\n", heads(groups, c))
 	}
 	for _, g := range groups[:min(len(groups), rows)] {
-		b.WriteString(described(g, width, c))
+		b.WriteString(described(g.wordings, width, c))
 	}
 	if n := len(groups) - rows; n > 0 {
 		fmt.Fprintf(b, "  and %d more: prloop show %s\n", n, line(r.Run))
+	}
+	if shown, all := report.Shown(r.Receipt); shown < all {
+		fmt.Fprintf(b, "  %d of %d findings are shown (limits.max_output_issues)\n", shown, all)
 	}
 	if n := len(r.Unverified); n > 0 {
 		fmt.Fprintf(b, "  %d not counted: set aside, see the report\n", n)
@@ -71,31 +74,73 @@ func described(group []review.Finding, width int, c palette) string {
 	return text + "\n"
 }
 
-// distinct joins the findings that are the same one, as a run does. Each group begins with its most urgent wording, and the most
-// urgent group comes first.
-func distinct(all []review.Finding) [][]review.Finding {
-	sorted := byUrgency(all)
-	groups := identity.Join(sorted)
-	for _, g := range groups {
-		slices.Sort(g)
-	}
-	slices.SortFunc(groups, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
-	var out [][]review.Finding
-	for _, g := range groups {
-		var one []review.Finding
-		for _, i := range g {
-			one = append(one, sorted[i])
+// group is one distinct finding: its wordings, the most urgent first. must is true when it has to be fixed.
+type group struct {
+	wordings []review.Finding
+	must     bool
+}
+
+// distinct are the findings of a run as its report joins them: those that must be fixed first, the most urgent of them first.
+func distinct(r review.RunResult) []group {
+	var out []group
+	for _, g := range joined(r) {
+		one := group{must: g.Counts || g.Stuck}
+		for _, i := range g.Findings {
+			if i >= 0 && i < len(r.Findings) {
+				one.wordings = append(one.wordings, r.Findings[i])
+			}
 		}
+		if len(one.wordings) == 0 {
+			continue
+		}
+		one.wordings = byUrgency(one.wordings)
+		one.must = one.must && one.wordings[0].Priority != review.P3
 		out = append(out, one)
+	}
+	slices.SortStableFunc(out, func(a, b group) int {
+		switch {
+		case a.must && !b.must:
+			return -1
+		case b.must && !a.must:
+			return 1
+		}
+		return urgency(a.wordings[0], b.wordings[0])
+	})
+	return out
+}
+
+// joined are the groups of a result. One that was stored before results had them is joined as a run joins.
+func joined(r review.RunResult) []review.Group {
+	if r.Groups != nil {
+		return r.Groups
+	}
+	var out []review.Group
+	for _, g := range identity.Join(r.Findings) {
+		out = append(out, review.Group{Findings: g, Counts: true})
 	}
 	return out
 }
 
+// heads says how many distinct findings there are to fix and how many are optional, by priority.
+func heads(groups []group, c palette) string {
+	var parts []string
+	for _, k := range []struct {
+		must  bool
+		words string
+	}{{true, "to fix"}, {false, "optional"}} {
+		of := slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return g.must != k.must })
+		if len(of) > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s: %s", len(of), k.words, counts(of, c)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
 // counts says how many distinct findings there are of each priority, and nothing of those there are none of.
-func counts(groups [][]review.Finding, c palette) string {
+func counts(groups []group, c palette) string {
 	n := map[review.Priority]int{}
 	for _, g := range groups {
-		n[g[0].Priority]++
+		n[g.wordings[0].Priority]++
 	}
 	var parts []string
 	for _, l := range review.Levels() {

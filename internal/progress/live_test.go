@@ -131,7 +131,7 @@ func TestBoardRounds(t *testing.T) {
 		}
 		if i == pushed+2 && pushed > 0 { // the second round began
 			got := show()
-			for _, want := range []string{"round 1  request_changes, 1 P1 1 P2, 2 fixed, pushed 99aabbccdd", "round 2 of 3 at 99aabbccdd", "reviewer-1  waiting "} {
+			for _, want := range []string{"round 1  changes requested, 1 P1 1 P2, 2 fixed, pushed 99aabbccdd", "round 2 of 3 at 99aabbccdd", "reviewer-1  waiting "} {
 				if !strings.Contains(got, want) {
 					t.Errorf("want %q:\n%s", want, got)
 				}
@@ -312,9 +312,31 @@ func TestOneFindingStandsOnce(t *testing.T) {
 	}
 	b.Reset()
 	Summary(&b, r, 0, false)
-	want := "  1 finding: 1 P1\n\na.go:12: P1 Map may be nil\n    The map may be nil when the cart is empty, e.g. at first. Fix: m = map[string]int{} (beta, alpha)\n"
+	want := "  1 to fix: 1 P1\n\na.go:12: P1 Map may be nil\n    The map may be nil when the cart is empty, e.g. at first. Fix: m = map[string]int{} (beta, alpha)\n"
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
+	}
+}
+
+// The terminal and the annotations join and count as the report does: what does not count for the verdict is optional, whatever its
+// priority, and an excerpt of what agents found is called one.
+func TestCountsAreThoseOfTheReport(t *testing.T) {
+	r := review.RunResult{
+		Findings: []review.Finding{{Priority: review.P1, Title: "counts"}, {Priority: review.P2, Title: "the same"}, {Priority: review.P0, Title: "lacks support"}, {Priority: review.P3, Title: "a nit"}},
+		Groups:   []review.Group{{Findings: []int{0, 1}, Counts: true}, {Findings: []int{2}}, {Findings: []int{3}, Counts: true}},
+		Receipt:  review.Receipt{Agents: []review.AgentReceipt{{Role: review.RoleReviewer, Findings: 4, Omitted: 86}}},
+	}
+	var b bytes.Buffer
+	Summary(&b, r, 0, false)
+	for _, want := range []string{"  1 to fix: 1 P1; 2 optional: 1 P0, 1 P3\n\nP1 counts\n", "\n  4 of 90 findings are shown (limits.max_output_issues)\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("without %q:\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	Annotate(&b, r, sanitize.Policy{})
+	if want := "::error title=P1 counts::counts\n::notice title=P0 lacks support::lacks support\n::notice title=P3 a nit::a nit\n"; b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -123,14 +124,17 @@ func short(sha string) string {
 	return sha
 }
 
+// verdicts are the words of reports.
+var verdicts = map[review.Conclusion]string{review.Approve: "approved", review.RequestChanges: "changes requested", review.NeedsMajorWork: "changes requested"}
+
 // course is a finished round in one line: verdict, what counted, what became of the fix.
 func course(r review.RoundResult) string {
 	verdict := "no verdict"
 	if r.Consensus != nil {
-		verdict = line(*r.Consensus)
+		verdict = cmp.Or(verdicts[review.Conclusion(*r.Consensus)], line(*r.Consensus))
 	}
 	parts := []string{fmt.Sprintf("round %d  %s", r.Round, verdict)}
-	if n := tally(r.Issues); n != "" {
+	if n := tally(r.Shown()); n != "" {
 		parts = append(parts, n)
 	}
 	if r.Stuck > 0 {

@@ -14,13 +14,14 @@ import (
 // Canonical is d as a report shows it: sorted, texts in the form they are printed in, figures rounded, and without what
 // is not printed. A test reads it back from Render(d) exactly; Canonical changes nothing the second time.
 func Canonical(d Data) Data {
-	c := Data{Round: max(d.Round, 0), Rounds: max(d.Rounds, 0), Outcome: review.Outcome(word(string(d.Outcome)))}
+	c := Data{Round: max(d.Round, 0), Rounds: max(d.Rounds, 0), Outcome: review.Outcome(word(string(d.Outcome))), Distinct: d.Distinct}
 	c.Target = target(d.Target)
 	if c.Outcome != "" {
 		c.Reason = inline(d.Reason)
 	}
 	if d.Verdict != nil {
 		v := *d.Verdict
+		c.Why = inline(d.Why)
 		c.Verdict = &review.Verdict{Consensus: review.Conclusion(word(string(v.Consensus))), Issues: v.Issues, Distinct: v.Distinct}
 		for i, n := range v.Rules {
 			reason := ""
@@ -29,16 +30,32 @@ func Canonical(d Data) Data {
 			}
 			c.Verdict.Rules, c.Verdict.Reasons = append(c.Verdict.Rules, n), append(c.Verdict.Reasons, reason)
 		}
+	} else {
+		c.Distinct = review.Counts{}
 	}
 	local := links{c.Target, ""}.none()
+	if d.Since != nil {
+		c.Since = since(*d.Since)
+	}
 	c.Findings = findings(d.Findings, local)
-	// Openly shown ones first, as they are printed.
-	slices.SortStableFunc(c.Findings, func(a, b Finding) int { return boolRank(!a.Open) - boolRank(!b.Open) })
-	c.Stuck, c.Unverified = findings(d.Stuck, local), findings(d.Unverified, local)
-	for _, list := range [][]Finding{c.Stuck, c.Unverified} { // these have lists of their own
-		for i := range list {
-			list[i].Open = false
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		f.Open, f.Stuck, f.Look = f.Open && f.Must, f.Stuck && f.Must && c.Since != nil, false
+		if f.Standing = known(f.Standing); c.Since == nil || !f.Must {
+			f.Standing = ""
 		}
+		if f.Stuck {
+			f.Standing = Back
+		}
+	}
+	// As they are printed: what is open first, then what else must be fixed.
+	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
+		return cmp.Or(boolRank(!a.Must)-boolRank(!b.Must), boolRank(!a.Open)-boolRank(!b.Open))
+	})
+	c.Unverified = findings(d.Unverified, local)
+	for i := range c.Unverified { // these have a list of their own
+		f := &c.Unverified[i]
+		f.Must, f.Open, f.Stuck, f.Standing = false, false, false, ""
 	}
 	if d.Diverging != nil {
 		c.Diverging = diverging(*d.Diverging)
@@ -47,9 +64,40 @@ func Canonical(d Data) Data {
 	if d.Discussion != nil {
 		c.Discussion = discussion(*d.Discussion)
 	}
-	c.Notes = texts(d.Notes)
+	c.Remarks, c.Notes = sentences(d.Remarks), texts(d.Notes)
 	c.Receipt = receipt(d.Receipt)
 	return c
+}
+
+func known(s Standing) Standing {
+	if s == Still || s == Back {
+		return s
+	}
+	return New
+}
+
+func since(s Since) *Since {
+	out := Since{Round: max(s.Round, 0), Unasked: max(s.Unasked, 0)}
+	for _, g := range s.Gone {
+		g.Priority, g.Title, g.Commit = g.Priority.Level().Priority, itemTitle(g.Title), oid(g.Commit)
+		if !g.Fixed {
+			g.Commit = ""
+		}
+		out.Gone = append(out.Gone, g)
+	}
+	slices.SortFunc(out.Gone, func(a, b Gone) int {
+		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Commit, b.Commit), boolRank(a.Fixed)-boolRank(b.Fixed))
+	})
+	return &out
+}
+
+// sentences are texts that begin paragraphs.
+func sentences(list []string) []string {
+	out := texts(list)
+	for i, s := range out {
+		out[i] = sentence(s)
+	}
+	return out
 }
 
 func boolRank(b bool) int {
@@ -119,12 +167,12 @@ func finding(f Finding, local bool) Finding {
 	if f.Category == "" {
 		f.Category = "other"
 	}
-	if f.Title = inline(f.Title); f.Title == "" {
+	if f.Title = pipes(inline(f.Title)); f.Title == "" {
 		f.Title = "(no title)"
 	}
-	f.Description, f.Suggestion, f.Evidence = block(f.Description), block(f.Suggestion), code(f.Evidence)
+	f.Description, f.Suggestions, f.Evidence = prose(f.Description), suggestions(f.Suggestions), excerpt(f.Evidence)
 	if f.Language = language(f.Language); f.Evidence == "" {
-		f.Language, f.Verified = "", false
+		f.Language = ""
 	}
 	f.File = spelling.Name(spelling.Raw(f.File))
 	if shown := word(f.File); local || shown == "" {
@@ -143,15 +191,35 @@ func finding(f Finding, local bool) Finding {
 	return f
 }
 
+// suggestions keep each text once, with who said it where there are several.
+func suggestions(list []Suggestion) []Suggestion {
+	var out []Suggestion
+	for _, s := range list {
+		text := block(s.Text)
+		if line := inline(text); flowing(text) && !strings.Contains(text, "\n\n") && simple(line) {
+			text = line
+		}
+		if text != "" && !slices.ContainsFunc(out, func(o Suggestion) bool { return o.Text == text }) {
+			out = append(out, Suggestion{By: word(s.By), Text: text})
+		}
+	}
+	if len(out) == 1 {
+		out[0].By = ""
+	}
+	return out
+}
+
 // compare orders findings by urgency, then place, then by everything else that is shown, so that no two orders exist.
 func compare(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
 		cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Category, b.Category),
 		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Description, b.Description),
-		cmp.Compare(a.Suggestion, b.Suggestion), cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
-		cmp.Compare(boolRank(a.Verified), boolRank(b.Verified)), cmp.Compare(boolRank(a.Confirmed), boolRank(b.Confirmed)), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason), cmp.Compare(boolRank(a.Look), boolRank(b.Look)),
-		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score))
+		slices.CompareFunc(a.Suggestions, b.Suggestions, func(a, b Suggestion) int { return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Text, b.Text)) }),
+		cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
+		boolRank(a.Confirmed)-boolRank(b.Confirmed), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason), boolRank(a.Look)-boolRank(b.Look),
+		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score), boolRank(a.Stuck)-boolRank(b.Stuck), cmp.Compare(a.Standing, b.Standing),
+		boolRank(a.Must)-boolRank(b.Must), boolRank(a.Open)-boolRank(b.Open))
 }
 
 func discussion(d Discussion) *Discussion {
@@ -163,6 +231,9 @@ func discussion(d Discussion) *Discussion {
 		return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Association, b.Association))
 	})
 	out.ChangesRequestedBy = slices.Compact(out.ChangesRequestedBy)
+	if out.Threads == (review.ThreadStats{}) && !out.Truncated && out.Impostors == nil && out.ChangesRequestedBy == nil {
+		return nil // there is nothing to say
+	}
 	return &out
 }
 
@@ -195,7 +266,7 @@ func agent(a review.AgentReceipt) review.AgentReceipt {
 	}
 	a.Name, a.Kind, a.Model = word(a.Name), word(a.Kind), word(a.Model)
 	a.Role, a.State = review.Role(word(string(a.Role))), review.AgentState(word(string(a.State)))
-	a.Reason, a.Notes = inline(a.Reason), texts(a.Notes)
+	a.Reason, a.Notes, a.Omitted = inline(a.Reason), texts(a.Notes), max(a.Omitted, 0)
 	a.Seconds = rounded(a.Seconds, 1)
 	a.Usage.LLMSeconds, a.Usage.Models = 0, nil
 	if c := a.Usage.CostUSD; c != nil {

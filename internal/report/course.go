@@ -10,29 +10,17 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-const stuckSentence = "Reported fixed, and found again. These are not given to the fixer any more."
-
-// stuck shows its findings openly: they are what a person has to look at.
-func (p *page) stuck(list []Finding) {
-	if len(list) == 0 {
-		return
-	}
-	p.add(secStuck, stuckSentence)
-	for _, f := range list {
-		p.finding(f)
-	}
-}
-
 const (
-	revertOffer  = "To take these fixes back, in a clone of the branch:"
-	revertPrefix = "git revert --no-edit "
+	divergingStart = "**The fixes do not settle:** "
+	revertOffer    = "To take these fixes back, in a clone of the branch:"
+	revertPrefix   = "git revert --no-edit "
 )
 
 func (p *page) diverging(d *Diverging) {
 	if d == nil {
 		return
 	}
-	p.add(secDiverging, strings.TrimSpace("**"+span(d.Region)+"** "+d.Sentence))
+	p.add(strings.TrimSpace(divergingStart + span(d.Region) + " " + d.Sentence))
 	if len(d.Commits) > 0 {
 		newest := slices.Clone(d.Commits)
 		slices.Reverse(newest)
@@ -53,7 +41,7 @@ func (p *page) rounds(course []RoundLine) {
 		}
 		lines = append(lines, row(cells...))
 	}
-	p.add(secRounds, strings.Join(lines, "\n"))
+	p.add(strings.Join(lines, "\n"))
 }
 
 // course is in the order of the rounds; a single round has no course.

@@ -33,7 +33,7 @@ func leftOut(files []review.LeftOut) []review.LeftOut {
 	var lists [2][]review.LeftOut
 	for _, l := range files {
 		i := boolRank(l.Excused)
-		lists[i] = append(lists[i], review.LeftOut{Path: word(l.Path), Reason: inline(l.Reason), Excused: l.Excused})
+		lists[i] = append(lists[i], review.LeftOut{Path: word(l.Path), Reason: pipes(inline(l.Reason)), Excused: l.Excused})
 	}
 	var out []review.LeftOut
 	for i, list := range lists {
@@ -105,6 +105,9 @@ func Excused(files []review.LeftOut) string {
 	}
 	if more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	if len(parts) == 1 {
+		return parts[0] // which says how many itself
 	}
 	return count(sizes(files), "file") + ": " + strings.Join(parts, ", ")
 }

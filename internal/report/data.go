@@ -1,6 +1,7 @@
 // Package report renders the Markdown prloop posts; its tests read it back. A report answers in this order: what is the
-// verdict, why, what has to be done, what was found, what was reviewed. Rendering is pure: the same data gives the same
-// bytes, in whatever order reviewers answered.
+// verdict and why, what has to be fixed, what happens next. Then come the details, what is optional, and the receipt
+// (decision 42). Nothing is said where there is nothing to say. Rendering is pure: the same data gives the same bytes, in
+// whatever order reviewers answered.
 //
 // Free text in Data is Markdown that the caller has made safe. Rendering does not trust that: one-line fields are
 // folded to one line, blocks stand in quotes, code in fences longer than any in it, so that no field can leave its place.
@@ -16,12 +17,17 @@ type Data struct {
 	// Outcome is how the run ended with this report; empty while it goes on. Reason says why, in a sentence.
 	Outcome review.Outcome
 	Reason  string
-	// Verdict is nil when too little was reviewed to give one : a run that reviewed nothing is never green.
+	// Verdict is nil when too little was reviewed to give one: a run that reviewed nothing is never green. Its counts and
+	// sentences are of the findings as they were raised, which decide (decision 3); they stand in the receipt.
 	Verdict *review.Verdict
-	// Findings are the distinct ones, joined by identity; the verdict's counts are of the raw ones (decision 3).
+	// Why is the sentence of the deciding rule, in distinct findings, which is all a reader meets.
+	Why string
+	// Distinct counts the distinct findings that count for the verdict.
+	Distinct review.Counts
+	// Findings are the distinct ones, joined by identity.
 	Findings []Finding
-	// Stuck are findings that were reported fixed and came back; they are not sent to the fixer again.
-	Stuck []Finding
+	// Since is what changed since the round before; nil in the first.
+	Since *Since
 	// Diverging is set when fixes make more work than they settle.
 	Diverging *Diverging
 	// Course is how the rounds of the run went, shown from the second round on.
@@ -30,9 +36,9 @@ type Data struct {
 	Unverified []Finding
 	// Discussion is nil for a local range.
 	Discussion *Discussion
-	// Notes are sentences the reader should know, such as what was cut.
-	Notes   []string
-	Receipt review.Receipt
+	// Remarks are sentences the reader must know before anything is done; Notes those that only explain the receipt.
+	Remarks, Notes []string
+	Receipt        review.Receipt
 }
 
 // Finding is one finding as a reader sees it.
@@ -46,15 +52,21 @@ type Finding struct {
 	// Line and LineEnd are 1-based in the head version; 0 is unknown, LineEnd 0 means one line.
 	Line, LineEnd int
 	Title         string
-	// Description and Suggestion are Markdown blocks, Evidence is plain code in Language.
-	Description, Suggestion, Evidence, Language string
+	// Description is a Markdown block, Evidence is plain code in Language.
+	Description, Evidence, Language string
+	// Suggestions are what those who raised it would do.
+	Suggestions []Suggestion
 	// By are the reviewers, or commenters, who raised it.
 	By []string
 	// Verified is true when Evidence stands in File at the reviewed commit, Confirmed when the verifier proved the finding.
 	Verified, Confirmed bool
-	// Open is true when it stands in the first list, which is chosen by whoever composes the report (decision 39); the others are
-	// collapsed.
-	Open bool
+	// Must is true when it has to be fixed: it counts for the verdict and is no suggestion. It has a row in the first table.
+	// Open is true when its details are not folded; whoever composes the report chooses (decision 39). Only what must be fixed is open.
+	Must, Open bool
+	// Stuck is true when it was reported fixed and came back; it is not sent to the fixer again.
+	Stuck bool
+	// Standing says what became of it since the round before; empty in the first round.
+	Standing Standing
 	// OriginalScore is its reviewer's own score where prloop raised it to Score; 0 where it did not.
 	Score, OriginalScore int
 	// Cause is the commit of this run that wrote the lines, when a fix introduced the finding.
@@ -63,6 +75,43 @@ type Finding struct {
 	Reason string
 	// Look is true when nothing but a person settles it although it is not counted (decision 32).
 	Look bool
+}
+
+// Suggestion is what somebody who raised a finding would do.
+type Suggestion struct {
+	// By is the reviewer; empty where the finding has one suggestion.
+	By string
+	// Text is a Markdown block.
+	Text string
+}
+
+// Standing is what became of a finding since the round before.
+type Standing string
+
+// The standings.
+const (
+	New   Standing = "new"
+	Still Standing = "still there"
+	Back  Standing = "came back"
+)
+
+// Since is what changed since an earlier round, beside the standing of the findings that are there.
+type Since struct {
+	// Round is the earlier one.
+	Round int
+	// Gone are findings of it that had to be fixed and were not found again.
+	Gone []Gone
+	// Unasked is how many more were not found again by others, while nobody who raised them gave a complete answer.
+	Unasked int
+}
+
+// Gone is a finding that was not found again.
+type Gone struct {
+	Priority review.Priority
+	Title    string
+	// Fixed is true when the fixer reported it fixed; Commit is then the commit, a full object id, if one is known.
+	Fixed  bool
+	Commit string
 }
 
 // Discussion sums up what people said (spec.md A3, A7).
@@ -85,7 +134,7 @@ type Diverging struct {
 	Commits []string
 }
 
-// RoundLine is one round of a run in figures.
+// RoundLine is one round of a run in figures of distinct findings.
 type RoundLine struct {
 	Round int
 	// Head is the reviewed commit.

@@ -9,57 +9,61 @@ import (
 )
 
 const (
-	openDetails   = "<details>"
-	closeDetails  = "</details>"
-	separator     = " · "
-	labelSuggest  = "Suggestion:"
-	labelEvidence = "Evidence:"
-	labelReason   = "Reason: "
-	causeFact     = "introduced by commit "
-	lookFact      = "a person has to look"
+	openDetails  = "<details>"
+	closeDetails = "</details>"
+	separator    = " · "
+	labelReason  = "**Reason:** "
+	causeFact    = "introduced by commit "
+	lookFact     = "a person has to look"
+	confirmFact  = "confirmed by the verifier"
+	raisedFact   = "score raised from "
+	noEvidence   = "no evidence"
+	findingStart = "#### "
 )
 
-// findings shows the first list openly under its priorities and the rest collapsed.
+// Bounds of what stands of one finding before the rest is folded, in bytes. With five lines of evidence that is some 12 lines.
+const (
+	longText       = 700
+	longSuggestion = 500
+	// longOther bounds a suggestion beside the first.
+	longOther = 240
+)
+
+// Beginnings of the summaries of what is folded.
+const (
+	sumMust     = "More details, of what is to fix: "
+	sumOptional = "Optional: "
+	sumAside    = "Set aside, not counted: "
+	sumMore     = "More about this finding"
+)
+
+// findings gives the details: of what must be fixed those that are open, then all others, folded.
 func (p *page) findings(d Data) {
-	list := d.Findings
-	if len(list) == 0 {
-		return
-	}
-	p.add(secFindings)
-	open := 0
-	for open < len(list) && list[open].Open {
-		open++
-	}
-	p.groups(list[:open])
-	if rest := list[open:]; len(rest) > 0 {
-		p.add(openDetails + "\n<summary>" + count(len(rest), "further finding") + ": " + tally(rest) + "</summary>")
-		p.groups(rest)
-		p.add(closeDetails)
-	}
-}
-
-func (p *page) groups(list []Finding) {
-	var last review.Priority
-	for _, f := range list {
-		if f.Priority != last {
-			l := f.Priority.Level()
-			p.add(fmt.Sprintf("### %s %s", l.Priority, l.Label))
-			last = f.Priority
+	var folded, optional []Finding
+	for _, f := range d.Findings {
+		switch {
+		case !f.Must:
+			optional = append(optional, f)
+		case f.Open:
+			p.finding(f, true)
+		default:
+			folded = append(folded, f)
 		}
-		p.finding(f)
 	}
+	p.folded(sumMust+tally(folded), folded)
+	p.folded(sumAside+tally(d.Unverified), d.Unverified)
+	p.folded(sumOptional+tally(optional), optional)
 }
 
-// list is a section of its own for findings that stand apart, collapsed behind one sentence.
-func (p *page) list(heading, sentence string, list []Finding) {
+func (p *page) folded(summary string, list []Finding) {
 	if len(list) == 0 {
 		return
 	}
-	p.add(heading, sentence, openDetails+"\n<summary>"+count(len(list), "finding")+": "+tally(list)+"</summary>")
-	for _, f := range list {
-		p.finding(f)
-	}
-	p.add(closeDetails)
+	p.fold(summary, func() {
+		for _, f := range list {
+			p.finding(f, false)
+		}
+	})
 }
 
 // toLookAt are the findings of a list that a person has to look at.
@@ -84,22 +88,44 @@ func tally(list []Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *page) finding(f Finding) {
-	facts := []string{"**" + string(f.Priority) + "**", span(f.Category), p.links.place(f)}
-	if len(f.By) > 0 {
-		facts = append(facts, "by "+spans(f.By))
+// finding gives the details of one. What is long of one that is open is folded; inside a fold nothing is.
+func (p *page) finding(f Finding, open bool) {
+	p.add(findingStart+string(f.Priority)+": "+f.Title, strings.Join(p.facts(f), separator))
+	if f.Reason != "" {
+		p.add(labelReason + f.Reason)
 	}
-	if f.Verified {
-		facts = append(facts, "evidence verified")
+	texts, suggestions := paragraphs(f.Description), f.Suggestions
+	n, m := len(texts), len(suggestions)
+	if open {
+		n, m = brief(texts), short(suggestions)
+	}
+	p.texts(texts[:n])
+	if f.Evidence != "" {
+		p.add(fence(f.Evidence, f.Language))
+	}
+	p.suggestions(suggestions[:m])
+	if n < len(texts) || m < len(suggestions) {
+		p.fold(sumMore, func() {
+			p.texts(texts[n:])
+			p.suggestions(suggestions[m:])
+		})
+	}
+}
+
+// facts is the line below a finding's title.
+func (p *page) facts(f Finding) []string {
+	facts := []string{p.links.place(f), span(f.Category)}
+	if len(f.By) > 0 {
+		facts = append(facts, "found by "+spans(f.By))
 	}
 	if f.Confirmed {
-		facts = append(facts, "confirmed by the verifier")
+		facts = append(facts, confirmFact)
 	}
 	if f.Evidence == "" {
-		facts = append(facts, "no evidence")
+		facts = append(facts, noEvidence)
 	}
 	if f.OriginalScore > 0 {
-		facts = append(facts, fmt.Sprintf("score raised from %d to %d", f.OriginalScore, f.Score))
+		facts = append(facts, fmt.Sprintf("%s%d to %d", raisedFact, f.OriginalScore, f.Score))
 	}
 	if f.Cause != "" {
 		facts = append(facts, causeFact+p.links.cause(f.Cause))
@@ -110,17 +136,52 @@ func (p *page) finding(f Finding) {
 	if f.ID != "" {
 		facts = append(facts, "id "+span(f.ID))
 	}
-	p.add("#### "+f.Title, strings.Join(facts, separator))
-	if f.Reason != "" {
-		p.add(labelReason + f.Reason)
+	return facts
+}
+
+// brief is how many of a finding's paragraphs stand openly: the first, and as many more as are short.
+func brief(texts []string) int {
+	left := longText
+	for i, t := range texts {
+		if left -= len(t); left < 0 && i > 0 {
+			return i
+		}
 	}
-	if f.Description != "" {
-		p.add(quote(f.Description))
+	return len(texts)
+}
+
+// texts adds paragraphs: what is one is plain text, whatever else it is stands in a quote, which bounds what it may leave open.
+func (p *page) texts(list []string) {
+	for _, t := range list {
+		if !simple(t) {
+			t = quote(t)
+		}
+		p.add(t)
 	}
-	if f.Suggestion != "" {
-		p.add(labelSuggest, quote(f.Suggestion))
+}
+
+// short is how many suggestions stand openly: those before the first that is long. The first of a finding may be longer than others.
+func short(list []Suggestion) int {
+	most := longSuggestion
+	for i, s := range list {
+		if len(s.Text) > most || strings.Count(s.Text, "\n") > 6 {
+			return i
+		}
+		most = longOther
 	}
-	if f.Evidence != "" {
-		p.add(labelEvidence, fence(f.Evidence, f.Language))
+	return len(list)
+}
+
+func (p *page) suggestions(list []Suggestion) {
+	for _, s := range list {
+		lead := "**Fix:**"
+		if s.By != "" {
+			lead = "**Fix (" + span(s.By) + "):**"
+		}
+		if simple(s.Text) {
+			p.add(lead + " " + s.Text)
+		} else {
+			p.add(lead, quote(s.Text))
+		}
 	}
 }

@@ -55,16 +55,27 @@ type FixData struct {
 	PatchFile string
 	// Tries is how often the fixer was asked.
 	Tries int
-	Notes []string
+	// Remarks are sentences the reader must know before anything else; Notes those that only explain the receipt.
+	Remarks, Notes []string
 	// GitHubToken is true when the push was made with the token of an Actions job, which starts no CI (decision 14).
 	GitHubToken bool
 	// Agent is the fixer's line of the receipt.
 	Agent review.AgentReceipt
 }
 
+// Item is a finding that the fixer was asked about.
+type Item struct {
+	Title string
+	// Priority is empty when it is not known.
+	Priority review.Priority
+	// File and Line are where it stands at the reviewed head; empty and 0 when that is not known.
+	File string
+	Line int
+}
+
 // FixedItem is one finding the fixer says it fixed.
 type FixedItem struct {
-	ID, Title string
+	Item
 	// Commit is the object id of the commit that fixes it; Text what was done, in a line.
 	Commit, Text string
 	// Tests says what covers the fix or why no test was added, Risk what remains; each a line, or empty.
@@ -81,7 +92,7 @@ type NoticedItem struct {
 
 // RejectedItem is one finding that was not fixed.
 type RejectedItem struct {
-	ID, Title string
+	Item
 	// Reason is why, in a line.
 	Reason string
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -79,12 +78,12 @@ func fixSamples() map[string]FixData {
 		Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "shop"}, PR: 7}, Round: 1, Rounds: 3, State: FixPushed,
 		Base: baseID, Head: headID,
 		Fixed: []FixedItem{
-			{ID: "SEC-001", Title: "Token compared with ==", Commit: headID, Text: "The comparison takes the same time for every token now.",
+			{Item: Item{Priority: review.P1, Title: "Token compared with ==", File: "src/auth.go", Line: 42}, Commit: headID, Text: "The comparison takes the same time for every token now.",
 				Tests: "TestToken covers it.", Risk: "Callers that compare on their own are unchanged."},
-			{ID: "B-3", Title: "Total ignores the discount", Commit: otherID},
+			{Item: Item{Priority: review.P2, Title: "Total ignores the discount", File: "src/cart.go"}, Commit: otherID},
 		},
-		Rejected: []RejectedItem{{ID: "D-1", Title: "Split the package", Reason: "Out of the scope of this pull request."}},
-		Missing:  []RejectedItem{{ID: "T-9", Title: "No test for an empty token", Reason: "The fixer did not mention it."}},
+		Rejected: []RejectedItem{{Item: Item{Priority: review.P2, Title: "Split the package"}, Reason: "Out of the scope of this pull request."}},
+		Missing:  []RejectedItem{{Item: Item{Priority: review.P2, Title: "No test for an empty token"}, Reason: "The fixer did not mention it."}},
 		Noticed:  []NoticedItem{{File: "src/session.go", Line: 12, Text: "The session is never closed."}, {Text: "No caller checks the error."}},
 		Deferred: 2, Files: 3, Lines: 41, Tries: 2, Commits: []review.FixCommit{{SHA: otherID, Message: "Apply the discount once\n\nbody"}, {SHA: headID, Message: "Compare tokens in constant time"}},
 		Checks:       []review.Check{{Command: "make lint", State: review.CheckPassed, Seconds: 3.21}, {Command: "go test ./... | tail", State: review.CheckPassed, Seconds: 48.4}},
@@ -163,6 +162,10 @@ func fixLaw(t interface{ Fatalf(string, ...any) }, d FixData) {
 	}
 }
 
+func anyItem(t *rapid.T) Item {
+	return Item{Title: anyText().Draw(t, "it"), Priority: rapid.SampledFrom([]review.Priority{"", "P1", "x"}).Draw(t, "ip"), File: anyText().Draw(t, "if"), Line: rapid.IntRange(-1, 9).Draw(t, "il")}
+}
+
 func anyFix() *rapid.Generator[FixData] {
 	return rapid.Custom(func(t *rapid.T) FixData {
 		s := func(l string) string { return anyText().Draw(t, l) }
@@ -179,14 +182,14 @@ func anyFix() *rapid.Generator[FixData] {
 		d := FixData{Target: review.Target{PR: rapid.IntRange(0, 2).Draw(t, "pr"), Base: s("base"), Repo: review.Repo{Owner: rapid.SampledFrom([]string{"", "acme"}).Draw(t, "o"), Name: "shop"}},
 			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(rapid.OneOf(rapid.Just("stuck"), anyText()).Draw(t, "outcome")), Reason: s("reason"),
 			State: rapid.SampledFrom([]FixState{FixPushed, FixPatch, FixRefused, FixVerifyFailed, FixUnchanged, FixSuperseded, FixFailed, "?"}).Draw(t, "state"),
-			Base:  id("b"), Head: id("h"), NewerHead: id("n"), Deferred: n("d"), Files: n("f"), Lines: n("l"), Tries: n("t"), Tests: list("tests"), Notes: list("notes"),
+			Base:  id("b"), Head: id("h"), NewerHead: id("n"), Deferred: n("d"), Files: n("f"), Lines: n("l"), Tries: n("t"), Tests: list("tests"), Remarks: list("remarks"), Notes: list("notes"),
 			Checks: checks("checks"), PushedChecks: checks("pushed"), GitHubToken: rapid.Bool().Draw(t, "token"), PatchLeft: n("left"), PatchFile: rapid.SampledFrom([]string{"", "fix.patch", "a b", "$(x)"}).Draw(t, "pf")}
 		d.Agent = review.AgentReceipt{Name: s("an"), Role: review.RoleFixer, Kind: s("k"), State: review.AgentComplete, Reason: s("ar"), Notes: list("an")}
 		for range rapid.IntRange(0, 3).Draw(t, "items") {
-			d.Fixed = append(d.Fixed, FixedItem{s("id"), s("title"), id("c"), s("text"), s("ft"), s("fr")})
+			d.Fixed = append(d.Fixed, FixedItem{Item: anyItem(t), Commit: id("c"), Text: s("text"), Tests: s("ft"), Risk: s("fr")})
 			d.Noticed = append(d.Noticed, NoticedItem{s("nf"), n("nl"), s("nt")})
-			d.Rejected = append(d.Rejected, RejectedItem{s("id"), s("title"), s("reason")})
-			d.Missing = append(d.Missing, RejectedItem{s("id"), s("title"), s("reason")})
+			d.Rejected = append(d.Rejected, RejectedItem{Item: anyItem(t), Reason: s("reason")})
+			d.Missing = append(d.Missing, RejectedItem{Item: anyItem(t), Reason: s("reason")})
 			d.Commits = append(d.Commits, review.FixCommit{SHA: id("sha"), Message: s("msg")})
 			d.Refusals = append(d.Refusals, review.Refusal{Rule: s("rule"), Path: s("path"), Detail: s("detail")})
 			d.Patch = append(d.Patch, Edit{Kind: rapid.SampledFrom([]string{"change", "new", "deleted", "renamed", "binary", "?"}).Draw(t, "kind"), File: s("file"), OldFile: rapid.SampledFrom([]string{"", "a b"}).Draw(t, "of"),
@@ -253,22 +256,45 @@ func TestTheLastGateChangesNoFixReport(t *testing.T) {
 	}
 }
 
-// The first sentence under the title says what became of the fix (what a maintainer needs first).
-func TestFirstSentences(t *testing.T) {
-	want := map[string]string{
-		"fix-pushed":        "**Pushed:** 2 of 4 findings fixed in [`fedcba9876fe`]",
-		"fix-patch":         "**Nothing was pushed:** prloop may not push to this branch",
-		"fix-refused":       "**Nothing was pushed:** the fix breaks 2 rules of the push policy.",
-		"fix-verify-failed": "**Nothing was pushed:** the fix does not pass the checks of this repository (1 of 2 checks failed).",
-		"fix-unchanged":     "**Nothing was pushed:** the fixer changed no file.",
-		"fix-superseded":    "**Nothing was pushed:** the branch moved from [`012345678901`]",
-		"fix-failed":        "**Nothing was pushed:** the fixer's work could not be used.",
+// The first line says what became of the fix, which a maintainer needs first, and the second where it is or why it is nowhere.
+func TestFirstLinesOfAFixReport(t *testing.T) {
+	want := map[string][2]string{
+		"fix-pushed":        {"2 of 4 findings fixed and pushed · checks fail on the pushed head · round 1 of 3", "Pushed in [`fedcba9876fe`]"},
+		"fix-patch":         {"2 of 4 findings fixed, handed over as a patch · round 1 of 3", "Nothing was pushed: prloop may not push to this branch"},
+		"fix-refused":       {"fix not pushed, it breaks 2 rules of the push policy · round 1 of 3", "Nothing was pushed: "},
+		"fix-verify-failed": {"fix not pushed, 1 of 2 checks failed · a person is needed · round 1 of 3", "Nothing was pushed: the fix does not pass the checks of this repository."},
+		"fix-unchanged":     {"nothing fixed, the fixer changed no file · round 1 of 3", "Nothing was pushed: "},
+		"fix-superseded":    {"fix not pushed, the branch moved · round 1 of 3", "Nothing was pushed: the branch moved from [`012345678901`]"},
+		"fix-failed":        {"fix failed · round 1 of 3", "Nothing was pushed: the fixer's work could not be used."},
 	}
 	for name, d := range fixSamples() {
-		blocks := strings.Split(RenderFix(d), "\n\n")
-		at := slices.IndexFunc(blocks, func(b string) bool { return strings.HasPrefix(b, want[name]) })
-		if want[name] == "" || at < 2 || at > 4 {
-			t.Errorf("%s: sentence %q stands at block %d", name, want[name], at)
+		lines := strings.Split(RenderFix(d), "\n")
+		if lines[0] != heading+want[name][0] || !strings.HasPrefix(lines[2], want[name][1]) || want[name][1] == "" {
+			t.Errorf("%s begins:\n%s\n%s", name, lines[0], lines[2])
+		}
+	}
+}
+
+// A push is taken for checked work: where no check ran, the first line says that.
+func TestAFixThatNothingVerifiedSaysSoFirst(t *testing.T) {
+	skip := []review.Check{{Command: "npm test", State: review.CheckSkipped}}
+	for _, c := range []struct {
+		what   string
+		state  FixState
+		checks []review.Check
+		says   bool
+	}{
+		{"there is no command", FixPushed, nil, true},
+		{"all are set aside", FixPushed, skip, true},
+		{"a patch is no better", FixPatch, skip, true},
+		{"one ran", FixPushed, append(skip, review.Check{Command: "make lint", State: review.CheckPassed}), false},
+		{"nothing was handed over", FixUnchanged, nil, false},
+	} {
+		d := fixSamples()["fix-pushed"]
+		d.State, d.Checks, d.PushedChecks = c.state, c.checks, c.checks
+		first, _, _ := strings.Cut(RenderFix(d), "\n")
+		if strings.Contains(first, "nothing could be verified") != c.says {
+			t.Errorf("%s: %s", c.what, first)
 		}
 	}
 }

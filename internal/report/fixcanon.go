@@ -18,17 +18,17 @@ func CanonicalFix(d FixData) FixData {
 		Target: target(d.Target), Round: max(d.Round, 0), Rounds: max(d.Rounds, 0), Outcome: review.Outcome(word(string(d.Outcome))),
 		State: d.State, Base: oid(d.Base), Head: oid(d.Head), NewerHead: oid(d.NewerHead),
 		Deferred: max(d.Deferred, 0), Files: max(d.Files, 0), Lines: max(d.Lines, 0), Tries: max(d.Tries, 0),
-		Tests: texts(d.Tests), Notes: texts(d.Notes), Agent: agent(d.Agent),
+		Tests: texts(d.Tests), Remarks: sentences(d.Remarks), Notes: texts(d.Notes), Agent: agent(d.Agent),
 	}
 	if c.Outcome != "" {
 		c.Reason = inline(d.Reason)
 	}
-	if fixTitles[c.State] == "" {
+	if !slices.Contains(fixStates, c.State) {
 		c.State = FixFailed
 	}
 	c.GitHubToken = d.GitHubToken && c.State == FixPushed
 	for _, f := range d.Fixed {
-		c.Fixed = append(c.Fixed, FixedItem{ID: word(f.ID), Title: itemTitle(f.Title), Commit: c.pushed(f.Commit), Text: inline(f.Text),
+		c.Fixed = append(c.Fixed, FixedItem{Item: item(f.Item), Commit: c.pushed(f.Commit), Text: inline(f.Text),
 			Tests: inline(f.Tests), Risk: inline(f.Risk)})
 	}
 	for _, n := range d.Noticed {
@@ -63,6 +63,20 @@ func CanonicalFix(d FixData) FixData {
 	return c
 }
 
+var fixStates = []FixState{FixPushed, FixPatch, FixRefused, FixVerifyFailed, FixUnchanged, FixSuperseded, FixFailed}
+
+// item is a finding as a list shows it.
+func item(i Item) Item {
+	i.Title = itemTitle(i.Title)
+	if !i.Priority.Valid() {
+		i.Priority = ""
+	}
+	if i.File = pathWord(i.File); i.File == "" || i.Line < 0 {
+		i.Line = 0
+	}
+	return i
+}
+
 // pushed keeps the id of a commit that people can find: one that was not pushed is a name for nothing.
 func (d FixData) pushed(sha string) string {
 	if d.State != FixPushed {
@@ -82,7 +96,7 @@ func itemTitle(s string) string {
 func rejected(list []RejectedItem) []RejectedItem {
 	var out []RejectedItem
 	for _, r := range list {
-		out = append(out, RejectedItem{ID: word(r.ID), Title: itemTitle(r.Title), Reason: inline(r.Reason)})
+		out = append(out, RejectedItem{Item: item(r.Item), Reason: inline(r.Reason)})
 	}
 	return out
 }

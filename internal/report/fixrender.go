@@ -10,70 +10,108 @@ import (
 
 // Headings of the sections of a fix report.
 const (
-	fixTitle    = "# Fix: "
-	secFixed    = "## Fixed"
-	secRejected = "## Rejected by the fixer"
-	secMissing  = "## Not fixed"
-	secNoticed  = "## Noticed, not changed"
-	secRefused  = "## Refused by the push policy"
-	secTests    = "## Tests deleted, skipped or weakened"
-	secChecks   = "## Checks"
-	secCommits  = "## Commits"
-	secPatch    = "## Patch"
+	secFixed    = "### Fixed"
+	secRejected = "### Rejected by the fixer"
+	secMissing  = "### Not fixed"
+	secRefused  = "### Refused by the push policy"
+	secTests    = "### Tests deleted, skipped or weakened"
+	secChecks   = "### Checks"
+	secPatch    = "### Patch"
+	// offBranch follows a heading of what was done and is not on the branch.
+	offBranch = ", but not on the branch"
+	// sumNoticed begins the summary of what the fixer noticed.
+	sumNoticed = "Noticed, not changed: "
 )
-
-var fixTitles = map[FixState]string{
-	FixPushed: "pushed", FixPatch: "handed over as a patch", FixRefused: "refused", FixVerifyFailed: "checks failed",
-	FixUnchanged: "nothing changed", FixSuperseded: "superseded", FixFailed: "failed",
-}
 
 // RenderFix gives the Markdown of a fix report, under the same rules as Render.
 func RenderFix(d FixData) string {
 	d = CanonicalFix(d)
 	p := page{links: links{d.Target, d.Base}}
-	p.add(fixTitle + fixTitles[d.State])
-	p.add(fmt.Sprintf("Round %d of %d for %s.", d.Round, d.Rounds, p.target(d.Target)))
-	p.outcome(d.Outcome, d.Reason)
+	p.add(heading + fixTitle(d))
 	p.add(strings.Join(p.gist(d), " "))
-	p.fixTodo(d)
+	p.add(d.Remarks...)
+	p.next(fixSteps(p.links, d))
 	p.refusals(d.Refusals)
 	p.tests(d.Tests)
 	p.fixed(d)
 	p.rejected(secRejected, d.Rejected)
 	p.rejected(secMissing, d.Missing)
-	p.noticed(d.Noticed)
-	p.checks(d)
-	p.commits(d.Commits)
+	failed := bad(d.Checks)+bad(d.PushedChecks) > 0
+	if failed {
+		p.add(secChecks)
+		p.checks(d)
+	}
 	p.patch(d)
-	p.notes(d.Notes)
-	p.fixReceipt(d)
+	p.noticed(d.Noticed)
+	p.fixReceipt(d, !failed)
 	return strings.Join(p.blocks, "\n\n") + "\n"
 }
 
-// gist is what became of the fix in at most four sentences, the decisive one first.
+// score is how many of the findings were fixed.
+func score(d FixData) string {
+	return fmt.Sprintf("%d of %s fixed", len(d.Fixed), count(d.asked(), "finding"))
+}
+
+// fixTitle is what became of the fix, in a few words. That nothing could be verified stands in it, for a push is taken for more.
+func fixTitle(d FixData) string {
+	var text string
+	switch d.State {
+	case FixPushed:
+		text = score(d) + " and pushed"
+	case FixPatch:
+		text = score(d) + ", handed over as a patch"
+	case FixRefused:
+		text = "fix not pushed, it breaks " + count(len(d.Refusals), "rule") + " of the push policy"
+	case FixVerifyFailed:
+		text = "fix not pushed, " + outOf(bad(d.Checks), len(d.Checks))
+	case FixUnchanged:
+		text = "nothing fixed, the fixer changed no file"
+	case FixSuperseded:
+		text = "fix not pushed, the branch moved"
+	default:
+		text = "fix failed"
+	}
+	parts := []string{text}
+	if bad(d.PushedChecks) > 0 {
+		parts = append(parts, "checks fail on the pushed head")
+	}
+	if (d.State == FixPushed || d.State == FixPatch) && passed(d.Checks)+passed(d.PushedChecks)+bad(d.Checks)+bad(d.PushedChecks) == 0 {
+		parts = append(parts, unverified)
+	}
+	switch d.Outcome {
+	case review.Stuck, review.Diverging, review.SetAside:
+		parts = append(parts, "a person is needed")
+	case review.Budget:
+		parts = append(parts, "out of budget")
+	}
+	if d.Rounds > 1 {
+		parts = append(parts, fmt.Sprintf("round %d of %d", d.Round, d.Rounds))
+	}
+	return strings.Join(parts, separator)
+}
+
+const unverified = "nothing could be verified"
+
+// gist is what became of the fix in a few sentences, the decisive one first.
 func (p *page) gist(d FixData) []string {
-	score := fmt.Sprintf("%d of %s fixed", len(d.Fixed), count(d.asked(), "finding"))
 	size := fmt.Sprintf("%s, %s, %s", count(len(d.Commits), "commit"), count(d.Files, "file"), count(d.Lines, "line"))
-	none := "**Nothing was pushed:** "
+	none := "Nothing was pushed: "
 	var out []string
 	switch d.State {
 	case FixPushed:
-		out = []string{"**Pushed:** " + score + " in " + p.links.commit(d.Head) + " (" + size + ")."}
-		if bad(d.PushedChecks) > 0 {
-			out = append(out, "**The pushed head does not pass its checks.**")
-		}
+		out = []string{"Pushed in " + p.links.commit(d.Head) + " (" + size + ")."}
 	case FixPatch:
 		why := "prloop may not push to this branch"
 		if d.Outcome == review.Budget {
 			why = "the run's time is used up"
 		}
-		out = []string{none + why + ", so the fix is handed over as a patch.", upper(score) + " (" + size + ")."}
+		out = []string{none + why + " (" + size + ")."}
 	case FixRefused:
-		out = []string{none + "the fix breaks " + count(len(d.Refusals), "rule") + " of the push policy."}
+		out = []string{none + "the fix breaks rules that no try may break."}
 	case FixVerifyFailed:
-		out = []string{none + "the fix does not pass the checks of this repository (" + outOf(bad(d.Checks), len(d.Checks)) + ")."}
+		out = []string{none + "the fix does not pass the checks of this repository."}
 	case FixUnchanged:
-		out = []string{none + "the fixer changed no file."}
+		out = []string{none + "there is nothing to push."}
 	case FixSuperseded:
 		out = []string{none + "the branch moved from " + p.links.commit(d.Base) + " to " + p.links.commit(d.NewerHead) + " in the meantime, and what stands there was not touched."}
 	default:
@@ -84,6 +122,12 @@ func (p *page) gist(d FixData) []string {
 	}
 	if n := passed(d.PushedChecks); n > 0 && bad(d.PushedChecks) == 0 {
 		out = append(out, "The pushed head passed "+count(n, "check")+" too"+aside(d.PushedChecks)+".")
+	}
+	if d.Reason != "" {
+		out = append(out, sentence(d.Reason))
+	}
+	if saysManual(d.Outcome, d.Reason) {
+		out = append(out, manual)
 	}
 	return out
 }
@@ -106,8 +150,6 @@ func aside(checks []review.Check) string {
 	}
 	return ""
 }
-
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func outOf(bad, all int) string { return fmt.Sprintf("%d of %s failed", bad, count(all, "check")) }
 
@@ -133,10 +175,10 @@ func absent(checks []review.Check) bool {
 	return missing > 0 && missing == bad(checks)
 }
 
-// fixTodo is made of the other facts.
-func (p *page) fixTodo(d FixData) {
+// fixSteps are made of the other facts.
+func fixSteps(l links, d FixData) []string {
 	var steps []string
-	say := func(format string, args ...any) { steps = append(steps, "- "+fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
 	switch d.State {
 	case FixPushed:
 		if bad(d.PushedChecks) > 0 {
@@ -147,7 +189,7 @@ func (p *page) fixTodo(d FixData) {
 		if d.Outcome == review.Budget {
 			other = "run again with more wall_time"
 		}
-		say("Apply the patch below to %s, or %s.", p.links.commit(d.Base), other)
+		say("Apply the patch below to %s, or %s.", l.commit(d.Base), other)
 	case FixRefused:
 		say("Decide on what was refused by hand; who runs prloop may allow paths.")
 	case FixVerifyFailed:
@@ -176,10 +218,14 @@ func (p *page) fixTodo(d FixData) {
 	if d.GitHubToken && d.State == FixPushed {
 		say(noCI)
 	}
-	if steps != nil {
-		p.add(secTodo, strings.Join(steps, "\n"))
+	if d.State == FixPushed && d.Outcome == "" {
+		say(reviewFollows)
 	}
+	return steps
 }
+
+// reviewFollows says what a push is followed by.
+const reviewFollows = "The pushed head is reviewed again; that report follows."
 
 // noCI warns of decision 14.
 const noCI = "Start CI by hand: this push was made with the job's own token, and GitHub starts no workflow for such a push."
@@ -206,6 +252,7 @@ func (p *page) tests(list []string) {
 }
 
 const (
+	fixedIn    = " · fixed in "
 	moreDone   = "\n  Done: "
 	moreTests  = "\n  Tests: "
 	moreRisk   = "\n  Risk: "
@@ -218,9 +265,9 @@ func (p *page) fixed(d FixData) {
 	}
 	var lines []string
 	for _, f := range d.Fixed {
-		line := span(f.ID) + " " + f.Title
+		line := p.item(f.Item)
 		if f.Commit != "" {
-			line += separator + p.links.id(f.Commit)
+			line += fixedIn + p.links.id(f.Commit)
 		}
 		for _, more := range []struct{ lead, text string }{{moreDone, f.Text}, {moreTests, f.Tests}, {moreRisk, f.Risk}} {
 			if more.text != "" {
@@ -231,9 +278,21 @@ func (p *page) fixed(d FixData) {
 	}
 	heading := secFixed
 	if d.State != FixPushed {
-		heading += ", but not on the branch"
+		heading += offBranch
 	}
 	p.add(heading, bullets(lines))
+}
+
+// item names a finding: how urgent it is, what it says and where it stood.
+func (p *page) item(i Item) string {
+	text := i.Title
+	if i.Priority != "" {
+		text = "**" + string(i.Priority) + "** " + text
+	}
+	if i.File != "" {
+		text += separator + p.links.brief(Finding{File: i.File, Line: i.Line})
+	}
+	return text
 }
 
 func (p *page) rejected(heading string, list []RejectedItem) {
@@ -242,7 +301,7 @@ func (p *page) rejected(heading string, list []RejectedItem) {
 	}
 	var lines []string
 	for _, r := range list {
-		line := span(r.ID) + " " + r.Title
+		line := p.item(r.Item)
 		if r.Reason != "" {
 			line += moreReason + r.Reason
 		}
@@ -266,7 +325,7 @@ func (p *page) noticed(list []NoticedItem) {
 		}
 		lines = append(lines, where+": "+n.Text)
 	}
-	p.add(secNoticed, notCounted, bullets(lines))
+	p.fold(sumNoticed+strconv.Itoa(len(list)), func() { p.add(notCounted, bullets(lines)) })
 }
 
 const (
@@ -276,10 +335,6 @@ const (
 
 // checks lists both runs of the commands; the logs of those that did not pass are collapsed below them.
 func (p *page) checks(d FixData) {
-	if len(d.Checks)+len(d.PushedChecks) == 0 {
-		return
-	}
-	p.add(secChecks)
 	var logs []string
 	add := func(on string, list []review.Check) {
 		var lines []string
@@ -315,9 +370,6 @@ func checkLine(c review.Check) string {
 }
 
 func (p *page) commits(list []review.FixCommit) {
-	if len(list) == 0 {
-		return
-	}
 	var lines []string
 	for _, c := range list {
 		line := c.Message
@@ -326,19 +378,38 @@ func (p *page) commits(list []review.FixCommit) {
 		}
 		lines = append(lines, line)
 	}
-	p.add(secCommits, bullets(lines))
+	p.named(commitsName, lines)
 }
 
-func (p *page) fixReceipt(d FixData) {
-	p.add(secReceipt, openDetails+"\n<summary>Which commits, who fixed, what it cost</summary>")
-	p.add(bullets([]string{
-		fmt.Sprintf("Touched: %d files, %d lines", d.Files, d.Lines),
-		fmt.Sprintf("Optional findings deferred: %d", d.Deferred),
-		fmt.Sprintf("Tries: %d", d.Tries),
-		"Reviewed head: " + span(d.Base),
-		"Pushed head: " + span(d.Head),
-		"Newer head: " + span(d.NewerHead),
-	}))
-	p.agents([]review.AgentReceipt{d.Agent})
-	p.add(closeDetails)
+const commitsName = "Commits:"
+
+func (p *page) fixReceipt(d FixData, checks bool) {
+	gist := append([]string{score(d), count(d.Tries, "try")}, spent([]review.AgentReceipt{d.Agent})...)
+	if d.Tries != 1 {
+		gist[1] = fmt.Sprintf("%d tries", d.Tries)
+	}
+	p.fold(sumReceipt+strings.Join(gist, ", "), func() {
+		facts := []string{"For: " + p.target(d.Target), fmt.Sprintf("Round: %d of %d", d.Round, d.Rounds), "State: " + span(string(d.State))}
+		if d.Outcome != "" {
+			fact := "Outcome: " + span(string(d.Outcome))
+			if d.Reason != "" {
+				fact += separator + d.Reason
+			}
+			facts = append(facts, fact)
+		}
+		p.add(bullets(append(facts,
+			fmt.Sprintf("Touched: %d files, %d lines", d.Files, d.Lines),
+			fmt.Sprintf("Optional findings deferred: %d", d.Deferred),
+			fmt.Sprintf("Tries: %d", d.Tries),
+			"Reviewed head: "+span(d.Base),
+			"Pushed head: "+span(d.Head),
+			"Newer head: "+span(d.NewerHead),
+		)))
+		if checks {
+			p.checks(d)
+		}
+		p.commits(d.Commits)
+		p.agents([]review.AgentReceipt{d.Agent})
+		p.named("Notes:", d.Notes)
+	})
 }

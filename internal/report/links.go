@@ -62,12 +62,32 @@ func (l links) place(f Finding) string {
 	if l.none() {
 		return span(f.File) + lineSuffix(f, " line ", "-") // a colon could be part of the name, and there is no link to ask
 	}
-	text := span(word(f.File) + lineSuffix(f, ":", "-"))
+	return "[" + span(word(f.File)+lineSuffix(f, ":", "-")) + "](" + l.address(f) + ")"
+}
+
+// address is where a file's lines can be seen.
+func (l links) address(f Finding) string {
 	steps := strings.Split(spelling.Raw(f.File), "/")
 	for i, s := range steps {
 		steps[i] = url.PathEscape(s)
 	}
-	return "[" + text + "](" + l.repo() + "/blob/" + url.PathEscape(l.head) + "/" + strings.Join(steps, "/") + lineSuffix(f, "#L", "-L") + ")"
+	return l.repo() + "/blob/" + url.PathEscape(l.head) + "/" + strings.Join(steps, "/") + lineSuffix(f, "#L", "-L")
+}
+
+// maxPath is how long a path a table names whole, in characters.
+const maxPath = 36
+
+// brief is place with the end of a long path; where there is no link it is whole.
+func (l links) brief(f Finding) string {
+	name := []rune(word(f.File))
+	if l.none() || len(name) <= maxPath {
+		return l.place(f)
+	}
+	end := string(name[len(name)-maxPath:])
+	if _, rest, ok := strings.Cut(end, "/"); ok {
+		end = rest
+	}
+	return "[" + span("…/"+end+lineSuffix(f, ":", "-")) + "](" + l.address(f) + ")"
 }
 
 func lineSuffix(f Finding, before, between string) string {

@@ -1,6 +1,10 @@
 package report
 
-import "github.com/prloop/prloop/internal/lazyregexp"
+import (
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
 
 var (
 	leftLine    = lazyregexp.New(`^(\d+) more edits? (?:is|are) not shown here\.$`)
@@ -21,11 +25,10 @@ func (p *reader) patch(d *FixData) {
 		d.PatchFile = unspan(name)
 		p.fenced()
 	}
-	local := links{d.Target, ""}.none()
-	if _, ok := p.take(openDetails); ok {
-		p.need("<summary>")
+	if p.peek() == openDetails && strings.HasSuffix(p.lines[p.at+1], " to make by hand, in this order</summary>") {
+		p.at += 2
 		for p.peek() != closeDetails {
-			d.Patch = append(d.Patch, p.edit(local))
+			d.Patch = append(d.Patch, p.edit())
 		}
 		p.line()
 	}
@@ -35,7 +38,7 @@ func (p *reader) patch(d *FixData) {
 	}
 }
 
-func (p *reader) edit(local bool) Edit {
+func (p *reader) edit() Edit {
 	var m []string
 	is := func(re *lazyregexp.Regexp) bool {
 		m = re.FindStringSubmatch(p.peek())
@@ -57,12 +60,12 @@ func (p *reader) edit(local bool) Edit {
 	case is(topEdit):
 		e = Edit{Kind: EditChange, File: m[1]}
 	case is(outEdit):
-		e, text = p.placed(m[1], local), false
+		e, text = p.placed(m[1]), false
 	case is(afterEdit):
-		e = p.placed(m[1], local)
+		e = p.placed(m[1])
 		e.Lines = 0
 	case is(replaceEdit):
-		e = p.placed(m[1], local)
+		e = p.placed(m[1])
 	default:
 		p.fail("an edit")
 	}
@@ -75,9 +78,9 @@ func (p *reader) edit(local bool) Edit {
 }
 
 // placed is an edit of the lines that a place names.
-func (p *reader) placed(s string, local bool) Edit {
+func (p *reader) placed(s string) Edit {
 	var f Finding
-	p.place(&f, s, local)
+	p.place(&f, s, !strings.HasPrefix(s, "["))
 	e := Edit{Kind: EditChange, File: f.File, Start: f.Line, Lines: 1}
 	if f.LineEnd > 0 {
 		e.Lines = f.LineEnd - f.Line + 1

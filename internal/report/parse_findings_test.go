@@ -9,65 +9,28 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// findings reads the open findings and, if there are more, the collapsed ones.
-func (p *reader) findings(local bool) []Finding {
-	list := p.run(local)
-	for i := range list {
-		list[i].Open = true
-	}
-	if p.peek() == openDetails {
-		list = append(list, p.details(local)...)
-	}
-	return list
-}
-
-func (p *reader) list(heading string, local bool) []Finding {
-	if p.peek() != heading {
-		return nil
-	}
-	p.line()
-	p.line() // the sentence
-	return p.details(local)
-}
-
-func (p *reader) details(local bool) []Finding {
-	p.need(openDetails)
-	p.need("<summary>")
-	list := p.run(local)
-	p.need(closeDetails)
-	return list
-}
-
-// run reads findings one after the other, passing over the headings of priorities, which the findings repeat.
-func (p *reader) run(local bool) []Finding {
+// run reads findings one after the other; of open ones what is long is folded.
+func (p *reader) run(open bool) []Finding {
 	var list []Finding
-	for {
-		switch next := p.peek(); {
-		case strings.HasPrefix(next, "### "):
-			p.at++
-		case strings.HasPrefix(next, "#### "):
-			list = append(list, p.finding(local))
-		default:
-			return list
-		}
+	for p.ahead(findingStart) {
+		list = append(list, p.finding(open))
 	}
+	return list
 }
 
-func (p *reader) finding(local bool) Finding {
-	f := Finding{Title: p.need("#### ")}
+func (p *reader) finding(open bool) Finding {
+	priority, title, ok := strings.Cut(p.need(findingStart), ": ")
+	f := Finding{Title: title, Priority: review.Priority(priority)}
 	facts := strings.Split(p.line(), separator)
-	if len(facts) < 3 {
-		p.fail("priority, category and place")
+	if !ok || !f.Priority.Valid() || len(facts) < 2 {
+		p.fail("priority, place and category")
 	}
-	f.Priority = review.Priority(strings.Trim(facts[0], "*"))
-	if !f.Priority.Valid() {
-		p.fail("a priority")
-	}
+	p.place(&f, facts[0], !strings.HasPrefix(facts[0], "["))
 	f.Category = unspan(facts[1])
-	p.place(&f, facts[2], local)
-	for _, fact := range facts[3:] {
+	evidence := true
+	for _, fact := range facts[2:] {
 		switch {
-		case strings.HasPrefix(fact, "by "):
+		case strings.HasPrefix(fact, "found by "):
 			f.By = unspans(fact)
 		case strings.HasPrefix(fact, causeFact):
 			f.Cause = unspan(fact)
@@ -76,28 +39,86 @@ func (p *reader) finding(local bool) Finding {
 			}
 		case strings.HasPrefix(fact, "id "):
 			f.ID = unspan(fact)
-		case fact == "evidence verified":
-			f.Verified = true
-		case fact == "confirmed by the verifier":
+		case fact == confirmFact:
 			f.Confirmed = true
 		case fact == lookFact:
 			f.Look = true
-		case fact == "no evidence":
+		case fact == noEvidence:
+			evidence = false
+		case strings.HasPrefix(fact, raisedFact):
+			m := raisedScore.FindStringSubmatch(fact)
+			f.OriginalScore, f.Score = p.int(m[1]), p.int(m[2])
 		default:
 			p.fail("a fact that is known")
 		}
 	}
 	f.Reason, _ = p.take(labelReason)
-	f.Description = p.quoted()
-	if p.peek() == labelSuggest {
-		p.line()
-		f.Suggestion = p.quoted()
-	}
-	if p.peek() == labelEvidence {
-		p.line()
+	texts := p.texts(evidence)
+	if evidence {
 		f.Language, f.Evidence = p.fenced()
 	}
+	f.Suggestions = p.suggestions()
+	if open && p.peek() == openDetails && p.lines[p.at+1] == "<summary>"+sumMore+"</summary>" {
+		p.at += 2
+		texts = append(texts, p.texts(false)...)
+		f.Suggestions = append(f.Suggestions, p.suggestions()...)
+		p.need(closeDetails)
+	}
+	f.Description = strings.Join(texts, "\n\n")
 	return f
+}
+
+var (
+	raisedScore = lazyregexp.New(`from (\d+) to (\d+)$`)
+	fixLead     = lazyregexp.New("^\\*\\*Fix(?: \\((`[^`]*`)\\))?:\\*\\*(?: (.*))?$")
+)
+
+// texts reads paragraphs and quotes up to what may follow them.
+func (p *reader) texts(evidence bool) []string {
+	var out []string
+	for {
+		switch {
+		case p.ahead(">"):
+			out = append(out, p.quoted())
+		case p.peek() == "" || p.ahead("**Fix", findingStart, openDetails, closeDetails) || evidence && p.ahead("```"):
+			return out
+		default:
+			out = append(out, p.line())
+		}
+	}
+}
+
+func (p *reader) suggestions() []Suggestion {
+	var out []Suggestion
+	for p.ahead("**Fix") {
+		m := p.match(fixLead)
+		s := Suggestion{By: unspan(m[0]), Text: m[1]}
+		if s.Text == "" {
+			p.peek()
+			s.Text = p.quoted()
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// gone reads the list of what was not found again.
+func (p *reader) gone() []Gone {
+	var out []Gone
+	for _, line := range p.bullets() {
+		priority, rest, ok := strings.Cut(strings.TrimPrefix(line, "**"), "** ")
+		if !ok {
+			p.fail("a priority")
+		}
+		title, how, _ := strings.Cut(rest, separator)
+		g := Gone{Priority: review.Priority(priority), Title: title, Fixed: how != ""}
+		if commit, ok := strings.CutPrefix(how, "fixed in "); ok {
+			g.Commit = p.commit(commit)
+		}
+		out = append(out, g)
+	}
+	p.need(closeDetails)
+	return out
 }
 
 var (

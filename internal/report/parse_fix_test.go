@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -27,16 +28,18 @@ func (p *reader) fixReport() FixData {
 	for strings.HasPrefix(p.peek(), "<!--") {
 		p.at++
 	}
-	d := FixData{State: p.fixState(p.need(fixTitle))}
-	m := p.match(roundLine)
-	d.Round, d.Rounds, d.Target = p.int(m[0]), p.int(m[1]), p.target(m[2])
-	d.Outcome, d.Reason = p.outcome()
+	var d FixData
+	p.need(heading)
 	p.line() // the gist
-	if _, ok := p.take(secTodo); ok {
-		for strings.HasPrefix(p.peek(), "- ") {
-			d.GitHubToken = d.GitHubToken || p.peek() == "- "+noCI
-			p.at++
+	for !p.ahead(nextStart, "### ", openDetails) {
+		d.Remarks = append(d.Remarks, p.line())
+	}
+	if rest, ok := p.take(nextStart); ok {
+		steps := []string{strings.TrimSpace(rest)}
+		if rest == "" {
+			steps = p.bullets()
 		}
+		d.GitHubToken = slices.Contains(steps, noCI)
 	}
 	d.Refusals = p.refusals()
 	if _, ok := p.take(secTests); ok {
@@ -44,42 +47,18 @@ func (p *reader) fixReport() FixData {
 	}
 	d.Fixed = p.fixed()
 	d.Rejected, d.Missing = p.rejected(secRejected), p.rejected(secMissing)
-	d.Noticed = p.noticed()
-	d.Checks, d.PushedChecks = p.checks()
-	d.Commits = p.commits()
+	if _, ok := p.take(secChecks); ok {
+		d.Checks, d.PushedChecks = p.checks()
+	}
 	if _, ok := p.take(secPatch); ok {
 		p.patch(&d)
 	}
-	if _, ok := p.take(secNotes); ok {
-		d.Notes = p.bullets()
-	}
+	d.Noticed = p.noticed()
 	p.fixReceipt(&d)
 	if p.peek() != "" {
 		p.fail("the end")
 	}
 	return d
-}
-
-func (p *reader) fixState(title string) FixState {
-	for state, t := range fixTitles {
-		if t == title {
-			return state
-		}
-	}
-	p.fail("what became of the fix")
-	return ""
-}
-
-// outcome reads the line of a run that ended, and passes over the one that stands below it for a stuck run.
-func (p *reader) outcome() (o review.Outcome, reason string) {
-	if m := outcomeLine.FindStringSubmatch(p.peek()); m != nil {
-		p.at++
-		o, reason = review.Outcome(m[1]), m[2]
-	}
-	if saysManual(o, reason) {
-		p.need(manual)
-	}
-	return o, reason
 }
 
 var refusalLine = lazyregexp.New("^- (`[^`]*`|none)(?: in (`[^`]*`))?:(?: (.*))?$")
@@ -96,10 +75,22 @@ func (p *reader) refusals() []review.Refusal {
 	return out
 }
 
-var (
-	fixedLine    = lazyregexp.New("^- (`[^`]*`|none) ([^·]*?)(?: · (\\[`[0-9a-f]{12}`\\]\\([^()]*\\)|`[0-9a-f]*`))?$")
-	rejectedLine = lazyregexp.New("^- (`[^`]*`|none) (.*)$")
-)
+var itemLine = lazyregexp.New("^(?:\\*\\*(P[0-3])\\*\\* )?([^·]*?)(?: · (\\[`[^`]*`\\]\\([^()]*(?:\\([^()]*\\)[^()]*)*\\)|`[^`]*`(?: line \\d+)?))?$")
+
+// item reads what a list says of a finding.
+func (p *reader) item(s string) (i Item) {
+	m := itemLine.FindStringSubmatch(s)
+	if m == nil {
+		p.fail("an item")
+	}
+	i.Priority, i.Title = review.Priority(m[1]), m[2]
+	if m[3] != "" {
+		var f Finding
+		p.place(&f, m[3], !strings.HasPrefix(m[3], "["))
+		i.File, i.Line = f.File, f.Line
+	}
+	return i
+}
 
 func (p *reader) fixed() []FixedItem {
 	if _, ok := p.take(secFixed); !ok {
@@ -107,10 +98,10 @@ func (p *reader) fixed() []FixedItem {
 	}
 	var out []FixedItem
 	for strings.HasPrefix(p.peek(), "- ") {
-		m := p.match(fixedLine)
-		f := FixedItem{ID: unspan(m[0]), Title: m[1]}
-		if m[2] != "" {
-			f.Commit = p.commit(m[2])
+		line, commit, ok := strings.Cut(p.need("- "), fixedIn)
+		f := FixedItem{Item: p.item(line)}
+		if ok {
+			f.Commit = p.commit(commit)
 		}
 		f.Text, _ = p.take(strings.TrimPrefix(moreDone, "\n"))
 		f.Tests, _ = p.take(strings.TrimPrefix(moreTests, "\n"))
@@ -123,9 +114,10 @@ func (p *reader) fixed() []FixedItem {
 var noticedLine = lazyregexp.New("^- (`[^`]*`|none)(?: line (\\d+))?: (.*)$")
 
 func (p *reader) noticed() []NoticedItem {
-	if _, ok := p.take(secNoticed); !ok {
+	if p.peek() != openDetails || !strings.HasPrefix(p.lines[p.at+1], "<summary>"+sumNoticed) {
 		return nil
 	}
+	p.at += 2
 	p.need(notCounted)
 	var out []NoticedItem
 	for strings.HasPrefix(p.peek(), "- ") {
@@ -136,6 +128,7 @@ func (p *reader) noticed() []NoticedItem {
 		}
 		out = append(out, n)
 	}
+	p.need(closeDetails)
 	return out
 }
 
@@ -146,8 +139,7 @@ func (p *reader) rejected(heading string) []RejectedItem {
 	p.line()
 	var out []RejectedItem
 	for strings.HasPrefix(p.peek(), "- ") {
-		m := p.match(rejectedLine)
-		r := RejectedItem{ID: unspan(m[0]), Title: m[1]}
+		r := RejectedItem{Item: p.item(p.need("- "))}
 		r.Reason, _ = p.take(strings.TrimPrefix(moreReason, "\n"))
 		out = append(out, r)
 	}
@@ -160,9 +152,6 @@ var (
 )
 
 func (p *reader) checks() (fix, pushed []review.Check) {
-	if _, ok := p.take(secChecks); !ok {
-		return nil, nil
-	}
 	var logged []*review.Check
 	list := func(on string) (out []review.Check) {
 		if _, ok := p.take(on); !ok {
@@ -198,7 +187,7 @@ func (p *reader) checks() (fix, pushed []review.Check) {
 var commitLine = lazyregexp.New("^- (?:(\\[`[0-9a-f]{12}`\\]\\([^()]*\\)|`[0-9a-f]{40,}`) · )?(.*)$")
 
 func (p *reader) commits() []review.FixCommit {
-	if _, ok := p.take(secCommits); !ok {
+	if _, ok := p.take(commitsName); !ok {
 		return nil
 	}
 	var out []review.FixCommit
@@ -220,17 +209,31 @@ var (
 )
 
 func (p *reader) fixReceipt(d *FixData) {
-	p.need(secReceipt)
 	p.need(openDetails)
-	p.need("<summary>")
+	p.need("<summary>" + sumReceipt)
+	d.Target = p.target(p.need("- For: "))
+	round := p.match(roundFact)
+	d.Round, d.Rounds = p.int(round[0]), p.int(round[1])
+	d.State = FixState(unspan(p.need("- State: ")))
+	if m := outcomeFact.FindStringSubmatch(p.peek()); m != nil {
+		p.at++
+		d.Outcome, d.Reason = review.Outcome(m[1]), m[2]
+	}
 	m := p.match(touchedLine)
 	d.Files, d.Lines = p.int(m[0]), p.int(m[1])
 	d.Deferred, d.Tries = p.int(p.match(deferredLine)[0]), p.int(p.match(triesLine)[0])
 	d.Base, d.Head, d.NewerHead = unspan(p.need("- Reviewed head: ")), unspan(p.need("- Pushed head: ")), unspan(p.need("- Newer head: "))
+	if p.ahead(onFix, onPushed) {
+		d.Checks, d.PushedChecks = p.checks()
+	}
+	d.Commits = p.commits()
 	agents := p.agents()
 	if len(agents) != 1 {
 		p.fail("one fixer")
 	}
 	d.Agent = agents[0]
+	if _, ok := p.take("Notes:"); ok {
+		d.Notes = p.bullets()
+	}
 	p.need(closeDetails)
 }

@@ -18,10 +18,44 @@ var (
 	remarkLine    = lazyregexp.New(`^No\. (\d+)( is not complete:|, note:) (.*)$`)
 )
 
-func (p *reader) receipt() review.Receipt {
-	p.need(secReceipt)
-	p.need(openDetails)
-	p.need("<summary>")
+// receiptOf reads what stands in the receipt, which is the most of a report.
+func (p *reader) receiptOf(d *Data) {
+	d.Target = p.target(p.need("- For: "))
+	m := p.match(roundFact)
+	d.Round, d.Rounds = p.int(m[0]), p.int(m[1])
+	if m := outcomeFact.FindStringSubmatch(p.peek()); m != nil {
+		p.at++
+		d.Outcome, d.Reason = review.Outcome(m[1]), m[2]
+	}
+	if p.ahead("- Consensus: ") {
+		p.verdict(d)
+	}
+	static := d.Receipt.Static
+	d.Receipt = p.proof()
+	d.Receipt.Static = static
+	d.Course = p.course()
+	if p.ahead("| No. |") {
+		d.Receipt.Agents = p.agents()
+	}
+	if p.ahead("| Left out |") {
+		for _, c := range p.table() {
+			if len(c) != 3 {
+				p.fail("a path, a reason, and whether it may go unread")
+			}
+			d.Receipt.LeftOut = append(d.Receipt.LeftOut, review.LeftOut{Path: unspan(c[0]), Reason: c[1], Excused: c[2] == yesNo(true)})
+		}
+	}
+	d.Discussion = p.discussion()
+	if _, ok := p.take("Notes:"); ok {
+		d.Notes = p.bullets()
+	}
+	if _, ok := p.take("Warnings:"); ok {
+		d.Receipt.Warnings = p.bullets()
+	}
+	p.need(closeDetails)
+}
+
+func (p *reader) proof() review.Receipt {
 	var r review.Receipt
 	m := p.match(givenLine)
 	r.FilesGiven, r.Files, r.HunksGiven, r.Hunks = p.int(m[0]), p.int(m[1]), p.int(m[2]), p.int(m[3])
@@ -44,21 +78,6 @@ func (p *reader) receipt() review.Receipt {
 		n, _, _ := strings.Cut(rest, " ")
 		r.Masked = p.int(n)
 	}
-	if strings.HasPrefix(p.peek(), "| No. |") {
-		r.Agents = p.agents()
-	}
-	if strings.HasPrefix(p.peek(), "| Left out |") {
-		for _, c := range p.table() {
-			if len(c) != 3 {
-				p.fail("a path, a reason, and whether it may go unread")
-			}
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: unspan(c[0]), Reason: c[1], Excused: c[2] == yesNo(true)})
-		}
-	}
-	if _, ok := p.take("Warnings:"); ok {
-		r.Warnings = p.bullets()
-	}
-	p.need(closeDetails)
 	return r
 }
 
@@ -98,7 +117,11 @@ func (p *reader) remarks() []string {
 func (p *reader) agent(c []string) review.AgentReceipt {
 	a := review.AgentReceipt{
 		Name: unspan(c[1]), Role: review.Role(unspan(c[2])), Kind: unspan(c[3]), Model: unspan(c[4]),
-		State: review.AgentState(unspan(c[5])), Findings: p.int(c[7]), Attempts: p.int(c[8]),
+		State: review.AgentState(unspan(c[5])), Attempts: p.int(c[8]),
+	}
+	shown, of, some := strings.Cut(c[7], " of ")
+	if a.Findings = p.int(shown); some {
+		a.Omitted = p.int(of) - a.Findings
 	}
 	given := p.cell(givenCell, c[6])
 	a.FilesGiven, a.HunksGiven = p.int(given[0]), p.int(given[1])

@@ -101,62 +101,129 @@ func (p *reader) int(s string) int {
 }
 
 var (
-	roundLine   = lazyregexp.New(`^Round (\d+) of (\d+) for (.*)\.$`)
+	roundFact   = lazyregexp.New(`^- Round: (\d+) of (\d+)$`)
 	pullTarget  = lazyregexp.New("^\\[`[^`]*`\\]\\(https://([^/]*)/([^/]*)/([^/]*)/pull/(\\d+)\\)$")
 	plainPull   = lazyregexp.New(`^pull request (\d+)$`)
-	outcomeLine = lazyregexp.New("^\\*\\*Outcome: `([^`]*)`\\*\\*(?: · (.*))?$")
-	verdictLine = lazyregexp.New("^\\*\\*Consensus: (`[^`]*`|none)\\*\\*$")
+	outcomeFact = lazyregexp.New("^- Outcome: `([^`]*)`(?: · (.*))?$")
+	verdictFact = lazyregexp.New("^- Consensus: (`[^`]*`|none)$")
+	raisedCount = lazyregexp.New(`^- Raised, which decides: (-?\d+) P0, (-?\d+) P1, (-?\d+) P2, (-?\d+) P3$`)
+	distinctOf  = lazyregexp.New(`^- Distinct: (-?\d+) P0, (-?\d+) P1, (-?\d+) P2, (-?\d+) P3, (-?\d+) in all$`)
 	ruleLine    = lazyregexp.New(`^- Rule (-?\d+) (?:decides|matches too): ?(.*)$`)
+	sinceLine   = lazyregexp.New(`^\*\*Since round (\d+):\*\* (.*)\.$`)
+	unaskedPart = lazyregexp.New(`(\d+) not looked at again`)
 )
 
+// report reads the beginning, which is made of facts that stand below, the details and the receipt. The table has to say of each
+// finding that has to be fixed what its details say. Why is the one fact that is not read back.
 func (p *reader) report() Data {
 	for strings.HasPrefix(p.peek(), "<!--") {
 		p.at++
 	}
 	var d Data
-	_, d.Receipt.Static = p.take(staticOnly)
-	p.need("# Review: ")
-	p.take(unreadStart)
-	m := p.match(roundLine)
-	d.Round, d.Rounds, d.Target = p.int(m[0]), p.int(m[1]), p.target(m[2])
-	d.Outcome, d.Reason = p.outcome()
-	p.take(lookStart)
-	if strings.HasPrefix(p.peek(), "**Consensus: ") {
-		d.Verdict = p.verdict()
-	}
-	p.need(secTodo)
-	for strings.HasPrefix(p.peek(), "- ") {
+	d.Receipt.Static = strings.Contains(p.need(heading), noModel)
+	if m := sinceLine.FindStringSubmatch(p.peek()); m != nil {
 		p.at++
+		d.Since = &Since{Round: p.int(m[1])}
+		if m := unaskedPart.FindStringSubmatch(m[2]); m != nil {
+			d.Since.Unasked = p.int(m[1])
+		}
 	}
-	if _, ok := p.take(givenStart); !ok {
-		p.need(reviewedStart)
-	}
+	p.line() // why
+	p.take(unreadStart)
 	p.take(excusedStart)
-	local := links{d.Target, ""}.none()
-	if _, ok := p.take(secStuck); ok {
-		p.need(stuckSentence)
-		d.Stuck = p.run(local)
+	p.take("**Not all findings are shown:** ")
+	for !p.ahead(lookStart, "|", divergingStart, nextStart, findingStart, openDetails) {
+		d.Remarks = append(d.Remarks, p.line())
+	}
+	if _, ok := p.take(lookStart); ok {
+		p.bullets()
+	}
+	var rows [][]string
+	if p.ahead("|") {
+		rows = p.table()
 	}
 	d.Diverging = p.diverging()
-	if _, ok := p.take(secFindings); ok {
-		d.Findings = p.findings(local)
+	if rest, ok := p.take(nextStart); ok && rest == "" {
+		p.bullets()
 	}
-	d.Unverified = p.list(secUnverified, local)
-	d.Course = p.course()
-	if _, ok := p.take(secDiscussion); ok {
-		d.Discussion = p.discussion()
+	d.Findings = p.run(true)
+	for i := range d.Findings {
+		d.Findings[i].Must, d.Findings[i].Open = true, true
 	}
-	if _, ok := p.take(secNotes); ok {
-		d.Notes = p.bullets()
+	for {
+		summary, list := p.fold()
+		switch {
+		case strings.HasPrefix(summary, sumMust):
+			for i := range list {
+				list[i].Must = true
+			}
+			d.Findings = append(d.Findings, list...)
+		case strings.HasPrefix(summary, sumOptional):
+			d.Findings = append(d.Findings, list...)
+		case strings.HasPrefix(summary, sumAside):
+			d.Unverified = list
+		case strings.HasPrefix(summary, sumGone):
+			d.Since.Gone = p.gone()
+		case strings.HasPrefix(summary, sumReceipt):
+			p.receiptOf(&d)
+			p.tabled(&d, rows)
+			if p.peek() != "" {
+				p.fail("the end")
+			}
+			return d
+		default:
+			p.fail("a summary that is known, not " + summary)
+		}
 	}
-	static := d.Receipt.Static
-	d.Receipt = p.receipt()
-	d.Receipt.Static = static
-	if p.peek() != "" {
-		p.fail("the end")
-	}
-	return d
 }
+
+// ahead reports whether the next line begins with one of these.
+func (p *reader) ahead(prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(s string) bool { return strings.HasPrefix(p.peek(), s) })
+}
+
+// fold opens details and, where they hold findings, reads them.
+func (p *reader) fold() (summary string, list []Finding) {
+	p.need(openDetails)
+	summary = strings.TrimSuffix(p.need("<summary>"), "</summary>")
+	if p.ahead(findingStart) {
+		list = p.run(false)
+		p.need(closeDetails)
+	}
+	return summary, list
+}
+
+// tabled holds the rows of the table against the findings, and takes from it what stands nowhere else.
+func (p *reader) tabled(d *Data, rows [][]string) {
+	at := 0
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if !f.Must {
+			continue
+		}
+		if at >= len(rows) {
+			p.fail("a row for " + f.Title)
+		}
+		cells := rows[at]
+		at++
+		where := links{d.Target, d.Receipt.HeadSHA}.brief(*f)
+		if cells[0] != "**"+string(f.Priority)+"**" || bare(cells[1]) != bare(f.Title) || cells[2] != where {
+			p.fail("a row that says what the details say: " + strings.Join(cells, " / "))
+		}
+		if d.Since != nil {
+			last := cells[len(cells)-1]
+			if f.Standing = Standing(last); strings.HasPrefix(last, "**came back**") {
+				f.Stuck, f.Standing = true, Back
+			}
+		}
+	}
+	if at != len(rows) {
+		p.fail("no more rows")
+	}
+}
+
+// bare is a text without escapes, of which a cell needs fewer than a line of its own.
+func bare(s string) string { return strings.ReplaceAll(s, `\`, "") }
 
 func (p *reader) target(s string) review.Target {
 	if base, ok := strings.CutPrefix(s, "local changes since "); ok {
@@ -172,20 +239,18 @@ func (p *reader) target(s string) review.Target {
 	return review.Target{PR: p.int(m[4]), Repo: review.Repo{Host: m[1], Owner: m[2], Name: m[3]}}
 }
 
-func (p *reader) verdict() *review.Verdict {
-	v := &review.Verdict{Consensus: review.Conclusion(unspan(p.match(verdictLine)[0]))}
-	table := p.table()
-	if len(table) != 1 || len(table[0]) != 7 {
-		p.fail("one row of counts")
-	}
-	c := table[0]
-	v.Issues = review.Counts{P0: p.int(c[1]), P1: p.int(c[2]), P2: p.int(c[3]), P3: p.int(c[4])}
-	v.Distinct = p.int(c[6])
+func (p *reader) verdict(d *Data) {
+	v := &review.Verdict{Consensus: review.Conclusion(unspan(p.match(verdictFact)[0]))}
+	c := p.match(raisedCount)
+	v.Issues = review.Counts{P0: p.int(c[0]), P1: p.int(c[1]), P2: p.int(c[2]), P3: p.int(c[3])}
+	c = p.match(distinctOf)
+	d.Distinct = review.Counts{P0: p.int(c[0]), P1: p.int(c[1]), P2: p.int(c[2]), P3: p.int(c[3])}
+	v.Distinct = p.int(c[4])
 	for strings.HasPrefix(p.peek(), "- Rule ") {
 		m := p.match(ruleLine)
 		v.Rules, v.Reasons = append(v.Rules, p.int(m[0])), append(v.Reasons, m[1])
 	}
-	return v
+	d.Verdict = v
 }
 
 // table reads a table with its two lines of header and returns the other rows.
@@ -228,12 +293,15 @@ var (
 )
 
 func (p *reader) discussion() *Discussion {
-	d := &Discussion{}
-	if _, none := p.take(linesNoThreads); !none {
-		m := p.match(threadsLine)
-		d.Threads = review.ThreadStats{Total: p.int(m[0]), Resolved: p.int(m[1]), Unresolved: p.int(m[2])}
+	if _, ok := p.take(discussed); !ok {
+		return nil
 	}
-	_, d.Truncated = p.take(linesTruncated)
+	d := &Discussion{}
+	if m := threadsLine.FindStringSubmatch(p.peek()); m != nil {
+		p.at++
+		d.Threads = review.ThreadStats{Total: p.int(m[1]), Resolved: p.int(m[2]), Unresolved: p.int(m[3])}
+	}
+	_, d.Truncated = p.take("- " + threadsTruncated)
 	for strings.HasPrefix(p.peek(), "- ") {
 		if m := markerLine.FindStringSubmatch(p.peek()); m != nil {
 			p.at++
@@ -257,10 +325,10 @@ func (p *reader) commit(s string) string {
 	return m[1] + m[2]
 }
 
-var regionLine = lazyregexp.New("^\\*\\*(`[^`]*`|none)\\*\\* ?(.*)$")
+var regionLine = lazyregexp.New("^\\*\\*The fixes do not settle:\\*\\* (`[^`]*`|none) ?(.*)$")
 
 func (p *reader) diverging() *Diverging {
-	if _, ok := p.take(secDiverging); !ok {
+	if !p.ahead(divergingStart) {
 		return nil
 	}
 	m := p.match(regionLine)
@@ -274,7 +342,7 @@ func (p *reader) diverging() *Diverging {
 }
 
 func (p *reader) course() []RoundLine {
-	if _, ok := p.take(secRounds); !ok {
+	if !p.ahead("| Round |") {
 		return nil
 	}
 	var out []RoundLine
@@ -309,17 +377,20 @@ func unspans(s string) []string {
 	return out
 }
 
-// unrow splits a table row; ok is false when the line is none.
+// unrow splits a table row at its pipes that are not escaped; ok is false when the line is none.
 func unrow(line string) (cells []string, ok bool) {
-	inner, ok := strings.CutPrefix(line, "| ")
-	if !ok {
+	if len(line) < 3 || line[0] != '|' || line[len(line)-1] != '|' {
 		return nil, false
 	}
-	if inner, ok = strings.CutSuffix(inner, " |"); !ok {
-		return nil, false
-	}
-	for _, c := range strings.Split(inner, " | ") {
-		cells = append(cells, strings.ReplaceAll(c, `\|`, "|"))
+	from, slashes := 1, 0
+	for i := 1; i < len(line); i++ {
+		if line[i] == '|' && slashes%2 == 0 {
+			cells = append(cells, strings.TrimSpace(line[from:i]))
+			from = i + 1
+		}
+		if slashes++; line[i] != '\\' {
+			slashes = 0
+		}
 	}
 	return cells, true
 }

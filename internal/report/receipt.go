@@ -10,9 +10,120 @@ import (
 
 const unknown = "unknown"
 
-// receipt is the proof of review that closes every report.
-func (p *page) receipt(r review.Receipt) {
-	p.add(secReceipt, openDetails+"\n<summary>What was given to whom, who answered, what it cost</summary>")
+// sumReceipt begins the summary of a receipt.
+const sumReceipt = "Receipt: "
+
+// receipt is the proof of review that closes every report. What machines call the outcome, and the counts that decide, stand here.
+func (p *page) receipt(d Data) {
+	r := d.Receipt
+	p.fold(sumReceipt+gist(d), func() {
+		facts := []string{"For: " + p.target(d.Target), fmt.Sprintf("Round: %d of %d", d.Round, d.Rounds)}
+		if d.Outcome != "" {
+			fact := "Outcome: " + span(string(d.Outcome))
+			if d.Reason != "" {
+				fact += separator + d.Reason
+			}
+			facts = append(facts, fact)
+		}
+		if v := d.Verdict; v != nil {
+			facts = append(facts, "Consensus: "+span(string(v.Consensus)), fmt.Sprintf("Raised, which decides: %s", four(v.Issues)),
+				fmt.Sprintf("Distinct: %s, %d in all", four(d.Distinct), v.Distinct))
+			for i, n := range v.Rules {
+				verb := "matches too"
+				if i == 0 {
+					verb = "decides"
+				}
+				facts = append(facts, strings.TrimSpace(fmt.Sprintf("Rule %d %s: %s", n, verb, v.Reasons[i])))
+			}
+		}
+		p.add(bullets(append(facts, p.proof(r)...)))
+		p.rounds(d.Course)
+		p.agents(r.Agents)
+		p.leftOut(r)
+		p.discussion(d.Discussion)
+		p.named("Notes:", d.Notes)
+		p.named("Warnings:", r.Warnings)
+	})
+}
+
+func (p *page) named(name string, lines []string) {
+	if len(lines) > 0 {
+		p.add(name, bullets(lines))
+	}
+}
+
+func four(c review.Counts) string {
+	return fmt.Sprintf("%d P0, %d P1, %d P2, %d P3", c.P0, c.P1, c.P2, c.P3)
+}
+
+// gist is the receipt in a line: who, what it cost, how much was found.
+func gist(d Data) string {
+	r := d.Receipt
+	parts := []string{fmt.Sprintf("%d of %s", r.Complete, count(max(r.MinReviewers, reviewers(r)), "reviewer"))}
+	parts = append(parts, spent(r.Agents)...)
+	if v := d.Verdict; v != nil && v.Issues.Total() > 0 {
+		parts = append(parts, fmt.Sprintf("%d raised, %d distinct", v.Issues.Total(), v.Distinct))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// reviewers is how many took part, but for those that work by rules where others do.
+func reviewers(r review.Receipt) int {
+	n := 0
+	for _, a := range r.Agents {
+		if a.Role == review.RoleReviewer && (r.Static || a.Kind != review.KindStatic) {
+			n++
+		}
+	}
+	return n
+}
+
+// spent is what agents cost together: tokens and dollars as far as they are known.
+func spent(agents []review.AgentReceipt) []string {
+	total, usd, priced, unpriced := 0, 0.0, false, false
+	for _, a := range agents {
+		for _, n := range []*int{a.Usage.InputTokens, a.Usage.OutputTokens} {
+			if n != nil {
+				total += *n
+			}
+		}
+		if a.Usage.CostUSD != nil {
+			usd, priced = usd+*a.Usage.CostUSD, true
+		}
+		unpriced = unpriced || a.Usage.LLMCalls > 0 && a.Usage.CostUSD == nil
+	}
+	if total == 0 {
+		return nil
+	}
+	parts := []string{shortNumber(total) + " tokens"}
+	switch {
+	case priced && unpriced:
+		parts = append(parts, fmt.Sprintf("more than %.4f USD", usd))
+	case priced:
+		parts = append(parts, fmt.Sprintf("%.4f USD", usd))
+	}
+	return parts
+}
+
+func shortNumber(n int) string {
+	if n < 10_000 {
+		return strconv.Itoa(n)
+	}
+	return strconv.Itoa((n+500)/1000) + "k"
+}
+
+func (p *page) target(t review.Target) string {
+	switch {
+	case t.Local():
+		return "local changes since " + span(t.Base)
+	case t.Repo.Owner == "":
+		return fmt.Sprintf("pull request %d", t.PR)
+	}
+	return fmt.Sprintf("[%s](%s)", span(t.String()), p.links.pull())
+}
+
+// proof says what was given and read, at which commits.
+func (p *page) proof(r review.Receipt) []string {
 	facts := []string{
 		fmt.Sprintf("Given: %d of %d files, %d of %d hunks", r.FilesGiven, r.Files, r.HunksGiven, r.Hunks),
 		fmt.Sprintf("Read whole by enough reviewers: %s", count(r.FilesReviewed, "file")),
@@ -40,8 +151,10 @@ func (p *page) receipt(r review.Receipt) {
 		}
 		facts = append(facts, fmt.Sprintf("Masked: %d %s, before agents read the change", r.Masked, values))
 	}
-	p.add(bullets(facts))
-	p.agents(r.Agents)
+	return facts
+}
+
+func (p *page) leftOut(r review.Receipt) {
 	if len(r.LeftOut) > 0 {
 		lines := []string{header("Left out", "Why", "May go unread")}
 		for _, l := range r.LeftOut {
@@ -53,11 +166,33 @@ func (p *page) receipt(r review.Receipt) {
 		}
 		p.add(strings.Join(lines, "\n"))
 	}
-	if len(r.Warnings) > 0 {
-		p.add("Warnings:", bullets(r.Warnings))
-	}
-	p.add(closeDetails)
 }
+
+// discussion says what people said, as far as they said anything.
+func (p *page) discussion(d *Discussion) {
+	if d == nil {
+		return
+	}
+	var lines []string
+	if t := d.Threads; t != (review.ThreadStats{}) {
+		lines = append(lines, fmt.Sprintf("Threads: %d, of these %d resolved and %d unresolved.", t.Total, t.Resolved, t.Unresolved))
+	}
+	if d.Truncated {
+		lines = append(lines, threadsTruncated)
+	}
+	for _, c := range d.ChangesRequestedBy {
+		lines = append(lines, "Changes requested by "+span(c.Login)+", association "+span(c.Association)+".")
+	}
+	for _, who := range d.Impostors {
+		lines = append(lines, "A comment of "+span(who)+" carries the marker of this tool but is not ours: it was ignored.")
+	}
+	p.named(discussed, lines)
+}
+
+const (
+	discussed        = "Discussion:"
+	threadsTruncated = "Not all threads could be read."
+)
 
 func yesNo(b bool) string {
 	if b {
@@ -92,11 +227,19 @@ func agentCells(a review.AgentReceipt) []string {
 	return []string{
 		span(a.Name), span(string(a.Role)), span(a.Kind), span(a.Model), span(string(a.State)),
 		fmt.Sprintf("%d files, %d hunks", a.FilesGiven, a.HunksGiven),
-		strconv.Itoa(a.Findings), strconv.Itoa(a.Attempts), strconv.FormatFloat(a.Seconds, 'f', 1, 64) + " s",
+		found(a), strconv.Itoa(a.Attempts), strconv.FormatFloat(a.Seconds, 'f', 1, 64) + " s",
 		fmt.Sprintf("%d model, %d tool", u.LLMCalls, u.ToolCalls),
 		tokens(u),
 		dollars(u.CostUSD),
 	}
+}
+
+// found is how many findings an agent reported, and of how many where it left some out.
+func found(a review.AgentReceipt) string {
+	if a.Omitted > 0 {
+		return fmt.Sprintf("%d of %d", a.Findings, a.Findings+a.Omitted)
+	}
+	return strconv.Itoa(a.Findings)
 }
 
 func tokens(u review.Usage) string {

@@ -3,48 +3,33 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/prloop/prloop/review"
 )
 
-// Headings of the sections; Parse finds its way by them.
-const (
-	secTodo       = "## What to do"
-	secFindings   = "## Findings"
-	secStuck      = "## Stuck"
-	secDiverging  = "## Diverging"
-	secRounds     = "## How this run went"
-	secUnverified = "## Unverified"
-	secDiscussion = "## Discussion"
-	secNotes      = "## Notes"
-	secReceipt    = "## Receipt"
-)
-
-// staticOnly is the first sentence of a report no model took part in (decision 31).
-const staticOnly = "**Static analysis only: no model took part in this review.**"
+// heading begins the first line of every report.
+const heading = "## prloop: "
 
 // Render gives the report's Markdown, ending in a newline. It holds headings, tables, lists, quotes, fences, code spans,
 // emphasis, bare details and summary tags, and links to the repository's own pages; markers are added by who posts.
 func Render(d Data) string {
 	d = Canonical(d)
 	p := page{links: links{d.Target, d.Receipt.HeadSHA}}
-	p.head(d)
-	p.verdict(d)
-	p.todo(d)
-	p.add(reviewed(p.links, d.Receipt))
-	if text := Excused(d.Receipt.LeftOut); text != "" {
-		p.add(excusedStart + inline(text) + ".")
-	}
-	p.stuck(d.Stuck)
+	p.add(heading + title(d))
+	p.since(d)
+	p.why(d)
+	p.unread(d.Receipt)
+	p.add(d.Remarks...)
+	p.look(toLookAt(d.Unverified))
+	p.rows(d)
 	p.diverging(d.Diverging)
+	p.next(steps(d))
 	p.findings(d)
-	p.list(secUnverified, "These were set aside and are not counted, each for the reason it gives.", d.Unverified)
-	p.rounds(d.Course)
-	p.discussion(d.Discussion)
-	p.notes(d.Notes)
-	p.receipt(d.Receipt)
+	p.gone(d.Since)
+	p.receipt(d)
 	return strings.Join(p.blocks, "\n\n") + "\n"
 }
 
@@ -56,175 +41,239 @@ type page struct {
 
 func (p *page) add(blocks ...string) { p.blocks = append(p.blocks, blocks...) }
 
-var titles = map[review.Conclusion]string{
-	review.Approve:        "approved",
-	review.RequestChanges: "changes requested",
-	review.NeedsMajorWork: "needs major work",
+// fold adds blocks behind one line.
+func (p *page) fold(summary string, blocks func()) {
+	p.add(openDetails + "\n<summary>" + summary + "</summary>")
+	blocks()
+	p.add(closeDetails)
 }
 
-// title is the heading: what the review came to, in a few words.
+// noModel is said in the first line of a report no model took part in (decision 31).
+const noModel = "no model took part"
+
+// title is what the review came to, in a few words; every fact stands in it once.
 func title(d Data) string {
-	text := "no verdict"
-	if d.Verdict != nil {
-		if t, ok := titles[d.Verdict.Consensus]; ok {
-			text = t
-		}
+	n, back := 0, 0
+	for _, f := range d.Findings {
+		n += boolRank(f.Must)
+		back += boolRank(f.Stuck)
 	}
-	switch d.Outcome {
-	case review.Stuck, review.Diverging:
-		text += ", a person is needed"
-	case review.SetAside:
-		text = "a person is needed"
-	case review.StaticOnly:
-		if text = "static findings (no model took part)"; d.Verdict == nil {
-			text = "no static findings (no model took part)"
+	parts := []string{verdictWords(d)}
+	switch {
+	case d.Outcome == review.StaticOnly:
+		parts = []string{"no static findings (" + noModel + ")"}
+		if n > 0 {
+			parts[0] = count(n, "static finding") + " (" + noModel + ")"
 		}
-	case review.Partial:
-		text += ", not everything was reviewed"
+	case d.Receipt.Static:
+		parts = append(parts, noModel)
 	}
-	return text
+	switch {
+	case n == 0, d.Outcome == review.StaticOnly:
+	case back == n:
+		parts = append(parts, count(n, "finding")+" came back after a fix")
+	case back > 0:
+		parts = append(parts, fmt.Sprintf("%d to fix, %d of them came back after a fix", n, back))
+	default:
+		parts = append(parts, fmt.Sprintf("%d to fix", n))
+	}
+	if d.Verdict != nil && d.Outcome == review.Partial {
+		parts = append(parts, partly)
+	}
+	if d.Verdict != nil && d.Outcome == review.Budget {
+		parts = append(parts, "out of budget")
+	}
+	if d.Rounds > 1 {
+		parts = append(parts, fmt.Sprintf("round %d of %d", d.Round, d.Rounds))
+	}
+	return strings.Join(parts, separator)
 }
 
-func (p *page) head(d Data) {
-	if d.Receipt.Static {
-		p.add(staticOnly) // the first line: nobody should take such a report for more than it is
+const partly = "partly reviewed"
+
+// verdictWords are the one name of how the review ended. Only an approval that ends the run, or goes on to nothing, is called one.
+func verdictWords(d Data) string {
+	switch d.Outcome {
+	case review.Stuck, review.Diverging, review.SetAside:
+		return "a person is needed"
+	case review.NotReviewed:
+		return "not reviewed"
+	case review.ChangesRequested:
+		return "changes requested"
 	}
-	p.add("# Review: " + title(d))
-	if text := Unread(d.Receipt.LeftOut); text != "" {
+	switch v := d.Verdict; {
+	case v != nil && (v.Consensus == review.RequestChanges || v.Consensus == review.NeedsMajorWork):
+		return "changes requested"
+	case v != nil && v.Consensus == review.Approve && (d.Outcome == "" || d.Outcome == review.Converged):
+		return "approved"
+	case d.Outcome == review.Partial:
+		return partly
+	case d.Outcome == review.Budget:
+		return "out of budget"
+	}
+	return "no verdict"
+}
+
+// why says in one paragraph why the verdict is what it is, by which rule, and what was reviewed.
+func (p *page) why(d Data) {
+	var says []string
+	if d.Reason != "" && !strings.HasPrefix(d.Reason, strings.TrimSuffix(d.Why, ".")) {
+		says = append(says, sentence(d.Reason))
+	}
+	if v := d.Verdict; v != nil && len(v.Rules) > 0 && d.Why != "" && !strings.Contains(d.Reason, ": "+d.Why) {
+		says = append(says, fmt.Sprintf("%s: rule %d decides.", strings.TrimSuffix(sentence(d.Why), "."), v.Rules[0]))
+	} else if d.Reason != "" && says == nil {
+		says = append(says, sentence(d.Reason))
+	}
+	if saysManual(d.Outcome, d.Reason) {
+		says = append(says, manual)
+	}
+	p.add(strings.Join(append(says, reviewed(p.links, d.Receipt)), " "))
+}
+
+// unread names what nobody reviewed, and what need not be, where the verdict stands.
+func (p *page) unread(r review.Receipt) {
+	if text := Unread(r.LeftOut); text != "" {
 		p.add(unreadStart + inline(text) + ".")
 	}
-	p.add(fmt.Sprintf("Round %d of %d for %s.", d.Round, d.Rounds, p.target(d.Target)))
-	p.outcome(d.Outcome, d.Reason)
-	p.look(toLookAt(d.Unverified))
+	if text := Excused(r.LeftOut); text != "" {
+		p.add(excusedStart + inline(text) + ".")
+	}
+	if shown, all := Shown(r); shown < all {
+		p.add(fmt.Sprintf("**Not all findings are shown:** %d of %d; an agent may report as many as %s allows, the most urgent first.", shown, all, span("limits.max_output_issues")))
+	}
 }
 
-// lookStart begins the line about what was set aside and a person has to look at; Parse passes over it.
-const lookStart = "**For a person:** "
+// Shown is how many findings the agents of a round reported, and how many they found.
+func Shown(r review.Receipt) (shown, all int) {
+	for _, a := range r.Agents {
+		if a.Role == review.RoleReviewer {
+			shown, all = shown+a.Findings, all+a.Findings+a.Omitted
+		}
+	}
+	return shown, all
+}
 
-// look names what was set aside and only a person settles, whatever else the review came to.
+// lookStart begins what was set aside and a person has to look at, whatever else the review came to (decision 32).
+const lookStart = "**For a person to decide:** "
+
 func (p *page) look(list []Finding) {
 	if len(list) == 0 {
 		return
 	}
-	var names []string
-	for _, f := range list {
-		names = append(names, string(f.Priority)+" "+f.Title)
+	lines := []string{lookStart + count(len(list), "finding") + " set aside and not counted."}
+	for _, f := range list[:min(len(list), maxLook)] {
+		lines = append(lines, fmt.Sprintf("- **%s** %s %s", f.Priority, p.links.brief(f), f.Title))
 	}
-	p.add(lookStart + count(len(list), "finding") + " set aside and not counted, see Unverified: " + named(names, len(names)) + ".")
+	if more := len(list) - maxLook; more > 0 {
+		lines = append(lines, fmt.Sprintf("- and %d more", more))
+	}
+	p.add(lines[0], strings.Join(lines[1:], "\n"))
 }
+
+// maxLook is how many findings that were set aside the beginning names.
+const maxLook = 20
 
 // manual is the word of spec.md L5 for a run that only a person can take on.
-const manual = "**Manual intervention required.**"
-
-// outcome says how the run ended, when it did.
-func (p *page) outcome(o review.Outcome, reason string) {
-	if o == "" {
-		return
-	}
-	text := "**Outcome: " + span(string(o)) + "**"
-	if reason != "" {
-		text += separator + reason
-	}
-	p.add(text)
-	if saysManual(o, reason) {
-		p.add(manual)
-	}
-}
+const manual = "Manual intervention required."
 
 // saysManual is true of a stuck run whose reason does not say it already.
 func saysManual(o review.Outcome, reason string) bool {
 	return o == review.Stuck && !strings.HasPrefix(reason, "manual intervention required")
 }
 
-func (p *page) target(t review.Target) string {
-	switch {
-	case t.Local():
-		return "local changes since " + span(t.Base)
-	case t.Repo.Owner == "":
-		return fmt.Sprintf("pull request %d", t.PR)
-	}
-	return fmt.Sprintf("[%s](%s)", span(t.String()), p.links.pull())
-}
-
-// Beginnings of the line about what was reviewed; what was only given to somebody is not called reviewed.
-const (
-	reviewedStart = "Reviewed: "
-	givenStart    = "Given to reviewers: "
-)
-
-// reviewed is the receipt in a sentence, for those who do not open it.
-func reviewed(l links, r review.Receipt) string {
-	at := ""
-	if r.HeadSHA != "" {
-		at = " at " + l.commit(r.HeadSHA)
-	}
-	files := fmt.Sprintf("%d of %s and %d of %s%s", r.FilesGiven, count(r.Files, "file"), r.HunksGiven, count(r.Hunks, "hunk"), at)
-	by := fmt.Sprintf("%s (%d needed)", count(r.Complete, "complete reviewer"), r.MinReviewers)
-	if r.FilesReviewed < r.FilesGiven {
-		return fmt.Sprintf("%s%s; %s read whole by enough reviewers, of %s.", givenStart, files, count(r.FilesReviewed, "file"), by)
-	}
-	return reviewedStart + files + ", by " + by + "."
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-func (p *page) verdict(d Data) {
-	if d.Verdict == nil {
+// rows is a table of all that has to be fixed: none is folded, and each leads to its line.
+func (p *page) rows(d Data) {
+	must := musts(d.Findings)
+	if len(must) == 0 {
 		return
 	}
-	v := d.Verdict
-	p.add("**Consensus: " + span(string(v.Consensus)) + "**")
-	cells := []string{"Findings"}
-	head := []string{"Priority"}
-	for i, n := range []int{v.Issues.P0, v.Issues.P1, v.Issues.P2, v.Issues.P3} {
-		l := review.Levels()[i]
-		head = append(head, string(l.Priority)+" "+l.Label+">")
-		cells = append(cells, strconv.Itoa(n))
+	heads := []string{"", "To fix", "Where"}
+	finders := tellsFinders(must)
+	if finders {
+		heads = append(heads, "Found by")
 	}
-	head = append(head, "All>", "Distinct>")
-	cells = append(cells, strconv.Itoa(v.Issues.Total()), strconv.Itoa(v.Distinct))
-	p.add(header(head...) + "\n" + row(cells...))
-	var rules []string
-	for i, n := range v.Rules {
-		verb := "matches too"
-		if i == 0 {
-			verb = "decides"
+	if d.Since != nil {
+		heads = append(heads, fmt.Sprintf("Since round %d", d.Since.Round))
+	}
+	lines := []string{header(heads...)}
+	for _, f := range must {
+		cells := []string{"**" + string(f.Priority) + "**", f.Title, p.links.brief(f)}
+		if finders {
+			by := cmp.Or(spans(f.By), none)
+			if f.Confirmed {
+				by += separator + "confirmed"
+			}
+			cells = append(cells, by)
 		}
-		rules = append(rules, strings.TrimSpace(fmt.Sprintf("- Rule %d %s: %s", n, verb, v.Reasons[i])))
+		if d.Since != nil {
+			cells = append(cells, standing(f))
+		}
+		lines = append(lines, row(cells...))
 	}
-	if rules != nil {
-		p.add(strings.Join(rules, "\n"))
+	p.add(strings.Join(lines, "\n"))
+}
+
+func musts(list []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(list), func(f Finding) bool { return !f.Must })
+}
+
+// tellsFinders reports whether who found what tells the findings apart.
+func tellsFinders(list []Finding) bool {
+	for _, f := range list {
+		if f.Confirmed || !slices.Equal(f.By, list[0].By) {
+			return true
+		}
+	}
+	return false
+}
+
+// standing is the cell of what became of a finding.
+func standing(f Finding) string {
+	if f.Stuck {
+		return "**came back** after its fix"
+	}
+	return string(f.Standing)
+}
+
+// next says what happens now: one sentence, or a list.
+func (p *page) next(steps []string) {
+	switch len(steps) {
+	case 0:
+	case 1:
+		p.add(nextStart + " " + steps[0])
+	default:
+		p.add(nextStart, bullets(steps))
 	}
 }
 
-// todo is made of the other facts; Parse passes over it.
-func (p *page) todo(d Data) {
+const nextStart = "**Next:**"
+
+// steps are made of the other facts. An approval has none.
+func steps(d Data) []string {
 	var steps []string
-	say := func(format string, args ...any) { steps = append(steps, "- "+fmt.Sprintf(format, args...)) }
-	switch v := d.Verdict; {
-	case d.Outcome == review.SetAside:
-	case d.Outcome == review.StaticOnly && v == nil:
+	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
+	must := musts(d.Findings)
+	stuck := slices.DeleteFunc(slices.Clone(must), func(f Finding) bool { return !f.Stuck })
+	open := len(must) - len(stuck)
+	switch {
+	case d.Outcome == "" && d.Verdict != nil && d.Verdict.Consensus != review.Approve && open > 0:
+		say("The fixer is asked to fix %s; its report follows.", these(open, len(stuck) == 0))
+	case d.Outcome == review.StaticOnly && open == 0:
 		say("Review the change, or have a model review it: rules find known patterns only.")
-	case v == nil && Unread(d.Receipt.LeftOut) != "" && d.Receipt.Complete >= d.Receipt.MinReviewers:
+	case d.Outcome == review.SetAside:
+	case d.Verdict == nil && Unread(d.Receipt.LeftOut) != "" && d.Receipt.Complete >= d.Receipt.MinReviewers:
 		say("Review by hand what was not read, or leave it out on purpose (`context.exclude`).")
-	case v == nil:
+	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
-	default:
-		// Of a stuck run everything that counts is stuck, and named by the next line.
-		if must := v.Issues.P0 + v.Issues.P1 + v.Issues.P2; must > 0 && (d.Outcome != review.Stuck || len(d.Stuck) == 0) {
-			say("Fix what is P0, P1 or P2 (%s); P3 is optional.", count(must, "finding"))
-		}
+	case open > 0:
+		say("Fix %s and push.", these(open, len(stuck) == 0))
 	}
 	if d.Outcome == review.SetAside || len(toLookAt(d.Unverified)) > 0 {
-		say("Look at the findings that were set aside (below, under Unverified), and decide whether they are real.")
+		say("Look at what was set aside, and decide whether it is real.")
 	}
-	if n := len(d.Stuck); n > 0 {
-		say("Look at the stuck findings by hand (%d): fixing them did not help.", n)
+	if len(stuck) > 0 {
+		say("Look at what came back by hand: fixing did not help, and the fixer is not asked again.")
 	}
 	if g := d.Diverging; g != nil {
 		step := "Look at %s by hand: the fixes there do not settle it."
@@ -241,14 +290,65 @@ func (p *page) todo(d Data) {
 			say("Resolve the open review threads (%d).", t.Threads.Unresolved)
 		}
 	}
+	return steps
+}
+
+// these names n findings of the table.
+func these(n int, all bool) string {
 	switch {
-	case len(steps) > 0:
-	case d.Verdict.Consensus == review.Approve && (d.Outcome == "" || d.Outcome == review.Converged):
-		say("Nothing.")
-	default:
-		say("See why the run ended: %s.", cmp.Or(string(d.Outcome), string(d.Verdict.Consensus), "no outcome is recorded"))
+	case !all && n == 1:
+		return "the other finding"
+	case !all:
+		return fmt.Sprintf("the other %d findings", n)
+	case n == 1:
+		return "this finding"
 	}
-	p.add(secTodo, strings.Join(steps, "\n"))
+	return fmt.Sprintf("these %d findings", n)
+}
+
+// Beginnings of the sentence about what was reviewed; what was only given to somebody is not called reviewed.
+const (
+	reviewedStart = "Reviewed: "
+	givenStart    = "Given to reviewers: "
+	searchedStart = "Searched by rules: "
+)
+
+// reviewed is the receipt in a sentence, for those who do not open it.
+func reviewed(l links, r review.Receipt) string {
+	at := ""
+	if r.HeadSHA != "" {
+		at = " at " + l.commit(r.HeadSHA)
+	}
+	files := fmt.Sprintf("%d of %s and %d of %s%s", r.FilesGiven, count(r.Files, "file"), r.HunksGiven, count(r.Hunks, "hunk"), at)
+	by := ", by " + count(r.Complete, "reviewer")
+	if r.Complete < r.MinReviewers {
+		by += fmt.Sprintf(" of the %d needed", r.MinReviewers)
+	}
+	start := reviewedStart
+	if r.Static {
+		start, by = searchedStart, ""
+	}
+	switch {
+	case r.FilesReviewed < r.FilesGiven:
+		return fmt.Sprintf("%s%s; %s read whole by enough reviewers%s.", givenStart, files, count(r.FilesReviewed, "file"), by)
+	case r.Files > 0 && r.FilesReviewed == r.Files && r.HunksGiven == r.Hunks:
+		return start + all(r.Files) + at + by + "."
+	}
+	return start + files + by + "."
+}
+
+func all(files int) string {
+	if files == 1 {
+		return "the one changed file"
+	}
+	return fmt.Sprintf("all %d changed files", files)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 func logins(people []review.ChangesRequestedBy) []string {
@@ -257,37 +357,6 @@ func logins(people []review.ChangesRequestedBy) []string {
 		out = append(out, c.Login)
 	}
 	return names(out)
-}
-
-func (p *page) discussion(d *Discussion) {
-	if d == nil {
-		return
-	}
-	t := d.Threads
-	lines := []string{fmt.Sprintf("- Threads: %d, of these %d resolved and %d unresolved.", t.Total, t.Resolved, t.Unresolved)}
-	if t == (review.ThreadStats{}) {
-		lines[0] = linesNoThreads
-	}
-	if d.Truncated {
-		lines = append(lines, linesTruncated)
-	}
-	for _, c := range d.ChangesRequestedBy {
-		lines = append(lines, "- Changes requested by "+span(c.Login)+", association "+span(c.Association)+".")
-	}
-	for _, who := range d.Impostors {
-		lines = append(lines, "- A comment of "+span(who)+" carries the marker of this tool but is not ours: it was ignored.")
-	}
-	p.add(secDiscussion, strings.Join(lines, "\n"))
-}
-
-const linesNoThreads = "- There are no review threads."
-
-const linesTruncated = "- Not all threads could be read."
-
-func (p *page) notes(notes []string) {
-	if len(notes) > 0 {
-		p.add(secNotes, bullets(notes))
-	}
 }
 
 func bullets(lines []string) string { return "- " + strings.Join(lines, "\n- ") }

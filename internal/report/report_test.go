@@ -2,6 +2,7 @@ package report
 
 import (
 	"flag"
+	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -31,13 +32,14 @@ func samples() map[string]Data {
 		Outcome: review.ChangesRequested, Reason: "Findings remain and fixing was not asked for.",
 		Verdict: &review.Verdict{Consensus: review.RequestChanges, Issues: review.Counts{P1: 2, P2: 1, P3: 1}, Distinct: 3, Rules: []int{2, 3},
 			Reasons: []string{"2 findings are P1 (critical).", "1 finding is P2 (important)."}},
+		Why: "1 finding is P1 (critical).", Distinct: review.Counts{P1: 1, P2: 1, P3: 1},
 		Findings: []Finding{
 			{ID: "SEC-001", Priority: "P1", Category: "security", File: "src/auth.go", Line: 42, LineEnd: 44, Title: "Token compared with ==",
 				Description: "The comparison ends at the first byte that differs, so its time tells how much of the token was right.",
-				Suggestion:  "Use `subtle.ConstantTimeCompare`.", Evidence: "if token == want {\n\treturn true\n}", Language: "go",
-				By: []string{"reviewer-2", "reviewer-1"}, Verified: true, Confirmed: true, Open: true},
+				Suggestions: []Suggestion{{By: "reviewer-1", Text: "Use `subtle.ConstantTimeCompare`."}, {By: "reviewer-2", Text: "Compare hashes of both."}}, Evidence: "if token == want {\n\treturn true\n}", Language: "go",
+				By: []string{"reviewer-2", "reviewer-1"}, Confirmed: true, Must: true, Open: true},
 			{ID: "T-9", Priority: "P3", Category: "tests", File: "src/auth_test.go", Title: "No test for an empty token", Description: "An empty token is accepted when `want` is empty.", By: []string{"reviewer-1"}},
-			{ID: "B-3", Priority: "P2", Category: "bug", File: "src/cart.go", Line: 7, Title: "Total ignores the discount", Description: "- applied once\n- never re-read", By: []string{"reviewer-2"}, Evidence: "total += price", Verified: true},
+			{ID: "B-3", Priority: "P2", Category: "bug", File: "src/cart.go", Line: 7, Title: "Total ignores the discount", Description: "- applied once\n- never re-read", By: []string{"reviewer-2"}, Evidence: "total += price", Must: true},
 		},
 		Unverified: []Finding{{ID: "X", Priority: "P0", Category: "bug", File: "src/cart.go", Line: 90, Title: "Panics on nil", Evidence: "cart.items[0]", By: []string{"reviewer-1"}, Reason: "src/cart.go does not contain the quoted code.", Look: true}},
 		Discussion: &Discussion{Threads: review.ThreadStats{Total: 3, Resolved: 1, Unresolved: 2}, ChangesRequestedBy: []review.ChangesRequestedBy{{Login: "mona", Association: "MEMBER"}}, Impostors: []string{"mallory"}},
@@ -51,19 +53,21 @@ func samples() map[string]Data {
 				{Name: "comments-analyzer", Role: review.RoleCommentsAnalyzer, Kind: "static", State: review.AgentComplete, Attempts: 1},
 			}},
 	}
-	approved := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Converged, Verdict: &review.Verdict{Consensus: review.Approve, Rules: []int{4}, Reasons: []string{"No finding is P0, P1 or P2."}}, Receipt: full.Receipt}
+	approved := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Converged, Verdict: &review.Verdict{Consensus: review.Approve, Rules: []int{4}, Reasons: []string{"No finding is P0, P1 or P2."}}, Why: "No finding is P0, P1 or P2.", Receipt: full.Receipt}
 	static := Data{Target: review.Target{Base: "main"}, Round: 1, Rounds: 1, Outcome: review.NotReviewed, Reason: "No reviewer is configured.",
 		Findings: full.Findings, Receipt: review.Receipt{Static: true, Files: 1, Hunks: 1, MinReviewers: 1, Status: "ok", HeadSHA: head}}
 	approved.Course = []RoundLine{
 		{Round: 1, Head: head, Consensus: review.RequestChanges, P1: 2, P2: 1, P3: 1, Fixed: 2, Rejected: 1},
 		{Round: 2, Head: strings.Repeat("c", 40), Consensus: review.Approve},
 	}
+	approved.Since = &Since{Round: 1, Gone: []Gone{{Priority: review.P1, Title: "Token compared with ==", Fixed: true, Commit: strings.Repeat("d", 40)}, {Priority: review.P2, Title: "Total ignores the discount"}}}
 	came := full.Findings[0]
-	came.Cause, came.Reason = strings.Repeat("d", 40), "Said to be fixed in round 1, found again in round 2 by 2 reviewers."
-	stuck := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Stuck, Reason: "Every finding that counts is stuck.", Verdict: &review.Verdict{Consensus: review.RequestChanges, Issues: review.Counts{P1: 1}, Distinct: 1, Rules: []int{2}, Reasons: []string{"1 finding is P1 (critical)."}},
-		Stuck: []Finding{came}, Course: []RoundLine{{Round: 1, Head: head, Consensus: review.RequestChanges, P1: 1, Fixed: 1}, {Round: 2, Head: strings.Repeat("c", 40), Consensus: review.RequestChanges, P1: 1, Stuck: 1}}, Discussion: &Discussion{}, Receipt: full.Receipt}
+	came.Stuck, came.Cause, came.Reason = true, strings.Repeat("d", 40), "Said to be fixed in round 1, found again in round 2 by 2 reviewers."
+	stuck := Data{Target: full.Target, Round: 2, Rounds: 3, Outcome: review.Stuck, Reason: "Every finding that counts is stuck.", Verdict: &review.Verdict{Consensus: review.RequestChanges, Issues: review.Counts{P1: 2}, Distinct: 1, Rules: []int{2}, Reasons: []string{"2 findings are P1 (critical)."}},
+		Why: "1 finding is P1 (critical).", Distinct: review.Counts{P1: 1}, Since: &Since{Round: 1}, Findings: []Finding{came},
+		Course: []RoundLine{{Round: 1, Head: head, Consensus: review.RequestChanges, P1: 1, Fixed: 1}, {Round: 2, Head: strings.Repeat("c", 40), Consensus: review.RequestChanges, P1: 1, Stuck: 1}}, Discussion: &Discussion{}, Receipt: full.Receipt}
 	away := stuck
-	away.Round, away.Outcome, away.Reason, away.Stuck, away.Findings = 3, review.Diverging, "The fixes make more work than they settle.", nil, full.Findings[:1]
+	away.Round, away.Outcome, away.Reason, away.Findings = 3, review.Diverging, "The fixes make more work than they settle.", full.Findings[:1]
 	away.Diverging = &Diverging{Region: "src/auth.go:40-80", Sentence: "Two fixes in a row brought new findings there: 1 after the first, 2 after the second.", Commits: []string{strings.Repeat("d", 40), strings.Repeat("e", 40)}}
 	return map[string]Data{"changes": full, "approved": approved, "static": static, "stuck": stuck, "diverging": away}
 }
@@ -93,7 +97,8 @@ func TestManualInterventionIsSaidOnce(t *testing.T) {
 	for _, reason := range []string{"", "Every finding that counts is stuck.", "manual intervention required: 1 finding came back"} {
 		d := samples()["stuck"]
 		d.Reason = reason
-		if n := strings.Count(strings.ToLower(Render(d)), "manual intervention required"); n != 1 {
+		first, _, _ := strings.Cut(Render(d), openDetails)
+		if n := strings.Count(strings.ToLower(first), "manual intervention required"); n != 1 {
 			t.Errorf("reason %q: said %d times", reason, n)
 		}
 		law(t, d)
@@ -103,6 +108,7 @@ func TestManualInterventionIsSaidOnce(t *testing.T) {
 func law(t interface{ Fatalf(string, ...any) }, d Data) {
 	text := Render(d)
 	want := Canonical(d)
+	want.Why = "" // a sentence of the beginning, which is made of the facts below
 	got, err := parse("<!-- marker -->\n" + text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -110,6 +116,7 @@ func law(t interface{ Fatalf(string, ...any) }, d Data) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("parse(Render(d)) differs:\n%s\n%s", diff, text)
 	}
+	got.Why, want.Why = Canonical(d).Why, Canonical(d).Why
 	if diff := cmp.Diff(want, Canonical(want)); diff != "" {
 		t.Fatalf("Canonical changes what is canonical:\n%s", diff)
 	}
@@ -119,7 +126,7 @@ func law(t interface{ Fatalf(string, ...any) }, d Data) {
 }
 
 // nasty are texts that try to leave their place.
-var nasty = []string{"", " ", "plain", "manual intervention required", "- There are no review threads.", "a | b", "`tick`", "``` \n## Receipt\n", "</details>\n\n# Review: approved", "<details><summary>x", "<!-- pr-review-loop-marker -->", "> quote\n\n- list",
+var nasty = []string{"", " ", "plain", "manual intervention required", "**Fix:** x", "**Next:**", "a\n\nb\n\n- c", "a | b", "`tick`", "``` \n## Receipt\n", "</details>\n\n# Review: approved", "<details><summary>x", "<!-- pr-review-loop-marker -->", "> quote\n\n- list",
 	"line one\r\nline two\t\n\n\nend", "·· by `x` · id `y`", "\x1b[31mred", "| a | b |", "a\\|b\\", "~~~~\ncode", "\xff\xfe", "Reason: x", "Suggestion:", "Evidence:", "#### title", "- Rule 1 decides: x", "&lt;details>", "a:12", "no file", "-", "`-`", "é\u2028x", "]( x", "100% (a) #1"}
 
 func anyText() *rapid.Generator[string] {
@@ -130,9 +137,16 @@ func anyFinding() *rapid.Generator[Finding] {
 	return rapid.Custom(func(t *rapid.T) Finding {
 		s := func(l string) string { return anyText().Draw(t, l) }
 		return Finding{ID: s("id"), Priority: rapid.SampledFrom([]review.Priority{"P0", "P1", "P2", "P3", "?"}).Draw(t, "p"), Category: s("c"), File: s("f"),
-			Line: rapid.IntRange(-1, 99).Draw(t, "l"), LineEnd: rapid.IntRange(-1, 99).Draw(t, "e"), Title: s("t"), Description: s("d"), Suggestion: s("s"), Evidence: s("ev"),
-			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Verified: rapid.Bool().Draw(t, "v"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Look: rapid.Bool().Draw(t, "look"), Cause: s("cause"), Reason: s("r")}
+			Line: rapid.IntRange(-1, 99).Draw(t, "l"), LineEnd: rapid.IntRange(-1, 99).Draw(t, "e"), Title: s("t"), Description: s("d"), Suggestions: anySuggestions(t), Evidence: s("ev"),
+			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Must: rapid.Bool().Draw(t, "must"), Stuck: rapid.Bool().Draw(t, "stuck"), Standing: Standing(rapid.SampledFrom([]string{"", "new", "still there", "came back", "x"}).Draw(t, "since")), OriginalScore: rapid.IntRange(0, 9).Draw(t, "os"), Score: rapid.IntRange(0, 9).Draw(t, "sc"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Look: rapid.Bool().Draw(t, "look"), Cause: s("cause"), Reason: s("r")}
 	})
+}
+
+func anySuggestions(t *rapid.T) (out []Suggestion) {
+	for range rapid.IntRange(0, 3).Draw(t, "suggestions") {
+		out = append(out, Suggestion{anyText().Draw(t, "sb"), anyText().Draw(t, "st")})
+	}
+	return out
 }
 
 func anyData() *rapid.Generator[Data] {
@@ -142,9 +156,15 @@ func anyData() *rapid.Generator[Data] {
 		n := func(l string) int { return rapid.IntRange(0, 3000).Draw(t, l) }
 		found := func(l string) []Finding { return rapid.SliceOfN(anyFinding(), 0, 4).Draw(t, l) }
 		d := Data{Target: review.Target{PR: rapid.IntRange(0, 2).Draw(t, "pr"), Base: s("base"), Repo: review.Repo{Host: s("h"), Owner: rapid.SampledFrom([]string{"", "acme", "a/b"}).Draw(t, "o"), Name: "shop"}},
-			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(rapid.OneOf(rapid.Just("stuck"), anyText()).Draw(t, "outcome")), Reason: s("reason"), Findings: found("findings"), Stuck: found("stuck"), Unverified: found("unverified"), Notes: list("notes")}
+			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(rapid.OneOf(rapid.Just("stuck"), anyText()).Draw(t, "outcome")), Reason: s("reason"), Why: s("why"), Distinct: review.Counts{P1: n("d1")}, Findings: found("findings"), Unverified: found("unverified"), Remarks: list("remarks"), Notes: list("notes")}
 		if rapid.Bool().Draw(t, "verdict") {
 			d.Verdict = &review.Verdict{Consensus: review.Conclusion(s("con")), Issues: review.Counts{P0: n("0"), P3: n("3")}, Distinct: n("distinct"), Rules: rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "rules"), Reasons: list("reasons")}
+		}
+		if rapid.Bool().Draw(t, "later") {
+			d.Since = &Since{Round: n("sr"), Unasked: rapid.IntRange(0, 2).Draw(t, "unasked")}
+			for range rapid.IntRange(0, 3).Draw(t, "gone") {
+				d.Since.Gone = append(d.Since.Gone, Gone{rapid.SampledFrom([]review.Priority{"P1", "P2", "?"}).Draw(t, "gp"), s("gt"), rapid.Bool().Draw(t, "gf"), rapid.SampledFrom([]string{"", "x", strings.Repeat("b", 40)}).Draw(t, "gc")})
+			}
 		}
 		if rapid.Bool().Draw(t, "discussion") {
 			d.Discussion = &Discussion{Threads: review.ThreadStats{Total: n("tt")}, Truncated: rapid.Bool().Draw(t, "tr"), Impostors: list("imp")}
@@ -189,7 +209,7 @@ func TestOrderOfAnswersChangesNothing(t *testing.T) {
 		d := anyData().Draw(t, "data")
 		want := Render(d)
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		for _, list := range [][]Finding{d.Findings, d.Stuck, d.Unverified} {
+		for _, list := range [][]Finding{d.Findings, d.Unverified} {
 			r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 			for i := range list {
 				slices.Reverse(list[i].By)
@@ -206,23 +226,30 @@ func TestOrderOfAnswersChangesNothing(t *testing.T) {
 // No text may add a heading, close a details tag or end a table: the outline is the template's alone.
 func TestTextsCannotLeaveTheirPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		outline(t, Render(anyData().Draw(t, "data")), "Review: ", []string{secTodo, secFindings, secStuck, secDiverging, secRounds, secUnverified, secDiscussion, secNotes, secReceipt})
-		outline(t, RenderFix(anyFix().Draw(t, "fix")), "Fix: ", []string{secTodo, secRefused, secTests, secFixed, secFixed + ", but not on the branch", secRejected, secMissing, secNoticed, secChecks, secCommits, secPatch, secNotes, secReceipt})
+		d := anyData().Draw(t, "data")
+		outline(t, Render(d), nil, len(d.Findings)+len(d.Unverified))
+		outline(t, RenderFix(anyFix().Draw(t, "fix")), []string{secRefused, secTests, secFixed, secFixed + offBranch, secRejected, secMissing, secChecks, secPatch}, 0)
 	})
 }
 
-func outline(t *rapid.T, text, title string, sections []string) {
+// outline holds the headings of a report: its title, the sections, and one for each finding.
+func outline(t *rapid.T, text string, sections []string, findings int) {
 	src := []byte(text)
-	titled, open := false, 0
+	titles, open := 0, 0
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(gmtext.NewReader(src))
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			first := string(n.Lines().Value(src))
-			if n.Level == 1 && (titled || !strings.HasPrefix(first, title)) || n.Level == 2 && !slices.Contains(sections, "## "+first) {
+			first := strings.Repeat("#", n.Level) + " " + string(n.Lines().Value(src))
+			switch {
+			case titles == 0 && strings.HasPrefix(first, heading):
+				titles++
+			case slices.Contains(sections, first):
+			case titles > 0 && strings.HasPrefix(first, findingStart+"P") && findings > 0:
+				findings--
+			default:
 				t.Fatalf("heading %q\n%s", first, src)
 			}
-			titled = true
 		case *ast.HTMLBlock:
 			html := string(n.Lines().Value(src))
 			switch {
@@ -238,18 +265,68 @@ func outline(t *rapid.T, text, title string, sections []string) {
 			}
 		}
 	}
-	if open != 0 {
-		t.Fatalf("details stay open\n%s", src)
+	if open != 0 || findings != 0 {
+		t.Fatalf("%d details stay open, %d findings have no heading\n%s", open, findings, src)
 	}
 }
 
-func TestWhatIsOpenStandsFirst(t *testing.T) {
-	d := Data{Findings: []Finding{{Priority: review.P1, Title: "the rest"}, {Priority: review.P2, Title: "must be fixed", Open: true}}}
-	text := Render(d)
-	if fold := strings.Index(text, openDetails); strings.Index(text, "must be fixed") > fold || strings.Index(text, "the rest") < fold {
-		t.Errorf("the first list is not what is open:\n%s", text)
+// What has to be fixed stands in the first table, each with its place and none folded, whatever stands open below.
+func TestWhatMustBeFixedIsNeverFolded(t *testing.T) {
+	d := samples()["changes"]
+	for i := range 40 {
+		d.Findings = append(d.Findings, Finding{Priority: review.P2, Must: true, File: "a.go", Line: i + 1, Title: fmt.Sprint("problem ", i)})
 	}
-	if !strings.Contains(text, "1 further finding: 1 P1") {
-		t.Errorf("what is collapsed is not counted:\n%s", text)
+	text := Render(d)
+	first, _, _ := strings.Cut(text, findingStart)
+	for _, f := range d.Findings {
+		link := fmt.Sprintf("](https://github.com/acme/shop/blob/%s/%s#L%d", d.Receipt.HeadSHA, f.File, f.Line)
+		if f.Must != strings.Contains(first, "| "+f.Title+" | [") || f.Must && !strings.Contains(first, link) {
+			t.Errorf("%q, which must be fixed: %v, is not as it should be above the details:\n%s", f.Title, f.Must, first)
+		}
+	}
+	if strings.Contains(first, openDetails) || !strings.Contains(first, "42 to fix") {
+		t.Errorf("the beginning folds something, or does not count:\n%s", first)
+	}
+}
+
+// Nothing is said where there is nothing to say.
+func TestAnApprovalIsShort(t *testing.T) {
+	d := samples()["approved"]
+	d.Round, d.Rounds, d.Since, d.Course, d.Discussion = 1, 1, nil, nil, &Discussion{}
+	d.Receipt.LeftOut, d.Receipt.Files, d.Receipt.Hunks, d.Receipt.FilesGiven, d.Receipt.FilesReviewed, d.Receipt.HunksGiven = nil, 3, 8, 3, 3, 8
+	first, rest, _ := strings.Cut(Render(d), openDetails)
+	want := "## prloop: approved\n\nNo finding is P0, P1 or P2: rule 4 decides. Reviewed: all 3 changed files at [`0123456789ab`](https://github.com/acme/shop/commit/" + d.Receipt.HeadSHA + "), by 2 reviewers.\n\n"
+	if first != want || strings.Contains(rest, openDetails) || strings.Contains(rest, "thread") {
+		t.Errorf("%s\n%s", cmp.Diff(want, first), rest)
+	}
+}
+
+// One finding takes about twelve lines of a screen, however much its reviewers wrote; the rest is one click away, and every suggestion is there.
+func TestAFindingIsShort(t *testing.T) {
+	long := strings.Repeat("The comparison ends at the first byte that differs. ", 60)
+	f := Finding{Priority: review.P1, Must: true, Open: true, File: "a.go", Line: 3, Title: "x", Description: long + "\n\n" + long, Evidence: strings.Repeat("code()\n", 50),
+		Suggestions: []Suggestion{{"alpha", "Do this."}, {"beta", "Do that.\n\n```go\n" + strings.Repeat("x()\n", 40) + "```"}, {"gamma", "Do this."}}}
+	_, text, _ := strings.Cut(Render(Data{Findings: []Finding{f}}), findingStart)
+	open, rest, _ := strings.Cut(text, openDetails)
+	lines := 0
+	for l := range strings.Lines(open) {
+		if l != "\n" {
+			lines += 1 + len(l)/120 // as wide as a comment is
+		}
+	}
+	if lines > 18 || !strings.Contains(open, "**Fix (`alpha`):** Do this.") {
+		t.Errorf("%d lines:\n%s", lines, open)
+	}
+	if !strings.Contains(rest, "**Fix (`beta`):**") || strings.Contains(rest, "gamma") || strings.Count(text, "The comparison ends") != 120 {
+		t.Errorf("the rest is not one click away:\n%s", rest)
+	}
+}
+
+// An excerpt of what agents found is called one.
+func TestCapsAreSaid(t *testing.T) {
+	d := samples()["changes"]
+	d.Receipt.Agents[0].Omitted = 86
+	if first, _, _ := strings.Cut(Render(d), "| To fix |"); !strings.Contains(first, "**Not all findings are shown:** 4 of 90;") {
+		t.Error(first)
 	}
 }

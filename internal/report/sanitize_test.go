@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,6 +25,33 @@ func posted(t interface{ Fatalf(string, ...any) }, text string, p sanitize.Polic
 	return strings.TrimRight(body, "\n") + "\n"
 }
 
+// Of a report that is too long for all its comments what counts is cut last: every row of what must be fixed is there, and the receipt.
+func TestWhatCountsIsCutLast(t *testing.T) {
+	d := samples()["changes"]
+	long := strings.Repeat("It is so for more than one reason. ", 30)
+	for i := range 150 {
+		d.Findings = append(d.Findings, Finding{Priority: review.P1, Must: true, Open: true, File: "src/a.go", Line: i + 1, Title: fmt.Sprint("problem ", i), Description: long},
+			Finding{Priority: review.P3, File: "src/b.go", Line: i + 1, Title: fmt.Sprint("nit ", i), Description: long})
+	}
+	p := sanitize.Policy{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "shop"}}
+	parts, err := sanitize.Comment(Render(d), sanitize.Marker{ReviewID: "a", Run: "r", Round: 1, Nonce: "n", RepoID: "1", PR: 7, Key: []byte("k")}, p)
+	if err != nil || len(parts) != sanitize.MaxParts {
+		t.Fatalf("%d parts: %v", len(parts), err)
+	}
+	all := ""
+	for _, part := range parts {
+		all += part.String()
+	}
+	for i := range 150 {
+		if !strings.Contains(all, fmt.Sprintf("| problem %d | [`src/a.go:%d`](", i, i+1)) {
+			t.Errorf("problem %d has no row", i)
+		}
+	}
+	if last := parts[len(parts)-1].String(); !strings.Contains(last, "TRUNCATED") || !strings.Contains(last, "<summary>Receipt: ") || !strings.HasSuffix(last, "</details>\n") || strings.Contains(all, "nit 149") {
+		t.Errorf("the end is not cut before the receipt:\n%s", last[max(0, len(last)-3000):])
+	}
+}
+
 // The template must use nothing the last gate would rewrite, or what is posted could not be read back.
 func TestTheLastGateChangesNothing(t *testing.T) {
 	p := sanitize.Policy{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "shop"}}
@@ -37,7 +65,7 @@ func TestTheLastGateChangesNothing(t *testing.T) {
 		line, field := sanitize.Inline(bad, p), sanitize.Field(bad, p)
 		d := samples()["changes"]
 		d.Findings = []Finding{{Priority: review.P1, Category: "bug", File: "src/a.go", Line: 3, By: []string{"r1", "r2"}, Title: line,
-			Description: field, Suggestion: field, Reason: line, Evidence: "x == y"}}
+			Must: true, Open: true, Description: field, Suggestions: []Suggestion{{"", field}}, Reason: line, Evidence: "x == y"}}
 		d.Reason, d.Notes = line, []string{line}
 		got, err := parse(posted(t, Render(d), p))
 		if err != nil {
@@ -45,6 +73,7 @@ func TestTheLastGateChangesNothing(t *testing.T) {
 			continue
 		}
 		want := Canonical(d)
+		want.Why = ""
 		if len(got.Findings) != 1 {
 			t.Errorf("%q: %d findings", bad, len(got.Findings))
 			continue

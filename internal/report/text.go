@@ -59,6 +59,106 @@ func code(s string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
+// opensBlock matches a line that begins something else than a paragraph, or that could be taken for the template's own.
+var opensBlock = lazyregexp.New("^(?:    |\t|[ \t]*(?:#{1,6}(?:\\s|$)|>|[-+*](?:\\s|$)|[0-9]{1,9}[.)](?:\\s|$)|[-*_=|: \t]+$|<|\\[[^\\]]*\\]:|\\||```|~~~|\\*\\*(?:Fix|Reason)))")
+
+// simple reports whether a text is one paragraph of one line that nothing in it can leave.
+func simple(s string) bool {
+	return s != "" && !strings.Contains(s, "\n") && !opensBlock.MatchString(s) && !strings.HasSuffix(s, `\`)
+}
+
+// paragraphs are the parts of a text between blank lines; a text with code in it is one part.
+func paragraphs(s string) []string {
+	if s == "" {
+		return nil
+	}
+	if strings.Contains(s, "```") || strings.Contains(s, "~~~") {
+		return []string{s}
+	}
+	var out []string
+	for _, part := range strings.Split(s, "\n\n") {
+		if part = strings.Trim(part, "\n"); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// prose is a block of which each paragraph that is plain text is one line, and none of those is very long.
+func prose(s string) string {
+	var out []string
+	for _, part := range paragraphs(block(s)) {
+		if line := inline(part); flowing(part) && simple(line) {
+			out = append(out, broken(line)...)
+		} else {
+			out = append(out, part)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// flowing reports whether a text's line ends are no more than blanks.
+func flowing(s string) bool {
+	for l := range strings.SplitSeq(s, "\n") {
+		if opensBlock.MatchString(l) || strings.HasSuffix(l, `\`) {
+			return false
+		}
+	}
+	return true
+}
+
+// broken breaks a long paragraph behind a sentence, where no code and no emphasis is open.
+func broken(line string) []string {
+	for at := min(len(line), longText); len(line) > longText && at > 0; {
+		at = strings.LastIndex(line[:at], ". ")
+		if at < 0 {
+			break
+		}
+		head, rest := line[:at+1], line[at+2:]
+		if strings.Count(head, "`")%2 == 0 && strings.Count(head, "*")%2 == 0 && strings.Count(head, "[") == strings.Count(head, "]") && simple(head) && simple(rest) {
+			return append([]string{head}, broken(rest)...)
+		}
+	}
+	return []string{line}
+}
+
+// sentence is a text of one line that begins a paragraph and ends in a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	if strings.IndexByte(".!?:", s[len(s)-1]) < 0 {
+		s += "."
+	}
+	if !simple(s) || strings.HasPrefix(s, "**") { // the template's own lines begin so
+		s = "Reason: " + s
+	}
+	if s[0] >= 'a' && s[0] <= 'z' {
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// Bounds of quoted code, in lines and characters: the place leads to the rest.
+const (
+	maxQuoted = 5
+	maxColumn = 160
+)
+
+// excerpt is the beginning of quoted code, with a mark where something is left out.
+func excerpt(s string) string {
+	lines := strings.Split(code(s), "\n")
+	if len(lines) > maxQuoted+1 {
+		lines = append(lines[:maxQuoted:maxQuoted], "…")
+	}
+	for i, l := range lines {
+		if r := []rune(l); len(r) > maxColumn {
+			lines[i] = strings.TrimRightFunc(string(r[:maxColumn-1]), unicode.IsSpace) + "…"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // none stands where a word is missing.
 const none = "none"
 
@@ -116,12 +216,25 @@ func language(s string) string {
 	return s
 }
 
-func row(cells ...string) string {
-	escaped := make([]string, len(cells))
-	for i, c := range cells {
-		escaped[i] = strings.ReplaceAll(c, "|", `\|`)
+// pipes escapes what would end a table cell. Text that the last gate has seen is escaped already.
+func pipes(s string) string {
+	var b strings.Builder
+	slashes := 0
+	for _, r := range s {
+		if r == '|' && slashes%2 == 0 {
+			b.WriteByte('\\')
+		}
+		if slashes++; r != '\\' {
+			slashes = 0
+		}
+		b.WriteRune(r)
 	}
-	return "| " + strings.Join(escaped, " | ") + " |"
+	return b.String()
+}
+
+// row is a line of a table; what is free text in a cell went through pipes.
+func row(cells ...string) string {
+	return strings.ReplaceAll("| "+strings.Join(cells, " | ")+" |", "|  |", "| |")
 }
 
 // header is a table's first two lines; names ending in ">" are set flush right.

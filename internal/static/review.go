@@ -151,6 +151,7 @@ func (w *work) result() review.ReviewerResult {
 	if limit <= 0 {
 		limit = review.DefaultLimits().Findings
 	}
+	omitted := max(len(w.found)-limit, 0)
 	if n := len(w.found); n > limit {
 		w.note("%d findings of lower urgency are left out (limit %d).", n-limit, limit)
 		w.found = w.found[:limit]
@@ -161,7 +162,7 @@ func (w *work) result() review.ReviewerResult {
 		findings = append(findings, w.finding(p, at, seen))
 	}
 	return review.ReviewerResult{
-		Agent: w.task.Agent, PRNumber: w.task.PRNumber, Findings: findings, Issues: review.Count(findings),
+		Agent: w.task.Agent, PRNumber: w.task.PRNumber, Findings: findings, Omitted: omitted, Issues: review.Count(findings),
 		Conclusion: consensus.Decide(findings, review.ReviewState{}).Consensus,
 		FullReport: w.report(len(findings)),
 	}

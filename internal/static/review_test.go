@@ -235,7 +235,7 @@ func TestResultIsWholeAndRepeatable(t *testing.T) {
 		t.Errorf("ids %v, counts %+v, conclusion %s", ids, one.Issues, one.Conclusion)
 	}
 	task.Limits.Findings = 2
-	if r := run(t, task, Options{}); len(r.Findings) != 2 || r.Findings[0].Priority != review.P0 || !strings.Contains(r.FullReport, "left out (limit 2)") {
+	if r := run(t, task, Options{}); len(r.Findings) != 2 || r.Omitted != 2 || r.Findings[0].Priority != review.P0 || !strings.Contains(r.FullReport, "left out (limit 2)") {
 		t.Errorf("limit: %s", brief(r))
 	}
 }
