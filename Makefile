@@ -20,7 +20,7 @@ CROWD ?= 6
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build release demo test race lint dead vet fmt tidy generate secretrules fuzz robustness bench check cases clean
+.PHONY: help build release demo test race lint dead vet fmt tidy generate pictures secretrules fuzz robustness bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ generate: ## Rewrite generated schemas, references and golden reports
 
 secretrules: ## Rewrite the table of secret rules from the gitleaks that tools/secretrules pins, and compare the two
 	cd tools/secretrules && go run . && go test -count=1 ./...
+
+pictures: ## Draw the reports of docs/report.md in light and dark; needs chromium
+	go run ./tools/pictures internal/cli/testdata/reports docs/report
 
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
 	@mkdir -p $(BIN)
