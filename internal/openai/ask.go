@@ -68,6 +68,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 				invalid.Raw = slices.Concat(invalid.Raw, []byte("\n"), cut.Raw)
 			}
 			invalid.Err = fmt.Errorf("%w; asking again: %w", invalid.Err, err)
+			invalid.Raw = m.withBegun(invalid.Raw)
 			return zero, nil, invalid
 		}
 		if err != nil {
@@ -104,7 +105,18 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 		m.beside = held.beside
 		return held.answer, append(held.notes, "it claims more than it lists, and its second answer was refused: "+invalid.Err.Error()), nil
 	}
+	invalid.Raw = m.withBegun(invalid.Raw)
 	return zero, nil, invalid
+}
+
+// withBegun puts what came of answers that broke off in front of one that was refused, where only they may hold a P0 or P1.
+func (m *model) withBegun(raw []byte) []byte {
+	for _, text := range m.begun {
+		if answer.MayBlock(text) && !answer.MayBlock(raw) {
+			raw = slices.Concat(text, []byte("\n"), raw)
+		}
+	}
+	return raw
 }
 
 // accepted is an answer that decodes, with its notes and the text beside it.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,8 +60,9 @@ type model struct {
 	effort, asked string
 	// most is how many tokens an answer may have; 0 is by the model's name.
 	most int
-	// refused is the newest answer that was refused.
+	// refused is the newest answer that was refused, begun what came of answers that broke off.
 	refused []byte
+	begun   [][]byte
 	// beside is the prose around the newest answer that was taken.
 	beside []byte
 	// warm, long and streamed are false once an endpoint refused a temperature, an output limit or a stream.
@@ -135,6 +138,7 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 	m.emit(review.Event{Kind: review.EventProgress, Message: "asking " + name})
 	began := time.Now()
 	var err error
+	var came [][]byte
 	for n, broken := 0, 0; n < refusals; n++ {
 		var req api.ChatCompletionRequest
 		if req, err = m.request(name, shape, messages); err != nil {
@@ -144,6 +148,10 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 		if resp, err = m.post(ctx, req, func(tokens int) { m.coming(name, tokens) }); err == nil {
 			m.account(resp, name, time.Since(began))
 			return understand(resp)
+		}
+		if shape != "" && len(resp.Choices) > 0 && resp.Choices[0].Message.Content != "" {
+			came = append(came, []byte(resp.Choices[0].Message.Content))
+			m.begun = append(m.begun, came[len(came)-1])
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -165,8 +173,15 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 		m.emit(review.Event{Kind: review.EventLog, Level: "debug", Message: name + " refuses a parameter; asking in a plainer form"})
 	}
 	status, text := refusalOf(err)
-	return reply{}, fmt.Errorf("ask %s: %w", name, &refusal{status, text, plain(err)})
+	err = fmt.Errorf("ask %s: %w", name, &refusal{status, text, plain(err)})
+	if len(came) > 0 { // it began to answer
+		err = &InvalidError{Raw: bytes.Join(came, []byte("\n")), Err: err}
+	}
+	return reply{}, err
 }
+
+// before is what the model said in answer to the question before the answer that was taken.
+func (m *model) before() [][]byte { return append(slices.Clone(m.begun), m.refused) }
 
 // coming tells how much of an answer came so far. It is news of what is spent, which the log of a run without a terminal leaves out.
 func (m *model) coming(name string, tokens int) {

@@ -50,6 +50,11 @@ func AnalyzeComments(ctx context.Context, task review.Task, o Options, emit func
 	if why := answer.Beside(m.beside, got.PendingIssues); why != "" {
 		got.PendingIssues = answer.Doubt(got.PendingIssues, why)
 	}
+	for _, text := range m.before() {
+		var more []string
+		got.PendingIssues, more = answer.CorrectedComments(text, got.PendingIssues)
+		notes = append(notes, more...)
+	}
 	own(found.PendingIssues, back)
 	refined, refused := threads.Refine(found, slices.DeleteFunc(slices.Clone(got.PendingIssues), answer.Unreadable))
 	for _, f := range got.PendingIssues {

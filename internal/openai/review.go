@@ -59,8 +59,13 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if why := answer.Beside(m.beside, got.Findings); why != "" {
 		got.Findings = answer.Doubt(got.Findings, why)
 	}
-	all, more := answer.Corrected(m.refused, got.Findings)
-	s.aside, s.notes = slices.Clone(all[len(got.Findings):]), append(s.notes, more...)
+	all := got.Findings
+	for _, text := range m.before() {
+		var more []string
+		all, more = answer.Corrected(text, all)
+		s.notes = append(s.notes, more...)
+	}
+	s.aside = slices.Clone(all[len(got.Findings):])
 	s.take(got)
 	result := s.result()
 	own(result.Findings, back)

@@ -32,7 +32,8 @@ const bytesPerToken = 4
 var errBroken = errors.New("the answer broke off before its end")
 
 // post sends one request and reads its answer, which is a stream when the request asks for one and the endpoint knows streams.
-// Errors of the endpoint are *api.APIError and *api.RequestError; news is told how much came so far, in tokens.
+// Errors of the endpoint are *api.APIError and *api.RequestError; news is told how much came so far, in tokens. What came of an
+// answer before its error is returned with the error.
 func (m *model) post(ctx context.Context, request api.ChatCompletionRequest, news func(tokens int)) (api.ChatCompletionResponse, error) {
 	var none api.ChatCompletionResponse
 	if err := api.NewReasoningValidator().Validate(request); err != nil { // it knows what some models take, which saves a call
@@ -62,10 +63,20 @@ func (m *model) post(ctx context.Context, request api.ChatCompletionRequest, new
 		return gathered(from, news)
 	}
 	var whole api.ChatCompletionResponse
-	if err := json.NewDecoder(from).Decode(&whole); err != nil {
-		return none, fmt.Errorf("read the answer: %w", err)
+	if data, err := io.ReadAll(from); err != nil {
+		return begun(data), fmt.Errorf("read the answer: %w", err)
+	} else if err := json.Unmarshal(data, &whole); err != nil {
+		return begun(data), fmt.Errorf("read the answer: %w", err)
 	}
 	return whole, nil
+}
+
+// begun is what came of an answer that is no stream and is no whole document: its text stands in it somewhere.
+func begun(data []byte) (resp api.ChatCompletionResponse) {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		resp.Choices = []api.ChatCompletionChoice{{Message: api.ChatCompletionMessage{Content: string(data)}}}
+	}
+	return resp
 }
 
 // refusedBy is the error an endpoint answered.
@@ -111,7 +122,7 @@ type assembly struct {
 	thought int
 }
 
-// gathered reads a stream to its end.
+// gathered reads a stream to its end. What came before an error is returned with it.
 func gathered(from io.Reader, news func(tokens int)) (api.ChatCompletionResponse, error) {
 	var a assembly
 	told := time.Now()
@@ -127,10 +138,10 @@ func gathered(from io.Reader, news func(tokens int)) (api.ChatCompletionResponse
 		}
 		var c chunk
 		if err := json.Unmarshal(data, &c); err != nil {
-			return api.ChatCompletionResponse{}, fmt.Errorf("read the answer: %w", err)
+			return a.answer(), fmt.Errorf("read the answer: %w", err)
 		}
 		if c.Error != nil {
-			return api.ChatCompletionResponse{}, c.Error
+			return a.answer(), c.Error
 		}
 		a.add(c)
 		if time.Since(told) >= newsEvery {
@@ -145,9 +156,9 @@ func gathered(from io.Reader, news func(tokens int)) (api.ChatCompletionResponse
 	case err == nil:
 		err = io.ErrUnexpectedEOF
 	case errors.Is(err, bufio.ErrTooLong):
-		return api.ChatCompletionResponse{}, fmt.Errorf("read the answer: %w", err)
+		return a.answer(), fmt.Errorf("read the answer: %w", err)
 	}
-	return api.ChatCompletionResponse{}, fmt.Errorf("%w: %w", errBroken, err)
+	return a.answer(), fmt.Errorf("%w: %w", errBroken, err)
 }
 
 // add takes an event in. Of several answers the first counts.

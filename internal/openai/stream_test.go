@@ -110,11 +110,11 @@ func TestGathered(t *testing.T) {
 		"no blank after the colon":    {`data:{"choices":[{"delta":{"content":"a"}}]}` + "\n\n" + end + "data:[DONE]", "a", "", ""},
 		"names, comments, ids":        {"event: x\nid: 7\nretry: 10\n: hello\n" + delta(`{"content":"a"}`) + end + "data: [DONE]\n", "a", "", ""},
 		"no end mark but a reason":    {delta(`{"content":"a"}`) + end, "a", "", ""},
-		"neither":                     {delta(`{"content":"a"}`), "", "", "broke off"},
+		"neither":                     {delta(`{"content":"a"}`), "a", "", "broke off"},
 		"nothing at all":              {"", "", "", "broke off"},
 		"null content":                {delta(`{"content":null,"role":"assistant"}`) + end + "data: [DONE]\n\n", "", "", ""},
 		"thoughts of two shapes":      {delta(`{"reasoning":"x"}`) + delta(`{"reasoning_content":["y"]}`) + delta(`{"content":"a"}`) + end, "a", "", ""},
-		"an error in the middle":      {delta(`{"content":"a"}`) + `data: {"error":{"message":"overloaded","code":"x"}}` + "\n\n", "", "", "overloaded"},
+		"an error in the middle":      {delta(`{"content":"a"}`) + `data: {"error":{"message":"overloaded","code":"x"}}` + "\n\n", "a", "", "overloaded"},
 		"no JSON":                     {"data: {\n\n", "", "", "read the answer"},
 		"a line without an end":       {"data: " + strings.Repeat("x", lineBytes), "", "", "token too long"},
 		"two calls in pieces":         {delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{"}}]}`) + delta(`{"tool_calls":[{"index":1,"id":"2","function":{"name":"g","arguments":"["}},{"index":0,"function":{"arguments":"}"}}]}`) + delta(`{"tool_calls":[{"index":1,"function":{"arguments":"]"}}]}`) + end, "", "1 f {} 2 g []", ""},
@@ -124,7 +124,11 @@ func TestGathered(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			resp, err := gathered(strings.NewReader(row.stream), func(int) {})
 			if row.fails != "" {
-				if err == nil || !strings.Contains(err.Error(), row.fails) {
+				came := ""
+				if len(resp.Choices) > 0 {
+					came = resp.Choices[0].Message.Content
+				}
+				if err == nil || !strings.Contains(err.Error(), row.fails) || came != row.text {
 					t.Errorf("%+v %v", resp, err)
 				}
 				return

@@ -15,6 +15,9 @@ import (
 
 const cutP0 = `{"agent":"one","prNumber":7,"findings":[{"id":"A","priority":"P0","title":"It runs wha`
 
+// longP0 is long enough for a stream of it to break off in the middle.
+var longP0 = cutP0 + strings.Repeat("t it is sent ", 100)
+
 // A model's answer that stays invalid is handed on, so that what it may have said is not lost: also when the output limit or a
 // content filter cut it, and when only the first answer said it.
 func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
@@ -26,6 +29,9 @@ func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
 		"cut by a content filter":          {{Answer: cut("content_filter")}},
 		"prose, then cut by the filter":    {{Call: 1, Answer: fakemodel.Answer{Text: "I cannot do that."}}, {Answer: cut("content_filter")}},
 		"cut by a refusal":                 {{Answer: fakemodel.Answer{Text: cutP0, Refusal: "I will not go on."}}},
+		"broken off, always":               {{Answer: fakemodel.Answer{Text: longP0, Drop: "middle"}}},
+		"broken off, then an error":        {{Call: 1, Answer: fakemodel.Answer{Text: longP0, Drop: "middle"}}, {Answer: fakemodel.Answer{Status: 500, Message: "down"}}},
+		"broken off, then prose":           {{Times: 1, Answer: fakemodel.Answer{Text: longP0, Drop: "middle"}}, {Answer: fakemodel.Answer{Text: "I cannot do that."}}},
 		"cut, then the content filter":     {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Text: "x", Finish: "content_filter"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,6 +64,7 @@ func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
 	}{
 		"a claim":                      {[]fakemodel.Rule{{Answer: over}}, review.Limits{}, "unreadable"},
 		"a P0 of a refused answer":     {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: respond(finding("B", 6))}}, review.Limits{}, "A"},
+		"a P0 of an answer that broke": {[]fakemodel.Rule{{Times: 1, Answer: fakemodel.Answer{Text: longP0, Drop: "middle"}}, {Answer: respond(finding("B", 6))}}, review.Limits{}, "unreadable"},
 		"a P0 beyond the limit of one": {[]fakemodel.Rule{{Call: 1, Answer: broken}, {Answer: respond(finding("B", 6, low), finding("C", 5))}}, review.Limits{Findings: 1}, "A"},
 	} {
 		t.Run(name, func(t *testing.T) {
