@@ -38,8 +38,11 @@ func (g gathered) assess() gathered {
 	for _, s := range suspects {
 		if a, ok := said[s.id]; ok {
 			a = g.single(a, s, suspects, said)
+			_, told := g.wordings(s.group)
 			for _, i := range s.group {
-				of[i] = a
+				if told[i] { // of the others it said nothing
+					of[i] = a
+				}
 			}
 		}
 	}

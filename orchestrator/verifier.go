@@ -68,10 +68,43 @@ func (g gathered) verifyPayload() *review.VerifyPayload {
 				break
 			}
 		}
+		f.Description, _ = g.wordings(s.group)
 		f.ID, f.Source = s.id, review.Source{Type: "agent"}
 		p.Findings = append(p.Findings, f)
 	}
 	return &p
+}
+
+// maxWordings bounds the description of a finding with all its wordings, in bytes: a schema has a bound too.
+const maxWordings = 30_000
+
+// wordings is the description of a group's first finding, and behind it how the others put it where they say more: what are taken for
+// the same one by place and words may be two. told says, by index in findings, whose words stand in it.
+func (g gathered) wordings(group []int) (text string, told map[int]bool) {
+	first := g.findings[group[0]]
+	text, told = first.Description, map[int]bool{group[0]: true}
+	all := fold(strings.Join([]string{first.Title, first.Description, first.Evidence}, "\n"))
+	for _, i := range group[1:] {
+		f := g.findings[i]
+		here, more := "", false
+		for _, part := range []string{f.Title, f.Description, f.Evidence} {
+			here += strings.TrimSpace(part) + "\n"
+			more = more || !strings.Contains(all, fold(part))
+		}
+		if !more && f.File == first.File {
+			told[i] = true
+			continue
+		}
+		where := cmp.Or(f.File, "no file")
+		if f.Line != nil {
+			where = fmt.Sprintf("%s:%d", where, *f.Line)
+		}
+		if here = fmt.Sprintf("\n\nIt is also put so, at %s:\n%s", where, here); len(text)+len(here) > maxWordings {
+			continue
+		}
+		text, all, told[i] = text+here, all+" "+fold(here), true
+	}
+	return text, told
 }
 
 // verifyFindings asks the verifier about what the reviewers found, as a step of its own. nil means that nobody was asked: there is
@@ -169,7 +202,7 @@ func (c *checker) fact(ctx context.Context, fact *review.Fact, about review.Find
 		return no("quotes too little code to show anything")
 	case !quotes(head.folded, quote):
 		return no("quotes code that does not stand in the file at the reviewed commit")
-	case name == about.File && strings.Contains(fold(about.Evidence), quote):
+	case name == about.File && (strings.Contains(fold(about.Evidence), quote) || strings.Contains(fold(about.Description), quote)):
 		return no("quotes only what the finding itself quotes")
 	}
 	return Evidence{Status: EvidenceVerified, LineDropped: fact.Line != nil && *fact.Line > head.lines}, nil

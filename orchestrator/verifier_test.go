@@ -207,7 +207,7 @@ func TestFact(t *testing.T) {
 	snap := Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{
 		{Path: "a.go", Change: "modified", Diff: "@@ -2 +2 @@\n-\tmustNotBeEmpty(list)\n+\tif len(list) == 0 {\n"}, {Path: "secret.go", Omitted: "excluded by configuration"},
 	}}}
-	about := review.Finding{File: "a.go", Evidence: "return sum(list) / len(list)"}
+	about := review.Finding{File: "a.go", Evidence: "return sum(list) / len(list)", Description: "It is also put so:\nif len(list) == 0 { is not enough"}
 	far := 99
 	for _, row := range []struct {
 		name string
@@ -218,6 +218,7 @@ func TestFact(t *testing.T) {
 		{"in a file that was not changed", &review.Fact{File: "lib/b.go", Evidence: "const answerToEverything = 42"}, EvidenceVerified},
 		{"more than the finding quotes", &review.Fact{File: "a.go", Evidence: "}\n\treturn sum(list) / len(list)"}, EvidenceVerified},
 		{"only what the finding quotes", &review.Fact{File: "a.go", Evidence: "sum(list) / len(list)"}, EvidenceFalse},
+		{"only what the finding speaks of", &review.Fact{File: "a.go", Evidence: "if len(list) == 0 {"}, EvidenceFalse},
 		{"only the diff shows it, as removed", &review.Fact{File: "a.go", Evidence: "mustNotBeEmpty(list)"}, EvidenceFalse},
 		{"made up", &review.Fact{File: "a.go", Evidence: "if len(list) < 1 { panic(list) }"}, EvidenceFalse},
 		{"a bracket", &review.Fact{File: "a.go", Evidence: "}"}, EvidenceFalse},
@@ -283,5 +284,45 @@ func TestVerifiersOfEveryKind(t *testing.T) {
 				t.Errorf("%d complete reviewers: the verifier is none", got.Receipt.Complete)
 			}
 		})
+	}
+}
+
+// A verifier settles what it was shown (threats.md T111): findings that are the same one by place and words may be two problems, so
+// all that is said of them stands in what it is asked, and what has no room there is not set aside with the rest.
+func TestNothingIsRefutedUnseen(t *testing.T) {
+	said := func(line int, title, text string) review.Finding {
+		f := found(review.P2, title)
+		f.Line, f.Description, f.Evidence = &line, text, "quote of "+title
+		return f
+	}
+	for name, row := range map[string]struct {
+		other   review.Finding
+		seen    bool
+		outcome review.Outcome
+	}{
+		"in other words":        {said(3, "Loop over list skips the last element", "The loop in Sum ends one early, so the last element of list is left out."), true, review.Converged},
+		"in the same words":     {said(2, "Loop over list divides by zero", "The loop in Sum divides by the length of list."), true, review.Converged},
+		"at too great a length": {said(3, "Loop over list skips the last element", "The loop in Sum ends one early. "+strings.Repeat("It is left out. ", maxWordings)), false, review.ChangesRequested},
+	} {
+		in := round()
+		in.Reports[0] = says("alpha", said(2, "Loop over list divides by zero", "The loop in Sum divides by the length of list."))
+		in.Reports[1] = says("beta", row.other)
+		in = verified(in, review.Assessment{FindingID: "F1", Status: review.Refuted, Reason: "It is guarded.", Fact: proof()})
+		asked := gather(in).verifyPayload().Findings
+		if len(asked) != 1 {
+			t.Fatalf("%s: %d findings are asked about", name, len(asked))
+		}
+		all := asked[0].Title + asked[0].Description + asked[0].Evidence
+		for _, text := range []string{row.other.Title, row.other.Description, row.other.Evidence} {
+			if strings.Contains(all, text) != row.seen {
+				t.Errorf("%s: the verifier reads %.300q", name, all)
+			}
+		}
+		if strings.Contains(all, "alpha") || strings.Contains(all, "beta") {
+			t.Errorf("%s: the verifier reads who raised it: %q", name, all)
+		}
+		if r := Judge(in).Result; r.Outcome != row.outcome {
+			t.Errorf("%s: %s, %d counted", name, r.Outcome, r.Issues.Total())
+		}
 	}
 }
