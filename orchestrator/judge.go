@@ -149,9 +149,9 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 			plural(c.doubted, "P1 finding is", "P1 findings are"), them(c.doubted))
 	case len(m.read.unread()) > 0:
 		return review.Partial, plural(len(m.read.unread()), "changed file was", "changed files were") + " not reviewed"
-	case len(m.unasked()) > 0:
+	case len(m.unasked(c)) > 0:
 		return review.Partial, fmt.Sprintf("%s of an earlier round, and who raised %s gave no complete answer this time",
-			plural(len(m.unasked()), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(m.unasked())))
+			plural(len(m.unasked(c)), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(m.unasked(c))))
 	case m.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
 	case brief.Status != "ok":
@@ -169,12 +169,19 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 	return review.Converged, why
 }
 
-// unasked are the P0 and P1 findings of earlier rounds that nobody raised again, and of which nobody who had raised them gave a
-// complete answer since: silence of others does not settle them.
-func (m matched) unasked() []Tracked {
-	return slices.DeleteFunc(slices.Clone(m.tracked), func(t Tracked) bool {
-		return t.Round == m.in.Round || t.Settled || !t.Findings[0].Priority.Severe()
-	})
+// unasked are the P0 and P1 findings of earlier rounds that nobody raised again so that it counts, and of which nobody who had raised
+// them gave a complete answer since: silence of others does not settle them, and neither does what others say of them without support.
+func (m matched) unasked(c counted) (left []Tracked) {
+	for i, t := range m.tracked {
+		again := i < len(m.groups) // the findings of this round come first, and behind their wordings those of who was not heard again
+		switch {
+		case again && (c.counts[m.groups[i][0]] || len(t.Findings) == len(m.groups[i])):
+		case !again && (t.Round == m.in.Round || t.Settled || !t.Findings[0].Priority.Severe()):
+		default:
+			left = append(left, t)
+		}
+	}
+	return left
 }
 
 // severe reports whether one of the wordings of a finding calls it P0 or P1.

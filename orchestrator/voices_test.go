@@ -42,3 +42,30 @@ func TestEveryVoiceSettlesItsOwn(t *testing.T) {
 		})
 	}
 }
+
+// What another one raises without the support it needs settles nothing either, although it is the like (threats.md T112).
+func TestALikeFindingThatDoesNotCountSettlesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		again AgentReport
+		want  review.Outcome
+	}{
+		"it looks again":      {answered("alpha"), review.Converged},
+		"it fails":            {failed("alpha"), review.Partial},
+		"it raises it itself": {quoted(says("alpha", found(review.P0, "Divides by zero when empty"))), review.ChangesRequested},
+	} {
+		in := round()
+		in.Request.Agents = append(in.Request.Agents, AgentPlan{Name: "gamma", Role: review.RoleReviewer, Kind: review.KindCommand})
+		in.Request.MinSupport, in.Request.MinReviewers = 2, 2
+		in.Reports = append(in.Reports, answered("gamma"))
+		in.Reports[0] = quoted(says("alpha", found(review.P0, "Divides by zero when empty")))
+		first := Judge(in)
+		if first.Result.Outcome != review.ChangesRequested {
+			t.Fatalf("%s: %s", name, first.Result.Outcome)
+		}
+		in.Round, in.Earlier, in.Past = 2, first.Tracked, first.Result.Rounds
+		in.Reports[0], in.Reports[1] = c.again, says("beta", found(review.P1, "Divides by zero when empty"))
+		if r := Judge(in).Result; r.Outcome != c.want {
+			t.Errorf("%s: %s (%s), want %s", name, r.Outcome, r.Reason, c.want)
+		}
+	}
+}
