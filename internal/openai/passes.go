@@ -10,6 +10,8 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -34,6 +36,8 @@ type session struct {
 	messages []api.ChatCompletionMessage
 	// cut says what was left undone.
 	cut string
+	// blocks is what the newest pass that was handed in says: that one of its findings blocks.
+	blocks bool
 }
 
 // submission is what the model hands over at the end of a pass.
@@ -138,26 +142,46 @@ func spoken(text string) string {
 // answer does what one call asks for; over is true when it ended the pass. What goes wrong is told to the model.
 func (s *session) answer(ctx context.Context, n int, c api.ToolCall) (text string, over bool) {
 	if c.Function.Name == SubmitTool {
-		if err := submitted(n, c.Function.Arguments); err != nil {
+		blocks, err := submitted(n, c.Function.Arguments)
+		if err != nil {
 			return "error: " + err.Error(), false
 		}
+		s.blocks = blocks
 		return "ok", true
 	}
 	return call(ctx, s.m, s.box, s.fence, c.Function.Name, c.Function.Arguments), false
 }
 
-func submitted(n int, arguments string) error {
+func submitted(n int, arguments string) (blocks bool, err error) {
 	var got submission
 	if err := json.Unmarshal([]byte(arguments), &got); err != nil {
-		return fmt.Errorf("the arguments are not the object described: %s", clip(err.Error()))
+		return false, fmt.Errorf("the arguments are not the object described: %s", clip(err.Error()))
 	}
 	switch {
 	case got.Number == nil || got.Summary == nil || got.Blocking == nil:
-		return errors.New("pass_number, summary and has_blocking_issues are required")
+		return false, errors.New("pass_number, summary and has_blocking_issues are required")
 	case *got.Number != n:
-		return fmt.Errorf("this is pass %d", n)
+		return false, fmt.Errorf("this is pass %d", n)
 	}
-	return nil
+	return *got.Blocking, nil
+}
+
+// held holds an answer against what the last pass said of it: that something blocks, and nothing grave is listed, is a claim above the
+// list (decision 34). The model is asked about it once, and then has its word.
+func held(blocks bool) func([]byte) (review.ReviewerResult, schema.Notes, error) {
+	return func(doc []byte) (review.ReviewerResult, schema.Notes, error) {
+		r, notes, err := answer.DecodeModel(doc)
+		grave := slices.ContainsFunc(r.Findings, func(f review.Finding) bool { return f.Priority.Severe() })
+		if err != nil || !blocks || grave {
+			return r, notes, err
+		}
+		blocks = false
+		const why = "it said in its last pass that an issue blocks (has_blocking_issues), and lists no P0 or P1"
+		r.Findings = answer.Doubt(r.Findings, why)
+		r.Issues = review.Count(r.Findings)
+		r.Conclusion = r.Issues.Conclusion()
+		return r, notes, &answer.ClaimError{Why: why}
+	}
 }
 
 // remaining says what is left after the calls of an answer. Time is not told: a recorded conversation has to be the same again.

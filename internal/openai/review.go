@@ -41,11 +41,11 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	m := connect(o, limits, emit)
 	// What all reviewers of a round share comes first, byte for byte, for the provider's prompt cache.
 	shared := []api.ChatCompletionMessage{said(api.ChatMessageRoleSystem, prompts.System()), said(api.ChatMessageRoleUser, brief)}
-	question, cut, err := draft(ctx, m, o, limits, box, task, part, shared)
+	question, cut, blocks, err := draft(ctx, m, o, limits, box, task, part, shared)
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
-	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, answer.DecodeModel)
+	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, held(blocks))
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
@@ -73,32 +73,32 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 }
 
 // draft makes the question for the answer: after four passes in one conversation when the budget has a call for each and
-// one more and the endpoint takes tools, else at once. A repair turn of the parent has had its passes.
+// one more and the endpoint takes tools, else at once. A repair turn of the parent has had its passes. blocks is what the last pass said.
 func draft(ctx context.Context, m *model, o Options, limits review.Limits, box Toolbox, task review.Task, part prompts.Part,
 	shared []api.ChatCompletionMessage,
-) (question []api.ChatCompletionMessage, cut string, err error) {
+) (question []api.ChatCompletionMessage, cut string, blocks bool, err error) {
 	if limits.LLMCalls >= passCalls && box != nil && task.Repair == nil {
 		part.Passes = prompts.Passes
 		tail, err := prompts.Tail(part)
 		if err != nil {
-			return nil, "", err
+			return nil, "", false, err
 		}
 		s := session{m: m, name: o.Model, fence: o.Fence, box: box, messages: append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail))}
 		able, err := s.passes(ctx)
 		if err != nil {
-			return nil, "", err
+			return nil, "", false, err
 		}
 		if able {
 			question, err = s.question()
-			return question, s.cut, err
+			return question, s.cut, s.blocks, err
 		}
 		part.Passes = 0
 	}
 	tail, err := prompts.Tail(part)
 	if err != nil {
-		return nil, "", err
+		return nil, "", false, err
 	}
-	return append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail)), "", nil
+	return append(slices.Clone(shared), said(api.ChatMessageRoleUser, tail)), "", false, nil
 }
 
 func describe(f review.Finding) string {

@@ -171,3 +171,44 @@ func TestAClaimIsAskedAbout(t *testing.T) {
 		})
 	}
 }
+
+// A model that hands in its last pass with something that blocks, and then lists nothing grave, is asked about it; what it said before
+// the last pass was a draft.
+func TestAPassThatBlocksIsAskedAbout(t *testing.T) {
+	pass := func(n int, blocks bool) fakemodel.Rule {
+		return atPass(n, calls(fakemodel.ToolCall{Name: SubmitTool, Arguments: fmt.Sprintf(`{"pass_number":%d,"summary":"P0: It runs what it is sent","has_blocking_issues":%v}`, n, blocks)}))
+	}
+	for name, row := range map[string]struct {
+		first, last bool
+		answers     []fakemodel.Answer
+		want        string
+		asked       int
+	}{
+		"listed then":               {true, true, []fakemodel.Answer{respond(), respond(finding("A", 9))}, "A P0 9", 6},
+		"listed at once":            {true, true, []fakemodel.Answer{respond(finding("A", 9))}, "A P0 9", 5},
+		"taken back, when asked":    {true, true, []fakemodel.Answer{respond(finding("B", 6)), respond(finding("B", 6))}, "B P2 6", 6},
+		"an endpoint that fails":    {true, true, []fakemodel.Answer{respond(), {Status: 500, Message: "down"}}, "unreadable P0 0 could not be read", 6},
+		"dropped by the last pass":  {true, false, []fakemodel.Answer{respond()}, "", 5},
+		"nothing blocked in either": {false, false, []fakemodel.Answer{respond()}, "", 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limits := review.Limits{LLMCalls: 9, ToolCalls: 3}
+			rules := []fakemodel.Rule{{Contains: "The passes are over", Last: true, Answer: row.answers[0]}, pass(1, row.first), pass(2, row.first), pass(3, row.first), pass(4, row.last), {Answer: row.answers[len(row.answers)-1]}}
+			r := setup(t, fakemodel.Script{Rules: rules}, limits)
+			r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return &shelf{}, nil }
+			tk := task()
+			tk.Limits, tk.Workspace = limits, &review.Workspace{Tree: "/tree"}
+			got, err := Review(t.Context(), tk, r.options, r.emit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := r.model.Requests()
+			if s := strings.Join(brief(got.Findings), ", "); s != row.want || len(asked) != row.asked || got.Conclusion != got.Issues.Conclusion() {
+				t.Errorf("%q after %d calls, want %q after %d", s, len(asked), row.want, row.asked)
+			}
+			if last := asked[len(asked)-1].Messages; row.asked == 6 && !strings.Contains(fmt.Sprint(last[len(last)-1]), "has_blocking_issues") {
+				t.Errorf("the claim is not named: %v", last[len(last)-1])
+			}
+		})
+	}
+}
