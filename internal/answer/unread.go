@@ -105,9 +105,17 @@ var (
 	graveScore = lazyregexp.New(`["']score["']\s*:\s*["']?([7-9]|10)\b`)
 	// graveField is a field that says so, and graveTag such a word in brackets, in bold or as code; graveHead is one at the beginning
 	// of a line, and what follows it.
-	graveField = lazyregexp.New(`^(overall )?(priority|severity|level)[\s*_\x60"']*[:=|\x{2013}\x{2014}-][\s*_\x60"']*(p0|p1|blocking|blocker|critical|high)\b`)
-	graveTag   = lazyregexp.New(`(\*\*|__|\x60|[\[(])\s*(p[01]|critical|blocker|blocking)\s*(\*\*|__|\x60|[\])])`)
-	graveHead  = lazyregexp.New(`^(p[01]|critical|blocker|blocking)(\s+(issue|finding|problem|bug|vulnerability))?([\s*_\x60]*[\])])?[\s*_\x60]*(\([^)]*\)[\s*_\x60]*)?[:|)\]\x{2013}\x{2014}-](.*)$`)
+	graveField = lazyregexp.New(`^(overall )?(priority|severity|level)[\s*_\x60"']*[:=|\x{2013}\x{2014}-][\s*_\x60"']*(p0|p1|blocking|blocker|critical|severe|high)\b`)
+	graveTag   = lazyregexp.New(`(\*\*|__|\x60|[\[(])\s*(p[01]|critical|blocker|blocking|severe)\s*(\*\*|__|\x60|[\])])`)
+	graveHead  = lazyregexp.New(`^(p[01]|critical|blocker|blocking|severe)((\s+[a-z]+)?\s+(issue|finding|problem|bug|vulnerability|flaw))?([\s*_\x60]*[\])])?[\s*_\x60]*(\([^)]*\)[\s*_\x60]*)?[:|)\]\x{2013}\x{2014}-](.*)$`)
+	// graveOpening begins an entry of a list with such a word and what is the matter; graveEnd ends one with it; graveHeading is a heading
+	// over P0 or P1; graveTitle begins the title of a finding.
+	graveOpening = lazyregexp.New(`^p[01]\s+([a-z]+)`)
+	graveEnd     = lazyregexp.New(`(.*\S)\s+[:\x{2013}\x{2014}-]+\s*[*_\x60]*(p[01]|critical|blocker|blocking|severe)[\s*_\x60.]*$`)
+	graveHeading = lazyregexp.New(`^(p[01]|critical|blockers?|blocking|severe)(\s*[/,&(\x{2013}\x{2014}-]?\s*(p[01]|critical|blockers?|blocking|severe)\)?)?(\s+(issues?|findings?|problems?|bugs?|vulnerabilit(y|ies)))?(\s*\([^)]*\))?[\s*_\x60:]*$`)
+	graveTitle   = lazyregexp.New(`^\W*(p[01]|critical|blocker|blocking|severe)\W*[\])}:]`)
+	// notOne are words behind P0 or P1 that make it none in particular.
+	notOne = []string{"and", "or", "issue", "issues", "finding", "findings", "problem", "problems", "bug", "bugs", "are", "is", "was", "were", "means", "none", "count", "level", "to", "through"}
 	// lineMarks are what stands before the words of a line: marks of lists, headings and quotes, signs and numbers.
 	lineMarks = lazyregexp.New(`^(\[[ x]?\]|[0-9]+[.)]\s|[^\pL\pN\n])*`)
 	// listMarks are those of a list or a heading.
@@ -115,7 +123,8 @@ var (
 	// none is a count, a list or a word of P0 or P1 that is none, and says no more; denial is prose that denies them.
 	none = lazyregexp.New(`(?m)["'\x60*]*\b(?:p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(?:_[a-z]+)?["'\x60*\\)]*\s*[:=]["'\x60\\*\s]*(?:0|null|none|false|\[\s*\]|\{\s*\}|["']["'])` +
 		`(?:[ \t]+(?:issues?|findings?|problems?|found|identified|detected|reported))*["'\x60\\* \t]*([,;|)}\]\r]|\.(?:[\s"\\]|$)|$)`)
-	denial = lazyregexp.New(`\b(no|zero|without|nor)\s+([a-z]+[\s/-]+){0,2}(p[01]|critical|blockers?|severe|high|major|urgent|blocking)\b`)
+	denial = lazyregexp.New(`\b(no|zero|without|nor)\s+((any|new|known|other|more|further|such|remaining|additional|obvious|apparent|clear|real|actual|open|outstanding|serious|single|potential|possible|` +
+		`security|severity|p[0-3]|critical|severe|high|major|urgent|blocking|or|and|of|the)[\s/-]+){0,3}(p[01]|critical|blockers?|severe|high|major|urgent|blocking)\b`)
 	// joint is where two words of a name in capitals and small letters meet; denied are words of a name that are no severity;
 	// graveName are words of a name for P0 and P1; nobody is a text that says none.
 	joint     = lazyregexp.New(`([a-z0-9])([A-Z])`)
@@ -123,7 +132,8 @@ var (
 	graveName = lazyregexp.New(`\bp ?[01]s?\b|\bcriticals?\b|\bblock(ers?|ing)\b|\bsevere\b|^(highest|high|major|urgent)$|` +
 		`\b(highest|high|major|urgent) (severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
 	nobody = lazyregexp.New(`^\W*((no|none|not|nothing|null|nil|zero|false|0|n/a)(\s+(p[01]|critical|blocking|severe|any|issues?|findings?|problems?|blockers?|found|present|to report))*)?\W*$`)
-	// denies are words before a severity that say that there is none; severityCell is what heads the column or the row of a severity.
+	// nothingSaid begins what denies. denies are words before a severity that say that there is none; severityCell is what heads the column or the row of a severity.
+	nothingSaid  = lazyregexp.New(`^(no|none|nothing|not|nil|zero|without|n/a)\b`)
 	denies       = lazyregexp.New(`\b(no|nor|not|zero|without)\b`)
 	severityCell = lazyregexp.New(`^(p[0-3]|blocking|blocker|critical|priority|severity|level|high|medium|low|important|suggestions?|counts?|total|-+|[0-9]+|#)$`)
 	// conclusions are the two that claim findings.
@@ -220,6 +230,11 @@ func stray(data []byte, shape reflect.Type, notes *schema.Notes) string {
 			if p := review.Priority(strings.Trim(string(f["priority"]), `"`)); p.Severe() {
 				continue
 			}
+			var title string
+			_ = json.Unmarshal(f["title"], &title)
+			if graveTitle.MatchString(undenied(strings.ToLower(title))) {
+				return "the title of a finding that is listed as less calls it a P0 or P1"
+			}
 			rated(f, ratesFinding, fmt.Sprintf("%s/%d", list, i), notes)
 			source := map[string]json.RawMessage{}
 			_ = json.Unmarshal(f["source"], &source)
@@ -290,7 +305,7 @@ func says(value any) bool {
 
 // undenied takes out of lower-case text what plainly says that there is no P0 or P1: a count of zero, an empty list, "no critical issue".
 func undenied(text string) string {
-	return denial.ReplaceAllString(none.ReplaceAllString(nothing.ReplaceAllString(text, "$3"), "$1"), "")
+	return denial.ReplaceAllString(none.ReplaceAllString(nothing.ReplaceAllString(text, "$3"), "$1"), "none")
 }
 
 // Beside says why text beside a valid answer may hold a P0 or P1 that the answer does not list: an object or a line of a list that says
@@ -327,6 +342,9 @@ func graveLines(text string) bool {
 			if graveField.MatchString(rest) {
 				return true
 			}
+			if graveEntry(cell, rest) || graveHeading.MatchString(rest) && overList(line, text) {
+				return true
+			}
 			if m := graveHead.FindStringSubmatch(rest); m != nil && tells(cmp.Or(strings.Trim(m[len(m)-1], around), next)) {
 				return true
 			}
@@ -338,15 +356,42 @@ func graveLines(text string) bool {
 	return false
 }
 
+// graveEntry reports whether an entry of a list begins or ends with a word for P0 or P1 and says what is the matter.
+func graveEntry(line, rest string) bool {
+	if !listMarks.MatchString(line) || denies.MatchString(rest) {
+		return false
+	}
+	if m := graveOpening.FindStringSubmatch(rest); m != nil && !slices.Contains(notOne, m[1]) {
+		return true
+	}
+	m := graveEnd.FindStringSubmatch(rest)
+	return m != nil && tells(m[1])
+}
+
+// overList reports whether a line is a heading and what follows on it is an entry of a list, or a heading below it, that says
+// something and denies nothing. text is what comes behind the line.
+func overList(line, text string) bool {
+	depth := func(s string) int { return len(s) - len(strings.TrimLeft(s, "#")) }
+	line = strings.TrimSpace(line)
+	next, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), 1000)]), "\n")
+	below := depth(next) > depth(line)
+	if strings.IndexAny(line, "#*_") != 0 || !below && (depth(next) > 0 || !listMarks.MatchString(next)) {
+		return false
+	}
+	entry := strings.TrimSpace(next[len(lineMarks.FindString(next)):])
+	return tells(entry) && !nothingSaid.MatchString(entry)
+}
+
 // around is what may stand around words of a line.
 const around = "[]()|*_`#:>- \t\r\n"
 
 // graveWords are those of which one stands in every line that calls something a P0 or P1.
-var graveWords = []string{"p0", "p1", "critical", "block", "high"}
+var graveWords = []string{"p0", "p1", "critical", "block", "severe", "high"}
 
 // graveCell reports whether a cell of a table is a word for P0 or P1 and no more.
 func graveCell(cell string) bool {
-	return slices.Contains([]string{"p0", "p1", "critical", "blocker", "blocking"}, strings.Trim(cell, "[]()*_` \t"))
+	cell = cell[len(lineMarks.FindString(cell)):]
+	return slices.Contains([]string{"p0", "p1", "critical", "blocker", "blocking", "severe"}, strings.Trim(cell, "[]()*_` \t"))
 }
 
 // tells reports whether words say anything but a severity, a number, or none.

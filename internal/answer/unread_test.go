@@ -237,6 +237,12 @@ func TestTextBesideAnAnswer(t *testing.T) {
 		"P0 | SQL injection": true, "- a.go:3: [P0] SQL injection": true, "### [P0] SQL injection": true, "BLOCKING: SQL injection": true, "\x1b[31mP0\x1b[0m: SQL injection": true, "P0: SQL injection": true,
 		"Finding 1\n  severity: high": true, "[BLOCKER] SQL injection": true, "(P0) SQL injection": true, "**P0:**\n\nSQL injection": true, "P0:\n\nNone.": false, "P0: no check of who asks": true, "P0) the input is not escaped": true, "- **P0** nothing is checked here": true, "| P0 | no check of who asks |": true,
 
+		"## P0\n- SQL injection in a.go": true, "### Blocking\n\n- SQL injection in a.go": true, "## Critical Issues\n1. SQL injection": true, "**Critical issues (1)**\n\n* SQL injection": true, "## P0 (blocking)\n\n### SQL injection in a.go": true,
+		"## Critical issues\n\n- None": false, "## Critical issues\n\n- No critical issues were found": false, "## P0\n\n## P1\n\n## P2\n- a nit": false, "## Critical issues\n\n## Suggestions\n- a nit": false, "## Blocking\n- nothing": false, "## P0\nI looked for it.": false,
+		"- P0 SQL injection in a.go": true, "- P0 and P1 problems: I looked for them": false, "- P0 issues were looked for": false, "- SQL injection in a.go \u2014 critical": true, "- P0 \u2014 blocking\n- P1 \u2014 critical": false, "- no SQL injection - critical": false,
+		"- **Severe**: SQL injection": true, "Severity: severe": true, "CRITICAL SECURITY ISSUE: SQL injection in a.go": true, "| \U0001f534 P0 | SQL injection |": true,
+		"Critical section: the lock is held.": false, "- critical sections - all held": false,
+
 		"| Priority | Count |\n| --- | --- |\n| P0 | 0 |\n| P1 | 0 |\n| P2 | 3 |": false, "| P0 | P1 | P2 | P3 |\n| 0 | 0 | 2 | 1 |": false, "| P0 | none |": false, "| P0 | SQL injection | 0 |": true,
 		"- **P0**: none": false, "- P0 (blocking): none found": false, "- **P0** no findings": false, "P0: 0": false, "I looked for P0 and P1 problems, such as SQL injection.": false,
 		"- no [P0] was found": false, "## Critical issues\n\nNone.": false, "This is a critical path, but it looks fine.": false, "I found no critical issues: all is well.": false, "- **Severity**: low": false,
@@ -374,6 +380,25 @@ func TestADenialSaysNoMore(t *testing.T) {
 		answer := fmt.Sprintf(`{"agent":"a","prNumber":1,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[],"fullReport":"","said":%q}`, text)
 		if got, _, err := DecodeReviewer([]byte(answer)); err != nil || (len(got.Findings) > 0) != want {
 			t.Errorf("%q in an unknown field: %v %+v", text, err, got.Findings)
+		}
+	}
+}
+
+// A finding that is listed as P2 or P3 and whose title begins by calling it a P0 or P1 leaves a place; one that only speaks of such words does not.
+func TestATitleThatCallsItAP0(t *testing.T) {
+	for title, want := range map[string]bool{
+		"[P0] SQL injection": true, "P1: the lock is not held": true, "Critical: SQL injection": true, "**Blocking**: SQL injection": true, "(critical) SQL injection": true,
+		"Critical section is left without the lock": false, "Blocking call in the event loop": false, "critical path: slow": false, "Name of P0 misleads": false, "SQL injection": false, "No P0: the constant is missing": false,
+	} {
+		for _, p := range []string{"P2", "P3"} {
+			doc := strings.Replace(strings.Replace(with(bare(``)), `"P1"`, `"`+p+`"`, 1), `"title":"`, `"title":"`+title+` `, 1)
+			r, _, err := DecodeReviewer([]byte(doc))
+			if err != nil || len(r.Findings) == 0 || !strings.Contains(r.Findings[0].Title, title) {
+				t.Fatalf("%v: %s", err, doc)
+			}
+			if left := slices.ContainsFunc(r.Findings, Unreadable); left != want {
+				t.Errorf("%s %q: left a place: %v", p, title, left)
+			}
 		}
 	}
 }
