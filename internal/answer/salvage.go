@@ -2,7 +2,10 @@ package answer
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/schema"
@@ -46,7 +49,8 @@ func corrected(refused []byte, list string, findings []review.Finding) ([]review
 			notes.Add("%s %s", schema.Quote(f.Title), f.Unconfirmed)
 		}
 	}
-	if !severe(findings) && len(findings) < schema.MaxFindings && slices.ContainsFunc(kept, Unreadable) && maySay(refused) {
+	doubtful := slices.ContainsFunc(kept, Unreadable) && (maySay(refused) || unrated(refused, list, given))
+	if !severe(findings) && len(findings) < schema.MaxFindings && doubtful {
 		const why = "an earlier answer of the same reviewer may hold one, and its last one does not"
 		findings = append(findings, unreadable(why))
 		notes.Add("%s", why)
@@ -66,6 +70,51 @@ func maySay(answer []byte) bool {
 	said := undenied(report.ReplaceAllString(plainly(answer), ""))
 	return severeWord.MatchString(said) || graveObject.MatchString(said) || graveScore.MatchString(said)
 }
+
+// unrated reports whether an entry in a refused answer's list of findings does not say plainly that it is P2 or P3, in a word of any
+// scale or by its score, and is like none of findings: a priority in another language or on another scale, or none.
+func unrated(answer []byte, list string, findings []review.Finding) bool {
+	for rest := afterKey(answer, list); rest != nil; rest = afterKey(rest, list) {
+		for range schema.MaxFindings {
+			var object []byte
+			if object, rest = nextObject(rest); object == nil {
+				break
+			}
+			fields := map[string]any{}
+			if json.Unmarshal(object, &fields) != nil {
+				continue
+			}
+			var f review.Finding
+			rating, least := "", false
+			for name, value := range fields {
+				switch text, number := strings.TrimSpace(fmt.Sprint(value)), 0.0; strings.ToLower(name) {
+				case "id":
+					f.ID = text
+				case "file":
+					f.File = text
+				case "title":
+					f.Title = text
+				case "line":
+					number, _ = value.(float64)
+					f.Line = new(int(number))
+				case "score":
+					number, _ = value.(float64)
+					least = number >= 1 && !review.PriorityOfScore(int(number)).Severe()
+				case "priority", "severity", "level":
+					rating += strings.ToLower(text) + " "
+				}
+			}
+			rated := rating != "" && !slices.ContainsFunc(strings.Fields(rating), func(w string) bool { return !slices.Contains(lesser, w) })
+			if f.Title != "" && !rated && !(rating == "" && least) && !slices.ContainsFunc(findings, func(o review.Finding) bool { return alike(o, f) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lesser are the words for P2 and P3 of all scales.
+var lesser = []string{"p2", "p3", "p4", "2", "3", "4", "medium", "moderate", "important", "low", "minor", "suggestion", "info", "informational", "note", "nit", "trivial", "optional", "style", "warning"}
 
 // report is the free text of an answer.
 var report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*"`)

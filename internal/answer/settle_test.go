@@ -29,6 +29,11 @@ const noIssues = `"issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3
 func broken(doc string) string { return strings.Replace(doc, `"agent":"x"`, `"agent":5`, 1) }
 
 // TestUnreadableIsNotSilence is the law of decision 34 for everything that asks agents.
+// noPriority is an answer with a finding that has no priority of prloop's, or what stands in its place.
+func noPriority(field string) string {
+	return `{"agent":"rev-1","prNumber":7,"findings":[{"id":"Z-9","file":"z.go","line":90,"title":"Runs what it is sent",` + field + `}]}`
+}
+
 func TestUnreadableIsNotSilence(t *testing.T) {
 	const crashed = "exit status 3"
 	cut := reviewed(finding("P0", "It runs what it is given"))
@@ -45,17 +50,24 @@ func TestUnreadableIsNotSilence(t *testing.T) {
 		titles string
 	}{
 		"a valid answer": {"", nil, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a"},
-		"a P0 that the newest answer leaves out is set aside":    {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a !b"},
-		"also when the agent then fails":                         {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(finding("P2", "a")), "", crashed, review.AgentDegraded, "a !b"},
-		"the newest answer before it fails says nothing":         {"", []string{broken(reviewed(finding("P0", "b"), finding("P2", "c")))}, reviewed(), "", crashed, review.AgentDegraded, "b c"},
-		"and nothing was said before":                            {"", nil, reviewed(), "", crashed, review.AgentFailed, ""},
-		"two answers before, the first of them with a P1":        {"", []string{reviewed(finding("P1", "b")), broken(reviewed())}, reviewed(), "", "", review.AgentComplete, "!b"},
-		"text beside it names a P0":                              {"", nil, reviewed(finding("P2", "a")), quoted, "", review.AgentComplete, "a ?"},
-		"text beside it does, and an answer before it lists one": {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(), quoted, "", review.AgentComplete, "? !b"},
-		"text beside it does, and the agent fails":               {"", nil, reviewed(), quoted, crashed, review.AgentDegraded, "?"},
-		"text beside it says what was looked for":                {"", nil, reviewed(), "I found no P0.", "", review.AgentComplete, ""},
-		"no valid answer, one that is cut within a P0":           {"", []string{cut}, "", "", "", review.AgentDegraded, "?"},
-		"then prose": {"", []string{cut, "I cannot do that."}, "", "", "", review.AgentDegraded, "?"},
+		"a P0 that the newest answer leaves out is set aside":              {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a !b"},
+		"also when the agent then fails":                                   {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(finding("P2", "a")), "", crashed, review.AgentDegraded, "a !b"},
+		"the newest answer before it fails says nothing":                   {"", []string{broken(reviewed(finding("P0", "b"), finding("P2", "c")))}, reviewed(), "", crashed, review.AgentDegraded, "b c"},
+		"and nothing was said before":                                      {"", nil, reviewed(), "", crashed, review.AgentFailed, ""},
+		"two answers before, the first of them with a P1":                  {"", []string{reviewed(finding("P1", "b")), broken(reviewed())}, reviewed(), "", "", review.AgentComplete, "!b"},
+		"text beside it names a P0":                                        {"", nil, reviewed(finding("P2", "a")), quoted, "", review.AgentComplete, "a ?"},
+		"text beside it does, and an answer before it lists one":           {"", []string{broken(reviewed(finding("P0", "b")))}, reviewed(), quoted, "", review.AgentComplete, "? !b"},
+		"text beside it does, and the agent fails":                         {"", nil, reviewed(), quoted, crashed, review.AgentDegraded, "?"},
+		"text beside it says what was looked for":                          {"", nil, reviewed(), "I found no P0.", "", review.AgentComplete, ""},
+		"a priority of another scale, and the newest answer leaves it out": {"", []string{noPriority(`"priority":"kritisch"`)}, reviewed(), "", "", review.AgentComplete, "?"},
+		"no priority":                                                 {"", []string{noPriority(`"category":"bug"`)}, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a ?"},
+		"and the newest answer has it":                                {"", []string{noPriority(`"category":"bug"`)}, reviewed(finding("P2", "Runs what it is sent")), "", "", review.AgentComplete, "Runs what it is sent"},
+		"a lesser word":                                               {"", []string{noPriority(`"priority":"Medium"`)}, reviewed(), "", "", review.AgentComplete, ""},
+		"no priority and a low score":                                 {"", []string{noPriority(`"score":4`)}, reviewed(), "", "", review.AgentComplete, ""},
+		"an earlier answer that denies something else":                {"", []string{"The endpoint has no auth - critical for everybody."}, reviewed(), "", "", review.AgentComplete, "?"},
+		"an earlier answer that denies it":                            {"", []string{"There are no other security or blocking issues."}, reviewed(), "", "", review.AgentComplete, ""},
+		"no valid answer, one that is cut within a P0":                {"", []string{cut}, "", "", "", review.AgentDegraded, "?"},
+		"then prose":                                                  {"", []string{cut, "I cannot do that."}, "", "", "", review.AgentDegraded, "?"},
 		"no valid answer, the newest leaves a P0 out":                 {"", []string{broken(reviewed(finding("P0", "b"))), broken(reviewed(finding("P2", "a")))}, "", "", "", review.AgentDegraded, "a b"},
 		"no valid answer of an agent that failed":                     {"", []string{broken(reviewed(finding("P0", "b")))}, "", "", crashed, review.AgentDegraded, "b"},
 		"prose that says nothing":                                     {"", []string{"It looks good to me."}, "", "", "", review.AgentFailed, ""},
