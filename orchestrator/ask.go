@@ -106,10 +106,14 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		report.Missed = missed(asked.Brief)
 	}
 	if r := answer.Reviewer; r != nil {
-		findings, notes := req.scores().Apply(r.Findings)
+		check := newChecker(l.History, snap)
+		scores := req.scores()
+		if scores.Void, err = check.void(ctx, r.Findings, plan.Kind == review.KindBuiltin); err != nil {
+			return AgentReport{}, err
+		}
+		findings, notes := scores.Apply(r.Findings)
 		r.Findings, r.Issues = findings, review.Count(findings)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
-		check := newChecker(l.History, snap)
 		report.Evidence = make([]Evidence, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]

@@ -142,6 +142,20 @@ func (c *checker) place(ctx context.Context, f *review.Finding, required bool) (
 	return ev, note, nil
 }
 
+// void tells which of an answer's findings have false evidence, by their ids, which are distinct: what is made of several has the evidence
+// of one of them.
+func (c *checker) void(ctx context.Context, findings []review.Finding, required bool) (func(review.Finding) bool, error) {
+	wrong := map[string]bool{}
+	for _, f := range findings {
+		ev, _, err := c.place(ctx, &f, required)
+		if err != nil {
+			return nil, err
+		}
+		wrong[f.ID] = wrong[f.ID] || ev.Status == EvidenceFalse
+	}
+	return func(f review.Finding) bool { return wrong[f.ID] }, nil
+}
+
 // check establishes the facts about one finding. required is true for the builtin reviewer, which must give evidence.
 // Excluded files are read by nothing, not even here; a finding there cannot be checked and is false.
 func (c *checker) check(ctx context.Context, f review.Finding, required bool) (Evidence, error) {

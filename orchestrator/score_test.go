@@ -107,3 +107,30 @@ func TestEveryKindAddsUp(t *testing.T) {
 		t.Errorf("%+v\n%s", got.Issues, s.comments[0].Body)
 	}
 }
+
+// A finding of small ones that were joined has the evidence of one of them, so one whose evidence is false is not joined, and a verifier
+// is not asked about what is made of several (threats.md T116).
+func TestWhatIsJoinedStandsForItself(t *testing.T) {
+	s := newStage()
+	s.says[sha(1)] = map[string][]review.Finding{}
+	var all []review.Finding
+	for i := range 3 {
+		f := at(review.P2, 3+40*i, fmt.Sprint(i), fmt.Sprint("number ", i, " is wrong"))
+		f.Category, f.Score, f.Evidence = review.CategoryBug, 4, "line"
+		all = append(all, f)
+	}
+	all[0].Evidence = "this stands nowhere"
+	s.says[sha(1)]["one"] = all
+	got := s.run(t, newSteps(), func(r *Request) {
+		r.Agents, r.Fix, r.Elevation = []AgentPlan{{Name: "one", Role: review.RoleReviewer, Kind: review.KindCommand}}, nil, 2
+		r.Verify = &VerifyPlan{Agent: AgentPlan{Name: "verifier", Role: review.RoleVerifier, Kind: review.KindCommand}, Limits: review.Limits{Candidates: 30}}
+	})
+	if d := cmp.Diff([]string{"one P2 6 was 4"}, scored(got)); d != "" || got.Outcome != review.ChangesRequested || len(got.Unverified) != 1 {
+		t.Errorf("%s, %d set aside: %s", got.Outcome, len(got.Unverified), d)
+	}
+	for _, a := range got.Receipt.Agents {
+		if a.Role == review.RoleVerifier {
+			t.Errorf("the verifier was asked: %+v", a)
+		}
+	}
+}

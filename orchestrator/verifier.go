@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -32,7 +33,8 @@ type suspect struct {
 	group []int
 }
 
-// suspects are the distinct findings that a verifier may refute, gravest first: those that reviewers raised and no rule. The ids
+// suspects are the distinct findings that a verifier may refute, gravest first: those that reviewers raised and no rule, and that
+// are one finding: a fact about one of several that were joined says nothing of the others. The ids
 // follow from the findings alone, so that an answer finds its findings again when it is judged, and hold nothing of what a reviewer wrote.
 func (g gathered) suspects() []suspect {
 	if g.in.Request.Verify == nil {
@@ -40,7 +42,10 @@ func (g gathered) suspects() []suspect {
 	}
 	var out []suspect
 	for _, group := range identity.Join(g.findings) {
-		if slices.ContainsFunc(group, func(i int) bool { return g.findings[i].Source.Type != "agent" || g.rules[g.findings[i].Source.Name] }) {
+		if slices.ContainsFunc(group, func(i int) bool {
+			f := g.findings[i]
+			return f.Source.Type != "agent" || g.rules[f.Source.Name] || score.Joined(f)
+		}) {
 			continue
 		}
 		out = append(out, suspect{group: group})

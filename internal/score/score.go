@@ -26,6 +26,8 @@ type Rules struct {
 	Elevation int
 	// Sensitive is true when the repository handles personal or financial data.
 	Sensitive bool
+	// Void reports whether a finding's evidence is false: it is set aside alone. nil is none.
+	Void func(review.Finding) bool
 	// Category gives the one spelling of a category.
 	Category func(string) string
 }
@@ -109,8 +111,14 @@ func (r Rules) elevate(findings []review.Finding) (all []review.Finding, notes [
 
 // low reports whether a finding may be joined: a severe one stands for itself, and so does one that is set aside.
 func (r Rules) low(f review.Finding) bool {
-	return r.Silent(f) && !f.Priority.Severe() && f.Unconfirmed == ""
+	return r.Silent(f) && !f.Priority.Severe() && f.Unconfirmed == "" && (r.Void == nil || !r.Void(f))
 }
+
+// joinedPrefix begins the ids of findings that are made of several.
+const joinedPrefix = "ELEVATED-"
+
+// Joined reports whether a finding is made of several.
+func Joined(f review.Finding) bool { return strings.HasPrefix(f.ID, joinedPrefix) }
 
 func (r Rules) join(kind string, all []review.Finding) (one review.Finding, ok bool) {
 	if len(all) < r.Elevation {
@@ -125,7 +133,7 @@ func (r Rules) join(kind string, all []review.Finding) (one review.Finding, ok b
 		return one, false
 	}
 	one.OriginalScore = cmp.Or(all[0].OriginalScore, all[0].Score)
-	one.ID, one.Priority = "ELEVATED-"+strings.ToUpper(kind), review.PriorityOfScore(one.Score)
+	one.ID, one.Priority = joinedPrefix+strings.ToUpper(kind), review.PriorityOfScore(one.Score)
 	one.Title = fmt.Sprintf("%d small findings of one kind (%s) add up", len(all), oneLine(kind))
 	var b strings.Builder
 	b.WriteString("Each is below the threshold; together they are a pattern:\n")
