@@ -96,7 +96,7 @@ func refuted(u review.Unverified) bool {
 // refuted also what is P2 and about security.
 func tooGrave(u review.Unverified) bool {
 	f := u.Finding
-	return f.Priority.Severe() || refuted(u) && f.Priority == review.P2 && identity.Category(f.Category) == review.CategorySecurity
+	return f.Priority.Severe() || refuted(u) && f.Priority == review.P2 && identity.Security(f.Category)
 }
 
 // weigh is what is known of a distinct finding.
@@ -107,7 +107,7 @@ func (m matched) weigh(group []int) weight.Facts {
 	for _, i := range group {
 		one := m.findings[i]
 		category := identity.Category(one.Category)
-		f.Security = f.Security || category == review.CategorySecurity
+		f.Security = f.Security || identity.Security(one.Category)
 		f.Style = f.Style && category == review.CategoryStyle
 		f.Certain = f.Certain || one.Source.Type != "agent" || m.rules[one.Source.Name]
 		f.Verified = f.Verified || m.support[i] == EvidenceVerified

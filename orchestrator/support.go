@@ -84,7 +84,7 @@ func (g gathered) alone(i int) bool {
 		return true
 	}
 	// A priority that is none of the four counts as P0, as in consensus.
-	grave := f.Priority == review.P0 || !f.Priority.Valid() || identity.Category(f.Category) == review.CategorySecurity
+	grave := f.Priority == review.P0 || !f.Priority.Valid() || identity.Security(f.Category)
 	return grave && g.support[i] == EvidenceVerified
 }
 

@@ -51,9 +51,9 @@ func TestWhatAVerifierDoesToAVerdict(t *testing.T) {
 		in.Reports[0], in.Reports[1] = says("alpha", found(p, "Divides by zero when empty")), says("beta", found(p, "Divides by zero when empty"))
 		return in
 	}
-	security := both(review.P2)
+	security, injection := both(review.P2), both(review.P2)
 	for i := range 2 {
-		security.Reports[i].Answer.Reviewer.Findings[0].Category = "security"
+		security.Reports[i].Answer.Reviewer.Findings[0].Category, injection.Reports[i].Answer.Reviewer.Findings[0].Category = "security", "SQL injection"
 	}
 	rules := both(review.P2)
 	rules.Request.Agents[0].Kind, rules.Reports[0].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
@@ -79,6 +79,7 @@ func TestWhatAVerifierDoesToAVerdict(t *testing.T) {
 		{"a P1 needs a person", verified(both(review.P1), refutes("F1")), review.SetAside, 0, 2, 0, "refuted by the verifier, whose word alone settles none that grave"},
 		{"a P0 needs a person", verified(both(review.P0), refutes("F1")), review.SetAside, 0, 2, 0, ""},
 		{"a P2 about security needs a person", verified(security, refutes("F1")), review.SetAside, 0, 2, 0, ""},
+		{"whatever it is called", verified(injection, refutes("F1")), review.SetAside, 0, 2, 0, ""},
 		{"a finding of a rule is not asked about", verified(rules, refutes("F1")), review.ChangesRequested, 2, 0, 0, ""},
 		{"a refutation without a fact that stands is none", verified(both(review.P2), lies), review.ChangesRequested, 2, 0, 0, ""},
 		{"nor is one without any", verified(both(review.P2), review.Assessment{FindingID: "F1", Status: review.Refuted}), review.ChangesRequested, 2, 0, 0, ""},
@@ -92,6 +93,7 @@ func TestWhatAVerifierDoesToAVerdict(t *testing.T) {
 		{"under verified what was not looked at does", by(both(review.P2), RuleVerified), review.ChangesRequested, 2, 0, 0, ""},
 		{"under verified an unlikely P0 does", by(both(review.P0), RuleVerified, chance("F1", 0)), review.ChangesRequested, 2, 0, 0, ""},
 		{"under verified unlikely security does", by(security, RuleVerified, chance("F1", 0)), review.ChangesRequested, 2, 0, 0, ""},
+		{"whatever security is called", by(injection, RuleVerified, chance("F1", 0)), review.ChangesRequested, 2, 0, 0, ""},
 		{"under verified an unlikely P1 needs a person", by(both(review.P1), RuleVerified, chance("F1", 0)), review.SetAside, 0, 0, 2, "not counted by the rule, and nothing proves it wrong"},
 		{"a duplicate of what is refuted is none", by(two, RuleVerified, refutes("F1"), review.Assessment{FindingID: "F2", Status: review.Duplicate, DuplicateOf: "F1", Probability: chance("", 0.9).Probability}),
 			review.ChangesRequested, 1, 1, 0, ""},

@@ -38,6 +38,27 @@ func Category(s string) string {
 	return s
 }
 
+// Security reports whether a category is about security, in whatever word a reviewer has for it: what is left out by a model's word is
+// not to be that.
+func Security(category string) bool {
+	c := Category(category)
+	if c == review.CategorySecurity {
+		return true
+	}
+	for word := range strings.FieldsFuncSeq(c, func(r rune) bool { return r == '_' || r == '/' || r == ':' || r == '.' || r == ',' || r == '&' }) {
+		if strings.HasPrefix(word, "secur") || strings.HasPrefix(word, "vulnerab") || strings.HasPrefix(word, "crypto") || securityWords[word] && c != "dependency_injection" {
+			return true
+		}
+	}
+	return false
+}
+
+// securityWords are other words for it.
+var securityWords = map[string]bool{
+	"appsec": true, "injection": true, "xss": true, "csrf": true, "ssrf": true, "rce": true, "cwe": true, "cve": true, "owasp": true, "auth": true, "authn": true, "authz": true,
+	"authentication": true, "authorization": true, "permissions": true, "secret": true, "secrets": true, "credentials": true, "privacy": true, "traversal": true, "deserialization": true,
+}
+
 // related reports whether two reviewers may mean one problem by these categories. An unknown category tells nothing and
 // is related to all.
 func related(a, b string) bool {

@@ -182,3 +182,16 @@ func TestGroupsAreWhole(t *testing.T) {
 		}
 	})
 }
+
+// A category about security is known by its words, not by one spelling; other categories are none.
+func TestSecurity(t *testing.T) {
+	for category, want := range map[string]bool{
+		"security": true, "Security": true, "vulnerabilities": true, "security_issue": true, "Security / injection": true, "sql-injection": true, "XSS": true, "cwe-89": true, "auth": true,
+		"cryptography": true, "hardcoded secrets": true, "path traversal": true, "appsec": true,
+		"bug": false, "logic": false, "style": false, "dependency injection": false, "author": false, "performance": false, "": false, "discussion": false,
+	} {
+		if Security(category) != want {
+			t.Errorf("%q: %v", category, !want)
+		}
+	}
+}
