@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/nearest"
 )
 
 // args wraps a cobra argument check so that a wrong count is a usage error with a next step, which calls the arguments
@@ -52,7 +52,7 @@ func meantFlag(c *cobra.Command, err error) error {
 	}
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	if near := config.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+	if near := nearest.Name(unknown.GetSpecifiedName(), known); near != "" {
 		return fmt.Errorf("%w; did you mean %q?", err, "--"+near)
 	}
 	return err

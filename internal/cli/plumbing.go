@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -155,7 +156,7 @@ func schemaCommand(p *Invocation) *cobra.Command {
 			data, err := schema.Schema(a[0])
 			if err != nil {
 				err := fmt.Errorf("there is no schema %q", a[0])
-				if near := config.Nearest(a[0], names); near != "" {
+				if near := nearest.Name(a[0], names); near != "" {
 					err = fmt.Errorf("%w; did you mean %q?", err, near)
 				}
 				return advice.Misuse("one of: "+strings.Join(names, ", "), "%w", err)

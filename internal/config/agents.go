@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/review"
 )
 
@@ -105,7 +106,7 @@ func pick(item string, configured []Agent, taken map[string]bool) (Agent, error)
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	return Agent{}, &UnknownAgentError{Name: item, Known: known, Suggestion: Nearest(item, known)}
+	return Agent{}, &UnknownAgentError{Name: item, Known: known, Suggestion: nearest.Name(item, known)}
 }
 
 // execName names a program after its file, with a number when two have the same.
@@ -135,7 +136,7 @@ func execName(path string, taken map[string]bool) string {
 func (r *resolver) admit(a *Agent, pointer string) error {
 	if a.Use == review.KindBuiltin && a.Lens != "" && len(r.in.Lenses) > 0 && !slices.Contains(r.in.Lenses, a.Lens) {
 		f := Fault{File: "reviewers", Key: a.Name + ".lens", Message: fmt.Sprintf("%q is not one of %s", a.Lens, strings.Join(r.in.Lenses, ", ")),
-			Suggestion: Nearest(a.Lens, r.in.Lenses)}
+			Suggestion: nearest.Name(a.Lens, r.in.Lenses)}
 		if a.FromRepository {
 			p := r.repository.places[pointer+"/lens"]
 			f.File, f.Line, f.Column = r.repository.name, p.line, p.column

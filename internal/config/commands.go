@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/prloop/prloop/internal/nearest"
 )
 
 // Command is one custom prompt (spec.md C3).
@@ -86,7 +88,7 @@ func (s *source) checkCommands() {
 		for i, r := range run {
 			if id, ok := r.(string); ok && !known[id] {
 				s.faultAt(index(pointer, i), fmt.Sprintf("no command has the id %q", clip(id)),
-					Nearest(id, slices.Collect(maps.Keys(known))))
+					nearest.Name(id, slices.Collect(maps.Keys(known))))
 			}
 		}
 	}

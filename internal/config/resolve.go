@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prloop/prloop/internal/nearest"
 )
 
 // Input is what the layers are resolved from. Its zero value resolves to the defaults.
@@ -226,7 +228,7 @@ func (r *resolver) applyGiven() error {
 	for _, g := range r.in.Given {
 		k, ok := byPath[g.Key]
 		if !ok {
-			faults = append(faults, Fault{File: g.From, Key: g.Key, Message: "unknown setting", Suggestion: Nearest(g.Key, paths)})
+			faults = append(faults, Fault{File: g.From, Key: g.Key, Message: "unknown setting", Suggestion: nearest.Name(g.Key, paths)})
 			continue
 		}
 		if err := r.setText(k, g.Value, g.From, LayerCommandLine); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/review"
 )
 
@@ -99,7 +100,7 @@ func (s *source) unknownKey(k Kind, parent, name string) {
 		}
 	}
 	properties, _ := schemaAt(schemaOf(k), parent)["properties"].(shape)
-	s.faultAt(pointer, "unknown key", Nearest(name, slices.Collect(maps.Keys(properties))))
+	s.faultAt(pointer, "unknown key", nearest.Name(name, slices.Collect(maps.Keys(properties))))
 }
 
 // group is the group of keys at a pointer of names; nil when there is none.
@@ -196,7 +197,7 @@ func (s *source) meant(k jsonschema.ErrorKind) string {
 	if word := otherWords[got]; slices.Contains(candidates, word) {
 		return word
 	}
-	return Nearest(got, candidates)
+	return nearest.Name(got, candidates)
 }
 
 func article(kinds ...string) string {

@@ -21,6 +21,7 @@ var table = map[string]int{
 	"internal/lazyregexp": 0,
 	"internal/failpoint":  0,
 	"internal/spelling":   0,
+	"internal/nearest":    0,
 
 	"internal/testkit/eventually": 0, // imports nothing, for tests of every floor
 

@@ -1,23 +1,35 @@
-package config
+// Package nearest finds the names that were probably meant by one that nobody knows.
+package nearest
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// Nearest gives the candidate that was probably meant by word, or nothing. Spelling differences that people make by
+// Name gives the candidate that was probably meant by word, or nothing. Spelling differences that people make by
 // habit (case, dashes, underscores) cost nothing; else up to a third of the letters may differ.
-func Nearest(word string, candidates []string) string {
-	if len(word) > 64 {
-		return ""
+func Name(word string, candidates []string) string {
+	if found := Names(word, candidates, 1); len(found) > 0 {
+		return found[0]
 	}
-	best, bestCost := "", len(plain(word))/3+1
-	for _, c := range slices.Sorted(slices.Values(candidates)) {
-		if cost := distance(plain(word), plain(c)); cost < bestCost {
-			best, bestCost = c, cost
+	return ""
+}
+
+// Names gives up to most candidates that may have been meant, the nearest first.
+func Names(word string, candidates []string, most int) []string {
+	if len(word) > 64 {
+		return nil
+	}
+	cost := map[string]int{}
+	for _, c := range candidates {
+		if d := distance(plain(word), plain(c)); d <= len(plain(word))/3 {
+			cost[c] = d
 		}
 	}
-	return best
+	found := slices.SortedFunc(maps.Keys(cost), func(a, b string) int { return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(a, b)) })
+	return found[:min(most, len(found))]
 }
 
 func plain(s string) string {
