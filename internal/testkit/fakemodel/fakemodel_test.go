@@ -207,3 +207,41 @@ func TestLoadScript(t *testing.T) {
 		t.Error("a broken pattern passed")
 	}
 }
+
+func TestListAndPathsMisbehaveOnDemand(t *testing.T) {
+	get := func(s *Server, path string) (int, string, string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(s.URL(), "/v1")+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer k")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		data, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header.Get("Content-Type"), string(data)
+	}
+	s := start(t, Script{Versioned: true, Models: []string{"m"}})
+	if status, kind, body := get(s, "/models"); status != http.StatusOK || !strings.HasPrefix(kind, "text/html") || body != Page {
+		t.Errorf("outside the API: %d %s %s", status, kind, body)
+	}
+	if status, kind, body := get(s, "/v1/models"); status != http.StatusOK || kind != "application/json" || !strings.Contains(body, `"m"`) {
+		t.Errorf("inside: %d %s %s", status, kind, body)
+	}
+	s = start(t, Script{List: &Answer{Status: http.StatusTooManyRequests, Message: "slower", RetryAfter: "7"}})
+	if status, _, body := get(s, "/v1/models"); status != http.StatusTooManyRequests || !strings.Contains(body, "slower") {
+		t.Errorf("the list: %d %s", status, body)
+	}
+	s = start(t, Script{Models: []string{"m"}, Default: &Answer{Status: 502, Raw: Page, Headers: map[string]string{"Content-Type": "text/html"}}})
+	if status, body, err := post(t, s, "k", ask("x")); status != http.StatusBadGateway || body != Page || err != nil {
+		t.Errorf("a page as an error: %d %s %v", status, body, err)
+	}
+	if status, body, err := post(t, s, "k", strings.Replace(ask("x"), `"m"`, `"n"`, 1)); status != http.StatusNotFound || !strings.Contains(body, "model_not_found") || err != nil {
+		t.Errorf("an unknown model: %d %s %v", status, body, err)
+	}
+}

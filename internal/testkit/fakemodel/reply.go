@@ -37,21 +37,30 @@ func (p reply) send(w http.ResponseWriter, r *http.Request) {
 		drop(w)
 		return
 	}
-	switch {
-	case p.answer.Status != 0 && p.answer.Status != http.StatusOK:
-		if p.answer.RetryAfter != "" {
-			w.Header().Set("Retry-After", p.answer.RetryAfter)
-		}
-		for name, value := range p.answer.Headers {
-			w.Header().Set(name, value)
-		}
-		writeError(w, p.answer.Status, cmp.Or(p.answer.Code, "scripted_error"), cmp.Or(p.answer.Message, "the script says so"))
-	case p.answer.Raw != "":
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, p.answer.Raw)
-	default:
-		p.shape(w)
+	if p.answer.Raw != "" || p.answer.fails() {
+		p.answer.bare(w)
+		return
 	}
+	p.shape(w)
+}
+
+func (a Answer) fails() bool { return a.Status != 0 && a.Status != http.StatusOK }
+
+// bare answers what is no completion: an error, or Raw.
+func (a Answer) bare(w http.ResponseWriter) {
+	if a.RetryAfter != "" {
+		w.Header().Set("Retry-After", a.RetryAfter)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	for name, value := range a.Headers {
+		w.Header().Set(name, value)
+	}
+	if a.Raw != "" {
+		w.WriteHeader(cmp.Or(a.Status, http.StatusOK))
+		_, _ = io.WriteString(w, a.Raw)
+		return
+	}
+	writeError(w, a.Status, cmp.Or(a.Code, "scripted_error"), cmp.Or(a.Message, "the script says so"))
 }
 
 // shape answers as the API that was called does, whole or streamed.

@@ -15,6 +15,10 @@ type Script struct {
 	Key string `json:"key,omitempty"`
 	// Models are those the list of models names and requests may ask for; empty accepts every name.
 	Models []string `json:"models,omitempty"`
+	// List answers the question for the list of models instead: its status, headers, message or Raw.
+	List *Answer `json:"list,omitempty"`
+	// Versioned serves paths below /v1 alone; to every other it answers a page of HTML.
+	Versioned bool `json:"versioned,omitempty"`
 	// Rules are tried in order; the first that matches answers.
 	Rules []Rule `json:"rules,omitempty"`
 	// Respond, when set, is asked before the rules; false leaves the answer to them. It is called by one request at a time.
@@ -66,11 +70,11 @@ type Answer struct {
 	Code       string `json:"code,omitempty"`
 	Message    string `json:"message,omitempty"`
 	RetryAfter string `json:"retryAfter,omitempty"`
-	// Headers are sent with an error, such as those that say when a limit is reset.
+	// Headers are sent with an error and with Raw, such as those that say when a limit is reset.
 	Headers map[string]string `json:"headers,omitempty"`
 	// Drop closes the connection: "before" anything is sent, or in the "middle" of the answer.
 	Drop string `json:"drop,omitempty"`
-	// Raw is sent as the whole body with status 200, for replies that are not JSON at all.
+	// Raw is sent as the whole body, for replies that are not JSON at all. Headers may give its type.
 	Raw string `json:"raw,omitempty"`
 	// Repeat sends Text that many times over, for answers far too long.
 	Repeat int `json:"repeat,omitempty"`

@@ -97,9 +97,16 @@ func (s *Server) fault(w http.ResponseWriter, status int, code, format string, a
 	writeError(w, status, code, message)
 }
 
+// Page is what a Versioned server answers outside its API.
+const Page = "<!DOCTYPE html>\n<html><head><title>Welcome to fakemodel</title></head><body>A dashboard.</body></html>\n"
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := strings.TrimPrefix(r.URL.Path, "/v1")
+	path, versioned := strings.CutPrefix(r.URL.Path, "/v1")
+	if s.script.Versioned && !versioned {
+		Answer{Raw: Page, Headers: map[string]string{"Content-Type": "text/html; charset=utf-8"}}.bare(w)
+		return
+	}
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if path == pathMessages {
 		key, ok = r.Header.Get("X-Api-Key"), true
@@ -109,6 +116,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case path == "/models" && r.Method == http.MethodGet && s.script.List != nil:
+		s.script.List.bare(w)
 	case path == "/models" && r.Method == http.MethodGet:
 		s.models(w)
 	case (path == "/chat/completions" || path == pathResponses || path == pathMessages) && r.Method == http.MethodPost:
@@ -147,9 +156,9 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, api string) {
 	case pathMessages:
 		parse = req.parseMessage
 	}
-	bad := parse()
+	bad, status, code := parse(), http.StatusBadRequest, "invalid_request_error"
 	if bad == nil && len(s.script.Models) > 0 && !slices.Contains(s.script.Models, req.Model) {
-		bad = fmt.Errorf("the model %q does not exist or you do not have access to it", req.Model)
+		bad, status, code = fmt.Errorf("The model `%s` does not exist or you do not have access to it.", req.Model), http.StatusNotFound, "model_not_found" //nolint:revive,staticcheck // the words of the real API
 	}
 	if bad != nil {
 		req.Refused = bad.Error()
@@ -163,7 +172,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, api string) {
 	answer, cached, err := s.record(&req)
 	switch {
 	case bad != nil:
-		s.fault(w, http.StatusBadRequest, "invalid_request_error", "%s", bad)
+		s.fault(w, status, code, "%s", bad)
 	case err != nil:
 		s.fault(w, http.StatusBadRequest, "invalid_request_error", "%s", err)
 	default:
