@@ -69,6 +69,10 @@ func (c *Launcher) explain(name string, answer *review.Answer) {
 		return
 	}
 	answer.Receipt.Reason = err.Error()
+	var endpoint *gateway.EndpointError
+	if errors.As(err, &endpoint) {
+		answer.Receipt.Reason += "; try: " + endpoint.Next()
+	}
 	var budget *gateway.BudgetError
 	if errors.As(err, &budget) {
 		answer.Receipt.OutOf = string(budget.Axis)

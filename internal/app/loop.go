@@ -103,8 +103,7 @@ const gatewayFolderLimit = 70
 // ErrNoModel: an agent needs a model, and no endpoint is configured.
 var ErrNoModel = errors.New("a builtin reviewer needs a model, and none is configured")
 
-// openGateway starts the gateway and asks the endpoint once, so that a wrong key or address ends the run before it begins.
-// With several endpoints one may be down: that is what the others are for.
+// openGateway starts the gateway and asks the endpoint once, so that a wrong key, address or model ends the run before it begins.
 func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp bool, emit func(review.Event)) (*gateway.Gateway, error) {
 	if !r.settings.ModelConfigured() {
 		return nil, ErrNoModel
@@ -134,13 +133,32 @@ func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp boo
 			warn("", "close the model gateway: "+err.Error())
 		}
 	})
-	if err := g.Check(ctx); err != nil {
-		if len(o.Upstreams) == 1 {
-			return nil, err
-		}
-		r.log.Warn("a model endpoint does not answer", "err", err)
+	var models []string
+	for _, a := range takingPart(req) {
+		models = append(models, a.Model)
 	}
-	return g, nil
+	return g, answers(ctx, g, r.log, len(o.Upstreams), models)
+}
+
+// answers asks every model endpoint for what it serves, and whether that is what is to be asked for. With several endpoints one may
+// be down: that is what the others are for.
+func answers(ctx context.Context, g *gateway.Gateway, log hclog.Logger, endpoints int, models []string) error {
+	if err := g.Check(ctx); err != nil {
+		if endpoints == 1 {
+			return err
+		}
+		log.Warn("a model endpoint does not answer", "err", err)
+	}
+	slices.Sort(models)
+	for _, m := range slices.Compact(models) {
+		if m == "" {
+			continue
+		}
+		if err := g.Serves(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckModel asks the model endpoints of settings once, without a run.
@@ -150,11 +168,7 @@ func CheckModel(ctx context.Context, log hclog.Logger, settings config.Settings)
 	if err != nil {
 		return err
 	}
-	err = g.Check(ctx)
-	if err != nil && len(o.Upstreams) > 1 { // one may be down: that is what the others are for
-		log.Warn("a model endpoint does not answer", "err", err)
-		err = nil
-	}
+	err = answers(ctx, g, log, len(o.Upstreams), []string{settings.Model})
 	return errors.Join(err, g.Close())
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/review"
 )
@@ -40,6 +41,15 @@ func obtain(e *app.ProgramError) string {
 		return fmt.Sprintf("install it, write ./%s if it stands in this folder, or %s", e.Program, without)
 	}
 	return "correct the path, or " + without
+}
+
+// misconfigured is the next step for an endpoint that refuses what was configured for it.
+func misconfigured(err error) (next string, ok bool) {
+	var e *gateway.EndpointError
+	if !errors.As(err, &e) {
+		return "", false
+	}
+	return e.Next(), e.Trouble == gateway.TroubleKey || e.Trouble == gateway.TroubleModel || e.Trouble == gateway.TroubleAddress
 }
 
 // restore is the next step for a run that began with another setup.

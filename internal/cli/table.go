@@ -119,9 +119,8 @@ var table = []row{
 	{is(git.ErrProtocol, "prloop fetches over https only"), advice.Failed},
 
 	// Models.
-	{as(func(*gateway.KeyError) string {
-		return "check OPENAI_API_KEY and OPENAI_BASE_URL, or use --reviewers static"
-	}), advice.Usage},
+	{misconfigured, advice.Usage},
+	{as((*gateway.EndpointError).Next), advice.Failed},
 	{as(func(*gateway.UnreachableError) string {
 		return "check OPENAI_BASE_URL and the network, or use --reviewers static"
 	}), advice.Failed},

@@ -23,9 +23,9 @@ const (
 	CodeTooLarge = "prloop_too_large"
 	// CodeBusy: other requests of the agent are still in memory.
 	CodeBusy = "prloop_busy"
-	// CodeKey: the model endpoint refuses the key.
+	// CodeKey: the model endpoint refuses the key, or what the key may use.
 	CodeKey = "prloop_upstream_refuses_key"
-	// CodeUnreachable: the model endpoint cannot be reached, or broke off.
+	// CodeUnreachable: the model endpoint cannot be reached, broke off, or is no API.
 	CodeUnreachable = "prloop_upstream_unreachable"
 	// CodeTimeout: the model was silent for longer, or its call took longer, than it may.
 	CodeTimeout = "prloop_model_timeout"
@@ -116,17 +116,6 @@ func (e *SpentError) Error() string {
 
 // Unwrap gives the cause.
 func (e *SpentError) Unwrap() error { return e.Err }
-
-// KeyError says that the model endpoint answered 401 or 403.
-type KeyError struct {
-	Upstream string
-	Status   int
-}
-
-// Error names endpoint and status, never the key.
-func (e *KeyError) Error() string {
-	return fmt.Sprintf("model endpoint %s refuses the key: HTTP %d", e.Upstream, e.Status)
-}
 
 // UnreachableError says that the model endpoint gave no whole answer.
 type UnreachableError struct {

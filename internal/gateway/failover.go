@@ -21,7 +21,7 @@ func (c candidate) key() string { return c.upstream.Name + "\x00" + c.model }
 // How long a model is left alone when its endpoint does not say.
 const (
 	coolDown     = 30 * time.Second
-	coolDownLong = 10 * time.Minute // no money or a refused key: waiting a little does not help
+	coolDownLong = 10 * time.Minute // no money, a refused key, no such model: waiting a little does not help
 	coolDownMost = time.Hour
 )
 
@@ -48,12 +48,10 @@ func (g *Gateway) candidates(model string) []candidate {
 
 // cool leaves a model alone for as long as its endpoint asks.
 func (g *Gateway) cool(c candidate, resp *http.Response, err error) time.Duration {
-	var key *KeyError
+	var e *EndpointError
 	wait := coolDown
 	switch {
-	case errors.As(err, &key):
-		wait = coolDownLong
-	case resp != nil && resp.StatusCode == http.StatusTooManyRequests && outOfQuota(resp):
+	case errors.As(err, &e) && e.Trouble != TroubleRate && e.Trouble != TroubleServer:
 		wait = coolDownLong
 	case resp != nil:
 		if told := resetAfter(resp, g.options.now()); told > 0 {
@@ -103,9 +101,8 @@ func movesOn(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, errTooLarge) || errors.As(err, new(*BudgetError)) {
 		return false
 	}
-	var key *KeyError
-	var gone *UnreachableError
-	return errors.As(err, &key) || errors.As(err, &gone)
+	var e *EndpointError
+	return errors.As(err, &e) && e.movesOn() || errors.As(err, new(*UnreachableError))
 }
 
 // tell makes a change of model visible.

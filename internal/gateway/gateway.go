@@ -52,6 +52,8 @@ type Gateway struct {
 	past     []*account
 	// cooling is when a model may be asked again.
 	cooling map[string]time.Time
+	// served are the models each endpoint listed, by its name.
+	served map[string][]string
 }
 
 // socketLimit is the longest path of a unix socket that every system takes, in bytes.
@@ -72,7 +74,7 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		options: o, upstreams: list, prices: priceTable(o.Prices), client: client(o),
-		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, done: make(chan struct{}),
+		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, served: map[string][]string{}, done: make(chan struct{}),
 	}
 	g.recording = recording
 	if g.masks.Values, g.masks.Known = o.Mask, o.MaskKnown; o.Mask != nil || o.MaskKnown != nil {
@@ -213,7 +215,7 @@ func (g *Gateway) Usage(agent string) review.Usage {
 	return a.usage()
 }
 
-// Err is the newest reason why calls of an agent went wrong: *KeyError, *UnreachableError, *BudgetError, *ModelError,
+// Err is the newest reason why calls of an agent went wrong: *EndpointError, *UnreachableError, *BudgetError, *ModelError,
 // *PriceError, *SpentError or nil. A later call that succeeds clears it.
 func (g *Gateway) Err(agent string) error {
 	g.mu.Lock()
@@ -250,21 +252,4 @@ func (g *Gateway) Models() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// Check asks every endpoint for its list of models, for doctor: *KeyError and *UnreachableError as calls give them. An
-// endpoint that has no such list passes.
-func (g *Gateway) Check(ctx context.Context) error {
-	var all []error
-	for _, u := range g.upstreams {
-		limited, cancel := context.WithTimeout(ctx, 20*time.Second)
-		resp, err := g.ask(limited, u, http.MethodGet, "/models", nil)
-		if err == nil {
-			_ = resp.Body.Close()
-			err = judge(u, resp)
-		}
-		cancel()
-		all = append(all, err)
-	}
-	return errors.Join(all...)
 }

@@ -350,8 +350,8 @@ func TestRetry(t *testing.T) {
 			if u := r.g.Usage("r1"); c.want == 200 && (u.LLMCalls != 1 || u.CostUSD == nil) {
 				t.Errorf("retries count as one call: %+v", u)
 			}
-			var un *UnreachableError
-			if got := errors.As(r.g.Err("r1"), &un); got != (c.want == 503 || c.want == 429) {
+			var e *EndpointError
+			if errors.As(r.g.Err("r1"), &e); c.want == 200 && e != nil || c.want != 200 && (e == nil || e.Status != c.want) {
 				t.Errorf("err %v", r.g.Err("r1"))
 			}
 		})
@@ -370,14 +370,14 @@ func TestEndpointTroubleIsTyped(t *testing.T) {
 	for _, status := range []int{401, 403} {
 		r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Status: status, Message: "Incorrect API key provided: " + realKey}}, review.Limits{})
 		got, body := r.ask(mini, "x")
-		var key *KeyError
-		if got != http.StatusForbidden || !strings.Contains(body, CodeKey) || strings.Contains(body, realKey) || !errors.As(r.g.Err("r1"), &key) || key.Status != status {
+		var e *EndpointError
+		if got != http.StatusForbidden || !strings.Contains(body, CodeKey) || strings.Contains(body, realKey) || !errors.As(r.g.Err("r1"), &e) || e.Trouble != TroubleKey || e.Status != status {
 			t.Errorf("%d: %d %s, err %v", status, got, body, r.g.Err("r1"))
 		}
 	}
 	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) { o.Upstreams[0].Key = NewSecret("sk-wrong-wrong") })
-	var key *KeyError
-	if err := r.g.Check(t.Context()); !errors.As(err, &key) {
+	var e *EndpointError
+	if err := r.g.Check(t.Context()); !errors.As(err, &e) || e.Trouble != TroubleKey {
 		t.Errorf("check with a wrong key: %v", err)
 	}
 	r = setup(t, fakemodel.Script{}, review.Limits{})

@@ -141,14 +141,16 @@ func word(s string) string {
 
 // errorType names what went wrong with a call, by kind; never in words of the endpoint.
 func errorType(resp *http.Response, err error) string {
-	var key *KeyError
+	var e *EndpointError
 	var budget *BudgetError
 	var timeout net.Error
 	switch {
-	case errors.As(err, &key):
-		return strconv.Itoa(key.Status)
+	case errors.As(err, &e) && e.Status >= 300:
+		return strconv.Itoa(e.Status)
 	case resp != nil && resp.StatusCode >= 300:
 		return strconv.Itoa(resp.StatusCode)
+	case e != nil:
+		return "no_api"
 	case errors.As(err, &budget):
 		return "budget_exceeded"
 	case errors.As(err, new(*ModelError)):

@@ -19,13 +19,14 @@ func (g *Gateway) finish(ctx context.Context, cancel func(), w http.ResponseWrit
 		return
 	}
 	defer resp.Body.Close()
-	var key *KeyError
+	var e *EndpointError
 	switch {
-	case errors.As(err, &key):
+	case errors.As(err, &e) && e.Trouble == TroubleKey:
 		g.fail(w, held, err) // the endpoint's own words may quote the key: they stay here
-		log.Error("model endpoint refuses the key", "status", key.Status)
-	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		log.Error("model endpoint refuses the key", "status", e.Status)
+	case e != nil && e.Status < 400: // a redirect, or a page
 		g.fail(w, held, err)
+		log.Warn("model endpoint has no API there", "err", err)
 	case resp.StatusCode != http.StatusOK:
 		a.note(err)
 		held.cause = errorType(resp, err)
@@ -45,12 +46,12 @@ func (g *Gateway) giveBack(held *reservation, resp *http.Response, err error) {
 	if resp != nil {
 		_ = resp.Body.Close()
 	}
-	var key *KeyError
+	var answered *EndpointError
 	var dial *net.OpError
 	var miss *CassetteMissError
 	now := g.options.now()
 	held.cause = errorType(resp, err)
-	if resp != nil && (resp.StatusCode < 300 || resp.StatusCode >= 400) || errors.As(err, &key) || errors.As(err, &miss) || errors.As(err, &dial) && dial.Op == "dial" {
+	if errors.As(err, &answered) && answered.Status >= 400 || errors.As(err, &miss) || errors.As(err, &dial) && dial.Op == "dial" {
 		held.release(now)
 		return
 	}
@@ -64,8 +65,8 @@ func (g *Gateway) fail(w http.ResponseWriter, held *reservation, err error) {
 	}
 	g.giveBack(held, nil, err)
 	code, status := CodeUnreachable, http.StatusBadGateway
-	var key *KeyError
-	if errors.As(err, &key) {
+	var e *EndpointError
+	if errors.As(err, &e) && e.Trouble == TroubleKey {
 		code, status = CodeKey, http.StatusForbidden
 	}
 	var budget *BudgetError

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -251,24 +250,14 @@ func bare(err error) error {
 	return err
 }
 
-// judge makes typed errors of the statuses that are about us and not about the request.
-func judge(u *upstream, resp *http.Response) error {
-	switch s := resp.StatusCode; {
-	case s == http.StatusUnauthorized || s == http.StatusForbidden:
-		return &KeyError{u.Name, s}
-	case s == http.StatusTooManyRequests || s >= 500:
-		return &UnreachableError{u.Name, u.base.Host, fmt.Errorf("HTTP %d", s)}
-	case s >= 300 && s < 400:
-		return &UnreachableError{u.Name, u.base.Host, fmt.Errorf("HTTP %d: redirects are not followed", s)}
-	}
-	return nil
-}
-
-// send asks one model. The error is typed where the answer is about us and not about the request; the answer is there
-// too then.
+// send asks one model. Where its endpoint answered an error, the answer is there too.
 func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reservation, more bool) (*http.Response, error) {
 	if g.recording.Mode == Replay {
-		return g.recording.play(held.account.agent, c)
+		resp, err := g.recording.play(held.account.agent, c)
+		if err != nil {
+			return nil, err
+		}
+		return resp, g.judge(to.upstream, resp, to.model)
 	}
 	if resp := g.recording.again(held.account.agent, c); resp != nil {
 		return resp, nil
@@ -288,5 +277,5 @@ func (g *Gateway) send(ctx context.Context, to candidate, c *call, held *reserva
 	if err != nil {
 		return nil, err
 	}
-	return resp, judge(to.upstream, resp)
+	return resp, g.judge(to.upstream, resp, to.model)
 }

@@ -120,13 +120,6 @@ func shouldRetry(ctx context.Context, resp *http.Response, err error) (bool, err
 	return true, nil
 }
 
-// outOfQuota tells an exhausted account from one that is called too often; waiting does not help the first.
-func outOfQuota(resp *http.Response) bool {
-	data, err := io.ReadAll(resp.Body) // whole has it in memory
-	resp.Body = io.NopCloser(bytes.NewReader(data))
-	return err == nil && bytes.Contains(data, []byte("insufficient_quota"))
-}
-
 // retryAfter reads the header as seconds or date; 0 without one.
 func retryAfter(resp *http.Response) time.Duration {
 	h := resp.Header.Get("Retry-After")
