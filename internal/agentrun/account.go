@@ -75,7 +75,7 @@ func (c *Launcher) explain(name string, answer *review.Answer) {
 	}
 	var budget *gateway.BudgetError
 	if errors.As(err, &budget) {
-		answer.Receipt.OutOf = string(budget.Axis)
+		answer.Receipt.OutOf = budget.Of()
 	}
 }
 

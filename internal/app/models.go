@@ -21,7 +21,7 @@ import (
 // gatewayOptions turn settings into endpoints, prices and bounds.
 func gatewayOptions(log hclog.Logger, settings config.Settings) gateway.Options {
 	o := gateway.Options{
-		Log: log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen,
+		Log: log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, AdmitUnpriced: settings.RunCostDefault,
 		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: append([]string{openai.SubmitTool, openai.FixTool}, acp.SubmitNames()...),
 		Run: gateway.Totals{
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,

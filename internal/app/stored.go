@@ -46,6 +46,8 @@ type setup struct {
 	FixLimits    review.Limits `json:"fixLimits"`
 	// CostChosen refuses models without a known price.
 	CostChosen bool `json:"costChosen,omitempty"`
+	// RunCostDefault is true when nobody chose the run's bound in dollars, which then refuses none.
+	RunCostDefault bool `json:"runCostDefault,omitempty"`
 	// FetchHosts are the hosts whose pages builtin reviewers may be given.
 	FetchHosts []string `json:"fetchHosts,omitempty"`
 	// WebSearch is the search provider they may ask.
@@ -65,7 +67,7 @@ type setup struct {
 func (m Machine) store(req orchestrator.Request, s config.Settings, c gateway.Cassette) stored {
 	out := stored{Request: req, Engine: engine.Version, Setup: setup{
 		Model: s.Model, BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
-		ACPLimits: s.ACPLimits, VerifyLimits: s.Verification.Limits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, FetchHosts: s.FetchHosts, WebSearch: s.WebSearch, UntrustedAuthors: s.Fix.UntrustedAuthors,
+		ACPLimits: s.ACPLimits, VerifyLimits: s.Verification.Limits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, RunCostDefault: s.RunCostDefault, FetchHosts: s.FetchHosts, WebSearch: s.WebSearch, UntrustedAuthors: s.Fix.UntrustedAuthors,
 		Readable: m.Readable, VerifyEnv: m.verifyEnvSum(),
 	}}
 	if c.Mode == gateway.Replay {
@@ -109,6 +111,7 @@ func (st stored) settings(today config.Settings) (config.Settings, error) {
 	today.WebSearch = search
 	today.Model, today.BaseURL, today.Upstreams, today.Models = cmp.Or(s.Model, today.Model), s.BaseURL, upstreams, s.Models
 	today.AgentTokens, today.RunLimits, today.Budgets, today.CostChosen = s.AgentTokens, s.RunLimits, s.Budgets, s.CostChosen
+	today.RunCostDefault = s.RunCostDefault
 	today.Limits, today.ACPLimits, today.WallTime, today.FetchHosts = st.Limits, s.ACPLimits, st.WallTime, s.FetchHosts
 	today.Verification.Limits = s.VerifyLimits
 	today.Fix.Limits, today.Fix.UntrustedAuthors = s.FixLimits, s.UntrustedAuthors

@@ -38,6 +38,7 @@ fix: {untrusted_authors: true, max_cost_usd: 0.25}
 	if err != nil {
 		t.Fatal(err)
 	}
+	before.RunCostDefault = true // of a run whose bound nobody chose
 	m := Machine{Readable: []string{"/a", "/b"}, VerifyEnv: []string{"TOKEN=" + key}}
 	req := orchestrator.Request{
 		Run: "one", Agents: []orchestrator.AgentPlan{{Name: "general", Kind: review.KindBuiltin}}, Limits: before.Limits, WallTime: before.WallTime,

@@ -110,7 +110,11 @@ var spends = []spend{
 	},
 	{
 		rule: "cost of the run: the first answer ate it all", config: "run_limits: {max_cost_usd: 0.05}", reviewers: []string{"one", "two"},
-		model: fakemodel.Answer{Text: "no JSON", Usage: dollars(0.0499)}, least: 1, most: 2, outOf: "cost",
+		model: fakemodel.Answer{Text: "no JSON", Usage: dollars(0.0499)}, least: 1, most: 2, outOf: "cost of the run",
+	},
+	{
+		rule: "cost of the run: the default", config: "limits: {max_cost_usd: 100}", reviewers: []string{"one", "two"},
+		model: fakemodel.Answer{Text: "no JSON", Usage: dollars(4.9999)}, least: 1, most: 2, outOf: "cost of the run",
 	},
 }
 

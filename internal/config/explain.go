@@ -76,7 +76,7 @@ func (r *resolver) explain() []Setting {
 	return out
 }
 
-// unbounded tells the limits that hold only when somebody sets them: no file can set them to nothing.
+// unbounded tells the limits that hold only when somebody sets them, if they are 0: no file can set them to nothing.
 func unbounded(path string) bool {
 	return path == "limits.max_tokens" || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// leastBound is the lowest bound of an agent in dollars. A bound of 0 would be that of its default.
+const leastBound = 0.0001
+
 const defaultBaseURL = "https://api.openai.com/v1"
 
 // key is one setting. The table below is the only place where settings are described: schemas, reference, resolving and
@@ -29,13 +32,16 @@ type key struct {
 	field func(*Settings) any
 }
 
+// dollars reports whether a setting bounds money.
+func (k key) dollars() bool { return strings.HasSuffix(k.path, "_usd") }
+
 // keys returns the table, in the order of the reference.
 func keys() []key {
 	limits := func(path, doc string, s shape, field func(*review.Limits) any) key {
 		return key{path: "limits." + path, shape: s, doc: doc, capped: true, field: func(s *Settings) any { return field(&s.Limits) }}
 	}
 	run := func(path, doc string, s shape, field func(*RunLimits) any) key {
-		return key{path: "run_limits." + path, shape: s, doc: doc + " Without it: no bound.", capped: true,
+		return key{path: "run_limits." + path, shape: s, doc: doc, capped: true,
 			field: func(s *Settings) any { return field(&s.RunLimits) }}
 	}
 	fix := func(path, doc string, s shape, field func(*review.Limits) any) key {
@@ -103,13 +109,13 @@ func keys() []key {
 			integer(1, 7200), func(l *review.Limits) any { return &l.CallSeconds }),
 		limits("max_answer_tokens", "Tokens one answer of a builtin agent's model may have, its thoughts included. Without it: 8192, and 32768 where `reasoning_effort` is set or "+
 			"the model's name says that it reasons. What is left of the budget bounds it too.", integer(256, 1_000_000), func(l *review.Limits) any { return &l.AnswerTokens }),
-		limits("max_cost_usd", "Dollars one agent may spend. Without it an ACP agent has 1.", number(0, 100), func(l *review.Limits) any { return &l.CostUSD }),
+		limits("max_cost_usd", "Dollars one agent may spend. Without it an ACP agent has 1.", number(leastBound, 100), func(l *review.Limits) any { return &l.CostUSD }),
 		{path: "limits.max_tokens", shape: integer(1000, 100_000_000), capped: true, field: func(s *Settings) any { return &s.AgentTokens },
 			doc: "Tokens of one agent, input (cached too) and output. Without it: no bound but the dollars."},
-		run("max_llm_calls", "Model calls of all agents of a run together.", integer(1, 1000), func(l *RunLimits) any { return &l.LLMCalls }),
-		run("max_tool_calls", "Tool calls of all agents of a run together.", integer(1, 5000), func(l *RunLimits) any { return &l.ToolCalls }),
-		run("max_tokens", "Tokens of all agents of a run together.", integer(1000, 1_000_000_000), func(l *RunLimits) any { return &l.Tokens }),
-		run("max_cost_usd", "Dollars all agents of a run may spend together.", number(0.01, 1000), func(l *RunLimits) any { return &l.CostUSD }),
+		run("max_llm_calls", "Model calls of all agents of a run together. Without it: no bound.", integer(1, 1000), func(l *RunLimits) any { return &l.LLMCalls }),
+		run("max_tool_calls", "Tool calls of all agents of a run together. Without it: no bound.", integer(1, 5000), func(l *RunLimits) any { return &l.ToolCalls }),
+		run("max_tokens", "Tokens of all agents of a run together. Without it: no bound.", integer(1000, 1_000_000_000), func(l *RunLimits) any { return &l.Tokens }),
+		run("max_cost_usd", "Dollars all agents of a run may spend together; a run that reaches it ends with status 5. The default does not refuse models without a known price, whose calls it cannot count; a bound that is written down does.", number(0.01, 1000), func(l *RunLimits) any { return &l.CostUSD }),
 		{path: "budgets.per_pull_request_usd", shape: number(0.01, 10_000), field: func(s *Settings) any { return &s.Budgets.PerPullRequestUSD },
 			operator: "it guards the operator's money", doc: "Dollars all runs on one pull request may spend. An agent whose cost is unknown counts with the most an agent may cost."},
 		{path: "budgets.per_day_usd", shape: number(0.01, 100_000), field: func(s *Settings) any { return &s.Budgets.PerDayUSD },
@@ -123,7 +129,7 @@ func keys() []key {
 		verification("max_llm_calls", "Model calls of the verifier in a round. A lower limits.max_llm_calls that somebody chose holds for it too.", integer(1, 100), func(v *Verification) any { return &v.Limits.LLMCalls }),
 		verification("max_tool_calls", "Tool calls of the verifier in a round. A lower limits.max_tool_calls that somebody chose holds for it too.", integer(0, 500), func(v *Verification) any { return &v.Limits.ToolCalls }),
 		verification("max_wall_time_seconds", "Seconds the verifier may take in a round. A lower limits.max_wall_time_seconds that somebody chose holds for it too.", integer(1, 7200), func(v *Verification) any { return &v.Limits.WallTimeSeconds }),
-		verification("max_cost_usd", "Dollars the verifier may spend in a round. A lower limits.max_cost_usd that somebody chose holds for it too.", number(0, 100), func(v *Verification) any { return &v.Limits.CostUSD }),
+		verification("max_cost_usd", "Dollars the verifier may spend in a round. A lower limits.max_cost_usd that somebody chose holds for it too.", number(leastBound, 100), func(v *Verification) any { return &v.Limits.CostUSD }),
 		verification("look_below", "Findings whose reviewer is less confident than this are marked for the verifier to look up with tools.", number(0, 1), func(v *Verification) any { return &v.LookBelow }),
 		verification("escalate_below", "P0 and P1 findings whose reviewer is less confident than this, and that the builtin verifier neither proves nor refutes, go to escalation_model.", number(0, 1),
 			func(v *Verification) any { return &v.EscalateBelow }),
@@ -145,7 +151,7 @@ func keys() []key {
 		fix("max_llm_calls", "Model calls of the fixer, in one try.", integer(1, 200), func(l *review.Limits) any { return &l.LLMCalls }),
 		fix("max_tool_calls", "Tool calls of the fixer, in one try.", integer(1, 1000), func(l *review.Limits) any { return &l.ToolCalls }),
 		fix("max_wall_time_seconds", "Seconds one try of the fixer may take.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
-		fix("max_cost_usd", "Dollars one try of the fixer may cost.", number(0, 100), func(l *review.Limits) any { return &l.CostUSD }),
+		fix("max_cost_usd", "Dollars one try of the fixer may cost.", number(leastBound, 100), func(l *review.Limits) any { return &l.CostUSD }),
 		{path: "web_fetch.hosts", shape: list(match(fetchHost), 0, 100), field: func(s *Settings) any { return &s.FetchHosts },
 			operator: "it opens a way out of the sandbox",
 			doc:      "Hosts whose pages builtin reviewers may ask prloop for, such as `docs.example.com` or `*.example.com`. Such a host learns what a reviewer asks for. Without it: none."},
@@ -189,7 +195,7 @@ func keys() []key {
 func defaults() Settings {
 	return Settings{
 		Model: "gpt-4.1-mini", EscalationModel: "gpt-4.1", BaseURL: defaultBaseURL,
-		Effort: effortStandard, ScoreThreshold: 5, ElevationThreshold: 5,
+		Effort: effortStandard, ScoreThreshold: 5, ElevationThreshold: 5, RunLimits: RunLimits{CostUSD: 5},
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
 		Context:     Context{RelatedCode: true},
 		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Verification: defaultVerification(),

@@ -116,6 +116,7 @@ func (r *resolver) models() {
 		w.Key = Secret{r.in.Env(w.KeyEnv)}
 	}
 	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["verification.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
+	r.settings.RunCostDefault = r.origins["run_limits.max_cost_usd"].layer == LayerDefault
 	r.settings.ACPLimits = r.acpLimits()
 }
 

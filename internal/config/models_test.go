@@ -77,6 +77,7 @@ func TestRepositoryAndBudgets(t *testing.T) {
 		"no budget of a day":         "budgets: {per_day_usd: 1}",
 		"zero would lift the bound":  "run_limits: {max_cost_usd: 0}",
 		"zero would lift this bound": "limits: {max_tokens: 0}",
+		"zero would be the default":  "limits: {max_cost_usd: 0}",
 	} {
 		if err := Validate(Repository, ".reviewerc", []byte(text)); err == nil {
 			t.Errorf("%s: %s was accepted", rule, text)

@@ -68,7 +68,8 @@ path: a relative path would lead into the pull request's own files. Relative pat
 
 Model calls, tool calls, tokens, dollars and time are bounded for each agent (` + "`limits`" + `), for each try of the fixer (` + "`fix`" + `) and for the run
 (` + "`run_limits`, `wall_time`" + `), and dollars for each pull request and day (` + "`budgets`" + `). The budget of a call is reserved before it is made.
-A run that cannot go on for want of one names it and ends with status 5. A resumed run has what its earlier processes left.
+A run has $5 unless somebody says otherwise ([decision 44](decisions/0044-a-run-has-a-bound-in-dollars.md)); ` + "`--max-run-cost DOLLARS`" + ` says so for one run.
+A run that cannot go on for want of a budget names it and ends with status 5. A resumed run has what its earlier processes left.
 
 ## Settings
 `

@@ -247,6 +247,10 @@ func (r *resolver) setText(k key, value, from string, layer Layer) error {
 	if kind, _ := k.shape["type"].(string); v == any(value) && slices.Contains([]string{"integer", "number", "boolean"}, kind) {
 		return &Error{[]Fault{{File: from, Key: k.path, Message: fmt.Sprintf("%q is not %s", clip(value), article(kind))}}}
 	}
+	if k.dollars() && v == any(json.Number("0")) {
+		next := "give a bound such as " + from + " 0.50, or review without a model: --reviewers static"
+		return &Error{[]Fault{{File: from, Message: "0 dollars would let no model be asked", Next: next}}}
+	}
 	s := &source{name: from, places: map[string]place{}}
 	if message := s.fits(k, v); message != "" {
 		return &Error{[]Fault{{File: from, Key: k.path, Message: message}}}

@@ -230,6 +230,8 @@ func TestGivenValuesAreHeldToTheSchema(t *testing.T) {
 		{"base_url", "ftp://x", "--base-url"}:                               "--base-url: base_url: is not an address that begins with http:// or https://, without spaces and @",
 		{"limits.max_cost_usd", "ten", "--max-cost"}:                        `--max-cost: limits.max_cost_usd: "ten" is not a number`,
 		{"limits.max_cost_usd", "NaN", "--max-cost"}:                        `--max-cost: limits.max_cost_usd: "NaN" is not a number`,
+		{"run_limits.max_cost_usd", "0", "--max-run-cost"}:                  "--max-run-cost: 0 dollars would let no model be asked",
+		{"limits.max_cost_usd", "0.0", "--max-cost"}:                        "--max-cost: 0 dollars would let no model be asked",
 		{"run_limits.max_cost_usd", "0.001", "x"}:                           "x: run_limits.max_cost_usd: must be at least 0.01",
 		{"allow_repo_commands", "maybe", "x"}:                               `x: allow_repo_commands: "maybe" is not true or false`,
 		{Key: "context.exclude", Value: "a/**,[b-", From: "input excludes"}: "input excludes: context.exclude: is not a valid glob",

@@ -47,6 +47,8 @@ type Settings struct {
 	ACPLimits review.Limits
 	// CostChosen is true when limits.max_cost_usd or fix.max_cost_usd is not the default: a model without a known price is then refused.
 	CostChosen bool
+	// RunCostDefault is true when RunLimits.CostUSD is the default, which refuses no model.
+	RunCostDefault bool
 	// Fixer is who fixes; Use is UseNone when nobody does.
 	Fixer Agent
 	// Verifier is who tries to refute findings; Use is UseNone when nobody does.

@@ -327,3 +327,14 @@ func TestNoLengthOfAnAnswerGivesBudgetBack(t *testing.T) {
 type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The default bound of a run refuses no model for want of a price; one that was chosen does.
+func TestDefaultBoundAdmitsModelsWithoutPrice(t *testing.T) {
+	for admit, want := range map[bool]int{true: http.StatusOK, false: http.StatusPaymentRequired} {
+		r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) { o.Run.CostUSD, o.AdmitUnpriced = 5, admit })
+		r.token = r.g.Issue("r1", review.Limits{}, "nobody-knows")
+		if status, body := r.ask("nobody-knows", "x"); status != want {
+			t.Errorf("admitted %v: %d %s", admit, status, body)
+		}
+	}
+}

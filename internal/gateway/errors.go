@@ -56,6 +56,9 @@ const (
 	AxisChecks    Axis = "runs of the verify commands"
 )
 
+// scopeRun is the scope of what bounds a whole run.
+const scopeRun = "run"
+
 // BudgetError says which budget a call would have exceeded.
 type BudgetError struct {
 	Axis Axis
@@ -68,9 +71,21 @@ type BudgetError struct {
 // Error names budget, limit and what is spent.
 func (e *BudgetError) Error() string {
 	if e.Scope != "" && e.Scope != "agent" {
-		return fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
+		s := fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
+		if e.Scope == scopeRun && e.Axis == AxisCost {
+			s += ", the most that run_limits.max_cost_usd allows"
+		}
+		return s
 	}
 	return fmt.Sprintf("budget for %s is used up: %s of %s", e.Axis, e.Spent, e.Limit)
+}
+
+// Of names the budget and, where it is not the agent's own, whose it is.
+func (e *BudgetError) Of() string {
+	if e.Scope == "" || e.Scope == "agent" {
+		return string(e.Axis)
+	}
+	return fmt.Sprintf("%s of the %s", e.Axis, e.Scope)
 }
 
 // ModelError says that a call was not made because the model is none the agent may ask for.

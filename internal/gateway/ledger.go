@@ -44,7 +44,7 @@ type runBudget struct {
 
 func newPurse(o Options) *runBudget {
 	return &runBudget{before: o.Spent.CostUSD, keep: o.Keep, ledger: ledger{
-		scope: "run", limits: o.Run, calls: o.Spent.LLMCalls, tools: o.Spent.ToolCalls, tokens: o.Spent.Tokens, charged: o.Spent.CostUSD,
+		scope: scopeRun, limits: o.Run, calls: o.Spent.LLMCalls, tools: o.Spent.ToolCalls, tokens: o.Spent.Tokens, charged: o.Spent.CostUSD,
 	}}
 }
 

@@ -56,6 +56,8 @@ type Options struct {
 	// RefuseUnpriced refuses models without a known price. Set it when the operator chose the bound in dollars; a bound of
 	// Run or Caps in dollars has the same effect. Otherwise such calls are made, and their cost is reported as unknown.
 	RefuseUnpriced bool
+	// AdmitUnpriced takes that effect from the bound of Run. Set it when nobody chose that bound.
+	AdmitUnpriced bool
 	// FreeTools are function names that do not count as tool calls: those that only hand results over.
 	FreeTools []string
 	// Fallbacks are the models asked, in this order, when a model's endpoint refuses or cannot be reached.
@@ -147,7 +149,9 @@ func (o *Options) spentBefore(ctx context.Context) ([]before, error) {
 }
 
 // priced reports whether every call must have a known price.
-func (o *Options) priced() bool { return o.RefuseUnpriced || o.Run.CostUSD > 0 || len(o.Caps) > 0 }
+func (o *Options) priced() bool {
+	return o.RefuseUnpriced || o.Run.CostUSD > 0 && !o.AdmitUnpriced || len(o.Caps) > 0
+}
 
 // upstream is an Upstream whose address was checked.
 type upstream struct {
