@@ -81,7 +81,7 @@ func Main(p Invocation) int {
 		_ = draining.Hit()
 	})
 	if err := p.armFailpoint(); err != nil {
-		return fail(p.Stderr, err)
+		return p.fail(err)
 	}
 	ctx, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
@@ -103,7 +103,7 @@ func Main(p Invocation) int {
 	if ctx.Err() != nil && !errors.As(err, new(advice.Error)) {
 		err = advice.Error{Err: errors.New("interrupted"), Status: advice.Interrupted}
 	}
-	return fail(p.Stderr, err)
+	return p.fail(err)
 }
 
 // exitStatus ends a command with a status and no message: what there was to say has been said.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +15,16 @@ func usageError(c *cobra.Command, err error) error {
 	return advice.Error{Err: err, Next: "see: " + c.CommandPath() + " --help", Status: advice.Usage}
 }
 
-// fail prints one sentence that names what failed and one that names the next step, and returns the exit status.
-func fail(w io.Writer, err error) int {
+// fail prints one sentence that names what failed and one that names the next step, in GitHub Actions as an annotation too, and
+// returns the exit status.
+func (p *Invocation) fail(err error) int {
 	h := explain(err)
-	fmt.Fprintf(w, "prloop: %s\n", progress.Uncommand(sanitize.Terminal(sanitize.Redact(h.Err.Error()))))
+	fmt.Fprintf(p.Stderr, "prloop: %s\n", progress.Uncommand(sanitize.Terminal(sanitize.Redact(h.Err.Error()))))
 	if h.Next != "" {
-		fmt.Fprintf(w, "  try: %s\n", sanitize.Terminal(h.Next))
+		fmt.Fprintf(p.Stderr, "  try: %s\n", progress.Uncommand(sanitize.Terminal(sanitize.Redact(h.Next))))
+	}
+	if p.inActions() {
+		progress.AnnotateError(p.Stderr, h.Err.Error(), h.Next)
 	}
 	return h.Status
 }

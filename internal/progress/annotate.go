@@ -48,6 +48,14 @@ func Annotate(w io.Writer, r review.RunResult, p sanitize.Policy) {
 	}
 }
 
+// AnnotateError writes what ended a command, and what to do about it, as one annotation. It passes the same gate.
+func AnnotateError(w io.Writer, sentence, next string) {
+	if next != "" {
+		sentence += "\ntry: " + next
+	}
+	fmt.Fprintf(w, "::error title=prloop::%s\n", message(sanitize.Field(cut(sentence, longestMessage), sanitize.Policy{})))
+}
+
 func place(f review.Finding) string {
 	switch {
 	case f.Line == nil || *f.Line < 1:
