@@ -46,6 +46,9 @@ var settingFlags = []struct{ flag, key, usage string }{
 	{"max-run-cost", "run_limits.max_cost_usd", "`DOLLARS` all agents of the run may spend together"},
 }
 
+// endpointFlags is how many of them, at the beginning, are about the endpoint.
+const endpointFlags = 2
+
 // addSettings gives a command the flags that say what is reviewed, by whom and with which settings.
 func (o *runOptions) addSettings(c *cobra.Command) {
 	f := c.Flags()
@@ -53,8 +56,17 @@ func (o *runOptions) addSettings(c *cobra.Command) {
 	f.StringVar(&o.base, "base", "", "review the local range since `REVISION`")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
 	f.BoolVar(&o.noFix, "no-fix", false, "review only: nobody fixes what is found")
+	o.addEndpoint(c)
+	for _, s := range settingFlags[endpointFlags:] {
+		f.String(s.flag, "", s.usage)
+	}
+}
+
+// addEndpoint gives a command the flags that say which model is asked, and where.
+func (o *runOptions) addEndpoint(c *cobra.Command) {
+	f := c.Flags()
 	f.StringVar(&o.keyFile, "api-key-file", "", "read the endpoint's key from `FILE`, - for standard input (OPENAI_API_KEY)")
-	for _, s := range settingFlags {
+	for _, s := range settingFlags[:endpointFlags] {
 		f.String(s.flag, "", s.usage)
 	}
 }
@@ -68,7 +80,7 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 		return advice.Misuse("leave out --base to review a pull request", "--base reviews a local range and takes no pull request")
 	}
 	for _, s := range settingFlags {
-		if f := c.Flags().Lookup(s.flag); f.Changed {
+		if f := c.Flags().Lookup(s.flag); f != nil && f.Changed {
 			o.settings = append(o.settings, config.Given{Key: s.key, Value: f.Value.String(), From: "--" + s.flag})
 		}
 	}

@@ -86,6 +86,7 @@ var table = map[string]int{
 	"internal/demo":     5,
 	"internal/evalcli":  5,
 	"internal/stats":    5,
+	"internal/forecast": 5,
 
 	"internal/app": 6,
 

@@ -285,7 +285,7 @@ func TestMoneyIsReservedBeforeTheCall(t *testing.T) {
 		t.Fatal(no)
 	}
 	price := priceOf(priceTable(nil), "gpt-4.1")
-	a := newAccount("r1", review.Limits{LLMCalls: 9, CostUSD: 1.5 * price.cost(c.size/3+1, 0, c.maxOutput)}, 0, 0, &runBudget{}, time.Now())
+	a := newAccount("r1", review.Limits{LLMCalls: 9, CostUSD: 1.5 * price.Cost(c.size/3+1, 0, c.maxOutput)}, 0, 0, &runBudget{}, time.Now())
 	first, err := a.reserve(c, c.model, price, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func (l *ledger) room(input, output, least int, price *Price) (int, error) {
 		output = min(output, price.buys(l.limits.CostUSD-l.charged, input))
 		if output < least {
 			return 0, l.over(AxisCost, fmt.Sprintf("$%.4f", l.limits.CostUSD),
-				fmt.Sprintf("$%.4f and up to $%.4f for this call", l.charged, price.cost(input, 0, least)))
+				fmt.Sprintf("$%.4f and up to $%.4f for this call", l.charged, price.Cost(input, 0, least)))
 		}
 	}
 	return output, nil
@@ -100,7 +100,7 @@ func (l *ledger) room(input, output, least int, price *Price) (int, error) {
 
 // buys is how many tokens of output money is good for after the input is paid; negative when not even that.
 func (p Price) buys(usd float64, input int) int {
-	left := usd - p.cost(input, 0, 0)
+	left := usd - p.Cost(input, 0, 0)
 	switch {
 	case left < 0:
 		return -1

@@ -39,6 +39,12 @@ func priceTable(override map[string]Price) map[string]Price {
 	return table
 }
 
+// PriceDate is the date of the built-in prices.
+func PriceDate() string { return builtinPrices().Date }
+
+// PriceOf is the price of a model: the one the options give, else the built-in one; nil when neither knows it.
+func (o Options) PriceOf(model string) *Price { return priceOf(priceTable(o.Prices), model) }
+
 // snapshotDate ends the names of dated model versions, which cost what the plain name costs.
 var snapshotDate = lazyregexp.New(`-20\d\d-\d\d-\d\d$`)
 
@@ -52,7 +58,8 @@ func priceOf(table map[string]Price, model string) *Price {
 	return nil
 }
 
-func (p Price) cost(input, cached, output int) float64 {
+// Cost is what a call with so many tokens costs, in dollars; cached are those of the input that came from a cache.
+func (p Price) Cost(input, cached, output int) float64 {
 	cached = min(cached, input)
 	return (float64(input-cached)*p.Input + float64(cached)*p.Cached + float64(output)*p.Output) / 1e6
 }

@@ -212,7 +212,7 @@ func (a *account) reserve(c *call, model string, price *Price, before []before, 
 		}
 	}
 	if price != nil {
-		r.estimate = price.cost(r.input, 0, r.output)
+		r.estimate = price.Cost(r.input, 0, r.output)
 	}
 	a.charge(1, r.input+r.output, r.estimate)
 	return r, nil
@@ -274,7 +274,7 @@ type spent struct {
 // cost is what an answer cost, as its endpoint says or by its price; nil when that is unknown.
 func (r *reservation) cost(s spent) *float64 {
 	if s.cost == nil && r.price != nil && s.input != nil && s.output != nil {
-		c := r.price.cost(*s.input, value(s.cached), *s.output) + float64(value(s.written))*r.price.Input/4/1e6
+		c := r.price.Cost(*s.input, value(s.cached), *s.output) + float64(value(s.written))*r.price.Input/4/1e6
 		return &c
 	}
 	return s.cost
@@ -309,7 +309,7 @@ func (r *reservation) settle(s spent, now time.Time) {
 	} else if more := s.seen/3 - r.output; more > 0 { // the endpoint went beyond what it was allowed
 		a.charge(0, more, 0)
 		if cost == nil && r.price != nil {
-			a.charge(0, 0, r.price.cost(0, 0, more))
+			a.charge(0, 0, r.price.Cost(0, 0, more))
 		}
 	}
 	model := cmp.Or(s.model, r.model)
