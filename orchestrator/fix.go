@@ -12,8 +12,8 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// fixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (decision 6).
-const fixTries = 3
+// FixTries is how often the fixer is asked in a round: once, and twice more with what was wrong (decision 6).
+const FixTries = 3
 
 // fixRound is the second half of a round: the fixer works, its work is checked, verified, pushed and reported. goesOn is true
 // when there is a new head to review.
@@ -104,7 +104,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 			fix.State, fix.Reason = review.FixFailed, cmp.Or(work.Answer.Receipt.Reason, "the fixer gave no answer")
 			return fix, nil
 		case len(work.Refusals) > 0:
-			if try < fixTries {
+			if try < FixTries {
 				from, setback = reviewed, &review.Feedback{Try: try, Refusals: work.Refusals}
 				continue
 			}
@@ -133,7 +133,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 		case len(bad) == 0:
 			j.tip = work.Tip
 			return fix, nil
-		case try == fixTries, unmendable(bad), j.left() <= 0:
+		case try == FixTries, unmendable(bad), j.left() <= 0:
 			j.late = j.left() <= 0
 			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(bad)
 			return fix, nil

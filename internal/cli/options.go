@@ -24,6 +24,7 @@ type runOptions struct {
 	base       string // a local range when set
 	reviewers  []string
 	dryRun     bool
+	estimate   bool
 	asJSON     bool
 	allowDraft bool
 	noFix      bool
@@ -109,6 +110,7 @@ func runCommand(p *Invocation) *cobra.Command {
 	o.addSettings(c)
 	f := c.Flags()
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
+	f.BoolVar(&o.estimate, "estimate", false, "say what the run would ask of models, and what that costs; ask and post nothing")
 	f.BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
 	f.StringVar(&o.recordModels, "record-models", "", "keep the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")

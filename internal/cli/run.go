@@ -37,6 +37,10 @@ func (p *Invocation) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.estimate {
+		defer prepared.Close()
+		return p.estimate(ctx, prepared, o)
+	}
 	view := p.view(o)
 	ended, err := s.Start(ctx, prepared, view.Event)
 	if err != nil {
@@ -44,6 +48,18 @@ func (p *Invocation) run(ctx context.Context, o runOptions) error {
 		return stopped(prepared.Request.Run, err)
 	}
 	return p.finish(s, ended, o, view)
+}
+
+// estimate prints what a run would ask, and does not begin it.
+func (p *Invocation) estimate(ctx context.Context, prepared *app.Prepared, o runOptions) error {
+	e, err := prepared.Estimate(ctx)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return progress.JSON(p.Stdout, e)
+	}
+	return e.Print(p.Stdout, p.terminal(p.Stdout), p.width())
 }
 
 // resume is `prloop resume`.

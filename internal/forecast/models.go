@@ -104,7 +104,7 @@ func Dollars(usd *float64) string {
 		return "$0"
 	case *usd < 0.0001:
 		return "< $0.0001"
-	case *usd < 1:
+	case *usd < 0.1:
 		return fmt.Sprintf("$%.4f", *usd)
 	}
 	return fmt.Sprintf("$%.2f", *usd)

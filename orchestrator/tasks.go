@@ -1,0 +1,40 @@
+package orchestrator
+
+import (
+	"context"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Questions are what the agents of a run would be asked in its first round.
+type Questions struct {
+	// Agents stand in the order of the plans.
+	Agents []review.Task
+	// Verifier is without findings, which nobody knows yet; nil when nobody verifies.
+	Verifier *review.Task
+}
+
+// Questions reads the facts as the first round would, and asks nobody; nothing is stored. Of the loop it needs Forge, History, Briefer, MarkerKey, Secrets and
+// Fence alone. An error wraps what a run would end with.
+func (l *Loop) Questions(ctx context.Context, req Request) (q Questions, brief review.Brief, err error) {
+	snap, err := l.snapshot(ctx, req, progress{round: 1, head: req.Head})
+	if err != nil {
+		return q, brief, err
+	}
+	ask := func(plan AgentPlan) review.Task {
+		t := l.task(req, 1, plan, snap)
+		t.Agent, t.Role = plan.Name, plan.Role
+		return visible(plan, t)
+	}
+	for _, plan := range req.Agents {
+		q.Agents = append(q.Agents, ask(plan))
+	}
+	if v := req.Verify; v != nil {
+		plan := v.Agent
+		plan.Limits = &v.Limits
+		t := ask(plan)
+		t.Verify = &review.VerifyPayload{Findings: []review.Finding{}, LookBelow: v.LookBelow, EscalateBelow: v.EscalateBelow, ExtraFiles: v.ExtraFiles, ExtraLines: v.ExtraLines}
+		q.Verifier = &t
+	}
+	return q, snap.Brief, nil
+}
