@@ -43,7 +43,13 @@ func pty(t *testing.T, columns, rows uint16) (master, slave *os.File) {
 // On a real terminal: the lines are drawn, the terminal stays in its ordinary mode (ctrl-c is a signal for the caller),
 // nothing is asked of it, and it is given back with the cursor on.
 func TestTerminal(t *testing.T) {
-	master, slave := pty(t, 100, 24)
+	for _, columns := range []uint16{100, 20} { // a narrow one wraps lines, which are taken off all the same
+		t.Run(fmt.Sprint(columns), func(t *testing.T) { testTerminal(t, columns) })
+	}
+}
+
+func testTerminal(t *testing.T, columns uint16) {
+	master, slave := pty(t, columns, 24)
 	before, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
 	if err != nil {
 		t.Fatal(err)
