@@ -1,0 +1,199 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A local change other than all since a base is one commit: of what the index has, of a patch, or one that a person names. It is
+// made or found once, and then read by its object id, whatever becomes of the checkout meanwhile.
+
+var (
+	// ErrNothingStaged: the index has what HEAD has.
+	ErrNothingStaged = errors.New("nothing is staged")
+	// ErrEmptyPatch: a patch changes nothing.
+	ErrEmptyPatch = errors.New("the patch changes nothing")
+)
+
+// PatchError: a patch cannot be applied.
+type PatchError struct {
+	// To is the commit, Detail what git says of it, raw: whoever prints it sanitizes it.
+	To, Detail string
+	Err        error
+}
+
+func (e *PatchError) Error() string {
+	return fmt.Sprintf("the patch does not apply to HEAD (%s): %s", e.To[:min(len(e.To), 10)], e.Detail)
+}
+
+func (e *PatchError) Unwrap() error { return e.Err }
+
+// UnmergedError: a path in the index is in conflict.
+type UnmergedError struct{ Path string }
+
+func (e *UnmergedError) Error() string { return fmt.Sprintf("%s is not merged", e.Path) }
+
+// Staged makes a commit of what the index of a checkout has, on top of HEAD, in r. The working tree is not read:
+// ErrNothingStaged, *UnmergedError.
+func (r *Repository) Staged(ctx context.Context, dir string) (string, error) {
+	c, err := r.git.Checkout(dir)
+	if err != nil {
+		return "", err
+	}
+	commit, err := r.staged(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("staged changes of %s: %w", c.Top, err)
+	}
+	return commit, nil
+}
+
+func (r *Repository) staged(ctx context.Context, c *Checkout) (string, error) {
+	if err := r.borrow(c.objects()); err != nil {
+		return "", err
+	}
+	head, err := c.Resolve(ctx, "HEAD")
+	if errors.Is(err, ErrUnknownRevision) { // before the first commit
+		head, err = r.void(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	// The index is listed by git where it stands: parts of it may stand in files beside it.
+	entries, err := c.git.run(ctx, command{name: "ls-files", at: c.place(), args: []string{"-z", "--stage"}, limit: listLimit})
+	if err != nil {
+		return "", err
+	}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(entries), "\x00"), "\x00") {
+		if entry == "" {
+			continue
+		}
+		meta, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasSuffix(meta, " 0") {
+			return "", &UnmergedError{Path: path}
+		}
+		if err := checkPath(path); err != nil {
+			return "", err
+		}
+	}
+	return r.indexed(ctx, head, "staged\n", ErrNothingStaged, command{name: "update-index", args: []string{"-z", "--index-info"}, stdin: entries})
+}
+
+// Patched makes a commit of a patch on top of HEAD of a checkout, in r, as `git apply` reads it. Neither index nor working tree
+// of the checkout are read: *PatchError, ErrEmptyPatch.
+func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (string, error) {
+	c, err := r.git.Checkout(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(bytes.TrimSpace(patch)) == 0 {
+		return "", ErrEmptyPatch
+	}
+	if err := r.borrow(c.objects()); err != nil {
+		return "", err
+	}
+	head, err := c.Resolve(ctx, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	commit, err := r.indexed(ctx, head, "patch\n", ErrEmptyPatch,
+		command{name: "read-tree", args: []string{"--end-of-options", head}},
+		command{name: "apply", args: []string{"--cached", "--whitespace=nowarn", "-"}, stdin: patch})
+	var failed *CommandError
+	if errors.As(err, &failed) && failed.Command == "apply" {
+		return "", &PatchError{To: head, Detail: complaints(failed.Stderr), Err: err}
+	}
+	return commit, err
+}
+
+// complaints are the first errors git printed, in one line.
+func complaints(stderr string) string {
+	var said []string
+	for line := range strings.Lines(stderr) {
+		if text, is := strings.CutPrefix(strings.TrimSpace(line), "error: "); is && len(said) < 3 {
+			said = append(said, text)
+		}
+	}
+	if len(said) == 0 {
+		return "git apply refuses it"
+	}
+	return strings.Join(said, "; ")
+}
+
+// indexed makes a commit on top of head from what the commands leave in a private index; same is the error when that is what
+// head has.
+func (r *Repository) indexed(ctx context.Context, head, message string, same error, fill ...command) (string, error) {
+	tmp, err := os.MkdirTemp(r.dir, "index-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(tmp)
+	at := place{dir: r.dir, index: filepath.Join(tmp, "index")}
+	for _, c := range fill {
+		c.at = at
+		if _, err := r.git.run(ctx, c); err != nil {
+			return "", err
+		}
+	}
+	out, err := r.git.run(ctx, command{name: "write-tree", at: at})
+	if err != nil {
+		return "", err
+	}
+	tree := strings.TrimSpace(string(out))
+	had, _, _, err := r.git.commitAt(ctx, r.place(), head)
+	if err != nil {
+		return "", err
+	}
+	if had == tree {
+		return "", same
+	}
+	return r.keep(ctx, message, tree, head)
+}
+
+// void is a commit of ours without any file.
+func (r *Repository) void(ctx context.Context) (string, error) {
+	out, err := r.git.run(ctx, command{name: "mktree", at: r.place(), args: []string{"-z"}})
+	if err != nil {
+		return "", err
+	}
+	return r.keep(ctx, "nothing\n", strings.TrimSpace(string(out)))
+}
+
+// Named is the commit of a checkout that a person names. r can read it from then on: ErrUnknownRevision.
+func (r *Repository) Named(ctx context.Context, dir, rev string) (string, error) {
+	c, err := r.git.Checkout(dir)
+	if err != nil {
+		return "", err
+	}
+	if err := r.borrow(c.objects()); err != nil {
+		return "", err
+	}
+	return c.Resolve(ctx, rev)
+}
+
+// OneCommit is the range of a single commit of r: what it changed since its first parent, or all of it where it has none.
+func (r *Repository) OneCommit(ctx context.Context, commit string) (l LocalRange, err error) {
+	if !IsOID(commit) {
+		return l, fmt.Errorf("commit %q: %w", commit, ErrName)
+	}
+	_, parents, _, err := r.git.commitAt(ctx, r.place(), commit)
+	if err != nil {
+		return l, fmt.Errorf("read commit %s: %w", commit, err)
+	}
+	l.HEAD, l.Head = commit, commit
+	if len(parents) == 0 {
+		l.Base, err = r.void(ctx)
+	} else if l.Base, err = r.Resolve(ctx, parents[0]); errors.Is(err, ErrUnknownRevision) {
+		err = fmt.Errorf("the parent of %s: %w", commit, ErrShallow)
+	}
+	if err != nil {
+		return l, err
+	}
+	l.MergeBase = l.Base
+	l.Subjects, err = r.subjects(ctx, l.Base, commit)
+	return l, err
+}
