@@ -26,13 +26,14 @@ func (c *Launcher) priced(name string, emit func(review.Event)) func(review.Even
 	}
 }
 
-// maxWarnings is how many warnings of one child stand in its receipt.
+// maxWarnings is how many lines that one child logged stand in its receipt.
 const maxWarnings = 5
 
-// warnings keeps what a builtin child warns of, such as a review cut short: the receipt says it.
-func warnings(into *[]string, emit func(review.Event)) func(review.Event) {
+// receipted keeps what a child logs at a level: the receipt says it. A builtin one warns, such as of a review cut short; a static
+// one says which linters ran.
+func receipted(level string, into *[]string, emit func(review.Event)) func(review.Event) {
 	return func(e review.Event) {
-		if e.Kind == review.EventLog && e.Level == "warn" && len(*into) < maxWarnings {
+		if e.Kind == review.EventLog && e.Level == level && len(*into) < maxWarnings {
 			*into = append(*into, sanitize.Redact(e.Message))
 		}
 		emit(e)

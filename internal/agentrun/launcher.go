@@ -143,8 +143,11 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 	}
 	news := named(plan.Name, emit)
 	var warned []string
-	if plan.Kind == review.KindBuiltin {
-		news = warnings(&warned, c.priced(plan.Name, news))
+	switch plan.Kind {
+	case review.KindBuiltin:
+		news = receipted("warn", &warned, c.priced(plan.Name, news))
+	case review.KindStatic:
+		news = receipted("info", &warned, news)
 	}
 	answer := agents.Ask(ctx, spec, task, news)
 	switch plan.Kind {
@@ -170,6 +173,7 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		}
 	case review.KindStatic: // it has no way to a model, so nothing is known to be nothing
 		answer.Receipt.Usage = nothing(review.Usage{})
+		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
 	}
 	return answer
 }

@@ -103,7 +103,7 @@ func lint(ctx context.Context, tree string, task review.Task, files []string) ([
 			local.Brief.Files = append(local.Brief.Files, f)
 		}
 	}
-	got, err := static.Review(ctx, local, static.Options{CheckoutDir: tree, LinterTimeout: lintTimeout}, nil)
+	got, err := static.Review(ctx, local, static.Options{CheckoutDir: tree, Exact: true, LinterTimeout: lintTimeout}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -63,12 +63,13 @@ func CacheEnv() []string {
 	return env
 }
 
-// lint runs the linters on a local range, all at once (threats.md T01: never on a pull request). A linter that is missing, fails or
+// lint runs the linters on a local change, all at once (threats.md T01: never on a pull request). A linter that is missing, fails or
 // takes too long is a note.
 func (w *work) lint(ctx context.Context) error {
 	if w.task.PRNumber != 0 || w.opts.CheckoutDir == "" {
 		return nil
 	}
+	w.compare()
 	var missing []string
 	var answers []*answer
 	var running sync.WaitGroup
@@ -95,13 +96,17 @@ func (w *work) lint(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	var ran []string
 	for _, a := range answers {
 		if a.note != "" {
-			w.note("%s", a.note)
+			w.tell("%s", a.note)
 			continue
 		}
-		w.ran = append(w.ran, a.linter.name)
+		ran = append(ran, a.linter.name)
 		w.place(a.linter, a.remarks)
+	}
+	if len(ran) > 0 {
+		w.tell("Linters that ran: %s.", strings.Join(ran, ", "))
 	}
 	if len(missing) > 0 {
 		w.note("Not on this machine: %s.", strings.Join(missing, ", "))
@@ -109,15 +114,58 @@ func (w *work) lint(ctx context.Context) error {
 	return nil
 }
 
-// filesOf are the changed files a linter reads that still stand in the checkout.
+// compare finds the changed files that stand in the checkout as they are reviewed. A linter reads the checkout, which may have
+// gone on since: what it says of another text is not said of the change.
+func (w *work) compare() {
+	root, err := os.OpenRoot(w.opts.CheckoutDir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	var other []string
+	for _, f := range w.files {
+		name := filepath.FromSlash(spelling.Raw(f.path))
+		if !filepath.IsLocal(name) || !slices.ContainsFunc(linters(), func(l linter) bool { return slices.Contains(l.kinds, f.kind()) }) {
+			continue
+		}
+		lines := f.lines
+		if w.opts.Exact {
+			lines = nil
+		}
+		if f.stands = sameLines(root, name, lines); !f.stands && !w.opts.Exact {
+			other = append(other, code(f.path))
+		}
+	}
+	if len(other) > 0 {
+		w.tell("No linter read %s: the working tree has other text than is reviewed.", printable(strings.Join(other, ", "), 300))
+	}
+}
+
+// sameLines reports whether a file has the lines of a diff at their places.
+func sameLines(root *os.Root, name string, lines []diff.Line) bool {
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > lintedBytes {
+		return false
+	}
+	data, err := root.ReadFile(name)
+	if err != nil {
+		return false
+	}
+	text := strings.Split(string(data), "\n")
+	return !slices.ContainsFunc(lines, func(l diff.Line) bool {
+		return l.New < 1 || l.New > len(text) || strings.TrimSuffix(text[l.New-1], "\r") != strings.TrimSuffix(l.Text, "\r")
+	})
+}
+
+// lintedBytes is the largest file that is given to a linter.
+const lintedBytes = 8 << 20
+
+// filesOf are the changed files a linter reads.
 func (w *work) filesOf(l linter) []string {
 	var out []string
 	for _, f := range w.files {
-		name := spelling.Raw(f.path)
-		if !slices.Contains(l.kinds, f.kind()) || !filepath.IsLocal(filepath.FromSlash(name)) || !w.standing(name) {
-			continue
+		if f.stands && slices.Contains(l.kinds, f.kind()) {
+			out = append(out, spelling.Raw(f.path))
 		}
-		out = append(out, name)
 	}
 	return out
 }

@@ -106,6 +106,44 @@ func TestLintersRunAtOnce(t *testing.T) {
 	}
 }
 
+// A linter reads the checkout. What it says of a file that stands otherwise there is not said of what is reviewed.
+func TestLintersReadWhatIsReviewed(t *testing.T) {
+	dir, task := checkout(t, map[string]string{"a.sh": "#!/bin/sh\n\necho $1\n", "b.sh": "#!/bin/sh\n\necho $2\n"})
+	programs(t, map[string]string{"shellcheck": "shift 3; for f; do echo \"$f:3:6: warning: Double quote [SC2086]\"; done\n"})
+	var told []string
+	opts := Options{CheckoutDir: dir}
+	reviewed := func() string {
+		told = nil
+		r, err := Review(t.Context(), task, opts, func(e review.Event) {
+			if e.Kind == review.EventLog && e.Level == "info" {
+				told = append(told, e.Message)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []string
+		for _, f := range r.Findings {
+			files = append(files, f.File)
+		}
+		return strings.Join(files, " ")
+	}
+	if got := reviewed(); got != "a.sh b.sh" || !cmp.Equal(told, []string{"Linters that ran: shellcheck."}) {
+		t.Errorf("%s, told %q", got, told)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.sh"), []byte("#!/bin/sh\n\necho \"$1\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"No linter read `a.sh`: the working tree has other text than is reviewed.", "Linters that ran: shellcheck."}
+	if got := reviewed(); got != "b.sh" || !cmp.Equal(told, want) {
+		t.Errorf("%s, told %q", got, told)
+	}
+	opts.Exact = true // an export, of which the task shows some values masked
+	if got := reviewed(); got != "a.sh b.sh" {
+		t.Error(got)
+	}
+}
+
 func TestLinterAnswers(t *testing.T) {
 	sh := map[string]string{"a.sh": "#!/bin/sh\n\necho $1\n"}
 	for _, c := range []struct {

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// CheckoutDir is the folder of a local range. Linters run there, and only when the task is about no pull request.
 	CheckoutDir string
+	// Exact tells that CheckoutDir holds what is reviewed and nothing else: an export.
+	Exact bool
 	// LinterTimeout is the wall time of one linter; 0 means 10 seconds.
 	LinterTimeout time.Duration
 
@@ -60,8 +62,6 @@ type work struct {
 	files []*file
 	found []placed
 	notes []string
-	// ran are the linters that gave an answer.
-	ran []string
 }
 
 // placed is a hit in its file.
@@ -72,6 +72,12 @@ type placed struct {
 
 func (w *work) say(format string, args ...any) {
 	w.emit(review.Event{Kind: review.EventProgress, Message: fmt.Sprintf(format, args...)})
+}
+
+// tell notes what the receipt of the run says too.
+func (w *work) tell(format string, args ...any) {
+	w.note(format, args...)
+	w.emit(review.Event{Kind: review.EventLog, Level: "info", Message: fmt.Sprintf(format, args...)})
 }
 
 func (w *work) note(format string, args ...any) {
@@ -201,9 +207,6 @@ func (w *work) report(findings int) string {
 	}
 	fmt.Fprintf(&b, "Static review, without a model: %d added lines of %d files read (%d files in the diff), %d findings.\n",
 		lines, len(w.files), len(w.task.Brief.Files), findings)
-	if len(w.ran) > 0 {
-		fmt.Fprintf(&b, "\nLinters that ran: %s.\n", strings.Join(w.ran, ", "))
-	}
 	for _, n := range w.notes {
 		b.WriteString("\n- " + n)
 	}

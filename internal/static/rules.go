@@ -39,6 +39,8 @@ type file struct {
 	lines []diff.Line
 	// test is true for tests, fixtures, examples and documentation of such, where made-up values are common.
 	test bool
+	// stands tells that linters may read the file: the checkout has the text that is reviewed.
+	stands bool
 }
 
 // rule looks at one file.
