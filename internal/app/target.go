@@ -8,13 +8,12 @@ import (
 
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
 // Words are how a person names a pull request.
 type Words struct {
-	// Text is a number, a URL, OWNER/REPO#NUMBER, or empty for the pull request of the branch checked out at Dir.
+	// Text is a number, a URL, OWNER/REPO#NUMBER, BRANCH or OWNER:BRANCH, or empty for the branch checked out at Dir.
 	Text string
 	// Repo is [HOST/]OWNER/REPO; empty for the one that the remotes of the checkout at Dir name.
 	Repo string
@@ -37,8 +36,12 @@ func (s *Service) Target(ctx context.Context, w Words) (review.Target, error) {
 	if err != nil {
 		return review.Target{}, err
 	}
+	var owner string
 	if w.Text != "" {
-		return github.ParseTarget(w.Text, here)
+		var ok bool
+		if owner, branch, ok = github.ParseBranch(w.Text); !ok {
+			return github.ParseTarget(w.Text, here)
+		}
 	}
 	if branch == "" {
 		return review.Target{}, ErrNotNamed
@@ -47,11 +50,9 @@ func (s *Service) Target(ctx context.Context, w Words) (review.Target, error) {
 	if err != nil {
 		return review.Target{}, err
 	}
-	n, err := c.PullRequestOfBranch(ctx, here, "", branch)
+	n, err := c.PullRequestOfBranch(ctx, here, owner, branch)
 	return review.Target{Repo: here, PR: n}, err
 }
-
-var aNumber = lazyregexp.New(`^#?[0-9]+$`).MatchString
 
 // here is the named repository or that of the checkout's remotes, and the current branch. Neither is needed when a full address
 // is given, so being outside a repository is not an error yet.
@@ -81,7 +82,7 @@ func (s *Service) here(ctx context.Context, w Words) (review.Repo, string, error
 		return repo, branch, err
 	}
 	repo, err := github.RepoOfRemotes(remotes, github.KnownHosts(env))
-	if err != nil && (w.Text == "" || aNumber(w.Text)) {
+	if err != nil && !github.Whole(w.Text) {
 		if len(remotes) == 0 {
 			return review.Repo{}, "", &NoRemoteError{w.Dir}
 		}

@@ -49,6 +49,25 @@ func ParseTarget(arg string, here review.Repo) (review.Target, error) {
 	return target(arg, review.Repo{Host: strings.TrimPrefix(strings.ToLower(u.Host), "www."), Owner: m[1], Name: m[2]}, m[3])
 }
 
+// ParseBranch reads what a person typed as a branch, BRANCH or OWNER:BRANCH as `gh pr view` takes them; false when it can only
+// be a number or an address.
+func ParseBranch(arg string) (owner, branch string, ok bool) {
+	arg = strings.TrimSpace(arg)
+	if number.MatchString(arg) || Whole(arg) || strings.ContainsFunc(arg, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("~^?*[\\", r) }) {
+		return "", "", false
+	}
+	if o, b, found := strings.Cut(arg, ":"); found {
+		return o, b, ownerName.MatchString(o) && b != "" && !strings.Contains(b, ":")
+	}
+	return "", arg, arg != "" && !strings.HasPrefix(arg, "-")
+}
+
+// Whole reports whether what a person typed names its repository too: an address, or owner/repo#number.
+func Whole(arg string) bool {
+	arg = strings.TrimSpace(arg)
+	return strings.Contains(arg, "://") || shortTarget.MatchString(arg)
+}
+
 func target(arg string, repo review.Repo, digits string) (review.Target, error) {
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > 1<<31-1 {

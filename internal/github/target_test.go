@@ -43,6 +43,21 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
+func TestParseBranch(t *testing.T) {
+	for arg, want := range map[string]string{
+		"main": "/main", " fix/it ": "/fix/it", "acme:fix/it": "acme/fix/it", "a#b": "/a#b", "acme/widgets": "/acme/widgets", "v1.2": "/v1.2",
+		"7": "-", "#7": "-", "acme/widgets#7": "-", "https://github.com/acme/widgets/pull/7": "-", "": "-", "-f": "-", "a b": "-", "HEAD~1": "-", "x:": "-", "a:b:c": "-", "a/b:c": "-",
+	} {
+		got := "-"
+		if owner, branch, ok := ParseBranch(arg); ok {
+			got = owner + "/" + branch
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", arg, got, want)
+		}
+	}
+}
+
 func TestRepoOfRemotes(t *testing.T) {
 	hosts := []string{"github.com", "ghe.example.com"}
 	rows := []struct {
