@@ -32,17 +32,54 @@ type Target struct {
 	PR int `json:"pr,omitempty"`
 	// Base is, for a local range, the revision the range starts from as the person typed it.
 	Base string `json:"base,omitempty"`
+	// Change says which local change it is other than the range since Base. Commit is then the object id of the commit that has it
+	// on top of its first parent.
+	Change Change `json:"change,omitempty"`
+	Commit string `json:"commit,omitempty"`
 }
 
-// Local reports whether the target is a local range, which touches no GitHub at all.
+// Change is a local change that is one commit.
+type Change string
+
+// The changes.
+const (
+	ChangeStaged Change = "staged" // what the index has and HEAD has not
+	ChangeCommit Change = "commit" // what a commit changed
+	ChangePatch  Change = "patch"  // a patch, applied to HEAD
+)
+
+// Local reports whether the target is a local change, which touches no GitHub at all.
 func (t Target) Local() bool { return t.PR == 0 }
 
 // String names the target for people: owner/name#7, or "local changes since main".
 func (t Target) String() string {
-	if t.Local() {
-		return "local changes since " + t.Base
+	short := t.Commit[:min(len(t.Commit), 10)]
+	switch {
+	case !t.Local():
+		return fmt.Sprintf("%s#%d", t.Repo, t.PR)
+	case t.Change == ChangeStaged:
+		return "staged changes " + short
+	case t.Change == ChangeCommit:
+		return "commit " + short
+	case t.Change == ChangePatch:
+		return "patch " + short
 	}
-	return fmt.Sprintf("%s#%d", t.Repo, t.PR)
+	return "local changes since " + t.Base
+}
+
+// Arguments are those of prloop run that name the target once more.
+func (t Target) Arguments() string {
+	switch {
+	case !t.Local():
+		return t.String()
+	case t.Change == ChangeStaged:
+		return "--staged"
+	case t.Change == ChangeCommit:
+		return "--commit " + t.Commit
+	case t.Change == ChangePatch:
+		return "--patch FILE"
+	}
+	return "--base " + t.Base
 }
 
 // PullRequest is what GitHub says about a pull request at one moment.

@@ -16,8 +16,8 @@ type briefer struct {
 	repo *git.Repository
 	// early is the brief of the commits a run begins with; nil when nobody began it.
 	early *earlyBrief
-	// local is true for a local range, whose written rules are those of the working tree (decision 28).
-	local bool
+	// own is true where the written rules are those of the change itself.
+	own bool
 
 	// last is the brief that was built last: who reads what others are shown masked asks for the same one again.
 	mu   sync.Mutex
@@ -50,7 +50,7 @@ func (b *briefer) build(ctx context.Context, r orchestrator.Range, o orchestrato
 		Diff: d, From: r.MergeBase, Base: r.Base, Head: r.Head, MaxTokens: limits.ContextTokens, Include: o.Include, Exclude: o.Exclude, Guidance: o.Guidance, DiffOnly: o.DiffOnly, HunksOnly: o.HunksOnly,
 		Symbols: filepath.Join(b.repo.Dir(), "prloop-symbols"),
 	}
-	if b.local {
+	if b.own {
 		opts.Rules = r.Head
 	}
 	return repocontext.Build(ctx, b.repo, opts)
@@ -75,12 +75,12 @@ func (b *earlyBrief) wait(ctx context.Context) (review.Brief, error) {
 }
 
 // beginBrief begins the brief of a range. It ends with the run.
-func (r *run) beginBrief(ctx context.Context, commits orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits, local bool) {
+func (r *run) beginBrief(ctx context.Context, commits orchestrator.Range, o orchestrator.ContextOptions, limits review.Limits, own bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &earlyBrief{commits: commits, done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		b.brief, b.err = (&briefer{repo: r.history.repo, local: local}).build(ctx, commits, o, limits)
+		b.brief, b.err = (&briefer{repo: r.history.repo, own: own}).build(ctx, commits, o, limits)
 	}()
 	r.cleanup.add(func() {
 		cancel()

@@ -33,7 +33,7 @@ type history struct {
 // Pin fetches the pull request's head and base, or reads a local range, and names the commits.
 func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullRequest, checkout string) (orchestrator.Range, error) {
 	if target.Local() {
-		l, err := h.repo.Local(ctx, checkout, target.Base)
+		l, err := h.local(ctx, target, checkout)
 		if err != nil {
 			return orchestrator.Range{}, err
 		}
@@ -67,6 +67,29 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 		return orchestrator.Range{}, err
 	}
 	return orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA}, nil
+}
+
+// local reads a local change.
+func (h *history) local(ctx context.Context, target review.Target, checkout string) (git.LocalRange, error) {
+	if target.Change != "" {
+		return h.repo.OneCommit(ctx, target.Commit)
+	}
+	return h.repo.Local(ctx, checkout, target.Base)
+}
+
+// settled is the target with the commit it is about, when it is a local change of one commit: what the person names is looked at
+// once.
+func (h *history) settled(ctx context.Context, o Order, checkout string) (t review.Target, err error) {
+	t = o.Target
+	switch t.Change {
+	case review.ChangeStaged:
+		t.Commit, err = h.repo.Staged(ctx, checkout)
+	case review.ChangeCommit:
+		t.Commit, err = h.repo.Named(ctx, checkout, o.Revision)
+	case review.ChangePatch:
+		t.Commit, err = h.repo.Patched(ctx, checkout, o.Patch)
+	}
+	return t, err
 }
 
 // skipped says of files that a local range leaves out whether they may go unread.

@@ -37,8 +37,16 @@ type Machine struct {
 	Strangers bool
 }
 
-// own reports whether a target is the person's own tree.
-func (m Machine) own(target review.Target) bool { return target.Local() && !m.Strangers }
+// own reports whether a target is the person's own work. A patch may be anybody's.
+func (m Machine) own(target review.Target) bool {
+	return target.Local() && target.Change != review.ChangePatch && !m.Strangers
+}
+
+// ownRules reports whether the written rules of a target are those of the change itself, which is the person's own work (decision 28).
+// A commit may be anybody's too, as a pull request may.
+func (m Machine) ownRules(target review.Target) bool {
+	return m.own(target) && target.Change != review.ChangeCommit
+}
 
 // secrets is the word on secrets as a request has it.
 func (m Machine) secrets() string {
@@ -48,8 +56,8 @@ func (m Machine) secrets() string {
 	return ""
 }
 
-// confinement settles how the agents of a run are confined. A local range is the person's own tree, reviewed by the person's own
-// programs, whose linters need the person's caches; a pull request is somebody else's, and fails closed.
+// confinement settles how the agents of a run are confined. A local change is the person's own work, reviewed by the person's own
+// programs, whose linters need the person's caches; a pull request is somebody else's, as a patch may be, and fails closed.
 func (m Machine) confinement(ctx context.Context, target review.Target) (agentrun.Confinement, error) {
 	if m.own(target) {
 		return agentrun.Unconfined("a local range, reviewed as the user who started prloop"), nil

@@ -21,8 +21,11 @@ import (
 
 // Order is what somebody wants reviewed, and how.
 type Order struct {
-	// Target is the pull request, or the range of the checkout at Dir since a base.
+	// Target is the pull request, or a local change of the checkout at Dir. Which commit a change is, if it is one, is found out.
 	Target review.Target
+	// Revision names the commit of a review.ChangeCommit, Patch is the text of a review.ChangePatch.
+	Revision string
+	Patch    []byte
 	// Dir is the folder the person is in, where relative programs start; empty when there is none.
 	Dir string
 	// Layers are the settings' layers. The service reads the repository's file and fills in what follows from the target.
@@ -157,12 +160,13 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 	if err != nil {
 		return orchestrator.Request{}, err
 	}
-	r.history = w.history
+	r.history, o.Target = w.history, w.target
 	return r.settle(ctx, o, pr, w)
 }
 
 // pinned is what is reviewed: commits, the repository they are in, and the rules they are reviewed by.
 type pinned struct {
+	target  review.Target
 	history *history
 	commits orchestrator.Range
 	rules   Rules
@@ -172,6 +176,7 @@ type pinned struct {
 
 // pin names the commits of an order and reads the repository's rules. pr is the pull request, if it is about one.
 func (s *Service) pin(ctx context.Context, o Order, pr review.PullRequest) (w pinned, err error) {
+	w.target = o.Target
 	if o.Target.Local() {
 		g, err := s.findGit(ctx)
 		if err != nil {
@@ -190,7 +195,10 @@ func (s *Service) pin(ctx context.Context, o Order, pr review.PullRequest) (w pi
 		if w.history, err = s.openHistory(ctx, o.Target, checkout.Top, ""); err != nil {
 			return w, err
 		}
-		w.commits, err = w.history.Pin(ctx, o.Target, pr, checkout.Top)
+		if w.target, err = w.history.settled(ctx, o, checkout.Top); err != nil {
+			return w, err
+		}
+		w.commits, err = w.history.Pin(ctx, w.target, pr, checkout.Top)
 		return w, err
 	}
 	if w.history, err = s.openHistory(ctx, o.Target, "", ""); err != nil {
@@ -215,7 +223,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance, DiffOnly: !settings.Context.RelatedCode,
 		HunksOnly: verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents),
 	}
-	r.beginBrief(ctx, w.commits, about, settings.Limits, r.opts.Machine.own(target))
+	r.beginBrief(ctx, w.commits, about, settings.Limits, r.opts.Machine.ownRules(target))
 	walls, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {
 		return req, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,9 +20,12 @@ import (
 
 // runOptions are the flags of `prloop run`.
 type runOptions struct {
-	target     string // number, URL, owner/repo#N; empty for the current branch
+	target     string // number, URL, owner/repo#N, branch; empty for the current branch
 	repo       string // -R
 	base       string // a local range when set
+	staged     bool
+	commit     string // REV
+	patch      string // a file, - for standard input
 	reviewers  []string
 	dryRun     bool
 	estimate   bool
@@ -54,7 +58,7 @@ const endpointFlags = 2
 func (o *runOptions) addSettings(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&o.repo, "repo", "R", "", "`[HOST/]OWNER/REPO` of the pull request")
-	f.StringVar(&o.base, "base", "", "review the local range since `REVISION`")
+	f.StringVar(&o.base, "base", "", "review all local changes since `REVISION`")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
 	f.BoolVar(&o.noFix, "no-fix", false, "review only: nobody fixes what is found")
 	o.addEndpoint(c)
@@ -77,8 +81,13 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 	if len(a) == 1 {
 		o.target = a[0]
 	}
-	if o.base != "" && (o.target != "" || o.repo != "") {
-		return advice.Misuse("leave out --base to review a pull request", "--base reviews a local range and takes no pull request")
+	switch local := o.changes(); {
+	case len(local) > 1:
+		return advice.Misuse("use one of them", "%s name different changes", strings.Join(local, " and "))
+	case o.patch == "-" && o.keyFile == "-":
+		return advice.Misuse("give one of them as a file", "standard input cannot be both the patch and the key")
+	case len(local) == 1 && (o.target != "" || o.repo != ""):
+		return advice.Misuse("leave out "+local[0]+" to review a pull request", "%s reviews local changes and takes no pull request", local[0])
 	}
 	for _, s := range settingFlags {
 		if f := c.Flags().Lookup(s.flag); f != nil && f.Changed {
@@ -91,16 +100,32 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 	return nil
 }
 
+// changes are the flags given that name a local change.
+func (o *runOptions) changes() (given []string) {
+	for flag, set := range map[string]bool{"--base": o.base != "", "--commit": o.commit != "", "--patch": o.patch != "", "--staged": o.staged} {
+		if set {
+			given = append(given, flag)
+		}
+	}
+	slices.Sort(given)
+	return given
+}
+
 func runCommand(p *Invocation) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "run [PR]",
 		Short: "Review a pull request and post the verdict",
-		Long: "PR is a number, a URL or owner/repo#number; without one it is the pull request of the current branch.\n" +
-			"With --base the local range since that revision is reviewed, uncommitted changes included, and no GitHub is touched.",
-		Example: "  prloop run 123\n  prloop run https://github.com/o/r/pull/123 --dry-run\n  prloop run --base main --reviewers static,exec:./my-reviewer",
-		Args:    args(cobra.MaximumNArgs(1)),
+		Long: "PR is a number, a URL, owner/repo#number or a branch; without one it is the pull request of the current branch.\n" +
+			"Local changes are reviewed with --base (all since a revision, uncommitted ones included), --staged, --commit or --patch;\n" +
+			"\"prloop run -\" reads a patch from standard input. No GitHub is touched then.",
+		Example: "  prloop run 123\n  prloop run https://github.com/o/r/pull/123 --dry-run\n  prloop run --base main --reviewers static,exec:./my-reviewer\n" +
+			"  prloop run --staged\n  git diff | prloop run -",
+		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
+			if len(a) == 1 && a[0] == "-" {
+				a, o.patch = nil, "-"
+			}
 			if err := o.takeSettings(c, a); err != nil {
 				return err
 			}
@@ -109,6 +134,9 @@ func runCommand(p *Invocation) *cobra.Command {
 	}
 	o.addSettings(c)
 	f := c.Flags()
+	f.BoolVar(&o.staged, "staged", false, "review what is staged, as the next commit would have it")
+	f.StringVar(&o.commit, "commit", "", "review what the commit `REVISION` changed")
+	f.StringVar(&o.patch, "patch", "", "review the patch in `FILE`, applied to HEAD; - for standard input")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
 	f.BoolVar(&o.estimate, "estimate", false, "say what the run would ask of models, and what that costs; ask and post nothing")
 	f.BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")

@@ -22,7 +22,8 @@ func (p *Invocation) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := app.Preflight(order, o.base != ""); err != nil {
+	local := len(o.changes()) > 0
+	if err := app.Preflight(order, local); err != nil {
 		return err
 	}
 	s, err := p.openToRun(ctx)
@@ -30,8 +31,10 @@ func (p *Invocation) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	defer s.Close(ctx)
-	if order.Target, err = p.target(ctx, s, o); err != nil {
-		return err
+	if !local {
+		if order.Target, err = p.target(ctx, s, o); err != nil {
+			return err
+		}
 	}
 	prepared, err := s.Prepare(ctx, order)
 	if err != nil {
@@ -122,10 +125,7 @@ func stopped(run string, err error) error {
 // reason is all there is.
 func failed(ended app.Ended) error {
 	result := ended.Result
-	h := advice.Error{Err: errors.New(result.Reason), Status: result.Outcome.ExitStatus(), Next: "start a new run: prloop run " + result.Target.String()}
-	if result.Target.Local() {
-		h.Next = "start a new run: prloop run --base " + result.Target.Base
-	}
+	h := advice.Error{Err: errors.New(result.Reason), Status: result.Outcome.ExitStatus(), Next: "start a new run: prloop run " + result.Target.Arguments()}
 	if ended.Cause != nil {
 		if next := explain(ended.Cause).Next; next != "" {
 			h.Next = next + ", then " + h.Next

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/hashicorp/go-hclog"
@@ -89,12 +90,25 @@ func (r redacting) Write(line []byte) (int, error) {
 // order is what the flags ask for; its target is still to be found.
 func (p *Invocation) order(o runOptions) (app.Order, error) {
 	out := app.Order{Dir: p.Dir, DryRun: o.dryRun, Drafts: o.allowDraft, Note: p.note}
-	out.Target.Base = o.base
 	var err error
 	if out.Layers, err = p.layers(o); err != nil {
 		return out, err
 	}
-	out.Cassette, err = p.cassette(o)
+	if out.Cassette, err = p.cassette(o); err != nil {
+		return out, err
+	}
+	out.Target.Base, out.Revision = o.base, o.commit
+	switch {
+	case o.staged:
+		out.Target.Change = review.ChangeStaged
+	case o.commit != "":
+		out.Target.Change = review.ChangeCommit
+	case o.patch != "":
+		out.Target.Change = review.ChangePatch
+		if out.Patch, err = readInput(p, o.patch); err != nil {
+			err = advice.Error{Err: fmt.Errorf("read the patch: %w", err), Next: "check --patch", Status: advice.Usage}
+		}
+	}
 	return out, err
 }
 
@@ -104,10 +118,7 @@ func (p *Invocation) layers(o runOptions) (config.Input, error) {
 	return config.Input{Given: o.settings, Reviewers: o.reviewers, Env: p.env, Operator: operator, Lenses: append(prompts.Lenses(), openai.LensAuto)}, err
 }
 
-// target finds what the arguments mean: a local range, or a pull request.
+// target finds the pull request that the arguments mean.
 func (p *Invocation) target(ctx context.Context, s *app.Service, o runOptions) (review.Target, error) {
-	if o.base != "" {
-		return review.Target{Base: o.base}, nil
-	}
 	return s.Target(ctx, app.Words{Text: o.target, Repo: cmp.Or(o.repo, p.env("GH_REPO")), Dir: p.Dir})
 }

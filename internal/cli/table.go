@@ -106,6 +106,12 @@ var table = []row{
 	{is(store.ErrStale, "another process has taken the pull request over; see: prloop runs"), advice.Failed},
 
 	// git.
+	{is(git.ErrNothingStaged, "git add what the next commit is to have, or review all changes: prloop run --base HEAD"), advice.Usage},
+	{is(git.ErrEmptyPatch, "give a patch, such as: git diff | prloop run -"), advice.Usage},
+	{as(func(*git.PatchError) string {
+		return "make it against HEAD, or check out the commit it was made against"
+	}), advice.Usage},
+	{as(func(*git.UnmergedError) string { return "resolve the conflict and git add the file" }), advice.Usage},
 	{is(git.ErrNoGit, "install git "+git.MinVersion+" or newer"), advice.Failed},
 	{is(git.ErrOldGit, "install git "+git.MinVersion+" or newer"), advice.Failed},
 	{is(git.ErrNotRepository, "go to a checkout, or review a pull request: prloop run OWNER/REPO#123"), advice.Usage},

@@ -41,7 +41,7 @@ const referenceHead = `# Configuration
 This page is generated from internal/config; its test compares them.
 
 prloop reads two YAML files: ` + "`.reviewerc`" + ` at the root of the repository, and the operator's own file,
-` + "`$XDG_CONFIG_HOME/prloop/config.yml`" + ` or what ` + "`PRLOOP_CONFIG`" + ` names. A local range (` + "`prloop run --base`" + `) uses the ` + "`.reviewerc`" + ` of the
+` + "`$XDG_CONFIG_HOME/prloop/config.yml`" + ` or what ` + "`PRLOOP_CONFIG`" + ` names. A local change (` + "`prloop run --base`, `--staged`, `--commit`, `--patch`" + `) uses the ` + "`.reviewerc`" + ` of the
 working tree, committed or not; a pull request uses the one at its base commit, and cannot change it
 ([decision 28](decisions/0028-rules-of-the-working-tree.md)). Where several layers set a value, the first of these wins:
 

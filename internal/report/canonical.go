@@ -109,7 +109,7 @@ func boolRank(b bool) int {
 
 func target(t review.Target) review.Target {
 	if t.Local() {
-		return review.Target{Base: word(t.Base)}
+		return review.Target{Base: word(t.Base), Change: review.Change(word(string(t.Change))), Commit: word(t.Commit)}
 	}
 	name := func(s string) string {
 		return strings.Map(func(r rune) rune {

@@ -114,6 +114,8 @@ func shortNumber(n int) string {
 
 func (p *page) target(t review.Target) string {
 	switch {
+	case t.Change != "":
+		return t.String()
 	case t.Local():
 		return "local changes since " + span(t.Base)
 	case t.Repo.Owner == "":
