@@ -23,6 +23,10 @@ var rows = map[string]row{
 		},
 		payload: func(run, nonce string) string { return comment("a report", run, nonce) },
 	},
+	"minimize": {
+		kind:    func(g *github) effects.Kind { return effects.Minimize{Minimizer: comments{g}} },
+		payload: func(string, string) string { return "IC_kwDO" },
+	},
 	"dummy": {
 		kind:    func(g *github) effects.Kind { return dummy{g} },
 		payload: func(string, string) string { return "hello" },
@@ -50,6 +54,10 @@ type comments struct{ *github }
 
 func (c comments) Post(ctx context.Context, _ review.PullRequest, body sanitize.Text) (string, error) {
 	return c.take(ctx, body.String())
+}
+
+func (c comments) Minimize(ctx context.Context, _ review.PullRequest, comment string) (string, error) {
+	return c.take(ctx, comment)
 }
 
 func (c comments) CommentsSince(_ context.Context, _ review.PullRequest, since time.Time) (out []review.Comment, err error) {
@@ -105,6 +113,19 @@ func TestCommentIsCheckedAgain(t *testing.T) {
 	var r interface{ Refused() bool }
 	if !errors.Is(err, sanitize.ErrKnownSecret) || !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
 		t.Errorf("%v after %d calls, want a known secret and no call", err, g.calls)
+	}
+}
+
+// Nor is anything minimised that cannot be a comment.
+func TestMinimizeChecksTheID(t *testing.T) {
+	for _, id := range []string{"", "IC_1 IC_2", "IC_1\n", "IC_\u202e1"} {
+		e, g := rows["minimize"].effect(1), &github{viewer: bot}
+		e.Payload = id
+		_, err := rows["minimize"].kind(g).Send(t.Context(), e)
+		var r interface{ Refused() bool }
+		if !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
+			t.Errorf("%q: %v after %d calls", id, err, g.calls)
+		}
 	}
 }
 

@@ -116,6 +116,56 @@ func TestPostFaults(t *testing.T) {
 	refusedAs(t, c, pr, ErrNotLoggedIn)
 }
 
+// A comment is collapsed in one call whatever happens, and Refused only when it certainly is not.
+func TestMinimize(t *testing.T) {
+	t.Parallel()
+	f, p, _ := open(t)
+	c := client(t, f, Options{})
+	pr := readPull(t, c)
+	address, err := c.Post(t.Context(), pr, text(t, "report"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := c.Discussion(t.Context(), pr)
+	if err != nil || len(d.Comments) != 1 || d.Comments[0].Minimized {
+		t.Fatalf("%+v, %v", d.Comments, err)
+	}
+	id := d.Comments[0].ID
+	for _, row := range []struct {
+		mode    forge.Mode
+		want    error
+		refused bool
+	}{
+		{forge.Unauthorized, ErrNotLoggedIn, true}, {forge.Forbidden, ErrForbidden, true}, {forge.PrimaryLimit, ErrRateLimited, true},
+		{forge.BadGateway, ErrUnavailable, false}, {forge.ResetBefore, ErrUnavailable, false}, {forge.HTML, ErrBadAnswer, false},
+	} {
+		calls := writes(f)
+		f.Heal()
+		f.Fail(forge.Fault{Op: "Minimize", Mode: row.mode, After: time.Minute})
+		_, err := c.Minimize(t.Context(), pr, id)
+		var e *Error
+		if !errors.As(err, &e) || !errors.Is(err, row.want) || e.Refused() != row.refused || writes(f)-calls != 1 || p.Comments()[0].Minimized {
+			t.Errorf("%s: %v (refused %v) after %d writes", row.mode, err, e != nil && e.Refused(), writes(f)-calls)
+		}
+	}
+	f.Heal()
+	for range 2 { // the second changes nothing
+		if got, err := c.Minimize(t.Context(), pr, id); err != nil || got != address {
+			t.Errorf("%s, %v; want %s", got, err, address)
+		}
+		if m := p.Comments()[0]; !m.Minimized || m.Reason != "OUTDATED" || m.Body != text(t, "report").String() {
+			t.Errorf("%+v", m)
+		}
+	}
+	if d, err := c.Discussion(t.Context(), pr); err != nil || !d.Comments[0].Minimized {
+		t.Errorf("%+v, %v", d.Comments, err)
+	}
+	var e *Error
+	if _, err := c.Minimize(t.Context(), pr, "IC_nothing"); !errors.As(err, &e) || !errors.Is(err, ErrNotFound) || !e.Refused() {
+		t.Errorf("a comment that is not there: %v", err)
+	}
+}
+
 // TestSpoken: what gh prints of an answer is told in GitHub's own words, also where the answer was cut.
 func TestSpoken(t *testing.T) {
 	for said, want := range map[string]string{
