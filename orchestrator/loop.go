@@ -15,14 +15,16 @@ import (
 // Loop runs reviews and fixes. All parts must be set, except Forge, Poster and Outbox, which a local range does not need,
 // and Bench, which is needed when requests have a FixPlan.
 type Loop struct {
-	Forge   Forge
-	Poster  effects.Poster
-	Outbox  effects.Outbox
-	History History
-	Briefer Briefer
-	Agents  Asker
-	Bench   Workbench
-	Record  Recorder
+	Forge  Forge
+	Poster effects.Poster
+	// Minimizer collapses older reports; nil leaves them open.
+	Minimizer effects.Minimizer
+	Outbox    effects.Outbox
+	History   History
+	Briefer   Briefer
+	Agents    Asker
+	Bench     Workbench
+	Record    Recorder
 	// Emit receives the news of the run; it may be called from several goroutines at once.
 	Emit func(review.Event)
 	// MarkerKey authenticates our comments (threats.md "Marker").
@@ -143,6 +145,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		}
 		if why != "" {
 			return superseded(req, *p, snap.PR.URL, why), false, nil
+		}
+		if err := l.minimizeOlder(ctx, steps, p.round, req, snap); err != nil {
+			return none, false, err
 		}
 	}
 	if err := l.keep(ctx, steps, req, p.round, judged); err != nil {

@@ -20,6 +20,8 @@ type Snapshot struct {
 	Discussion review.Discussion `json:"discussion"`
 	// Pretenders are logins whose comments carry the marker but are not authentically ours (decision 2), sorted.
 	Pretenders []string `json:"pretenders"`
+	// Ours are the comments of ours that stand open, which a new report replaces.
+	Ours []OurComment `json:"ours,omitempty"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`
 	// Opaque are the added lines of which a mask hides what may be code, once for each such value, OpaqueRemoved the removed ones, by
@@ -58,10 +60,12 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		kind := l.comment(req.Target.Repo)
-		snap.Discussion, snap.Pretenders = withoutMarked(discussion, func(c review.Comment) bool {
+		ours := func(c review.Comment) bool {
 			// What this run posted before it was resumed as somebody else is its own all the same.
 			return kind.Authentic(c, pr, viewer) || slices.Contains(p.urls, c.URL) && kind.Sealed(c, pr)
-		})
+		}
+		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
+		snap.Ours = standing(discussion.Comments, ours)
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
 	if err != nil {

@@ -53,7 +53,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		Secrets: known,
 	}
 	if !req.Target.Local() {
-		l.Forge, l.Poster = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client
+		l.Forge, l.Poster, l.Minimizer = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client, r.client
 		l.Bench = r.newBench(ask, req.Fix, lease)
 	}
 	l.Outbox = outbox{r.store, lease}

@@ -22,7 +22,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"pull": cmdPull, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "clock": cmdClock, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
-	"landed": cmdLanded,
+	"landed": cmdLanded, "standing": cmdStanding,
 }
 
 const markerLine = "<!-- pr-review-loop-marker -->"
@@ -86,6 +86,24 @@ func cmdPosted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if len(args) == 3 {
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(reports[len(reports)-1]), 0o600))
+	}
+}
+
+// cmdStanding checks how many comments of a pull request nobody has collapsed, and that the others are collapsed as outdated:
+// standing N COUNT
+func cmdStanding(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 2, "standing N COUNT")
+	open := 0
+	for _, c := range worldOf(ts).pull(ts, args[0]).Comments() {
+		switch {
+		case !c.Minimized:
+			open++
+		case c.Reason != "OUTDATED":
+			ts.Fatalf("a comment is collapsed as %q", c.Reason)
+		}
+	}
+	if strconv.Itoa(open) != args[1] {
+		ts.Fatalf("%d comments stand open, want %s", open, args[1])
 	}
 }
 

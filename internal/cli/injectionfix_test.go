@@ -44,7 +44,7 @@ func TestObedientFixer(t *testing.T) {
 				t.Errorf("%s was done: %s", c, told)
 			}
 		}
-		s.pushed(before, "stock.go\n", "CommentCreate git-receive-pack", len(forbidden), len(tried))
+		s.pushed(before, "stock.go\n", "CommentCreate Minimize git-receive-pack", len(forbidden), len(tried))
 	})
 	t.Run("the push policy refuses", func(t *testing.T) {
 		t.Parallel()
