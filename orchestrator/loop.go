@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/prloop/prloop/internal/effects"
@@ -29,6 +30,8 @@ type Loop struct {
 	Emit func(review.Event)
 	// MarkerKey authenticates our comments (threats.md "Marker").
 	MarkerKey []byte
+	// Stored gives the runs about the target of a request that have ended, the newest first. nil: agents are always asked.
+	Stored func(ctx context.Context, req Request) iter.Seq2[Stored, error]
 	// Secrets are those this process holds: a report that contains a part of one is never posted (threats.md L0).
 	Secrets []string
 	// Fence gives the word that stands around untrusted text in a run's prompts: the same for all agents of the run, and
@@ -115,14 +118,23 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		p.own = snap.PR
 	}
 	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past}
-	if reviewable(snap.Brief) {
+	switch {
+	case facts.Again != nil && facts.Again.Stands != nil:
+		result, err := l.stand(ctx, steps, req, p, facts.Again)
+		return result, false, err
+	case facts.Again != nil:
+		l.say("the answers are those of run " + facts.Again.Run)
+		in.Reports, in.Verifier = facts.Again.Reports, facts.Again.Verifier
+	case reviewable(snap.Brief):
 		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err
 		}
 	}
 	p.spent += slowest(in.Reports)
-	if in.Verifier, err = l.verifyFindings(ctx, steps, req, in, p.spent); err != nil {
-		return none, false, err
+	if in.Verifier == nil {
+		if in.Verifier, err = l.verifyFindings(ctx, steps, req, in, p.spent); err != nil {
+			return none, false, err
+		}
 	}
 	if in.Verifier != nil {
 		p.spent += seconds(in.Verifier.Answer.Receipt.Seconds)
@@ -165,6 +177,8 @@ type facts struct {
 	Snapshot Snapshot  `json:"snapshot"`
 	Earlier  []Tracked `json:"earlier,omitempty"`
 	Written  []Written `json:"written,omitempty"`
+	// Again is what an earlier run answered; nil when agents are asked.
+	Again *again `json:"again,omitempty"`
 }
 
 func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error) {
@@ -173,6 +187,11 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 		return facts{Snapshot: snap}, err
 	}
 	f := facts{Snapshot: snap, Earlier: p.tracked}
+	if p.round == 1 {
+		if f.Again, err = l.again(ctx, req, snap); err != nil {
+			return f, err
+		}
+	}
 	if p.before != "" {
 		d, err := l.History.Diff(ctx, p.before, snap.Range.Head)
 		if err != nil {

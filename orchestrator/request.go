@@ -48,6 +48,8 @@ type Request struct {
 	Sensitive bool `json:"sensitive,omitempty"`
 	// DryRun renders the report and posts nothing.
 	DryRun bool `json:"dryRun"`
+	// Force asks agents and posts although an earlier run answers the request (decision 43).
+	Force bool `json:"force,omitempty"`
 	// WallTime bounds the whole run; 0 means 30 minutes.
 	WallTime time.Duration `json:"wallTimeNs"`
 	// PromptVersion is the version of the prompts the builtin agents use; it is part of the review id.
@@ -118,6 +120,8 @@ type AgentPlan struct {
 	// Path and Args start a command agent.
 	Path string   `json:"path,omitempty"`
 	Args []string `json:"args,omitempty"`
+	// Program is the sha256 of a command agent's program; empty when it was not read.
+	Program string `json:"program,omitempty"`
 	// Timeout is the agent's wall time; 0 means the default of the limits.
 	Timeout time.Duration `json:"timeoutNs,omitempty"`
 	// Escalation is the model a builtin verifier hands severe findings to that stay doubtful, Lens what a builtin reviewer looks for.

@@ -115,7 +115,9 @@ type RunResult struct {
 	// Rounds is how the run went, in order.
 	Rounds []RoundResult `json:"rounds"`
 	// Comments are the URLs of what was posted, in order.
-	Comments  []string  `json:"comments"`
+	Comments []string `json:"comments"`
+	// Again is the earlier run that came to this verdict at the same commit; nobody was asked and nothing was posted. Empty otherwise.
+	Again     string    `json:"again,omitempty"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
 	Artifacts string    `json:"artifacts,omitempty"`

@@ -34,6 +34,8 @@ type Order struct {
 	Cassette gateway.Cassette
 	// DryRun posts nothing; Drafts reviews a draft too.
 	DryRun, Drafts bool
+	// Force asks agents and posts although an earlier run answers the order (decision 43).
+	Force bool
 	// Case is set for a local range that is a review case; nil for any other.
 	Case *Case
 	// Note hears of what a person may have expected to count, and does not; nil for nobody.
@@ -265,7 +267,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	return orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
-		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun,
+		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
 		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),

@@ -88,6 +88,7 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		if strings.ContainsRune(p.Path, filepath.Separator) && !filepath.IsAbs(p.Path) {
 			p.Path = filepath.Join(dir, p.Path)
 		}
+		p.Program = programSum(p.Path)
 	}
 	return p
 }

@@ -343,7 +343,7 @@ func budgetWorld(t *testing.T, m *fakemodel.Server, config string, reviewers []s
 // budgetRun reviews the pull request of budgetWorld to its end.
 func budgetRun(t *testing.T, env []string, home string, status int) review.RunResult {
 	t.Helper()
-	got := start(t, env, home, "prloop", "run", "7", "-R", "acme/widgets", "--json")
+	got := start(t, env, home, "prloop", "run", "7", "-R", "acme/widgets", "--force", "--json")
 	var r review.RunResult
 	if err := json.Unmarshal(got.stdout, &r); err != nil {
 		t.Fatalf("exit %d, standard output is not a result: %v\n%s", got.status, err, got.stderr)

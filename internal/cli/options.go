@@ -31,6 +31,7 @@ type runOptions struct {
 	estimate   bool
 	asJSON     bool
 	allowDraft bool
+	force      bool
 	noFix      bool
 	keyFile    string
 	// recordModels and replayModels are files of conversations with models.
@@ -141,6 +142,7 @@ func runCommand(p *Invocation) *cobra.Command {
 	f.BoolVar(&o.estimate, "estimate", false, "say what the run would ask of models, and what that costs; ask and post nothing")
 	f.BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
+	f.BoolVar(&o.force, "force", false, "ask and post again although this commit was reviewed already")
 	f.StringVar(&o.recordModels, "record-models", "", "keep the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")
 	f.StringVar(&o.replayModels, "replay-models", "", "let recorded conversations in `FILE` answer instead of models (PRLOOP_REPLAY_MODELS)")
 	return c

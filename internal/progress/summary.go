@@ -45,6 +45,9 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if r.Reason != "" {
 		b.WriteString(wrapped(line(r.Reason), width))
 	}
+	if r.Again != "" {
+		b.WriteString(wrapped("already reviewed at this commit, in run "+line(r.Again)+": nobody was asked, and nothing is posted; --force reviews it anew", width))
+	}
 	if text := report.Unread(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped(c.paint("33", "not reviewed:")+" "+named(text), width))
 	}

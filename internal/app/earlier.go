@@ -1,0 +1,118 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+)
+
+// mostEarlier is how many earlier runs about a pull request are looked at.
+const mostEarlier = 20
+
+// earlier gives the runs about the pull request of a request that have ended, the newest first.
+func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[orchestrator.Stored, error] {
+	return func(yield func(orchestrator.Stored, error) bool) {
+		runs, err := r.store.ListRuns(ctx, store.Filter{Repo: req.Target.Repo.String(), PR: req.Target.PR, State: store.Finished, Limit: mostEarlier})
+		if err != nil {
+			yield(orchestrator.Stored{}, err)
+			return
+		}
+		for _, known := range runs {
+			if known.ID == req.Run {
+				continue
+			}
+			s, err := r.storedRun(ctx, known.ID, req)
+			if s == nil && err == nil {
+				continue
+			}
+			if err != nil {
+				yield(orchestrator.Stored{}, err)
+				return
+			}
+			if !yield(*s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// storedRun reads an earlier run, with its answers if they are about the head of the request; nil when there is nothing to read.
+func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request) (*orchestrator.Stored, error) {
+	known, err := r.store.Run(ctx, id)
+	if err != nil || known.Result == nil {
+		return nil, err
+	}
+	out := &orchestrator.Stored{Result: *known.Result}
+	if out.Result.Receipt.HeadSHA != req.Head {
+		return out, nil
+	}
+	for round := maxRounds; round > 0; round-- {
+		data, err := r.folder.Load(id, fmt.Sprintf("round-%d/inputs.json", round))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || json.Unmarshal(data, &out.Inputs) != nil {
+			out.Other = "its answers cannot be read"
+		}
+		break
+	}
+	data, err := r.folder.Load(id, requestName)
+	var st stored
+	if err != nil || json.Unmarshal(data, &st) != nil {
+		out.Other = "its answers cannot be read"
+		return out, nil //nolint:nilerr // what cannot be read answers nothing
+	}
+	had, err := json.Marshal(st.Setup)
+	if err != nil {
+		return nil, err
+	}
+	now, err := json.Marshal(r.opts.Machine.store(req, r.settings, r.cassette).Setup)
+	switch {
+	case err != nil:
+		return nil, err
+	case st.Engine != engine.Version:
+		out.Other = "prloop is another version"
+	case r.cassette.Mode == gateway.Record:
+		out.Other = "conversations with models are to be recorded"
+	case !bytes.Equal(had, now):
+		out.Other = "models, budgets or limits are others"
+	}
+	return out, nil
+}
+
+// maxRounds is how many rounds a run has at most.
+const maxRounds = 3
+
+// programLimit is the largest program that is told from others by its content, in bytes.
+const programLimit = 64 << 20
+
+// programSum tells the program of an agent from another at the same place; empty when it cannot be read.
+func programSum(path string) string {
+	if found, err := proc.LookPath(path); err == nil {
+		path = found
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if n, err := io.Copy(sum, io.LimitReader(f, programLimit)); err != nil || n == programLimit {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,210 @@
+package orchestrator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/review"
+)
+
+// Stored is an earlier run about the same pull request (decision 43).
+type Stored struct {
+	// Inputs are those of its last review; empty where that was about another head than the request.
+	Inputs Inputs           `json:"inputs"`
+	Result review.RunResult `json:"result"`
+	// Other says what around it, beside its request, was not as it is now; empty when nothing was.
+	Other string `json:"other,omitempty"`
+}
+
+// answering are the outcomes of runs whose agents have said all there is to say about their head.
+var answering = []review.Outcome{review.Converged, review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside, review.StaticOnly}
+
+// again is what a run takes from an earlier one instead of asking agents.
+type again struct {
+	Run      string        `json:"run"`
+	Reports  []AgentReport `json:"reports"`
+	Verifier *AgentReport  `json:"verifier,omitempty"`
+	// Stands is the earlier run when its verdict is that of today: nothing is posted then.
+	Stands *Stored `json:"stands,omitempty"`
+}
+
+// again finds what an earlier run leaves to this one; nil when agents are to be asked. A person hears why those of an earlier run
+// are asked anew.
+func (l *Loop) again(ctx context.Context, req Request, snap Snapshot) (*again, error) {
+	if req.Force || req.Target.Local() || l.Stored == nil {
+		return nil, nil
+	}
+	reason := ""
+	for s, err := range l.Stored(ctx, req) {
+		if err != nil {
+			return nil, err
+		}
+		a, why := s.answers(req, snap)
+		if why == "" {
+			return a, nil
+		}
+		if reason == "" { // of the newest
+			reason = fmt.Sprintf("reviewing anew: since run %s %s", s.Result.Run, why)
+		}
+	}
+	if reason != "" {
+		l.say(reason)
+	}
+	return nil, nil
+}
+
+// answers are those of the earlier run, or why they do not answer today's question.
+func (s Stored) answers(req Request, snap Snapshot) (*again, string) {
+	then, now := s.Inputs.Snapshot, snap
+	switch {
+	case s.Result.Receipt.HeadSHA != now.Range.Head:
+		return nil, "the head has moved"
+	case !slices.Contains(answering, s.Result.Outcome):
+		return nil, fmt.Sprintf("nothing is complete: it ended as %s", s.Result.Outcome)
+	case s.Other != "":
+		return nil, s.Other
+	case then.Range.Head != now.Range.Head:
+		return nil, "its answers are gone"
+	case then.Range.Base != now.Range.Base || then.Range.MergeBase != now.Range.MergeBase:
+		return nil, "the base has moved"
+	case then.PR.Title != now.PR.Title || then.PR.Body != now.PR.Body:
+		return nil, "the title or the description was edited"
+	case !equal(question(s.Inputs.Request), question(req)):
+		return nil, "agents, rules or prompts are others"
+	case !equal(given(then.Brief), given(now.Brief)):
+		return nil, "what reviewers are given is something else"
+	}
+	heard := s.Inputs.Reports
+	if s.Inputs.Verifier != nil {
+		heard = append(slices.Clone(heard), *s.Inputs.Verifier)
+	}
+	for _, h := range heard {
+		if h.Answer.Receipt.State != review.AgentComplete {
+			return nil, fmt.Sprintf("nothing is complete: %s gave no complete answer", h.Answer.Receipt.Name)
+		}
+	}
+	if len(s.Inputs.Reports) != len(req.Agents) {
+		return nil, "nothing is complete: not every agent was asked"
+	}
+	if s.stands(req, snap) {
+		return &again{Run: s.Result.Run, Stands: &s}, ""
+	}
+	if s.Inputs.Round > 1 {
+		return nil, "the discussion has changed, and its last review went on from an earlier one"
+	}
+	a := &again{Run: s.Result.Run, Reports: s.unspent(s.today(snap).Reports)}
+	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports}
+	if v := s.Inputs.Verifier; v != nil && equal(gather(s.Inputs).verifyPayload(), gather(in).verifyPayload()) {
+		a.Verifier = &s.unspent([]AgentReport{*v})[0]
+	}
+	return a, ""
+}
+
+// question is what of a request decides what agents answer.
+func question(r Request) Request {
+	r = order(r)
+	r.Rounds, r.Fix, r.FixOff = 0, nil, ""
+	return r
+}
+
+// order is what of a request a person ordered: who asked when, and for which head, aside.
+func order(r Request) Request {
+	none := Request{}
+	r.Run, r.ReviewID, r.Started, r.Head, r.DryRun, r.Force = none.Run, none.ReviewID, none.Started, none.Head, none.DryRun, none.Force
+	return r
+}
+
+// given is what of a brief is reviewed.
+func given(b review.Brief) []review.BriefFile {
+	var out []review.BriefFile
+	for _, f := range b.Files {
+		out = append(out, review.BriefFile{Path: f.Path, Change: f.Change, Diff: f.Diff, Omitted: f.Omitted, Excused: f.Excused})
+	}
+	return out
+}
+
+// today are the inputs of the earlier run with the discussion of now. Where that has changed, the rules alone say what it comes to:
+// what the analyzer of comments said was about another one.
+func (s Stored) today(snap Snapshot) Inputs {
+	in := s.Inputs
+	if !equal(in.Snapshot.Discussion, snap.Discussion) {
+		in.Reports = slices.Clone(in.Reports)
+		for i, h := range in.Reports {
+			if h.Answer.Comments != nil {
+				said := threads.Analyze(snap.Discussion, in.Request.Target.PR)
+				in.Reports[i].Answer.Comments = &said
+			}
+		}
+	}
+	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders = snap.PR, snap.Discussion, snap.Pretenders
+	return in
+}
+
+// stands reports whether the earlier run was ordered as this one, was posted, and comes to the same today.
+func (s Stored) stands(req Request, snap Snapshot) bool {
+	if !equal(s.Inputs.Snapshot.Pretenders, snap.Pretenders) { // whose comments hide what they say has to be told
+		return false
+	}
+	if req.DryRun || s.Inputs.Request.DryRun || len(s.Result.Comments) == 0 || !equal(order(s.Inputs.Request), order(req)) {
+		return false
+	}
+	return equal(conclusion(Judge(s.Inputs)), conclusion(Judge(s.today(snap))))
+}
+
+// conclusion is what a judgement comes to, without how.
+func conclusion(j Judgement) review.RunResult {
+	r := j.Result
+	r.Receipt, r.Rounds, r.Review, r.URL = review.Receipt{}, nil, nil, ""
+	return r
+}
+
+// unspent are answers as a run has them that did not ask for them: they cost it nothing.
+func (s Stored) unspent(heard []AgentReport) []AgentReport {
+	heard = slices.Clone(heard)
+	for i := range heard {
+		r := &heard[i].Answer.Receipt
+		*r = s.free(*r)
+	}
+	return heard
+}
+
+func (s Stored) free(r review.AgentReceipt) review.AgentReceipt {
+	var none, free = 0, 0.0
+	r.Seconds, r.Usage = 0, review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}
+	if note := "answered in an earlier run"; !slices.Contains(r.Notes, note) {
+		r.Notes = append(slices.Clone(r.Notes), note)
+	}
+	return r
+}
+
+// stand ends a run whose verdict an earlier one has come to already.
+func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress, a *again) (review.RunResult, error) {
+	in := a.Stands.Inputs
+	in.Request, in.Reports = req, a.Stands.unspent(in.Reports)
+	if in.Verifier != nil {
+		in.Verifier = &a.Stands.unspent([]AgentReport{*in.Verifier})[0]
+	}
+	judged := Judge(in)
+	if err := l.keep(ctx, steps, req, p.round, judged); err != nil {
+		return review.RunResult{}, err
+	}
+	r := a.Stands.Result
+	for _, agent := range judged.Inputs.Reports {
+		l.emit(review.Event{Kind: review.EventState, Agent: agent.Answer.Receipt.Name, State: agent.Answer.Receipt.State, Message: "answered before: " + plural(agent.Answer.Receipt.Findings, "finding", "findings")})
+	}
+	r.Run, r.Started, r.Again, r.Receipt = req.Run, req.Started, a.Run, judged.Result.Receipt
+	p.urls, p.past = r.Comments, r.Rounds
+	l.over(*p)
+	return r, nil
+}
+
+// equal compares what is stored.
+func equal(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, other := json.Marshal(b)
+	return err == nil && other == nil && bytes.Equal(x, y)
+}

@@ -1,0 +1,85 @@
+package orchestrator
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/review"
+)
+
+// ended is an earlier run of round(), posted, whose every agent was complete.
+func ended(t *testing.T) Stored {
+	t.Helper()
+	in := round()
+	r := Judge(in).Result
+	r.Run, r.Comments = "earlier", []string{"https://github.com/o/r/pull/7#issuecomment-1"}
+	return Stored{Inputs: in, Result: r}
+}
+
+// An earlier run stands, or lends its answers, or why not is said (decision 43).
+func TestAnswersOfAnEarlierRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *Stored, req *Request, snap *Snapshot)
+		why    string
+		stands bool
+	}{
+		"nothing has changed":  {func(*Stored, *Request, *Snapshot) {}, "", true},
+		"another run and time": {func(_ *Stored, r *Request, _ *Snapshot) { r.Run, r.ReviewID = "today", "other" }, "", true},
+		"a comment that changes none": {func(_ *Stored, _ *Request, n *Snapshot) {
+			n.Discussion.Comments = []review.Comment{{ID: "1", Body: "Thanks"}}
+		}, "", true},
+		"a dry run":                  {func(_ *Stored, r *Request, _ *Snapshot) { r.DryRun = true }, "", false},
+		"after a dry run":            {func(s *Stored, _ *Request, _ *Snapshot) { s.Inputs.Request.DryRun = true }, "", false},
+		"what was never posted":      {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Comments = nil }, "", false},
+		"another fixer":              {func(_ *Stored, r *Request, _ *Snapshot) { r.FixOff = "off" }, "", false},
+		"somebody pretends to be us": {func(_ *Stored, _ *Request, n *Snapshot) { n.Pretenders = []string{"mallory"} }, "", false},
+		"a thread was opened": {func(_ *Stored, _ *Request, n *Snapshot) {
+			n.Discussion.Threads = []review.Thread{{ID: "T", File: "a.go", Comments: []review.Comment{{ID: "2", Body: "No."}}}}
+		}, "", false},
+		"a later round, a new thread": {func(s *Stored, _ *Request, n *Snapshot) {
+			s.Inputs.Round = 2
+			n.Discussion.Threads = []review.Thread{{ID: "T", File: "a.go", Comments: []review.Comment{{ID: "2", Body: "No."}}}}
+		}, "went on from an earlier one", false},
+		"another head":        {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.Head = sha(9) }, "the head has moved", false},
+		"another base":        {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.Base = sha(9) }, "the base has moved", false},
+		"another merge base":  {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.MergeBase = sha(9) }, "the base has moved", false},
+		"another description": {func(_ *Stored, _ *Request, n *Snapshot) { n.PR.Body += "!" }, "edited", false},
+		"another diff": {func(_ *Stored, _ *Request, n *Snapshot) {
+			n.Brief.Files = append([]review.BriefFile{{Path: "new"}}, n.Brief.Files...)
+		}, "something else", false},
+		"other prompts": {func(_ *Stored, r *Request, _ *Snapshot) { r.PromptVersion = "x" }, "agents, rules or prompts", false},
+		"another program": {func(_ *Stored, r *Request, _ *Snapshot) {
+			r.Agents = append([]AgentPlan{}, r.Agents...)
+			r.Agents[0].Program = "x"
+		}, "agents, rules or prompts", false},
+		"other models":        {func(s *Stored, _ *Request, _ *Snapshot) { s.Other = "models are others" }, "models are others", false},
+		"a partial run":       {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Partial }, "nothing is complete: it ended as partial", false},
+		"a run out of budget": {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Budget }, "nothing is complete", false},
+		"an agent without its answer": {func(s *Stored, _ *Request, _ *Snapshot) {
+			s.Inputs.Reports[0].Answer.Receipt.State = review.AgentDegraded
+		}, "gave no complete answer", false},
+		"an agent that was not asked": {func(s *Stored, _ *Request, _ *Snapshot) { s.Inputs.Reports = s.Inputs.Reports[1:] }, "not every agent was asked", false},
+		"a verifier without an answer": {func(s *Stored, _ *Request, _ *Snapshot) {
+			s.Inputs.Verifier = &AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed}}}
+		}, "gave no complete answer", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ended(t)
+			req, snap := s.Inputs.Request, s.Inputs.Snapshot
+			c.change(&s, &req, &snap)
+			a, why := s.answers(req, snap)
+			switch {
+			case c.why != "" && (a != nil || !strings.Contains(why, c.why)):
+				t.Errorf("%q, want %q", why, c.why)
+			case c.why == "" && (a == nil || (a.Stands != nil) != c.stands):
+				t.Errorf("%+v, %q; want that it stands: %v", a, why, c.stands)
+			case c.why == "" && !c.stands:
+				for _, h := range a.Reports {
+					if u := h.Answer.Receipt.Usage; u.CostUSD == nil || *u.CostUSD != 0 || u.LLMCalls != 0 {
+						t.Errorf("what was not asked costs %+v", u)
+					}
+				}
+			}
+		})
+	}
+}
