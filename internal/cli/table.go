@@ -18,6 +18,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/starter"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -100,6 +101,8 @@ var table = []row{
 	{is(github.ErrAmbiguous, "name one: prloop run 123"), advice.Usage},
 	{is(github.ErrTarget, "give a number, a URL or owner/repo#number"), advice.Usage},
 	{is(github.ErrHost, "name the host without scheme and port: github.com"), advice.Usage},
+
+	{as(func(*starter.ExistsError) string { return "look at it, or replace it with --force" }), advice.Usage},
 
 	// One run at a time.
 	{as(func(e *store.HeldError) string { return "wait for it to end, or look at it: prloop show " + e.Run }), advice.Failed},

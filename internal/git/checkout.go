@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -133,6 +134,20 @@ func (c *Checkout) Remotes(ctx context.Context) ([]Remote, error) {
 		}
 	}
 	return remotes, nil
+}
+
+// Hooks is the folder of the checkout's hooks. None is run.
+func (c *Checkout) Hooks(ctx context.Context) (string, error) {
+	values, err := c.config(ctx, `^core\.hookspath$`)
+	if err != nil {
+		return "", fmt.Errorf("hooks of %s: %w", c.Top, err)
+	}
+	for _, v := range slices.Backward(values) {
+		if v.value != os.DevNull { // that is ours, for every command
+			return relative(c.Top, v.value), nil
+		}
+	}
+	return filepath.Join(c.common, "hooks"), nil
 }
 
 // Upstream is the remote and the branch there (without refs/heads/) that a branch follows; empty when it follows none.

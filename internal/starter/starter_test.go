@@ -1,0 +1,163 @@
+package starter
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/testkit/gittest"
+)
+
+// repository makes a checkout with files.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Commit(t, dir, files)
+	return dir
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// off is a setting that is suggested: a line that begins with # and no space, or goes on with one.
+var off = regexp.MustCompile(`(?m)^#([a-z]|  )`)
+
+// What is written is valid, and stays so with everything switched on that it suggests.
+func TestReviewercFitsTheRepository(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"go": {map[string]string{"go.mod": "module m\n", "a.go": "package a\n", "README.md": "x\n"}, []string{"# Found here: go.\n", "#  - 'go vet ./...' # go.mod\n"}},
+		"typescript": {map[string]string{"package.json": `{"scripts":{"lint":"eslint .","test":"jest"}}`, "pnpm-lock.yaml": "", "a.ts": "", "b.ts": "", "c.js": ""},
+			[]string{"# Found here: typescript, javascript.\n", "#  - 'pnpm run lint' # package.json: script lint\n", "__snapshots__"}},
+		"python":  {map[string]string{"pyproject.toml": "[tool.ruff]\n[tool.pytest.ini_options]\n", "a.py": ""}, []string{"# Found here: python.\n", "#  - 'ruff check .' #", "ipynb"}},
+		"make":    {map[string]string{"Makefile": "test:\n\ttrue\n", "a.c": ""}, []string{"#  - 'make test' # Makefile: target test\n"}},
+		"nothing": {map[string]string{"notes.txt": "x\n"}, []string{"#  - make test\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := repository(t, c.files)
+			w, err := Write(t.Context(), dir, Options{})
+			if err != nil || len(w.Files) != 1 || w.Files[0] != ".reviewerc" || w.Base != "main" {
+				t.Fatalf("%+v, %v", w, err)
+			}
+			text := read(t, dir, ".reviewerc")
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("it does not say %q:\n%s", want, text)
+				}
+			}
+			on := off.ReplaceAllString(text, "$1")
+			if strings.Count(on, "#") == strings.Count(text, "#") {
+				t.Error("nothing is suggested")
+			}
+			for _, text := range []string{text, on} {
+				if err := config.Validate(config.Repository, ".reviewerc", []byte(text)); err != nil {
+					t.Errorf("%v\n%s", err, text)
+				}
+			}
+		})
+	}
+}
+
+// Nothing that is there is replaced, and then nothing is written at all.
+func TestWriteReplacesNothingUnasked(t *testing.T) {
+	dir := repository(t, map[string]string{".github/workflows/prloop.yml": "mine\n", "sub/a.go": "package a\n"})
+	all := Options{Workflow: true, Hook: true}
+	var there *ExistsError
+	if _, err := Write(t.Context(), filepath.Join(dir, "sub"), all); !errors.As(err, &there) || there.Name != workflowName {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".reviewerc")); err == nil {
+		t.Error(".reviewerc was written all the same")
+	}
+	all.Force = true
+	w, err := Write(t.Context(), filepath.Join(dir, "sub"), all)
+	if err != nil || strings.Join(w.Files, " ") != ".reviewerc .github/workflows/prloop.yml .git/hooks/pre-push" {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if read(t, dir, workflowName) != read(t, "../..", "examples/review-on-label.yml") {
+		t.Error("the workflow is not that of examples")
+	}
+	if info, err := os.Stat(filepath.Join(dir, ".git/hooks/pre-push")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Error(info.Mode(), err)
+	}
+}
+
+// A link in the place of a file, or of a folder, leads nowhere.
+func TestWriteFollowsNoLink(t *testing.T) {
+	outside := t.TempDir()
+	dir := repository(t, map[string]string{"a": "x\n"})
+	if err := errors.Join(os.Symlink(filepath.Join(outside, "rc"), filepath.Join(dir, ".reviewerc")), os.Symlink(outside, filepath.Join(dir, ".github"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(t.Context(), dir, Options{Force: true, Workflow: true}); err == nil {
+		t.Error("a workflow was written through a link")
+	}
+	if left, _ := os.ReadDir(outside); len(left) > 0 {
+		t.Error("something was written outside")
+	}
+	if info, err := os.Lstat(filepath.Join(dir, ".reviewerc")); err != nil || !info.Mode().IsRegular() {
+		t.Error(info, err)
+	}
+}
+
+// The hook looks at what is pushed, from the remote's commit on, and stops the push on findings alone.
+func TestHook(t *testing.T) {
+	remote := t.TempDir()
+	gittest.Run(t, remote, "init", "-q", "--bare", "-b", "main")
+	dir := repository(t, map[string]string{"a": "1\n"})
+	gittest.Run(t, dir, "remote", "add", "origin", remote)
+	gittest.Run(t, dir, "config", "core.hooksPath", "hooks")
+	gittest.Run(t, dir, "push", "-q", "origin", "main")
+	first := gittest.Run(t, dir, "rev-parse", "HEAD")
+	if w, err := Write(t.Context(), dir, Options{Hook: true}); err != nil || w.Files[1] != "hooks/pre-push" {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	programs := t.TempDir()
+	push := func(status string, args ...string) (asked string, err error) {
+		t.Helper()
+		log := filepath.Join(programs, "asked")
+		os.Remove(log)
+		if err := os.WriteFile(filepath.Join(programs, "prloop"), []byte("#!/bin/sh\necho \"$@\" >>"+log+"\nexit "+status+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "push", "-q"}, args...)...)
+		c.Env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"))
+		err = c.Run()
+		data, _ := os.ReadFile(log)
+		return strings.TrimSpace(string(data)), err
+	}
+	gittest.Commit(t, dir, map[string]string{"a": "2\n"})
+	if asked, err := push("3", "origin", "main"); err == nil || asked != "run --base "+first+" --reviewers static" {
+		t.Errorf("with findings: %v, asked %q", err, asked)
+	}
+	for _, status := range []string{"0", "8", "1", "2"} { // what keeps prloop from working keeps nobody from pushing
+		gittest.Commit(t, dir, map[string]string{"a": "3 " + status + "\n"})
+		if asked, err := push(status, "origin", "main"); err != nil || !strings.HasPrefix(asked, "run --base ") {
+			t.Errorf("status %s: %v, asked %q", status, err, asked)
+		}
+	}
+	pushed := gittest.Run(t, dir, "rev-parse", "HEAD")
+	gittest.Run(t, dir, "fetch", "-q", "origin")
+	gittest.Run(t, dir, "checkout", "-q", "-b", "new")
+	gittest.Commit(t, dir, map[string]string{"b": "1\n"})
+	if asked, err := push("8", "origin", "new"); err != nil || asked != "run --base "+pushed+" --reviewers static" {
+		t.Errorf("a new branch: %v, asked %q", err, asked)
+	}
+	if asked, err := push("3", "origin", "--delete", "new"); err != nil || asked != "" {
+		t.Errorf("a deleted branch: %v, asked %q", err, asked)
+	}
+}
