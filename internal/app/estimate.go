@@ -15,7 +15,7 @@ func (p *Prepared) Estimate(ctx context.Context) (forecast.Run, error) {
 		return forecast.Run{}, err
 	}
 	l := &orchestrator.Loop{
-		History: r.history, Briefer: &briefer{repo: r.history.repo, early: r.early, local: req.Target.Local()}, MarkerKey: key, Fence: fenceOf(key), Secrets: r.secrets(req.Target),
+		History: r.history, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, MarkerKey: key, Fence: fenceOf(key), Secrets: r.secrets(req.Target),
 	}
 	if !req.Target.Local() {
 		l.Forge, l.Poster = r.client, r.client

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/store"
@@ -33,6 +36,34 @@ func (s *Service) Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
 // EachRun calls fn with every run that passes the filter, newest first, with its result.
 func (s *Service) EachRun(ctx context.Context, f store.Filter, fn func(store.Run) error) error {
 	return s.store.EachRun(ctx, f, fn)
+}
+
+// Prune forgets finished runs that began before a time, save the newest keep of all runs and those whose spending counts for a
+// budget of today. Their files go with them. It says how many there were.
+func (s *Service) Prune(ctx context.Context, before time.Time, keep int) (int, error) {
+	ids, err := s.store.Forgettable(ctx, before, keep)
+	for n, id := range ids {
+		if err := errors.Join(s.folder.Remove(id), s.store.Forget(ctx, id)); err != nil {
+			return n, err
+		}
+	}
+	return len(ids), err
+}
+
+// Age reads an age as a person types it: 30d, or what Go writes, such as 12h.
+func Age(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no number of days", s)
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no time", s)
+	}
+	return d, nil
 }
 
 // Latest names the newest run where Find is asked for one.

@@ -56,6 +56,22 @@ func (f *Folder) Expire(since time.Time, keep func(run string) bool) error {
 	return errors.Join(errs...)
 }
 
+// Remove removes what is there of a run.
+func (f *Folder) Remove(run string) error {
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
+		return fmt.Errorf("remove artifacts of run %s: %w", run, err)
+	}
+	defer root.Close()
+	if !filepath.IsLocal(run) || filepath.Base(run) != run {
+		return fmt.Errorf("remove artifacts: %q is not the name of a run", run)
+	}
+	if err := root.RemoveAll(run); err != nil {
+		return fmt.Errorf("remove artifacts of run %s: %w", run, err)
+	}
+	return nil
+}
+
 // idle reports whether nothing was saved in a folder since a time. A file is saved by a renaming, which its own folder shows.
 func idle(root *os.Root, run string, since time.Time) bool {
 	idle := true

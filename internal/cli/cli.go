@@ -91,7 +91,7 @@ func Main(p Invocation) int {
 	if p.Name != "prloop" {
 		args = asRun(root, args)
 	}
-	root.SetArgs(args)
+	root.SetArgs(withFields(args))
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
 	if err == nil || errors.As(err, &status) {

@@ -49,9 +49,14 @@ func (l *listFlags) print(w io.Writer, rows []map[string]any, width int, color b
 			chosen[i][f] = row[f]
 		}
 	}
+	return l.format(w, chosen, width, color)
+}
+
+// format writes a value as the flags say.
+func (l *listFlags) format(w io.Writer, chosen any, width int, color bool) error {
 	data, err := json.Marshal(chosen)
 	if err != nil {
-		return fmt.Errorf("encode the list: %w", err)
+		return fmt.Errorf("encode JSON: %w", err)
 	}
 	switch {
 	case l.jq != "":

@@ -30,6 +30,7 @@ type runOptions struct {
 	dryRun     bool
 	estimate   bool
 	asJSON     bool
+	result     resultFlags
 	allowDraft bool
 	force      bool
 	noFix      bool
@@ -130,6 +131,9 @@ func runCommand(p *Invocation) *cobra.Command {
 			if err := o.takeSettings(c, a); err != nil {
 				return err
 			}
+			if err := o.result.check(); err != nil {
+				return err
+			}
 			return p.run(c.Context(), o)
 		},
 	}
@@ -140,7 +144,7 @@ func runCommand(p *Invocation) *cobra.Command {
 	f.StringVar(&o.patch, "patch", "", "review the patch in `FILE`, applied to HEAD; - for standard input")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
 	f.BoolVar(&o.estimate, "estimate", false, "say what the run would ask of models, and what that costs; ask and post nothing")
-	f.BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
+	o.result.add(c)
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
 	f.BoolVar(&o.force, "force", false, "ask and post again although this commit was reviewed already")
 	f.StringVar(&o.recordModels, "record-models", "", "keep the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")

@@ -11,8 +11,13 @@ func resumeCommand(p *Invocation) *cobra.Command {
 		ValidArgsFunction: p.completeRuns,
 		Long:              "Agents that had answered are not asked again, and nothing is posted twice. RUN is an id, a part of one, or latest.\nA finished run prints its result again.",
 		Args:              args(cobra.ExactArgs(1)),
-		RunE:              func(c *cobra.Command, a []string) error { return p.resume(c.Context(), a[0], o) },
+		RunE: func(c *cobra.Command, a []string) error {
+			if err := o.result.check(); err != nil {
+				return err
+			}
+			return p.resume(c.Context(), a[0], o)
+		},
 	}
-	c.Flags().BoolVar(&o.asJSON, "json", false, "print the run's result as JSON")
+	o.result.add(c)
 	return c
 }

@@ -59,7 +59,7 @@ func (p *Invocation) estimate(ctx context.Context, prepared *app.Prepared, o run
 	if err != nil {
 		return err
 	}
-	if o.asJSON {
+	if o.result.wants() {
 		return progress.JSON(p.Stdout, e)
 	}
 	return e.Print(p.Stdout, p.terminal(p.Stdout), p.width())
@@ -93,6 +93,11 @@ func (p *Invocation) resume(ctx context.Context, part string, o runOptions) erro
 func (p *Invocation) finish(s *app.Service, ended app.Ended, o runOptions, view *progress.View) error {
 	if err := p.show(view, s, ended, o); err != nil {
 		return err
+	}
+	if o.result.web {
+		if err := p.browse(ended.Result); err != nil {
+			return err
+		}
 	}
 	if ended.Result.Outcome == review.Failed {
 		return failed(ended)

@@ -15,7 +15,6 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -75,6 +74,44 @@ func runsCommand(p *Invocation) *cobra.Command {
 	c.Flags().IntVar(&pr, "pr", 0, "only runs of pull request `N`")
 	c.Flags().IntVarP(&limit, "limit", "L", 30, "at most `N` runs")
 	list.add(c, runFields)
+	c.AddCommand(pruneCommand(p))
+	return c
+}
+
+func pruneCommand(p *Invocation) *cobra.Command {
+	var older string
+	var keep int
+	c := &cobra.Command{
+		Use:   "prune",
+		Short: "Forget finished runs and remove their files",
+		Long: "Runs that are running or interrupted stay, and so do those of the last 24 hours that called a model: daily budgets are counted\n" +
+			"from them. What a forgotten run spent no longer counts for its pull request's budget, and its commit is reviewed anew.",
+		Example: "  prloop runs prune --older 30d\n  prloop runs prune --keep 50",
+		Args:    args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if older == "" && !c.Flags().Changed("keep") || keep < 0 {
+				return advice.Misuse("prloop runs prune --older 30d, or --keep 50", "which runs to forget is not said")
+			}
+			before := time.Now()
+			if older != "" {
+				age, err := app.Age(older)
+				if err != nil {
+					return advice.Misuse("--older 30d, 12h or 90m", "--older: %w", err)
+				}
+				before = before.Add(-age)
+			}
+			s, err := p.open(c.Context())
+			if err != nil {
+				return err
+			}
+			defer s.Close(c.Context())
+			n, err := s.Prune(c.Context(), before, keep)
+			fmt.Fprintf(p.Stdout, "forgot %s\n", plural(n, "run", "runs"))
+			return err
+		},
+	}
+	c.Flags().StringVar(&older, "older", "", "runs that began longer ago than `AGE`, such as 30d or 12h")
+	c.Flags().IntVar(&keep, "keep", 0, "keep the newest `N` runs")
 	return c
 }
 
@@ -139,7 +176,8 @@ func tabulate(w io.Writer, runs []store.Run, terminal bool, width int, now time.
 }
 
 func showCommand(p *Invocation) *cobra.Command {
-	var asJSON, raw bool
+	var raw bool
+	var shown resultFlags
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run's last report",
@@ -148,6 +186,9 @@ func showCommand(p *Invocation) *cobra.Command {
 		Long:              "RUN is an id, a part of one, or latest. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.",
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
+			if err := shown.check(); err != nil {
+				return err
+			}
 			s, err := p.open(c.Context())
 			if err != nil {
 				return err
@@ -160,11 +201,14 @@ func showCommand(p *Invocation) *cobra.Command {
 			if err := p.warnOfIncidents(c.Context(), s, run.ID); err != nil {
 				return err
 			}
-			if asJSON {
-				if run.Result == nil {
-					return noReport(s, run)
-				}
-				return progress.JSON(p.Stdout, run.Result)
+			if run.Result == nil && (shown.wants() || shown.web) {
+				return noReport(s, run)
+			}
+			if shown.web {
+				return p.browse(*run.Result)
+			}
+			if shown.wants() {
+				return shown.print(p, *run.Result)
 			}
 			body, err := s.File(run.ID, "review.md")
 			if errors.Is(err, fs.ErrNotExist) {
@@ -185,7 +229,7 @@ func showCommand(p *Invocation) *cobra.Command {
 			return p.printMarkdown(string(body), raw)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the run's result as JSON")
+	shown.add(c)
 	c.Flags().BoolVar(&raw, "raw", false, "print the Markdown as it is")
 	return c
 }

@@ -16,7 +16,7 @@ import (
 func (p *Invocation) view(o runOptions) *progress.View {
 	opts := progress.Options{Out: p.Stderr, Width: p.width(), Color: p.color()}
 	switch {
-	case o.asJSON:
+	case o.result.wants():
 	case p.inActions():
 		opts.Out, opts.Actions = p.Stdout, true
 	case p.terminal(p.Stdout):
@@ -30,8 +30,8 @@ func (p *Invocation) view(o runOptions) *progress.View {
 func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o runOptions) error {
 	result := ended.Result
 	v.Clear()
-	if o.asJSON {
-		return progress.JSON(p.Stdout, result)
+	if o.result.wants() {
+		return o.result.print(p, result)
 	}
 	ended.Policy.Repo = result.Target.Repo // a run that had ended before has no policy, and its links are the repository's all the same
 	if p.inActions() {

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cli/go-gh/v2/pkg/browser"
+	"github.com/spf13/cobra"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/review"
+)
+
+// resultFlags are those of commands that end with the result of one run: its JSON, whole or chosen fields, as gh has it, and its
+// page.
+type resultFlags struct {
+	listFlags
+	web bool
+}
+
+// wholeResult is what --json without fields stands for.
+const wholeResult = "all"
+
+func (r *resultFlags) add(c *cobra.Command) {
+	fields := progress.ResultFields()
+	r.listFlags.add(c, fields)
+	json := c.Flags().Lookup("json")
+	json.NoOptDefVal, json.Usage = wholeResult, "print the result as JSON, or these `FIELDS` of it: "+strings.Join(fields, ", ")
+	c.Flags().BoolVar(&r.web, "web", false, "open the report in a browser")
+}
+
+// withFields lets the fields of a result stand after --json with a space between, as gh has it: a flag that may stand alone takes
+// none. Only what can be nothing but fields is taken for them.
+func withFields(a []string) []string {
+	if len(a) == 0 || !slices.Contains([]string{"run", "show", "resume"}, a[0]) {
+		return a
+	}
+	at := slices.Index(a, "--json")
+	if end := slices.Index(a, "--"); at < 0 || at+1 == len(a) || end >= 0 && end < at || !progress.AreResultFields(a[at+1]) {
+		return a
+	}
+	return slices.Concat(a[:at], []string{"--json=" + a[at+1]}, a[at+2:])
+}
+
+// wants reports whether JSON is asked for, whole whether all of it is.
+func (r *resultFlags) wants() bool { return len(r.fields) > 0 }
+func (r *resultFlags) whole() bool { return slices.Equal(r.fields, []string{wholeResult}) }
+
+// check refuses fields that do not exist, and formats without JSON.
+func (r *resultFlags) check() error {
+	if r.whole() {
+		return nil
+	}
+	return r.listFlags.check(progress.ResultFields())
+}
+
+// print writes a result as the flags say.
+func (r *resultFlags) print(p *Invocation, result review.RunResult) error {
+	fields := r.fields
+	if r.whole() {
+		fields = progress.ResultFields()
+	}
+	picked, err := progress.Picked(result, fields)
+	switch {
+	case err != nil:
+		return err
+	case r.jq != "" || r.templated != "":
+		return r.format(p.Stdout, picked, p.width(), p.color())
+	case r.whole():
+		return progress.JSON(p.Stdout, result)
+	}
+	return progress.JSON(p.Stdout, picked)
+}
+
+// browse opens the report of a run in a browser, which outlives this process.
+func (p *Invocation) browse(result review.RunResult) error {
+	page := result.URL
+	if n := len(result.Comments); n > 0 {
+		page = result.Comments[n-1]
+	}
+	if !strings.HasPrefix(page, "https://") {
+		return advice.Misuse("prloop show "+result.Run, "run %s has no page on GitHub", result.Run)
+	}
+	if err := browser.New(cmp.Or(p.env("GH_BROWSER"), p.env("BROWSER")), io.Discard, p.Stderr).Browse(page); err != nil {
+		return advice.Error{Err: fmt.Errorf("open %s: %w", page, err), Next: "open it yourself, or set BROWSER", Status: advice.Failed}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// countedFor is how long a run that called a model is kept whatever a person asks: budgets of a day are counted from it.
+const countedFor = 24 * time.Hour
+
+// Forgettable lists finished runs that began before a time, the newest first, without the keep newest of all runs, and without
+// those whose spending counts for today.
+func (s *Store) Forgettable(ctx context.Context, before time.Time, keep int) ([]string, error) {
+	const op = "list runs to forget"
+	rows, err := s.read.QueryContext(ctx, `SELECT id FROM runs WHERE state = 'finished' AND created < $1
+		AND id NOT IN (SELECT id FROM runs ORDER BY created DESC, id DESC LIMIT $2)
+		AND (created < $3 OR NOT EXISTS (SELECT 1 FROM usage u WHERE u.run = runs.id AND u.llm_calls > 0)) ORDER BY created DESC, id DESC`,
+		micros(before), keep, micros(s.now().Add(-countedFor)))
+	if err != nil {
+		return nil, s.wrap(op, err)
+	}
+	defer rows.Close()
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, s.wrap(op, err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, s.wrap(op, rows.Err())
+}
+
+// Forget removes all there is of a run that has finished; others stay.
+func (s *Store) Forget(ctx context.Context, run string) error {
+	return s.tx(ctx, "forget run "+run, func(tx *sql.Tx) error {
+		var finished bool
+		err := tx.QueryRowContext(ctx, `SELECT state = 'finished' FROM runs WHERE id = $1`, run).Scan(&finished)
+		if err != nil || !finished {
+			return err
+		}
+		for _, of := range []string{"findings WHERE run", "usage WHERE run", "rounds WHERE run", "effects WHERE run", "spending WHERE run", "incidents WHERE run", "runs WHERE id"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+of+` = $1`, run); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
