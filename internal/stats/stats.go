@@ -90,6 +90,9 @@ func (d *Digest) Add(run store.Run) error {
 		d.unfinished++
 		return nil
 	}
+	if run.Result.Again != "" { // what it came to was counted with that run
+		return nil
+	}
 	r, repo := *run.Result, "(local)"
 	if !run.Target.Local() {
 		repo = run.Target.Repo.String()

@@ -28,7 +28,7 @@ func became(p review.Priority, fate review.Fate, prominent bool, by ...review.Vo
 	return review.FindingFate{Fate: fate, Priority: p, Category: "bug", Counted: true, Prominent: prominent, By: by}
 }
 
-// runs are three that ended, one that did not, and one of before fates were kept.
+// runs are three that ended, one that did not, one of before fates were kept, and one that came to what the second did.
 func runs() []store.Run {
 	here := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
 	alpha, beta := review.Voice{Name: "alpha", Model: "m", Confidence: ptr(0.9)}, review.Voice{Name: "beta", Model: "m", Confidence: ptr(0.5)}
@@ -52,6 +52,7 @@ func runs() []store.Run {
 		{ID: "3", Target: review.Target{Base: "main"}, Result: &review.RunResult{Outcome: review.Converged, Rounds: rounds(1)}},
 		{ID: "4", Target: here},
 		{ID: "5", Target: here, Result: &review.RunResult{Outcome: review.Stuck, Findings: []review.Finding{{ID: "X"}}, Rounds: rounds(3)}},
+		{ID: "6", Target: here, Result: &review.RunResult{Outcome: review.ChangesRequested, Again: "2", Fates: []review.FindingFate{became(review.P1, review.FateRejected, true, alpha)}, Rounds: rounds(1)}},
 	}
 }
 
