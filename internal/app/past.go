@@ -50,8 +50,11 @@ func (s *Service) Prune(ctx context.Context, before time.Time, keep int) (int, e
 	return len(ids), err
 }
 
-// Age reads an age as a person types it: 30d, or what Go writes, such as 12h.
+// Age reads an age as a person types it: 30d, or what Go writes, such as 12h; 0 for nothing.
 func Age(s string) (time.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
 		if err != nil {

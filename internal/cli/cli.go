@@ -17,6 +17,7 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/operator"
 )
 
@@ -91,7 +92,7 @@ func Main(p Invocation) int {
 	if p.Name != "prloop" {
 		args = asRun(root, args)
 	}
-	root.SetArgs(withFields(args))
+	root.SetArgs(progress.JoinFields(args))
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
 	if err == nil || errors.As(err, &status) {

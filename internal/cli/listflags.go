@@ -1,18 +1,14 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/cli/go-gh/v2/pkg/jq"
-	"github.com/cli/go-gh/v2/pkg/template"
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/progress"
 )
 
 // listFlags are gh's flags for lists: chosen fields as JSON, filtered by jq or formatted by a Go template.
@@ -49,31 +45,5 @@ func (l *listFlags) print(w io.Writer, rows []map[string]any, width int, color b
 			chosen[i][f] = row[f]
 		}
 	}
-	return l.format(w, chosen, width, color)
-}
-
-// format writes a value as the flags say.
-func (l *listFlags) format(w io.Writer, chosen any, width int, color bool) error {
-	data, err := json.Marshal(chosen)
-	if err != nil {
-		return fmt.Errorf("encode JSON: %w", err)
-	}
-	switch {
-	case l.jq != "":
-		if err := jq.Evaluate(bytes.NewReader(data), w, l.jq); err != nil {
-			return advice.Misuse("see the jq manual", "jq expression: %w", err)
-		}
-	case l.templated != "":
-		t := template.New(w, width, color)
-		if err := t.Parse(l.templated); err != nil {
-			return advice.Misuse("see: gh help formatting", "template: %w", err)
-		}
-		if err := t.Execute(bytes.NewReader(data)); err != nil {
-			return advice.Misuse("see: gh help formatting", "template: %w", err)
-		}
-		return t.Flush()
-	default:
-		_, err = fmt.Fprintln(w, string(data))
-	}
-	return err
+	return progress.Format(w, chosen, l.jq, l.templated, width, color)
 }

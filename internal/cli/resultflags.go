@@ -22,8 +22,7 @@ type resultFlags struct {
 	web bool
 }
 
-// wholeResult is what --json without fields stands for.
-const wholeResult = "all"
+const wholeResult = "all" // what --json without fields stands for
 
 func (r *resultFlags) add(c *cobra.Command) {
 	fields := progress.ResultFields()
@@ -33,20 +32,6 @@ func (r *resultFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&r.web, "web", false, "open the report in a browser")
 }
 
-// withFields lets the fields of a result stand after --json with a space between, as gh has it: a flag that may stand alone takes
-// none. Only what can be nothing but fields is taken for them.
-func withFields(a []string) []string {
-	if len(a) == 0 || !slices.Contains([]string{"run", "show", "resume"}, a[0]) {
-		return a
-	}
-	at := slices.Index(a, "--json")
-	if end := slices.Index(a, "--"); at < 0 || at+1 == len(a) || end >= 0 && end < at || !progress.AreResultFields(a[at+1]) {
-		return a
-	}
-	return slices.Concat(a[:at], []string{"--json=" + a[at+1]}, a[at+2:])
-}
-
-// wants reports whether JSON is asked for, whole whether all of it is.
 func (r *resultFlags) wants() bool { return len(r.fields) > 0 }
 func (r *resultFlags) whole() bool { return slices.Equal(r.fields, []string{wholeResult}) }
 
@@ -69,7 +54,7 @@ func (r *resultFlags) print(p *Invocation, result review.RunResult) error {
 	case err != nil:
 		return err
 	case r.jq != "" || r.templated != "":
-		return r.format(p.Stdout, picked, p.width(), p.color())
+		return progress.Format(p.Stdout, picked, r.jq, r.templated, p.width(), p.color())
 	case r.whole():
 		return progress.JSON(p.Stdout, result)
 	}

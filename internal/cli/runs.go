@@ -92,20 +92,16 @@ func pruneCommand(p *Invocation) *cobra.Command {
 			if older == "" && !c.Flags().Changed("keep") || keep < 0 {
 				return advice.Misuse("prloop runs prune --older 30d, or --keep 50", "which runs to forget is not said")
 			}
-			before := time.Now()
-			if older != "" {
-				age, err := app.Age(older)
-				if err != nil {
-					return advice.Misuse("--older 30d, 12h or 90m", "--older: %w", err)
-				}
-				before = before.Add(-age)
+			age, err := app.Age(older)
+			if err != nil {
+				return advice.Misuse("--older 30d, 12h or 90m", "--older: %w", err)
 			}
 			s, err := p.open(c.Context())
 			if err != nil {
 				return err
 			}
 			defer s.Close(c.Context())
-			n, err := s.Prune(c.Context(), before, keep)
+			n, err := s.Prune(c.Context(), time.Now().Add(-age), keep)
 			fmt.Fprintf(p.Stdout, "forgot %s\n", plural(n, "run", "runs"))
 			return err
 		},

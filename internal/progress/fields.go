@@ -1,13 +1,19 @@
 package progress
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/cli/go-gh/v2/pkg/jq"
+	"github.com/cli/go-gh/v2/pkg/template"
+
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/review"
 )
 
@@ -21,10 +27,21 @@ func ResultFields() []string {
 	return names
 }
 
-// AreResultFields reports whether a list with commas names fields of a result and nothing else.
-func AreResultFields(list string) bool {
-	known := ResultFields()
-	return !slices.ContainsFunc(strings.Split(list, ","), func(f string) bool { return !slices.Contains(known, f) })
+// JoinFields lets the fields of a result stand after --json with a space between, as gh has it, in the arguments of a command in which
+// that flag may stand alone and so takes none: run, show and resume. Only what can be nothing but fields is taken for them.
+func JoinFields(args []string) []string {
+	if len(args) == 0 || !slices.Contains([]string{"run", "show", "resume"}, args[0]) {
+		return args
+	}
+	at := slices.Index(args, "--json")
+	if end := slices.Index(args, "--"); at < 0 || at+1 == len(args) || end >= 0 && end < at {
+		return args
+	}
+	known, list := ResultFields(), args[at+1]
+	if slices.ContainsFunc(strings.Split(list, ","), func(f string) bool { return !slices.Contains(known, f) }) {
+		return args
+	}
+	return slices.Concat(args[:at], []string{"--json=" + list}, args[at+2:])
 }
 
 // Picked are the named fields of a result.
@@ -39,4 +56,30 @@ func Picked(result review.RunResult, fields []string) (map[string]any, error) {
 	}
 	maps.DeleteFunc(all, func(name string, _ any) bool { return !slices.Contains(fields, name) })
 	return all, nil
+}
+
+// Format writes a value as JSON, filtered by a jq expression or formatted by a Go template where there is one.
+func Format(w io.Writer, chosen any, filter, format string, width int, color bool) error {
+	data, err := json.Marshal(chosen)
+	if err != nil {
+		return fmt.Errorf("encode JSON: %w", err)
+	}
+	switch {
+	case filter != "":
+		if err := jq.Evaluate(bytes.NewReader(data), w, filter); err != nil {
+			return advice.Misuse("see the jq manual", "jq expression: %w", err)
+		}
+	case format != "":
+		t := template.New(w, width, color)
+		if err := t.Parse(format); err != nil {
+			return advice.Misuse("see: gh help formatting", "template: %w", err)
+		}
+		if err := t.Execute(bytes.NewReader(data)); err != nil {
+			return advice.Misuse("see: gh help formatting", "template: %w", err)
+		}
+		return t.Flush()
+	default:
+		_, err = fmt.Fprintln(w, string(data))
+	}
+	return err
 }
