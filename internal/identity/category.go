@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -45,16 +46,28 @@ func Security(category string) bool {
 	if c == review.CategorySecurity {
 		return true
 	}
+	if slices.ContainsFunc(securityPhrases, func(p string) bool { return strings.Contains(c, p) }) {
+		return true
+	}
 	for word := range strings.FieldsFuncSeq(c, func(r rune) bool { return r == '_' || r == '/' || r == ':' || r == '.' || r == ',' || r == '&' }) {
-		if strings.HasPrefix(word, "secur") || strings.HasPrefix(word, "vulnerab") || strings.HasPrefix(word, "crypto") || securityWords[word] && c != "dependency_injection" {
+		if slices.ContainsFunc(securityBegins, func(b string) bool { return strings.HasPrefix(word, b) }) || (securityWords[word] || strings.HasSuffix(word, "injection")) && c != "dependency_injection" {
 			return true
 		}
 	}
 	return false
 }
 
-// securityWords are other words for it.
+// securityBegins are how words for it begin, securityPhrases stand anywhere in a category, and securityWords are other words.
+var securityBegins = []string{"secur", "insecur", "cybersecur", "vulnerab", "crypto", "encrypt", "exploit", "credential", "password", "permission", "cwe", "sanitiz", "sanitis", "injections"}
+
+var securityPhrases = []string{
+	"access_control", "code_execution", "supply_chain", "open_redirect", "prototype_pollution", "denial_of_service", "privilege", "sandbox_escape", "session_fixation", "info_leak",
+	"information_leak", "data_leak", "disclosure", "zip_slip", "api_key",
+}
+
 var securityWords = map[string]bool{
+	"infosec": true, "sqli": true, "xxe": true, "idor": true, "cors": true, "redos": true, "oauth": true, "jwt": true, "rbac": true, "tls": true, "ssl": true, "pii": true, "clickjacking": true,
+	"spoofing": true, "backdoor": true, "escalation": true,
 	"appsec": true, "injection": true, "xss": true, "csrf": true, "ssrf": true, "rce": true, "cwe": true, "cve": true, "owasp": true, "auth": true, "authn": true, "authz": true,
 	"authentication": true, "authorization": true, "permissions": true, "secret": true, "secrets": true, "credentials": true, "privacy": true, "traversal": true, "deserialization": true,
 }

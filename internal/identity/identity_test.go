@@ -188,7 +188,9 @@ func TestSecurity(t *testing.T) {
 	for category, want := range map[string]bool{
 		"security": true, "Security": true, "vulnerabilities": true, "security_issue": true, "Security / injection": true, "sql-injection": true, "XSS": true, "cwe-89": true, "auth": true,
 		"cryptography": true, "hardcoded secrets": true, "path traversal": true, "appsec": true,
-		"bug": false, "logic": false, "style": false, "dependency injection": false, "author": false, "performance": false, "": false, "discussion": false,
+		"Insecure Deserialization": true, "credential": true, "hardcoded_password": true, "Broken access control": true, "sqlInjection": true, "SQLi": true, "idor": true, "information disclosure": true,
+		"remote code execution": true, "privilege-escalation": true, "CWE89": true, "cybersecurity": true, "input sanitization": true, "exploitable": true,
+		"bug": false, "logic": false, "style": false, "dependency injection": false, "author": false, "tokenizer": false, "method signature": false, "memory leak": false, "error_handling": false, "injector": false, "performance": false, "": false, "discussion": false,
 	} {
 		if Security(category) != want {
 			t.Errorf("%q: %v", category, !want)
