@@ -25,6 +25,14 @@ func SalvageComments(data []byte) ([]review.Finding, schema.Notes) {
 	return salvage(data, "pendingIssues")
 }
 
+// Blocks reports whether what is kept of a broken answer holds a P0 or P1, or a place for one. A word of severity within a finding that is
+// kept as a P2 is none.
+func Blocks(data []byte) bool {
+	reviewer, _ := SalvageReviewer(data)
+	comments, _ := SalvageComments(data) // of the answer of the other role, all is read loosely
+	return severe(reviewer) && severe(comments)
+}
+
 // Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects that it has none like:
 // asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
 // plainly deny them, leaves one that stands for it. None of them is counted.

@@ -20,7 +20,7 @@ const attempts = 2
 // InvalidError says that the model's answer stayed invalid. A child that prints Raw as its answer lets the parent keep
 // the findings that are valid one by one.
 type InvalidError struct {
-	// Raw is the last answer; the one before it stands in front when only that may hold a P0 or P1.
+	// Raw is the last answer; the one before it stands in front when that may hold a P0 or P1 and nothing of the last one is kept as such.
 	Raw []byte
 	Err error
 }
@@ -88,7 +88,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			r.fault = err.Error()
 		}
 		raw := []byte(r.text)
-		if invalid != nil && answer.MayBlock(invalid.Raw) && !answer.MayBlock(raw) {
+		if invalid != nil && answer.MayBlock(invalid.Raw) && !answer.Blocks(raw) {
 			raw = slices.Concat(invalid.Raw, []byte("\n"), raw)
 		}
 		invalid = &InvalidError{Raw: raw, Err: fmt.Errorf("%s", r.fault)}
@@ -109,10 +109,10 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 	return zero, nil, invalid
 }
 
-// withBegun puts what came of answers that broke off in front of one that was refused, where only they may hold a P0 or P1.
+// withBegun puts what came of answers that broke off and may hold a P0 or P1 in front of one that was refused and of which none is kept.
 func (m *model) withBegun(raw []byte) []byte {
 	for _, text := range m.begun {
-		if answer.MayBlock(text) && !answer.MayBlock(raw) {
+		if answer.MayBlock(text) && !answer.Blocks(raw) {
 			raw = slices.Concat(text, []byte("\n"), raw)
 		}
 	}

@@ -49,6 +49,34 @@ func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
 	}
 }
 
+// A finding that is kept of the last answer hides no P0 of the answers before it, whatever words are in it.
+func TestAKeptP2HidesNoP0(t *testing.T) {
+	broken := func(f m) fakemodel.Answer {
+		a := respond(f)
+		a.JSON = []byte(strings.Replace(string(a.JSON), `"prNumber":7`, `"prNumber":"seven"`, 1))
+		return a
+	}
+	last := fakemodel.Rule{Answer: broken(finding("B", 6, func(f m) { f["severity"] = "critical" }))}
+	for name, rules := range map[string][]fakemodel.Rule{
+		"of one that was refused": {{Call: 1, Answer: broken(finding("A", 9))}, last},
+		"of one that broke off":   {{Times: 1, Answer: fakemodel.Answer{Text: longP0, Drop: "middle"}}, last},
+		"of one at the limit":     {{Call: 1, Answer: fakemodel.Answer{Text: cutP0, Finish: "length"}}, last},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Rules: rules}, review.Limits{})
+			_, err := Review(t.Context(), task(), r.options, r.emit)
+			var invalid *InvalidError
+			if !errors.As(err, &invalid) {
+				t.Fatalf("err %v", err)
+			}
+			kept, _ := answer.SalvageReviewer(invalid.Raw)
+			if !slices.ContainsFunc(kept, func(f review.Finding) bool { return f.Priority == review.P0 }) {
+				t.Errorf("%q", brief(kept))
+			}
+		})
+	}
+}
+
 // What a model claims and does not list, and what it said before its answer was put right, reaches the parent through all that
 // the builtin reviewer does with findings.
 func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
