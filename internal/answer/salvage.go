@@ -124,8 +124,8 @@ func unrated(answer []byte, list string, findings []review.Finding) bool {
 // lesser are the words for P2 and P3 of all scales.
 var lesser = []string{"p2", "p3", "p4", "2", "3", "4", "medium", "moderate", "important", "low", "minor", "suggestion", "info", "informational", "note", "nit", "trivial", "optional", "style", "warning"}
 
-// report is the free text of an answer.
-var report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*"`)
+// report is the free text of an answer, which may be cut off.
+var report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*("|\\?$)`)
 
 func severe(findings []review.Finding) bool {
 	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })

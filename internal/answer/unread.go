@@ -112,10 +112,11 @@ var (
 	// over P0 or P1; graveTitle begins the title of a finding.
 	graveOpening = lazyregexp.New(`^p[01]\s+([a-z]+)`)
 	graveEnd     = lazyregexp.New(`(.*\S)\s+[:\x{2013}\x{2014}-]+\s*[*_\x60]*(p[01]|critical|blocker|blocking|severe)[\s*_\x60.]*$`)
-	graveHeading = lazyregexp.New(`^(p[01]|critical|blockers?|blocking|severe)(\s*[/,&(\x{2013}\x{2014}-]?\s*(p[01]|critical|blockers?|blocking|severe)\)?)?(\s+(issues?|findings?|problems?|bugs?|vulnerabilit(y|ies)))?(\s*\([^)]*\))?[\s*_\x60:]*$`)
-	graveTitle   = lazyregexp.New(`^\W*(p[01]|critical|blocker|blocking|severe)\W*[\])}:]`)
+	graveHeading = lazyregexp.New(`^(p[01]|critical|blockers?|blocking|severe)(\s*[/,&:(\x{2013}\x{2014}-]?\s*(p[01]|critical|blockers?|blocking|severe)\)?)?((\s+(security|safety|correctness))?\s+(issues?|findings?|problems?|bugs?|vulnerabilit(y|ies)))?(\s*\((?:[^0)][^)]*)?\))?[\s*_\x60:]*$`)
+	graveTitle   = lazyregexp.New(`^[^\w\x60]*(p[01]|critical|blocker|blocking|severe)[*_\s]*([\])}]|:[*_]*(\s|$))`)
 	// notOne are words behind P0 or P1 that make it none in particular.
-	notOne = []string{"and", "or", "issue", "issues", "finding", "findings", "problem", "problems", "bug", "bugs", "are", "is", "was", "were", "means", "none", "count", "level", "to", "through"}
+	notOne = []string{"and", "or", "issue", "issues", "finding", "findings", "problem", "problems", "bug", "bugs", "are", "is", "was", "were", "means", "none", "count", "level", "to", "through",
+		"not", "there", "nothing", "found", "candidates", "check", "checks", "checked", "pass", "passes", "review", "reviewed", "criteria"}
 	// lineMarks are what stands before the words of a line: marks of lists, headings and quotes, signs and numbers.
 	lineMarks = lazyregexp.New(`^(\[[ x]?\]|[0-9]+[.)]\s|[^\pL\pN\n])*`)
 	// listMarks are those of a list or a heading.
@@ -131,9 +132,12 @@ var (
 	denied    = lazyregexp.New(`\b(non|not|no|un) ?(critical|blocking|blockers?|severe)\b`)
 	graveName = lazyregexp.New(`\bp ?[01]s?\b|\bcriticals?\b|\bblock(ers?|ing)\b|\bsevere\b|^(highest|high|major|urgent)$|` +
 		`\b(highest|high|major|urgent) (severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
-	nobody = lazyregexp.New(`^\W*((no|none|not|nothing|null|nil|zero|false|0|n/a)(\s+(p[01]|critical|blocking|severe|any|issues?|findings?|problems?|blockers?|found|present|to report))*)?\W*$`)
+	nobody = lazyregexp.New(`^\W*((no|none|not|nothing|null|nil|zero|false|0|n/a)(\s+(p[01]|critical|blocking|severe|any|issues?|findings?|problems?|blockers?|found|present|identified|detected|reported|noted|to report))*(\s+(in|by|of|with)( (the|this|that|these))? (diff|change|changes|code|patch|pr|pull request|file|files|review))?)?\W*$`)
 	// nothingSaid begins what denies. denies are words before a severity that say that there is none; severityCell is what heads the column or the row of a severity.
-	nothingSaid  = lazyregexp.New(`^(no|none|nothing|not|nil|zero|without|n/a)\b`)
+	nothingSaid = lazyregexp.New(`^(no|none|nothing|not|nil|zero|without|n/a)\b|^non[- ]?(critical|blocking)\b|^there (is|are|was|were) (none|nothing)\b` +
+		`|^(i|we) (found|saw|see|have) (none|nothing)\b|^(i|we) (did not|didn.t|could not|couldn.t|do not|don.t) (find|see|spot|notice)\b` +
+		`|^((i|we) )?(have )?(checked|verified|reviewed|examined|inspected|looked|searched)(\W*$|:| (for|at|that|whether|all|the|each|every)\b)` +
+		`|^(all|everything|it all|looks)( is| are| looks?)? (good|fine|ok|okay|well|clear|clean)\W*$`)
 	denies       = lazyregexp.New(`\b(no|nor|not|zero|without)\b`)
 	severityCell = lazyregexp.New(`^(p[0-3]|blocking|blocker|critical|priority|severity|level|high|medium|low|important|suggestions?|counts?|total|-+|[0-9]+|#)$`)
 	// conclusions are the two that claim findings.
@@ -329,7 +333,8 @@ func graveLines(text string) bool {
 		if !slices.ContainsFunc(graveWords, func(w string) bool { return strings.Contains(line, w) }) {
 			continue
 		}
-		if tag := graveTag.FindStringIndex(line); tag != nil && (listMarks.MatchString(line) || strings.ContainsRune("[(", []rune(strings.TrimSpace(line))[0])) && !denies.MatchString(line[:tag[0]]) && tells(line[:tag[0]]+line[tag[1]:]) {
+		if tag := graveTag.FindStringIndex(line); tag != nil && (listMarks.MatchString(line) || strings.ContainsRune("[(", []rune(strings.TrimSpace(line))[0])) && !denies.MatchString(line[:tag[0]]) && !isNone(line[tag[1]:]) &&
+			slices.ContainsFunc(strings.Split(line[:tag[0]]+line[tag[1]:], "|"), tells) {
 			return true
 		}
 		next, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), 1000)]), "\n") // what a line that ends in a colon is about
@@ -368,18 +373,22 @@ func graveEntry(line, rest string) bool {
 	return m != nil && tells(m[1])
 }
 
-// overList reports whether a line is a heading and what follows on it is an entry of a list, or a heading below it, that says
-// something and denies nothing. text is what comes behind the line.
+// overList reports whether a line is a heading, or ends in a colon, and what follows on it is an entry of a list, or a heading below
+// it, that says something and denies nothing; so does what stands below that heading. text is what comes behind the line.
 func overList(line, text string) bool {
 	depth := func(s string) int { return len(s) - len(strings.TrimLeft(s, "#")) }
 	line = strings.TrimSpace(line)
-	next, _, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), 1000)]), "\n")
+	next, rest, _ := strings.Cut(strings.TrimSpace(text[:min(len(text), 1000)]), "\n")
 	below := depth(next) > depth(line)
-	if strings.IndexAny(line, "#*_") != 0 || !below && (depth(next) > 0 || !listMarks.MatchString(next)) {
+	if strings.IndexAny(line, "#*_") != 0 && !strings.HasSuffix(line, ":") || !below && (depth(next) > 0 || !listMarks.MatchString(next)) {
 		return false
 	}
-	entry := strings.TrimSpace(next[len(lineMarks.FindString(next)):])
-	return tells(entry) && !nothingSaid.MatchString(entry)
+	says := func(line string) bool {
+		entry := strings.TrimSpace(line[len(lineMarks.FindString(line)):])
+		return tells(entry) && !nothingSaid.MatchString(entry)
+	}
+	under, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+	return says(next) && (!below || under == "" || tells(under))
 }
 
 // around is what may stand around words of a line.
@@ -392,6 +401,12 @@ var graveWords = []string{"p0", "p1", "critical", "block", "severe", "high"}
 func graveCell(cell string) bool {
 	cell = cell[len(lineMarks.FindString(cell)):]
 	return slices.Contains([]string{"p0", "p1", "critical", "blocker", "blocking", "severe"}, strings.Trim(cell, "[]()*_` \t"))
+}
+
+// isNone reports whether words say that there is none.
+func isNone(words string) bool {
+	words = strings.Trim(words, around+".")
+	return words != "" && nobody.MatchString(words)
 }
 
 // tells reports whether words say anything but a severity, a number, or none.

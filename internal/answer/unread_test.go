@@ -240,6 +240,12 @@ func TestTextBesideAnAnswer(t *testing.T) {
 		"## P0\n- SQL injection in a.go": true, "### Blocking\n\n- SQL injection in a.go": true, "## Critical Issues\n1. SQL injection": true, "**Critical issues (1)**\n\n* SQL injection": true, "## P0 (blocking)\n\n### SQL injection in a.go": true,
 		"## Critical issues\n\n- None": false, "## Critical issues\n\n- No critical issues were found": false, "## P0\n\n## P1\n\n## P2\n- a nit": false, "## Critical issues\n\n## Suggestions\n- a nit": false, "## Blocking\n- nothing": false, "## P0\nI looked for it.": false,
 		"- P0 SQL injection in a.go": true, "- P0 and P1 problems: I looked for them": false, "- P0 issues were looked for": false, "- SQL injection in a.go \u2014 critical": true, "- P0 \u2014 blocking\n- P1 \u2014 critical": false, "- no SQL injection - critical": false,
+		"Critical issues:\n- SQL injection in a.go": true, "P0 findings:\n\n1. SQL injection in a.go": true, "## Critical security issues\n- SQL injection in a.go": true, "## P0: Blocking\n- SQL injection": true,
+		"## P0\n### SQL injection in a.go\nNo input is escaped.": true, "- SQL injection in a.go [P0].": true, "Critical issues:\n- None found.": false, "P0:\n\nP1:\n- nothing": false,
+		"## Critical\n- Checked: locking, error paths, SQL. All fine.": false, "## Critical issues\n- Looked at auth and SQL": false, "## Critical issues\n- There are none.": false, "## Critical issues\n- There are no critical issues.": false,
+		"## Critical issues\n- I found none": false, "## Critical issues\n- I did not find any.": false, "### P0\n* All good": false, "# Critical\n## Checked\n- locking": false, "# Blocking\n## Non-blocking\n- a nit": false,
+		"## Critical issues (0)\n### Important issues\n- a nit": false, "## Critical issues\n### Security\nNone\n### Correctness\nNone": false, "- P0 checks: SQL, auth, locking - all fine": false, "1. P0 pass: correctness of the parser. Done.": false,
+		"- P0 review complete": false, "- P1 there are none": false, "| P0 (Blocking) | 0 |": false, "| P0 | None identified | |": false, "* **Critical (P0)**: No blocking issues found in the diff.": false, "* **Critical (P0)**: No input is escaped.": true,
 		"- **Severe**: SQL injection": true, "Severity: severe": true, "CRITICAL SECURITY ISSUE: SQL injection in a.go": true, "| \U0001f534 P0 | SQL injection |": true,
 		"Critical section: the lock is held.": false, "- critical sections - all held": false,
 
@@ -389,6 +395,7 @@ func TestATitleThatCallsItAP0(t *testing.T) {
 	for title, want := range map[string]bool{
 		"[P0] SQL injection": true, "P1: the lock is not held": true, "Critical: SQL injection": true, "**Blocking**: SQL injection": true, "(critical) SQL injection": true,
 		"Critical section is left without the lock": false, "Blocking call in the event loop": false, "critical path: slow": false, "Name of P0 misleads": false, "SQL injection": false, "No P0: the constant is missing": false,
+		"`critical:` is read as a label": false, "p1 := f() shadows p1": false, "critical(): returns twice": false, "`P1]` is no index": false,
 	} {
 		for _, p := range []string{"P2", "P3"} {
 			doc := strings.Replace(strings.Replace(with(bare(``)), `"P1"`, `"`+p+`"`, 1), `"title":"`, `"title":"`+title+` `, 1)
