@@ -83,8 +83,8 @@ func (g gathered) verifyPayload() *review.VerifyPayload {
 // maxWordings bounds the description of a finding with all its wordings, in bytes: a schema has a bound too.
 const maxWordings = 30_000
 
-// wordings is the description of a group's first finding, and behind it how the others put it where they say more: what are taken for
-// the same one by place and words may be two. told says, by index in findings, whose words stand in it.
+// wordings is the description of a group's first finding, and behind it how the others put it where they say more or name another line:
+// what are taken for the same one by place and words may be two. told says, by index in findings, whose words stand in it.
 func (g gathered) wordings(group []int) (text string, told map[int]bool) {
 	first := g.findings[group[0]]
 	text, told = first.Description, map[int]bool{group[0]: true}
@@ -96,7 +96,7 @@ func (g gathered) wordings(group []int) (text string, told map[int]bool) {
 			here += strings.TrimSpace(part) + "\n"
 			more = more || !strings.Contains(all, fold(part))
 		}
-		if !more && f.File == first.File {
+		if !more && f.File == first.File && (f.Line == nil || first.Line != nil && *f.Line == *first.Line) {
 			told[i] = true
 			continue
 		}

@@ -302,9 +302,10 @@ func TestNothingIsRefutedUnseen(t *testing.T) {
 		seen    bool
 		outcome review.Outcome
 	}{
-		"in other words":        {said(3, "Loop over list skips the last element", "The loop in Sum ends one early, so the last element of list is left out."), true, review.Converged},
-		"in the same words":     {said(2, "Loop over list divides by zero", "The loop in Sum divides by the length of list."), true, review.Converged},
-		"at too great a length": {said(3, "Loop over list skips the last element", "The loop in Sum ends one early. "+strings.Repeat("It is left out. ", maxWordings)), false, review.ChangesRequested},
+		"in one word with it, elsewhere": {said(5, "Loop over list divides by zero", "The loop in Sum divides by the length of list."), true, review.Converged},
+		"in other words":                 {said(3, "Loop over list skips the last element", "The loop in Sum ends one early, so the last element of list is left out."), true, review.Converged},
+		"in the same words":              {said(2, "Loop over list divides by zero", "The loop in Sum divides by the length of list."), true, review.Converged},
+		"at too great a length":          {said(3, "Loop over list skips the last element", "The loop in Sum ends one early. "+strings.Repeat("It is left out. ", maxWordings)), false, review.ChangesRequested},
 	} {
 		in := round()
 		in.Reports[0] = says("alpha", said(2, "Loop over list divides by zero", "The loop in Sum divides by the length of list."))
@@ -315,6 +316,9 @@ func TestNothingIsRefutedUnseen(t *testing.T) {
 			t.Fatalf("%s: %d findings are asked about", name, len(asked))
 		}
 		all := asked[0].Title + asked[0].Description + asked[0].Evidence
+		if at := fmt.Sprintf("at a.go:%d", *row.other.Line); *row.other.Line != 2 && row.seen && !strings.Contains(all, at) {
+			t.Errorf("%s: the verifier does not read %q: %q", name, at, all)
+		}
 		for _, text := range []string{row.other.Title, row.other.Description, row.other.Evidence} {
 			if strings.Contains(all, text) != row.seen {
 				t.Errorf("%s: the verifier reads %.300q", name, all)
