@@ -160,7 +160,11 @@ func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPay
 			out[i] = Evidence{Status: EvidenceNone}
 			continue
 		}
-		ev, err := check.fact(ctx, s.Fact, p.Findings[of])
+		about := p.Findings[of]
+		if s.Status == review.Confirmed { // what proves a finding may be the code that its description names
+			about.Description = ""
+		}
+		ev, err := check.fact(ctx, s.Fact, about)
 		if err != nil {
 			return nil, err
 		}

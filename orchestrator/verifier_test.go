@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -238,6 +239,29 @@ func TestFact(t *testing.T) {
 		}
 		if row.fact != nil && row.fact.Line != nil && !got.LineDropped {
 			t.Errorf("%s: the line was kept", row.name)
+		}
+	}
+}
+
+// filesAlone is a history of which only files can be read.
+type filesAlone struct {
+	History
+	all files
+}
+
+func (f filesAlone) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	return f.all.ReadFile(ctx, commit, path)
+}
+
+// What proves a finding may be the code that its description names; what refutes it is more.
+func TestAConfirmationMayQuoteTheDescription(t *testing.T) {
+	l := &Loop{History: filesAlone{all: files{headSHA + ":a.go": "func f(list []int) int {\n\treturn sum(list) / len(list)\n}\n"}}}
+	p := review.VerifyPayload{Findings: []review.Finding{{ID: "F1", File: "a.go", Evidence: "func f(list []int)", Description: "It ends in return sum(list) / len(list)"}}}
+	for status, want := range map[review.AssessmentStatus]EvidenceStatus{review.Confirmed: EvidenceVerified, review.Refuted: EvidenceFalse} {
+		a := review.Answer{Verifier: &review.VerifierResult{Assessments: []review.Assessment{{FindingID: "F1", Status: status, Fact: &review.Fact{File: "a.go", Evidence: "return sum(list) / len(list)"}}}}}
+		got, err := l.checkFacts(t.Context(), Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}}, p, &a)
+		if err != nil || len(got) != 1 || got[0].Status != want {
+			t.Errorf("%s: %+v, %v", status, got, err)
 		}
 	}
 }
