@@ -47,6 +47,7 @@ var table = map[string]int{
 	"internal/answer":   2,
 	"internal/filelock": 2,
 	"internal/database": 2,
+	"internal/distinct": 2,
 	"internal/symbols":  2,
 
 	"agents":                     3,

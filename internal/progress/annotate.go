@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/distinct"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -20,19 +20,16 @@ const (
 	longestMessage = 2000
 )
 
+// levels are the words of workflow commands.
+var levels = [...]string{distinct.Error: "error", distinct.Warning: "warning", distinct.Note: "notice"}
+
 // Annotate writes the distinct findings as workflow commands of GitHub Actions, what has to be fixed first: P0 and P1 as errors, P2 as
 // warnings, what is optional as notices. Titles and messages pass the gate of posted comments: GitHub shows them on the
 // pull request, and other programs read them there.
 func Annotate(w io.Writer, r review.RunResult, p sanitize.Policy) {
 	given, left := map[string]int{}, 0
-	for _, g := range distinct(r) {
-		f, level := g.wordings[0], "notice"
-		switch {
-		case g.must && f.Priority == review.P2:
-			level = "warning"
-		case g.must:
-			level = "error"
-		}
+	for _, g := range distinct.Of(r) {
+		f, level := g.Wordings[0], levels[g.Level()]
 		if given[level]++; given[level] > perLevel {
 			left++
 			continue
@@ -74,22 +71,3 @@ var (
 func message(s string) string { return dataEscapes.Replace(uncommand(s)) }
 
 func property(s string) string { return propertyEscapes.Replace(uncommand(s)) }
-
-// byUrgency orders findings for people: priority, then place.
-func byUrgency(findings []review.Finding) []review.Finding {
-	out := slices.Clone(findings)
-	slices.SortStableFunc(out, urgency)
-	return out
-}
-
-func urgency(a, b review.Finding) int {
-	return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.File, b.File),
-		cmp.Compare(number(a.Line), number(b.Line)), cmp.Compare(a.Title, b.Title))
-}
-
-func number(p *int) int {
-	if p == nil {
-		return 0
-	}
-	return *p
-}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/distinct"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -21,7 +21,7 @@ const (
 // list writes the findings as compilers write errors: what has to be fixed before what is optional, the most urgent first. Each has place,
 // priority and title, then why in a sentence, how to fix it in another, and who said so. Findings that are the same one stand once.
 func list(b *strings.Builder, r review.RunResult, width int, c palette) {
-	groups := distinct(r)
+	groups := distinct.Of(r)
 	if len(groups) == 0 && len(r.Unverified) == 0 {
 		return
 	}
@@ -29,7 +29,7 @@ func list(b *strings.Builder, r review.RunResult, width int, c palette) {
 		fmt.Fprintf(b, "\n  %s\n\n", heads(groups, c))
 	}
 	for _, g := range groups[:min(len(groups), rows)] {
-		b.WriteString(described(g.wordings, width, c))
+		b.WriteString(described(g.Wordings, width, c))
 	}
 	if n := len(groups) - rows; n > 0 {
 		fmt.Fprintf(b, "  and %d more: prloop show %s\n", n, line(r.Run))
@@ -74,61 +74,14 @@ func described(group []review.Finding, width int, c palette) string {
 	return text + "\n"
 }
 
-// group is one distinct finding: its wordings, the most urgent first. must is true when it has to be fixed.
-type group struct {
-	wordings []review.Finding
-	must     bool
-}
-
-// distinct are the findings of a run as its report joins them: those that must be fixed first, the most urgent of them first.
-func distinct(r review.RunResult) []group {
-	var out []group
-	for _, g := range joined(r) {
-		one := group{must: g.Counts || g.Stuck}
-		for _, i := range g.Findings {
-			if i >= 0 && i < len(r.Findings) {
-				one.wordings = append(one.wordings, r.Findings[i])
-			}
-		}
-		if len(one.wordings) == 0 {
-			continue
-		}
-		one.wordings = byUrgency(one.wordings)
-		one.must = one.must && one.wordings[0].Priority != review.P3
-		out = append(out, one)
-	}
-	slices.SortStableFunc(out, func(a, b group) int {
-		switch {
-		case a.must && !b.must:
-			return -1
-		case b.must && !a.must:
-			return 1
-		}
-		return urgency(a.wordings[0], b.wordings[0])
-	})
-	return out
-}
-
-// joined are the groups of a result. One that was stored before results had them is joined as a run joins.
-func joined(r review.RunResult) []review.Group {
-	if r.Groups != nil {
-		return r.Groups
-	}
-	var out []review.Group
-	for _, g := range identity.Join(r.Findings) {
-		out = append(out, review.Group{Findings: g, Counts: true})
-	}
-	return out
-}
-
 // heads says how many distinct findings there are to fix and how many are optional, by priority.
-func heads(groups []group, c palette) string {
+func heads(groups []distinct.Finding, c palette) string {
 	var parts []string
 	for _, k := range []struct {
 		must  bool
 		words string
 	}{{true, "to fix"}, {false, "optional"}} {
-		of := slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return g.must != k.must })
+		of := slices.DeleteFunc(slices.Clone(groups), func(g distinct.Finding) bool { return g.Must != k.must })
 		if len(of) > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s: %s", len(of), k.words, counts(of, c)))
 		}
@@ -137,10 +90,10 @@ func heads(groups []group, c palette) string {
 }
 
 // counts says how many distinct findings there are of each priority, and nothing of those there are none of.
-func counts(groups []group, c palette) string {
+func counts(groups []distinct.Finding, c palette) string {
 	n := map[review.Priority]int{}
 	for _, g := range groups {
-		n[g.wordings[0].Priority]++
+		n[g.Wordings[0].Priority]++
 	}
 	var parts []string
 	for _, l := range review.Levels() {
