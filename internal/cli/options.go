@@ -15,7 +15,10 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/internal/ownfolder"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // runOptions are the flags of `prloop run`.
@@ -31,6 +34,7 @@ type runOptions struct {
 	estimate   bool
 	asJSON     bool
 	result     resultFlags
+	out        formats.Files
 	allowDraft bool
 	force      bool
 	noFix      bool
@@ -145,11 +149,26 @@ func runCommand(p *Invocation) *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
 	f.BoolVar(&o.estimate, "estimate", false, "say what the run would ask of models, and what that costs; ask and post nothing")
 	o.result.add(c)
+	addFormats(c, &o.out)
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
 	f.BoolVar(&o.force, "force", false, "ask and post again although this commit was reviewed already")
 	f.StringVar(&o.recordModels, "record-models", "", "keep the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")
 	f.StringVar(&o.replayModels, "replay-models", "", "let recorded conversations in `FILE` answer instead of models (PRLOOP_REPLAY_MODELS)")
 	return c
+}
+
+// addFormats gives a command the flags that write findings for other tools.
+func addFormats(c *cobra.Command, out *formats.Files) {
+	f := c.Flags()
+	f.StringVar(&out.SARIF, "sarif", "", "write the findings as SARIF to `FILE`, - for standard output")
+	f.StringVar(&out.Checkstyle, "checkstyle", "", "write the findings as checkstyle XML to `FILE`")
+	f.StringVar(&out.RDJSONL, "rdjsonl", "", "write the findings for reviewdog to `FILE`")
+}
+
+// writeFormats writes a finished run's findings for other tools.
+func (p *Invocation) writeFormats(out formats.Files, r review.RunResult, policy sanitize.Policy) error {
+	policy.Repo = r.Target.Repo // a run that had ended before has no policy, and its links are the repository's all the same
+	return out.Write(p.Stdout, p.Dir, formats.Run{Result: r, Policy: policy, Version: Version})
 }
 
 // readKey makes the key in --api-key-file one of the settings. Standard input can be read only once.

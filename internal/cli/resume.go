@@ -19,5 +19,6 @@ func resumeCommand(p *Invocation) *cobra.Command {
 		},
 	}
 	o.result.add(c)
+	addFormats(c, &o.out)
 	return c
 }

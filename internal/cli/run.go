@@ -15,6 +15,9 @@ import (
 
 // run is `prloop run`.
 func (p *Invocation) run(ctx context.Context, o runOptions) error {
+	if err := o.out.Check(p.Dir, o.result.wants()); err != nil {
+		return err
+	}
 	if err := p.readKey(&o); err != nil {
 		return err
 	}
@@ -67,6 +70,9 @@ func (p *Invocation) estimate(ctx context.Context, prepared *app.Prepared, o run
 
 // resume is `prloop resume`.
 func (p *Invocation) resume(ctx context.Context, part string, o runOptions) error {
+	if err := o.out.Check(p.Dir, o.result.wants()); err != nil {
+		return err
+	}
 	order, err := p.order(o)
 	if err != nil {
 		return err

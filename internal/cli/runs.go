@@ -14,6 +14,7 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/sanitize"
@@ -174,14 +175,18 @@ func tabulate(w io.Writer, runs []store.Run, terminal bool, width int, now time.
 func showCommand(p *Invocation) *cobra.Command {
 	var raw bool
 	var shown resultFlags
+	var out formats.Files
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run's last report",
 
 		ValidArgsFunction: p.completeRuns,
-		Long:              "RUN is an id, a part of one, or latest. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.",
+		Long:              "RUN is an id, a part of one, or latest. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
+			if err := out.Check(p.Dir, shown.wants()); err != nil {
+				return err
+			}
 			if err := shown.check(); err != nil {
 				return err
 			}
@@ -197,11 +202,16 @@ func showCommand(p *Invocation) *cobra.Command {
 			if err := p.warnOfIncidents(c.Context(), s, run.ID); err != nil {
 				return err
 			}
-			if run.Result == nil && (shown.wants() || shown.web) {
+			if run.Result == nil && (shown.wants() || shown.web || out.Any()) {
 				return noReport(s, run)
 			}
 			if shown.web {
 				return p.browse(*run.Result)
+			}
+			if out.Any() {
+				if err := p.writeFormats(out, *run.Result, sanitize.Policy{}); err != nil || !shown.wants() {
+					return err
+				}
 			}
 			if shown.wants() {
 				return shown.print(p, *run.Result)
@@ -226,6 +236,7 @@ func showCommand(p *Invocation) *cobra.Command {
 		},
 	}
 	shown.add(c)
+	addFormats(c, &out)
 	c.Flags().BoolVar(&raw, "raw", false, "print the Markdown as it is")
 	return c
 }

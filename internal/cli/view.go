@@ -16,7 +16,7 @@ import (
 func (p *Invocation) view(o runOptions) *progress.View {
 	opts := progress.Options{Out: p.Stderr, Width: p.width(), Color: p.color()}
 	switch {
-	case o.result.wants():
+	case o.result.wants() || o.out.Printed():
 	case p.inActions():
 		opts.Out, opts.Actions = p.Stdout, true
 	case p.terminal(p.Stdout):
@@ -30,6 +30,9 @@ func (p *Invocation) view(o runOptions) *progress.View {
 func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o runOptions) error {
 	result := ended.Result
 	v.Clear()
+	if err := p.writeFormats(o.out, result, ended.Policy); err != nil || o.out.Printed() {
+		return err
+	}
 	if o.result.wants() {
 		return o.result.print(p, result)
 	}

@@ -89,6 +89,7 @@ var table = map[string]int{
 	"internal/starter":  5,
 	"internal/stats":    5,
 	"internal/forecast": 5,
+	"internal/formats":  5,
 
 	"internal/app": 6,
 
