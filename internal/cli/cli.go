@@ -17,8 +17,8 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/failpoint"
-	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/progress"
 )
 
 // Version is set by the linker for releases.

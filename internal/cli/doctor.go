@@ -36,12 +36,8 @@ func doctorCommand(p *Invocation) *cobra.Command {
 
 func (p *Invocation) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Env: p.Env, Dir: p.Dir, Operator: p.operator(), Open: p.open, StateFolder: p.stateFolder, Log: p.logger(), NoConfinement: noWalls,
+		Env: p.Env, Dir: p.Dir, Operator: p.operator(), Open: p.open, StateFolder: p.stateFolder, Log: p.logger(),
 		Order: func() (app.Order, error) { return p.order(runOptions{}) },
-		Explain: func(err error) (string, string) {
-			h := explain(err)
-			return h.Error(), h.Next
-		},
 	}
 }
 

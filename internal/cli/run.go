@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -120,7 +121,7 @@ func stopped(run string, err error) error {
 	if !errors.As(err, &u) {
 		return err
 	}
-	h := explain(u.Cause)
+	h := troubleshoot.Explain(u.Cause)
 	h.Err = u.Cause
 	resume := "prloop resume " + run
 	if errors.Is(u.Cause, context.Canceled) || errors.Is(u.Cause, errReaderGone) {
@@ -138,7 +139,7 @@ func failed(ended app.Ended) error {
 	result := ended.Result
 	h := advice.Error{Err: errors.New(result.Reason), Status: result.Outcome.ExitStatus(), Next: "start a new run: prloop run " + result.Target.Arguments()}
 	if ended.Cause != nil {
-		if next := explain(ended.Cause).Next; next != "" {
+		if next := troubleshoot.Explain(ended.Cause).Next; next != "" {
 			h.Next = next + ", then " + h.Next
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/troubleshoot"
 )
 
 // Checkup is one thing that was looked at.
@@ -48,11 +49,7 @@ type Doctor struct {
 	// Open opens the record of runs, StateFolder names its folder.
 	Open        func(context.Context) (*app.Service, error)
 	StateFolder func() (string, error)
-	// Explain gives the sentence and the next step of an error.
-	Explain func(error) (sentence, next string)
-	Log     hclog.Logger
-	// NoConfinement is the way out on a machine that cannot confine agents.
-	NoConfinement string
+	Log         hclog.Logger
 }
 
 // Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
@@ -66,15 +63,15 @@ func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
 }
 
 // diagnosed is a checkup that ended in an error.
-func (d *Doctor) diagnosed(what string, err error) Checkup {
-	sentence, next := d.Explain(err)
-	return Checkup{What: what, Note: sentence, Next: next, State: Broken}
+func diagnosed(what string, err error) Checkup {
+	h := troubleshoot.Explain(err)
+	return Checkup{What: what, Note: h.Error(), Next: h.Next, State: Broken}
 }
 
 func (d *Doctor) git(ctx context.Context) Checkup {
 	g, err := git.Find(ctx, git.Options{})
 	if err != nil {
-		return d.diagnosed("git", err)
+		return diagnosed("git", err)
 	}
 	return Checkup{What: "git", Note: g.Version(), State: OK}
 }
@@ -83,11 +80,11 @@ func (d *Doctor) github(ctx context.Context) Checkup {
 	host := github.DefaultHost(d.Env)
 	c, err := github.New(ctx, github.Options{Host: host, Env: d.Env, GH: d.Operator.Get("PRLOOP_GH")})
 	if err != nil {
-		return d.diagnosed("github", err)
+		return diagnosed("github", err)
 	}
 	who, err := c.Viewer(ctx, host)
 	if err != nil {
-		return d.diagnosed("github", err)
+		return diagnosed("github", err)
 	}
 	return Checkup{What: "github", Note: "logged in to " + host + " as " + who.Login, State: OK}
 }
@@ -98,10 +95,10 @@ func (d *Doctor) config(ctx context.Context) Checkup {
 		err = config.Validate(config.Operator, file.Name, file.Data)
 	}
 	if err != nil {
-		return d.diagnosed("config", err)
+		return diagnosed("config", err)
 	}
 	if _, err := config.ResolveEarly(config.Input{Env: d.Operator.Get, Operator: file}); err != nil {
-		return d.diagnosed("config", err)
+		return diagnosed("config", err)
 	}
 	c := Checkup{What: "config", State: OK}
 	if path, _ := config.OperatorPath(d.Operator.Get); file == nil {
@@ -117,7 +114,7 @@ func (d *Doctor) config(ctx context.Context) Checkup {
 		}
 	}
 	if err != nil { // of no account for pull requests
-		c := d.diagnosed("config", err)
+		c := diagnosed("config", err)
 		c.Note, c.State = "no local range can be reviewed here: "+c.Note, Missing
 		return c
 	}
@@ -140,7 +137,7 @@ func (d *Doctor) model(ctx context.Context) Checkup {
 		return Checkup{What: "model", Note: "none is configured: only the static reviewer runs", Next: "set OPENAI_API_KEY", State: Missing}
 	}
 	if err := app.CheckModel(ctx, d.Log, settings); err != nil {
-		return d.diagnosed("model", err)
+		return diagnosed("model", err)
 	}
 	return Checkup{What: "model", Note: settings.Model + " at " + settings.BaseURL, State: OK}
 }
@@ -148,7 +145,7 @@ func (d *Doctor) model(ctx context.Context) Checkup {
 func (d *Doctor) state(ctx context.Context) Checkup {
 	s, err := d.Open(ctx)
 	if err != nil {
-		return d.diagnosed("state", err)
+		return diagnosed("state", err)
 	}
 	defer s.Close(ctx)
 	probe := filepath.Join(s.State(), ".writable")
@@ -162,16 +159,16 @@ func (d *Doctor) state(ctx context.Context) Checkup {
 func (d *Doctor) isolation(ctx context.Context) Checkup {
 	word, err := d.Operator.Confinement()
 	if err != nil {
-		return d.diagnosed("isolation", err)
+		return diagnosed("isolation", err)
 	}
 	machine, err := d.Operator.Sandbox()
 	if err != nil {
-		return d.diagnosed("isolation", err)
+		return diagnosed("isolation", err)
 	}
 	report := machine.Probe(ctx)
 	c := Checkup{What: "isolation", Note: report.String(), State: OK}
 	if report.Tier > sandbox.Tier1b {
-		c.State, c.Next = Broken, d.NoConfinement
+		c.State, c.Next = Broken, troubleshoot.NoConfinement
 	}
 	if word != app.ConfineRequired {
 		c.State, c.Note = Missing, operator.EnvSandbox+"="+string(word)+"; this machine has "+c.Note
@@ -183,20 +180,20 @@ func (d *Doctor) isolation(ctx context.Context) Checkup {
 func (d *Doctor) bounds(ctx context.Context) Checkup {
 	limits, err := d.Operator.Limits()
 	if err != nil {
-		return d.diagnosed("bounds", err)
+		return diagnosed("bounds", err)
 	}
 	machine, err := d.Operator.Sandbox()
 	if err != nil {
-		return d.diagnosed("bounds", err)
+		return diagnosed("bounds", err)
 	}
 	if state, err := d.StateFolder(); err == nil {
 		if err := limits.Room(state); err != nil {
-			return d.diagnosed("bounds", err)
+			return diagnosed("bounds", err)
 		}
 	}
 	word, err := d.Operator.Confinement()
 	if err != nil {
-		return d.diagnosed("bounds", err)
+		return diagnosed("bounds", err)
 	}
 	full := word != app.ConfineOff && machine.Probe(ctx).Tier <= sandbox.Tier1b
 	return Checkup{What: "bounds", Note: "agents are " + agentrun.BoundsHere(full), State: OK}

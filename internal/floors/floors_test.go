@@ -95,12 +95,14 @@ var table = map[string]int{
 
 	"internal/operator": 7,
 
-	"internal/doctor": 8,
+	"internal/troubleshoot": 8,
 
-	"internal/cli": 9,
+	"internal/doctor": 9,
 
-	"cmd/prloop":         10,
-	"cmd/gh-review-loop": 10,
+	"internal/cli": 10,
+
+	"cmd/prloop":         11,
+	"cmd/gh-review-loop": 11,
 }
 
 // impure are the standard packages that floors 0 and 1, and internal/effects above them, may not import: no exec, network, files, clock-driven

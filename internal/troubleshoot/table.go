@@ -1,4 +1,4 @@
-package cli
+package troubleshoot
 
 import (
 	"errors"
@@ -51,8 +51,8 @@ func as[E error](next func(E) string, sentinels ...error) func(error) (string, b
 	}
 }
 
-// noWalls is the way out on a machine that cannot confine agents.
-const noWalls = "allow user namespaces, or install bubblewrap; to take what this machine has, and say so in every report: " + operator.EnvSandbox + "=best"
+// NoConfinement is the way out on a machine that cannot confine agents.
+const NoConfinement = "allow user namespaces, or install bubblewrap; to take what this machine has, and say so in every report: " + operator.EnvSandbox + "=best"
 
 // table is searched from top to bottom; the first row that matches counts.
 var table = []row{
@@ -158,7 +158,7 @@ var table = []row{
 	}), advice.Usage},
 
 	// Isolation.
-	{as(func(*sandbox.TierError) string { return noWalls }), advice.Failed},
+	{as(func(*sandbox.TierError) string { return NoConfinement }), advice.Failed},
 	{as(func(e *agentrun.LowDiskError) string {
 		return "free some space, or set PRLOOP_STATE to a folder on another disk; " + operator.EnvLimits + "=free=100MB asks for less"
 	}), advice.Failed},
