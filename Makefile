@@ -29,12 +29,12 @@ build: ## Build bin/prloop and the gh extension's program
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/prloop ./cmd/prloop
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o $(BIN)/gh-review-loop ./cmd/gh-review-loop
 
-release: ## Build the release programs of VERSION into dist/: gh-review-loop_VERSION_OS-ARCH for `gh extension install`, and prloop beside them
-	mkdir -p dist
+release: ## Build a release of VERSION into dist/: archives, Debian packages, a formula, programs for gh, checksums; needs dpkg-deb
+	rm -rf dist && mkdir dist
 	@set -e; for target in $(TARGETS); do for name in gh-review-loop prloop; do \
 		echo "$$name $$target"; CGO_ENABLED=0 GOOS=$${target%-*} GOARCH=$${target#*-} go build -trimpath $(GOFLAGS_BUILD) \
 			-o "dist/$${name}_$(VERSION)_$$target" "./cmd/$$name"; done; done
-	cd dist && sha256sum -- *_* > SHA256SUMS
+	go run ./tools/release "$(VERSION)" dist "$$(git log -1 --format=%ct)"
 
 demo: build ## Review and fix two bundled pull requests end to end, offline, through the real git and gh
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
