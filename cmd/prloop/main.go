@@ -3,8 +3,15 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"github.com/prloop/prloop/internal/cli"
 )
 
-func main() { os.Exit(cli.Main(cli.Process("prloop"))) }
+func main() {
+	// A release says its version when it is linked; a program of go install has that of its module.
+	if info, ok := debug.ReadBuildInfo(); ok && cli.Version == "dev" && info.Main.Version != "" {
+		cli.Version = info.Main.Version
+	}
+	os.Exit(cli.Main(cli.Process("prloop")))
+}
