@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/formats"
-	"github.com/prloop/prloop/internal/ownfolder"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -182,44 +179,6 @@ func (p *Invocation) readKey(o *runOptions) error {
 	}
 	o.settings = append(o.settings, config.Given{Key: "api_key", Value: strings.TrimSpace(string(key)), From: "--api-key-file"})
 	return nil
-}
-
-// stateFolder is where prloop keeps its database, its repositories and the artifacts of runs.
-func (p *Invocation) stateFolder() (string, error) {
-	dir := p.env("PRLOOP_STATE")
-	if dir == "" {
-		if xdg := p.env("XDG_STATE_HOME"); filepath.IsAbs(xdg) {
-			dir = filepath.Join(xdg, "prloop")
-		} else if home := p.env("HOME"); home != "" {
-			dir = filepath.Join(home, ".local", "state", "prloop")
-		} else {
-			return "", advice.Misuse("set PRLOOP_STATE to a folder of your own", "no place to keep runs: neither PRLOOP_STATE, XDG_STATE_HOME nor HOME is set")
-		}
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Dir, dir)
-	}
-	err := ownfolder.Make(dir)
-	var untrusted *ownfolder.Error
-	switch {
-	case errors.As(err, &untrusted):
-		return "", advice.Error{Err: fmt.Errorf("the state folder cannot be trusted: %w", err), Next: trust(untrusted), Status: advice.Usage}
-	case err != nil:
-		return "", advice.Error{Err: fmt.Errorf("make the state folder: %w", err), Next: "set PRLOOP_STATE to a folder you can write", Status: advice.Failed}
-	}
-	return dir, nil
-}
-
-// trust is what to do about a state folder that cannot be trusted.
-func trust(e *ownfolder.Error) string {
-	const elsewhere = "set PRLOOP_STATE to a folder of your own"
-	switch {
-	case e.LeadsTo != "":
-		return "name the folder it leads to: PRLOOP_STATE=" + e.LeadsTo
-	case e.Command != "":
-		return elsewhere + ", or, if what it holds is yours: " + e.Command
-	}
-	return elsewhere
 }
 
 // inActions reports whether the process runs as a step of GitHub Actions.

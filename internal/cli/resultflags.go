@@ -47,18 +47,9 @@ func (r *resultFlags) check() error {
 func (r *resultFlags) print(p *Invocation, result review.RunResult) error {
 	fields := r.fields
 	if r.whole() {
-		fields = progress.ResultFields()
+		fields = nil
 	}
-	picked, err := progress.Picked(result, fields)
-	switch {
-	case err != nil:
-		return err
-	case r.jq != "" || r.templated != "":
-		return progress.Format(p.Stdout, picked, r.jq, r.templated, p.width(), p.color())
-	case r.whole():
-		return progress.JSON(p.Stdout, result)
-	}
-	return progress.JSON(p.Stdout, picked)
+	return progress.Result(p.Stdout, result, fields, r.jq, r.templated, p.width(), p.color())
 }
 
 // browse opens the report of a run in a browser, which outlives this process.

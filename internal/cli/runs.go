@@ -5,30 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"time"
 
-	"github.com/cli/go-gh/v2/pkg/tableprinter"
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/sanitize"
 )
-
-// runFields are what `prloop runs --json` can print.
-var runFields = []string{"run", "target", "pr", "head", "state", "outcome", "created", "updated"}
-
-func runRow(r store.Run) map[string]any {
-	return map[string]any{
-		"run": r.ID, "target": r.Target.String(), "pr": r.Target.PR, "head": r.Head, "state": r.State, "outcome": r.Outcome,
-		"created": r.Created, "updated": r.Updated,
-	}
-}
 
 func runsCommand(p *Invocation) *cobra.Command {
 	var repo string
@@ -41,7 +30,7 @@ func runsCommand(p *Invocation) *cobra.Command {
 		Example: "  prloop runs --pr 123\n  prloop runs --json run,outcome --jq '.[] | select(.outcome != \"converged\") | .run'",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := list.check(runFields); err != nil {
+			if err := list.check(progress.RunFields); err != nil {
 				return err
 			}
 			f := store.Filter{PR: pr, Limit: limit}
@@ -66,7 +55,7 @@ func runsCommand(p *Invocation) *cobra.Command {
 			}
 			rows := make([]map[string]any, len(runs))
 			for i, r := range runs {
-				rows[i] = runRow(r)
+				rows[i] = progress.RunRow(r)
 			}
 			return list.print(p.Stdout, rows, p.width(), p.color())
 		},
@@ -74,7 +63,7 @@ func runsCommand(p *Invocation) *cobra.Command {
 	c.Flags().StringVarP(&repo, "repo", "R", "", "only runs of `[HOST/]OWNER/REPO`")
 	c.Flags().IntVar(&pr, "pr", 0, "only runs of pull request `N`")
 	c.Flags().IntVarP(&limit, "limit", "L", 30, "at most `N` runs")
-	list.add(c, runFields)
+	list.add(c, progress.RunFields)
 	c.AddCommand(pruneCommand(p))
 	return c
 }
@@ -145,31 +134,7 @@ func (p *Invocation) printRuns(runs []store.Run) error {
 		fmt.Fprintln(p.Stderr, "no runs yet")
 		return nil
 	}
-	return tabulate(p.Stdout, runs, p.terminal(p.Stdout), p.width(), time.Now())
-}
-
-// tabulate prints runs as a table on a terminal, where an id is never cut, since it is what is copied, and begins with the
-// time; else as fields between tabs.
-func tabulate(w io.Writer, runs []store.Run, terminal bool, width int, now time.Time) error {
-	t := tableprinter.New(w, terminal, width)
-	if terminal {
-		t.AddHeader([]string{"RUN", "TARGET", "OUTCOME", "AGE"})
-	}
-	for _, r := range runs {
-		whole := tableprinter.WithTruncate(nil)
-		t.AddField(sanitize.Terminal(r.ID), whole)
-		t.AddField(sanitize.Terminal(r.Target.String()))
-		if terminal {
-			t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
-			t.AddField(age(now.Sub(r.Created)), whole)
-		} else {
-			for _, cell := range []string{string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339)} {
-				t.AddField(sanitize.Terminal(cell))
-			}
-		}
-		t.EndRow()
-	}
-	return t.Render()
+	return progress.Runs(p.Stdout, runs, p.terminal(p.Stdout), p.width(), time.Now())
 }
 
 func showCommand(p *Invocation) *cobra.Command {
@@ -299,33 +264,8 @@ func (p *Invocation) replay(ctx context.Context, s *app.Service, part string) er
 		case err != nil:
 			return err
 		}
-		if err := p.printReplay(run.ID, r); err != nil {
+		if err := progress.Replay(p.Stdout, run.ID, r.Round, r.Stored, r.Again); err != nil {
 			return err
 		}
 	}
-}
-
-// printReplay says what judging a round again gave.
-func (p *Invocation) printReplay(run string, r app.Replayed) error {
-	stored, again := r.Stored, r.Again
-	if again.Report != stored {
-		return advice.Error{
-			Err:  fmt.Errorf("replay of round %d of run %s gives another report (%s, stored %s)", r.Round, run, plural(len(again.Report), "byte", "bytes"), plural(len(stored), "byte", "bytes")),
-			Next: "the artifacts were changed, or the run was made by another version of prloop", Status: advice.Failed,
-		}
-	}
-	name := ""
-	if r.Round > 1 || again.GoesOn {
-		name = fmt.Sprintf("round %d of ", r.Round)
-	}
-	fmt.Fprintf(p.Stdout, "replay of %srun %s: the same %d bytes\n", name, run, len(stored))
-	if word := again.Result.Consensus; word != nil {
-		fmt.Fprintf(p.Stdout, "consensus: %s\n", *word)
-	}
-	if again.GoesOn {
-		fmt.Fprintf(p.Stdout, "the fixer is asked to fix %s\n", plural(len(again.Payload.IssuesToFix), "finding", "findings"))
-		return nil
-	}
-	fmt.Fprintf(p.Stdout, "outcome: %s (%s)\n", again.Result.Outcome, sanitize.Terminal(again.Result.Reason))
-	return nil
 }

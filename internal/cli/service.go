@@ -39,6 +39,8 @@ func (p *Invocation) openToRun(ctx context.Context) (*app.Service, error) {
 	return p.openWith(ctx, app.Options{Machine: machine, Telemetry: telemetry})
 }
 
+func (p *Invocation) stateFolder() (string, error) { return p.operator().StateFolder(p.Dir) }
+
 func (p *Invocation) openWith(ctx context.Context, o app.Options) (*app.Service, error) {
 	if err := p.fill(&o); err != nil {
 		return nil, err

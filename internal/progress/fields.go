@@ -44,18 +44,24 @@ func JoinFields(args []string) []string {
 	return slices.Concat(args[:at], []string{"--json=" + list}, args[at+2:])
 }
 
-// Picked are the named fields of a result.
-func Picked(result review.RunResult, fields []string) (map[string]any, error) {
+// Result writes a result, or the named fields of it where there are some, as Format does; what is not formatted is indented.
+func Result(w io.Writer, result review.RunResult, fields []string, filter, format string, width int, color bool) error {
 	data, err := json.Marshal(result)
 	var all map[string]any
 	if err == nil {
 		err = json.Unmarshal(data, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("encode the result: %w", err)
+		return fmt.Errorf("encode the result: %w", err)
 	}
-	maps.DeleteFunc(all, func(name string, _ any) bool { return !slices.Contains(fields, name) })
-	return all, nil
+	maps.DeleteFunc(all, func(name string, _ any) bool { return len(fields) > 0 && !slices.Contains(fields, name) })
+	switch {
+	case filter != "" || format != "":
+		return Format(w, all, filter, format, width, color)
+	case len(fields) == 0:
+		return JSON(w, result)
+	}
+	return JSON(w, all)
 }
 
 // Format writes a value as JSON, filtered by a jq expression or formatted by a Go template where there is one.

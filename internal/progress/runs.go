@@ -1,0 +1,93 @@
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cli/go-gh/v2/pkg/tableprinter"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// RunFields are what `prloop runs --json` can print.
+var RunFields = []string{"run", "target", "pr", "head", "state", "outcome", "created", "updated"}
+
+// RunRow are those fields of a run.
+func RunRow(r store.Run) map[string]any {
+	return map[string]any{
+		"run": r.ID, "target": r.Target.String(), "pr": r.Target.PR, "head": r.Head, "state": r.State, "outcome": r.Outcome,
+		"created": r.Created, "updated": r.Updated,
+	}
+}
+
+// Runs prints runs as a table on a terminal, where an id is never cut, since it is what is copied, and begins with the
+// time; else as fields between tabs.
+func Runs(w io.Writer, runs []store.Run, terminal bool, width int, now time.Time) error {
+	t := tableprinter.New(w, terminal, width)
+	if terminal {
+		t.AddHeader([]string{"RUN", "TARGET", "OUTCOME", "AGE"})
+	}
+	for _, r := range runs {
+		whole := tableprinter.WithTruncate(nil)
+		t.AddField(sanitize.Terminal(r.ID), whole)
+		t.AddField(sanitize.Terminal(r.Target.String()))
+		if terminal {
+			t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
+			t.AddField(age(now.Sub(r.Created)), whole)
+		} else {
+			for _, cell := range []string{string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339)} {
+				t.AddField(sanitize.Terminal(cell))
+			}
+		}
+		t.EndRow()
+	}
+	return t.Render()
+}
+
+// age is a time that has passed, in one unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// Replay says what judging a round again gave.
+func Replay(w io.Writer, run string, round int, stored string, again orchestrator.Judgement) error {
+	if again.Report != stored {
+		return advice.Error{
+			Err:  fmt.Errorf("replay of round %d of run %s gives another report (%s, stored %s)", round, run, amount(len(again.Report), "byte", "bytes"), amount(len(stored), "byte", "bytes")),
+			Next: "the artifacts were changed, or the run was made by another version of prloop", Status: advice.Failed,
+		}
+	}
+	name := ""
+	if round > 1 || again.GoesOn {
+		name = fmt.Sprintf("round %d of ", round)
+	}
+	fmt.Fprintf(w, "replay of %srun %s: the same %d bytes\n", name, run, len(stored))
+	if word := again.Result.Consensus; word != nil {
+		fmt.Fprintf(w, "consensus: %s\n", *word)
+	}
+	if again.GoesOn {
+		fmt.Fprintf(w, "the fixer is asked to fix %s\n", amount(len(again.Payload.IssuesToFix), "finding", "findings"))
+		return nil
+	}
+	fmt.Fprintf(w, "outcome: %s (%s)\n", again.Result.Outcome, sanitize.Terminal(again.Result.Reason))
+	return nil
+}
+
+// amount writes a count with the right word.
+func amount(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
