@@ -16,9 +16,10 @@ const (
 	parseByteTime = 2 * time.Microsecond
 	// stuckTime is the processor time after which a parse is given up although the parser did not stop by itself.
 	stuckTime = 2 * time.Second
-	// parseWall is when a parse is stopped whatever the processor time is, and stuckWall when it is given up.
-	parseWall = 3 * time.Second
-	stuckWall = 4 * time.Second
+	// parseWall is when a parse is stopped whatever the processor time is, and stuckWall when it is given up. On a busy machine a file that
+	// takes parseTime may wait for ten times as long, and is to be read all the same.
+	parseWall = 15 * time.Second
+	stuckWall = 20 * time.Second
 	// watchEvery is how often a parse is looked after.
 	watchEvery = 10 * time.Millisecond
 	// depthLimit is the deepest nesting of brackets that is parsed.
