@@ -6,7 +6,6 @@ import (
 
 	"github.com/prloop/prloop/consensus"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // Inputs is everything a verdict rests on. Judging the same inputs gives the same bytes, whatever order the answers stand
@@ -115,75 +114,6 @@ func (d verdict) result() review.RunResult {
 	return result
 }
 
-// reviewable reports whether there is anything to hand to a reviewer.
-func reviewable(b review.Brief) bool {
-	files, _ := b.Given()
-	return files > 0
-}
-
-// ends names how the round ends, in the order in which the reasons bind. Approval is the last resort: it takes a
-// complete review of everything, a verdict without P0-P2, and no open thread (spec.md L4).
-func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcome, string) {
-	brief := m.in.Snapshot.Brief
-	need := m.in.Request.minReviewers()
-	switch {
-	case m.wrong != nil:
-		return review.Failed, fmt.Sprintf("prloop disagrees with itself: its static reviewer found %q in %s, and its check of evidence says that it %s; please report this",
-			m.wrong.Finding.Title, sanitize.CodeSpan(m.wrong.Finding.File), m.wrong.Reason)
-	case len(brief.Files) == 0:
-		return review.NotReviewed, "the diff is empty: there was nothing to review"
-	case !reviewable(brief):
-		return review.NotReviewed, "every changed file was left out: no reviewer saw any of it"
-	case m.complete < need && m.outOf() != "":
-		return review.Budget, fmt.Sprintf("the budget for %s ran out when %d of %d needed reviewers had answered", m.outOf(), m.complete, need)
-	case m.complete == 0:
-		return review.NotReviewed, "no reviewer gave a complete answer"
-	case m.complete < need:
-		return review.Partial, fmt.Sprintf("%d of the %d needed reviewers gave a complete answer", m.complete, need)
-	case v != review.Approve:
-		return review.ChangesRequested, why
-	case len(m.setAside()) > 0:
-		return review.SetAside, m.setAsideWords()
-	case c.doubted > 0:
-		return review.SetAside, fmt.Sprintf("%s not counted by the rule, and nothing proves %s wrong: a person has to look",
-			plural(c.doubted, "P1 finding is", "P1 findings are"), them(c.doubted))
-	case len(m.read.unread()) > 0:
-		return review.Partial, plural(len(m.read.unread()), "changed file was", "changed files were") + " not reviewed"
-	case len(m.unasked(c)) > 0:
-		return review.Partial, fmt.Sprintf("%s of an earlier round, and who raised %s gave no complete answer this time",
-			plural(len(m.unasked(c)), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(m.unasked(c))))
-	case m.withoutRules():
-		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
-	case brief.Status != "ok":
-		return review.Partial, "the change is larger than the context budget: a part of it was not reviewed"
-	case m.comments.ThreadsTruncated:
-		return review.Partial, "the discussion is longer than what was read: open threads may exist"
-	case m.comments.Stats.Unresolved > 0:
-		return review.ChangesRequested, fmt.Sprintf("%s unresolved", plural(m.comments.Stats.Unresolved, "review thread is", "review threads are"))
-	case len(m.unpassed()) > 0:
-		return review.ChangesRequested, "the reviewers find nothing more, but this head does not pass " + commandsOf(m.unpassed())
-	}
-	if m.in.Request.staticOnly() {
-		return review.StaticOnly, "rules alone looked for known patterns, and no model took part: this is no approval"
-	}
-	return review.Converged, why
-}
-
-// unasked are the P0 and P1 findings of earlier rounds that nobody raised again so that it counts, and of which nobody who had raised
-// them gave a complete answer since: silence of others does not settle them, and neither does what others say of them without support.
-func (m matched) unasked(c counted) (left []Tracked) {
-	for i, t := range m.tracked {
-		again := i < len(m.groups) // the findings of this round come first, and behind their wordings those of who was not heard again
-		switch {
-		case again && (c.counts[m.groups[i][0]] || len(t.Findings) == len(m.groups[i])):
-		case !again && (t.Round == m.in.Round || t.Settled || !t.Findings[0].Priority.Severe()):
-		default:
-			left = append(left, t)
-		}
-	}
-	return left
-}
-
 // severe reports whether one of the wordings of a finding calls it P0 or P1.
 func severe(findings []review.Finding) bool {
 	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })
@@ -259,27 +189,6 @@ func (g gathered) unpassed() []review.Check {
 		return nil
 	}
 	return failing(g.in.Past[n-1].Fix.PushedChecks)
-}
-
-// outOf names the budget that kept a reviewer from answering.
-func (g gathered) outOf() string {
-	for _, h := range g.in.Reports {
-		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && r.State != review.AgentComplete && r.OutOf != "" {
-			return r.OutOf
-		}
-	}
-	return ""
-}
-
-// speaks reports whether the verdict may be shown. A review that is not complete may ask for changes, never approve.
-func (d verdict) speaks(o review.Outcome) bool {
-	switch o {
-	case review.Converged, review.ChangesRequested, review.Stuck, review.Diverging:
-		return true
-	case review.Partial, review.Budget, review.StaticOnly:
-		return d.verdict.Consensus != review.Approve
-	}
-	return false
 }
 
 // plural writes a count with the right words.

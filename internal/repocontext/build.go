@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/prloop/prloop/internal/diff"
@@ -147,39 +146,6 @@ func (b *builder) classify(base, head *attributes) {
 	}
 }
 
-// arrange puts what is given in order: most changed lines first, then by name. Vendored files, and new ones that call themselves
-// generated, come last but are given: their word alone must not hide them.
-func (b *builder) arrange() {
-	files := b.o.Diff.Files
-	last := make([]bool, len(files))
-	b.ask = make([]bool, len(files))
-	for i := range files {
-		f := &files[i]
-		if b.brief.Files[i].Omitted != "" {
-			continue
-		}
-		last[i] = b.back[i] || below(path.Dir(f.Path), vendorFolders)
-		switch {
-		case b.set[i]: // the repository says whether it is generated
-		case f.Change == diff.Added:
-			last[i] = last[i] || saysGenerated(f.Path, addedHead(f))
-		default:
-			b.ask[i] = f.OldPath == "" && !runnable(f) && !neverSkipped(f.Path)
-		}
-		b.order = append(b.order, i)
-	}
-	slices.SortStableFunc(b.order, func(i, j int) int {
-		if last[i] != last[j] {
-			if last[i] {
-				return 1
-			}
-			return -1
-		}
-		x, y := &files[i], &files[j]
-		return cmp.Or(cmp.Compare(y.Additions+y.Deletions, x.Additions+x.Deletions), cmp.Compare(x.Path, y.Path))
-	})
-}
-
 // askMarks looks for a generator's mark in changed files, at the base and at the head: one that lost its mark in this change, or of
 // which the head's attributes speak now, is no generated file any more.
 func (b *builder) askMarks(ctx context.Context, batch []int) error {
@@ -233,76 +199,6 @@ func (b *builder) beginnings(ctx context.Context, commit string, names []string,
 
 // diffBatch is how many files are read at once to look for generators' marks.
 const diffBatch = 128
-
-// giveDiffs hands out diffs while the budget lasts, cut between hunks where it ends. Files too large for what is left are
-// not read at all.
-func (b *builder) giveDiffs(ctx context.Context) error {
-	over, cut := 0, 0
-	var batch []int
-	flush := func() error {
-		if err := b.askMarks(ctx, batch); err != nil {
-			return err
-		}
-		if err := b.tellApart(ctx, batch); err != nil {
-			return err
-		}
-		for _, i := range batch {
-			switch b.giveDiff(i) {
-			case OmittedOverBudget:
-				over++
-			case StatusTruncated:
-				cut++
-			}
-		}
-		batch = batch[:0]
-		return nil
-	}
-	for _, i := range b.order {
-		if !fits(&b.o.Diff.Files[i], b.left) {
-			b.brief.Files[i].Omitted = OmittedOverBudget
-			over++
-			continue
-		}
-		if batch = append(batch, i); len(batch) == diffBatch {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := flush(); err != nil {
-		return err
-	}
-	b.order = slices.DeleteFunc(b.order, func(i int) bool { return b.brief.Files[i].Omitted != "" })
-	if over > 0 {
-		b.cut = append(b.cut, fmt.Sprintf("%d files were left out: over the budget of %d tokens", over, b.o.MaxTokens))
-	}
-	if cut > 0 {
-		b.cut = append(b.cut, fmt.Sprintf("%d files were given without their last hunks: over the budget of %d tokens", cut, b.o.MaxTokens))
-	}
-	return nil
-}
-
-// giveDiff gives one file's diff as far as it fits and says what happened: nothing special, StatusTruncated, or the
-// reason it was left out.
-func (b *builder) giveDiff(i int) string {
-	f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
-	if bf.Omitted != "" {
-		return bf.Omitted
-	}
-	if cost := Estimate(f.Raw) + fileOverhead; cost <= b.left {
-		bf.Diff, bf.HunksGiven = spelling.Text(f.Raw), len(f.Hunks)
-		b.left -= cost
-		return ""
-	}
-	text, hunks, cost := cutHunks(f, b.left)
-	if hunks == 0 {
-		bf.Omitted = OmittedOverBudget
-		return OmittedOverBudget
-	}
-	bf.Diff, bf.HunksGiven = text, hunks
-	b.left -= cost
-	return StatusTruncated
-}
 
 // finish sets what depends on the whole.
 func (b *builder) finish() {
