@@ -3,16 +3,24 @@ package scoring_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/results"
+	"github.com/prloop/prloop/internal/eval/scoring"
 	"github.com/prloop/prloop/review"
 )
 
-const readers = "../testdata/readers"
+const (
+	readers    = "../testdata/readers"
+	byReader   = scoring.Judge + "reader"
+	readersDoc = "../../../docs/eval.md"
+)
 
 // place is what the judge was shown of a finding, and where it is known by.
 type place struct {
@@ -122,4 +130,125 @@ func TestProminentReaders(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReadersOnEightCases: eval.md "Readers on eight cases" prints what the carried result sets come to.
+func TestReadersOnEightCases(t *testing.T) {
+	known, err := cases.Read(filepath.Join(readers, "cases"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile(readersDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(format string, args ...any) {
+		t.Helper()
+		if line := fmt.Sprintf(format, args...); !strings.Contains(string(doc), line) {
+			t.Errorf("docs/eval.md does not say:\n%s", line)
+		}
+	}
+	expected, people := 0, 0
+	of := map[string]string{}
+	for _, c := range known.Cases {
+		for _, e := range c.Golden {
+			expected++
+			if e.Origin == "human" {
+				people++
+			}
+			of[c.ID+e.ID] = e.Origin
+		}
+	}
+	want("%d expected findings, %d of them written by people", expected, people)
+
+	all := judged(t)
+	scores := map[string]scoring.Report{}
+	score := func(name string, measures ...string) scoring.Report {
+		r, err := scoring.Score(known, openSet(t, name), scoring.Options{Measures: measures})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	figure := func(value *float64, i *scoring.Interval) string {
+		return fmt.Sprintf("%.0f [%.0f, %.0f]", 100**value, 100*i.Low, 100*i.High)
+	}
+	low, high, lowTrue, highTrue := 1.0, 0.0, 1.0, 0.0
+	for _, row := range [][2]string{
+		{"old", "program of commit 3c26362"},
+		{"diff", "`diff`, counted"}, {"diff-prominent", "`diff`, prominent"},
+		{"related", "`related`, counted"}, {"related-prominent", "`related`, prominent"},
+		{"passes", "`passes`, counted"}, {"passes-prominent", "`passes`, prominent"},
+		{"verified", "`verified`, counted"}, {"verified-prominent", "`verified`, prominent"},
+	} {
+		r := score(row[0], byReader, scoring.Place)
+		scores[row[0]] = r
+		raised, right := 0, 0
+		human := map[string]bool{}
+		for _, rev := range openSet(t, row[0]).Reviews {
+			for _, f := range rev.Result.Issues {
+				s := all[at(rev.Case, f)]
+				raised++
+				if len(s.Golden) > 0 || s.Valid && s.Wrong == "" {
+					right++
+				}
+				for _, g := range s.Golden {
+					if of[rev.Case+g] == "human" {
+						human[rev.Case+g] = true
+					}
+				}
+			}
+		}
+		share, held := float64(len(human))/float64(people), float64(right)/float64(raised)
+		low, high, lowTrue, highTrue = min(low, share), max(high, share), min(lowTrue, held), max(highTrue, held)
+		j, p := r.Measures[0], r.Measures[1]
+		want("| %s | %.1f | %s | %s | %s | %s |", row[1], float64(raised)/float64(r.Pulls), figure(j.Result.Precision, j.Precision), figure(j.Result.Recall, j.Recall),
+			figure(j.Result.F1, j.F1), figure(p.Result.F1, p.F1))
+	}
+	thorough := score("thorough", scoring.Place)
+	p := thorough.Measures[0]
+	want("| `thorough`, counted | %.1f | – | – | – | %s |", float64(p.Total.Raised)/float64(thorough.Pulls), figure(p.Result.F1, p.F1))
+	want("recall is %.0f to %.0f %%", 100*low, 100*high)
+	want("%.0f to %.0f %% of the findings", 100*lowTrue, 100*highTrue)
+
+	for _, row := range [][3]string{
+		{"old", "related", "old program to `related`"}, {"diff", "related", "`diff` to `related`: related code"}, {"related", "passes", "`related` to `passes`: four passes with tools"},
+		{"related", "verified", "`related` to `verified`: verifier"}, {"diff", "diff-prominent", "`diff`, counted to prominent"}, {"related", "related-prominent", "`related`, counted to prominent"},
+		{"passes", "passes-prominent", "`passes`, counted to prominent"}, {"verified", "verified-prominent", "`verified`, counted to prominent"}, {"old", "verified-prominent", "old program to `verified`, prominent"},
+	} {
+		c, err := scoring.Compare(scores[row[0]], scores[row[1]], byReader, scoring.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := "| " + row[2] + " |"
+		for _, name := range []string{scoring.Precision, scoring.Recall, scoring.F1} {
+			d, _ := c.Find(name)
+			cell := fmt.Sprintf("%+.1f [%+.1f, %+.1f]", 100*(d.B-d.A), 100*d.Interval.Low, 100*d.Interval.High)
+			if d.Verdict != scoring.Undecided {
+				cell = "**" + cell + "** " + string(d.Verdict)
+			}
+			line += " " + cell + " |"
+		}
+		want("%s", line)
+	}
+
+	answered, refuted, lost, unjudged := 0, 0, 0, 0
+	for _, r := range openSet(t, "verified").Reviews {
+		answered += len(r.Stages.Answered)
+		for _, f := range r.Stages.SetAside {
+			refuted++
+			if len(all[at(r.Case, f)].Golden) > 0 {
+				lost++
+			}
+		}
+	}
+	want("set %d of %d findings aside in `verified`, and the judge had matched %d of these", refuted, answered, lost)
+	for _, r := range openSet(t, "thorough").Reviews {
+		for _, f := range r.Stages.Answered {
+			if _, ok := all[at(r.Case, f)]; !ok {
+				unjudged++
+			}
+		}
+	}
+	want("%d of its findings", unjudged)
 }
