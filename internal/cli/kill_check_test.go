@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -78,7 +80,7 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 	if len(runs) != 1 {
 		said("%d runs are recorded, want one", len(runs))
 	}
-	stored := map[string]bool{}
+	stored, collapsed := map[string]bool{}, map[string]bool{}
 	for _, r := range runs {
 		end := string(r.Outcome)
 		if r.State != store.Finished || end == "" {
@@ -97,6 +99,10 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 				said("%s %s is %s in the end", e.Kind, e.Key, e.State)
 				continue
 			}
+			if e.Kind == (effects.Minimize{}).Name() {
+				collapsed[e.Ref] = true
+				continue
+			}
 			stored[e.Nonce] = true
 		}
 		lease, err := s.Lease(ctx, r.Target.String(), "probe", time.Minute)
@@ -109,7 +115,13 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 		}
 	}
 	there := map[string]int{}
-	for _, c := range w.pull.Comments() {
+	comments := w.pull.Comments()
+	for i, c := range comments {
+		// A report stands open until a newer one replaces it, and is collapsed then, once and as it is recorded.
+		recorded := slices.ContainsFunc(slices.Collect(maps.Keys(collapsed)), func(ref string) bool { return strings.HasSuffix(ref, fmt.Sprintf("#issuecomment-%d", c.ID)) })
+		if last := i == len(comments)-1; c.Minimized == last || c.Minimized != recorded {
+			said("comment %d of %d is collapsed: %t, and recorded so: %t", i+1, len(comments), c.Minimized, recorded)
+		}
 		m, ok := sanitize.ParseMarker(c.Body)
 		if !ok || m.Nonce == "" {
 			said("a comment without our marker stands there")
@@ -133,6 +145,9 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 			said("comment %s is stored as posted and is not there", nonce)
 			f.Lost++
 		}
+	}
+	if len(collapsed) != max(0, len(comments)-1) {
+		said("%d comments are recorded as collapsed, want %d", len(collapsed), len(comments)-1)
 	}
 	want := 3 // a report, the fix, a report
 	if w.long {
