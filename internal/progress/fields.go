@@ -28,7 +28,8 @@ func ResultFields() []string {
 }
 
 // JoinFields lets the fields of a result stand after --json with a space between, as gh has it, in the arguments of a command in which
-// that flag may stand alone and so takes none: run, show and resume. Only what can be nothing but fields is taken for them.
+// that flag may stand alone and so takes none: run, show and resume. A word is taken for a field if it is one, and a list if one of
+// its words is: the others are misspelt, and no part of a branch's name.
 func JoinFields(args []string) []string {
 	if len(args) == 0 || !slices.Contains([]string{"run", "show", "resume"}, args[0]) {
 		return args
@@ -38,7 +39,7 @@ func JoinFields(args []string) []string {
 		return args
 	}
 	known, list := ResultFields(), args[at+1]
-	if slices.ContainsFunc(strings.Split(list, ","), func(f string) bool { return !slices.Contains(known, f) }) {
+	if !slices.ContainsFunc(strings.Split(list, ","), func(f string) bool { return slices.Contains(known, f) }) {
 		return args
 	}
 	return slices.Concat(args[:at], []string{"--json=" + list}, args[at+2:])
