@@ -199,8 +199,14 @@ func (r Run) Print(w io.Writer, terminal bool, width int) error {
 	if r.Rounds > 1 {
 		rounds = fmt.Sprintf("up to %d rounds with fixes between them", r.Rounds)
 	}
-	most := r.MaxCostUSD
-	fmt.Fprintf(w, "whole run:   at most %s, %s", Dollars(&most), rounds)
+	most := "at most " + Dollars(&r.MaxCostUSD)
+	switch unbounded := len(r.Unbounded) > 0; {
+	case unbounded && r.MaxCostUSD == 0:
+		most = Dollars(nil)
+	case unbounded:
+		most += " and what is unknown"
+	}
+	fmt.Fprintf(w, "whole run:   %s, %s", most, rounds)
 	if r.LimitUSD > 0 && r.MaxCostUSD == r.LimitUSD {
 		fmt.Fprint(w, " (run_limits.max_cost_usd)")
 	}
