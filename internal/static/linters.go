@@ -74,8 +74,8 @@ func (w *work) lint(ctx context.Context) error {
 	var answers []*answer
 	var running sync.WaitGroup
 	for _, l := range linters() {
-		files := w.filesOf(l)
-		if len(files) == 0 {
+		names := w.filesOf(l)
+		if len(names) == 0 {
 			continue
 		}
 		program, err := w.program(l)
@@ -87,10 +87,10 @@ func (w *work) lint(ctx context.Context) error {
 			w.note("%s was left out: the checkout has no %s.", l.name, strings.Join(l.needs, " or "))
 			continue
 		}
-		w.say("running %s on %d files", l.name, len(files))
+		w.say("running %s on %s", l.name, files(len(names)))
 		a := new(answer)
 		answers = append(answers, a)
-		running.Go(func() { *a = w.run(ctx, l, program, files) })
+		running.Go(func() { *a = w.run(ctx, l, program, names) })
 	}
 	running.Wait()
 	if err := context.Cause(ctx); err != nil {

@@ -38,11 +38,7 @@ func Review(ctx context.Context, task review.Task, opts Options, emit func(revie
 		emit = func(review.Event) {}
 	}
 	w := &work{task: task, opts: opts, emit: emit}
-	files := "files"
-	if len(task.Brief.Files) == 1 {
-		files = "file"
-	}
-	w.say("reading the added lines of %d %s", len(task.Brief.Files), files)
+	w.say("reading the added lines of %s", files(len(task.Brief.Files)))
 	for _, bf := range task.Brief.Files {
 		if err := context.Cause(ctx); err != nil {
 			return review.ReviewerResult{}, fmt.Errorf("static review: %w", err)
@@ -72,6 +68,14 @@ type placed struct {
 
 func (w *work) say(format string, args ...any) {
 	w.emit(review.Event{Kind: review.EventProgress, Message: fmt.Sprintf(format, args...)})
+}
+
+// files is how many there are.
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }
 
 // tell notes what the receipt of the run says too.
