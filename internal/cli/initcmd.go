@@ -15,7 +15,7 @@ func initCommand(p *Invocation) *cobra.Command {
 		Use:   "init",
 		Short: "Write a commented .reviewerc, and a workflow or a hook",
 		Long: "What stands in the repository decides what is suggested. Nothing is committed, and no file that is there is replaced without\n" +
-			"--force. The hook looks at what is about to be pushed with rules and linters alone.",
+			"--force: a .reviewerc stays when a workflow or a hook is added. The hook looks at what is about to be pushed with rules and linters alone.",
 		Example: "  prloop init\n  prloop init --workflow --hook",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {

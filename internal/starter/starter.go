@@ -55,7 +55,8 @@ type file struct {
 	mode                   fs.FileMode
 }
 
-// Write writes the files of a checkout that dir is in, all or none: *ExistsError.
+// Write writes the files of a checkout that dir is in, all or none: *ExistsError. A .reviewerc that is there stays where a workflow or
+// a hook is asked for.
 func Write(ctx context.Context, dir string, o Options) (w Written, err error) {
 	g, err := git.Find(ctx, git.Options{})
 	if err != nil {
@@ -69,7 +70,11 @@ func Write(ctx context.Context, dir string, o Options) (w Written, err error) {
 	if err != nil {
 		return w, err
 	}
-	files := []file{{c.Top, config.RepositoryFile, config.RepositoryFile, text, 0o644}}
+	var files []file
+	_, missing := os.Lstat(filepath.Join(c.Top, config.RepositoryFile))
+	if missing != nil || o.Force || !o.Workflow && !o.Hook {
+		files = append(files, file{c.Top, config.RepositoryFile, config.RepositoryFile, text, 0o644})
+	}
 	if o.Workflow {
 		files = append(files, file{c.Top, workflowName, workflowName, workflow, 0o644})
 	}
