@@ -89,6 +89,8 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 		return advice.Misuse("use one of them", "%s name different changes", strings.Join(local, " and "))
 	case o.patch == "-" && o.keyFile == "-":
 		return advice.Misuse("give one of them as a file", "standard input cannot be both the patch and the key")
+	case len(local) == 1 && o.result.web:
+		return advice.Misuse("leave out --web; prloop show latest prints the report", "%s reviews local changes, whose report has no page on GitHub", local[0])
 	case len(local) == 1 && (o.target != "" || o.repo != ""):
 		return advice.Misuse("leave out "+local[0]+" to review a pull request", "%s reviews local changes and takes no pull request", local[0])
 	}

@@ -103,7 +103,7 @@ func (p *Invocation) finish(s *app.Service, ended app.Ended, o runOptions, view 
 	}
 	if o.result.web {
 		if err := p.browse(ended.Result); err != nil {
-			return err
+			p.note(err.Error()) // the exit status is that of the verdict
 		}
 	}
 	if ended.Result.Outcome == review.Failed {
