@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/nearest"
 )
 
@@ -23,6 +25,9 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		switch need, most := arguments(c); {
 		case len(a) < len(need):
 			err = fmt.Errorf("%s needs %s", within(c), strings.Join(need[len(a):], " and "))
+			if slices.Equal(need, []string{"RUN"}) {
+				return advice.Misuse(c.CommandPath()+" latest, or another run: prloop runs", "%w", err)
+			}
 		case len(a) > most:
 			err = fmt.Errorf("%s: unexpected argument %q", within(c), a[most])
 		}

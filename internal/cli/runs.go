@@ -79,7 +79,10 @@ func pruneCommand(p *Invocation) *cobra.Command {
 		Example: "  prloop runs prune --older 30d\n  prloop runs prune --keep 50",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if older == "" && !c.Flags().Changed("keep") || keep < 0 {
+			if keep < 0 {
+				return advice.Misuse("prloop runs prune --keep 50", "--keep: %d is less than 0", keep)
+			}
+			if older == "" && !c.Flags().Changed("keep") {
 				return advice.Misuse("prloop runs prune --older 30d, or --keep 50", "which runs to forget is not said")
 			}
 			age, err := app.Age(older)

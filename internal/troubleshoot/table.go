@@ -61,7 +61,7 @@ var table = []row{
 	{as(func(*app.DraftError) string { return "mark it ready for review, or use --draft" }), advice.Usage},
 	{is(app.ErrNotNamed, "name one: prloop run 123"), advice.Usage},
 	{as(func(*app.NoRemoteError) string {
-		return "use -R OWNER/REPO, give the pull request's URL, or go to a checkout"
+		return "use -R OWNER/REPO, give the pull request's URL, or review local changes: prloop run --base main"
 	}), advice.Usage},
 	{as(obtain), advice.Usage},
 	{as(restore), advice.Usage},
@@ -131,7 +131,7 @@ var table = []row{
 	{misconfigured, advice.Usage},
 	{as((*gateway.EndpointError).Next), advice.Failed},
 	{as(func(*gateway.UnreachableError) string {
-		return "check OPENAI_BASE_URL and the network, or use --reviewers static"
+		return "check OPENAI_BASE_URL and the network, or review without a model: prloop run --reviewers static"
 	}), advice.Failed},
 
 	// What was to be posted.
