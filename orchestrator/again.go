@@ -48,7 +48,7 @@ func (l *Loop) again(ctx context.Context, req Request, snap Snapshot) (*again, e
 			return a, nil
 		}
 		if reason == "" { // of the newest
-			reason = fmt.Sprintf("reviewing anew: since run %s %s", s.Result.Run, why)
+			reason = fmt.Sprintf("reviewing anew after run %s: %s", s.Result.Run, why)
 		}
 	}
 	if reason != "" {
@@ -64,7 +64,7 @@ func (s Stored) answers(req Request, snap Snapshot) (*again, string) {
 	case s.Result.Receipt.HeadSHA != now.Range.Head:
 		return nil, "the head has moved"
 	case !slices.Contains(answering, s.Result.Outcome):
-		return nil, fmt.Sprintf("nothing is complete: it ended as %s", s.Result.Outcome)
+		return nil, fmt.Sprintf("it ended as %s", s.Result.Outcome)
 	case s.Other != "":
 		return nil, s.Other
 	case then.Range.Head != now.Range.Head:
@@ -74,9 +74,9 @@ func (s Stored) answers(req Request, snap Snapshot) (*again, string) {
 	case then.PR.Title != now.PR.Title || then.PR.Body != now.PR.Body:
 		return nil, "the title or the description was edited"
 	case !equal(question(s.Inputs.Request), question(req)):
-		return nil, "agents, rules or prompts are others"
+		return nil, "agents, rules or prompts have changed"
 	case !equal(given(then.Brief), given(now.Brief)):
-		return nil, "what reviewers are given is something else"
+		return nil, "what reviewers are given has changed"
 	}
 	heard := s.Inputs.Reports
 	if s.Inputs.Verifier != nil {
@@ -84,11 +84,11 @@ func (s Stored) answers(req Request, snap Snapshot) (*again, string) {
 	}
 	for _, h := range heard {
 		if h.Answer.Receipt.State != review.AgentComplete {
-			return nil, fmt.Sprintf("nothing is complete: %s gave no complete answer", h.Answer.Receipt.Name)
+			return nil, fmt.Sprintf("%s gave no complete answer", h.Answer.Receipt.Name)
 		}
 	}
 	if len(s.Inputs.Reports) != len(req.Agents) {
-		return nil, "nothing is complete: not every agent was asked"
+		return nil, "not every agent was asked"
 	}
 	if s.stands(req, snap) {
 		return &again{Run: s.Result.Run, Stands: &s}, ""

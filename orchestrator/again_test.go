@@ -46,15 +46,15 @@ func TestAnswersOfAnEarlierRun(t *testing.T) {
 		"another description": {func(_ *Stored, _ *Request, n *Snapshot) { n.PR.Body += "!" }, "edited", false},
 		"another diff": {func(_ *Stored, _ *Request, n *Snapshot) {
 			n.Brief.Files = append([]review.BriefFile{{Path: "new"}}, n.Brief.Files...)
-		}, "something else", false},
-		"other prompts": {func(_ *Stored, r *Request, _ *Snapshot) { r.PromptVersion = "x" }, "agents, rules or prompts", false},
+		}, "what reviewers are given has changed", false},
+		"other prompts": {func(_ *Stored, r *Request, _ *Snapshot) { r.PromptVersion = "x" }, "agents, rules or prompts have changed", false},
 		"another program": {func(_ *Stored, r *Request, _ *Snapshot) {
 			r.Agents = append([]AgentPlan{}, r.Agents...)
 			r.Agents[0].Program = "x"
-		}, "agents, rules or prompts", false},
-		"other models":        {func(s *Stored, _ *Request, _ *Snapshot) { s.Other = "models are others" }, "models are others", false},
-		"a partial run":       {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Partial }, "nothing is complete: it ended as partial", false},
-		"a run out of budget": {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Budget }, "nothing is complete", false},
+		}, "agents, rules or prompts have changed", false},
+		"other models":        {func(s *Stored, _ *Request, _ *Snapshot) { s.Other = "models have changed" }, "models have changed", false},
+		"a partial run":       {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Partial }, "it ended as partial", false},
+		"a run out of budget": {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Budget }, "it ended as budget", false},
 		"an agent without its answer": {func(s *Stored, _ *Request, _ *Snapshot) {
 			s.Inputs.Reports[0].Answer.Receipt.State = review.AgentDegraded
 		}, "gave no complete answer", false},

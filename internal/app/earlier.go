@@ -89,7 +89,7 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 	case r.cassette.Mode == gateway.Record:
 		out.Other = "conversations with models are to be recorded"
 	case !bytes.Equal(had, now):
-		out.Other = "models, budgets or limits are others"
+		out.Other = "models, budgets or limits have changed"
 	}
 	return out, nil
 }
