@@ -211,6 +211,9 @@ func (r Run) Print(w io.Writer, terminal bool, width int) error {
 		fmt.Fprint(w, " (run_limits.max_cost_usd)")
 	}
 	fmt.Fprintln(w)
+	if !slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.MaxCalls > 0 || a.Calls == nil }) {
+		fmt.Fprintln(w, "no model:    nobody who asks one takes part; for the builtin reviewer: --estimate --reviewers builtin")
+	}
 	for _, name := range r.Unbounded {
 		fmt.Fprintf(w, "unknown:     what %s costs, which no bound in dollars holds\n", sanitize.Terminal(name))
 	}
