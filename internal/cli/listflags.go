@@ -19,8 +19,14 @@ type listFlags struct {
 
 func (l *listFlags) add(c *cobra.Command, fields []string) {
 	c.Flags().StringSliceVar(&l.fields, "json", nil, "print JSON with these `FIELDS`: "+strings.Join(fields, ", "))
+	completes(c, "json", fields...)
 	c.Flags().StringVarP(&l.jq, "jq", "q", "", "filter the JSON with a jq `EXPRESSION`")
 	c.Flags().StringVarP(&l.templated, "template", "t", "", "format the JSON with a Go `TEMPLATE`")
+}
+
+// completes lets a shell complete the value of a flag, which is no file.
+func completes(c *cobra.Command, flag string, values ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 }
 
 // check refuses fields that do not exist, and formats without fields.

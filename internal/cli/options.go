@@ -68,6 +68,7 @@ func (o *runOptions) addSettings(c *cobra.Command) {
 	for _, s := range settingFlags[endpointFlags:] {
 		f.String(s.flag, "", s.usage)
 	}
+	completes(c, "effort", "light", "standard", "thorough")
 }
 
 // addEndpoint gives a command the flags that say which model is asked, and where.
