@@ -210,10 +210,13 @@ func findings(n int) string {
 func wrapped(s string, width int) string { return "  " + Wrap(s, width-1, 2) + "\n" }
 
 // Wrap breaks a text at blanks so that, with an indent before each line but the first, which stands behind as much, it has at
-// most width columns; a longer word stands alone.
+// most width columns; a longer word stands alone. Where the indent leaves hardly any room, the other lines are indented by two.
 func Wrap(s string, width, indent int) string {
 	var b strings.Builder
 	column := indent
+	if 3*width < 5*indent {
+		indent = min(indent, 2)
+	}
 	for i, word := range strings.Fields(s) {
 		n := runewidth.StringWidth(word)
 		switch {

@@ -13,6 +13,7 @@ func TestWrap(t *testing.T) {
 		{"one", 5, "one"},
 		{"https://example.com/a/long/address two", 20, "https://example.com/a/long/address\n          two"},
 		{"", 20, ""},
+		{"one two three four", 12, "one\n  two three\n  four"},
 		{"漢字 漢字", 18, "漢字\n          漢字"}, // two columns each
 	} {
 		if got := Wrap(c.text, c.width, 10); got != c.want {
