@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/internal/troubleshoot"
 )
 
@@ -54,7 +56,7 @@ type Doctor struct {
 
 // Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
 func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
-	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.isolation, d.bounds} {
+	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.isolation, d.bounds, d.linters} {
 		tell(check(ctx))
 	}
 	for _, c := range agents(ctx) {
@@ -197,4 +199,21 @@ func (d *Doctor) bounds(ctx context.Context) Checkup {
 	}
 	full := word != app.ConfineOff && machine.Probe(ctx).Tier <= sandbox.Tier1b
 	return Checkup{What: "bounds", Note: "agents are " + agentrun.BoundsHere(full), State: OK}
+}
+
+// linters are those that local changes are read by, of every language: which of them a change needs, its run says.
+func (d *Doctor) linters(ctx context.Context) Checkup {
+	dir := d.Dir
+	if rules, err := app.RulesIn(ctx, d.Dir); err == nil && rules.Top != "" {
+		dir = rules.Top
+	}
+	here, missing := static.Linters(dir)
+	c := Checkup{What: "linters", State: OK, Note: strings.Join(here, ", ")}
+	if len(here) == 0 {
+		c.State, c.Note = Missing, "none"
+	}
+	if len(missing) > 0 {
+		c.Note += "; not installed: " + strings.Join(missing, ", ") + " (they read local changes; none is needed)"
+	}
+	return c
 }

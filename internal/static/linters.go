@@ -78,7 +78,7 @@ func (w *work) lint(ctx context.Context) error {
 		if len(names) == 0 {
 			continue
 		}
-		program, err := w.program(l)
+		program, err := l.program(w.opts.CheckoutDir)
 		if err != nil {
 			missing = append(missing, l.name)
 			continue
@@ -184,14 +184,26 @@ func (w *work) hasOneOf(names []string) bool {
 	return len(names) == 0 || slices.ContainsFunc(names, w.standing)
 }
 
-func (w *work) program(l linter) (string, error) {
+func (l linter) program(checkout string) (string, error) {
 	if l.local != "" {
-		if p := filepath.Join(w.opts.CheckoutDir, filepath.FromSlash(l.local)); exists(p) {
+		if p := filepath.Join(checkout, filepath.FromSlash(l.local)); exists(p) {
 			return filepath.Abs(p)
 		}
 	}
 	name, _, _ := strings.Cut(l.name, " ")
 	return proc.LookPath(name)
+}
+
+// Linters are the names of those that local changes of a checkout would be read by, and of those that are not on this machine.
+func Linters(checkout string) (here, missing []string) {
+	for _, l := range linters() {
+		if _, err := l.program(checkout); err != nil {
+			missing = append(missing, l.name)
+			continue
+		}
+		here = append(here, l.name)
+	}
+	return here, missing
 }
 
 func exists(p string) bool {
