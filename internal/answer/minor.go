@@ -1,0 +1,106 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+// maxOpen is how deep objects may be nested to be read loosely.
+const maxOpen = 1000
+
+// blankMinor blanks the objects that plainly are P2 or P3, or empty, in text of any shape; the last one may be cut off. n is how
+// many were none of the empty ones.
+func blankMinor(text []byte) (n int) {
+	type open struct{ start, height int }
+	var stack []open
+	var spans [][2]int
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			if len(stack) == maxOpen {
+				return n // what is nested so deep is not plainly anything
+			}
+			stack = append(stack, open{i, 0})
+		case c == '}' && len(stack) > 0:
+			o := stack[len(stack)-1]
+			if stack = stack[:len(stack)-1]; len(stack) > 0 {
+				up := &stack[len(stack)-1]
+				up.height = max(up.height, o.height+1)
+			}
+			if o.height <= 1 && minor(text[o.start:i+1], &n) { // a finding holds its source and no more
+				spans = append(spans, [2]int{o.start, i + 1})
+			}
+		}
+	}
+	for _, o := range stack[max(0, len(stack)-2):] {
+		if o.height <= 1 && minor(bytes.TrimRight(text[o.start:], " \t\r\n"), &n) {
+			spans = append(spans, [2]int{o.start, len(text)})
+			break
+		}
+	}
+	for _, s := range spans {
+		blank(text[s[0]:s[1]])
+	}
+	return n
+}
+
+// blank takes text out and leaves the places of all other.
+func blank(text []byte) { clear(text) }
+
+// minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing. It counts in n those that say so.
+func minor(object []byte, n *int) bool {
+	if len(bytes.Trim(object, "{} \t\r\n")) == 0 {
+		return bytes.HasSuffix(object, []byte("}")) && bytes.Count(object, []byte("{")) == 1
+	}
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if _, err := dec.Token(); err != nil {
+		return false
+	}
+	said := review.Priority("")
+	for {
+		key, err := dec.Token()
+		if err != nil || key == json.Delim('}') {
+			if err != nil && !ended(err) {
+				return false
+			}
+			break
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			if !ended(err) {
+				return false
+			}
+			break
+		}
+		word := strings.ToUpper(strings.Trim(string(value), `"`))
+		switch name, _ := key.(string); {
+		case strings.EqualFold(name, "priority") && said == "":
+			said = review.Priority(word)
+		case strings.EqualFold(name, "priority"):
+			return false // said twice, it says nothing plainly
+		case strings.EqualFold(name, "severity") && word != "MEDIUM" && word != "LOW":
+			return false
+		case (value[0] == '{' || value[0] == '[') && name != "source" && name != "cause":
+			return false
+		}
+	}
+	if said != review.P2 && said != review.P3 || bytes.Count(bytes.ToLower(object), []byte(`"priority"`)) != 1 {
+		return false
+	}
+	*n++
+	return true
+}
+
+// ended reports whether a decoder came to the end of its text, and found no fault before.
+func ended(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
