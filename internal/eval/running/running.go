@@ -3,15 +3,11 @@
 package running
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -188,146 +184,6 @@ func Run(ctx context.Context, reviewer Reviewer, o Options) ([]Summary, error) {
 	return r.summaries(), err
 }
 
-// selected are the cases that are to be reviewed.
-func selected(o Options) ([]cases.Case, error) {
-	known, err := cases.Read(o.Cases)
-	if err != nil {
-		return nil, err
-	}
-	var out []cases.Case
-	for _, c := range known.Cases {
-		if len(o.Only) == 0 || slices.Contains(o.Only, c.ID) {
-			if c.Code == nil {
-				return nil, fmt.Errorf("%w: %s: %w", cases.ErrBad, c.ID, cases.ErrNoCode)
-			}
-			out = append(out, c)
-		}
-	}
-	for _, id := range o.Only {
-		if !slices.ContainsFunc(out, func(c cases.Case) bool { return c.ID == id }) {
-			return nil, fmt.Errorf("%w: %s", ErrUnknownCase, id)
-		}
-	}
-	return out, nil
-}
-
-// open settles an agent and opens its result set.
-func (r *run) open(a Agent, all []cases.Case) (*set, error) {
-	s := &set{Agent: a, dir: filepath.Join(r.Out, a.Name), have: map[string]results.Review{}, planned: len(all) * r.Repeat}
-	var err error
-	if s.Settled, err = r.reviewer.Settle(a, r.Replay != ""); err != nil {
-		return nil, err
-	}
-	m := results.Manifest{
-		Name: a.Name, Agents: s.Reviewers, Models: s.Models, Prompts: s.Prompts, Settings: s.Settings, Program: s.Program, Repeats: r.Repeat,
-	}
-	for _, c := range all {
-		m.Cases = append(m.Cases, results.Planned{ID: c.ID, Input: c.InputDigest})
-	}
-	if r.Replay != "" {
-		s.replay = filepath.Join(r.Replay, a.Name)
-		if m.Replayed, s.hashes, err = recorded(s.replay, m); err != nil {
-			return nil, err
-		}
-	}
-	var have []results.Review
-	var dropped []string
-	if s.writer, have, dropped, err = results.Resume(s.dir, m, r.Retry); err != nil {
-		return nil, err
-	}
-	for _, name := range dropped {
-		r.Say(fmt.Sprintf("%s %s: dropped, and done again", a.Name, name))
-	}
-	for _, v := range have {
-		s.have[fmt.Sprintf("%s/%d", v.Case, v.Repeat)] = v
-		r.earlier += s.cost(v)
-	}
-	if r.Replay == "" {
-		err = os.MkdirAll(filepath.Join(s.dir, filepath.Dir(results.CassetteName("a", 1))), 0o777)
-	}
-	return s, err
-}
-
-// recorded checks that a set can be replayed for what m plans. It gives the SHA-256 of its manifest, and those of its recordings by
-// review.
-func recorded(dir string, m results.Manifest) (manifest string, hashes map[string]string, err error) {
-	from, err := results.Open(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	inputs := map[string]string{}
-	for _, c := range from.Manifest.Cases {
-		inputs[c.ID] = c.Input
-	}
-	for _, c := range m.Cases {
-		switch input, there := inputs[c.ID]; {
-		case !there:
-			return "", nil, fmt.Errorf("%w: %s is not in %s", ErrNoRecording, c.ID, dir)
-		case input != c.Input:
-			return "", nil, fmt.Errorf("%w: %s was recorded with other data in %s", ErrNoRecording, c.ID, dir)
-		}
-	}
-	hashes = map[string]string{}
-	for _, v := range from.Reviews {
-		hashes[fmt.Sprintf("%s/%d", v.Case, v.Repeat)] = v.Cassette
-	}
-	manifest, err = sumOf(filepath.Join(dir, results.ManifestName))
-	return manifest, hashes, err
-}
-
-// missing are the reviews that are to be made: repeat by repeat and case by case all agents, so that what an interruption leaves can be
-// compared.
-func (r *run) missing(all []cases.Case) []row {
-	var rows []row
-	for n := range r.Repeat {
-		for _, c := range all {
-			for _, s := range r.sets {
-				w := row{s, c, n + 1}
-				if _, there := s.have[w.key()]; !there {
-					rows = append(rows, w)
-				}
-			}
-		}
-	}
-	return rows
-}
-
-// recordings names every recording that is missing or is another one, before anything is replayed.
-func (r *run) recordings(rows []row) error {
-	if r.Replay == "" {
-		return nil
-	}
-	var faults []error
-	for _, w := range rows {
-		want, there := w.set.hashes[w.key()]
-		if there && want == "" { // no model was asked
-			continue
-		}
-		if !there {
-			faults = append(faults, fmt.Errorf("%w: %s", ErrNoRecording, w))
-			continue
-		}
-		got, err := sumOf(w.recording())
-		if err != nil || got != want {
-			faults = append(faults, fmt.Errorf("%w: %s: %s is not the file it was recorded in", ErrNoRecording, w, w.recording()))
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// recording is the file of the conversations of a review: the one that is replayed, or else the one that is written.
-func (w row) recording() string {
-	return filepath.Join(cmp.Or(w.set.replay, w.set.dir), filepath.FromSlash(results.CassetteName(w.c.ID, w.repeat)))
-}
-
-// earlier is the recording whose answers are used first: what an interrupted review left, or else that of another result set.
-func (w row) earlier(reuse string) string {
-	if _, err := os.Stat(w.recording()); err == nil || reuse == "" {
-		return w.recording()
-	}
-	return filepath.Join(reuse, filepath.FromSlash(results.CassetteName(w.c.ID, w.repeat)))
-}
-
 // all makes the reviews, several at a time. The first error ends it: whatever makes one review impossible makes the others so.
 func (r *run) all(ctx context.Context, rows []row) error {
 	checkouts := newCheckouts(r.Cases, filepath.Join(r.reviewer.Work(), "cases"))
@@ -372,33 +228,6 @@ func (r *run) over() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stopped != nil
-}
-
-// reserve waits until the budget has room for the most a review may cost, and takes it; false when it will never have.
-func (r *run) reserve(ctx context.Context, w row) bool {
-	for {
-		r.mu.Lock()
-		most := w.set.MostUSD
-		switch fits := r.MaxUSD == 0 || r.Replay != "" || r.earlier+r.spent+r.held+most <= r.MaxUSD; {
-		case r.stopped != nil:
-			r.mu.Unlock()
-			return false
-		case fits:
-			r.held += most
-			r.mu.Unlock()
-			return true
-		case r.held == 0:
-			r.stopped = fmt.Errorf("%w: $%.2f of $%.2f are spent, and the next review (%s) may cost $%.2f", ErrBudget, r.earlier+r.spent, r.MaxUSD, w, most)
-			r.mu.Unlock()
-			return false
-		}
-		r.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }
 
 // one makes one review and keeps it.
@@ -477,73 +306,6 @@ func kept(w row, got Reviewed) results.Review {
 	return v
 }
 
-// spent is what a review cost; nil where an agent that asked models cannot tell.
-func spent(v results.Review) *float64 {
-	sum := 0.0
-	for _, a := range v.Agents {
-		if a.Usage.LLMCalls > 0 && a.Usage.CostUSD == nil {
-			return nil
-		}
-		if a.Usage.CostUSD != nil {
-			sum += *a.Usage.CostUSD
-		}
-	}
-	return &sum
-}
-
-// cost is what a review cost, or the most it may have cost where nobody can tell: unknown is not nothing.
-func (s *set) cost(v results.Review) float64 {
-	if usd := spent(v); usd != nil {
-		return *usd
-	}
-	return s.MostUSD
-}
-
-// Dollars writes a cost that may be unknown.
-func Dollars(usd *float64) string {
-	if usd == nil {
-		return "cost unknown"
-	}
-	return fmt.Sprintf("$%.4f", *usd)
-}
-
-// tell counts a review that is done and says it, with what is left.
-func (r *run) tell(w row, v results.Review, took time.Duration, total int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w.set.have[w.key()] = v
-	r.done++
-	r.spent += w.set.cost(v)
-	left := total - r.done
-	line := fmt.Sprintf("[%d/%d] %s: %s, %s answered, %d set aside, %d count, %d prominent; %s", r.done, total, w, v.Outcome, plural(len(v.Stages.Answered), "finding", "findings"),
-		len(v.Stages.SetAside), len(v.Stages.Counted), len(v.Stages.Prominent), took.Round(time.Second/10))
-	if r.Replay == "" {
-		line += ", " + Dollars(spent(v))
-	}
-	if v.Result.Status != review.StatusOK {
-		line += "; " + v.Reason
-	}
-	for _, a := range v.Agents {
-		if a.Reason != "" {
-			line += fmt.Sprintf("; %s: %s", a.Name, a.Reason)
-		}
-	}
-	if left > 0 {
-		line += fmt.Sprintf("; left: about %s", (time.Since(r.begun) * time.Duration(left) / time.Duration(r.done)).Round(time.Second))
-		if r.Replay == "" && spent(v) != nil {
-			line += fmt.Sprintf(", $%.2f", r.spent/float64(r.done)*float64(left))
-		}
-	}
-	r.Say(line)
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // seal ends the sets.
 func (r *run) seal() error {
 	for _, s := range r.sets {
@@ -552,41 +314,4 @@ func (r *run) seal() error {
 		}
 	}
 	return nil
-}
-
-// summaries say what stands in each set.
-func (r *run) summaries() []Summary {
-	var out []Summary
-	for _, s := range r.sets {
-		sum := Summary{Agent: s.Name, Dir: s.dir, Done: len(s.have), Planned: s.planned, CostUSD: new(float64)}
-		for _, v := range s.have {
-			if v.Result.Status == review.StatusError {
-				sum.Failed++
-			}
-			n := float64(len(s.have))
-			if v.Stages != nil {
-				sum.Answered += float64(len(v.Stages.Answered)) / n
-				sum.SetAside += float64(len(v.Stages.SetAside)) / n
-				sum.Counted += float64(len(v.Stages.Counted)) / n
-				sum.Prominent += float64(len(v.Stages.Prominent)) / n
-			}
-			if usd := spent(v); usd == nil || sum.CostUSD == nil {
-				sum.CostUSD = nil
-			} else {
-				*sum.CostUSD += *usd
-			}
-			sum.Seconds += v.Result.Stats.Seconds
-		}
-		out = append(out, sum)
-	}
-	return out
-}
-
-func sumOf(file string) (string, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.Sum256(data)
-	return hex.EncodeToString(h[:]), nil
 }
