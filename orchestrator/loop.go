@@ -178,7 +178,7 @@ type facts struct {
 	Earlier  []Tracked `json:"earlier,omitempty"`
 	Written  []Written `json:"written,omitempty"`
 	// Again is what an earlier run answered; nil when agents are asked.
-	Again *again `json:"again,omitempty"`
+	Again *reuse `json:"again,omitempty"`
 }
 
 func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error) {
@@ -188,7 +188,7 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 	}
 	f := facts{Snapshot: snap, Earlier: p.tracked}
 	if p.round == 1 {
-		if f.Again, err = l.again(ctx, req, snap); err != nil {
+		if f.Again, err = l.reuseEarlier(ctx, req, snap); err != nil {
 			return f, err
 		}
 	}

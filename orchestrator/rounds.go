@@ -1,7 +1,7 @@
 package orchestrator
 
-// maxRounds is the hard cap (spec.md L1).
-const maxRounds = 3
+// MaxRounds is the hard cap (spec.md L1).
+const MaxRounds = 3
 
 // rounds is the cap on rounds. Where nobody fixes there is nothing to review again.
 func (r Request) rounds() int {
@@ -9,7 +9,7 @@ func (r Request) rounds() int {
 		return 1
 	}
 	if r.Rounds > 0 {
-		return min(r.Rounds, maxRounds)
+		return min(r.Rounds, MaxRounds)
 	}
-	return maxRounds
+	return MaxRounds
 }

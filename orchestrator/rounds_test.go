@@ -579,8 +579,8 @@ func TestRoundsNeedAFixer(t *testing.T) {
 		req  Request
 		want int
 	}{
-		{Request{}, 1}, {Request{Rounds: 3}, 1}, {Request{Fix: plan}, maxRounds}, {Request{Fix: plan, Rounds: 2}, 2},
-		{Request{Fix: plan, Rounds: 9}, maxRounds}, {Request{Fix: plan, DryRun: true}, 1},
+		{Request{}, 1}, {Request{Rounds: 3}, 1}, {Request{Fix: plan}, MaxRounds}, {Request{Fix: plan, Rounds: 2}, 2},
+		{Request{Fix: plan, Rounds: 9}, MaxRounds}, {Request{Fix: plan, DryRun: true}, 1},
 	} {
 		if got := c.req.rounds(); got != c.want {
 			t.Errorf("%+v: %d rounds, want %d", c.req, got, c.want)

@@ -60,7 +60,7 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 	if out.Result.Receipt.HeadSHA != req.Head {
 		return out, nil
 	}
-	for round := maxRounds; round > 0; round-- {
+	for round := orchestrator.MaxRounds; round > 0; round-- {
 		data, err := r.folder.Load(id, fmt.Sprintf("round-%d/inputs.json", round))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -93,9 +93,6 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 	}
 	return out, nil
 }
-
-// maxRounds is how many rounds a run has at most.
-const maxRounds = 3
 
 // programLimit is the largest program that is told from others by its content, in bytes.
 const programLimit = 64 << 20

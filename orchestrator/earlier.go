@@ -23,8 +23,8 @@ type Stored struct {
 // answering are the outcomes of runs whose agents have said all there is to say about their head.
 var answering = []review.Outcome{review.Converged, review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside, review.StaticOnly}
 
-// again is what a run takes from an earlier one instead of asking agents.
-type again struct {
+// reuse is what a run takes from an earlier one instead of asking agents.
+type reuse struct {
 	Run      string        `json:"run"`
 	Reports  []AgentReport `json:"reports"`
 	Verifier *AgentReport  `json:"verifier,omitempty"`
@@ -32,9 +32,9 @@ type again struct {
 	Stands *Stored `json:"stands,omitempty"`
 }
 
-// again finds what an earlier run leaves to this one; nil when agents are to be asked. A person hears why those of an earlier run
+// reuseEarlier finds what an earlier run leaves to this one; nil when agents are to be asked. A person hears why those of an earlier run
 // are asked anew.
-func (l *Loop) again(ctx context.Context, req Request, snap Snapshot) (*again, error) {
+func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*reuse, error) {
 	if req.Force || req.Target.Local() || l.Stored == nil {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func (l *Loop) again(ctx context.Context, req Request, snap Snapshot) (*again, e
 }
 
 // answers are those of the earlier run, or why they do not answer today's question.
-func (s Stored) answers(req Request, snap Snapshot) (*again, string) {
+func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	then, now := s.Inputs.Snapshot, snap
 	switch {
 	case s.Result.Receipt.HeadSHA != now.Range.Head:
@@ -91,15 +91,15 @@ func (s Stored) answers(req Request, snap Snapshot) (*again, string) {
 		return nil, "not every agent was asked"
 	}
 	if s.stands(req, snap) {
-		return &again{Run: s.Result.Run, Stands: &s}, ""
+		return &reuse{Run: s.Result.Run, Stands: &s}, ""
 	}
 	if s.Inputs.Round > 1 {
 		return nil, "the discussion has changed, and its last review went on from an earlier one"
 	}
-	a := &again{Run: s.Result.Run, Reports: s.unspent(s.today(snap).Reports)}
+	a := &reuse{Run: s.Result.Run, Reports: s.withoutCost(s.today(snap).Reports)}
 	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports}
 	if v := s.Inputs.Verifier; v != nil && equal(gather(s.Inputs).verifyPayload(), gather(in).verifyPayload()) {
-		a.Verifier = &s.unspent([]AgentReport{*v})[0]
+		a.Verifier = &s.withoutCost([]AgentReport{*v})[0]
 	}
 	return a, ""
 }
@@ -162,8 +162,8 @@ func conclusion(j Judgement) review.RunResult {
 	return r
 }
 
-// unspent are answers as a run has them that did not ask for them: they cost it nothing.
-func (s Stored) unspent(heard []AgentReport) []AgentReport {
+// withoutCost are answers as a run has them that did not ask for them: they cost it nothing.
+func (s Stored) withoutCost(heard []AgentReport) []AgentReport {
 	heard = slices.Clone(heard)
 	for i := range heard {
 		r := &heard[i].Answer.Receipt
@@ -182,11 +182,11 @@ func (s Stored) free(r review.AgentReceipt) review.AgentReceipt {
 }
 
 // stand ends a run whose verdict an earlier one has come to already.
-func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress, a *again) (review.RunResult, error) {
+func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress, a *reuse) (review.RunResult, error) {
 	in := a.Stands.Inputs
-	in.Request, in.Reports = req, a.Stands.unspent(in.Reports)
+	in.Request, in.Reports = req, a.Stands.withoutCost(in.Reports)
 	if in.Verifier != nil {
-		in.Verifier = &a.Stands.unspent([]AgentReport{*in.Verifier})[0]
+		in.Verifier = &a.Stands.withoutCost([]AgentReport{*in.Verifier})[0]
 	}
 	judged := Judge(in)
 	if err := l.keep(ctx, steps, req, p.round, judged); err != nil {
