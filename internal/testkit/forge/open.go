@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // PullSpec says which pull request to open. Base, and one of Head, Diff and HeadBundle, say what it changes.
@@ -117,7 +118,7 @@ func (f *Forge) writeBranches(repo *Repo, s PullSpec) error {
 		return err
 	}
 	if s.BaseTar != "" {
-		if err := f.commit(repo, s.BaseRef, "", "Base", func(b *bytes.Buffer) error { return writeTar(b, s.BaseTar) }); err != nil {
+		if err := f.commit(repo, s.BaseRef, "", "Base", time.Unix(1700000000, 0), func(b *bytes.Buffer) error { return writeTar(b, s.BaseTar) }); err != nil {
 			return err
 		}
 	}
@@ -139,7 +140,12 @@ func (f *Forge) writeBranches(repo *Repo, s PullSpec) error {
 // Commit puts a whole tree on a branch as one commit; an empty parent makes a root commit. Pull requests whose head it is
 // follow. Executable bits and symbolic links are kept where the file system tells of them.
 func (f *Forge) Commit(repo *Repo, branch, parent, message string, tree fs.FS) error {
-	return f.commit(repo, branch, parent, message, func(b *bytes.Buffer) error {
+	return f.CommitAt(repo, branch, parent, message, tree, time.Unix(1700000000, 0))
+}
+
+// CommitAt is Commit with the time of the commit.
+func (f *Forge) CommitAt(repo *Repo, branch, parent, message string, tree fs.FS, at time.Time) error {
+	return f.commit(repo, branch, parent, message, at, func(b *bytes.Buffer) error {
 		return fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -150,9 +156,9 @@ func (f *Forge) Commit(repo *Repo, branch, parent, message string, tree fs.FS) e
 }
 
 // commit feeds git fast-import a commit whose tree is what write adds.
-func (f *Forge) commit(repo *Repo, branch, parent, message string, write func(*bytes.Buffer) error) error {
+func (f *Forge) commit(repo *Repo, branch, parent, message string, at time.Time, write func(*bytes.Buffer) error) error {
 	var b bytes.Buffer
-	const who = "Forge <forge@example.com> 1700000000 +0000"
+	who := fmt.Sprintf("Forge <forge@example.com> %d +0000", at.Unix())
 	fmt.Fprintf(&b, "commit refs/heads/%s\nauthor %s\ncommitter %s\ndata %d\n%s\n", branch, who, who, len(message), message)
 	if parent != "" {
 		fmt.Fprintf(&b, "from %s\n", parent)

@@ -76,6 +76,8 @@ type Repo struct {
 	statuses   []Status
 	refused    map[string]PushRefusal // by branch
 	archived   bool
+	// noActionsPulls is what ForbidActionsPulls sets.
+	noActionsPulls bool
 }
 
 // FullName is owner/name.
