@@ -34,7 +34,7 @@ func (f Fault) String() string {
 		fmt.Fprintf(&b, ":%d:%d", f.Line, f.Column)
 	}
 	b.WriteString(": ")
-	if f.Key != "" {
+	if f.Key != "" && f.Key != strings.ReplaceAll(strings.TrimPrefix(f.File, "--"), "-", "_") { // a flag of the same name says it
 		b.WriteString(f.Key + ": ")
 	}
 	b.WriteString(f.Message)

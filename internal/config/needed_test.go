@@ -54,9 +54,9 @@ func TestMoreNeededThanConfigured(t *testing.T) {
 		in   Input
 		want string
 	}{
-		{"by a flag", Input{Reviewers: []string{"exec:x"}, Given: given("3")}, "--min-reviewers: min_reviewers: 3 needed, 1 configured (static does not count)"},
-		{"static does not count", Input{Reviewers: []string{"exec:x", "static"}, Given: given("2")}, "--min-reviewers: min_reviewers: 2 needed, 1 configured (static does not count)"},
-		{"static alone", Input{Reviewers: []string{"static"}, Given: given("1")}, "--min-reviewers: min_reviewers: 1 needed, 0 configured (static does not count)"},
+		{"by a flag", Input{Reviewers: []string{"exec:x"}, Given: given("3")}, "--min-reviewers: 3 needed, 1 configured (static does not count)"},
+		{"static does not count", Input{Reviewers: []string{"exec:x", "static"}, Given: given("2")}, "--min-reviewers: 2 needed, 1 configured (static does not count)"},
+		{"static alone", Input{Reviewers: []string{"static"}, Given: given("1")}, "--min-reviewers: 1 needed, 0 configured (static does not count)"},
 		{"by the repository's file", Input{Repository: repo("model: m\nmin_reviewers: 2\n")},
 			".reviewerc:2:1: min_reviewers: 2 needed, 0 configured (static does not count)\n    2 | min_reviewers: 2\n      | ^"},
 		{"by the operator's file", Input{Operator: operator("min_reviewers: 4\n"), Repository: repo("reviewers: [{name: a, use: builtin}]\n")},

@@ -223,11 +223,11 @@ func TestUnsetLimitsAreExplained(t *testing.T) {
 
 func TestGivenValuesAreHeldToTheSchema(t *testing.T) {
 	for given, want := range map[Given]string{
-		{"model", "", "--model"}:                                            "--model: model: is empty",
-		{"min_reviewers", "nine", "--min-reviewers"}:                        `--min-reviewers: min_reviewers: "nine" is not a whole number`,
-		{"min_reviewers", "9", "--min-reviewers"}:                           "--min-reviewers: min_reviewers: must be at most 5",
+		{"model", "", "--model"}:                                            "--model: is empty",
+		{"min_reviewers", "nine", "--min-reviewers"}:                        `--min-reviewers: "nine" is not a whole number`,
+		{"min_reviewers", "9", "--min-reviewers"}:                           "--min-reviewers: must be at most 5",
 		{"limit.max_cost_usd", "1", "--set"}:                                `--set: limit.max_cost_usd: unknown setting; did you mean "limits.max_cost_usd"?`,
-		{"base_url", "ftp://x", "--base-url"}:                               "--base-url: base_url: is not an address that begins with http:// or https://, without spaces and @",
+		{"base_url", "ftp://x", "--base-url"}:                               "--base-url: is not an address that begins with http:// or https://, without spaces and @",
 		{"limits.max_cost_usd", "ten", "--max-cost"}:                        `--max-cost: limits.max_cost_usd: "ten" is not a number`,
 		{"limits.max_cost_usd", "NaN", "--max-cost"}:                        `--max-cost: limits.max_cost_usd: "NaN" is not a number`,
 		{"run_limits.max_cost_usd", "0", "--max-run-cost"}:                  "--max-run-cost: 0 dollars would let no model be asked",
