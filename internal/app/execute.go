@@ -82,7 +82,7 @@ func (s *Service) record(ctx context.Context, st stored) error {
 	if err := s.folder.Save(st.Run, requestName, input); err != nil {
 		return err
 	}
-	return s.store.CreateRun(ctx, store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, Head: st.Head, Artifacts: s.folder.Path(st.Run)})
+	return s.store.CreateRun(ctx, store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, Folder: st.Checkout, Head: st.Head, Artifacts: s.folder.Path(st.Run)})
 }
 
 // beginLate begins a run that was recorded and that the engine never had. One that has ended is not begun again: the engine

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
@@ -15,13 +16,13 @@ import (
 )
 
 // RunFields are what `prloop runs --json` can print.
-var RunFields = []string{"run", "target", "pr", "head", "state", "outcome", "created", "updated"}
+var RunFields = []string{"run", "target", "pr", "head", "state", "outcome", "created", "updated", "folder"}
 
 // RunRow are those fields of a run.
 func RunRow(r store.Run) map[string]any {
 	return map[string]any{
 		"run": r.ID, "target": r.Target.String(), "pr": r.Target.PR, "head": r.Head, "state": r.State, "outcome": r.Outcome,
-		"created": r.Created, "updated": r.Updated,
+		"created": r.Created, "updated": r.Updated, "folder": r.Folder,
 	}
 }
 
@@ -35,18 +36,26 @@ func Runs(w io.Writer, runs []store.Run, terminal bool, width int, now time.Time
 	for _, r := range runs {
 		whole := tableprinter.WithTruncate(nil)
 		t.AddField(sanitize.Terminal(r.ID), whole)
-		t.AddField(sanitize.Terminal(r.Target.String()))
 		if terminal {
+			t.AddField(sanitize.Terminal(inFolder(r)))
 			t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
 			t.AddField(age(now.Sub(r.Created)), whole)
 		} else {
-			for _, cell := range []string{string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339)} {
+			for _, cell := range []string{r.Target.String(), string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339), r.Folder} {
 				t.AddField(sanitize.Terminal(cell))
 			}
 		}
 		t.EndRow()
 	}
 	return t.Render()
+}
+
+// inFolder is the target of a run, with the name of the folder a local change is in.
+func inFolder(r store.Run) string {
+	if r.Folder == "" {
+		return r.Target.String()
+	}
+	return filepath.Base(r.Folder) + ": " + r.Target.String()
 }
 
 // age is a time that has passed, in one unit.

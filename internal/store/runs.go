@@ -28,6 +28,8 @@ type Run struct {
 	ID       string
 	ReviewID string
 	Target   review.Target
+	// Folder is the root of the working tree of a local change; empty otherwise.
+	Folder string
 	// Head is the commit the run began with.
 	Head  string
 	State RunState
@@ -57,9 +59,9 @@ func (s *Store) CreateRun(ctx context.Context, r Run) error {
 		return s.wrap(op, err)
 	}
 	now := micros(s.now())
-	_, err = s.write.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated)
-		VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8) ON CONFLICT (id) DO NOTHING`,
-		r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now)
+	_, err = s.write.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated, folder)
+		VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8, $9) ON CONFLICT (id) DO NOTHING`,
+		r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now, r.Folder)
 	if err == nil {
 		err = runRecorded.Hit()
 	}
@@ -180,7 +182,7 @@ func (f Filter) where() (condition string, args []any) {
 
 // runs reads runs, newest first; result is the column, or NULL to spare reading it. where and result are our own text.
 func (s *Store) runs(ctx context.Context, result, where string, limit int, args []any, each func(Run) error) error {
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT %sid, review_id, target, head, state, outcome, artifacts, created, updated
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT %sid, review_id, target, head, state, outcome, artifacts, created, updated, folder
 		FROM runs WHERE %s ORDER BY created DESC, id DESC LIMIT %d`, result, where, limit), args...)
 	if err != nil {
 		return err
@@ -191,7 +193,7 @@ func (s *Store) runs(ctx context.Context, result, where string, limit int, args 
 		var res sql.NullString
 		var target string
 		var created, updated sql.NullInt64
-		if err := rows.Scan(&res, &r.ID, &r.ReviewID, &target, &r.Head, &r.State, &r.Outcome, &r.Artifacts, &created, &updated); err != nil {
+		if err := rows.Scan(&res, &r.ID, &r.ReviewID, &target, &r.Head, &r.State, &r.Outcome, &r.Artifacts, &created, &updated, &r.Folder); err != nil {
 			return err
 		}
 		r.Created, r.Updated = moment(created), moment(updated)
