@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ func configCommand(p *Invocation) *cobra.Command {
 }
 
 func configValidateCommand(p *Invocation) *cobra.Command {
-	var operator bool
+	var operator, asJSON bool
 	c := &cobra.Command{
 		Use:   "validate [FILE]",
 		Short: "Validate a configuration file (default: .reviewerc of the working tree)",
@@ -35,6 +36,10 @@ func configValidateCommand(p *Invocation) *cobra.Command {
 			if err == nil {
 				err = config.Validate(kind, file.Name, file.Data)
 			}
+			var faults *config.Error
+			if asJSON && (err == nil || errors.As(err, &faults)) {
+				return p.printFaults(file.Name, faults)
+			}
 			if err != nil {
 				return err
 			}
@@ -43,7 +48,24 @@ func configValidateCommand(p *Invocation) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&operator, "operator", false, "check it as the operator's own file")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// printFaults prints what is wrong with a file, if anything is, for programs.
+func (p *Invocation) printFaults(file string, faults *config.Error) error {
+	out := struct {
+		File   string         `json:"file"`
+		Valid  bool           `json:"valid"`
+		Faults []config.Fault `json:"faults"`
+	}{file, faults == nil, []config.Fault{}}
+	if faults != nil {
+		out.Faults = faults.Faults
+	}
+	if err := progress.JSON(p.Stdout, out); err != nil || out.Valid {
+		return err
+	}
+	return exitStatus(advice.Usage)
 }
 
 // toValidate is the file a person named, or else the one a run would read.

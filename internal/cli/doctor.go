@@ -13,25 +13,36 @@ import (
 )
 
 func doctorCommand(p *Invocation) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the environment and suggest fixes",
 		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, and the\nlinters and ACP agents that are installed.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
 		Args:  args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			status := 0
+			status, all := 0, []doctor.Checkup{}
 			p.doctor().Examine(c.Context(), func(r doctor.Checkup) {
-				p.printCheckup(r)
+				r.Note = sanitize.Redact(r.Note)
+				if all = append(all, r); !asJSON {
+					p.printCheckup(r)
+				}
 				if r.State == doctor.Broken {
 					status = advice.Failed
 				}
 			})
+			if asJSON {
+				if err := progress.JSON(p.Stdout, all); err != nil {
+					return err
+				}
+			}
 			if status != 0 {
 				return exitStatus(status)
 			}
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
 }
 
 func (p *Invocation) doctor() *doctor.Doctor {
@@ -43,7 +54,7 @@ func (p *Invocation) doctor() *doctor.Doctor {
 
 // printCheckup prints a checkup as a row, and below it what to do.
 func (p *Invocation) printCheckup(r doctor.Checkup) {
-	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.State, r.What, p.beside(sanitize.Terminal(sanitize.Redact(r.Note))))
+	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", r.State, r.What, p.beside(sanitize.Terminal(r.Note)))
 	if r.Next != "" {
 		fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", "", "", p.beside("try: "+sanitize.Terminal(r.Next)))
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/nearest"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -168,11 +170,17 @@ func schemaCommand(p *Invocation) *cobra.Command {
 }
 
 func versionCommand(p *Invocation) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return progress.JSON(p.Stdout, map[string]string{"version": Version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
+			}
 			_, err := fmt.Fprintln(p.Stdout, "prloop", Version)
 			return err
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
 }

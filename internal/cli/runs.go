@@ -14,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/sanitize"
@@ -125,7 +126,11 @@ func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
 	var many *store.AmbiguousError
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return run, advice.Misuse("prloop runs lists them", "there is no run %q here", part)
+		next := "prloop runs lists them"
+		if nearest.Name(part, []string{app.Latest}) != "" {
+			next = "latest is the newest; " + next
+		}
+		return run, advice.Misuse(next, "there is no run %q here", part)
 	case errors.As(err, &many):
 		return run, advice.Misuse("give more of the id", "%w", many)
 	}

@@ -23,10 +23,11 @@ import (
 
 // Checkup is one thing that was looked at.
 type Checkup struct {
-	What string
+	What string `json:"what"`
 	// Note is what was found; Next what to do about it.
-	Note, Next string
-	State      State
+	Note  string `json:"note"`
+	Next  string `json:"next,omitempty"`
+	State State  `json:"state"`
 }
 
 // State is how a checkup ended.
