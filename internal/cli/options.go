@@ -196,6 +196,12 @@ func (p *Invocation) terminal(w io.Writer) bool {
 	return term.IsTerminal(f)
 }
 
+// interactive reports whether a person can be asked.
+func (p *Invocation) interactive() bool {
+	in, ok := p.Stdin.(*os.File)
+	return ok && p.terminal(in) && p.terminal(p.Stdout)
+}
+
 // width is the terminal's width in columns; 80 when nothing says.
 func (p *Invocation) width() int {
 	if n, err := strconv.Atoi(p.env("COLUMNS")); err == nil && n > 0 {

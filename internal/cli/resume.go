@@ -7,10 +7,7 @@ func resumeCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume RUN",
 		Short: "Resume an interrupted run",
-
-		ValidArgsFunction: p.completeRuns,
-		Long:              "Agents that had answered are not asked again, and nothing is posted twice. RUN is an id, a part of one, or latest.\nA finished run prints its result again.",
-		Args:              args(cobra.ExactArgs(1)),
+		Long:  "Agents that had answered are not asked again, and nothing is posted twice. RUN is an id, a part of one, or latest.\nA finished run prints its result again.",
 		RunE: func(c *cobra.Command, a []string) error {
 			if err := o.result.check(); err != nil {
 				return err
@@ -20,5 +17,5 @@ func resumeCommand(p *Invocation) *cobra.Command {
 	}
 	o.result.add(c)
 	addFormats(c, &o.out)
-	return c
+	return p.ofRun(c)
 }

@@ -120,6 +120,47 @@ func (p *Invocation) completeRuns(c *cobra.Command, a []string, _ string) ([]cob
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
+// ofRun makes a command act on the run its argument names or, without an argument on a terminal, on one a person chooses.
+func (p *Invocation) ofRun(c *cobra.Command) *cobra.Command {
+	named, act := args(cobra.ExactArgs(1)), c.RunE
+	c.ValidArgsFunction = p.completeRuns
+	c.Args = func(c *cobra.Command, a []string) error {
+		if len(a) == 0 && p.interactive() {
+			return nil
+		}
+		return named(c, a)
+	}
+	c.RunE = func(c *cobra.Command, a []string) error {
+		if len(a) == 0 {
+			id, err := p.choose(c.Context())
+			if err != nil {
+				return err
+			}
+			a = []string{id}
+		}
+		return act(c, a)
+	}
+	return c
+}
+
+// choose lets a person choose one of the newest runs.
+func (p *Invocation) choose(ctx context.Context) (string, error) {
+	s, err := p.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close(ctx)
+	runs, err := s.Runs(ctx, store.Filter{Limit: 10})
+	if err != nil {
+		return "", err
+	}
+	id, err := progress.Choose(p.Stdin, p.Stderr, runs, p.width(), time.Now())
+	if err != nil {
+		return "", advice.Misuse("prloop runs lists them", "%w", err)
+	}
+	return id, nil
+}
+
 // find finds a run by a part of its id.
 func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
 	run, err := s.Find(ctx, part)
@@ -152,10 +193,7 @@ func showCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run's last report",
-
-		ValidArgsFunction: p.completeRuns,
-		Long:              "RUN is an id, a part of one, or latest. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
-		Args:              args(cobra.ExactArgs(1)),
+		Long:  "RUN is an id, a part of one, or latest; without it, on a terminal, you choose. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
 		RunE: func(c *cobra.Command, a []string) error {
 			if err := out.Check(p.Dir, shown.wants()); err != nil {
 				return err
@@ -211,7 +249,7 @@ func showCommand(p *Invocation) *cobra.Command {
 	shown.add(c)
 	addFormats(c, &out)
 	c.Flags().BoolVar(&raw, "raw", false, "print the Markdown as it is")
-	return c
+	return p.ofRun(c)
 }
 
 // warnOfIncidents names what a person has to look at, whatever the run ended with.
@@ -239,13 +277,10 @@ func noReport(s *app.Service, run store.Run) error {
 }
 
 func replayCommand(p *Invocation) *cobra.Command {
-	return &cobra.Command{
+	return p.ofRun(&cobra.Command{
 		Use:   "replay RUN",
 		Short: "Judge a run's stored answers again and compare the report byte for byte",
-
-		ValidArgsFunction: p.completeRuns,
-		Long:              "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are the same bytes, 1 otherwise.",
-		Args:              args(cobra.ExactArgs(1)),
+		Long:  "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are the same bytes, 1 otherwise.",
 		RunE: func(c *cobra.Command, a []string) error {
 			s, err := p.open(c.Context())
 			if err != nil {
@@ -254,7 +289,7 @@ func replayCommand(p *Invocation) *cobra.Command {
 			defer s.Close(c.Context())
 			return p.replay(c.Context(), s, a[0])
 		},
-	}
+	})
 }
 
 func (p *Invocation) replay(ctx context.Context, s *app.Service, part string) error {

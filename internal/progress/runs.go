@@ -1,10 +1,14 @@
 package progress
 
 import (
+	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
@@ -48,6 +52,35 @@ func Runs(w io.Writer, runs []store.Run, terminal bool, width int, now time.Time
 		t.EndRow()
 	}
 	return t.Render()
+}
+
+// Choose shows runs on a terminal, numbered, and gives the id of the one a person chooses; of the first for an empty line.
+func Choose(in io.Reader, out io.Writer, runs []store.Run, width int, now time.Time) (string, error) {
+	if len(runs) == 0 {
+		return "", errors.New("no runs yet")
+	}
+	t := tableprinter.New(out, true, width)
+	for i, r := range runs {
+		whole := tableprinter.WithTruncate(nil)
+		t.AddField(fmt.Sprintf("%2d", i+1), whole)
+		t.AddField(sanitize.Terminal(inFolder(r)))
+		t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
+		t.AddField(age(now.Sub(r.Created)), whole)
+		t.EndRow()
+	}
+	if err := t.Render(); err != nil {
+		return "", err
+	}
+	fmt.Fprint(out, "Which run? [1] ")
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		return "", errors.New("no run was chosen")
+	}
+	word := cmp.Or(strings.TrimSpace(line), "1")
+	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(runs) {
+		return runs[n-1].ID, nil
+	}
+	return "", fmt.Errorf("%q is not a number from 1 to %d", word, len(runs))
 }
 
 // inFolder is the target of a run, with the name of the folder a local change is in.

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -35,5 +36,23 @@ func TestRunsTable(t *testing.T) {
 	}
 	if got, want := fields.String(), runs[1].ID+"\tlocal changes since main\trunning\t\t2026-01-24T12:00:00Z\t/home/me/shop\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A person chooses a run by its number, the newest by an empty line.
+func TestChoose(t *testing.T) {
+	runs := []store.Run{{ID: "new", Target: review.Target{Base: "main"}, Folder: "/home/me/shop"}, {ID: "old", Target: review.Target{Base: "main"}}}
+	for in, want := range map[string]string{"\n": "new", "2\n": "old", " 1 \n": "new", "3\n": "", "0\n": "", "old\n": "", "": ""} {
+		var out strings.Builder
+		got, err := Choose(strings.NewReader(in), &out, runs, 80, time.Now())
+		if got != want || (err == nil) == (want == "") {
+			t.Errorf("%q: got %q, %v", in, got, err)
+		}
+		if !strings.Contains(out.String(), " 2  local changes since main") {
+			t.Errorf("the runs are not numbered:\n%s", out.String())
+		}
+	}
+	if _, err := Choose(strings.NewReader("\n"), io.Discard, nil, 80, time.Now()); err == nil {
+		t.Error("chose a run where there is none")
 	}
 }
