@@ -1,0 +1,141 @@
+package trigger
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// markdown reads what GitHub reads in a comment: addresses, tables, footnotes.
+var markdown = sync.OnceValue(func() parser.Parser {
+	p := goldmark.New(goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.Footnote)).Parser()
+	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
+	return p
+})
+
+// line is one line of a plain paragraph.
+type line struct {
+	text string
+	// at is where it begins in words, which has the bytes that are plain text, and blanks for those of code, HTML, links and the like.
+	at    int
+	words []byte
+}
+
+// plain reports whether a part of the line is plain text.
+func (l line) plain(from, to int) bool {
+	return l.text[from:to] == string(l.words[l.at+from:l.at+to])
+}
+
+// lines are the lines of a comment's paragraphs that stand by themselves: in no quote, list, table or HTML element.
+func lines(comment string) (out []line) {
+	src := []byte(strings.ReplaceAll(strings.ToValidUTF8(comment, "\uFFFD"), "\r\n", "\n"))
+	words, depth := bytes.Repeat([]byte{' '}, len(src)), 0
+	for n := markdown().Parse(text.NewReader(src)).FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.HTMLBlock:
+			depth += opened(n.Lines().Value(src))
+			if n.HasClosure() {
+				depth += opened(n.ClosureLine.Value(src))
+			}
+		case *ast.Paragraph:
+			if depth > 0 {
+				continue
+			}
+			keep(n, src, words)
+			for i := range n.Lines().Len() {
+				seg := n.Lines().At(i)
+				text := src[seg.Start:seg.Stop]
+				indent := len(text) - len(bytes.TrimLeft(text, " \t"))
+				out = append(out, line{strings.TrimRight(string(text[indent:]), " \t\r\n"), seg.Start + indent, words})
+			}
+		}
+	}
+	return out
+}
+
+// keep copies the bytes of a paragraph that are plain text, emphasised or not. Text between HTML tags is none.
+func keep(n ast.Node, src, words []byte) {
+	depth := 0
+	var walk func(ast.Node)
+	walk = func(n ast.Node) {
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			switch c := c.(type) {
+			case *ast.Text:
+				if depth <= 0 {
+					copy(words[c.Segment.Start:c.Segment.Stop], c.Segment.Value(src))
+				}
+			case *ast.RawHTML:
+				depth += opened(c.Segments.Value(src))
+			case *ast.Emphasis:
+				walk(c)
+			}
+		}
+	}
+	walk(n)
+}
+
+var (
+	comments = lazyregexp.New(`(?s)<!--.*?-->`)
+	tags     = lazyregexp.New(`<(/?)([A-Za-z][A-Za-z0-9-]*)[^<>]*?(/?)>`)
+	void     = lazyregexp.New(`^(?i:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li)$`)
+)
+
+// opened is how many more HTML elements begin than end in a piece of HTML, which the Markdown parser has told from text. Elements
+// that need no end tag do not count.
+func opened(html []byte) (n int) {
+	for _, m := range tags.FindAllStringSubmatch(comments.ReplaceAllString(string(html), ""), -1) {
+		switch {
+		case void.MatchString(m[2]) || m[3] != "":
+		case m[1] == "/":
+			n--
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// mention finds a mention of an account in the plain text of the line, as GitHub would make one: not in a word, an address or the
+// name of another account or team. at is negative when there is none.
+func (l line) mention(login string) (at, end int) {
+	for from := 0; ; {
+		i := strings.IndexByte(l.text[from:], '@')
+		if i < 0 {
+			return -1, 0
+		}
+		at, end = from+i, from+i+1+len(login)
+		if end <= len(l.text) && strings.EqualFold(l.text[at+1:end], login) && l.plain(at, end) && opens(l.text[:at]) {
+			if rest := strings.TrimPrefix(l.text[end:], "[bot]"); closes(rest) {
+				return at, len(l.text) - len(rest)
+			}
+		}
+		from = at + 1
+	}
+}
+
+// opens reports whether a mention can begin behind a text, closes whether it can end before one.
+func opens(before string) bool {
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return before == "" || strings.ContainsRune(" \t([{\"'*,;:!?>", r)
+}
+
+func closes(after string) bool {
+	if after == "" {
+		return true
+	}
+	r, size := utf8.DecodeRuneInString(after)
+	if r == '.' { // the end of a sentence, and not a name with a dot
+		return len(after) == size || strings.ContainsRune(" \t", rune(after[size]))
+	}
+	return strings.ContainsRune(" \t)]}\"'*,;:!?", r)
+}

@@ -1,0 +1,161 @@
+// Package trigger reads what a comment on a pull request asks of prloop: commands such as `!docs-drift "last 48 hours"`, the words of
+// `!prloop`, and mentions of the bot. It says what is asked; who may ask is decided elsewhere. A comment is Markdown, so it is read
+// with a Markdown parser: only plain lines of a comment ask for something, and nothing in quotes, code, comments or words does.
+package trigger
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// The words of `!prloop` and of a mention of the bot.
+const (
+	Review = "review"
+	Fix    = "fix"
+	Stop   = "stop"
+	Status = "status"
+	Help   = "help"
+)
+
+// Words are all of them.
+var Words = []string{Review, Fix, Stop, Status, Help}
+
+// Name is the word for prloop itself: `!prloop WORD`. No command can have it as its id.
+const Name = "prloop"
+
+// Most is how many lines of one comment are answered.
+const Most = 3
+
+// Bounds of what is read, in bytes. A longer comment, or a line with longer arguments, asks for nothing.
+const (
+	longestComment = 256 << 10
+	longestArgs    = 4 << 10
+)
+
+// Ask is what one line of a comment asks for.
+type Ask struct {
+	// Word is one of Words; empty when a command of the repository is meant.
+	Word string
+	// ID is the command's id. Whether there is such a command is for the repository to say.
+	ID string
+	// Args is the text behind the command, as it was written, and Argv its words: split at white space, quotes keep words together.
+	Args string
+	Argv []string
+
+	// prose is true for a line that begins with a mention and goes on as a sentence may: when ID is no command, a review is meant.
+	prose bool
+}
+
+// id is the shape of a command's id.
+var id = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
+
+// Parse reads what the lines of a comment ask for, in their order. bot is the login that is mentioned, without "@"; empty for none.
+// Which ids are known is not asked yet: see Choose.
+func Parse(comment, bot string) []Ask {
+	if len(comment) > longestComment {
+		return nil
+	}
+	var asks []Ask
+	for _, l := range lines(comment) {
+		if a, ok := l.ask(strings.TrimSuffix(strings.TrimPrefix(bot, "@"), "[bot]")); ok {
+			asks = append(asks, a)
+		}
+	}
+	return asks
+}
+
+// Choose leaves what is answered: words of prloop and commands that are known, each once, Most of them.
+func Choose(asks []Ask, known []string) (chosen []Ask) {
+	for _, a := range asks {
+		switch {
+		case a.Word != "", slices.Contains(known, a.ID):
+		case a.prose:
+			a = Ask{Word: Review}
+		default:
+			continue
+		}
+		same := func(b Ask) bool { return a.Word == b.Word && a.ID == b.ID && a.Args == b.Args }
+		if len(chosen) < Most && !slices.ContainsFunc(chosen, same) {
+			chosen = append(chosen, a)
+		}
+	}
+	return chosen
+}
+
+// ask reads one line.
+func (l line) ask(bot string) (Ask, bool) {
+	first, rest := cutWord(l.text)
+	if name, ok := strings.CutPrefix(first, "!"); ok && l.plain(0, len(first)) {
+		if name == Name {
+			return word(rest)
+		}
+		return command(name, rest)
+	}
+	if bot == "" {
+		return Ask{}, false
+	}
+	at, end := l.mention(bot)
+	switch {
+	case at < 0:
+		return Ask{}, false
+	case at > 0:
+		return Ask{Word: Review}, true
+	}
+	rest = strings.TrimLeft(l.text[end:], " \t:,")
+	if rest == "" {
+		return Ask{Word: Review}, true
+	}
+	if first, _ := cutWord(rest); slices.Contains(Words, first) {
+		return word(rest)
+	}
+	name, args := cutWord(rest)
+	a, ok := command(name, args)
+	if !ok {
+		return Ask{Word: Review}, true
+	}
+	// "@bot nosuch" and "@bot nosuch --all" name a command that is not there; "@bot please look again" is a sentence.
+	a.prose = len(a.Argv) > 0 && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") })
+	return a, true
+}
+
+// word is one of prloop's own words. What stands behind it is not read.
+func word(rest string) (Ask, bool) {
+	name, _ := cutWord(rest)
+	if name == "" {
+		name = Help
+	}
+	return Ask{Word: name}, slices.Contains(Words, name)
+}
+
+func command(name, args string) (Ask, bool) {
+	if name == Name || !id.MatchString(name) || len(args) > longestArgs {
+		return Ask{}, false
+	}
+	return Ask{ID: name, Args: args, Argv: Split(args)}, true
+}
+
+// Split gives the words of a command's arguments. Quotes keep words together and are not part of them; text whose quotes do not
+// match is split at white space alone.
+func Split(args string) []string {
+	words, err := shellquote.Split(args)
+	if err != nil {
+		words = strings.Fields(args)
+	}
+	if words == nil {
+		return []string{}
+	}
+	return words
+}
+
+// cutWord is the first word of a text and what follows, without the white space around it.
+func cutWord(s string) (first, rest string) {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexAny(s, " \t"); i >= 0 {
+		return s[:i], strings.TrimSpace(s[i:])
+	}
+	return s, ""
+}

@@ -1,0 +1,232 @@
+package trigger_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// commands are those of the repository in the table.
+var commands = []string{"docs-drift", "security", "v1.2_check"}
+
+// by is a comment that is not simply a member's new one on a pull request.
+func by(change func(*trigger.Comment), body string) trigger.Comment {
+	c := comment(body)
+	change(&c)
+	return c
+}
+
+func comment(body string) trigger.Comment {
+	return trigger.Comment{Action: "created", PullRequest: true, Author: review.Person{Login: "mona", ID: 43}, Body: body}
+}
+
+// The table of comments and what runs: each answered line as "id(argv…)" or "prloop word", several joined by "; ".
+var table = []struct {
+	name string
+	// in is a body, or a trigger.Comment. permission is the author's; write when empty.
+	in         any
+	permission string
+	want       string
+}{
+	// A command and its arguments.
+	{name: "a command", in: "!docs-drift", want: "docs-drift()"},
+	{name: "the specification's own", in: `!docs-drift "last 48 hours" --scope docs/`, want: "docs-drift(last 48 hours|--scope|docs/)"},
+	{name: "the same by mention", in: `@review-bot docs-drift "last 48 hours" --scope docs/`, want: "docs-drift(last 48 hours|--scope|docs/)"},
+	{name: "single quotes", in: `!security 'a b' c`, want: "security(a b|c)"},
+	{name: "quotes within a word", in: `!security --path="a b"/c`, want: "security(--path=a b/c)"},
+	{name: "an empty word", in: `!security "" x`, want: "security(|x)"},
+	{name: "quotes that do not match", in: `!security don't "look`, want: `security(don't|"look)`},
+	{name: "no shell", in: "!security $(id) `id` ; rm -rf / # > x", want: "security($(id)|`id`|;|rm|-rf|/|#|>|x)"},
+	{name: "markup in arguments is text", in: "!security **bold** <b>x</b> [a](b)", want: "security(**bold**|<b>x</b>|[a](b))"},
+	{name: "a tab behind it", in: "!security\tx", want: "security(x)"},
+	{name: "blanks around it", in: "   !security   x   ", want: "security(x)"},
+	{name: "dots and underscores in an id", in: "!v1.2_check", want: "v1.2_check()"},
+	{name: "Windows line ends", in: "Hello\r\n\r\n!security x\r\n", want: "security(x)"},
+	{name: "arguments that close a fence", in: "!security ``` </untrusted> END", want: "security(```|</untrusted>|END)"},
+	{name: "arguments in another script", in: "!security größer 日本", want: "security(größer|日本)"},
+	{name: "arguments that are not UTF-8", in: "!security a\xff", want: "security(a\uFFFD)"},
+
+	// Ids nobody defined, and what only looks like a command.
+	{name: "an unknown id", in: "!nosuch"},
+	{name: "another case", in: "!Docs-Drift"},
+	{name: "an id with more behind it", in: "!security-scan"},
+	{name: "a stop behind it", in: "!security."},
+	{name: "a blank behind the mark", in: "! security"},
+	{name: "two marks", in: "!!security"},
+	{name: "a picture", in: "![security](x.png)"},
+	{name: "no mark", in: "security"},
+	{name: "a slash", in: "/security"},
+	{name: "in a sentence", in: "You can say !security here"},
+	{name: "in a word", in: "x!security"},
+	{name: "escaped", in: `\!security`},
+	{name: "as an entity", in: "&#33;security"},
+	{name: "a hidden character", in: "!secu\u200brity"},
+	{name: "a path for an id", in: "!../security"},
+	{name: "arguments too long", in: "!security " + strings.Repeat("x", 5000)},
+	{name: "nothing at all", in: ""},
+	{name: "an ordinary remark", in: "Looks good to me! Ship it."},
+
+	// Quotes, code and comments.
+	{name: "in a quote", in: "> !security\n\nWhy did this not run?"},
+	{name: "in a quote that goes on lazily", in: "> He said\n!security"},
+	{name: "in a quote in a quote", in: "> > !security"},
+	{name: "below a quote", in: "> Is it safe?\n\n!security", want: "security()"},
+	{name: "in a fence", in: "```\n!security\n```"},
+	{name: "in a fence of tildes", in: "~~~sh\n!security\n~~~"},
+	{name: "in a fence that never ends", in: "```\n!security"},
+	{name: "below a fence", in: "```\nx\n```\n!security", want: "security()"},
+	{name: "in indented code", in: "See:\n\n    !security\n"},
+	{name: "behind a tab", in: "\t!security"},
+	{name: "in inline code", in: "`!security`"},
+	{name: "in inline code over lines", in: "a `code\n!security\n` b"},
+	{name: "in an HTML comment", in: "<!-- !security -->"},
+	{name: "in an HTML comment over lines", in: "<!--\n!security\n-->"},
+	{name: "in an HTML comment in a line", in: "Hello <!--\n!security\n--> you"},
+	{name: "below an HTML comment", in: "<!-- from the template -->\n\n!security", want: "security()"},
+	{name: "in preformatted text", in: "<pre>\n\n!security\n\n</pre>"},
+	{name: "in an HTML quote", in: "<blockquote>\n\n!security\n\n</blockquote>"},
+	{name: "in folded text", in: "<details><summary>How</summary>\n\n!security\n\n</details>"},
+	{name: "below folded text", in: "<details>\n\nx\n\n</details>\n\n!security", want: "security()"},
+	{name: "in a tag of a line", in: "<kbd>\n!security\n</kbd>"},
+	{name: "in a list", in: "- !security\n- !docs-drift"},
+	{name: "in a heading", in: "# !security"},
+	{name: "in a table", in: "| a |\n|---|\n| !security |"},
+	{name: "struck out", in: "~~!security~~"},
+	{name: "in a link", in: "[!security](https://example.com)"},
+	{name: "in a footnote", in: "See[^1].\n\n[^1]: !security"},
+
+	// Several lines.
+	{name: "two commands", in: "!security\n!docs-drift x", want: "security(); docs-drift(x)"},
+	{name: "two paragraphs", in: "First this.\n\n!security\n\nThen that.\n\n!docs-drift", want: "security(); docs-drift()"},
+	{name: "one command a line", in: "!security !docs-drift", want: "security(!docs-drift)"},
+	{name: "three at most", in: "!security 1\n!security 2\n!security 3\n!security 4", want: "security(1); security(2); security(3)"},
+	{name: "unknown ones do not count", in: "!a\n!b\n!c\n!security", want: "security()"},
+	{name: "the same line twice", in: "!security x\n!security x", want: "security(x)"},
+	{name: "a line of text between", in: "!security\nand\n!docs-drift", want: "security(); docs-drift()"},
+
+	// prloop's own words.
+	{name: "review", in: "!prloop review", want: "prloop review"},
+	{name: "fix", in: "!prloop fix", want: "prloop fix"},
+	{name: "stop", in: "!prloop stop", want: "prloop stop"},
+	{name: "status", in: "!prloop status", want: "prloop status"},
+	{name: "help", in: "!prloop help", want: "prloop help"},
+	{name: "no word", in: "!prloop", want: "prloop help"},
+	{name: "an unknown word", in: "!prloop explode"},
+	{name: "more behind a word", in: "!prloop review please", want: "prloop review"},
+	{name: "by mention", in: "@review-bot stop", want: "prloop stop"},
+	{name: "a word and a command", in: "!prloop stop\n!security", want: "prloop stop; security()"},
+
+	// Mentions.
+	{name: "a mention alone", in: "@review-bot", want: "prloop review"},
+	{name: "a mention in a sentence", in: "Could you look again, @review-bot?", want: "prloop review"},
+	{name: "a mention and a sentence", in: "@review-bot please look again", want: "prloop review"},
+	{name: "a mention, a comma, a sentence", in: "@review-bot, please look again", want: "prloop review"},
+	{name: "a mention in another case", in: "@Review-Bot review", want: "prloop review"},
+	{name: "an app's mention", in: "@review-bot[bot] security", want: "security()"},
+	{name: "a mention in bold", in: "**@review-bot** look", want: "prloop review"},
+	{name: "a mention at the end of a sentence", in: "Ask @review-bot.", want: "prloop review"},
+	{name: "a mention and an unknown id", in: "@review-bot nosuch"},
+	{name: "a mention, an unknown id and a flag", in: "@review-bot nosuch --scope docs/"},
+	{name: "a mention in a word", in: "me@review-bot"},
+	{name: "a longer name", in: "@review-bot-2 look at this"},
+	{name: "a longer name before it", in: "@my.@review-bot look"},
+	{name: "a mail address", in: "write to a@review-bot.com today"},
+	{name: "a host", in: "@review-bot.com is down"},
+	{name: "a team", in: "@review-bot/admins look"},
+	{name: "a path", in: "see src/@review-bot/x.ts"},
+	{name: "an address", in: "https://example.com/@review-bot"},
+	{name: "a mention in code", in: "Use `@review-bot` to ask"},
+	{name: "a mention in a quote", in: "> @review-bot review\n\nThis was a mistake."},
+	{name: "a mention in a fence", in: "```\n@review-bot review\n```"},
+	{name: "a mention in an HTML comment", in: "<!-- @review-bot --> Hello"},
+	{name: "a mention in a link", in: "[@review-bot](https://example.com)"},
+	{name: "an escaped mention", in: `\@review-bot`},
+	{name: "somebody else", in: "@mona please look"},
+
+	// Who, where and when.
+	{name: "an edit", in: by(func(c *trigger.Comment) { c.Action = "edited" }, "!security")},
+	{name: "a deletion", in: by(func(c *trigger.Comment) { c.Action = "deleted" }, "!security")},
+	{name: "a new comment edited since", in: by(func(c *trigger.Comment) { c.Changed = true }, "!security")},
+	{name: "on an issue", in: by(func(c *trigger.Comment) { c.PullRequest = false }, "!security")},
+	{name: "a bot", in: by(func(c *trigger.Comment) { c.Author = review.Person{Login: "dependabot[bot]", Bot: true} }, "!security")},
+	{name: "our own report", in: "<!-- pr-review-loop-marker -->\n\n!security"},
+	{name: "a comment that imitates our marker", in: "!prloop fix\n\n<!-- pr-review-loop-marker -->"},
+	{name: "a member who may not write", in: by(func(c *trigger.Comment) { c.Author.Association = "MEMBER" }, "!security"), permission: "read"},
+	{name: "the author of a fork", in: by(func(c *trigger.Comment) { c.Author.Association = "CONTRIBUTOR" }, "!prloop review"), permission: "none"},
+	{name: "somebody who triages", in: "!security", permission: "triage"},
+	{name: "somebody nobody knows", in: "@review-bot review", permission: "none"},
+	{name: "a maintainer", in: "!security", permission: "maintain", want: "security()"},
+	{name: "an admin, on a fork's pull request", in: "!prloop review", permission: "admin", want: "prloop review"},
+}
+
+func TestWhatRuns(t *testing.T) {
+	if len(table) < 80 {
+		t.Errorf("the table has %d comments", len(table))
+	}
+	for _, row := range table {
+		t.Run(row.name, func(t *testing.T) {
+			c, ok := row.in.(trigger.Comment)
+			if !ok {
+				c = comment(row.in.(string))
+			}
+			c.Marked = sanitize.HasMarker(c.Body)
+			asks, why := trigger.Heard(c, "review-bot[bot]")
+			if (len(asks) == 0) != (why != "") {
+				t.Errorf("%d lines are heard, and the reason is %q", len(asks), why)
+			}
+			if row.permission != "" && !trigger.MayAsk(row.permission) {
+				asks = nil
+			}
+			var got []string
+			for _, a := range trigger.Choose(asks, commands) {
+				if a.Word != "" {
+					got = append(got, "prloop "+a.Word)
+				} else {
+					got = append(got, fmt.Sprintf("%s(%s)", a.ID, strings.Join(a.Argv, "|")))
+				}
+			}
+			if diff := cmp.Diff(row.want, strings.Join(got, "; ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What runs does not depend on what is around it: a comment within a fence, a quote or an HTML comment asks for nothing.
+func TestNothingIsHeardInside(t *testing.T) {
+	for _, row := range table {
+		body, ok := row.in.(string)
+		if !ok || row.want == "" || strings.Contains(body, "```") || strings.Contains(body, "-->") {
+			continue
+		}
+		for what, around := range map[string]string{
+			"a fence": "```\n" + body + "\n```", "a quote": "> " + strings.ReplaceAll(body, "\n", "\n> "),
+			"an HTML comment": "<!--\n" + body + "\n-->",
+		} {
+			if asks := trigger.Choose(trigger.Parse(around, "review-bot"), commands); len(asks) > 0 {
+				t.Errorf("%s, in %s: %+v", row.name, what, asks)
+			}
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, row := range table {
+		if body, ok := row.in.(string); ok {
+			f.Add(body)
+		}
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, a := range trigger.Parse(body, "review-bot") {
+			if (a.Word == "") == (a.ID == "") {
+				t.Errorf("%+v is neither a word nor a command", a)
+			}
+		}
+	})
+}
