@@ -62,7 +62,7 @@ tidy: ## Fail when go.mod or go.sum are not tidy
 	go mod tidy -diff
 
 generate: ## Rewrite generated schemas, references and golden reports
-	go test ./internal/schema ./internal/config ./internal/pushpolicy ./internal/markdown ./internal/report -run 'Golden|Generated' -update
+	go test ./internal/schema ./internal/config ./internal/toolset ./internal/pushpolicy ./internal/markdown ./internal/report -run 'Golden|Generated' -update
 
 secretrules: ## Rewrite the table of secret rules from the gitleaks that tools/secretrules pins, and compare the two
 	cd tools/secretrules && go run . && go test -count=1 ./...

@@ -34,13 +34,13 @@ func TestReadmeExample(t *testing.T) {
 
 // Guards against a reference or schema that says something else than the program does.
 func TestGeneratedPages(t *testing.T) {
-	docs := filepath.Join("..", "..", "docs")
+	root := filepath.Join("..", "..")
 	for name, want := range map[string]string{
-		"config.md":                    reference(),
-		"schema/reviewerc.schema.json": string(Schema(Repository)),
-		"schema/config.schema.json":    string(Schema(Operator)),
+		"docs/config.md":                 reference(),
+		"schemas/reviewerc.schema.json":  string(Schema(Repository)),
+		"docs/schema/config.schema.json": string(Schema(Operator)),
 	} {
-		path := filepath.Join(docs, filepath.FromSlash(name))
+		path := filepath.Join(root, filepath.FromSlash(name))
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
@@ -55,7 +55,7 @@ func TestGeneratedPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(want, string(got)); d != "" {
-			t.Errorf("docs/%s is not what the code says; run go test ./internal/config -update\n%s", name, d)
+			t.Errorf("%s is not what the code says; run go test ./internal/config -update\n%s", name, d)
 		}
 	}
 }

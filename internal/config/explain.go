@@ -57,6 +57,10 @@ func (s Settings) Explain() []Setting { return s.explained }
 func (r *resolver) explain() []Setting {
 	var out []Setting
 	for _, k := range keys() {
+		if k.path == "commands" && len(r.settings.Commands) > 0 {
+			out = append(out, r.settings.explainCommands()...)
+			continue
+		}
 		o := r.origins[k.path]
 		s := Setting{Key: k.path, Value: value(k.field(&r.settings)), Layer: o.layer, Source: o.where, Line: o.line, Note: o.note}
 		switch {
@@ -64,6 +68,10 @@ func (r *resolver) explain() []Setting {
 			s.Value, s.Note = "(detected)", "what the files of the base commit suggest"
 		case k.path == "reviewers" && o.layer == LayerDefault && !r.settings.ModelConfigured():
 			s.Note = "no model is configured: static only"
+		case k.path == "tools.allow" && r.settings.Tools.Allow == nil:
+			s.Note = "all categories"
+		case k.path == "output.commentType" && r.settings.Output.CommentType == "":
+			s.Note = "both when a comment asked, issue in review.run"
 		case k.path == "limits.max_call_seconds" && r.settings.Limits.CallSeconds == 0:
 			s.Note = "as long as the wall time lasts"
 		case k.path == "limits.max_answer_tokens" && r.settings.Limits.AnswerTokens == 0:
@@ -78,7 +86,7 @@ func (r *resolver) explain() []Setting {
 
 // unbounded tells the limits that hold only when somebody sets them, if they are 0: no file can set them to nothing.
 func unbounded(path string) bool {
-	return path == "limits.max_tokens" || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
+	return path == "limits.max_tokens" || strings.HasPrefix(path, "schedule.limits.") || strings.HasPrefix(path, "run_limits.") || strings.HasPrefix(path, "budgets.")
 }
 
 // value turns a field into what JSON output shows.
@@ -98,7 +106,7 @@ func displayValue(v any) string {
 	if s, ok := v.(string); ok {
 		return cmp.Or(s, "(none)")
 	}
-	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() == 0 {
+	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() == 0 || r.Kind() == reflect.Pointer && r.IsNil() {
 		return "(none)"
 	}
 	data, err := json.Marshal(v)

@@ -31,6 +31,9 @@ func reference() string {
 		case k.capped:
 			b.WriteString("- `.reviewerc` may not exceed what the operator's file says.\n")
 		}
+		if k.was != "" {
+			fmt.Fprintf(&b, "- Old spelling, still read: `%s`\n", k.was)
+		}
 		b.WriteString(inner(k.shape, "  "))
 	}
 	return b.String()
@@ -53,7 +56,9 @@ working tree, committed or not; a pull request uses the one at its base commit, 
 
 ` + "`prloop config explain`" + ` prints every value a local range would have, with the layer that set it; ` + "`prloop config explain 123`" + ` those of a run of a
 pull request. It takes the flags of ` + "`prloop run`" + ` that change settings. ` + "`prloop config validate`" + ` checks the ` + "`.reviewerc`" + ` of the working tree, or the file it is given.
-` + "`prloop schema reviewerc`" + ` and ` + "`prloop schema config`" + ` print what editors check and complete by.
+` + "`prloop schema reviewerc`" + ` and ` + "`prloop schema config`" + ` print what editors check and complete by; the first is
+[published](../schemas/reviewerc.schema.json), and ` + "`# yaml-language-server: $schema=" + RepositorySchema + "`" + `
+on the first line of a ` + "`.reviewerc`" + ` tells editors so. ` + "`prloop init`" + ` writes that line.
 
 A list or group set by a stronger layer replaces the weaker one; the two are not mixed.
 

@@ -90,6 +90,7 @@ func resolve(in Input, early bool) (Settings, error) {
 	if err := r.needed(); err != nil {
 		return Settings{}, err
 	}
+	r.settings.resolved = r
 	r.settings.explained = r.explain()
 	return r.settings, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 
@@ -20,14 +21,16 @@ const (
 	Operator               // the operator's own file
 )
 
+// RepositorySchema is where editors find the schema of a repository's file.
+const RepositorySchema = "https://raw.githubusercontent.com/prloop/prloop/main/schemas/reviewerc.schema.json"
+
 const (
-	repositorySchema = "https://github.com/prloop/prloop/docs/schema/reviewerc.schema.json"
-	operatorSchema   = "https://github.com/prloop/prloop/docs/schema/config.schema.json"
+	operatorSchema = "https://github.com/prloop/prloop/docs/schema/config.schema.json"
 )
 
 func (k Kind) schemaURL() string {
 	if k == Repository {
-		return repositorySchema
+		return RepositorySchema
 	}
 	return operatorSchema
 }
@@ -59,12 +62,21 @@ func schemaOf(k Kind) shape {
 			}
 			at = properties[group].(shape)
 		}
-		at["properties"].(shape)[path[len(path)-1]] = described(s.shape, s.doc)
+		properties := at["properties"].(shape)
+		properties[path[len(path)-1]] = described(s.shape, s.doc)
+		if s.was != "" {
+			old := maps.Clone(s.shape)
+			old["deprecated"] = true
+			properties[s.was[strings.LastIndexByte(s.was, '.')+1:]] = described(old, "The old spelling of `"+s.path+"`.")
+		}
+		if s.examples != nil {
+			s.shape["examples"] = s.examples
+		}
 	}
 	return top
 }
 
-// Schema returns the JSON Schema of a kind of file, indented, as kept in docs/schema.
+// Schema returns the JSON Schema of a kind of file, indented, as kept in schemas and docs/schema.
 func Schema(k Kind) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

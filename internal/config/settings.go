@@ -23,8 +23,9 @@ type Settings struct {
 	Effort string
 	// ReasoningEffort is how much the models of builtin agents are asked to think; empty says nothing of it.
 	ReasoningEffort string
-	// BaseURL is the OpenAI-compatible endpoint. The operator's layers alone may set it: the key goes there.
-	BaseURL string
+	// BaseURL is the OpenAI-compatible endpoint. The operator's layers alone may set it: the key goes there. Provider is what
+	// a repository's file calls it.
+	BaseURL, Provider string
 	// APIKey is for internal/gateway alone.
 	APIKey Secret
 	// Upstreams are further endpoints, Models prices and fallbacks; both are the operator's.
@@ -85,6 +86,8 @@ type Settings struct {
 
 	explained []Setting
 	replayed  bool
+	// resolved is where the values came from.
+	resolved *resolver
 }
 
 // ModelConfigured reports whether builtin agents have a model to talk to: a key, or an endpoint of the operator's own
@@ -127,49 +130,21 @@ type Agent struct {
 // UseNone stands where a fixer's or verifier's kind would: there is none.
 const UseNone = "none"
 
-// Globs choose paths.
-type Globs struct {
-	Include []string `json:"include,omitempty"`
-	Exclude []string `json:"exclude,omitempty"`
-}
-
-// ReviewTriggers are the commands that run on every pull request, and their model.
+// ReviewTriggers are the commands that run on every pull request, and the model settings of all commands on pull requests.
 type ReviewTriggers struct {
-	Run      []string       `json:"run,omitempty"`
-	Defaults ReviewDefaults `json:"defaults,omitzero"`
+	Run      []string
+	Defaults ModelSettings
 }
 
-// ReviewDefaults are model settings of the commands in Run.
-type ReviewDefaults struct {
-	Provider    string   `json:"provider,omitempty"`
-	Model       string   `json:"model,omitempty"`
-	Reasoning   string   `json:"reasoning,omitempty"`
-	Temperature *float64 `json:"temperature,omitempty"`
-}
-
-// Schedule is scheduled maintenance (spec.md C4).
-type Schedule struct {
-	Enabled bool `json:"enabled,omitempty"`
-	// Runs maps the workflow's job id to command ids.
-	Runs       map[string][]string `json:"runs,omitempty"`
-	Limits     CommandLimits       `json:"limits,omitzero"`
-	Conditions ScheduleConditions  `json:"conditions,omitzero"`
-	WriteScope Globs               `json:"writeScope,omitzero"`
-}
-
-// ScheduleConditions skip a scheduled run.
-type ScheduleConditions struct {
-	Paths Globs `json:"paths,omitzero"`
-}
-
-// ToolAllowlist bounds the tools of all commands; empty means all categories.
+// ToolAllowlist bounds the tools of all commands; nil means all categories, and an empty list none.
 type ToolAllowlist struct {
-	Allowlist []string `json:"allowlist,omitempty"`
+	Allow []string
 }
 
 // OutputDefaults hold for commands that say nothing themselves.
 type OutputDefaults struct {
-	CommentType string `json:"commentType,omitempty"`
+	// CommentType is issue, review or both; empty is both by comment and issue in review.run.
+	CommentType string
 }
 
 // Secret is a value that no printing shows.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
 )
 
@@ -17,9 +18,13 @@ const defaultBaseURL = "https://api.openai.com/v1"
 type key struct {
 	// path is how it is written in a file, groups joined by dots.
 	path string
+	// was is an old spelling of path, in the same group, that files may still have; empty for none.
+	was string
 	// shape is its JSON Schema, without description.
 	shape shape
 	doc   string
+	// examples are values that editors offer; nil for none.
+	examples []any
 	// env names the variable that sets it; empty for none.
 	env string
 	// operator is why a repository's file may not set it; empty when it may.
@@ -50,7 +55,7 @@ func keys() []key {
 	verification := func(path, doc string, s shape, field func(*Verification) any) key {
 		return key{path: "verification." + path, shape: s, doc: doc, capped: strings.HasPrefix(path, "max_"), field: func(s *Settings) any { return field(&s.Verification) }}
 	}
-	return []key{
+	all := []key{
 		{path: "reviewers", shape: list(agentShape(true), 1, 5), field: func(s *Settings) any { return &s.Reviewers },
 			doc: "The reviewers that take part. Without it: one builtin reviewer and `static` when a model is configured, else `static` alone."},
 		{path: "comments_analyzer", shape: agentShape(false), field: func(s *Settings) any { return &s.Comments },
@@ -72,6 +77,9 @@ func keys() []key {
 		{path: "base_url", shape: match(httpAddress), env: "OPENAI_BASE_URL", field: func(s *Settings) any { return &s.BaseURL },
 			operator: "whoever chooses the endpoint receives the operator's key",
 			doc:      "The OpenAI-compatible endpoint."},
+		{path: "provider", shape: match(providerName), field: func(s *Settings) any { return &s.Provider },
+			operator: "it says whose key a command uses",
+			doc:      "What `.reviewerc` calls the endpoint at base_url. Without it: `openai` for api.openai.com, and nothing for any other."},
 		{path: "api_key", shape: text(1, 1000), env: "OPENAI_API_KEY", field: func(s *Settings) any { return &s.APIKey },
 			operator: "a secret in a repository is no secret",
 			doc:      "The key of the endpoint. The operator's file must then be readable by its owner alone."},
@@ -179,16 +187,21 @@ func keys() []key {
 			doc: "Lets `use: command` in a repository's file start programs on this machine when pull requests are reviewed. " +
 				"Local ranges may always start them."},
 		{path: "commands", shape: list(commandShape(), 0, 50), repositoryOnly: true, field: func(s *Settings) any { return &s.Commands },
-			doc: "Custom prompts, referred to by id."},
-		{path: "review", shape: reviewShape(), repositoryOnly: true, field: func(s *Settings) any { return &s.Review },
-			doc: "Commands that run on every pull request, and their model settings."},
-		{path: "schedule", shape: scheduleShape(), repositoryOnly: true, field: func(s *Settings) any { return &s.Schedule },
-			doc: "Commands that run in scheduled jobs."},
-		{path: "tools", shape: object(nil, "allowlist", tools()), repositoryOnly: true, field: func(s *Settings) any { return &s.Tools },
-			doc: "The tool categories commands may use at most."},
-		{path: "output", shape: object(nil, "commentType", choice("issue", "review", "both")), repositoryOnly: true,
-			field: func(s *Settings) any { return &s.Output }, doc: "Defaults of what commands post."},
+			doc: "Custom prompts, referred to by id ([commands.md](commands.md)).",
+			examples: []any{[]any{
+				shape{"id": "security", "title": "Security scan", "prompt": "Review for authz bypass, unsafe deserialization, secrets, and input validation gaps.",
+					"tools": shape{"allow": []any{toolset.Filesystem, toolset.GitRead, toolset.GitHubRead}}, "output": shape{"severityFloor": "medium"}},
+			}}},
+		{path: "review.run", shape: ids(), repositoryOnly: true, examples: []any{[]any{"security"}}, field: func(s *Settings) any { return &s.Review.Run },
+			doc: "The ids of the commands that run on every pull request, with each round of the review."},
 	}
+	all = append(all, reviewDefaults()...)
+	all = append(all, scheduleKeys()...)
+	return append(all,
+		key{path: "tools.allow", was: "tools.allowlist", shape: toolCategories(), repositoryOnly: true, field: func(s *Settings) any { return &s.Tools.Allow },
+			doc: "The categories of tools that commands may use at most. Without it: all. Each category has tools only where they make sense ([commands.md](commands.md#tools))."},
+		key{path: "output.commentType", shape: commentType(), repositoryOnly: true, field: func(s *Settings) any { return &s.Output.CommentType },
+			doc: "The type of comments of commands that name none: a comment on the pull request, comments on lines, or both. Without it: both when a comment asked for the command, issue in review.run."})
 }
 
 // defaults are the values below all layers. Reviewers and the comments analyzer follow from them.
@@ -200,5 +213,6 @@ func defaults() Settings {
 		Context:     Context{RelatedCode: true},
 		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Verification: defaultVerification(),
 		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
+		Schedule: Schedule{Enabled: true, Conditions: Conditions{Window: Duration(24 * time.Hour)}},
 	}
 }

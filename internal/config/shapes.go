@@ -63,6 +63,9 @@ const (
 	agentName    = `^[a-z0-9][a-z0-9._-]{0,39}$`
 	lensName     = `^[a-z][a-z0-9_-]{0,39}$`
 	commandID    = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
+	providerName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
+	jobID        = `^[A-Za-z_][A-Za-z0-9_-]{0,99}$`
+	notBlank     = `\S`
 	variableName = `^[A-Z][A-Z0-9_]{0,63}$`
 	timeSpan     = `^([0-9]{1,6}(s|m|h)){1,3}$`
 )
@@ -74,6 +77,9 @@ var forms = map[string]string{
 	agentName:    "a name of up to 40 lower-case letters, digits, dots, underscores and dashes, a letter or digit first",
 	lensName:     "a name of up to 40 lower-case letters, digits, underscores and dashes, a letter first",
 	commandID:    "a name of up to 64 letters, digits, dots, underscores and dashes, a letter or digit first",
+	providerName: "the name of one of the operator's endpoints; an address is the operator's to give (upstreams, base_url)",
+	jobID:        "the id of a job in a workflow: up to 100 letters, digits, underscores and dashes, a letter or underscore first",
+	notBlank:     "a text that says something",
 	variableName: "the name of a variable, up to 64 upper-case letters, digits and underscores, a letter first",
 	timeSpan:     "a time span such as 90s or 10m",
 }
@@ -114,19 +120,3 @@ func agentShape(reviewer bool) shape {
 func ids() shape { return list(match(commandID), 0, 50) }
 
 func pathFilter() shape { return object(nil, "include", globs(), "exclude", globs()) }
-
-func reviewShape() shape {
-	return object(nil, "run", ids(), "defaults", object(nil,
-		"provider", text(1, 100), "model", text(1, 200),
-		"reasoning", choice("off", "minimal", "low", "medium", "high", "xhigh"),
-		"temperature", number(0, 2)))
-}
-
-func scheduleShape() shape {
-	return object(nil,
-		"enabled", boolean(),
-		"runs", shape{"type": "object", "maxProperties": 50, "additionalProperties": ids()},
-		"limits", commandLimits(),
-		"conditions", object(nil, "paths", pathFilter()),
-		"writeScope", pathFilter())
-}

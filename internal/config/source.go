@@ -199,11 +199,15 @@ func escape(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
 }
 
+func unescape(s string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
+}
+
 // keyOf writes a JSON pointer as people do: reviewers[1].timeout.
 func keyOf(pointer string) string {
 	var b strings.Builder
 	for _, part := range strings.Split(pointer, "/")[min(1, len(pointer)):] {
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		part = unescape(part)
 		if _, err := strconv.Atoi(part); err == nil && b.Len() > 0 {
 			b.WriteString("[" + part + "]")
 			continue

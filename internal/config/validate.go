@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ func load(k Kind, name string, data []byte) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.respell()
 	var invalid *jsonschema.ValidationError
 	if err := schemas[k]().Validate(s.value); errors.As(err, &invalid) {
 		s.collect(k, invalid)
@@ -44,8 +46,35 @@ func load(k Kind, name string, data []byte) (*source, error) {
 	return s, nil
 }
 
+// respell gives values under an old spelling of their key the new one.
+func (s *source) respell() {
+	for _, k := range keys() {
+		v, was, old := s.lookup(k.was)
+		if k.was == "" || !old {
+			continue
+		}
+		if _, _, both := s.lookup(k.path); both {
+			s.faultAt(was, "is the old spelling of "+k.path+", and both are set", "")
+			continue
+		}
+		parent, name := path.Split(was)
+		group, next := s.group(strings.TrimSuffix(parent, "/")), k.path[strings.LastIndexByte(k.path, '.')+1:]
+		now := parent + next
+		for pointer, at := range s.places {
+			if below, ok := strings.CutPrefix(pointer, was); ok && (below == "" || below[0] == '/') {
+				s.places[now+below] = at
+			}
+		}
+		group[next] = v
+		delete(group, name)
+	}
+}
+
 // collect turns the validator's tree of errors into faults at their lines.
 func (s *source) collect(k Kind, e *jsonschema.ValidationError) {
+	if _, names := e.ErrorKind.(*kind.PropertyNames); names {
+		return // the validator does not say where the name stands: checkCommands does
+	}
 	for _, cause := range e.Causes {
 		s.collect(k, cause)
 	}
@@ -100,6 +129,10 @@ func (s *source) unknownKey(k Kind, parent, name string) {
 		}
 	}
 	properties, _ := schemaAt(schemaOf(k), parent)["properties"].(shape)
+	if parent == "/schedule" && (name == "cron" || name == "timezone") {
+		s.faultAt(pointer, "unknown key; when a job runs is said in its workflow (on.schedule)", "")
+		return
+	}
 	s.faultAt(pointer, "unknown key", nearest.Name(name, slices.Collect(maps.Keys(properties))))
 }
 
@@ -123,6 +156,9 @@ func schemaAt(at shape, pointer string) shape {
 		}
 		properties, _ := at["properties"].(shape)
 		next, _ := properties[part].(shape)
+		if next == nil { // a map from names that people choose
+			next, _ = at["additionalProperties"].(shape)
+		}
 		if group, ok := next["then"].(shape); ok {
 			next = group
 		}
@@ -166,6 +202,9 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 	case *kind.Format:
 		return "is not a valid " + k.Want
 	case *kind.Pattern:
+		if k.Want == notBlank {
+			return "is empty"
+		}
 		return "is not " + forms[k.Want]
 	}
 	return "is not accepted"

@@ -43,6 +43,7 @@ var table = map[string]int{
 	"internal/actions":    1,
 	"internal/weight":     1,
 	"internal/advice":     1,
+	"internal/toolset":    1,
 
 	"internal/proc":     2,
 	"internal/sandbox":  2,

@@ -151,6 +151,7 @@ func reviewerc(top string) (string, error) {
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# yaml-language-server: $schema=%s", config.RepositorySchema)
 	line("# How prloop reviews the pull requests of this repository. A pull request is reviewed by the file at its base commit, local changes by")
 	line("# the one here. Lines that begin with # and no space are settings: take the # out of those you want. All keys: docs/config.md of prloop.")
 	if len(languages) > 0 {

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Globs choose paths: those that an including pattern matches, or all without one, but none that an excluding one matches.
+type Globs struct {
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+}
+
+// Empty reports whether they choose every path.
+func (g Globs) Empty() bool { return len(g.Include)+len(g.Exclude) == 0 }
+
+// Match reports whether a path, with slashes, is chosen.
+func (g Globs) Match(path string) bool {
+	matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, path) }
+	return (len(g.Include) == 0 || slices.ContainsFunc(g.Include, matches)) && !slices.ContainsFunc(g.Exclude, matches)
+}
+
+// Idle finds the including patterns of commands and schedules in a valid repository's file that match none of the paths. They
+// are no mistake for certain, so each is a warning for whoever reads the log.
+func Idle(f File, paths []string) ([]Fault, error) {
+	s, err := load(Repository, f.Name, f.Data)
+	if err != nil {
+		return nil, err
+	}
+	for pointer := range s.places {
+		if !isIncluding(pointer) {
+			continue
+		}
+		pattern, _ := s.get(pointer).(string)
+		if !slices.ContainsFunc(paths, func(p string) bool { return doublestar.MatchUnvalidated(pattern, p) }) {
+			s.faultAt(pointer, strconv.Quote(clip(pattern))+" matches no file", "")
+		}
+	}
+	return sortFaults(s.faults), nil
+}
+
+// isIncluding tells the pointers of patterns in an include list of a command or a schedule.
+func isIncluding(pointer string) bool {
+	parts := strings.Split(pointer, "/")
+	n := len(parts)
+	return n > 3 && parts[n-2] == "include" && (parts[1] == "commands" || parts[1] == "schedule")
+}
+
+// get is the value at a pointer; nil when there is none.
+func (s *source) get(pointer string) any {
+	var at any = s.value
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[unescape(part)]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			at = v[i]
+		default:
+			return nil
+		}
+	}
+	return at
+}
