@@ -21,6 +21,8 @@ const (
 	Conflict           Mode = "409"
 	LockedConversation Mode = "403: unable to create comment because issue is locked"
 	TooLong            Mode = "422: body is too long"
+	PendingReview      Mode = "422: a pending review is in the way"
+	BadLine            Mode = "422: line could not be resolved"
 	InternalError      Mode = "500 before"
 	BadGateway         Mode = "502 before"
 	Unavailable        Mode = "503 before"
@@ -140,6 +142,10 @@ func (x Fault) before(w http.ResponseWriter, now time.Time) bool {
 		restError(w, http.StatusForbidden, "Unable to create comment because issue is locked.")
 	case TooLong:
 		restError(w, http.StatusUnprocessableEntity, "Validation Failed: body is too long (maximum is 65536 characters)")
+	case PendingReview:
+		unprocessable(w, onePending)
+	case BadLine:
+		unprocessable(w, noSuchLine)
 	case InternalError:
 		restError(w, http.StatusInternalServerError, "Server Error")
 	case BadGateway:

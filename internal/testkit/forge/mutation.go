@@ -11,12 +11,14 @@ const maxCommentChars = 65536
 // mutation is the root of every write.
 func (x *execution) mutation() object {
 	return object{kind: "Mutation", fields: map[string]any{
-		"addComment":           resolver(x.addComment),
-		"updateIssueComment":   resolver(x.updateIssueComment),
-		"deleteIssueComment":   resolver(x.deleteIssueComment),
-		"minimizeComment":      resolver(x.minimizeComment),
-		"addPullRequestReview": resolver(x.addPullRequestReview),
-		"resolveReviewThread":  resolver(x.resolveReviewThread),
+		"addComment":                      resolver(x.addComment),
+		"updateIssueComment":              resolver(x.updateIssueComment),
+		"deleteIssueComment":              resolver(x.deleteIssueComment),
+		"minimizeComment":                 resolver(x.minimizeComment),
+		"addPullRequestReview":            resolver(x.addPullRequestReview),
+		"addPullRequestReviewThreadReply": resolver(x.addReply),
+		"resolveReviewThread":             x.settle("ResolveReviewThreadPayload", true),
+		"unresolveReviewThread":           x.settle("UnresolveReviewThreadPayload", false),
 	}}
 }
 
@@ -135,38 +137,4 @@ func (x *execution) minimizeComment(a args) (any, error) {
 	}
 	c.Minimized, c.Reason = true, in.text("classifier")
 	return x.payload("MinimizeCommentPayload", in, map[string]any{"minimizedComment": x.issueComment(c)}), nil
-}
-
-func (x *execution) addPullRequestReview(a args) (any, error) {
-	in := a.input()
-	p, err := x.pullByNode(in.text("pullRequestId"))
-	if err != nil {
-		return nil, err
-	}
-	if err := x.mayComment(p); err != nil {
-		return nil, err
-	}
-	states := map[string]string{"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED", "": "PENDING"}
-	event := in.text("event")
-	if event != "COMMENT" && event != "" && p.author == x.login {
-		return nil, refusal{"UNPROCESSABLE", "Can not approve your own pull request"}
-	}
-	r := &Review{ID: x.f.newID(), Author: x.login, State: states[event], Body: in.text("body"), Commit: p.HeadSHA(), Submitted: x.f.now(), pr: p}
-	p.reviews = append(p.reviews, r)
-	return x.payload("AddPullRequestReviewPayload", in, map[string]any{"pullRequestReview": x.review(r)}), nil
-}
-
-func (x *execution) resolveReviewThread(a args) (any, error) {
-	in := a.input()
-	for _, r := range x.f.repos {
-		for _, p := range r.prs {
-			for _, t := range p.threads {
-				if nodeID("PRRT", t.ID) == in.text("threadId") && !x.token.ReadOnly && r.permission(x.login).rank() >= Write.rank() {
-					t.Resolved = true
-					return x.payload("ResolveReviewThreadPayload", in, map[string]any{"thread": x.thread(t)}), nil
-				}
-			}
-		}
-	}
-	return nil, refusal{"NOT_FOUND", "Could not resolve to a node with the given id"}
 }

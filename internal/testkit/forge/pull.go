@@ -92,6 +92,62 @@ func (p *PullRequest) AddThread(t Thread) int64 {
 	return t.ID
 }
 
+// Threads are the inline conversations, oldest first.
+func (p *PullRequest) Threads() []Thread {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	out := make([]Thread, len(p.threads))
+	for i, t := range p.threads {
+		out[i] = *t
+		out[i].Comments = nil
+		for _, c := range t.Comments {
+			m := *c
+			out[i].Comments = append(out[i].Comments, &m)
+		}
+	}
+	return out
+}
+
+// Reply answers in an inline conversation as login, as if through the web, and returns the comment's id; 0 when there is no
+// such conversation.
+func (p *PullRequest) Reply(thread int64, login, body string) int64 {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	p.f.user(login)
+	for _, t := range p.threads {
+		if t.ID == thread {
+			return (&call{f: p.f, login: login}).say(t, 0, body).ID
+		}
+	}
+	return 0
+}
+
+// EditReply replaces the body of a comment in an inline conversation; it reports whether it was there.
+func (p *PullRequest) EditReply(id int64, body string) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for _, t := range p.threads {
+		for _, c := range t.Comments {
+			if c.ID == id {
+				c.Body, c.Updated = body, p.f.now()
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Reviews are the reviews submitted so far, oldest first, pending ones too.
+func (p *PullRequest) Reviews() []Review {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	out := make([]Review, len(p.reviews))
+	for i, r := range p.reviews {
+		out[i] = *r
+	}
+	return out
+}
+
 // ThreadID is how the API calls a conversation.
 func ThreadID(id int64) string { return nodeID("PRRT", id) }
 

@@ -160,10 +160,18 @@ func (x *execution) thread(t *Thread) object {
 		"subjectType": "LINE", "comments": x.connection("PullRequestReviewComment", list),
 		"pullRequest": resolver(func(args) (any, error) { return x.pull(t.pr), nil }),
 	}
+	if t.StartLine > 0 {
+		fields["originalStartLine"] = t.StartLine
+	}
+	if t.ResolvedBy != "" && !x.f.user(t.ResolvedBy).Bot { // the field is a User
+		fields["resolvedBy"] = x.actor(t.ResolvedBy)
+	}
+	line, outdated := t.place()
+	fields["isOutdated"] = outdated
 	if t.Line > 0 {
 		fields["originalLine"] = t.Line
-		if !t.Outdated {
-			fields["line"] = t.Line
+		if !outdated {
+			fields["line"] = line
 		}
 	}
 	return object{kind: "PullRequestReviewThread", fields: fields}

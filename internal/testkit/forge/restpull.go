@@ -90,8 +90,9 @@ func (c *call) listReviews(w http.ResponseWriter, r *http.Request) {
 	}
 	all := []any{}
 	for _, v := range p.reviews {
-		all = append(all, c.fill("pull-request-review", map[string]any{"id": v.ID, "node_id": nodeID("PRR", v.ID), "user": c.user(v.Author),
-			"body": v.Body, "state": v.State, "commit_id": v.Commit, "submitted_at": stamp(v.Submitted), "author_association": p.repo.association(v.Author)}))
+		if v.State != "PENDING" || v.Author == c.login {
+			all = append(all, c.restReview(v))
+		}
 	}
 	c.sendPage(w, r, all)
 }
@@ -101,12 +102,13 @@ func (c *call) listReviewComments(w http.ResponseWriter, r *http.Request) {
 	if p == nil {
 		return
 	}
+	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	all := []any{}
 	for _, t := range p.threads {
 		for _, m := range t.Comments {
-			all = append(all, c.fill("pull-request-review-comment", map[string]any{"id": m.ID, "node_id": nodeID("PRRC", m.ID), "user": c.user(m.Author),
-				"body": m.Body, "path": t.Path, "line": max(t.Line, 1), "created_at": stamp(m.Created), "updated_at": stamp(m.Updated), "html_url": c.commentURL(m),
-				"author_association": m.association()}))
+			if !m.Updated.Before(since) {
+				all = append(all, c.restReviewComment(m, "pull-request-review-comment"))
+			}
 		}
 	}
 	c.sendPage(w, r, all)

@@ -126,6 +126,7 @@ type Comment struct {
 	Association string
 	pr          *PullRequest
 	thread      *Thread
+	review      int64 // that it was submitted with
 }
 
 // Review is one submitted review.
@@ -149,7 +150,13 @@ type Thread struct {
 	Resolved bool
 	Outdated bool
 	Comments []*Comment
-	pr       *PullRequest
+	// StartLine is the first line of several; 0 for one.
+	StartLine int
+	// Commit is the head that a thread made through the API was put on: its line moves with what is pushed after it.
+	Commit string
+	// ResolvedBy is who resolved it through the API.
+	ResolvedBy string
+	pr         *PullRequest
 }
 
 // Status is a commit status somebody set.
