@@ -48,7 +48,13 @@ func check(s string, p Policy) error {
 	case Leaks(h.rest, p):
 		return fmt.Errorf("%w: %w", ErrUnsafe, ErrKnownSecret)
 	}
-	return checkBody(h.rest, mode{policy: p, body: true})
+	body, block := splitNote(h.rest)
+	if block != "" {
+		if err := checkBlock(block, p); err != nil {
+			return err
+		}
+	}
+	return checkBody(body, mode{policy: p, body: true})
 }
 
 // checkBody is the oracle over a text without its markers. It names the first thing it finds.

@@ -1,0 +1,126 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// maxNote bounds what stands before the block of a note, maxValue one text in the block; in bytes.
+const (
+	maxNote  = 20_000
+	maxValue = 2_000
+)
+
+// Value is one field of a note's block: a text, or a whole number where that is not 0.
+type Value struct {
+	Name   string
+	Text   string
+	Number int
+}
+
+// Around the block of a note (spec.md D4.2): folded, so that people are not bothered by it.
+const (
+	blockStart = "\n\n---\n\n<details>\n<summary>For prloop</summary>\n\n```rmcoc\n"
+	blockEnd   = "\n```\n\n</details>\n"
+)
+
+// Note turns a text into a comment of a review thread: the body as Comment does, in one part, and behind it the block with what
+// prloop remembers of it. Nothing but a note has such a block: an agent's own is plain code (threats.md T155). It fails as Comment does.
+func Note(body string, block []Value, m Marker, p Policy) (Text, error) {
+	if err := m.valid(); err != nil {
+		return Text{}, err
+	}
+	texts := body
+	for _, v := range block {
+		texts += "\n" + v.Text
+	}
+	if Leaks(texts, p) {
+		return Text{}, fmt.Errorf("sanitize comment: %w", ErrKnownSecret)
+	}
+	if short := cut(body, maxNote); short != body {
+		body = short + "\n\n" + TruncatedComment
+	}
+	md := mode{policy: p, body: true}
+	whole := md.settled(strings.Trim(clean(body), "\n"), maxBody, md.writeBlocks)
+	sealed := m.seal(whole + blockStart + writeBlock(block, p) + blockEnd)
+	if err := check(sealed, p); err != nil {
+		return Text{}, fmt.Errorf("sanitize comment: %w", err)
+	}
+	return Text{sealed}, nil
+}
+
+// NoteBlock gives the block of a note as JSON. Whether the note is ours, Verify says.
+func NoteBlock(body string) (json string, ok bool) {
+	h, ok := readHeader(body)
+	if !ok {
+		return "", false
+	}
+	_, json = splitNote(h.rest)
+	return json, json != ""
+}
+
+// splitNote takes the block off the end of a note; empty for a text without one. GitHub may have cut white space off the end.
+func splitNote(rest string) (body, block string) {
+	end, ok := strings.CutSuffix(strings.TrimRight(rest, " \t\r\n"), strings.TrimRight(blockEnd, "\n"))
+	at := strings.LastIndex(end, blockStart)
+	if !ok || at < 0 || strings.Contains(end[at+len(blockStart):], "`") {
+		return rest, ""
+	}
+	return end[:at] + "\n", end[at+len(blockStart):]
+}
+
+// writeBlock writes the fields as JSON. A text that the oracle does not let through is written in escapes, which no bot reads, and if
+// that does not help taken out.
+func writeBlock(fields []Value, p Policy) string {
+	lines := make([]string, len(fields))
+	for i, f := range fields {
+		if f.Number != 0 {
+			lines[i] = fmt.Sprintf("  %s: %d", quoted(f.Name), f.Number)
+			continue
+		}
+		text := redactDeep(redactOwn(clean(cut(f.Text, maxValue))))
+		for _, write := range []func(string) string{quoted, escaped} {
+			if lines[i] = "  " + quoted(f.Name) + ": " + write(text); checkBlock(lines[i], p) == nil {
+				break
+			}
+			lines[i] = "  " + quoted(f.Name) + ": " + quoted(Redacted)
+		}
+	}
+	return "{\n" + strings.Join(lines, ",\n") + "\n}"
+}
+
+// checkBlock is the oracle over a block, which is code of a kind that nothing else may have.
+func checkBlock(block string, p Policy) error {
+	if strings.Contains(block, markWord) {
+		return fmt.Errorf("%w: there is more than one marker", ErrUnsafe)
+	}
+	return checkBody("```json\n"+block+"\n```\n", mode{policy: p, body: true})
+}
+
+// quoted is a JSON string without what has a meaning outside of it.
+func quoted(s string) string { return jsonString(s, "\"\\`@<>&") }
+
+// escaped is a JSON string of letters, digits and escapes alone.
+func escaped(s string) string { return jsonString(s, "") }
+
+// jsonString writes a string of JSON: special characters as escapes, or, where none are named, all but letters and digits.
+func jsonString(s, special string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if special != "" {
+			plain = r >= ' ' && r != 0x7f && !strings.ContainsRune(special, r)
+		}
+		if plain {
+			b.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, u)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
