@@ -74,12 +74,20 @@ func (Comment) Repeatable() bool { return false }
 // Authentic reports whether a comment was posted by prloop as an account: it is the author, and the marker's MAC holds
 // (threats.md "Marker").
 func (c Comment) Authentic(there review.Comment, pr review.PullRequest, as review.Person) bool {
-	return same(there.Author, as) && c.Sealed(there, pr)
+	return authentic(there, pr, as, c.Key)
 }
 
 // Sealed reports whether the MAC of a comment's marker holds. Anybody can copy such a comment.
 func (c Comment) Sealed(there review.Comment, pr review.PullRequest) bool {
-	_, err := sanitize.Verify(there.Body, c.Key, pr.Repo.String(), pr.Number)
+	return sealed(there, pr, c.Key)
+}
+
+func authentic(there review.Comment, pr review.PullRequest, as review.Person, key []byte) bool {
+	return same(there.Author, as) && sealed(there, pr, key)
+}
+
+func sealed(there review.Comment, pr review.PullRequest, key []byte) bool {
+	_, err := sanitize.Verify(there.Body, key, pr.Repo.String(), pr.Number)
 	return err == nil
 }
 

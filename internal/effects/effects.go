@@ -2,12 +2,12 @@
 // every kind about in the same way (threats.md "Outbox"). It decides nothing and touches nothing itself: the outbox, the calls
 // and the clock are handed in.
 //
-// A kind is one type in one file that says how its effect is sent and how it is found again: Comment, and Minimize. The same
-// shape fits
+// A kind is one type in one file that says how its effect is sent and how it is found again. The same shape fits
 //
-//   - what is found again by a nonce in its text: a review with inline comments, a reply, an opened pull request;
+//   - what is found again by a nonce in its text: a comment (Comment), a review with comments on lines (Review), a reply (Reply), an opened pull request;
 //   - what is found again by its name: a check run (external id), a pushed branch (where it stands);
-//   - what may be repeated, because the second call changes nothing: a minimised comment (Minimize), a resolved thread, a reaction; and, as
+//   - what may be repeated, because the second call changes nothing: a minimised comment (Minimize), a thread that is resolved or
+//     opened again (Resolve, Unresolve), a reaction; and, as
 //     long as no other follows that a late first call would overwrite, an edited comment and a commit status.
 //
 // How to add one: docs/architecture.md "How to add an effect".

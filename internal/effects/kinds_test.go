@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,38 @@ var rows = map[string]row{
 	"minimize": {
 		kind:    func(g *github) effects.Kind { return effects.Minimize{Minimizer: comments{g}} },
 		payload: func(string, string) string { return "IC_kwDO" },
+	},
+	"review": {
+		kind: func(g *github) effects.Kind {
+			return effects.Review{Reviewer: comments{g}, Key: key, Policy: sanitize.Policy{Repo: repo}, Sleep: g.sleep}
+		},
+		payload: func(run, nonce string) string {
+			p, err := effects.ReviewPayload(note("two findings", run, nonce), []effects.LineComment{{Path: "a.go", Start: 1, Line: 2, Body: note("one", run, nonce)}})
+			if err != nil {
+				panic(err)
+			}
+			return p
+		},
+	},
+	"reply": {
+		kind: func(g *github) effects.Kind {
+			return effects.Reply{Replier: comments{g}, Key: key, Policy: sanitize.Policy{Repo: repo}, Sleep: g.sleep}
+		},
+		payload: func(run, nonce string) string {
+			p, err := effects.ReplyPayload(17, note("resolved", run, nonce))
+			if err != nil {
+				panic(err)
+			}
+			return p
+		},
+	},
+	"resolve": {
+		kind:    func(g *github) effects.Kind { return effects.Resolve{Resolver: comments{g}} },
+		payload: func(string, string) string { return "PRRT_kwDO" },
+	},
+	"unresolve": {
+		kind:    func(g *github) effects.Kind { return effects.Unresolve{Resolver: comments{g}} },
+		payload: func(string, string) string { return "PRRT_kwDO" },
 	},
 	"dummy": {
 		kind:    func(g *github) effects.Kind { return dummy{g} },
@@ -50,7 +83,47 @@ func comment(body, run, nonce string) string {
 	return texts[0].String()
 }
 
+// note is a sealed text of a thread.
+func note(body, run, nonce string) sanitize.Text {
+	m := sanitize.Marker{ReviewID: "4f1c", Run: run, Round: 1, Part: 1, Parts: 2, RepoID: repo.String(), PR: 7, Nonce: nonce, Key: key}
+	text, err := sanitize.Note(body, []sanitize.Value{{Name: "finding", Text: body}, {Name: "score", Number: 7}}, m, sanitize.Policy{Repo: repo})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
 type comments struct{ *github }
+
+func (c comments) Review(ctx context.Context, _ review.PullRequest, commit string, body sanitize.Text, lines []effects.LineComment) (string, error) {
+	if commit != "abc" || len(lines) != 1 || lines[0].Path != "a.go" || lines[0].Start != 1 || lines[0].Line != 2 || lines[0].Body.String() == "" {
+		return "", fmt.Errorf("%s is not what was stored: %+v", commit, lines)
+	}
+	return c.take(ctx, body.String())
+}
+
+func (c comments) Reviews(ctx context.Context, pr review.PullRequest) ([]review.Comment, error) {
+	return c.CommentsSince(ctx, pr, time.Unix(1, 0))
+}
+
+func (c comments) Reply(ctx context.Context, _ review.PullRequest, first int64, body sanitize.Text) (string, error) {
+	if first != 17 {
+		return "", fmt.Errorf("%d is not what was stored", first)
+	}
+	return c.take(ctx, body.String())
+}
+
+func (c comments) ThreadCommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error) {
+	return c.CommentsSince(ctx, pr, since)
+}
+
+func (c comments) Resolve(ctx context.Context, _ review.PullRequest, thread string) (string, error) {
+	return c.take(ctx, thread)
+}
+
+func (c comments) Unresolve(ctx context.Context, _ review.PullRequest, thread string) (string, error) {
+	return c.take(ctx, thread)
+}
 
 func (c comments) Post(ctx context.Context, _ review.PullRequest, body sanitize.Text) (string, error) {
 	return c.take(ctx, body.String())
@@ -116,16 +189,34 @@ func TestCommentIsCheckedAgain(t *testing.T) {
 	}
 }
 
-// Nor is anything minimised that cannot be a comment.
-func TestMinimizeChecksTheID(t *testing.T) {
-	for _, id := range []string{"", "IC_1 IC_2", "IC_1\n", "IC_\u202e1"} {
-		e, g := rows["minimize"].effect(1), &github{viewer: bot}
-		e.Payload = id
-		_, err := rows["minimize"].kind(g).Send(t.Context(), e)
-		var r interface{ Refused() bool }
-		if !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
-			t.Errorf("%q: %v after %d calls", id, err, g.calls)
+// Nor is anything minimised or resolved that cannot be an id, and nothing sent that is no payload of its kind.
+func TestStoredPayloadsAreChecked(t *testing.T) {
+	sealed := note("text", "run-1", "n").String()
+	list := map[string][]string{
+		"minimize":  {"", "IC_1 IC_2", "IC_1\n", "IC_\u202e1"},
+		"resolve":   {"", "PRRT_1 PRRT_2", "PRRT_1\n"},
+		"unresolve": {"", "PRRT_\u202e1"},
+		"reply":     {"", "text", `{}`, `{"first":17,"body":"@octocat"}`, `{"first":0,"body":` + strconv.Quote(sealed) + `}`},
+		"review": {"", "text", `{}`, `{"body":"@octocat","comments":[]}`,
+			`{"body":` + strconv.Quote(sealed) + `,"comments":[{"path":"a.go","start":1,"line":2,"body":"/merge"}]}`},
+	}
+	for kind, payloads := range list {
+		for _, payload := range payloads {
+			e, g := rows[kind].effect(1), &github{viewer: bot}
+			e.Payload = payload
+			_, err := rows[kind].kind(g).Send(t.Context(), e)
+			var r interface{ Refused() bool }
+			if !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
+				t.Errorf("%s %q: %v after %d calls", kind, payload, err, g.calls)
+			}
 		}
+	}
+}
+
+// A name that is not UTF-8 would be stored as another one.
+func TestReviewPayloadRefusesOtherNames(t *testing.T) {
+	if p, err := effects.ReviewPayload(note("text", "run-1", "n"), []effects.LineComment{{Path: "a\xff.go", Line: 1}}); err == nil {
+		t.Errorf("stored as %s", p)
 	}
 }
 

@@ -3,8 +3,6 @@ package effects
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/prloop/prloop/review"
 )
@@ -28,8 +26,8 @@ func (Minimize) Name() string { return "minimize" }
 
 // Send checks the id again and collapses the comment.
 func (m Minimize) Send(ctx context.Context, e Effect) (string, error) {
-	if e.Payload == "" || strings.ContainsFunc(e.Payload, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", NotSent(fmt.Errorf("stored comment of run %s: %q is no id", e.Run, e.Payload))
+	if err := checkID(e); err != nil {
+		return "", err
 	}
 	return m.Minimizer.Minimize(ctx, pull(e), e.Payload)
 }

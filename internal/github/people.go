@@ -77,14 +77,23 @@ func (c *Client) CanComment(ctx context.Context, pr review.PullRequest) error {
 	return &Error{Op: op, Kind: ErrLocked}
 }
 
-// sinceLimit bounds the pages of CommentsSince: 10,000 comments in one window are no discussion.
+// sinceLimit bounds the pages of a list of comments: 10,000 comments in one window are no discussion.
 const sinceLimit = 100
 
 // CommentsSince lists the timeline comments updated at or after a time by GitHub's clock, oldest first, all pages, each once;
 // all there are when the time is zero. It reads REST, which unlike GraphQL can be asked for a time.
 func (c *Client) CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error) {
-	op := fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number)
-	address := fmt.Sprintf("repos/%s/%s/issues/%d/comments?per_page=100", url.PathEscape(pr.Repo.Owner), url.PathEscape(pr.Repo.Name), pr.Number)
+	return c.list(ctx, fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number), restPath(pr, "issues")+"/comments", since)
+}
+
+// restPath is where REST has a pull request, as one of "pulls" or as one of "issues".
+func restPath(pr review.PullRequest, kind string) string {
+	return fmt.Sprintf("repos/%s/%s/%s/%d", url.PathEscape(pr.Repo.Owner), url.PathEscape(pr.Repo.Name), kind, pr.Number)
+}
+
+// list reads all pages of what has the shape of a comment, each thing once.
+func (c *Client) list(ctx context.Context, op, address string, since time.Time) ([]review.Comment, error) {
+	address += "?per_page=100"
 	if !since.IsZero() {
 		address += "&since=" + url.QueryEscape(since.UTC().Format(time.RFC3339))
 	}

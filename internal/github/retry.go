@@ -12,6 +12,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/cli/go-gh/v2/pkg/api"
+
+	"github.com/prloop/prloop/internal/effects"
 )
 
 // Bounds of reading (threats.md P13): how often one read is tried, and what GitHub wants after a secondary limit that
@@ -79,7 +81,7 @@ func classify(op string, err error) *Error {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &status):
-		e.status, e.Detail = status.StatusCode, oneLine(status.Message)
+		e.status, e.Detail = status.StatusCode, oneLine(strings.ReplaceAll(status.Message, "\n", ": "))
 		e.byStatus(status.StatusCode, status.Message, status.Headers)
 	case errors.As(err, &query):
 		e.byQuery(query)
@@ -108,11 +110,21 @@ func (e *Error) byStatus(status int, message string, h http.Header) {
 		e.Kind, e.Needs = ErrMoved, h.Get("Location")
 	case status == http.StatusUnprocessableEntity && strings.Contains(strings.ToLower(message), "too long"):
 		e.Kind = ErrTooLong
+	case status == http.StatusUnprocessableEntity && strings.Contains(message, "one pending review"):
+		e.Kind = ErrPendingReview
+	case status == http.StatusUnprocessableEntity && unplaced(message):
+		e.Kind = effects.ErrMisplaced
 	case status >= 500:
 		e.Kind = ErrUnavailable
 	default:
 		e.Kind = ErrBadAnswer
 	}
+}
+
+// unplaced reports whether GitHub refuses a comment for where it stands: it has two wordings of it.
+func unplaced(message string) bool {
+	lower := strings.ToLower(message)
+	return strings.Contains(lower, "could not be resolved") || strings.Contains(lower, "must be part of the diff")
 }
 
 func limited(message string, h http.Header) bool {
