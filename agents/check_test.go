@@ -44,7 +44,7 @@ func TestCheckPasses(t *testing.T) {
 
 func TestCheckPassesEveryRole(t *testing.T) {
 	t.Parallel()
-	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer} {
+	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer, review.RoleCommand} {
 		spec := fake(t, "ok")
 		spec.Role = role
 		if problems := Check(t.Context(), spec); len(problems) > 0 {

@@ -1,6 +1,6 @@
 // Package agents is the contract between prloop and an agent, a child process of any make: one JSON request
 // (review.Task) on standard input, then end of file; on standard output any number of event lines and one envelope
-// (spec.md A2, A3 or A5, or review.VerifierResult). Ask is prloop's side, Serve the side of the builtin agents, Check tells whether a program keeps the contract.
+// (spec.md A2, A3 or A5, review.VerifierResult or review.CommandResult). Ask is prloop's side, Serve the side of the builtin agents, Check tells whether a program keeps the contract.
 //
 // # What an agent writes
 //

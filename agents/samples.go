@@ -39,6 +39,11 @@ func samples(spec Spec) []sample {
 			Answer: `{"agent":"checked","prNumber":7,"assessments":[{"findingId":"BUG-001","status":"refuted"},{"findingId":"BUG-001","status":"plausible"}],"fullReport":""}`}
 		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
 	}
+	if spec.Role == review.RoleCommand {
+		repair.Repair = &review.Repair{Error: "decode command-result: findings/0/severity: value must be one of 'critical', 'high', 'medium', 'low'",
+			Answer: `{"summary":"","confidence":"low","findings":[{"title":"A","severity":"P1","details":""}]}`}
+		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
+	}
 	repair.Repair = &review.Repair{Error: "decode reviewer-result: findings/0/priority: value must be one of 'P0', 'P1', 'P2', 'P3'",
 		Answer: `{"agent":"checked","prNumber":7,"conclusion":"approve","findings":[{"id":"A-1","priority":"high"}]}`}
 	return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
@@ -62,6 +67,9 @@ func sampleTask(spec Spec) review.Task {
 			{ID: "C_1", Author: review.Person{Login: "octocat", Association: "MEMBER"}, Body: "What if limit is not a number?", CreatedAt: at, UpdatedAt: at}}}}}
 	case review.RoleFixer:
 		t.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{sampleFinding()}}
+	case review.RoleCommand:
+		t.Prompt = "Check that errors are handled, and look at ${command.args} first."
+		t.Command = &review.CommandTask{ID: spec.Name, Args: `"the last line" --strict`, Argv: []string{"the last line", "--strict"}, Place: review.PlaceReview}
 	case review.RoleVerifier:
 		t.Verify = &review.VerifyPayload{Findings: []review.Finding{sampleFinding()}}
 	}

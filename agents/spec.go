@@ -13,7 +13,7 @@ type Spec struct {
 	// Name is the agent's name in the run; it replaces whatever the child calls itself.
 	Name string
 	// Role decides which envelope is expected: spec.md A2, for comments-analyzer spec.md A3, for pr-fix spec.md A5, for
-	// verifier review.VerifierResult.
+	// verifier review.VerifierResult, for command review.CommandResult.
 	Role review.Role
 	// Kind is builtin, static, command or acp, for the receipt.
 	Kind string

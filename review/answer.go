@@ -10,6 +10,7 @@ type Answer struct {
 	Comments *CommentsResult `json:"comments,omitempty"`
 	Fix      *FixResult      `json:"fix,omitempty"`
 	Verifier *VerifierResult `json:"verifier,omitempty"`
+	Command  *CommandAnswer  `json:"command,omitempty"`
 	// Receipt says how it went: state, reason, attempts, time, usage, notes.
 	Receipt AgentReceipt `json:"receipt"`
 	// Log is the end of the child's standard error, redacted, control bytes made visible.

@@ -9,6 +9,8 @@ const (
 	RoleCommentsAnalyzer Role = "comments-analyzer"
 	RoleFixer            Role = "pr-fix"
 	RoleVerifier         Role = "verifier"
+	// RoleCommand is a custom prompt of the repository (spec.md C3). It is no kind: builtin, ACP and command agents all play it.
+	RoleCommand Role = "command"
 )
 
 // The kinds of agents: what stands behind a name in a plan, in the settings ("use") and in receipts.
@@ -57,6 +59,8 @@ type Task struct {
 	Fix *FixPayload `json:"fix,omitempty"`
 	// Verify is set for the verifier.
 	Verify *VerifyPayload `json:"verify,omitempty"`
+	// Command is set for a command of `.reviewerc`; Prompt is its prompt.
+	Command *CommandTask `json:"command,omitempty"`
 	// Terms are what the fixer's work is held to.
 	Terms *FixTerms `json:"terms,omitempty"`
 	// Repair is set when the same question is put a second time because the first answer was invalid.

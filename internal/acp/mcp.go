@@ -82,7 +82,7 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 		}
 		return &mcp.CallToolResult{IsError: refused, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	})
-	if tree := getenv(EnvTree); tree != "" && open != nil && (role == review.RoleReviewer || role == review.RoleVerifier) {
+	if tree := getenv(EnvTree); tree != "" && open != nil && (role == review.RoleReviewer || role == review.RoleVerifier || role == review.RoleCommand) {
 		box, err := open(tree)
 		if err != nil {
 			return fmt.Errorf("serve the tools that read %s: %w", tree, err)
@@ -157,6 +157,8 @@ func shapeOf(role review.Role) string {
 		return "fix-result"
 	case review.RoleVerifier:
 		return "verifier-result"
+	case review.RoleCommand:
+		return "command-result"
 	}
 	return "reviewer-result"
 }

@@ -84,6 +84,14 @@ func promptFor(task review.Task) (string, error) {
 		what, err := prompts.Verify(task, fence, task.Limits.ToolCalls)
 		return prompts.System() + "\n" + brief + "\n" + what, err
 	}
+	if task.Role == review.RoleCommand {
+		system, err := prompts.CommandSystem()
+		if err != nil {
+			return "", err
+		}
+		what, err := prompts.Command(task, fence, task.Limits.ToolCalls)
+		return system + "\n" + brief + "\n" + what, err
+	}
 	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: task.Options.Threshold, Elevation: task.Options.Elevation, Extra: task.Prompt})
 	return prompts.System() + "\n" + brief + "\n" + tail, err
 }

@@ -179,7 +179,9 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 }
 
 // readsTree reports whether agents of a role have tools that read the tree.
-func readsTree(r review.Role) bool { return r == review.RoleReviewer || r == review.RoleVerifier }
+func readsTree(r review.Role) bool {
+	return r == review.RoleReviewer || r == review.RoleVerifier || r == review.RoleCommand
+}
 
 // show tells the gateway what a reviewer or the verifier is told of the change. The snapshot has masked it, and what counts as read is counted on
 // that (decision 30), so that nothing of it may be masked once more on its way. What other agents and the repository's instructions
@@ -188,7 +190,7 @@ func (c *Launcher) show(plan orchestrator.AgentPlan, task review.Task) error {
 	if c.Gateway == nil || plan.Kind == review.KindStatic || !readsTree(plan.Role) {
 		return nil
 	}
-	task.Role, task.Verify = review.RoleReviewer, nil // a verifier is told the same of the change
+	task.Role, task.Verify, task.Command = review.RoleReviewer, nil, nil // a verifier is told the same of the change
 	task.Earlier, task.Claims, task.Noticed, task.Prompt = nil, nil, nil, ""
 	task.Options.Fence = cmp.Or(task.Options.Fence, c.Fence)
 	prompt, err := promptFor(task)

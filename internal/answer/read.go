@@ -24,6 +24,7 @@ type Envelope struct {
 	Comments *review.CommentsResult
 	Fix      *review.FixResult
 	Verifier *review.VerifierResult
+	Command  *review.CommandAnswer
 }
 
 // Key is the field that only the answer of a role has.
@@ -35,6 +36,8 @@ func Key(role review.Role) string {
 		return "fixedIssues"
 	case review.RoleVerifier:
 		return "assessments"
+	case review.RoleCommand:
+		return "confidence"
 	}
 	return "findings"
 }
@@ -57,6 +60,10 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 		var r review.VerifierResult
 		r, n, err = DecodeVerifier(doc)
 		e.Verifier = &r
+	case review.RoleCommand:
+		var r review.CommandAnswer
+		r, n, err = DecodeCommand(doc)
+		e.Command = &r
 	default:
 		var r review.ReviewerResult
 		decode := DecodeReviewer
@@ -134,6 +141,8 @@ func (e Envelope) findings() *[]review.Finding {
 		return &e.Reviewer.Findings
 	case e.Comments != nil:
 		return &e.Comments.PendingIssues
+	case e.Command != nil:
+		return &e.Command.Findings
 	}
 	return nil
 }
@@ -141,9 +150,12 @@ func (e Envelope) findings() *[]review.Finding {
 // replace puts findings into an answer that has some.
 func (q Question) replace(e Envelope, findings []review.Finding) (notes []string) {
 	counts := review.Count(findings)
-	if e.Reviewer != nil {
+	switch {
+	case e.Reviewer != nil:
 		e.Reviewer.Findings, e.Reviewer.Issues = findings, counts
-	} else {
+	case e.Command != nil:
+		e.Command.Findings = findings
+	default:
 		e.Comments.PendingIssues, e.Comments.Issues = findings, counts
 	}
 	return attribute(findings, q.Task)

@@ -17,12 +17,17 @@ import (
 // hold a P0 or P1, one finding "that could not be read" stands for all of it (decision 34). It never makes an answer complete:
 // what comes back can only add findings to a verdict.
 func SalvageReviewer(data []byte) ([]review.Finding, schema.Notes) {
-	return salvage(data, "findings")
+	return salvage(data, "findings", DecodeFinding)
+}
+
+// SalvageCommand is SalvageReviewer for the findings of a command.
+func SalvageCommand(data []byte) ([]review.Finding, schema.Notes) {
+	return salvage(data, "findings", decodeCommandFinding)
 }
 
 // SalvageComments is SalvageReviewer for the comments analyzer's pendingIssues.
 func SalvageComments(data []byte) ([]review.Finding, schema.Notes) {
-	return salvage(data, "pendingIssues")
+	return salvage(data, "pendingIssues", DecodeFinding)
 }
 
 // Blocks reports whether what is kept of a broken answer holds a P0 or P1, or a place for one. A word of severity within a finding that is
@@ -37,18 +42,23 @@ func Blocks(data []byte) bool {
 // asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
 // plainly deny them, leaves one that stands for it. None of them is counted.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, schema.Notes) {
-	return corrected(refused, "findings", findings)
+	return corrected(refused, "findings", findings, SalvageReviewer)
+}
+
+// CorrectedCommand is Corrected for the findings of a command.
+func CorrectedCommand(refused []byte, findings []review.Finding) ([]review.Finding, schema.Notes) {
+	return corrected(refused, "findings", findings, SalvageCommand)
 }
 
 // CorrectedComments is Corrected for the comments analyzer's pendingIssues.
 func CorrectedComments(refused []byte, pending []review.Finding) ([]review.Finding, schema.Notes) {
-	return corrected(refused, "pendingIssues", pending)
+	return corrected(refused, "pendingIssues", pending, SalvageComments)
 }
 
-func corrected(refused []byte, list string, findings []review.Finding) ([]review.Finding, schema.Notes) {
+func corrected(refused []byte, list string, findings []review.Finding, salvage func([]byte) ([]review.Finding, schema.Notes)) ([]review.Finding, schema.Notes) {
 	var notes schema.Notes
 	given := findings
-	kept, _ := salvage(refused, list)
+	kept, _ := salvage(refused)
 	for _, f := range kept {
 		again := func(o review.Finding) bool { return o.Priority.Severe() && alike(o, f) }
 		if f.Priority.Severe() && !Unreadable(f) && !slices.ContainsFunc(given, again) && len(findings) < schema.MaxFindings {
@@ -158,7 +168,8 @@ func Salvaged(answers ...[]review.Finding) (best []review.Finding) {
 	return best
 }
 
-func salvage(data []byte, list string) ([]review.Finding, schema.Notes) {
+// salvage reads the entries of a list with decode.
+func salvage(data []byte, list string, decode func([]byte) (review.Finding, schema.Notes, error)) ([]review.Finding, schema.Notes) {
 	data = bytes.ReplaceAll(data, []byte{0}, nil) // what of UTF-16 can be read
 	left := bytes.Clone(data)                     // what was not kept
 	if len(data) > schema.MaxBytes {
@@ -174,7 +185,7 @@ func salvage(data []byte, list string) ([]review.Finding, schema.Notes) {
 			if object == nil {
 				break
 			}
-			f, n, err := DecodeFinding(object)
+			f, n, err := decode(object)
 			if err != nil {
 				refused++
 				notes.Add("finding %d was not kept: %v", len(kept)+refused, err)

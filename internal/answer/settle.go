@@ -82,7 +82,7 @@ func (q Question) Settle(s Said) (a review.Answer) {
 		notes = append(notes, more...)
 	}
 	if kept != nil {
-		a.Reviewer, a.Comments, a.Fix, a.Verifier = kept.Reviewer, kept.Comments, kept.Fix, kept.Verifier
+		a.Reviewer, a.Comments, a.Fix, a.Verifier, a.Command = kept.Reviewer, kept.Comments, kept.Fix, kept.Verifier, kept.Command
 		if findings := kept.findings(); findings != nil {
 			r.Findings = len(*findings)
 		}
@@ -108,8 +108,11 @@ func (q Question) correct(e Envelope, others [][]byte) (notes []string) {
 		return nil
 	}
 	corrected := Corrected
-	if e.Comments != nil {
+	switch {
+	case e.Comments != nil:
 		corrected = CorrectedComments
+	case e.Command != nil:
+		corrected = CorrectedCommand
 	}
 	all := *list
 	for _, other := range others {
@@ -131,6 +134,8 @@ func (q Question) salvage(s Said) (e *Envelope, notes []string) {
 		return nil, nil
 	case review.RoleCommentsAnalyzer:
 		keep = SalvageComments
+	case review.RoleCommand:
+		keep = SalvageCommand
 	}
 	var all [][]review.Finding
 	for _, other := range s.Others {
@@ -143,12 +148,15 @@ func (q Question) salvage(s Said) (e *Envelope, notes []string) {
 	}
 	const report = "The answer was broken; these findings were valid one by one."
 	t := q.Task
-	if t.Role == review.RoleCommentsAnalyzer {
+	switch t.Role {
+	case review.RoleCommand:
+		e = &Envelope{Command: &review.CommandAnswer{Summary: report, Confidence: review.LowConfidence}}
+	case review.RoleCommentsAnalyzer:
 		e = &Envelope{Comments: &review.CommentsResult{
 			Agent: t.Agent, PRNumber: t.PRNumber, ThreadsTruncated: t.Discussion != nil && t.Discussion.Truncated,
 			ReviewState: review.ReviewState{ChangesRequestedBy: []review.ChangesRequestedBy{}}, FullReport: report,
 		}}
-	} else {
+	default:
 		e = &Envelope{Reviewer: &review.ReviewerResult{Agent: t.Agent, PRNumber: t.PRNumber, Conclusion: review.RequestChanges, FullReport: report}}
 		if review.Count(findings).P0 > 0 {
 			e.Reviewer.Conclusion = review.NeedsMajorWork

@@ -166,11 +166,16 @@ func stray(data []byte, shape reflect.Type, notes *schema.Notes) string {
 	if why := unknown(counts, reflect.TypeFor[review.Counts]()); why != "" {
 		return why
 	}
+	command := shape == reflect.TypeFor[review.CommandResult]()
 	for _, list := range []string{"findings", "pendingIssues"} {
 		var all []map[string]json.RawMessage
 		_ = json.Unmarshal(fields[list], &all)
 		for i, f := range all {
-			if p := review.Priority(strings.Trim(string(f["priority"]), `"`)); p.Severe() {
+			p := review.Priority(strings.Trim(string(f["priority"]), `"`))
+			if command {
+				p, _ = review.PriorityOfSeverity(strings.Trim(string(f["severity"]), `"`))
+			}
+			if p.Severe() {
 				continue
 			}
 			var title string
@@ -178,15 +183,23 @@ func stray(data []byte, shape reflect.Type, notes *schema.Notes) string {
 			if graveTitle.MatchString(undenied(strings.ToLower(title))) {
 				return "the title of a finding that is listed as less calls it a P0 or P1"
 			}
-			rated(f, ratesFinding, fmt.Sprintf("%s/%d", list, i), notes)
+			if !command { // severity and confidence are its own fields
+				rated(f, ratesFinding, fmt.Sprintf("%s/%d", list, i), notes)
+			}
 			source := map[string]json.RawMessage{}
 			_ = json.Unmarshal(f["source"], &source)
-			if why := cmp.Or(unknown(f, reflect.TypeFor[review.Finding]()), unknown(source, reflect.TypeFor[review.Source]())); why != "" {
+			entry := reflect.TypeFor[review.Finding]()
+			if command {
+				entry = reflect.TypeFor[review.CommandFinding]()
+			}
+			if why := cmp.Or(unknown(f, entry), unknown(source, reflect.TypeFor[review.Source]())); why != "" {
 				return why
 			}
 		}
 	}
-	rated(fields, ratesChange, "", notes)
+	if !command {
+		rated(fields, ratesChange, "", notes)
+	}
 	return unknown(fields, shape)
 }
 

@@ -55,6 +55,13 @@ func (p Agent) Verify(ctx context.Context, task review.Task, emit func(review.Ev
 	return openai.Verify(ctx, task, o, emit)
 }
 
+// Command is the work of a builtin agent that does the task of a command.
+func (p Agent) Command(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	o := p.model()
+	o.Tools = openTools(task, p)
+	return openai.Command(ctx, task, o, emit)
+}
+
 // AnalyzeComments is the comments analyzer's work. Without a model the rules alone speak.
 func (p Agent) AnalyzeComments(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	if p.Socket == "" {

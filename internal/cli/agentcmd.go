@@ -27,6 +27,7 @@ func agentCommand(p *Invocation) *cobra.Command {
 		Long:  "The builtin agents are this program, run as a child: one JSON request on standard input, one envelope on standard\noutput. `prloop agent check` tells whether another program keeps the same contract.",
 	},
 		p.child("reviewer", "Review with a model, through prloop's gateway", me.Review),
+		p.child(string(review.RoleCommand), "Do the task of a command with a model and the tools it may use", me.Command),
 		p.child(string(review.RoleVerifier), "Try to refute findings with a model and tools that read the tree", me.Verify),
 		p.child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", me.AnalyzeComments),
 		p.child(string(review.RoleFixer), "Fix findings in the tree the request names, with a model", me.Fix),
@@ -65,8 +66,8 @@ func agentCheckCommand(p *Invocation) *cobra.Command {
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {
 			r := review.Role(role)
-			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer && r != review.RoleFixer && r != review.RoleVerifier {
-				return advice.Misuse("--role reviewer, --role verifier, --role comments-analyzer or --role pr-fix", "there is no role %q to check", role)
+			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer && r != review.RoleFixer && r != review.RoleVerifier && r != review.RoleCommand {
+				return advice.Misuse("--role reviewer, --role verifier, --role comments-analyzer, --role command or --role pr-fix", "there is no role %q to check", role)
 			}
 			path, err := proc.LookPath(a[0])
 			if err != nil {
@@ -105,7 +106,7 @@ func agentCheckCommand(p *Invocation) *cobra.Command {
 		},
 	}
 	c.Flags().SetInterspersed(false)
-	c.Flags().StringVar(&role, "role", string(review.RoleReviewer), "`ROLE`: reviewer, verifier, comments-analyzer or pr-fix")
+	c.Flags().StringVar(&role, "role", string(review.RoleReviewer), "`ROLE`: reviewer, verifier, comments-analyzer, command or pr-fix")
 	c.Flags().DurationVar(&limit, "timeout", 30*time.Second, "`TIME` for each request")
 	return c
 }
@@ -119,6 +120,8 @@ func shapeOf(r review.Role) string {
 		return "fix-result"
 	case review.RoleVerifier:
 		return "verifier-result"
+	case review.RoleCommand:
+		return "command-result"
 	}
 	return "reviewer-result"
 }

@@ -48,6 +48,14 @@ func Estimate(task review.Task, o Options) (Estimated, error) {
 		question, err := prompts.Verify(task, o.Fence, limits.ToolCalls)
 		return f.sends(verifierShape, prompts.System(), brief, question), err
 	}
+	if task.Role == review.RoleCommand {
+		system, err := prompts.CommandSystem()
+		if err != nil {
+			return Estimated{}, err
+		}
+		question, err := prompts.Command(task, o.Fence, limits.ToolCalls)
+		return f.sends(commandShape, system, brief, question), err
+	}
 	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: o.Elevation, Extra: task.Prompt}
 	if limits.LLMCalls >= passCalls && task.Limits.ToolCalls > 0 {
 		part.Passes, f.Calls = prompts.Passes, passCalls

@@ -121,36 +121,14 @@ func (v *verifier) look(ctx context.Context, shared []api.ChatCompletionMessage)
 	if err := v.begin(shared, v.m.toolsLeft); err != nil {
 		return false, nil, err
 	}
-	v.m.tools = toolsOf(v.box)
-	for first := true; v.m.left > answerCalls && v.m.toolsLeft > 0; first = false {
-		r, err := v.m.say(ctx, v.o.Model, "", v.messages)
-		if first && refusesTools(err) {
-			v.m.tools = nil
-			v.m.left++ // a refused parameter costs nothing
-			return false, nil, nil
+	v.messages, able, err = look(ctx, v.m, v.o, v.box, v.messages, func(doc []byte) bool {
+		got, _, err := answer.DecodeVerifier(doc) // a verifier's prose is nobody's business: it raises nothing
+		if err == nil {
+			early = &got
 		}
-		if err != nil {
-			return true, nil, err
-		}
-		if len(r.calls) == 0 {
-			doc, _ := apart(r.text) // a verifier's prose is nobody's business: it raises nothing
-			if got, _, err := answer.DecodeVerifier([]byte(doc)); err == nil && r.fault == "" {
-				return true, &got, nil
-			}
-			v.messages = append(v.messages, said(api.ChatMessageRoleAssistant, spoken(r.text)))
-			return true, nil, nil
-		}
-		v.messages = append(v.messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleAssistant, Content: r.text, ToolCalls: r.calls})
-		for _, c := range r.calls {
-			text := call(ctx, v.m, v.box, v.o.Fence, c.Function.Name, c.Function.Arguments)
-			if cause := context.Cause(ctx); cause != nil {
-				return true, nil, cause
-			}
-			v.messages = append(v.messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleTool, ToolCallID: c.ID, Content: text})
-		}
-		v.messages[len(v.messages)-1].Content += remaining(v.m)
-	}
-	return true, nil, nil
+		return err == nil
+	})
+	return able, early, err
 }
 
 // escalate puts severe findings that stay plausible, and of which who raised them was not sure, to the stronger model. Its word

@@ -18,18 +18,19 @@ type modelShape struct {
 var modelShapes = map[string]modelShape{
 	"reviewer-result": {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
 	"fix-result":      {},
+	"command-result":  {without: []string{"wishes", "unconfirmed"}, always: []string{"suggestion", "evidence"}},
 	"verifier-result": {always: []string{"reason", "probability", "importance"}},
 	"comments-result": {without: []string{"fingerprint", "assessment", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
 }
 
-// ForModel returns the variant of reviewer-result, comments-result, fix-result or verifier-result that strict structured output of OpenAI-compatible
+// ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result or command-result that strict structured output of OpenAI-compatible
 // endpoints accepts: no unknown fields, every field required, "unknown" written as null, no length rules and no $schema.
-// Whatever satisfies it is accepted by DecodeModel or DecodeComments, and by DecodeFix or DecodeVerifier if each id stands in it
-// once.
+// Whatever satisfies it is accepted by DecodeModel or DecodeComments, by DecodeCommand, and by DecodeFix or DecodeVerifier if each
+// id stands in it once.
 func ForModel(name string) ([]byte, error) {
 	m, ok := modelShapes[name]
 	if !ok {
-		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result and verifier-result", name)
+		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result, verifier-result and command-result", name)
 	}
 	s, err := generate(name, comments())
 	if err != nil {

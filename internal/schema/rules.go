@@ -109,5 +109,20 @@ var rules = map[string]rule{
 	"Usage.llmSeconds":   {optional: true, notNegative: true},
 	"Usage.models":       {optional: true, maxItems: MaxFindings},
 
-	"Task.role": {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier"}},
+	"CommandResult.summary":      {maxLength: maxProse},
+	"CommandResult.findings":     {maxItems: MaxFindings},
+	"CommandResult.notes":        {optional: true, maxItems: maxNoticed},
+	"CommandResult.wishes":       {optional: true, maxItems: maxNoticed},
+	"CommandFinding.title":       {minLength: 1, maxLength: maxTitle},
+	"CommandFinding.details":     {maxLength: maxProse},
+	"CommandFinding.suggestion":  {optional: true, maxLength: maxProse},
+	"CommandFinding.unconfirmed": {optional: true, maxLength: maxTitle},
+	"CommandFinding.evidence":    {optional: true, maxLength: maxProse},
+	"Location.file":              {maxLength: maxPath},
+	"Location.line":              {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+	"Location.lineEnd":           {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+	"Wish.body":                  {minLength: 1, maxLength: maxProse},
+
+	"Task.role":         {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier", "command"}},
+	"CommandTask.place": {optional: true, enum: []string{"review", "comment", "local", "schedule"}},
 }

@@ -25,6 +25,7 @@ type shape struct {
 }
 
 var shapes = []shape{
+	{"command-result", reflect.TypeFor[review.CommandResult](), "What a command of .reviewerc answers."},
 	{"comments-result", reflect.TypeFor[review.CommentsResult](), "What the comments analyzer answers."},
 	{"event", reflect.TypeFor[review.Event](), "One event line on an agent's standard output."},
 	{"finding", reflect.TypeFor[review.Finding](), "One problem somebody sees in a pull request."},

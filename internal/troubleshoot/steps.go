@@ -29,6 +29,8 @@ func obtain(e *app.ProgramError) string {
 		without = "use --no-fix"
 	case review.RoleVerifier:
 		without = "configure verifier: off"
+	case review.RoleCommand:
+		without = "take the command out of .reviewerc"
 	case review.RoleCommentsAnalyzer:
 		without = "leave comments_analyzer to its default"
 	}

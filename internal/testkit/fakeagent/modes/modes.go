@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
@@ -174,6 +175,8 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 			}
 		}
 		v = r
+	case review.RoleCommand:
+		v = answer.CommandResult(review.CommandAnswer{Summary: "Checked by fakeagent.", Findings: findings, Confidence: review.MediumConfidence, Notes: a.told()})
 	default:
 		c := review.Approve
 		if len(findings) > 0 {
@@ -188,6 +191,16 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 		os.Exit(2)
 	}
 	return doc
+}
+
+// told is what a command was told by who asked for it.
+func (a *agent) told() []string {
+	c := a.task.Command
+	if c == nil || c.Args == "" {
+		return nil
+	}
+	argv, _ := c.ArgvText()
+	return []string{"It was asked with " + argv + "."}
 }
 
 // answer writes a valid envelope and ends well.
