@@ -70,8 +70,11 @@ type Options struct {
 	Functions func(path string, text []byte, line int) (Function, bool)
 	// Language names a file's language in lower case; nil turns the language filter off.
 	Language func(path string) string
-	// GitDir and Head are the bare repository and the commit git_log starts from. Both or neither.
-	GitDir, Head string
+	// GitDir and Head are the bare repository and the commit git_log starts from. Both or neither. Base is the commit a change
+	// starts from, for the diffs of a command; empty where there is no change.
+	GitDir, Head, Base string
+	// Folders are further folders that can be read below their names, as if they stood in Tree. No file of Tree has such a name.
+	Folders map[string]string
 	// Fetch reads a page of the web, whose hosts FetchHosts describes. Nil unless the operator allows it (threats.md T50).
 	Fetch      func(ctx context.Context, url string) (json.RawMessage, error)
 	FetchHosts []string
@@ -83,10 +86,12 @@ type Options struct {
 
 // Box is a set of tools over one tree. It is for one conversation at a time.
 type Box struct {
-	o     Options
-	root  *os.Root
-	tools []tool
-	caps  *expansion
+	o    Options
+	root *os.Root
+	// beside are Options.Folders, opened.
+	beside map[string]*os.Root
+	tools  []tool
+	caps   *expansion
 }
 
 // Open opens the tree. Close ends it.
@@ -100,13 +105,22 @@ func Open(o Options) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open tools: %w", err)
 	}
-	b := &Box{o: o, root: root}
+	b := &Box{o: o, root: root, beside: map[string]*os.Root{}}
+	if err := b.mount(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open tools: %w", err), b.Close())
+	}
 	b.tools = b.list()
 	return b, nil
 }
 
 // Close lets go of the tree.
-func (b *Box) Close() error { return b.root.Close() }
+func (b *Box) Close() error {
+	err := b.root.Close()
+	for _, r := range b.beside {
+		err = errors.Join(err, r.Close())
+	}
+	return err
+}
 
 // Spec describes a tool to a model.
 type Spec struct {

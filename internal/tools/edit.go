@@ -40,6 +40,8 @@ type EditorOptions struct {
 	// Functions and Language are those of Options.
 	Functions func(path string, text []byte, line int) (Function, bool)
 	Language  func(path string) string
+	// Folders are those of Options. Nothing in them is written.
+	Folders map[string]string
 	// Refuse says why a path may not be changed; empty means that it may. Nil refuses nothing: what leaves the tree is
 	// judged by the push policy in any case, this only tells a model early.
 	Refuse func(path string) string
@@ -68,7 +70,7 @@ type original struct {
 
 // OpenEditor opens the tree. Close ends it.
 func OpenEditor(o EditorOptions) (*Editor, error) {
-	b, err := Open(Options{Tree: o.Tree, Exclude: o.Exclude, Unmasked: o.Unmasked, Functions: o.Functions, Language: o.Language})
+	b, err := Open(Options{Tree: o.Tree, Exclude: o.Exclude, Unmasked: o.Unmasked, Functions: o.Functions, Language: o.Language, Folders: o.Folders})
 	if err != nil {
 		return nil, err
 	}
@@ -226,6 +228,9 @@ func (e *Editor) writable(name string) (string, error) {
 		return "", fail(NotAFile, "the root is no file")
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", fail(BadPath, "a path has no control characters")
+	}
+	if first, _, _ := strings.Cut(name, "/"); e.beside[first] != nil {
+		return "", fail(Protected, "%.200q may not be changed: it is of a folder beside the repository", name)
 	}
 	if e.refuse != nil {
 		if why := e.refuse(name); why != "" {

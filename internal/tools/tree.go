@@ -63,12 +63,14 @@ func (b *Box) stat(name string) (os.FileInfo, error) {
 		if name[i] != '/' {
 			continue
 		}
-		info, err := b.root.Lstat(filepath.FromSlash(name[:i]))
+		root, part := b.at(name[:i])
+		info, err := root.Lstat(part)
 		if err != nil || !info.IsDir() {
 			return nil, missing(name)
 		}
 	}
-	info, err := b.root.Lstat(filepath.FromSlash(name))
+	root, part := b.at(name)
+	info, err := root.Lstat(part)
 	if err != nil {
 		return nil, missing(name)
 	}
@@ -86,7 +88,8 @@ func (b *Box) text(name string) ([]byte, error) {
 	case info.Size() > fileLimit:
 		return nil, fail(TooLarge, "%.200q is larger than %d bytes", name, fileLimit)
 	}
-	f, err := b.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	root, part := b.at(name)
+	f, err := root.OpenFile(part, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, missing(name)
 	}
@@ -237,7 +240,8 @@ func (b *Box) entries(name string) ([]os.DirEntry, error) {
 			return nil, fail(NotAFile, "%.200q is no folder", name)
 		}
 	}
-	f, err := b.root.Open(filepath.FromSlash(name))
+	root, part := b.at(name)
+	f, err := root.Open(part)
 	if err != nil {
 		return nil, missing(name)
 	}
@@ -249,6 +253,9 @@ func (b *Box) entries(name string) ([]os.DirEntry, error) {
 	all = slices.DeleteFunc(all, func(e os.DirEntry) bool {
 		return !e.IsDir() && !e.Type().IsRegular() || b.hidden(path.Join(name, e.Name()))
 	})
+	if name == "." {
+		all = append(all, b.mounted()...)
+	}
 	slices.SortFunc(all, func(x, y os.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
 	return all, nil
 }
