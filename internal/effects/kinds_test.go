@@ -60,6 +60,28 @@ var rows = map[string]row{
 		kind:    func(g *github) effects.Kind { return effects.Unresolve{Resolver: comments{g}} },
 		payload: func(string, string) string { return "PRRT_kwDO" },
 	},
+	"branch": {
+		kind: func(g *github) effects.Kind { return effects.Branch{Pusher: branches{g}} },
+		payload: func(run, _ string) string {
+			return effects.BranchPush{Ref: "refs/heads/prloop/nightly/docs", Old: strings.Repeat("0", 40), New: run}.Payload()
+		},
+	},
+	"pull-request": {
+		kind: func(g *github) effects.Kind {
+			return effects.OpenPull{Pulls: pulls{g}, Key: key, Policy: sanitize.Policy{Repo: repo}, Sleep: g.sleep}
+		},
+		payload: func(run, nonce string) string {
+			return effects.PullWords{Head: "prloop/nightly/docs", Base: "main", Title: "Update the docs", Body: described("Words.", run, nonce)}.Payload()
+		},
+	},
+	"pull-request-words": {
+		kind: func(g *github) effects.Kind {
+			return effects.EditPull{Pulls: pulls{g}, Policy: sanitize.Policy{Repo: repo}}
+		},
+		payload: func(run, nonce string) string {
+			return effects.PullWords{Title: "Update the docs", Body: described("Words.", run, nonce)}.Payload()
+		},
+	},
 	"dummy": {
 		kind:    func(g *github) effects.Kind { return dummy{g} },
 		payload: func(string, string) string { return "hello" },
@@ -143,6 +165,52 @@ func (c comments) CommentsSince(_ context.Context, _ review.PullRequest, since t
 	return out, nil
 }
 
+// described is the body of a pull request that is not there yet.
+func described(body, run, nonce string) string {
+	m := sanitize.Marker{ReviewID: "4f1c", Run: run, RepoID: repo.String(), Nonce: nonce, Key: key}
+	texts, err := sanitize.Comment(body, m, sanitize.Policy{Repo: repo})
+	if err != nil || len(texts) != 1 {
+		panic(fmt.Sprint(len(texts), " texts, ", err))
+	}
+	return texts[0].String()
+}
+
+type branches struct{ *github }
+
+func (b branches) PushBranch(ctx context.Context, _ review.Repo, p effects.BranchPush) (string, error) {
+	return b.take(ctx, p.New)
+}
+
+// FindPushed reads until it settles: where a branch is, git asks once and hears for certain.
+func (b branches) FindPushed(ctx context.Context, _ review.Repo, p effects.BranchPush) (string, error) {
+	return effects.Settled(ctx, b.sleep, func() (ids []string, ref string, err error) {
+		for _, x := range b.list() {
+			ids = append(ids, fmt.Sprint(x.id))
+			if x.text == p.New && x.by != stranger { // a stranger has no commit of ours
+				return ids, x.ref(), nil
+			}
+		}
+		return ids, "", nil
+	})
+}
+
+type pulls struct{ *github }
+
+func (p pulls) OpenPull(ctx context.Context, _ review.Repo, _, _, _ string, body sanitize.Text) (string, error) {
+	return p.take(ctx, body.String())
+}
+
+func (p pulls) EditPull(ctx context.Context, _ review.PullRequest, _ string, body sanitize.Text) (string, error) {
+	return p.take(ctx, body.String())
+}
+
+func (p pulls) PullsOfBranch(context.Context, review.Repo, string) (out []review.PullRequest, err error) {
+	for _, x := range p.list() {
+		out = append(out, review.PullRequest{Number: x.id, URL: x.ref(), Author: x.by, Body: x.text})
+	}
+	return out, nil
+}
+
 // dummy is found again by its nonce and account.
 type dummy struct{ *github }
 
@@ -217,6 +285,37 @@ func TestStoredPayloadsAreChecked(t *testing.T) {
 func TestReviewPayloadRefusesOtherNames(t *testing.T) {
 	if p, err := effects.ReviewPayload(note("text", "run-1", "n"), []effects.LineComment{{Path: "a\xff.go", Line: 1}}); err == nil {
 		t.Errorf("stored as %s", p)
+	}
+}
+
+// Nor is a branch pushed, or a pull request opened or changed, from what nobody may have stored.
+func TestStoredPushesAndWordsAreChecked(t *testing.T) {
+	secret := "correct-horse-battery-staple-93"
+	good := described("Words.", "run-1", "n")
+	for what, c := range map[string]struct{ row, payload string }{
+		"a tag":            {"branch", effects.BranchPush{Ref: "refs/tags/v1", New: "abc"}.Payload()},
+		"nothing":          {"branch", effects.BranchPush{Ref: "refs/heads/x"}.Payload()},
+		"no JSON":          {"branch", "refs/heads/x"},
+		"onto itself":      {"pull-request", effects.PullWords{Head: "main", Base: "main", Title: "T", Body: good}.Payload()},
+		"no base":          {"pull-request", effects.PullWords{Head: "x", Title: "T", Body: good}.Payload()},
+		"a raw body":       {"pull-request", effects.PullWords{Head: "x", Base: "main", Title: "T", Body: "@mona"}.Payload()},
+		"no title":         {"pull-request-words", effects.PullWords{Title: " ", Body: good}.Payload()},
+		"a title of lines": {"pull-request-words", effects.PullWords{Title: "a\nb", Body: good}.Payload()},
+		"a long title":     {"pull-request-words", effects.PullWords{Title: strings.Repeat("a", 257), Body: good}.Payload()},
+		"a secret":         {"pull-request-words", effects.PullWords{Title: secret, Body: good}.Payload()},
+	} {
+		g := &github{viewer: bot}
+		k := rows[c.row].kind(g)
+		if what == "a secret" {
+			k = effects.EditPull{Pulls: pulls{g}, Policy: sanitize.Policy{Repo: repo, Known: []string{secret}}}
+		}
+		e := rows[c.row].effect(1)
+		e.Payload = c.payload
+		_, err := k.Send(t.Context(), e)
+		var r interface{ Refused() bool }
+		if !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
+			t.Errorf("%s: %v after %d calls", what, err, g.calls)
+		}
 	}
 }
 
