@@ -72,10 +72,15 @@ type PushOptions struct {
 	Ref string
 	// Old is the commit the ref must be at, New the commit it is to go to: full object ids.
 	Old, New string
+	// Anew lets New leave Old behind, for a branch that is prloop's own: it is made there when Old is all zeros, else replaced.
+	Anew bool
 }
 
+// NoCommit is Old of a branch that must not be there.
+const NoCommit = "0000000000000000000000000000000000000000"
+
 // Push moves a branch of a server from Old to New by compare-and-swap: a commit somebody else pushed in the meantime always
-// stays. New has to descend from Old (ErrNotDescendant), so nothing is ever taken out of a branch. The error is nil when the
+// stays. New has to descend from Old (ErrNotDescendant), so nothing is ever taken out of a branch, but for one that is made Anew. The error is nil when the
 // outcome is known; any error after the checks of the arguments (ErrName, ErrProtocol) means that the ref may be at Old or at
 // New, and calling again with the same arguments finds out.
 func (r *Repository) Push(ctx context.Context, o PushOptions) (PushResult, error) {
@@ -83,7 +88,7 @@ func (r *Repository) Push(ctx context.Context, o PushOptions) (PushResult, error
 	if err != nil {
 		return PushResult{}, fmt.Errorf("push %s to %s: %w", o.Ref, o.URL, err)
 	}
-	if ok, err := r.IsAncestor(ctx, o.Old, o.New); err != nil || !ok || o.Old == o.New {
+	if ok, err := r.follows(ctx, o); err != nil || !ok || o.Old == o.New {
 		if err == nil {
 			err = fmt.Errorf("%s of %s: %w", o.New, o.Old, ErrNotDescendant)
 		}
@@ -95,6 +100,14 @@ func (r *Repository) Push(ctx context.Context, o PushOptions) (PushResult, error
 		return PushResult{}, fmt.Errorf("push %s to %s: %w", o.Ref, o.URL, err)
 	}
 	return res, nil
+}
+
+// follows reports whether a branch may go to New.
+func (r *Repository) follows(ctx context.Context, o PushOptions) (bool, error) {
+	if o.Anew {
+		return true, nil
+	}
+	return r.IsAncestor(ctx, o.Old, o.New)
 }
 
 func (r *Repository) pushCommand(o PushOptions) (command, error) {
@@ -111,11 +124,16 @@ func (r *Repository) pushCommand(o PushOptions) (command, error) {
 	if !IsOID(o.Old) || !IsOID(o.New) {
 		return c, fmt.Errorf("%q to %q: %w: not object ids", o.Old, o.New, ErrName)
 	}
-	if strings.Trim(o.Old, "0") == "" || strings.Trim(o.New, "0") == "" {
+	absent := strings.Trim(o.Old, "0") == ""
+	if absent && !o.Anew || strings.Trim(o.New, "0") == "" {
 		return c, fmt.Errorf("ref %q: %w: a branch is neither made nor deleted", o.Ref, ErrName)
 	}
+	lease := o.Old
+	if absent {
+		lease = ""
+	}
 	c.args = []string{"--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
-		"--force-with-lease=" + o.Ref + ":" + o.Old, "--end-of-options", o.URL, o.New + ":" + o.Ref}
+		"--force-with-lease=" + o.Ref + ":" + lease, "--end-of-options", o.URL, o.New + ":" + o.Ref}
 	return c, nil
 }
 
@@ -157,7 +175,7 @@ func (r *Repository) settle(ctx context.Context, o PushOptions, out string, fail
 	switch {
 	case failed == nil && flag == "=":
 		return PushResult{Outcome: Already, Head: o.New}, nil
-	case failed == nil && (flag == " " || flag == "+"):
+	case failed == nil && (flag == " " || flag == "+" || flag == "*"):
 		return PushResult{Outcome: Pushed, Head: o.New}, nil
 	}
 	said := ""
@@ -171,6 +189,8 @@ func (r *Repository) settle(ctx context.Context, o PushOptions, out string, fail
 	defer cancel()
 	head, err := r.RemoteHead(ask, o.Server, o.Ref)
 	switch {
+	case errors.Is(err, ErrUnknownRevision) && strings.Trim(o.Old, "0") == "" && failed != nil:
+		return PushResult{}, failed
 	case errors.Is(err, ErrUnknownRevision):
 		return PushResult{Outcome: Moved}, nil
 	case err != nil:

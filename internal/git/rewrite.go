@@ -62,7 +62,7 @@ func (r *Repository) rewrite(ctx context.Context, base string, commits []Taken, 
 	done := make([]Rewritten, 0, len(commits))
 	for _, c := range commits {
 		if c.Tree != before {
-			if parent, err = r.commitTree(ctx, c, parent, sign); err != nil {
+			if parent, err = r.commitTree(ctx, c.Tree, c.Message, sign, parent); err != nil {
 				return nil, err
 			}
 			before = c.Tree
@@ -101,9 +101,9 @@ func (r *Repository) checkTaken(ctx context.Context, commits []Taken) error {
 }
 
 // commitTree writes one commit object, every byte of it ours, and checks it as a fetched one would be.
-func (r *Repository) commitTree(ctx context.Context, c Taken, parent string, sign Signature) (string, error) {
+func (r *Repository) commitTree(ctx context.Context, tree, message string, sign Signature, parents ...string) (string, error) {
 	who := fmt.Sprintf("%s <%s> %d +0000", sign.Name, sign.Email, sign.At.Unix())
-	text := fmt.Sprintf("tree %s\nparent %s\nauthor %s\ncommitter %s\n\n%s\n", c.Tree, parent, who, who, strings.TrimRight(c.Message, "\n"))
+	text := fmt.Sprintf("tree %s\nparent %s\nauthor %s\ncommitter %s\n\n%s\n", tree, strings.Join(parents, "\nparent "), who, who, strings.TrimRight(message, "\n"))
 	out, err := r.git.run(ctx, command{name: "hash-object", at: r.place(), args: []string{"-t", "commit", "-w", "--stdin"}, stdin: []byte(text)})
 	if err != nil {
 		return "", err
