@@ -11,11 +11,11 @@ func (r RunResult) ExitStatus() int {
 // ExitStatus is the process exit status for the outcome where that alone decides it: of StaticOnly, when it is clean.
 func (o Outcome) ExitStatus() int {
 	switch o {
-	case Converged:
+	case Converged, Opened, Updated, NothingToDo:
 		return 0
 	case ChangesRequested:
 		return 3
-	case Stuck, Diverging, SetAside:
+	case Stuck, Diverging, SetAside, Refused:
 		return 4
 	case Budget:
 		return 5

@@ -19,3 +19,14 @@ const (
 	Superseded  Outcome = "superseded"
 	Failed      Outcome = "failed"
 )
+
+// The outcomes of scheduled jobs, beside Partial, Superseded and Failed.
+const (
+	// Opened: a pull request was opened. Updated: the one that was open was.
+	Opened  Outcome = "opened"
+	Updated Outcome = "updated"
+	// NothingToDo: nothing was committed, or nobody asked for a pull request of it.
+	NothingToDo Outcome = "nothing_to_do"
+	// Refused: a rule, or the server, does not let the work through. A person has to look.
+	Refused Outcome = "refused"
+)

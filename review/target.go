@@ -24,12 +24,14 @@ func (r Repo) String() string {
 	return r.Host + "/" + r.Owner + "/" + r.Name
 }
 
-// Target is what a run works on: a pull request, or a local range when PR is 0.
+// Target is what a run works on: a pull request, a repository's default branch when it is a scheduled Job, or else a local range.
 type Target struct {
 	// Repo is left out for a local range, which may belong to no repository on GitHub.
 	Repo Repo `json:"repo,omitzero"`
-	// PR is the pull request's number; 0, and left out, for a local range.
+	// PR is the pull request's number; 0, and left out, for all others.
 	PR int `json:"pr,omitempty"`
+	// Job is the id of a scheduled job.
+	Job string `json:"job,omitempty"`
 	// Base is, for a local range, the revision the range starts from as the person typed it.
 	Base string `json:"base,omitempty"`
 	// Change says which local change it is other than the range since Base. Commit is then the object id of the commit that has it
@@ -49,12 +51,14 @@ const (
 )
 
 // Local reports whether the target is a local change, which touches no GitHub at all.
-func (t Target) Local() bool { return t.PR == 0 }
+func (t Target) Local() bool { return t.PR == 0 && t.Job == "" }
 
-// String names the target for people: owner/name#7, or "local changes since main".
+// String names the target for people: owner/name#7, "owner/name, job nightly", or "local changes since main".
 func (t Target) String() string {
 	short := t.Commit[:min(len(t.Commit), 10)]
 	switch {
+	case t.Job != "":
+		return fmt.Sprintf("%s, job %s", t.Repo, t.Job)
 	case !t.Local():
 		return fmt.Sprintf("%s#%d", t.Repo, t.PR)
 	case t.Change == ChangeStaged:
@@ -67,9 +71,11 @@ func (t Target) String() string {
 	return "local changes since " + t.Base
 }
 
-// Arguments are those of prloop run that name the target once more.
+// Arguments are those of prloop run that name the target once more; for a job those of prloop schedule.
 func (t Target) Arguments() string {
 	switch {
+	case t.Job != "":
+		return t.Job + " -R " + t.Repo.String()
 	case !t.Local():
 		return t.String()
 	case t.Change == ChangeStaged:

@@ -83,7 +83,7 @@ func (r *run) caps(target review.Target) []gateway.Cap {
 		return func(ctx context.Context) (float64, error) { return r.spend.spent(ctx, repo, pr, since()) }
 	}
 	var out []gateway.Cap
-	if b.PerPullRequestUSD > 0 && !target.Local() {
+	if b.PerPullRequestUSD > 0 && target.PR != 0 {
 		always := func() time.Time { return time.Time{} }
 		out = append(out, gateway.Cap{Name: "pull request", USD: b.PerPullRequestUSD, Spent: spent(target.Repo.String(), target.PR, always)})
 	}

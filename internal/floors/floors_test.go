@@ -44,6 +44,7 @@ var table = map[string]int{
 	"internal/weight":     1,
 	"internal/advice":     1,
 	"internal/toolset":    1,
+	"internal/schedule":   1,
 
 	"internal/proc":     2,
 	"internal/sandbox":  2,
@@ -80,9 +81,10 @@ var table = map[string]int{
 	"internal/store/storetest":   4, // what every kind of database has to do, for the tests of a lower floor
 	"internal/engine/enginetest": 4,
 
-	"orchestrator":      4,
-	"internal/eval":     4,
-	"internal/fixspace": 4,
+	"orchestrator":         4,
+	"internal/eval":        4,
+	"internal/fixspace":    4,
+	"internal/maintenance": 4,
 
 	"internal/agentrun": 5,
 	"internal/builtin":  5,

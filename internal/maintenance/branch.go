@@ -1,0 +1,176 @@
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/schedule"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// author is whom commits of jobs are by, as git writes it; JobTrailer names the job in them. Together they tell a commit of ours from one
+// of a person on any machine, from GitHub alone. Whoever forges them asks prloop to build on their commit, and takes nothing from anybody.
+const (
+	AuthorName  = "prloop"
+	AuthorEmail = "prloop@users.noreply.github.com"
+	JobTrailer  = "prloop-job"
+
+	author = AuthorName + " <" + AuthorEmail + ">"
+)
+
+// mostBranches bounds the names that are tried for a job's branch.
+const mostBranches = 20
+
+// place is where a job's work goes.
+type place struct {
+	// Branch is the name, Old where it is: git.NoCommit when it is not there.
+	Branch string `json:"branch"`
+	Old    string `json:"old"`
+	// From is the commit the job begins with: it has the default branch's head and, where Pull is open, what that holds already.
+	From string `json:"from"`
+	// Replace is true where what Branch has is left behind: it is prloop's own, and no open pull request asks for it.
+	Replace bool `json:"replace,omitempty"`
+	// Pull is the open pull request of the branch; 0 when there is none.
+	Pull int `json:"pull,omitempty"`
+	// Left are branches of the job that stay as they are.
+	Left []leftBranch `json:"left,omitempty"`
+}
+
+// leftBranch is a branch of the job that is not touched, and why.
+type leftBranch struct {
+	Branch string `json:"branch"`
+	// Pull is its open pull request; 0 when it has none.
+	Pull int    `json:"pull,omitempty"`
+	Why  string `json:"why"`
+}
+
+// settle finds the branch of a job: the first of its names whose branch is not there or all prloop's own. One that a person pushed to, or
+// that cannot take in the default branch, stays as it is.
+func (l *Loop) settle(ctx context.Context, req Request) (place, error) {
+	p := place{Old: git.NoCommit, From: req.Head}
+	name := schedule.Branch(req.Job, req.ids())
+	for n := 1; n <= mostBranches; n++ {
+		p.Branch = schedule.Numbered(name, n)
+		head, err := l.Repo.RemoteHead(ctx, l.Server, "refs/heads/"+p.Branch)
+		if errors.Is(err, git.ErrUnknownRevision) {
+			return p, nil
+		}
+		if err != nil {
+			return p, err
+		}
+		left, err := l.taken(ctx, req, &p, head)
+		if err != nil || left == nil {
+			return p, err
+		}
+		p.Left = append(p.Left, *left)
+	}
+	return p, fmt.Errorf("%d branches of this job are there and changed by others, from %s on: close or delete some", mostBranches, name)
+}
+
+// taken looks at a branch that is there: p has it, or it is left as it is.
+func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*leftBranch, error) {
+	pull, err := l.pullOf(ctx, req, p.Branch)
+	if err != nil {
+		return nil, err
+	}
+	foreign, err := l.foreign(ctx, req, p.Branch, head)
+	if err != nil {
+		return nil, err
+	}
+	if foreign != nil {
+		return &leftBranch{Branch: p.Branch, Pull: pull.Number, Why: sanitize.Line(foreign.Author, 80) + " pushed to it"}, nil
+	}
+	p.Old = head
+	if pull.Number == 0 {
+		p.Replace = true
+		return nil, nil
+	}
+	from, err := l.Repo.Merged(ctx, head, req.Head, l.message(req, "Merge "+req.Base), l.sign(req, 0))
+	if errors.Is(err, git.ErrConflict) {
+		p.Old = git.NoCommit
+		return &leftBranch{Branch: p.Branch, Pull: pull.Number, Why: "it conflicts with " + req.Base}, nil
+	}
+	p.From, p.Pull = from, pull.Number
+	return nil, err
+}
+
+// pullOf is the open pull request of a branch onto the default branch; the zero value when there is none.
+func (l *Loop) pullOf(ctx context.Context, req Request, branch string) (review.PullRequest, error) {
+	pulls, err := l.Forge.PullsOfBranch(ctx, req.Target.Repo, branch)
+	for _, pull := range pulls {
+		if pull.BaseRef == req.Base {
+			return pull, err
+		}
+	}
+	return review.PullRequest{}, err
+}
+
+// foreign is a commit of a branch, of those the default branch does not have, that is not the job's own; nil when there is none.
+func (l *Loop) foreign(ctx context.Context, req Request, branch, head string) (*git.Authored, error) {
+	ref := "refs/heads/" + branch
+	fetched, err := l.Repo.Fetch(ctx, git.FetchOptions{URL: l.Server.URL, Helper: l.Server.Helper, Env: l.Server.Env, Refs: []string{ref}})
+	if err != nil {
+		return nil, err
+	}
+	if fetched[ref] != head {
+		return nil, fmt.Errorf("branch %s moved while it was read", branch)
+	}
+	commits, err := l.Repo.FirstParents(ctx, req.Head, head)
+	if err != nil {
+		return nil, err
+	}
+	ours := strings.TrimPrefix(pushpolicy.Message("x", "", jobTrailer(req)), "x\n")
+	for _, c := range commits {
+		if c.Author != author || c.Committer != author || !strings.HasSuffix(strings.TrimRight(c.Message, "\n")+"\n", strings.TrimLeft(ours, "\n")) {
+			return &c, nil
+		}
+	}
+	return nil, nil
+}
+
+// asked checks the branch that a tool call asked for and gives the place it means: the job's own, or one that is free.
+func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (place, *review.Refusal, error) {
+	refuse := func(rule, detail string) (place, *review.Refusal, error) {
+		return p, &review.Refusal{Rule: rule, Detail: detail}, nil
+	}
+	shown := sanitize.CodeSpan(name)
+	switch {
+	case name == "" || name == p.Branch:
+		return p, nil, nil
+	case git.CheckBranch(name) != nil:
+		return refuse(schedule.RuleBranchName, shown+" cannot be the name of a branch")
+	case strings.EqualFold(name, req.Base):
+		return refuse(schedule.RuleBaseBranch, shown+" is the branch that pull requests go to")
+	}
+	_, err := l.Repo.RemoteHead(ctx, l.Server, "refs/heads/"+name)
+	if err == nil {
+		return refuse(schedule.RuleBranchTaken, shown+" is there already, and not this job's")
+	}
+	if !errors.Is(err, git.ErrUnknownRevision) {
+		return p, nil, err
+	}
+	q := place{Branch: name, Old: git.NoCommit, From: p.From, Left: p.Left}
+	if p.Pull != 0 {
+		q.Left = append(q.Left[:len(q.Left):len(q.Left)], leftBranch{Branch: p.Branch, Pull: p.Pull, Why: "another branch was asked for"})
+	}
+	return q, nil, nil
+}
+
+// sign is whom the merge of a run is by; its date is that of the run, so that it is the same commit however often it is made.
+func (l *Loop) sign(req Request, number int) git.Signature {
+	return git.Signature{Name: AuthorName, Email: AuthorEmail, At: req.Started, Keep: git.FixRef(req.Run, number)}
+}
+
+func (l *Loop) message(req Request, subject string) string {
+	return pushpolicy.Message(subject, "", pushpolicy.Trailer{Key: "prloop-run", Value: req.Run}, jobTrailer(req))
+}
+
+// jobTrailer is the last line of every commit of a job.
+func jobTrailer(req Request) pushpolicy.Trailer {
+	return pushpolicy.Trailer{Key: JobTrailer, Value: req.Job}
+}

@@ -1,0 +1,397 @@
+package maintenance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/schedule"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Where a kill has to be survived (threats.md "Fault matrix").
+var (
+	settled  = failpoint.New("job: branch settled")
+	worked   = failpoint.New("job: command done")
+	pushed   = failpoint.New("job: pushed")
+	proposed = failpoint.New("job: pull request there")
+)
+
+// patchLimitBytes is the largest patch that is kept.
+const patchLimitBytes = 4 << 20
+
+// pushTries is how often another branch is taken because somebody pushed to the one before meanwhile.
+const pushTries = 3
+
+// state is what a run of a job knows by now.
+type state struct {
+	req   Request
+	place place
+	works []review.JobWork
+	// tip is what is to be pushed, empty while nothing is; pull are the words for it, by is the command that asked last.
+	tip  string
+	pull review.PullWish
+	by   int
+	// url is the pull request's address.
+	url string
+}
+
+// Run does a job, or goes on with it. An error stops the run as it is, to be resumed.
+func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunResult, error) {
+	s := state{req: req}
+	result, err := l.run(ctx, steps, &s)
+	if err != nil {
+		if ctx.Err() != nil || !l.permanent(err) {
+			return result, err
+		}
+		result = s.result(l, review.Failed, sanitize.Redact(err.Error()))
+	}
+	return result, l.finish(ctx, steps, &s, &result)
+}
+
+func (l *Loop) run(ctx context.Context, steps Steps, s *state) (none review.RunResult, err error) {
+	req := s.req
+	l.say("looking for the branch of this job")
+	if s.place, err = do(ctx, l, steps, "settle the branch", func(ctx context.Context) (place, error) { return l.settle(ctx, req) }); err != nil {
+		return none, err
+	}
+	if err := settled.Hit(); err != nil {
+		return none, err
+	}
+	if err := l.work(ctx, steps, s); err != nil {
+		return none, err
+	}
+	if refused := s.refusals(); len(refused) > 0 {
+		return s.result(l, review.Refused, "nothing is pushed: "+refusedWords(refused)), nil
+	}
+	if s.tip == "" {
+		outcome, why := s.idle()
+		return s.result(l, outcome, why), nil
+	}
+	to, refusal, err := l.wanted(ctx, steps, s)
+	if err != nil {
+		return none, err
+	}
+	if refusal != nil {
+		return s.result(l, review.Refused, "nothing is pushed: "+refusedWords([]review.Refusal{*refusal})), nil
+	}
+	s.place = to
+	if req.DryRun {
+		return s.dry(l), nil
+	}
+	if why, err := l.push(ctx, steps, s); err != nil || why != "" {
+		return s.result(l, review.Refused, "nothing is pushed: "+why), err
+	}
+	return l.propose(ctx, steps, s)
+}
+
+// work has each command do its work, on top of what the one before wants to be pushed.
+func (l *Loop) work(ctx context.Context, steps Steps, s *state) error {
+	from := s.place.From
+	for i, c := range s.req.Commands {
+		order := review.JobOrder{
+			Run: s.req.Run, Job: s.req.Job, Command: c.ID, Number: i + 1, Head: s.req.Head, From: from, Terms: s.req.Terms, At: s.req.Started,
+		}
+		w, err := do(ctx, l, steps, fmt.Sprintf("command %d: %s", i+1, c.ID), func(ctx context.Context) (review.JobWork, error) {
+			l.say("running " + c.ID)
+			order, err := l.Order(ctx, order)
+			if err != nil {
+				return review.JobWork{}, err
+			}
+			return l.Work(ctx, order)
+		})
+		if err != nil {
+			return err
+		}
+		if err := worked.Hit(); err != nil {
+			return err
+		}
+		s.works = append(s.works, w)
+		if w.Tip != "" && w.Pull != nil && len(w.Refusals) == 0 {
+			if asked := w.Pull.Branch; s.tip != "" && asked != "" && s.pull.Branch != "" && asked != s.pull.Branch {
+				s.works[i].Refusals = append(s.works[i].Refusals, review.Refusal{Rule: schedule.RuleOneBranch,
+					Detail: fmt.Sprintf("%s and %s are asked for, and a job has one", sanitize.CodeSpan(s.pull.Branch), sanitize.CodeSpan(asked))})
+				continue
+			}
+			s.take(i, w)
+			from = w.Tip
+		}
+	}
+	return nil
+}
+
+// take has a command's work pushed. The first command's title stands; the branch is the one that is asked for, whoever asks.
+func (s *state) take(i int, w review.JobWork) {
+	branch := s.pull.Branch
+	if s.tip == "" {
+		s.pull.Title = w.Pull.Title
+	}
+	s.tip, s.by = w.Tip, i
+	if s.pull.Branch = branch; w.Pull.Branch != "" {
+		s.pull.Branch = w.Pull.Branch
+	}
+}
+
+func (s *state) refusals() (all []review.Refusal) {
+	for _, w := range s.works {
+		all = append(all, w.Refusals...)
+	}
+	return all
+}
+
+func refusedWords(all []review.Refusal) string {
+	r := all[0]
+	text := "the rule " + r.Rule + " refuses "
+	if r.Path != "" {
+		text += sanitize.CodeSpan(r.Path) + ": "
+	} else {
+		text += "it: "
+	}
+	text += sanitize.Line(sanitize.Redact(r.Detail), 300)
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return text
+}
+
+// idle says why nothing is pushed.
+func (s *state) idle() (review.Outcome, string) {
+	var failed, unasked, uncommitted []string
+	empty := ""
+	for i, w := range s.works {
+		id := s.req.Commands[i].ID
+		switch {
+		case w.Answer.Receipt.State != review.AgentComplete:
+			failed = append(failed, fmt.Sprintf("%s did not end well: %s", id, w.Answer.Receipt.Reason))
+		case w.Pull != nil:
+			empty = id + ": push_pr failed: no committed changes are present; commit_changes comes first"
+		case w.Tip != "":
+			unasked = append(unasked, id)
+		case w.Uncommitted > 0:
+			uncommitted = append(uncommitted, id)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return review.Partial, sanitize.Line(sanitize.Redact(strings.Join(failed, "; ")), 400)
+	case empty != "":
+		return review.Failed, empty
+	case len(unasked) > 0:
+		return review.NothingToDo, strings.Join(unasked, ", ") + " committed changes and did not call push_pr: nothing is pushed"
+	case len(uncommitted) > 0:
+		return review.NothingToDo, strings.Join(uncommitted, ", ") + " changed files and did not call commit_changes: nothing is pushed"
+	}
+	return review.NothingToDo, "nothing was changed"
+}
+
+// wanted is where the work goes.
+func (l *Loop) wanted(ctx context.Context, steps Steps, s *state) (place, *review.Refusal, error) {
+	type asked struct {
+		Place   place           `json:"place"`
+		Refusal *review.Refusal `json:"refusal,omitempty"`
+	}
+	a, err := do(ctx, l, steps, "check the branch", func(ctx context.Context) (a asked, err error) {
+		a.Place, a.Refusal, err = l.asked(ctx, s.req, s.place, s.pull.Branch)
+		return a, err
+	})
+	return a.Place, a.Refusal, err
+}
+
+// pushDone is what became of a push.
+type pushDone struct {
+	URL string `json:"url,omitempty"`
+	// Refused says why the server does not let it in, Moved that the branch is not where it was.
+	Refused string `json:"refused,omitempty"`
+	Moved   string `json:"moved,omitempty"`
+}
+
+// push moves the branch, or makes another one where somebody pushed meanwhile. why says why nothing could be pushed.
+func (l *Loop) push(ctx context.Context, steps Steps, s *state) (why string, err error) {
+	for try := 1; try <= pushTries; try++ {
+		nonce, err := do(ctx, l, steps, fmt.Sprintf("push %d: name it", try), func(context.Context) (string, error) { return l.Nonce(), nil })
+		if err != nil {
+			return "", err
+		}
+		p := s.place
+		e := effects.Effect{
+			Key: fmt.Sprintf("%s/push/%d", s.req.Run, try), Nonce: nonce, Run: s.req.Run, Target: s.req.Target, Head: s.tip,
+			Payload: effects.BranchPush{Ref: "refs/heads/" + p.Branch, Old: p.Old, New: s.tip, Replace: p.Replace || p.Old == git.NoCommit}.Payload(),
+		}
+		done, err := do(ctx, l, steps, fmt.Sprintf("push %d", try), func(ctx context.Context) (d pushDone, err error) {
+			l.say(fmt.Sprintf("pushing %s to %s", s.tip[:10], p.Branch))
+			got, err := l.deliver(ctx, effects.Branch{Pusher: l.Pusher}, e)
+			var moved *effects.MovedError
+			var refused *effects.RefusedError
+			switch {
+			case errors.As(err, &moved):
+				return pushDone{Moved: moved.Error()}, nil
+			case errors.As(err, &refused):
+				return pushDone{Refused: refused.Error()}, nil
+			}
+			return pushDone{URL: got.Ref}, err
+		})
+		if err != nil {
+			return "", err
+		}
+		if err := pushed.Hit(); err != nil {
+			return "", err
+		}
+		switch {
+		case done.Refused != "":
+			return sanitize.Line(sanitize.Redact(done.Refused), 300), nil
+		case done.Moved == "":
+			l.Emit(review.Event{Kind: review.EventPushed, Head: s.tip, Time: l.Now()})
+			return "", nil
+		}
+		if s.place, err = do(ctx, l, steps, fmt.Sprintf("push %d: another branch", try), func(ctx context.Context) (place, error) {
+			return l.another(ctx, s.place, "somebody pushed to it meanwhile")
+		}); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d branches moved while they were pushed to", pushTries), nil
+}
+
+// another is a name that is free, beside a branch that is left as it is.
+func (l *Loop) another(ctx context.Context, p place, why string) (place, error) {
+	q := place{Old: git.NoCommit, From: p.From, Left: append(p.Left[:len(p.Left):len(p.Left)], leftBranch{Branch: p.Branch, Pull: p.Pull, Why: why})}
+	for n := 2; n <= mostBranches; n++ {
+		q.Branch = schedule.Numbered(p.Branch, n)
+		_, err := l.Repo.RemoteHead(ctx, l.Server, "refs/heads/"+q.Branch)
+		if errors.Is(err, git.ErrUnknownRevision) {
+			return q, nil
+		}
+		if err != nil {
+			return q, err
+		}
+	}
+	return q, fmt.Errorf("%d branches are there, from %s on: close or delete some", mostBranches, p.Branch)
+}
+
+// propose opens the pull request, or gives the open one its new words.
+func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.RunResult, err error) {
+	req := s.req
+	type proposal struct {
+		Nonce string `json:"nonce"`
+		Pull  int    `json:"pull,omitempty"`
+		URL   string `json:"url,omitempty"`
+	}
+	p, err := do(ctx, l, steps, "look for the pull request", func(ctx context.Context) (proposal, error) {
+		pull, err := l.pullOf(ctx, req, s.place.Branch) // somebody may have opened or closed it meanwhile
+		return proposal{Nonce: l.Nonce(), Pull: pull.Number, URL: pull.URL}, err
+	})
+	if err != nil {
+		return none, err
+	}
+	body, err := l.body(s, p.Pull, p.Nonce)
+	if err != nil {
+		return none, err
+	}
+	words := effects.PullWords{Title: s.title(), Body: body.String()}
+	e := effects.Effect{Key: req.Run + "/pull", Nonce: p.Nonce, Run: req.Run, Target: req.Target, Head: s.tip}
+	done, err := do(ctx, l, steps, "propose the change", func(ctx context.Context) (pushDone, error) {
+		var k effects.Kind = effects.EditPull{Pulls: l.Forge, Policy: l.policy(req)}
+		if p.Pull == 0 {
+			l.say("opening a pull request from " + s.place.Branch)
+			words.Head, words.Base = s.place.Branch, req.Base
+			k = effects.OpenPull{Pulls: l.Forge, Key: l.MarkerKey, Policy: l.policy(req), Sleep: l.Sleep}
+		} else {
+			l.say("updating " + p.URL)
+			e.Target.PR = p.Pull
+		}
+		e.Payload = words.Payload()
+		got, err := l.deliver(ctx, k, e)
+		return pushDone{URL: got.Ref, Moved: got.Overtaken}, err
+	})
+	if err != nil {
+		return none, err
+	}
+	if err := proposed.Hit(); err != nil {
+		return none, err
+	}
+	s.url = done.URL
+	switch {
+	case done.Moved != "":
+		return s.result(l, review.Superseded, fmt.Sprintf("%s: the commits are on %s", done.Moved, s.place.Branch)), nil
+	case p.Pull != 0:
+		return s.result(l, review.Updated, s.told("the pull request is updated")), nil
+	}
+	return s.result(l, review.Opened, s.told("a pull request is opened")), nil
+}
+
+// told is a sentence with the branches that stay as they are behind it.
+func (s *state) told(what string) string {
+	for _, b := range s.place.Left {
+		what += "; " + b.Branch
+		if b.Pull != 0 {
+			what += fmt.Sprintf(" (#%d)", b.Pull)
+		}
+		what += " stays as it is: " + b.Why
+	}
+	return what
+}
+
+// deliver makes an effect of a job. One on an open pull request is not made once that is closed.
+func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect) (effects.Done, error) {
+	viewer, err := l.Forge.Viewer(ctx, e.Target.Repo.Host)
+	if err != nil {
+		return effects.Done{}, err
+	}
+	e.As = viewer
+	d := effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: func(ctx context.Context) (string, error) {
+		if e.Target.PR == 0 {
+			return "", nil
+		}
+		now, err := l.Forge.PullRequest(ctx, e.Target.Repo, e.Target.PR)
+		if err != nil || now.State == "OPEN" {
+			return "", err
+		}
+		return fmt.Sprintf("#%d was %s meanwhile", now.Number, strings.ToLower(sanitize.Line(now.State, 20))), nil
+	}}
+	return d.Deliver(ctx, k, e)
+}
+
+func (l *Loop) permanent(err error) bool {
+	var e *storedError
+	return errors.As(err, &e) || l.Permanent != nil && l.Permanent(err)
+}
+
+// storedError is an error that ends the run; it comes out of a step's stored result, so it is text alone.
+type storedError struct{ text string }
+
+func (e *storedError) Error() string { return e.text }
+
+// do is Steps.Do for a value that is stored as JSON, or for the text of an error that no later try gets past.
+func do[T any](ctx context.Context, l *Loop, steps Steps, name string, fn func(context.Context) (T, error)) (T, error) {
+	type outcome struct {
+		Value  T      `json:"value"`
+		Failed string `json:"failed,omitempty"`
+	}
+	var out outcome
+	data, err := steps.Do(ctx, name, func(ctx context.Context) ([]byte, error) {
+		v, err := fn(ctx)
+		if err != nil && (ctx.Err() != nil || !l.permanent(err)) {
+			return nil, err
+		}
+		if err != nil {
+			return json.Marshal(outcome{Failed: sanitize.Redact(err.Error())})
+		}
+		return json.Marshal(outcome{Value: v})
+	})
+	if err != nil {
+		return out.Value, err
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		return out.Value, fmt.Errorf("read stored result of %q: %w", name, err)
+	}
+	if out.Failed != "" {
+		return out.Value, &storedError{out.Failed}
+	}
+	return out.Value, nil
+}

@@ -1,0 +1,91 @@
+// Package schedule has the rules of scheduled jobs (spec.md C4): which branch a job's pull request has, and what the job may change. They
+// come on top of the push policy, which always holds. All of it is pure.
+package schedule
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/review"
+)
+
+// The rules' names. They stand in reports and are never renamed.
+const (
+	// RuleWriteScope: a path is outside schedule.writeScope. RuleMaxFiles and RuleMaxDiffLines: schedule.limits.
+	RuleWriteScope   = "write-scope"
+	RuleMaxFiles     = "max-files"
+	RuleMaxDiffLines = "max-diff-lines"
+	// RuleBranchName: it is no name for a branch. RuleBaseBranch: it is the branch that pull requests go to. RuleBranchTaken: it is there
+	// and not the job's.
+	RuleBranchName  = "branch-name"
+	RuleBaseBranch  = "base-branch"
+	RuleBranchTaken = "branch-taken"
+	// RuleOneBranch: two commands of a job ask for different branches.
+	RuleOneBranch = "one-branch"
+)
+
+// Prefix is what the names of prloop's own branches begin with.
+const Prefix = "prloop/"
+
+// nameLimit is how long the part of a branch's name that is made of ids may be.
+const nameLimit = 100
+
+// plain is an id that can stand in a branch's name as it is.
+var plain = lazyregexp.New(`^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$`)
+
+// Branch is the branch of a job's pull request: always the same for the same ids in the same order.
+func Branch(job string, commands []string) string {
+	ids := append([]string{job}, commands...)
+	odd := func(id string) bool { return !plain.MatchString(id) || strings.HasSuffix(id, ".lock") }
+	name := job + "/" + strings.Join(commands, "+")
+	if len(commands) > 0 && len(name) <= nameLimit && !slices.ContainsFunc(ids, odd) {
+		return Prefix + name
+	}
+	h := sha256.New()
+	for _, id := range ids {
+		fmt.Fprintf(h, "%d:%s", len(id), id) // length-prefixed: no two lists read the same
+	}
+	return Prefix + "job-" + hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// Numbered is the nth name to try for a branch: the name itself, then with a number behind it.
+func Numbered(name string, n int) string {
+	if n < 2 {
+		return name
+	}
+	return fmt.Sprintf("%s-%d", name, n)
+}
+
+// Skipped reports whether none of the paths is one of those that the globs choose.
+func Skipped(touched, include, exclude []string) bool {
+	return !slices.ContainsFunc(touched, func(path string) bool { return chosen(path, include, exclude) })
+}
+
+// Check gives every rule that a change breaks: the paths it touches, old names included, and how many files and lines it is.
+func Check(paths []string, files, lines int, t review.JobTerms) []review.Refusal {
+	var refused []review.Refusal
+	for _, path := range paths {
+		if !chosen(path, t.Include, t.Exclude) {
+			refused = append(refused, review.Refusal{Rule: RuleWriteScope, Path: spelling.Name(path), Detail: "schedule.writeScope does not name it"})
+		}
+	}
+	if t.MaxFiles > 0 && files > t.MaxFiles {
+		refused = append(refused, review.Refusal{Rule: RuleMaxFiles, Detail: fmt.Sprintf("%d files, at most %d", files, t.MaxFiles)})
+	}
+	if t.MaxDiffLines > 0 && lines > t.MaxDiffLines {
+		refused = append(refused, review.Refusal{Rule: RuleMaxDiffLines, Detail: fmt.Sprintf("%d changed lines, at most %d", lines, t.MaxDiffLines)})
+	}
+	return refused
+}
+
+func chosen(path string, include, exclude []string) bool {
+	matches := func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) }
+	return (len(include) == 0 || slices.ContainsFunc(include, matches)) && !slices.ContainsFunc(exclude, matches)
+}
