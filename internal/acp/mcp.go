@@ -8,11 +8,13 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/prloop/prloop/internal/schema"
+	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
 )
 
@@ -26,10 +28,13 @@ const (
 	EnvRole   = "PRLOOP_SUBMIT_ROLE"
 	// EnvTree is the folder the other tools read; without it there are none.
 	EnvTree = "PRLOOP_SUBMIT_TREE"
+	// EnvTools are the names of the tools of a command, with commas between them. They are those that are offered, and no others.
+	EnvTools = "PRLOOP_SUBMIT_TOOLS"
 )
 
-// readTools are the names of the tools that read the tree, as Toolbox may offer them.
-var readTools = []string{"read_file", "search_code", "list", "get_function_context"}
+// readTools are the names of the tools that read the tree, as Toolbox may offer them: those of reviewers, then those of commands.
+var readTools = []string{"read_file", "search_code", "list", "get_function_context",
+	toolset.Read, toolset.Grep, toolset.Find, toolset.Ls, toolset.TodoWrite, toolset.TodoRead}
 
 // ownTools are the names of all of prloop's tools as an agent calls them.
 func ownTools(prefix string) []string {
@@ -60,9 +65,9 @@ type Toolbox interface {
 }
 
 // ServeMCP is the program an agent starts as its MCP server: it offers submit_result on stdin and stdout until its input
-// ends, and hands each result to the prloop that asked. open lends the tools that read the tree; nil offers none. getenv
+// ends, and hands each result to the prloop that asked. open lends the tools that read the tree, for a command those of the names that do; nil offers none. getenv
 // reads the variables above. It prints nothing itself.
-func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, getenv func(string) string, open func(tree string) (Toolbox, error)) error {
+func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, getenv func(string) string, open func(tree string, names []string) (Toolbox, error)) error {
 	socket, token, role := getenv(EnvSocket), getenv(EnvToken), review.Role(getenv(EnvRole))
 	if socket == "" || token == "" {
 		return fmt.Errorf("serve %s: %s and %s are not set: it is started by an agent that prloop drives", ToolName, EnvSocket, EnvToken)
@@ -83,7 +88,7 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 		return &mcp.CallToolResult{IsError: refused, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	})
 	if tree := getenv(EnvTree); tree != "" && open != nil && (role == review.RoleReviewer || role == review.RoleVerifier || role == review.RoleCommand) {
-		box, err := open(tree)
+		box, err := open(tree, commandTools(role, getenv(EnvTools)))
 		if err != nil {
 			return fmt.Errorf("serve the tools that read %s: %w", tree, err)
 		}
@@ -93,6 +98,14 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 		return fmt.Errorf("serve %s: %w", ToolName, err)
 	}
 	return nil
+}
+
+// commandTools are the tools that a command is lent; nil for any other role.
+func commandTools(role review.Role, names string) []string {
+	if role != review.RoleCommand {
+		return nil
+	}
+	return slices.DeleteFunc(strings.Split(names, ","), func(name string) bool { return !slices.Contains(readTools, name) })
 }
 
 // lend offers the tools of a box that an agent may have.

@@ -131,7 +131,7 @@ func server(spec Spec, d *resultServer) api.McpServerStdio {
 		Name: ServerName, Command: spec.Self, Args: append([]string{}, spec.SelfArgs...),
 		Env: []api.EnvVariable{
 			{Name: EnvSocket, Value: d.path()}, {Name: EnvToken, Value: d.token}, {Name: EnvRole, Value: string(spec.Role)},
-			{Name: EnvTree, Value: spec.Cwd},
+			{Name: EnvTree, Value: spec.Cwd}, {Name: EnvTools, Value: strings.Join(spec.Tools, ",")},
 		},
 	}
 }

@@ -26,6 +26,8 @@ type Spec struct {
 	// Cwd is the folder the agent looks at, absolute: a read-only export of the tree, or the private clone a fixer works in.
 	// Empty is a new empty folder in Dir.
 	Cwd string
+	// Tools are the names of the tools that a command may use; those of them that read the tree are lent.
+	Tools []string
 	// Model is what the agent is to use; Endpoint where it finds it. Both go into the preset's configuration.
 	Model    string
 	Endpoint Endpoint

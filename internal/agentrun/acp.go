@@ -46,6 +46,9 @@ func (c *Launcher) askACP(ctx context.Context, plan orchestrator.AgentPlan, task
 	if plan.Path != "" && len(plan.Args) == 0 {
 		spec.Args = preset.Args // another copy of the same program
 	}
+	if task.Command != nil {
+		spec.Tools = task.Command.Tools
+	}
 	defer c.Gateway.Release(plan.Name)
 	spec.Confine = func(p proc.Spec) (proc.Spec, error) { return c.confineACP(p, preset.Needs, home, tree, clone) }
 	if c.Walls.On() {

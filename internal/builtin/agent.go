@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/internal/tools"
 	"github.com/prloop/prloop/review"
 )
 
@@ -58,8 +59,19 @@ func (p Agent) Verify(ctx context.Context, task review.Task, emit func(review.Ev
 // Command is the work of a builtin agent that does the task of a command.
 func (p Agent) Command(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()
-	o.Tools = openTools(task, p)
-	return openai.Command(ctx, task, o, emit)
+	var box *tools.Command
+	o.Tools = func(w review.Workspace, head string) (openai.Toolbox, error) {
+		var err error
+		if box, err = openCommand(task, w, head); err != nil {
+			return nil, err
+		}
+		return toolbox{box.Box}, nil
+	}
+	got, err := openai.Command(ctx, task, o, emit)
+	if box != nil {
+		got.Wishes = append(got.Wishes, wishes(box)...)
+	}
+	return got, err
 }
 
 // AnalyzeComments is the comments analyzer's work. Without a model the rules alone speak.

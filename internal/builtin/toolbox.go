@@ -43,8 +43,15 @@ func (t acpToolbox) Specs() []acp.ToolSpec {
 	return all
 }
 
-// Tools opens the tools that read a tree, for an ACP agent.
-func Tools(tree string) (acp.Toolbox, error) {
+// Tools opens the tools that read a tree, for an ACP agent: those of the names for a command, those of a reviewer where names is nil.
+func Tools(tree string, names []string) (acp.Toolbox, error) {
+	if names != nil {
+		c, err := tools.OpenCommand(tools.CommandOptions{Options: readOnly(tree), Names: names})
+		if err != nil {
+			return nil, err
+		}
+		return acpToolbox{c.Box}, nil
+	}
 	b, err := tools.Open(readOnly(tree))
 	return acpToolbox{b}, err
 }
