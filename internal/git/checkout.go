@@ -184,10 +184,17 @@ func (c *Checkout) config(ctx context.Context, pattern string) ([]setting, error
 	return values, nil
 }
 
-// Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): ErrUnknownRevision.
+// Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): ErrUnknownRevision, or ErrNoCommits
+// where there is none at all.
 func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
 	if rev == "" || strings.ContainsAny(rev, "\x00\n") {
 		return "", fmt.Errorf("revision %q: %w", rev, ErrName)
 	}
-	return c.git.resolve(ctx, c.place(), rev)
+	commit, err := c.git.resolve(ctx, c.place(), rev)
+	if errors.Is(err, ErrUnknownRevision) {
+		if _, missing := c.git.resolve(ctx, c.place(), "HEAD"); errors.Is(missing, ErrUnknownRevision) {
+			return "", fmt.Errorf("revision %q: %w", rev, ErrNoCommits)
+		}
+	}
+	return commit, err
 }

@@ -19,6 +19,8 @@ var (
 	ErrNotRepository = errors.New("not a git repository")
 	// ErrUnknownRevision: the revision, ref or object does not exist.
 	ErrUnknownRevision = errors.New("unknown revision")
+	// ErrNoCommits: nothing was committed to the repository yet, so every revision is unknown.
+	ErrNoCommits error = noCommits{}
 	// ErrDetached: HEAD is not on a branch.
 	ErrDetached = errors.New("not on a branch")
 	// ErrShallow: history was cut off where it is needed.
@@ -85,6 +87,12 @@ var said = []struct {
 	{"bad object", ErrUnknownRevision},
 	{"not a git repository", ErrNotRepository},
 }
+
+// noCommits is an ErrUnknownRevision with the reason.
+type noCommits struct{}
+
+func (noCommits) Error() string        { return "the repository has no commits yet" }
+func (noCommits) Is(target error) bool { return target == ErrUnknownRevision }
 
 // wrap gives a failed command its typed error.
 func wrap(ctx context.Context, command string, res proc.Result, err error) error {
