@@ -44,12 +44,12 @@ func (p *plan) show(policy Policy, cmd Command) error {
 		}
 	}
 	for _, path := range policy.ReadOnly {
-		if err := p.add("read-only path", path, false, hide); err != nil {
+		if err := p.add("read-only path", path, policy.inside(filepath.Clean(path)), false, hide); err != nil {
 			return err
 		}
 	}
 	for _, path := range append([]string{policy.Home}, policy.Writable...) {
-		if err := p.add("writable path", path, true, hide); err != nil {
+		if err := p.add("writable path", path, policy.inside(filepath.Clean(path)), true, hide); err != nil {
 			return err
 		}
 	}
@@ -80,8 +80,8 @@ func (p *plan) addSystem(path string) {
 	p.Binds = append(p.Binds, bind{Path: path, Source: path, Dir: info.IsDir()})
 }
 
-// add lists one path of the policy.
-func (p *plan) add(what, path string, write bool, hide []string) error {
+// add lists one path of the policy, and where it is found inside.
+func (p *plan) add(what, path, at string, write bool, hide []string) error {
 	if err := checkPath(what, path); err != nil {
 		return err
 	}
@@ -108,14 +108,14 @@ func (p *plan) add(what, path string, write bool, hide []string) error {
 			return &PolicyError{what, fmt.Sprintf("%s is to be hidden", path)}
 		}
 	}
-	p.Binds = append(p.Binds, bind{Path: path, Source: source, Write: write, Dir: info.IsDir()})
+	p.Binds = append(p.Binds, bind{Path: at, Source: source, Write: write, Dir: info.IsDir()})
 	return nil
 }
 
 // addScratch puts the home into memory where that can be done and is wanted. Sockets in it stay those of the folder.
 func (p *plan) addScratch(policy Policy) error {
 	home := filepath.Clean(policy.Home)
-	i := slices.IndexFunc(p.Binds, func(b bind) bool { return b.Path == home && b.Write })
+	i := slices.IndexFunc(p.Binds, func(b bind) bool { return b.Path == p.Home && b.Write })
 	if p.Mode == modeRules || slices.ContainsFunc(policy.Writable, func(w string) bool { return within(home, filepath.Clean(w)) }) {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (p *plan) addScratch(policy Policy) error {
 	}
 	for _, e := range entries {
 		if e.Type() == fs.ModeSocket {
-			p.Binds = append(p.Binds, bind{Path: filepath.Join(home, e.Name()), Source: filepath.Join(p.Binds[i].Source, e.Name()), Write: true})
+			p.Binds = append(p.Binds, bind{Path: filepath.Join(p.Home, e.Name()), Source: filepath.Join(p.Binds[i].Source, e.Name()), Write: true})
 		}
 	}
 	return nil
@@ -149,7 +149,7 @@ func (p *plan) addProgram(path string, hide []string) error {
 	if p.shown(real) {
 		return nil
 	}
-	return p.add("program", real, false, hide)
+	return p.add("program", real, real, false, hide)
 }
 
 // shown reports whether a path is visible already.

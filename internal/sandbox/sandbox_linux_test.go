@@ -356,6 +356,41 @@ func TestWritesStayInside(t *testing.T) {
 	}
 }
 
+// A folder that is shown elsewhere is there alone, with what is listed below it, and a folder of another place within it; what may be
+// written stays what may be written.
+func TestShownElsewhere(t *testing.T) {
+	t.Parallel()
+	forUsers(t, func(t *testing.T, user int) {
+		r := newTrial(t, user, "write")
+		room := r.dir("state/scratch/room")
+		tree, layer := filepath.Dir(r.file("state/scratch/room/tree/canary", "text")), filepath.Dir(r.file("state/layers/packages/canary", "text"))
+		r.order.Policy.Home, r.order.Policy.Writable, r.order.Policy.ReadOnly = room, []string{room, tree}, []string{layer}
+		r.order.Policy.Shown = []Shown{{room, RoomInside}, {layer, RoomInside + "/packages"}}
+		r.order.Policy.Hide = []string{filepath.Join(r.root, "state")}
+		r.order.Command.Dir = tree
+		inside := []string{RoomInside + "/tree", RoomInside + "/packages", RoomInside, tree, layer}
+		r.order.Command.Args = append(r.order.Command.Args, inside...)
+		got := r.good()
+		for _, want := range []string{"append /tree: true", "make /tree: true", "truncate /packages: false", "make /packages: false", "make : true"} {
+			what, where, _ := strings.Cut(want, " ")
+			if !strings.Contains(got, what+" "+RoomInside+where+"\n") {
+				t.Errorf("want %q in\n%s", want, got)
+			}
+		}
+		for _, outside := range []string{tree, layer} {
+			if !strings.Contains(got, "make "+outside+": false\n") || strings.Contains(got, "append "+outside) {
+				t.Errorf("%s is in sight by its own name:\n%s", outside, got)
+			}
+		}
+		if _, err := os.Stat(tree + "/new"); err != nil {
+			t.Errorf("what was written inside is not outside: %v", err)
+		}
+		if data, err := os.ReadFile(layer + "/canary"); err != nil || string(data) != "text" {
+			t.Errorf("what is read-only changed: %q %v", data, err)
+		}
+	})
+}
+
 // threats.md T76: the machine's processes cannot be signalled or traced.
 func TestSignalsStayInside(t *testing.T) {
 	t.Parallel()

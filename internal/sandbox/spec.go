@@ -1,5 +1,7 @@
 package sandbox
 
+import "strings"
+
 // InitCommand is the hidden subcommand a wrapped command starts with.
 const InitCommand = "sandbox-init"
 
@@ -15,6 +17,10 @@ const ExitSetup = 125
 // own, it lies in Policy.Home instead; Wrap puts the right one into the environment either way.
 const GatewaySocket = "/run/prloop/model.sock"
 
+// RoomInside is where callers show the folder of one job whatever it is called outside ([Policy].Shown): what a build writes down of
+// its own place is then the same for every commit.
+const RoomInside = "/run/prloop/room"
+
 // Command is a program to start, as internal/proc takes it.
 type Command struct {
 	// Path is the program's absolute path.
@@ -28,8 +34,8 @@ type Command struct {
 	Dir string
 }
 
-// Policy says what a confined child may see and do. All paths are absolute and the same inside as outside. What is not
-// listed does not exist inside, apart from /usr and its links, the plain part of /etc, the harmless devices, a /proc that
+// Policy says what a confined child may see and do. All paths are absolute, those of the machine, and the same inside as outside unless
+// Shown says otherwise. What is not listed does not exist inside, apart from /usr and its links, the plain part of /etc, the harmless devices, a /proc that
 // shows only the sandbox, and an empty /tmp.
 type Policy struct {
 	// MinTier is the weakest tier the caller takes; zero means Tier1b, that is full containment (threats.md "Sandbox tiers").
@@ -47,7 +53,11 @@ type Policy struct {
 	// Hide are files and folders that must not be seen even inside a listed folder: the state folder, key files. The
 	// operator's home folder is always one. A listed path below a hidden one is shown again.
 	Hide []string
-	// Gateway is the path of the model gateway's unix socket; empty gives the child no way out at all.
+	// Shown are the listed paths that are found elsewhere inside, RoomInside or below it, and with each of them what is listed below it.
+	// They need a mount namespace (tiers 1 and 1b).
+	Shown []Shown
+	// Gateway is the path of the unix socket that is the child's one way out: that of the model gateway, or of the proxy to package
+	// registries. Empty gives it no way out at all.
 	Gateway string
 	// GatewayPort serves the gateway on 127.0.0.1 at this TCP port inside as well, for agents that do not speak to unix
 	// sockets. It needs a network namespace (tiers 1 and 1b).
@@ -57,6 +67,20 @@ type Policy struct {
 	Loopback bool
 	// Limits bound what the child may use up.
 	Limits Limits
+}
+
+// Shown is a path of the machine and where it is found inside.
+type Shown struct{ Path, At string }
+
+// inside is where a path is found inside: the closest of what is shown elsewhere decides.
+func (p Policy) inside(path string) string {
+	best := Shown{}
+	for _, s := range p.Shown {
+		if within(path, s.Path) && len(s.Path) > len(best.Path) {
+			best = s
+		}
+	}
+	return best.At + strings.TrimPrefix(path, best.Path)
 }
 
 // Limits are resource limits of the child. Zero is the default of each.

@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
@@ -106,10 +108,10 @@ func (p *plan) fill(policy Policy, cmd Command) error {
 			return err
 		}
 	}
-	p.Home, p.Dir, p.Limits = policy.Home, cmd.Dir, policy.Limits.withDefaults()
-	if p.Dir == "" {
-		p.Dir = p.Home
+	if err := policy.checkShown(p.Mode); err != nil {
+		return err
 	}
+	p.Home, p.Dir, p.Limits = policy.inside(filepath.Clean(policy.Home)), policy.inside(filepath.Clean(cmp.Or(cmd.Dir, policy.Home))), policy.Limits.withDefaults()
 	p.Gateway, p.Port, p.Inet = policy.Gateway, policy.GatewayPort, policy.Loopback || policy.GatewayPort != 0
 	if p.Inet && p.Mode == modeRules {
 		return &PolicyError{"loopback", "without a network namespace TCP would reach the network of the machine"}
@@ -133,6 +135,19 @@ func (p *plan) fill(policy Policy, cmd Command) error {
 		return err
 	}
 	return p.chooseUID()
+}
+
+// checkShown refuses what is shown where it must not be.
+func (p Policy) checkShown(m mode) error {
+	for _, s := range p.Shown {
+		switch {
+		case m == modeRules:
+			return &PolicyError{"shown path", "without a mount namespace every path is the machine's own"}
+		case checkPath("shown path", s.Path) != nil || filepath.Clean(s.Path) != s.Path || filepath.Clean(s.At) != s.At || !within(s.At, RoomInside):
+			return &PolicyError{"shown path", fmt.Sprintf("%q cannot be shown at %q", s.Path, s.At)}
+		}
+	}
+	return nil
 }
 
 // socketLimit is the longest path of a unix socket that the kernel takes, in bytes.

@@ -128,6 +128,9 @@ func TestPoliciesThatCannotBeKept(t *testing.T) {
 		{"a socket cannot be listed", Policy{ReadOnly: []string{"/dev/null"}}, "", true},
 		{"the working folder must be in sight", Policy{}, operator, true},
 		{"a port needs a gateway", Policy{GatewayPort: 4141}, "", true},
+		{"what is listed may be shown elsewhere", Policy{ReadOnly: []string{operator + "/agent"}, Shown: []Shown{{operator, RoomInside}}}, "", false},
+		{"but in its place alone", Policy{ReadOnly: []string{operator + "/agent"}, Shown: []Shown{{operator, "/usr"}}}, "", true},
+		{"nor out of it", Policy{ReadOnly: []string{operator + "/agent"}, Shown: []Shown{{operator, RoomInside + "/.."}}}, "", true},
 	} {
 		if row.policy.Home == "" {
 			row.policy.Home = home
@@ -142,6 +145,10 @@ func TestPoliciesThatCannotBeKept(t *testing.T) {
 	var policy *PolicyError
 	if !errors.As(err, &policy) {
 		t.Errorf("TCP without a network namespace was allowed: %v", err)
+	}
+	_, err = masked(PartNamespaces, PartBubblewrap).Wrap(Policy{MinTier: Tier2, Home: home, Shown: []Shown{{home, RoomInside}}}, Command{Path: "/bin/true"})
+	if !errors.As(err, &policy) {
+		t.Errorf("another place without a mount namespace was allowed: %v", err)
 	}
 }
 
