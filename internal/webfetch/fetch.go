@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"github.com/prloop/prloop/internal/addresses"
 )
 
 // Bounds of one reading.
@@ -51,7 +53,7 @@ type Fetcher struct {
 
 // New makes a fetcher for hosts of the form HostPattern.
 func New(hosts []string) *Fetcher {
-	f := &Fetcher{hosts: hosts, port: "443", public: public}
+	f := &Fetcher{hosts: hosts, port: "443", public: addresses.Public}
 	f.connect()
 	return f
 }

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/prloop/prloop/internal/addresses"
 )
 
 // Addresses no page is read from, the well-known ones first, then those net/netip calls global unicast (threats.md T50).
@@ -38,7 +40,7 @@ func TestAddresses(t *testing.T) {
 		t.Fatalf("only %d addresses", len(closed))
 	}
 	for _, a := range closed {
-		if public(netip.MustParseAddr(a)) {
+		if addresses.Public(netip.MustParseAddr(a)) {
 			t.Errorf("%s counts as public", a)
 		}
 		if err := f.control("tcp6", net.JoinHostPort(a, "443"), nil); err == nil {
@@ -46,7 +48,7 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	for _, a := range open {
-		if err := f.control("tcp4", net.JoinHostPort(a, "443"), nil); err != nil || !public(netip.MustParseAddr(a)) {
+		if err := f.control("tcp4", net.JoinHostPort(a, "443"), nil); err != nil || !addresses.Public(netip.MustParseAddr(a)) {
 			t.Errorf("%s: %v", a, err)
 		}
 	}
@@ -55,7 +57,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s %s may be connected to", network, address)
 		}
 	}
-	if public(netip.Addr{}) {
+	if addresses.Public(netip.Addr{}) {
 		t.Error("no address counts as public")
 	}
 }
@@ -94,7 +96,7 @@ func serve(t *testing.T, h http.HandlerFunc, answers ...string) *Fetcher {
 	f := &Fetcher{hosts: []string{"example.com", "other.example.net"}, roots: x509.NewCertPool()}
 	_, f.port, _ = net.SplitHostPort(s.Listener.Addr().String())
 	f.roots.AddCert(s.Certificate())
-	f.public = func(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") || public(a) }
+	f.public = func(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") || addresses.Public(a) }
 	f.dialer.Resolver = resolver(t, answers)
 	f.connect()
 	return f

@@ -1,8 +1,9 @@
-package webfetch
+// Package addresses tells the public internet from the networks of a machine and its operator.
+package addresses
 
 import "net/netip"
 
-// special are the ranges no page is read from: this host, private and shared networks, links, documentation, tests, relays
+// special are the ranges that are not public: this host, private and shared networks, links, documentation, tests, relays
 // into IPv4, multicast, and what is reserved. The list is our own: the predicates of net/netip let many of these through.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
@@ -22,8 +23,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// public reports whether an address belongs to the public internet. An IPv4 address inside IPv6 counts as what it is.
-func public(a netip.Addr) bool {
+// Public reports whether an address belongs to the public internet. An IPv4 address inside IPv6 counts as what it is.
+func Public(a netip.Addr) bool {
 	if a.Zone() != "" || !a.IsValid() {
 		return false
 	}

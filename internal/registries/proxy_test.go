@@ -1,0 +1,210 @@
+package registries
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/testkit/eventually"
+)
+
+// site is a server and how often somebody connected to it.
+type site struct {
+	*httptest.Server
+	port string
+	hits atomic.Int32
+}
+
+func newSite(t *testing.T, encrypted bool) *site {
+	t.Helper()
+	s := &site{}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "%s %s for %s, %d bytes", r.Method, r.URL.Path, r.Host, n)
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.hits.Add(1)
+		}
+	}
+	if encrypted {
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	t.Cleanup(s.Close)
+	_, s.port, _ = net.SplitHostPort(s.Listener.Addr().String())
+	return s
+}
+
+func start(t *testing.T, list ...string) *Proxy {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "reg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	p, err := Start(t.Context(), dir, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// client asks through the proxy and takes every certificate, as whoever means harm would.
+func client(p *Proxy, serverName string) *http.Client {
+	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		Proxy:           func(*http.Request) (*url.URL, error) { return url.Parse("http://proxy") },
+		Dial:            func(string, string) (net.Conn, error) { return net.Dial("unix", p.Socket()) }, //nolint:staticcheck // no context is needed
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: serverName}, DisableKeepAlives: true,
+	}}
+}
+
+func ask(t *testing.T, c *http.Client, method, address, body string) (int, string, error) {
+	t.Helper()
+	r, err := http.NewRequest(method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(data), err
+}
+
+func TestPlain(t *testing.T) {
+	good, bad := newSite(t, false), newSite(t, false)
+	p := start(t, "registry.localhost:"+good.port, "*.example.com")
+	c := client(p, "")
+	at := "http://registry.localhost:" + good.port
+	status, text, err := ask(t, c, "GET", at+"/tiny", "")
+	if err != nil || status != 200 || text != "GET /tiny for registry.localhost:"+good.port+", 0 bytes" {
+		t.Errorf("%d %q %v", status, text, err)
+	}
+	for what, refused := range map[string]struct{ method, address, why string }{
+		"sends something":                                    {"PUT", at + "/tiny", "only GET and HEAD"},
+		"another port of that host":                          {"GET", "http://registry.localhost:" + bad.port + "/", "none of verify_registries"},
+		"another name of it":                                 {"GET", "http://127.0.0.1:" + good.port + "/", "none of verify_registries"},
+		"plain HTTP to a host that is listed without a port": {"GET", "http://a.example.com/", "none of verify_registries"},
+	} {
+		status, text, err := ask(t, c, refused.method, refused.address, "secret")
+		if err != nil || status != http.StatusForbidden || !strings.Contains(text, refused.why) {
+			t.Errorf("%s: %d %q %v", what, status, text, err)
+		}
+	}
+	if n := bad.hits.Load(); n != 0 {
+		t.Errorf("what is not listed was connected to %d times", n)
+	}
+	if got := p.Refused(); len(got) != 4 {
+		t.Errorf("refused: %q", got)
+	}
+}
+
+// A tunnel leads to the server it was opened for, in TLS alone (threats.md T131).
+func TestTunnel(t *testing.T) {
+	good, bad := newSite(t, true), newSite(t, true)
+	p := start(t, "registry.localhost:"+good.port, "127.0.0.1:"+good.port, "private.localhost")
+	at := "https://registry.localhost:" + good.port + "/tiny"
+	status, text, err := ask(t, client(p, ""), "POST", at, "audit")
+	if err != nil || status != 200 || !strings.HasPrefix(text, "POST /tiny") {
+		t.Errorf("%d %q %v", status, text, err)
+	}
+	if status, _, err := ask(t, client(p, ""), "GET", "https://127.0.0.1:"+good.port+"/", ""); status != 200 {
+		t.Errorf("an address that is listed: %d %v", status, err)
+	}
+	for what, c := range map[string]struct{ name, address, why string }{
+		"another name at the same address":                  {"evil.example", at, `the client wants "evil.example" there`},
+		"another port":                                      {"", "https://registry.localhost:" + bad.port + "/", "none of verify_registries"},
+		"an address that is not listed":                     {"", "https://127.0.0.1:" + bad.port + "/", "none of verify_registries"},
+		"a host without a port that leads into the machine": {"", "https://private.localhost/", "not public"},
+	} {
+		if status, text, err := ask(t, client(p, c.name), "GET", c.address, ""); err == nil {
+			t.Errorf("%s: %d %q", what, status, text)
+		}
+		if got := strings.Join(p.Refused(), "\n"); !strings.Contains(got, c.why) {
+			t.Errorf("%s: want %q in %s", what, c.why, got)
+		}
+	}
+	if n := bad.hits.Load(); n != 0 {
+		t.Errorf("what is not listed was connected to %d times", n)
+	}
+
+	conn, err := net.Dial("unix", p.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "CONNECT registry.localhost:%s HTTP/1.1\r\nHost: x\r\n\r\n", good.port)
+	answer := bufio.NewReader(conn)
+	if line, _ := answer.ReadString('\n'); !strings.Contains(line, "200") {
+		t.Fatal(line)
+	}
+	_, _ = answer.ReadString('\n')
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+	if rest, _ := io.ReadAll(answer); len(rest) > 0 || !strings.Contains(strings.Join(p.Refused(), "\n"), "only TLS goes through a tunnel") {
+		t.Errorf("something that is no TLS was answered %q; refused %q", rest, p.Refused())
+	}
+}
+
+// Who reads a private repository in a setup cannot send all of it anywhere, not even to a registry (threats.md T132).
+func TestWhatIsSentIsBounded(t *testing.T) {
+	good := newSite(t, true)
+	p := start(t, "registry.localhost:"+good.port)
+	p.limit = 64 << 10
+	at := "https://registry.localhost:" + good.port + "/"
+	if status, _, err := ask(t, client(p, ""), "PUT", at, strings.Repeat("x", 16<<10)); status != 200 {
+		t.Fatal(err)
+	}
+	if status, text, err := ask(t, client(p, ""), "PUT", at, strings.Repeat("x", 1<<20)); err == nil {
+		t.Errorf("%d %q", status, text)
+	}
+	eventually.True(t, "the proxy says what was too much", func() bool {
+		return strings.Contains(strings.Join(p.Refused(), "\n"), "more than 65536 bytes were sent")
+	})
+	if status, text, err := ask(t, client(p, ""), "GET", at, ""); err == nil {
+		t.Errorf("the proxy goes on: %d %q", status, text)
+	}
+}
+
+func TestEntries(t *testing.T) {
+	for _, c := range []struct {
+		text, host, port string
+		want             bool
+	}{
+		{"registry.example.com", "registry.example.com", "443", true},
+		{"registry.example.com", "registry.example.com", "80", false},
+		{"registry.example.com", "a.registry.example.com", "443", false},
+		{"registry.example.com", "registry.example.com.", "443", false},
+		{"*.Example.com", "a.example.com", "443", true},
+		{"*.example.com", "a.b.example.com", "443", true},
+		{"*.example.com", "example.com", "443", false},
+		{"*.example.com", "aexample.com", "443", false},
+		{"mirror:8080", "mirror", "8080", true},
+		{"mirror:8080", "mirror", "443", false},
+		{"[::1]:4873", "::1", "4873", true},
+	} {
+		e, err := parse(c.text)
+		if err != nil || e.covers(c.host, c.port) != c.want {
+			t.Errorf("%s and %s port %s: %v, want %v", c.text, c.host, c.port, err, c.want)
+		}
+	}
+	for _, text := range []string{":80", "a:", "a:b:c"} {
+		if e, err := parse(text); err == nil {
+			t.Errorf("%q: %+v", text, e)
+		}
+	}
+}
