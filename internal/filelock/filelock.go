@@ -52,16 +52,21 @@ func File(ctx context.Context, path string) (*Lock, error) { return wait(ctx, pa
 
 // TryFolder locks the folder at path, or gives ErrHeld. One that is not there, or is removed before it is ours, gives
 // fs.ErrNotExist.
-func TryFolder(path string) (*Lock, error) {
+func TryFolder(path string) (*Lock, error) { return tryFolder(path, (*flock.Flock).TryLock) }
+
+func tryFolder(path string, lock func(*flock.Flock) (bool, error)) (*Lock, error) {
 	if !Folders {
 		return &Lock{flock.New(path)}, nil
 	}
-	l, err := try(path, os.O_RDONLY, (*flock.Flock).TryLock)
+	l, err := try(path, os.O_RDONLY, lock)
 	if errors.Is(err, errGone) {
 		err = &fs.PathError{Op: "lock", Path: path, Err: fs.ErrNotExist}
 	}
 	return l, err
 }
+
+// TryShared locks the folder at path beside others who share it, and keeps TryFolder out.
+func TryShared(path string) (*Lock, error) { return tryFolder(path, (*flock.Flock).TryRLock) }
 
 // Folder is TryFolder that asks again until ctx ends; its error is then the cause.
 func Folder(ctx context.Context, path string) (*Lock, error) { return wait(ctx, path, TryFolder) }
