@@ -88,6 +88,10 @@ func complete(reports []AgentReport) []AgentReport {
 func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 	reviewed := j.judged.Inputs.Snapshot.Range.Head
 	fix := review.FixOutcome{Base: reviewed, Commits: []review.FixCommit{}}
+	var err error
+	if fix.Setup, err = j.setUp(ctx); err != nil {
+		return fix, err
+	}
 	from := reviewed
 	var setback *review.Feedback
 	for try := 1; ; try++ {
@@ -133,7 +137,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 		case len(bad) == 0:
 			j.tip = work.Tip
 			return fix, nil
-		case try == FixTries, unmendable(bad), j.left() <= 0:
+		case try == FixTries, unmendable(bad), len(failing(fix.Setup)) > 0, j.left() <= 0:
 			j.late = j.left() <= 0
 			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(bad)
 			return fix, nil

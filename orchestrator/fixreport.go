@@ -77,6 +77,15 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 	if fix.State == review.FixPatch || fix.State == review.FixFailed || fix.State == review.FixRefused {
 		d.Remarks = append(d.Remarks, c.inline(fix.Reason))
 	}
+	d.Remarks = append(d.Remarks, c.setUp(fix.Setup)...)
+	if why := req.Fix.SetupOff; why != "" && len(req.Fix.Verify) > 0 {
+		d.Remarks = append(d.Remarks, c.inline(why))
+	}
+	for _, k := range fix.Setup {
+		if k.Good() {
+			d.Notes = append(d.Notes, c.inline(fmt.Sprintf("`%s` set up the verify commands in %.0f s.", k.Command, k.Seconds)))
+		}
+	}
 	if req.Fix.Detected && len(req.Fix.Verify) > 0 {
 		d.Notes = append(d.Notes, "No verify commands are configured; these were found in the repository's own files.")
 	}
@@ -129,6 +138,17 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 		}
 	}
 	return report.RenderFix(d)
+}
+
+// setUp says which setup command failed, and the last it printed.
+func (c cleaner) setUp(list []review.Check) []string {
+	bad := failing(list)
+	if len(bad) == 0 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(sanitize.Redact(bad[0].Log)), "\n")
+	last := lines[max(0, len(lines)-2):]
+	return []string{c.inline(fmt.Sprintf("The verify commands ran without their setup, which failed: %s. It ends with: %s", commandsOf(bad), strings.Join(last, " ")))}
 }
 
 func (c cleaner) checks(list []review.Check) []review.Check {

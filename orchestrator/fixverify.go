@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +16,35 @@ type verification struct {
 	Seconds float64 `json:"seconds"`
 	// Cut is true when the wall time ran out before it was known whether they pass.
 	Cut bool `json:"cut,omitempty"`
+}
+
+// setUp makes ready what the verify commands need, for as long as there is time. One that fails ends nothing: commands that need it fail
+// by themselves, and no fixer is asked to mend that.
+func (j *fixing) setUp(ctx context.Context) ([]review.Check, error) {
+	plan := j.req.Fix
+	if len(plan.Verify) == 0 || len(plan.Setup) == 0 {
+		return nil, nil
+	}
+	out, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: set up the verify commands", j.round), func(ctx context.Context) (verification, error) {
+		j.loop.say("setting up the verify commands")
+		limited, cancel := context.WithTimeoutCause(ctx, j.left(), errWallTime)
+		defer cancel()
+		began := j.loop.Now()
+		checks, err := j.loop.Bench.SetUp(limited, func(c review.Check) {
+			j.loop.emit(review.Event{Kind: review.EventCheck, Head: plan.SetupAt, Check: &c})
+		})
+		switch {
+		case ctx.Err() != nil:
+			return verification{}, context.Cause(ctx)
+		case err != nil && limited.Err() == nil:
+			return verification{}, err
+		case err != nil:
+			checks = []review.Check{{Command: plan.Setup[0], State: review.CheckTimeout, ExitCode: -1, Log: "the setup had not ended when the run's wall time was used up\n"}}
+		}
+		return verification{Checks: checks, Seconds: j.loop.Now().Sub(began).Seconds()}, nil
+	})
+	j.spent += seconds(out.Seconds)
+	return out.Checks, err
 }
 
 // verify runs the commands on a commit, which news call what, for as long as there is time. One that was only detected and fails on the reviewed

@@ -85,6 +85,9 @@ type Workbench interface {
 	// the fixer does wrong stands in the result. With an error there is no work, but the answer if the fixer was asked: it has
 	// its price.
 	Fix(ctx context.Context, plan AgentPlan, order review.FixOrder, emit func(review.Event)) (review.FixWork, error)
+	// SetUp makes ready what the commands of Verify need, once in a process; an earlier run may have done it. There is one result for each
+	// command that ran, of which the last one may have failed: then Verify does without.
+	SetUp(ctx context.Context, news func(review.Check)) ([]review.Check, error)
 	// Verify runs commands on the tree of a commit, without network and credentials, one result for each. news is told as
 	// each begins, with an empty state, and as it ends.
 	Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error)

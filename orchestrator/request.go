@@ -90,6 +90,12 @@ type FixPlan struct {
 	// Detected is true when the repository configures no commands and these were found in its files; those that fail on the
 	// reviewed head already then bind nobody.
 	Detected bool `json:"detected,omitempty"`
+	// Setup are the commands, as shell lines, that fetch and build what Verify needs, on the files of SetupAt, the base commit.
+	Setup   []string `json:"setup,omitempty"`
+	SetupAt string   `json:"setupAt,omitempty"`
+	// SetupOff says, in a sentence for the report, why commands of the configuration are not set up; empty when Setup has them, or when
+	// there are none.
+	SetupOff string `json:"setupOff,omitempty"`
 	// Allow are globs of protected paths the operator opened.
 	Allow []string `json:"allow,omitempty"`
 	// PatchOnly says why nothing may be pushed to the pull request's branch, such as a fork without permission: the fix is

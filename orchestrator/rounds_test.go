@@ -33,6 +33,9 @@ type stage struct {
 	stays     error
 	// fails are the commands that fail, by commit.
 	fails map[string][]review.Check
+	// setUp is what becomes of the setup, setUps how often it was asked for.
+	setUp  []review.Check
+	setUps int
 	// takes is how long the commands take on a commit, reviewed how long a review does; verified are the commits they ran on.
 	takes    map[string]time.Duration
 	reviewed time.Duration
@@ -99,6 +102,13 @@ func (s *stage) Fix(ctx context.Context, _ AgentPlan, o review.FixOrder, _ func(
 		return s.fixes[len(s.orders)-1], context.Cause(ctx)
 	}
 	return s.fixes[len(s.orders)-1], s.fixFails
+}
+func (s *stage) SetUp(_ context.Context, news func(review.Check)) ([]review.Check, error) {
+	s.setUps++
+	for _, c := range s.setUp {
+		news(c)
+	}
+	return s.setUp, nil
 }
 func (s *stage) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
 	s.verified = append(s.verified, commit)

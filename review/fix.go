@@ -118,6 +118,8 @@ type FixOutcome struct {
 	// Result is the fixer's settled answer: each id it was asked for stands in it once.
 	Result  *FixResult  `json:"result,omitempty"`
 	Commits []FixCommit `json:"commits"`
+	// Setup are the commands that made ready what Checks need; empty when that was ready before. The last one may have failed.
+	Setup []Check `json:"setup,omitempty"`
 	// Checks ran before the push, PushedChecks on the pushed head.
 	Checks       []Check   `json:"checks,omitempty"`
 	PushedChecks []Check   `json:"pushedChecks,omitempty"`

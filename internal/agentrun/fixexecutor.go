@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/layers"
+	"github.com/prloop/prloop/internal/registries"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -27,21 +31,111 @@ type FixExecutor struct {
 	VerifyTimeout time.Duration
 	// VerifyEnv are the operator's variables ("NAME=value") of verify commands. Code of the pull request sees them.
 	VerifyEnv []string
+	// Setup are the commands that make ready what verify commands need, at the commit SetupAt; Whose is the repository and the branch they are
+	// of. Registries are the hosts they may reach.
+	Setup          []string
+	SetupAt, Whose string
+	Registries     []string
+	// Layers keep what setups leave, and what the builds of the pull request leave under the name Builds; nil keeps nothing.
+	Layers *layers.Folder
+	Builds string
+	// Lent are the operator's module caches.
+	Lent []fixspace.Lent
 	// Server is where a repository is pushed to, and with which credential.
 	Server func(repo review.Repo) git.Server
 	// MayPush says why nothing may be pushed to a pull request's branch now; empty when it may.
 	MayPush func(ctx context.Context, pr review.PullRequest) (string, error)
 	// Held fails when this run does not hold its pull request any more; nil when nobody shares it.
 	Held func(ctx context.Context) error
+
+	mu sync.Mutex
+	// asked is true once a setup was tried; setup is what it left.
+	asked bool
+	setup *layers.Layer
 }
 
-// room is the workspace behind the launcher's walls.
-func (b *FixExecutor) room() *fixspace.Workspace {
+// SetUp makes ready what verify commands need, unless that was tried before.
+func (b *FixExecutor) SetUp(ctx context.Context, news func(review.Check)) ([]review.Check, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.asked || len(b.Setup) == 0 || b.Layers == nil {
+		return nil, nil
+	}
+	if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
+		return nil, err
+	}
+	order := fixspace.SetupOrder{Commit: b.SetupAt, Commands: b.Setup, Whose: b.Whose, News: news}
+	if len(b.Registries) > 0 {
+		order.Registries = b.wayOut
+	}
+	setup, checks, err := b.workspace().SetUp(ctx, order)
+	if err != nil {
+		return nil, err
+	}
+	b.asked, b.setup = true, setup
+	return checks, nil
+}
+
+// socketFolderLimit is how long the path of a folder may be, in bytes, for a socket to stand in it: the kernel takes 107.
+const socketFolderLimit = 80
+
+// wayOut opens the way to the registries.
+func (b *FixExecutor) wayOut(ctx context.Context) (fixspace.WayOut, error) {
+	dir := b.Crew.Scratch
+	if len(dir) > socketFolderLimit {
+		dir = ""
+	}
+	dir, err := os.MkdirTemp(dir, "out-")
+	if err != nil {
+		return nil, fmt.Errorf("serve the registries: %w", err)
+	}
+	p, err := registries.Start(ctx, dir, b.Registries)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return wayOut{p, dir}, nil
+}
+
+// wayOut is a proxy with the folder it listens in.
+type wayOut struct {
+	*registries.Proxy
+	dir string
+}
+
+// Close ends the proxy and removes the folder.
+func (w wayOut) Close() error { return errors.Join(w.Proxy.Close(), os.RemoveAll(w.dir)) }
+
+// Close gives back what a setup left.
+func (b *FixExecutor) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.setup == nil {
+		return nil
+	}
+	setup := b.setup
+	b.setup = nil
+	return setup.Close()
+}
+
+// room is the workspace with what the setup left. A process that goes on with a run may find nothing set up yet.
+func (b *FixExecutor) room(ctx context.Context) (*fixspace.Workspace, error) {
+	if _, err := b.SetUp(ctx, nil); err != nil {
+		return nil, err
+	}
+	w := b.workspace()
+	w.Verifying.Setup = b.setup
+	return w, nil
+}
+
+// workspace is the workspace behind the launcher's walls.
+func (b *FixExecutor) workspace() *fixspace.Workspace {
 	limits := b.Crew.Limits.or(verifying)
 	return &fixspace.Workspace{
 		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob, Secrets: b.Crew.Secrets,
-		Bounds:    limits.bounds(jobProcesses, jobFileBytes),
-		Verifying: fixspace.VerifyOptions{Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv, Limits: b.Crew.Limits.scratch()},
+		Bounds: limits.bounds(jobProcesses, jobFileBytes), Walled: b.Crew.Walls.Full(), Layers: b.Layers,
+		Verifying: fixspace.VerifyOptions{
+			Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv, Limits: b.Crew.Limits.scratch(), Builds: b.Builds, Lent: b.Lent,
+		},
 	}
 }
 
@@ -49,7 +143,10 @@ func (b *FixExecutor) room() *fixspace.Workspace {
 // this process holds.
 func (b *FixExecutor) Fix(ctx context.Context, plan orchestrator.AgentPlan, order review.FixOrder, emit func(review.Event)) (review.FixWork, error) {
 	var point error
-	room := b.room()
+	room, err := b.room(ctx)
+	if err != nil {
+		return review.FixWork{}, err
+	}
 	room.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
 		if point = fixerAsked.Hit(); point != nil {
 			return unasked(plan, point)
@@ -85,7 +182,11 @@ func (b *FixExecutor) Verify(ctx context.Context, commit string, commands []stri
 	if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
 		return nil, err
 	}
-	return b.room().Verify(ctx, fixspace.VerifyOrder{Commit: commit, Commands: commands, News: news})
+	room, err := b.room(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return room.Verify(ctx, fixspace.VerifyOrder{Commit: commit, Commands: commands, News: news})
 }
 
 // Push moves the pull request's branch, if this run still holds the pull request (threats.md T93).
@@ -104,7 +205,7 @@ func (b *FixExecutor) Push(ctx context.Context, pr review.PullRequest, from, to 
 	if why != "" {
 		return b.tooLate(ctx, pr, to, why)
 	}
-	got, err := b.room().Push(ctx, git.PushOptions{
+	got, err := b.workspace().Push(ctx, git.PushOptions{
 		Server: server, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to,
 	})
 	switch {
@@ -147,7 +248,7 @@ const patchLimitBytes = 4 << 20
 
 // Patch is a fix as text. One that is too large is no fault of the run, which has to come to its end.
 func (b *FixExecutor) Patch(ctx context.Context, from, to string) (string, error) {
-	patch, err := b.room().Patch(ctx, from, to, patchLimitBytes)
+	patch, err := b.workspace().Patch(ctx, from, to, patchLimitBytes)
 	if errors.Is(err, git.ErrTooLarge) {
 		return "", nil
 	}

@@ -38,7 +38,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %q %v", name, reason, why)
 		}
 	}
-	if b := (&FixExecutor{Crew: &Launcher{}}).room().Bounds; b.MemoryBytes != 4<<30 || b.FolderBytes != 8<<30 || b.Processes < 4096 {
+	if b := (&FixExecutor{Crew: &Launcher{}}).workspace().Bounds; b.MemoryBytes != 4<<30 || b.FolderBytes != 8<<30 || b.Processes < 4096 {
 		t.Errorf("a verify command: %+v", b)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // newBench puts the workspace of a run together. What the repository has a say in comes from the plan, which a resumed run
 // has too; settings are the operator's of today.
-func (r *run) newBench(c *agentrun.Launcher, plan *orchestrator.FixPlan, lease *store.Lease) *agentrun.FixExecutor {
+func (r *run) newBench(c *agentrun.Launcher, req orchestrator.Request, lease *store.Lease) *agentrun.FixExecutor {
 	b := &agentrun.FixExecutor{Crew: c}
 	if lease != nil {
 		b.Held = lease.Check
@@ -37,8 +37,18 @@ func (r *run) newBench(c *agentrun.Launcher, plan *orchestrator.FixPlan, lease *
 		}
 		return right.Reason, err
 	}
-	if plan != nil {
+	if plan := req.Fix; plan != nil {
 		b.VerifyTimeout, b.VerifyEnv = plan.VerifyTimeout, r.opts.Machine.VerifyEnv
+		b.Setup, b.SetupAt, b.Whose = plan.Setup, plan.SetupAt, req.Target.Repo.Host+"/"+req.Target.Repo.String()+" "+req.BaseRef
+		b.Registries, b.Layers, b.Builds = r.settings.VerifyRegistries, r.layers(), "build-"+fingerprint(req.Target.Repo.Host+"/"+req.Target.String())
+		if len(b.Setup) == 0 || len(b.Registries) == 0 { // else the repository's own packages are there
+			b.Lent = r.opts.Machine.lent(r.settings.LendCaches)
+		}
+		r.cleanup.add(func() {
+			if err := b.Close(); err != nil {
+				r.log.Warn("what a setup left is still held", "err", err)
+			}
+		})
 	}
 	return b
 }
@@ -65,6 +75,13 @@ func (r *run) planFix(ctx context.Context, o Order, pr review.PullRequest, base 
 	}
 	plan := &orchestrator.FixPlan{
 		Agent: fixer, Limits: fixLimits(settings), Verify: settings.Verify, VerifyTimeout: settings.VerifyTimeout, Allow: settings.Fix.AllowPaths,
+	}
+	switch {
+	case len(settings.VerifySetup) == 0:
+	case w.Full():
+		plan.Setup, plan.SetupAt = settings.VerifySetup, base
+	default:
+		plan.SetupOff = "`verify_setup` was not run: it needs the sandbox, which is switched off."
 	}
 	right, err := r.client.MayPush(ctx, pr)
 	if err != nil {

@@ -54,7 +54,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	}
 	if !req.Target.Local() {
 		l.Forge, l.Poster, l.Minimizer = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client, r.client
-		l.Bench, l.Stored = r.newBench(ask, req.Fix, lease), r.earlier
+		l.Bench, l.Stored = r.newBench(ask, req, lease), r.earlier
 	}
 	l.Outbox = outbox{r.store, lease}
 	return l, nil

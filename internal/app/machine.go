@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"github.com/prloop/prloop/internal/agentrun"
+	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -28,6 +30,8 @@ type Machine struct {
 	Readable []string
 	// VerifyEnv are further variables of verify commands, NAME=value. Code of the pull request sees them.
 	VerifyEnv []string
+	// Caches are the module caches of this machine that may be lent.
+	Caches []fixspace.Lent
 	// Limits are what each agent and each verify command may take.
 	Limits agentrun.Limits
 	// ShowSecrets lets models read values in files that look like secrets; they are masked otherwise.
@@ -46,6 +50,11 @@ func (m Machine) own(target review.Target) bool {
 // A commit may be anybody's too, as a pull request may.
 func (m Machine) ownRules(target review.Target) bool {
 	return m.own(target) && target.Change != review.ChangeCommit
+}
+
+// lent are the module caches of the tools that the operator lends.
+func (m Machine) lent(tools []string) []fixspace.Lent {
+	return slices.DeleteFunc(slices.Clone(m.Caches), func(l fixspace.Lent) bool { return !slices.Contains(tools, l.Tool) })
 }
 
 // secrets is the word on secrets as a request has it.

@@ -41,6 +41,7 @@ func (s *Service) EachRun(ctx context.Context, f store.Filter, fn func(store.Run
 // Prune forgets finished runs that began before a time, save the newest keep of all runs and those whose spending counts for a
 // budget of today. Their files go with them. It says how many there were.
 func (s *Service) Prune(ctx context.Context, before time.Time, keep int) (int, error) {
+	s.forgetLayers()
 	ids, err := s.store.Forgettable(ctx, before, keep)
 	for n, id := range ids {
 		if err := errors.Join(s.folder.Remove(id), s.store.Forget(ctx, id)); err != nil {

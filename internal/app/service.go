@@ -19,6 +19,7 @@ import (
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/layers"
 	"github.com/prloop/prloop/internal/otlp"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
@@ -215,8 +216,31 @@ const ArtifactsKept = 90 * 24 * time.Hour
 
 // forgetArtifacts removes the files of runs nobody has touched for long.
 func (s *Service) forgetArtifacts(mine string) {
+	s.forgetLayers()
 	if err := s.folder.Expire(time.Now().Add(-ArtifactsKept), func(run string) bool { return run == mine || s.running(run) }); err != nil {
 		s.log.Warn("files of old runs are still kept", "err", err)
+	}
+}
+
+// layersName is where what setups and builds leave stands in the state folder.
+const layersName = "layers"
+
+// layers opens what setups and builds left; nil where nothing can be kept.
+func (s *Service) layers() *layers.Folder {
+	f, err := layers.Open(filepath.Join(s.opts.State, layersName))
+	if err != nil {
+		s.log.Warn("what setups and builds leave is not kept", "err", err)
+		return nil
+	}
+	return f
+}
+
+// forgetLayers removes those that nobody used for long, and those that are too much.
+func (s *Service) forgetLayers() {
+	if f := s.layers(); f != nil {
+		if err := f.Prune(time.Now()); err != nil {
+			s.log.Warn("what old setups left is still kept", "err", err)
+		}
 	}
 }
 

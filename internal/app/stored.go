@@ -54,6 +54,9 @@ type setup struct {
 	WebSearch config.WebSearch `json:"webSearch,omitzero"`
 	// UntrustedAuthors lets pull requests be fixed whose author may not write to the repository.
 	UntrustedAuthors bool `json:"untrustedAuthors,omitempty"`
+	// VerifyRegistries are what setup commands may reach, LendCaches whose module caches verify commands may read.
+	VerifyRegistries []string `json:"verifyRegistries,omitempty"`
+	LendCaches       []string `json:"lendCaches,omitempty"`
 	// Replay is the file whose recorded conversations answer instead of models; empty when models do.
 	Replay string `json:"replay,omitempty"`
 	// Readable are the further files and folders that confined agents may read.
@@ -68,7 +71,7 @@ func (m Machine) store(req orchestrator.Request, s config.Settings, c gateway.Ca
 	out := stored{Request: req, Engine: engine.Version, Setup: setup{
 		Model: s.Model, BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
 		ACPLimits: s.ACPLimits, VerifyLimits: s.Verification.Limits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, RunCostDefault: s.RunCostDefault, FetchHosts: s.FetchHosts, WebSearch: s.WebSearch, UntrustedAuthors: s.Fix.UntrustedAuthors,
-		Readable: m.Readable, VerifyEnv: m.verifyEnvSum(),
+		VerifyRegistries: s.VerifyRegistries, LendCaches: s.LendCaches, Readable: m.Readable, VerifyEnv: m.verifyEnvSum(),
 	}}
 	if c.Mode == gateway.Replay {
 		out.Setup.Replay = c.Path
@@ -114,6 +117,7 @@ func (st stored) settings(today config.Settings) (config.Settings, error) {
 	today.RunCostDefault = s.RunCostDefault
 	today.Limits, today.ACPLimits, today.WallTime, today.FetchHosts = st.Limits, s.ACPLimits, st.WallTime, s.FetchHosts
 	today.Verification.Limits = s.VerifyLimits
+	today.VerifyRegistries, today.LendCaches = s.VerifyRegistries, s.LendCaches
 	today.Fix.Limits, today.Fix.UntrustedAuthors = s.FixLimits, s.UntrustedAuthors
 	return today, nil
 }

@@ -30,6 +30,8 @@ budgets: {per_pull_request_usd: 3, per_day_usd: 4}
 web_fetch: {hosts: [docs.example]}
 web_search: {provider: brave, key_env: SEARCH_KEY}
 fix: {untrusted_authors: true, max_cost_usd: 0.25}
+verify_registries: [registry.example.com]
+lend_caches: true
 `)}
 	env := func(name string) string {
 		return map[string]string{"OPENAI_API_KEY": key, "OTHER_KEY": key + "2", "SEARCH_KEY": key + "3"}[name]
@@ -113,6 +115,9 @@ web_search: {provider: brave, key_env: NEW_KEY}
 		t.Errorf("the gateway is\n%+v\nnot\n%+v", is, was)
 	}
 
+	if !slices.Equal(got.VerifyRegistries, before.VerifyRegistries) || !slices.Equal(got.LendCaches, before.LendCaches) {
+		t.Errorf("setups reach %q with the caches of %q", got.VerifyRegistries, got.LendCaches)
+	}
 	if got.WebSearch.Key.Reveal() != newKey+"2" {
 		t.Error("the search provider's key is not that of today")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+	"github.com/prloop/prloop/internal/testkit/registry"
 )
 
 // world is what one script has around it.
@@ -22,6 +23,8 @@ type world struct {
 	t      testing.TB
 	forge  *forge.Forge
 	models []*fakemodel.Server
+	// registry is the script's package registry.
+	registry *registry.Registry
 }
 
 type worldKey struct{}

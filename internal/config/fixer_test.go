@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,18 @@ func TestFixSettings(t *testing.T) {
 	}
 	if _, err := json.Marshal(s.Explain()); err != nil {
 		t.Error(err)
+	}
+	s, err = Resolve(Input{Operator: operator("verify_registries: [registry.example.com, \"*.example.com\", \"mirror:8081\", \"[::1]:80\"]\nlend_caches: true\n"), Repository: repo("verify_setup: [npm ci]\n")})
+	if err != nil || len(s.VerifyRegistries) != 4 || !slices.Equal(s.LendCaches, allCaches) || len(s.VerifySetup) != 1 {
+		t.Errorf("%q, %q, %q: %v", s.VerifyRegistries, s.LendCaches, s.VerifySetup, err)
+	}
+	for _, bad := range []string{"verify_registries: [example]", "verify_registries: [\"*.example.com:80\"]", "verify_registries: [https://registry.example.com]", "verify_registries: [\"*\"]", "lend_caches: [pip]"} {
+		if _, err := Resolve(Input{Operator: operator(bad + "\n")}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+	if s, err := Resolve(Input{Operator: operator("lend_caches: [go]\n")}); err != nil || !slices.Equal(s.LendCaches, []string{"go"}) {
+		t.Errorf("%q %v", s.LendCaches, err)
 	}
 	if _, err := Resolve(Input{Given: []Given{{"rounds", "4", "--rounds"}}}); err == nil {
 		t.Error("four rounds were accepted (spec.md L1: 3 at most)")

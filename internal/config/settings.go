@@ -61,7 +61,11 @@ type Settings struct {
 	Verify []string
 	// VerifyTimeout bounds each of them.
 	VerifyTimeout time.Duration
-	Fix           Fix
+	// VerifySetup are the shell lines that fetch and build what Verify needs, at the base; VerifyRegistries are the hosts they may reach,
+	// LendCaches whose module caches of this machine commands may read. The operator's layers alone set the last two.
+	VerifySetup, VerifyRegistries []string
+	LendCaches                    Caches
+	Fix                           Fix
 	// WallTime bounds the whole run.
 	WallTime time.Duration
 	// PublishMode is append (decision 1).

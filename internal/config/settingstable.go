@@ -150,6 +150,17 @@ func keys() []key {
 				"Without it: what the files of the base commit suggest (Makefile, go.mod, package.json, ...). An empty list verifies nothing."},
 		{path: "verify_timeout", shape: duration(), capped: true, field: func(s *Settings) any { return &s.VerifyTimeout },
 			doc: "How long each line of `verify` may take."},
+		{path: "verify_setup", shape: list(text(1, 2000), 0, 20), field: func(s *Settings) any { return &s.VerifySetup },
+			doc: "Shell lines that fetch and build what `verify` needs, such as `npm ci --ignore-scripts`, `go mod download` or `uv sync`. They run in the sandbox, on the files of the " +
+				"base commit, and reach the hosts of `verify_registries` alone; what they leave is kept, and used by every verification with the same lock files."},
+		{path: "verify_registries", shape: list(match(registryHost), 0, 50), field: func(s *Settings) any { return &s.VerifyRegistries },
+			operator: "it opens a way out of the sandbox",
+			doc: "Package registries that `verify_setup` may reach: hosts such as `registry.example.com` or `*.example.com`, which means https on port 443 of a public address, or `HOST:PORT`, which may be " +
+				"inside your network and speak plain http. Without it: none."},
+		{path: "lend_caches", shape: cachesShape(), field: func(s *Settings) any { return &s.LendCaches },
+			operator: "whoever writes a pull request could read what the operator downloaded",
+			doc: "Whose module caches on this machine verify commands may read: a list of `go`, `cargo` and `npm`, or `true` for all. Code of pull requests reads them too. They are not lent where " +
+				"`verify_setup` downloads. Without it: none."},
 		{path: "fix.allow_paths", shape: globs(), field: func(s *Settings) any { return &s.Fix.AllowPaths },
 			operator: "a fix could then change what runs with the repository's own rights",
 			doc:      "Globs of protected paths that a fix may change all the same, such as `go.mod`."},

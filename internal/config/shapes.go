@@ -58,7 +58,9 @@ func described(s shape, doc string) shape {
 // The forms of texts.
 const (
 	// fetchHost is a name, or all names below one; webfetch looks at it again.
-	fetchHost    = `^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`
+	fetchHost = `^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`
+	// registryHost is that, or a host or an address with a port; internal/registries says what the two mean.
+	registryHost = `^((\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])|([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\]):[0-9]{1,5})$`
 	httpAddress  = `^https?://[^\s@]+$`
 	agentName    = `^[a-z0-9][a-z0-9._-]{0,39}$`
 	lensName     = `^[a-z][a-z0-9_-]{0,39}$`
@@ -73,6 +75,7 @@ const (
 // forms says each of them in words, to follow "is not" and "Value:".
 var forms = map[string]string{
 	fetchHost:    "a host name such as docs.example.com or *.example.com",
+	registryHost: "a host such as registry.example.com or *.example.com, or a host with a port such as mirror.corp:8081",
 	httpAddress:  "an address that begins with http:// or https://, without spaces and @",
 	agentName:    "a name of up to 40 lower-case letters, digits, dots, underscores and dashes, a letter or digit first",
 	lensName:     "a name of up to 40 lower-case letters, digits, underscores and dashes, a letter first",

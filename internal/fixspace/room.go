@@ -14,6 +14,8 @@ import (
 const (
 	fixRoom    = "fix-"
 	verifyRoom = "verify-"
+	setupRoom  = "setup-"
+	layerRoom  = "layer-"
 )
 
 // room makes the private folder of one call, with folders in it. A star at the end of the name stands for what nobody has
@@ -27,7 +29,11 @@ func (b *Workspace) room(name string, folders ...string) (string, error) {
 		return "", fmt.Errorf("make room: %w", err)
 	}
 	for _, f := range folders {
-		if err := os.Mkdir(filepath.Join(dir, f), 0o700); err != nil {
+		err := os.Mkdir(filepath.Join(dir, f), 0o700)
+		if err == nil && strings.HasPrefix(f, "lent") { // something is shown in it, which the walls have to find when it is the child's
+			err = os.Chmod(filepath.Join(dir, f), 0o755)
+		}
+		if err != nil {
 			return "", errors.Join(fmt.Errorf("make room: %w", err), sandbox.Remove(dir))
 		}
 	}

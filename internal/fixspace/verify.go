@@ -18,13 +18,14 @@ import (
 const outputLimit = 256 << 20
 
 // Verify runs commands on a plain export of a commit, which holds no .git, one after the other in one tree, and returns
-// one check for each, in order. They have a home of their own, no network and no credential. What a command does to the
-// machine or to the tree is its own affair: only its exit status counts. An error means that prloop could not do its part.
+// one check for each, in order. They have a home of their own, no network and no credential; what the setup left stands beside the tree,
+// and builds begin with a copy of what the builds of this pull request kept. What a command does to the machine or to the tree is its
+// own affair: only its exit status counts. An error means that prloop could not do its part.
 func (b *Workspace) Verify(ctx context.Context, o VerifyOrder) ([]review.Check, error) {
 	if len(o.Commands) == 0 {
 		return nil, nil
 	}
-	dir, err := b.room(verifyRoom+"*", "home", "tmp") // any name: two calls may be about one commit
+	dir, err := b.room(verifyRoom+"*", jobFolders...) // any name: two calls may be about one commit
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", o.Commit, err)
 	}
@@ -44,12 +45,12 @@ func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]re
 		return nil, err
 	}
 	opts := b.Verifying.withDefaults()
-	home, tmp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
-	job := child{
-		// Tests that talk to themselves are common; a loopback interface of their own leads nowhere.
-		policy: sandbox.Policy{Home: home, Writable: []string{tree, home, tmp}, ReadOnly: opts.Read, Loopback: true, Limits: opts.Limits},
-		env:    opts.environment(home, tmp), dir: tree, max: outputLimit,
+	if b.Walled {
+		if err := b.furnish(ctx, dir, opts); err != nil {
+			return nil, err
+		}
 	}
+	job := b.job(dir, opts)
 	end := time.Now().Add(opts.Wall)
 	checks := make([]review.Check, len(o.Commands))
 	for i, c := range o.Commands {
@@ -69,6 +70,7 @@ func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]re
 		o.news(check)
 		checks[i] = check
 	}
+	b.keepBuilds(dir, opts)
 	return checks, nil
 }
 

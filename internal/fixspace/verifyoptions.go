@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/layers"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
 )
@@ -36,6 +36,20 @@ type VerifyOptions struct {
 	Env []string
 	// Limits bound what a command may use up; zero fields are the defaults of a verify job.
 	Limits sandbox.Limits
+	// Setup is what the setup commands left, as SetUp gives it; nil when there is none.
+	Setup *layers.Layer
+	// Builds names the build cache that a verification begins with a copy of and leaves to the next one; empty keeps none.
+	Builds string
+	// Lent are the module caches of the operator.
+	Lent []Lent
+}
+
+// Lent is a module cache that commands may read.
+type Lent struct {
+	// Tool is whose it is: go, cargo or npm.
+	Tool string
+	// Folder is where it is on this machine.
+	Folder string
 }
 
 func (o VerifyOptions) withDefaults() VerifyOptions {
@@ -61,21 +75,66 @@ func (o VerifyOptions) withDefaults() VerifyOptions {
 	return o
 }
 
-// environment is the whole environment of a command, written out: proc's allowlist, all of which is set anew (threats.md T70). The caches of the usual tools lie in its
-// own home: what one commit's code writes there must not reach the verification of another.
-func (o VerifyOptions) environment(home, tmp string) []string {
-	cache := filepath.Join(home, ".cache")
+// environment is the whole environment of a command, written out: proc's allowlist, all of which is set anew (threats.md T70). Package caches
+// and build caches of the usual tools lie in the room: what one commit's code writes there reaches the verification of no other pull request.
+func (o VerifyOptions) environment(in place) []string {
+	home, cache, packages := in.at("home"), in.at("cache"), in.at("packages")
 	env := []string{
-		"PATH=" + o.Path, "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC", "CI=1", "NO_COLOR=1", "TERM=dumb",
+		"PATH=" + o.Path + ":" + filepath.Join(home, ".local", "bin") + ":" + filepath.Join(home, "go", "bin"),
+		"HOME=" + home, "TMPDIR=" + in.at("tmp"), "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC", "CI=1", "NO_COLOR=1", "TERM=dumb",
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
 		"XDG_CACHE_HOME=" + cache,
-		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOMODCACHE=" + filepath.Join(cache, "go-mod"), "GOPATH=" + filepath.Join(home, "go"),
+		"GOCACHE=" + filepath.Join(cache, "go-build"), "GOMODCACHE=" + filepath.Join(packages, "go"), "GOPATH=" + filepath.Join(home, "go"),
 		"GOLANGCI_LINT_CACHE=" + filepath.Join(cache, "golangci-lint"),
-		"npm_config_cache=" + filepath.Join(cache, "npm"), "npm_config_update_notifier=false", "YARN_CACHE_FOLDER=" + filepath.Join(cache, "yarn"),
-		"PIP_CACHE_DIR=" + filepath.Join(cache, "pip"), "PYTHONDONTWRITEBYTECODE=1", "RUFF_CACHE_DIR=" + filepath.Join(cache, "ruff"),
-		"CARGO_HOME=" + filepath.Join(cache, "cargo"), "GRADLE_USER_HOME=" + filepath.Join(cache, "gradle"),
+		"npm_config_cache=" + filepath.Join(packages, "npm"), "npm_config_update_notifier=false", "npm_config_audit=false", "npm_config_fund=false",
+		"YARN_CACHE_FOLDER=" + filepath.Join(packages, "yarn"),
+		"PIP_CACHE_DIR=" + filepath.Join(cache, "pip"), "UV_LINK_MODE=copy", "PYTHONDONTWRITEBYTECODE=1", "RUFF_CACHE_DIR=" + filepath.Join(cache, "ruff"),
+		"CARGO_HOME=" + filepath.Join(packages, "cargo"), "GRADLE_USER_HOME=" + filepath.Join(home, ".gradle"),
 	}
-	return proc.BaseEnv(append(env, o.Env...)...)
+	return env
+}
+
+// offline has package managers use what they have, instead of asking registries that are out of reach.
+var offline = []string{"GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "UV_OFFLINE=1", "PIP_NO_INDEX=1"}
+
+// lend shows the operator's module caches in a room, and says where.
+func (o VerifyOptions) lend(in place, policy *sandbox.Policy) (env []string) {
+	show := func(path string, at ...string) {
+		policy.ReadOnly = append(policy.ReadOnly, path)
+		policy.Shown = append(policy.Shown, sandbox.Shown{Path: path, At: in.at(append([]string{"lent"}, at...)...)})
+	}
+	for _, l := range o.Lent {
+		switch l.Tool {
+		case LendGo:
+			show(l.Folder, "go")
+			env = append(env, "GOMODCACHE="+in.at("lent", "go"), "GOPROXY=off")
+		case LendCargo: // not what lies beside them: the operator's login to registries, and programs
+			for _, name := range []string{"registry", "git"} {
+				if isFolder(filepath.Join(l.Folder, name)) {
+					show(filepath.Join(l.Folder, name), "cargo", name)
+				}
+			}
+			env = append(env, "CARGO_HOME="+in.at("lent", "cargo"), "CARGO_NET_OFFLINE=true")
+		case LendNPM:
+			if isFolder(filepath.Join(l.Folder, "_cacache")) {
+				show(filepath.Join(l.Folder, "_cacache"), "npm", "_cacache")
+			}
+			env = append(env, "npm_config_cache="+in.at("lent", "npm"), "npm_config_offline=true")
+		}
+	}
+	return env
+}
+
+// The tools whose module caches can be lent.
+const (
+	LendGo    = "go"
+	LendCargo = "cargo"
+	LendNPM   = "npm"
+)
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // VerifyOrder asks for commands to be run on a commit.

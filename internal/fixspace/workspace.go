@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/layers"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
@@ -34,6 +35,11 @@ type Workspace struct {
 	Aside []string
 	// Verifying says how verify commands are run; the zero value is the default.
 	Verifying VerifyOptions
+	// Walled is true when the walls give a command a file system of its own: it finds its room at sandbox.RoomInside, whichever it is.
+	// Only then is anything set up, kept or lent.
+	Walled bool
+	// Layers keep what setups and builds left; nil keeps nothing.
+	Layers *layers.Folder
 
 	// between is the time between two tries of a push; tests alone set it.
 	between time.Duration

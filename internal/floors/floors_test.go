@@ -45,6 +45,7 @@ var table = map[string]int{
 	"internal/advice":     1,
 	"internal/toolset":    1,
 	"internal/schedule":   1,
+	"internal/addresses":  1,
 
 	"internal/proc":     2,
 	"internal/sandbox":  2,
@@ -66,6 +67,8 @@ var table = map[string]int{
 	"internal/otlp":              3,
 	"internal/webfetch":          3,
 	"internal/websearch":         3,
+	"internal/registries":        3,
+	"internal/layers":            3,
 	"internal/openai":            3,
 	"internal/static":            3,
 	"internal/artifacts":         3,
@@ -77,6 +80,7 @@ var table = map[string]int{
 	"internal/testkit/fakeagent": 3,
 	"internal/testkit/npmagent":  3,
 	"internal/testkit/gittest":   3,
+	"internal/testkit/registry":  3,
 
 	"internal/store/storetest":   4, // what every kind of database has to do, for the tests of a lower floor
 	"internal/engine/enginetest": 4,

@@ -57,6 +57,7 @@ func (w *Words) Machine() (m app.Machine, err error) {
 	}
 	m.ShowSecrets, err = w.showSecrets()
 	m.Readable = filepath.SplitList(w.Get(EnvSandboxRead))
+	m.Caches = w.Caches()
 	return m, err
 }
 
