@@ -1,5 +1,10 @@
 package review
 
+import (
+	"maps"
+	"slices"
+)
+
 // Role is what an agent is asked to be.
 type Role string
 
@@ -103,6 +108,8 @@ type Workspace struct {
 	GitDir string `json:"gitDir,omitempty"`
 	// Exclude are doublestar patterns of paths that no tool shows.
 	Exclude []string `json:"exclude,omitempty"`
+	// Folders are further folders that the tools read below their names, as if they stood in Tree: absolute paths of copies.
+	Folders map[string]string `json:"folders,omitempty"`
 	// Lint allows linters to run over Tree. Their settings come from the pull request, so it is set only when the agent
 	// is confined.
 	Lint bool `json:"lint,omitempty"`
@@ -112,6 +119,14 @@ type Workspace struct {
 	Search bool `json:"search,omitempty"`
 	// Unmasked lets the tools show values that look like secrets, as the operator allows.
 	Unmasked bool `json:"unmasked,omitempty"`
+}
+
+// Beside are the folders of Folders, sorted.
+func (w *Workspace) Beside() []string {
+	if w == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Values(w.Folders))
 }
 
 // Repair says what was wrong with the answer before, so that the agent can fix it.

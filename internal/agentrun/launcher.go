@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/folders"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
@@ -49,6 +50,8 @@ type Launcher struct {
 	FetchHosts []string
 	// Search lets builtin reviewers ask the operator's search provider, which the gateway knows.
 	Search bool
+	// Folders are those beside the tree that commands may read.
+	Folders []folders.Folder
 	// Fence is the word around untrusted text in what this run's agents are told.
 	Fence string
 	// Secrets are those this process holds. No child is told; what children made is held against them.
@@ -138,6 +141,13 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 	if clone != "" && plan.Kind == review.KindBuiltin {
 		task.Workspace = &review.Workspace{Tree: clone, Exclude: c.Exclude, Unmasked: c.ShowSecrets}
 	}
+	var beside []string
+	if task.Role == review.RoleCommand && task.Workspace != nil {
+		if beside, err = c.mount(ctx, &task); err != nil {
+			return unasked(plan, err)
+		}
+	}
+	read = append(read, task.Workspace.Beside()...)
 	if err := c.confine(&spec, home, clone, read); err != nil {
 		return unasked(plan, err)
 	}
@@ -164,7 +174,7 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		if idle(answer.Receipt.Usage) { // the gateway is its only way to a model
 			answer.Receipt.Usage = nothing(answer.Receipt.Usage)
 		}
-		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
+		answer.Receipt.Notes = append(append(answer.Receipt.Notes, warned...), beside...)
 		if hosts := c.Gateway.Fetched(plan.Name); len(hosts) > 0 {
 			answer.Receipt.Notes = append(answer.Receipt.Notes, "fetched pages from "+strings.Join(hosts, ", "))
 		}

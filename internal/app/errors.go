@@ -70,6 +70,7 @@ const (
 	Isolation
 	Readable
 	VerifyEnv
+	Folders
 )
 
 // ChangedError: a run cannot be resumed because this machine or its configuration is not what the run began with.
@@ -86,6 +87,8 @@ func (e *ChangedError) Error() string {
 		return fmt.Sprintf("run %s started with another isolation than this machine provides now: it had %s; now it is %s", e.Run, e.Had, e.Now)
 	case Readable:
 		return fmt.Sprintf("run %s started with other files for agents to read than are configured now", e.Run)
+	case Folders:
+		return fmt.Sprintf("run %s started with other folders beside the tree: it had %s; now it is %s", e.Run, e.Had, e.Now)
 	case VerifyEnv:
 		return fmt.Sprintf("run %s started with other variables for verify commands than are configured now", e.Run)
 	}

@@ -75,6 +75,9 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	if err != nil {
 		return nil, err
 	}
+	if err := r.takeFolders(ctx, scratch); err != nil {
+		return nil, err
+	}
 	walls, err := r.opts.Machine.confinement(ctx, req.Target)
 	if err != nil {
 		return nil, err
@@ -92,7 +95,7 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	}
 	return &agentrun.Launcher{
 		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: checkout,
-		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run),
+		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run), Folders: r.folders,
 	}, nil
 }
 

@@ -28,6 +28,8 @@ type Machine struct {
 	Sandbox *sandbox.Machine
 	// Readable are further files and folders that confined agents may read.
 	Readable []string
+	// Workspace is the folder that settings.Folders stand in.
+	Workspace string
 	// VerifyEnv are further variables of verify commands, NAME=value. Code of the pull request sees them.
 	VerifyEnv []string
 	// Caches are the module caches of this machine that may be lent.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/folders"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/orchestrator"
@@ -35,6 +36,8 @@ type run struct {
 	early *earlyBrief
 	// private is the folder scratch made.
 	private string
+	// folders are those beside the tree, copied.
+	folders []folders.Folder
 	// spend keeps this run's spending apart from that of others.
 	spend spendLedger
 	// policy is what the run's posts, annotations and step summary may hold; set when the loop is built.
@@ -73,7 +76,7 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 	if err != nil {
 		return Ended{}, err
 	}
-	st := s.opts.Machine.store(p.Request, r.settings, r.cassette)
+	st := s.opts.Machine.store(p.Request, r.settings, r.cassette, r.folders...)
 	if err := s.record(ctx, st); err != nil {
 		return Ended{}, err
 	}

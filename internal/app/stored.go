@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/folders"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -61,17 +62,19 @@ type setup struct {
 	Replay string `json:"replay,omitempty"`
 	// Readable are the further files and folders that confined agents may read.
 	Readable []string `json:"readable,omitempty"`
+	// Folders are the folders beside the tree, as they were.
+	Folders []folders.Folder `json:"folders,omitempty"`
 	// VerifyEnv tells the further variables of verify commands from others, and does not hold them: somebody may have put a
 	// secret there. Empty when there are none.
 	VerifyEnv string `json:"verifyEnv,omitempty"`
 }
 
 // store makes what is kept of a request.
-func (m Machine) store(req orchestrator.Request, s config.Settings, c gateway.Cassette) stored {
+func (m Machine) store(req orchestrator.Request, s config.Settings, c gateway.Cassette, beside ...folders.Folder) stored {
 	out := stored{Request: req, Engine: engine.Version, Setup: setup{
 		Model: s.Model, BaseURL: s.BaseURL, Upstreams: s.Upstreams, Models: s.Models, AgentTokens: s.AgentTokens, RunLimits: s.RunLimits, Budgets: s.Budgets,
 		ACPLimits: s.ACPLimits, VerifyLimits: s.Verification.Limits, FixLimits: s.Fix.Limits, CostChosen: s.CostChosen, RunCostDefault: s.RunCostDefault, FetchHosts: s.FetchHosts, WebSearch: s.WebSearch, UntrustedAuthors: s.Fix.UntrustedAuthors,
-		VerifyRegistries: s.VerifyRegistries, LendCaches: s.LendCaches, Readable: m.Readable, VerifyEnv: m.verifyEnvSum(),
+		VerifyRegistries: s.VerifyRegistries, LendCaches: s.LendCaches, Readable: m.Readable, Folders: beside, VerifyEnv: m.verifyEnvSum(),
 	}}
 	if c.Mode == gateway.Replay {
 		out.Setup.Replay = c.Path
@@ -118,6 +121,10 @@ func (st stored) settings(today config.Settings) (config.Settings, error) {
 	today.Limits, today.ACPLimits, today.WallTime, today.FetchHosts = st.Limits, s.ACPLimits, st.WallTime, s.FetchHosts
 	today.Verification.Limits = s.VerifyLimits
 	today.VerifyRegistries, today.LendCaches = s.VerifyRegistries, s.LendCaches
+	today.Folders = nil
+	for _, f := range s.Folders {
+		today.Folders = append(today.Folders, f.Name)
+	}
 	today.Fix.Limits, today.Fix.UntrustedAuthors = s.FixLimits, s.UntrustedAuthors
 	return today, nil
 }
@@ -188,5 +195,12 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (*orchestrato
 	if r.history, err = r.openHistory(ctx, st.Target, st.Checkout, st.Run); err != nil {
 		return nil, fmt.Errorf("open the repository of run %s: %w", st.Run, err)
 	}
-	return r.loop(ctx, st.Request, lease)
+	loop, err := r.loop(ctx, st.Request, lease)
+	if err != nil {
+		return nil, err
+	}
+	if had, now := foldersInWords(st.Setup.Folders), foldersInWords(r.folders); had != now {
+		return nil, &ChangedError{Run: st.Run, Part: Folders, Had: had, Now: now}
+	}
+	return loop, nil
 }

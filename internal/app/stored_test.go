@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/folders"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -45,7 +46,7 @@ lend_caches: true
 	req := orchestrator.Request{
 		Run: "one", Agents: []orchestrator.AgentPlan{{Name: "general", Kind: review.KindBuiltin}}, Limits: before.Limits, WallTime: before.WallTime,
 	}
-	st := m.store(req, before, gateway.Cassette{})
+	st := m.store(req, before, gateway.Cassette{}, folders.Folder{Name: "rules", Files: 2, Bytes: 3, Skipped: 1, Sum: "ab"})
 	data, err := json.Marshal(st)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 // openCommand opens the tools that a command's task names, and no others.
 func openCommand(task review.Task, w review.Workspace, head string) (*tools.Command, error) {
 	o := tools.CommandOptions{Options: readOnly(w.Tree)}
-	o.Exclude, o.Unmasked = w.Exclude, w.Unmasked
+	o.Exclude, o.Unmasked, o.Folders = w.Exclude, w.Unmasked, w.Folders
 	if w.GitDir != "" {
 		o.GitDir, o.Head, o.Base = w.GitDir, head, task.BaseSHA
 	}

@@ -51,6 +51,7 @@ var settingFlags = []struct{ flag, key, usage string }{
 	{"rounds", "rounds", "rounds of review at most, `N` from 1 to 3"},
 	{"max-wall-time", "limits.max_wall_time_seconds", "`SECONDS` one agent may take"},
 	{"max-cost", "limits.max_cost_usd", "`DOLLARS` one agent may spend"},
+	{"folders", "folders", "`NAMES` of folders of the workspace that commands may read"},
 	{"max-run-cost", "run_limits.max_cost_usd", "`DOLLARS` all agents of the run may spend together"},
 }
 

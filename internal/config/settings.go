@@ -42,6 +42,8 @@ type Settings struct {
 	Budgets     Budgets
 	// FetchHosts are the hosts whose pages builtin reviewers may be given; empty is none.
 	FetchHosts []string
+	// Folders are the names of folders beside the tree that commands may read.
+	Folders []string
 	// WebSearch is the provider they may ask; its key is for internal/websearch alone.
 	WebSearch WebSearch
 	// ACPLimits are the budgets of an ACP reviewer or comments analyzer: Limits, with more room where nobody chose a bound.

@@ -178,6 +178,10 @@ func keys() []key {
 			operator: "it opens a way out of the sandbox, at the operator's expense",
 			doc: "The search provider that builtin reviewers may ask through prloop, such as `{provider: searxng, base_url: https://search.example.com}` or " +
 				"`{provider: brave, key_env: BRAVE_API_KEY}`. The provider learns what a reviewer asks. Without it: none."},
+		{path: "folders", shape: folderNames(), field: func(s *Settings) any { return &s.Folders },
+			operator: "it has files of this machine read",
+			doc: "Names of folders in the workspace (`GITHUB_WORKSPACE`, else the current folder) that commands may read below these names, such as `company-rules`, which a workflow checked out " +
+				"([commands.md](commands.md#folders-beside-the-repository)). A name that the reviewed tree has too is refused. Without it: none."},
 		{path: "wall_time", shape: duration(), capped: true, field: func(s *Settings) any { return &s.WallTime },
 			doc: "How long a whole run may take."},
 		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },

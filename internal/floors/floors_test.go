@@ -73,6 +73,7 @@ var table = map[string]int{
 	"internal/static":            3,
 	"internal/artifacts":         3,
 	"internal/ownfolder":         3,
+	"internal/folders":           3,
 	"internal/config":            3,
 	"internal/tools":             3,
 	"internal/testkit/forge":     3,

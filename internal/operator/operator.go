@@ -3,6 +3,7 @@
 package operator
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ const (
 	// EnvSandboxWithout leaves parts of the sandbox out, separated by commas, as if the machine did not have them. It only
 	// narrows: where full containment is required, a run that leaves a needed part out is refused.
 	EnvSandboxWithout = "PRLOOP_SANDBOX_WITHOUT"
+	// EnvWorkspace is the folder of a job in GitHub Actions, into which its workflow checks repositories out.
+	EnvWorkspace = "GITHUB_WORKSPACE"
 	// EnvSecrets is the word on values that look like secrets: "mask", the default, keeps them from agents other than static,
 	// "show" lets models see those in files.
 	EnvSecrets = "PRLOOP_SECRETS"
@@ -58,6 +61,10 @@ func (w *Words) Machine() (m app.Machine, err error) {
 	m.ShowSecrets, err = w.showSecrets()
 	m.Readable = filepath.SplitList(w.Get(EnvSandboxRead))
 	m.Caches = w.Caches()
+	m.Workspace = w.Get(EnvWorkspace)
+	if m.Workspace == "" && err == nil {
+		m.Workspace, err = os.Getwd()
+	}
 	return m, err
 }
 

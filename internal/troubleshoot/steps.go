@@ -63,6 +63,8 @@ func restore(e *app.ChangedError) string {
 		return "add it to upstreams in your own configuration"
 	case app.Isolation:
 		return "restore what it had (" + operator.EnvSandbox + ", " + operator.EnvSandboxWithout + ", prloop doctor), or start a new run"
+	case app.Folders:
+		return "check the same commits out there, or start a new run"
 	case app.Readable:
 		return operator.EnvSandboxRead + "=" + e.Had
 	}

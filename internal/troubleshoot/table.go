@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/eval/running"
 	"github.com/prloop/prloop/internal/evalcli"
+	"github.com/prloop/prloop/internal/folders"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
@@ -139,6 +140,21 @@ var table = []row{
 	{is(sanitize.ErrKnownSecret, "rotate the credential, and find out how it came into what was to be posted"), advice.Failed},
 
 	// Configuration.
+	{as(func(e *config.UnknownCommandError) string {
+		return "use one of its commands, or add it to the .reviewerc of the base branch"
+	}), advice.Usage},
+	{as(func(e *config.UnknownJobError) string {
+		return "use one of these, or add the job to schedule.runs of the default branch"
+	}), advice.Usage},
+	{as(func(e *folders.Error) string {
+		switch e.Rule {
+		case folders.Missing:
+			return "have the workflow check it out there before prloop runs, or leave it out of folders"
+		case folders.InTree:
+			return "check it out under a name that the repository has not, and give that name to --folders"
+		}
+		return "check it out as a folder of its own, without links that leave it"
+	}), advice.Usage},
 	{as(func(e *config.UnknownAgentError) string {
 		return "one of: " + strings.Join(e.Known, ", ") + ", exec:PATH"
 	}), advice.Usage},
