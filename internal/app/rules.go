@@ -86,6 +86,31 @@ func RulesIn(ctx context.Context, dir string) (Rules, error) {
 	return treeRules(c.Top, dir)
 }
 
+// Idle names the patterns of a valid .reviewerc that match no file of the checkout a folder is in: probably somebody misspelt them.
+func Idle(ctx context.Context, dir string, file config.File) (notes []string, err error) {
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return nil, err
+	}
+	c, err := g.Checkout(dir)
+	if errors.Is(err, git.ErrNotRepository) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	paths, err := c.Tracked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	idle, err := config.Idle(file, paths)
+	for _, f := range idle {
+		f.Excerpt = ""
+		notes = append(notes, f.String()+" of this checkout")
+	}
+	return notes, err
+}
+
 // baseRules reads the rules of a pull request at its base commit: it cannot change what it is judged by. Where it tries to, or
 // where the checkout the person is in has other rules, a note says which count.
 func (s *Service) baseRules(ctx context.Context, dir string, h *history, pr review.PullRequest, at orchestrator.Range) (Rules, error) {

@@ -44,7 +44,14 @@ func configValidateCommand(p *Invocation) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(p.Stdout, "%s is valid\n", file.Name)
-			return nil
+			if kind == config.Operator || len(a) > 0 {
+				return nil
+			}
+			idle, err := app.Idle(c.Context(), p.Dir, file)
+			for _, n := range idle {
+				p.note(n)
+			}
+			return err
 		},
 	}
 	c.Flags().BoolVar(&operator, "operator", false, "check it as the operator's own file")

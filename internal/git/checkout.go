@@ -184,6 +184,15 @@ func (c *Checkout) config(ctx context.Context, pattern string) ([]setting, error
 	return values, nil
 }
 
+// Tracked are the paths in the checkout's index.
+func (c *Checkout) Tracked(ctx context.Context) ([]string, error) {
+	out, err := c.git.run(ctx, command{name: "ls-files", at: c.place(), args: []string{"-z"}, limit: listLimit})
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", c.Top, err)
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
+}
+
 // Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): ErrUnknownRevision, or ErrNoCommits
 // where there is none at all.
 func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
