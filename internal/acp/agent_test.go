@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 // box lends the real tools, as package cli does.
 type box struct{ *tools.Box }
 
-func openBox(tree string, _ []string) (Toolbox, error) {
+func openBox(tree string, _ []string, _ map[string]string) (Toolbox, error) {
 	b, err := tools.Open(tools.Options{Tree: tree})
 	return box{b}, err
 }

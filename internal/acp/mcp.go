@@ -30,6 +30,8 @@ const (
 	EnvTree = "PRLOOP_SUBMIT_TREE"
 	// EnvTools are the names of the tools of a command, with commas between them. They are those that are offered, and no others.
 	EnvTools = "PRLOOP_SUBMIT_TOOLS"
+	// EnvFolders are the further folders these read, by name, as a JSON object.
+	EnvFolders = "PRLOOP_SUBMIT_FOLDERS"
 )
 
 // readTools are the names of the tools that read the tree, as Toolbox may offer them: those of reviewers, then those of commands.
@@ -67,7 +69,7 @@ type Toolbox interface {
 // ServeMCP is the program an agent starts as its MCP server: it offers submit_result on stdin and stdout until its input
 // ends, and hands each result to the prloop that asked. open lends the tools that read the tree, for a command those of the names that do; nil offers none. getenv
 // reads the variables above. It prints nothing itself.
-func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, getenv func(string) string, open func(tree string, names []string) (Toolbox, error)) error {
+func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, getenv func(string) string, open func(tree string, names []string, folders map[string]string) (Toolbox, error)) error {
 	socket, token, role := getenv(EnvSocket), getenv(EnvToken), review.Role(getenv(EnvRole))
 	if socket == "" || token == "" {
 		return fmt.Errorf("serve %s: %s and %s are not set: it is started by an agent that prloop drives", ToolName, EnvSocket, EnvToken)
@@ -88,7 +90,13 @@ func ServeMCP(ctx context.Context, stdin io.ReadCloser, stdout io.WriteCloser, g
 		return &mcp.CallToolResult{IsError: refused, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	})
 	if tree := getenv(EnvTree); tree != "" && open != nil && (role == review.RoleReviewer || role == review.RoleVerifier || role == review.RoleCommand) {
-		box, err := open(tree, commandTools(role, getenv(EnvTools)))
+		var folders map[string]string
+		if text := getenv(EnvFolders); text != "" {
+			if err := json.Unmarshal([]byte(text), &folders); err != nil {
+				return fmt.Errorf("serve the tools that read %s: %w", tree, err)
+			}
+		}
+		box, err := open(tree, commandTools(role, getenv(EnvTools)), folders)
 		if err != nil {
 			return fmt.Errorf("serve the tools that read %s: %w", tree, err)
 		}

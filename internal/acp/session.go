@@ -2,6 +2,7 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -127,11 +128,13 @@ func (s *session) open(ctx context.Context) error {
 
 // server is prloop's MCP server as the agent is to start it.
 func server(spec Spec, d *resultServer) api.McpServerStdio {
+	folders, _ := json.Marshal(spec.Folders) // names and paths, which JSON can always hold
 	return api.McpServerStdio{
 		Name: ServerName, Command: spec.Self, Args: append([]string{}, spec.SelfArgs...),
 		Env: []api.EnvVariable{
 			{Name: EnvSocket, Value: d.path()}, {Name: EnvToken, Value: d.token}, {Name: EnvRole, Value: string(spec.Role)},
 			{Name: EnvTree, Value: spec.Cwd}, {Name: EnvTools, Value: strings.Join(spec.Tools, ",")},
+			{Name: EnvFolders, Value: string(folders)},
 		},
 	}
 }

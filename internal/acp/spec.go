@@ -28,6 +28,8 @@ type Spec struct {
 	Cwd string
 	// Tools are the names of the tools that a command may use; those of them that read the tree are lent.
 	Tools []string
+	// Folders are further folders that these read below their names: absolute paths.
+	Folders map[string]string
 	// Model is what the agent is to use; Endpoint where it finds it. Both go into the preset's configuration.
 	Model    string
 	Endpoint Endpoint

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/prloop/prloop/internal/acp"
@@ -49,8 +51,19 @@ func (c *Launcher) askACP(ctx context.Context, plan orchestrator.AgentPlan, task
 	if task.Command != nil {
 		spec.Tools = task.Command.Tools
 	}
+	var beside []string
+	if task.Role == review.RoleCommand {
+		lent := task
+		lent.Workspace = &review.Workspace{}
+		if beside, err = c.mount(ctx, &lent); err != nil {
+			return unasked(plan, err)
+		}
+		spec.Folders = lent.Workspace.Folders
+	}
 	defer c.Gateway.Release(plan.Name)
-	spec.Confine = func(p proc.Spec) (proc.Spec, error) { return c.confineACP(p, preset.Needs, home, tree, clone) }
+	spec.Confine = func(p proc.Spec) (proc.Spec, error) {
+		return c.confineACP(p, preset.Needs, home, tree, clone, slices.Sorted(maps.Values(spec.Folders)))
+	}
 	if c.Walls.On() {
 		if !c.Walls.full {
 			return unasked(plan, errors.New("an ACP agent needs a network namespace to be held to the gateway, and this machine has none"))
@@ -59,6 +72,7 @@ func (c *Launcher) askACP(ctx context.Context, plan orchestrator.AgentPlan, task
 	}
 	answer := acp.Ask(ctx, spec, task, prompt, c.priced(plan.Name, named(plan.Name, emit)))
 	c.account(plan.Name, &answer)
+	answer.Receipt.Notes = append(answer.Receipt.Notes, beside...)
 	return answer
 }
 

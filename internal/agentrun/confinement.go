@@ -113,9 +113,9 @@ func (c *Launcher) confine(spec *agents.Spec, home, clone string, read []string)
 	return nil
 }
 
-// confineACP puts an ACP agent behind the walls. It may read the tree, its own package, the programs it needs, and this
+// confineACP puts an ACP agent behind the walls. It may read the tree, the folders beside it, its own package, the programs it needs, and this
 // program, which it starts as the server of the tools it answers through. A fixer may write its clone.
-func (c *Launcher) confineACP(p proc.Spec, needs []string, home, tree, clone string) (proc.Spec, error) {
+func (c *Launcher) confineACP(p proc.Spec, needs []string, home, tree, clone string, beside []string) (proc.Spec, error) {
 	p.Bounds = c.agentBounds(home, clone)
 	if c.Walls.off {
 		return p, nil
@@ -124,7 +124,7 @@ func (c *Launcher) confineACP(p proc.Spec, needs []string, home, tree, clone str
 	if err != nil {
 		return p, err
 	}
-	read := append([]string{tree, c.Self, filepath.Dir(path)}, c.Walls.read...)
+	read := append(append([]string{tree, c.Self, filepath.Dir(path)}, beside...), c.Walls.read...)
 	for _, name := range needs {
 		if need, err := proc.LookPath(name); err == nil { // without it the agent does worse, and says so
 			read = append(read, need)

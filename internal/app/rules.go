@@ -83,30 +83,24 @@ func RulesIn(ctx context.Context, dir string) (Rules, error) {
 	if err != nil {
 		return Rules{}, err
 	}
-	return treeRules(c.Top, dir)
+	r, err := treeRules(c.Top, dir)
+	if err != nil {
+		return r, err
+	}
+	notes, err := idle(r.File, "of this checkout", func() ([]string, error) { return c.Tracked(ctx) })
+	r.Notes = append(r.Notes, notes...)
+	return r, err
 }
 
-// Idle names the patterns of a valid .reviewerc that match no file of the checkout a folder is in: probably somebody misspelt them.
-func Idle(ctx context.Context, dir string, file config.File) (notes []string, err error) {
-	g, err := git.Find(ctx, git.Options{})
-	if err != nil {
-		return nil, err
-	}
-	c, err := g.Checkout(dir)
-	if errors.Is(err, git.ErrNotRepository) {
+// idle names the patterns of a .reviewerc that match no file where it stands: probably somebody misspelt them.
+func idle(file *config.File, where string, paths func() ([]string, error)) (notes []string, err error) {
+	if file == nil {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	paths, err := c.Tracked(ctx)
-	if err != nil {
-		return nil, err
-	}
-	idle, err := config.Idle(file, paths)
-	for _, f := range idle {
+	faults, err := config.Idle(*file, paths)
+	for _, f := range faults {
 		f.Excerpt = ""
-		notes = append(notes, f.String()+" of this checkout")
+		notes = append(notes, f.String()+" "+where)
 	}
 	return notes, err
 }
@@ -126,6 +120,11 @@ func (s *Service) baseRules(ctx context.Context, dir string, h *history, pr revi
 			return r, err
 		}
 	}
+	notes, err := idle(file, "of "+base, func() ([]string, error) { return h.repo.Files(ctx, at.Base, "") })
+	if err != nil {
+		return r, err
+	}
+	r.Notes = append(r.Notes, notes...)
 	changed, err := changesRules(ctx, h.repo, at)
 	if err != nil {
 		return r, err

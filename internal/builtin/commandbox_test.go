@@ -3,6 +3,7 @@ package builtin
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,9 +62,14 @@ func TestCommandTools(t *testing.T) {
 
 // An ACP agent is lent those of a command's tools that read the tree.
 func TestCommandToolsOverMCP(t *testing.T) {
-	box, err := Tools(t.TempDir(), []string{toolset.Read, toolset.Ls})
+	rules := t.TempDir()
+	gittest.Write(t, rules, "api-rules.md", "Name every field.\n")
+	box, err := Tools(t.TempDir(), []string{toolset.Read, toolset.Ls}, map[string]string{"company-rules": rules})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if text, err := box.Call(t.Context(), toolset.Read, []byte(`{"path":"company-rules/api-rules.md"}`)); err != nil || !strings.Contains(text, "Name every field.") {
+		t.Errorf("%s %v", text, err)
 	}
 	var got []string
 	for _, s := range box.Specs() {

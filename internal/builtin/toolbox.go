@@ -43,10 +43,12 @@ func (t acpToolbox) Specs() []acp.ToolSpec {
 	return all
 }
 
-// Tools opens the tools that read a tree, for an ACP agent: those of the names for a command, those of a reviewer where names is nil.
-func Tools(tree string, names []string) (acp.Toolbox, error) {
+// Tools opens the tools that read a tree and the folders beside it, for an ACP agent: those of the names for a command, those of a reviewer where names is nil.
+func Tools(tree string, names []string, folders map[string]string) (acp.Toolbox, error) {
 	if names != nil {
-		c, err := tools.OpenCommand(tools.CommandOptions{Options: readOnly(tree), Names: names})
+		o := readOnly(tree)
+		o.Folders = folders
+		c, err := tools.OpenCommand(tools.CommandOptions{Options: o, Names: names})
 		if err != nil {
 			return nil, err
 		}

@@ -331,7 +331,7 @@ func TestGlobs(t *testing.T) {
 // A pattern that matches nothing is told with its line; excluding ones may match nothing.
 func TestIdleGlobs(t *testing.T) {
 	text := "commands:\n- id: a\n  prompt: b\n  files:\n    include: [\"doc/**\", \"**/*.go\"]\n    exclude: [\"none/**\"]\nschedule:\n  writeScope: {include: [\"**/*.md\"]}\n  conditions: {paths: {include: [lib/**]}}\n"
-	idle, err := Idle(*repo(text), []string{"main.go", "README.md"})
+	idle, err := Idle(*repo(text), func() ([]string, error) { return []string{"main.go", "README.md"}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,6 +342,11 @@ func TestIdleGlobs(t *testing.T) {
 	want := []string{`.reviewerc:5:15: commands[0].files.include[0]: "doc/**" matches no file`, `.reviewerc:9:34: schedule.conditions.paths.include[0]: "lib/**" matches no file`}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+	for _, text := range []string{"model: a\n", "mdel: a\n", "commands:\n- id: a\n  prompt: b\n"} {
+		if idle, err := Idle(*repo(text), func() ([]string, error) { return nil, errors.New("nobody asks") }); err != nil || idle != nil {
+			t.Errorf("%q: %v %v", text, idle, err)
+		}
 	}
 }
 

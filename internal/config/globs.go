@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,17 +24,23 @@ func (g Globs) Match(path string) bool {
 	return (len(g.Include) == 0 || slices.ContainsFunc(g.Include, matches)) && !slices.ContainsFunc(g.Exclude, matches)
 }
 
-// Idle finds the including patterns of commands and schedules in a valid repository's file that match none of the paths. They
-// are no mistake for certain, so each is a warning for whoever reads the log.
-func Idle(f File, paths []string) ([]Fault, error) {
+// Idle finds the including patterns of commands and schedules in a repository's file that match none of the paths, which are asked for only
+// where there are such patterns. They are no mistake for certain, so each is a warning for whoever reads the log. A file that is not
+// valid has none: Validate says what is wrong with it.
+func Idle(f File, all func() ([]string, error)) ([]Fault, error) {
 	s, err := load(Repository, f.Name, f.Data)
+	if err != nil {
+		return nil, nil //nolint:nilerr // as said above
+	}
+	patterns := slices.DeleteFunc(slices.Collect(maps.Keys(s.places)), func(pointer string) bool { return !isIncluding(pointer) })
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	paths, err := all()
 	if err != nil {
 		return nil, err
 	}
-	for pointer := range s.places {
-		if !isIncluding(pointer) {
-			continue
-		}
+	for _, pointer := range patterns {
 		pattern, _ := s.get(pointer).(string)
 		if !slices.ContainsFunc(paths, func(p string) bool { return doublestar.MatchUnvalidated(pattern, p) }) {
 			s.faultAt(pointer, strconv.Quote(clip(pattern))+" matches no file", "")

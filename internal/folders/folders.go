@@ -71,9 +71,13 @@ type Folder struct {
 
 // String is the folder in words, for a receipt.
 func (f Folder) String() string {
-	s := fmt.Sprintf("%s: %d files, %d bytes, sha256 %s", f.Name, f.Files, f.Bytes, f.Sum[:min(len(f.Sum), 12)])
+	files := "files"
+	if f.Files == 1 {
+		files = "file"
+	}
+	s := fmt.Sprintf("%s: %d %s, %d bytes, sha256 %s", f.Name, f.Files, files, f.Bytes, f.Sum[:min(len(f.Sum), 12)])
 	if f.Skipped > 0 {
-		s += fmt.Sprintf(", %d links and large files left out", f.Skipped)
+		s += fmt.Sprintf(", left out %d (links, large files)", f.Skipped)
 	}
 	return s
 }

@@ -77,7 +77,7 @@ func TestTake(t *testing.T) {
 	if other, err := Take(t.Context(), workspace, "company-rules", filepath.Join(t.TempDir(), "copy")); err != nil || other.Sum == f.Sum {
 		t.Errorf("%v: other files have the same sum", err)
 	}
-	if want := "company-rules: 2 files, 24 bytes, sha256 " + f.Sum[:12] + ", 4 links and large files left out"; f.String() != want {
+	if want := "company-rules: 2 files, 24 bytes, sha256 " + f.Sum[:12] + ", left out 4 (links, large files)"; f.String() != want {
 		t.Errorf("got %s, want %s", f, want)
 	}
 }
