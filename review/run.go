@@ -105,7 +105,11 @@ type RunResult struct {
 	// Unverified are findings that were set aside: their evidence was checked and is false, the reviewer that raised them did not
 	// confirm them, or the verifier refuted them. They are not counted, and a P0 or P1 among them keeps the run from approving.
 	Unverified []Unverified `json:"unverified"`
-	Receipt    Receipt      `json:"receipt"`
+	// Dismissed are findings that people dismissed: listed, and counted nowhere (decision 45). DismissalNotes say which dismissals do
+	// nothing, and why.
+	Dismissed      []Dismissed `json:"dismissed,omitempty"`
+	DismissalNotes []string    `json:"dismissalNotes,omitempty"`
+	Receipt        Receipt     `json:"receipt"`
 	// Review is the last round's review as other tools read it; nil when nothing was judged.
 	Review *ReviewResult `json:"review,omitempty"`
 	// Stuck are the findings that came back after the fixer had reported them fixed; they stand in Findings too.
@@ -127,6 +131,8 @@ type RunResult struct {
 type Group struct {
 	// Findings are their places in RunResult.Findings, the gravest wording first.
 	Findings []int `json:"findings"`
+	// ID is its identity, 16 hex digits; empty in results of before.
+	ID string `json:"id,omitempty"`
 	// Counts is true when it counts for the verdict; Stuck when it was reported fixed and came back.
 	Counts bool `json:"counts"`
 	Stuck  bool `json:"stuck,omitempty"`
@@ -136,4 +142,19 @@ type Group struct {
 type Unverified struct {
 	Finding Finding `json:"finding"`
 	Reason  string  `json:"reason"`
+}
+
+// Dismissed is a distinct finding that somebody dismissed.
+type Dismissed struct {
+	// ID is its identity, Finding its gravest wording.
+	ID      string  `json:"id"`
+	Finding Finding `json:"finding"`
+	// By is who dismissed it, as the dismissal says, empty where a comment in the code did; Until the last day it holds.
+	By    string `json:"by,omitempty"`
+	Why   string `json:"why"`
+	Until string `json:"until,omitempty"`
+	// File and Line are where the dismissal is written. MergedBy is who merged it, where that had to be proven.
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	MergedBy string `json:"mergedBy,omitempty"`
 }

@@ -14,6 +14,8 @@ import (
 type Finding struct {
 	// Wordings are what was said of it, the most urgent first; there is at least one.
 	Wordings []review.Finding
+	// ID is its identity.
+	ID string
 	// Must is true when it has to be fixed; the others are optional.
 	Must bool
 }
@@ -43,7 +45,7 @@ func (f Finding) Level() Level {
 func Of(r review.RunResult) []Finding {
 	var out []Finding
 	for _, g := range groups(r) {
-		one := Finding{Must: g.Counts || g.Stuck}
+		one := Finding{ID: g.ID, Must: g.Counts || g.Stuck}
 		for _, i := range g.Findings {
 			if i >= 0 && i < len(r.Findings) {
 				one.Wordings = append(one.Wordings, r.Findings[i])
@@ -53,6 +55,7 @@ func Of(r review.RunResult) []Finding {
 			continue
 		}
 		slices.SortStableFunc(one.Wordings, urgency)
+		one.ID = cmp.Or(one.ID, identity.ID(one.Wordings))
 		one.Must = one.Must && one.Wordings[0].Priority != review.P3
 		out = append(out, one)
 	}

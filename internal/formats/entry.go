@@ -11,7 +11,6 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/prloop/prloop/internal/distinct"
-	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -74,7 +73,7 @@ func (r Run) unapproved() string {
 
 func (r Run) entry(d distinct.Finding) entry {
 	f := d.Wordings[0]
-	e := entry{rule: ruleOf(f), level: d.Level(), text: r.say(d), file: r.file(f.File), identity: identify(d), priority: f.Priority, must: d.Must}
+	e := entry{rule: ruleOf(f), level: d.Level(), text: r.say(d), file: r.file(f.File), identity: d.ID, priority: f.Priority, must: d.Must}
 	if f.Line != nil && *f.Line > 0 {
 		e.line = *f.Line
 		if f.LineEnd != nil && *f.LineEnd > e.line {
@@ -126,28 +125,9 @@ func (r Run) file(spelled string) string {
 	return raw
 }
 
-// identify is the fingerprint of a finding, or of its most urgent wording that has one. Without one it is known by
-// category, file and title.
-func identify(d distinct.Finding) string {
-	for _, w := range d.Wordings {
-		for _, print := range []string{w.Fingerprint, identity.Fingerprint(w)} {
-			if hexadecimal(print) {
-				return print
-			}
-		}
-	}
-	f := d.Wordings[0]
-	return digest(identity.Category(f.Category), f.File, strings.Join(strings.Fields(strings.ToLower(f.Title)), " "))
-}
-
 func digest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:8])
-}
-
-func hexadecimal(s string) bool {
-	_, err := hex.DecodeString(s)
-	return len(s) == 16 && err == nil
 }
 
 // name is a file's name as tools look it up: as it is, or spelled as git does when it cannot stand in text as it is. What

@@ -1,0 +1,107 @@
+package identity
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/prloop/prloop/review"
+)
+
+func markOf(f review.Finding) Mark {
+	return Mark{ID: ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}
+}
+
+func TestRecognize(t *testing.T) {
+	first := review.Finding{Category: "bug", File: "a.go", Line: at(40), Title: "Close error of the response body is ignored", Description: "Nobody looks at it."}
+	quoted := first
+	quoted.Evidence = "defer resp.Body.Close()"
+	for _, row := range []struct {
+		name   string
+		marked review.Finding
+		change func(*review.Finding)
+		want   bool
+	}{
+		{"the same words, many lines below", first, func(f *review.Finding) { f.Line = at(900) }, true},
+		{"other words for it", first, func(f *review.Finding) {
+			f.Title, f.Description = "Ignored error", "The error that Close of the response body returns is ignored."
+		}, true},
+		{"other words, the same code", quoted, func(f *review.Finding) {
+			f.Title, f.Description, f.Evidence = "Leak", "", "defer  resp.Body.Close()"
+		}, true},
+		{"another problem of the file", first, func(f *review.Finding) {
+			f.Title, f.Description = "Quadratic loop", "Every order is compared with each other order."
+		}, false},
+		{"another file", first, func(f *review.Finding) { f.File = "b.go" }, false},
+		{"a category of another family", first, func(f *review.Finding) { f.Category = "tests" }, false},
+	} {
+		now := row.marked
+		row.change(&now)
+		if got := Recognize([]Mark{markOf(row.marked)}, [][]review.Finding{{now}})[0] == 0; got != row.want {
+			t.Errorf("%s: known again %v", row.name, got)
+		}
+	}
+}
+
+func TestAMarkTakesOneFinding(t *testing.T) {
+	f := review.Finding{Category: "bug", File: "a.go", Line: at(4), Title: "error of Close is ignored"}
+	other := f
+	other.Line, other.Title = at(9), "error of Close is ignored here too"
+	mark := markOf(f)
+	if d := cmp.Diff([]int{1}, Recognize([]Mark{mark}, [][]review.Finding{{other}, {f}})); d != "" {
+		t.Errorf("the surest one, and no other: %s", d)
+	}
+	if d := cmp.Diff([]int{0, -1}, Recognize([]Mark{mark, mark}, [][]review.Finding{{f}})); d != "" {
+		t.Errorf("of two marks of one finding the first: %s", d)
+	}
+}
+
+func TestIDIsOfTheFindingNotOfItsPlace(t *testing.T) {
+	f := review.Finding{Category: "Bugs", File: "a.go", Line: at(4), Title: "Error of  Close is ignored"}
+	moved := f
+	moved.Category, moved.Line, moved.Title, moved.Description = "bug", at(40), "error of Close is ignored", "other words"
+	if a, b := ID([]review.Finding{f}), ID([]review.Finding{moved}); a != b || !IsID(a) {
+		t.Errorf("%q and %q", a, b)
+	}
+	quoting := f
+	quoting.Evidence = "defer resp.Body.Close()"
+	if got := ID([]review.Finding{f, quoting}); got != Fingerprint(quoting) {
+		t.Errorf("what one wording quotes names it for all: %q", got)
+	}
+}
+
+func TestRecognizeIgnoresOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := numbered(anyFindings().Draw(t, "marked")), numbered(anyFindings().Draw(t, "now"))
+		known := func(a, b []review.Finding) map[Mark][]string {
+			var marks []Mark
+			for _, f := range a {
+				marks = append(marks, markOf(f))
+			}
+			var groups [][]review.Finding
+			for _, f := range b {
+				f.ID = "" // the same content is the same finding here
+				groups = append(groups, []review.Finding{f})
+			}
+			out := map[Mark][]string{}
+			for i, g := range Recognize(marks, groups) {
+				if g >= 0 {
+					out[marks[i]] = append(out[marks[i]], groups[g][0].Title)
+				}
+			}
+			return out
+		}
+		if d := cmp.Diff(known(a, b), known(a, shuffled(t, b)), sorted); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
+var sorted = cmp.Transformer("sorted", func(list []string) map[string]int {
+	n := map[string]int{}
+	for _, s := range list {
+		n[s]++
+	}
+	return n
+})
