@@ -1,0 +1,48 @@
+package dismissals
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// AlreadyError: a line dismisses the finding already.
+type AlreadyError struct{ Line int }
+
+func (e *AlreadyError) Error() string {
+	return fmt.Sprintf("%s:%d dismisses it already", Name, e.Line)
+}
+
+// LineError: no line can say a dismissal.
+type LineError struct{ What string }
+
+func (e *LineError) Error() string { return e.What }
+
+// Add adds a dismissal to the text of a file and gives its line, a number from 1. One of the same finding that has expired is replaced:
+// *AlreadyError for one that has not, *LineError.
+func Add(text []byte, d Dismissal, today string) (out []byte, line int, err error) {
+	said, what := d.Text()
+	if what != "" {
+		return nil, 0, &LineError{what}
+	}
+	if len(text) == 0 {
+		text = []byte(Header)
+	}
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(bytes.Clone(text), '\n')
+	}
+	list, _ := Read(text)
+	lines := strings.SplitAfter(string(text), "\n")
+	lines = lines[:len(lines)-1]
+	for _, have := range list {
+		switch {
+		case have.Mark.ID != d.Mark.ID:
+		case !have.Expired(today):
+			return nil, 0, &AlreadyError{have.Line}
+		default:
+			lines[have.Line-1] = said + "\n"
+			return []byte(strings.Join(lines, "")), have.Line, nil
+		}
+	}
+	return append(text[:len(text):len(text)], said+"\n"...), len(lines) + 1, nil
+}

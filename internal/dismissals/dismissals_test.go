@@ -1,0 +1,186 @@
+package dismissals
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+)
+
+func TestRead(t *testing.T) {
+	good := "0123456789abcdef | bug | src/a.go | Close error is ignored | mona | 2027-03-31 | the pool closes it | twice"
+	list, faults := Read([]byte("# who dismissed what\n\n" + good + "\r\n  0123456789abcdef | bug |  | Flaky | mona | - | known"))
+	want := []Dismissal{
+		{File: Name, Line: 3, Mark: &identity.Mark{ID: "0123456789abcdef", Category: "bug", File: "src/a.go", Title: "Close error is ignored"}, By: "mona", Until: "2027-03-31", Why: "the pool closes it | twice"},
+		{File: Name, Line: 4, Mark: &identity.Mark{ID: "0123456789abcdef", Category: "bug", Title: "Flaky"}, By: "mona", Why: "known"},
+	}
+	if d := cmp.Diff(want, list); d != "" || faults != nil {
+		t.Errorf("%s%v", d, faults)
+	}
+	for line, what := range map[string]string{
+		"0123456789abcdef": "1 of the 7 fields",
+		strings.Replace(good, "0123456789abcdef", "ABCDEF0123456789", 1): "is no identity",
+		strings.Replace(good, "0123456789abcdef", "0123", 1):             "is no identity",
+		strings.Replace(good, "2027-03-31", "2027-02-31", 1):             "is no day",
+		strings.Replace(good, "2027-03-31", "", 1):                       `"until" is empty`,
+		strings.Replace(good, "mona", "", 1):                             `"who" is empty`,
+		strings.Replace(good, "the pool closes it | twice", " ", 1):      "6 of the 7 fields",
+		strings.Replace(good, "mona", "mo\u202ena", 1):                   "not visible",
+		strings.Replace(good, "mona", "mo\xffna", 1):                     "not visible",
+		good + strings.Repeat("x", maxLine):                              "more than 2000 bytes",
+	} {
+		list, faults := Read([]byte(good + "\n" + line + "\n"))
+		if len(list) != 1 || len(faults) != 1 || faults[0].Line != 2 || !strings.Contains(faults[0].What, what) {
+			t.Errorf("%q: %v, %v; want %q", line, list, faults, what)
+		}
+	}
+	if list, faults := Read([]byte(strings.Repeat(good+"\n", MaxBytes/len(good)+1))); list != nil || len(faults) != 1 {
+		t.Errorf("a file that is too large is not read: %d, %v", len(list), faults)
+	}
+}
+
+// Whatever a title, a name or a reason holds, the line that says it reads as the same dismissal, or none is written.
+func TestALineIsReadBack(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a | b", "x|y", " \t ", "é\u202e", "# no comment", "\n"}))
+	rapid.Check(t, func(t *rapid.T) {
+		d := Dismissal{
+			Mark: &identity.Mark{ID: identity.ID([]review.Finding{{Title: text.Draw(t, "id")}}), Category: text.Draw(t, "category"), File: text.Draw(t, "file"), Title: text.Draw(t, "title")},
+			By:   text.Draw(t, "by"), Why: text.Draw(t, "why"), Until: rapid.SampledFrom([]string{"", "2027-03-31"}).Draw(t, "until"),
+		}
+		line, what := d.Text()
+		if what != "" {
+			return
+		}
+		list, faults := Read([]byte(line + "\n"))
+		if len(list) != 1 || faults != nil {
+			t.Fatalf("%q: %v %v", line, list, faults)
+		}
+		got := list[0]
+		if got.Mark.ID != d.Mark.ID || got.Mark.File != d.Mark.File || got.Until != d.Until || got.Why != folded(d.Why) {
+			t.Fatalf("%q is read as %+v", line, got)
+		}
+		if again, what := got.Text(); again != line || what != "" {
+			t.Fatalf("%q becomes %q: %s", line, again, what)
+		}
+	})
+}
+
+func TestReadCode(t *testing.T) {
+	text := `package a
+
+func f() {
+	g() // prloop:ignore the result is logged
+	// prloop:ignore until=2027-03-31 measured: it is 40 ns
+
+	for range   list {}
+	# prloop:ignore
+	x := "prloop:ignore no comment"
+	y := "// prloop:ignore no comment either"
+	h() /* prloop:ignore until=soon not today */
+}
+<!-- prloop:ignore a table is wide -->
+-- prloop:ignore nothing below`
+	list, faults := ReadCode("a.go", []byte(text))
+	want := []Dismissal{
+		{File: "a.go", Line: 4, Code: &Code{"a.go", 4, "g()"}, Why: "the result is logged"},
+		{File: "a.go", Line: 5, Code: &Code{"a.go", 7, "for range list {}"}, Until: "2027-03-31", Why: "measured: it is 40 ns"},
+	}
+	if d := cmp.Diff(want, list); d != "" {
+		t.Error(d)
+	}
+	var lines []int
+	for _, f := range faults {
+		lines = append(lines, f.Line)
+	}
+	if d := cmp.Diff([]int{8, 11, 13, 14}, lines); d != "" {
+		t.Errorf("%s%v", d, faults)
+	}
+}
+
+func at(n int) *int { return &n }
+
+func agent(f review.Finding) review.Finding {
+	f.Source = review.Source{Type: "agent", Name: "r"}
+	return f
+}
+
+func TestApply(t *testing.T) {
+	small := agent(review.Finding{Priority: review.P2, Category: "bug", File: "a.go", Line: at(7), Title: "Close error is ignored", Evidence: "defer resp.Body.Close()"})
+	with := func(change func(*review.Finding)) review.Finding {
+		f := small
+		change(&f)
+		return f
+	}
+	line := func(f review.Finding, commit string) Dismissal {
+		return Dismissal{File: Name, Line: 1, Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}, By: "mona", Why: "so", Commit: commit}
+	}
+	beside := Dismissal{File: "a.go", Line: 7, Code: &Code{"a.go", 7, "defer resp.Body.Close()"}, Why: "so"}
+	p1, secure := with(func(f *review.Finding) { f.Priority = review.P1 }), with(func(f *review.Finding) { f.Category = "SQL injection" })
+	until := func(d Dismissal, day string) Dismissal { d.Until = day; return d }
+	merged := map[string]string{"c1": "boss"}
+	for _, row := range []struct {
+		name string
+		list []Dismissal
+		of   Case
+		want string // silent, held, or nothing
+	}{
+		{"a line about it", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small}}, "silent"},
+		{"in other words, on another line", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line, f.Title = at(90), "Unchecked" })}}, "silent"},
+		{"until today", []Dismissal{until(line(small, ""), "2026-11-22")}, Case{Wordings: []review.Finding{small}}, "silent"},
+		{"until yesterday", []Dismissal{until(line(small, ""), "2026-11-21")}, Case{Wordings: []review.Finding{small}}, ""},
+		{"a P1", []Dismissal{line(p1, "")}, Case{Wordings: []review.Finding{p1}}, "held"},
+		{"a P1 whose line came by a commit that nobody is proven to have merged", []Dismissal{line(p1, "c2")}, Case{Wordings: []review.Finding{p1}}, "held"},
+		{"a P1 whose line somebody else merged", []Dismissal{line(p1, "c1")}, Case{Wordings: []review.Finding{p1}}, "silent"},
+		{"a P1 beside another P1 that was taken for the same one", []Dismissal{line(p1, "c1")}, Case{Wordings: []review.Finding{p1, agent(review.Finding{Priority: review.P1, Category: "bug", File: "a.go", Line: at(8), Title: "Token is logged"})}}, "held"},
+		{"a P1 in other words at P2", []Dismissal{line(p1, "c1")}, Case{Wordings: []review.Finding{p1, agent(review.Finding{Priority: review.P2, Category: "bug", File: "a.go", Line: at(8), Title: "Leak"})}}, "silent"},
+		{"a P1 with two lines, one of them merged", []Dismissal{line(p1, ""), line(p1, "c1")}, Case{Wordings: []review.Finding{p1}}, "silent"},
+		{"security", []Dismissal{line(secure, "")}, Case{Wordings: []review.Finding{secure}}, "held"},
+		{"a priority nobody knows", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Priority = "P7" })}}, "held"},
+		{"one of its wordings is P1", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Priority = review.P1 })}}, "held"},
+		{"it was P1 in an earlier round", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small}, Earlier: []review.Finding{p1}}, "held"},
+		{"a person says so too", []Dismissal{line(small, ""), beside}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Source.Type = "review" })}}, ""},
+		{"a comment at it", []Dismissal{beside}, Case{Wordings: []review.Finding{small}}, "silent"},
+		{"a comment, and a line four off that quotes the code", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line = at(11) })}}, "silent"},
+		{"a comment, and another line", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line, f.Evidence = at(8), "other code here" })}}, ""},
+		{"a comment, and the same code far away", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line = at(70) })}}, ""},
+		{"a comment in another file", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.File = "b.go" })}}, ""},
+		{"a comment at a P1", []Dismissal{beside}, Case{Wordings: []review.Finding{p1}}, "held"},
+		{"a comment at a P1 and a line that was merged", []Dismissal{beside, line(p1, "c1")}, Case{Wordings: []review.Finding{p1}}, "silent"},
+		{"an expired comment", []Dismissal{until(beside, "2026-01-01")}, Case{Wordings: []review.Finding{small}}, ""},
+	} {
+		got := ""
+		if a := (Facts{List: row.list, Today: "2026-11-22", Merged: merged}).Apply([]Case{row.of})[0]; a != nil {
+			if got = "held"; a.Silent {
+				got = "silent"
+			}
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+func TestAdd(t *testing.T) {
+	d := Dismissal{Mark: &identity.Mark{ID: "0123456789abcdef", Category: "bug", File: "a.go", Title: "Leak"}, By: "mona", Why: "so", Until: "2026-12-31"}
+	text, line, err := Add(nil, d, "2026-11-22")
+	if want := Header + "0123456789abcdef | bug | a.go | Leak | mona | 2026-12-31 | so\n"; string(text) != want || line != 3 || err != nil {
+		t.Fatalf("%q %d %v", text, line, err)
+	}
+	if _, _, err := Add(text, d, "2026-12-31"); err == nil || err.Error() != Name+":3 dismisses it already" {
+		t.Errorf("twice: %v", err)
+	}
+	longer := d
+	longer.Until, longer.Why = "", "still so"
+	again, line, err := Add(append(text, "# end"...), longer, "2027-01-01")
+	if want := Header + "0123456789abcdef | bug | a.go | Leak | mona | - | still so\n# end\n"; string(again) != want || line != 3 || err != nil {
+		t.Errorf("what has expired is replaced: %q %d %v", again, line, err)
+	}
+	d.Why = " "
+	if _, _, err := Add(nil, d, "2026-11-22"); err == nil {
+		t.Error("a dismissal without a reason is a line")
+	}
+}

@@ -1,0 +1,46 @@
+// Package dismissals says which findings people have dismissed: it reads the lines of .prloop-ignore and the comments
+// prloop:ignore in code, and decides what they silence (decision 45). It is pure.
+//
+// A line silences a finding by its identity, in whatever words and on whatever line it is found again. A comment silences
+// what is found in the very code it stands at. Neither silences what a person said, and P0, P1 and security only fall silent
+// by a line that somebody other than the author of the pull request is proven to have merged.
+package dismissals
+
+import "github.com/prloop/prloop/internal/identity"
+
+// Dismissal is somebody's word that a finding need not be fixed.
+type Dismissal struct {
+	// File and Line are where it is written, the file as package spelling writes it.
+	File string `json:"file"`
+	Line int    `json:"line"`
+	// Mark is the finding a line of .prloop-ignore names; nil of a comment. By is who dismissed it, as the line says: it
+	// proves nothing.
+	Mark *identity.Mark `json:"mark,omitempty"`
+	By   string         `json:"by,omitempty"`
+	// Code is what a comment stands at; nil of a line.
+	Code *Code `json:"code,omitempty"`
+	// Until is the last day it holds, such as 2027-03-31; empty holds for ever.
+	Until string `json:"until,omitempty"`
+	Why   string `json:"why"`
+	// Commit is what brought a line onto the base branch of a pull request, when git tells; empty otherwise.
+	Commit string `json:"commit,omitempty"`
+}
+
+// Expired reports whether a dismissal has ended by a day such as 2026-11-22.
+func (d Dismissal) Expired(today string) bool { return d.Until != "" && today > d.Until }
+
+// Code is one line of code that a comment stands at, at the commit under review.
+type Code struct {
+	// File is spelled; Line is 1-based.
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// Fault is a dismissal that cannot be read. It silences nothing.
+type Fault struct {
+	File string
+	Line int
+	// What says what is wrong and what to write instead, in a sentence without a full stop.
+	What string
+}

@@ -1,0 +1,136 @@
+package dismissals
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+)
+
+// Case is one distinct finding that may be silenced.
+type Case struct {
+	// Wordings are what is said of it now, at least one; Earlier what was said of it in earlier rounds.
+	Wordings, Earlier []review.Finding
+}
+
+// Grave reports whether only a dismissal that somebody else merged silences the finding: one wording, of now or earlier, is P0,
+// P1, of no known priority, or about security.
+func (c Case) Grave() bool { return len(c.grave()) > 0 }
+
+func (c Case) grave() []review.Finding {
+	return slices.DeleteFunc(slices.Concat(c.Wordings, c.Earlier), func(f review.Finding) bool {
+		return !f.Priority.Severe() && f.Priority.Valid() && !identity.Security(f.Category)
+	})
+}
+
+// Said reports whether a person raised the finding: nothing silences that.
+func (c Case) Said() bool {
+	return slices.ContainsFunc(c.Wordings, func(f review.Finding) bool { return f.Source.Type != "agent" })
+}
+
+// Facts are what is known of the dismissals that count.
+type Facts struct {
+	List []Dismissal
+	// Today is the day they are applied on, in UTC, such as 2026-11-22.
+	Today string
+	// Merged names, by commit, who merged what brought dismissals onto the base branch; only people other than the author of
+	// the pull request stand in it.
+	Merged map[string]string
+}
+
+// Applied is the dismissal that a finding met.
+type Applied struct {
+	Dismissal
+	// Silent is true when the finding is listed and not counted. Otherwise it counts, because it is grave and nobody else is
+	// proven to have merged the dismissal.
+	Silent bool
+	// MergedBy is who merged it, where that was asked.
+	MergedBy string
+}
+
+// Apply says which dismissal each finding meets; nil for none.
+func (f Facts) Apply(cases []Case) []*Applied {
+	out := make([]*Applied, len(cases))
+	var lines, comments []Dismissal
+	for _, d := range f.List {
+		switch {
+		case d.Expired(f.Today):
+		case d.Mark != nil:
+			lines = append(lines, d)
+		default:
+			comments = append(comments, d)
+		}
+	}
+	// Of two lines about the same finding the one that somebody merged counts.
+	slices.SortStableFunc(lines, func(a, b Dismissal) int { return f.unmerged(a) - f.unmerged(b) })
+	marks, groups := make([]identity.Mark, len(lines)), make([][]review.Finding, len(cases))
+	for i, d := range lines {
+		marks[i] = *d.Mark
+	}
+	for i, c := range cases {
+		groups[i] = c.Wordings
+	}
+	for i, g := range identity.Recognize(marks, groups) {
+		if g < 0 || cases[g].Said() {
+			continue
+		}
+		by := f.Merged[lines[i].Commit]
+		out[g] = &Applied{Dismissal: lines[i], Silent: !cases[g].Grave() || by != "" && f.proven(lines, cases[g]), MergedBy: by}
+	}
+	for g, c := range cases {
+		if out[g] != nil && out[g].Silent || c.Said() {
+			continue
+		}
+		if i := slices.IndexFunc(comments, func(d Dismissal) bool { return slices.ContainsFunc(c.Wordings, d.Code.holds) }); i >= 0 && (out[g] == nil || !c.Grave()) {
+			out[g] = &Applied{Dismissal: comments[i], Silent: !c.Grave()}
+		}
+	}
+	return out
+}
+
+// proven reports whether a line that somebody else merged names each grave wording of a finding. Wordings that were taken for the same
+// finding may be two, and nobody dismissed the other.
+func (f Facts) proven(lines []Dismissal, c Case) bool {
+	return !slices.ContainsFunc(c.grave(), func(w review.Finding) bool {
+		return !slices.ContainsFunc(lines, func(d Dismissal) bool {
+			return f.Merged[d.Commit] != "" && identity.Recognize([]identity.Mark{*d.Mark}, [][]review.Finding{{w}})[0] == 0
+		})
+	})
+}
+
+func (f Facts) unmerged(d Dismissal) int {
+	if f.Merged[d.Commit] != "" {
+		return 0
+	}
+	return 1
+}
+
+// Bounds of what a finding has to quote of a line to be about it, and of how far off its own line may then be.
+const (
+	minLetters = 12
+	closeLines = 15
+)
+
+// holds reports whether a finding is about the code: it begins on its line, or quotes it nearby.
+func (c Code) holds(f review.Finding) bool {
+	if f.File != c.File {
+		return false
+	}
+	if f.Line != nil {
+		if *f.Line == c.Line {
+			return true
+		}
+		if d := *f.Line - c.Line; max(d, -d) > closeLines {
+			return false
+		}
+	}
+	letters := 0
+	for _, r := range c.Text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			letters++
+		}
+	}
+	return letters >= minLetters && strings.Contains(fold(f.Evidence), c.Text)
+}
