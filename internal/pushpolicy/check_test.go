@@ -71,6 +71,7 @@ func TestCheck(t *testing.T) {
 		{"a file that moves into .github", []Change{rename("a.yml", ".github/workflows/a.yml")}, nil, nil, []string{RuleProtectedPath}},
 		{"a file that moves out of .github", []Change{rename(".github/workflows/a.yml", "a.yml")}, nil, nil, []string{RuleProtectedPath}},
 		{"a deleted workflow", []Change{remove(".github/workflows/a.yml", "x")}, nil, nil, []string{RuleProtectedPath}},
+		{".prloop-ignore", []Change{edit(".prloop-ignore")}, nil, nil, []string{RuleProtectedPath}},
 		{".reviewerc", []Change{edit(".reviewerc")}, nil, nil, []string{RuleProtectedPath}},
 		{"CODEOWNERS at the root", []Change{edit("CODEOWNERS")}, nil, nil, []string{RuleProtectedPath}},
 		{"CODEOWNERS in docs", []Change{edit("docs/CODEOWNERS")}, nil, nil, []string{RuleProtectedPath}},

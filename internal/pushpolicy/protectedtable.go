@@ -13,6 +13,7 @@ const (
 // docs/protected-paths.md is generated from it.
 var rows = []row{
 	{".reviewerc", atRoot, configuresReview, "docs/config.md"},
+	{".prloop-ignore", atRoot, configuresReview, "docs/usage.md"},
 	{".reviewerc.{yml,yaml,json}", atRoot, configuresReview, "docs/config.md"},
 
 	{"CODEOWNERS", atRoot, namesOwners, "https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners"},

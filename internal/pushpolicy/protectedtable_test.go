@@ -98,7 +98,7 @@ func TestProtected(t *testing.T) {
 			"web/.eslintignore", "web/.oxlintrc.json", "phpcs.xml.dist", "nextest.toml", "web/.markdownlint.json", "src/test/resources/junit-platform.properties", "app.runsettings", "Steepfile", "lib/.luacheckrc", "pytest.toml"},
 		gitSettings:      {".gitattributes", "sub/.gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig"},
 		namesOwners:      {"CODEOWNERS", "docs/CODEOWNERS", "pkg/OWNERS"},
-		configuresReview: {".reviewerc", ".reviewerc.yml"},
+		configuresReview: {".reviewerc", ".prloop-ignore", ".reviewerc.yml"},
 		harmless: {"README.md", "src/main.go", "conftest.py", "tests/conftest.py", "scripts/release.sh", "config/runtime.exs", "src/project/Model.scala", "Sources/App/Project.swift",
 			"src/org/gradle/Api.java", "lib/hooks/useUser.ts", "src/hooks/update.ts", "deploy/k8s/app.yaml", "main.tf", "infra/modules/net/variables.tf", "composer.py",
 			"src/compiler/codegen.ts", "src/config.ts", "src/setup.js", "tasks.py", "source/config.py", "src/environments/environment.prod.ts", "test/cart.spec.ts", "src/web/config.go", "review.md.tmpl", "scripts/task.bb", "sweep.yaml", "src/CODEOWNERS", "api/serverless-handler.ts", "docs/replit.md",
