@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,6 +149,25 @@ func (c *Checkout) Hooks(ctx context.Context) (string, error) {
 		}
 	}
 	return filepath.Join(c.common, "hooks"), nil
+}
+
+// Author is the name of whoever works in the checkout, as git would call them: that of the environment, of the checkout's
+// configuration, or of their own; the name of the account without one. It proves nothing.
+func (c *Checkout) Author(ctx context.Context, env func(string) string) (string, error) {
+	if name := strings.TrimSpace(env("GIT_AUTHOR_NAME")); name != "" {
+		return name, nil
+	}
+	own := filepath.Join(env("HOME"), ".gitconfig")
+	for _, where := range [][]string{{"--local"}, {"--file", own}, {"--file", filepath.Join(cmp.Or(env("XDG_CONFIG_HOME"), filepath.Join(env("HOME"), ".config")), "git", "config")}} {
+		out, err := c.git.run(ctx, command{name: "config", at: c.place(), args: append(where, "--get", "user.name"), ok: 1})
+		if err != nil && !errors.Is(err, errAnswer) {
+			return "", fmt.Errorf("who works in %s: %w", c.Top, err)
+		}
+		if name := strings.TrimSpace(string(out)); name != "" {
+			return name, nil
+		}
+	}
+	return cmp.Or(env("USER"), env("LOGNAME"), "unknown"), nil
 }
 
 // Upstream is the remote and the branch there (without refs/heads/) that a branch follows; empty when it follows none.
