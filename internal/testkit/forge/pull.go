@@ -181,6 +181,32 @@ func (p *PullRequest) Retarget(base string) error {
 	return nil
 }
 
+// Merge merges the pull request as somebody does through the web, by a merge commit or, squashed, by one with the base alone as its
+// parent.
+func (p *PullRequest) Merge(login string, squash bool) error {
+	head, base := p.HeadSHA(), p.BaseSHA()
+	out, err := p.f.git.line(p.repo.Bare, nil, nil, "merge-tree", "--write-tree", base, head)
+	if err != nil {
+		return fmt.Errorf("merge #%d: %w", p.Number, err)
+	}
+	args := []string{"commit-tree", out, "-m", fmt.Sprintf("Merge pull request #%d", p.Number), "-p", base}
+	if !squash {
+		args = append(args, "-p", head)
+	}
+	commit, err := p.f.git.line(p.repo.Bare, nil, nil, args...)
+	if err != nil {
+		return err
+	}
+	if _, err := p.f.git.run(p.repo.Bare, nil, nil, "update-ref", "refs/heads/"+p.baseRef, commit); err != nil {
+		return err
+	}
+	p.change(func() {
+		p.f.user(login)
+		p.state, p.mergedBy, p.mergeCommit = "MERGED", login, commit
+	})
+	return nil
+}
+
 // SetDraft makes it a draft, or ready for review.
 func (p *PullRequest) SetDraft(draft bool) { p.change(func() { p.draft = draft }) }
 

@@ -96,6 +96,9 @@ func (x *execution) repo(r *Repo) object {
 		"mergeCommitAllowed": true, "squashMergeAllowed": true, "rebaseMergeAllowed": true,
 		"defaultBranchRef": object{kind: "Ref", fields: map[string]any{"id": nodeID("REF", r.ID), "name": "main", "prefix": "refs/heads/",
 			"target": resolver(func(args) (any, error) { return x.commit(r, x.f.sha(r.Bare, "refs/heads/main")), nil })}},
+		"object": resolver(func(a args) (any, error) {
+			return x.commit(r, x.f.sha(r.Bare, a.text("oid")+"^{commit}")), nil
+		}),
 		"pullRequest":        resolver(func(a args) (any, error) { return x.pullByNumber(r, a) }),
 		"issueOrPullRequest": resolver(func(a args) (any, error) { return x.pullByNumber(r, a) }),
 		"pullRequests":       resolver(func(a args) (any, error) { return x.pulls(r, a) }),

@@ -33,6 +33,9 @@ func (x *execution) pull(p *PullRequest) object {
 		"labels":         x.labels(p),
 		"commits":        resolver(func(a args) (any, error) { return x.commits(p)(a) }),
 	}
+	if p.mergeCommit != "" {
+		fields["mergedBy"], fields["mergeCommit"] = x.actor(p.mergedBy), resolver(func(args) (any, error) { return x.commit(p.repo, p.mergeCommit), nil })
+	}
 	if p.head != nil {
 		fields["headRepository"], fields["headRepositoryOwner"] = x.repo(p.head), x.actor(p.head.Owner)
 		fields["headRef"] = resolver(func(args) (any, error) { return x.headRef(p), nil })
@@ -139,7 +142,19 @@ func (x *execution) commit(r *Repo, sha string) any {
 	}
 	return object{kind: "Commit", fields: map[string]any{
 		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": x.web("/" + r.FullName() + "/commit/" + sha),
+		"associatedPullRequests": resolver(func(a args) (any, error) { return x.associated(r, sha)(a) }),
 	}}
+}
+
+// associated are the pull requests that GitHub shows for a commit: the one that it merged, and those it is the head of.
+func (x *execution) associated(r *Repo, sha string) resolver {
+	var list []entry
+	for n := 1; n <= r.lastNumber; n++ {
+		if p := r.prs[n]; p != nil && (p.mergeCommit == sha || x.f.sha(r.Bare, fmt.Sprintf("refs/pull/%d/head", n)) == sha) {
+			list = append(list, entry{strconv.Itoa(n), func() object { return x.pull(p) }})
+		}
+	}
+	return x.connection("PullRequest", list)
 }
 
 func (x *execution) threads(p *PullRequest) resolver {

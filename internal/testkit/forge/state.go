@@ -108,6 +108,8 @@ type PullRequest struct {
 	updated   time.Time
 	sizes     map[string]diffSize
 
+	mergedBy, mergeCommit string // set by Merge
+
 	lag, lagLeft int  // see LagHead
 	behind       bool // the head shown is not the branch's
 }
