@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,14 +23,14 @@ const (
 // priority and title, then why in a sentence, how to fix it in another, and who said so. Findings that are the same one stand once.
 func list(b *strings.Builder, r review.RunResult, width int, c palette) {
 	groups := distinct.Of(r)
-	if len(groups) == 0 && len(r.Unverified) == 0 {
+	if len(groups) == 0 && len(r.Unverified) == 0 && len(r.Dismissed) == 0 && len(r.DismissalNotes) == 0 {
 		return
 	}
 	if len(groups) > 0 {
 		fmt.Fprintf(b, "\n  %s\n\n", heads(groups, c))
 	}
 	for _, g := range groups[:min(len(groups), rows)] {
-		b.WriteString(described(g.Wordings, width, c))
+		b.WriteString(described(g, width, c))
 	}
 	if n := len(groups) - rows; n > 0 {
 		fmt.Fprintf(b, "  and %d more: prloop show %s\n", n, line(r.Run))
@@ -40,15 +41,37 @@ func list(b *strings.Builder, r review.RunResult, width int, c palette) {
 	if n := len(r.Unverified); n > 0 {
 		fmt.Fprintf(b, "  %d not counted: set aside, see the report\n", n)
 	}
+	for _, d := range r.Dismissed {
+		b.WriteString(wrapped(c.dim("dismissed: ")+dismissed(d), width))
+	}
+	for _, note := range r.DismissalNotes {
+		b.WriteString(wrapped(c.paint("33", "dismissals:")+" "+named(note), width))
+	}
 	if n := len(r.Stuck); n > 0 {
 		fmt.Fprintf(b, "  %s\n", c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)))
 	}
 }
 
+// dismissed says what was dismissed, by whom, why and until when.
+func dismissed(d review.Dismissed) string {
+	by := cmp.Or(d.By, "a comment")
+	if d.MergedBy != "" {
+		by += ", merged by " + d.MergedBy
+	}
+	text := fmt.Sprintf("%s %s, by %s: %s", d.Finding.Priority, line(sanitize.Redact(d.Finding.Title)), line(sanitize.Redact(by)), line(sanitize.Redact(d.Why)))
+	if place := where(d.Finding); place != "" {
+		text = place + ": " + text
+	}
+	if d.Until != "" {
+		text += ", until " + line(d.Until)
+	}
+	return fmt.Sprintf("%s (%s:%d)", text, line(d.File), d.Line)
+}
+
 // described is one finding. Its place is never broken or cut: terminals make a link of it.
-func described(group []review.Finding, width int, c palette) string {
-	f := group[0]
-	place, by := where(f), "("+strings.Join(sources(group), ", ")+")"
+func described(g distinct.Finding, width int, c palette) string {
+	f := g.Wordings[0]
+	place, by := where(f), "("+strings.Join(sources(g.Wordings), ", ")+") "+line(g.ID[:min(len(g.ID), 8)])
 	head := string(f.Priority) + " " + line(sanitize.Redact(f.Title))
 	var says []string
 	if f.Priority == review.P3 {

@@ -312,7 +312,7 @@ func TestOneFindingStandsOnce(t *testing.T) {
 	}
 	b.Reset()
 	Summary(&b, r, 0, false)
-	want := "  1 to fix: 1 P1\n\na.go:12: P1 Map may be nil\n    The map may be nil when the cart is empty, e.g. at first. Fix: m = map[string]int{} (beta, alpha)\n"
+	want := "  1 to fix: 1 P1\n\na.go:12: P1 Map may be nil\n    The map may be nil when the cart is empty, e.g. at first. Fix: m = map[string]int{} (beta, alpha) 21bb0c9a\n"
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
 	}

@@ -57,6 +57,7 @@ func Canonical(d Data) Data {
 		f := &c.Unverified[i]
 		f.Must, f.Open, f.Stuck, f.Standing = false, false, false, ""
 	}
+	c.Dismissed, c.DismissalNotes = dismissals(d.Dismissed, local), texts(d.DismissalNotes)
 	if d.Diverging != nil {
 		c.Diverging = diverging(*d.Diverging)
 	}
@@ -162,7 +163,7 @@ func findings(list []Finding, local bool) []Finding {
 }
 
 func finding(f Finding, local bool) Finding {
-	f.ID, f.Category, f.Cause = word(f.ID), word(f.Category), word(f.Cause)
+	f.ID, f.Identity, f.Category, f.Cause = word(f.ID), word(f.Identity), word(f.Category), word(f.Cause)
 	f.Priority = f.Priority.Level().Priority
 	if f.Category == "" {
 		f.Category = "other"
@@ -214,7 +215,7 @@ func compare(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
 		cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Category, b.Category),
-		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Description, b.Description),
+		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Identity, b.Identity), cmp.Compare(a.Description, b.Description),
 		slices.CompareFunc(a.Suggestions, b.Suggestions, func(a, b Suggestion) int { return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Text, b.Text)) }),
 		cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
 		boolRank(a.Confirmed)-boolRank(b.Confirmed), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason), boolRank(a.Look)-boolRank(b.Look),

@@ -34,6 +34,10 @@ type Data struct {
 	Course []RoundLine
 	// Unverified are findings that were set aside: listed with the reason, not counted.
 	Unverified []Finding
+	// Dismissed are findings that people dismissed: listed in the receipt, and counted nowhere. DismissalNotes say which dismissals do
+	// nothing, and why.
+	Dismissed      []Dismissed
+	DismissalNotes []string
 	// Discussion is nil for a local range.
 	Discussion *Discussion
 	// Remarks are sentences the reader must know before anything is done; Notes those that only explain the receipt.
@@ -44,7 +48,9 @@ type Data struct {
 // Finding is one finding as a reader sees it.
 type Finding struct {
 	// ID is a name people may refer to, such as SEC-001.
-	ID       string
+	ID string
+	// Identity is what prloop knows it by, or the first digits of that; empty where nobody may dismiss it.
+	Identity string
 	Priority review.Priority
 	Category string
 	// File is relative to the repository root; empty for a finding about no file.
@@ -143,4 +149,18 @@ type RoundLine struct {
 	P0, P1, P2, P3 int
 	// Fixed and Rejected are the fixer's claims after this round; Stuck how many findings were stuck by then.
 	Fixed, Rejected, Stuck int
+}
+
+// Dismissed is a finding that somebody dismissed.
+type Dismissed struct {
+	Priority review.Priority
+	Title    string
+	// File is empty for a finding about no file, Line 0 where it is not known.
+	File string
+	Line int
+	// By is who dismissed it, empty for a comment in the code; MergedBy who merged that, where it had to be proven. Until is the last
+	// day it holds, empty for no end; Why is a line.
+	By, MergedBy, Until, Why string
+	// Said is where the dismissal is written, such as .prloop-ignore:3.
+	Said string
 }

@@ -17,6 +17,7 @@ const (
 	lookFact     = "a person has to look"
 	confirmFact  = "confirmed by the verifier"
 	raisedFact   = "score raised from "
+	identityFact = "identity "
 	noEvidence   = "no evidence"
 	findingStart = "#### "
 )
@@ -135,6 +136,9 @@ func (p *page) facts(f Finding) []string {
 	}
 	if f.ID != "" {
 		facts = append(facts, "id "+span(f.ID))
+	}
+	if f.Identity != "" {
+		facts = append(facts, identityFact+span(f.Identity))
 	}
 	return facts
 }

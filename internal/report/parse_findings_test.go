@@ -39,6 +39,8 @@ func (p *reader) finding(open bool) Finding {
 			}
 		case strings.HasPrefix(fact, "id "):
 			f.ID = unspan(fact)
+		case strings.HasPrefix(fact, identityFact):
+			f.Identity = unspan(fact)
 		case fact == confirmFact:
 			f.Confirmed = true
 		case fact == lookFact:

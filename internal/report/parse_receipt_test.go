@@ -45,6 +45,14 @@ func (p *reader) receiptOf(d *Data) {
 			d.Receipt.LeftOut = append(d.Receipt.LeftOut, review.LeftOut{Path: unspan(c[0]), Reason: c[1], Excused: c[2] == yesNo(true)})
 		}
 	}
+	if p.ahead("| | Dismissed |") {
+		for _, c := range p.table() {
+			d.Dismissed = append(d.Dismissed, p.dismissed(c, d.Target.Local() || links{d.Target, ""}.none()))
+		}
+	}
+	if _, ok := p.take(dismissalNotes); ok {
+		d.DismissalNotes = p.bullets()
+	}
 	d.Discussion = p.discussion()
 	if _, ok := p.take("Notes:"); ok {
 		d.Notes = p.bullets()
@@ -53,6 +61,23 @@ func (p *reader) receiptOf(d *Data) {
 		d.Receipt.Warnings = p.bullets()
 	}
 	p.need(closeDetails)
+}
+
+func (p *reader) dismissed(c []string, local bool) Dismissed {
+	if len(c) != 7 {
+		p.fail("7 cells for each finding that was dismissed")
+	}
+	var at Finding
+	p.place(&at, c[2], local)
+	f := Dismissed{Priority: review.Priority(c[0]), Title: c[1], File: at.File, Line: at.Line, Why: c[5], Said: unspan(c[6])}
+	by, merged, ok := strings.Cut(c[3], mergedFact+"`")
+	if f.By = unspan(by); ok {
+		f.MergedBy = strings.TrimSuffix(merged, "`")
+	}
+	if c[4] != noEnd {
+		f.Until = unspan(c[4])
+	}
+	return f
 }
 
 func (p *reader) proof() review.Receipt {

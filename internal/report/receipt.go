@@ -40,6 +40,7 @@ func (p *page) receipt(d Data) {
 		p.rounds(d.Course)
 		p.agents(r.Agents)
 		p.leftOut(r)
+		p.dismissed(d)
 		p.discussion(d.Discussion)
 		p.named("Notes:", d.Notes)
 		p.named("Warnings:", r.Warnings)

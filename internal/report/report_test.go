@@ -184,6 +184,10 @@ func anyData() *rapid.Generator[Data] {
 		for range rapid.SampledFrom([]int{0, 1, 60}).Draw(t, "leftouts") {
 			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: s("lp"), Reason: s("lr"), Excused: rapid.Bool().Draw(t, "le")})
 		}
+		for range rapid.IntRange(0, 2).Draw(t, "dismissed") {
+			d.Dismissed = append(d.Dismissed, Dismissed{Priority: rapid.SampledFrom([]review.Priority{"P1", "P2", "?"}).Draw(t, "xp"), Title: s("xt"), File: s("xf"), Line: rapid.IntRange(-1, 9).Draw(t, "xl"), By: s("xb"), MergedBy: s("xm"), Until: s("xu"), Why: s("xw"), Said: s("xs")})
+		}
+		d.DismissalNotes = list("xn")
 		for range rapid.IntRange(0, 3).Draw(t, "agents") {
 			a := review.AgentReceipt{Name: s("an"), Role: rapid.SampledFrom([]review.Role{"reviewer", "comments-analyzer", "x"}).Draw(t, "role"), Kind: s("k"), Model: s("m"), State: review.AgentState(s("s")), Reason: s("ar"), Notes: list("notes"),
 				Seconds: rapid.Float64().Draw(t, "sec"), Usage: review.Usage{LLMCalls: n("calls"), Models: list("models")}}
@@ -217,6 +221,7 @@ func TestOrderOfAnswersChangesNothing(t *testing.T) {
 		}
 		slices.Reverse(d.Receipt.Agents)
 		slices.Reverse(d.Receipt.LeftOut)
+		slices.Reverse(d.Dismissed)
 		if got := Render(d); got != want {
 			t.Fatal(cmp.Diff(want, got))
 		}
