@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/weight"
 	"github.com/prloop/prloop/review"
@@ -25,6 +26,9 @@ func (j verdict) report(result review.RunResult) string {
 	if j.in.Request.FixOff != "" && result.Outcome != review.Converged {
 		d.Remarks = append(d.Remarks, c.inline(j.in.Request.FixOff))
 	}
+	if added := j.addedWords(); added != "" {
+		d.Remarks = append(d.Remarks, c.inline(added))
+	}
 	if bad := j.unpassed(); len(bad) > 0 {
 		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", j.in.Round-1, commandsOf(bad))))
 	}
@@ -35,6 +39,7 @@ func (j verdict) report(result review.RunResult) string {
 	var silent int
 	d.Findings, silent = j.listed(c)
 	d.Unverified = j.apart(c)
+	d.Dismissed, d.DismissalNotes = c.dismissed(j.dismissed), c.lines(j.dismissalNotes())
 	for _, n := range j.notes {
 		d.Notes = append(d.Notes, c.inline(n))
 	}
@@ -125,7 +130,7 @@ func (m matched) since(c cleaner) *report.Since {
 	for i, t := range m.in.Earlier {
 		first := t.Findings[0]
 		switch {
-		case t.Round != s.Round || t.SetAside || first.Priority == review.P3 || slices.Contains(m.same, i):
+		case t.Round != s.Round || t.SetAside || m.muted[i] || first.Priority == review.P3 || slices.Contains(m.same, i):
 		case !m.settled(t):
 			s.Unasked++
 		default:
@@ -190,7 +195,7 @@ func course(rounds []review.RoundResult) []report.RoundLine {
 // about it, and the names of all who raised it.
 func (m matched) joined(c cleaner, group []int) report.Finding {
 	f := c.finding(m.findings[group[0]])
-	f.Suggestions = nil
+	f.Suggestions, f.Identity = nil, m.identify(group)[:shortID]
 	for _, i := range group {
 		one := m.findings[i]
 		f.By = append(f.By, one.Source.Name)
@@ -203,6 +208,18 @@ func (m matched) joined(c cleaner, group []int) report.Finding {
 	slices.Sort(f.By)
 	f.By = slices.Compact(f.By)
 	return f
+}
+
+// shortID is how many digits of an identity people are shown.
+const shortID = 8
+
+// identify gives the identity of a distinct finding.
+func (m matched) identify(group []int) string {
+	var wordings []review.Finding
+	for _, i := range group {
+		wordings = append(wordings, m.findings[i])
+	}
+	return identity.ID(wordings)
 }
 
 // stuckBecause says what the fixer claimed of a finding that is back.

@@ -28,6 +28,8 @@ type reuse struct {
 	Run      string        `json:"run"`
 	Reports  []AgentReport `json:"reports"`
 	Verifier *AgentReport  `json:"verifier,omitempty"`
+	// Merged is Inputs.Merged: the base is the same commit.
+	Merged map[string]string `json:"merged,omitempty"`
 	// Stands is the earlier run when its verdict is that of today: nothing is posted then.
 	Stands *Stored `json:"stands,omitempty"`
 }
@@ -96,8 +98,8 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	if s.Inputs.Round > 1 {
 		return nil, "the discussion has changed, and its last review went on from an earlier one"
 	}
-	a := &reuse{Run: s.Result.Run, Reports: s.withoutCost(s.today(snap).Reports)}
-	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports}
+	a := &reuse{Run: s.Result.Run, Reports: s.withoutCost(s.today(snap).Reports), Merged: s.Inputs.Merged}
+	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports, Merged: a.Merged}
 	if v := s.Inputs.Verifier; v != nil && equal(gather(s.Inputs).verifyPayload(), gather(in).verifyPayload()) {
 		a.Verifier = &s.withoutCost([]AgentReport{*v})[0]
 	}
@@ -140,6 +142,7 @@ func (s Stored) today(snap Snapshot) Inputs {
 			}
 		}
 	}
+	in.Snapshot.Dismissals = snap.Dismissals // which may have expired
 	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders = snap.PR, snap.Discussion, snap.Pretenders
 	return in
 }

@@ -28,6 +28,11 @@ type gathered struct {
 	wrong    *review.Unverified
 	comments review.CommentsResult
 	notes    []string
+	// dismissed were taken out of findings by what people dismissed, held were not although they are dismissed; muted are the findings of
+	// earlier rounds, by index, that dismissed ones are.
+	dismissed []review.Dismissed
+	held      []held
+	muted     map[int]bool
 }
 
 // gather takes the answers of all agents.
@@ -42,7 +47,7 @@ func gather(in Inputs) gathered {
 		g.support[len(g.findings)] = EvidenceNone
 		g.findings = append(g.findings, f)
 	}
-	return g
+	return g.silence()
 }
 
 // collectReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make

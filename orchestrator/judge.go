@@ -21,6 +21,8 @@ type Inputs struct {
 	Earlier []Tracked `json:"earlier,omitempty"`
 	// Written are the lines at this round's head that fixes of this run wrote.
 	Written []Written `json:"written,omitempty"`
+	// Merged names, by commit, who merged dismissals of grave findings: people other than the author of the pull request.
+	Merged map[string]string `json:"merged,omitempty"`
 	// Past is what the earlier rounds came to, oldest first.
 	Past []review.RoundResult `json:"past,omitempty"`
 }
@@ -93,7 +95,7 @@ func (d verdict) result() review.RunResult {
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: d.outcome, Reason: d.reason,
 		Round: in.Round, Rules: d.verdict.Rules, Issues: d.verdict.Issues, Distinct: d.verdict.Distinct,
-		DistinctIssues: review.Count(d.leads), Findings: d.findings, Groups: []review.Group{}, Unsupported: d.unsupported, NotTaken: d.notTaken, Unverified: d.unverified, Receipt: d.receipt, Comments: []string{}, Started: in.Request.Started,
+		DistinctIssues: review.Count(d.leads), Findings: d.findings, Groups: []review.Group{}, Unsupported: d.unsupported, NotTaken: d.notTaken, Unverified: d.unverified, Dismissed: d.dismissed, DismissalNotes: d.dismissalNotes(), Receipt: d.receipt, Comments: []string{}, Started: in.Request.Started,
 		Stuck: []review.Finding{},
 	}
 	if d.speaks(d.outcome) {
@@ -101,7 +103,7 @@ func (d verdict) result() review.RunResult {
 		result.Consensus = &word
 	}
 	for g, group := range d.groups {
-		result.Groups = append(result.Groups, review.Group{Findings: group, Counts: d.counts[group[0]], Stuck: slices.Contains(d.stuck, g)})
+		result.Groups = append(result.Groups, review.Group{Findings: group, ID: d.identify(group), Counts: d.counts[group[0]], Stuck: slices.Contains(d.stuck, g)})
 	}
 	for _, g := range d.stuck {
 		result.Stuck = append(result.Stuck, d.findings[d.groups[g][0]])

@@ -22,10 +22,12 @@ type Loop struct {
 	Minimizer effects.Minimizer
 	Outbox    effects.Outbox
 	History   History
-	Briefer   Briefer
-	Agents    Asker
-	Bench     Workbench
-	Record    Recorder
+	// Dismissals reads what people dismissed; nil when nobody can.
+	Dismissals Dismisser
+	Briefer    Briefer
+	Agents     Asker
+	Bench      Workbench
+	Record     Recorder
 	// Emit receives the news of the run; it may be called from several goroutines at once.
 	Emit func(review.Event)
 	// MarkerKey authenticates our comments (threats.md "Marker").
@@ -124,13 +126,18 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return result, false, err
 	case facts.Again != nil:
 		l.say("the answers are those of run " + facts.Again.Run)
-		in.Reports, in.Verifier = facts.Again.Reports, facts.Again.Verifier
+		in.Reports, in.Verifier, in.Merged = facts.Again.Reports, facts.Again.Verifier, facts.Again.Merged
 	case reviewable(snap.Brief):
 		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err
 		}
 	}
 	p.spent += slowest(in.Reports)
+	if facts.Again == nil {
+		if in.Merged, err = l.mergedDismissals(ctx, steps, req, in); err != nil {
+			return none, false, err
+		}
+	}
 	if in.Verifier == nil {
 		if in.Verifier, err = l.verifyFindings(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err

@@ -63,7 +63,9 @@ func match(said gathered) matched {
 		if returned[i] {
 			continue
 		}
-		if left := m.notRevisited(t, Tracked{}); len(left) > 0 {
+		if m.muted[i] {
+			t.Settled = true
+		} else if left := m.notRevisited(t, Tracked{}); len(left) > 0 {
 			t.Findings = left
 		} else {
 			t.Settled = t.Settled || m.settled(t)

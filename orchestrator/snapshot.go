@@ -28,6 +28,8 @@ type Snapshot struct {
 	// their number in the version before. Line 0 is the name of the file.
 	Opaque        []Line `json:"opaque,omitempty"`
 	OpaqueRemoved []Line `json:"opaqueRemoved,omitempty"`
+	// Dismissals are what people dismissed; nil when nobody did.
+	Dismissals *Dismissals `json:"dismissals,omitempty"`
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
 	// empty.
 	Superseded string `json:"superseded,omitempty"`
@@ -81,6 +83,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	}
 	snap.Brief, err = l.Briefer.Brief(ctx, r, req.Context, req.Limits)
 	if err != nil {
+		return snap, err
+	}
+	if snap.Dismissals, err = l.readDismissals(ctx, req, r, snap.Brief); err != nil {
 		return snap, err
 	}
 	for _, s := range r.Skipped {
