@@ -95,7 +95,7 @@ func (w *world) start(ts *testscript.TestScript, host string) *forge.Repo {
 	return repo
 }
 
-// cmdPull opens a pull request: pull N BASE HEAD [draft|fork|ghes]...
+// cmdPull opens a pull request: pull N BASE HEAD [draft|fork|ghes]... With - for BASE its branch stays as it is.
 func cmdPull(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 3, "pull N BASE HEAD [draft|fork|ghes]...")
 	n, err := strconv.Atoi(args[0])
@@ -104,6 +104,9 @@ func cmdPull(ts *testscript.TestScript, neg bool, args []string) {
 		Owner: "acme", Repo: "widgets", Number: n, Title: "Count the stock", Body: "Because.", Author: "contributor",
 		Base: os.DirFS(ts.MkAbs(args[1])), Head: os.DirFS(ts.MkAbs(args[2])),
 	}, ""
+	if args[1] == "-" {
+		spec.Base = nil
+	}
 	for _, word := range args[3:] {
 		switch word {
 		case "draft":
@@ -129,8 +132,12 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[1] {
 	case "close":
 		p.SetState("CLOSED")
-	case "merge":
-		p.SetState("MERGED")
+	case "merge": // merge [LOGIN]: it counts as merged, or is merged by somebody
+		if len(rest) == 0 {
+			p.SetState("MERGED")
+			break
+		}
+		ts.Check(p.Merge(rest[0], false))
 	case "lock":
 		p.Lock()
 	case "retarget": // retarget BRANCH: it is to be merged into another one
@@ -141,6 +148,9 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "push": // push DIR: the head branch gets another commit
 		need(ts, neg, len(rest) == 1, "pr N push DIR")
 		ts.Check(w.forge.Commit(w.start(ts, ""), "topic", p.HeadSHA(), "More", os.DirFS(ts.MkAbs(rest[0]))))
+	case "base": // base DIR: the base branch gets another commit, which nobody merged
+		need(ts, neg, len(rest) == 1, "pr N base DIR")
+		ts.Check(w.forge.Commit(w.start(ts, ""), "main", p.BaseSHA(), "Pushed", os.DirFS(ts.MkAbs(rest[0]))))
 	case "review": // review LOGIN STATE ASSOCIATION
 		need(ts, neg, len(rest) == 3, "pr N review LOGIN STATE ASSOCIATION")
 		p.AddReview(forge.Review{Author: rest[0], State: rest[1], Association: rest[2], Body: "Not like this."})

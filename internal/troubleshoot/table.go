@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/dismissals"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/eval/running"
 	"github.com/prloop/prloop/internal/evalcli"
@@ -60,6 +61,17 @@ var table = []row{
 	// What a run is ordered for.
 	{as(func(e *app.ClosedError) string { return afterClosing(e.State) }), advice.Usage},
 	{as(func(*app.DraftError) string { return "mark it ready for review, or use --draft" }), advice.Usage},
+	{as(func(e *app.NoFindingError) string {
+		if e.Several > 0 {
+			return "give more of the identity"
+		}
+		return "prloop show " + e.Run + " names each finding's identity"
+	}), advice.Usage},
+	{as(func(*app.ElsewhereError) string { return "go to a checkout of it, or name another run: --run RUN" }), advice.Usage},
+	{as(func(*dismissals.AlreadyError) string { return "edit that line" }), advice.Usage},
+	{as(func(*dismissals.LineError) string { return "prloop dismiss --help shows what a dismissal says" }), advice.Usage},
+	{is(app.ErrNoReason, `say why: --reason "the pool closes it"`), advice.Usage},
+	{is(app.ErrNoResult, "wait for it to end, or resume it"), advice.Usage},
 	{is(app.ErrNotNamed, "name one: prloop run 123"), advice.Usage},
 	{as(func(*app.NoRemoteError) string {
 		return "use -R OWNER/REPO, give the pull request's URL, or review local changes: prloop run --base main"
