@@ -198,6 +198,9 @@ func (m matched) joined(c cleaner, group []int) report.Finding {
 	f.Suggestions, f.Identity = nil, m.identify(group)[:shortID]
 	for _, i := range group {
 		one := m.findings[i]
+		if one.Source.Type != "agent" { // nobody can dismiss it
+			f.Identity = ""
+		}
 		f.By = append(f.By, one.Source.Name)
 		f.Confirmed = f.Confirmed || one.Assessment != nil && one.Assessment.Status == review.Confirmed
 		if m.support[i] == EvidenceVerified && f.Evidence == "" {
