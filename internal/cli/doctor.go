@@ -17,7 +17,7 @@ func doctorCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the environment and suggest fixes",
-		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, and the\nlinters and ACP agents that are installed.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
+		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, the\nlinters and ACP agents that are installed, and where verify commands find packages.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
 		Args:  args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			status, all := 0, []doctor.Checkup{}

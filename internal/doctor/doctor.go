@@ -57,7 +57,7 @@ type Doctor struct {
 
 // Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
 func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
-	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.isolation, d.bounds, d.linters} {
+	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.isolation, d.bounds, d.linters, d.packages} {
 		tell(check(ctx))
 	}
 	for _, c := range agents(ctx) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,5 +86,27 @@ func TestDetectPassesOverWhatIsTooLarge(t *testing.T) {
 	disk := errors.New("disk")
 	if _, err := Detect(func(string) ([]byte, error) { return nil, disk }); !errors.Is(err, disk) {
 		t.Errorf("an unreadable repository: %v", err)
+	}
+}
+
+func TestDetectSetup(t *testing.T) {
+	for want, names := range map[string][]string{
+		"[]": {"go.mod", "package.json", "Cargo.toml"},
+		"[{{npm ci --ignore-scripts package-lock.json} npm} {{go mod download go.sum} go}]":                          {"go.sum", "package-lock.json"},
+		"[{{yarn install --immutable yarn.lock} }]":                                                                  {"yarn.lock", ".yarnrc.yml"},
+		"[{{yarn install --frozen-lockfile --ignore-scripts yarn.lock} } {{cargo fetch --locked Cargo.lock} cargo}]": {"yarn.lock", "Cargo.lock"},
+	} {
+		got, err := DetectSetup(func(name string) ([]byte, error) {
+			if !slices.Contains(names, name) {
+				return nil, fs.ErrNotExist
+			}
+			return nil, git.ErrTooLarge
+		})
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, %v", names, got, err)
+		}
+	}
+	if _, err := DetectSetup(func(string) ([]byte, error) { return nil, errors.New("a disk") }); err == nil {
+		t.Error("a disk that fails suggests nothing")
 	}
 }

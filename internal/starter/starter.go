@@ -149,6 +149,10 @@ func reviewerc(top string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	setups, err := fixspace.DetectSetup(func(name string) ([]byte, error) { return readSmall(top, name) })
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# yaml-language-server: $schema=%s", config.RepositorySchema)
@@ -179,6 +183,15 @@ func reviewerc(top string) (string, error) {
 	} else {
 		line("#verify:")
 		line("#  - make test")
+	}
+	if len(setups) > 0 {
+		line("")
+		line("# Commands that fetch and build what those need, at the base commit. They reach the package registries of verify_registries in the user config")
+		line("# and nothing else. The user config can lend the module caches of its machine instead: lend_caches (see prloop doctor).")
+		line("#verify_setup:")
+		for _, s := range setups {
+			line("#  - %s # %s", quoted(s.Command), s.From)
+		}
 	}
 	line("")
 	line("# Files that no agent reads. Lock files, vendored and generated files are left out anyway.")

@@ -40,7 +40,7 @@ func TestReviewercFitsTheRepository(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"go": {map[string]string{"go.mod": "module m\n", "a.go": "package a\n", "README.md": "x\n"}, []string{"# Found here: go.\n", "#  - 'go vet ./...' # go.mod\n"}},
+		"go": {map[string]string{"go.mod": "module m\n", "go.sum": "", "a.go": "package a\n", "README.md": "x\n"}, []string{"# Found here: go.\n", "#  - 'go vet ./...' # go.mod\n", "#verify_setup:\n#  - 'go mod download' # go.sum\n"}},
 		"typescript": {map[string]string{"package.json": `{"scripts":{"lint":"eslint .","test":"jest"}}`, "pnpm-lock.yaml": "", "a.ts": "", "b.ts": "", "c.js": ""},
 			[]string{"# Found here: typescript, javascript.\n", "#  - 'pnpm run lint' # package.json: script lint\n", "__snapshots__"}},
 		"python":  {map[string]string{"pyproject.toml": "[tool.ruff]\n[tool.pytest.ini_options]\n", "a.py": ""}, []string{"# Found here: python.\n", "#  - 'ruff check .' #", "ipynb"}},
