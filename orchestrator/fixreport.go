@@ -147,8 +147,11 @@ func (c cleaner) setUp(list []review.Check) []string {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSpace(sanitize.Redact(bad[0].Log)), "\n")
-	last := lines[max(0, len(lines)-2):]
-	return []string{c.inline(fmt.Sprintf("The verify commands ran without their setup, which failed: %s. It ends with: %s", commandsOf(bad), strings.Join(last, " ")))}
+	end := lines[len(lines)-1:]
+	if i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "prloop: ") }); i >= 0 { // it knows best
+		end = lines[i:]
+	}
+	return []string{c.inline(fmt.Sprintf("The verify commands ran without their setup, which failed: %s. Its log ends with: %s", commandsOf(bad), strings.Join(end, "; ")))}
 }
 
 func (c cleaner) checks(list []review.Check) []review.Check {

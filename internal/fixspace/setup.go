@@ -115,8 +115,11 @@ func (b *Workspace) runSetup(ctx context.Context, dir string, o SetupOrder) ([]r
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", c, err)
 		}
-		for _, no := range refused() {
-			if check.State != review.CheckPassed {
+		if check.State != review.CheckPassed {
+			if o.Registries == nil {
+				check.Log += "prloop: it had no network: verify_registries in the user config is empty\n"
+			}
+			for _, no := range refused() {
 				check.Log += "prloop: refused: " + no + "\n"
 			}
 		}
