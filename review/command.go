@@ -56,21 +56,28 @@ const (
 	HighConfidence   Confidence = "high"
 )
 
-// WishKind is what an agent would have written on the pull request.
+// WishKind is what an agent would have written on the pull request, or in a scheduled job on the repository.
 type WishKind string
 
-// The three, named as the tools of github.write.
+// The kinds, named as the tools of github.write and of github.pr.
 const (
 	WishComment     WishKind = "comment"
 	WishSuggest     WishKind = "suggest"
 	WishPostSummary WishKind = "post_summary"
+	WishCommit      WishKind = "commit_changes"
+	WishPush        WishKind = "push_pr"
 )
 
-// Wish is one thing an agent would have written on the pull request. It is data until prloop has checked it.
+// Wish is one thing an agent would have written. It is data until prloop has checked it.
 type Wish struct {
-	Kind WishKind `json:"kind" jsonschema:"enum=comment,enum=suggest,enum=post_summary"`
-	// Body is Markdown.
+	Kind WishKind `json:"kind" jsonschema:"enum=comment,enum=suggest,enum=post_summary,enum=commit_changes,enum=push_pr"`
+	// Body is Markdown; of commit_changes the message.
 	Body string `json:"body"`
+	// Paths are, for commit_changes, the files and folders whose changes are committed; without them all are.
+	Paths []string `json:"paths,omitempty"`
+	// Title is, for push_pr, that of the pull request, Branch the name of its branch; without one it is the job's own.
+	Title  string `json:"title,omitempty"`
+	Branch string `json:"branch,omitempty"`
 	// Location is where a comment or a suggestion belongs; nil for the pull request as a whole.
 	Location *Location `json:"location,omitempty"`
 }

@@ -27,7 +27,7 @@ func (s *Service) handle(ctx context.Context, steps *engine.Steps, input []byte)
 	if err != nil {
 		return nil, engine.Halt(err)
 	}
-	result, err := loop.Run(ctx, durable{steps}, st.Request)
+	result, err := loop(ctx, durable{steps})
 	if err != nil {
 		return nil, engine.Halt(err) // transient: the run stays pending
 	}

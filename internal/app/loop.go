@@ -23,28 +23,62 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// loop puts the parts of the run together. lease is its hold on the pull request, if it needs one.
-func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.Lease) (*orchestrator.Loop, error) {
-	key, err := r.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
+// looping is a loop that is put together, to be done by steps.
+type looping func(context.Context, durable) (review.RunResult, error)
+
+// loopOf puts the parts of the run together. lease is its hold on the pull request or the job, if it needs one.
+func (r *run) loopOf(ctx context.Context, st stored, lease *store.Lease) (looping, error) {
+	if st.Job != nil {
+		return r.jobLoop(ctx, st, lease)
+	}
+	loop, err := r.loop(ctx, st.Request, lease)
 	if err != nil {
 		return nil, err
+	}
+	return func(ctx context.Context, steps durable) (review.RunResult, error) {
+		return loop.Run(ctx, steps, st.Request)
+	}, nil
+}
+
+// crew is what every loop works with.
+type crew struct {
+	key  []byte
+	ask  *agentrun.Launcher
+	emit func(review.Event)
+	// known are the secrets this process holds.
+	known []string
+}
+
+// hire puts together what starts the agents of the run.
+func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err error) {
+	if c.key, err = r.store.MarkerKey(ctx, func() []byte { return randomBytes(32) }); err != nil {
+		return c, err
 	}
 	r.watch(req)
-	emit := r.telemetry.news(r.emit)
-	ask, err := r.launcher(ctx, req, key)
+	c.emit = r.telemetry.news(r.emit)
+	if c.ask, err = r.launcher(ctx, req, c.key); err != nil {
+		return c, err
+	}
+	c.known = r.secrets(req.Target)
+	c.ask.Secrets, r.policy = c.known, sanitize.Policy{Repo: req.Target.Repo, Known: c.known}
+	r.cassette.Words, r.cassette.Known = c.ask.Words, c.known
+	r.spend.run = req.Run
+	if agents := takingPart(req); needsModel(agents) {
+		c.ask.Models = runModels(r.settings, agents)
+		if c.ask.Gateway, err = r.openGateway(ctx, req, !c.ask.Walls.On() && hasACP(agents), c.emit); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// loop puts the parts of a review together.
+func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.Lease) (*orchestrator.Loop, error) {
+	c, err := r.hire(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	known := r.secrets(req.Target)
-	ask.Secrets, r.policy = known, sanitize.Policy{Repo: req.Target.Repo, Known: known}
-	r.cassette.Words, r.cassette.Known = ask.Words, known
-	r.spend.run = req.Run
-	if agents := takingPart(req); needsModel(agents) {
-		ask.Models = runModels(r.settings, agents)
-		if ask.Gateway, err = r.openGateway(ctx, req, !ask.Walls.On() && hasACP(agents), emit); err != nil {
-			return nil, err
-		}
-	}
+	ask, key, emit, known := c.ask, c.key, c.emit, c.known
 	l := &orchestrator.Loop{
 		History: r.history, Dismissals: dismisser{r.history, r.client}, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, Agents: ask,
 		Record: r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder})), Emit: emit,

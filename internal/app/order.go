@@ -117,6 +117,8 @@ func readCalibration(s config.Settings) (*calibration.Table, error) {
 type Prepared struct {
 	Request orchestrator.Request
 	run     *run
+	// job is set for a scheduled job.
+	job *scheduled
 }
 
 // Close ends what a prepared run has open, if it is not to be started.

@@ -25,7 +25,7 @@ type run struct {
 	cancel context.CancelCauseFunc
 	emit   func(review.Event)
 	// build makes the loop when the engine asks for it.
-	build func(context.Context, stored) (*orchestrator.Loop, error)
+	build func(context.Context, stored) (looping, error)
 
 	settings config.Settings
 	cassette gateway.Cassette
@@ -72,15 +72,16 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 	if err != nil {
 		return Ended{}, err
 	}
-	loop, err := r.loop(ctx, p.Request, lease) // a wrong key ends it here, before there is a run
+	loop, err := r.loopOf(ctx, stored{Request: p.Request, Job: p.job}, lease) // a wrong key ends it here, before there is a run
 	if err != nil {
 		return Ended{}, err
 	}
 	st := s.opts.Machine.store(p.Request, r.settings, r.cassette, r.folders...)
+	st.Job = p.job
 	if err := s.record(ctx, st); err != nil {
 		return Ended{}, err
 	}
-	r.build = func(context.Context, stored) (*orchestrator.Loop, error) { return loop, nil }
+	r.build = func(context.Context, stored) (looping, error) { return loop, nil }
 	return r.execute(ctx, &st)
 }
 
@@ -107,7 +108,7 @@ func (s *Service) Resume(ctx context.Context, id string, today Today, emit func(
 			return Ended{}, err
 		}
 	}
-	r.build = func(ctx context.Context, st stored) (*orchestrator.Loop, error) {
+	r.build = func(ctx context.Context, st stored) (looping, error) {
 		announce(emit, st.Request)
 		return r.rebuild(ctx, st, today)
 	}

@@ -26,6 +26,8 @@ type stored struct {
 	// Engine is engine.Version when the run began.
 	Engine string `json:"engine"`
 	Setup  setup  `json:"setup"`
+	// Job is what a scheduled job has to do; nil for a review.
+	Job *scheduled `json:"job,omitempty"`
 }
 
 // setup is what shapes a run outside the loop. Keys are missing: they are taken from the environment again.
@@ -168,7 +170,7 @@ type Today struct {
 
 // rebuild builds the loop of a stored run: all is what it was, keys and the login are today's. The engine lets one process at a
 // time come here with a run, and with no run that has ended: only then is the pull request taken.
-func (r *run) rebuild(ctx context.Context, st stored, today Today) (*orchestrator.Loop, error) {
+func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, error) {
 	if err := r.opts.Machine.sameMachine(ctx, st); err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (*orchestrato
 	if r.history, err = r.openHistory(ctx, st.Target, st.Checkout, st.Run); err != nil {
 		return nil, fmt.Errorf("open the repository of run %s: %w", st.Run, err)
 	}
-	loop, err := r.loop(ctx, st.Request, lease)
+	loop, err := r.loopOf(ctx, st, lease)
 	if err != nil {
 		return nil, err
 	}

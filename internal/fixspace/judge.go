@@ -38,18 +38,25 @@ func (b *Workspace) judge(ctx context.Context, o review.FixOrder, taken []git.Ta
 
 // refused takes an error that is about the fixer's work, and not about prloop's, for a refusal.
 func (w *outcome) refused(err error) bool {
+	r, is := refusalOf(err)
+	if is {
+		w.refuse(r)
+	}
+	return is
+}
+
+// refusalOf is the refusal that an error about an agent's work means.
+func refusalOf(err error) (review.Refusal, bool) {
 	take := (*git.TakeError)(nil)
 	switch {
 	case errors.As(err, &take):
-		w.refuse(take.Refusal())
+		return take.Refusal(), true
 	case errors.Is(err, git.ErrMalformedTree):
-		w.refuse(review.Refusal{Rule: pushpolicy.RuleBadName, Detail: oneLine(err.Error())})
+		return review.Refusal{Rule: pushpolicy.RuleBadName, Detail: oneLine(err.Error())}, true
 	case errors.Is(err, git.ErrTooLarge):
-		w.refuse(review.Refusal{Rule: pushpolicy.RuleTooLarge, Detail: oneLine(err.Error())})
-	default:
-		return false
+		return review.Refusal{Rule: pushpolicy.RuleTooLarge, Detail: oneLine(err.Error())}, true
 	}
-	return true
+	return review.Refusal{}, false
 }
 
 // last is where the commits lead.

@@ -13,14 +13,11 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// author is whom commits of jobs are by, as git writes it; JobTrailer names the job in them. Together they tell a commit of ours from one
-// of a person on any machine, from GitHub alone. Whoever forges them asks prloop to build on their commit, and takes nothing from anybody.
+// Whom commits of jobs are by, as those of fixes.
 const (
-	AuthorName  = "prloop"
-	AuthorEmail = "prloop@users.noreply.github.com"
-	JobTrailer  = "prloop-job"
-
-	author = AuthorName + " <" + AuthorEmail + ">"
+	authorName  = "prloop"
+	authorEmail = "prloop@users.noreply.github.com"
+	author      = authorName + " <" + authorEmail + ">"
 )
 
 // mostBranches bounds the names that are tried for a job's branch.
@@ -163,7 +160,7 @@ func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (pl
 
 // sign is whom the merge of a run is by; its date is that of the run, so that it is the same commit however often it is made.
 func (l *Loop) sign(req Request, number int) git.Signature {
-	return git.Signature{Name: AuthorName, Email: AuthorEmail, At: req.Started, Keep: git.FixRef(req.Run, number)}
+	return git.Signature{Name: authorName, Email: authorEmail, At: req.Started, Keep: git.FixRef(req.Run, number)}
 }
 
 func (l *Loop) message(req Request, subject string) string {
@@ -172,5 +169,5 @@ func (l *Loop) message(req Request, subject string) string {
 
 // jobTrailer is the last line of every commit of a job.
 func jobTrailer(req Request) pushpolicy.Trailer {
-	return pushpolicy.Trailer{Key: JobTrailer, Value: req.Job}
+	return pushpolicy.Trailer{Key: schedule.JobTrailer, Value: req.Job}
 }

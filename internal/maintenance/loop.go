@@ -100,10 +100,6 @@ func (l *Loop) work(ctx context.Context, steps Steps, s *state) error {
 		}
 		w, err := do(ctx, l, steps, fmt.Sprintf("command %d: %s", i+1, c.ID), func(ctx context.Context) (review.JobWork, error) {
 			l.say("running " + c.ID)
-			order, err := l.Order(ctx, order)
-			if err != nil {
-				return review.JobWork{}, err
-			}
 			return l.Work(ctx, order)
 		})
 		if err != nil {

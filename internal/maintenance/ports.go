@@ -80,10 +80,8 @@ type Loop struct {
 	Pusher effects.Pusher
 	Outbox effects.Outbox
 	Record Recorder
-	// Work is one command, from a commit on. An error is the disk or git, or the end of ctx.
-	Work func(ctx context.Context, order review.JobOrder) (review.JobWork, error)
-	// Order fills in what the agent of a command is asked.
-	Order     func(ctx context.Context, order review.JobOrder) (review.JobOrder, error)
+	// Work is one command, from a commit on; it fills in what its agent is asked. An error is the disk or git, or the end of ctx.
+	Work      func(ctx context.Context, order review.JobOrder) (review.JobWork, error)
 	Emit      func(review.Event)
 	MarkerKey []byte
 	Nonce     func() string

@@ -31,6 +31,10 @@ const (
 	RuleOneBranch = "one-branch"
 )
 
+// JobTrailer is the key of the last line of every commit of a job, which names the job. With the author it tells such a commit from one of a
+// person on any machine, from GitHub alone. Whoever forges both asks prloop to build on their commit, and takes nothing from anybody.
+const JobTrailer = "prloop-job"
+
 // Prefix is what the names of prloop's own branches begin with.
 const Prefix = "prloop/"
 
