@@ -103,6 +103,8 @@ type CommandTask struct {
 	// Place is where the command runs, which decides its tools together with the categories in Tools.
 	Place Place    `json:"place,omitempty"`
 	Tools []string `json:"tools,omitempty"`
+	// Terms are what a scheduled job may change; nil elsewhere.
+	Terms *JobTerms `json:"terms,omitempty"`
 }
 
 // ArgvText is Argv as a JSON list, such as ["last 48 hours","--scope","docs/"].

@@ -262,10 +262,12 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 // jobTask is the question to the agent of a command.
 func (st stored) jobTask(order review.JobOrder, plan orchestrator.AgentPlan, fence string) review.Task {
 	t := st.Job.Tasks[order.Number-1]
+	told := t.Told
+	told.Terms = &order.Terms
 	task := review.Task{
 		Version: review.TaskVersion, Role: review.RoleCommand, Agent: plan.Name, Run: st.Run, Round: 1, Repo: st.Target.Repo, BaseSHA: order.Head, HeadSHA: order.From,
 		Brief:  review.Brief{Files: []review.BriefFile{}, Guidance: []review.GuidanceFile{}, Status: "ok", Warnings: []string{}},
-		Prompt: t.Prompt, Command: &t.Told, Limits: t.Limits,
+		Prompt: t.Prompt, Command: &told, Limits: t.Limits,
 	}
 	if plan.Kind != review.KindCommand {
 		task.Options = review.Options{Model: plan.Model, Effort: plan.Effort, Fence: fence}

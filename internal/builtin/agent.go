@@ -10,7 +10,6 @@ import (
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/internal/threads"
-	"github.com/prloop/prloop/internal/tools"
 	"github.com/prloop/prloop/review"
 )
 
@@ -59,7 +58,7 @@ func (p Agent) Verify(ctx context.Context, task review.Task, emit func(review.Ev
 // Command is the work of a builtin agent that does the task of a command.
 func (p Agent) Command(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()
-	var box *tools.Command
+	var box *commandBox
 	o.Tools = func(w review.Workspace, head string) (openai.Toolbox, error) {
 		var err error
 		if box, err = openCommand(task, w, head); err != nil {

@@ -1,12 +1,19 @@
 package builtin
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/schedule"
 	"github.com/prloop/prloop/internal/tools"
 	"github.com/prloop/prloop/review"
 )
 
 // openCommand opens the tools that a command's task names, and no others.
-func openCommand(task review.Task, w review.Workspace, head string) (*tools.Command, error) {
+func openCommand(task review.Task, w review.Workspace, head string) (*commandBox, error) {
 	o := tools.CommandOptions{Options: readOnly(w.Tree)}
 	o.Exclude, o.Unmasked, o.Folders = w.Exclude, w.Unmasked, w.Folders
 	if w.GitDir != "" {
@@ -21,11 +28,59 @@ func openCommand(task review.Task, w review.Workspace, head string) (*tools.Comm
 			o.PullRequest.Discussion = *task.Discussion
 		}
 	}
-	return tools.OpenCommand(o)
+	if task.Command == nil || task.Command.Place != review.PlaceSchedule {
+		c, err := tools.OpenCommand(o)
+		return &commandBox{Command: c}, err
+	}
+	b := &commandBox{}
+	o.Refuse = func(name string) string { return refused(name, task.Command.Terms) }
+	o.Commit, o.Push = b.commit, b.push
+	var err error
+	b.Command, err = tools.OpenCommand(o)
+	return b, err
+}
+
+// commandBox is the tools of a command, with what it asked for in a scheduled job.
+type commandBox struct {
+	*tools.Command
+	// asked are its commits and the last of its pull requests; prloop carries them out once it has ended.
+	asked []review.Wish
+}
+
+// refused says early why a scheduled job may not change a file; what it wants to be pushed is judged in any case.
+func refused(name string, terms *review.JobTerms) string {
+	if why := pushpolicy.Protected(name); why != "" || terms == nil {
+		return why
+	}
+	if r := schedule.Check([]string{name}, 0, 0, review.JobTerms{Include: terms.Include, Exclude: terms.Exclude}); len(r) > 0 {
+		return r[0].Detail
+	}
+	return ""
+}
+
+// commit notes what is to be committed: all that is changed by then, as it is when the agent ends.
+func (b *commandBox) commit(_ context.Context, message string) (string, error) {
+	changed := b.Changed()
+	if len(changed) == 0 {
+		return "", errors.New("nothing is changed, so there is nothing to commit")
+	}
+	b.asked = append(b.asked, review.Wish{Kind: review.WishCommit, Body: message, Paths: changed})
+	return fmt.Sprintf("noted; prloop checks the changes of %d files and commits them once you end", len(changed)), nil
+}
+
+// push notes the pull request; a later one takes the place of an earlier one.
+func (b *commandBox) push(_ context.Context, p tools.Pull) (string, error) {
+	committed := func(w review.Wish) bool { return w.Kind == review.WishCommit }
+	if !slices.ContainsFunc(b.asked, committed) {
+		return "", errors.New("push_pr failed: no committed changes are present; call commit_changes first")
+	}
+	b.asked = append(slices.DeleteFunc(b.asked, func(w review.Wish) bool { return !committed(w) }),
+		review.Wish{Kind: review.WishPush, Title: p.Title, Body: p.Body, Branch: p.Branch})
+	return "noted; prloop checks it, pushes and opens or updates the pull request once you end", nil
 }
 
 // wishes are what a command's tools were asked to have written, for its answer.
-func wishes(c *tools.Command) (all []review.Wish) {
+func wishes(c *commandBox) (all []review.Wish) {
 	for _, w := range c.Wishes() {
 		one := review.Wish{Kind: review.WishKind(w.Tool), Body: w.Body}
 		if w.File != "" {
@@ -39,5 +94,5 @@ func wishes(c *tools.Command) (all []review.Wish) {
 		}
 		all = append(all, one)
 	}
-	return all
+	return append(all, c.asked...)
 }
