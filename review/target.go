@@ -71,21 +71,21 @@ func (t Target) String() string {
 	return "local changes since " + t.Base
 }
 
-// Arguments are those of prloop run that name the target once more; for a job those of prloop schedule.
-func (t Target) Arguments() string {
+// Again is the command that begins a new run of the target.
+func (t Target) Again() string {
 	switch {
 	case t.Job != "":
-		return t.Job + " -R " + t.Repo.String()
+		return "prloop schedule " + t.Job + " -R " + t.Repo.String()
 	case !t.Local():
-		return t.String()
+		return "prloop run " + t.String()
 	case t.Change == ChangeStaged:
-		return "--staged"
+		return "prloop run --staged"
 	case t.Change == ChangeCommit:
-		return "--commit " + t.Commit
+		return "prloop run --commit " + t.Commit
 	case t.Change == ChangePatch:
-		return "--patch FILE"
+		return "prloop run --patch FILE"
 	}
-	return "--base " + t.Base
+	return "prloop run --base " + t.Base
 }
 
 // PullRequest is what GitHub says about a pull request at one moment.

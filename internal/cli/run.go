@@ -137,7 +137,7 @@ func stopped(run string, err error) error {
 // reason is all there is.
 func failed(ended app.Ended) error {
 	result := ended.Result
-	h := advice.Error{Err: errors.New(result.Reason), Status: result.Outcome.ExitStatus(), Next: "start a new run: prloop run " + result.Target.Arguments()}
+	h := advice.Error{Err: errors.New(result.Reason), Status: result.Outcome.ExitStatus(), Next: "start a new run: " + result.Target.Again()}
 	if ended.Cause != nil {
 		if next := troubleshoot.Explain(ended.Cause).Next; next != "" {
 			h.Next = next + ", then " + h.Next

@@ -15,6 +15,7 @@ import (
 
 func init() {
 	commands["land"], commands["branches"], commands["pulls"], commands["shown"] = cmdLand, cmdBranches, cmdPulls, cmdShown
+	commands["protect"], commands["meanwhile"] = cmdProtect, cmdMeanwhile
 }
 
 // cmdLand puts a tree on a branch of acme/widgets as one more commit, by somebody who is not prloop: land DIR [BRANCH [AGE]]. The branch is main
@@ -58,7 +59,11 @@ func cmdPulls(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintln(ts.Stdout(), body)
 		return
 	}
-	for _, p := range w.start(ts, "").PullRequests() {
+	all := w.start(ts, "").PullRequests()
+	if len(all) == 0 {
+		fmt.Fprintln(ts.Stdout(), "none")
+	}
+	for _, p := range all {
 		title, _, state, head := p.Words()
 		fmt.Fprintf(ts.Stdout(), "#%d %s from %s: %s\n", p.Number, state, head, title)
 	}
@@ -70,6 +75,35 @@ func cmdShown(ts *testscript.TestScript, neg bool, args []string) {
 	out, err := forgeGit(worldOf(ts).start(ts, ""), "show", "--no-color", "--stat", "--format=%an <%ae>%n%B", args[0])
 	ts.Check(err)
 	fmt.Fprint(ts.Stdout(), out)
+}
+
+// cmdProtect has nobody push to a branch of acme/widgets; - lets all in again: protect BRANCH|-
+func cmdProtect(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "protect BRANCH|-")
+	repo := worldOf(ts).start(ts, "")
+	heads, err := repo.Branches()
+	ts.Check(err)
+	for name := range heads {
+		refusal := forge.PushRefusal("")
+		if name == args[0] {
+			refusal = forge.ProtectedBranch
+		}
+		repo.RefusePushes(name, refusal)
+	}
+}
+
+// cmdMeanwhile puts a tree on a branch between the next push's look at the branches and the push: meanwhile BRANCH DIR
+func cmdMeanwhile(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 2, "meanwhile BRANCH DIR")
+	w := worldOf(ts)
+	repo := w.start(ts, "")
+	heads, err := repo.Branches()
+	ts.Check(err)
+	w.forge.Fail(forge.Fault{Op: forge.DuringPush.Op, Skip: forge.DuringPush.Skip, Times: 1, Do: func() {
+		if err := w.forge.Commit(repo, args[0], heads[args[0]], "Meanwhile", os.DirFS(ts.MkAbs(args[1]))); err != nil {
+			w.t.Error(err)
+		}
+	}})
 }
 
 func forgeGit(repo *forge.Repo, args ...string) (string, error) {

@@ -59,7 +59,10 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 		if result.Consensus != nil {
 			word = *result.Consensus
 		}
-		fmt.Fprintf(p.Stdout, "consensus: %s\noutcome: %s\n", word, result.Outcome)
+		if result.Target.Job == "" {
+			fmt.Fprintf(p.Stdout, "consensus: %s\n", word)
+		}
+		fmt.Fprintf(p.Stdout, "outcome: %s\n", result.Outcome)
 	}
 	progress.Summary(p.Stdout, result, width, p.color())
 	return nil

@@ -21,6 +21,7 @@ var outcomes = map[review.Outcome]string{
 	review.ChangesRequested: "changes requested", review.SetAside: "a person is needed", review.Stuck: "stuck: a person is needed",
 	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
 	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed",
+	review.Opened: "pull request opened", review.Updated: "pull request updated", review.NothingToDo: "nothing to do", review.Refused: "refused: a person is needed",
 }
 
 // Summary writes the end of a run for people: verdict, findings, agents, and where the report is. A width of 0 wraps and cuts nothing,
@@ -64,6 +65,9 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		b.WriteString(receipt(f.Agent, width, c))
 	}
 	for i, name := range reports(r) {
+		if r.Target.Job != "" {
+			name = "pull"
+		}
 		fmt.Fprintf(&b, "  %s  %s\n", fill(name, 9), line(r.Comments[i]))
 	}
 	if len(r.Comments) == 0 && r.Artifacts != "" {
