@@ -144,9 +144,10 @@ func at(point, action string, passes int) killTrial {
 	}
 	armed := fmt.Sprintf("%s=%s@%d", point, action, passes)
 	x.stop = func(ctx context.Context, w *killWorld) error {
-		got, err := w.prloop(ctx, armed, "run", "7")
+		got, err := w.prloop(ctx, armed, w.begin()...)
 		return errors.Join(err, hit(got, point, action))
 	}
+	x.setting.scheduled = ofJobs(point)
 	switch point {
 	case "report: between parts":
 		x.setting.long = true
@@ -195,7 +196,7 @@ func served(what string, x forge.Fault) killTrial {
 	x.Times = 1
 	return killTrial{what: what, fault: string(x.Mode), stop: func(ctx context.Context, w *killWorld) error {
 		w.forge.Fail(x)
-		_, err := w.prloop(ctx, "", "run", "7")
+		_, err := w.prloop(ctx, "", w.begin()...)
 		for _, e := range w.forge.Log() {
 			if e.Fault == x.Mode {
 				return err
@@ -232,7 +233,7 @@ func late(after time.Duration) killTrial {
 }
 
 // alone are places that a resumed run does not pass again once they failed.
-var alone = []string{"drain: begun", "github: after comment", "run: recorded", "store: migrating", "workspace: made"}
+var alone = []string{"branch: after push", "drain: begun", "github: after comment", "github: after pull request", "run: recorded", "store: migrating", "workspace: made"}
 
 // killTable is every place with every fault. In its short form one trial has a place fail, and kills the run there when it is
 // resumed. In its long form each has a trial of its own, and places are stopped at their second and third pass too, which
@@ -267,6 +268,7 @@ func killTable(long bool) (list []killTrial) {
 		}
 		list = append(list, served("push", forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
 	}
+	list = append(list, jobTable(long)...)
 	list = append(list,
 		late(9*time.Second),
 		again("outbox: sending=kill@1", "outbox: absent=kill", "github: after comment=kill", "outbox: before ack=kill"),

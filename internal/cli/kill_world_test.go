@@ -28,6 +28,8 @@ type killSetting struct {
 	builtin bool
 	// confined runs agents and verify commands in the sandbox.
 	confined bool
+	// scheduled is a scheduled job instead of a review; updates has its pull request open already.
+	scheduled, updates bool
 }
 
 // killWorld is one pull request on a forge of its own, with the programs around it and prloop's state.
@@ -113,6 +115,11 @@ func openKill(dir, program, gh string, s killSetting) (*killWorld, error) {
 		"PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(gh))
 	if err := w.furnish(); err != nil {
 		return nil, errors.Join(err, w.close())
+	}
+	if s.scheduled {
+		if err := w.openJob(); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
 	}
 	return w, nil
 }
@@ -281,7 +288,15 @@ func (w *killWorld) goOn(ctx context.Context) ([]string, error) {
 	if len(runs) > 0 {
 		return []string{"resume", runs[0].Run}, nil // it prints its result again
 	}
-	return []string{"run", "7"}, nil
+	return w.begin(), nil
+}
+
+// begin is what starts the run of a world.
+func (w *killWorld) begin() []string {
+	if w.scheduled {
+		return []string{"schedule", "nightly"}
+	}
+	return []string{"run", "7"}
 }
 
 // settle goes on until the run has ended, which the first try has to do.
