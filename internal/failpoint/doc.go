@@ -41,6 +41,16 @@
 //	K29  drain: begun                      after SIGTERM
 //	K30  outbox: absent                    recovery itself
 //	K31  store: migrating
+//	K40  job: branch settled
+//	K41  job: command asked                its clone is dirty
+//	K42  job: command answered             its work is not taken out
+//	K43  job: command done                 its commits are stored
+//	K44  branch: before push               intended, not sent
+//	K45  branch: after push                GitHub has it, nobody has read it
+//	K46  job: pushed                       the push is recorded
+//	K47  github: before pull request       the call has not begun
+//	K48  github: after pull request        GitHub has answered, nobody has read it
+//	K49  job: pull request there           recorded, the run is open
 //
 // K01 and K02 are about webhooks.
 package failpoint
