@@ -28,14 +28,14 @@ func (b *Workspace) Job(ctx context.Context, o review.JobOrder, emit func(review
 	if emit == nil {
 		emit = func(review.Event) {}
 	}
-	work, err := b.job(ctx, o, emit)
+	work, err := b.maintain(ctx, o, emit)
 	if err != nil {
 		return review.JobWork{Answer: work.Answer}, fmt.Errorf("command %s: %w", o.Command, err)
 	}
 	return work, nil
 }
 
-func (b *Workspace) job(ctx context.Context, o review.JobOrder, emit func(review.Event)) (work review.JobWork, err error) {
+func (b *Workspace) maintain(ctx context.Context, o review.JobOrder, emit func(review.Event)) (work review.JobWork, err error) {
 	if b.Ask == nil {
 		return work, errNoFixer
 	}
