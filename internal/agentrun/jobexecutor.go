@@ -31,7 +31,7 @@ type JobExecutor struct {
 	Held func(ctx context.Context) error
 }
 
-func (j *JobExecutor) room() *fixspace.Workspace { return (&FixExecutor{Crew: j.Crew}).room() }
+func (j *JobExecutor) room() *fixspace.Workspace { return (&FixExecutor{Crew: j.Crew}).workspace() }
 
 // Work is one command of the job. It fails with sanitize.ErrKnownSecret when what the agent wants to say holds a part of a secret this
 // process holds.
