@@ -141,7 +141,7 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 	if clone != "" && plan.Kind == review.KindBuiltin {
 		own := &review.Workspace{Tree: clone, Exclude: c.Exclude, Unmasked: c.ShowSecrets}
 		if there := task.Workspace; plan.Role == review.RoleCommand && there != nil { // the clone's own git is the agent's
-			own.GitDir, own.FetchHosts, own.Search = there.GitDir, there.FetchHosts, there.Search
+			own.GitDir, own.Folders, own.FetchHosts, own.Search = there.GitDir, there.Folders, there.FetchHosts, there.Search
 		}
 		task.Workspace = own
 	}
