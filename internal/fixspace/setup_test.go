@@ -309,13 +309,13 @@ func TestLayerNames(t *testing.T) {
 func TestTheCommitsFilesStand(t *testing.T) {
 	s := newSites(t, "", map[string]string{"kept/a": "base\n", "package.json": "{}"})
 	outside := t.TempDir()
-	head := s.commit(map[string]string{"kept/a": "head\n", "made/x": "of the head\n", "file": "of the head\n"})
+	s.commit(map[string]string{"kept/a": "head\n", "made/x": "of the head\n", "file": "of the head\n"})
 	if err := os.Symlink(outside, filepath.Join(s.origin, "way")); err != nil {
 		t.Fatal(err)
 	}
 	s.git(s.origin, "add", "-A")
 	s.git(s.origin, "commit", "-q", "-m", "way")
-	head = s.git(s.origin, "rev-parse", "HEAD")
+	head := s.git(s.origin, "rev-parse", "HEAD")
 	s.fetch()
 	s.setUp("echo changed >kept/a; mkdir made file way; echo setup | tee made/x made/y file/x way/x kept/new", "ln -s "+outside+" link")
 	s.passes(head, `test "$(cat kept/a made/x made/y file kept/new)" = "head
