@@ -70,9 +70,13 @@ func (b *Workspace) SetUp(ctx context.Context, o SetupOrder) (*layers.Layer, []r
 	if good {
 		err = b.keep(ctx, dir, name, o.Commit)
 	}
-	if errors.Is(err, layers.ErrTooLarge) {
+	var layer *layers.Layer
+	if good && err == nil {
+		layer, err = b.Layers.Take(name)
+	}
+	if errors.Is(err, layers.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) && good { // all parts together may be too large as well
 		last := &checks[len(checks)-1]
-		last.State, last.Log, err, good = review.CheckFailed, "prloop: what it left cannot be kept: "+err.Error()+"\n", nil, false
+		last.State, last.Log, err = review.CheckFailed, fmt.Sprintf("prloop: what it left cannot be kept: it is larger than %d MB, or has more than %d files\n", b.copyBounds().Bytes>>20, b.copyBounds().Files), nil
 	}
 	if left := sandbox.Remove(dir); err == nil {
 		err = left
@@ -80,11 +84,7 @@ func (b *Workspace) SetUp(ctx context.Context, o SetupOrder) (*layers.Layer, []r
 	if err != nil {
 		return nil, nil, fmt.Errorf("set up %s: %w", o.Commit, err)
 	}
-	if !good {
-		return nil, checks, nil
-	}
-	layer, err := b.Layers.Take(name)
-	return layer, checks, err
+	return layer, checks, nil
 }
 
 // runSetup runs the commands on an export of the commit.

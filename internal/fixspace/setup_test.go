@@ -253,6 +253,9 @@ func TestSetUpFails(t *testing.T) {
 	if checks := s.setUp("head -c 2M /dev/zero >large"); checks[0].State != review.CheckFailed || s.bench.Verifying.Setup != nil {
 		t.Errorf("%+v", checks)
 	}
+	if checks := s.setUp("head -c 700K /dev/zero >large", "head -c 700K /dev/zero >~/large"); checks[1].State != review.CheckFailed || !strings.Contains(checks[1].Log, "larger than 1 MB") || s.bench.Verifying.Setup != nil {
+		t.Errorf("two parts that are too large together: %+v", checks)
+	}
 	s.bench.Bounds.FolderBytes = 0
 	s.order.Registries = nil
 	if checks := s.setUp("test -z \"$HTTPS_PROXY$https_proxy\""); checks[0].State != review.CheckPassed {
