@@ -173,7 +173,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 		t.Discussion = &d
 	} else {
 		t.Brief = snap.Brief
-		t.Discussion = openThreads(snap.Discussion)
+		t.Discussion = openThreads(snap.Discussion, snap.Conversation)
 	}
 	return t
 }

@@ -14,7 +14,7 @@ import (
 // report is the last stage of a judgement: it renders it. Agents supply fields, the template owns the structure: each free text is sanitized alone
 // before it takes its place (threats.md "Sanitization").
 func (j verdict) report(result review.RunResult) string {
-	c := cleaner{sanitize.Policy{Repo: j.in.Request.Target.Repo}}
+	c := j.cleaner()
 	snap := j.in.Snapshot
 	d := report.Data{
 		Target: j.in.Request.Target, Round: j.in.Round, Rounds: j.in.Request.rounds(),
@@ -37,7 +37,8 @@ func (j verdict) report(result review.RunResult) string {
 		d.Verdict, d.Why, d.Distinct = &v, c.inline(j.why), result.DistinctIssues
 	}
 	var silent int
-	d.Findings, silent = j.listed(c)
+	d.Findings, silent = j.listed(c, j.inlined())
+	j.conversation(&d, c)
 	d.Unverified = j.apart(c)
 	d.Dismissed, d.DismissalNotes = c.dismissed(j.dismissed), c.lines(j.dismissalNotes())
 	for _, n := range j.notes {
@@ -57,11 +58,61 @@ func (j verdict) report(result review.RunResult) string {
 			ChangesRequestedBy: j.comments.ReviewState.ChangesRequestedBy, Impostors: snap.Pretenders,
 		}
 	}
-	return report.Render(d)
+	text := report.Render(d)
+	if j.in.Request.DryRun && len(j.proposed) > 0 {
+		text += "\n" + j.onLines()
+	}
+	return text
+}
+
+// cleaner sanitizes the fields of the report.
+func (g gathered) cleaner() cleaner {
+	return cleaner{sanitize.Policy{Repo: g.in.Request.Target.Repo}}
+}
+
+// conversation tells what became of comments on lines, and of threads.
+func (j verdict) conversation(d *report.Data, c cleaner) {
+	if in := j.in.Inline; in != nil && in.Refused != "" {
+		d.Remarks = append(d.Remarks, c.inline("Not every finding could be put on its line, and those that could not stand here in full: "+in.Refused+"."))
+	}
+	if j.overMost > 0 {
+		d.Notes = append(d.Notes, c.inline(fmt.Sprintf("%s on no line: a pull request gets %d comments on lines at most (`publish.comments_per_pull_request`).",
+			plural(j.overMost, "finding stands", "findings stand"), j.in.Request.InlineMost)))
+	}
+	s := j.in.Snapshot.Conversation
+	if s == nil {
+		return
+	}
+	for _, cured := range j.cured {
+		if j.in.Round > 1 { // what is gone since the round before says it
+			break
+		}
+		t := s.Threads[cured.thread]
+		d.Cured = append(d.Cured, report.Cured{Title: c.inline(t.Assessment.Finding), Thread: t.URL})
+	}
+	for _, ig := range s.Metadata.Ignored {
+		if ig.Own {
+			d.Notes = append(d.Notes, c.inline(fmt.Sprintf("A comment in prloop's name is ignored: %s (%s).", ig.Why, ig.URL)))
+		}
+	}
+}
+
+// onLines shows the comments on lines as they would be posted.
+func (j verdict) onLines() string {
+	var list []report.Finding
+	for _, p := range j.proposed {
+		f := p.shown
+		f.File, f.Line, f.LineEnd = p.lead.File, p.place.Line, 0
+		if p.place.Start > 0 {
+			f.Line, f.LineEnd = p.place.Start, p.place.Line
+		}
+		list = append(list, f)
+	}
+	return report.OnLines(list, j.in.Request.Target, j.in.Snapshot.Range.Head)
 }
 
 // listed are the distinct findings as the report shows them, and how many more are below the score threshold.
-func (j verdict) listed(c cleaner) (out []report.Finding, silent int) {
+func (j verdict) listed(c cleaner, inlined map[int]string) (out []report.Finding, silent int) {
 	open := j.open()
 	for g, group := range j.groups {
 		if !j.shown(g) {
@@ -73,6 +124,8 @@ func (j verdict) listed(c cleaner) (out []report.Finding, silent int) {
 		if f.Stuck {
 			f.Reason = c.inline(j.stuckBecause(g))
 		}
+		f.Thread, f.Inline = inlined[g]
+		f.Inline = f.Inline && !f.Stuck // why it is stuck stands nowhere else
 		out = append(out, f)
 	}
 	return out, silent

@@ -144,6 +144,7 @@ func (s Stored) today(snap Snapshot) Inputs {
 	}
 	in.Snapshot.Dismissals = snap.Dismissals // which may have expired
 	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders = snap.PR, snap.Discussion, snap.Pretenders
+	in.Snapshot.Conversation, in.Snapshot.Gone, in.Inline = snap.Conversation, snap.Gone, nil
 	return in
 }
 

@@ -25,6 +25,8 @@ type Inputs struct {
 	Merged map[string]string `json:"merged,omitempty"`
 	// Past is what the earlier rounds came to, oldest first.
 	Past []review.RoundResult `json:"past,omitempty"`
+	// Inline is what became of the round's comments on lines; nil where there were none to be made.
+	Inline *Inlined `json:"inline,omitempty"`
 }
 
 // Judgement is what one round comes to.
@@ -40,6 +42,9 @@ type Judgement struct {
 	Report string
 	// seen are the distinct findings of the round.
 	seen []sighting
+	// proposed are the comments on lines that are to be made, cured the threads that are to be settled, by index in the conversation.
+	proposed []proposal
+	cured    []cure
 }
 
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
@@ -48,7 +53,8 @@ func Judge(in Inputs) Judgement {
 	in.Reports = ordered(in.Reports)
 	d := decide(match(gather(in).assess()))
 	result := d.result()
-	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings()}
+	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings(),
+		proposed: d.proposed, cured: d.cured}
 }
 
 // verdict is the third stage of a judgement: the verdict, how the round ends by it, and what follows.
@@ -61,13 +67,19 @@ type verdict struct {
 	receipt review.Receipt
 	outcome review.Outcome
 	reason  string
+	// threads are those of ours that the distinct findings have, by index in the conversation, and cured those whose finding is gone.
+	// proposed are the comments on lines to be made; overMost is how many more there would be.
+	threads  []int
+	cured    []cure
+	proposed []proposal
+	overMost int
 	// next is what follows on a review that asks for changes; empty after any other.
 	next turn
 }
 
 // decide draws the conclusion.
 func decide(m matched) verdict {
-	d := verdict{matched: m, counted: m.supported(), receipt: m.makeReceipt()}
+	d := verdict{matched: m, counted: m.supported(), receipt: m.makeReceipt(), threads: m.threaded()}
 	d.verdict = consensus.Decide(d.counting, m.comments.ReviewState)
 	d.verdict.Distinct = d.distinct
 	d.why = consensus.Decide(d.leads, m.comments.ReviewState).Reasons[0]
@@ -86,6 +98,8 @@ func decide(m matched) verdict {
 	if d.outcome == review.ChangesRequested && !d.next.goesOn && m.in.Request.staticOnly() && m.found() {
 		d.outcome = review.StaticOnly
 	}
+	d.proposed, d.overMost = d.proposals(d.cleaner())
+	d.cured = d.cures()
 	return d
 }
 

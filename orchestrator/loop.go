@@ -20,8 +20,12 @@ type Loop struct {
 	Poster effects.Poster
 	// Minimizer collapses older reports; nil leaves them open.
 	Minimizer effects.Minimizer
-	Outbox    effects.Outbox
-	History   History
+	// Reviewer posts comments on lines, Replier and Resolver answer in threads of ours and settle them; nil leaves all to the report.
+	Reviewer effects.Reviewer
+	Replier  effects.Replier
+	Resolver effects.Resolver
+	Outbox   effects.Outbox
+	History  History
 	// Dismissals reads what people dismissed; nil when nobody can.
 	Dismissals Dismisser
 	Briefer    Briefer
@@ -153,9 +157,22 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err := decided.Hit(); err != nil {
 		return none, false, err
 	}
+	posts := !req.Target.Local() && !req.DryRun
+	if posts {
+		sent, why, err := l.inline(ctx, steps, req, judged)
+		switch {
+		case err != nil:
+			return none, false, err
+		case why != "":
+			return superseded(req, *p, snap.PR.URL, why), false, nil
+		case sent != nil:
+			in.Inline = sent
+			judged = Judge(in)
+		}
+	}
 	p.tracked, p.past, p.before, p.judged = judged.Tracked, judged.Result.Rounds, p.head, &judged.Result
 	p.seen = append(p.seen, judged.seen...)
-	if !req.Target.Local() && !req.DryRun {
+	if posts {
 		l.say("posting the report")
 		urls, why, err := l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
 		p.urls = append(p.urls, urls...)
@@ -166,6 +183,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 			return superseded(req, *p, snap.PR.URL, why), false, nil
 		}
 		if err := l.minimizeOlder(ctx, steps, p.round, req, snap); err != nil {
+			return none, false, err
+		}
+		if err := l.settle(ctx, steps, req, judged); err != nil {
 			return none, false, err
 		}
 	}
@@ -215,6 +235,11 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 			return f, err
 		}
 		f.Written = append(f.Written, lines...)
+	}
+	if snap.Conversation != nil {
+		if err := l.save(ctx, req, fmt.Sprintf("round-%d/conversation.json", p.round), redactSnapshot(snap).Conversation); err != nil {
+			return f, err
+		}
 	}
 	return f, l.save(ctx, req, fmt.Sprintf("round-%d/snapshot.json", p.round), redactSnapshot(snap))
 }

@@ -75,6 +75,7 @@ func masked(s Snapshot, known []string) Snapshot {
 	texts = append(texts, each(b.Warnings)...)
 	texts = append(texts, each(names)...)
 	s.Discussion, texts = discussionTexts(s.Discussion, texts)
+	s.Conversation, texts = conversationTexts(s.Conversation, texts)
 	before := make([]string, len(b.Files))
 	for i := range b.Files {
 		before[i] = b.Files[i].Diff

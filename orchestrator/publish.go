@@ -77,11 +77,15 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) 
 
 // seal turns a report body into comments: sanitized, capped, and marked as ours.
 func (l *Loop) seal(req Request, round int, body, nonce string) ([]sanitize.Text, error) {
-	m := sanitize.Marker{
+	return sanitize.Comment(body, l.marker(req, round, nonce), l.policy(req.Target.Repo))
+}
+
+// marker names what a round posts.
+func (l *Loop) marker(req Request, round int, nonce string) sanitize.Marker {
+	return sanitize.Marker{
 		ReviewID: req.ReviewID, Run: req.Run, Round: round, RepoID: req.Target.Repo.String(), PR: req.Target.PR,
 		Nonce: nonce, Key: l.MarkerKey,
 	}
-	return sanitize.Comment(body, m, l.policy(req.Target.Repo))
 }
 
 // policy is what texts about a repository are sanitized by.

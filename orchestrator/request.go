@@ -32,6 +32,10 @@ type Request struct {
 	MinSupport int `json:"minSupport,omitempty"`
 	// Rule is RuleVerified when a finding counts that the rule takes (decision 39); empty counts every finding, the rule of spec.md A6.
 	Rule string `json:"rule,omitempty"`
+	// Inline says which findings are comments on lines too: InlineProminent those that the report shows openly, InlineAll all it lists;
+	// empty none. InlineMost is how many such comments a pull request gets in its whole life; 0 is no bound.
+	Inline     string `json:"inline,omitempty"`
+	InlineMost int    `json:"inlineMost,omitempty"`
 	// Budget is how many distinct findings stand in a report's open part, P0, P1 and security aside; 0 means 5.
 	Budget int `json:"budget,omitempty"`
 	// Verify is who tries to refute findings before they count; nil when nobody does.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
 )
@@ -20,6 +21,10 @@ type Snapshot struct {
 	Discussion review.Discussion `json:"discussion"`
 	// Pretenders are logins whose comments carry the marker but are not authentically ours (decision 2), sorted.
 	Pretenders []string `json:"pretenders"`
+	// Conversation is what we remember of our threads; nil for a local range. Gone are those, by id, whose quoted code does not stand in
+	// their file any more.
+	Conversation *conversation.State `json:"conversation,omitempty"`
+	Gone         []string            `json:"gone,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
 	Ours []OurComment `json:"ours,omitempty"`
 	// Masked is how many values that look like secrets were taken out of all this.
@@ -66,7 +71,10 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			// What this run posted before it was resumed as somebody else is its own all the same.
 			return kind.Authentic(c, pr, viewer) || slices.Contains(p.urls, c.URL) && kind.Sealed(c, pr)
 		}
+		state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
+		snap.Conversation = &state
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
+		snap.Discussion = withoutOwn(snap.Discussion, state)
 		snap.Ours = standing(discussion.Comments, ours)
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
@@ -95,14 +103,48 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Brief.Warnings = append(snap.Brief.Warnings,
 			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
 	}
+	if snap.Gone, err = l.gone(ctx, snap); err != nil {
+		return snap, err
+	}
 	return masked(snap, l.Secrets), nil
 }
 
-// openThreads is what reviewers see of the discussion: conversations that are still open.
-func openThreads(d review.Discussion) *review.Discussion {
-	var open review.Discussion
+// gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not
+// known to be gone.
+func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error) {
+	if snap.Conversation == nil {
+		return nil, nil
+	}
+	c := newChecker(l.History, snap)
+	for _, t := range snap.Conversation.Threads {
+		if t.Status != conversation.Pending || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
+			continue
+		}
+		name := t.File
+		for _, f := range snap.Brief.Files {
+			if f.OldPath == t.File {
+				name = f.Path
+			}
+		}
+		if strings.Contains(c.changed[name].Omitted, "excluded") { // nothing reads it
+			continue
+		}
+		file, err := c.read(ctx, snap.Range.Head, name)
+		if err != nil {
+			return nil, err
+		}
+		if !file.exists || !quotes(file.folded, fold(t.Evidence)) && !copied(fileLines(file.text, true), t.Evidence) {
+			out = append(out, t.ID)
+		}
+	}
+	return out, nil
+}
+
+// openThreads is what reviewers see of the discussion: conversations that are still open, and our own with where they stand.
+func openThreads(d review.Discussion, s *conversation.State) *review.Discussion {
+	open := review.Discussion{Threads: told(s)}
 	for _, t := range d.Threads {
-		if !t.Resolved {
+		if !t.Resolved && !t.Own {
 			open.Threads = append(open.Threads, t)
 		}
 	}

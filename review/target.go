@@ -150,7 +150,11 @@ type Thread struct {
 	Outdated bool   `json:"outdated"`
 	File     string `json:"file"`
 	// Line is 1-based at the head; nil when the thread is outdated or about the whole file.
-	Line     *int      `json:"line"`
+	Line *int `json:"line"`
+	// Origin is the line it was opened on, at the head of then; 0 when it is about the whole file.
+	Origin int `json:"originalLine,omitempty"`
+	// Own is true of a thread that prloop opened: its first comment is left out, and it is no conversation that somebody has to settle.
+	Own      bool      `json:"own,omitempty"`
 	Comments []Comment `json:"comments"`
 }
 

@@ -10,7 +10,7 @@ import (
 // Estimate says what a prepared run would ask, from the prompts it would send. Nobody is asked, and nothing is stored or posted.
 func (p *Prepared) Estimate(ctx context.Context) (forecast.Run, error) {
 	r, req := p.run, p.Request
-	key, err := r.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
+	key, err := r.markerKey(ctx)
 	if err != nil {
 		return forecast.Run{}, err
 	}

@@ -51,7 +51,7 @@ type crew struct {
 
 // hire puts together what starts the agents of the run.
 func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err error) {
-	if c.key, err = r.store.MarkerKey(ctx, func() []byte { return randomBytes(32) }); err != nil {
+	if c.key, err = r.markerKey(ctx); err != nil {
 		return c, err
 	}
 	r.watch(req)
@@ -88,10 +88,19 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	}
 	if !req.Target.Local() {
 		l.Forge, l.Poster, l.Minimizer = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client, r.client
+		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
 		l.Bench, l.Stored = r.newBench(ask, req, lease), r.earlier
 	}
 	l.Outbox = outbox{r.store, lease}
 	return l, nil
+}
+
+// markerKey is the key by which comments of ours are known: the operator's, which several machines may share, or that of the state folder.
+func (r *run) markerKey(ctx context.Context) ([]byte, error) {
+	if key := r.opts.Machine.MarkerKey; key != nil {
+		return key, nil
+	}
+	return r.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
 }
 
 // secrets are the credentials this process holds for the run.
@@ -99,6 +108,9 @@ func (r *run) secrets(target review.Target) []string {
 	all := append(modelSecrets(r.settings), r.telemetry.secrets()...)
 	if !target.Local() {
 		all = append(all, r.client.Secrets()...)
+	}
+	if key := r.opts.Machine.MarkerKey; key != nil {
+		all = append(all, hex.EncodeToString(key))
 	}
 	return slices.DeleteFunc(all, func(secret string) bool { return len(secret) < 16 }) // they would match ordinary text (threats.md "Secrets")
 }

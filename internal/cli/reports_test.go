@@ -32,11 +32,16 @@ func TestReportsOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
+	// The pictures show the details, which comments on lines would say elsewhere.
+	whole := filepath.Join(t.TempDir(), "operator.yml")
+	if err := os.WriteFile(whole, []byte("publish: {inline: off}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for i, names := range [][]string{{"changes", "fix", "approved"}, {"", "", "stuck"}} {
 		c := w.Chapters[i]
 		state := t.TempDir()
 		summary := filepath.Join(state, "summary.md")
-		env := append(w.Env(c, gh, state), "PRLOOP_SANDBOX=off", "HOME="+state)
+		env := append(w.Env(c, gh, state), "PRLOOP_SANDBOX=off", "PRLOOP_CONFIG="+whole, "HOME="+state)
 		if i == 1 { // a job's page shows what the comment shows
 			env = append(env, "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+summary)
 		}
@@ -69,7 +74,7 @@ func TestReportsOfTheDocs(t *testing.T) {
 		"partial": {"44", "--reviewers", "exec:" + reader(t)},
 	} {
 		state := t.TempDir()
-		env := append(f.Env(""), "PRLOOP_SANDBOX=off", "HOME="+state, "PRLOOP_STATE="+state, "PRLOOP_GH="+gh)
+		env := append(f.Env(""), "PRLOOP_SANDBOX=off", "PRLOOP_CONFIG="+whole, "HOME="+state, "PRLOOP_STATE="+state, "PRLOOP_GH="+gh)
 		if got := start(t, env, state, "prloop", append([]string{"run", "-R", "acme/shop"}, args...)...); got.status != 3 && got.status != 6 {
 			t.Fatalf("%s: exit %d\n%s%s", name, got.status, got.stdout, got.stderr)
 		}

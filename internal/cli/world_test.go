@@ -159,11 +159,57 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		line, err := strconv.Atoi(rest[2])
 		ts.Check(err)
 		p.AddThread(forge.Thread{Path: rest[1], Line: line, Resolved: len(rest) == 5, Comments: []*forge.Comment{{Author: rest[0], Body: rest[3]}}})
+	case "reply": // reply LOGIN NUMBER TEXT: an answer in the thread of that number, from 1
+		need(ts, neg, len(rest) == 3, "pr N reply LOGIN NUMBER TEXT")
+		p.Reply(threadOf(ts, p, rest[1]).ID, rest[0], rest[2])
+	case "resolve": // resolve NUMBER: somebody resolves a thread
+		need(ts, neg, len(rest) == 1, "pr N resolve NUMBER")
+		p.ResolveThread(threadOf(ts, p, rest[0]).ID)
+	case "edit": // edit NUMBER OLD NEW: somebody edits the first comment of a thread
+		need(ts, neg, len(rest) == 3, "pr N edit NUMBER OLD NEW")
+		c := threadOf(ts, p, rest[0]).Comments[0]
+		p.EditReply(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
+	case "pending": // somebody has begun a review and not submitted it: pending LOGIN
+		need(ts, neg, len(rest) == 1, "pr N pending LOGIN")
+		p.AddReview(forge.Review{Author: rest[0], State: "PENDING"})
 	case "comment": // comment LOGIN FILE
 		need(ts, neg, len(rest) == 2, "pr N comment LOGIN FILE")
 		p.Comment(rest[0], ts.ReadFile(rest[1]))
 	default:
 		ts.Fatalf("pr does not know %q", args[1])
+	}
+}
+
+func threadOf(ts *testscript.TestScript, p *forge.PullRequest, number string) forge.Thread {
+	n, err := strconv.Atoi(number)
+	ts.Check(err)
+	all := p.Threads()
+	if n < 1 || n > len(all) {
+		ts.Fatalf("there are %d threads, and no %s", len(all), number)
+	}
+	return all[n-1]
+}
+
+// cmdThreads checks how many threads there are, and writes what they say: threads N COUNT [FILE]
+func cmdThreads(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) >= 2, "threads N COUNT [FILE]")
+	all := worldOf(ts).pull(ts, args[0]).Threads()
+	var b strings.Builder
+	for i, t := range all {
+		state := "open"
+		if t.Resolved {
+			state = "resolved"
+		}
+		fmt.Fprintf(&b, "thread %d on %s:%d, %s\n", i+1, t.Path, t.Line, state)
+		for _, c := range t.Comments {
+			fmt.Fprintf(&b, "-- %s:\n%s\n", c.Author, c.Body)
+		}
+	}
+	if fmt.Sprint(len(all)) != args[1] {
+		ts.Fatalf("there are %d threads, want %s:\n%s", len(all), args[1], b.String())
+	}
+	if len(args) == 3 {
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(b.String()), 0o600))
 	}
 }
 

@@ -78,6 +78,10 @@ type Settings struct {
 	Rule string
 	// Calibration is the file that says what the probabilities of models are worth (decision 41); empty takes them as they are.
 	Calibration string
+	// Inline says which findings are comments on lines: off, prominent or all; CommentsPerPull is how many such comments a pull request
+	// gets in its whole life.
+	Inline          string
+	CommentsPerPull int
 	// NoiseBudget is how many findings stand in the open part of a report, P0, P1 and security aside.
 	NoiseBudget int
 	// AllowRepoCommands lets `use: command` of a repository's file run on pull requests.

@@ -8,6 +8,12 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// The words of publish.inline for those that make comments.
+const (
+	InlineProminent = "prominent"
+	InlineAll       = "all"
+)
+
 // leastBound is the lowest bound of an agent in dollars. A bound of 0 would be that of its default.
 const leastBound = 0.0001
 
@@ -188,6 +194,11 @@ func keys() []key {
 			doc: "How reports are published: `append` posts every report as a new comment and never edits one."},
 		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
 			doc: "Of how many findings that must be fixed a report gives the details openly; P0, P1 and security findings always are. Each has a row in the first table; other details are folded."},
+		{path: "publish.inline", shape: choice("off", InlineProminent, InlineAll), field: func(s *Settings) any { return &s.Inline },
+			doc: "Which findings are comments on their lines, so that the report lists them and does not repeat them: `prominent` are those whose details the report would give openly, " +
+				"`all` every one it lists, `off` none. What has no line in the diff, or what an open thread says already, stands in the report (docs/threads.md)."},
+		{path: "publish.comments_per_pull_request", shape: integer(1, 1000), field: func(s *Settings) any { return &s.CommentsPerPull },
+			doc: "How many comments on lines a pull request gets in its whole life. What is over stands in the report."},
 		{path: "consensus.rule", shape: choice("all", "verified"), field: func(s *Settings) any { return &s.Rule },
 			doc: "Which findings count for the verdict and go to the fixer. `all`: every one that was not set aside. `verified`: those that a rule takes by support, evidence, score and what the verifier " +
 				"says; P0, security, static findings and those the verifier said nothing of always count, and a P1 that the rule leaves out needs a person (decision 39)."},
@@ -226,7 +237,7 @@ func defaults() Settings {
 		Effort: effortStandard, ScoreThreshold: 5, ElevationThreshold: 5, RunLimits: RunLimits{CostUSD: 5},
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
 		Context:     Context{RelatedCode: true},
-		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Verification: defaultVerification(),
+		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Inline: InlineProminent, CommentsPerPull: 30, Verification: defaultVerification(),
 		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
 		Schedule: Schedule{Enabled: true, Conditions: Conditions{Window: Duration(24 * time.Hour)}},
 	}

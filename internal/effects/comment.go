@@ -83,7 +83,7 @@ func (c Comment) Sealed(there review.Comment, pr review.PullRequest) bool {
 }
 
 func authentic(there review.Comment, pr review.PullRequest, as review.Person, key []byte) bool {
-	return same(there.Author, as) && sealed(there, pr, key)
+	return Same(there.Author, as) && sealed(there, pr, key)
 }
 
 func sealed(there review.Comment, pr review.PullRequest, key []byte) bool {
@@ -91,8 +91,8 @@ func sealed(there review.Comment, pr review.PullRequest, key []byte) bool {
 	return err == nil
 }
 
-// same tells accounts apart by their ids, as logins can be changed and reused; by their logins where GitHub tells no id.
-func same(a, b review.Person) bool {
+// Same tells accounts apart by their ids, as logins can be changed and reused; by their logins where GitHub tells no id.
+func Same(a, b review.Person) bool {
 	if a.ID != 0 && b.ID != 0 {
 		return a.ID == b.ID
 	}

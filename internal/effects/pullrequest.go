@@ -79,7 +79,7 @@ func (o OpenPull) Find(ctx context.Context, e Effect) (string, error) {
 		for _, there := range pulls {
 			ids = append(ids, fmt.Sprint(there.Number))
 			m, err := sanitize.Verify(there.Body, o.Key, e.Target.Repo.String(), 0)
-			if err == nil && m.Nonce == e.Nonce && same(there.Author, e.As) {
+			if err == nil && m.Nonce == e.Nonce && Same(there.Author, e.As) {
 				return ids, there.URL, nil
 			}
 		}

@@ -46,8 +46,10 @@ type Review struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// ReviewKey is the key of one review of a run: part is 1 for the comments of a round, and others where they had to be sent apart.
-func ReviewKey(run string, round, part int) string { return fmt.Sprintf("%s/%d/%d", run, round, part) }
+// ReviewKey is the key of the review with some of the comments of a round: those from one number up to, and without, another.
+func ReviewKey(run string, round, from, to int) string {
+	return fmt.Sprintf("%s/%d/%d-%d", run, round, from, to)
+}
 
 // reviewPayload is what is stored of a review.
 type reviewPayload struct {

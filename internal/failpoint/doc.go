@@ -24,6 +24,10 @@
 //	K12  outbox: after intent, outbox: sending
 //	K13  github: before comment            the call has not begun
 //	K14  github: after comment             GitHub has answered, nobody has read it
+//	K13  github: before review             likewise for a review with comments on lines
+//	K14  github: after review
+//	K13  github: before reply              likewise for an answer in a thread
+//	K14  github: after reply
 //	K15  outbox: before ack                read, not stored
 //	K16  outbox: after ack
 //	K17  report: between parts

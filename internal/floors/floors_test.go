@@ -47,6 +47,8 @@ var table = map[string]int{
 	"internal/schedule":   1,
 	"internal/addresses":  1,
 
+	"internal/conversation": 1, // what GitHub says of our threads, as we remember it
+
 	"internal/proc":       2,
 	"internal/sandbox":    2,
 	"internal/effects":    2,

@@ -15,9 +15,18 @@ import (
 	"github.com/cli/go-gh/v2/pkg/api"
 
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
+)
+
+// Where a kill may fall (threats.md K13, K14).
+var (
+	beforeReview = failpoint.New("github: before review")
+	afterReview  = failpoint.New("github: after review")
+	beforeReply  = failpoint.New("github: before reply")
+	afterReply   = failpoint.New("github: after reply")
 )
 
 // right is the side of a diff that shows the head version.
@@ -48,7 +57,7 @@ func (c *Client) Review(ctx context.Context, pr review.PullRequest, commit strin
 		}
 		in.Comments = append(in.Comments, one)
 	}
-	return c.create(ctx, fmt.Sprintf("review %s#%d", pr.Repo, pr.Number), pr, restPath(pr, "pulls")+"/reviews", in)
+	return c.create(ctx, fmt.Sprintf("review %s#%d", pr.Repo, pr.Number), pr, restPath(pr, "pulls")+"/reviews", in, beforeReview, afterReview)
 }
 
 // Reviews lists the reviews of a pull request, oldest first, all pages, each once.
@@ -62,7 +71,7 @@ func (c *Client) Reply(ctx context.Context, pr review.PullRequest, first int64, 
 	return c.create(ctx, fmt.Sprintf("reply in a thread of %s#%d", pr.Repo, pr.Number), pr, fmt.Sprintf("%s/comments/%d/replies", restPath(pr, "pulls"), first),
 		struct {
 			Body string `json:"body"`
-		}{body.String()})
+		}{body.String()}, beforeReply, afterReply)
 }
 
 // ThreadCommentsSince lists the comments of all threads updated at or after a time by GitHub's clock, as CommentsSince does those of
@@ -72,7 +81,7 @@ func (c *Client) ThreadCommentsSince(ctx context.Context, pr review.PullRequest,
 }
 
 // create makes one thing on a pull request through REST and returns its URL.
-func (c *Client) create(ctx context.Context, op string, pr review.PullRequest, address string, in any) (string, error) {
+func (c *Client) create(ctx context.Context, op string, pr review.PullRequest, address string, in any, before, after *failpoint.Point) (string, error) {
 	fail := func(e *Error) (string, error) {
 		e.Op, e.write = op, true
 		return "", e
@@ -93,8 +102,14 @@ func (c *Client) create(ctx context.Context, op string, pr review.PullRequest, a
 		return fail(&Error{Kind: ErrBadAnswer, Cause: err, Detail: describe(err)})
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	if err := before.Hit(); err != nil {
+		return fail(&Error{Kind: ErrUnavailable, Cause: err, Detail: describe(err)})
+	}
 	made, err := c.made(req)
 	c.lastWrite = time.Now()
+	if stop := after.Hit(); stop != nil { // as if the answer had been lost: it may be there
+		return fail(&Error{Kind: ErrUnavailable, Cause: stop, Detail: describe(stop), sent: true})
+	}
 	if err != nil {
 		e := classify(op, err)
 		e.sent = errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer) && e.status < http.StatusBadRequest

@@ -13,7 +13,7 @@ const threadsQuery = `query Threads($owner: String!, $name: String!, $number: In
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
     reviewThreads(first: 50, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { id isResolved isOutdated path line ` + threadComments + ` }
+      nodes { id isResolved isOutdated path line originalLine ` + threadComments + ` }
     }
   } }
 }`
@@ -38,7 +38,7 @@ func (r *reader) threads(ctx context.Context) error {
 							ID                     string
 							IsResolved, IsOutdated bool
 							Path                   string
-							Line                   *int
+							Line, OriginalLine     *int
 							Comments               commentPage
 						}
 					}
@@ -54,6 +54,9 @@ func (r *reader) threads(ctx context.Context) error {
 				continue
 			}
 			t := review.Thread{ID: n.ID, Resolved: n.IsResolved, Outdated: n.IsOutdated, File: spelling.Name(n.Path), Line: n.Line, Comments: []review.Comment{}}
+			if n.OriginalLine != nil {
+				t.Origin = *n.OriginalLine
+			}
 			if err := r.fill(ctx, &t, n.Comments); err != nil {
 				return pageInfo{}, false, err
 			}

@@ -3,6 +3,7 @@
 package operator
 
 import (
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,9 @@ const (
 	// EnvSecrets is the word on values that look like secrets: "mask", the default, keeps them from agents other than static,
 	// "show" lets models see those in files.
 	EnvSecrets = "PRLOOP_SECRETS"
+	// EnvMarkerKey is the key by which prloop knows its own comments, as 64 hexadecimal digits. Machines that share it know each
+	// other's threads; without it each makes its own.
+	EnvMarkerKey = "PRLOOP_MARKER_KEY"
 )
 
 // Words are the operator's, in the environment of one process.
@@ -58,6 +62,9 @@ func (w *Words) Machine() (m app.Machine, err error) {
 	if m.Limits, err = w.Limits(); err != nil {
 		return m, err
 	}
+	if m.MarkerKey, err = w.markerKey(); err != nil {
+		return m, err
+	}
 	m.ShowSecrets, err = w.showSecrets()
 	m.Readable = filepath.SplitList(w.Get(EnvSandboxRead))
 	m.Caches = w.Caches()
@@ -79,6 +86,19 @@ func (w *Words) Confinement() (app.Confinement, error) {
 	default:
 		return "", advice.Misuse(EnvSandbox+"=required, best or off", "%s=%s is not known", EnvSandbox, word)
 	}
+}
+
+// markerKey is the operator's key for markers; nil without one. It is not repeated in errors.
+func (w *Words) markerKey() ([]byte, error) {
+	word := strings.TrimSpace(w.Get(EnvMarkerKey))
+	if word == "" {
+		return nil, nil
+	}
+	key, err := hex.DecodeString(word)
+	if err != nil || len(key) != 32 {
+		return nil, advice.Misuse(EnvMarkerKey+"=$(openssl rand -hex 32)", "%s is not 64 hexadecimal digits", EnvMarkerKey)
+	}
+	return key, nil
 }
 
 func (w *Words) showSecrets() (bool, error) {

@@ -40,6 +40,8 @@ type Data struct {
 	DismissalNotes []string
 	// Discussion is nil for a local range.
 	Discussion *Discussion
+	// Cured are findings of earlier reviews whose threads this one settles.
+	Cured []Cured
 	// Remarks are sentences the reader must know before anything is done; Notes those that only explain the receipt.
 	Remarks, Notes []string
 	Receipt        review.Receipt
@@ -81,6 +83,10 @@ type Finding struct {
 	Reason string
 	// Look is true when nothing but a person settles it although it is not counted (decision 32).
 	Look bool
+	// Inline is true when a comment on its lines says what there is to say: the report lists it and gives no details (decision 51).
+	// Thread is that comment's address, empty as long as nobody posted it.
+	Inline bool
+	Thread string
 }
 
 // Suggestion is what somebody who raised a finding would do.
@@ -119,6 +125,9 @@ type Gone struct {
 	Fixed  bool
 	Commit string
 }
+
+// Cured is a finding of an earlier review that is gone; Thread is the address of its thread.
+type Cured struct{ Title, Thread string }
 
 // Discussion sums up what people said (spec.md A3, A7).
 type Discussion struct {

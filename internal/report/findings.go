@@ -34,15 +34,19 @@ const (
 const (
 	sumMust     = "More details, of what is to fix: "
 	sumOptional = "Optional: "
+	sumInline   = "Optional, in comments on the lines: "
 	sumAside    = "Set aside, not counted: "
 	sumMore     = "More about this finding"
 )
 
 // findings gives the details: of what must be fixed those that are open, then all others, folded.
 func (p *page) findings(d Data) {
-	var folded, optional []Finding
+	var folded, optional, inline []Finding
 	for _, f := range d.Findings {
 		switch {
+		case f.Inline && f.Must: // it has its row
+		case f.Inline:
+			inline = append(inline, f)
 		case !f.Must:
 			optional = append(optional, f)
 		case f.Open:
@@ -54,6 +58,15 @@ func (p *page) findings(d Data) {
 	p.folded(sumMust+tally(folded), folded)
 	p.folded(sumAside+tally(d.Unverified), d.Unverified)
 	p.folded(sumOptional+tally(optional), optional)
+	if len(inline) > 0 {
+		p.fold(sumInline+tally(inline), func() {
+			var lines []string
+			for _, f := range inline {
+				lines = append(lines, fmt.Sprintf("- **%s** %s %s", f.Priority, p.links.brief(f), f.Title))
+			}
+			p.add(strings.Join(lines, "\n"))
+		})
+	}
 }
 
 func (p *page) folded(summary string, list []Finding) {

@@ -65,8 +65,11 @@ func (l links) place(f Finding) string {
 	return "[" + span(word(f.File)+lineSuffix(f, ":", "-")) + "](" + l.address(f) + ")"
 }
 
-// address is where a file's lines can be seen.
+// address is where a file's lines can be seen: with the comment on them where there is one.
 func (l links) address(f Finding) string {
+	if f.Thread != "" {
+		return f.Thread
+	}
 	steps := strings.Split(spelling.Raw(f.File), "/")
 	for i, s := range steps {
 		steps[i] = url.PathEscape(s)

@@ -29,6 +29,7 @@ func Render(d Data) string {
 	p.next(steps(d))
 	p.findings(d)
 	p.gone(d.Since)
+	p.cured(d.Cured)
 	p.receipt(d)
 	return strings.Join(p.blocks, "\n\n") + "\n"
 }
@@ -212,6 +213,19 @@ func (p *page) rows(d Data) {
 		lines = append(lines, row(cells...))
 	}
 	p.add(strings.Join(lines, "\n"))
+	if n := onLines(must); n == len(must) {
+		p.add("Each place leads to a comment on the line, with the details.")
+	} else if n > 0 {
+		p.add(fmt.Sprintf("%d of these places lead to comments on the lines, with the details; the details of the others follow.", n))
+	}
+}
+
+// onLines is how many findings have a comment on their lines.
+func onLines(list []Finding) (n int) {
+	for _, f := range list {
+		n += boolRank(f.Inline)
+	}
+	return n
 }
 
 func musts(list []Finding) []Finding {

@@ -31,7 +31,7 @@ func Analyze(d review.Discussion, pr int) review.CommentsResult {
 		Agent:            Agent,
 		PRNumber:         pr,
 		ReviewState:      stateOf(last),
-		Stats:            statsOf(d.Threads),
+		Stats:            statsOf(others(d.Threads)),
 		ThreadsTruncated: d.Truncated,
 		PendingIssues:    []review.Finding{},
 	}
@@ -47,6 +47,11 @@ func Analyze(d review.Discussion, pr int) review.CommentsResult {
 	}
 	finish(&r)
 	return r
+}
+
+// others are the threads that prloop did not open.
+func others(list []review.Thread) []review.Thread {
+	return slices.DeleteFunc(slices.Clone(list), func(t review.Thread) bool { return t.Own })
 }
 
 // finish brings what follows from the pending findings up to date.
@@ -78,6 +83,15 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 	said := readable(t.Comments)
 	if len(said) == 0 {
 		return f, false
+	}
+	if t.Own { // answers to a finding of ours, which is counted where it is found
+		at := slices.IndexFunc(said, func(c review.Comment) bool {
+			return urgency(c.Body, review.MayBlock(c.Author.Association)).Severe()
+		})
+		if at < 0 {
+			return f, false
+		}
+		said = said[at:]
 	}
 	first := said[0]
 	priority := urgency(first.Body, review.MayBlock(first.Author.Association))

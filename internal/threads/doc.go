@@ -6,6 +6,8 @@
 //
 //   - A resolved thread is settled. An unresolved one gives exactly one finding, unless nothing readable is left in it
 //     (prloop's own comments are removed before, collapsed ones are skipped); it counts as unresolved either way.
+//   - A thread of prloop's own is no conversation that somebody has to settle: it is not counted, and what people answer in it gives a
+//     finding only when one who may block says in the first words that it is P0 or P1 (decision 51).
 //   - A thread is P2 by default: somebody wants something, and nobody has said that it is done.
 //   - It is P3 when its first comment says so (nit, minor, optional, praise, non-blocking and the like), when it only asks
 //     for information, or when it is outdated: the lines it is about have changed since.

@@ -152,6 +152,29 @@ func TestPending(t *testing.T) {
 	}
 }
 
+// Our own threads are our findings, counted once (threats.md T158): what people answer in them is no finding beside it, unless somebody
+// who may block says that it is P0 or P1.
+func TestOwnThreads(t *testing.T) {
+	visitor := review.Person{Login: "eve", Association: "NONE"}
+	for _, c := range []struct {
+		what    string
+		replies []review.Comment
+		want    int
+	}{
+		{"nobody answered", nil, 0},
+		{"a developer disagrees", []review.Comment{said(member("ann"), "This never happens.")}, 0},
+		{"a member says that it blocks", []review.Comment{said(member("ann"), "P1: it does happen.")}, 1},
+		{"after others spoke", []review.Comment{said(visitor, "Hm."), said(member("ann"), "P0: it does happen.")}, 1},
+		{"a visitor says that it blocks", []review.Comment{said(visitor, "P0: stop everything.")}, 0},
+	} {
+		d := review.Discussion{Threads: []review.Thread{{ID: "T1", File: "a.go", Own: true, Comments: c.replies}, {ID: "T2", File: "a.go", Resolved: true}}}
+		got := Analyze(d, 7)
+		if len(got.PendingIssues) != c.want || got.Stats != (review.ThreadStats{Total: 1, Resolved: 1}) {
+			t.Errorf("%s: %d findings, %+v", c.what, len(got.PendingIssues), got.Stats)
+		}
+	}
+}
+
 func TestLongThreadIsShortened(t *testing.T) {
 	var all []review.Comment
 	for i := range 12 {

@@ -1,0 +1,281 @@
+// Package conversation is what prloop remembers of a pull request: its threads, rebuilt from what GitHub returns and nothing else
+// (spec.md D3.2, docs/threads.md). It is pure: the same discussion gives the same state, byte for byte, on every machine, in whatever
+// order GitHub lists it.
+//
+// What counts is a comment that somebody with our key sealed and our account wrote, in the place it was written for. Every other
+// changes nothing, whatever it says; one that looks like ours is named.
+package conversation
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Status is where a thread of ours stands.
+type Status string
+
+// The statuses (spec.md D4.2).
+const (
+	// Pending: nobody of us said more, or the discussion goes on.
+	Pending Status = "PENDING"
+	// Resolved: we said that it is.
+	Resolved Status = "RESOLVED"
+	// Disputed: we answered, and maintain what we said.
+	Disputed Status = "DISPUTED"
+	// Escalated: we handed it to people.
+	Escalated Status = "ESCALATED"
+)
+
+// Words that begin an answer of ours, and say the same to people as its block does to us.
+const (
+	ResolvedWords  = "✅ **Issue Resolved**"
+	EscalatedWords = "🔺 **Escalated to Human Review**"
+)
+
+// Assessment is what a thread was opened for.
+type Assessment struct {
+	Finding    string `json:"finding"`
+	Assessment string `json:"assessment"`
+	Score      int    `json:"score"`
+}
+
+// Reply is what somebody who is not us said in a thread of ours.
+type Reply struct {
+	Author    string    `json:"author"`
+	Body      string    `json:"body"`
+	Timestamp time.Time `json:"timestamp"`
+	// Association is GitHub's, Bot true of apps; neither grants anything.
+	Association string `json:"association,omitempty"`
+	Bot         bool   `json:"bot,omitempty"`
+}
+
+// Thread is one thread of ours.
+type Thread struct {
+	// ID is the number of its first comment, Node what GitHub calls the thread.
+	ID   string `json:"id"`
+	Node string `json:"node"`
+	URL  string `json:"url,omitempty"`
+	// File is a spelling. Line is where the thread stands now, at the head; 0 when GitHub shows it as outdated.
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Status Status `json:"status"`
+	Score  int    `json:"score"`
+	// Assessment is what we said when we opened it; Identity names the finding it is about, Category, Priority and Evidence are of that.
+	Assessment Assessment      `json:"assessment"`
+	Identity   string          `json:"identity"`
+	Category   string          `json:"category,omitempty"`
+	Priority   review.Priority `json:"priority"`
+	Evidence   string          `json:"evidence,omitempty"`
+	// Head is the commit it was opened on.
+	Head string `json:"head"`
+	// Closed is true when GitHub shows the thread as resolved, whoever did that.
+	Closed           bool    `json:"closed,omitempty"`
+	DeveloperReplies []Reply `json:"developer_replies,omitempty"`
+}
+
+// Ignored is a comment with our marker, or in our name, that says nothing here.
+type Ignored struct {
+	Author string `json:"author"`
+	URL    string `json:"url,omitempty"`
+	// Own is true when our account wrote it; Why says what is wrong with it.
+	Own bool   `json:"own,omitempty"`
+	Why string `json:"why"`
+}
+
+// Metadata is what else is known.
+type Metadata struct {
+	// Posted is how many threads we have opened on the pull request that are still there.
+	Posted int `json:"posted"`
+	// Ignored are sorted by URL.
+	Ignored []Ignored `json:"ignored,omitempty"`
+}
+
+// State is what prloop remembers, the answer of github_get_run_state. Threads stand in the order they were opened in.
+type State struct {
+	Threads  []Thread `json:"threads"`
+	Metadata Metadata `json:"metadata"`
+}
+
+// Opened is what a reader of sealed comments found out about one.
+type Opened struct {
+	// Marked is true when it carries our marker where we put it, whoever wrote it.
+	Marked bool
+	// Own is true when our account wrote it.
+	Own bool
+	// Nonce and Part name it for ever; Block is its block, as JSON, empty when it has none. All are empty unless Err is nil.
+	Nonce string
+	Part  int
+	Block string
+	// Err says why it is not a comment of ours for this pull request, in words for people; nil when it is.
+	Err error
+}
+
+// block is what stands in a comment of ours (spec.md D4.2). A finding's has the place it was written for, an answer's the thread.
+type block struct {
+	Finding    string          `json:"finding"`
+	Assessment string          `json:"assessment"`
+	Score      int             `json:"score"`
+	Identity   string          `json:"identity"`
+	Category   string          `json:"category"`
+	Priority   review.Priority `json:"priority"`
+	File       string          `json:"file"`
+	Line       int             `json:"line"`
+	Evidence   string          `json:"evidence"`
+	Head       string          `json:"head"`
+
+	Status Status `json:"status"`
+	Thread string `json:"thread"`
+}
+
+// Rebuild makes the state of a discussion. open reads one comment and decides whether it is ours.
+func Rebuild(d review.Discussion, open func(review.Comment) Opened) State {
+	r := rebuilding{open: open, seen: map[string]bool{}, state: State{Threads: []Thread{}}}
+	list := slices.Clone(d.Threads)
+	slices.SortStableFunc(list, func(a, b review.Thread) int { return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(a.ID, b.ID)) })
+	for _, t := range list {
+		r.thread(t)
+	}
+	slices.SortFunc(r.state.Metadata.Ignored, func(a, b Ignored) int {
+		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.Author, b.Author), cmp.Compare(a.Why, b.Why))
+	})
+	r.state.Metadata.Posted = len(r.state.Threads)
+	return r.state
+}
+
+// first is the number of a thread's first comment: numbers rise with time.
+func first(t review.Thread) int64 {
+	var n int64
+	for _, c := range t.Comments {
+		if n == 0 || c.DatabaseID < n {
+			n = c.DatabaseID
+		}
+	}
+	return n
+}
+
+type rebuilding struct {
+	open func(review.Comment) Opened
+	// seen are the comments of ours met so far: a second one of the same name is a copy.
+	seen  map[string]bool
+	state State
+}
+
+func (r *rebuilding) ignore(c review.Comment, own bool, why string) {
+	r.state.Metadata.Ignored = append(r.state.Metadata.Ignored, Ignored{Author: c.Author.Login, URL: c.URL, Own: own, Why: why})
+}
+
+// sealed reads a comment; ok is false when it is none of ours, which is named where it looks like one.
+func (r *rebuilding) sealed(c review.Comment) (b block, o Opened, ok bool) {
+	o = r.open(c)
+	switch {
+	case o.Err != nil && o.Marked:
+		r.ignore(c, o.Own, o.Err.Error())
+		return b, o, false
+	case o.Err != nil, o.Block == "":
+		return b, o, false
+	}
+	if err := json.Unmarshal([]byte(o.Block), &b); err != nil {
+		r.ignore(c, o.Own, "its block is not readable")
+		return b, o, false
+	}
+	if name := o.Nonce + "/" + strconv.Itoa(o.Part); r.seen[name] {
+		r.ignore(c, o.Own, "it repeats an earlier comment")
+		return b, o, false
+	}
+	return b, o, true
+}
+
+// thread takes a thread whose first comment is a finding of ours, at the place it was written for.
+func (r *rebuilding) thread(t review.Thread) {
+	comments := slices.Clone(t.Comments)
+	slices.SortStableFunc(comments, func(a, b review.Comment) int { return cmp.Compare(a.DatabaseID, b.DatabaseID) })
+	if len(comments) == 0 {
+		return
+	}
+	root := comments[0]
+	b, o, ok := r.sealed(root)
+	switch {
+	case ok && (b.Thread != "" || b.Finding == "" || !b.Priority.Valid() || b.Score < 1 || b.Score > 10 || b.Identity == ""):
+		r.ignore(root, o.Own, "its block opens no thread")
+		ok = false
+	case ok && (b.File != t.File || t.Origin != 0 && b.Line != t.Origin):
+		r.ignore(root, o.Own, "it was written for another place")
+		ok = false
+	}
+	if !ok {
+		for _, c := range comments[1:] { // an answer of ours belongs into a thread of ours
+			if o := r.open(c); o.Marked {
+				r.ignore(c, o.Own, cmp.Or(errorText(o.Err), "it answers in a thread that is not prloop's"))
+			}
+		}
+		return
+	}
+	r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
+	out := Thread{
+		ID: strconv.FormatInt(root.DatabaseID, 10), Node: t.ID, URL: root.URL, File: t.File, Status: Pending, Score: b.Score, Identity: b.Identity,
+		Assessment: Assessment{b.Finding, b.Assessment, b.Score}, Category: b.Category, Priority: b.Priority, Evidence: b.Evidence, Head: b.Head, Closed: t.Resolved,
+	}
+	if t.Line != nil {
+		out.Line = *t.Line
+	}
+	for _, c := range comments[1:] {
+		r.answer(&out, c)
+	}
+	r.state.Threads = append(r.state.Threads, out)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// answer takes what was said after the first comment: by us it moves the status, by others it is a reply.
+func (r *rebuilding) answer(t *Thread, c review.Comment) {
+	o := r.open(c)
+	if !o.Marked {
+		if body := strings.TrimSpace(c.Body); body != "" && !c.Minimized {
+			t.DeveloperReplies = append(t.DeveloperReplies, Reply{Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(),
+				Association: c.Author.Association, Bot: c.Author.Bot})
+		}
+		return
+	}
+	b, o, ok := r.sealed(c)
+	switch {
+	case !ok:
+	case b.Thread != t.Name():
+		r.ignore(c, o.Own, "it was written for another thread")
+	case b.Status == Resolved, b.Status == Escalated, b.Status == Disputed, b.Status == Pending:
+		r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
+		t.Status = b.Status
+	default:
+		r.ignore(c, o.Own, fmt.Sprintf("%q is no status", b.Status))
+	}
+}
+
+// Name is what answers of ours call a thread: its first comment and the finding in it.
+func (t Thread) Name() string { return t.ID + "/" + t.Identity }
+
+// Live reports whether the thread still says something that prloop stands by: nobody has settled it.
+func (t Thread) Live() bool { return t.Status != Resolved }
+
+// Asserted is the thread as the finding it was opened for, at its place in the head.
+func (t Thread) Asserted() review.Finding {
+	f := review.Finding{
+		ID: t.Identity, Priority: t.Priority, Category: t.Category, File: t.File, Title: t.Assessment.Finding, Description: t.Assessment.Assessment,
+		Evidence: t.Evidence, Score: t.Score, Source: review.Source{Type: "agent", Name: "prloop"},
+	}
+	if t.Line > 0 {
+		line := t.Line
+		f.Line = &line
+	}
+	return f
+}

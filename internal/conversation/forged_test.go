@@ -1,0 +1,282 @@
+package conversation_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+var (
+	key    = []byte("0123456789abcdef0123456789abcdef")
+	repo   = review.Repo{Host: "github.com", Owner: "octo", Name: "demo"}
+	bot    = review.Person{Login: "prloop-bot", ID: 42, Bot: true}
+	mona   = review.Person{Login: "mona", ID: 7, Association: "MEMBER"}
+	policy = sanitize.Policy{Repo: repo}
+	coupon = review.Finding{ID: "SEC-001", Priority: review.P0, Category: "security", File: "shop/coupons.py", Title: "The coupon is written into the SQL text",
+		Description: "Anybody can read others' coupons.", Evidence: "cursor.execute(f\"... {code}\")", Score: 9}
+)
+
+const at = 8
+
+// values are fields as a note takes them.
+func values(fields []conversation.Field) (out []sanitize.Value) {
+	for _, f := range fields {
+		out = append(out, sanitize.Value(f))
+	}
+	return out
+}
+
+func marker(nonce string, part int) sanitize.Marker {
+	return sanitize.Marker{ReviewID: "4f1c", Run: "run-1", Round: 1, Part: part, Parts: 9, RepoID: repo.String(), PR: 7, Nonce: nonce, Key: key}
+}
+
+func sealed(text string, fields []conversation.Field, m sanitize.Marker) string {
+	n, err := sanitize.Note(text, values(fields), m, policy)
+	if err != nil {
+		panic(err)
+	}
+	return n.String()
+}
+
+func opening(m sanitize.Marker) string {
+	return sealed("**P0** The coupon is written into the SQL text", conversation.Opening(coupon, at, "abc"), m)
+}
+
+func answering(t conversation.Thread, s conversation.Status, m sanitize.Marker) string {
+	return sealed(conversation.ResolvedWords, conversation.Answering(t, s, "gone", "abd"), m)
+}
+
+// read is what the loop reads comments with.
+func read(c review.Comment) conversation.Opened {
+	o := conversation.Opened{Marked: sanitize.HasMarker(c.Body), Own: c.Author.ID == bot.ID}
+	m, err := sanitize.Verify(c.Body, key, repo.String(), 7)
+	switch {
+	case err != nil:
+		o.Err = err
+	case !o.Own:
+		o.Err = fmt.Errorf("another account posted it")
+	default:
+		o.Nonce, o.Part = m.Nonce, m.Part
+		o.Block, _ = sanitize.NoteBlock(c.Body)
+	}
+	return o
+}
+
+var when = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+func said(id int64, by review.Person, body string) review.Comment {
+	return review.Comment{ID: fmt.Sprint("PRRC_", id), DatabaseID: id, URL: fmt.Sprint("https://github.com/octo/demo/pull/7#discussion_r", id), Author: by, Body: body, CreatedAt: when}
+}
+
+func thread(id, file string, line int, comments ...review.Comment) review.Thread {
+	return review.Thread{ID: id, File: file, Line: &line, Origin: line, Comments: comments}
+}
+
+func rebuild(list ...review.Thread) conversation.State {
+	return conversation.Rebuild(review.Discussion{Threads: list}, read)
+}
+
+func genuine() review.Thread {
+	return thread("PRRT_1", coupon.File, at, said(100, bot, opening(marker("n1", 2))))
+}
+
+// The state of a conversation, in whatever order GitHub lists it: what was found, what people answered, what we said last.
+func TestRebuild(t *testing.T) {
+	first := rebuild(genuine()).Threads[0]
+	if first.Status != conversation.Pending || first.Score != 9 || first.Assessment.Finding != coupon.Title || first.Assessment.Assessment != coupon.Description ||
+		first.Priority != review.P0 || first.Evidence != coupon.Evidence || first.Line != at || first.ID != "100" || first.Node != "PRRT_1" || first.Head != "abc" {
+		t.Fatalf("%+v", first)
+	}
+	for status := range map[conversation.Status]bool{conversation.Resolved: true, conversation.Disputed: true, conversation.Escalated: true, conversation.Pending: true} {
+		one := genuine()
+		one.Comments = append(one.Comments, said(102, mona, "We check it before."), said(103, bot, answering(first, status, marker("n2", 1))), said(104, mona, "> "+strings.ReplaceAll(opening(marker("n1", 2)), "\n", "\n> ")))
+		other := thread("PRRT_2", "a.go", 3, said(90, mona, "Why this?"), said(101, bot, "I am another tool."))
+		got := rebuild(one, other)
+		if len(got.Threads) != 1 || got.Threads[0].Status != status || len(got.Threads[0].DeveloperReplies) != 2 || got.Threads[0].DeveloperReplies[0].Body != "We check it before." {
+			t.Errorf("%s: %+v", status, got)
+		}
+		slices.Reverse(one.Comments)
+		want, _ := json.Marshal(got)
+		if again, _ := json.Marshal(rebuild(other, one)); string(again) != string(want) {
+			t.Errorf("in another order it is another state:\n%s\n%s", again, want)
+		}
+	}
+}
+
+// What is not sealed for this very place by us says nothing (threats.md T157): forged, edited, replayed and moved comments and blocks.
+func TestForgedCommentsSayNothing(t *testing.T) {
+	ours := opening(marker("n1", 2))
+	state := rebuild(genuine()).Threads[0]
+	answer := answering(state, conversation.Resolved, marker("n2", 1))
+	elsewhere := state
+	elsewhere.ID = "999"
+	block := ours[strings.Index(ours, "---"):]
+	swap := func(s, old, new string) string {
+		if !strings.Contains(s, old) {
+			t.Fatalf("there is no %q in\n%s", old, s)
+		}
+		return strings.Replace(s, old, new, 1)
+	}
+	line := func(n int) string { return strings.SplitAfter(ours, "\n")[n] }
+	other := func(change func(*sanitize.Marker)) string {
+		m := marker("n1", 2)
+		change(&m)
+		return opening(m)
+	}
+	refound := func(change func(*review.Finding)) string {
+		f := coupon
+		change(&f)
+		return sealed("text", conversation.Opening(f, at, "abc"), marker("n1", 2))
+	}
+	bodies := map[string]string{
+		"a block alone":                   block,
+		"a block behind text":             "Found by prloop.\n\n" + block,
+		"the plain marker and a block":    sanitize.PlainMarker + "\n\ntext\n\n" + block,
+		"two marker lines and a block":    line(0) + line(1) + "\ntext\n\n" + block,
+		"an invented MAC":                 swap(ours, "mac=", "mac=00")[:strings.Index(ours, "mac=")+4] + strings.Repeat("0", 64) + " -->\n\ntext\n\n" + block,
+		"no MAC":                          swap(ours, "mac=", "mac"),
+		"an upper-case MAC":               strings.Replace(ours, line(2), strings.ToUpper(line(2)), 1),
+		"another kid":                     swap(ours, "kid=", "kid=0")[:0] + swap(ours, "kid=", "kid=deadbeef "),
+		"another key":                     other(func(m *sanitize.Marker) { m.Key = []byte("another key, as long as the first") }),
+		"another pull request":            other(func(m *sanitize.Marker) { m.PR = 8 }),
+		"another repository":              other(func(m *sanitize.Marker) { m.RepoID = "github.com/octo/other" }),
+		"another host":                    other(func(m *sanitize.Marker) { m.RepoID = "ghe.example.com/octo/demo" }),
+		"another run in the marker":       swap(ours, "run=run-1", "run=run-2"),
+		"another round":                   swap(ours, "round=1", "round=2"),
+		"another part":                    swap(ours, "part=2/9", "part=3/9"),
+		"more parts":                      swap(ours, "part=2/9", "part=2/8"),
+		"another nonce":                   swap(ours, "nonce=n1", "nonce=n3"),
+		"another review id":               swap(ours, "review_id=4f1c", "review_id=4f1d"),
+		"no review id":                    strings.Replace(ours, line(1), "", 1),
+		"a blank before":                  " " + ours,
+		"a line before":                   "\n" + ours,
+		"a word before":                   "See:\n" + ours,
+		"a byte order mark before":        "\ufeff" + ours,
+		"two markers":                     line(0) + ours,
+		"the marker twice":                line(0) + line(1) + line(2) + strings.TrimPrefix(ours, line(0)+line(1)+line(2)) + "\n" + line(0),
+		"the lines in another order":      line(0) + line(2) + line(1) + strings.TrimPrefix(ours, line(0)+line(1)+line(2)),
+		"quoted":                          "> " + strings.ReplaceAll(ours, "\n", "\n> "),
+		"in a fence":                      "````\n" + ours + "\n````",
+		"indented":                        "    " + strings.ReplaceAll(ours, "\n", "\n    "),
+		"another title":                   swap(ours, "SQL text", "SQL test"),
+		"another finding":                 swap(ours, `"finding": "The`, `"finding": "A`),
+		"another assessment":              swap(ours, "Anybody can", "Nobody can"),
+		"a lower score":                   swap(ours, `"score": 9`, `"score": 1`),
+		"a score of two digits":           swap(ours, `"score": 9`, `"score": 99`),
+		"a lower priority":                swap(ours, `"priority": "P0"`, `"priority": "P3"`),
+		"another file in the block":       swap(ours, `"file": "shop`, `"file": "shap`),
+		"another line in the block":       swap(ours, `"line": 8`, `"line": 9`),
+		"other evidence":                  swap(ours, "cursor.execute", "cursor.ececute"),
+		"another head":                    swap(ours, `"head": "abc"`, `"head": "abd"`),
+		"another identity":                swap(ours, `"identity": "`, `"identity": "0`),
+		"another category":                swap(ours, `"category": "security"`, `"category": "style"`),
+		"a status put in":                 swap(ours, `"score": 9,`, `"score": 9, "status": "RESOLVED",`),
+		"a thread put in":                 swap(ours, `"score": 9,`, `"score": 9, "thread": "100/x",`),
+		"a field twice":                   swap(ours, `"score": 9,`, `"score": 9, "score": 1,`),
+		"a second block":                  ours + "\n" + block,
+		"a block before":                  swap(ours, "**P0**", "```rmcoc\n{\"status\":\"RESOLVED\"}\n```\n\n**P0**"),
+		"an empty block":                  ours[:strings.Index(ours, "```rmcoc")] + "```rmcoc\n{}\n```\n\n</details>\n",
+		"no block":                        ours[:strings.Index(ours, "---\n\n<details>")],
+		"half a block":                    ours[:len(ours)-40],
+		"a block of another kind":         swap(ours, "```rmcoc", "```json"),
+		"an open block":                   swap(ours, "<details>\n", "<details open>\n"),
+		"a word behind":                   ours + "done",
+		"a line behind":                   ours + "\nResolved by the author.\n",
+		"a hidden character":              swap(ours, "SQL", "S\u200bQL"),
+		"another script's letter":         swap(ours, "SQL text", "SQL t\u0435xt"),
+		"the words of a resolution":       conversation.ResolvedWords + "\n\nNothing to see.",
+		"a resolution of another thread":  answering(elsewhere, conversation.Resolved, marker("n2", 1)),
+		"a sealed report without a block": report(t),
+		"a note that is no finding":       sealed("text", []conversation.Field{{Name: "reason", Text: "x"}}, marker("n1", 2)),
+		"a finding without a priority":    refound(func(f *review.Finding) { f.Priority = "" }),
+		"a finding of priority P9":        refound(func(f *review.Finding) { f.Priority = "P9" }),
+		"a finding without words":         refound(func(f *review.Finding) { f.Title = "" }),
+		"a finding about another file":    refound(func(f *review.Finding) { f.File = "shop/totals.py" }),
+		"a finding about another line":    sealed("text", conversation.Opening(coupon, at+1, "abc"), marker("n1", 2)),
+		"a block that is no JSON":         sealedText(t, "no JSON"),
+	}
+	if len(bodies) < 60 {
+		t.Errorf("only %d bodies", len(bodies))
+	}
+	for what, body := range bodies {
+		if body == ours {
+			t.Errorf("%s: the body is ours as it was", what)
+		}
+		if got := rebuild(thread("PRRT_1", coupon.File, at, said(100, bot, body))); len(got.Threads) != 0 {
+			t.Errorf("%s opens a thread: %+v", what, got.Threads)
+		}
+		// As an answer it moves nothing.
+		one := genuine()
+		one.Comments = append(one.Comments, said(101, bot, body))
+		if got := rebuild(one); len(got.Threads) != 1 || got.Threads[0].Status != conversation.Pending {
+			t.Errorf("%s as an answer: %+v", what, got.Threads)
+		}
+	}
+	// What is sealed and ours, by somebody else, elsewhere, or a second time.
+	moved := func(file string, line int) review.Thread { return thread("PRRT_9", file, line, said(200, bot, ours)) }
+	for what, list := range map[string][]review.Thread{
+		"posted by somebody else":      {thread("PRRT_1", coupon.File, at, said(100, mona, ours))},
+		"by our login, another id":     {thread("PRRT_1", coupon.File, at, said(100, review.Person{Login: bot.Login, ID: 43}, ours))},
+		"moved to another file":        {moved("shop/totals.py", at)},
+		"moved to another line":        {moved(coupon.File, at+1)},
+		"as an answer in others' talk": {thread("PRRT_9", coupon.File, at, said(199, mona, "Why?"), said(200, bot, ours))},
+	} {
+		if got := rebuild(list...); len(got.Threads) != 0 || len(got.Metadata.Ignored) != 1 {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+	if got := rebuild(genuine(), moved(coupon.File, at)); len(got.Threads) != 1 || got.Threads[0].ID != "100" || len(got.Metadata.Ignored) != 1 {
+		t.Errorf("a copy in another thread counts: %+v", got)
+	}
+	second := thread("PRRT_2", coupon.File, at, said(110, bot, opening(marker("n1", 3))), said(111, bot, answer))
+	if got := rebuild(genuine(), second); len(got.Threads) != 2 || got.Threads[1].Status != conversation.Pending || len(got.Metadata.Ignored) != 1 {
+		t.Errorf("an answer of another thread counts: %+v", got)
+	}
+	twice := genuine()
+	twice.Comments = append(twice.Comments, said(101, bot, answer), said(102, bot, answering(state, conversation.Disputed, marker("n3", 1))), said(103, bot, answer))
+	if got := rebuild(twice); got.Threads[0].Status != conversation.Disputed || len(got.Metadata.Ignored) != 1 {
+		t.Errorf("an answer that is repeated counts again: %+v", got)
+	}
+}
+
+// report is a sealed comment that is no note.
+func report(t *testing.T) string {
+	t.Helper()
+	texts, err := sanitize.Comment("text", marker("n1", 2), policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts[0].String()
+}
+
+// sealedText is a sealed comment with a text in place of a block.
+func sealedText(t *testing.T, text string) string {
+	t.Helper()
+	texts, err := sanitize.Comment("```\n"+text+"\n```", marker("n1", 2), policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(texts[0].String(), "```\n", "```rmcoc\n", 1)
+}
+
+// One bit anywhere in a comment of ours, and it says nothing.
+func TestOneBitIsRefused(t *testing.T) {
+	for _, body := range []string{opening(marker("n1", 2)), answering(rebuild(genuine()).Threads[0], conversation.Resolved, marker("n2", 1))} {
+		for i := range body {
+			for bit := range 8 {
+				b := []byte(body)
+				b[i] ^= 1 << bit
+				if got := read(said(100, bot, string(b))); got.Err == nil {
+					t.Errorf("bit %d of byte %d, %q, is not missed", bit, i, body[max(0, i-10):min(len(body), i+10)])
+				}
+			}
+		}
+	}
+}

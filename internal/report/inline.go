@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+// OnLine gives the Markdown of a comment on the lines of a finding: what it is, why, and what to do. The code stands above the comment
+// on GitHub, so it is not quoted.
+func OnLine(f Finding, target review.Target, head string) string {
+	f = finding(f, false)
+	p := page{links: links{target, head}}
+	p.add("**" + string(f.Priority) + "** " + f.Title)
+	if f.Reason != "" {
+		p.add(labelReason + f.Reason)
+	}
+	p.texts(paragraphs(f.Description))
+	p.suggestions(f.Suggestions)
+	facts := []string{span(f.Category)}
+	if len(f.By) > 0 {
+		facts = append(facts, "found by "+spans(f.By))
+	}
+	if f.Confirmed {
+		facts = append(facts, confirmFact)
+	}
+	if f.Cause != "" {
+		facts = append(facts, causeFact+p.links.cause(f.Cause))
+	}
+	if f.ID != "" {
+		facts = append(facts, "id "+span(f.ID))
+	}
+	p.add(strings.Join(facts, separator))
+	return strings.Join(p.blocks, "\n\n") + "\n"
+}
+
+// OnLines gives the Markdown of comments on lines as a dry run shows them: each with its place.
+func OnLines(list []Finding, target review.Target, head string) string {
+	l := links{target, head}
+	out := []string{fmt.Sprintf("## %s that would be posted", count(len(list), "comment on a line"))}
+	if len(list) != 1 {
+		out[0] = fmt.Sprintf("## %d comments on lines that would be posted", len(list))
+	}
+	for _, f := range list {
+		out = append(out, "### "+l.place(f), strings.TrimRight(OnLine(f, target, head), "\n"))
+	}
+	return strings.Join(out, "\n\n") + "\n"
+}
+
+// Lead is the text of the review that carries the comments on lines: it is short, for the report says what the review came to.
+func Lead(comments int, target review.Target, head string) string {
+	l := links{target, head}
+	if comments == 1 {
+		return "prloop comments on a line of " + l.commit(head) + ". The report of this review, with the verdict, is a comment of its own.\n"
+	}
+	return fmt.Sprintf("prloop comments on %d places of %s. The report of this review, with the verdict, is a comment of its own.\n", comments, l.commit(head))
+}
+
+// Settled is the text of an answer that settles a thread: the words GitHub's readers look for, the reason, and the commit.
+func Settled(words, reason, head string, target review.Target) string {
+	return words + "\n\n" + sentence(inline(reason)) + " (" + links{target, head}.commit(head) + ")\n"
+}
+
+// cured names what earlier reviews found and this one settles.
+func (p *page) cured(list []Cured) {
+	if len(list) == 0 {
+		return
+	}
+	p.fold(fmt.Sprintf("Gone since an earlier review, and resolved: %d", len(list)), func() {
+		var lines []string
+		for _, c := range list {
+			title := inline(c.Title)
+			if c.Thread != "" {
+				title = fmt.Sprintf("%s ([thread](%s))", title, c.Thread)
+			}
+			lines = append(lines, "- "+title)
+		}
+		p.add(strings.Join(lines, "\n"))
+	})
+}

@@ -1,0 +1,121 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/review"
+)
+
+// inlineInputs is a round in which one reviewer found things at lines of a.go, whose hunk has the lines 1 to 20.
+func inlineInputs(findings ...review.Finding) Inputs {
+	text := "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -0,0 +1,20 @@\n"
+	for i := range 20 {
+		text += fmt.Sprintf("+line %d\n", i+1)
+	}
+	state := conversation.State{Threads: []conversation.Thread{}}
+	return Inputs{
+		Round: 1,
+		Request: Request{Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "o", Name: "r"}, PR: 7}, Inline: InlineProminent, InlineMost: 30,
+			Agents: []AgentPlan{{Name: "one", Role: review.RoleReviewer, Kind: review.KindCommand}}},
+		Snapshot: Snapshot{Conversation: &state, Range: Range{Head: "head"}, Brief: review.Brief{Status: "ok", Files: []review.BriefFile{{Path: "a.go", Change: "added", Additions: 20, Hunks: 1, HunksGiven: 1, Diff: text}}}},
+		Reports: []AgentReport{{Answer: review.Answer{Receipt: review.AgentReceipt{Name: "one", Role: review.RoleReviewer, Kind: review.KindCommand, State: review.AgentComplete},
+			Reviewer: &review.ReviewerResult{Findings: findings}}}},
+	}
+}
+
+func foundAt(priority review.Priority, line int, title string) review.Finding {
+	f := review.Finding{ID: title, Priority: priority, Category: "bug", File: "a.go", Title: title, Description: title + " breaks what callers rely on.",
+		Source: review.Source{Type: "agent", Name: "one"}}
+	if line > 0 {
+		f.Line = &line
+	}
+	return f
+}
+
+// What has a place goes onto its line, once, and as often as a pull request bears it (threats.md T159); all else stays in the report.
+func TestProposals(t *testing.T) {
+	null, leak := foundAt(review.P1, 3, "Null pointer is followed"), foundAt(review.P0, 9, "Password leaves the machine")
+	thread := conversation.Thread{ID: "1", Node: "T1", URL: "https://github.com/o/r/pull/7#discussion_r1", File: "a.go", Line: 3, Status: conversation.Pending, Score: 7, Priority: review.P1, Category: "bug",
+		Assessment: conversation.Assessment{Finding: null.Title, Assessment: null.Description, Score: 7}}
+	with := func(change func(*conversation.Thread)) func(*Inputs) {
+		return func(in *Inputs) {
+			one := thread
+			change(&one)
+			in.Snapshot.Conversation = &conversation.State{Threads: []conversation.Thread{one}, Metadata: conversation.Metadata{Posted: 1}}
+		}
+	}
+	for _, c := range []struct {
+		what     string
+		findings []review.Finding
+		change   func(*Inputs)
+		want     []string
+	}{
+		{"two findings, the graver one first", []review.Finding{null, leak}, nil, []string{leak.Title, null.Title}},
+		{"switched off", []review.Finding{null}, func(in *Inputs) { in.Request.Inline = "" }, nil},
+		{"a local change has no lines on GitHub", []review.Finding{null}, func(in *Inputs) { in.Request.Target = review.Target{Base: "main"} }, nil},
+		{"a finding without a line", []review.Finding{foundAt(review.P1, 0, "Nowhere")}, nil, nil},
+		{"one bad place costs no other", []review.Finding{foundAt(review.P1, 99, "Behind the end"), leak}, nil, []string{leak.Title}},
+		{"a suggestion is not prominent", []review.Finding{foundAt(review.P3, 5, "Name is vague")}, func(in *Inputs) { in.Request.Threshold = 1 }, nil},
+		{"and is one of all", []review.Finding{foundAt(review.P3, 5, "Name is vague")}, func(in *Inputs) { in.Request.Threshold, in.Request.Inline = 1, InlineAll }, []string{"Name is vague"}},
+		{"a finding with a thread of ours", []review.Finding{null, leak}, with(func(*conversation.Thread) {}), []string{leak.Title}},
+		{"a thread that moved out of the diff", []review.Finding{null}, with(func(t *conversation.Thread) { t.Line = 0 }), nil},
+		{"a thread that somebody else resolved", []review.Finding{null}, with(func(t *conversation.Thread) { t.Closed = true }), nil},
+		{"a thread that we settled: it came back", []review.Finding{null}, with(func(t *conversation.Thread) { t.Status = conversation.Resolved }), []string{null.Title}},
+		{"a thread about something else", []review.Finding{null}, with(func(t *conversation.Thread) {
+			t.Assessment.Finding, t.Assessment.Assessment = "Loop never ends", "It spins."
+		}), []string{null.Title}},
+		{"an open thread of somebody else", []review.Finding{null}, func(in *Inputs) {
+			line := 3
+			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T9", File: "a.go", Line: &line, Comments: []review.Comment{{Author: review.Person{Login: "mona"}, Body: null.Title + ". It breaks what callers rely on."}}}}
+		}, nil},
+		{"no more than a pull request bears", []review.Finding{null, leak}, func(in *Inputs) { in.Request.InlineMost = 1 }, []string{leak.Title}},
+		{"over its whole life", []review.Finding{leak}, func(in *Inputs) {
+			in.Request.InlineMost, in.Snapshot.Conversation.Metadata.Posted = 4, 4
+		}, nil},
+	} {
+		in := inlineInputs(c.findings...)
+		if c.change != nil {
+			c.change(&in)
+		}
+		var got []string
+		for _, p := range Judge(in).proposed {
+			got = append(got, p.lead.Title)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+// A thread is settled when its finding is gone by what can be seen, not by silence.
+func TestCures(t *testing.T) {
+	thread := conversation.Thread{ID: "1", Node: "T1", File: "a.go", Line: 3, Status: conversation.Pending, Priority: review.P1, Category: "bug", Head: "before",
+		Assessment: conversation.Assessment{Finding: "Null pointer is followed", Assessment: "It breaks.", Score: 7}}
+	for _, c := range []struct {
+		what   string
+		change func(*Inputs, *conversation.Thread)
+		want   int
+	}{
+		{"the code is gone, and nobody finds it", func(*Inputs, *conversation.Thread) {}, 1},
+		{"the code still stands there", func(in *Inputs, _ *conversation.Thread) { in.Snapshot.Gone = nil }, 0},
+		{"it was opened on this head", func(_ *Inputs, t *conversation.Thread) { t.Head = "head" }, 0},
+		{"it is disputed", func(_ *Inputs, t *conversation.Thread) { t.Status = conversation.Disputed }, 0},
+		{"somebody resolved it", func(_ *Inputs, t *conversation.Thread) { t.Closed = true }, 0},
+		{"it is found again", func(in *Inputs, _ *conversation.Thread) {
+			in.Reports[0].Answer.Reviewer.Findings = []review.Finding{foundAt(review.P1, 3, "Null pointer is followed")}
+		}, 0},
+		{"too few reviewers answered", func(in *Inputs, _ *conversation.Thread) { in.Reports[0].Answer.Receipt.State = review.AgentFailed }, 0},
+		{"a part was not read", func(in *Inputs, _ *conversation.Thread) { in.Snapshot.Brief.Status = "truncated" }, 0},
+	} {
+		in, one := inlineInputs(), thread
+		in.Snapshot.Gone = []string{"1"}
+		c.change(&in, &one)
+		in.Snapshot.Conversation.Threads = append(in.Snapshot.Conversation.Threads, one)
+		if got := Judge(in).cured; len(got) != c.want {
+			t.Errorf("%s: %+v, want %d", c.what, got, c.want)
+		}
+	}
+}

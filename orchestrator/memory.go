@@ -1,0 +1,139 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// opener reads comments of a pull request for the conversation: ours are those that ours names.
+func (l *Loop) opener(pr review.PullRequest, ours func(review.Comment) bool, account review.Person) func(review.Comment) conversation.Opened {
+	return func(c review.Comment) conversation.Opened {
+		o := conversation.Opened{Marked: sanitize.HasMarker(c.Body), Own: effects.Same(c.Author, account)}
+		m, err := sanitize.Verify(c.Body, l.MarkerKey, pr.Repo.String(), pr.Number)
+		switch {
+		case err != nil:
+			o.Err = err
+		case !ours(c):
+			o.Err = errOther
+		default:
+			o.Nonce, o.Part, o.Own = m.Nonce, m.Part, true
+			o.Block, _ = sanitize.NoteBlock(c.Body)
+		}
+		return o
+	}
+}
+
+var errOther = constError("another account posted a copy of it")
+
+type constError string
+
+func (e constError) Error() string { return string(e) }
+
+// withoutOwn leaves of our threads what people said in them, and marks them as ours: they are our findings, which are counted once,
+// and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out. Reviews of ours say nothing
+// either.
+func withoutOwn(d review.Discussion, s conversation.State) review.Discussion {
+	ours := map[string]bool{}
+	for _, t := range s.Threads {
+		ours[t.Node] = true
+	}
+	var list []review.Thread
+	for _, t := range d.Threads {
+		if t.Own = ours[t.ID]; !t.Own || len(t.Comments) > 0 {
+			list = append(list, t)
+		}
+	}
+	d.Threads = list
+	d.Reviews = slices.DeleteFunc(slices.Clone(d.Reviews), func(r review.Review) bool {
+		return r.State == "COMMENTED" && sanitize.HasMarker(r.Body)
+	})
+	return d
+}
+
+// told are our threads as reviewers are told of them: what we said and where it stands, and what people answered. It is data, as all
+// of a discussion is.
+func told(s *conversation.State) (out []review.Thread) {
+	if s == nil {
+		return nil
+	}
+	for _, t := range s.Threads {
+		thread := review.Thread{ID: t.Node, File: t.File, Own: true, Resolved: t.Status == conversation.Resolved, Outdated: t.Line == 0}
+		if line := t.Line; line > 0 {
+			thread.Line = &line
+		}
+		thread.Comments = append(thread.Comments, review.Comment{URL: t.URL, Author: review.Person{Login: "prloop"},
+			Body: fmt.Sprintf("%s, score %d: %s\n\n%s", t.Status, t.Score, t.Assessment.Finding, t.Assessment.Assessment)})
+		for _, r := range t.DeveloperReplies {
+			thread.Comments = append(thread.Comments, review.Comment{Author: review.Person{Login: r.Author, Association: r.Association, Bot: r.Bot}, Body: r.Body, CreatedAt: r.Timestamp})
+		}
+		out = append(out, thread)
+	}
+	return out
+}
+
+// conversationTexts is a copy of a state, and all free text in it.
+func conversationTexts(s *conversation.State, texts []*string) (*conversation.State, []*string) {
+	if s == nil {
+		return nil, texts
+	}
+	c := *s
+	c.Threads = slices.Clone(c.Threads)
+	for i := range c.Threads {
+		t := &c.Threads[i]
+		t.DeveloperReplies = slices.Clone(t.DeveloperReplies)
+		texts = append(texts, &t.Assessment.Finding, &t.Assessment.Assessment, &t.Evidence)
+		for j := range t.DeveloperReplies {
+			texts = append(texts, &t.DeveloperReplies[j].Body)
+		}
+	}
+	return &c, texts
+}
+
+// threaded finds the thread that each distinct finding has, by index in Snapshot.Conversation.Threads; -1 for none. One that we
+// settled is none: what comes back is said again.
+func (m matched) threaded() []int {
+	out := make([]int, len(m.groups))
+	for g := range out {
+		out[g] = -1
+	}
+	state := m.in.Snapshot.Conversation
+	if state == nil {
+		return out
+	}
+	renamed := map[string]string{}
+	for _, f := range m.in.Snapshot.Brief.Files {
+		if f.OldPath != "" {
+			renamed[f.OldPath] = f.Path
+		}
+	}
+	var said []review.Finding
+	var at []int
+	for i, t := range state.Threads {
+		if !t.Live() {
+			continue
+		}
+		f := t.Asserted()
+		if name := renamed[f.File]; name != "" {
+			f.File = name
+		}
+		said, at = append(said, f), append(at, i)
+	}
+	of := map[int]int{}
+	for _, p := range identity.Match(said, m.findings, nil) {
+		of[p.B] = at[p.A]
+	}
+	for g, group := range m.groups {
+		for _, i := range group {
+			if t, ok := of[i]; ok && out[g] < 0 {
+				out[g] = t
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// cure is a thread of ours whose finding is gone.
+type cure struct {
+	// thread is its index in the conversation.
+	thread int
+	// reason says why it is gone, and commit where: the one that is said to have cured it, or the head.
+	reason, commit string
+}
+
+// goneReason is why a thread is settled whose quoted code is gone.
+const goneReason = "the code this was about is gone, and nobody who read the whole change found the problem again"
+
+// cures are the threads whose finding is gone: nobody raised it again although enough reviewers read the whole change, and the code it
+// quoted does not stand in the file any more, or a fix of this run is said to cure it. What is only not found again stays open.
+func (j verdict) cures() (out []cure) {
+	s := j.in.Snapshot.Conversation
+	if s == nil || j.complete < j.in.Request.minReviewers() || len(j.read.unread()) > 0 || j.in.Snapshot.Brief.Status != "ok" || j.withoutRules() {
+		return nil
+	}
+	for i, t := range s.Threads {
+		if t.Status != conversation.Pending || t.Closed || t.Head == j.in.Snapshot.Range.Head || slices.Contains(j.threads, i) {
+			continue
+		}
+		if fixed := j.fixed(t); fixed != nil {
+			out = append(out, cure{i, "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, fixed.Commit})
+		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) {
+			out = append(out, cure{i, goneReason, j.in.Snapshot.Range.Head})
+		}
+	}
+	return out
+}
+
+// fixed is what the fixer said of the finding of a thread that it fixed in an earlier round, and that those who had raised it did not find
+// again; nil when it did not.
+func (m matched) fixed(t conversation.Thread) *review.Claim {
+	for _, old := range m.tracked {
+		if old.Round < m.in.Round && old.FixedIn > 0 && old.Settled && !old.Stuck && old.Claim != nil && old.Claim.Kind == review.ClaimFixed &&
+			len(identity.Match([]review.Finding{t.Asserted()}, old.Findings, nil)) > 0 {
+			return old.Claim
+		}
+	}
+	return nil
+}
+
+// settle answers in the threads whose finding is gone, and resolves them. The answer comes first: whoever finds a thread resolved
+// can read why. Where GitHub does not take it the run goes on, and a person is told.
+func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judgement) error {
+	if len(judged.cured) == 0 || l.Replier == nil || l.Resolver == nil {
+		return nil
+	}
+	round, snap := judged.Inputs.Round, judged.Inputs.Snapshot
+	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: name the answers", round), func(context.Context) (string, error) {
+		return l.Nonce(), nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = doJSON(ctx, steps, fmt.Sprintf("round %d: settle threads", round), func(ctx context.Context) ([]string, error) {
+		var done []string
+		for _, c := range judged.cured {
+			ref, why, err := l.settleOne(ctx, req, round, snap, c, nonce)
+			switch {
+			case ctx.Err() != nil:
+				return nil, errors.Join(context.Cause(ctx), err)
+			case err != nil && l.declined(err):
+				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread stays open although its finding is gone: " + sanitize.Redact(err.Error())})
+				return done, nil
+			case err != nil:
+				return nil, err
+			case why != "":
+				return done, nil
+			}
+			done = append(done, ref)
+		}
+		return done, nil
+	})
+	return err
+}
+
+// settleOne answers in one thread and resolves it.
+func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snapshot, c cure, nonce string) (ref, overtaken string, err error) {
+	t := snap.Conversation.Threads[c.thread]
+	nonce += "-" + t.ID
+	first, err := strconv.ParseInt(t.ID, 10, 64)
+	if err != nil {
+		return "", "", fmt.Errorf("settle thread %q: %w", t.ID, err)
+	}
+	m := l.marker(req, round, nonce)
+	m.Part, m.Parts = 1, 1
+	var block []sanitize.Value
+	reason, commit := sanitize.Inline(c.reason, l.policy(req.Target.Repo)), cmp.Or(c.commit, snap.Range.Head)
+	for _, f := range conversation.Answering(t, conversation.Resolved, c.reason, commit) {
+		block = append(block, sanitize.Value(f))
+	}
+	text, err := sanitize.Note(report.Settled(conversation.ResolvedWords, reason, commit, req.Target), block, m, l.policy(req.Target.Repo))
+	if err != nil {
+		return "", "", fmt.Errorf("sanitize the answer in thread %s: %w", t.ID, err)
+	}
+	payload, err := effects.ReplyPayload(first, text)
+	if err != nil {
+		return "", "", err
+	}
+	e := effects.Effect{Key: effects.ReplyKey(req.Run, round, t.ID), Nonce: nonce, Run: req.Run, Target: req.Target, Head: snap.PR.HeadSHA, Payload: payload, Since: since(snap.PR)}
+	done, err := l.deliver(ctx, effects.Reply{Replier: l.Replier, Key: l.MarkerKey, Policy: l.policy(req.Target.Repo), Sleep: l.Sleep}, e, snap.PR)
+	if err != nil || done.Overtaken != "" {
+		return "", done.Overtaken, err
+	}
+	e.Nonce, e.Payload = nonce+"-resolve", t.Node
+	done, err = l.deliver(ctx, effects.Resolve{Resolver: l.Resolver}, e, snap.PR)
+	return done.Ref, done.Overtaken, err
+}
