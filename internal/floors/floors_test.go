@@ -46,6 +46,7 @@ var table = map[string]int{
 	"internal/toolset":    1,
 	"internal/schedule":   1,
 	"internal/addresses":  1,
+	"internal/gate":       1,
 
 	"internal/conversation": 1, // what GitHub says of our threads, as we remember it
 

@@ -1,0 +1,66 @@
+package gate
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Complexity is how much there is to a change.
+type Complexity string
+
+// The complexities a rule tells apart.
+const (
+	Trivial  Complexity = "trivial"
+	Ordinary Complexity = "ordinary"
+)
+
+// The bounds of what is trivial: few lines, or prose alone.
+const (
+	trivialLines = 10
+	trivialFiles = 3
+	proseLines   = 200
+)
+
+// File is one changed file.
+type File struct {
+	// Path is its name, OldPath that of before when it was renamed or copied.
+	Path, OldPath string
+	// Lines is how many lines were added and removed.
+	Lines int
+	// Whole is true when reviewers were given all of its change: it is text, and nothing of it was left out.
+	Whole bool
+	// Plain is true when the change is one of text: no file was added or deleted, and none changed its name or mode.
+	Plain bool
+}
+
+// Assess says by rule how much there is to a change. It is trivial when reviewers were given all of it, no file of it is protected,
+// and it is ten lines in three files at most, or prose alone and 200 lines at most. protected says why a file is more than its
+// lines, such as a workflow; empty when it is not.
+func Assess(files []File, protected func(name string) string) Complexity {
+	lines, prosaic := 0, true
+	for _, f := range files {
+		if !f.Whole || protected(f.Path) != "" || f.OldPath != "" && protected(f.OldPath) != "" {
+			return Ordinary
+		}
+		lines += f.Lines
+		prosaic = prosaic && prose(f.Path) && (f.OldPath == "" || prose(f.OldPath))
+	}
+	plain := !slices.ContainsFunc(files, func(f File) bool { return !f.Plain })
+	switch {
+	case len(files) == 0:
+		return Ordinary
+	case prosaic && lines <= proseLines, plain && len(files) <= trivialFiles && lines <= trivialLines:
+		return Trivial
+	}
+	return Ordinary
+}
+
+// prose reports whether a file is written for people alone, by the end of its name.
+func prose(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown", ".rst", ".adoc", ".asciidoc":
+		return true
+	}
+	return false
+}

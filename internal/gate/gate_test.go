@@ -1,0 +1,272 @@
+package gate
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+var update = flag.Bool("update", false, "rewrite the truth table")
+
+// outcomes are all there are.
+var outcomes = []review.Outcome{
+	review.Converged, review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside, review.StaticOnly, review.Partial,
+	review.Budget, review.NotReviewed, review.Superseded, review.Failed,
+}
+
+// endings are all ways in which a run can end that the gate tells apart.
+func endings() (out []Ending) {
+	for _, o := range outcomes {
+		switch o {
+		case review.Partial, review.Budget, review.StaticOnly:
+			out = append(out, Ending{Outcome: o, Answered: true}, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o})
+		case review.NotReviewed, review.Superseded, review.Failed:
+			out = append(out, Ending{Outcome: o})
+		case review.ChangesRequested:
+			out = append(out, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o, Answered: true, Asks: true, Unread: true})
+		default:
+			out = append(out, Ending{Outcome: o, Answered: true, Asks: o != review.Converged && o != review.SetAside})
+		}
+	}
+	return out
+}
+
+func (e Ending) String() string {
+	s := string(e.Outcome)
+	for _, x := range []struct {
+		is   bool
+		word string
+	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Unread, "partly unread"}} {
+		if x.is {
+			s += ", " + x.word
+		}
+	}
+	return s
+}
+
+// setters are who may have set a label.
+var setters = []struct {
+	name string
+	as   Labelling
+}{
+	{"writer", Labelling{By: "mona", Permission: "write"}},
+	{"author", Labelling{By: "contributor", Permission: "maintain", Author: true}},
+	{"reader", Labelling{By: "mallory", Permission: "triage"}},
+	{"nobody", Labelling{}},
+}
+
+// column is what may stand on a pull request.
+type column struct {
+	name   string
+	labels []Labelling
+}
+
+func columns() []column {
+	out := []column{{"no label", nil}}
+	for _, kind := range []struct {
+		name   string
+		labels []string
+	}{{"advisory", []string{Advisory}}, {"strict", []string{Strict}}, {"both", Labels}} {
+		for _, s := range setters {
+			c := column{name: kind.name + ", " + s.name}
+			for _, l := range kind.labels {
+				as := s.as
+				as.Label = l
+				c.labels = append(c.labels, as)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// table is the truth table: each policy, ending and complexity with what each label makes of it, by whoever set it.
+func table() string {
+	letters := map[review.GateState]string{review.GateSuccess: "ok", review.GateFailure: "fail", review.GateError: "err"}
+	var b strings.Builder
+	b.WriteString("# What the status says: ok success, fail failure, err error, - none. Labels are allowed by gate_labels.\n")
+	for i, c := range columns() {
+		fmt.Fprintf(&b, "# %2d %s\n", i, c.name)
+	}
+	for _, p := range Policies {
+		for _, x := range []Complexity{Ordinary, Trivial} {
+			fmt.Fprintf(&b, "\n%-52s", string(p)+", "+string(x))
+			for i := range columns() {
+				fmt.Fprintf(&b, " %4d", i)
+			}
+			b.WriteByte('\n')
+			for _, e := range endings() {
+				fmt.Fprintf(&b, "%-52s", "  "+e.String())
+				for _, c := range columns() {
+					state := "-"
+					if p != Off {
+						state = letters[Decide(Plan{Policy: p, Labels: Labels}, Facts{x, c.labels}, e).State]
+					}
+					fmt.Fprintf(&b, " %4s", state)
+				}
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestTruthTable(t *testing.T) {
+	const file = "testdata/truth.txt"
+	got := table()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the truth table is another one:\n%s", got)
+	}
+}
+
+// What no cell of the table may ever say (threats.md T160, T161).
+func TestLaws(t *testing.T) {
+	whole := []review.Outcome{review.Converged, review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside}
+	for _, p := range Policies[1:] {
+		for _, x := range []Complexity{Ordinary, Trivial} {
+			for _, c := range columns() {
+				for _, e := range endings() {
+					g := Decide(Plan{Policy: p, Labels: Labels}, Facts{x, c.labels}, e)
+					at := fmt.Sprintf("%s, %s, %s, %s: %s", p, x, c.name, e, g.State)
+					judged := Policy(g.Effective) != Presence
+					switch ok := g.State == review.GateSuccess; {
+					case g.State == review.GatePending:
+						t.Errorf("%s: a run that has ended is pending", at)
+					case ok && !e.Answered:
+						t.Errorf("%s: nobody answered", at)
+					case ok && judged && (!slices.Contains(whole, e.Outcome) || e.Unread):
+						t.Errorf("%s: what is not whole passes", at)
+					case ok && Policy(g.Effective) == Verdict && e.Outcome != review.Converged:
+						t.Errorf("%s: what is not approved passes", at)
+					case !ok && e.Outcome == review.Converged:
+						t.Errorf("%s: what is approved does not pass", at)
+					case g.State == review.GateFailure && !judged:
+						t.Errorf("%s: presence judges", at)
+					case len(g.Description) > 140 || g.Description == "":
+						t.Errorf("%s: %q", at, g.Description)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A label counts when the repository allows it and somebody who may write set it.
+func TestLabels(t *testing.T) {
+	mona := Labelling{Label: Advisory, By: "mona", At: time.Unix(1_800_000_000, 0), Permission: "admin"}
+	strict := mona
+	strict.Label = Strict
+	author := mona
+	author.Author = true
+	reader := mona
+	reader.Permission = "read"
+	nobody := mona
+	nobody.By = ""
+	unasked := mona
+	unasked.Permission = ""
+	authorStrict := author
+	authorStrict.Label = Strict
+	for name, c := range map[string]struct {
+		plan    Plan
+		labels  []Labelling
+		want    Policy
+		refused string
+	}{
+		"softened":               {Plan{Verdict, Labels}, []Labelling{mona}, Presence, ""},
+		"hardened":               {Plan{Presence, Labels}, []Labelling{strict}, Verdict, ""},
+		"by the author":          {Plan{NonTrivial, Labels}, []Labelling{authorStrict}, Verdict, ""},
+		"both":                   {Plan{NonTrivial, Labels}, []Labelling{mona, strict}, Verdict, "holds"},
+		"a refused strict":       {Plan{NonTrivial, []string{Advisory}}, []Labelling{mona, strict}, Presence, "gate_labels"},
+		"not allowed":            {Plan{Verdict, nil}, []Labelling{mona}, Verdict, "gate_labels"},
+		"softened by the author": {Plan{Verdict, Labels}, []Labelling{author}, Verdict, "author alone"},
+		"by a reader":            {Plan{Verdict, Labels}, []Labelling{reader}, Verdict, "may not write"},
+		"by nobody":              {Plan{Verdict, Labels}, []Labelling{nobody}, Verdict, "who set it cannot be told"},
+		"nobody could be asked":  {Plan{Verdict, Labels}, []Labelling{unasked}, Verdict, "cannot be told"},
+		"a gate that is off":     {Plan{Off, Labels}, []Labelling{strict}, Off, "off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy, said := c.plan.effective(c.labels)
+			refused := ""
+			for _, g := range said {
+				refused += g.Refused
+			}
+			if policy != c.want || c.refused == "" && refused != "" || !strings.Contains(refused, c.refused) {
+				t.Errorf("%s, refused %q; want %s, %q", policy, refused, c.want, c.refused)
+			}
+		})
+	}
+}
+
+// A change is trivial by its lines and kinds, and only when all of it was given.
+func TestAssess(t *testing.T) {
+	protected := func(name string) string {
+		if strings.HasPrefix(name, ".github/") || name == "AGENTS.md" {
+			return "it runs"
+		}
+		return ""
+	}
+	code := File{Path: "a.go", Lines: 4, Whole: true, Plain: true}
+	with := func(change func(*File)) []File {
+		f := code
+		change(&f)
+		return []File{f}
+	}
+	for name, c := range map[string]struct {
+		files []File
+		want  Complexity
+	}{
+		"nothing":                 {nil, Ordinary},
+		"four lines":              {[]File{code}, Trivial},
+		"ten lines":               {with(func(f *File) { f.Lines = 10 }), Trivial},
+		"eleven lines":            {with(func(f *File) { f.Lines = 11 }), Ordinary},
+		"twelve in three files":   {[]File{code, code, code}, Ordinary},
+		"four files":              {[]File{{"a", "", 1, true, true}, {"b", "", 1, true, true}, {"c", "", 1, true, true}, {"d", "", 1, true, true}}, Ordinary},
+		"a workflow":              {with(func(f *File) { f.Path = ".github/workflows/ci.yml" }), Ordinary},
+		"from a workflow's place": {with(func(f *File) { f.OldPath = ".github/x" }), Ordinary},
+		"orders for agents":       {with(func(f *File) { f.Path = "AGENTS.md" }), Ordinary},
+		"partly left out":         {with(func(f *File) { f.Whole = false }), Ordinary},
+		"a new file":              {with(func(f *File) { f.Plain = false }), Ordinary},
+		"prose":                   {[]File{{"README.md", "", 150, true, true}, {"docs/new.md", "", 50, true, false}}, Trivial},
+		"much prose":              {[]File{{"README.md", "", 201, true, true}}, Ordinary},
+		"prose and code":          {[]File{{"README.md", "", 50, true, true}, code}, Ordinary},
+		"code that becomes prose": {[]File{{"a.md", "a.go", 50, true, false}}, Ordinary},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Assess(c.files, protected); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// What is read off a result.
+func TestEnd(t *testing.T) {
+	asks := string(review.RequestChanges)
+	r := review.RunResult{Outcome: review.ChangesRequested, Consensus: &asks, Receipt: review.Receipt{Status: "ok", Complete: 1, LeftOut: []review.LeftOut{{Excused: true}}}}
+	if got, want := End(r), (Ending{Outcome: review.ChangesRequested, Answered: true, Asks: true}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	r.Receipt.LeftOut = append(r.Receipt.LeftOut, review.LeftOut{Path: "a.go"})
+	if !End(r).Unread {
+		t.Error("an unread file is not seen")
+	}
+	approve := string(review.Approve)
+	if e := End(review.RunResult{Outcome: review.Converged, Consensus: &approve}); e.Asks || !e.Unread || e.Answered {
+		t.Errorf("%+v", e)
+	}
+}
