@@ -3,6 +3,7 @@ package forge
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Thread, review and comment makers, and the changes that happen to a pull request while somebody is looking at it.
@@ -218,6 +219,28 @@ func (p *PullRequest) Unlock() { p.change(func() { p.locked = false }) }
 
 // SetLabels replaces the labels.
 func (p *PullRequest) SetLabels(labels ...string) { p.change(func() { p.labels = labels }) }
+
+// Label sets a label as somebody, as if through the web; nobody, when By is empty, is an account that is gone.
+func (p *PullRequest) Label(by, label string) {
+	p.change(func() {
+		if by != "" {
+			p.f.user(by)
+		}
+		if !slices.Contains(p.labels, label) {
+			p.labels = append(p.labels, label)
+		}
+		p.labelled = append(p.labelled, Labelling{ID: p.f.newID(), Label: label, By: by, At: p.f.now()})
+	})
+}
+
+// commits are the pull request's own, oldest first.
+func (p *PullRequest) commits() []string {
+	out, err := p.f.git.run(p.repo.Bare, nil, nil, "rev-list", "--reverse", p.BaseSHA()+".."+p.HeadSHA())
+	if err != nil {
+		return []string{p.HeadSHA()}
+	}
+	return strings.Fields(string(out))
+}
 
 // DropFork makes the head repository disappear, as when somebody deletes their fork.
 func (p *PullRequest) DropFork() { p.change(func() { p.head = nil }) }

@@ -3,6 +3,7 @@ package forge
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // pull is a pull request as GraphQL shows it.
@@ -32,6 +33,7 @@ func (x *execution) pull(p *PullRequest) object {
 		"files":          resolver(func(a args) (any, error) { return x.files(p)(a) }),
 		"labels":         x.labels(p),
 		"commits":        resolver(func(a args) (any, error) { return x.commits(p)(a) }),
+		"timelineItems":  x.timeline(p),
 	}
 	if p.mergeCommit != "" {
 		fields["mergedBy"], fields["mergeCommit"] = x.actor(p.mergedBy), resolver(func(args) (any, error) { return x.commit(p.repo, p.mergeCommit), nil })
@@ -143,6 +145,53 @@ func (x *execution) commit(r *Repo, sha string) any {
 	return object{kind: "Commit", fields: map[string]any{
 		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": x.web("/" + r.FullName() + "/commit/" + sha),
 		"associatedPullRequests": resolver(func(a args) (any, error) { return x.associated(r, sha)(a) }),
+		"status": resolver(func(args) (any, error) { return x.status(r, sha), nil }),
+	}}
+}
+
+// status is what was set on a commit: the newest of each context; null when nothing was.
+func (x *execution) status(r *Repo, sha string) any {
+	newest, order := map[string]Status{}, []string{}
+	for _, s := range r.statuses {
+		if s.SHA != sha {
+			continue
+		}
+		if _, known := newest[s.Context]; !known {
+			order = append(order, s.Context)
+		}
+		newest[s.Context] = s
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	show := func(s Status) object {
+		fields := map[string]any{"id": nodeID("SC", s.ID), "context": s.Context, "state": strings.ToUpper(s.State), "createdAt": s.Created,
+			"creator": x.actor(s.Creator), "commit": resolver(func(args) (any, error) { return x.commit(r, sha), nil })}
+		if s.Description != "" {
+			fields["description"] = s.Description
+		}
+		if s.TargetURL != "" {
+			fields["targetUrl"] = s.TargetURL
+		}
+		return object{kind: "StatusContext", fields: fields}
+	}
+	all, worst := []object{}, "SUCCESS"
+	for _, name := range order {
+		all = append(all, show(newest[name]))
+		if state := newest[name].State; state == "pending" && worst == "SUCCESS" {
+			worst = "PENDING"
+		} else if state == "failure" || state == "error" {
+			worst = "FAILURE"
+		}
+	}
+	return object{kind: "Status", fields: map[string]any{
+		"id": "S_" + sha, "state": worst, "contexts": all,
+		"context": resolver(func(a args) (any, error) {
+			if s, ok := newest[a.text("name")]; ok {
+				return show(s), nil
+			}
+			return nil, nil
+		}),
 	}}
 }
 
@@ -223,10 +272,34 @@ func (x *execution) labels(p *PullRequest) resolver {
 	return x.connection("Label", list)
 }
 
-// commits knows the head only: what gh asks of it is the state of checks, of which there are none.
+// commits are those of the pull request, oldest first.
 func (x *execution) commits(p *PullRequest) resolver {
-	head := x.commit(p.repo, p.HeadSHA())
-	return x.connection("PullRequestCommit", []entry{{"1", func() object {
-		return object{kind: "PullRequestCommit", fields: map[string]any{"id": "PURC_1", "commit": head}}
-	}}})
+	var list []entry
+	for i, sha := range p.commits() {
+		list = append(list, entry{strconv.Itoa(i + 1), func() object {
+			return object{kind: "PullRequestCommit", fields: map[string]any{"id": "PURC_" + sha, "commit": x.commit(p.repo, sha)}}
+		}})
+	}
+	return x.connection("PullRequestCommit", list)
+}
+
+// timeline has the events of labels alone: nobody asks for others.
+func (x *execution) timeline(p *PullRequest) resolver {
+	return func(a args) (any, error) {
+		var list []entry
+		for _, e := range p.labelled {
+			if !wanted(a["itemTypes"], "LABELED_EVENT") {
+				break
+			}
+			list = append(list, entry{key(e.ID), func() object {
+				fields := map[string]any{"id": nodeID("LE", e.ID), "createdAt": e.At,
+					"label": object{kind: "Label", fields: map[string]any{"id": "LA_" + e.Label, "name": e.Label, "color": "ededed"}}}
+				if e.By != "" {
+					fields["actor"] = x.actor(e.By)
+				}
+				return object{kind: "LabeledEvent", fields: fields}
+			}})
+		}
+		return x.connection("PullRequestTimelineItems", list)(a)
+	}
 }

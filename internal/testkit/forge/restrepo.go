@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 func (c *call) getRoot(w http.ResponseWriter, _ *http.Request) {
@@ -102,6 +103,9 @@ func (c *call) getPermission(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"permission": string(legacy), "role_name": string(role), "user": user})
 }
 
+// maxStatusChars is GitHub's limit on the description of a status.
+const maxStatusChars = 140
+
 func (c *call) postStatus(w http.ResponseWriter, r *http.Request) {
 	repo := c.target(w, r)
 	if repo == nil || !c.mayWrite(w, repo.permission(c.login).rank() >= Write.rank()) {
@@ -117,9 +121,18 @@ func (c *call) postStatus(w http.ResponseWriter, r *http.Request) {
 	if in.Context == "" {
 		in.Context = "default"
 	}
-	s := Status{SHA: r.PathValue("sha"), Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: c.login, ID: c.f.newID()}
+	sha := r.PathValue("sha")
+	switch _, err := c.f.git.run(repo.Bare, nil, nil, "rev-parse", "--verify", "--quiet", sha+"^{commit}"); {
+	case err != nil:
+		restError(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+sha)
+		return
+	case utf8.RuneCountInString(in.Description) > maxStatusChars:
+		restError(w, http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is 140 characters)")
+		return
+	}
+	s := Status{SHA: sha, Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: c.login, ID: c.f.newID(), Created: c.f.now()}
 	repo.statuses = append(repo.statuses, s)
-	now := stamp(c.f.now())
+	now := stamp(s.Created)
 	writeJSON(w, http.StatusCreated, c.fill("status", map[string]any{"id": s.ID, "node_id": nodeID("SC", s.ID), "state": s.State,
 		"context": s.Context, "description": s.Description, "target_url": s.TargetURL, "created_at": now, "updated_at": now,
 		"url": c.api(fmt.Sprintf("/repos/%s/statuses/%s", repo.FullName(), s.SHA)), "creator": c.user(c.login)}))

@@ -101,6 +101,7 @@ type PullRequest struct {
 	baseRef   string
 	headRef   string
 	labels    []string
+	labelled  []Labelling
 	comments  []*Comment
 	reviews   []*Review
 	threads   []*Thread
@@ -165,6 +166,16 @@ type Thread struct {
 type Status struct {
 	SHA, Context, State, Description, TargetURL, Creator string
 	ID                                                   int64
+	Created                                              time.Time
+}
+
+// Labelling is the event of a label that was set.
+type Labelling struct {
+	ID    int64
+	Label string
+	// By is who set it; empty for an account that is gone.
+	By string
+	At time.Time
 }
 
 // Release is the newest release of a repository.
