@@ -82,6 +82,12 @@ var rows = map[string]row{
 			return effects.PullWords{Title: "Update the docs", Body: described("Words.", run, nonce)}.Payload()
 		},
 	},
+	"status": {
+		kind: func(g *github) effects.Kind { return effects.Status{Statuses: comments{g}} },
+		payload: func(string, string) string {
+			return effects.CommitStatus{State: review.GatePending, Description: "Reviewing", Target: "https://github.com/octo/demo/pull/7"}.Payload()
+		},
+	},
 	"dummy": {
 		kind:    func(g *github) effects.Kind { return dummy{g} },
 		payload: func(string, string) string { return "hello" },
@@ -211,6 +217,10 @@ func (p pulls) PullsOfBranch(context.Context, review.Repo, string) (out []review
 	return out, nil
 }
 
+func (c comments) SetStatus(ctx context.Context, _ review.Repo, _ string, s effects.CommitStatus) (string, error) {
+	return c.take(ctx, s.Payload())
+}
+
 // dummy is found again by its nonce and account.
 type dummy struct{ *github }
 
@@ -316,6 +326,37 @@ func TestStoredPushesAndWordsAreChecked(t *testing.T) {
 		if !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
 			t.Errorf("%s: %v after %d calls", what, err, g.calls)
 		}
+	}
+}
+
+// Nor is a status set that says more than one line of 140 characters, leads elsewhere than to a page, or holds a secret.
+func TestStatusIsCheckedAgain(t *testing.T) {
+	good := effects.CommitStatus{State: review.GateSuccess, Description: "Approved", Target: "https://github.com/octo/demo/pull/7"}
+	for name, change := range map[string]func(*effects.CommitStatus){
+		"no state":       func(s *effects.CommitStatus) { s.State = "green" },
+		"no words":       func(s *effects.CommitStatus) { s.Description = "" },
+		"hidden words":   func(s *effects.CommitStatus) { s.Description = "Appr\u202eoved" },
+		"another scheme": func(s *effects.CommitStatus) { s.Target = "javascript:alert(1)" },
+		"two addresses":  func(s *effects.CommitStatus) { s.Target += " x" },
+		"a secret":       func(s *effects.CommitStatus) { s.Target += "#correct-horse-battery-staple-93" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			change(&bad)
+			e, g := rows["status"].effect(1), &github{viewer: bot}
+			e.Payload = bad.Payload()
+			k := effects.Status{Statuses: comments{g}, Policy: sanitize.Policy{Known: []string{"correct-horse-battery-staple-93"}}}
+			_, err := k.Send(t.Context(), e)
+			var r interface{ Refused() bool }
+			if !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
+				t.Errorf("%v after %d calls", err, g.calls)
+			}
+		})
+	}
+	long := good
+	long.Description = strings.Repeat("ünïcode ", 40)
+	if s, err := effects.ReadStatus(long.Payload()); err != nil || len([]rune(s.Description)) != effects.StatusLimit {
+		t.Errorf("a long description: %+v, %v", s, err)
 	}
 }
 

@@ -45,6 +45,8 @@
 //	K29  drain: begun                      after SIGTERM
 //	K30  outbox: absent                    recovery itself
 //	K31  store: migrating
+//	K32  github: before status             a status is pending, the next one has not begun
+//	K33  github: after status              GitHub has answered, nobody has read it
 //	K40  job: branch settled
 //	K41  job: command asked                its clone is dirty
 //	K42  job: command answered             its work is not taken out

@@ -1,0 +1,211 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cli/go-gh/v2/pkg/api"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/review"
+)
+
+// statusPermission is what a token needs to set a status, in GitHub's words.
+const statusPermission = "statuses: write"
+
+// Where a kill may fall (threats.md K32, K33).
+var (
+	beforeStatus = failpoint.New("github: before status")
+	afterStatus  = failpoint.New("github: after status")
+)
+
+// SetStatus sets the commit status gate.Context and returns its address. It is tried once. Errors are as those of Post; one whose
+// permission is missing names it.
+func (c *Client) SetStatus(ctx context.Context, repo review.Repo, commit string, s effects.CommitStatus) (string, error) {
+	op := fmt.Sprintf("set the status %s of %s in %s", gate.Context, commit[:min(len(commit), 10)], repo)
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	refused := func(err error) error {
+		return &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: describe(err), write: true}
+	}
+	if err := c.waitForTurn(ctx); err != nil {
+		return "", refused(err)
+	}
+	body, err := json.Marshal(map[string]string{"state": string(s.State), "context": gate.Context, "description": s.Description, "target_url": s.Target})
+	if err != nil {
+		return "", refused(err)
+	}
+	if err := beforeStatus.Hit(); err != nil {
+		return "", refused(err)
+	}
+	var made struct {
+		URL, Context, State string
+	}
+	err = c.postJSON(ctx, fmt.Sprintf("repos/%s/%s/statuses/%s", url.PathEscape(repo.Owner), url.PathEscape(repo.Name), url.PathEscape(commit)), body, &made)
+	c.lastWrite = time.Now()
+	if stop := afterStatus.Hit(); stop != nil { // as if the answer had been lost
+		return "", &Error{Op: op, Kind: ErrUnavailable, Cause: stop, Detail: describe(stop), write: true, sent: true}
+	}
+	if err != nil {
+		e := classify(op, err)
+		if e.write, e.sent = true, e.status == 0 || e.status >= 500 || e.status < 400; errors.Is(e, ErrForbidden) || errors.Is(e, ErrNotFound) {
+			e.Kind = ErrForbidden // GitHub hides what a token may not do behind 404
+			if e.Needs == "" {
+				e.Needs = statusPermission
+			}
+		}
+		return "", e
+	}
+	if made.URL == "" || made.Context != gate.Context || made.State != string(s.State) {
+		return "", &Error{Op: op, Kind: ErrBadAnswer, Detail: "GitHub set another status", write: true, sent: true}
+	}
+	return made.URL, nil
+}
+
+// postJSON makes one call that writes, and reads its answer.
+func (c *Client) postJSON(ctx context.Context, address string, body []byte, into any) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.rest+address, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusCreated {
+		return api.HandleHTTPError(resp)
+	}
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+const labelsQuery = `query Labelled($owner: String!, $name: String!, $number: Int!, $before: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    timelineItems(last: 100, before: $before, itemTypes: [LABELED_EVENT]) {
+      pageInfo { hasPreviousPage startCursor }
+      nodes { ... on LabeledEvent { createdAt actor { ` + actorFields + ` } label { name } } }
+    }
+  } }
+}`
+
+// labelPages bounds how far back the events of labels are read.
+const labelPages = 10
+
+// Labelled says who set labels of a pull request last, and when; what they may do with the repository is for Permission to say. A label
+// whose event is not found, or whose actor is gone, has nobody.
+func (c *Client) Labelled(ctx context.Context, pr review.PullRequest, labels []string) ([]gate.Labelling, error) {
+	op := fmt.Sprintf("read who labelled %s#%d", pr.Repo, pr.Number)
+	out, left := make([]gate.Labelling, len(labels)), len(labels)
+	for i, l := range labels {
+		out[i].Label = l
+	}
+	var before any
+	for range labelPages {
+		var a struct {
+			Repository struct {
+				PullRequest struct {
+					TimelineItems struct {
+						PageInfo struct {
+							HasPreviousPage bool
+							StartCursor     string
+						}
+						Nodes []struct {
+							CreatedAt time.Time
+							Actor     *actor
+							Label     struct{ Name string }
+						}
+					}
+				}
+			}
+		}
+		vars := map[string]any{"owner": pr.Repo.Owner, "name": pr.Repo.Name, "number": pr.Number, "before": before}
+		if err := c.query(ctx, op, true, labelsQuery, vars, &a); err != nil {
+			return nil, err
+		}
+		page := a.Repository.PullRequest.TimelineItems
+		for n := len(page.Nodes) - 1; n >= 0; n-- {
+			e := page.Nodes[n]
+			for i := range out {
+				if !strings.EqualFold(e.Label.Name, out[i].Label) || !out[i].At.IsZero() {
+					continue
+				}
+				out[i].At = e.CreatedAt
+				left--
+				if e.Actor != nil {
+					who := e.Actor.person("")
+					out[i].By = who.Login
+					out[i].Author = who.Login == pr.Author.Login
+				}
+			}
+		}
+		if left == 0 || !page.PageInfo.HasPreviousPage || page.PageInfo.StartCursor == "" || page.PageInfo.StartCursor == before {
+			break
+		}
+		before = page.PageInfo.StartCursor
+	}
+	return out, nil
+}
+
+const pendingQuery = `query Pending($owner: String!, $name: String!, $number: Int!, $context: String!) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    commits(last: 100) { nodes { commit { oid status { context(name: $context) { state creator { ` + actorFields + ` } } } } } }
+  } }
+}`
+
+// PendingStatuses are the commits of a pull request, the last hundred, whose status gate.Context is pending and was set by the account of the
+// credential.
+func (c *Client) PendingStatuses(ctx context.Context, pr review.PullRequest) ([]string, error) {
+	op := fmt.Sprintf("read the statuses of %s#%d", pr.Repo, pr.Number)
+	viewer, err := c.Viewer(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var a struct {
+		Repository struct {
+			PullRequest struct {
+				Commits struct {
+					Nodes []struct {
+						Commit struct {
+							OID    string
+							Status *struct {
+								Context *struct {
+									State   string
+									Creator *actor
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	vars := map[string]any{"owner": pr.Repo.Owner, "name": pr.Repo.Name, "number": pr.Number, "context": gate.Context}
+	if err := c.query(ctx, op, true, pendingQuery, vars, &a); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, n := range a.Repository.PullRequest.Commits.Nodes {
+		s := n.Commit.Status
+		if s != nil && s.Context != nil && s.Context.State == "PENDING" && s.Context.Creator != nil && s.Context.Creator.person("").ID == viewer.ID {
+			out = append(out, n.Commit.OID)
+		}
+	}
+	return out, nil
+}
