@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/weight"
@@ -47,6 +48,13 @@ func (j verdict) report(result review.RunResult) string {
 	if silent > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s below the score threshold of %d: counted, not listed.",
 			plural(silent, "finding is", "findings are"), j.in.Request.threshold()))
+	}
+	remarks, notes := gate.Words(result.Gate)
+	for _, s := range remarks {
+		d.Remarks = append(d.Remarks, c.inline(s))
+	}
+	for _, s := range notes {
+		d.Notes = append(d.Notes, c.inline(s))
 	}
 	if j.next.region != "" {
 		d.Diverging = &report.Diverging{Region: j.next.region, Sentence: c.inline(j.next.drift + "."), Commits: j.fixCommits()}

@@ -109,7 +109,7 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 // question is what of a request decides what agents answer.
 func question(r Request) Request {
 	r = order(r)
-	r.Rounds, r.Fix, r.FixOff = 0, nil, ""
+	r.Rounds, r.Fix, r.FixOff, r.Gate = 0, nil, "", nil
 	return r
 }
 
@@ -143,7 +143,7 @@ func (s Stored) today(snap Snapshot) Inputs {
 		}
 	}
 	in.Snapshot.Dismissals = snap.Dismissals // which may have expired
-	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders = snap.PR, snap.Discussion, snap.Pretenders
+	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders, in.Snapshot.Gate = snap.PR, snap.Discussion, snap.Pretenders, snap.Gate
 	in.Snapshot.Conversation, in.Snapshot.Gone, in.Inline = snap.Conversation, snap.Gone, nil
 	return in
 }

@@ -20,6 +20,9 @@ const FixTries = 3
 func (l *Loop) fixRound(ctx context.Context, steps Steps, req Request, judged Judgement, p *progress) (review.RunResult, bool, error) {
 	none := review.RunResult{}
 	result := judged.Result
+	if err := l.fixes(ctx, steps, req, p, judged.Payload); err != nil {
+		return none, false, err
+	}
 	job := &fixing{loop: l, steps: steps, req: req, judged: judged, progress: p}
 	fix, err := job.make(ctx)
 	if err != nil {
@@ -53,6 +56,9 @@ func (l *Loop) fixRound(ctx context.Context, steps Steps, req Request, judged Ju
 	case outcome != "":
 		result.Outcome, result.Reason = outcome, reason
 		return result, false, nil
+	}
+	if err := l.reviewed(ctx, steps, req, p, result.Gate); err != nil {
+		return none, false, err
 	}
 	p.tracked = claimed(p.tracked, fix, p.round)
 	p.head = fix.Head

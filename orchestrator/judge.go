@@ -23,6 +23,8 @@ type Inputs struct {
 	Written []Written `json:"written,omitempty"`
 	// Merged names, by commit, who merged dismissals of grave findings: people other than the author of the pull request.
 	Merged map[string]string `json:"merged,omitempty"`
+	// GateMissing says why the commit status cannot be set; empty when it can.
+	GateMissing string `json:"gateMissing,omitempty"`
 	// Past is what the earlier rounds came to, oldest first.
 	Past []review.RoundResult `json:"past,omitempty"`
 	// Inline is what became of the round's comments on lines; nil where there were none to be made.
@@ -122,6 +124,7 @@ func (d verdict) result() review.RunResult {
 	for _, g := range d.stuck {
 		result.Stuck = append(result.Stuck, d.findings[d.groups[g][0]])
 	}
+	result.Gate = in.gate(result)
 	result.Review = d.reviewResult(result)
 	result.Rounds = append(slices.Clone(in.Past), review.RoundResult{
 		Round: in.Round, Head: in.Snapshot.Range.Head, Consensus: result.Consensus, Issues: result.Issues, Distinct: result.Distinct, DistinctIssues: &result.DistinctIssues,

@@ -26,6 +26,8 @@ type Loop struct {
 	Resolver effects.Resolver
 	Outbox   effects.Outbox
 	History  History
+	// Gate sets commit statuses, and reads what they rest on. It is needed when requests have a gate.
+	Gate Gate
 	// Dismissals reads what people dismissed; nil when nobody can.
 	Dismissals Dismisser
 	Briefer    Briefer
@@ -75,6 +77,8 @@ type progress struct {
 	seen []sighting
 	// judged is what the last review came to; nil before the first.
 	judged *review.RunResult
+	// gate is what the commit status is set by.
+	gate gated
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -94,6 +98,9 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 		}
 		result.Comments = append([]string{}, p.urls...) // a list, though an empty one, where nothing was posted
 		if !goesOn {
+			if result.Gate, err = l.concludeStatus(ctx, steps, req, &p, result); err != nil {
+				return review.RunResult{}, err
+			}
 			result.Fates = fates(p.seen, p.tracked, p.past)
 			return l.finish(ctx, steps, req, result)
 		}
@@ -123,7 +130,11 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if p.round == 1 {
 		p.own = snap.PR
 	}
-	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past}
+	p.gate.facts = snap.Gate
+	if err := l.reviewing(ctx, steps, req, p, facts); err != nil {
+		return none, false, err
+	}
+	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past, GateMissing: p.gate.missing}
 	switch {
 	case facts.Again != nil && facts.Again.Stands != nil:
 		result, err := l.stand(ctx, steps, req, p, facts.Again)
@@ -212,6 +223,9 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 	snap, err := l.snapshot(ctx, req, p)
 	if err != nil || snap.Superseded != "" {
 		return facts{Snapshot: snap}, err
+	}
+	if snap.Gate, err = l.gateFacts(ctx, req, snap); err != nil {
+		return facts{}, err
 	}
 	f := facts{Snapshot: snap, Earlier: p.tracked}
 	if p.round == 1 {

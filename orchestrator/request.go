@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/internal/weight/calibration"
@@ -78,6 +79,8 @@ type Request struct {
 	// FixOff says, in a sentence for the report, why a run that could fix does not; empty when Fix is set, or when nobody
 	// asked for it.
 	FixOff string `json:"fixOff,omitempty"`
+	// Gate is what the commit status of the pull request is set by; nil sets none (decision 52).
+	Gate *gate.Plan `json:"gate,omitempty"`
 	// Secrets is ShowSecrets when the operator lets models see the values in files that look like secrets; empty masks them.
 	Secrets string `json:"secrets,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
 )
 
@@ -35,6 +36,8 @@ type Snapshot struct {
 	OpaqueRemoved []Line `json:"opaqueRemoved,omitempty"`
 	// Dismissals are what people dismissed; nil when nobody did.
 	Dismissals *Dismissals `json:"dismissals,omitempty"`
+	// Gate is what the commit status rests on; nil where none is set.
+	Gate *gate.Facts `json:"gate,omitempty"`
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
 	// empty.
 	Superseded string `json:"superseded,omitempty"`

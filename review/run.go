@@ -120,6 +120,8 @@ type RunResult struct {
 	Rounds []RoundResult `json:"rounds"`
 	// Comments are the URLs of what was posted, in order.
 	Comments []string `json:"comments"`
+	// Gate is what the commit status says of the run; nil where none is set (decision 52).
+	Gate *Gate `json:"gate,omitempty"`
 	// Again is the earlier run that came to this verdict at the same commit; nobody was asked and nothing was posted. Empty otherwise.
 	Again     string    `json:"again,omitempty"`
 	Started   time.Time `json:"started"`

@@ -35,13 +35,17 @@ func (s *Service) handle(ctx context.Context, steps *engine.Steps, input []byte)
 }
 
 // execute does the run durably: a new one when st is given, otherwise one that is continued from what is stored.
-func (r *run) execute(ctx context.Context, st *stored) (Ended, error) {
-	var ended Ended
+func (r *run) execute(ctx context.Context, st *stored) (ended Ended, err error) {
 	e, err := r.engine()
 	if err != nil {
 		return ended, err
 	}
 	var out []byte
+	defer func() {
+		if errors.As(err, new(*engine.UnfinishedError)) {
+			r.leaveStatus(ctx)
+		}
+	}()
 	if st != nil {
 		input, err := json.Marshal(st)
 		if err != nil {

@@ -29,6 +29,7 @@ func (r *run) hold(ctx context.Context, target review.Target, dry bool) (*store.
 	if err != nil {
 		return nil, err
 	}
+	r.lease = lease
 	kept, stop := lease.Keep(ctx)
 	quiet := context.AfterFunc(kept, func() { r.cancel(context.Cause(kept)) })
 	r.cleanup.add(func() {

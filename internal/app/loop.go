@@ -90,6 +90,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		l.Forge, l.Poster, l.Minimizer = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
 		l.Bench, l.Stored = r.newBench(ask, req, lease), r.earlier
+		l.Gate = gatekeeper{r.client}
 	}
 	l.Outbox = outbox{r.store, lease}
 	return l, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/internal/weight/calibration"
@@ -271,7 +272,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
-		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about,
+		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: gatePlan(settings),
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }
@@ -293,6 +294,14 @@ func inlineOf(s config.Settings) string {
 		return orchestrator.InlineProminent
 	}
 	return ""
+}
+
+// gatePlan is what the commit status is set by; nil when none is.
+func gatePlan(s config.Settings) *gate.Plan {
+	if s.Gate == gate.Off {
+		return nil
+	}
+	return &gate.Plan{Policy: s.Gate, Labels: gate.Named(s.GateLabels)}
 }
 
 // isSensitive reports whether the repository handles personal or financial data, as its own description at the base commit says

@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/folders"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -32,6 +33,8 @@ type run struct {
 	history  *history
 	// client is GitHub's, nil for a local range.
 	client *github.Client
+	// lease is the run's hold on its pull request; nil when it needs none.
+	lease *store.Lease
 	// early is the brief of the first round, under way before the loop is built; nil when nobody began it.
 	early *earlyBrief
 	// private is the folder scratch made.
@@ -68,6 +71,9 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 	}
 	defer leave()
 	announce(emit, p.Request)
+	if !p.Request.Target.Local() && !p.Request.DryRun {
+		r.repairStatuses(ctx, r.id)
+	}
 	lease, err := r.hold(ctx, p.Request.Target, p.Request.DryRun)
 	if err != nil {
 		return Ended{}, err

@@ -184,10 +184,14 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	if r.settings, err = st.settings(settings); err != nil {
 		return nil, err
 	}
+	if !st.Target.Local() && !st.DryRun {
+		r.repairStatuses(ctx, r.id)
+	}
 	lease, err := r.hold(ctx, st.Target, st.DryRun)
 	if err != nil {
 		return nil, err
 	}
+	r.takeBackStatus(ctx)
 	r.forgetArtifacts(st.Run)
 	if !st.Target.Local() {
 		if r.client, err = r.GitHub(ctx, st.Target.Repo.Host); err != nil {

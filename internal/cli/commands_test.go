@@ -22,7 +22,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"pull": cmdPull, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "clock": cmdClock, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
-	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads,
+	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "statuses": cmdStatuses,
 }
 
 const markerLine = "<!-- pr-review-loop-marker -->"
@@ -105,6 +105,26 @@ func cmdStanding(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(open) != args[1] {
 		ts.Fatalf("%d comments stand open, want %s", open, args[1])
 	}
+}
+
+var commentNumber = regexp.MustCompile(`#issuecomment-[0-9]+$`)
+
+// cmdStatuses writes the commit statuses that were set, oldest first, to a file, and holds each to what GitHub keeps: its commit by
+// the order of appearance, its state, its description and where it leads: statuses FILE
+func cmdStatuses(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "statuses FILE")
+	var b strings.Builder
+	commits := map[string]int{}
+	for _, s := range worldOf(ts).start(ts, "").Statuses() {
+		if s.Context != "pr-reviewer" || s.Creator != "octocat" {
+			ts.Fatalf("a status of %s by %s", s.Context, s.Creator)
+		}
+		if commits[s.SHA] == 0 {
+			commits[s.SHA] = len(commits) + 1
+		}
+		fmt.Fprintf(&b, "%d %s: %s -> %s\n", commits[s.SHA], s.State, runID.ReplaceAllString(s.Description, "RUN"), commentNumber.ReplaceAllString(s.TargetURL, "#report"))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
 }
 
 // cmdLanded waits until a report stands on a pull request: landed N

@@ -62,7 +62,7 @@ func (w *killWorld) check(ctx context.Context) (killFigures, error) {
 	if w.scheduled {
 		err = errors.Join(w.checkJob(ctx, &f), err)
 	} else {
-		err = errors.Join(w.checkRecord(ctx, &f), w.checkBranch(ctx, &f), err)
+		err = errors.Join(w.checkRecord(ctx, &f), w.checkStatuses(), w.checkBranch(ctx, &f), err)
 	}
 	for _, v := range w.forge.Violations() {
 		err = errors.Join(err, fmt.Errorf("a request or answer broke GitHub's published contract: %s", v))
@@ -110,6 +110,7 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 				collapsed[e.Ref] = true
 			case effects.Resolve{}.Name():
 				resolved[e.Payload] = true
+			case effects.Status{}.Name(): // of which GitHub shows the last alone
 			default:
 				stored[e.Nonce] = true
 			}
@@ -210,6 +211,19 @@ func (w *killWorld) checkThreads(there map[string]int, resolved map[string]bool,
 	if len(all) != want {
 		said("%d threads stand there, want %d", len(all), want)
 	}
+}
+
+// checkStatuses looks at what the gate says in the end: the reviewed commit failed, the fixed one passes, and nothing of ours is pending.
+func (w *killWorld) checkStatuses() error {
+	last := map[string]string{}
+	for _, s := range w.repo.Statuses() {
+		last[s.SHA] = s.State
+	}
+	want := map[string]string{w.reviewed: "failure", w.pull.HeadSHA(): "success"}
+	if !maps.Equal(last, want) {
+		return fmt.Errorf("the statuses are %v, want %v; they were set as %+v", last, want, w.repo.Statuses())
+	}
+	return nil
 }
 
 // checkBranch looks for exactly one commit of ours on the reviewed head, and for nothing else that was pushed.

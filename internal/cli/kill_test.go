@@ -206,13 +206,16 @@ func served(what string, x forge.Fault) killTrial {
 	}}
 }
 
-// late is a comment that GitHub is at work on when prloop is killed, and that is there only a while after (threats.md "Outbox"): who
-// looked at once would not see it, and post it again.
-func late(after time.Duration) killTrial {
-	x := killTrial{what: "comment", fault: fmt.Sprintf("kill, and it is there %v later", after), kills: 1}
+// statusRoute is how statuses are set.
+const statusRoute = "POST /repos/{owner}/{repo}/statuses/{sha}"
+
+// late is a comment, or a status, that GitHub is at work on when prloop is killed, and that is there only a while after (threats.md
+// "Outbox"): who looked at once would not see it, and post it again, and who said the next thing at once would have it overwritten.
+func late(what, op string, after time.Duration) killTrial {
+	x := killTrial{what: what, fault: fmt.Sprintf("kill, and it is there %v later", after), kills: 1}
 	x.stop = func(ctx context.Context, w *killWorld) error {
 		reached := make(chan struct{})
-		w.forge.Fail(forge.Fault{Op: "CommentCreate", Times: 1, Do: func() { close(reached); time.Sleep(after) }})
+		w.forge.Fail(forge.Fault{Op: op, Times: 1, Do: func() { close(reached); time.Sleep(after) }})
 		cmd, stdout, stderr := w.command(ctx, "", "run", "7")
 		if err := cmd.Start(); err != nil {
 			return err
@@ -233,7 +236,7 @@ func late(after time.Duration) killTrial {
 }
 
 // alone are places that a resumed run does not pass again once they failed.
-var alone = []string{"branch: after push", "drain: begun", "github: after comment", "github: after pull request", "github: after reply", "github: after review", "run: recorded", "store: migrating", "workspace: made"}
+var alone = []string{"branch: after push", "drain: begun", "github: after comment", "github: after pull request", "github: after reply", "github: after review", "github: after status", "run: recorded", "store: migrating", "workspace: made"}
 
 // killTable is every place with every fault. In its short form one trial has a place fail, and kills the run there when it is
 // resumed. In its long form each has a trial of its own, and places are stopped at their second and third pass too, which
@@ -266,11 +269,11 @@ func killTable(long bool) (list []killTrial) {
 				list = append(list, served("comment", forge.Fault{Op: "CommentCreate", Mode: mode, Skip: skip}))
 			}
 		}
-		list = append(list, served("push", forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
+		list = append(list, served("status", forge.Fault{Op: statusRoute, Mode: mode, Skip: i}), served("push", forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
 	}
 	list = append(list, jobTable(long)...)
 	list = append(list,
-		late(9*time.Second),
+		late("comment", "CommentCreate", 9*time.Second), late("status", statusRoute, 9*time.Second),
 		again("outbox: sending=kill@1", "outbox: absent=kill", "github: after comment=kill", "outbox: before ack=kill"),
 		again("push: before=kill", "push: after=kill", "push: recorded=kill"),
 		confined(at("fixer: asked", "kill", 0)),

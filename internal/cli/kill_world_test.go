@@ -176,7 +176,7 @@ func (w *killWorld) furnish() error {
 	if w.long { // the report is to need several comments
 		operator += "publish: {inline: off}\n"
 	}
-	files["operator.yml"] = operator + fmt.Sprintf("fixer: {use: command, path: %s}\nverify: [%q]\n",
+	files["operator.yml"] = operator + fmt.Sprintf("fixer: {use: command, path: %s}\nverify: [%q]\ngate: verdict\n",
 		w.path("mend.sh"), w.path("check.sh"))
 	if err := errors.Join(os.Mkdir(w.path(""), 0o755), os.Mkdir(filepath.Join(w.home, "tmp"), 0o700)); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (w *world) start(ts *testscript.TestScript, host string) *forge.Repo {
 	return repo
 }
 
-// cmdPull opens a pull request: pull N BASE HEAD [draft|fork|ghes]... With - for BASE its branch stays as it is.
+// cmdPull opens a pull request: pull N BASE HEAD [draft|fork|apart|ghes]... With - for BASE its branch stays as it is.
 func cmdPull(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 3, "pull N BASE HEAD [draft|fork|ghes]...")
 	n, err := strconv.Atoi(args[0])
@@ -113,6 +113,8 @@ func cmdPull(ts *testscript.TestScript, neg bool, args []string) {
 			spec.Draft = true
 		case "fork":
 			spec.Fork = "contributor/widgets"
+		case "apart": // from a branch of its own
+			spec.HeadRef = "topic-" + args[0]
 		case "ghes":
 			host = "ghe.example.com"
 		default:
@@ -172,6 +174,9 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "pending": // somebody has begun a review and not submitted it: pending LOGIN
 		need(ts, neg, len(rest) == 1, "pr N pending LOGIN")
 		p.AddReview(forge.Review{Author: rest[0], State: "PENDING"})
+	case "label": // label LOGIN NAME
+		need(ts, neg, len(rest) == 2, "pr N label LOGIN NAME")
+		p.Label(rest[0], rest[1])
 	case "comment": // comment LOGIN FILE
 		need(ts, neg, len(rest) == 2, "pr N comment LOGIN FILE")
 		p.Comment(rest[0], ts.ReadFile(rest[1]))

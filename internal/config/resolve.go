@@ -186,7 +186,7 @@ func (r *resolver) applyRepository() error {
 			continue
 		}
 		old, now := k.field(&before), k.field(&r.settings)
-		if amount(now) > amount(old) {
+		if k.amount(now) > k.amount(old) {
 			o.note = fmt.Sprintf("%s:%d asks for %s, which is more than the operator allows",
 				r.in.Repository.Name, r.origins[k.path].line, display(now))
 			reflect.ValueOf(now).Elem().Set(reflect.ValueOf(old).Elem())
@@ -304,8 +304,11 @@ func setJSON(field, v any) error {
 	return json.Unmarshal(data, field)
 }
 
-func amount(field any) float64 {
+func (k key) amount(field any) float64 {
 	switch v := reflect.ValueOf(field).Elem(); v.Kind() {
+	case reflect.String: // of words, the later ask for more
+		words, _ := k.shape["enum"].([]any)
+		return float64(slices.Index(words, any(v.String())))
 	case reflect.Int, reflect.Int64:
 		return float64(v.Int())
 	case reflect.Float64:

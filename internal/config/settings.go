@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
 )
 
@@ -70,6 +71,10 @@ type Settings struct {
 	Fix                           Fix
 	// WallTime bounds the whole run.
 	WallTime time.Duration
+	// Gate is what the commit status of a pull request says; GateLabels are the labels, without their prefix, that may change it
+	// for one (decision 52).
+	Gate       gate.Policy
+	GateLabels []string
 	// PublishMode is append (decision 1).
 	PublishMode string
 	// MinSupport is how many reviewers must agree before a finding counts (decision 3).

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
 )
@@ -190,6 +191,12 @@ func keys() []key {
 				"([commands.md](commands.md#folders-beside-the-repository)). A name that the reviewed tree has too is refused. Without it: none."},
 		{path: "wall_time", shape: duration(), capped: true, field: func(s *Settings) any { return &s.WallTime },
 			doc: "How long a whole run may take."},
+		{path: "gate", shape: choice(gatePolicies()...), capped: true, field: func(s *Settings) any { return &s.Gate },
+			doc: "What the commit status `pr-reviewer` of a pull request says. `off`: nothing, none is set. `presence`: that the review is there, whatever it says. `verdict`: success when the pull " +
+				"request was approved. `verdict-non-trivial`: the same, but a trivial change passes whatever a complete review says (docs/ci.md). Their order is off, presence, verdict-non-trivial, verdict."},
+		{path: "gate_labels", shape: list(choice("advisory", "strict"), 0, 2), field: func(s *Settings) any { return &s.GateLabels },
+			doc: "The labels that may change the gate for one pull request when somebody who may write sets them: `advisory` lets `pr-reviewer:advisory` soften it to `presence`, `strict` lets " +
+				"`pr-reviewer:strict` harden it to `verdict`. Without it: none."},
 		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },
 			doc: "How reports are published: `append` posts every report as a new comment and never edits one."},
 		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
@@ -230,13 +237,21 @@ func keys() []key {
 			doc: "The type of comments of commands that name none: a comment on the pull request, comments on lines, or both. Without it: both when a comment asked for the command, issue in review.run."})
 }
 
+// gatePolicies are the words of the gate, from the one that asks for least.
+func gatePolicies() (words []string) {
+	for _, p := range gate.Policies {
+		words = append(words, string(p))
+	}
+	return words
+}
+
 // defaults are the values below all layers. Reviewers and the comments analyzer follow from them.
 func defaults() Settings {
 	return Settings{
 		Model: "gpt-4.1-mini", EscalationModel: "gpt-4.1", BaseURL: defaultBaseURL,
 		Effort: effortStandard, ScoreThreshold: 5, ElevationThreshold: 5, RunLimits: RunLimits{CostUSD: 5},
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
-		Context:     Context{RelatedCode: true},
+		Context: Context{RelatedCode: true}, Gate: gate.Off,
 		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Inline: InlineProminent, CommentsPerPull: 30, Verification: defaultVerification(),
 		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
 		Schedule: Schedule{Enabled: true, Conditions: Conditions{Window: Duration(24 * time.Hour)}},

@@ -57,7 +57,7 @@ type Doctor struct {
 
 // Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
 func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
-	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.isolation, d.bounds, d.linters, d.packages} {
+	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.gate, d.isolation, d.bounds, d.linters, d.packages} {
 		tell(check(ctx))
 	}
 	for _, c := range agents(ctx) {
@@ -156,6 +156,23 @@ func (d *Doctor) state(ctx context.Context) Checkup {
 		return Checkup{What: "state", Note: err.Error(), Next: "set PRLOOP_STATE to a folder you can write", State: Broken}
 	}
 	return Checkup{What: "state", Note: s.State(), State: OK}
+}
+
+// gate tells of a commit status that a run could not set: GitHub says what a credential lacks only when it is used.
+func (d *Doctor) gate(ctx context.Context) Checkup {
+	s, err := d.Open(ctx)
+	if err != nil { // state says so
+		return Checkup{What: "gate", Note: "skipped: there is no record of runs", State: Missing}
+	}
+	defer s.Close(ctx)
+	missing, err := s.GateMissing(ctx)
+	switch {
+	case err != nil:
+		return diagnosed("gate", err)
+	case missing != "":
+		return Checkup{What: "gate", Note: missing, Next: "give the credential the permission \"statuses: write\", or set gate: \"off\" in the operator's file", State: Broken}
+	}
+	return Checkup{What: "gate", Note: "no run failed to set its commit status", State: OK}
 }
 
 // isolation says what stands around agents. It never says more than what is there (threats.md P15).

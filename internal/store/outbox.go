@@ -146,6 +146,20 @@ func (s *Store) change(ctx context.Context, what, nonce string, held []*Lease, q
 func (s *Store) Outbox(ctx context.Context, run string) ([]Entry, error) {
 	op := "outbox of run " + run
 	rows, err := s.read.QueryContext(ctx, selectEntry+` WHERE run = $1 ORDER BY created, kind, effect_key`, run)
+	return s.entries(op, rows, err)
+}
+
+// Newest gives the newest effect of a kind for each head, of all runs, in the order they were intended. Two pull requests may have one head.
+func (s *Store) Newest(ctx context.Context, kind string) ([]Entry, error) {
+	op := "newest effects of kind " + kind
+	rows, err := s.read.QueryContext(ctx, `SELECT `+entryColumns+` FROM
+		(SELECT *, row_number() OVER (PARTITION BY head ORDER BY created DESC, nonce DESC) AS place FROM effects WHERE kind = $1) AS placed
+		WHERE place = 1 ORDER BY created, effect_key`, kind)
+	return s.entries(op, rows, err)
+}
+
+// entries reads rows of entryColumns.
+func (s *Store) entries(op string, rows *sql.Rows, err error) ([]Entry, error) {
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}
@@ -161,8 +175,10 @@ func (s *Store) Outbox(ctx context.Context, run string) ([]Entry, error) {
 	return out, s.wrap(op, rows.Err())
 }
 
-const selectEntry = `SELECT nonce, kind, effect_key, run, target, head, payload, payload_hash, coalesce(account_login, ''), coalesce(account_id, 0),
-	state, attempts, created, sent_at, acked_at, ref FROM effects`
+const entryColumns = `nonce, kind, effect_key, run, target, head, payload, payload_hash, coalesce(account_login, ''), coalesce(account_id, 0),
+	state, attempts, created, sent_at, acked_at, ref`
+
+const selectEntry = `SELECT ` + entryColumns + ` FROM effects`
 
 // scan reads one row of selectEntry and checks that the payload is the one that was intended.
 func scan(row interface{ Scan(...any) error }) (Entry, error) {

@@ -145,7 +145,7 @@ func (x *execution) commit(r *Repo, sha string) any {
 	return object{kind: "Commit", fields: map[string]any{
 		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": x.web("/" + r.FullName() + "/commit/" + sha),
 		"associatedPullRequests": resolver(func(a args) (any, error) { return x.associated(r, sha)(a) }),
-		"status": resolver(func(args) (any, error) { return x.status(r, sha), nil }),
+		"status":                 resolver(func(args) (any, error) { return x.status(r, sha), nil }),
 	}}
 }
 

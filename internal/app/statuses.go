@@ -1,0 +1,199 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// gatekeeper lends the loop what commit statuses need of GitHub.
+type gatekeeper struct{ *github.Client }
+
+// Denied reports whether an error says that the credential lacks a permission. GitHub hides what a token may not see behind 404.
+func (gatekeeper) Denied(err error) bool {
+	return errors.Is(err, github.ErrForbidden) || errors.Is(err, github.ErrNotFound)
+}
+
+// leftName stands in the key of a status that ends what a process of ours left pending, againName in that of one that takes it back.
+const (
+	leftName  = "left"
+	againName = "again"
+)
+
+// leaveTime is how long a run that stops may take to say so in its status. What takes longer is for the next start.
+const leaveTime = 5 * time.Second
+
+// repairStatuses ends what runs left pending that nobody is at work on, whatever their pull requests (threats.md T162). It is done
+// when a run of whatever kind begins. What cannot be ended now is left to the next start.
+func (s *Service) repairStatuses(ctx context.Context, mine string) {
+	newest, err := s.store.Newest(ctx, effects.Status{}.Name())
+	if err != nil {
+		s.log.Warn("statuses that were left pending were not looked for", "err", err)
+		return
+	}
+	for _, e := range newest {
+		if e.Run == mine || settled(e) {
+			continue
+		}
+		if err := s.repairStatus(ctx, e); err != nil && ctx.Err() == nil {
+			s.log.Warn("a commit status is still pending", "run", e.Run, "pull request", e.Target.String(), "err", err)
+		}
+	}
+}
+
+// settled reports whether a status is known to be there and says how something ended.
+func settled(e store.Entry) bool {
+	s, err := effects.ReadStatus(e.Payload)
+	return err != nil || e.State == store.StateAcked && s.State != review.GatePending
+}
+
+// repairStatus ends a status of another run, if nobody is at work on its pull request.
+func (s *Service) repairStatus(ctx context.Context, e store.Entry) error {
+	if alive, err := engine.Executing(s.database(), e.Run); alive || err != nil {
+		return err
+	}
+	lease, err := s.store.Take(ctx, e.Target.String(), e.Run, leaseTime)
+	if errors.Is(err, store.ErrAlive) || errors.As(err, new(*store.HeldError)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.endStatus(ctx, lease, e), lease.Release(context.WithoutCancel(ctx)))
+}
+
+// endStatus says of what is pending that nobody is at work any more, or makes what had been decided. lease is that of the run.
+func (s *Service) endStatus(ctx context.Context, lease *store.Lease, e store.Entry) error {
+	all, err := s.statusesOf(ctx, e.Run)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 || all[len(all)-1].Nonce != e.Nonce { // somebody has said more
+		return nil
+	}
+	pending, err := effects.ReadStatus(e.Payload)
+	if err != nil {
+		return err
+	}
+	next := e.Effect
+	if pending.State == review.GatePending {
+		if e.State == store.StateSent { // it may still arrive, and would be the last word
+			if err := sleep(ctx, effects.Quarantine); err != nil {
+				return err
+			}
+		}
+		known, err := s.store.Run(ctx, e.Run)
+		if err != nil {
+			return err
+		}
+		said := "Interrupted; to go on: prloop resume " + e.Run
+		if known.State == store.Finished {
+			said = "The review has ended and left no status; start a new run"
+		}
+		next = statusOf(e, leftName, len(all), effects.CommitStatus{State: review.GateError, Description: said, Target: pending.Target})
+	}
+	return s.setStatus(ctx, lease, next)
+}
+
+// statusOf is another status of the run and commit of one.
+func statusOf(e store.Entry, what string, n int, s effects.CommitStatus) effects.Effect {
+	return effects.Effect{
+		Key: effects.StatusKey(e.Run, fmt.Sprintf("%s/%d", what, n)), Nonce: hex.EncodeToString(randomBytes(16)), Run: e.Run, Target: e.Target, Head: e.Head,
+		Payload: s.Payload(), As: e.As,
+	}
+}
+
+// setStatus makes an effect under the lease of its run.
+func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.Effect) error {
+	client, err := s.GitHub(ctx, e.Target.Repo.Host)
+	if err != nil {
+		return err
+	}
+	if e.As, err = client.Viewer(ctx, e.Target.Repo.Host); err != nil {
+		return err
+	}
+	d := effects.Delivery{Outbox: outbox{s.store, lease}, Sleep: sleep, Overtaken: func(context.Context) (string, error) { return "", nil }}
+	_, err = d.Deliver(ctx, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, e)
+	return err
+}
+
+// statusesOf are the statuses of a run, the newest last.
+func (s *Service) statusesOf(ctx context.Context, run string) (out []store.Entry, err error) {
+	all, err := s.store.Outbox(ctx, run)
+	for _, e := range all {
+		if e.Kind == (effects.Status{}).Name() {
+			out = append(out, e)
+		}
+	}
+	return out, err
+}
+
+// leaveStatus says in the status of a run that stops before its end that nobody is at work. What may still be on its way is for
+// the next start.
+func (r *run) leaveStatus(ctx context.Context) {
+	if r.lease == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer cancel()
+	all, err := r.statusesOf(ctx, r.id)
+	if n := len(all); err == nil && n > 0 && !settled(all[n-1]) && all[n-1].State != store.StateSent {
+		err = r.endStatus(ctx, r.lease, all[n-1])
+	}
+	if err != nil {
+		r.log.Warn("the commit status stays pending until the next start", "err", err)
+	}
+}
+
+// takeBackStatus says that a run goes on of which was said that nobody is at work on it. Where it cannot be said the run goes on.
+func (r *run) takeBackStatus(ctx context.Context) {
+	if r.lease == nil {
+		return
+	}
+	all, err := r.statusesOf(ctx, r.id)
+	left := func(e store.Entry) bool { return strings.HasPrefix(e.Key, effects.StatusKey(r.id, leftName+"/")) }
+	for _, e := range all { // those of the loop are made by their steps
+		if (left(e) || strings.HasPrefix(e.Key, effects.StatusKey(r.id, againName+"/"))) && e.State != store.StateAcked {
+			err = cmp.Or(err, r.setStatus(ctx, r.lease, e.Effect))
+		}
+	}
+	if n := len(all); err == nil && n > 0 && left(all[n-1]) {
+		s, bad := effects.ReadStatus(all[n-1].Payload)
+		s.State, s.Description = review.GatePending, "The review goes on"
+		err = cmp.Or(bad, r.setStatus(ctx, r.lease, statusOf(all[n-1], againName, n, s)))
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.Warn("the commit status does not say that the run goes on", "err", err)
+	}
+}
+
+// GateMissing says why the newest run with a gate could not set its status, of the newest runs of all pull requests; empty when it could, or
+// when there was none.
+func (s *Service) GateMissing(ctx context.Context) (missing string, err error) {
+	newest := errors.New("found")
+	err = s.store.EachRun(ctx, store.Filter{State: store.Finished, Limit: mostEarlier}, func(r store.Run) error {
+		if r.Result == nil || r.Result.Gate == nil {
+			return nil
+		}
+		if g := r.Result.Gate; g.Missing != "" {
+			missing = fmt.Sprintf("run %s could not set the commit status %s: %s", r.ID, gate.Context, g.Missing)
+		}
+		return newest
+	})
+	if errors.Is(err, newest) {
+		err = nil
+	}
+	return missing, err
+}

@@ -1,0 +1,263 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Gate is what the commit status is set with, and what it rests on (decision 52).
+type Gate interface {
+	effects.Statuses
+	// Labelled says who set labels of a pull request last, and when, without what they may do.
+	Labelled(ctx context.Context, pr review.PullRequest, labels []string) ([]gate.Labelling, error)
+	// Permission is what somebody may do with the repository, in GitHub's words.
+	Permission(ctx context.Context, repo review.Repo, login string) (string, error)
+	// PendingStatuses are the commits of a pull request on which a status of ours is pending.
+	PendingStatuses(ctx context.Context, pr review.PullRequest) ([]string, error)
+	// Denied reports whether an error says that the credential lacks the permission.
+	Denied(err error) bool
+}
+
+// gated is what a run knows of its status.
+type gated struct {
+	// facts are those of the last snapshot; nil before the first.
+	facts *gate.Facts
+	// pending is the commit on which a status of this run is pending; empty when there is none.
+	pending string
+	// missing says why no status can be set; empty when nothing has shown so.
+	missing string
+}
+
+// gates reports whether the run sets a commit status.
+func (r Request) gates() bool {
+	return r.Gate != nil && r.Gate.Policy != gate.Off && !r.DryRun && !r.Target.Local()
+}
+
+// gateFacts reads what the status rests on; nil where none is set.
+func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate.Facts, error) {
+	if !req.gates() {
+		return nil, nil
+	}
+	f := &gate.Facts{Complexity: gate.Ordinary}
+	if len(snap.Opaque)+len(snap.OpaqueRemoved) == 0 {
+		f.Complexity = gate.Assess(gateFiles(snap.Brief), pushpolicy.Protected)
+	}
+	var asked []string
+	for _, label := range gate.Labels {
+		switch stands := slices.ContainsFunc(snap.PR.Labels, func(s string) bool { return strings.EqualFold(s, label) }); {
+		case stands && slices.Contains(req.Gate.Labels, label):
+			asked = append(asked, label)
+		case stands:
+			f.Labels = append(f.Labels, gate.Labelling{Label: label})
+		}
+	}
+	if len(asked) == 0 {
+		return f, nil
+	}
+	labels, err := l.Gate.Labelled(ctx, snap.PR, asked)
+	if err != nil {
+		return nil, err
+	}
+	for i := range labels {
+		if labels[i].By == "" {
+			continue
+		}
+		labels[i].Permission, err = l.Gate.Permission(ctx, snap.PR.Repo, labels[i].By)
+		if err != nil && !l.Gate.Denied(err) {
+			return nil, err
+		}
+	}
+	f.Labels = append(f.Labels, labels...)
+	return f, nil
+}
+
+// gateFiles are the changed files as the rule on complexity looks at them.
+func gateFiles(b review.Brief) (out []gate.File) {
+	for _, f := range b.Files {
+		plain, ordinary := f.Change == "modified", true
+		for line := range strings.SplitSeq(f.Diff, "\n") {
+			if strings.HasPrefix(line, "@@") {
+				break
+			}
+			if mode := strings.Fields(line); len(mode) == 3 && mode[1] == "mode" || len(mode) == 4 && mode[2] == "mode" {
+				plain, ordinary = false, ordinary && strings.HasSuffix(line, "100644")
+			}
+		}
+		out = append(out, gate.File{
+			Path: f.Path, OldPath: f.OldPath, Lines: f.Additions + f.Deletions, Plain: plain, Whole: f.Omitted == "" && f.HunksGiven == f.Hunks && ordinary,
+		})
+	}
+	return out
+}
+
+// gate is what the status says of a round, if it ends the run.
+func (in Inputs) gate(r review.RunResult) *review.Gate {
+	if in.Snapshot.Gate == nil || in.Request.Gate == nil {
+		return nil
+	}
+	g := gate.Decide(*in.Request.Gate, *in.Snapshot.Gate, gate.End(r))
+	g.Missing = in.GateMissing
+	return &g
+}
+
+// reviewing says that a round has begun. Statuses that others of our processes left pending on older commits are settled first: no
+// run that is still at work there can come to anything.
+func (l *Loop) reviewing(ctx context.Context, steps Steps, req Request, p *progress, f facts) error {
+	if !req.gates() {
+		return nil
+	}
+	if p.round == 1 {
+		if err := l.settleOlder(ctx, steps, req, p, f.Snapshot.PR); err != nil {
+			return err
+		}
+	}
+	if f.Again != nil { // it ends at once
+		return nil
+	}
+	said := fmt.Sprintf("Round %d of %d: %s at work", p.round, req.rounds(), plural(len(req.reviewers()), "reviewer is", "reviewers are"))
+	return l.pending(ctx, steps, req, p, "reviewing", said)
+}
+
+// fixes says that the fixer is at work.
+func (l *Loop) fixes(ctx context.Context, steps Steps, req Request, p *progress, payload review.FixPayload) error {
+	if !req.gates() {
+		return nil
+	}
+	said := fmt.Sprintf("Round %d of %d: %s being fixed", p.round, req.rounds(), plural(len(payload.IssuesToFix), "finding is", "findings are"))
+	return l.pending(ctx, steps, req, p, "fixing", said)
+}
+
+// pending sets the status of the head to pending.
+func (l *Loop) pending(ctx context.Context, steps Steps, req Request, p *progress, what, said string) error {
+	p.gate.pending = p.head
+	return l.status(ctx, steps, req, p, fmt.Sprintf("%d/%s", p.round, what), p.head, review.GatePending, said)
+}
+
+// reviewed leaves the verdict of a round on its commit: a fix has made a new one.
+func (l *Loop) reviewed(ctx context.Context, steps Steps, req Request, p *progress, g *review.Gate) error {
+	if g == nil || p.gate.pending == "" {
+		return nil
+	}
+	p.gate.pending = ""
+	return l.status(ctx, steps, req, p, fmt.Sprintf("%d/reviewed", p.round), p.head, g.State, g.Description+"; a newer commit has a fix")
+}
+
+// concludeStatus sets the status that a run ends with. A run that was overtaken says something of a commit only where it had said that it
+// is at work.
+func (l *Loop) concludeStatus(ctx context.Context, steps Steps, req Request, p *progress, result review.RunResult) (*review.Gate, error) {
+	if !req.gates() {
+		return nil, nil
+	}
+	head := p.head
+	if result.Outcome == review.Superseded {
+		if head = p.gate.pending; head == "" {
+			return nil, nil
+		}
+	}
+	f := gate.Facts{Complexity: gate.Ordinary}
+	if p.gate.facts != nil {
+		f = *p.gate.facts
+	}
+	g := gate.Decide(*req.Gate, f, gate.End(result))
+	if err := l.status(ctx, steps, req, p, "end", head, g.State, g.Description); err != nil {
+		return nil, err
+	}
+	g.Missing = p.gate.missing
+	return &g, nil
+}
+
+// set is what became of a status.
+type set struct {
+	URL string `json:"url,omitempty"`
+	// Missing says why no status can be set.
+	Missing string `json:"missing,omitempty"`
+}
+
+// status sets the status of a commit in a step of its own. A credential that may not is told of, once, and does not stop the run; any
+// other error does, as that of a comment does, and it is resumed.
+func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, state review.GateState, said string) error {
+	if p.gate.missing != "" {
+		return nil
+	}
+	e := l.statusEffect(req, what, head, effects.CommitStatus{State: state, Description: said, Target: p.page(req)})
+	done, err := doJSON(ctx, steps, "status: "+what, func(ctx context.Context) (set, error) {
+		url, err := l.setStatus(ctx, e)
+		if err != nil && ctx.Err() == nil && l.Gate.Denied(err) {
+			why := sanitize.Redact(err.Error())
+			l.warn("the commit status " + gate.Context + " is not set: " + why)
+			return set{Missing: why}, nil
+		}
+		return set{URL: url}, err
+	})
+	if err != nil {
+		return fmt.Errorf("set the commit status: %w", err)
+	}
+	p.gate.missing = done.Missing
+	return nil
+}
+
+func (l *Loop) statusEffect(req Request, what, head string, s effects.CommitStatus) effects.Effect {
+	return effects.Effect{Key: effects.StatusKey(req.Run, what), Run: req.Run, Target: req.Target, Head: head, Payload: s.Payload()}
+}
+
+// setStatus makes the effect. A status is about its commit, and stays true of it when the pull request moves on.
+func (l *Loop) setStatus(ctx context.Context, e effects.Effect) (string, error) {
+	viewer, err := l.Forge.Viewer(ctx, e.Target.Repo.Host)
+	if err != nil {
+		return "", err
+	}
+	e.As, e.Nonce = viewer, l.Nonce()
+	d := effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: func(context.Context) (string, error) { return "", nil }}
+	done, err := d.Deliver(ctx, effects.Status{Statuses: l.Gate, Policy: l.policy(e.Target.Repo)}, e)
+	return done.Ref, err
+}
+
+// page is what a status leads to: the newest report, else the pull request.
+func (p *progress) page(req Request) string {
+	if n := len(p.urls); n > 0 {
+		return p.urls[n-1]
+	}
+	return cmp.Or(p.own.URL, fmt.Sprintf("https://%s/%s/%s/pull/%d", req.Target.Repo.Host, req.Target.Repo.Owner, req.Target.Repo.Name, req.Target.PR))
+}
+
+// mostLeft bounds how many statuses of older commits one run settles.
+const mostLeft = 20
+
+// settleOlder ends what is pending on older commits of the pull request and was set by our account: the store may know nothing of who did.
+// Where it cannot be done the run goes on.
+func (l *Loop) settleOlder(ctx context.Context, steps Steps, req Request, p *progress, pr review.PullRequest) error {
+	_, err := doJSON(ctx, steps, "statuses of older commits", func(ctx context.Context) ([]string, error) {
+		left, err := l.Gate.PendingStatuses(ctx, pr)
+		left = slices.DeleteFunc(left, func(sha string) bool { return sha == pr.HeadSHA })
+		var done []string
+		for _, sha := range left[:min(len(left), mostLeft)] {
+			s := effects.CommitStatus{State: review.GateError, Description: "Superseded: the pull request has a newer commit", Target: p.page(req)}
+			if _, err = l.setStatus(ctx, l.statusEffect(req, "older/"+sha, sha, s)); err != nil {
+				break
+			}
+			done = append(done, sha)
+		}
+		if ctx.Err() != nil {
+			return nil, errors.Join(context.Cause(ctx), err)
+		}
+		if err != nil {
+			l.warn("a status of an older commit stays pending: " + sanitize.Redact(err.Error()))
+		}
+		return done, nil
+	})
+	return err
+}
+
+func (l *Loop) warn(message string) {
+	l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: message})
+}
