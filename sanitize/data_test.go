@@ -90,6 +90,8 @@ func TestRedactTable(t *testing.T) {
 		{"a LangSmith key", "lsv2_" + "pt_8f14e45fceea167a5a36dedd4bea2543_8f14e45fce", "[REDACTED]"},
 		{"a Buildkite token", "bkua_" + "8f14e45fceea167a5a36dedd4bea25438f14e45f", "[REDACTED]"},
 		{"a refresh token of Google", "1//0" + "gZq7Xw2Kp9Rt4Lm8Bn3Vc6Jd1Hs5Gf0YaTeUiOoLZq7Xw2Kp", "[REDACTED]"},
+		{"the credentials of Sidekiq, named by their variable alone", "BUNDLE_GEMS__CONTRIBSYS__COM=\"d9bb90a6:d8b3e4b1\"", "BUNDLE_GEMS__CONTRIBSYS__COM=\"[REDACTED]\""},
+		{"such numbers elsewhere", "between d9bb90a6:d8b3e4b1", "between d9bb90a6:d8b3e4b1"},
 		{"a reference is no secret", `password = os.Getenv("DB_PASSWORD")`, `password = os.Getenv("DB_PASSWORD")`},
 		{"a variable is no secret", `token: ${{ secrets.GITHUB_TOKEN }}`, `token: ${{ secrets.GITHUB_TOKEN }}`},
 		{"a call is no secret", "token := newToken(ctx)", "token := newToken(ctx)"},

@@ -69,6 +69,7 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		one("1//0", `1//0[0-9A-Za-z_-]{40,}`),
 		{words: []string{"sig="}, re: lazyregexp.New(`sig=[0-9A-Za-z%+/_-]{40,}`), sure: hasDigit},
 		one("xai-", `xai-[0-9A-Za-z]{40,}`),
+		one("CONTRIBSYS__COM", `[0-9a-f]{8}:[0-9a-f]{8}`), // Sidekiq's, named by the variable alone
 		one("lin_api_", `lin_api_[0-9A-Za-z]{30,}`),
 		one("pul-", `pul-[0-9a-f]{40}`),
 		{words: []string{"hvs.", "hvb."}, re: lazyregexp.New(`hv[bs]\.[0-9A-Za-z_-]{20,}`)},

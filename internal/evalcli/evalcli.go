@@ -74,7 +74,7 @@ func usage(next, format string, args ...any) error {
 
 // Commands are all of them.
 func Commands() []Command {
-	return []Command{runCommand(), scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand()}
+	return []Command{runCommand(), scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand(), redactionCommand()}
 }
 
 func newFlags(name string) (f *flag.FlagSet, asJSON *bool) {
