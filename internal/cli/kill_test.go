@@ -209,8 +209,8 @@ func served(what string, x forge.Fault) killTrial {
 // statusRoute is how statuses are set.
 const statusRoute = "POST /repos/{owner}/{repo}/statuses/{sha}"
 
-// late is a comment, or a status, that GitHub is at work on when prloop is killed, and that is there only a while after (threats.md
-// "Outbox"): who looked at once would not see it, and post it again, and who said the next thing at once would have it overwritten.
+// late is a comment, or a status, that GitHub is at work on when prloop is killed, and that is there only a while after
+// (threats.md "Outbox"): who looked at once would not see it, and post it again, and who said the next thing at once would have it overwritten.
 func late(what, op string, after time.Duration) killTrial {
 	x := killTrial{what: what, fault: fmt.Sprintf("kill, and it is there %v later", after), kills: 1}
 	x.stop = func(ctx context.Context, w *killWorld) error {
