@@ -75,6 +75,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if plan.Role == review.RoleVerifier {
 		task.Verify = gather(in).verifyPayload()
 	}
+	if plan.Command != nil {
+		task.Command, task.Brief = plan.Command.task(), plan.Command.narrow(task.Brief)
+	}
 	task = visible(plan, task)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return AgentReport{}, err
@@ -88,7 +91,12 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
-	answer := l.Agents.Ask(limited, plan, asked, l.forwardEvent)
+	var answer review.Answer
+	if plan.Command != nil && plan.Command.idle(asked.Brief) {
+		answer = unneeded(plan)
+	} else {
+		answer = l.Agents.Ask(limited, plan, asked, l.forwardEvent)
+	}
 	if errors.Is(context.Cause(limited), errWallTime) && answer.Receipt.State != review.AgentComplete {
 		answer.Receipt.OutOf = "wall time"
 	}
@@ -130,6 +138,12 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		}
 		answer.Receipt.Findings = len(r.Findings)
 		report.Answer.Receipt = answer.Receipt
+	}
+	if answer.Command != nil {
+		if report.Evidence, err = l.checkCommand(ctx, snap, plan, &answer); err != nil {
+			return AgentReport{}, err
+		}
+		report.Answer = answer
 	}
 	if answer.Verifier != nil {
 		if report.Evidence, err = l.checkFacts(ctx, snap, *task.Verify, &answer); err != nil {
@@ -244,6 +258,14 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 		}
 		t.Setback = &s
 	}
+	if t.Command != nil {
+		c := *t.Command
+		c.Args, c.Argv = show(c.Args), slices.Clone(c.Argv)
+		for i := range c.Argv {
+			c.Argv[i] = show(c.Argv[i])
+		}
+		t.Command = &c
+	}
 	t.Title, t.Body = show(t.Title), show(t.Body)
 	t.Brief.Files = slices.Clone(t.Brief.Files)
 	for i := range t.Brief.Files {
@@ -299,6 +321,12 @@ func redactReport(h AgentReport) AgentReport {
 		for i := range c.ReviewState.ChangesRequestedBy {
 			p := &c.ReviewState.ChangesRequestedBy[i]
 			p.Login, p.Association = sanitize.Redact(p.Login), sanitize.Redact(p.Association)
+		}
+	}
+	if c := h.Answer.Command; c != nil {
+		redactFindings(c.Findings)
+		for _, text := range writtenCommand(c) {
+			*text = sanitize.Redact(*text)
 		}
 	}
 	if v := h.Answer.Verifier; v != nil {

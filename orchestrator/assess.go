@@ -109,7 +109,7 @@ func (m matched) weigh(group []int) weight.Facts {
 		category := identity.Category(one.Category)
 		f.Security = f.Security || identity.Security(one.Category)
 		f.Style = f.Style && category == review.CategoryStyle
-		f.Certain = f.Certain || one.Source.Type != "agent" || m.rules[one.Source.Name]
+		f.Certain = f.Certain || one.Source.Type != "agent" || m.rules[one.Source.Name] || m.commands[one.Source.Name]
 		f.Verified = f.Verified || m.support[i] == EvidenceVerified
 		f.Score = max(f.Score, one.Score)
 		unsaid = unsaid || one.Assessment == nil

@@ -37,6 +37,7 @@ func (j verdict) report(result review.RunResult) string {
 		v := j.verdict
 		d.Verdict, d.Why, d.Distinct = &v, c.inline(j.why), result.DistinctIssues
 	}
+	d.Commands = j.sections(c)
 	var silent int
 	d.Findings, silent = j.listed(c, j.inlined())
 	j.conversation(&d, c)

@@ -45,6 +45,9 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 		if err != nil {
 			return nil, err
 		}
+		if s.Result.Command != "" { // it was no review
+			continue
+		}
 		a, why := s.answers(req, snap)
 		if why == "" {
 			return a, nil
@@ -201,7 +204,7 @@ func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress,
 		l.emit(review.Event{Kind: review.EventState, Agent: agent.Answer.Receipt.Name, State: agent.Answer.Receipt.State, Message: "answered before: " + plural(agent.Answer.Receipt.Findings, "finding", "findings")})
 	}
 	r.Run, r.Started, r.Again, r.Receipt = req.Run, req.Started, a.Run, judged.Result.Receipt
-	p.urls, p.past = r.Comments, r.Rounds
+	p.urls, p.answers, p.past = r.Comments, r.Answers, r.Rounds
 	l.over(*p)
 	return r, nil
 }

@@ -19,8 +19,8 @@ type gathered struct {
 	findings   []review.Finding
 	support    map[int]EvidenceStatus
 	unverified []review.Unverified
-	// rules names the reviewers that work by rule.
-	rules map[string]bool
+	// rules names the reviewers that work by rule, commands those of the repository: what they say counts without a second voice.
+	rules, commands map[string]bool
 	// complete is how many reviewers that count gave a complete answer, and read what they were given.
 	complete int
 	read     coverage
@@ -54,7 +54,7 @@ func gather(in Inputs) gathered {
 // the verdict stricter; its answer does not count towards min_reviewers. Findings whose evidence is false are
 // set apart and not counted.
 func collectReviewers(in Inputs) gathered {
-	g := gathered{in: in, rules: map[string]bool{}, support: map[int]EvidenceStatus{}, findings: []review.Finding{}, unverified: []review.Unverified{}}
+	g := gathered{in: in, rules: map[string]bool{}, commands: map[string]bool{}, support: map[int]EvidenceStatus{}, findings: []review.Finding{}, unverified: []review.Unverified{}}
 	type countedFinding struct {
 		review.Finding
 		status EvidenceStatus
@@ -72,10 +72,10 @@ func collectReviewers(in Inputs) gathered {
 		if r.Kind == review.KindStatic {
 			g.rules[r.Name] = true
 		}
-		if h.Answer.Reviewer == nil {
-			continue
+		if r.Role == review.RoleCommand {
+			g.commands[r.Name] = true
 		}
-		for i, f := range h.Answer.Reviewer.Findings {
+		for i, f := range in.Request.counting(h) {
 			ev := Evidence{Status: EvidenceNone}
 			if i < len(h.Evidence) {
 				ev = h.Evidence[i]

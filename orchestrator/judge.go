@@ -52,6 +52,9 @@ type Judgement struct {
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
 // gathered, matched, verdict, and the report of that.
 func Judge(in Inputs) Judgement {
+	if in.Request.alone() != nil {
+		return judgeCommand(in)
+	}
 	in.Reports = ordered(in.Reports)
 	d := decide(match(gather(in).assess()))
 	result := d.result()

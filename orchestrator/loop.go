@@ -68,6 +68,8 @@ type progress struct {
 	tracked      []Tracked
 	past         []review.RoundResult
 	urls         []string
+	// answers are those of urls that are own comments of commands.
+	answers []review.CommandComment
 	// spent is the time agents and verify commands took, those side by side counted once. Time between a stop and its
 	// resumption is nobody's.
 	spent time.Duration
@@ -96,6 +98,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 			}
 			result, goesOn = abandoned(req, p, err), false
 		}
+		result.Answers = p.answers
 		result.Comments = append([]string{}, p.urls...) // a list, though an empty one, where nothing was posted
 		if !goesOn {
 			if result.Gate, err = l.concludeStatus(ctx, steps, req, &p, result); err != nil {
@@ -136,6 +139,10 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	}
 	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past, GateMissing: p.gate.missing}
 	switch {
+	case req.Alone && len(snap.Brief.Files) > 0: // what it is about decides whether it is asked
+		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
+			return none, false, err
+		}
 	case facts.Again != nil && facts.Again.Stands != nil:
 		result, err := l.stand(ctx, steps, req, p, facts.Again)
 		return result, false, err
@@ -169,7 +176,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return none, false, err
 	}
 	posts := !req.Target.Local() && !req.DryRun
-	if posts {
+	if posts && !req.Alone {
 		sent, why, err := l.inline(ctx, steps, req, judged)
 		switch {
 		case err != nil:
@@ -184,11 +191,19 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	p.tracked, p.past, p.before, p.judged = judged.Tracked, judged.Result.Rounds, p.head, &judged.Result
 	p.seen = append(p.seen, judged.seen...)
 	if posts {
-		l.say("posting the report")
-		urls, why, err := l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
-		p.urls = append(p.urls, urls...)
-		if err != nil {
-			return none, false, err
+		why := ""
+		if !req.Alone {
+			l.say("posting the report")
+			var urls []string
+			urls, why, err = l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
+			if p.urls = append(p.urls, urls...); err != nil {
+				return none, false, err
+			}
+		}
+		if why == "" {
+			if why, err = l.publishCommands(ctx, steps, in, p); err != nil {
+				return none, false, err
+			}
 		}
 		if why != "" {
 			return superseded(req, *p, snap.PR.URL, why), false, nil
@@ -229,6 +244,9 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 	}
 	f := facts{Snapshot: snap, Earlier: p.tracked}
 	if p.round == 1 {
+		if req.Alone {
+			return f, l.save(ctx, req, "round-1/snapshot.json", redactSnapshot(snap))
+		}
 		if f.Again, err = l.reuseEarlier(ctx, req, snap); err != nil {
 			return f, err
 		}
@@ -322,6 +340,9 @@ func unjudged(req Request, p progress, url string) review.RunResult {
 		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Started: req.Started,
 		Rounds: p.past, Comments: []string{},
 		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: p.head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},
+	}
+	if c := req.alone(); c != nil {
+		r.Command = c.ID
 	}
 	if r.Rounds == nil {
 		r.Rounds = []review.RoundResult{}

@@ -46,6 +46,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 			plural(len(m.unasked(c)), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(m.unasked(c))))
 	case m.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
+	case len(m.silent()) > 0:
+		return review.Partial, fmt.Sprintf("the command %s gave no complete answer", sanitize.CodeSpan(m.silent()[0]))
 	case brief.Status != "ok":
 		return review.Partial, "the change is larger than the context budget: a part of it was not reviewed"
 	case m.comments.ThreadsTruncated:

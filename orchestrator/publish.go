@@ -34,6 +34,8 @@ type saying struct {
 	pr review.PullRequest
 	// body is the Markdown, not yet sanitized as a whole.
 	body string
+	// command is the marker of a command's own comment; empty for reports.
+	command string
 }
 
 // publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (threats.md "Outbox").
@@ -45,7 +47,7 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) 
 	if err != nil {
 		return nil, "", err
 	}
-	texts, err := l.seal(req, s.round, s.body, nonce)
+	texts, err := l.seal(req, s, nonce)
 	if err != nil {
 		return nil, "", fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)
 	}
@@ -76,8 +78,15 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) 
 }
 
 // seal turns a report body into comments: sanitized, capped, and marked as ours.
-func (l *Loop) seal(req Request, round int, body, nonce string) ([]sanitize.Text, error) {
-	return sanitize.Comment(body, l.marker(req, round, nonce), l.policy(req.Target.Repo))
+func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error) {
+	return sanitize.Comment(s.body, l.commandMarker(req, s, nonce), l.policy(req.Target.Repo))
+}
+
+// commandMarker is the marker of what a saying posts, with the command whose answer it is, if it is one.
+func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marker {
+	m := l.marker(req, s.round, nonce)
+	m.Command = s.command
+	return m
 }
 
 // marker names what a round posts.

@@ -27,7 +27,7 @@ func (g gathered) makeReceipt() review.Receipt {
 	r.Static = true
 	for _, h := range g.in.Reports {
 		r.Agents = append(r.Agents, h.Answer.Receipt)
-		if rec := h.Answer.Receipt; rec.Role == review.RoleReviewer && rec.Kind != review.KindStatic {
+		if rec := h.Answer.Receipt; (rec.Role == review.RoleReviewer || rec.Role == review.RoleCommand) && rec.Kind != review.KindStatic {
 			r.Static = false
 		}
 	}

@@ -51,6 +51,8 @@ type Request struct {
 	// Sensitive is true when the repository handles personal or financial data, as it said at the base commit: security findings
 	// are then raised (spec.md D3.1).
 	Sensitive bool `json:"sensitive,omitempty"`
+	// Alone is true when the one agent is a command and its answer all that is wanted: there is no review and no verdict.
+	Alone bool `json:"alone,omitempty"`
 	// DryRun renders the report and posts nothing.
 	DryRun bool `json:"dryRun"`
 	// Force asks agents and posts although an earlier run answers the request (decision 43).
@@ -149,6 +151,8 @@ type AgentPlan struct {
 	// Settings are those of its configuration that a command agent is handed as they are.
 	Settings map[string]string `json:"settings,omitempty"`
 	Prompt   string            `json:"prompt,omitempty"`
+	// Command is set in the role of a command.
+	Command *CommandPlan `json:"command,omitempty"`
 	// Limits replace the request's for this agent; nil means those. What the brief may hold is the same for all.
 	Limits *review.Limits `json:"limits,omitempty"`
 }

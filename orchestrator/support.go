@@ -80,7 +80,7 @@ func (g gathered) minSupport() int {
 // problem whose quoted code is there. A repository may ask for less noise, not for less safety (decision 19).
 func (g gathered) alone(i int) bool {
 	f := g.findings[i]
-	if f.Source.Type != "agent" || g.rules[f.Source.Name] {
+	if f.Source.Type != "agent" || g.rules[f.Source.Name] || g.commands[f.Source.Name] {
 		return true
 	}
 	// A priority that is none of the four counts as P0, as in consensus.

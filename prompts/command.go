@@ -36,7 +36,7 @@ func Command(t review.Task, fence string, toolCalls int) (string, error) {
 		named = []string{varArgs, "`command.args` (below)", varArgv, "`command.argv` (below)"}
 	}
 	return render("command.md", fence, struct {
-		Agent, Title, Prompt, Args, Argv, Format string
-		ToolCalls                                int
-	}{t.Agent, c.Title, strings.NewReplacer(named...).Replace(strings.TrimSpace(t.Prompt)), c.Args, argv, c.Format, toolCalls})
+		ID, Title, Prompt, Args, Argv, Format string
+		ToolCalls                             int
+	}{c.ID, c.Title, strings.NewReplacer(named...).Replace(strings.TrimSpace(t.Prompt)), c.Args, argv, c.Format, toolCalls})
 }

@@ -100,7 +100,7 @@ type CommandTask struct {
 	Argv []string `json:"argv,omitempty"`
 	// Format is findings, narrative or checklist; empty is findings.
 	Format string `json:"format,omitempty"`
-	// Place is where the command runs, which decides its tools together with the categories in Tools.
+	// Place is where the command runs, Tools are the names of the tools it has there: no other exists for it.
 	Place Place    `json:"place,omitempty"`
 	Tools []string `json:"tools,omitempty"`
 	// Terms are what a scheduled job may change; nil elsewhere.
@@ -133,6 +133,41 @@ const (
 	// PlaceSchedule: in a scheduled job, which has no pull request.
 	PlaceSchedule Place = "schedule"
 )
+
+// OutputMode is where the answer of a command goes (spec.md C1).
+type OutputMode string
+
+// The modes.
+const (
+	// FeedMain: a section of the main report, whose findings count for the verdict. SeparateComment: a comment of its own. FeedBoth: both.
+	FeedMain        OutputMode = "feed_main"
+	SeparateComment OutputMode = "separate_comment"
+	FeedBoth        OutputMode = "both"
+)
+
+// CommentType is of what kind a command's own comment is (spec.md C1).
+type CommentType string
+
+// The types.
+const (
+	// IssueComment: on the pull request as a whole. LineComments: on lines. BothComments: on lines, and a summary on the pull request.
+	IssueComment CommentType = "issue"
+	LineComments CommentType = "review"
+	BothComments CommentType = "both"
+)
+
+// Trigger is the comment that asked for a command. The answer names it.
+type Trigger struct {
+	// URL is the comment's own page, Author the login of who wrote it.
+	URL    string `json:"url"`
+	Author string `json:"author"`
+}
+
+// CommandComment is a comment that a command's answer has of its own.
+type CommandComment struct {
+	Command string `json:"command"`
+	URL     string `json:"url"`
+}
 
 // PriorityOfSeverity maps a severity of the one table to its priority.
 func PriorityOfSeverity(severity string) (Priority, bool) {

@@ -11,7 +11,7 @@ func (r RunResult) ExitStatus() int {
 // ExitStatus is the process exit status for the outcome where that alone decides it: of StaticOnly, when it is clean.
 func (o Outcome) ExitStatus() int {
 	switch o {
-	case Converged, Opened, Updated, NothingToDo:
+	case Converged, Answered, Opened, Updated, NothingToDo:
 		return 0
 	case ChangesRequested:
 		return 3

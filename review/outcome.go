@@ -18,6 +18,8 @@ const (
 	NotReviewed Outcome = "not_reviewed"
 	Superseded  Outcome = "superseded"
 	Failed      Outcome = "failed"
+	// Answered: a command that was run by itself gave its answer, and nothing in it has to be fixed. It is no verdict on the change.
+	Answered Outcome = "answered"
 )
 
 // The outcomes of scheduled jobs, beside Partial, Superseded and Failed.

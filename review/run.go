@@ -120,6 +120,10 @@ type RunResult struct {
 	Rounds []RoundResult `json:"rounds"`
 	// Comments are the URLs of what was posted, in order.
 	Comments []string `json:"comments"`
+	// Answers are those of Comments that are own comments of commands.
+	Answers []CommandComment `json:"answers,omitempty"`
+	// Command is the id of the command that was all this run did; empty for a review.
+	Command string `json:"command,omitempty"`
 	// Gate is what the commit status says of the run; nil where none is set (decision 52).
 	Gate *Gate `json:"gate,omitempty"`
 	// Again is the earlier run that came to this verdict at the same commit; nobody was asked and nothing was posted. Empty otherwise.

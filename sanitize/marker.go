@@ -30,6 +30,8 @@ type Marker struct {
 	// Run and Round say which pass posted it.
 	Run   string
 	Round int
+	// Command is the id of the command whose answer the comment is; empty for reports.
+	Command string
 	// Part of Parts, both from 1. Comment sets them.
 	Part, Parts int
 	// Nonce is random for each posting; it decides whether something was posted already.
@@ -47,14 +49,14 @@ var ErrMarker = errors.New("marker not authentic")
 var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
-	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) ` +
+	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
 		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100}) mac=([0-9a-f]{64}) -->$`)
 	plainMark = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
 
 // valid refuses names that could end the HTML comment they stand in.
 func (m Marker) valid() error {
-	for _, f := range []struct{ name, value string }{{"review id", m.ReviewID}, {"run", m.Run}, {"nonce", m.Nonce}} {
+	for _, f := range []struct{ name, value string }{{"review id", m.ReviewID}, {"run", m.Run}, {"command", m.Command}, {"nonce", m.Nonce}} {
 		if f.value != "" && (!markerName.MatchString(f.value) || strings.Contains(f.value, "--")) {
 			return fmt.Errorf("marker: %s %q: only letters, digits and ._:/+- can stand in it", f.name, f.value)
 		}
@@ -77,8 +79,12 @@ func (m Marker) seal(body string) string {
 		fmt.Fprintf(&b, "<!-- code-review-agent:review_id=%s -->\n", m.ReviewID)
 	}
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d part=%d/%d nonce=%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, m.Part, m.Parts, m.Nonce, hex.EncodeToString(m.mac(rest)))
+		command := ""
+		if m.Command != "" {
+			command = "command=" + m.Command + " "
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -89,8 +95,11 @@ func (m Marker) seal(body string) string {
 func (m Marker) mac(rest string) []byte {
 	h := hmac.New(sha256.New, m.Key)
 	sum := sha256.Sum256([]byte(strings.TrimRight(rest, " \t\r\n")))
-	for _, f := range []string{"prloop marker v1", m.RepoID, strconv.Itoa(m.PR), m.ReviewID, m.Run, strconv.Itoa(m.Round),
-		strconv.Itoa(m.Part), strconv.Itoa(m.Parts), m.Nonce, string(sum[:])} {
+	fields := []string{"prloop marker v1", m.RepoID, strconv.Itoa(m.PR), m.ReviewID, m.Run, strconv.Itoa(m.Round), strconv.Itoa(m.Part), strconv.Itoa(m.Parts), m.Nonce, string(sum[:])}
+	if m.Command != "" { // reports have none, and those of before knew no such field
+		fields = append(fields, m.Command)
+	}
+	for _, f := range fields {
 		writeSized(h, f)
 	}
 	return h.Sum(nil)
@@ -130,11 +139,11 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[7], after
-		h.m.Run, h.m.Nonce = sub[2], sub[6]
+		h.kid, h.mac, h.rest = sub[1], sub[8], after
+		h.m.Run, h.m.Command, h.m.Nonce = sub[2], sub[4], sub[7]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
-		h.m.Part, _ = strconv.Atoi(sub[4])
-		h.m.Parts, _ = strconv.Atoi(sub[5])
+		h.m.Part, _ = strconv.Atoi(sub[5])
+		h.m.Parts, _ = strconv.Atoi(sub[6])
 	}
 	return h, true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
 
@@ -35,25 +36,25 @@ func TestWhoHoldsThePullRequest(t *testing.T) {
 	state := t.TempDir()
 	target := review.Target{Repo: review.Repo{Owner: "acme", Name: "widgets"}, PR: 7}
 	first := process(t, state, "one")
-	if lease, err := first.hold(t.Context(), target, true); lease != nil || err != nil {
+	if lease, err := first.hold(t.Context(), orchestrator.Request{Target: target, DryRun: true}); lease != nil || err != nil {
 		t.Errorf("a dry run: %v, %v", lease, err)
 	}
-	lease, err := first.hold(t.Context(), target, false)
+	lease, err := first.hold(t.Context(), orchestrator.Request{Target: target})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := process(t, state, "one").hold(t.Context(), target, false); !errors.Is(err, engine.ErrBusy) {
+	if _, err := process(t, state, "one").hold(t.Context(), orchestrator.Request{Target: target}); !errors.Is(err, engine.ErrBusy) {
 		t.Errorf("the same run in another process: %v, want %v", err, engine.ErrBusy)
 	}
 	var held *store.HeldError
-	if _, err := process(t, state, "two").hold(t.Context(), target, false); !errors.As(err, &held) || held.Run != "one" {
+	if _, err := process(t, state, "two").hold(t.Context(), orchestrator.Request{Target: target}); !errors.As(err, &held) || held.Run != "one" {
 		t.Errorf("another run: %v, want that the first has it", err)
 	}
 	if err := lease.Check(t.Context()); err != nil {
 		t.Errorf("the first: %v", err)
 	}
 	first.end()
-	if _, err := process(t, state, "two").hold(t.Context(), target, false); err != nil {
+	if _, err := process(t, state, "two").hold(t.Context(), orchestrator.Request{Target: target}); err != nil {
 		t.Errorf("another run, once the first has ended: %v", err)
 	}
 }

@@ -39,8 +39,20 @@ type Order struct {
 	Force bool
 	// Case is set for a local range that is a review case; nil for any other.
 	Case *Case
+	// Command is set when one command is all that is wanted, and no review.
+	Command *CommandOrder
 	// Note hears of what a person may have expected to count, and does not; nil for nobody.
 	Note func(string)
+}
+
+// CommandOrder names a command of the repository's file.
+type CommandOrder struct {
+	ID string
+	// Args is the text behind it, as it was written; Argv its words, where they came apart.
+	Args string
+	Argv []string
+	// Trigger is the comment that asked for it, which the answer names; nil when none did.
+	Trigger *review.Trigger
 }
 
 // Case is what a local range of a review case has of its own (eval.md "Run").
@@ -53,7 +65,7 @@ type Case struct {
 
 // fixes reports whether the fixer may be asked at all.
 func (o Order) fixes(settings config.Settings, local bool) bool {
-	return !o.DryRun && !local && settings.Rounds > 1
+	return !o.DryRun && !local && settings.Rounds > 1 && o.Command == nil
 }
 
 // Settings resolves all layers.
@@ -88,7 +100,10 @@ func Preflight(o Order, local bool) error {
 	if err != nil {
 		return err
 	}
-	agents := plan(settings, o.Target, o.Dir)
+	var agents []orchestrator.AgentPlan
+	if o.Command == nil {
+		agents = plan(settings, o.Target, o.Dir)
+	}
 	if fixer, some := planFixer(settings, o.Dir); some && o.fixes(settings, local) {
 		agents = append(agents, fixer)
 	}
@@ -152,7 +167,7 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 		switch {
 		case pr.State != "OPEN":
 			return orchestrator.Request{}, &ClosedError{o.Target, pr.State}
-		case pr.Draft && !o.Drafts:
+		case pr.Draft && !o.Drafts && o.Command == nil: // who asks for a command knows that it is one
 			return orchestrator.Request{}, &DraftError{o.Target}
 		}
 		if !o.DryRun {
@@ -223,7 +238,10 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		return req, err
 	}
 	settings, target := r.settings, o.Target
-	agents, verify := plan(settings, target, o.Dir), planVerifier(settings, o.Dir)
+	agents, verify, err := o.planAll(settings)
+	if err != nil {
+		return req, err
+	}
 	about := orchestrator.ContextOptions{
 		Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance, DiffOnly: !settings.Context.RelatedCode,
 		HunksOnly: verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents),
@@ -270,9 +288,9 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	return orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
-		Elevation: settings.ElevationThreshold, Sensitive: sensitive, DryRun: o.DryRun, Force: o.Force,
+		Elevation: settings.ElevationThreshold, Sensitive: sensitive, Alone: o.Command != nil, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
-		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: gatePlan(settings),
+		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
 		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }

@@ -74,7 +74,7 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 	if !p.Request.Target.Local() && !p.Request.DryRun {
 		r.repairStatuses(ctx, r.id)
 	}
-	lease, err := r.hold(ctx, p.Request.Target, p.Request.DryRun)
+	lease, err := r.hold(ctx, p.Request)
 	if err != nil {
 		return Ended{}, err
 	}
@@ -110,7 +110,7 @@ func (s *Service) Resume(ctx context.Context, id string, today Today, emit func(
 		return Ended{}, err
 	}
 	if known.Result != nil && !known.Target.Local() {
-		if err := s.store.GiveBack(ctx, known.Target.String(), id); err != nil {
+		if err := s.store.GiveBack(ctx, leased(known.Target, known.Result.Command), id); err != nil {
 			return Ended{}, err
 		}
 	}

@@ -187,7 +187,7 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	if !st.Target.Local() && !st.DryRun {
 		r.repairStatuses(ctx, r.id)
 	}
-	lease, err := r.hold(ctx, st.Target, st.DryRun)
+	lease, err := r.hold(ctx, st.Request)
 	if err != nil {
 		return nil, err
 	}

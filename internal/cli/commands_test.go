@@ -22,7 +22,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"pull": cmdPull, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "clock": cmdClock, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
-	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "statuses": cmdStatuses,
+	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "online": cmdOnLines, "statuses": cmdStatuses,
 }
 
 const markerLine = "<!-- pr-review-loop-marker -->"
@@ -86,6 +86,30 @@ func cmdPosted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if len(args) == 3 {
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(reports[len(reports)-1]), 0o600))
+	}
+}
+
+// cmdOnLines checks how many comments of ours stand on lines of a pull request, and writes them and the reviews that bear them to a file: online N COUNT [FILE]
+func cmdOnLines(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) >= 2, "online N COUNT [FILE]")
+	p, n := worldOf(ts).pull(ts, args[0]), 0
+	var b strings.Builder
+	for _, r := range p.Reviews() {
+		fmt.Fprintf(&b, "review %s\n%s\n", r.State, r.Body)
+	}
+	for _, t := range p.Threads() {
+		for _, c := range t.Comments {
+			if c.Author == "octocat" {
+				fmt.Fprintf(&b, "on %s:%d\n%s\n", t.Path, t.Line, c.Body)
+				n++
+			}
+		}
+	}
+	if strconv.Itoa(n) != args[1] {
+		ts.Fatalf("%d comments of ours stand on lines, want %s:\n%s", n, args[1], b.String())
+	}
+	if len(args) == 3 {
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(b.String()), 0o600))
 	}
 }
 

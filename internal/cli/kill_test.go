@@ -243,6 +243,9 @@ var alone = []string{"branch: after push", "drain: begun", "github: after commen
 // are the fix report and the second round.
 func killTable(long bool) (list []killTrial) {
 	for _, point := range failpoint.Names() {
+		if strings.HasPrefix(point, "command: ") { // script:command/kills has them
+			continue
+		}
 		if !long && !slices.Contains(alone, point) {
 			list = append(list, both(point))
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/review"
@@ -36,6 +37,7 @@ type runOptions struct {
 	force      bool
 	noFix      bool
 	keyFile    string
+	command    *app.CommandOrder // of `prloop command`
 	// recordModels and replayModels are files of conversations with models.
 	recordModels, replayModels string
 	settings                   []config.Given

@@ -43,7 +43,7 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 			return err
 		}
 	}
-	if o.dryRun {
+	if o.dryRun || result.Command != "" && result.Target.Local() { // nobody else shows what it says
 		body, err := s.File(result.Run, "review.md")
 		if err != nil {
 			return err

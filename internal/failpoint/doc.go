@@ -47,6 +47,8 @@
 //	K31  store: migrating
 //	K32  github: before status             a status is pending, the next one has not begun
 //	K33  github: after status              GitHub has answered, nobody has read it
+//	K34  command: before its comment       the report is posted, the answer of a command is not
+//	K35  command: between lines and summary
 //	K40  job: branch settled
 //	K41  job: command asked                its clone is dirty
 //	K42  job: command answered             its work is not taken out

@@ -20,7 +20,7 @@ var outcomes = map[review.Outcome]string{
 	review.Converged: "approved", review.StaticOnly: "no static findings (no model took part)",
 	review.ChangesRequested: "changes requested", review.SetAside: "a person is needed", review.Stuck: "stuck: a person is needed",
 	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
-	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed",
+	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed", review.Answered: "answered",
 	review.Opened: "pull request opened", review.Updated: "pull request updated", review.NothingToDo: "nothing to do", review.Refused: "refused: a person is needed",
 }
 
@@ -64,11 +64,16 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if f := lastFix(r); f != nil {
 		b.WriteString(receipt(f.Agent, width, c))
 	}
-	for i, name := range reports(r) {
+	names := reports(r)
+	wide := 9
+	for _, name := range names {
+		wide = min(max(wide, runewidth.StringWidth(name)), 24)
+	}
+	for i, name := range names {
 		if r.Target.Job != "" {
 			name = "pull"
 		}
-		fmt.Fprintf(&b, "  %s  %s\n", fill(name, 9), line(r.Comments[i]))
+		fmt.Fprintf(&b, "  %s  %s\n", fill(name, wide), line(r.Comments[i]))
 	}
 	if len(r.Comments) == 0 && r.Artifacts != "" {
 		fmt.Fprintf(&b, "  report     prloop show %s\n", line(r.Run))
@@ -99,10 +104,16 @@ func reports(r review.RunResult) []string {
 			}
 		}
 	}
+	answers := map[string]string{}
+	for _, a := range r.Answers {
+		answers[a.URL] = a.Command
+	}
 	names := make([]string, len(r.Comments))
 	round := 1
 	for i, url := range r.Comments {
 		switch fix, is := fixes[url]; {
+		case answers[url] != "":
+			names[i] = "!" + line(answers[url])
 		case is:
 			names[i] = fmt.Sprintf("fix %d", fix)
 			round = fix + 1

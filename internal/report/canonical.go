@@ -58,6 +58,7 @@ func Canonical(d Data) Data {
 		f.Must, f.Open, f.Stuck, f.Standing = false, false, false, ""
 	}
 	c.Dismissed, c.DismissalNotes = dismissals(d.Dismissed, local), texts(d.DismissalNotes)
+	c.Commands = sections(d.Commands, local)
 	if d.Diverging != nil {
 		c.Diverging = diverging(*d.Diverging)
 	}

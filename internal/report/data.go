@@ -26,6 +26,8 @@ type Data struct {
 	Distinct review.Counts
 	// Findings are the distinct ones, joined by identity.
 	Findings []Finding
+	// Commands are the answers of commands that feed the report.
+	Commands []Section
 	// Since is what changed since the round before; nil in the first.
 	Since *Since
 	// Diverging is set when fixes make more work than they settle.

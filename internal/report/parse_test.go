@@ -132,7 +132,7 @@ func (p *reader) report() Data {
 	p.take(unreadStart)
 	p.take(excusedStart)
 	p.take("**Not all findings are shown:** ")
-	for !p.ahead(lookStart, "|", divergingStart, nextStart, findingStart, openDetails) {
+	for !p.ahead(lookStart, "|", divergingStart, nextStart, sectionStart, findingStart, openDetails) {
 		d.Remarks = append(d.Remarks, p.line())
 	}
 	if _, ok := p.take(lookStart); ok {
@@ -146,6 +146,7 @@ func (p *reader) report() Data {
 	if rest, ok := p.take(nextStart); ok && rest == "" {
 		p.bullets()
 	}
+	d.Commands = p.sections()
 	d.Findings = p.run(true)
 	for i := range d.Findings {
 		d.Findings[i].Must, d.Findings[i].Open = true, true

@@ -27,6 +27,7 @@ func Render(d Data) string {
 	p.rows(d)
 	p.diverging(d.Diverging)
 	p.next(steps(d))
+	p.sections(d.Commands)
 	p.findings(d)
 	p.gone(d.Since)
 	p.cured(d.Cured)
@@ -278,6 +279,10 @@ func steps(d Data) []string {
 	case d.Outcome == review.SetAside:
 	case d.Verdict == nil && Unread(d.Receipt.LeftOut) != "" && d.Receipt.Complete >= d.Receipt.MinReviewers:
 		say("Review by hand what was not read, or leave it out on purpose (`context.exclude`).")
+	case d.Verdict == nil && d.Receipt.Complete >= d.Receipt.MinReviewers && slices.ContainsFunc(d.Receipt.Agents, func(a review.AgentReceipt) bool {
+		return a.Role == review.RoleCommand && a.State != review.AgentComplete
+	}):
+		say("Run the review again: a command gave no complete answer. The receipt names it, and why.")
 	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	case open > 0:

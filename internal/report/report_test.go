@@ -69,26 +69,58 @@ func samples() map[string]Data {
 	away := stuck
 	away.Round, away.Outcome, away.Reason, away.Findings = 3, review.Diverging, "The fixes make more work than they settle.", full.Findings[:1]
 	away.Diverging = &Diverging{Region: "src/auth.go:40-80", Sentence: "Two fixes in a row brought new findings there: 1 after the first, 2 after the second.", Commits: []string{strings.Repeat("d", 40), strings.Repeat("e", 40)}}
-	return map[string]Data{"changes": full, "approved": approved, "static": static, "stuck": stuck, "diverging": away}
+	commands := approved
+	commands.Commands = []Section{
+		{ID: "security", Title: "Security scan", Summary: "No way around the check of the session was found. The new endpoint reads its limit from the request.\n\nTokens are compared in constant time.", Confidence: review.HighConfidence, Counts: true},
+		{ID: "docs-drift", Title: "Docs drift", Summary: "The README still names the old flag.", Confidence: review.LowConfidence, Listed: full.Findings[1:2]},
+		{ID: "release", Title: "Release checklist", Reason: "the agent was ended after 300 s"},
+	}
+	return map[string]Data{"commands": commands, "changes": full, "approved": approved, "static": static, "stuck": stuck, "diverging": away}
+}
+
+func commandSamples() map[string]Command {
+	full := samples()["changes"]
+	drift := Command{
+		Target: full.Target, ID: "docs-drift", Title: "Docs drift", Asked: &review.Trigger{URL: "https://github.com/acme/shop/pull/7#issuecomment-12", Author: "mona"}, Confidence: review.MediumConfidence,
+		Summary:  "Two pages say what the code no longer does.\n\nThe rest of docs/ was read and agrees with the code.",
+		Findings: full.Findings[1:], Notes: []string{"The changelog was not read."}, Counts: true,
+		Wishes:  []Wish{{Text: "Thanks for the tests."}, {Suggestion: true, File: "src/cart.go", Line: 7, Text: "Subtract the discount first:\n\n```go\ntotal += price - discount\n```"}},
+		Receipt: full.Receipt,
+	}
+	drift.Receipt.Agents = []review.AgentReceipt{{Name: "!docs-drift", Role: review.RoleCommand, Kind: "builtin", Model: "gpt-5", State: review.AgentComplete, FilesGiven: 3, HunksGiven: 8, Findings: 2, Omitted: 1, Attempts: 1, Seconds: 20,
+		Notes: []string{"1 finding left out: beyond the limit of 2 (maxFindings)"}}}
+	failed := Command{Target: full.Target, ID: "security", Reason: "the agent was ended after 300 s", Receipt: full.Receipt}
+	failed.Receipt.Agents = []review.AgentReceipt{{Name: "!security", Role: review.RoleCommand, Kind: "builtin", State: review.AgentFailed, Reason: "ended after 300 s"}}
+	return map[string]Command{"command": drift, "command-failed": failed}
+}
+
+func TestGoldenCommands(t *testing.T) {
+	for name, c := range commandSamples() {
+		golden(t, name, RenderCommand(c))
+	}
 }
 
 func TestGoldenReports(t *testing.T) {
 	for name, d := range samples() {
-		file := filepath.Join("testdata", name+".md")
-		got := Render(d)
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
+		golden(t, name, Render(d))
+		law(t, d)
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".md")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(string(want), got); d != "" {
-			t.Errorf("%s:\n%s", name, d)
-		}
-		law(t, d)
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s:\n%s", name, d)
 	}
 }
 
@@ -149,6 +181,24 @@ func anySuggestions(t *rapid.T) (out []Suggestion) {
 	return out
 }
 
+func anyCommand() *rapid.Generator[Command] {
+	return rapid.Custom(func(t *rapid.T) Command {
+		s := func(l string) string { return anyText().Draw(t, l) }
+		c := Command{
+			Target: review.Target{PR: 7, Repo: review.Repo{Host: s("h"), Owner: "acme", Name: "shop"}}, ID: s("id"), Title: s("title"), Summary: s("summary"), Reason: s("reason"), Confidence: review.Confidence(s("sure")),
+			Findings: rapid.SliceOfN(anyFinding(), 0, 3).Draw(t, "findings"), Unverified: rapid.SliceOfN(anyFinding(), 0, 2).Draw(t, "aside"), Notes: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "notes"),
+			Counts: rapid.Bool().Draw(t, "counts"), OnLines: rapid.IntRange(-1, 2).Draw(t, "lines"),
+		}
+		if rapid.Bool().Draw(t, "asked") {
+			c.Asked = &review.Trigger{URL: s("url"), Author: s("author")}
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "wishes") {
+			c.Wishes = append(c.Wishes, Wish{Suggestion: rapid.Bool().Draw(t, "suggestion"), File: s("wish file"), Line: rapid.IntRange(-1, 9).Draw(t, "wish line"), Text: s("wish")})
+		}
+		return c
+	})
+}
+
 func anyData() *rapid.Generator[Data] {
 	return rapid.Custom(func(t *rapid.T) Data {
 		s := func(l string) string { return anyText().Draw(t, l) }
@@ -157,6 +207,10 @@ func anyData() *rapid.Generator[Data] {
 		found := func(l string) []Finding { return rapid.SliceOfN(anyFinding(), 0, 4).Draw(t, l) }
 		d := Data{Target: review.Target{PR: rapid.IntRange(0, 2).Draw(t, "pr"), Base: s("base"), Repo: review.Repo{Host: s("h"), Owner: rapid.SampledFrom([]string{"", "acme", "a/b"}).Draw(t, "o"), Name: "shop"}},
 			Round: n("round"), Rounds: n("rounds"), Outcome: review.Outcome(rapid.OneOf(rapid.Just("stuck"), anyText()).Draw(t, "outcome")), Reason: s("reason"), Why: s("why"), Distinct: review.Counts{P1: n("d1")}, Findings: found("findings"), Unverified: found("unverified"), Remarks: list("remarks"), Notes: list("notes")}
+		for range rapid.IntRange(0, 2).Draw(t, "commands") {
+			d.Commands = append(d.Commands, Section{ID: s("command"), Title: s("command title"), Summary: s("summary"), Reason: s("why not"), Confidence: review.Confidence(s("sure")),
+				Found: rapid.IntRange(-1, 3).Draw(t, "found"), Counts: rapid.Bool().Draw(t, "counts"), Listed: found("listed")})
+		}
 		if rapid.Bool().Draw(t, "verdict") {
 			d.Verdict = &review.Verdict{Consensus: review.Conclusion(s("con")), Issues: review.Counts{P0: n("0"), P3: n("3")}, Distinct: n("distinct"), Rules: rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "rules"), Reasons: list("reasons")}
 		}
@@ -232,13 +286,19 @@ func TestOrderOfAnswersChangesNothing(t *testing.T) {
 func TestTextsCannotLeaveTheirPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := anyData().Draw(t, "data")
-		outline(t, Render(d), nil, len(d.Findings)+len(d.Unverified))
-		outline(t, RenderFix(anyFix().Draw(t, "fix")), []string{secRefused, secTests, secFixed, secFixed + offBranch, secRejected, secMissing, secChecks, secPatch}, 0)
+		findings := len(d.Findings) + len(d.Unverified)
+		for _, s := range Canonical(d).Commands {
+			findings += len(s.Listed)
+		}
+		outline(t, Render(d), nil, len(d.Commands), findings)
+		c := anyCommand().Draw(t, "command")
+		outline(t, RenderCommand(c), nil, 0, len(c.Findings)+len(c.Unverified))
+		outline(t, RenderFix(anyFix().Draw(t, "fix")), []string{secRefused, secTests, secFixed, secFixed + offBranch, secRejected, secMissing, secChecks, secPatch}, 0, 0)
 	})
 }
 
-// outline holds the headings of a report: its title, the sections, and one for each finding.
-func outline(t *rapid.T, text string, sections []string, findings int) {
+// outline holds the headings of a report: its title, the sections, one for each command, and one for each finding.
+func outline(t *rapid.T, text string, sections []string, commands, findings int) {
 	src := []byte(text)
 	titles, open := 0, 0
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(gmtext.NewReader(src))
@@ -250,6 +310,8 @@ func outline(t *rapid.T, text string, sections []string, findings int) {
 			case titles == 0 && strings.HasPrefix(first, heading):
 				titles++
 			case slices.Contains(sections, first):
+			case titles > 0 && n.Level == len(sectionStart)-1 && commands > 0:
+				commands--
 			case titles > 0 && strings.HasPrefix(first, findingStart+"P") && findings > 0:
 				findings--
 			default:
@@ -270,7 +332,7 @@ func outline(t *rapid.T, text string, sections []string, findings int) {
 			}
 		}
 	}
-	if open != 0 || findings != 0 {
+	if open != 0 || findings != 0 || commands != 0 {
 		t.Fatalf("%d details stay open, %d findings have no heading\n%s", open, findings, src)
 	}
 }

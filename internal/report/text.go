@@ -60,7 +60,7 @@ func code(s string) string {
 }
 
 // opensBlock matches a line that begins something else than a paragraph, or that could be taken for the template's own.
-var opensBlock = lazyregexp.New("^(?:    |\t|[ \t]*(?:#{1,6}(?:\\s|$)|>|[-+*](?:\\s|$)|[0-9]{1,9}[.)](?:\\s|$)|[-*_=|: \t]+$|<|\\[[^\\]]*\\]:|\\||```|~~~|\\*\\*(?:Fix|Reason)))")
+var opensBlock = lazyregexp.New("^(?:    |\t|[ \t]*(?:#{1,6}(?:\\s|$)|>|[-+*](?:\\s|$)|[0-9]{1,9}[.)](?:\\s|$)|[-*_=|: \t]+$|<|\\[[^\\]]*\\]:|\\||```|~~~|\\*\\*(?:Fix|Reason|No complete answer)))")
 
 // simple reports whether a text is one paragraph of one line that nothing in it can leave.
 func simple(s string) bool {

@@ -1,0 +1,272 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+)
+
+// CommandPlan is what an agent in the role of a command does, and what becomes of its answer (decision 48).
+type CommandPlan struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Args and Argv are what stood behind the command where somebody asked for it.
+	Args string   `json:"args,omitempty"`
+	Argv []string `json:"argv,omitempty"`
+	// Format is a word of review.CommandTask, Floor the least severity that is reported; empty is all.
+	Format string `json:"format,omitempty"`
+	Floor  string `json:"floor,omitempty"`
+	// Mode says where the answer goes, Type of what kind its own comment is.
+	Mode review.OutputMode  `json:"mode"`
+	Type review.CommentType `json:"type,omitempty"`
+	// Counts is whether its findings count for a verdict.
+	Counts bool `json:"counts,omitempty"`
+	// Files and DiffLines bound what it is told of the change, Findings what it may say; 0 is without bound.
+	Files     int `json:"files,omitempty"`
+	DiffLines int `json:"diffLines,omitempty"`
+	Findings  int `json:"findings,omitempty"`
+	// Include and Exclude are doublestar globs of the changed files it is about; without Include all are.
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+	// Tools are the names of those it has.
+	Tools []string     `json:"tools,omitempty"`
+	Place review.Place `json:"place"`
+	// Trigger is the comment that asked for it; nil when none did.
+	Trigger *review.Trigger `json:"trigger,omitempty"`
+}
+
+// CommandAgent is the name of a command's agent in a run. No reviewer can have it.
+func CommandAgent(id string) string { return "!" + id }
+
+// markerOf is how a command's own comments are marked: apart from each other, and what somebody asked for apart from what a review says.
+func markerOf(c CommandPlan) string {
+	if c.Trigger != nil || c.Place == review.PlaceComment {
+		return "asked/" + c.ID
+	}
+	return c.ID
+}
+
+// alone is the plan of the one command that is all the run does; nil for a review.
+func (r Request) alone() *CommandPlan {
+	if !r.Alone || len(r.Agents) != 1 {
+		return nil
+	}
+	return r.Agents[0].Command
+}
+
+// feeds reports whether the answer is a section of the main report.
+func (c CommandPlan) feeds() bool { return c.Mode == review.FeedMain || c.Mode == review.FeedBoth }
+
+// posts reports whether the answer has a comment of its own.
+func (c CommandPlan) posts() bool {
+	return c.Mode == review.SeparateComment || c.Mode == review.FeedBoth
+}
+
+// task is what the command's agent is told beside its prompt.
+func (c CommandPlan) task() *review.CommandTask {
+	return &review.CommandTask{ID: c.ID, Title: c.Title, Args: c.Args, Argv: c.Argv, Format: c.Format, Place: c.Place, Tools: c.Tools}
+}
+
+// about reports whether a command is about a file.
+func (c CommandPlan) about(file string) bool {
+	matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
+	return (len(c.Include) == 0 || slices.ContainsFunc(c.Include, matches)) && !slices.ContainsFunc(c.Exclude, matches)
+}
+
+// narrow takes out of a brief what the command is not about or has no room for, in the order of the diff.
+func (c CommandPlan) narrow(b review.Brief) review.Brief {
+	b.Files = slices.Clone(b.Files)
+	files, lines := 0, 0
+	for i := range b.Files {
+		f := &b.Files[i]
+		if f.Omitted != "" {
+			continue
+		}
+		why := ""
+		switch n := f.Additions + f.Deletions; {
+		case !c.about(f.Path) && (f.OldPath == "" || !c.about(f.OldPath)):
+			why = notAbout
+		case c.Files > 0 && files >= c.Files:
+			why = fmt.Sprintf("beyond the command's limit of %s (maxFiles)", plural(c.Files, "file", "files"))
+		case c.DiffLines > 0 && lines+n > c.DiffLines:
+			why = fmt.Sprintf("beyond the command's limit of %s (maxDiffLines)", plural(c.DiffLines, "changed line", "changed lines"))
+		default:
+			files, lines = files+1, lines+n
+			continue
+		}
+		f.Omitted, f.Excused, f.Diff, f.Context, f.HunksGiven = why, true, "", nil, 0
+	}
+	return b
+}
+
+const notAbout = "not one of the command's files"
+
+// idle reports whether a narrowed brief leaves nothing to ask the command about: its files choose none of those that changed.
+func (c CommandPlan) idle(b review.Brief) bool {
+	given := slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == "" })
+	return !given && slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == notAbout })
+}
+
+// hold holds what a command found against its own bounds, most urgent first, each finding with its evidence: what is below its floor, about other files or more than it
+// may say is left out, and notes and omitted tell of it. What a person has to look at is never left out.
+func (c CommandPlan) hold(findings []review.Finding, evidence []Evidence) (kept []review.Finding, facts []Evidence, omitted int, notes []string) {
+	floor := 3
+	if p, ok := review.PriorityOfSeverity(c.Floor); ok {
+		floor = p.Rank()
+	}
+	order := make([]int, len(findings))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(findings[a].Priority.Rank(), findings[b].Priority.Rank()) })
+	kept, below, elsewhere, said := []review.Finding{}, 0, 0, 0
+	for _, i := range order {
+		f := findings[i]
+		aside := answer.Unreadable(f) || f.Unconfirmed != "" && f.Priority.Severe()
+		switch {
+		case aside:
+		case f.Priority.Rank() > floor:
+			below++
+			continue
+		case f.File != "" && !c.about(f.File):
+			elsewhere++
+			continue
+		case c.Findings > 0 && said >= c.Findings:
+			omitted++
+			continue
+		default:
+			said++
+		}
+		kept, facts = append(kept, f), append(facts, evidence[i])
+	}
+	tell := func(n int, why string) {
+		if n > 0 {
+			notes = append(notes, fmt.Sprintf("%s left out: %s", plural(n, "finding", "findings"), why))
+		}
+	}
+	tell(below, "below the severity floor "+c.Floor)
+	tell(elsewhere, "about a file that is "+notAbout)
+	tell(omitted, fmt.Sprintf("beyond the limit of %d (maxFindings)", c.Findings))
+	return kept, facts, omitted, notes
+}
+
+// maxWishes is how many comments and suggestions of one answer are carried out, beside one summary.
+const maxWishes = 10
+
+// granted are the wishes that are carried out: those of tools the command has, as many as there is room for, and of summaries the last one.
+func (c CommandPlan) granted(wishes []review.Wish) (kept []review.Wish, notes []string) {
+	refused, over, last := 0, 0, -1
+	for i, w := range wishes {
+		switch {
+		case !slices.Contains(c.Tools, string(w.Kind)):
+			refused++
+		case w.Kind == review.WishPostSummary:
+			last = i
+		case len(kept) >= maxWishes:
+			over++
+		default:
+			kept = append(kept, w)
+		}
+	}
+	if last >= 0 {
+		kept = append(kept, wishes[last])
+	}
+	if refused > 0 {
+		notes = append(notes, fmt.Sprintf("%s not carried out: the command has no such tool", plural(refused, "wish", "wishes")))
+	}
+	if over > 0 {
+		notes = append(notes, fmt.Sprintf("%s not carried out: an answer has room for %d", plural(over, "wish", "wishes"), maxWishes))
+	}
+	return kept, notes
+}
+
+// unneeded is the answer of a command about other files than those that changed: nobody is asked.
+func unneeded(plan AgentPlan) review.Answer {
+	var none, free = 0, 0.0
+	return review.Answer{Receipt: review.AgentReceipt{
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentComplete,
+		Usage: review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}, Notes: []string{"not asked: no changed file is one of the command's files"},
+	}}
+}
+
+// checkCommand establishes the facts about the findings of a command's answer, as for those of reviewers, and holds the answer against the command's bounds.
+func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, a *review.Answer) ([]Evidence, error) {
+	c, check, receipt := a.Command, newChecker(l.History, snap), &a.Receipt
+	evidence := make([]Evidence, len(c.Findings))
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		ev, note, err := check.place(ctx, f, false)
+		if err != nil {
+			return nil, err
+		}
+		if note != "" {
+			receipt.Notes = append(receipt.Notes, fmt.Sprintf("findings/%d: %s", i, note))
+		}
+		if !answer.Unreadable(*f) {
+			f.Category = plan.Command.ID
+		}
+		f.Source = review.Source{Type: "agent", Name: plan.Name}
+		f.Fingerprint = identity.Fingerprint(*f)
+		evidence[i] = ev
+	}
+	var notes, more []string
+	c.Findings, evidence, receipt.Omitted, notes = plan.Command.hold(c.Findings, evidence)
+	c.Wishes, more = plan.Command.granted(c.Wishes)
+	receipt.Notes = slices.Concat(receipt.Notes, notes, more)
+	receipt.Findings = len(c.Findings)
+	return evidence, nil
+}
+
+// command is the plan of the command an answer is of; nil for an answer of somebody else.
+func (r Request) command(h AgentReport) *CommandPlan {
+	if h.Answer.Receipt.Role != review.RoleCommand {
+		return nil
+	}
+	for _, a := range r.Agents {
+		if a.Name == h.Answer.Receipt.Name && a.Role == review.RoleCommand {
+			return a.Command
+		}
+	}
+	return nil
+}
+
+// counting are the findings of an answer that count for the verdict as far as their evidence goes: a reviewer's, and a command's that feeds the main report, unless it
+// says otherwise.
+func (r Request) counting(h AgentReport) []review.Finding {
+	if h.Answer.Reviewer != nil {
+		return h.Answer.Reviewer.Findings
+	}
+	if c := r.command(h); c != nil && h.Answer.Command != nil && (r.Alone || c.feeds()) && c.Counts {
+		return h.Answer.Command.Findings
+	}
+	return nil
+}
+
+// silent are the commands that gave no complete answer.
+func (g gathered) silent() (ids []string) {
+	for _, h := range g.in.Reports {
+		if c := g.in.Request.command(h); c != nil && h.Answer.Receipt.State != review.AgentComplete {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// writtenCommand are the texts of an answer that a command's agent wrote, beside its findings.
+func writtenCommand(a *review.CommandAnswer) []*string {
+	out := append([]*string{&a.Summary}, each(a.Notes)...)
+	for i := range a.Wishes {
+		w := &a.Wishes[i]
+		if out = append(out, &w.Body); w.Location != nil {
+			out = append(out, &w.Location.File)
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package orchestrator
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+)
+
+func rated(titles ...string) (out []review.Finding, evidence []Evidence) {
+	for _, t := range titles {
+		priority, rest, _ := strings.Cut(t, " ")
+		file, title, _ := strings.Cut(rest, " ")
+		out = append(out, review.Finding{Priority: review.Priority(priority), File: strings.Trim(file, "-"), Title: title})
+		evidence = append(evidence, Evidence{Status: EvidenceNone, Reason: title})
+	}
+	return out, evidence
+}
+
+// Floor, cap and files are enforced here and not asked of a model, and the receipt says what was left out.
+func TestACommandIsHeldToItsBounds(t *testing.T) {
+	findings, evidence := rated("P2 a.go two", "P3 a.go three", "P0 a.go zero", "P1 docs/b.md one", "P2 - nowhere")
+	for name, row := range map[string]struct {
+		plan    CommandPlan
+		want    []string
+		omitted int
+		notes   []string
+	}{
+		"no bounds":         {CommandPlan{}, []string{"zero", "one", "two", "nowhere", "three"}, 0, nil},
+		"a floor":           {CommandPlan{Floor: "high"}, []string{"zero", "one"}, 0, []string{"3 findings left out: below the severity floor high"}},
+		"a cap":             {CommandPlan{Findings: 2}, []string{"zero", "one"}, 3, []string{"3 findings left out: beyond the limit of 2 (maxFindings)"}},
+		"files":             {CommandPlan{Include: []string{"docs/**"}}, []string{"one", "nowhere"}, 0, []string{"3 findings left out: about a file that is not one of the command's files"}},
+		"files left out":    {CommandPlan{Exclude: []string{"**/*.go"}}, []string{"one", "nowhere"}, 0, []string{"3 findings left out: about a file that is not one of the command's files"}},
+		"a floor and a cap": {CommandPlan{Floor: "medium", Findings: 1}, []string{"zero"}, 3, []string{"1 finding left out: below the severity floor medium", "3 findings left out: beyond the limit of 1 (maxFindings)"}},
+	} {
+		kept, facts, omitted, notes := row.plan.hold(findings, evidence)
+		var titles []string
+		for i, f := range kept {
+			if facts[i].Reason != f.Title {
+				t.Errorf("%s: %s has the evidence of %s", name, f.Title, facts[i].Reason)
+			}
+			titles = append(titles, f.Title)
+		}
+		if d := cmp.Diff(row.want, titles) + cmp.Diff(row.notes, notes); d != "" || omitted != row.omitted {
+			t.Errorf("%s: %d omitted\n%s", name, omitted, d)
+		}
+	}
+	aside := []review.Finding{{Priority: review.P0, Category: "unreadable", Unconfirmed: "could not be read"}, {Priority: review.P1, Title: "said before", Unconfirmed: "not in its last answer"}}
+	if kept, _, _, _ := (CommandPlan{Floor: "critical", Findings: 1, Include: []string{"x"}}).hold(aside, make([]Evidence, 2)); len(kept) != 2 {
+		t.Errorf("what a person has to look at was left out: %+v", kept)
+	}
+}
+
+func TestACommandIsToldOfItsFilesAlone(t *testing.T) {
+	brief := review.Brief{Files: []review.BriefFile{
+		{Path: "a.go", Additions: 5, Diff: "x", Hunks: 1, HunksGiven: 1}, {Path: "docs/b.md", Additions: 5, Diff: "x", Hunks: 1, HunksGiven: 1}, {Path: "go.sum", Omitted: "lock file"},
+		{Path: "c.go", OldPath: "docs/c.md", Additions: 5, Diff: "x", Hunks: 1, HunksGiven: 1},
+	}}
+	for name, row := range map[string]struct {
+		plan CommandPlan
+		want string
+	}{
+		"all":        {CommandPlan{}, "a.go docs/b.md c.go"},
+		"some":       {CommandPlan{Include: []string{"docs/**"}}, "docs/b.md c.go"},
+		"no go":      {CommandPlan{Exclude: []string{"*.go"}}, "docs/b.md c.go"},
+		"two files":  {CommandPlan{Files: 2}, "a.go docs/b.md"},
+		"seven line": {CommandPlan{DiffLines: 7}, "a.go"},
+	} {
+		var given []string
+		narrowed := row.plan.narrow(brief)
+		for _, f := range narrowed.Files {
+			switch {
+			case f.Omitted == "":
+				given = append(given, f.Path)
+			case f.Diff != "" || f.HunksGiven != 0:
+				t.Errorf("%s: %s is given all the same", name, f.Path)
+			}
+		}
+		if got := strings.Join(given, " "); got != row.want {
+			t.Errorf("%s: %s, want %s", name, got, row.want)
+		}
+	}
+	if brief.Files[0].Omitted != "" {
+		t.Error("the brief of the reviewers was changed")
+	}
+	if p := (CommandPlan{Include: []string{"*.py"}}); !p.idle(p.narrow(brief)) {
+		t.Error("a command about other files is asked")
+	}
+	if p := (CommandPlan{}); p.idle(p.narrow(review.Brief{})) {
+		t.Error("a command about all files is not asked")
+	}
+}
+
+// A wish is data: it is carried out only as far as the command has the tool, and there is room.
+func TestWishesAreChecked(t *testing.T) {
+	wishes := []review.Wish{{Kind: review.WishComment, Body: "a"}, {Kind: review.WishPostSummary, Body: "first"}, {Kind: review.WishSuggest, Body: "b"}, {Kind: review.WishPostSummary, Body: "last"}}
+	kept, notes := CommandPlan{Tools: []string{"read", "comment"}}.granted(wishes)
+	if len(kept) != 1 || kept[0].Body != "a" || len(notes) != 1 || !strings.HasPrefix(notes[0], "3 wishes not carried out: the command has no such tool") {
+		t.Errorf("%+v %q", kept, notes)
+	}
+	all := CommandPlan{Tools: []string{"comment", "suggest", "post_summary"}}
+	if kept, _ = all.granted(wishes); len(kept) != 3 || kept[2].Body != "last" {
+		t.Errorf("%+v", kept)
+	}
+	var many []review.Wish
+	for range 25 {
+		many = append(many, review.Wish{Kind: review.WishComment, Body: "x"})
+	}
+	if kept, notes = all.granted(many); len(kept) != maxWishes || len(notes) != 1 || !strings.HasPrefix(notes[0], "15 wishes") {
+		t.Errorf("%d %q", len(kept), notes)
+	}
+}
+
+// What a command says never approves, counts only where it is to, and one that fails keeps the run from approving.
+func TestCommandsInAVerdict(t *testing.T) {
+	said := func(state review.AgentState, mode review.OutputMode, counts bool, severities ...review.Priority) Inputs {
+		in := round()
+		in.Request.Agents = append(in.Request.Agents, AgentPlan{Name: "!sec", Role: review.RoleCommand, Kind: review.KindBuiltin, Command: &CommandPlan{ID: "sec", Mode: mode, Counts: counts}})
+		a := review.CommandAnswer{Findings: []review.Finding{}}
+		for _, p := range severities {
+			a.Findings = append(a.Findings, review.Finding{ID: "C", Priority: p, Category: "sec", Title: "T", Source: review.Source{Type: "agent", Name: "!sec"}})
+		}
+		in.Reports = append(in.Reports, AgentReport{Answer: review.Answer{Command: &a, Receipt: review.AgentReceipt{Name: "!sec", Role: review.RoleCommand, Kind: review.KindBuiltin, State: state}}, Evidence: make([]Evidence, len(severities))})
+		return in
+	}
+	for name, row := range map[string]struct {
+		in   Inputs
+		want review.Outcome
+		says string
+	}{
+		"it finds nothing":             {said(review.AgentComplete, review.FeedMain, true), review.Converged, "### "},
+		"it finds something":           {said(review.AgentComplete, review.FeedMain, true, review.P1), review.ChangesRequested, "counted above"},
+		"what it finds does not count": {said(review.AgentComplete, review.FeedMain, false, review.P0), review.Converged, "Found, not counted: 1 P0"},
+		"it speaks for itself":         {said(review.AgentComplete, review.SeparateComment, true, review.P0), review.Converged, ""},
+		"it fails":                     {said(review.AgentFailed, review.FeedMain, true), review.Partial, "No complete answer"},
+		"it fails on its own":          {said(review.AgentDegraded, review.SeparateComment, true), review.Partial, ""},
+		"a suggestion of it":           {said(review.AgentComplete, review.FeedBoth, true, review.P3), review.Converged, "counted above"},
+	} {
+		j := Judge(row.in)
+		if j.Result.Outcome != row.want || !strings.Contains(j.Report, row.says) {
+			t.Errorf("%s: %s (%s), want %s and %q in\n%s", name, j.Result.Outcome, j.Result.Reason, row.want, row.says, j.Report)
+		}
+		if row.says == "" && strings.Contains(j.Report, "### ") {
+			t.Errorf("%s: it has a section", name)
+		}
+	}
+	alone := said(review.AgentComplete, review.SeparateComment, true, review.P0)
+	alone.Reports, alone.Request.Agents = alone.Reports[len(alone.Reports)-1:], alone.Request.Agents[len(alone.Request.Agents)-1:]
+	alone.Request.Alone = true
+	for state, want := range map[review.AgentState]review.Outcome{review.AgentComplete: review.ChangesRequested, review.AgentFailed: review.ChangesRequested} {
+		alone.Reports[0].Answer.Receipt.State = state
+		if r := Judge(alone).Result; r.Outcome != want || r.Consensus != nil || r.Command != "sec" {
+			t.Errorf("alone, %s: %+v", state, r)
+		}
+	}
+	alone.Reports[0].Answer.Command = nil
+	if r := Judge(alone).Result; r.Outcome != review.NotReviewed || r.ExitStatus() != 6 {
+		t.Errorf("alone, without an answer: %+v", r)
+	}
+}
