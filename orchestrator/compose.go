@@ -92,6 +92,10 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	if s == nil {
 		return
 	}
+	for _, i := range j.reopened() {
+		t := s.Threads[i]
+		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s).", t.Assessment.Finding, t.URL)))
+	}
 	for _, cured := range j.cured {
 		if j.in.Round > 1 { // what is gone since the round before says it
 			break

@@ -159,7 +159,8 @@ func (s Stored) stands(req Request, snap Snapshot) bool {
 	if req.DryRun || s.Inputs.Request.DryRun || len(s.Result.Comments) == 0 || !equal(order(s.Inputs.Request), order(req)) {
 		return false
 	}
-	return equal(conclusion(Judge(s.Inputs)), conclusion(Judge(s.today(snap))))
+	now := Judge(s.today(snap))
+	return len(now.reopened) == 0 && equal(conclusion(Judge(s.Inputs)), conclusion(now))
 }
 
 // conclusion is what a judgement comes to, without how.

@@ -119,3 +119,38 @@ func TestCures(t *testing.T) {
 		}
 	}
 }
+
+// Closing its thread settles no grave finding that is found again; of others a person's word is taken.
+func TestReopened(t *testing.T) {
+	thread := conversation.Thread{ID: "1", Node: "T1", File: "a.go", Line: 3, Status: conversation.Pending, Closed: true, Priority: review.P1, Category: "bug", Head: "before",
+		Assessment: conversation.Assessment{Finding: "Null pointer is followed", Assessment: "It breaks.", Score: 7}}
+	for _, c := range []struct {
+		what   string
+		found  review.Priority
+		change func(*conversation.Thread)
+		want   int
+	}{
+		{"a P1", review.P1, func(*conversation.Thread) {}, 1},
+		{"a P2", review.P2, func(t *conversation.Thread) { t.Priority = review.P2 }, 0},
+		{"a P2 that was a P1", review.P2, func(*conversation.Thread) {}, 1},
+		{"a P0 that was a P2", review.P0, func(t *conversation.Thread) { t.Priority = review.P2 }, 1},
+		{"security", review.P2, func(t *conversation.Thread) { t.Priority, t.Category = review.P2, "security" }, 1},
+		{"one that is open", review.P1, func(t *conversation.Thread) { t.Closed = false }, 0},
+		{"one that we settled", review.P1, func(t *conversation.Thread) { t.Status = conversation.Resolved }, 0},
+	} {
+		one := thread
+		c.change(&one)
+		f := foundAt(c.found, 3, "Null pointer is followed")
+		f.Category = one.Category
+		in := inlineInputs(f)
+		in.Snapshot.Conversation.Threads = []conversation.Thread{one}
+		if got := Judge(in).reopened; len(got) != c.want {
+			t.Errorf("%s: %v, want %d", c.what, got, c.want)
+		}
+	}
+	in := inlineInputs()
+	in.Snapshot.Conversation.Threads = []conversation.Thread{thread}
+	if got := Judge(in).reopened; len(got) != 0 {
+		t.Errorf("nobody found it again: %v", got)
+	}
+}

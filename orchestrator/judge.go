@@ -44,9 +44,11 @@ type Judgement struct {
 	Report string
 	// seen are the distinct findings of the round.
 	seen []sighting
-	// proposed are the comments on lines that are to be made, cured the threads that are to be settled, by index in the conversation.
+	// proposed are the comments on lines that are to be made, cured the threads that are to be settled, and reopened those that are to be
+	// opened again, by index in the conversation.
 	proposed []proposal
 	cured    []cure
+	reopened []int
 }
 
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
@@ -59,7 +61,7 @@ func Judge(in Inputs) Judgement {
 	d := decide(match(gather(in).assess()))
 	result := d.result()
 	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings(),
-		proposed: d.proposed, cured: d.cured}
+		proposed: d.proposed, cured: d.cured, reopened: d.reopened()}
 }
 
 // verdict is the third stage of a judgement: the verdict, how the round ends by it, and what follows.

@@ -59,10 +59,31 @@ func (m matched) fixed(t conversation.Thread) *review.Claim {
 	return nil
 }
 
+// reopened are the threads, by index in the conversation, that somebody resolved although their finding is found again, and that nobody
+// settles in that way: those of P0, P1 and security findings. For all others a person's word is taken (decision 51).
+func (j verdict) reopened() (out []int) {
+	for g, i := range j.threads {
+		if i < 0 || slices.Contains(out, i) {
+			continue
+		}
+		t := j.in.Snapshot.Conversation.Threads[i]
+		grave := grave(t.Asserted()) || slices.ContainsFunc(j.groups[g], func(f int) bool { return grave(j.findings[f]) })
+		if t.Closed && t.Live() && grave {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// grave reports whether a finding is one that is not settled by closing its thread.
+func grave(f review.Finding) bool {
+	return f.Priority == review.P0 || f.Priority == review.P1 || identity.Security(f.Category)
+}
+
 // settle answers in the threads whose finding is gone, and resolves them. The answer comes first: whoever finds a thread resolved
-// can read why. Where GitHub does not take it the run goes on, and a person is told.
+// can read why. Threads that were resolved too early it opens again. Where GitHub does not take it the run goes on, and a person is told.
 func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judgement) error {
-	if len(judged.cured) == 0 || l.Replier == nil || l.Resolver == nil {
+	if len(judged.cured)+len(judged.reopened) == 0 || l.Replier == nil || l.Resolver == nil {
 		return nil
 	}
 	round, snap := judged.Inputs.Round, judged.Inputs.Snapshot
@@ -88,6 +109,23 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 				return done, nil
 			}
 			done = append(done, ref)
+		}
+		for _, i := range judged.reopened {
+			t := snap.Conversation.Threads[i]
+			e := effects.Effect{Key: effects.ReplyKey(req.Run, round, t.ID), Nonce: nonce + "-" + t.ID, Run: req.Run, Target: req.Target, Head: snap.PR.HeadSHA, Payload: t.Node, Since: since(snap.PR)}
+			switch open, err := l.deliver(ctx, effects.Unresolve{Resolver: l.Resolver}, e, snap.PR); {
+			case ctx.Err() != nil:
+				return nil, errors.Join(context.Cause(ctx), err)
+			case err != nil && l.declined(err):
+				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread stays resolved although its finding is there: " + sanitize.Redact(err.Error())})
+				return done, nil
+			case err != nil:
+				return nil, err
+			case open.Overtaken != "":
+				return done, nil
+			default:
+				done = append(done, open.Ref)
+			}
 		}
 		return done, nil
 	})
