@@ -31,6 +31,9 @@ func OnLine(f Finding, target review.Target, head string) string {
 	if f.ID != "" {
 		facts = append(facts, "id "+span(f.ID))
 	}
+	if f.Identity != "" {
+		facts = append(facts, identityFact+span(f.Identity))
+	}
 	p.add(strings.Join(facts, separator))
 	return strings.Join(p.blocks, "\n\n") + "\n"
 }
