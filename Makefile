@@ -67,7 +67,7 @@ generate: ## Rewrite generated schemas, references and golden reports
 secretrules: ## Rewrite the table of secret rules from the gitleaks that tools/secretrules pins, and compare the two
 	cd tools/secretrules && go run . && go test -count=1 ./...
 
-pictures: ## Draw the reports of docs/report.md in light and dark; needs chromium
+pictures: ## Draw the reports and the thread of the docs in light and dark; needs chromium, fonts-noto-color-emoji
 	go run ./tools/pictures internal/cli/testdata/reports docs/report
 
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md

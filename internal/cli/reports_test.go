@@ -32,16 +32,11 @@ func TestReportsOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	// The pictures show the details, which comments on lines would say elsewhere.
-	whole := filepath.Join(t.TempDir(), "operator.yml")
-	if err := os.WriteFile(whole, []byte("publish: {inline: off}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for i, names := range [][]string{{"changes", "fix", "approved"}, {"", "", "stuck"}} {
 		c := w.Chapters[i]
 		state := t.TempDir()
 		summary := filepath.Join(state, "summary.md")
-		env := append(w.Env(c, gh, state), "PRLOOP_SANDBOX=off", "PRLOOP_CONFIG="+whole, "HOME="+state)
+		env := append(w.Env(c, gh, state), "PRLOOP_SANDBOX=off", "HOME="+state)
 		if i == 1 { // a job's page shows what the comment shows
 			env = append(env, "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+summary)
 		}
@@ -74,12 +69,13 @@ func TestReportsOfTheDocs(t *testing.T) {
 		"partial": {"44", "--reviewers", "exec:" + reader(t)},
 	} {
 		state := t.TempDir()
-		env := append(f.Env(""), "PRLOOP_SANDBOX=off", "PRLOOP_CONFIG="+whole, "HOME="+state, "PRLOOP_STATE="+state, "PRLOOP_GH="+gh)
+		env := append(f.Env(""), "PRLOOP_SANDBOX=off", "HOME="+state, "PRLOOP_STATE="+state, "PRLOOP_GH="+gh)
 		if got := start(t, env, state, "prloop", append([]string{"run", "-R", "acme/shop"}, args...)...); got.status != 3 && got.status != 6 {
 			t.Fatalf("%s: exit %d\n%s%s", name, got.status, got.stdout, got.stderr)
 		}
 		said[name] = commentsOf(t, env, gh, "acme/shop#"+args[0])[0]
 	}
+	said["thread"] = threadOfTheDocs(t, gh)
 	for name, body := range said {
 		file, got := filepath.Join("testdata", "reports", name+".md"), steady(body)
 		if *update {
@@ -93,6 +89,55 @@ func TestReportsOfTheDocs(t *testing.T) {
 			t.Errorf("%s (rewrite with -update, then make pictures):\n%s", name, d)
 		}
 	}
+}
+
+// threadOfTheDocs is a finding on its line, an answer, and what prloop says once the code is gone: as GitHub returns the thread, below
+// the code that it shows above it.
+func threadOfTheDocs(t *testing.T, gh string) string {
+	t.Helper()
+	f := forgetest.Start(t)
+	share, err := filepath.Abs("testdata/share")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(filepath.Join(share, "head", "stock.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Author: "dana", HeadRef: "mean", Title: "Add the mean",
+		Base: os.DirFS(filepath.Join(share, "base")), Head: os.DirFS(filepath.Join(share, "head"))})
+	repo, err := f.AddRepo("acme", "widgets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.SetPermission("octocat", forge.Write) // who may resolve threads
+	state := t.TempDir()
+	env := append(f.Env(""), "PRLOOP_SANDBOX=off", "HOME="+state, "PRLOOP_STATE="+state, "PRLOOP_GH="+gh)
+	picky, clean := "exec:"+filepath.Join(share, "picky.sh"), "exec:"+filepath.Join(share, "clean.sh")
+	if got := start(t, env, state, "prloop", "run", "7", "-R", "acme/widgets", "--reviewers", picky+","+clean); got.status != 3 {
+		t.Fatalf("exit %d\n%s%s", got.status, got.stdout, got.stderr)
+	}
+	line := p.Threads()[0].Line // it is outdated after the push
+	p.Reply(p.Threads()[0].ID, "dana", "True: a new shop has no shelves. `Mean` is 0 there now.")
+	mended := strings.Replace(string(code), "\treturn Count(shelves) / len(shelves)\n", "\tn := max(1, len(shelves))\n\treturn Count(shelves) / n\n", 1)
+	if _, err := p.Push("dana", "Do not divide by zero", map[string]string{"stock.go": mended}); err != nil {
+		t.Fatal(err)
+	}
+	if got := start(t, env, state, "prloop", "run", "7", "-R", "acme/widgets", "--reviewers", clean); got.status != 0 {
+		t.Fatalf("exit %d\n%s%s", got.status, got.stdout, got.stderr)
+	}
+	thread := p.Threads()[0]
+	if len(thread.Comments) != 3 || !thread.Resolved {
+		t.Fatalf("%d comments, resolved: %t", len(thread.Comments), thread.Resolved)
+	}
+	lines := strings.SplitAfter(string(code), "\n")
+	var out strings.Builder
+	fmt.Fprintf(&out, "**%s**\n\n```go\n%s```\n", thread.Path, strings.Join(lines[line-3:line], ""))
+	for _, c := range thread.Comments {
+		fmt.Fprintf(&out, "\n<!-- %s commented -->\n\n%s\n", c.Author, strings.TrimSpace(markerLines.ReplaceAllString(c.Body, "")))
+	}
+	fmt.Fprintf(&out, "\n<!-- %s resolved -->\n", thread.ResolvedBy)
+	return out.String()
 }
 
 // commentsOf are the comments of a pull request OWNER/REPO#N.
@@ -145,6 +190,7 @@ var (
 	markerLines = lazyregexp.New(`(?m)\A(?:<!--.*-->\n)+\n*`)
 	objectIDs   = lazyregexp.New(`\b[0-9a-f]{40}\b`)
 	reviewIDs   = lazyregexp.New("(Review id: `)[0-9a-f]+")
+	commentIDs  = lazyregexp.New(`#discussion_r\d+`)
 	took        = lazyregexp.New(`\b\d+\.\d s\b`)
 	// figures are numbers that change with every word of a prompt.
 	figures = lazyregexp.New(`\b\d+k? tokens|\b\d+\.\d{4} USD|\b\d+ in, \d+ cached(?: \(\d+ %\))?, \d+ out|Prompts: .*`)
@@ -164,6 +210,7 @@ func steady(body string) string {
 		}
 	}
 	body = reviewIDs.ReplaceAllString(body, "${1}8c21f09d4e6b7a35")
+	body = commentIDs.ReplaceAllString(body, "#discussion_r2000000012")
 	return took.ReplaceAllString(body, "0.4 s")
 }
 

@@ -1,4 +1,4 @@
-// Command pictures draws the reports of docs/report.md as GitHub shows them, in light and in dark: Markdown files to PNG files, through
+// Command pictures draws the reports of docs/report.md and the thread of docs/threads.md as GitHub shows them, in light and in dark: Markdown files to PNG files, through
 // Chromium. The style sheet is our own and small; what matters is what a reader sees first.
 //
 //	go run ./tools/pictures internal/cli/testdata/reports docs/report
@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -64,17 +65,27 @@ func picture(file, to, temp, scheme string, bare bool) error {
 	if err != nil {
 		return err
 	}
-	var body bytes.Buffer
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe(), html.WithHardWraps())) // comments keep their line ends
-	if err := md.Convert(source, &body); err != nil {
-		return err
-	}
 	head := `<div class="head"><b>octocat</b> commented <span>now</span></div>`
 	if bare {
 		head = `<div class="head"><b>review</b> summary</div>`
 	}
+	thread := saids.FindAllSubmatchIndex(source, -1)
+	if len(thread) > 0 {
+		head = ""
+	}
+	var box bytes.Buffer
+	from := 0
+	for _, said := range thread {
+		if err := section(&box, head, source[from:said[0]]); err != nil {
+			return err
+		}
+		head, from = fmt.Sprintf(`<div class="head"><b>%s</b> %s</div>`, source[said[2]:said[3]], verbs[string(source[said[4]:said[5]])]), said[1]
+	}
+	if err := section(&box, head, source[from:]); err != nil {
+		return err
+	}
 	page := filepath.Join(temp, "page.html")
-	text := "<!doctype html><meta charset=utf-8><style>" + style + "</style><body class=" + scheme + `><div class="box">` + head + `<div class="body">` + body.String() + "</div></div>"
+	text := "<!doctype html><meta charset=utf-8><style>" + style + "</style><body class=" + scheme + `><div class="box">` + box.String() + "</div>"
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -85,6 +96,26 @@ func picture(file, to, temp, scheme string, bare bool) error {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	return trim(shot, to)
+}
+
+// saids are the lines of a thread's source that say who did what; what stands before the first is the code the thread is about.
+var saids = regexp.MustCompile(`(?m)^<!-- (\w+) (commented|resolved) -->$`)
+
+var verbs = map[string]string{"commented": "commented", "resolved": "marked this conversation as resolved"}
+
+// section draws a comment below its head; one without words has a head alone.
+func section(w *bytes.Buffer, head string, source []byte) error {
+	w.WriteString(head)
+	if len(bytes.TrimSpace(source)) == 0 {
+		return nil
+	}
+	w.WriteString(`<div class="body">`)
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe(), html.WithHardWraps())) // comments keep their line ends
+	if err := md.Convert(source, w); err != nil {
+		return err
+	}
+	w.WriteString("</div>")
+	return nil
 }
 
 // trim cuts the empty rows below a picture, and keeps 256 colours, which is plenty for text.
@@ -151,9 +182,12 @@ body { margin: 0; padding: 16px; font: 14px/1.5 "Liberation Sans", "DejaVu Sans"
 .light { --fg: #1f2328; --muted: #59636e; --bg: #fff; --line: #d1d9e0; --code: #eff1f3; --pre: #f6f8fa; --link: #0969da; }
 .dark { --fg: #f0f6fc; --muted: #9198a1; --bg: #0d1117; --line: #3d444d; --code: #2a313a; --pre: #151b23; --link: #4493f8; }
 body { color: var(--fg); background: var(--bg); }
-.box { border: 1px solid var(--line); border-radius: 6px; }
+.box { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
+hr { height: 4px; margin: 24px 0; border: 0; background: var(--line); }
 .head { padding: 8px 16px; color: var(--muted); background: var(--pre); border-bottom: 1px solid var(--line); border-radius: 6px 6px 0 0; }
 .head b { color: var(--fg); }
+.body + .head { border-top: 1px solid var(--line); border-radius: 0; }
+.body + .head:last-child { border-bottom: 0; }
 .body { padding: 16px; }
 .body > :first-child { margin-top: 0; }
 .body > :last-child { margin-bottom: 0; }
@@ -165,7 +199,7 @@ ul { padding-left: 28px; }
 li { white-space: normal; }
 a { color: var(--link); text-decoration: underline; text-underline-offset: 3px; }
 code { font: 85% "Liberation Mono", "DejaVu Sans Mono", monospace; background: var(--code); padding: 3px 5px; border-radius: 6px; }
-pre { background: var(--pre); padding: 16px; border-radius: 6px; overflow: hidden; }
+pre { tab-size: 4; background: var(--pre); padding: 16px; border-radius: 6px; overflow: hidden; }
 pre code { background: none; padding: 0; }
 table { border-collapse: collapse; display: block; width: max-content; max-width: 100%; overflow: hidden; }
 th, td { border: 1px solid var(--line); padding: 6px 13px; }
