@@ -88,6 +88,10 @@ var rows = map[string]row{
 			return effects.CommitStatus{State: review.GatePending, Description: "Reviewing", Target: "https://github.com/octo/demo/pull/7"}.Payload()
 		},
 	},
+	"reaction": {
+		kind:    func(g *github) effects.Kind { return effects.Reaction{Reactor: comments{g}} },
+		payload: func(string, string) string { return effects.ReactionPayload(17, effects.Seen) },
+	},
 	"dummy": {
 		kind:    func(g *github) effects.Kind { return dummy{g} },
 		payload: func(string, string) string { return "hello" },
@@ -159,6 +163,10 @@ func (c comments) Post(ctx context.Context, _ review.PullRequest, body sanitize.
 
 func (c comments) Minimize(ctx context.Context, _ review.PullRequest, comment string) (string, error) {
 	return c.take(ctx, comment)
+}
+
+func (c comments) React(ctx context.Context, _ review.PullRequest, comment int64, content string) (string, error) {
+	return c.take(ctx, effects.ReactionPayload(comment, content))
 }
 
 func (c comments) CommentsSince(_ context.Context, _ review.PullRequest, since time.Time) (out []review.Comment, err error) {
@@ -357,6 +365,19 @@ func TestStatusIsCheckedAgain(t *testing.T) {
 	long.Description = strings.Repeat("ünïcode ", 40)
 	if s, err := effects.ReadStatus(long.Payload()); err != nil || len([]rune(s.Description)) != effects.StatusLimit {
 		t.Errorf("a long description: %+v, %v", s, err)
+	}
+}
+
+// Nor does anything react to what cannot be a comment.
+func TestReactionChecksThePayload(t *testing.T) {
+	for _, payload := range []string{"", "17", "eyes", "17 eyes 18", "-17 eyes", "17 ../eyes", "9999999999999999999 eyes", "17\neyes"} {
+		e, g := rows["reaction"].effect(1), &github{viewer: bot}
+		e.Payload = payload
+		_, err := rows["reaction"].kind(g).Send(t.Context(), e)
+		var r interface{ Refused() bool }
+		if !errors.As(err, &r) || !r.Refused() || g.calls != 0 {
+			t.Errorf("%q: %v after %d calls", payload, err, g.calls)
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ var routes = map[string]func(*call, http.ResponseWriter, *http.Request){
 	"POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies": (*call).postReply,
 	"POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                       (*call).postReview,
 	"GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments":   (*call).listReviewsComments,
+	"POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions":            (*call).postReaction,
 }
 
 // findRoute finds the route of a request and notes its path values. GitHub's paths overlap (issues/comments/7 and

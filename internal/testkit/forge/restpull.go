@@ -3,6 +3,7 @@ package forge
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -215,4 +216,29 @@ func (c *call) deleteComment(w http.ResponseWriter, r *http.Request) {
 	}
 	m.pr.remove(m)
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// postReaction adds a reaction; one that is there stays the one it is.
+func (c *call) postReaction(w http.ResponseWriter, r *http.Request) {
+	m := c.targetComment(w, r)
+	if m == nil || !c.mayWrite(w, true) {
+		return
+	}
+	var in struct{ Content string }
+	if !c.decode(w, &in) {
+		return
+	}
+	known := []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
+	if !slices.Contains(known, in.Content) {
+		restError(w, http.StatusUnprocessableEntity, "Validation Failed")
+		return
+	}
+	status := http.StatusOK
+	at := slices.IndexFunc(m.Reactions, func(x Reaction) bool { return x.Login == c.login && x.Content == in.Content })
+	if at < 0 {
+		m.Reactions = append(m.Reactions, Reaction{c.f.newID(), c.login, in.Content})
+		status, at = http.StatusCreated, len(m.Reactions)-1
+	}
+	x := m.Reactions[at]
+	writeJSON(w, status, c.fill("reaction", map[string]any{"id": x.ID, "node_id": nodeID("REA", x.ID), "user": c.user(x.Login), "content": x.Content}))
 }

@@ -36,6 +36,7 @@ var paths = map[string][]string{
 	"/repos/{owner}/{repo}/releases/assets/{asset_id}":                        {"get"},
 	"/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments":  {"get"},
 	"/repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies": {"post"},
+	"/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions":            {"post"},
 }
 
 // noise are keys that no check reads.
