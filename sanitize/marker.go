@@ -36,6 +36,8 @@ type Marker struct {
 	Part, Parts int
 	// Nonce is random for each posting; it decides whether something was posted already.
 	Nonce string
+	// Asked names the line of a comment that asked for this one, as "COMMENT.LINE" (decision 49); empty when none did.
+	Asked string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
@@ -50,7 +52,8 @@ var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
 	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
-		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100}) mac=([0-9a-f]{64}) -->$`)
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))? mac=([0-9a-f]{64}) -->$`)
+	askedLine = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
 	plainMark = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
 
@@ -60,6 +63,9 @@ func (m Marker) valid() error {
 		if f.value != "" && (!markerName.MatchString(f.value) || strings.Contains(f.value, "--")) {
 			return fmt.Errorf("marker: %s %q: only letters, digits and ._:/+- can stand in it", f.name, f.value)
 		}
+	}
+	if m.Asked != "" && !askedLine.MatchString(m.Asked) {
+		return fmt.Errorf("marker: asked %q: it names no line of a comment", m.Asked)
 	}
 	if m.Round < 0 || m.Round > 9999 {
 		return fmt.Errorf("marker: round %d is out of range", m.Round)
@@ -79,12 +85,15 @@ func (m Marker) seal(body string) string {
 		fmt.Fprintf(&b, "<!-- code-review-agent:review_id=%s -->\n", m.ReviewID)
 	}
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		command := ""
+		command, asked := "", ""
 		if m.Command != "" {
 			command = "command=" + m.Command + " "
 		}
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, hex.EncodeToString(m.mac(rest)))
+		if m.Asked != "" {
+			asked = " asked=" + m.Asked
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -96,8 +105,11 @@ func (m Marker) mac(rest string) []byte {
 	h := hmac.New(sha256.New, m.Key)
 	sum := sha256.Sum256([]byte(strings.TrimRight(rest, " \t\r\n")))
 	fields := []string{"prloop marker v1", m.RepoID, strconv.Itoa(m.PR), m.ReviewID, m.Run, strconv.Itoa(m.Round), strconv.Itoa(m.Part), strconv.Itoa(m.Parts), m.Nonce, string(sum[:])}
-	if m.Command != "" { // reports have none, and those of before knew no such field
-		fields = append(fields, m.Command)
+	if m.Command != "" { // reports have neither, and those of before knew no such fields
+		fields = append(fields, "command="+m.Command)
+	}
+	if m.Asked != "" {
+		fields = append(fields, "asked="+m.Asked)
 	}
 	for _, f := range fields {
 		writeSized(h, f)
@@ -139,8 +151,8 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[8], after
-		h.m.Run, h.m.Command, h.m.Nonce = sub[2], sub[4], sub[7]
+		h.kid, h.mac, h.rest = sub[1], sub[9], after
+		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked = sub[2], sub[4], sub[7], sub[8]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
 		h.m.Part, _ = strconv.Atoi(sub[5])
 		h.m.Parts, _ = strconv.Atoi(sub[6])

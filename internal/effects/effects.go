@@ -48,6 +48,9 @@ type Effect struct {
 	Ref string
 }
 
+// NoRun stands for the run of an effect that belongs to none, such as an answer to a comment.
+const NoRun = "-"
+
 // Kind is one way to change something on GitHub.
 type Kind interface {
 	// Name is stored with every effect and never changes.

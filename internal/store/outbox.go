@@ -62,7 +62,7 @@ func (s *Store) Intent(ctx context.Context, e effects.Effect) (effects.Effect, e
 	err = s.tx(ctx, op, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO effects (nonce, kind, effect_key, run, target, head, payload, payload_hash, state, attempts, created, ref)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'intent', 0, $9, '') ON CONFLICT (kind, effect_key) DO NOTHING`,
-			e.Nonce, e.Kind, e.Key, e.Run, target, e.Head, e.Payload, hash(e.Payload), micros(s.now())); err != nil {
+			e.Nonce, e.Kind, e.Key, sql.NullString{String: e.Run, Valid: e.Run != effects.NoRun}, target, e.Head, e.Payload, hash(e.Payload), micros(s.now())); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE effects SET account_login = $3, account_id = $4
@@ -175,7 +175,7 @@ func (s *Store) entries(op string, rows *sql.Rows, err error) ([]Entry, error) {
 	return out, s.wrap(op, rows.Err())
 }
 
-const entryColumns = `nonce, kind, effect_key, run, target, head, payload, payload_hash, coalesce(account_login, ''), coalesce(account_id, 0),
+const entryColumns = `nonce, kind, effect_key, coalesce(run, '` + effects.NoRun + `'), target, head, payload, payload_hash, coalesce(account_login, ''), coalesce(account_id, 0),
 	state, attempts, created, sent_at, acked_at, ref`
 
 const selectEntry = `SELECT ` + entryColumns + ` FROM effects`

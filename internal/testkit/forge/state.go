@@ -127,22 +127,17 @@ type Comment struct {
 	Reason string
 	// Association overrides the one computed from the author's permission.
 	Association string
-<<<<<<< HEAD
-	pr          *PullRequest
-	thread      *Thread
-	review      int64 // that it was submitted with
-=======
 	// Reactions are those of people to it, oldest first.
 	Reactions []Reaction
 	pr        *PullRequest
 	thread    *Thread
+	review    int64 // that it was submitted with
 }
 
 // Reaction is somebody's to a comment, in the API's words: eyes, +1.
 type Reaction struct {
 	ID             int64
 	Login, Content string
->>>>>>> 0319da8 (effects, github, forge: a reaction to a comment is an effect, by GitHub's published contract)
 }
 
 // Review is one submitted review.
