@@ -70,7 +70,28 @@ func TestMarkerIsProven(t *testing.T) {
 
 // threats.md P6: flipping any one bit of a real one is noticed.
 func TestMarkerBitFlips(t *testing.T) {
-	s, m := sealed(t), testMarker()
+	m := testMarker()
+	testBitFlips(t, sealed(t), m)
+	m.Asked = "123456.2"
+	texts, err := Comment("An answer.", m, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := strings.TrimRight(texts[0].String(), "\n")
+	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Asked != m.Asked {
+		t.Errorf("asked %q, %v", got.Asked, err)
+	}
+	testBitFlips(t, s+"\n", m)
+	for _, asked := range []string{"5", "5.1 x", "a.1", "--", "5.1-->"} {
+		m.Asked = asked
+		if _, err := Comment("An answer.", m, Policy{}); err == nil {
+			t.Errorf("asked %q stands in a marker", asked)
+		}
+	}
+}
+
+func testBitFlips(t *testing.T, s string, m Marker) {
+	t.Helper()
 	for i := range len(s) - 1 {
 		for bit := range 8 {
 			b := []byte(s)
