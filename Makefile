@@ -51,8 +51,9 @@ vet: ## go vet, for this system and for those that are only built
 fmt: ## Fail when a file is not gofmt'ed
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "gofmt: $$out"; exit 1; fi
 
-lint: ## golangci-lint with staticcheck, pinned in tools/lint
+lint: ## golangci-lint with staticcheck, and actionlint on the examples, pinned in tools/lint
 	$(LINT) golangci-lint run $(PKGS)
+	$(LINT) actionlint examples/*.yml
 
 dead: ## Fail when a function is unreachable from the programs; internal/testkit is there for tests
 	@out="$$(GOFLAGS=-tags=$(TAGS) $(LINT) deadcode ./cmd/...)" || exit 1; \

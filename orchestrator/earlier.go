@@ -120,6 +120,7 @@ func question(r Request) Request {
 func order(r Request) Request {
 	none := Request{}
 	r.Run, r.ReviewID, r.Started, r.Head, r.DryRun, r.Force = none.Run, none.ReviewID, none.Started, none.Head, none.DryRun, none.Force
+	r.Asked, r.Stops = none.Asked, none.Stops
 	return r
 }
 

@@ -79,7 +79,11 @@ func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) 
 
 // seal turns a report body into comments: sanitized, capped, and marked as ours.
 func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error) {
-	return sanitize.Comment(s.body, l.commandMarker(req, s, nonce), l.policy(req.Target.Repo))
+	body := s.body
+	if req.Asked != nil {
+		body = req.Asked.Says() + "\n\n" + body
+	}
+	return sanitize.Comment(body, l.commandMarker(req, s, nonce), l.policy(req.Target.Repo))
 }
 
 // commandMarker is the marker of what a saying posts, with the command whose answer it is, if it is one.
@@ -91,9 +95,13 @@ func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marke
 
 // marker names what a round posts.
 func (l *Loop) marker(req Request, round int, nonce string) sanitize.Marker {
+	asked := ""
+	if req.Asked != nil {
+		asked = req.Asked.Key()
+	}
 	return sanitize.Marker{
 		ReviewID: req.ReviewID, Run: req.Run, Round: round, RepoID: req.Target.Repo.String(), PR: req.Target.PR,
-		Nonce: nonce, Key: l.MarkerKey,
+		Nonce: nonce, Asked: asked, Key: l.MarkerKey,
 	}
 }
 

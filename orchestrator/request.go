@@ -11,6 +11,14 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// Stops says which comments can stop a run (decision 49): those with a higher number than After. Since is a moment by GitHub's clock
+// before all of them, Bot the login whose mention is heard.
+type Stops struct {
+	Since time.Time `json:"since"`
+	After int64     `json:"after"`
+	Bot   string    `json:"bot,omitempty"`
+}
+
 // Request is one order to review a target. It is stored as the run's input, so it holds everything a later process
 // needs to continue the run, and nothing secret.
 type Request struct {
@@ -55,6 +63,10 @@ type Request struct {
 	Alone bool `json:"alone,omitempty"`
 	// DryRun renders the report and posts nothing.
 	DryRun bool `json:"dryRun"`
+	// Asked is the line of a comment that the run answers; nil for none.
+	Asked *review.Asked `json:"asked,omitempty"`
+	// Stops are the comments that can stop the run; nil where none can.
+	Stops *Stops `json:"stops,omitempty"`
 	// Force asks agents and posts although an earlier run answers the request (decision 43).
 	Force bool `json:"force,omitempty"`
 	// WallTime bounds the whole run; 0 means 30 minutes.

@@ -31,6 +31,8 @@ func closedReason(was, now review.PullRequest) string {
 		return "the pull request has been merged"
 	case now.State != open:
 		return "the pull request is closed by now"
+	case now.Stopped != "":
+		return now.Stopped
 	}
 	// What is stored of a name is masked.
 	if is, should := sanitize.Mask(now.BaseRef), sanitize.Mask(was.BaseRef); is != should {

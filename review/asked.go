@@ -1,6 +1,9 @@
 package review
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Asked is a line of a comment that asked for something.
 type Asked struct {
@@ -10,6 +13,8 @@ type Asked struct {
 	// URL is where the comment is, By the login of its author.
 	URL string `json:"url"`
 	By  string `json:"by"`
+	// Since is a moment by GitHub's clock before which nothing can have answered it.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // Key names the line on its pull request for ever.

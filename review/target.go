@@ -120,6 +120,8 @@ type PullRequest struct {
 	Additions    int       `json:"additions"`
 	Deletions    int       `json:"deletions"`
 	UpdatedAt    time.Time `json:"updatedAt"`
+	// Stopped says who asked, in a comment, that the run at hand stop; empty when nobody did. It is asked anew, and not stored.
+	Stopped string `json:"-"`
 }
 
 // Person is somebody on GitHub.

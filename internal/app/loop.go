@@ -87,7 +87,11 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		Secrets: known,
 	}
 	if !req.Target.Local() {
-		l.Forge, l.Poster, l.Minimizer = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}, r.client, r.client
+		var forge orchestrator.Forge = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}
+		if req.Stops != nil {
+			forge = &stoppable{Forge: forge, client: r.client, stops: *req.Stops}
+		}
+		l.Forge, l.Poster, l.Minimizer = forge, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
 		l.Bench, l.Stored = r.newBench(ask, req, lease), r.earlier
 		l.Gate = gatekeeper{r.client}

@@ -35,6 +35,9 @@ type Order struct {
 	Cassette gateway.Cassette
 	// DryRun posts nothing; Drafts reviews a draft too.
 	DryRun, Drafts bool
+	// Asked is the line of a comment that the order comes from; nil for none. Bot is the login whose mention is heard.
+	Asked *review.Asked
+	Bot   string
 	// Force asks agents and posts although an earlier run answers the order (decision 43).
 	Force bool
 	// Case is set for a local range that is a review case; nil for any other.
@@ -174,6 +177,9 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 			if err := r.client.CanComment(ctx, pr); err != nil {
 				return orchestrator.Request{}, err
 			}
+			if r.stops, err = stops(ctx, r.client, pr, o); err != nil {
+				return orchestrator.Request{}, err
+			}
 		}
 	}
 	w, err := r.pin(ctx, o, pr)
@@ -291,7 +297,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, Alone: o.Command != nil, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
 		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
-		BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
+		Asked: o.Asked, Stops: r.stops, BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }
 

@@ -35,6 +35,8 @@ type run struct {
 	client *github.Client
 	// lease is the run's hold on its pull request; nil when it needs none.
 	lease *store.Lease
+	// stops are the comments that can stop the run; nil for a local range.
+	stops *orchestrator.Stops
 	// early is the brief of the first round, under way before the loop is built; nil when nobody began it.
 	early *earlyBrief
 	// private is the folder scratch made.
@@ -85,6 +87,9 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 	st := s.opts.Machine.store(p.Request, r.settings, r.cassette, r.folders...)
 	st.Job = p.job
 	if err := s.record(ctx, st); err != nil {
+		return Ended{}, err
+	}
+	if err := s.claim(ctx, p.Request); err != nil {
 		return Ended{}, err
 	}
 	r.build = func(context.Context, stored) (looping, error) { return loop, nil }

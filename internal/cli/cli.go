@@ -146,7 +146,7 @@ func newRoot(p *Invocation) *cobra.Command {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, meantFlag(c, err)) })
-	addGroup(root, "Reviews", runCommand(p), commandCommand(p), scheduleCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), dismissCommand(p), baselineCommand(p), statsCommand(p))
+	addGroup(root, "Reviews", runCommand(p), commandCommand(p), actionCommand(p), scheduleCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), dismissCommand(p), baselineCommand(p), statsCommand(p))
 	addGroup(root, "Set-up", initCommand(p), doctorCommand(p), modelsCommand(p), configCommand(p), demoCommand(p))
 	addGroup(root, "Measuring and building", replayCommand(p), evalCommand(p), agentCommand(p), schemaCommand(p), consensusCommand(p), sanitizeCommand(p))
 	root.AddCommand(versionCommand(p), &cobra.Command{Use: "environment", Short: "Environment variables", Long: environment})

@@ -111,6 +111,7 @@ var table = map[string]int{
 	"internal/operator": 7,
 
 	"internal/troubleshoot": 8,
+	"internal/job":          8,
 
 	"internal/doctor": 9,
 

@@ -1,0 +1,103 @@
+package actions_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/actions"
+)
+
+// attacks are known ways in which workflows are turned against their repository.
+var attacks = []struct {
+	name    string
+	pattern *regexp.Regexp
+}{
+	{"a stranger's pull request gets the secrets", regexp.MustCompile(`pull_request_target`)},
+	{"so does one by way of another workflow", regexp.MustCompile(`workflow_run`)},
+	{"the tree of a pull request is checked out", regexp.MustCompile(`actions/checkout|ref:.*head`)},
+	{"event text becomes shell code", regexp.MustCompile(`(?s)run:[^\n]*\$\{\{|run: \|\n(?:[ ]+[^\n]*\n)*?[ ]+[^\n]*\$\{\{`)},
+	{"the token may do everything", regexp.MustCompile(`write-all|permissions: write`)},
+	{"an action of others is not pinned", regexp.MustCompile(`uses: (?:[^p\n]|p[^r])[^\n]*@(?:[^0-9a-f\n][^\n]*|[0-9a-f]{0,39}(?:[^0-9a-f\n][^\n]*)?)\n`)},
+	{"an image is not pinned", regexp.MustCompile(`(?m)^\s*(?:image|container):`)},
+	{"secrets are handed on whole", regexp.MustCompile(`secrets: inherit|toJSON\(secrets\)`)},
+	{"a cache is shared with pull requests", regexp.MustCompile(`actions/cache`)},
+	{"a runner of one's own runs strangers' jobs", regexp.MustCompile(`self-hosted`)},
+	{"commands of the log are trusted", regexp.MustCompile(`ACTIONS_ALLOW_UNSECURE_COMMANDS`)},
+}
+
+func TestExamplesWithstandKnownAttacks(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yml")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%d examples, %v", len(files), err)
+	}
+	for _, file := range append(files, "../../action.yml") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		for _, a := range attacks {
+			if m := a.pattern.FindString(text); m != "" {
+				t.Errorf("%s: %s: %q", file, a.name, m)
+			}
+		}
+		if !strings.HasSuffix(file, "action.yml") && (!strings.Contains(text, "\npermissions:") || !strings.Contains(text, "timeout-minutes:")) {
+			t.Errorf("%s: permissions and time are not bounded", file)
+		}
+	}
+}
+
+// Each pattern finds what it is there for.
+func TestAttacksAreFound(t *testing.T) {
+	bad := "on: pull_request_target\n  workflow_run:\npermissions: write-all\n - uses: actions/checkout@v4\n   run: echo ${{ github.event.pull_request.title }}\n" +
+		"container: node:20\nsecrets: inherit\n uses: actions/cache@v4\nruns-on: self-hosted\nenv: ACTIONS_ALLOW_UNSECURE_COMMANDS\n"
+	for _, a := range attacks {
+		if !a.pattern.MatchString(bad) {
+			t.Errorf("%s is not found", a.name)
+		}
+	}
+	block := "run: |\n  echo a\n  echo ${{ github.head_ref }}\n"
+	if !attacks[3].pattern.MatchString(block) {
+		t.Error("a script of several lines is not looked through")
+	}
+}
+
+// action.yml has every input of the table, in each of its spellings, and no other.
+func TestActionHasTheInputs(t *testing.T) {
+	data, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), "\ninputs:\n")
+	text, _, _ = strings.Cut(text, "\noutputs:\n")
+	had := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^  ([A-Za-z_-]+):$`).FindAllStringSubmatch(text, -1) {
+		had[m[1]] = true
+	}
+	for _, in := range actions.Inputs {
+		for _, name := range append([]string{in.Name}, in.Old...) {
+			if !had[name] {
+				t.Errorf("action.yml has no input %s", name)
+			}
+			delete(had, name)
+		}
+	}
+	if len(had) > 0 {
+		t.Errorf("nobody reads %v", had)
+	}
+}
+
+func TestReadInputs(t *testing.T) {
+	g, err := actions.ReadInputs(`{"opencode_api_key":"k","enable_web":"false","pr":"#7","model":" m ","label":"","unknown":"x"}`)
+	if err != nil || g["api-key"] != "k" || g["enable-web"] != "false" || g.PR() != 7 || g["model"] != "m" || len(g) != 4 {
+		t.Errorf("%v, %v", g, err)
+	}
+	for _, bad := range []string{`[`, `{"pr":"x"}`, `{"pr":"-1"}`, `{"fix":"yes"}`, `{"enable-web":"1"}`, `{"api-key":"a","api_key":"b"}`} {
+		if _, err := actions.ReadInputs(bad); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package app
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// A Comment may ask for something. It is what an event says of it; what GitHub says is asked.
+type Comment struct {
+	Target review.Target
+	ID     int64
+	Heard  trigger.Comment
+	// UpdatedAt is when it was last changed, as the event has it.
+	UpdatedAt time.Time
+	// Bot is the login that is mentioned; without one it is the account of a bot that the credential belongs to.
+	Bot string
+	// Again is true when a person started the work anew: what is not answered yet is then answered, whoever took it before.
+	Again bool
+}
+
+// Ask is a line of a comment that is to be answered.
+type Ask struct {
+	review.Asked
+	trigger.Ask
+}
+
+// Hear settles which lines of a comment are answered, and accepts it with a reaction: by the rules of decision 49. why says why nothing is.
+func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why string, err error) {
+	if _, why = trigger.Heard(c.Heard, c.Bot); why != "" && c.Bot != "" {
+		return nil, why, nil
+	}
+	client, err := s.GitHub(ctx, c.Target.Repo.Host)
+	if err != nil {
+		return nil, "", err
+	}
+	if c.Bot == "" {
+		if c.Bot, err = botOf(ctx, client); err != nil {
+			return nil, "", err
+		}
+		if _, why = trigger.Heard(c.Heard, c.Bot); why != "" {
+			return nil, why, nil
+		}
+	}
+	pr, err := client.PullRequest(ctx, c.Target.Repo, c.Target.PR)
+	if err != nil {
+		return nil, "", err
+	}
+	m, lines, why, err := now(ctx, client, c, pr)
+	if err != nil || why != "" {
+		return nil, why, err
+	}
+	known, err := s.commandIDs(ctx, lines, o)
+	if err != nil {
+		return nil, "", err
+	}
+	chosen := trigger.Choose(lines, known)
+	if len(chosen) == 0 {
+		return nil, "no line of the comment names a command of the repository", nil
+	}
+	for i, a := range chosen {
+		asks = append(asks, Ask{review.Asked{Comment: c.ID, Line: i + 1, URL: m.URL, By: m.Author.Login, Since: m.CreatedAt.Add(-time.Minute)}, a})
+	}
+	if asks, err = unanswered(ctx, client, pr, asks); err != nil || len(asks) == 0 {
+		return nil, "the comment is answered already", err
+	}
+	why, err = s.accept(ctx, client, c, pr)
+	return asks, why, err
+}
+
+// botOf is the login of the credential's account if that is an app's; empty otherwise. GITHUB_TOKEN's is everybody's.
+func botOf(ctx context.Context, client *github.Client) (string, error) {
+	viewer, err := client.Viewer(ctx, client.Host())
+	if job, jobErr := client.ActionsToken(ctx); job || !viewer.Bot || errors.Join(err, jobErr) != nil {
+		return "", errors.Join(err, jobErr)
+	}
+	return viewer.Login, nil
+}
+
+// now reads a comment as it is now, and asks whether its author may ask.
+func now(ctx context.Context, client *github.Client, c Comment, pr review.PullRequest) (m review.Comment, lines []trigger.Ask, why string, err error) {
+	if pr.State != "OPEN" {
+		return m, nil, "the pull request is not open", nil
+	}
+	m, err = client.Comment(ctx, pr, c.ID)
+	if errors.Is(err, github.ErrNotFound) {
+		return m, nil, "the comment is gone", nil
+	}
+	if err != nil {
+		return m, nil, "", err
+	}
+	lines, why = trigger.Heard(trigger.Comment{
+		Action: c.Heard.Action, PullRequest: c.Heard.PullRequest, Author: m.Author, Body: m.Body, Marked: sanitize.HasMarker(m.Body),
+		Changed: m.Body != c.Heard.Body || !m.UpdatedAt.Equal(c.UpdatedAt),
+	}, c.Bot)
+	if why != "" {
+		return m, nil, why, nil
+	}
+	may, err := mayAsk(ctx, client, pr.Repo, m.Author.Login)
+	if err == nil && !may {
+		why = m.Author.Login + " may not write to " + pr.Repo.String()
+	}
+	return m, lines, why, err
+}
+
+// mayAsk asks GitHub whether somebody is answered. Whom it does not know is not.
+func mayAsk(ctx context.Context, client *github.Client, repo review.Repo, login string) (bool, error) {
+	permission, err := client.Permission(ctx, repo, login)
+	if errors.Is(err, github.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && trigger.MayAsk(permission), err
+}
+
+// commandIDs are the ids of the repository's commands at the base commit, if a line may name one.
+func (s *Service) commandIDs(ctx context.Context, lines []trigger.Ask, o Order) (ids []string, err error) {
+	if !slices.ContainsFunc(lines, func(a trigger.Ask) bool { return a.ID != "" }) {
+		return nil, nil
+	}
+	rules, err := s.Rules(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := o.Settings(rules)
+	for _, c := range settings.Commands {
+		ids = append(ids, c.ID)
+	}
+	return ids, err
+}
+
+// unanswered are the lines that no comment of our account answers.
+func unanswered(ctx context.Context, client *github.Client, pr review.PullRequest, asks []Ask) ([]Ask, error) {
+	viewer, err := client.Viewer(ctx, pr.Repo.Host)
+	if err != nil {
+		return nil, err
+	}
+	comments, err := client.CommentsSince(ctx, pr, asks[0].Since)
+	if err != nil {
+		return nil, err
+	}
+	answered := map[string]bool{}
+	for _, c := range comments {
+		// Under another state folder's key the MAC cannot be held against anything: the account is the proof.
+		if m, ok := sanitize.ParseMarker(c.Body); ok && m.Asked != "" && effects.Same(c.Author, viewer) {
+			answered[m.Asked] = true
+		}
+	}
+	return slices.DeleteFunc(asks, func(a Ask) bool { return answered[a.Key()] }), nil
+}
+
+// accept reacts to a comment. why says that another delivery of it is being answered: the reaction was there, and not from here.
+func (s *Service) accept(ctx context.Context, client *github.Client, c Comment, pr review.PullRequest) (why string, err error) {
+	key := effects.ReactionKey(pr.Repo.Host, c.ID, effects.Seen)
+	_, first, err := s.store.Ask(ctx, key, "")
+	if err != nil {
+		return "", err
+	}
+	done, err := s.deliver(ctx, client, effects.Reaction{Reactor: client}, effects.Effect{Key: key, Payload: effects.ReactionPayload(c.ID, effects.Seen)}, pr)
+	if err == nil && first && !c.Again && !effects.ReactionAdded(done.Ref) {
+		return "another job answers the comment", nil
+	}
+	return "", err
+}
+
+// deliver makes an effect that belongs to no run.
+func (s *Service) deliver(ctx context.Context, client *github.Client, k effects.Kind, e effects.Effect, pr review.PullRequest) (effects.Done, error) {
+	viewer, err := client.Viewer(ctx, pr.Repo.Host)
+	if err != nil {
+		return effects.Done{}, err
+	}
+	e.Run, e.Target, e.Head, e.As = effects.NoRun, review.Target{Repo: pr.Repo, PR: pr.Number}, pr.HeadSHA, viewer
+	if e.Nonce == "" {
+		e.Nonce = hex.EncodeToString(randomBytes(16))
+	}
+	d := effects.Delivery{Outbox: outbox{s.store, nil}, Sleep: sleep, Overtaken: func(context.Context) (string, error) { return "", nil }}
+	return d.Deliver(ctx, k, e)
+}
+
+// Answer posts the answer to a line of a comment, once, and returns where it is.
+func (s *Service) Answer(ctx context.Context, target review.Target, a Ask, body string) (url string, err error) {
+	client, err := s.GitHub(ctx, target.Repo.Host)
+	if err != nil {
+		return "", err
+	}
+	pr, err := client.PullRequest(ctx, target.Repo, target.PR)
+	if err != nil {
+		return "", err
+	}
+	key, err := s.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
+	if err != nil {
+		return "", err
+	}
+	nonce, policy := hex.EncodeToString(randomBytes(16)), sanitize.Policy{Repo: pr.Repo, Known: client.Secrets()}
+	texts, err := sanitize.Comment(a.Says()+"\n\n"+body, sanitize.Marker{
+		Run: "answer", RepoID: pr.Repo.String(), PR: pr.Number, Nonce: nonce, Asked: a.Key(), Key: key,
+	}, policy)
+	if err != nil {
+		return "", fmt.Errorf("sanitize the answer to a comment: %w", err)
+	}
+	for i, text := range texts {
+		part := i + 1
+		done, err := s.deliver(ctx, client, effects.Comment{Poster: client, Key: key, Policy: policy, Sleep: sleep}, effects.Effect{
+			Key: fmt.Sprintf("%s/%s/%d", pr.Repo.Host, a.Key(), part), Nonce: effects.CommentNonce(nonce, part), Payload: text.String(), Since: a.Since,
+		}, pr)
+		if err != nil {
+			return "", fmt.Errorf("answer a comment: %w", err)
+		}
+		url = done.Ref
+	}
+	return url, nil
+}
+
+// AnsweringRun is the run that was begun for a line of a comment; empty when there is none.
+func (s *Service) AnsweringRun(ctx context.Context, target review.Target, a Ask) (string, error) {
+	return s.store.Asked(ctx, askedKey(target, a.Asked))
+}
+
+func askedKey(target review.Target, a review.Asked) string { return target.String() + "/" + a.Key() }
+
+// AnsweredError: another run answers the line of a comment.
+type AnsweredError struct{ Run string }
+
+func (e *AnsweredError) Error() string { return "the comment is answered by run " + e.Run }
+
+// claim makes a run the one that answers the line of a comment it was ordered by.
+func (s *Service) claim(ctx context.Context, req orchestrator.Request) error {
+	if req.Asked == nil {
+		return nil
+	}
+	run, _, err := s.store.Ask(ctx, askedKey(req.Target, *req.Asked), req.Run)
+	if err == nil && run != req.Run {
+		err = &AnsweredError{run}
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Reply answers a line of a comment that needs no agent. ok is false when the line asks for something else.
+func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok bool, err error) {
+	var body string
+	switch a.Word {
+	case trigger.Stop:
+		body = "A run in hand on this pull request ends before its next round, comment, fix or push. What its agents are at work on is not used."
+	case trigger.Status:
+		body, err = s.status(ctx, o.Target)
+	case trigger.Help:
+		body, err = s.help(ctx, o)
+	default:
+		return "", false, nil
+	}
+	if err == nil {
+		url, err = s.Answer(ctx, o.Target, a, body)
+	}
+	return url, true, err
+}
+
+// status says what is known of a pull request without asking anybody but GitHub.
+func (s *Service) status(ctx context.Context, target review.Target) (string, error) {
+	client, err := s.GitHub(ctx, target.Repo.Host)
+	if err != nil {
+		return "", err
+	}
+	pr, err := client.PullRequest(ctx, target.Repo, target.PR)
+	if err != nil {
+		return "", err
+	}
+	viewer, err := client.Viewer(ctx, target.Repo.Host)
+	if err != nil {
+		return "", err
+	}
+	comments, err := client.CommentsSince(ctx, pr, time.Time{})
+	if err != nil {
+		return "", err
+	}
+	running, err := s.Runs(ctx, store.Filter{Repo: target.Repo.String(), PR: target.PR, State: store.Running, Limit: 5})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "- The head is `%.7s`", pr.HeadSHA)
+	if pr.Draft {
+		b.WriteString(", and the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it")
+	}
+	b.WriteString(".\n- " + lastReport(comments, viewer) + "\n")
+	for _, r := range running {
+		if r.State == store.Running { // one that nobody is at work on is told apart as interrupted
+			fmt.Fprintf(&b, "- The run %s is in hand since %s.\n", r.ID, r.Created.UTC().Format("2006-01-02 15:04 UTC"))
+		}
+	}
+	return b.String(), nil
+}
+
+// lastReport names the newest report of an account.
+func lastReport(comments []review.Comment, viewer review.Person) string {
+	var last *review.Comment
+	round := 0
+	for _, c := range comments {
+		m, ok := sanitize.ParseMarker(c.Body)
+		if ok && m.Round > 0 && effects.Same(c.Author, viewer) && (last == nil || !c.CreatedAt.Before(last.CreatedAt)) {
+			last, round = &c, m.Round
+		}
+	}
+	if last == nil {
+		return "There is no report of prloop yet."
+	}
+	return fmt.Sprintf("The last report is of %s, round %d: [read it](%s).", last.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), round, last.URL)
+}
+
+// help lists what can be asked for.
+func (s *Service) help(ctx context.Context, o Order) (string, error) {
+	text := "A line of a comment on a pull request asks for something, if its author may write to the repository:\n\n" +
+		"- `!prloop review` reviews the pull request, a draft too\n- `!prloop fix` reviews it and fixes what is found\n- `!prloop stop` ends the run in hand\n" +
+		"- `!prloop status` says what there is\n- `!prloop help` says this\n"
+	rules, err := s.Rules(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	settings, err := o.Settings(rules)
+	if e := (*config.Error)(nil); errors.As(err, &e) {
+		return text + "\nThe repository's commands cannot be read: its `.reviewerc` is faulty. `prloop config validate` says where.\n", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, c := range settings.Commands {
+		text += fmt.Sprintf("- `!%s`", c.ID)
+		if c.Title != "" {
+			text += ": " + sanitize.Inline(c.Title, sanitize.Policy{Repo: o.Target.Repo})
+		}
+		text += "\n"
+	}
+	return text, nil
+}
+
+// ReviewAsked reviews a pull request for a line of a comment, and answers it: with the report, or with the reason why there is none. A run
+// that was begun for it is gone on with. Errors are as those of Prepare, Start and Resume.
+func (s *Service) ReviewAsked(ctx context.Context, o Order, a Ask, emit func(review.Event)) (ended Ended, err error) {
+	o.Asked, o.Drafts = &a.Asked, true
+	run, err := s.AnsweringRun(ctx, o.Target, a)
+	if err != nil {
+		return ended, err
+	}
+	if run != "" {
+		ended, err = s.Resume(ctx, run, Today{Layers: o.Layers, Cassette: o.Cassette}, emit)
+	} else {
+		var p *Prepared
+		if p, err = s.Prepare(ctx, o); err != nil {
+			return ended, err
+		}
+		run = p.Request.Run
+		ended, err = s.Start(ctx, p, emit)
+	}
+	ended.Result.Run = run
+	if err != nil || len(ended.Result.Comments) > 0 || ended.Result.Outcome == review.Failed {
+		return ended, err
+	}
+	_, err = s.Answer(ctx, o.Target, a, "Nothing was posted beside this: "+sanitize.Field(ended.Result.Reason, sanitize.Policy{Repo: o.Target.Repo}))
+	return ended, err
+}
