@@ -34,6 +34,7 @@ var Inputs = []Input{
 	{Name: "max-cost", Old: []string{"max_cost_usd"}, Setting: "limits.max_cost_usd"},
 	{Name: "max-run-cost", Setting: "run_limits.max_cost_usd"},
 	{Name: "context-exclude", Old: []string{"context_path_excludes"}, Setting: "context.exclude"},
+	{Name: "folders", Setting: "folders"},
 	{Name: "enable-web", Old: []string{"enable_web"}},
 	{Name: "web-hosts", Setting: "web_fetch.hosts"},
 	{Name: "sarif"},
