@@ -38,8 +38,6 @@ type CommandPlan struct {
 	// Tools are the names of those it has.
 	Tools []string     `json:"tools,omitempty"`
 	Place review.Place `json:"place"`
-	// Trigger is the comment that asked for it; nil when none did.
-	Trigger *review.Trigger `json:"trigger,omitempty"`
 }
 
 // CommandAgent is the name of a command's agent in a run. No reviewer can have it.
@@ -47,7 +45,7 @@ func CommandAgent(id string) string { return "!" + id }
 
 // markerOf is how a command's own comments are marked: apart from each other, and what somebody asked for apart from what a review says.
 func markerOf(c CommandPlan) string {
-	if c.Trigger != nil || c.Place == review.PlaceComment {
+	if c.Place == review.PlaceComment {
 		return "asked/" + c.ID
 	}
 	return c.ID

@@ -92,7 +92,7 @@ func said(h AgentReport) (findings []review.Finding, aside []review.Unverified) 
 func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, end int) bool) string {
 	c, plan := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo}}, in.Request.command(h)
 	d := report.Command{
-		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Asked: plan.Trigger, Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.commandReceipt(h)),
+		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.commandReceipt(h)),
 	}
 	if r := h.Answer.Receipt; r.State != review.AgentComplete {
 		d.Reason = c.inline(cmp.Or(r.Reason, noAnswer))

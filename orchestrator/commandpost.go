@@ -166,14 +166,16 @@ func (l *Loop) publishLines(ctx context.Context, steps Steps, in Inputs, s sayin
 	fail := func(err error) (onLines, error) {
 		return onLines{}, fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)
 	}
-	texts, err := sanitize.Comment(whole, l.commandMarker(req, s, nonce), l.policy(req.Target.Repo))
+	s.body = whole
+	texts, err := l.seal(req, s, nonce)
 	if err != nil {
 		return fail(err)
 	}
 	result := onLines{Whole: plan.Type == review.LineComments && len(texts) == 1}
 	if !result.Whole {
-		short := report.RenderLines(plan.ID, len(placed))
-		if texts, err = sanitize.Comment(short, l.commandMarker(req, s, nonce), l.policy(req.Target.Repo)); err != nil {
+		m := l.commandMarker(req, s, nonce)
+		m.Asked = "" // the summary is what answers, and it is still to come
+		if texts, err = sanitize.Comment(report.RenderLines(plan.ID, len(placed)), m, l.policy(req.Target.Repo)); err != nil {
 			return fail(err)
 		}
 	}

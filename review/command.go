@@ -156,13 +156,6 @@ const (
 	BothComments CommentType = "both"
 )
 
-// Trigger is the comment that asked for a command. The answer names it.
-type Trigger struct {
-	// URL is the comment's own page, Author the login of who wrote it.
-	URL    string `json:"url"`
-	Author string `json:"author"`
-}
-
 // CommandComment is a comment that a command's answer has of its own.
 type CommandComment struct {
 	Command string `json:"command"`

@@ -148,8 +148,12 @@ func unanswered(ctx context.Context, client *github.Client, pr review.PullReques
 	if err != nil {
 		return nil, err
 	}
+	reviews, err := client.Reviews(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
 	answered := map[string]bool{}
-	for _, c := range comments {
+	for _, c := range slices.Concat(comments, reviews) {
 		// Under another state folder's key the MAC cannot be held against anything: the account is the proof.
 		if m, ok := sanitize.ParseMarker(c.Body); ok && m.Asked != "" && effects.Same(c.Author, viewer) {
 			answered[m.Asked] = true

@@ -17,14 +17,14 @@ import (
 func (o Order) planAll(s config.Settings) (agents []orchestrator.AgentPlan, verify *orchestrator.VerifyPlan, err error) {
 	if c := o.Command; c != nil {
 		at := toolset.Review
-		if c.Trigger != nil {
+		if o.Asked != nil {
 			at = toolset.Comment
 		}
 		p, err := planCommand(s, c.ID, o.placed(at), o.Dir)
 		if err != nil {
 			return nil, nil, err
 		}
-		p.Command.Args, p.Command.Argv, p.Command.Trigger = c.Args, c.Argv, c.Trigger
+		p.Command.Args, p.Command.Argv = c.Args, c.Argv
 		if c.Argv == nil {
 			p.Command.Argv = trigger.Split(c.Args)
 		} else if c.Args == "" {

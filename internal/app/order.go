@@ -54,8 +54,6 @@ type CommandOrder struct {
 	// Args is the text behind it, as it was written; Argv its words, where they came apart.
 	Args string
 	Argv []string
-	// Trigger is the comment that asked for it, which the answer names; nil when none did.
-	Trigger *review.Trigger
 }
 
 // Case is what a local range of a review case has of its own (eval.md "Run").

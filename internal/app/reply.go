@@ -76,7 +76,7 @@ func lastReport(comments []review.Comment, viewer review.Person) string {
 	round := 0
 	for _, c := range comments {
 		m, ok := sanitize.ParseMarker(c.Body)
-		if ok && m.Round > 0 && effects.Same(c.Author, viewer) && (last == nil || !c.CreatedAt.Before(last.CreatedAt)) {
+		if ok && m.Round > 0 && m.Command == "" && effects.Same(c.Author, viewer) && (last == nil || !c.CreatedAt.Before(last.CreatedAt)) {
 			last, round = &c, m.Round
 		}
 	}
@@ -112,9 +112,9 @@ func (s *Service) help(ctx context.Context, o Order) (string, error) {
 	return text, nil
 }
 
-// ReviewAsked reviews a pull request for a line of a comment, and answers it: with the report, or with the reason why there is none. A run
-// that was begun for it is gone on with. Errors are as those of Prepare, Start and Resume.
-func (s *Service) ReviewAsked(ctx context.Context, o Order, a Ask, emit func(review.Event)) (ended Ended, err error) {
+// RunAsked reviews a pull request, or runs a command on it, for a line of a comment, and answers it: with what that says, or with the reason
+// why it says nothing. A run that was begun for it is gone on with. Errors are as those of Prepare, Start and Resume.
+func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review.Event)) (ended Ended, err error) {
 	o.Asked, o.Drafts = &a.Asked, true
 	run, err := s.AnsweringRun(ctx, o.Target, a)
 	if err != nil {

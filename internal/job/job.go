@@ -149,7 +149,7 @@ func (j Job) Answer(ctx context.Context, w Answers) error {
 		case done && err == nil:
 			w.Log("answered: " + url)
 		case !done:
-			err = j.review(ctx, w, a)
+			err = j.run(ctx, w, a)
 		}
 		if err != nil {
 			last = err
@@ -161,15 +161,18 @@ func (j Job) Answer(ctx context.Context, w Answers) error {
 	return last
 }
 
-// review reviews the pull request because a line asks for it.
-func (j Job) review(ctx context.Context, w Answers, a app.Ask) error {
+// run reviews the pull request because a line asks for it, or runs the command that the line names.
+func (j Job) run(ctx context.Context, w Answers, a app.Ask) error {
 	order, err := w.Order(a.Word == trigger.Fix || j.Fixes())
 	if err != nil {
 		return err
 	}
 	order.Bot = j.given["bot-name"]
+	if a.ID != "" {
+		order.Command = &app.CommandOrder{ID: a.ID, Args: a.Args, Argv: a.Argv}
+	}
 	emit, end := w.Begin()
-	ended, err := w.Service.ReviewAsked(ctx, order, a, emit)
+	ended, err := w.Service.RunAsked(ctx, order, a, emit)
 	var held *store.HeldError
 	switch {
 	case errors.Is(err, engine.ErrBusy):

@@ -15,8 +15,6 @@ type Command struct {
 	Target review.Target
 	// ID is its name in `.reviewerc`, Title what people read.
 	ID, Title string
-	// Asked is the comment that asked for it; nil when none did.
-	Asked *review.Trigger
 	// Summary is a Markdown block, Reason why the answer is not complete; empty when it is.
 	Summary, Reason string
 	Confidence      review.Confidence
@@ -49,9 +47,6 @@ func RenderCommand(c Command) string {
 	c = canonicalCommand(c)
 	p := page{links: links{c.Target, c.Receipt.HeadSHA}}
 	p.add(heading + c.Title + separator + came(len(c.Findings)+len(c.Lined), len(c.Unverified), c.Reason))
-	if a := c.Asked; a != nil {
-		p.add(fmt.Sprintf("Asked for by %s in [this comment](%s).", span(a.Author), a.URL))
-	}
 	if c.Reason != "" {
 		p.add(incomplete + sentence(c.Reason))
 	}
@@ -77,20 +72,9 @@ func canonicalCommand(c Command) Command {
 	local := links{c.Target, ""}.none()
 	c.ID, c.Summary, c.Reason, c.Confidence = word(c.ID), prose(c.Summary), inline(c.Reason), review.Confidence(word(string(c.Confidence)))
 	c.Title = pipes(inline(cmp.Or(c.Title, c.ID)))
-	if c.Asked != nil {
-		c.Asked = &review.Trigger{URL: strings.Map(address, c.Asked.URL), Author: word(c.Asked.Author)}
-	}
 	c.Lined = findings(c.Lined, local)
 	c.Findings, c.Unverified, c.Notes, c.Receipt = findings(c.Findings, local), findings(c.Unverified, local), texts(c.Notes), receipt(c.Receipt)
 	return c
-}
-
-// address keeps the characters of a comment's address that end no link.
-func address(r rune) rune {
-	if r > ' ' && r < 127 && !strings.ContainsRune("()<>[]\\`\"", r) {
-		return r
-	}
-	return -1
 }
 
 // commandRows is a table of the findings, where there are several.

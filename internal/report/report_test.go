@@ -81,7 +81,7 @@ func samples() map[string]Data {
 func commandSamples() map[string]Command {
 	full := samples()["changes"]
 	drift := Command{
-		Target: full.Target, ID: "docs-drift", Title: "Docs drift", Asked: &review.Trigger{URL: "https://github.com/acme/shop/pull/7#issuecomment-12", Author: "mona"}, Confidence: review.MediumConfidence,
+		Target: full.Target, ID: "docs-drift", Title: "Docs drift", Confidence: review.MediumConfidence,
 		Summary:  "Two pages say what the code no longer does.\n\nThe rest of docs/ was read and agrees with the code.",
 		Findings: full.Findings[1:], Notes: []string{"The changelog was not read."}, Counts: true,
 		Wishes:  []Wish{{Text: "Thanks for the tests."}, {Suggestion: true, File: "src/cart.go", Line: 7, Text: "Subtract the discount first:\n\n```go\ntotal += price - discount\n```"}},
@@ -188,9 +188,6 @@ func anyCommand() *rapid.Generator[Command] {
 			Target: review.Target{PR: 7, Repo: review.Repo{Host: s("h"), Owner: "acme", Name: "shop"}}, ID: s("id"), Title: s("title"), Summary: s("summary"), Reason: s("reason"), Confidence: review.Confidence(s("sure")),
 			Findings: rapid.SliceOfN(anyFinding(), 0, 3).Draw(t, "findings"), Unverified: rapid.SliceOfN(anyFinding(), 0, 2).Draw(t, "aside"), Notes: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "notes"),
 			Counts: rapid.Bool().Draw(t, "counts"), OnLines: rapid.IntRange(-1, 2).Draw(t, "lines"),
-		}
-		if rapid.Bool().Draw(t, "asked") {
-			c.Asked = &review.Trigger{URL: s("url"), Author: s("author")}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "wishes") {
 			c.Wishes = append(c.Wishes, Wish{Suggestion: rapid.Bool().Draw(t, "suggestion"), File: s("wish file"), Line: rapid.IntRange(-1, 9).Draw(t, "wish line"), Text: s("wish")})
