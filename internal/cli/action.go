@@ -59,7 +59,7 @@ func (p *Invocation) action(ctx context.Context) error {
 	case actions.Comment:
 		return p.answer(ctx, j, options, log)
 	case actions.Schedule:
-		j.Why = "scheduled jobs are not run yet"
+		return p.schedule(ctx, j.Job, options(false))
 	}
 	log(j.Why)
 	return nil
