@@ -49,7 +49,7 @@ func timeless(body string) string {
 func TestReplayedModels(t *testing.T) {
 	t.Parallel()
 	m := endpoint(t, fakemodel.Script{Respond: passing})
-	p, env, home := budgetWorld(t, m, "limits: {max_llm_calls: 12, max_tool_calls: 50}", []string{"one", "two"})
+	p, env, home := budgetWorld(t, m, "limits: {max_llm_calls: 12, max_tool_calls: 50}\npublish: {inline: off}", []string{"one", "two"})
 	tape := filepath.Join(home, "talk.jsonl.gz")
 	once := func(status int, env []string, args ...string) (review.RunResult, string) {
 		got := start(t, env, home, "prloop", append([]string{"run", "7", "-R", "acme/widgets", "--json"}, args...)...)

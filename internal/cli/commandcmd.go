@@ -38,6 +38,7 @@ func commandCommand(p *Invocation) *cobra.Command {
 	f.StringVarP(&o.repo, "repo", "R", "", "`[HOST/]OWNER/REPO` of the pull request")
 	f.StringVar(&o.base, "base", "", "take all local changes since `REVISION`")
 	f.BoolVar(&o.dryRun, "dry-run", false, "post nothing; print the answer")
+	f.String("folders", "", "`NAMES` of folders of the workspace that it may read")
 	o.result.add(c)
 	o.addEndpoint(c)
 	return c
