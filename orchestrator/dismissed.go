@@ -359,7 +359,7 @@ func (g gathered) dismissalNotes() []string {
 		why := "nobody but the author of the pull request is proven to have merged its line"
 		switch {
 		case h.by.Code != nil:
-			why = "a comment in the code silences none that grave; a line of " + sanitize.CodeSpan(dismissals.Name) + " that somebody else merges does"
+			why = "a comment in the code cannot dismiss a P0, a P1 or a security finding; a line of " + sanitize.CodeSpan(dismissals.Name) + " that somebody else merged can"
 		case g.in.Request.Target.Local():
 			why = "it is P0, P1 or about security, and such a line counts in a pull request once somebody other than its author has merged it"
 		}

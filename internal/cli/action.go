@@ -18,8 +18,8 @@ func actionCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "action",
 		Short: "Do what the event of a GitHub Actions job asks for",
-		Long: "Reads the event of the job: pull requests are reviewed, comments such as \"!prloop review\" answered. Any other event is a\n" +
-			"line in the log and status 0. The inputs of the action stand in PRLOOP_INPUTS, as JSON. docs/ci.md has workflows.",
+		Long: "Reads the event of the job: pull requests are reviewed, comments such as \"!prloop review\" answered, and schedules do\n" +
+			"the job of that name in .reviewerc. Any other event is a line in the log and status 0. The inputs of the action stand in PRLOOP_INPUTS, as JSON. docs/ci.md has workflows.",
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return p.action(c.Context()) },
 	}
