@@ -119,7 +119,7 @@ func mayAsk(ctx context.Context, client *github.Client, repo review.Repo, login 
 	if errors.Is(err, github.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && trigger.MayAsk(permission), err
+	return err == nil && review.MayWrite(permission), err
 }
 
 // commandIDs are the ids of the repository's commands at the base commit, if a line may name one.

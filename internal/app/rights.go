@@ -3,19 +3,15 @@ package app
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/review"
 )
 
-// writers are the permissions that include writing.
-var writers = []string{"admin", "maintain", "write"}
-
 // mayWrite reports whether somebody may write to a repository: asked from GitHub when it matters (decision 9).
 func (r *run) mayWrite(ctx context.Context, repo review.Repo, login string) (bool, error) {
 	p, err := r.client.Permission(ctx, repo, login)
-	return slices.Contains(writers, p), err
+	return review.MayWrite(p), err
 }
 
 // mayFix says why a pull request of this author is not to be fixed; empty when it is. A credential that may not ask who may

@@ -30,9 +30,6 @@ type Labelling struct {
 	Author bool `json:"author,omitempty"`
 }
 
-// writers are the permissions that include writing.
-var writers = []string{"admin", "maintain", "write"}
-
 // refused says why a label does not count; empty when it does.
 func (p Plan) refused(l Labelling) string {
 	switch {
@@ -44,7 +41,7 @@ func (p Plan) refused(l Labelling) string {
 		return "who set it cannot be told"
 	case l.Permission == "":
 		return "whether who set it may write to the repository cannot be told"
-	case !slices.Contains(writers, l.Permission):
+	case !review.MayWrite(l.Permission):
 		return "who set it may not write to the repository"
 	case l.Author && l.Label == Advisory:
 		return "the author alone cannot soften the gate"

@@ -1,10 +1,6 @@
 package trigger
 
-import (
-	"slices"
-
-	"github.com/prloop/prloop/review"
-)
+import "github.com/prloop/prloop/review"
 
 // Comment is a comment as it reached us.
 type Comment struct {
@@ -38,9 +34,4 @@ func Heard(c Comment, bot string) (asks []Ask, why string) {
 		return nil, "the comment asks for nothing"
 	}
 	return asks, ""
-}
-
-// MayAsk reports whether somebody with a permission on the repository, in the words of GitHub, is answered (decision 49).
-func MayAsk(permission string) bool {
-	return slices.Contains([]string{"admin", "maintain", "write"}, permission)
 }

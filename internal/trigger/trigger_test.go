@@ -180,7 +180,7 @@ func TestWhatRuns(t *testing.T) {
 			if (len(asks) == 0) != (why != "") {
 				t.Errorf("%d lines are heard, and the reason is %q", len(asks), why)
 			}
-			if row.permission != "" && !trigger.MayAsk(row.permission) {
+			if row.permission != "" && !review.MayWrite(row.permission) {
 				asks = nil
 			}
 			var got []string
