@@ -7,7 +7,6 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gate"
-	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -16,9 +15,9 @@ import (
 // planAll turns settings into who is asked: the agents of a review with the commands of review.run and a verifier, or the one command that was ordered.
 func (o Order) planAll(s config.Settings) (agents []orchestrator.AgentPlan, verify *orchestrator.VerifyPlan, err error) {
 	if c := o.Command; c != nil {
-		at := toolset.Review
+		at := review.PlaceReview
 		if o.Asked != nil {
-			at = toolset.Comment
+			at = review.PlaceComment
 		}
 		p, err := planCommand(s, c.ID, o.placed(at), o.Dir)
 		if err != nil {
@@ -34,7 +33,7 @@ func (o Order) planAll(s config.Settings) (agents []orchestrator.AgentPlan, veri
 	}
 	agents = plan(s, o.Target, o.Dir)
 	for _, id := range s.Review.Run {
-		p, err := planCommand(s, id, o.placed(toolset.Review), o.Dir)
+		p, err := planCommand(s, id, o.placed(review.PlaceReview), o.Dir)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -44,15 +43,15 @@ func (o Order) planAll(s config.Settings) (agents []orchestrator.AgentPlan, veri
 }
 
 // placed is where a command of the order runs.
-func (o Order) placed(at toolset.Place) toolset.Place {
+func (o Order) placed(at review.Place) review.Place {
 	if o.Target.Local() {
-		return toolset.Local
+		return review.PlaceLocal
 	}
 	return at
 }
 
 // planCommand turns a command of the repository's file into an agent at a place.
-func planCommand(s config.Settings, id string, at toolset.Place, dir string) (orchestrator.AgentPlan, error) {
+func planCommand(s config.Settings, id string, at review.Place, dir string) (orchestrator.AgentPlan, error) {
 	c, err := s.Command(id, at)
 	if err != nil {
 		return orchestrator.AgentPlan{}, err
@@ -66,7 +65,7 @@ func planCommand(s config.Settings, id string, at toolset.Place, dir string) (or
 	}
 	p.Command = &orchestrator.CommandPlan{
 		ID: c.ID, Title: strings.TrimSpace(c.Title), Format: c.Format, Floor: floor, Mode: review.OutputMode(c.Mode), Type: review.CommentType(c.CommentType), Counts: c.Counts,
-		Files: c.Files, DiffLines: c.DiffLines, Findings: c.Findings, Include: c.Paths.Include, Exclude: c.Paths.Exclude, Tools: c.Tools, Place: review.Place(at),
+		Files: c.Files, DiffLines: c.DiffLines, Findings: c.Findings, Include: c.Paths.Include, Exclude: c.Paths.Exclude, Tools: c.Tools, Place: at,
 	}
 	return p, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/prloop/prloop/internal/maintenance"
 	"github.com/prloop/prloop/internal/schedule"
 	"github.com/prloop/prloop/internal/store"
-	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
@@ -204,7 +203,7 @@ func terms(job config.Job) review.JobTerms {
 func (r *run) jobAgents(o Order, job config.Job, todo *scheduled) ([]orchestrator.AgentPlan, error) {
 	var agents []orchestrator.AgentPlan
 	for i, id := range job.Commands {
-		c, err := r.settings.Command(id, toolset.Schedule)
+		c, err := r.settings.Command(id, review.PlaceSchedule)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func TestCommandTools(t *testing.T) {
 	head := gittest.Commit(t, dir, map[string]string{"a.go": "package a\n\nfunc F() {}\n"})
 	task := review.Task{PRNumber: 7, BaseSHA: base, HeadSHA: head, Title: "Add F", Discussion: &review.Discussion{}}
 	w := review.Workspace{Tree: dir, GitDir: filepath.Join(dir, ".git"), Lint: true, FetchHosts: []string{"docs.example.com"}, Search: true}
-	for _, at := range []toolset.Place{toolset.Review, toolset.Comment, toolset.Local} {
+	for _, at := range []review.Place{review.PlaceReview, review.PlaceComment, review.PlaceLocal} {
 		task.Command = &review.CommandTask{ID: "a", Tools: toolset.Names(at)}
 		c, err := openCommand(task, w, head)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/prloop/prloop/internal/toolset"
+	"github.com/prloop/prloop/review"
 )
 
 func example(t *testing.T, name string) []byte {
@@ -143,19 +144,19 @@ func TestCommandAtItsPlace(t *testing.T) {
 	for name, c := range map[string]struct {
 		in   Input
 		id   string
-		at   toolset.Place
+		at   review.Place
 		want string
 	}{
-		"defaults of the file":            {Input{Repository: repo(two), Env: key}, "plain", toolset.Review, "default-model none 0.5 feed_main issue low true"},
-		"no defaults where there is none": {Input{Repository: repo(two), Env: key}, "plain", toolset.Schedule, "gpt-4.1-mini  - separate_comment  low true"},
-		"its own word":                    {Input{Repository: repo(two), Env: key}, "own", toolset.Review, "own-model high 1 both review high false"},
-		"both, when a comment asked":      {Input{Repository: repo(strings.Replace(two, "output: {commentType: issue}", "", 1)), Env: key}, "plain", toolset.Comment, "default-model none 0.5 separate_comment both low true"},
-		"issue, in review.run":            {Input{Repository: repo(strings.Replace(two, "output: {commentType: issue}", "", 1)), Env: key}, "plain", toolset.Review, "default-model none 0.5 feed_main issue low true"},
-		"no comment on local changes":     {Input{Repository: repo(two), Env: key}, "own", toolset.Local, "own-model high 1 both  high false"},
+		"defaults of the file":            {Input{Repository: repo(two), Env: key}, "plain", review.PlaceReview, "default-model none 0.5 feed_main issue low true"},
+		"no defaults where there is none": {Input{Repository: repo(two), Env: key}, "plain", review.PlaceSchedule, "gpt-4.1-mini  - separate_comment  low true"},
+		"its own word":                    {Input{Repository: repo(two), Env: key}, "own", review.PlaceReview, "own-model high 1 both review high false"},
+		"both, when a comment asked":      {Input{Repository: repo(strings.Replace(two, "output: {commentType: issue}", "", 1)), Env: key}, "plain", review.PlaceComment, "default-model none 0.5 separate_comment both low true"},
+		"issue, in review.run":            {Input{Repository: repo(strings.Replace(two, "output: {commentType: issue}", "", 1)), Env: key}, "plain", review.PlaceReview, "default-model none 0.5 feed_main issue low true"},
+		"no comment on local changes":     {Input{Repository: repo(two), Env: key}, "own", review.PlaceLocal, "own-model high 1 both  high false"},
 		"inputs stand above the file": {Input{Repository: repo(two), Env: key, Given: []Given{{"model", "input-model", "input model"}, {"reasoning_effort", "low", "input reasoning"}, {"output.commentType", "both", "input comment-type"}}},
-			"own", toolset.Comment, "input-model low 1 both both high false"},
+			"own", review.PlaceComment, "input-model low 1 both both high false"},
 		"an input of the defaults too": {Input{Repository: repo(two), Env: key, Given: []Given{{"review.defaults.model", "input-model", "x"}, {"review.defaults.temperature", "2", "x"}}},
-			"own", toolset.Review, "input-model high 2 both review high false"},
+			"own", review.PlaceReview, "input-model high 2 both review high false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Resolve(c.in)
@@ -181,7 +182,7 @@ func TestCommandRestrictsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := s.Command("own", toolset.Schedule)
+	own, err := s.Command("own", review.PlaceSchedule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestCommandRestrictsOnly(t *testing.T) {
 	if own.Limits.ToolCalls != 7 || own.Limits.CostUSD != s.ACPLimits.CostUSD {
 		t.Errorf("%+v", own.Limits)
 	}
-	plain, err := s.Command("plain", toolset.Review)
+	plain, err := s.Command("plain", review.PlaceReview)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func TestCommandRestrictsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := none.Command("a", toolset.Review); err != nil || len(c.Categories) != 0 {
+	if c, err := none.Command("a", review.PlaceReview); err != nil || len(c.Categories) != 0 {
 		t.Errorf("an empty allowlist allows %v: %v", c.Categories, err)
 	}
 }
@@ -239,7 +240,7 @@ func TestProviderOfACommand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.Command("a", toolset.Comment)
+			_, err = s.Command("a", review.PlaceComment)
 			if got := strings.Join(faultLines(t, err), "\n"); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -254,7 +255,7 @@ func TestProgramOfACommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *RepoCommandError
-	if _, err = s.Command("a", toolset.Comment); !errors.As(err, &refused) || refused.Line != 6 {
+	if _, err = s.Command("a", review.PlaceComment); !errors.As(err, &refused) || refused.Line != 6 {
 		t.Errorf("%v", err)
 	}
 }
@@ -264,7 +265,7 @@ func TestUnknownCommandAndJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Command("docs-drfit", toolset.Comment)
+	_, err = s.Command("docs-drfit", review.PlaceComment)
 	if want := `.reviewerc defines no command "docs-drfit"; did you mean "docs-drift"? (known: docs-drift)`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

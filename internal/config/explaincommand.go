@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/toolset"
+	"github.com/prloop/prloop/review"
 )
 
 // explainCommands lists what holds for each command on a pull request, with the layer that set it.
@@ -18,7 +19,7 @@ func (s Settings) explainCommands() (out []Setting) {
 			}
 			out = append(out, Setting{Key: "commands." + c.ID + "." + dotted(name), Value: v, Layer: o.layer, Source: o.where, Line: o.line, Note: o.note})
 		}
-		m, l := s.modelOf(c, toolset.Review), s.commandLimits(c.Limits)
+		m, l := s.modelOf(c, review.PlaceReview), s.commandLimits(c.Limits)
 		row("title", cmp.Or(c.Title, c.ID), "its id")
 		row("prompt", c.Prompt, "")
 		row("agent", cmp.Or(c.Agent.Use, "builtin"), "")
@@ -36,9 +37,9 @@ func (s Settings) explainCommands() (out []Setting) {
 		row("limits/maxCostUsd", l.CostUSD, "")
 		row("output/format", cmp.Or(c.Output.Format, "findings"), "")
 		row("output/severityFloor", cmp.Or(c.Output.SeverityFloor, "low"), "")
-		row("output/mode", s.mode(c, toolset.Comment), "feed_main in review.run")
+		row("output/mode", s.mode(c, review.PlaceComment), "feed_main in review.run")
 		row("output/counts", c.Output.Counts == nil || *c.Output.Counts, "")
-		row("comment/type", s.commentType(c, toolset.Comment), "issue in review.run", "output.commentType")
+		row("comment/type", s.commentType(c, review.PlaceComment), "issue in review.run", "output.commentType")
 		row("files/include", c.Files.Include, "all files")
 		row("files/exclude", c.Files.Exclude, "")
 	}

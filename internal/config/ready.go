@@ -56,7 +56,7 @@ func (e *UnknownCommandError) Error() string {
 
 // Command settles a command for a place. The error is *UnknownCommandError, *RepoCommandError where its agent is a program that
 // may not run here, or an *Error where its model cannot be asked: a provider that the operator does not have, or that has no key.
-func (s Settings) Command(id string, at toolset.Place) (ReadyCommand, error) {
+func (s Settings) Command(id string, at review.Place) (ReadyCommand, error) {
 	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.ID == id })
 	if i < 0 {
 		var known []string
@@ -88,21 +88,21 @@ func (s Settings) Command(id string, at toolset.Place) (ReadyCommand, error) {
 }
 
 // mode is where a command's answer goes: what its file says, else the main report where there is one.
-func (s Settings) mode(c Command, at toolset.Place) string {
-	if at == toolset.Review {
+func (s Settings) mode(c Command, at review.Place) string {
+	if at == review.PlaceReview {
 		return cmp.Or(c.Output.Mode, ModeFeedMain)
 	}
 	return cmp.Or(c.Output.Mode, ModeSeparate)
 }
 
 // commentType is empty where there is no pull request to comment on.
-func (s Settings) commentType(c Command, at toolset.Place) string {
+func (s Settings) commentType(c Command, at review.Place) string {
 	switch {
-	case at == toolset.Schedule || at == toolset.Local:
+	case at == review.PlaceSchedule || at == review.PlaceLocal:
 		return ""
 	case s.atRunTime("output.commentType"):
 		return s.Output.CommentType
-	case at == toolset.Review:
+	case at == review.PlaceReview:
 		return cmp.Or(c.Comment.Type, s.Output.CommentType, CommentIssue)
 	}
 	return cmp.Or(c.Comment.Type, s.Output.CommentType, CommentBoth)
@@ -116,9 +116,9 @@ func (s Settings) atRunTime(key string) bool {
 }
 
 // modelOf is who is asked: what was said at run time, else by the command, else for all commands on pull requests, else for all agents.
-func (s Settings) modelOf(c Command, at toolset.Place) ModelSettings {
+func (s Settings) modelOf(c Command, at review.Place) ModelSettings {
 	d := s.Review.Defaults
-	if at == toolset.Schedule {
+	if at == review.PlaceSchedule {
 		d = ModelSettings{}
 	}
 	pick := func(default_, all string, own, ofDefaults, ofAll string) string {

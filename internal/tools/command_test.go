@@ -65,14 +65,14 @@ func rules(t *testing.T) string {
 }
 
 // command opens everything that a command may be given.
-func command(t *testing.T, at toolset.Place) *Command {
+func command(t *testing.T, at review.Place) *Command {
 	t.Helper()
 	o, _ := history(t)
 	return commandIn(t, o, at)
 }
 
 // commandIn is command in a copy of the tree of a history.
-func commandIn(t *testing.T, o Options, at toolset.Place, lists ...[]string) *Command {
+func commandIn(t *testing.T, o Options, at review.Place, lists ...[]string) *Command {
 	t.Helper()
 	tree := t.TempDir()
 	if err := os.CopyFS(tree, os.DirFS(o.Tree)); err != nil {
@@ -212,7 +212,7 @@ func TestGoldenSpecs(t *testing.T) {
 }
 
 func TestAnswersOfCommandTools(t *testing.T) {
-	c := command(t, toolset.Comment)
+	c := command(t, review.PlaceComment)
 	for _, r := range []struct{ rule, tool, args, want string }{
 		{"changed files, without those that nothing reads", toolset.GetChangedFiles, `{}`, "modified a.go\nadded    b.go\nmodified docs/a.md\ndeleted  gone.txt\n"},
 		{"a diff of one file, with its secret masked", toolset.GetDiff, `{"paths":["a.go"]}`, "--- a/a.go\n+++ b/a.go\n@@ -1 +1,3 @@\n package a\n+\n+const token = \"[REDACTED]\"\n"},
@@ -256,7 +256,7 @@ func TestWindow(t *testing.T) {
 			t.Fatalf("%s: %v", out, err)
 		}
 	}
-	c, err := OpenCommand(CommandOptions{Options: Options{Tree: dir, GitDir: filepath.Join(dir, ".git"), Head: gittest.Run(t, dir, "rev-parse", "HEAD")}, Names: toolset.Names(toolset.Schedule, []string{toolset.GitHistory})})
+	c, err := OpenCommand(CommandOptions{Options: Options{Tree: dir, GitDir: filepath.Join(dir, ".git"), Head: gittest.Run(t, dir, "rev-parse", "HEAD")}, Names: toolset.Names(review.PlaceSchedule, []string{toolset.GitHistory})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestWindow(t *testing.T) {
 func TestRefusalsOfCommandTools(t *testing.T) {
 	o, stranger := history(t)
 	o.Folders = map[string]string{"company-rules": rules(t)}
-	c, err := OpenCommand(CommandOptions{Options: o, Names: append(toolset.Names(toolset.Comment), toolset.Names(toolset.Schedule, []string{toolset.RepoWrite, toolset.GitHubPR})[:5]...),
+	c, err := OpenCommand(CommandOptions{Options: o, Names: append(toolset.Names(review.PlaceComment), toolset.Names(review.PlaceSchedule, []string{toolset.RepoWrite, toolset.GitHubPR})[:5]...),
 		PullRequest: &PullRequest{}, Commit: func(context.Context, string) (string, error) { return "", errors.New("more than 50 files") },
 		Push: func(context.Context, Pull) (string, error) { return "", nil }, Refuse: func(string) string { return "outside writeScope" }})
 	if err != nil {
@@ -323,7 +323,7 @@ func TestRefusalsOfCommandTools(t *testing.T) {
 
 // Wishes are recorded as they were made; one summary counts, the last.
 func TestWishes(t *testing.T) {
-	c := command(t, toolset.Review)
+	c := command(t, review.PlaceReview)
 	for _, call := range []struct{ tool, args string }{
 		{toolset.PostSummary, `{"body":"first"}`},
 		{toolset.WishComment, `{"body":"on a line","file":"./a.go","line":3}`},

@@ -2,25 +2,16 @@
 // what the allowlists say. A tool that is not named here does not exist for the agent.
 package toolset
 
-import "slices"
+import (
+	"slices"
 
-// Place is where a command runs.
-type Place string
-
-// The places.
-const (
-	// Review is review.run: with every round of a pull request's review.
-	Review Place = "review"
-	// Comment is a pull request on which somebody asked for the command.
-	Comment Place = "comment"
-	// Local is a change that is no pull request.
-	Local Place = "local"
-	// Schedule is a scheduled job on the default branch.
-	Schedule Place = "schedule"
+	"github.com/prloop/prloop/review"
 )
 
 // Places are all of them, in the order of the documentation.
-func Places() []Place { return []Place{Review, Comment, Local, Schedule} }
+func Places() []review.Place {
+	return []review.Place{review.PlaceReview, review.PlaceComment, review.PlaceLocal, review.PlaceSchedule}
+}
 
 // The names of the tools.
 const (
@@ -70,17 +61,17 @@ type category struct {
 	tools []string
 	// places are where its tools make sense: those about a pull request only where there is one, those that write only
 	// where nothing but the maintenance of the repository is asked for.
-	places []Place
+	places []review.Place
 }
 
 var categories = []category{
 	{Filesystem, "", []string{Read, Grep, Find, Ls}, Places()},
-	{GitRead, "", []string{GetDiff, GetChangedFiles}, []Place{Review, Comment, Local}},
+	{GitRead, "", []string{GetDiff, GetChangedFiles}, []review.Place{review.PlaceReview, review.PlaceComment, review.PlaceLocal}},
 	{GitHistory, "", []string{GitLog, GitDiffRange}, Places()},
-	{GitHubRead, "github.pr.read", []string{GetPRInfo, ListComments, ListThreads}, []Place{Review, Comment}},
-	{GitHubWrite, "github.pr.feedback", []string{WishComment, Suggest, PostSummary}, []Place{Review, Comment}},
-	{GitHubPR, "github.pr.manage", []string{CommitChanges, PushPR}, []Place{Schedule}},
-	{RepoWrite, "", []string{Write, Edit, Delete}, []Place{Schedule}},
+	{GitHubRead, "github.pr.read", []string{GetPRInfo, ListComments, ListThreads}, []review.Place{review.PlaceReview, review.PlaceComment}},
+	{GitHubWrite, "github.pr.feedback", []string{WishComment, Suggest, PostSummary}, []review.Place{review.PlaceReview, review.PlaceComment}},
+	{GitHubPR, "github.pr.manage", []string{CommitChanges, PushPR}, []review.Place{review.PlaceSchedule}},
+	{RepoWrite, "", []string{Write, Edit, Delete}, []review.Place{review.PlaceSchedule}},
 	{Subagent, "", nil, nil}, // known, without a tool (decision 47)
 }
 
@@ -115,7 +106,7 @@ func Allowed(lists ...[]string) []string {
 }
 
 // Names are the tools of a command at a place, in a fixed order. The allowlists are those of Allowed.
-func Names(at Place, lists ...[]string) []string {
+func Names(at review.Place, lists ...[]string) []string {
 	allowed := Allowed(lists...)
 	all := []string{}
 	for _, c := range categories {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
 )
 
 var update = flag.Bool("update", false, "rewrite the matrix")
@@ -88,7 +90,7 @@ func TestListsOnlyRestrict(t *testing.T) {
 			for _, n := range wide {
 				writes := slices.Contains([]string{Write, Edit, Delete, CommitChanges, PushPR}, n)
 				pull := slices.Contains([]string{GetDiff, GetChangedFiles, GetPRInfo, ListComments, ListThreads, WishComment, Suggest, PostSummary}, n)
-				if writes != (at == Schedule) && writes || pull && at == Schedule {
+				if writes != (at == review.PlaceSchedule) && writes || pull && at == review.PlaceSchedule {
 					t.Fatalf("%s at %s", n, at)
 				}
 			}
