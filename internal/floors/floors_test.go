@@ -86,6 +86,7 @@ var table = map[string]int{
 	"internal/testkit/npmagent":  3,
 	"internal/testkit/gittest":   3,
 	"internal/testkit/registry":  3,
+	"internal/testkit/postgres":  3,
 
 	"internal/store/storetest":   4, // what every kind of database has to do, for the tests of a lower floor
 	"internal/engine/enginetest": 4,
