@@ -20,6 +20,10 @@
 //     has a DBOS context of its own, and interrupting the run is shutting that context down: the contexts of its steps
 //     are cancelled at once, nothing is recorded for them, and the workflow stays pending.
 //
+// Beside runs there are queues of tasks, for a process that serves (queue.go). A task has a key and nothing else; DBOS orders tasks by priority, bounds how many are
+// done at a time, and keeps one of a key. What is to be done about a key is found out when its turn comes, so a task that was interrupted is dropped
+// and not resumed: whoever wanted it adds it again, and the run it was at work on is resumed as every other.
+//
 // What one kind of database does in its own way stands behind a dialect. On SQLite the lock of a run is an advisory file lock, which
 // the kernel gives back when the process dies, however it dies. It holds on one machine; a database that several machines share needs
 // a lease with a fencing token instead.

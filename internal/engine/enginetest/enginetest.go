@@ -37,6 +37,8 @@ func Run(t *testing.T, b Backend) {
 		{"one executes", testOneExecutes},
 		{"killed at each step", testKilledAtEachStep},
 		{"many processes start", testManyProcessesStart},
+		{"queues", testQueues},
+		{"tasks that were interrupted", testInterruptedTasks},
 	} {
 		t.Run(tt.name, func(t *testing.T) { t.Parallel(); tt.fn(t, b) })
 	}
