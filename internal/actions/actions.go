@@ -78,7 +78,9 @@ type payload struct {
 		Head   struct{ Repo *repository }
 	} `json:"pull_request"`
 	Label *struct{ Name string }
-	Issue *struct {
+	// Changes is what an edit changed; Base is set when the pull request is to be merged into another branch.
+	Changes *struct{ Base *struct{} }
+	Issue   *struct {
 		Number      int
 		PullRequest *struct{} `json:"pull_request"`
 	}
@@ -98,8 +100,9 @@ type repository struct {
 	FullName string `json:"full_name"`
 }
 
-// reviewed are the actions of pull_request that lead to a review.
-var reviewed = []string{"opened", "reopened", "synchronize", "ready_for_review", "labeled"}
+// reviewed are the actions of pull_request that lead to a review. An edit does where it chose another base: what was said of the commit
+// before, its status included, was said of another change by the rules of another branch (threats.md T220).
+var reviewed = []string{"opened", "reopened", "synchronize", "ready_for_review", "labeled", "edited"}
 
 // Decide says what an event asks for. An error means that it is not what GitHub sends.
 func Decide(e Event) (Decision, error) {
@@ -148,6 +151,8 @@ func (p payload) review(e Event) (Decision, error) {
 	switch {
 	case !slices.Contains(reviewed, p.Action):
 		return nothing("nothing is done when a pull request is %s", spell(p.Action)), nil
+	case p.Action == "edited" && (p.Changes == nil || p.Changes.Base == nil):
+		return nothing("nothing is done when the words of a pull request are edited"), nil
 	case pr.State != "open":
 		return nothing("the pull request is %s", spell(pr.State)), nil
 	case pr.Draft:
