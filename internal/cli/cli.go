@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/pipes"
 	"github.com/prloop/prloop/internal/progress"
 )
 
@@ -81,12 +83,12 @@ func Main(p Invocation) int {
 		stop()
 		_ = draining.Hit()
 	})
-	if err := p.armFailpoint(); err != nil {
+	if err := p.operator().ArmFailpoint(p.Stderr); err != nil {
 		return p.fail(err)
 	}
 	ctx, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
-	p.Stdout, p.Stderr = watchPipes(p.Stdout, p.Stderr, func() { abandon(errReaderGone) })
+	p.Stdout, p.Stderr = pipes.Watch(p.Stdout, p.Stderr, func() { abandon(pipes.ErrReaderGone) })
 	root := newRoot(&p)
 	args := p.Args
 	if p.Name != "prloop" {
@@ -98,7 +100,7 @@ func Main(p Invocation) int {
 	if err == nil || errors.As(err, &status) {
 		return int(status)
 	}
-	if errors.Is(context.Cause(ctx), errReaderGone) && !errors.As(err, new(advice.Error)) {
+	if errors.Is(context.Cause(ctx), pipes.ErrReaderGone) && !errors.As(err, new(advice.Error)) {
 		return advice.Interrupted // there is nobody to tell that it could not be printed
 	}
 	if ctx.Err() != nil && !errors.As(err, new(advice.Error)) {
@@ -107,10 +109,8 @@ func Main(p Invocation) int {
 	return p.fail(err)
 }
 
-// exitStatus ends a command with a status and no message: what there was to say has been said.
-type exitStatus int
-
-func (exitStatus) Error() string { return "exit" }
+// exitStatus ends a command with a status and no message.
+type exitStatus = command.Status
 
 // asRun makes `gh review-loop 123` mean `prloop run 123`, and leaves every other command as it is.
 func asRun(root *cobra.Command, args []string) []string {
@@ -146,19 +146,29 @@ func newRoot(p *Invocation) *cobra.Command {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, meantFlag(c, err)) })
-	addGroup(root, "Reviews", runCommand(p), commandCommand(p), actionCommand(p), scheduleCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), dismissCommand(p), baselineCommand(p), statsCommand(p))
-	addGroup(root, "Set-up", initCommand(p), doctorCommand(p), modelsCommand(p), configCommand(p), demoCommand(p))
-	addGroup(root, "Measuring and building", replayCommand(p), evalCommand(p), agentCommand(p), schemaCommand(p), consensusCommand(p), sanitizeCommand(p))
-	root.AddCommand(versionCommand(p), &cobra.Command{Use: "environment", Short: "Environment variables", Long: environment})
+	addGroup(root, reviews, runCommand(p), commandCommand(p), actionCommand(p), scheduleCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), dismissCommand(p), baselineCommand(p), statsCommand(p))
+	addGroup(root, setUp, modelsCommand(p), configCommand(p))
+	addGroup(root, building, replayCommand(p))
+	p.offer(root)
+	root.AddCommand(&cobra.Command{Use: "environment", Short: "Environment variables", Long: environment})
 	return root
 }
 
 //go:embed environment.txt
 var environment string
 
+// The headings of the root's help.
+const (
+	reviews  = "Reviews"
+	setUp    = "Set-up"
+	building = "Measuring and building"
+)
+
 // addGroup adds commands under a heading of the root's help.
 func addGroup(root *cobra.Command, title string, members ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	if !root.ContainsGroup(title) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	}
 	for _, c := range members {
 		c.GroupID = title
 		root.AddCommand(c)

@@ -2,15 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/plumbing"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -18,79 +17,7 @@ import (
 
 func configCommand(p *Invocation) *cobra.Command {
 	return group(&cobra.Command{Use: "config", Short: "Check and explain the configuration"},
-		configValidateCommand(p), configExplainCommand(p))
-}
-
-func configValidateCommand(p *Invocation) *cobra.Command {
-	var operator, asJSON bool
-	c := &cobra.Command{
-		Use:   "validate [FILE]",
-		Short: "Validate a configuration file (default: .reviewerc of the working tree)",
-		Args:  args(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, a []string) error {
-			kind := config.Repository
-			if operator {
-				kind = config.Operator
-			}
-			file, err := p.toValidate(c.Context(), kind, a)
-			if err == nil {
-				err = config.Validate(kind, file.Name, file.Data)
-			}
-			var faults *config.Error
-			if asJSON && (err == nil || errors.As(err, &faults)) {
-				return p.printFaults(file.Name, faults)
-			}
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(p.Stdout, "%s is valid\n", file.Name)
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&operator, "operator", false, "check it as the operator's own file")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
-}
-
-// printFaults prints what is wrong with a file, if anything is, for programs.
-func (p *Invocation) printFaults(file string, faults *config.Error) error {
-	out := struct {
-		File   string         `json:"file"`
-		Valid  bool           `json:"valid"`
-		Faults []config.Fault `json:"faults"`
-	}{file, faults == nil, []config.Fault{}}
-	if faults != nil {
-		out.Faults = faults.Faults
-	}
-	if err := progress.JSON(p.Stdout, out); err != nil || out.Valid {
-		return err
-	}
-	return exitStatus(advice.Usage)
-}
-
-// toValidate is the file a person named, or else the one a run would read.
-func (p *Invocation) toValidate(ctx context.Context, kind config.Kind, named []string) (config.File, error) {
-	const next = "name the file: prloop config validate FILE"
-	if len(named) == 0 && kind == config.Repository {
-		r, err := app.RulesIn(ctx, p.Dir)
-		if err != nil {
-			return config.File{}, err
-		}
-		p.notes(r)
-		if r.File == nil {
-			return config.File{}, advice.Misuse(next, "there is %s", r.From)
-		}
-		return *r.File, nil
-	}
-	name, _ := config.OperatorPath(p.env)
-	if len(named) == 1 {
-		name = named[0]
-	}
-	data, err := readInput(p, name)
-	if err != nil {
-		return config.File{}, advice.Error{Err: err, Next: next, Status: advice.Usage}
-	}
-	return config.File{Name: name, Data: data}, nil
+		p.offered(plumbing.Validate()), configExplainCommand(p))
 }
 
 func configExplainCommand(p *Invocation) *cobra.Command {

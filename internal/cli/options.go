@@ -179,7 +179,7 @@ func (p *Invocation) readKey(o *runOptions) error {
 	if o.keyFile == "" {
 		return nil
 	}
-	key, err := readInput(p, o.keyFile)
+	key, err := p.process().Read(o.keyFile)
 	if err != nil {
 		return advice.Error{Err: fmt.Errorf("read the key: %w", err), Next: "check --api-key-file", Status: advice.Usage}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/pipes"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/review"
@@ -124,7 +125,7 @@ func stopped(run string, err error) error {
 	h := troubleshoot.Explain(u.Cause)
 	h.Err = u.Cause
 	resume := "prloop resume " + run
-	if errors.Is(u.Cause, context.Canceled) || errors.Is(u.Cause, errReaderGone) {
+	if errors.Is(u.Cause, context.Canceled) || errors.Is(u.Cause, pipes.ErrReaderGone) {
 		return advice.Error{Err: fmt.Errorf("run %s was interrupted", run), Next: resume, Status: advice.Interrupted}
 	}
 	if h.Next != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/nearest"
@@ -96,7 +97,7 @@ func pruneCommand(p *Invocation) *cobra.Command {
 			}
 			defer s.Close(c.Context())
 			n, err := s.Prune(c.Context(), time.Now().Add(-age), keep)
-			fmt.Fprintf(p.Stdout, "forgot %s\n", plural(n, "run", "runs"))
+			fmt.Fprintf(p.Stdout, "forgot %s\n", command.Plural(n, "run", "runs"))
 			return err
 		},
 	}

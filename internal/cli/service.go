@@ -18,7 +18,6 @@ import (
 	"github.com/prloop/prloop/internal/otlp"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // open opens the record of runs, to look at it.
@@ -68,26 +67,8 @@ func (p *Invocation) fill(o *app.Options) error {
 	return err
 }
 
-// logger writes to standard error what PRLOOP_LOG asks for (error, warn, info, debug); errors without it.
-func (p *Invocation) logger() hclog.Logger {
-	level := hclog.LevelFromString(p.env("PRLOOP_LOG"))
-	if level == hclog.NoLevel {
-		level = hclog.Error
-	}
-	return hclog.New(&hclog.LoggerOptions{Name: "prloop", Level: level, Output: redacting{p.Stderr}})
-}
-
-// redacting is the sink of the log: nothing secret and no control byte passes it (threats.md P14, T41).
-type redacting struct {
-	to interface{ Write([]byte) (int, error) }
-}
-
-func (r redacting) Write(line []byte) (int, error) {
-	if _, err := r.to.Write([]byte(sanitize.Terminal(sanitize.Redact(string(line))))); err != nil {
-		return 0, err
-	}
-	return len(line), nil
-}
+// logger is the log, on standard error.
+func (p *Invocation) logger() hclog.Logger { return p.operator().Log(p.Stderr) }
 
 // order is what the flags ask for; its target is still to be found.
 func (p *Invocation) order(o runOptions) (app.Order, error) {
@@ -96,7 +77,7 @@ func (p *Invocation) order(o runOptions) (app.Order, error) {
 	if out.Layers, err = p.layers(o); err != nil {
 		return out, err
 	}
-	if out.Cassette, err = p.cassette(o); err != nil {
+	if out.Cassette, err = p.operator().Cassette(p.Dir, o.recordModels, o.replayModels); err != nil {
 		return out, err
 	}
 	out.Target.Base, out.Revision = o.base, o.commit
@@ -107,7 +88,7 @@ func (p *Invocation) order(o runOptions) (app.Order, error) {
 		out.Target.Change = review.ChangeCommit
 	case o.patch != "":
 		out.Target.Change = review.ChangePatch
-		if out.Patch, err = readInput(p, o.patch); err != nil {
+		if out.Patch, err = p.process().Read(o.patch); err != nil {
 			err = advice.Error{Err: fmt.Errorf("read the patch: %w", err), Next: "check --patch", Status: advice.Usage}
 		}
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/cli/go-gh/v2/pkg/term"
@@ -14,12 +13,4 @@ func terminalWidth(f *os.File) int {
 		return 0
 	}
 	return width
-}
-
-// plural writes a count with the right word.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

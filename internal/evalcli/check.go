@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/dummies"
@@ -14,17 +16,17 @@ import (
 // errWrong is the end of a check that does not pass; what is wrong has been printed.
 var errWrong = errors.New("the figures are not what they should be")
 
-func dummiesCommand() Command {
+func dummiesCommand() command.Command {
 	f, asJSON := newFlags("dummies")
 	seed := f.Uint64("seed", 0, "`SEED` of the random agent")
-	return Command{
+	return command.Command{
 		Use:   "dummies DIR",
 		Short: "Check that cases are scored as they should be",
 		Long: "Scores two made-up agents on review cases: a perfect one must score 1, one that points at random what chance gives. Ends with\n" +
 			"status 1 when one of them does not.",
 		Flags: f,
-		Run: func(_ context.Context, p Process, args []string) error {
-			set, err := cases.Read(p.path(args[0]))
+		Run: func(_ context.Context, p command.Process, args []string) error {
+			set, err := cases.Read(p.Path(args[0]))
 			if err != nil {
 				return refused(err)
 			}
@@ -32,36 +34,36 @@ func dummiesCommand() Command {
 			if err != nil {
 				return refused(err)
 			}
-			return p.check(*asJSON, r, r.OK())
+			return check(p, *asJSON, r, r.OK())
 		},
 	}
 }
 
-func publishedCommand() Command {
+func publishedCommand() command.Command {
 	f, asJSON := newFlags("published")
 	repeats := f.Bool("count-repeats", false, "count findings the benchmark set aside as repetitions as false alarms, which it does not")
-	return Command{
+	return command.Command{
 		Use:   "published DIR",
 		Short: "Recompute the figures others published",
 		Long:  "Recomputes every row and table Code Review Bench published from the verdicts it recorded. Ends with status 1 when one differs.",
 		Flags: f,
-		Run: func(_ context.Context, p Process, args []string) error {
-			d, err := published.Read(p.path(args[0]))
+		Run: func(_ context.Context, p command.Process, args []string) error {
+			d, err := published.Read(p.Path(args[0]))
 			if errors.Is(err, eval.ErrNoBench) {
-				return usage("name a folder with published figures, such as internal/eval/testdata/published", "%w", err)
+				return advice.Misuse("name a folder with published figures, such as internal/eval/testdata/published", "%w", err)
 			}
 			if err != nil {
 				return err
 			}
 			r := published.Recompute(d, *repeats)
-			return p.check(*asJSON, r, r.OK())
+			return check(p, *asJSON, r, r.OK())
 		},
 	}
 }
 
 // check prints figures and fails when they are not what they should be.
-func (p Process) check(asJSON bool, r interface{ Write(io.Writer) error }, ok bool) error {
-	if err := p.print(asJSON, r); err != nil {
+func check(p command.Process, asJSON bool, r interface{ Write(io.Writer) error }, ok bool) error {
+	if err := print(p, asJSON, r); err != nil {
 		return err
 	}
 	if !ok {

@@ -1,38 +1,25 @@
 // Package evalcli has the commands below `prloop eval`: flags and arguments become calls of internal/eval, figures become
-// text or JSON. internal/cli hangs them below its root.
+// text or JSON.
 package evalcli
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
 
+	"github.com/spf13/pflag"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval"
 	"github.com/prloop/prloop/internal/eval/running"
 )
 
-// Command is one command.
-type Command struct {
-	// Use is the usage line: the name, and the arguments, those that may be left out in brackets.
-	Use         string
-	Short, Long string
-	Flags       *flag.FlagSet
-	// Run does it.
-	Run func(ctx context.Context, p Process, args []string) error
-}
-
-// Process is what commands know of the process they run in.
-type Process struct {
-	Stdout, Stderr io.Writer
-	// Dir is the working directory, Version that of the program.
-	Dir, Version string
-	// Open opens what reviews cases, in a folder of the state.
-	Open func(ctx context.Context, folder string) (Reviewer, error)
-}
+// Open opens what reviews cases, in a folder of the state.
+type Open func(ctx context.Context, folder string) (Reviewer, error)
 
 // Reviewer reviews cases until it is closed.
 type Reviewer interface {
@@ -40,16 +27,8 @@ type Reviewer interface {
 	Close(ctx context.Context) error
 }
 
-// path makes a name of the working directory an absolute one.
-func (p Process) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(p.Dir, name)
-}
-
 // print writes figures as text or as JSON.
-func (p Process) print(asJSON bool, r interface{ Write(io.Writer) error }) error {
+func print(p command.Process, asJSON bool, r interface{ Write(io.Writer) error }) error {
 	if asJSON {
 		e := json.NewEncoder(p.Stdout)
 		e.SetIndent("", " ")
@@ -58,27 +37,23 @@ func (p Process) print(asJSON bool, r interface{ Write(io.Writer) error }) error
 	return r.Write(p.Stdout)
 }
 
-// UsageError is a mistake in how a command was called.
-type UsageError struct {
-	Err error
-	// Next is what to do.
-	Next string
+// Commands is `prloop eval`.
+func Commands(open Open) command.Command {
+	return command.Command{
+		Use:   "eval",
+		Short: "Review cases, score reviews, compare them, and measure prloop's rules",
+		Long: "Has review cases reviewed, scores what reviewers say, compares two results, and measures rules of prloop on recorded reviews of\n" +
+			"real tools (docs/eval.md). Only eval run asks models.",
+		Members: members(open),
+	}
 }
 
-func (e *UsageError) Error() string { return e.Err.Error() }
-func (e *UsageError) Unwrap() error { return e.Err }
-
-func usage(next, format string, args ...any) error {
-	return &UsageError{fmt.Errorf(format, args...), next}
+func members(open Open) []command.Command {
+	return []command.Command{runCommand(open), scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand(), redactionCommand()}
 }
 
-// Commands are all of them.
-func Commands() []Command {
-	return []Command{runCommand(), scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand(), redactionCommand()}
-}
-
-func newFlags(name string) (f *flag.FlagSet, asJSON *bool) {
-	f = flag.NewFlagSet(name, flag.ContinueOnError)
+func newFlags(name string) (f *pflag.FlagSet, asJSON *bool) {
+	f = command.Flags(name)
 	return f, f.Bool("json", false, "print the figures as JSON")
 }
 
@@ -86,11 +61,11 @@ func newFlags(name string) (f *flag.FlagSet, asJSON *bool) {
 type figures interface{ Write(io.Writer) error }
 
 // measure reads a folder of recorded reviews, measures them and prints the figures.
-func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R, error)) func(context.Context, Process, []string) error {
-	return func(ctx context.Context, p Process, args []string) error {
-		b, err := eval.Open(p.path(args[0]))
+func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R, error)) func(context.Context, command.Process, []string) error {
+	return func(ctx context.Context, p command.Process, args []string) error {
+		b, err := eval.Open(p.Path(args[0]))
 		if errors.Is(err, eval.ErrNoBench) {
-			return usage("name a folder of recorded reviews, such as internal/eval/testdata/bench", "%w", err)
+			return advice.Misuse("name a folder of recorded reviews, such as internal/eval/testdata/bench", "%w", err)
 		}
 		if err != nil {
 			return err
@@ -99,16 +74,16 @@ func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R,
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", filepath.Base(args[0]), err)
 		}
-		return p.print(*asJSON, r)
+		return print(p, *asJSON, r)
 	}
 }
 
-func identityCommand() Command {
+func identityCommand() command.Command {
 	f, asJSON := newFlags("identity")
-	return Command{Use: "identity DIR", Short: "How well the same finding is recognised in other words", Flags: f, Run: measure(asJSON, eval.Identity)}
+	return command.Command{Use: "identity DIR", Short: "How well the same finding is recognised in other words", Flags: f, Run: measure(asJSON, eval.Identity)}
 }
 
-func agreementCommand() Command {
+func agreementCommand() command.Command {
 	var o eval.AgreementOptions
 	f, asJSON := newFlags("agreement")
 	f.IntVar(&o.Size, "size", 4, "`N` reviewers in a set")
@@ -118,28 +93,28 @@ func agreementCommand() Command {
 	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.AgreementReport, error) {
 		return eval.Agreement(ctx, b, o)
 	})
-	return Command{Use: "agreement DIR", Short: "What agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p Process, args []string) error {
+	return command.Command{Use: "agreement DIR", Short: "What agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p command.Process, args []string) error {
 		if o.Size < 2 || o.Size > 5 || o.Support < 1 || o.Support > o.Size || o.Sets < 1 {
-			return usage("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")
+			return advice.Misuse("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")
 		}
 		return run(ctx, p, args)
 	}}
 }
 
-func stuckCommand() Command {
+func stuckCommand() command.Command {
 	var o eval.StuckOptions
 	f, asJSON := newFlags("stuck")
 	f.IntVar(&o.Turns, "turns", 20, "draw `N` pairs of rounds for each pull request and setting")
 	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.StuckReport, error) { return eval.Stuck(ctx, b, o) })
-	return Command{
+	return command.Command{
 		Use:   "stuck DIR",
 		Short: "How well a finding that returns after a fix is recognised",
 		Long: "Plays two rounds with a fix between them on recorded reviews: other tools raise the same problems in their own words,\n" +
 			"with other ids, on lines the fix has moved. Prints how many of those that return are recognised.",
 		Flags: f,
-		Run: func(ctx context.Context, p Process, args []string) error {
+		Run: func(ctx context.Context, p command.Process, args []string) error {
 			if o.Turns < 1 {
-				return usage("--turns 20", "--turns is at least 1")
+				return advice.Misuse("--turns 20", "--turns is at least 1")
 			}
 			return run(ctx, p, args)
 		},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/scoring"
@@ -25,7 +27,7 @@ func run(t *testing.T, args ...string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range Commands() {
+	for _, c := range members(nil) {
 		if name, _, _ := strings.Cut(c.Use, " "); name != args[0] {
 			continue
 		}
@@ -33,7 +35,7 @@ func run(t *testing.T, args ...string) (string, error) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		err := c.Run(context.Background(), Process{Stdout: &out, Dir: dir}, c.Flags.Args())
+		err := c.Run(context.Background(), command.Process{Stdout: &out, Dir: dir}, c.Flags.Args())
 		return out.String(), err
 	}
 	t.Fatalf("there is no command %s", args[0])
@@ -179,7 +181,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"dummies", t.TempDir()}, "bad case", "docs/eval.md"},
 	} {
 		_, err := run(t, row.args...)
-		var u *UsageError
+		var u advice.Error
 		if !errors.As(err, &u) || !strings.Contains(err.Error(), row.says) || !strings.Contains(u.Next, row.next) {
 			t.Errorf("%v: %v does not say %q and %q", row.args, err, row.says, row.next)
 		}

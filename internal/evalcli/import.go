@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval"
 	"github.com/prloop/prloop/internal/eval/sources"
 )
 
-func importCommand() Command {
+func importCommand() command.Command {
 	var recording, judge string
 	var m sources.Merged
 	f, asJSON := newFlags("import")
@@ -24,7 +26,7 @@ func importCommand() Command {
 	f.StringVar(&m.Body, "body", "", "merged: `TEXT` of the pull request")
 	f.StringVar(&m.Language, "language", "", "merged: main `LANGUAGE` of the repository")
 	f.BoolVar(&m.Clean, "clean", false, "merged: the first version was merged as it was, and nothing is expected to be found")
-	return Command{
+	return command.Command{
 		Use:   "import KIND SOURCE OUT",
 		Short: "Make review cases of benchmarks and merged pull requests",
 		Long: "Writes cases, and result sets where reviews were recorded, into the folder OUT. KIND says what SOURCE is:\n" +
@@ -33,8 +35,8 @@ func importCommand() Command {
 			"  cases              a folder of cases, which are checked, and pinned by hash\n" +
 			"  merged             a git checkout: what the authors of a pull request changed before the merge is expected to be found",
 		Flags: f,
-		Run: func(ctx context.Context, p Process, args []string) error {
-			source, out := p.path(args[1]), p.path(args[2])
+		Run: func(ctx context.Context, p command.Process, args []string) error {
+			source, out := p.Path(args[1]), p.Path(args[2])
 			var made sources.Imported
 			var err error
 			switch kind := args[0]; kind {
@@ -47,19 +49,19 @@ func importCommand() Command {
 			case "merged":
 				m.Dir = source
 				if m.Base == "" || m.First == "" || m.Last == "" || m.ID == "" {
-					return usage("--id NAME --base main --first REVISION --last REVISION", "a merged pull request needs --id, --base, --first and --last")
+					return advice.Misuse("--id NAME --base main --first REVISION --last REVISION", "a merged pull request needs --id, --base, --first and --last")
 				}
 				made, err = m.Import(ctx, out)
 			default:
-				return usage("one of: code-review-bench, aacr-bench, cases, merged", "%q is no kind of source", kind)
+				return advice.Misuse("one of: code-review-bench, aacr-bench, cases, merged", "%q is no kind of source", kind)
 			}
 			switch {
 			case errors.Is(err, eval.ErrNoBench), errors.Is(err, sources.ErrEmpty), errors.Is(err, fs.ErrNotExist):
-				return usage("see: prloop eval import --help", "import %s: %w", args[0], err)
+				return advice.Misuse("see: prloop eval import --help", "import %s: %w", args[0], err)
 			case err != nil:
 				return refused(fmt.Errorf("import %s: %w", args[0], err))
 			}
-			return p.print(*asJSON, made)
+			return print(p, *asJSON, made)
 		},
 	}
 }

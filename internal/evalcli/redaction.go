@@ -4,26 +4,28 @@ import (
 	"context"
 	"errors"
 
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/redaction"
 )
 
-func redactionCommand() Command {
+func redactionCommand() command.Command {
 	f, asJSON := newFlags("redaction")
-	return Command{
+	return command.Command{
 		Use:   "redaction DIR",
 		Short: "How many secrets are taken out of text, and how much that is none",
 		Long: "Redacts the samples of scanners (*.jsonl.gz, one JSON object a line: rule, label tp or fp, text, secrets) and counts secrets that\n" +
 			"are gone and harmless texts that were changed. Ends with status 1 when a goal of docs/eval.md is missed.",
 		Flags: f,
-		Run: func(_ context.Context, p Process, args []string) error {
-			r, err := redaction.Measure(p.path(args[0]))
+		Run: func(_ context.Context, p command.Process, args []string) error {
+			r, err := redaction.Measure(p.Path(args[0]))
 			if errors.Is(err, redaction.ErrNoSamples) {
-				return usage("name a folder of samples, such as sanitize/testdata/redaction", "%w", err)
+				return advice.Misuse("name a folder of samples, such as sanitize/testdata/redaction", "%w", err)
 			}
 			if err != nil {
 				return err
 			}
-			return p.check(*asJSON, r, r.Met)
+			return check(p, *asJSON, r, r.Met)
 		},
 	}
 }

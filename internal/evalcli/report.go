@@ -3,24 +3,24 @@ package evalcli
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/page"
 )
 
-func reportCommand() Command {
+func reportCommand() command.Command {
 	var s scoreFlags
-	f := flag.NewFlagSet("report", flag.ContinueOnError)
+	f := command.Flags("report")
 	s.add(f)
 	out := f.String("out", "report.html", "write the page to `FILE`")
-	return Command{
+	return command.Command{
 		Use:   "report RESULTS",
 		Short: "Write a page with plots, and every miss and false alarm with its code",
 		Long:  "Scores a result set and writes one HTML page, without scripts and without anything from elsewhere.",
 		Flags: f,
-		Run: func(_ context.Context, p Process, args []string) error {
+		Run: func(_ context.Context, p command.Process, args []string) error {
 			known, reports, err := s.score(p, args[0])
 			if err != nil {
 				return err
@@ -29,10 +29,10 @@ func reportCommand() Command {
 			if err := page.Write(&b, known, reports[0]); err != nil {
 				return fmt.Errorf("write the page: %w", err)
 			}
-			if err := os.WriteFile(p.path(*out), b.Bytes(), 0o666); err != nil {
+			if err := os.WriteFile(p.Path(*out), b.Bytes(), 0o666); err != nil {
 				return fmt.Errorf("write the page: %w", err)
 			}
-			_, err = fmt.Fprintln(p.Stdout, p.path(*out))
+			_, err = fmt.Fprintln(p.Stdout, p.Path(*out))
 			return err
 		},
 	}

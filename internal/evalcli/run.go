@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/results"
@@ -28,7 +30,7 @@ type runFlags struct {
 	options              running.Options
 }
 
-func runCommand() Command {
+func runCommand(open Open) command.Command {
 	var r runFlags
 	f, asJSON := newFlags("run")
 	f.StringVar(&r.agents, "agents", ownSettings, "`NAMES` of agents: each is NAME.yml in --config, written as a .reviewerc, or a file; default is the operator's settings")
@@ -41,46 +43,46 @@ func runCommand() Command {
 	f.StringVar(&r.options.Replay, "replay", "", "let the recordings in the `RESULTS` of an earlier run answer instead of models")
 	f.StringVar(&r.options.Reuse, "reuse", "", "let the recordings in the result set `DIR` answer first, and ask models what they do not hold")
 	f.BoolVar(&r.options.Retry, "retry-failed", false, "do reviews again that failed")
-	return Command{
+	return command.Command{
 		Use:   "run CASES",
 		Short: "Have cases reviewed and keep the results",
 		Long: "Has each case reviewed by each agent, as prloop run --base would, and keeps findings, costs and recorded conversations in RESULTS.\n" +
 			"An interrupted run goes on where it was when it is ordered again. Ends with status 5 when the budget is used up.",
 		Flags: f,
-		Run: func(ctx context.Context, p Process, args []string) error {
+		Run: func(ctx context.Context, p command.Process, args []string) error {
 			o, err := r.settle(p, args[0])
 			if err != nil {
 				return err
 			}
-			return p.review(ctx, o, *asJSON)
+			return reviewAll(ctx, p, open, o, *asJSON)
 		},
 	}
 }
 
 // settle checks the flags and reads the agents.
-func (r *runFlags) settle(p Process, dir string) (running.Options, error) {
+func (r *runFlags) settle(p command.Process, dir string) (running.Options, error) {
 	o := r.options
 	switch {
 	case o.Out == "":
-		return o, usage("--out RESULTS", "it is not said where the results go")
+		return o, advice.Misuse("--out RESULTS", "it is not said where the results go")
 	case o.Repeat < 1 || o.Repeat > 1000:
-		return o, usage("--repeat 3", "--repeat is 1 to 1000")
+		return o, advice.Misuse("--repeat 3", "--repeat is 1 to 1000")
 	case o.Parallel < 1 || o.Parallel > 64:
-		return o, usage("--parallel 2", "--parallel is 1 to 64")
+		return o, advice.Misuse("--parallel 2", "--parallel is 1 to 64")
 	case o.MaxUSD < 0:
-		return o, usage("--max-cost 5", "--max-cost is more than 0")
+		return o, advice.Misuse("--max-cost 5", "--max-cost is more than 0")
 	}
-	o.Cases, o.Out = p.path(dir), p.path(o.Out)
+	o.Cases, o.Out = p.Path(dir), p.Path(o.Out)
 	if o.Replay != "" {
-		if o.Replay = p.path(o.Replay); o.Replay == o.Out {
-			return o, usage("--out NEW --replay OLD", "results cannot be replayed into themselves")
+		if o.Replay = p.Path(o.Replay); o.Replay == o.Out {
+			return o, advice.Misuse("--out NEW --replay OLD", "results cannot be replayed into themselves")
 		}
 	}
 	if o.Reuse != "" {
 		if o.Replay != "" {
-			return o, usage("give one of the two", "--replay asks no model, --reuse does")
+			return o, advice.Misuse("give one of the two", "--replay asks no model, --reuse does")
 		}
-		o.Reuse = p.path(o.Reuse)
+		o.Reuse = p.Path(o.Reuse)
 		if _, err := results.Open(o.Reuse); err != nil {
 			return o, refused(err)
 		}
@@ -92,12 +94,12 @@ func (r *runFlags) settle(p Process, dir string) (running.Options, error) {
 	}
 	seen := map[string]bool{}
 	for word := range strings.SplitSeq(r.agents, ",") {
-		a, err := readAgent(p, p.path(r.folder), strings.TrimSpace(word))
+		a, err := readAgent(p, p.Path(r.folder), strings.TrimSpace(word))
 		if err != nil {
 			return o, err
 		}
 		if seen[a.Name] {
-			return o, usage("give each agent a name of its own", "there are two agents %s", a.Name)
+			return o, advice.Misuse("give each agent a name of its own", "there are two agents %s", a.Name)
 		}
 		seen[a.Name] = true
 		o.Agents = append(o.Agents, a)
@@ -106,31 +108,31 @@ func (r *runFlags) settle(p Process, dir string) (running.Options, error) {
 }
 
 // readAgent reads the agent a word means.
-func readAgent(p Process, folder, word string) (running.Agent, error) {
+func readAgent(p command.Process, folder, word string) (running.Agent, error) {
 	file := filepath.Join(folder, word+".yml")
 	if ext := filepath.Ext(word); ext == ".yml" || ext == ".yaml" {
-		file = p.path(word)
+		file = p.Path(word)
 		word = strings.TrimSuffix(filepath.Base(word), ext)
 	}
 	a := running.Agent{Name: word, Dir: filepath.Dir(file)}
 	if !cases.ValidID(word) {
-		return a, usage("--agents light,thorough", "%q is no name of an agent", word)
+		return a, advice.Misuse("--agents light,thorough", "%q is no name of an agent", word)
 	}
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) && word == ownSettings {
 		return a, nil
 	}
 	if err != nil {
-		return a, usage("write one as a .reviewerc, or name its folder: --config DIR", "agent %s: %w", word, err)
+		return a, advice.Misuse("write one as a .reviewerc, or name its folder: --config DIR", "agent %s: %w", word, err)
 	}
 	a.File = &config.File{Name: file, Data: data}
 	return a, nil
 }
 
-// review has the cases reviewed and prints what came of it.
-func (p Process) review(ctx context.Context, o running.Options, asJSON bool) error {
+// reviewAll has the cases reviewed and prints what came of it.
+func reviewAll(ctx context.Context, p command.Process, open Open, o running.Options, asJSON bool) error {
 	sum := sha256.Sum256([]byte(o.Out))
-	reviewer, err := p.Open(ctx, filepath.Join("eval", hex.EncodeToString(sum[:8])))
+	reviewer, err := open(ctx, filepath.Join("eval", hex.EncodeToString(sum[:8])))
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func (p Process) review(ctx context.Context, o running.Options, asJSON bool) err
 	if err != nil {
 		return refusedRun(err)
 	}
-	return p.print(asJSON, outcome{o.Cases, sums})
+	return print(p, asJSON, outcome{o.Cases, sums})
 }
 
 // refusedRun adds what to do about a run that could not be begun or ended.
@@ -163,7 +165,7 @@ func refusedRun(err error) error {
 		{running.ErrBusy, "wait for it, or choose another --out"},
 	} {
 		if errors.Is(err, row.is) {
-			return &UsageError{err, row.next}
+			return advice.Error{Err: err, Next: row.next, Status: advice.Usage}
 		}
 	}
 	return refused(err)

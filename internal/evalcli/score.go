@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/scoring"
@@ -24,7 +27,7 @@ type scoreFlags struct {
 	options          scoring.Options
 }
 
-func (s *scoreFlags) add(f *flag.FlagSet) {
+func (s *scoreFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.cases, "cases", "", "`DIR` of the review cases; required")
 	f.StringVar(&s.by, "by", "place,content", "`MEASURES`: place, content, words or judge:NAME; details are by the last one")
 	f.StringVar(&s.stage, "stage", "", "`STAGE` whose findings are scored: answered, set_aside, counted or prominent; of two results one for each, as answered,prominent")
@@ -38,32 +41,32 @@ func (s *scoreFlags) add(f *flag.FlagSet) {
 // settle checks the flags.
 func (s *scoreFlags) settle() error {
 	if s.cases == "" {
-		return usage("--cases DIR", "it is not said where the review cases are")
+		return advice.Misuse("--cases DIR", "it is not said where the review cases are")
 	}
 	if s.options.Samples < 1 || s.options.Samples > 100_000 {
-		return usage("--samples 2000", "--samples is 1 to 100,000")
+		return advice.Misuse("--samples 2000", "--samples is 1 to 100,000")
 	}
 	s.options.Measures = strings.Split(s.by, ",")
 	for _, m := range s.options.Measures {
 		judge, recorded := strings.CutPrefix(m, scoring.Judge)
 		if m != scoring.Place && m != scoring.Content && m != scoring.Words && (!recorded || judge == "") {
-			return usage("--by place,content", "%q is no measure", m)
+			return advice.Misuse("--by place,content", "%q is no measure", m)
 		}
 	}
 	return nil
 }
 
 // score reads and scores result sets.
-func (s *scoreFlags) score(p Process, dirs ...string) (known cases.Set, out []scoring.Report, err error) {
+func (s *scoreFlags) score(p command.Process, dirs ...string) (known cases.Set, out []scoring.Report, err error) {
 	if err := s.settle(); err != nil {
 		return known, nil, err
 	}
-	if known, err = cases.Read(p.path(s.cases)); err != nil {
+	if known, err = cases.Read(p.Path(s.cases)); err != nil {
 		return known, nil, refused(err)
 	}
 	stages := strings.Split(s.stage, ",")
 	for i, dir := range dirs {
-		set, err := results.Open(p.path(dir))
+		set, err := results.Open(p.Path(dir))
 		if err == nil && s.stage != "" {
 			err = set.At(stages[min(i, len(stages)-1)])
 		}
@@ -94,26 +97,26 @@ func refused(err error) error {
 		{results.ErrBad, "docs/eval.md tells what a result set holds"},
 	} {
 		if errors.Is(err, row.is) {
-			return &UsageError{err, row.next}
+			return advice.Error{Err: err, Next: row.next, Status: advice.Usage}
 		}
 	}
 	return err
 }
 
-func scoreCommand() Command {
+func scoreCommand() command.Command {
 	var s scoreFlags
 	var baseline, figure string
 	f, asJSON := newFlags("score")
 	s.add(f)
 	f.StringVar(&baseline, "require", "", "fail when worse than `FILE`, which an earlier score --json printed")
 	addFigure(f, &figure)
-	return Command{
+	return command.Command{
 		Use:   "score RESULTS",
 		Short: "Score what reviewers said about review cases",
 		Long: "Scores a result set: precision, recall and F1, by severity, category, language and size, calibration, cost and time.\n" +
 			"With --require it ends with status 3 when the interval says that it is worse than the baseline.",
 		Flags: f,
-		Run: func(_ context.Context, p Process, args []string) error {
+		Run: func(_ context.Context, p command.Process, args []string) error {
 			if err := checkFigure(figure); err != nil {
 				return err
 			}
@@ -122,9 +125,9 @@ func scoreCommand() Command {
 				return err
 			}
 			if baseline == "" {
-				return p.print(*asJSON, reports[0])
+				return print(p, *asJSON, reports[0])
 			}
-			old, err := readReport(p.path(baseline))
+			old, err := readReport(p.Path(baseline))
 			if err != nil {
 				return err
 			}
@@ -133,20 +136,20 @@ func scoreCommand() Command {
 	}
 }
 
-func compareCommand() Command {
+func compareCommand() command.Command {
 	var s scoreFlags
 	var figure string
 	f, asJSON := newFlags("compare")
 	s.add(f)
 	gated := f.Bool("gate", false, "end with status 3 when the interval says that B is worse")
 	addFigure(f, &figure)
-	return Command{
+	return command.Command{
 		Use:   "compare A B",
 		Short: "Compare two result sets of the same cases",
 		Long: "Holds result set B against A, by the last measure of --by, on the same pull requests: better or worse is said only when the\n" +
 			"95 % interval of the difference lies on one side of 0.",
 		Flags: f,
-		Run: func(_ context.Context, p Process, args []string) error {
+		Run: func(_ context.Context, p command.Process, args []string) error {
 			if err := checkFigure(figure); err != nil {
 				return err
 			}
@@ -162,29 +165,29 @@ func compareCommand() Command {
 			if err != nil {
 				return refused(err)
 			}
-			return p.print(*asJSON, c)
+			return print(p, *asJSON, c)
 		},
 	}
 }
 
-func addFigure(f *flag.FlagSet, figure *string) {
+func addFigure(f *pflag.FlagSet, figure *string) {
 	f.StringVar(figure, "on", scoring.F1, "`FIGURE` that must not be worse: F1, precision or recall")
 }
 
 func checkFigure(figure string) error {
 	if figure != scoring.F1 && figure != scoring.Precision && figure != scoring.Recall {
-		return usage("--on F1", "--on is F1, precision or recall")
+		return advice.Misuse("--on F1", "--on is F1, precision or recall")
 	}
 	return nil
 }
 
 // gate prints a comparison and fails when b is worse. A figure that cannot be compared does not pass either.
-func gate(p Process, asJSON bool, a, b scoring.Report, measure, figure string, o scoring.Options) error {
+func gate(p command.Process, asJSON bool, a, b scoring.Report, measure, figure string, o scoring.Options) error {
 	c, err := scoring.Compare(a, b, measure, o)
 	if err != nil {
 		return refused(err)
 	}
-	if err := p.print(asJSON, c); err != nil {
+	if err := print(p, asJSON, c); err != nil {
 		return err
 	}
 	d, ok := c.Find(figure)
@@ -207,7 +210,7 @@ func readReport(file string) (scoring.Report, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil || r.Data == "" {
-		return r, usage("make one with: prloop eval score RESULTS --cases DIR --json > FILE", "%s is no baseline: %v", file, err)
+		return r, advice.Misuse("make one with: prloop eval score RESULTS --cases DIR --json > FILE", "%s is no baseline: %v", file, err)
 	}
 	return r, nil
 }

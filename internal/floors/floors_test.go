@@ -4,12 +4,14 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 const module = "github.com/prloop/prloop/"
@@ -50,6 +52,8 @@ var table = map[string]int{
 
 	"internal/conversation": 1, // what GitHub says of our threads, as we remember it
 
+	"internal/command":    2,
+	"internal/pipes":      2,
 	"internal/proc":       2,
 	"internal/sandbox":    2,
 	"internal/effects":    2,
@@ -107,10 +111,14 @@ var table = map[string]int{
 	"internal/forecast": 5,
 	"internal/formats":  5,
 
-	"internal/app": 6,
+	"internal/app":      6,
+	"internal/agentcli": 6,
 
 	"internal/operator": 7,
+	"internal/plumbing": 7,
 
+	"internal/command/host": 8,
+	"internal/democli":      8,
 	"internal/troubleshoot": 8,
 	"internal/job":          8,
 
@@ -121,6 +129,10 @@ var table = map[string]int{
 	"cmd/prloop":         11,
 	"cmd/gh-review-loop": 11,
 }
+
+// rooms are the most lines a package may have in files other than tests. Commands stay thin in internal/cli, and what they do is below it:
+// in a package that offers them (internal/command), in internal/app, or further down.
+var rooms = map[string]int{"internal/cli": 2500}
 
 // impure are the standard packages that floors 0 and 1, and internal/effects above them, may not import: no exec, network, files, clock-driven
 // behaviour, environment or randomness. "time" itself is allowed: it also holds values.
@@ -226,5 +238,49 @@ func checkFile(t *testing.T, file, rel, dir string) {
 		case to != from && below >= level:
 			t.Errorf("%s: %s (floor %d) imports %s (floor %d): arrows point down", rel, from, level, to, below)
 		}
+	}
+}
+
+func TestRooms(t *testing.T) {
+	for dir, most := range rooms {
+		lines, err := linesOf(os.DirFS(filepath.Join("..", "..", filepath.FromSlash(dir))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case lines == 0:
+			t.Errorf("%s has no Go file: the table names what is not there", dir)
+		case lines > most:
+			t.Errorf("%s has %d lines without tests, and room for %d: offer a command from a package of its own (docs/architecture.md)", dir, lines, most)
+		}
+	}
+}
+
+// linesOf counts the lines of the Go files of a folder, but for its tests and what lies below.
+func linesOf(dir fs.FS) (n int, err error) {
+	files, err := fs.Glob(dir, "*.go")
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return 0, err
+		}
+		n += strings.Count(string(text), "\n")
+	}
+	return n, nil
+}
+
+func TestLinesOf(t *testing.T) {
+	n, err := linesOf(fstest.MapFS{
+		"a.go": {Data: []byte("package a\n\nvar x int\n")}, "b.go": {Data: []byte("package a\n")}, "a_test.go": {Data: []byte("package a\n")},
+		"c.txt": {Data: []byte("\n")}, "below/d.go": {Data: []byte("package d\n")},
+	})
+	if err != nil || n != 4 {
+		t.Errorf("%d lines, %v; want 4", n, err)
 	}
 }

@@ -84,7 +84,6 @@ var table = []row{
 	{is(app.ErrNoModel, "set OPENAI_API_KEY, or use --reviewers static"), advice.Usage},
 
 	// What is evaluated.
-	{as(func(e *evalcli.UsageError) string { return e.Next }), advice.Usage},
 	{is(running.ErrBudget, "raise --max-cost, and give the same command again"), review.Budget.ExitStatus()},
 	{is(evalcli.ErrWorse, "look at what it misses: prloop eval report"), review.ChangesRequested.ExitStatus()},
 

@@ -1,4 +1,5 @@
-package cli
+// Package democli is `prloop demo`.
+package democli
 
 import (
 	"context"
@@ -7,33 +8,34 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/demo"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
-func demoCommand(p *Invocation) *cobra.Command {
-	var keep string
-	cmd := &cobra.Command{
+// Main is the program as the demonstration runs it: with arguments, an environment and a working directory. It returns the exit status.
+type Main func(p command.Process, env []string, dir string, args ...string) int
+
+// Command is the command.
+func Command(main Main) command.Command {
+	f := command.Flags("demo")
+	keep := f.String("keep", "", "keep the runs' folders in `FOLDER`, for PRLOOP_STATE=FOLDER prloop show, replay and so on")
+	return command.Command{
 		Use:   "demo",
 		Short: "Review and fix two bundled pull requests end to end, offline",
 		Long: "Opens two bundled pull requests on a stand-in for GitHub in this process, reviews them with the static reviewer and a\n" +
 			"scripted model, has the builtin fixer fix them, pushes through the real git, posts through the real gh, and shows\n" +
 			"what was posted: the first one is approved in its second round, the second one gets stuck. Nothing leaves the machine.",
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), keep) },
+		Flags: f,
+		Run:   func(ctx context.Context, p command.Process, _ []string) error { return play(ctx, p, main, *keep) },
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "keep the runs' folders in `FOLDER`, for PRLOOP_STATE=FOLDER prloop show, replay and so on")
-	return cmd
 }
 
-func (p *Invocation) demo(ctx context.Context, keep string) error {
-	state, err := p.demoState(keep)
+func play(ctx context.Context, p command.Process, main Main, keep string) error {
+	state, err := folder(p, keep)
 	if err != nil {
 		return err
 	}
@@ -45,22 +47,22 @@ func (p *Invocation) demo(ctx context.Context, keep string) error {
 		return err
 	}
 	defer w.Close()
-	stage := demo.Stage{Out: p.Stdout, Width: p.width(), Color: p.color()}
-	more, err := p.demoEnv(ctx, stage)
+	stage := demo.Stage{Out: p.Stdout, Width: p.Width, Color: p.Color}
+	more, err := environment(ctx, p, stage)
 	if err != nil {
 		return err
 	}
 	stage.Run = func(env []string, args ...string) int {
-		return Main(Invocation{Name: "prloop", Args: args, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr, Env: slices.Concat(env, more), Dir: state})
+		return main(p, slices.Concat(env, more), state, args...)
 	}
 	for _, c := range w.Chapters {
-		err := w.Play(c, stage, w.Env(c, p.env("PRLOOP_GH"), state))
+		err := w.Play(c, stage, w.Env(c, p.Getenv("PRLOOP_GH"), state))
 		var early *demo.EarlyError
 		switch {
 		case errors.As(err, &early) && early.Status == advice.Interrupted:
 			return advice.Error{Err: errors.New("the demonstration was interrupted"), Next: "start it again: its runs are kept with --keep FOLDER only", Status: advice.Interrupted}
 		case errors.As(err, &early):
-			return exitStatus(early.Status) // the run has said why, and what to try
+			return command.Status(early.Status) // the run has said why, and what to try
 		case err != nil:
 			return err
 		}
@@ -75,8 +77,8 @@ func (p *Invocation) demo(ctx context.Context, keep string) error {
 	return nil
 }
 
-// demoState is the folder the runs of a demonstration are kept in.
-func (p *Invocation) demoState(keep string) (string, error) {
+// folder is the folder the runs of a demonstration are kept in.
+func folder(p command.Process, keep string) (string, error) {
 	if keep == "" {
 		dir, err := os.MkdirTemp("", "prloop-demo")
 		if err != nil {
@@ -84,27 +86,25 @@ func (p *Invocation) demoState(keep string) (string, error) {
 		}
 		return dir, nil
 	}
-	if !filepath.IsAbs(keep) {
-		keep = filepath.Join(p.Dir, keep)
-	}
+	keep = p.Path(keep)
 	if err := os.MkdirAll(keep, 0o700); err != nil {
 		return "", fmt.Errorf("make a folder for the demonstration: %w", err)
 	}
 	return keep, nil
 }
 
-// demoEnv is what a demonstration takes over from the person's environment, and its word on confinement.
-func (p *Invocation) demoEnv(ctx context.Context, stage demo.Stage) ([]string, error) {
+// environment is what a demonstration takes over from the person's environment, and its word on confinement.
+func environment(ctx context.Context, p command.Process, stage demo.Stage) ([]string, error) {
 	var env []string
 	for _, name := range []string{"TERM", "COLUMNS", "CI", operator.EnvSandboxWithout} {
-		if v := p.env(name); v != "" {
+		if v := p.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}
-	if p.env("NO_COLOR") == "" {
+	if p.Getenv("NO_COLOR") == "" {
 		env = append(env, "NO_COLOR=")
 	}
-	machine, err := p.operator().Sandbox()
+	machine, err := (&operator.Words{Get: p.Getenv}).Sandbox()
 	if err != nil {
 		return nil, err
 	}

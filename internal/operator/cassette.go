@@ -1,4 +1,4 @@
-package cli
+package operator
 
 import (
 	"cmp"
@@ -11,15 +11,16 @@ import (
 // The operator's word on recorded conversations stands in the command line and the environment alone: no repository has a
 // say in where they are kept, nor in what models are believed to have said.
 const (
-	envRecord = "PRLOOP_RECORD_MODELS"
-	envReplay = "PRLOOP_REPLAY_MODELS"
+	EnvRecord = "PRLOOP_RECORD_MODELS"
+	EnvReplay = "PRLOOP_REPLAY_MODELS"
 )
 
-// cassette settles whether the conversations of a run are recorded or replayed; its zero value is neither.
-func (p *Invocation) cassette(o runOptions) (gateway.Cassette, error) {
-	record, replay := cmp.Or(o.recordModels, p.env(envRecord)), cmp.Or(o.replayModels, p.env(envReplay))
-	if o.recordModels != "" && o.replayModels == "" || o.replayModels != "" && o.recordModels == "" {
-		record, replay = o.recordModels, o.replayModels // the command line is stronger than the environment
+// Cassette settles whether the conversations of a run are recorded or replayed; its zero value is neither. The files that the command line
+// names, if it does, are recorded and replayed; names are those of the folder dir.
+func (w *Words) Cassette(dir, recorded, replayed string) (gateway.Cassette, error) {
+	record, replay := cmp.Or(recorded, w.Get(EnvRecord)), cmp.Or(replayed, w.Get(EnvReplay))
+	if recorded != "" && replayed == "" || replayed != "" && recorded == "" {
+		record, replay = recorded, replayed // the command line is stronger than the environment
 	}
 	c := gateway.Cassette{Path: record, Mode: gateway.Record}
 	switch {
@@ -31,7 +32,7 @@ func (p *Invocation) cassette(o runOptions) (gateway.Cassette, error) {
 		return gateway.Cassette{}, nil
 	}
 	if !filepath.IsAbs(c.Path) {
-		c.Path = filepath.Join(p.Dir, c.Path)
+		c.Path = filepath.Join(dir, c.Path)
 	}
 	return c, nil
 }

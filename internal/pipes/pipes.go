@@ -1,4 +1,5 @@
-package cli
+// Package pipes notices when nobody reads the output any more.
+package pipes
 
 import (
 	"errors"
@@ -9,18 +10,18 @@ import (
 	"syscall"
 )
 
-// errReaderGone: what reads standard output or standard error has ended, as in `prloop run 123 | head`.
-var errReaderGone = errors.New("nobody reads the output any more")
+// ErrReaderGone: what reads standard output or standard error has ended, as in `prloop run 123 | head`.
+var ErrReaderGone = errors.New("nobody reads the output any more")
 
-// watchPipes has gone called when what reads one of the streams has ended. Without it the signal of a broken pipe would end the
+// Watch has gone called when what reads one of the streams has ended. Without it the signal of a broken pipe would end the
 // process there and then; a run is to be stopped as by Ctrl-C. Only pipes are watched: no other file breaks.
-func watchPipes(stdout, stderr io.Writer, gone func()) (io.Writer, io.Writer) {
+func Watch(stdout, stderr io.Writer, gone func()) (io.Writer, io.Writer) {
 	// Nobody listens: being told is what keeps the signal from ending the process. Children do not inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return watchPipe(stdout, gone), watchPipe(stderr, gone)
+	return watch(stdout, gone), watch(stderr, gone)
 }
 
-func watchPipe(w io.Writer, gone func()) io.Writer {
+func watch(w io.Writer, gone func()) io.Writer {
 	f, ok := w.(*os.File)
 	if !ok {
 		return w

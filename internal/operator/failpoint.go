@@ -1,0 +1,28 @@
+package operator
+
+import (
+	"io"
+	"strings"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/proc"
+)
+
+// EnvFailpoint stops prloop on purpose, to see what a crash leaves behind: NAME=kill ends the process there as kill -9
+// would, NAME=error makes that place fail; a number behind @ waits for that many passes before (NAME=kill@2 is the third).
+// Either says so on standard error.
+// The kill suite uses it; docs/robustness.md.
+const EnvFailpoint = "PRLOOP_FAILPOINT"
+
+// ArmFailpoint arms what the operator asks for; the process that is stopped says so.
+func (w *Words) ArmFailpoint(to io.Writer) error {
+	order := w.Get(EnvFailpoint)
+	if order == "" {
+		return nil
+	}
+	if err := proc.ArmFailpoint(order, to); err != nil {
+		return advice.Misuse("give "+EnvFailpoint+"='NAME=kill' or 'NAME=error', with one of: "+strings.Join(failpoint.Names(), ", "), "%s=%q is not known", EnvFailpoint, order)
+	}
+	return nil
+}
