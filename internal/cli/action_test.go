@@ -1,14 +1,15 @@
 package cli_test
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"os"
-	"strconv"
-	"time"
+	"regexp"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/webhooks"
 )
 
@@ -16,52 +17,110 @@ import (
 // event RECORDING N [LOGIN TEXT], which also posts the comment of an issue_comment.
 func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) == 2 || len(args) == 4, "event RECORDING N [LOGIN TEXT]")
-	w := worldOf(ts)
-	p := w.pull(ts, args[1])
+	p := worldOf(ts).pull(ts, args[1])
 	for _, e := range webhooks.All() {
-		if e.File != args[0]+".json" {
-			continue
+		if e.File == args[0]+".json" {
+			happens(ts, e, p, args[2:]...)
+			return
 		}
-		var payload map[string]any
-		ts.Check(json.Unmarshal(e.Payload, &payload))
-		number, err := strconv.Atoi(args[1])
-		ts.Check(err)
-		put := func(value any, path ...string) {
-			at := payload
-			for _, name := range path[:len(path)-1] {
-				next, ok := at[name].(map[string]any)
-				if !ok {
-					return
-				}
-				at = next
-			}
-			at[path[len(path)-1]] = value
-		}
-		put("acme/widgets", "repository", "full_name")
-		put("acme/widgets", "pull_request", "head", "repo", "full_name")
-		if e.Name == "pull_request" {
-			put(number, "number")
-		}
-		if e.Name == "issue_comment" && len(args) == 4 {
-			id := p.Comment(args[2], args[3])
-			all := p.Comments()
-			put(number, "issue", "number")
-			put(map[string]any{"url": "https://api.github.com/repos/acme/widgets/pulls/" + args[1]}, "issue", "pull_request")
-			put(id, "comment", "id")
-			put(args[3], "comment", "body")
-			put(args[2], "comment", "user", "login")
-			put(all[len(all)-1].Updated.UTC().Format(time.RFC3339), "comment", "updated_at")
-		}
-		data, err := json.Marshal(payload)
-		ts.Check(err)
-		file := ts.MkAbs("event.json")
-		ts.Check(os.WriteFile(file, data, 0o600))
-		for name, value := range map[string]string{"GITHUB_EVENT_NAME": e.Name, "GITHUB_EVENT_PATH": file, "GITHUB_REPOSITORY": "acme/widgets", "GITHUB_ACTIONS": "true", "GITHUB_JOB": "prloop"} {
-			ts.Setenv(name, value)
-		}
-		return
 	}
 	ts.Fatalf("no recorded event is %q", args[0])
+}
+
+// happens makes the job one that an event started. With a login and a text the event is about a new comment.
+func happens(ts *testscript.TestScript, e webhooks.Event, p *forge.PullRequest, comment ...string) {
+	to := webhooks.Place{Repo: "acme/widgets", PR: p.Number, Base: p.BaseSHA(), Head: p.HeadSHA()}
+	if len(comment) == 2 {
+		id := p.Comment(comment[0], comment[1])
+		all := p.Comments()
+		to.Comment = &webhooks.Comment{ID: id, Author: comment[0], Body: comment[1], Updated: all[len(all)-1].Updated}
+	}
+	data, err := e.At(to)
+	ts.Check(err)
+	file := ts.MkAbs("event.json")
+	ts.Check(os.WriteFile(file, data, 0o600))
+	for name, value := range map[string]string{"GITHUB_EVENT_NAME": e.Name, "GITHUB_EVENT_PATH": file, "GITHUB_REPOSITORY": "acme/widgets", "GITHUB_ACTIONS": "true", "GITHUB_JOB": "prloop"} {
+		ts.Setenv(name, value)
+	}
+}
+
+// cmdRecorded has prloop action answer every recorded event, each moved onto a pull request of the forge, and holds what it does against a
+// table: recorded TABLE. A row is an event, its action or -, what becomes of it, and what the log says, as a regular expression.
+//
+//	report   a report stands on the pull request, which is the event's own
+//	answer   the comment got a reaction and an answer
+//	heard    GitHub was asked, and nothing was written
+//	nothing  not even GitHub was asked
+func cmdRecorded(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "recorded TABLE")
+	type row struct{ effect, says string }
+	table, used := map[string]row{}, map[string]int{}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		cells := strings.Fields(line)
+		if len(cells) < 4 {
+			ts.Fatalf("no row: %q", line)
+		}
+		table[cells[0]+" "+cells[1]] = row{cells[2], strings.Join(cells[3:], " ")}
+	}
+	w := worldOf(ts)
+	w.start(ts, "").SetPermission("mona", forge.Write)
+	all, acted := webhooks.All(), 0
+	for i, e := range all {
+		name := e.Name + " " + cmp.Or(e.Action, "-")
+		want, ok := table[name]
+		if !ok {
+			ts.Fatalf("the table has no row for %q, as of %s", name, e.File)
+		}
+		used[name]++
+		number := 100 + i
+		p, err := w.forge.Open(forge.PullSpec{Owner: "acme", Repo: "widgets", Number: number, Title: "Count the stock", Author: "contributor",
+			Base: os.DirFS(ts.MkAbs("base")), Head: os.DirFS(ts.MkAbs("head")), BaseRef: fmt.Sprint("base-", number), HeadRef: fmt.Sprint("topic-", number)})
+		ts.Check(err)
+		var said []string
+		if e.Name == "issue_comment" {
+			said = []string{"mona", "!prloop help"}
+		}
+		happens(ts, e, p, said...)
+		before := len(w.forge.Log())
+		if err := ts.Exec("prloop", "action"); err != nil {
+			ts.Fatalf("%s: prloop action: %v", e.File, err)
+		}
+		if log := ts.ReadFile("stdout"); !regexp.MustCompile("(?m)" + want.says).MatchString(log) {
+			ts.Fatalf("%s: the log does not say %q:\n%s", e.File, want.says, log)
+		}
+		asked, wrote := 0, 0
+		for _, x := range w.forge.Log()[before:] {
+			if asked++; x.Write {
+				wrote++
+			}
+		}
+		comments := p.Comments()
+		got := "nothing"
+		switch ours := comments[min(len(said)/2, len(comments)):]; {
+		case len(ours) > 1:
+			got = fmt.Sprintf("%d comments", len(ours))
+		case len(said) > 0 && len(ours) == 1 && len(comments[0].Reactions) == 1 && strings.Contains(ours[0].Body, "Asked for by mona"):
+			got = "answer"
+		case len(said) == 0 && len(ours) == 1 && strings.Contains(ours[0].Body, "\n## prloop: "):
+			got = "report"
+		case wrote > 0:
+			got = fmt.Sprintf("%d writes", wrote)
+		case asked > 0:
+			got = "heard"
+		}
+		if got != want.effect {
+			ts.Fatalf("%s: %s became of it, want %s", e.File, got, want.effect)
+		}
+		if got == "report" || got == "answer" {
+			acted++
+		}
+	}
+	for name := range table {
+		if used[name] == 0 {
+			ts.Fatalf("no recorded event is %q", name)
+		}
+	}
+	fmt.Fprintf(ts.Stdout(), "%d events, %d acted\n", len(all), acted)
 }
 
 // cmdReactions checks how many reactions the last comment of a login has: reactions N LOGIN COUNT
