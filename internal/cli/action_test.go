@@ -29,7 +29,7 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 
 // happens makes the job one that an event started. With a login and a text the event is about a new comment.
 func happens(ts *testscript.TestScript, e webhooks.Event, p *forge.PullRequest, comment ...string) {
-	to := webhooks.Place{Repo: "acme/widgets", PR: p.Number, Base: p.BaseSHA(), Head: p.HeadSHA()}
+	to := webhooks.Place{Repo: "acme/widgets", HeadRepo: p.HeadRepo(), PR: p.Number, Base: p.BaseSHA(), Head: p.HeadSHA()}
 	if len(comment) == 2 {
 		id := p.Comment(comment[0], comment[1])
 		all := p.Comments()
@@ -72,10 +72,13 @@ func cmdRecorded(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("the table has no row for %q, as of %s", name, e.File)
 		}
 		used[name]++
-		number := 100 + i
-		p, err := w.forge.Open(forge.PullSpec{Owner: "acme", Repo: "widgets", Number: number, Title: "Count the stock", Author: "contributor",
-			Base: os.DirFS(ts.MkAbs("base")), Head: os.DirFS(ts.MkAbs("head")), BaseRef: fmt.Sprint("base-", number), HeadRef: fmt.Sprint("topic-", number)})
-		ts.Check(err)
+		p, number := w.pull(ts, "7"), 100+i
+		if want.effect != "nothing" { // one of its own
+			var err error
+			p, err = w.forge.Open(forge.PullSpec{Owner: "acme", Repo: "widgets", Number: number, Title: "Count the stock", Author: "contributor",
+				Base: os.DirFS(ts.MkAbs("base")), Head: os.DirFS(ts.MkAbs("head")), BaseRef: fmt.Sprint("base-", number), HeadRef: fmt.Sprint("topic-", number)})
+			ts.Check(err)
+		}
 		var said []string
 		if e.Name == "issue_comment" {
 			said = []string{"mona", "!prloop help"}

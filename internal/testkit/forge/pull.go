@@ -245,6 +245,16 @@ func (p *PullRequest) commits() []string {
 // DropFork makes the head repository disappear, as when somebody deletes their fork.
 func (p *PullRequest) DropFork() { p.change(func() { p.head = nil }) }
 
+// HeadRepo is OWNER/NAME of the repository the head branch lives in; empty when that is gone.
+func (p *PullRequest) HeadRepo() (name string) {
+	p.change(func() {
+		if p.head != nil {
+			name = p.head.FullName()
+		}
+	})
+	return name
+}
+
 func (p *PullRequest) change(do func()) {
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 
 // Place is where an event is moved to, so that it is about things that are there.
 type Place struct {
-	// Repo is OWNER/NAME, PR a pull request in it; its branches are at Base and Head.
-	Repo       string
-	PR         int
-	Base, Head string
+	// Repo is OWNER/NAME, PR a pull request in it. It is from a branch of HeadRepo, and the branches are at Base and Head.
+	Repo, HeadRepo string
+	PR             int
+	Base, Head     string
 	// Comment is the one that the event is about; nil leaves the recorded one.
 	Comment *Comment
 }
@@ -96,6 +96,11 @@ func (p Place) pull(at any) {
 	for name, commit := range map[string]string{"base": p.Base, "head": p.Head} {
 		if side, ok := pull[name].(map[string]any); ok {
 			side["sha"] = commit
+		}
+	}
+	if head, ok := pull["head"].(map[string]any); ok {
+		if repo, ok := head["repo"].(map[string]any); ok && repo["full_name"] != nil {
+			repo["full_name"] = p.HeadRepo
 		}
 	}
 }
