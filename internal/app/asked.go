@@ -10,8 +10,8 @@ import (
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
-	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -71,7 +71,7 @@ func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why
 	for i, a := range chosen {
 		asks = append(asks, Ask{review.Asked{Comment: c.ID, Line: i + 1, URL: m.URL, By: m.Author.Login, Since: m.CreatedAt.Add(-time.Minute)}, a})
 	}
-	if asks, err = unanswered(ctx, client, pr, asks); err != nil || len(asks) == 0 {
+	if asks, err = s.unanswered(ctx, client, pr, asks); err != nil || len(asks) == 0 {
 		return nil, "the comment is answered already", err
 	}
 	why, err = s.accept(ctx, client, c, pr)
@@ -138,8 +138,9 @@ func (s *Service) commandIDs(ctx context.Context, lines []trigger.Ask, o Order) 
 	return ids, err
 }
 
-// unanswered are the lines that no comment of our account answers.
-func unanswered(ctx context.Context, client *github.Client, pr review.PullRequest, asks []Ask) ([]Ask, error) {
+// unanswered are the lines that no comments of our account answer, and those whose run has not ended here: its first report may be an answer, and
+// a fix still to come.
+func (s *Service) unanswered(ctx context.Context, client *github.Client, pr review.PullRequest, asks []Ask) ([]Ask, error) {
 	viewer, err := client.Viewer(ctx, pr.Repo.Host)
 	if err != nil {
 		return nil, err
@@ -152,14 +153,50 @@ func unanswered(ctx context.Context, client *github.Client, pr review.PullReques
 	if err != nil {
 		return nil, err
 	}
-	answered := map[string]bool{}
-	for _, c := range slices.Concat(comments, reviews) {
+	answered := answeredBy(slices.Concat(comments, reviews), viewer)
+	return slices.DeleteFunc(asks, func(a Ask) bool {
+		if !answered[a.Key()] || err != nil {
+			return false
+		}
+		var open bool
+		open, err = s.unfinished(ctx, review.Target{Repo: pr.Repo, PR: pr.Number}, a)
+		return !open
+	}), err
+}
+
+// unfinished reports whether a run was begun here for a line, and has not ended.
+func (s *Service) unfinished(ctx context.Context, target review.Target, a Ask) (bool, error) {
+	id, err := s.AnsweringRun(ctx, target, a)
+	if err != nil || id == "" {
+		return false, err
+	}
+	run, err := s.store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && run.State != store.Finished, err
+}
+
+// answeredBy are the lines of comments that an account has answered, by their keys. An answer of which parts are missing is none yet: whoever
+// wrote it died between two, and what was recorded of it says which are to come.
+func answeredBy(comments []review.Comment, viewer review.Person) map[string]bool {
+	type answer struct{ asked, nonce string }
+	parts, answered := map[answer]map[int]bool{}, map[string]bool{}
+	for _, c := range comments {
 		// Under another state folder's key the MAC cannot be held against anything: the account is the proof.
-		if m, ok := sanitize.ParseMarker(c.Body); ok && m.Asked != "" && effects.Same(c.Author, viewer) {
+		m, ok := sanitize.ParseMarker(c.Body)
+		if !ok || m.Asked == "" || !effects.Same(c.Author, viewer) {
+			continue
+		}
+		a := answer{m.Asked, m.Nonce}
+		if parts[a] == nil {
+			parts[a] = map[int]bool{}
+		}
+		if parts[a][m.Part] = true; len(parts[a]) >= m.Parts {
 			answered[m.Asked] = true
 		}
 	}
-	return slices.DeleteFunc(asks, func(a Ask) bool { return answered[a.Key()] }), nil
+	return answered
 }
 
 // accept reacts to a comment. why says that another delivery of it is being answered: the reaction was there, and not from here.
@@ -230,20 +267,3 @@ func (s *Service) AnsweringRun(ctx context.Context, target review.Target, a Ask)
 }
 
 func askedKey(target review.Target, a review.Asked) string { return target.String() + "/" + a.Key() }
-
-// AnsweredError: another run answers the line of a comment.
-type AnsweredError struct{ Run string }
-
-func (e *AnsweredError) Error() string { return "the comment is answered by run " + e.Run }
-
-// claim makes a run the one that answers the line of a comment it was ordered by.
-func (s *Service) claim(ctx context.Context, req orchestrator.Request) error {
-	if req.Asked == nil {
-		return nil
-	}
-	run, _, err := s.store.Ask(ctx, askedKey(req.Target, *req.Asked), req.Run)
-	if err == nil && run != req.Run {
-		err = &AnsweredError{run}
-	}
-	return err
-}

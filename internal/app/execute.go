@@ -86,7 +86,11 @@ func (s *Service) record(ctx context.Context, st stored) error {
 	if err := s.folder.Save(st.Run, requestName, input); err != nil {
 		return err
 	}
-	return s.store.CreateRun(ctx, store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, Folder: st.Checkout, Head: st.Head, Artifacts: s.folder.Path(st.Run)})
+	run := store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, Folder: st.Checkout, Head: st.Head, Artifacts: s.folder.Path(st.Run)}
+	if st.Asked != nil {
+		return s.store.CreateAnswering(ctx, run, askedKey(st.Target, *st.Asked))
+	}
+	return s.store.CreateRun(ctx, run)
 }
 
 // beginLate begins a run that was recorded and that the engine never had. One that has ended is not begun again: the engine

@@ -89,9 +89,6 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 	if err := s.record(ctx, st); err != nil {
 		return Ended{}, err
 	}
-	if err := s.claim(ctx, p.Request); err != nil {
-		return Ended{}, err
-	}
 	r.build = func(context.Context, stored) (looping, error) { return loop, nil }
 	return r.execute(ctx, &st)
 }

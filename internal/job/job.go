@@ -175,7 +175,7 @@ func (j Job) run(ctx context.Context, w Answers, a app.Ask) error {
 	ended, err := w.Service.RunAsked(ctx, order, a, emit)
 	var held *store.HeldError
 	switch {
-	case errors.Is(err, engine.ErrBusy):
+	case errors.Is(err, engine.ErrBusy), errors.As(err, new(*store.AnsweredError)):
 		w.Log("another process answers the comment")
 		return nil
 	case errors.As(err, &held):

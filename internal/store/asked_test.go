@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/prloop/prloop/internal/effects"
@@ -42,5 +43,30 @@ func TestEffectOfNoRun(t *testing.T) {
 	}
 	if got, err := s.Intent(ctx, e); err != nil || got.Ref != "added 17" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A run and what it answers are recorded together, and only one run answers.
+func TestCreateAnswering(t *testing.T) {
+	s := open(t, t.TempDir()+"/prloop.db")
+	ctx := context.Background()
+	create := func(id string) error {
+		return s.CreateAnswering(ctx, Run{ID: id, Target: target}, "a")
+	}
+	if err := create("run-1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := create("run-1"); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+	var answered *AnsweredError
+	if err := create("run-2"); !errors.As(err, &answered) || answered.Run != "run-1" {
+		t.Errorf("a second run: %v", err)
+	}
+	if _, err := s.Run(ctx, "run-2"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the second run is recorded: %v", err)
+	}
+	if run, err := s.Asked(ctx, "a"); run != "run-1" || err != nil {
+		t.Errorf("%q, %v", run, err)
 	}
 }

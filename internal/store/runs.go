@@ -52,20 +52,40 @@ var (
 
 // CreateRun records that a run began; State, Outcome, Result and the times are the store's. For a run that is recorded
 // already it does nothing, so that a resumed run may say so again.
-func (s *Store) CreateRun(ctx context.Context, r Run) error {
+func (s *Store) CreateRun(ctx context.Context, r Run) error { return s.createRun(ctx, r, "") }
+
+// CreateAnswering records that a run began which answers what a comment asks for, both or neither. The error is an *AnsweredError when another
+// run does.
+func (s *Store) CreateAnswering(ctx context.Context, r Run, ask string) error {
+	return s.createRun(ctx, r, ask)
+}
+
+func (s *Store) createRun(ctx context.Context, r Run, ask string) error {
 	op := "create run " + r.ID
 	target, err := text(r.Target)
 	if err != nil {
 		return s.wrap(op, err)
 	}
 	now := micros(s.now())
-	_, err = s.write.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated, folder)
-		VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8, $9) ON CONFLICT (id) DO NOTHING`,
-		r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now, r.Folder)
+	err = s.tx(ctx, op, func(tx *sql.Tx) error {
+		if ask != "" {
+			answering, _, err := recordAsk(ctx, tx, ask, r.ID, now)
+			if err == nil && answering != r.ID {
+				err = &AnsweredError{answering}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated, folder)
+			VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8, $9) ON CONFLICT (id) DO NOTHING`,
+			r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now, r.Folder)
+		return err
+	})
 	if err == nil {
-		err = runRecorded.Hit()
+		err = s.wrap(op, runRecorded.Hit())
 	}
-	return s.wrap(op, err)
+	return err
 }
 
 // FinishRun records what the run result.Run ended with; said again, the last word counts. ErrNotFound without CreateRun.
