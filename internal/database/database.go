@@ -1,6 +1,7 @@
 // Package database reads the addresses that the engine and the store are opened by:
 //
-//	sqlite:PATH    a SQLite file; PATH alone says the same
+//	sqlite:PATH                               a SQLite file; PATH alone says the same
+//	postgres://USER:PASSWORD@HOST/DATABASE    PostgreSQL, which processes on several machines share; postgresql: says the same
 //
 // Whatever else begins with a word of two letters or more and a colon names another kind of database.
 package database
@@ -16,8 +17,13 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// SQLite is a kind of database: one file, for the processes of one machine.
-const SQLite = "sqlite"
+// The kinds of databases.
+const (
+	// SQLite is one file, for the processes of one machine.
+	SQLite = "sqlite"
+	// Postgres is a server, for those of several.
+	Postgres = "postgres"
+)
 
 // An Address says which database is meant. It may hold a password: errors and logs name the database by something else.
 type Address struct {
@@ -26,6 +32,9 @@ type Address struct {
 	// Rest is what follows the kind and the colon: the path of a SQLite file.
 	Rest string
 }
+
+// String writes the address as Parse reads it, its password included.
+func (a Address) String() string { return a.Kind + ":" + a.Rest }
 
 // kind is the beginning of an address. A single letter is a drive of Windows.
 var kind = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]+):`)
@@ -38,17 +47,14 @@ func Parse(address string, kinds ...string) (Address, error) {
 	}
 	switch {
 	case a.Kind == "postgresql":
-		a.Kind = "postgres"
+		a.Kind = Postgres
 	case a.Rest == "":
 		return Address{}, errors.New("the address of the database is empty")
 	}
-	switch {
-	case slices.Contains(kinds, a.Kind):
+	if slices.Contains(kinds, a.Kind) {
 		return a, nil
-	case a.Kind == "postgres":
-		return Address{}, errors.New("PostgreSQL is not supported yet: give sqlite:PATH")
 	}
-	return Address{}, fmt.Errorf("%q is no kind of database that is known here: give sqlite:PATH", a.Kind)
+	return Address{}, fmt.Errorf("%q is no kind of database that is known here: give sqlite:PATH or postgres://USER@HOST/DATABASE", a.Kind)
 }
 
 // SQLiteURI is the address of a SQLite file for its drivers. As a file URI, so that a question mark in a folder's name stays part

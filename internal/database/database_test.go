@@ -19,11 +19,11 @@ func TestParse(t *testing.T) {
 		{"other:x", Address{"other", "x"}, ""},
 		{"", Address{}, "empty"},
 		{"sqlite:", Address{}, "empty"},
-		{"postgres://me:secret@db/prloop", Address{}, "not supported yet"},
-		{"postgresql://me:secret@db/prloop", Address{}, "not supported yet"},
+		{"postgres://me:secret@db/prloop", Address{Postgres, "//me:secret@db/prloop"}, ""},
+		{"postgresql://me:secret@db/prloop", Address{Postgres, "//me:secret@db/prloop"}, ""},
 		{"mysql://me:secret@db/prloop", Address{}, `"mysql" is no kind of database`},
 	} {
-		got, err := Parse(row.address, SQLite, "other")
+		got, err := Parse(row.address, SQLite, Postgres, "other")
 		if row.refused == "" {
 			if err != nil || got != row.want {
 				t.Errorf("%s: %+v, %v; want %+v", row.address, got, err, row.want)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+
 	"github.com/prloop/prloop/internal/filelock"
 )
 
@@ -27,7 +29,11 @@ func init() {
 
 func (d counted) String() string { return "counted " + d.file.path }
 
-func (d counted) url() string { return d.file.url() }
+func (d counted) connect(ctx context.Context, c *dbos.Config, run bool) (func(), error) {
+	return d.file.connect(ctx, c, run)
+}
+
+func (counted) close() error { return nil }
 
 func (d counted) open(ctx context.Context, connect func() error) error {
 	return d.file.open(ctx, connect)
@@ -35,7 +41,7 @@ func (d counted) open(ctx context.Context, connect func() error) error {
 
 func (d counted) folder(id string) string { return filepath.Join(d.file.path+".running", id) }
 
-func (d counted) lock(ctx context.Context, id string) (release func() error, err error) {
+func (d counted) lock(ctx context.Context, id string) (release func(bool) error, err error) {
 	Counted.Add(1)
 	ctx, cancel := filelock.Soon(ctx)
 	defer cancel()
@@ -49,7 +55,7 @@ func (d counted) lock(ctx context.Context, id string) (release func() error, err
 	if err != nil {
 		return nil, err
 	}
-	return l.Close, nil
+	return func(bool) error { return l.Close() }, nil
 }
 
 func (d counted) executing(id string) (bool, error) {

@@ -25,6 +25,6 @@
 // and not resumed: whoever wanted it adds it again, and the run it was at work on is resumed as every other.
 //
 // What one kind of database does in its own way stands behind a dialect. On SQLite the lock of a run is an advisory file lock, which
-// the kernel gives back when the process dies, however it dies. It holds on one machine; a database that several machines share needs
-// a lease with a fencing token instead.
+// the kernel gives back when the process dies, however it dies; it holds on one machine. On PostgreSQL it is a row that names a process,
+// and a process that was silent for too long writes nothing any more (decision 65).
 package engine

@@ -42,13 +42,15 @@ type Handler func(ctx context.Context, s *Steps, input []byte) ([]byte, error)
 
 // Options say where runs are kept and what they do.
 type Options struct {
-	// Address is that of the database, the store's too: sqlite:PATH, or a path. A file is created with mode 0600, its folder
-	// with 0700. Run locks stand in a folder beside it.
+	// Address is that of the database, the store's too: sqlite:PATH, a path, or postgres://USER@HOST/DATABASE. A file is created with
+	// mode 0600, its folder with 0700. Run locks stand in a folder beside it.
 	Address string
 	// Handler does a run; it must be set.
 	Handler Handler
 	// Grace is how long an interrupted run may take to unwind; 0 means 15 seconds (threats.md T100).
 	Grace time.Duration
+	// HandOver has Close leave its runs to other processes: they are Orphans then.
+	HandOver bool
 	// Log hears of the engine; nil for nobody.
 	Log hclog.Logger
 }
@@ -89,11 +91,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{opts: o, log: o.Log, dialect: d, live: map[string]context.CancelCauseFunc{}}
 	err = d.open(ctx, func() (err error) {
-		e.client, err = e.newContext(ctx, bridge{log: e.log})
+		e.client, err = e.newContext(ctx, bridge{log: e.log}, false)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open engine %s: %w", d, err)
+		return nil, errors.Join(fmt.Errorf("open engine %s: %w", d, err), d.close())
 	}
 	return e, nil
 }
@@ -126,15 +128,46 @@ func Executing(address, id string) (bool, error) {
 
 // newContext gives a DBOS context that is not yet launched. It does not end with ctx: a DBOS context that is cancelled from
 // outside marks its workflows as cancelled, one that is shut down leaves them pending.
-func (e *Engine) newContext(ctx context.Context, log bridge) (dbos.Context, error) {
-	return dbos.NewContext(context.WithoutCancel(ctx), dbos.Config{
+func (e *Engine) newContext(ctx context.Context, log bridge, run bool) (dbos.Context, error) {
+	config := dbos.Config{
 		AppName:                appName,
 		ApplicationVersion:     Version,
 		ExecutorID:             fmt.Sprintf("%d-%s", os.Getpid(), rand.Text()),
-		DatabaseURL:            e.dialect.url(),
 		Logger:                 slog.New(log),
 		SystemDBStartupTimeout: 30 * time.Second,
-	})
+	}
+	failed, err := e.dialect.connect(ctx, &config, run)
+	if err != nil {
+		return nil, err
+	}
+	c, err := dbos.NewContext(context.WithoutCancel(ctx), config)
+	if err != nil {
+		failed()
+	}
+	return c, err
+}
+
+// Orphans are the runs that a process had which is no more, and those that Close has handed over, the oldest first. Where all processes
+// share the machine there are none: a run that was left waits for Resume.
+func (e *Engine) Orphans(ctx context.Context) ([]string, error) {
+	d, ok := e.dialect.(shared)
+	if !ok {
+		return nil, nil
+	}
+	ids, err := d.orphans(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for runs that nobody is at work on: %w", err)
+	}
+	return ids, nil
+}
+
+// Gone ends when this process was silent for so long that others have what it had. It writes nothing any more, and its runs stop with
+// the cause of this context; whoever goes on opens the engine anew. It is nil where that cannot be.
+func (e *Engine) Gone() context.Context {
+	if d, ok := e.dialect.(shared); ok {
+		return d.gone()
+	}
+	return nil
 }
 
 // Close interrupts the runs that are being executed, which leaves them pending, and waits for them until ctx ends.
@@ -158,7 +191,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		err = fmt.Errorf("close engine: wait for runs: %w", context.Cause(ctx))
 	}
-	return errors.Join(err, dbos.Shutdown(e.client, e.opts.Grace))
+	return errors.Join(err, dbos.Shutdown(e.client, e.opts.Grace), e.dialect.close())
 }
 
 // enter registers a run as live in this process; the function gives it back.

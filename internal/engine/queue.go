@@ -139,7 +139,7 @@ func (e *Engine) Serve(ctx context.Context, queues ...Queue) (*Workers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve %s: %w", e.dialect, err)
 	}
-	w := &Workers{engine: e, release: release, queues: map[string]Queue{}}
+	w := &Workers{engine: e, release: func() { release(false) }, queues: map[string]Queue{}}
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, q := range queues {
 		w.queues[q.Name] = q
@@ -158,7 +158,7 @@ func (w *Workers) start(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	if w.c, err = w.engine.newContext(ctx, bridge{log: w.engine.log}); err != nil {
+	if w.c, err = w.engine.newContext(ctx, bridge{log: w.engine.log}, true); err != nil {
 		return err
 	}
 	dbos.RegisterWorkflow(w.c, w.task, dbos.WithWorkflowName(taskKind))

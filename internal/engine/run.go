@@ -48,13 +48,13 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 	w, ok, err = e.lookup(ctx, id) // again: it may have ended in between
 	switch {
 	case err != nil || ok && !pending(w.Status):
-		release()
+		release(false)
 		return e.ended(w, err)
 	case !ok && input == nil:
-		release()
+		release(false)
 		return nil, fmt.Errorf("run %s: %w", id, ErrNotFound)
 	case ok && w.ApplicationVersion != Version:
-		release()
+		release(false)
 		return nil, fmt.Errorf("run %s: %w (its steps are those of version %s, ours of %s)", id, ErrVersion, w.ApplicationVersion, Version)
 	}
 	begin := func(c dbos.Context, queue string) error {
@@ -71,13 +71,13 @@ func (e *Engine) run(ctx context.Context, id string, input []byte) ([]byte, erro
 }
 
 // lock takes the lock of a run, or gives ErrBusy.
-func (e *Engine) lock(ctx context.Context, id string) (release func(), err error) {
+func (e *Engine) lock(ctx context.Context, id string) (release func(handOver bool), err error) {
 	give, err := e.dialect.lock(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return func() {
-		if err := give(); err != nil {
+	return func(handOver bool) {
+		if err := give(handOver); err != nil {
 			e.log.Debug("something of the lock of a run is left", "run", id, "err", err)
 		}
 	}, nil
@@ -123,16 +123,19 @@ type live struct {
 func (l *live) unfinished() error { return &UnfinishedError{ID: l.id, Cause: context.Cause(l.ctx)} }
 
 // execute does or continues the run under its lock.
-func (e *Engine) execute(ctx context.Context, id string, release func(), begin func(dbos.Context, string) error) ([]byte, error) {
+func (e *Engine) execute(ctx context.Context, id string, release func(bool), begin func(dbos.Context, string) error) ([]byte, error) {
 	l := &live{id: id, log: e.log, handler: e.opts.Handler, returned: make(chan error, 1), lost: make(chan error, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	defer l.cancel(nil)
 	leave, err := e.enter(id, l.cancel)
 	if err != nil {
-		release()
+		release(e.opts.HandOver)
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	defer leave()
+	if gone := e.Gone(); gone != nil {
+		defer context.AfterFunc(gone, func() { l.cancel(context.Cause(gone)) })()
+	}
 
 	c, err := e.launch(ctx, l, begin)
 	var handlerErr error
@@ -145,15 +148,17 @@ func (e *Engine) execute(ctx context.Context, id string, release func(), begin f
 			e.awaitStored(ctx, l)
 		}
 	}
+	// Others go on with it when this process ends and the run does not.
+	handOver := e.opts.HandOver && errors.Is(context.Cause(l.ctx), ErrClosed)
 	if c != nil {
 		if stuck := dbos.Shutdown(c, e.opts.Grace); stuck != nil {
 			// Something of the run still goes on in this process, so nobody else may take the run: the lock stays.
 			e.log.Warn("run did not stop in time", "run", id, "err", stuck)
 		} else {
-			release()
+			release(handOver)
 		}
 	} else {
-		release()
+		release(handOver)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
@@ -190,7 +195,7 @@ func (e *Engine) launch(ctx context.Context, l *live, begin func(dbos.Context, s
 		case l.lost <- err:
 		default: // the first reason is enough
 		}
-	}})
+	}}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/filelock"
 )
@@ -21,7 +23,12 @@ func newSQLite(rest string) (dialect, error) {
 
 func (f sqliteFile) String() string { return f.path }
 
-func (f sqliteFile) url() string { return "sqlite:" + database.SQLiteURI(f.path, "") }
+func (f sqliteFile) connect(_ context.Context, c *dbos.Config, _ bool) (failed func(), err error) {
+	c.DatabaseURL = "sqlite:" + database.SQLiteURI(f.path, "")
+	return func() {}, nil
+}
+
+func (sqliteFile) close() error { return nil }
 
 // locks is the folder of the runs' locks.
 func (f sqliteFile) locks() string { return f.path + ".locks" }
@@ -46,7 +53,7 @@ func (f sqliteFile) open(ctx context.Context, connect func() error) error {
 }
 
 // lock waits for as long as the lock of a process that was killed may be held.
-func (f sqliteFile) lock(ctx context.Context, id string) (release func() error, err error) {
+func (f sqliteFile) lock(ctx context.Context, id string) (release func(bool) error, err error) {
 	if err := os.MkdirAll(f.locks(), 0o700); err != nil {
 		return nil, err
 	}
@@ -59,7 +66,7 @@ func (f sqliteFile) lock(ctx context.Context, id string) (release func() error, 
 	if err != nil {
 		return nil, err
 	}
-	return l.Remove, nil
+	return func(bool) error { return l.Remove() }, nil
 }
 
 func (f sqliteFile) lockOf(id string) string { return filepath.Join(f.locks(), id+".lock") }

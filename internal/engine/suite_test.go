@@ -12,12 +12,16 @@ import (
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/engine/enginetest"
+	"github.com/prloop/prloop/internal/testkit/postgres"
 )
 
 func TestMain(m *testing.M) {
 	enginetest.Main()
 	engine.Child()
-	os.Exit(m.Run())
+	worker()
+	status := m.Run()
+	postgres.Stop()
+	os.Exit(status)
 }
 
 // The suite of all kinds of databases.
@@ -34,18 +38,21 @@ func TestSuite(t *testing.T) {
 			}})
 		})
 	}
+	t.Run(database.Postgres, func(t *testing.T) {
+		enginetest.Run(t, enginetest.Backend{New: func(t *testing.T) string { return postgres.New(t) + "&prloop_lease=2s" }})
+	})
 }
 
 // A kind of database that is not there is refused with its name, not taken for a file.
 func TestOtherKindsAreRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	handler := func(context.Context, *engine.Steps, []byte) ([]byte, error) { return nil, nil }
-	for _, address := range []string{"postgres://me:secret@db/prloop", "mysql://me:secret@db/prloop", ""} {
+	for _, address := range []string{"postgres://me:secret@127.0.0.1:1/prloop", "postgres://me:sec ret%zz@db/prloop", "mysql://me:secret@db/prloop", ""} {
 		_, err := engine.Open(t.Context(), engine.Options{Address: address, Handler: handler})
 		_, asked := engine.Executing(address, "run")
 		for _, err := range []error{err, asked} {
-			if err == nil || strings.Contains(err.Error(), "secret") {
-				t.Errorf("%q: %v, want that it is refused without its password", address, err)
+			if err == nil || strings.Contains(err.Error(), "sec") {
+				t.Errorf("%q: %v, want that it fails without its password", address, err)
 			}
 		}
 	}

@@ -44,6 +44,10 @@ func (counted) clock() string {
 	return "CAST((julianday('now', '+9 hours') - 2440587.5) * 86400000000 AS INTEGER)"
 }
 
+func (counted) shared() string { return "" }
+
+func (counted) close() error { return nil }
+
 func (d counted) kind(err error) error { return d.file.kind(err) }
 
 func (d counted) open(ctx context.Context, migrate func(context.Context, *sql.DB) error) (write, read *sql.DB, err error) {

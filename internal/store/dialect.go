@@ -23,8 +23,12 @@ type dialect interface {
 	// clock is an expression for the time of the database's own clock, as a whole number of microseconds since 1970. It is the
 	// time at which the statement runs, not that at which its transaction began.
 	clock() string
-	// kind is what an error means: ErrFull, ErrReadOnly, ErrBusy or a *CorruptError; nil for all others.
+	// shared ends a SELECT of rows that nobody may change until its transaction ends; empty where one transaction writes at a time.
+	shared() string
+	// kind is what an error means: ErrFull, ErrReadOnly, ErrBusy, ErrGone, ErrStale or a *CorruptError; nil for all others.
 	kind(err error) error
+	// close lets go of what open has taken beside the pools.
+	close() error
 }
 
 // A dialect whose database is shared by the processes of one machine alone can tell at once whether a run's process lives. With
@@ -48,5 +52,6 @@ var ErrAlive = errors.New("another process works as this run")
 
 // dialects make the dialects of all kinds of databases from what follows the kind in an address.
 var dialects = map[string]func(rest string) (dialect, error){
-	database.SQLite: newSQLite,
+	database.SQLite:   newSQLite,
+	database.Postgres: newPostgres,
 }

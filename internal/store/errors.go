@@ -16,6 +16,8 @@ var (
 	ErrReadOnly = errors.New("the database may not be written")
 	// ErrBusy: another process held the database for longer than 10 seconds.
 	ErrBusy = errors.New("the database is locked by another process")
+	// ErrGone: the database does not answer, or not any more.
+	ErrGone = errors.New("the database does not answer")
 	// ErrNewer: the database was made by a newer prloop.
 	ErrNewer = errors.New("the database was made by a newer prloop")
 	// ErrState: an effect is not in a state from which it may go where it was asked to.

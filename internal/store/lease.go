@@ -183,7 +183,7 @@ func (l *Lease) check(ctx context.Context, db querier) error {
 		return ErrStale
 	}
 	var n int
-	err := db.QueryRowContext(ctx, `SELECT 1 FROM leases WHERE lease_key = $1 AND token = $2 AND released = 0 AND expires > `+l.store.dialect.clock(),
+	err := db.QueryRowContext(ctx, `SELECT 1 FROM leases WHERE lease_key = $1 AND token = $2 AND released = 0 AND expires > `+l.store.dialect.clock()+l.store.dialect.shared(),
 		l.key, l.token).Scan(&n)
 	if missing(err) {
 		return ErrStale

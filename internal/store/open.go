@@ -14,7 +14,7 @@ import (
 
 // Options say where the record is kept.
 type Options struct {
-	// Address is that of the database, the engine's too: sqlite:PATH, or a path.
+	// Address is that of the database, the engine's too: sqlite:PATH, a path, or postgres://USER@HOST/DATABASE.
 	Address string
 }
 
@@ -30,7 +30,7 @@ type Store struct {
 }
 
 // Open opens or creates the record and brings its tables up to date. Errors: *CorruptError, ErrNewer, ErrFull, ErrReadOnly,
-// ErrBusy.
+// ErrBusy, ErrGone.
 func Open(ctx context.Context, o Options) (*Store, error) { return openWith(ctx, o, migrate) }
 
 func openWith(ctx context.Context, o Options, migrate migration) (*Store, error) {
@@ -59,5 +59,6 @@ func (s *Store) Close() error {
 			errs = append(errs, db.Close())
 		}
 	}
+	errs = append(errs, s.dialect.close())
 	return errors.Join(errs...)
 }

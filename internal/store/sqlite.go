@@ -37,6 +37,11 @@ func (sqliteFile) goose() goose.Dialect { return goose.DialectSQLite3 }
 // clock is the machine's clock, to the millisecond.
 func (sqliteFile) clock() string { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
 
+// shared is empty: a transaction that writes is alone from its beginning.
+func (sqliteFile) shared() string { return "" }
+
+func (sqliteFile) close() error { return nil }
+
 const (
 	// checkAlways is the size up to which a file is checked at every start; checking takes about 1.5 ms per MB.
 	checkAlways = 8 << 20

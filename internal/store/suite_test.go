@@ -14,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/store/storetest"
+	"github.com/prloop/prloop/internal/testkit/postgres"
 )
 
 var hooks = storetest.Hooks{
@@ -27,7 +28,9 @@ var hooks = storetest.Hooks{
 func TestMain(m *testing.M) {
 	storetest.Main(hooks)
 	store.Child()
-	os.Exit(m.Run())
+	status := m.Run()
+	postgres.Stop()
+	os.Exit(status)
 }
 
 // The suite of all kinds of databases.
@@ -47,15 +50,19 @@ func TestSuite(t *testing.T) {
 			}})
 		})
 	}
+	t.Run(database.Postgres, func(t *testing.T) {
+		storetest.Run(t, storetest.Backend{Hooks: hooks, New: func(t *testing.T) string { return postgres.New(t) }})
+	})
 }
 
 // A kind of database that is not there is refused with its name, not taken for a file.
 func TestOtherKindsAreRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, address := range []string{"postgres://me:secret@db/prloop", "mysql://me:secret@db/prloop", ""} {
+	for _, address := range []string{"postgres://me:secret@db.invalid/prloop", "postgres://me:sec ret%zz@db/prloop", "postgres://me:secret@db/prloop?prloop_lease=1h",
+		"postgres://me:secret@127.0.0.1:1/prloop", "mysql://me:secret@db/prloop", ""} {
 		_, err := store.Open(t.Context(), store.Options{Address: address})
-		if err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v, want that it is refused without its password", address, err)
+		if err == nil || strings.Contains(err.Error(), "sec") {
+			t.Errorf("%q: %v, want that it fails without its password", address, err)
 		}
 	}
 	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {

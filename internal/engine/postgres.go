@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+
+	"github.com/prloop/prloop/internal/database"
+	"github.com/prloop/prloop/internal/postgres"
+)
+
+// dbosSchema is where DBOS keeps its tables.
+const dbosSchema = "dbos"
+
+// The connections of one DBOS context: one listens, the others are for steps that end at the same time.
+const (
+	runConnections    = 8
+	clientConnections = 4
+)
+
+// postgresServer is PostgreSQL. A run's lock is a row that names a process which lives; a process that was buried writes nothing.
+type postgresServer struct {
+	address string
+	name    string
+	member  *postgres.Member
+}
+
+func newPostgres(rest string) (dialect, error) {
+	address := database.Address{Kind: database.Postgres, Rest: rest}.String()
+	a, err := postgres.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	return &postgresServer{address: address, name: a.String()}, nil
+}
+
+func (s *postgresServer) String() string { return s.name }
+
+// connect gives a DBOS context a pool of its own, which DBOS closes: it would close one that others use too.
+func (s *postgresServer) connect(ctx context.Context, c *dbos.Config, run bool) (failed func(), err error) {
+	n := int32(clientConnections)
+	if run {
+		n = runConnections
+	}
+	if c.SystemDBPool, err = s.member.Pool(context.WithoutCancel(ctx), n); err != nil {
+		return nil, err
+	}
+	c.DatabaseSchema = dbosSchema
+	return c.SystemDBPool.Close, nil
+}
+
+func (s *postgresServer) open(ctx context.Context, connect func() error) (err error) {
+	if s.member, err = postgres.Join(ctx, s.address); err != nil {
+		return err
+	}
+	return s.member.Change(ctx, dbosSchema, connect)
+}
+
+func (s *postgresServer) close() error {
+	if s.member == nil {
+		return nil
+	}
+	return s.member.Leave()
+}
+
+func (s *postgresServer) gone() context.Context { return s.member.Gone() }
+
+func (s *postgresServer) lock(ctx context.Context, id string) (release func(handOver bool) error, err error) {
+	if err := s.member.Lock(ctx, id); err != nil {
+		if errors.Is(err, postgres.ErrHeld) {
+			return nil, ErrBusy
+		}
+		return nil, err
+	}
+	return func(handOver bool) error {
+		ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
+		defer cancel()
+		return s.member.Unlock(ctx, id, handOver)
+	}, nil
+}
+
+const (
+	// releaseWait bounds the wait for a database that does not answer when a lock is given back: it ends with its process, too.
+	releaseWait = 5 * time.Second
+	askWait     = 20 * time.Second
+)
+
+func (s *postgresServer) executing(id string) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), askWait)
+	defer cancel()
+	return postgres.Locked(ctx, s.address, id)
+}
+
+func (s *postgresServer) orphans(ctx context.Context) ([]string, error) { return s.member.Orphans(ctx) }
