@@ -88,14 +88,14 @@ func assignmentSpans(s string) []Span {
 	lower := lowerASCII(s)
 	inLines(s, lower, []string{"://"}, func(line string, at int) {
 		for _, m := range urlPassword.FindAllStringSubmatchIndex(line, -1) {
-			if !reference.MatchString(line[m[4]:m[5]]) {
+			if v := line[m[4]:m[5]]; !reference.MatchString(v) && !wordOfPassword.MatchString(v) {
 				out = appendLines(out, s, at+m[4], at+m[5])
 			}
 		}
 	})
 	inLines(s, lower, []string{"authorization"}, func(line string, at int) {
 		for _, m := range authHeader.FindAllStringSubmatchIndex(line, -1) {
-			if hasDigit(line[m[4]:m[5]]) || !strings.Contains(line[m[2]:m[3]], ",") {
+			if v := line[m[4]:m[5]]; (hasDigit(v) || !strings.Contains(line[m[2]:m[3]], ",")) && drawn(v) >= minDrawn {
 				out = appendLines(out, s, at+m[4], at+m[5])
 			}
 		}
@@ -110,7 +110,7 @@ func assignmentSpans(s string) []Span {
 				break
 			}
 			i += n
-			if !name.follows(lower[:i]) {
+			if !name.follows(lower[:i]) || namesNoSecret(s, i, name.word) {
 				continue
 			}
 			if i >= covered && tells(lower, i, name.word) {
@@ -126,7 +126,7 @@ func assignmentSpans(s string) []Span {
 			}
 			rest := s[i:min(len(s), i+assignmentReach)]
 			var m []int
-			for _, form := range []*lazyregexp.Regexp{typedHere, assignedHere, elementHere} {
+			for _, form := range formsAfter(rest[len(name.word):]) {
 				if m = form.FindStringSubmatchIndex(rest); m != nil {
 					break
 				}
@@ -146,6 +146,34 @@ func assignmentSpans(s string) []Span {
 		}
 	}
 	return joinSpans(out, namedSpans(s, names))
+}
+
+// Forms of an assignment, by what stands behind the name.
+var (
+	elementForms = []*lazyregexp.Regexp{typedHere, assignedHere, elementHere}
+	typedForms   = []*lazyregexp.Regexp{typedHere, assignedHere}
+	plainForms   = []*lazyregexp.Regexp{assignedHere}
+)
+
+// formsAfter are the forms that what follows a name can be the rest of.
+func formsAfter(s string) []*lazyregexp.Regexp {
+	i := 0
+	for i < len(s) && (wordByte(s[i]) || s[i] == '.') {
+		i++
+	}
+	blank := i
+	for i < len(s) && strings.IndexByte(" \t\n\v\f\r", s[i]) >= 0 {
+		i++
+	}
+	switch {
+	case i == len(s):
+		return plainForms
+	case s[i] == '>':
+		return elementForms
+	case s[i] == ':' || i > blank && (s[i] == '*' || s[i] == 's' || s[i] == 'S'):
+		return typedForms
+	}
+	return plainForms
 }
 
 // signFollows is a quick refusal: behind a name stands no sign of assignment.
@@ -274,6 +302,8 @@ func pathOrAddress(before, word string) bool {
 func secretValue(name string, quoted bool, value string) bool {
 	switch {
 	case reference.MatchString(value):
+		return false
+	case !passwordName.MatchString(name) && drawn(value) < minDrawn:
 		return false
 	case len(value) >= minSecretLen && hasDigit(value) && windowEntropy(value) >= minEntropy:
 		return true

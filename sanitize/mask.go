@@ -168,12 +168,18 @@ func patternSpans(s string) []Span {
 		return nil
 	}
 	var out []Span
+	present, at := patternWords().In(s), 0
 	for _, list := range [][]pattern{specPatterns, ownPatterns()} {
 		for _, p := range list {
+			from := at
+			at += len(p.words)
+			if !present.Any(from, len(p.words)) {
+				continue
+			}
 			inLines(s, s, p.words, func(line string, at int) {
 				done := 0
 				for _, m := range p.re.FindAllStringIndex(line, -1) {
-					if m[0] < done || p.sure != nil && !p.sure(line[m[0]:m[1]]) {
+					if m[0] < done || !p.sureOf(line[m[0]:m[1]]) {
 						continue
 					}
 					start, end := p.widen(line, m[0], m[1])

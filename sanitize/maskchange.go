@@ -50,7 +50,7 @@ func Random(v string) bool {
 	}
 	for _, list := range [][]pattern{specPatterns, ownPatterns()} {
 		for _, p := range list {
-			if containsAny(v, p.words) && p.re.FindString(v) == v && (p.sure == nil || p.sure(v)) {
+			if containsAny(v, p.words) && p.re.FindString(v) == v && p.sureOf(v) {
 				return true
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/needles"
+	"github.com/prloop/prloop/sanitize/secretrules"
 )
 
 // pattern finds one kind of secret. Patterns have no boundary on their left: text around a secret never un-redacts it.
@@ -15,13 +17,20 @@ type pattern struct {
 	re    *lazyregexp.Regexp
 	// sure is asked about each match when it is set.
 	sure func(string) bool
+	// all matches count, also those that are nothing but filler.
+	all bool
+}
+
+// sureOf reports whether a match is a secret.
+func (p pattern) sureOf(match string) bool {
+	return (p.all || drawn(match, p.words...) >= minDrawn) && (p.sure == nil || p.sure(match))
 }
 
 // specPatterns are those of spec.md L3, literally and before all others; "BEGIN PRIVATE KEY" is in keyblock.go.
 var specPatterns = []pattern{
-	{words: []string{"AKIA"}, re: lazyregexp.New(`AKIA[0-9A-Z]{4,}`)},
-	{words: []string{"xoxb-"}, re: lazyregexp.New(`xoxb-[0-9A-Za-z-]*`)},
-	{words: []string{"ghp_"}, re: lazyregexp.New(`ghp_[0-9A-Za-z]*`)},
+	{all: true, words: []string{"AKIA"}, re: lazyregexp.New(`AKIA[0-9A-Z]{4,}`)},
+	{all: true, words: []string{"xoxb-"}, re: lazyregexp.New(`xoxb-[0-9A-Za-z-]*`)},
+	{all: true, words: []string{"ghp_"}, re: lazyregexp.New(`ghp_[0-9A-Za-z]*`)},
 }
 
 // ownPatterns are anchored on what the issuer put into the token.
@@ -32,28 +41,29 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		{words: []string{"gho_", "ghu_", "ghs_", "ghr_"}, re: lazyregexp.New(`gh[ousr]_[0-9A-Za-z]{16,}`)},
 		{words: []string{"ASIA", "ABIA", "ACCA", "A3T"}, re: lazyregexp.New(`(?:ASIA|ABIA|ACCA|A3T[0-9A-Z])[0-9A-Z]{16}`)},
 		one("glpat-", `glpat-[0-9A-Za-z_-]{16,}`),
-		{words: []string{"xox", "xapp-", "xoxe"}, re: lazyregexp.New(`(?:xox[acdeoprs](?:\.xox[bp])?-|xapp-)[0-9A-Za-z-]{10,}`)},
+		{words: []string{"xox", "xapp-", "xoxe"}, re: lazyregexp.New(`(?:xox[acdeoprs](?:\.xox[bp])?-|xapp-)[0-9A-Za-z-]{10,}`), sure: numbered},
 		one("hooks.slack.com/", `hooks\.slack\.com/(?:services|workflows|triggers)/[0-9A-Za-z/_-]{20,}`),
 		{words: []string{"sk-"}, re: lazyregexp.New(`sk-[0-9A-Za-z]{20,}`), sure: hasDigit},
-		{words: []string{"sk-"}, re: lazyregexp.New(`sk-(?:proj|ant|or|svcacct|admin|live|test|api\d\d)-[0-9A-Za-z_-]{16,}`), sure: hasDigit},
+		{words: []string{"sk-"}, re: lazyregexp.New(`sk-(?:proj|ant|svcacct|admin|live|test|api\d\d)-[0-9A-Za-z_-]{16,}`), sure: hasDigit},
+		one("sk-or-v1-", `sk-or-v1-[0-9a-f]{64}`),
 		{words: []string{"k_live_", "k_test_", "k_prod_"}, re: lazyregexp.New(`[srp]k_(?:live|test|prod)_[0-9A-Za-z]{10,}`)},
 		one("whsec_", `whsec_[0-9A-Za-z+/=]{20,}`),
-		one("AIza", `AIza[0-9A-Za-z_-]{30,}`),
+		{words: []string{"AIza"}, re: lazyregexp.New(`AIza[0-9A-Za-z_-]{35,}`), sure: func(v string) bool { return !secretrules.Published(v) }},
 		one("GOCSPX-", `GOCSPX-[0-9A-Za-z_-]{20,}`),
 		one("ya29.", `ya29\.[0-9A-Za-z_-]{20,}`),
 		one("eyJ", `eyJ[0-9A-Za-z_-]{8,}\.(?:eyJ[0-9A-Za-z_-]{4,}|[0-9A-Za-z_-]{16,})(?:\.[0-9A-Za-z_-]*)*`),
 		{words: []string{"npm_"}, re: lazyregexp.New(`npm_[0-9A-Za-z]{30,}`)},
 		one("pypi-AgEI", `pypi-AgEI[0-9A-Za-z_-]{20,}`),
 		one("rubygems_", `rubygems_[0-9a-f]{40,}`),
-		one("dckr_pat_", `dckr_(?:pat|oat)_[0-9A-Za-z_-]{20,}`),
+		{words: []string{"dckr_pat_", "dckr_oat_"}, re: lazyregexp.New(`dckr_(?:pat|oat)_[0-9A-Za-z_-]{20,}`)},
 		{words: []string{"_v1_"}, re: lazyregexp.New(`do[oprt]_v1_[0-9a-f]{32,}`)},
 		one("SG.", `SG\.[0-9A-Za-z_-]{16,}\.[0-9A-Za-z_-]{16,}`),
 		{words: []string{"shp"}, re: lazyregexp.New(`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{24,}`)},
 		one("AGE-SECRET-KEY-1", `AGE-SECRET-KEY-1[0-9A-Z]{20,}`),
-		{words: []string{"hf_"}, re: lazyregexp.New(`hf_[0-9A-Za-z]{30,}`)},
+		{words: []string{"hf_"}, re: lazyregexp.New(`hf_[0-9A-Za-z]{34,}`), sure: mixedLetters},
 		{words: []string{"gsk_"}, re: lazyregexp.New(`gsk_[0-9A-Za-z]{30,}`)},
-		one("api_org_", `api_org_[0-9A-Za-z]{20,}`),
-		one("-u ", `-u\s+["']?[\w.-]+:[^\s"'$]{4,}`),
+		{words: []string{"api_org_"}, re: lazyregexp.New(`api_org_[0-9A-Za-z]{34,}`), sure: mixedLetters},
+		{words: []string{"-u "}, re: lazyregexp.New(`-u\s+["']?[\w.-]+:[^\s"'$]{4,}`), sure: passwordGiven},
 		one(encodedBegin, encodedBegin+`[0-9A-Za-z+/]{0,32}(?:UFJJVkFU|UklWQVRF|FBSSVZB)[0-9A-Za-z+/]{20,}={0,2}`), // PRIVATE, at any of three places
 		{words: []string{"ATBB"}, re: lazyregexp.New(`ATBB[0-9A-Za-z]{28,}`), sure: hasDigit},
 		one("CCIPAT_", `CCIPAT_[0-9A-Za-z]{20,}_[0-9a-f]{40}`),
@@ -70,6 +80,10 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		{words: []string{"sig="}, re: lazyregexp.New(`sig=[0-9A-Za-z%+/_-]{40,}`), sure: hasDigit},
 		one("xai-", `xai-[0-9A-Za-z]{40,}`),
 		one("CONTRIBSYS__COM", `[0-9a-f]{8}:[0-9a-f]{8}`), // Sidekiq's, named by the variable alone
+		{words: []string{"vcp_", "vca_", "vcr_", "vci_", "vck_"}, re: lazyregexp.New(`vc[parik]_[0-9A-Za-z]{56}`)},
+		one("phx_", `phx_[0-9A-Za-z_-]{40,}`),
+		one("CCDB1_", `CCDB1_[0-9A-Za-z]{22}_[0-9A-Za-z]{40}`),
+		{words: []string{"SWMTKN-1-", "SWMKEY-1-"}, re: lazyregexp.New(`SWM(?:TKN|KEY)-1-[0-9A-Za-z+/-]{40,}`)},
 		one("lin_api_", `lin_api_[0-9A-Za-z]{30,}`),
 		one("pul-", `pul-[0-9a-f]{40}`),
 		{words: []string{"hvs.", "hvb."}, re: lazyregexp.New(`hv[bs]\.[0-9A-Za-z_-]{20,}`)},
@@ -78,7 +92,7 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		one("ATCTT3", `ATCTT3[0-9A-Za-z_=-]{30,}`),
 		one("PMAK-", `PMAK-[0-9a-f]{20,}-[0-9a-f]{20,}`),
 		one("NRAK-", `NRAK-[0-9A-Z]{20,}`),
-		{words: []string{"sntry"}, re: lazyregexp.New(`sntry[su]_[0-9A-Za-z+/=_-]{30,}`)},
+		{words: []string{"sntry"}, re: lazyregexp.New(`sntry(?:s_eyJ[0-9A-Za-z+/=_-]{30,}|u_[0-9a-f]{64})`)},
 		{words: []string{"glsa_", "glc_"}, re: lazyregexp.New(`(?:glsa_|glc_)[0-9A-Za-z+/=_]{30,}`)},
 		{words: []string{"sq0"}, re: lazyregexp.New(`sq0(?:csp|atp)-[0-9A-Za-z_-]{20,}`)},
 		{words: []string{":AA"}, re: lazyregexp.New(`[0-9]{8,10}:AA[0-9A-Za-z_-]{32,}`)},
@@ -86,6 +100,17 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		{words: []string{"SharedAccess"}, re: lazyregexp.New(`SharedAccess(?:Key|Signature)=[0-9A-Za-z+/=%&]{20,}`)},
 		{words: []string{"discord"}, re: lazyregexp.New(`discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[0-9A-Za-z_-]{20,}`)},
 	}
+})
+
+// patternWords are the words of all patterns, in their order.
+var patternWords = sync.OnceValue(func() *needles.Set {
+	var words []string
+	for _, list := range [][]pattern{specPatterns, ownPatterns()} {
+		for _, p := range list {
+			words = append(words, p.words...)
+		}
+	}
+	return needles.New(words)
 })
 
 func one(word, re string) pattern { return pattern{words: []string{word}, re: lazyregexp.New(re)} }
@@ -113,6 +138,32 @@ func containsAny(s string, words []string) bool {
 	return false
 }
 
+// numbered reports whether a token holds what all of Slack's do but cookies and refreshed ones, which are one word: the numbers of
+// the team and of the application.
+func numbered(v string) bool {
+	if strings.HasPrefix(v, "xoxd") || strings.HasPrefix(v, "xoxe") {
+		return true
+	}
+	n := 0
+	for i := range len(v) {
+		if v[i] >= '0' && v[i] <= '9' {
+			n++
+		}
+	}
+	return n >= 4
+}
+
+// mixedLetters reports whether a token of Hugging Face has its 34 letters, or more of them as mixed as in a token with something behind
+// it. Names of words are not.
+func mixedLetters(v string) bool {
+	return len(v)-strings.LastIndexByte(v, '_')-1 == 34 || len(v)*100 <= pieces(v)*mixedPiece*2
+}
+
+// passwordGiven reports whether the password of a command's option is more than the word for one.
+func passwordGiven(v string) bool {
+	return !wordOfPassword.MatchString(v[strings.IndexByte(v, ':')+1:])
+}
+
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 // Entropy is Shannon's, in bits for each byte.
@@ -124,12 +175,26 @@ func Entropy(s string) float64 {
 	for i := range len(s) {
 		counts[s[i]]++
 	}
-	h, n := 0.0, float64(len(s))
+	sum, n := 0.0, float64(len(s))
 	for _, c := range counts {
-		if c > 0 {
-			p := float64(c) / n
-			h -= p * math.Log2(p)
+		if c > 1 {
+			sum += timesLog(c)
 		}
 	}
-	return h
+	return math.Log2(n) - sum/n
+}
+
+// logs are the products of small numbers and their logarithms.
+var logs = sync.OnceValue(func() (out [minSecretLen + 1]float64) {
+	for c := 1; c < len(out); c++ {
+		out[c] = float64(c) * math.Log2(float64(c))
+	}
+	return out
+})
+
+func timesLog(c int) float64 {
+	if c <= minSecretLen {
+		return logs()[c]
+	}
+	return float64(c) * math.Log2(float64(c))
 }

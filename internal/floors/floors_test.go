@@ -21,6 +21,7 @@ const module = "github.com/prloop/prloop/"
 var table = map[string]int{
 	"review":              0,
 	"internal/lazyregexp": 0,
+	"internal/needles":    0,
 	"internal/failpoint":  0,
 	"internal/spelling":   0,
 	"internal/nearest":    0,

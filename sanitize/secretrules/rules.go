@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/needles"
 )
 
 // Rule finds one kind of secret.
@@ -54,9 +56,11 @@ type found struct {
 // of a text that holds one of its keywords.
 func Find(text string, limit int) (secrets []string, ok bool) {
 	var tried []Rule
-	lower := strings.ToLower(text)
+	present, at := keywords().In(strings.ToLower(text)), 0
 	for _, r := range Rules() {
-		if slices.ContainsFunc(r.Keywords, func(w string) bool { return strings.Contains(lower, w) }) {
+		from := at
+		at += len(r.Keywords)
+		if present.Any(from, len(r.Keywords)) {
 			if tried = append(tried, r); len(tried) > limit {
 				return nil, false
 			}
@@ -72,6 +76,22 @@ func Find(text string, limit int) (secrets []string, ok bool) {
 		}
 	}
 	return secrets, true
+}
+
+// keywords are those of all rules, in their order.
+var keywords = sync.OnceValue(func() *needles.Set {
+	var words []string
+	for _, r := range Rules() {
+		words = append(words, r.Keywords...)
+	}
+	return needles.New(words)
+})
+
+// Published reports whether a value is, as a whole, one of those that issuers' own examples publish.
+func Published(v string) bool {
+	return slices.ContainsFunc(Rules(), func(r Rule) bool {
+		return slices.ContainsFunc(r.allowed, func(a allowlist) bool { return a.of == inSecret && a.re != nil && a.re.FindString(v) == v })
+	})
 }
 
 // generic rules give way to those that know the issuer.
