@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/schedule"
@@ -73,6 +74,9 @@ func (b *commandBox) push(_ context.Context, p tools.Pull) (string, error) {
 	committed := func(w review.Wish) bool { return w.Kind == review.WishCommit }
 	if !slices.ContainsFunc(b.asked, committed) {
 		return "", errors.New("push_pr failed: no committed changes are present; call commit_changes first")
+	}
+	if name := strings.TrimSpace(p.Branch); name != "" && !strings.HasPrefix(name, schedule.Prefix) {
+		return "", errors.New("push_pr failed: the name of a branch begins with " + schedule.Prefix + "; leave it out for the job's own")
 	}
 	b.asked = append(slices.DeleteFunc(b.asked, func(w review.Wish) bool { return !committed(w) }),
 		review.Wish{Kind: review.WishPush, Title: p.Title, Body: p.Body, Branch: p.Branch})

@@ -151,6 +151,9 @@ func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (pl
 	if !errors.Is(err, git.ErrUnknownRevision) {
 		return p, nil, err
 	}
+	if !strings.HasPrefix(name, schedule.Prefix) { // the names of others choose what runs on a push: deployments, releases, pages
+		return refuse(schedule.RuleBranchName, shown+" does not begin with "+sanitize.CodeSpan(schedule.Prefix))
+	}
 	q := place{Branch: name, Old: git.NoCommit, From: p.From, Left: p.Left}
 	if p.Pull != 0 {
 		q.Left = append(q.Left[:len(q.Left):len(q.Left)], leftBranch{Branch: p.Branch, Pull: p.Pull, Why: "another branch was asked for"})

@@ -167,7 +167,7 @@ func (c *Command) all() []tool {
 			}))
 	}
 	if o.Push != nil {
-		all = append(all, sized(editLimit, Spec{toolset.PushPR, "Open a pull request for what was committed, or update the one that is open. Its branch follows from the job unless you name one.",
+		all = append(all, sized(editLimit, Spec{toolset.PushPR, "Open a pull request for what was committed, or update the one that is open. Its branch follows from the job unless you name one that begins with prloop/.",
 			object(`"title":`+textProperty+`,"body":{"type":"string","description":"Markdown"},"branch":`+textProperty, `"title","body"`)},
 			func(ctx context.Context, p Pull) (talk, error) { return did(o.Push(ctx, p)) }))
 	}
