@@ -221,7 +221,7 @@ func (l *Loop) mergedDismissals(ctx context.Context, steps Steps, req Request, i
 	if len(commits) == 0 {
 		return nil, nil
 	}
-	author := in.Snapshot.PR.Author.Login
+	author, bot := in.Snapshot.PR.Author.Login, in.Snapshot.PR.Author.Bot // who had an app open it is not shown (threats.md T223)
 	return doJSON(ctx, steps, fmt.Sprintf("round %d: who merged dismissals", in.Round), func(ctx context.Context) (map[string]string, error) {
 		merged := map[string]string{}
 		for _, commit := range commits[:min(len(commits), mostMergers)] {
@@ -231,7 +231,7 @@ func (l *Loop) mergedDismissals(ctx context.Context, steps Steps, req Request, i
 				return nil, err
 			case err != nil: // what is not proven silences nothing
 				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "dismissals of P0, P1 and security count for nothing: " + sanitize.Redact(err.Error())})
-			case ok && author != "" && author != "ghost" && !strings.EqualFold(p.Login, author):
+			case ok && author != "" && author != "ghost" && !bot && !strings.EqualFold(p.Login, author):
 				merged[commit] = p.Login
 			}
 		}
@@ -358,6 +358,8 @@ func (g gathered) dismissalNotes() []string {
 		f := h.finding
 		why := "nobody but the author of the pull request is proven to have merged its line"
 		switch {
+		case h.by.Mark != nil && !h.by.Covers(f) && !g.in.Request.Target.Local():
+			why = "its line is for a less grave finding, or for one that is not about security; `prloop dismiss` writes one for it"
 		case h.by.Code != nil:
 			why = "a comment in the code cannot dismiss a P0, a P1 or a security finding; a line of " + sanitize.CodeSpan(dismissals.Name) + " that somebody else merged can"
 		case g.in.Request.Target.Local():

@@ -1,10 +1,12 @@
 package orchestrator
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -41,6 +43,9 @@ func anyDismissal(t *rapid.T) dismissals.Dismissal {
 		return d
 	}
 	d.Mark = &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}
+	if f.Priority == review.P0 || f.Priority == review.P1 {
+		d.Priority = f.Priority
+	}
 	d.Commit = rapid.SampledFrom([]string{"", "c1", "c2"}).Draw(t, "commit")
 	return d
 }
@@ -111,6 +116,7 @@ func TestAMergedDismissalSilencesAP1(t *testing.T) {
 	f := found(review.P1, "Mean divides by zero")
 	in.Snapshot.Dismissals = &Dismissals{Today: "2026-11-22", List: []dismissals.Dismissal{{
 		File: dismissals.Name, Line: 1, Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: "bug", File: "a.go", Title: f.Title}, By: "mona", Why: "so", Commit: "c1",
+		Priority: review.P1,
 	}}}
 	in.Reports[0] = says("alpha", f)
 	if r := Judge(in).Result; r.Outcome != review.ChangesRequested || len(r.DismissalNotes) != 1 {
@@ -169,5 +175,47 @@ func TestDismissalNotesAreFew(t *testing.T) {
 	}
 	if got := strings.Join(some(all), " "); got != "line 0. line 1. line 2. line 3. line 4. 4 more are like the last." {
 		t.Error(got)
+	}
+}
+
+// merging says that one person merged everything.
+type merging struct {
+	Dismisser
+	by string
+}
+
+func (m merging) MergedBy(context.Context, review.Repo, string, string) (review.Person, bool, error) {
+	return review.Person{Login: m.by}, m.by != "", nil
+}
+
+// Who merged a dismissal counts when it is proven to be another than the author of the pull request. Who had an app open one is not
+// shown (threats.md T223).
+func TestMergersOfDismissals(t *testing.T) {
+	for _, row := range []struct {
+		name, by string
+		author   review.Person
+		want     string
+	}{
+		{"somebody else", "boss", review.Person{Login: "mona"}, "boss"},
+		{"the author", "mona", review.Person{Login: "mona"}, ""},
+		{"the author in other letters", "Mona", review.Person{Login: "mona"}, ""},
+		{"nobody", "", review.Person{Login: "mona"}, ""},
+		{"an author who is gone", "boss", review.Person{Login: "ghost"}, ""},
+		{"an app opened it", "mona", review.Person{Login: "github-actions[bot]", Bot: true}, ""},
+	} {
+		in := round()
+		f := found(review.P1, "Mean divides by zero")
+		in.Snapshot.PR.Author = row.author
+		in.Snapshot.Dismissals = &Dismissals{Today: "2026-11-22", List: []dismissals.Dismissal{{
+			File: dismissals.Name, Line: 1, Priority: review.P1, Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: "bug", File: "a.go", Title: f.Title}, By: "mona", Why: "so", Commit: "c1",
+		}}}
+		in.Reports[0] = says("alpha", f)
+		req := in.Request
+		req.Target = review.Target{Repo: review.Repo{Owner: "acme", Name: "widgets"}, PR: 7}
+		l := &Loop{Dismissals: merging{by: row.by}, Emit: func(review.Event) {}, Now: time.Now}
+		got, err := l.mergedDismissals(t.Context(), &remembering{done: map[string][]byte{}}, req, in)
+		if err != nil || got["c1"] != row.want {
+			t.Errorf("%s: %v, %v; want %q", row.name, got, err, row.want)
+		}
 	}
 }

@@ -137,8 +137,14 @@ func (s *Service) Dismiss(ctx context.Context, o Dismissing) (out Said, err erro
 		case grave:
 			out.Grave = append(out.Grave, f)
 		}
+		worst := review.Priority("")
+		for _, w := range f.Wordings {
+			if w.Priority.Severe() && (worst == "" || w.Priority.Rank() < worst.Rank()) {
+				worst = w.Priority
+			}
+		}
 		for _, m := range marks(f) {
-			d := dismissals.Dismissal{Mark: &m, By: by, Why: o.Reason, Until: o.Until, File: dismissals.Name}
+			d := dismissals.Dismissal{Mark: &m, Priority: worst, By: by, Why: o.Reason, Until: o.Until, File: dismissals.Name}
 			next, line, err := dismissals.Add(text, d, today)
 			if already := (*dismissals.AlreadyError)(nil); errors.As(err, &already) && o.ID == "" {
 				out.Known++
@@ -166,7 +172,7 @@ func marks(f distinct.Finding) []identity.Mark {
 			m.ID = identity.ID(f.Wordings[i : i+1])
 		}
 		known := slices.ContainsFunc(out, func(have identity.Mark) bool {
-			return have.ID == m.ID || identity.Recognize([]identity.Mark{have}, [][]review.Finding{{w}})[0] == 0
+			return have.ID == m.ID || (!identity.Security(w.Category) || identity.Security(have.Category)) && identity.Recognize([]identity.Mark{have}, [][]review.Finding{{w}})[0] == 0
 		})
 		if !known {
 			out = append(out, m)

@@ -18,7 +18,7 @@ type LineError struct{ What string }
 
 func (e *LineError) Error() string { return e.What }
 
-// Add adds a dismissal to the text of a file and gives its line, a number from 1. One of the same finding that has expired is replaced:
+// Add adds a dismissal to the text of a file and gives its line, a number from 1. One of the same finding that has expired, or is for a less grave one, is replaced:
 // *AlreadyError for one that has not, *LineError.
 func Add(text []byte, d Dismissal, today string) (out []byte, line int, err error) {
 	said, what := d.Text()
@@ -37,7 +37,7 @@ func Add(text []byte, d Dismissal, today string) (out []byte, line int, err erro
 	for _, have := range list {
 		switch {
 		case have.Mark.ID != d.Mark.ID:
-		case !have.Expired(today):
+		case !have.Expired(today) && have.Priority.Rank() <= d.Priority.Rank():
 			return nil, 0, &AlreadyError{have.Line}
 		default:
 			lines[have.Line-1] = said + "\n"

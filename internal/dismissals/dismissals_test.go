@@ -13,10 +13,11 @@ import (
 
 func TestRead(t *testing.T) {
 	good := "0123456789abcdef | bug | src/a.go | Close error is ignored | mona | 2027-03-31 | the pool closes it | twice"
-	list, faults := Read([]byte("# who dismissed what\n\n" + good + "\r\n  0123456789abcdef | bug |  | Flaky | mona | - | known"))
+	list, faults := Read([]byte("# who dismissed what\n\n" + good + "\r\n  0123456789abcdef | bug |  | Flaky | mona | - | known\n0123456789abcdef | P1 bug |  | Races | mona | - | known"))
 	want := []Dismissal{
 		{File: Name, Line: 3, Mark: &identity.Mark{ID: "0123456789abcdef", Category: "bug", File: "src/a.go", Title: "Close error is ignored"}, By: "mona", Until: "2027-03-31", Why: "the pool closes it | twice"},
 		{File: Name, Line: 4, Mark: &identity.Mark{ID: "0123456789abcdef", Category: "bug", Title: "Flaky"}, By: "mona", Why: "known"},
+		{File: Name, Line: 5, Priority: review.P1, Mark: &identity.Mark{ID: "0123456789abcdef", Category: "bug", Title: "Races"}, By: "mona", Why: "known"},
 	}
 	if d := cmp.Diff(want, list); d != "" || faults != nil {
 		t.Errorf("%s%v", d, faults)
@@ -48,8 +49,9 @@ func TestALineIsReadBack(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a | b", "x|y", " \t ", "é\u202e", "# no comment", "\n"}))
 	rapid.Check(t, func(t *rapid.T) {
 		d := Dismissal{
-			Mark: &identity.Mark{ID: identity.ID([]review.Finding{{Title: text.Draw(t, "id")}}), Category: text.Draw(t, "category"), File: text.Draw(t, "file"), Title: text.Draw(t, "title")},
-			By:   text.Draw(t, "by"), Why: text.Draw(t, "why"), Until: rapid.SampledFrom([]string{"", "2027-03-31"}).Draw(t, "until"),
+			Mark:     &identity.Mark{ID: identity.ID([]review.Finding{{Title: text.Draw(t, "id")}}), Category: text.Draw(t, "category"), File: text.Draw(t, "file"), Title: text.Draw(t, "title")},
+			Priority: rapid.SampledFrom([]review.Priority{"", review.P0, review.P1}).Draw(t, "priority"),
+			By:       text.Draw(t, "by"), Why: text.Draw(t, "why"), Until: rapid.SampledFrom([]string{"", "2027-03-31"}).Draw(t, "until"),
 		}
 		line, what := d.Text()
 		if what != "" {
@@ -60,7 +62,7 @@ func TestALineIsReadBack(t *testing.T) {
 			t.Fatalf("%q: %v %v", line, list, faults)
 		}
 		got := list[0]
-		if got.Mark.ID != d.Mark.ID || got.Mark.File != d.Mark.File || got.Until != d.Until || got.Why != folded(d.Why) {
+		if got.Mark.ID != d.Mark.ID || got.Priority != d.Priority || got.Mark.File != d.Mark.File || got.Until != d.Until || got.Why != folded(d.Why) {
 			t.Fatalf("%q is read as %+v", line, got)
 		}
 		if again, what := got.Text(); again != line || what != "" {
@@ -116,10 +118,15 @@ func TestApply(t *testing.T) {
 		return f
 	}
 	line := func(f review.Finding, commit string) Dismissal {
-		return Dismissal{File: Name, Line: 1, Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}, By: "mona", Why: "so", Commit: commit}
+		d := Dismissal{File: Name, Line: 1, Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}, By: "mona", Why: "so", Commit: commit}
+		if f.Priority == review.P0 || f.Priority == review.P1 {
+			d.Priority = f.Priority
+		}
+		return d
 	}
 	beside := Dismissal{File: "a.go", Line: 7, Code: &Code{"a.go", 7, "defer resp.Body.Close()"}, Why: "so"}
 	p1, secure := with(func(f *review.Finding) { f.Priority = review.P1 }), with(func(f *review.Finding) { f.Category = "SQL injection" })
+	p0, known := with(func(f *review.Finding) { f.Priority = review.P0 }), with(func(f *review.Finding) { f.Category = review.CategorySecurity })
 	until := func(d Dismissal, day string) Dismissal { d.Until = day; return d }
 	merged := map[string]string{"c1": "boss"}
 	for _, row := range []struct {
@@ -138,6 +145,12 @@ func TestApply(t *testing.T) {
 		{"a P1 beside another P1 that was taken for the same one", []Dismissal{line(p1, "c1")}, Case{Wordings: []review.Finding{p1, agent(review.Finding{Priority: review.P1, Category: "bug", File: "a.go", Line: at(8), Title: "Token is logged"})}}, "held"},
 		{"a P1 in other words at P2", []Dismissal{line(p1, "c1")}, Case{Wordings: []review.Finding{p1, agent(review.Finding{Priority: review.P2, Category: "bug", File: "a.go", Line: at(8), Title: "Leak"})}}, "silent"},
 		{"a P1 with two lines, one of them merged", []Dismissal{line(p1, ""), line(p1, "c1")}, Case{Wordings: []review.Finding{p1}}, "silent"},
+		{"a P1 worded like a small finding that somebody else dismissed", []Dismissal{line(small, "c1")}, Case{Wordings: []review.Finding{p1}}, "held"},
+		{"a P0 worded like a P1 that somebody else dismissed", []Dismissal{line(p1, "c1")}, Case{Wordings: []review.Finding{p0}}, "held"},
+		{"a P1 worded like a P0 that somebody else dismissed", []Dismissal{line(p0, "c1")}, Case{Wordings: []review.Finding{p1}}, "silent"},
+		{"security worded like a bug that somebody else dismissed", []Dismissal{line(small, "c1")}, Case{Wordings: []review.Finding{known}}, "held"},
+		{"security whose line somebody else merged", []Dismissal{line(known, "c1")}, Case{Wordings: []review.Finding{known}}, "silent"},
+		{"a priority nobody knows, and a line for a P1", []Dismissal{line(p1, "c1")}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Priority = "P7" })}}, "held"},
 		{"security", []Dismissal{line(secure, "")}, Case{Wordings: []review.Finding{secure}}, "held"},
 		{"a priority nobody knows", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Priority = "P7" })}}, "held"},
 		{"one of its wordings is P1", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Priority = review.P1 })}}, "held"},

@@ -3,10 +3,13 @@
 //
 // A line silences a finding by its identity, in whatever words and on whatever line it is found again. A comment silences
 // what is found in the very code it stands at. Neither silences what a person said, and P0, P1 and security only fall silent
-// by a line that somebody other than the author of the pull request is proven to have merged.
+// by a line for a finding as grave that somebody other than the author of the pull request is proven to have merged.
 package dismissals
 
-import "github.com/prloop/prloop/internal/identity"
+import (
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
+)
 
 // Dismissal is somebody's word that a finding need not be fixed.
 type Dismissal struct {
@@ -17,6 +20,8 @@ type Dismissal struct {
 	// proves nothing.
 	Mark *identity.Mark `json:"mark,omitempty"`
 	By   string         `json:"by,omitempty"`
+	// Priority is P0 or P1 in a line for a finding that was said to be that; empty in every other.
+	Priority review.Priority `json:"priority,omitempty"`
 	// Code is what a comment stands at; nil of a line.
 	Code *Code `json:"code,omitempty"`
 	// Until is the last day it holds, such as 2027-03-31; empty holds for ever.
@@ -24,6 +29,20 @@ type Dismissal struct {
 	Why   string `json:"why"`
 	// Commit is what brought a line onto the base branch of a pull request, when git tells; empty otherwise.
 	Commit string `json:"commit,omitempty"`
+}
+
+// Covers reports whether a dismissal is for findings as grave as this one: whoever merged a line for a small finding has not seen a P0 that
+// is worded like it.
+func (d Dismissal) Covers(f review.Finding) bool {
+	if d.Mark == nil {
+		return !f.Priority.Severe() && f.Priority.Valid() && !identity.Security(f.Category)
+	}
+	least := review.P0
+	if f.Priority.Valid() {
+		least = f.Priority
+	}
+	grave := !least.Severe() || d.Priority.Rank() <= least.Rank()
+	return grave && (!identity.Security(f.Category) || identity.Security(d.Mark.Category))
 }
 
 // Expired reports whether a dismissal has ended by a day such as 2026-11-22.

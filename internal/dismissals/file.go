@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/review"
 )
 
 // Name is the file of a repository that holds its dismissals, at its root.
@@ -69,7 +70,10 @@ func parse(line string) (d Dismissal, what string) {
 	for i := range part {
 		part[i] = strings.TrimSpace(part[i])
 	}
-	d = Dismissal{Mark: &identity.Mark{ID: part[0], Category: part[1], File: part[2], Title: part[3]}, By: part[4], Why: part[6]}
+	if p, rest, _ := strings.Cut(part[1], " "); p == string(review.P0) || p == string(review.P1) {
+		d.Priority, part[1] = review.Priority(p), strings.TrimSpace(rest)
+	}
+	d = Dismissal{Priority: d.Priority, Mark: &identity.Mark{ID: part[0], Category: part[1], File: part[2], Title: part[3]}, By: part[4], Why: part[6]}
 	for i, name := range []string{"", "category", "", "title", "who", "until", "why"} { // a finding may be about no file
 		if name != "" && part[i] == "" {
 			return d, fmt.Sprintf("the field %q is empty", name)
@@ -109,6 +113,9 @@ func (d Dismissal) Text() (line, what string) {
 			s = strings.ReplaceAll(s, "|", "/")
 		}
 		part[i] = s
+	}
+	if d.Priority != "" {
+		part[1] = string(d.Priority) + " " + part[1]
 	}
 	line = strings.Join(part, between)
 	again, what := parse(line)

@@ -90,12 +90,12 @@ func (f Facts) Apply(cases []Case) []*Applied {
 	return out
 }
 
-// proven reports whether a line that somebody else merged names each grave wording of a finding. Wordings that were taken for the same
-// finding may be two, and nobody dismissed the other.
+// proven reports whether a line that somebody else merged names each grave wording of a finding, as grave as it is. Wordings that were
+// taken for the same finding may be two, and nobody dismissed the other.
 func (f Facts) proven(lines []Dismissal, c Case) bool {
 	return !slices.ContainsFunc(c.grave(), func(w review.Finding) bool {
 		return !slices.ContainsFunc(lines, func(d Dismissal) bool {
-			return f.Merged[d.Commit] != "" && identity.Recognize([]identity.Mark{*d.Mark}, [][]review.Finding{{w}})[0] == 0
+			return f.Merged[d.Commit] != "" && d.Covers(w) && identity.Recognize([]identity.Mark{*d.Mark}, [][]review.Finding{{w}})[0] == 0
 		})
 	})
 }
