@@ -73,7 +73,11 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		task.Earlier, task.Claims, task.Noticed = earlierFindings(in.Earlier), claims(in.Earlier), noticed(in.Past)
 	}
 	if plan.Role == review.RoleVerifier {
-		task.Verify = gather(in).verifyPayload()
+		if judge, ok := req.isJudge(plan.Name); ok {
+			task.Verify, task.Discussion = in.judgePayload(judge), nil // what counts of it stands there
+		} else {
+			task.Verify = gather(in).verifyPayload()
+		}
 	}
 	if plan.Command != nil {
 		task.Command, task.Brief = plan.Command.task(), plan.Command.narrow(task.Brief)
@@ -242,7 +246,13 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 	}
 	if t.Verify != nil {
 		p := *t.Verify
-		p.Findings = findings(p.Findings)
+		p.Findings, p.Disputes = findings(p.Findings), slices.Clone(p.Disputes)
+		for i := range p.Disputes {
+			p.Disputes[i].Said = slices.Clone(p.Disputes[i].Said)
+			for j := range p.Disputes[i].Said {
+				p.Disputes[i].Said[j].Body = show(p.Disputes[i].Said[j].Body)
+			}
+		}
 		t.Verify = &p
 	}
 	if t.Fix != nil {

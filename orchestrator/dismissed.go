@@ -392,7 +392,7 @@ func (c cleaner) dismissed(list []review.Dismissed) []report.Dismissed {
 	for _, x := range list {
 		f := report.Dismissed{
 			Priority: x.Finding.Priority, Title: c.inline(x.Finding.Title), File: x.Finding.File, By: x.By, MergedBy: x.MergedBy, Until: x.Until,
-			Why: c.inline(x.Why), Said: fmt.Sprintf("%s:%d", x.File, x.Line),
+			Why: c.inline(x.Why), Said: fmt.Sprintf("%s:%d", x.File, x.Line), Thread: x.Thread,
 		}
 		if x.Finding.Line != nil {
 			f.Line = *x.Finding.Line

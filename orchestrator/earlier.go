@@ -28,6 +28,8 @@ type reuse struct {
 	Run      string        `json:"run"`
 	Reports  []AgentReport `json:"reports"`
 	Verifier *AgentReport  `json:"verifier,omitempty"`
+	// Disputes is Inputs.Disputes where nobody said anything since.
+	Disputes []AgentReport `json:"disputes,omitempty"`
 	// Merged is Inputs.Merged: the base is the same commit.
 	Merged map[string]string `json:"merged,omitempty"`
 	// Stands is the earlier run when its verdict is that of today: nothing is posted then.
@@ -101,8 +103,9 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	if s.Inputs.Round > 1 {
 		return nil, "the discussion has changed, and its last review went on from an earlier one"
 	}
-	a := &reuse{Run: s.Result.Run, Reports: s.withoutCost(s.today(snap).Reports), Merged: s.Inputs.Merged}
-	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports, Merged: a.Merged}
+	today := s.today(snap)
+	a := &reuse{Run: s.Result.Run, Reports: s.withoutCost(today.Reports), Merged: s.Inputs.Merged, Disputes: s.withoutCost(today.Disputes)}
+	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports, Merged: a.Merged, Disputes: a.Disputes}
 	if v := s.Inputs.Verifier; v != nil && equal(gather(s.Inputs).verifyPayload(), gather(in).verifyPayload()) {
 		a.Verifier = &s.withoutCost([]AgentReport{*v})[0]
 	}
@@ -148,7 +151,11 @@ func (s Stored) today(snap Snapshot) Inputs {
 	}
 	in.Snapshot.Dismissals = snap.Dismissals // which may have expired
 	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders, in.Snapshot.Gate = snap.PR, snap.Discussion, snap.Pretenders, snap.Gate
-	in.Snapshot.Conversation, in.Snapshot.Gone, in.Inline = snap.Conversation, snap.Gone, nil
+	before, silent := in, func(h AgentReport) bool { return h.Answer.Receipt.State == review.AgentFailed }
+	in.Snapshot.Conversation, in.Snapshot.Gone, in.Snapshot.People, in.Inline = snap.Conversation, snap.Gone, snap.People, nil
+	if in.Request.Disputes != nil && (slices.ContainsFunc(in.Disputes, silent) || !equal(before.judgeQuestions(), in.judgeQuestions())) { // somebody said something since, or we did
+		in.Disputes = nil
+	}
 	return in
 }
 
@@ -160,8 +167,12 @@ func (s Stored) stands(req Request, snap Snapshot) bool {
 	if req.DryRun || s.Inputs.Request.DryRun || len(s.Result.Comments) == 0 || !equal(order(s.Inputs.Request), order(req)) {
 		return false
 	}
-	now := Judge(s.today(snap))
-	return len(now.reopened) == 0 && equal(conclusion(Judge(s.Inputs)), conclusion(now))
+	today := s.today(snap)
+	if len(today.disputes()) > 0 && today.Disputes == nil { // a judge is to be asked
+		return false
+	}
+	now := Judge(today)
+	return len(now.reopened) == 0 && len(now.answers) == 0 && equal(conclusion(Judge(s.Inputs)), conclusion(now))
 }
 
 // conclusion is what a judgement comes to, without how.
@@ -194,6 +205,7 @@ func (s Stored) free(r review.AgentReceipt) review.AgentReceipt {
 func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress, a *reuse) (review.RunResult, error) {
 	in := a.Stands.Inputs
 	in.Request, in.Reports = req, a.Stands.withoutCost(in.Reports)
+	in.Disputes = a.Stands.withoutCost(in.Disputes)
 	if in.Verifier != nil {
 		in.Verifier = &a.Stands.withoutCost([]AgentReport{*in.Verifier})[0]
 	}

@@ -9,6 +9,8 @@ var (
 	allAnswered = failpoint.New("reviewers: all answered")
 	decided     = failpoint.New("consensus: decided")
 	betweenPart = failpoint.New("report: between parts")
+	// betweenSettling is between an answer in a thread and what follows on it (threats.md K52).
+	betweenSettling = failpoint.New("threads: answered")
 	// beforeCommand is before the own comment of each command, betweenAnswers between its comments on lines and the one that sums up.
 	beforeCommand  = failpoint.New("command: before its comment")
 	betweenAnswers = failpoint.New("command: between lines and summary")

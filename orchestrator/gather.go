@@ -47,7 +47,7 @@ func gather(in Inputs) gathered {
 		g.support[len(g.findings)] = EvidenceNone
 		g.findings = append(g.findings, f)
 	}
-	return g.silence()
+	return g.silence().agreed()
 }
 
 // collectReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make

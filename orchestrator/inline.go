@@ -30,8 +30,9 @@ type proposal struct {
 	group int
 	lead  review.Finding
 	place diff.Place
-	// shown is what people read.
-	shown report.Finding
+	// shown is what people read, identity names the finding.
+	shown    report.Finding
+	identity string
 }
 
 // Inlined is what became of the comments on lines that a round had to make.
@@ -67,7 +68,7 @@ func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 			over++
 			continue
 		}
-		p.group, p.shown = g, j.joined(c, group)
+		p.group, p.shown, p.identity = g, j.joined(c, group), j.identify(group)
 		out = append(out, p)
 	}
 	return out, over
@@ -231,7 +232,7 @@ func (l *Loop) lineComments(req Request, round int, judged Judgement, nonce stri
 		m := l.marker(req, round, nonce)
 		m.Part, m.Parts = i+2, len(judged.proposed)+1
 		var block []sanitize.Value
-		for _, f := range conversation.Opening(p.lead, p.place.Line, head) {
+		for _, f := range conversation.Opening(p.lead, p.identity, p.shown.By, p.place.Line, head) {
 			block = append(block, sanitize.Value(f))
 		}
 		text, err := sanitize.Note(report.OnLine(p.shown, req.Target, head), block, m, l.policy(req.Target.Repo))

@@ -17,6 +17,8 @@ type Inputs struct {
 	Reports  []AgentReport `json:"reports"`
 	// Verifier is what the verifier said of their findings; nil when it was not asked.
 	Verifier *AgentReport `json:"verifier,omitempty"`
+	// Disputes is what the judges said of what people said against findings.
+	Disputes []AgentReport `json:"disputes,omitempty"`
 	// Earlier are the findings of earlier rounds, at their places in this round's head.
 	Earlier []Tracked `json:"earlier,omitempty"`
 	// Written are the lines at this round's head that fixes of this run wrote.
@@ -49,6 +51,8 @@ type Judgement struct {
 	proposed []proposal
 	cured    []cure
 	reopened []int
+	// answers are what is to be said in disputed threads.
+	answers []reply
 }
 
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
@@ -61,7 +65,7 @@ func Judge(in Inputs) Judgement {
 	d := decide(match(gather(in).assess()))
 	result := d.result()
 	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings(),
-		proposed: d.proposed, cured: d.cured, reopened: d.reopened()}
+		proposed: d.proposed, cured: d.cured, reopened: d.reopened(), answers: d.answers()}
 }
 
 // verdict is the third stage of a judgement: the verdict, how the round ends by it, and what follows.

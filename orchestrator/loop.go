@@ -28,6 +28,9 @@ type Loop struct {
 	History  History
 	// Gate sets commit statuses, and reads what they rest on. It is needed when requests have a gate.
 	Gate Gate
+	// People says who may do what; nil knows nobody. Requester asks people to review; nil asks nobody.
+	People    People
+	Requester effects.Requester
 	// Dismissals reads what people dismissed; nil when nobody can.
 	Dismissals Dismisser
 	Briefer    Briefer
@@ -148,7 +151,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return result, false, err
 	case facts.Again != nil:
 		l.say("the answers are those of run " + facts.Again.Run)
-		in.Reports, in.Verifier, in.Merged = facts.Again.Reports, facts.Again.Verifier, facts.Again.Merged
+		in.Reports, in.Verifier, in.Merged, in.Disputes = facts.Again.Reports, facts.Again.Verifier, facts.Again.Merged, facts.Again.Disputes
 	case reviewable(snap.Brief):
 		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err
@@ -159,6 +162,12 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if in.Merged, err = l.mergedDismissals(ctx, steps, req, in); err != nil {
 			return none, false, err
 		}
+	}
+	if in.Disputes == nil {
+		if in.Disputes, err = l.judgeDisputes(ctx, steps, req, in, p.spent); err != nil {
+			return none, false, err
+		}
+		p.spent += slowest(in.Disputes)
 	}
 	if in.Verifier == nil {
 		if in.Verifier, err = l.verifyFindings(ctx, steps, req, in, p.spent); err != nil {

@@ -87,7 +87,7 @@ func conversationTexts(s *conversation.State, texts []*string) (*conversation.St
 	for i := range c.Threads {
 		t := &c.Threads[i]
 		t.DeveloperReplies = slices.Clone(t.DeveloperReplies)
-		texts = append(texts, &t.Assessment.Finding, &t.Assessment.Assessment, &t.Evidence)
+		texts = append(texts, &t.Assessment.Finding, &t.Assessment.Assessment, &t.Evidence, &t.Reason)
 		for j := range t.DeveloperReplies {
 			texts = append(texts, &t.DeveloperReplies[j].Body)
 		}

@@ -34,6 +34,9 @@ func (g gathered) makeReceipt() review.Receipt {
 	if v := g.in.Verifier; v != nil {
 		r.Agents = append(r.Agents, v.Answer.Receipt)
 	}
+	for _, h := range g.in.Disputes {
+		r.Agents = append(r.Agents, h.Answer.Receipt)
+	}
 	if len(g.in.Reports) == 0 {
 		r.Static = false
 	}

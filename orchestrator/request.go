@@ -49,6 +49,8 @@ type Request struct {
 	Budget int `json:"budget,omitempty"`
 	// Verify is who tries to refute findings before they count; nil when nobody does.
 	Verify *VerifyPlan `json:"verify,omitempty"`
+	// Disputes is who judges what people say against findings in threads; nil when nobody does.
+	Disputes *DisputePlan `json:"disputes,omitempty"`
 	// Calibration says what the probabilities of models are worth (decision 41); nil takes them as they are.
 	Calibration *calibration.Table `json:"calibration,omitempty"`
 	// Threshold silences findings whose score is lower in the posted report (spec.md D3.1); 0 means 5. They are

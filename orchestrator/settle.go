@@ -34,8 +34,9 @@ func (j verdict) cures() (out []cure) {
 	if s == nil || j.complete < j.in.Request.minReviewers() || len(j.read.unread()) > 0 || j.in.Snapshot.Brief.Status != "ok" || j.withoutRules() {
 		return nil
 	}
+	answered := j.in.rulings()
 	for i, t := range s.Threads {
-		if t.Status != conversation.Pending || t.Closed || t.Head == j.in.Snapshot.Range.Head || slices.Contains(j.threads, i) {
+		if !t.Live() || t.Closed || t.Head == j.in.Snapshot.Range.Head || slices.Contains(j.threads, i) || answered[i].Status == conversation.Resolved {
 			continue
 		}
 		if fixed := j.fixed(t); fixed != nil {
@@ -83,7 +84,7 @@ func grave(f review.Finding) bool {
 // settle answers in the threads whose finding is gone, and resolves them. The answer comes first: whoever finds a thread resolved
 // can read why. Threads that were resolved too early it opens again. Where GitHub does not take it the run goes on, and a person is told.
 func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judgement) error {
-	if len(judged.cured)+len(judged.reopened) == 0 || l.Replier == nil || l.Resolver == nil {
+	if len(judged.cured)+len(judged.reopened)+len(judged.answers) == 0 || l.Replier == nil || l.Resolver == nil {
 		return nil
 	}
 	round, snap := judged.Inputs.Round, judged.Inputs.Snapshot
@@ -95,13 +96,13 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 	}
 	_, err = doJSON(ctx, steps, fmt.Sprintf("round %d: settle threads", round), func(ctx context.Context) ([]string, error) {
 		var done []string
-		for _, c := range judged.cured {
-			ref, why, err := l.settleOne(ctx, req, round, snap, c, nonce)
+		for _, s := range l.sayings(req, judged) {
+			ref, why, err := l.settleOne(ctx, req, round, snap, s, nonce)
 			switch {
 			case ctx.Err() != nil:
 				return nil, errors.Join(context.Cause(ctx), err)
 			case err != nil && l.declined(err):
-				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread stays open although its finding is gone: " + sanitize.Redact(err.Error())})
+				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread is not answered or stays open: " + sanitize.Redact(err.Error())})
 				return done, nil
 			case err != nil:
 				return nil, err
@@ -132,9 +133,37 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 	return err
 }
 
-// settleOne answers in one thread and resolves it.
-func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snapshot, c cure, nonce string) (ref, overtaken string, err error) {
-	t := snap.Conversation.Threads[c.thread]
+// spoken is what is said in one thread, and what becomes of it.
+type spoken struct {
+	thread       int
+	text         string
+	block        []conversation.Field
+	resolve, ask bool
+}
+
+// sayings are what a round says in threads, those whose finding is gone first.
+func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
+	snap, policy := judged.Inputs.Snapshot, l.policy(req.Target.Repo)
+	for _, c := range judged.cured {
+		commit := cmp.Or(c.commit, snap.Range.Head)
+		out = append(out, spoken{
+			thread: c.thread, text: report.Settled(conversation.ResolvedWords, sanitize.Inline(c.reason, policy), commit, req.Target), resolve: true,
+			block: conversation.Answering(snap.Conversation.Threads[c.thread], conversation.Resolved, c.reason, commit),
+		})
+	}
+	for _, r := range judged.answers {
+		out = append(out, spoken{
+			thread: r.thread, text: r.words(sanitize.Inline(r.reason, policy), snap.persons().Reviewers, snap.Range.Head, req.Target),
+			resolve: r.answer.Status == conversation.Resolved, ask: r.answer.Status == conversation.Escalated,
+			block: conversation.Ruled(snap.Conversation.Threads[r.thread], r.answer, r.reason, snap.Range.Head),
+		})
+	}
+	return out
+}
+
+// settleOne answers in one thread and, where it is settled, resolves it, or asks those to review whom it goes to.
+func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snapshot, s spoken, nonce string) (ref, overtaken string, err error) {
+	t := snap.Conversation.Threads[s.thread]
 	nonce += "-" + t.ID
 	first, err := strconv.ParseInt(t.ID, 10, 64)
 	if err != nil {
@@ -143,11 +172,10 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 	m := l.marker(req, round, nonce)
 	m.Part, m.Parts = 1, 1
 	var block []sanitize.Value
-	reason, commit := sanitize.Inline(c.reason, l.policy(req.Target.Repo)), cmp.Or(c.commit, snap.Range.Head)
-	for _, f := range conversation.Answering(t, conversation.Resolved, c.reason, commit) {
+	for _, f := range s.block {
 		block = append(block, sanitize.Value(f))
 	}
-	text, err := sanitize.Note(report.Settled(conversation.ResolvedWords, reason, commit, req.Target), block, m, l.policy(req.Target.Repo))
+	text, err := sanitize.Note(s.text, block, m, l.policy(req.Target.Repo))
 	if err != nil {
 		return "", "", fmt.Errorf("sanitize the answer in thread %s: %w", t.ID, err)
 	}
@@ -160,7 +188,16 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 	if err != nil || done.Overtaken != "" {
 		return "", done.Overtaken, err
 	}
-	e.Nonce, e.Payload = nonce+"-resolve", t.Node
-	done, err = l.deliver(ctx, effects.Resolve{Resolver: l.Resolver}, e, snap.PR)
+	if err := betweenSettling.Hit(); err != nil {
+		return "", "", err
+	}
+	switch {
+	case s.resolve:
+		e.Nonce, e.Payload = nonce+"-resolve", t.Node
+		done, err = l.deliver(ctx, effects.Resolve{Resolver: l.Resolver}, e, snap.PR)
+	case s.ask && l.Requester != nil && req.Disputes != nil && len(req.Disputes.Ask) > 0:
+		e.Nonce, e.Payload = nonce+"-ask", effects.AskPayload(req.Disputes.Ask)
+		done, err = l.deliver(ctx, effects.Ask{Requester: l.Requester}, e, snap.PR)
+	}
 	return done.Ref, done.Overtaken, err
 }

@@ -26,6 +26,8 @@ type Snapshot struct {
 	// their file any more.
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
+	// People are those whose word matters in these threads; nil where there is none.
+	People *conversation.People `json:"people,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
 	Ours []OurComment `json:"ours,omitempty"`
 	// Masked is how many values that look like secrets were taken out of all this.
@@ -76,6 +78,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		}
 		state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
 		snap.Conversation = &state
+		if snap.People, err = l.people(ctx, req, pr, discussion, state, viewer); err != nil {
+			return snap, err
+		}
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
 		snap.Discussion = withoutOwn(snap.Discussion, state)
 		snap.Ours = standing(discussion.Comments, ours)
@@ -120,7 +125,7 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 	}
 	c := newChecker(l.History, snap)
 	for _, t := range snap.Conversation.Threads {
-		if t.Status != conversation.Pending || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
+		if !t.Live() || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
 			continue
 		}
 		name := t.File

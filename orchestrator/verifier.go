@@ -257,7 +257,7 @@ func writtenVerifier(r *review.VerifierResult) []*string {
 
 // writtenAssessment are those of one assessment.
 func writtenAssessment(a *review.Assessment) []*string {
-	out := []*string{&a.FindingID, &a.Reason, &a.DuplicateOf}
+	out := []*string{&a.FindingID, &a.Reason, &a.DuplicateOf, (*string)(&a.Ruling), (*string)(&a.Risk)}
 	if a.Fact != nil {
 		out = append(out, &a.Fact.File, &a.Fact.Evidence)
 	}

@@ -45,7 +45,7 @@ func render(name, word string, data any) (string, error) {
 		"related": func(f review.RelatedFile) string { return related(word, f) },
 		"thread":  func(t review.Thread) string { return thread(word, t) },
 		"earlier": earlier,
-		"suspect": suspect,
+		"suspect": suspect, "said": said,
 		"place":   place,
 		"leftOut": leftOut,
 		"claim":   claim, "noticed": noticed, "lines": func(list []string) string { return strings.Join(list, "\n") }, "fix": toFix, "refusals": refusals, "logged": logged,

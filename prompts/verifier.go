@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/prloop/prloop/review"
 )
@@ -17,11 +18,29 @@ func Verify(t review.Task, fence string, toolCalls int) (string, error) {
 	if t.Verify == nil {
 		return "", errors.New("prompt of the verifier: the task has nothing to verify")
 	}
-	return render("verifier.md", fence, struct {
+	page := "verifier.md"
+	if len(t.Verify.Disputes) > 0 {
+		page = "judge.md"
+	}
+	return render(page, fence, struct {
 		Agent               string
 		PRNumber, ToolCalls int
 		review.VerifyPayload
 	}{t.Agent, t.PRNumber, toolCalls, *t.Verify})
+}
+
+// said is what people said about a finding in its thread, oldest first; empty when nobody did.
+func said(disputes []review.Dispute, id string) string {
+	var b strings.Builder
+	for _, d := range disputes {
+		if d.FindingID != id {
+			continue
+		}
+		for _, r := range d.Said {
+			fmt.Fprintf(&b, "%s:\n%s\n", inline(r.By), r.Body)
+		}
+	}
+	return b.String()
 }
 
 // suspect is a finding with all a verifier has to know of it, and nothing of who raised it.

@@ -163,4 +163,6 @@ type Dismissed struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
 	MergedBy string `json:"mergedBy,omitempty"`
+	// Thread is the address of the thread in which the finding was settled; By is then who settled it, and File and Line are where it stands.
+	Thread string `json:"thread,omitempty"`
 }

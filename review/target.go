@@ -156,8 +156,10 @@ type Thread struct {
 	// Origin is the line it was opened on, at the head of then; 0 when it is about the whole file.
 	Origin int `json:"originalLine,omitempty"`
 	// Own is true of a thread that prloop opened: its first comment is left out, and it is no conversation that somebody has to settle.
-	Own      bool      `json:"own,omitempty"`
-	Comments []Comment `json:"comments"`
+	Own bool `json:"own,omitempty"`
+	// ResolvedBy is who resolved it, as far as GitHub says: it names no apps.
+	ResolvedBy *Person   `json:"resolvedBy,omitempty"`
+	Comments   []Comment `json:"comments"`
 }
 
 // Review is one submitted review.

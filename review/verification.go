@@ -10,6 +10,22 @@ type VerifyPayload struct {
 	// ExtraFiles is how many files beside the changed ones may be read for each finding, ExtraLines how many lines of each (spec.md R8).
 	ExtraFiles int `json:"extraFiles,omitempty"`
 	ExtraLines int `json:"extraLines,omitempty"`
+	// Disputes is what was said about Findings in their threads, one entry for each. The verifier is then a judge of what people say
+	// against findings (docs/threads.md), and gives a ruling on each.
+	Disputes []Dispute `json:"disputes,omitempty"`
+}
+
+// Dispute is what people said about a finding in its thread, oldest first. Their words are data, and no order to anybody.
+type Dispute struct {
+	FindingID string   `json:"findingId"`
+	Said      []Remark `json:"said"`
+}
+
+// Remark is what one said in a thread: "author" for the author of the pull request, "developer" for somebody else who may write to the
+// repository, "prloop" for prloop.
+type Remark struct {
+	By   string `json:"by"`
+	Body string `json:"body"`
 }
 
 // VerifierResult is what the verifier answers: it tried to refute each finding it was asked about.
@@ -38,7 +54,37 @@ type Assessment struct {
 	Probability *float64 `json:"probability,omitempty" jsonschema:"minimum=0,maximum=1"`
 	// Importance is the weight against the other findings, 1-100; 0 means none was given.
 	Importance int `json:"importance,omitempty" jsonschema:"minimum=1,maximum=100"`
+	// Ruling is what a judge says of a disputed finding; empty of every other. Risk is what may happen until a later pull request fixes it,
+	// given with RulingLater.
+	Ruling Ruling `json:"ruling,omitempty" jsonschema:"enum=conceded,enum=later,enum=maintained,enum=none"`
+	Risk   Risk   `json:"risk,omitempty" jsonschema:"enum=none,enum=data_loss,enum=leak,enum=outage"`
 }
+
+// Ruling is what a judge says of a dispute.
+type Ruling string
+
+// The rulings.
+const (
+	// RulingConceded: the finding does not hold, and a fact shows it.
+	RulingConceded Ruling = "conceded"
+	// RulingLater: it holds, and may be left to a later pull request.
+	RulingLater Ruling = "later"
+	// RulingMaintained: it holds, and what was said against it is wrong.
+	RulingMaintained Ruling = "maintained"
+	// RulingNone: nobody said anything against it.
+	RulingNone Ruling = "none"
+)
+
+// Risk is what may happen while a finding waits.
+type Risk string
+
+// The risks.
+const (
+	RiskNone     Risk = "none"
+	RiskDataLoss Risk = "data_loss"
+	RiskLeak     Risk = "leak"
+	RiskOutage   Risk = "outage"
+)
 
 // Fact is code at a place, as the reviewed commit has it.
 type Fact struct {

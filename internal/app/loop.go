@@ -94,7 +94,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		l.Forge, l.Poster, l.Minimizer = forge, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
 		l.Bench, l.Stored = r.newBench(ask, req, lease), r.earlier
-		l.Gate = gatekeeper{r.client}
+		l.Gate, l.People, l.Requester = gatekeeper{r.client}, gatekeeper{r.client}, r.client
 	}
 	l.Outbox = outbox{r.store, lease}
 	return l, nil

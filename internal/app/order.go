@@ -273,6 +273,15 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		}
 		asked = append(slices.Clone(agents), verify.Agent)
 	}
+	var disputes *orchestrator.DisputePlan
+	if o.Command == nil {
+		disputes = planDisputes(settings, target, o.Dir)
+	}
+	if disputes != nil {
+		if err := startable(disputes.Judges...); err != nil {
+			return req, err
+		}
+	}
 	fix, fixOff, err := r.planFix(ctx, o, pr, w.commits.Base, walls)
 	if err != nil {
 		return req, err
@@ -295,7 +304,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, Alone: o.Command != nil, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
 		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
-		Asked: o.Asked, Stops: r.stops, BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
+		Asked: o.Asked, Stops: r.stops, Disputes: disputes, BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,6 +49,42 @@ func planVerifier(s config.Settings, dir string) *orchestrator.VerifyPlan {
 	p.Limits.Candidates, p.Limits.ContextTokens = s.Limits.Candidates, s.Limits.ContextTokens
 	p.Limits.IdleSeconds, p.Limits.CallSeconds, p.Limits.AnswerTokens = s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
 	p.Agent.Lens, p.Agent.Limits = "", nil
+	return &p
+}
+
+// planDisputes turns settings into who judges disputes, and who is asked when they are people's; nil where there is no conversation or
+// nobody judges. Beside the judge that is configured stands one with the model of another reviewer, for what the first one's model raised.
+func planDisputes(s config.Settings, target review.Target, dir string) *orchestrator.DisputePlan {
+	if target.Local() || s.Judge.Use == "" || s.Judge.Use == config.UseNone {
+		return nil
+	}
+	p := orchestrator.DisputePlan{Limits: s.Verification.Limits, Ask: s.HumanReviewers}
+	p.Limits.Candidates, p.Limits.ContextTokens = s.Limits.Candidates, s.Limits.ContextTokens
+	p.Limits.IdleSeconds, p.Limits.CallSeconds, p.Limits.AnswerTokens = s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
+	add := func(a config.Agent) {
+		one := planned(s, a, review.RoleVerifier, dir)
+		one.Lens, one.Limits, one.Escalation = "", nil, ""
+		p.Judges = append(p.Judges, one)
+	}
+	judge, models := s.Judge, []string{}
+	if judge.Use == review.KindBuiltin && judge.Model == "" {
+		for _, a := range s.Reviewers {
+			if a.Use != review.KindBuiltin && a.Use != review.KindACP {
+				continue
+			}
+			if model := cmp.Or(a.Model, s.Model); !slices.Contains(models, model) {
+				models = append(models, model)
+			}
+		}
+		if len(models) > 0 {
+			judge.Model = models[0]
+		}
+	}
+	add(judge)
+	if len(models) > 1 {
+		judge.Name, judge.Model = config.JudgeName+"-2", models[1]
+		add(judge)
+	}
 	return &p
 }
 

@@ -147,19 +147,23 @@ func (r *run) enter(ctx context.Context, emit func(review.Event)) (in context.Co
 	}, nil
 }
 
-// announce names the agents, so that whoever shows progress knows all of them from the start.
+// announce names the agents, so that whoever shows progress knows all of them from the start. Whether a judge is asked shows later.
 func announce(emit func(review.Event), req orchestrator.Request) {
 	emit(review.Event{Kind: review.EventProgress, Message: req.Target.String()})
+	req.Disputes = nil
 	for _, a := range takingPart(req) {
 		emit(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
 	}
 }
 
-// takingPart are all agents of a request, verifier and fixer included.
+// takingPart are all agents of a request, verifier, judges and fixer included.
 func takingPart(req orchestrator.Request) []orchestrator.AgentPlan {
 	all := slices.Clone(req.Agents)
 	if req.Verify != nil {
 		all = append(all, req.Verify.Agent)
+	}
+	if req.Disputes != nil {
+		all = append(all, req.Disputes.Judges...)
 	}
 	if req.Fix != nil {
 		all = append(all, req.Fix.Agent)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -164,9 +165,13 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "reply": // reply LOGIN NUMBER TEXT: an answer in the thread of that number, from 1
 		need(ts, neg, len(rest) == 3, "pr N reply LOGIN NUMBER TEXT")
 		p.Reply(threadOf(ts, p, rest[1]).ID, rest[0], rest[2])
-	case "resolve": // resolve NUMBER: somebody resolves a thread
-		need(ts, neg, len(rest) == 1, "pr N resolve NUMBER")
-		p.ResolveThread(threadOf(ts, p, rest[0]).ID)
+	case "resolve": // resolve NUMBER [LOGIN]: somebody resolves a thread
+		need(ts, neg, len(rest) == 1 || len(rest) == 2, "pr N resolve NUMBER [LOGIN]")
+		p.ResolveThreadAs(threadOf(ts, p, rest[0]).ID, strings.Join(rest[1:], ""))
+	case "requested": // requested LOGIN...: these were asked to review, and nobody else
+		if got := p.Requested(); !slices.Equal(got, rest) {
+			ts.Fatalf("%q were asked to review, want %q", got, rest)
+		}
 	case "edit": // edit NUMBER OLD NEW: somebody edits the first comment of a thread
 		need(ts, neg, len(rest) == 3, "pr N edit NUMBER OLD NEW")
 		c := threadOf(ts, p, rest[0]).Comments[0]

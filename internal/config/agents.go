@@ -42,6 +42,8 @@ func (r *resolver) agents() error {
 	errs = append(errs, r.admit(&s.Fixer, "/fixer"))
 	r.verifier()
 	errs = append(errs, r.admit(&s.Verifier, "/verifier"))
+	r.judge()
+	errs = append(errs, r.admit(&s.Judge, "/judge"))
 	return errors.Join(errs...)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // reserved are names of agents that are not reviewers, and of --reviewers items that are not configured names.
-var reserved = []string{"comments-analyzer", "pr-fix", "verifier", "exec"}
+var reserved = []string{"comments-analyzer", "pr-fix", "verifier", JudgeName, JudgeName + "-2", "exec"}
 
 // crossCheck finds what a schema cannot say: names used twice, ids nobody defined, fields that do not fit together.
 func (s *source) crossCheck() {
@@ -24,8 +24,10 @@ func (s *source) crossCheck() {
 	if f, ok := s.value["fixer"].(map[string]any); ok {
 		s.checkAgent("/fixer", f)
 	}
-	if v, ok := s.value["verifier"].(map[string]any); ok {
-		s.checkAgent("/verifier", v)
+	for _, key := range []string{"verifier", "judge"} {
+		if v, ok := s.value[key].(map[string]any); ok {
+			s.checkAgent("/"+key, v)
+		}
 	}
 	s.checkCommands()
 	s.crossCheckModels()

@@ -146,6 +146,7 @@ func (r *resolver) own(s *source, kind Kind) {
 	_, _, comments := s.lookup("comments_analyzer")
 	_, _, fixer := s.lookup("fixer")
 	_, _, verifier := s.lookup("verifier")
+	_, _, judge := s.lookup("judge")
 	mark := func(a *Agent) { a.FromRepository, a.fromOperator = kind == Repository, kind == Operator }
 	if comments {
 		mark(&r.settings.Comments)
@@ -155,6 +156,9 @@ func (r *resolver) own(s *source, kind Kind) {
 	}
 	if verifier {
 		mark(&r.settings.Verifier)
+	}
+	if judge {
+		mark(&r.settings.Judge)
 	}
 	for i := range r.settings.Reviewers {
 		if reviewers {

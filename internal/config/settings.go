@@ -58,6 +58,10 @@ type Settings struct {
 	// Verifier is who tries to refute findings; Use is UseNone when nobody does.
 	Verifier     Agent
 	Verification Verification
+	// Judge is who judges what developers say against findings in threads; Use is UseNone when nobody does. HumanReviewers are who is asked to
+	// review when a dispute is a person's: logins, and teams as org/team.
+	Judge          Agent
+	HumanReviewers []string
 	// Rounds is the most rounds of a run, 1 to 3 (spec.md L1).
 	Rounds int
 	// Verify are the shell lines a fix must pass; nil means that they are to be detected, an empty list that there are none.

@@ -11,6 +11,9 @@ import (
 // VerifierName is the verifier's name in a run.
 const VerifierName = "verifier"
 
+// JudgeName is the name of the judge of disputes in a run; further ones have a number behind it.
+const JudgeName = "judge"
+
 // useOff is how a file says that nobody verifies; UseNone and false say it too.
 const useOff = "off"
 
@@ -74,6 +77,19 @@ func (r *resolver) verifier() {
 	}
 	s.Verifier.Name = VerifierName
 	r.verifierLimits()
+}
+
+// judge settles who judges disputes when nobody was named: a model where a model reviews. Which model is asked follows from who raised what
+// is disputed.
+func (r *resolver) judge() {
+	s := &r.settings
+	if s.Judge.Use == "" {
+		s.Judge.Use = UseNone
+		if s.ModelConfigured() && slices.ContainsFunc(s.Reviewers, func(a Agent) bool { return a.Use == review.KindBuiltin || a.Use == review.KindACP }) {
+			s.Judge.Use = review.KindBuiltin
+		}
+	}
+	s.Judge.Name = JudgeName
 }
 
 // verifierLimits hold the verifier to what somebody chose for one agent where nobody chose more for it.

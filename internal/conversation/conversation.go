@@ -73,11 +73,23 @@ type Thread struct {
 	Category   string          `json:"category,omitempty"`
 	Priority   review.Priority `json:"priority"`
 	Evidence   string          `json:"evidence,omitempty"`
+	// RaisedBy names the reviewers that raised it.
+	RaisedBy []string `json:"raised_by,omitempty"`
 	// Head is the commit it was opened on.
 	Head string `json:"head"`
-	// Closed is true when GitHub shows the thread as resolved, whoever did that.
-	Closed           bool    `json:"closed,omitempty"`
+	// Closed is true when GitHub shows the thread as resolved, ClosedBy who did that, as far as GitHub says, and ClosedByBot whether that is an app.
+	Closed      bool   `json:"closed,omitempty"`
+	ClosedBy    string `json:"closed_by,omitempty"`
+	ClosedByBot bool   `json:"closed_by_bot,omitempty"`
+	// Turns is how often we maintained what we said. Ruling is why our last answer settled it, empty where the problem is gone, Word whose word
+	// that was; Reason is what we gave for it.
+	Turns  int    `json:"turns,omitempty"`
+	Ruling Ruling `json:"ruling,omitempty"`
+	Word   string `json:"word,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// DeveloperReplies stand in the order they were given in; Answered is how many of them came before our last answer.
 	DeveloperReplies []Reply `json:"developer_replies,omitempty"`
+	Answered         int     `json:"answered,omitempty"`
 }
 
 // Ignored is a comment with our marker, or in our name, that says nothing here.
@@ -130,8 +142,13 @@ type block struct {
 	Evidence   string          `json:"evidence"`
 	Head       string          `json:"head"`
 
+	RaisedBy string `json:"raised_by"`
+
 	Status Status `json:"status"`
 	Thread string `json:"thread"`
+	Reason string `json:"reason"`
+	Ruling Ruling `json:"ruling"`
+	Word   string `json:"word"`
 }
 
 // Rebuild makes the state of a discussion. open reads one comment and decides whether it is ours.
@@ -225,6 +242,12 @@ func (r *rebuilding) thread(t review.Thread) {
 	if t.Line != nil {
 		out.Line = *t.Line
 	}
+	if b.RaisedBy != "" {
+		out.RaisedBy = strings.Split(b.RaisedBy, ", ")
+	}
+	if t.ResolvedBy != nil && t.Resolved {
+		out.ClosedBy, out.ClosedByBot = t.ResolvedBy.Login, t.ResolvedBy.Bot
+	}
 	for _, c := range comments[1:] {
 		r.answer(&out, c)
 	}
@@ -255,7 +278,13 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 		r.ignore(c, o.Own, "it was written for another thread")
 	case b.Status == Resolved, b.Status == Escalated, b.Status == Disputed, b.Status == Pending:
 		r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
-		t.Status = b.Status
+		t.Status, t.Ruling, t.Word, t.Reason, t.Answered = b.Status, "", "", b.Reason, len(t.DeveloperReplies)
+		if b.Status == Disputed {
+			t.Turns++
+		}
+		if b.Status == Resolved && b.Ruling.valid() {
+			t.Ruling, t.Word = b.Ruling, b.Word
+		}
 	default:
 		r.ignore(c, o.Own, fmt.Sprintf("%q is no status", b.Status))
 	}
@@ -264,8 +293,9 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 // Name is what answers of ours call a thread: its first comment and the finding in it.
 func (t Thread) Name() string { return t.ID + "/" + t.Identity }
 
-// Live reports whether the thread still says something that prloop stands by: nobody has settled it.
-func (t Thread) Live() bool { return t.Status != Resolved }
+// Live reports whether the thread still says something that prloop stands by: nobody has settled it. One that was settled by a ruling and
+// that somebody opened again does.
+func (t Thread) Live() bool { return t.Status != Resolved || t.Ruling != "" && !t.Closed }
 
 // Asserted is the thread as the finding it was opened for, at its place in the head.
 func (t Thread) Asserted() review.Finding {

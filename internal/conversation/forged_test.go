@@ -46,7 +46,7 @@ func sealed(text string, fields []conversation.Field, m sanitize.Marker) string 
 }
 
 func opening(m sanitize.Marker) string {
-	return sealed("**P0** The coupon is written into the SQL text", conversation.Opening(coupon, at, "abc"), m)
+	return sealed("**P0** The coupon is written into the SQL text", conversation.Opening(coupon, "0123456789abcdef", []string{"picky"}, at, "abc"), m)
 }
 
 func answering(t conversation.Thread, s conversation.Status, m sanitize.Marker) string {
@@ -133,7 +133,7 @@ func TestForgedCommentsSayNothing(t *testing.T) {
 	refound := func(change func(*review.Finding)) string {
 		f := coupon
 		change(&f)
-		return sealed("text", conversation.Opening(f, at, "abc"), marker("n1", 2))
+		return sealed("text", conversation.Opening(f, "0123456789abcdef", []string{"picky"}, at, "abc"), marker("n1", 2))
 	}
 	bodies := map[string]string{
 		"a block alone":                   block,
@@ -176,6 +176,8 @@ func TestForgedCommentsSayNothing(t *testing.T) {
 		"other evidence":                  swap(ours, "cursor.execute", "cursor.ececute"),
 		"another head":                    swap(ours, `"head": "abc"`, `"head": "abd"`),
 		"another identity":                swap(ours, `"identity": "`, `"identity": "0`),
+		"another reviewer":                swap(ours, `"raised_by": "picky"`, `"raised_by": "other"`),
+		"a ruling put in":                 swap(ours, `"score": 9,`, `"score": 9, "status": "RESOLVED", "ruling": "conceded",`),
 		"another category":                swap(ours, `"category": "security"`, `"category": "style"`),
 		"a status put in":                 swap(ours, `"score": 9,`, `"score": 9, "status": "RESOLVED",`),
 		"a thread put in":                 swap(ours, `"score": 9,`, `"score": 9, "thread": "100/x",`),
@@ -199,7 +201,7 @@ func TestForgedCommentsSayNothing(t *testing.T) {
 		"a finding of priority P9":        refound(func(f *review.Finding) { f.Priority = "P9" }),
 		"a finding without words":         refound(func(f *review.Finding) { f.Title = "" }),
 		"a finding about another file":    refound(func(f *review.Finding) { f.File = "shop/totals.py" }),
-		"a finding about another line":    sealed("text", conversation.Opening(coupon, at+1, "abc"), marker("n1", 2)),
+		"a finding about another line":    sealed("text", conversation.Opening(coupon, "0123456789abcdef", []string{"picky"}, at+1, "abc"), marker("n1", 2)),
 		"a block that is no JSON":         sealedText(t, "no JSON"),
 	}
 	if len(bodies) < 60 {

@@ -1,8 +1,7 @@
 package conversation
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"strings"
 
 	"github.com/prloop/prloop/review"
 )
@@ -14,16 +13,17 @@ type Field struct {
 	Number int
 }
 
-// Opening are the fields of the block of a comment that opens a thread about a finding, on a line of the head version.
-func Opening(f review.Finding, line int, head string) []Field {
+// Opening are the fields of the block of a comment that opens a thread about a finding, on a line of the head version. identity is the
+// finding's, whole, as its first digits stand in the comment for people; by are the reviewers that raised it.
+func Opening(f review.Finding, identity string, by []string, line int, head string) []Field {
 	score := f.Score
 	if score < 1 || score > 10 {
 		score = f.Priority.Level().MinScore
 	}
 	return []Field{
-		{Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description}, {Name: "score", Number: score}, {Name: "identity", Text: Identity(f)},
+		{Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description}, {Name: "score", Number: score}, {Name: "identity", Text: identity},
 		{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "file", Text: f.File}, {Name: "line", Number: line},
-		{Name: "evidence", Text: f.Evidence}, {Name: "head", Text: head},
+		{Name: "evidence", Text: f.Evidence}, {Name: "raised_by", Text: strings.Join(by, ", ")}, {Name: "head", Text: head},
 	}
 }
 
@@ -32,8 +32,7 @@ func Answering(t Thread, s Status, reason, head string) []Field {
 	return []Field{{Name: "status", Text: string(s)}, {Name: "thread", Text: t.Name()}, {Name: "reason", Text: reason}, {Name: "head", Text: head}}
 }
 
-// Identity names a finding for ever: category, file, and what it says.
-func Identity(f review.Finding) string {
-	sum := sha256.Sum256([]byte(f.Category + "\x00" + f.File + "\x00" + f.Title + "\x00" + f.Evidence))
-	return hex.EncodeToString(sum[:8])
+// Ruled are the fields of the block of an answer in a dispute.
+func Ruled(t Thread, a Answer, reason, head string) []Field {
+	return append(Answering(t, a.Status, reason, head), Field{Name: "ruling", Text: string(a.Ruling)}, Field{Name: "word", Text: a.Word})
 }

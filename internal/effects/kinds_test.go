@@ -60,6 +60,10 @@ var rows = map[string]row{
 		kind:    func(g *github) effects.Kind { return effects.Unresolve{Resolver: comments{g}} },
 		payload: func(string, string) string { return "PRRT_kwDO" },
 	},
+	"ask": {
+		kind:    func(g *github) effects.Kind { return effects.Ask{Requester: comments{g}} },
+		payload: func(string, string) string { return effects.AskPayload([]string{"mona", "octo/core"}) },
+	},
 	"branch": {
 		kind: func(g *github) effects.Kind { return effects.Branch{Pusher: branches{g}} },
 		payload: func(run, _ string) string {
@@ -163,6 +167,10 @@ func (c comments) Post(ctx context.Context, _ review.PullRequest, body sanitize.
 
 func (c comments) Minimize(ctx context.Context, _ review.PullRequest, comment string) (string, error) {
 	return c.take(ctx, comment)
+}
+
+func (c comments) RequestReview(ctx context.Context, _ review.PullRequest, users, teams []string) (string, error) {
+	return c.take(ctx, strings.Join(append(users, teams...), " "))
 }
 
 func (c comments) React(ctx context.Context, _ review.PullRequest, comment int64, content string) (string, error) {

@@ -59,6 +59,7 @@
 //	K47  github: before pull request       the call has not begun
 //	K48  github: after pull request        GitHub has answered, nobody has read it
 //	K49  job: pull request there           recorded, the run is open
+//	K52  threads: answered               an answer stands in a thread, what follows on it is not done
 //
 // K01 and K02 are about webhooks.
 package failpoint

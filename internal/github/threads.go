@@ -13,7 +13,7 @@ const threadsQuery = `query Threads($owner: String!, $name: String!, $number: In
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
     reviewThreads(first: 50, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { id isResolved isOutdated path line originalLine ` + threadComments + ` }
+      nodes { id isResolved isOutdated path line originalLine resolvedBy { __typename login databaseId } ` + threadComments + ` }
     }
   } }
 }`
@@ -39,6 +39,7 @@ func (r *reader) threads(ctx context.Context) error {
 							IsResolved, IsOutdated bool
 							Path                   string
 							Line, OriginalLine     *int
+							ResolvedBy             *actor
 							Comments               commentPage
 						}
 					}
@@ -56,6 +57,10 @@ func (r *reader) threads(ctx context.Context) error {
 			t := review.Thread{ID: n.ID, Resolved: n.IsResolved, Outdated: n.IsOutdated, File: spelling.Name(n.Path), Line: n.Line, Comments: []review.Comment{}}
 			if n.OriginalLine != nil {
 				t.Origin = *n.OriginalLine
+			}
+			if n.ResolvedBy != nil && n.IsResolved {
+				p := n.ResolvedBy.person("")
+				t.ResolvedBy = &p
 			}
 			if err := r.fill(ctx, &t, n.Comments); err != nil {
 				return pageInfo{}, false, err

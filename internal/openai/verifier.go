@@ -13,7 +13,11 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-const verifierShape = "verifier-result"
+const (
+	verifierShape = "verifier-result"
+	// judgeShape is that of a verifier that is asked about disputes.
+	judgeShape = "judge-result"
+)
 
 // answerCalls is how many model calls are kept for the answer: one, and one to repair it.
 const answerCalls = 2
@@ -94,7 +98,11 @@ func (v *verifier) work(ctx context.Context) (review.VerifierResult, error) {
 			return none, err
 		}
 	}
-	got, notes, err := ask(ctx, v.m, v.o.Model, verifierShape, v.o.Fence, v.task.Repair, v.messages, answer.DecodeVerifier)
+	shape := verifierShape
+	if len(v.task.Verify.Disputes) > 0 {
+		shape = judgeShape
+	}
+	got, notes, err := ask(ctx, v.m, v.o.Model, shape, v.o.Fence, v.task.Repair, v.messages, answer.DecodeVerifier)
 	for _, n := range notes {
 		v.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: n})
 	}
@@ -142,7 +150,7 @@ func (v *verifier) escalate(ctx context.Context, got *review.VerifierResult) {
 			doubtful = append(doubtful, f)
 		}
 	}
-	if len(doubtful) == 0 || v.o.Escalation == "" || v.o.Escalation == v.o.Model {
+	if len(doubtful) == 0 || v.o.Escalation == "" || v.o.Escalation == v.o.Model || len(v.task.Verify.Disputes) > 0 {
 		return
 	}
 	err := v.askStronger(ctx, doubtful, got)

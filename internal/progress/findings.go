@@ -65,6 +65,9 @@ func dismissed(d review.Dismissed) string {
 	if d.Until != "" {
 		text += ", until " + line(d.Until)
 	}
+	if d.Thread != "" {
+		return fmt.Sprintf("%s (%s)", text, line(d.Thread))
+	}
 	return fmt.Sprintf("%s (%s:%d)", text, line(d.File), d.Line)
 }
 

@@ -172,6 +172,6 @@ type Dismissed struct {
 	// By is who dismissed it, empty for a comment in the code; MergedBy who merged that, where it had to be proven. Until is the last
 	// day it holds, empty for no end; Why is a line.
 	By, MergedBy, Until, Why string
-	// Said is where the dismissal is written, such as .prloop-ignore:3.
-	Said string
+	// Said is where the dismissal is written, such as .prloop-ignore:3. Thread is the address of the thread instead, in which a finding was settled.
+	Said, Thread string
 }

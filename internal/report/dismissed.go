@@ -10,6 +10,7 @@ const (
 	dismissalNotes = "Dismissals that do nothing:"
 	mergedFact     = ", merged by "
 	noEnd          = "no end"
+	threadLink     = "[thread]("
 )
 
 // dismissed lists what people dismissed: who, why, until when, and where they said so.
@@ -24,7 +25,11 @@ func (p *page) dismissed(d Data) {
 			if f.Until != "" {
 				until = span(f.Until)
 			}
-			lines = append(lines, row(string(f.Priority), f.Title, p.links.place(f.finding()), by, until, f.Why, span(f.Said)))
+			said := span(f.Said)
+			if f.Thread != "" {
+				said = threadLink + f.Thread + ")"
+			}
+			lines = append(lines, row(string(f.Priority), f.Title, p.links.place(f.finding()), by, until, f.Why, said))
 		}
 		p.add(strings.Join(lines, "\n"))
 	}
@@ -42,10 +47,13 @@ func dismissals(list []Dismissed, local bool) []Dismissed {
 		g := finding(f.finding(), local)
 		f.Priority, f.Title, f.File, f.Line = g.Priority, g.Title, g.File, g.Line
 		f.By, f.MergedBy, f.Until, f.Why, f.Said = word(f.By), word(f.MergedBy), word(f.Until), pipes(inline(f.Why)), word(f.Said)
+		if f.Thread = word(f.Thread); f.Thread != "" {
+			f.Said = ""
+		}
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b Dismissed) int {
-		return cmp.Or(compare(a.finding(), b.finding()), cmp.Compare(a.Said, b.Said), cmp.Compare(a.By, b.By), cmp.Compare(a.MergedBy, b.MergedBy),
+		return cmp.Or(compare(a.finding(), b.finding()), cmp.Compare(a.Said, b.Said), cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.By, b.By), cmp.Compare(a.MergedBy, b.MergedBy),
 			cmp.Compare(a.Until, b.Until), cmp.Compare(a.Why, b.Why))
 	})
 	return out

@@ -65,6 +65,21 @@ func Settled(words, reason, head string, target review.Target) string {
 	return words + "\n\n" + sentence(inline(reason)) + " (" + links{target, head}.commit(head) + ")\n"
 }
 
+// Maintained is the text of an answer that stands by a finding.
+func Maintained(reason string) string {
+	return "This stays open. " + sentence(inline(reason)) + "\n\nAn answer with what was missed is judged once more. After that people decide.\n"
+}
+
+// Escalated is the text of an answer that leaves a finding to people: why, what the judge says, and who is asked.
+func Escalated(words, why, reason string, ask []string) string {
+	text := words + "\n\n" + why + " " + sentence(inline(reason)) + "\n\n"
+	who := "Somebody who may write to this repository and did not open the pull request"
+	if len(ask) > 0 {
+		who = spans(ask)
+	}
+	return text + who + " can settle this by resolving the thread. Until then the finding counts.\n"
+}
+
 // cured names what earlier reviews found and this one settles.
 func (p *page) cured(list []Cured) {
 	if len(list) == 0 {

@@ -69,7 +69,12 @@ func (p *reader) dismissed(c []string, local bool) Dismissed {
 	}
 	var at Finding
 	p.place(&at, c[2], local)
-	f := Dismissed{Priority: review.Priority(c[0]), Title: c[1], File: at.File, Line: at.Line, Why: c[5], Said: unspan(c[6])}
+	f := Dismissed{Priority: review.Priority(c[0]), Title: c[1], File: at.File, Line: at.Line, Why: c[5]}
+	if thread, ok := strings.CutPrefix(c[6], threadLink); ok {
+		f.Thread = strings.TrimSuffix(thread, ")")
+	} else {
+		f.Said = unspan(c[6])
+	}
 	by, merged, ok := strings.Cut(c[3], mergedFact+"`")
 	if f.By = unspan(by); ok {
 		f.MergedBy = strings.TrimSuffix(merged, "`")

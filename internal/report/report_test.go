@@ -236,7 +236,7 @@ func anyData() *rapid.Generator[Data] {
 			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: s("lp"), Reason: s("lr"), Excused: rapid.Bool().Draw(t, "le")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "dismissed") {
-			d.Dismissed = append(d.Dismissed, Dismissed{Priority: rapid.SampledFrom([]review.Priority{"P1", "P2", "?"}).Draw(t, "xp"), Title: s("xt"), File: s("xf"), Line: rapid.IntRange(-1, 9).Draw(t, "xl"), By: s("xb"), MergedBy: s("xm"), Until: s("xu"), Why: s("xw"), Said: s("xs")})
+			d.Dismissed = append(d.Dismissed, Dismissed{Priority: rapid.SampledFrom([]review.Priority{"P1", "P2", "?"}).Draw(t, "xp"), Title: s("xt"), File: s("xf"), Line: rapid.IntRange(-1, 9).Draw(t, "xl"), By: s("xb"), MergedBy: s("xm"), Until: s("xu"), Why: s("xw"), Said: s("xs"), Thread: rapid.SampledFrom([]string{"", "", "https://github.com/octo/demo/pull/7#discussion_r1"}).Draw(t, "xd")})
 		}
 		d.DismissalNotes = list("xn")
 		for range rapid.IntRange(0, 3).Draw(t, "agents") {

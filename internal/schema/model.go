@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,26 +14,29 @@ type modelShape struct {
 	without []string
 	// always are optional fields of findings that the builtin agents must give (spec.md R9).
 	always []string
+	// of is the published schema it is a variant of; empty for the one of its own name.
+	of string
 }
 
 var modelShapes = map[string]modelShape{
 	"reviewer-result": {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
 	"fix-result":      {},
 	"command-result":  {without: []string{"wishes", "unconfirmed"}, always: []string{"suggestion", "evidence"}},
-	"verifier-result": {always: []string{"reason", "probability", "importance"}},
+	"verifier-result": {without: []string{"ruling", "risk"}, always: []string{"reason", "probability", "importance"}},
+	"judge-result":    {without: []string{"duplicateOf", "probability", "importance"}, always: []string{"reason", "ruling"}, of: "verifier-result"},
 	"comments-result": {without: []string{"fingerprint", "assessment", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
 }
 
-// ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result or command-result that strict structured output of OpenAI-compatible
+// ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result or command-result, or of what a verifier answers that is a judge (judge-result), that strict structured output of OpenAI-compatible
 // endpoints accepts: no unknown fields, every field required, "unknown" written as null, no length rules and no $schema.
 // Whatever satisfies it is accepted by DecodeModel or DecodeComments, by DecodeCommand, and by DecodeFix or DecodeVerifier if each
 // id stands in it once.
 func ForModel(name string) ([]byte, error) {
 	m, ok := modelShapes[name]
 	if !ok {
-		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result, verifier-result and command-result", name)
+		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result, verifier-result, judge-result and command-result", name)
 	}
-	s, err := generate(name, comments())
+	s, err := generate(cmp.Or(m.of, name), comments())
 	if err != nil {
 		return nil, err
 	}

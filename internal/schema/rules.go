@@ -91,6 +91,8 @@ var rules = map[string]rule{
 	"Assessment.reason":          {optional: true, maxLength: maxProse},
 	"Assessment.duplicateOf":     {optional: true, maxLength: MaxName},
 	"Assessment.importance":      {optional: true, min: 1, max: 100, unknownAtZero: true},
+	"VerifyPayload.disputes":     {optional: true, maxItems: maxFixIssues},
+	"Remark.by":                  {enum: []string{"author", "developer", "prloop"}},
 	"Fact.file":                  {minLength: 1, maxLength: maxPath},
 	"Fact.line":                  {optional: true, min: 1, max: maxLine, unknownAtZero: true},
 	"Fact.evidence":              {minLength: 1, maxLength: maxProse},

@@ -152,13 +152,23 @@ func (p *PullRequest) Reviews() []Review {
 // ThreadID is how the API calls a conversation.
 func ThreadID(id int64) string { return nodeID("PRRT", id) }
 
-// ResolveThread closes an inline conversation, as if through the web; it reports whether it was there.
-func (p *PullRequest) ResolveThread(id int64) bool {
+// Requested are the logins of those who were asked to review.
+func (p *PullRequest) Requested() []string {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	return slices.Clone(p.requested)
+}
+
+// ResolveThread closes an inline conversation, as if through the web and by nobody that GitHub names; it reports whether it was there.
+func (p *PullRequest) ResolveThread(id int64) bool { return p.ResolveThreadAs(id, "") }
+
+// ResolveThreadAs closes an inline conversation as somebody.
+func (p *PullRequest) ResolveThreadAs(id int64, login string) bool {
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()
 	for _, t := range p.threads {
 		if t.ID == id {
-			t.Resolved = true
+			t.Resolved, t.ResolvedBy = true, login
 			p.updated = p.f.now()
 			return true
 		}

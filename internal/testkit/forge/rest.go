@@ -38,6 +38,8 @@ var routes = map[string]func(*call, http.ResponseWriter, *http.Request){
 	"POST /repos/{owner}/{repo}/pulls/{pull_number}/comments":                      (*call).postReviewComment,
 	"POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies": (*call).postReply,
 	"POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                       (*call).postReview,
+	"GET /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers":            (*call).listRequested,
+	"POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers":           (*call).postRequested,
 	"GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments":   (*call).listReviewsComments,
 	"POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions":            (*call).postReaction,
 }

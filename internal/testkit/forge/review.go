@@ -363,3 +363,55 @@ func (x *execution) addPullRequestReview(a args) (any, error) {
 	}
 	return x.payload("AddPullRequestReviewPayload", in, map[string]any{"pullRequestReview": x.review(r)}), nil
 }
+
+// listRequested lists who was asked to review. The forge has no teams.
+func (c *call) listRequested(w http.ResponseWriter, r *http.Request) {
+	p := c.targetPull(w, r, "pull_number")
+	if p == nil {
+		return
+	}
+	users := []any{}
+	for _, login := range p.requested {
+		users = append(users, c.user(login))
+	}
+	writeJSON(w, http.StatusOK, c.fill("pull-request-review-request", map[string]any{"users": users, "teams": []any{}}))
+}
+
+// postRequested asks people to review: those who may read the repository, and not the author.
+func (c *call) postRequested(w http.ResponseWriter, r *http.Request) {
+	p := c.targetPull(w, r, "pull_number")
+	if p == nil || !c.mayWrite(w, true) {
+		return
+	}
+	if p.repo.permission(c.login).rank() < Write.rank() {
+		restError(w, http.StatusForbidden, "Resource not accessible by integration")
+		return
+	}
+	var in struct {
+		Reviewers []string
+		Teams     []string `json:"team_reviewers"`
+	}
+	if !c.decode(w, &in) {
+		return
+	}
+	for _, login := range in.Reviewers {
+		switch {
+		case strings.EqualFold(login, p.author):
+			unprocessable(w, "Review cannot be requested from pull request author.")
+			return
+		case p.repo.roles[strings.ToLower(login)].rank() < Read.rank():
+			unprocessable(w, "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the "+p.repo.FullName()+" repository.")
+			return
+		}
+	}
+	if len(in.Teams) > 0 {
+		unprocessable(w, "Could not resolve to a node with the global id of '"+in.Teams[0]+"'.")
+		return
+	}
+	for _, login := range in.Reviewers {
+		if !slices.Contains(p.requested, login) {
+			p.requested = append(p.requested, login)
+		}
+	}
+	writeJSON(w, http.StatusCreated, c.pull(p, "pull-request-simple"))
+}

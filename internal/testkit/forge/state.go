@@ -105,6 +105,7 @@ type PullRequest struct {
 	comments  []*Comment
 	reviews   []*Review
 	threads   []*Thread
+	requested []string // who was asked to review
 	created   time.Time
 	updated   time.Time
 	sizes     map[string]diffSize

@@ -28,6 +28,7 @@ var paths = map[string][]string{
 	"/repos/{owner}/{repo}/pulls/{pull_number}/files":                         {"get"},
 	"/repos/{owner}/{repo}/pulls/{pull_number}/comments":                      {"get", "post"},
 	"/repos/{owner}/{repo}/pulls/{pull_number}/reviews":                       {"get", "post"},
+	"/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers":           {"get", "post"},
 	"/repos/{owner}/{repo}/issues/{issue_number}/comments":                    {"get", "post"},
 	"/repos/{owner}/{repo}/issues/comments/{comment_id}":                      {"get", "patch", "delete"},
 	"/repos/{owner}/{repo}/collaborators/{username}/permission":               {"get"},

@@ -1,0 +1,185 @@
+package conversation
+
+import (
+	"strings"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Ruling is why a thread is settled although its finding was not fixed (decision 56). It stands in the block of our answer.
+type Ruling string
+
+// The rulings.
+const (
+	// Conceded: code shows that the finding does not hold.
+	Conceded Ruling = "conceded"
+	// Later: it holds, and may wait for another pull request.
+	Later Ruling = "later"
+	// Word: a person's word stands.
+	Word Ruling = "word"
+)
+
+func (r Ruling) valid() bool { return r == Conceded || r == Later || r == Word }
+
+// MostTurns is how often we answer that we maintain a finding. After the next disagreement it is people's.
+const MostTurns = 1
+
+// Voice is somebody who said something in a thread, or resolved it.
+type Voice struct {
+	Login string
+	// Author is true of the author of the pull request, Write of who may write to the repository, Bot of apps, Own of the account that we post
+	// as, in whose name prloop resolves threads too.
+	Author, Write, Bot, Own bool
+}
+
+// Heard reports whether what somebody says against a finding is judged.
+func (v Voice) Heard() bool { return v.Login != "" && !v.Bot && (v.Author || v.Write) }
+
+// Decides reports whether somebody settles any finding by their word: who may write to the repository, is not the author of the pull
+// request, and is certainly not prloop.
+func (v Voice) Decides() bool { return v.Login != "" && !v.Bot && !v.Own && v.Write && !v.Author }
+
+// People are those of a pull request, as GitHub knew them when it was asked.
+type People struct {
+	// Author is who opened it; Permissions are what others may do with the repository, in GitHub's words, by login in lower case.
+	Author string `json:"author"`
+	// Own is the account that we post as.
+	Own         string            `json:"own,omitempty"`
+	Permissions map[string]string `json:"permissions,omitempty"`
+	// Reviewers are people other than the author who review it or were asked to.
+	Reviewers []string `json:"reviewers,omitempty"`
+}
+
+// Voice is somebody as the rules see them. Who is not known may nothing.
+func (p People) Voice(login string, bot bool) Voice {
+	name := strings.ToLower(login)
+	return Voice{
+		Login: login, Bot: bot || name == "" || name == "ghost" || strings.HasSuffix(name, "[bot]"),
+		Author: name != "" && name == strings.ToLower(p.Author), Write: review.MayWrite(p.Permissions[name]), Own: name == strings.ToLower(p.Own),
+	}
+}
+
+// Logins are those whose permission decides something in these threads: whoever answered in one and has no answer of ours, and whoever
+// resolved one.
+func (s State) Logins() (out []string) {
+	seen := map[string]bool{}
+	add := func(login string, bot bool) {
+		if name := strings.ToLower(login); !bot && name != "" && name != "ghost" && !strings.HasSuffix(name, "[bot]") && !seen[name] {
+			seen[name] = true
+			out = append(out, login)
+		}
+	}
+	for _, t := range s.Threads {
+		if t.Closed {
+			if t.Status != Resolved { // we resolved it ourselves
+				add(t.ClosedBy, t.ClosedByBot)
+			}
+			continue
+		}
+		for _, r := range t.unanswered() {
+			add(r.Author, r.Bot)
+		}
+	}
+	return out
+}
+
+// unanswered are the replies since our last answer, in a thread in which we answer.
+func (t Thread) unanswered() []Reply {
+	if t.Closed || t.Status == Escalated || !t.Live() {
+		return nil
+	}
+	return t.DeveloperReplies[min(t.Answered, len(t.DeveloperReplies)):]
+}
+
+// Open are the replies in a thread that are to be judged: those since our last answer, if somebody gave one who is heard. Nobody is
+// asked about what a bot or a stranger says.
+func (p People) Open(t Thread) (out []Reply) {
+	for _, r := range t.unanswered() {
+		if p.Voice(r.Author, r.Bot).Heard() {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Settled reports whether a finding with a thread does not count any more, and by whose word: a thread that we settled by a ruling, or one
+// that a person resolved. grave is true of a P0, a P1 and a security finding: for these nothing counts but a person who decides, and no
+// ruling of ours. The finding that comes back after its problem was gone is another one.
+func (p People) Settled(t Thread, grave bool) (by, why string, ok bool) {
+	v := p.Voice(t.ClosedBy, t.ClosedByBot)
+	switch {
+	case !t.Closed, t.Status == Resolved && t.Ruling == "":
+		return "", "", false
+	case t.Ruling == "" && (v.Decides() || !grave && v.Write && !v.Bot):
+		return v.Login, "resolved the thread", true
+	case !grave && t.Ruling != "":
+		return t.Word, string(t.Ruling) + ": " + t.Reason, true
+	}
+	return "", "", false
+}
+
+// Judged is what a judge says of a dispute, and what the machine found out about that.
+type Judged struct {
+	Ruling review.Ruling
+	Risk   review.Risk
+	// Proven is true when the code that the judge shows stands in the repository and says more than the finding quotes.
+	Proven bool
+}
+
+// Answer is what we say in a disputed thread.
+type Answer struct {
+	Status Status
+	// Ruling and Word are set where it is resolved. Because is why it is escalated.
+	Ruling  Ruling
+	Word    string
+	Because Because
+}
+
+// Because is why a dispute is a person's.
+type Because string
+
+// The reasons.
+const (
+	// BecauseGrave: a judge agrees with what was said against a finding that nobody's model takes out.
+	BecauseGrave Because = "grave"
+	// BecauseTurns: both sides have said what they have to say.
+	BecauseTurns Because = "turns"
+)
+
+// Decide gives our answer in a dispute; ok is false when there is nothing to say. grave is as in Settled. It is a law that no ruling of a
+// judge alone settles a grave finding.
+func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
+	said := p.Open(t)
+	if len(said) == 0 {
+		return Answer{}, false
+	}
+	switch j.Ruling {
+	case review.RulingConceded:
+		switch {
+		case !j.Proven: // nothing shows it
+		case grave:
+			return Answer{Status: Escalated, Because: BecauseGrave}, true
+		default:
+			return Answer{Status: Resolved, Ruling: Conceded}, true
+		}
+	case review.RulingLater:
+		if !grave && j.Risk == review.RiskNone {
+			return Answer{Status: Resolved, Ruling: Later}, true
+		}
+	case review.RulingMaintained:
+	default: // nobody disagrees, or nobody can tell
+		return Answer{}, false
+	}
+	if t.Turns < MostTurns {
+		return Answer{Status: Disputed}, true
+	}
+	if !grave {
+		for _, r := range said {
+			v := p.Voice(r.Author, r.Bot)
+			if v.Decides() || v.Write && len(p.Reviewers) == 0 {
+				return Answer{Status: Resolved, Ruling: Word, Word: v.Login}, true
+			}
+		}
+	}
+	return Answer{Status: Escalated, Because: BecauseTurns}, true
+}

@@ -1,0 +1,168 @@
+package conversation_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/review"
+)
+
+// crowd are the people of the tables: ada opened the pull request, and may write where a row says so.
+func crowd(adaWrites bool, reviewers ...string) conversation.People {
+	p := conversation.People{Author: "ada", Own: "prloop", Permissions: map[string]string{"boss": "admin", "guest": "read", "prloop": "write"}, Reviewers: reviewers}
+	if adaWrites {
+		p.Permissions["ada"] = "write"
+	}
+	return p
+}
+
+func disagrees(login string) conversation.Reply {
+	return conversation.Reply{Author: login, Body: "It cannot be empty."}
+}
+
+// What is said in a disputed thread.
+func TestDecide(t *testing.T) {
+	conceded := conversation.Judged{Ruling: review.RulingConceded, Proven: true}
+	later := conversation.Judged{Ruling: review.RulingLater, Risk: review.RiskNone}
+	maintained := conversation.Judged{Ruling: review.RulingMaintained}
+	silent := conversation.Answer{}
+	disputed := conversation.Answer{Status: conversation.Disputed}
+	turns := conversation.Answer{Status: conversation.Escalated, Because: conversation.BecauseTurns}
+	word := func(of string) conversation.Answer {
+		return conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Word, Word: of}
+	}
+	for _, row := range []struct {
+		name   string
+		people conversation.People
+		turns  int
+		grave  bool
+		by     string
+		judged conversation.Judged
+		want   conversation.Answer
+	}{
+		{"code shows that the author is right", crowd(false), 0, false, "ada", conceded, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Conceded}},
+		{"a judge is convinced in the second turn", crowd(true), 1, false, "ada", conceded, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Conceded}},
+		{"nothing shows it", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingConceded}, disputed},
+		{"nothing shows it, twice, and people review", crowd(true, "boss"), 1, false, "ada", conversation.Judged{Ruling: review.RulingConceded}, turns},
+		{"it may wait", crowd(true), 0, false, "ada", later, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Later}},
+		{"waiting loses data", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingLater, Risk: review.RiskDataLoss}, disputed},
+		{"waiting leaks", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingLater, Risk: review.RiskLeak}, disputed},
+		{"waiting takes the service down", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingLater, Risk: review.RiskOutage}, disputed},
+		{"nobody says what waiting risks", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingLater}, disputed},
+		{"maintained", crowd(true), 0, false, "ada", maintained, disputed},
+		{"maintained twice, and people review", crowd(true, "boss"), 1, false, "ada", maintained, turns},
+		{"maintained twice, and nobody reviews: the developer's word stands", crowd(true), 1, false, "ada", maintained, word("ada")},
+		{"that of an author who may not write does not", crowd(false), 1, false, "ada", maintained, turns},
+		{"a reviewer who insists has decided", crowd(true, "boss"), 1, false, "boss", maintained, word("boss")},
+		{"nobody disagrees", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingNone}, silent},
+		{"nobody answers for it", crowd(true), 0, false, "ada", conversation.Judged{}, silent},
+		{"a word that is no ruling", crowd(true), 0, false, "ada", conversation.Judged{Ruling: "approved", Proven: true}, silent},
+		{"a guest is not heard", crowd(true), 0, false, "guest", conceded, silent},
+		{"nor is a stranger", crowd(true), 0, false, "eve", conceded, silent},
+		{"nor an app", crowd(true), 0, false, "helper[bot]", conceded, silent},
+
+		{"grave: code shows that the author is right", crowd(true), 0, true, "ada", conceded, conversation.Answer{Status: conversation.Escalated, Because: conversation.BecauseGrave}},
+		{"grave: code shows that a reviewer is right", crowd(true), 0, true, "boss", conceded, conversation.Answer{Status: conversation.Escalated, Because: conversation.BecauseGrave}},
+		{"grave: nothing shows it", crowd(true), 0, true, "ada", conversation.Judged{Ruling: review.RulingConceded}, disputed},
+		{"grave: it may not wait", crowd(true), 0, true, "ada", later, disputed},
+		{"grave: maintained", crowd(true), 0, true, "ada", maintained, disputed},
+		{"grave: maintained twice, and nobody reviews", crowd(true), 1, true, "ada", maintained, turns},
+		{"grave: maintained twice against a reviewer", crowd(true), 1, true, "boss", maintained, turns},
+		{"grave: later, twice", crowd(true), 1, true, "ada", later, turns},
+	} {
+		thread := conversation.Thread{ID: "1", Status: conversation.Pending, Turns: row.turns, DeveloperReplies: []conversation.Reply{disagrees(row.by)}}
+		if row.turns > 0 {
+			thread.Status = conversation.Disputed
+		}
+		got, ok := row.people.Decide(thread, row.grave, row.judged)
+		if got != row.want || ok != (row.want != silent) {
+			t.Errorf("%s: %+v, %v; want %+v", row.name, got, ok, row.want)
+		}
+	}
+}
+
+// When a finding with a thread does not count any more.
+func TestSettled(t *testing.T) {
+	for _, row := range []struct {
+		name         string
+		thread       conversation.Thread
+		light, grave bool
+	}{
+		{"an open thread", conversation.Thread{Status: conversation.Pending}, false, false},
+		{"escalated and open", conversation.Thread{Status: conversation.Escalated}, false, false},
+		{"its author, who may write, resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "ada"}, true, false},
+		{"a reviewer resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "Boss"}, true, true},
+		{"a reviewer resolved what was escalated", conversation.Thread{Status: conversation.Escalated, Closed: true, ClosedBy: "boss"}, true, true},
+		{"a guest resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "guest"}, false, false},
+		{"an app resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "boss", ClosedByBot: true}, false, false},
+		{"nobody knows who resolved it", conversation.Thread{Status: conversation.Pending, Closed: true}, false, false},
+		{"our account resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "prloop"}, true, false},
+		{"we conceded", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded, Closed: true, ClosedBy: "prloop"}, true, false},
+		{"we conceded, and a reviewer resolved it", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded, Closed: true, ClosedBy: "boss"}, true, false},
+		{"we conceded, and somebody opened it again", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded}, false, false},
+		{"its problem was gone", conversation.Thread{Status: conversation.Resolved, Closed: true, ClosedBy: "boss"}, false, false},
+	} {
+		p := crowd(true)
+		if _, _, ok := p.Settled(row.thread, false); ok != row.light {
+			t.Errorf("%s: a P2 is settled: %v", row.name, ok)
+		}
+		if _, _, ok := p.Settled(row.thread, true); ok != row.grave {
+			t.Errorf("%s: a P1 is settled: %v", row.name, ok)
+		}
+	}
+}
+
+// The law of threats.md T170: whatever a judge says, and however often, a grave finding is settled only where a person who may write and is
+// not the author resolved its thread. And prloop never answers twice without an answer in between.
+func TestNoJudgeSettlesAGraveFinding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := []string{"ada", "boss", "guest", "eve", "prloop", "helper[bot]", ""}
+		p := crowd(rapid.Bool().Draw(t, "writes"))
+		if rapid.Bool().Draw(t, "reviewed") {
+			p.Reviewers = []string{"boss"}
+		}
+		thread := conversation.Thread{ID: "1", Status: conversation.Pending}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				thread.DeveloperReplies = append(thread.DeveloperReplies, disagrees(rapid.SampledFrom(names).Draw(t, "who")))
+			case 1:
+				thread.Closed, thread.ClosedBy = true, rapid.SampledFrom(names).Draw(t, "closes")
+				thread.ClosedByBot = rapid.Bool().Draw(t, "bot")
+			case 2:
+				thread.Closed, thread.ClosedBy = false, ""
+			default:
+				before := len(p.Open(thread))
+				a, ok := p.Decide(thread, true, conversation.Judged{
+					Ruling: rapid.SampledFrom([]review.Ruling{"", "conceded", "later", "maintained", "none", "resolved"}).Draw(t, "ruling"),
+					Risk:   rapid.SampledFrom([]review.Risk{"", "none", "leak"}).Draw(t, "risk"), Proven: rapid.Bool().Draw(t, "proven"),
+				})
+				if !ok {
+					continue
+				}
+				if before == 0 {
+					t.Fatal("it answers where nobody said anything")
+				}
+				if a.Status == conversation.Resolved {
+					t.Fatalf("a judge settles a grave finding: %+v", a)
+				}
+				if thread.Turns >= conversation.MostTurns && a.Status != conversation.Escalated {
+					t.Fatalf("it argues in circles: %+v", a)
+				}
+				thread.Status, thread.Answered = a.Status, len(thread.DeveloperReplies)
+				if a.Status == conversation.Disputed {
+					thread.Turns++
+				}
+				if len(p.Open(thread)) != 0 {
+					t.Fatal("it would answer again")
+				}
+			}
+			if _, _, ok := p.Settled(thread, true); ok && !(thread.Closed && !thread.ClosedByBot && slices.Contains([]string{"boss"}, thread.ClosedBy)) {
+				t.Fatalf("a grave finding is settled: %+v", thread)
+			}
+		}
+	})
+}

@@ -1,0 +1,362 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// DisputePlan is who judges what people say against findings (decision 56), and whom a dispute goes to that is a person's.
+type DisputePlan struct {
+	// Judges are in the role of a verifier; the first whose model raised nothing of a dispute judges it, else the first.
+	Judges []AgentPlan   `json:"judges"`
+	Limits review.Limits `json:"limits"`
+	// Ask are logins, and teams as org/team.
+	Ask []string `json:"ask,omitempty"`
+}
+
+// People says who may do what on GitHub.
+type People interface {
+	// Permission is what somebody may do with the repository, in GitHub's words.
+	Permission(ctx context.Context, repo review.Repo, login string) (string, error)
+	// Requested are the logins of those who were asked to review a pull request, and teams as org/team.
+	Requested(ctx context.Context, pr review.PullRequest) ([]string, error)
+	// Denied reports whether an error says that the credential lacks the permission.
+	Denied(err error) bool
+}
+
+// people asks what those may whose word matters in our threads, and who reviews the pull request. What GitHub does not tell is none.
+func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, own review.Person) (*conversation.People, error) {
+	out := conversation.People{Author: pr.Author.Login, Own: own.Login, Permissions: map[string]string{}}
+	logins := s.Logins()
+	if l.People == nil || len(logins) == 0 {
+		return nil, nil
+	}
+	slices.Sort(logins)
+	for _, login := range logins {
+		may, err := l.People.Permission(ctx, pr.Repo, login)
+		switch {
+		case err == nil:
+			out.Permissions[strings.ToLower(login)] = may
+		case !l.People.Denied(err):
+			return nil, err
+		}
+	}
+	if !slices.ContainsFunc(s.Threads, func(t conversation.Thread) bool { return len(out.Open(t)) > 0 }) {
+		return &out, nil
+	}
+	asked, err := l.People.Requested(ctx, pr)
+	if err != nil && !l.People.Denied(err) {
+		return nil, err
+	}
+	for _, r := range d.Reviews {
+		if !sanitize.HasMarker(r.Body) && (r.State != "COMMENTED" && r.State != "PENDING" || strings.TrimSpace(r.Body) != "") && !r.Author.Bot {
+			asked = append(asked, r.Author.Login)
+		}
+	}
+	if req.Disputes != nil {
+		asked = append(asked, req.Disputes.Ask...)
+	}
+	for _, login := range asked {
+		if v := out.Voice(login, false); login != "" && !v.Bot && !v.Author && !v.Own && !slices.Contains(out.Reviewers, login) {
+			out.Reviewers = append(out.Reviewers, login)
+		}
+	}
+	slices.Sort(out.Reviewers)
+	return &out, nil
+}
+
+// persons are those of a round; nobody where nobody was asked for.
+func (s Snapshot) persons() conversation.People {
+	if s.People == nil {
+		return conversation.People{Author: s.PR.Author.Login}
+	}
+	return *s.People
+}
+
+// dispute is a thread in which somebody said something that a judge is asked about.
+type dispute struct {
+	// thread is its index in the conversation, id what the judge knows it by, judge who that is, by index in the plan.
+	thread int
+	id     string
+	judge  int
+}
+
+// disputes are the threads of a round that are to be judged, in the order they were opened in.
+func (in Inputs) disputes() (out []dispute) {
+	plan, s := in.Request.Disputes, in.Snapshot.Conversation
+	if plan == nil || s == nil || len(plan.Judges) == 0 {
+		return nil
+	}
+	people := in.Snapshot.persons()
+	for i, t := range s.Threads {
+		if len(people.Open(t)) > 0 && len(out) < plan.Limits.Candidates {
+			out = append(out, dispute{i, fmt.Sprintf("D%d", len(out)+1), in.judgeOf(t)})
+		}
+	}
+	return out
+}
+
+// judgeOf is the judge of a thread: the first with another model than those who raised its finding.
+func (in Inputs) judgeOf(t conversation.Thread) int {
+	raised := map[string]bool{}
+	for _, a := range in.Request.reviewers() {
+		if slices.Contains(t.RaisedBy, a.Name) && a.Model != "" {
+			raised[a.Model] = true
+		}
+	}
+	return max(0, slices.IndexFunc(in.Request.Disputes.Judges, func(p AgentPlan) bool { return !raised[p.Model] }))
+}
+
+// isJudge reports whether a plan is one of the judges', and which.
+func (r Request) isJudge(name string) (at int, ok bool) {
+	if r.Disputes == nil {
+		return 0, false
+	}
+	at = slices.IndexFunc(r.Disputes.Judges, func(p AgentPlan) bool { return p.Name == name })
+	return at, at >= 0
+}
+
+// judgePayload is what a judge is asked: the findings as their threads say them, without who raised them, and what was said since.
+func (in Inputs) judgePayload(judge int) *review.VerifyPayload {
+	p := review.VerifyPayload{Findings: []review.Finding{}}
+	if v := in.Request.Verify; v != nil {
+		p.LookBelow, p.ExtraFiles, p.ExtraLines = v.LookBelow, v.ExtraFiles, v.ExtraLines
+	}
+	people := in.Snapshot.persons()
+	for _, d := range in.disputes() {
+		if d.judge != judge {
+			continue
+		}
+		t := in.Snapshot.Conversation.Threads[d.thread]
+		f := t.Asserted()
+		f.ID, f.Source = d.id, review.Source{Type: "agent"}
+		p.Findings = append(p.Findings, f)
+		talk := review.Dispute{FindingID: d.id}
+		for i, r := range t.DeveloperReplies {
+			if i == t.Answered && t.Reason != "" {
+				talk.Said = append(talk.Said, review.Remark{By: "prloop", Body: t.Reason})
+			}
+			switch v := people.Voice(r.Author, r.Bot); {
+			case !v.Heard() && i >= t.Answered:
+			case v.Author:
+				talk.Said = append(talk.Said, review.Remark{By: "author", Body: r.Body})
+			default:
+				talk.Said = append(talk.Said, review.Remark{By: "developer", Body: r.Body})
+			}
+		}
+		p.Disputes = append(p.Disputes, talk)
+	}
+	return &p
+}
+
+// judgeDisputes asks the judges about what people said since our last answers, each as a step of its own. What one does not answer stays
+// as it is.
+func (l *Loop) judgeDisputes(ctx context.Context, steps Steps, req Request, in Inputs, spent time.Duration) (out []AgentReport, err error) {
+	asked := in.disputes()
+	for at := range len(asked) {
+		if slices.ContainsFunc(asked[:at], func(d dispute) bool { return d.judge == asked[at].judge }) {
+			continue
+		}
+		plan := req.Disputes.Judges[asked[at].judge]
+		plan.Limits = &req.Disputes.Limits
+		report, err := doJSON(ctx, steps, fmt.Sprintf("round %d: ask %s", in.Round, plan.Name), func(ctx context.Context) (AgentReport, error) {
+			l.say("waiting for the judge of " + plural(len(asked), "disputed thread", "disputed threads"))
+			return l.ask(ctx, req, plan, in, req.wallTime()-spent)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("ask %s: %w", plan.Name, err)
+		}
+		out = append(out, report)
+	}
+	return out, nil
+}
+
+// judgeQuestions are what the judges of a round are asked.
+func (in Inputs) judgeQuestions() (out []*review.VerifyPayload) {
+	for i := range in.Request.Disputes.Judges {
+		out = append(out, in.judgePayload(i))
+	}
+	return out
+}
+
+// ruled is what we say in a thread, and the judge's reason.
+type ruled struct {
+	conversation.Answer
+	reason string
+}
+
+// rulings are our answers in disputed threads, by index in the conversation (decision 56).
+func (in Inputs) rulings() map[int]ruled {
+	if len(in.Disputes) == 0 {
+		return nil
+	}
+	type verdict struct {
+		said  review.Assessment
+		stand bool
+	}
+	said := map[string]verdict{}
+	for _, h := range in.Disputes {
+		judge, ok := in.Request.isJudge(h.Answer.Receipt.Name)
+		if !ok || h.Answer.Verifier == nil {
+			continue
+		}
+		for i, a := range h.Answer.Verifier.Assessments {
+			if slices.ContainsFunc(in.disputes(), func(d dispute) bool { return d.id == a.FindingID && d.judge == judge }) {
+				said[a.FindingID] = verdict{a, i < len(h.Evidence) && h.Evidence[i].Status == EvidenceVerified}
+			}
+		}
+	}
+	out := map[int]ruled{}
+	for _, d := range in.disputes() {
+		v, ok := said[d.id]
+		if !ok {
+			continue
+		}
+		t := in.Snapshot.Conversation.Threads[d.thread]
+		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.stand && v.said.Status == review.Refuted}
+		if a, ok := in.Snapshot.persons().Decide(t, grave(t.Asserted()), judged); ok {
+			out[d.thread] = ruled{a, strings.TrimSpace(v.said.Reason)}
+		}
+	}
+	return out
+}
+
+// agreed takes the findings out that are settled in their threads: what we conceded, and what people settled. One that is a P0, a P1 or about
+// security falls silent only where a person resolved the thread who may write and did not open the pull request, and only if the thread
+// was about something as grave.
+func (g gathered) agreed() gathered {
+	s := g.in.Snapshot.Conversation
+	if s == nil || len(g.findings) == 0 {
+		return g
+	}
+	people, now := g.in.Snapshot.persons(), g.in.rulings()
+	renamed := map[string]string{}
+	for _, f := range g.in.Snapshot.Brief.Files {
+		if f.OldPath != "" {
+			renamed[f.OldPath] = f.Path
+		}
+	}
+	var said []review.Finding
+	var at []int
+	for i, t := range s.Threads {
+		_, ruledNow := now[i]
+		if _, _, settled := people.Settled(t, false); !settled && !ruledNow {
+			continue
+		}
+		f := t.Asserted()
+		if name := renamed[f.File]; name != "" {
+			f.File = name
+		}
+		said, at = append(said, f), append(at, i)
+	}
+	if len(said) == 0 {
+		return g
+	}
+	of := map[int]int{}
+	for _, p := range identity.Match(said, g.findings, nil) {
+		of[p.B] = at[p.A]
+	}
+	groups := identity.Join(g.findings)
+	same := returning(g.in.Earlier, g.findings, groups)
+	out, gone := g, map[int]bool{}
+	out.dismissed, out.muted = slices.Clone(g.dismissed), mapsOr(g.muted)
+	for n, group := range groups {
+		thread := -1
+		for _, i := range group {
+			if t, ok := of[i]; ok && thread < 0 {
+				thread = t
+			}
+		}
+		if thread < 0 || slices.ContainsFunc(group, func(i int) bool { return g.findings[i].Source.Type != "agent" }) {
+			continue
+		}
+		t := s.Threads[thread]
+		heavy := slices.ContainsFunc(group, func(i int) bool { return grave(g.findings[i]) })
+		by, why, ok := people.Settled(t, heavy || grave(t.Asserted()))
+		if heavy && !grave(t.Asserted()) { // nobody settled anything as grave
+			ok = false
+		}
+		if r, ruledNow := now[thread]; ruledNow && !heavy && r.Status == conversation.Resolved {
+			by, why, ok = r.Word, string(r.Ruling)+": "+r.reason, true
+		}
+		if !ok {
+			continue
+		}
+		var all []review.Finding
+		for _, i := range group {
+			gone[i], all = true, append(all, g.findings[i])
+		}
+		if same[n] >= 0 {
+			out.muted[same[n]] = true
+		}
+		out.dismissed = append(out.dismissed, review.Dismissed{
+			ID: identity.ID(all), Finding: g.findings[group[0]], By: cmp.Or(by, "prloop"), Why: sanitize.Redact(why), File: t.File, Line: t.Line, Thread: t.URL,
+		})
+	}
+	if len(gone) == 0 {
+		return g
+	}
+	out.findings, out.support = []review.Finding{}, map[int]EvidenceStatus{}
+	for i, f := range g.findings {
+		if !gone[i] {
+			out.support[len(out.findings)] = g.support[i]
+			out.findings = append(out.findings, f)
+		}
+	}
+	return out
+}
+
+func mapsOr(m map[int]bool) map[int]bool {
+	out := map[int]bool{}
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// answers are what the round says in disputed threads. Where the problem is gone that is said instead.
+func (j verdict) answers() (out []reply) {
+	for i, r := range j.in.rulings() {
+		if slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) {
+			continue
+		}
+		out = append(out, reply{thread: i, answer: r.Answer, reason: r.reason})
+	}
+	slices.SortFunc(out, func(a, b reply) int { return a.thread - b.thread })
+	return out
+}
+
+// reply is what we say in a disputed thread.
+type reply struct {
+	thread int
+	answer conversation.Answer
+	reason string
+}
+
+// words is the text of an answer. ask are who is asked to decide.
+func (r reply) words(reason string, ask []string, head string, target review.Target) string {
+	a := r.answer
+	switch {
+	case a.Status == conversation.Disputed:
+		return report.Maintained(reason)
+	case a.Status == conversation.Escalated && a.Because == conversation.BecauseGrave:
+		return report.Escalated(conversation.EscalatedWords, "What was said against this convinces the judge, but no model alone takes out a P0, a P1 or a security finding.", reason, ask)
+	case a.Status == conversation.Escalated:
+		return report.Escalated(conversation.EscalatedWords, "Both sides have said what they have to say, and do not agree.", reason, ask)
+	case a.Ruling == conversation.Word:
+		return report.Settled(conversation.ResolvedWords, "This pull request has no human reviewers, so the word of "+sanitize.CodeSpan(a.Word)+" stands. prloop still thinks: "+reason, head, target)
+	case a.Ruling == conversation.Later:
+		return report.Settled(conversation.ResolvedWords, "This may wait for another pull request: "+reason, head, target)
+	}
+	return report.Settled(conversation.ResolvedWords, "You are right: "+reason, head, target)
+}

@@ -1,0 +1,180 @@
+package orchestrator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/review"
+)
+
+// subjects are findings that are nobody's duplicates, each at a place of its own.
+var subjects = []string{"Null pointer is followed", "Password leaves the machine", "Loop never ends", "File handle leaks", "Cache grows without bound"}
+
+// threadOf is our thread about a finding.
+func threadOf(f review.Finding, n int) conversation.Thread {
+	return conversation.Thread{
+		ID: fmt.Sprint(n), Node: fmt.Sprint("T", n), URL: fmt.Sprintf("https://github.com/o/r/pull/7#discussion_r%d", n), File: f.File, Line: *f.Line, Status: conversation.Pending,
+		Score: 5, Priority: f.Priority, Category: f.Category, Identity: fmt.Sprintf("%016d", n), Head: "before",
+		Assessment: conversation.Assessment{Finding: f.Title, Assessment: f.Description, Score: 5},
+	}
+}
+
+// disputedInputs is a round in which a reviewer found things that have threads, in which the author answered.
+func disputedInputs(findings ...review.Finding) Inputs {
+	in := inlineInputs(findings...)
+	in.Snapshot.PR.Author.Login = "ada"
+	in.Snapshot.People = &conversation.People{Author: "ada", Own: "prloop", Permissions: map[string]string{"ada": "write", "boss": "admin", "prloop": "write"}}
+	in.Request.Disputes = &DisputePlan{Judges: []AgentPlan{{Name: "judge", Role: review.RoleVerifier, Kind: review.KindCommand}}, Limits: review.Limits{Candidates: 30}}
+	for i, f := range findings {
+		t := threadOf(f, i+1)
+		t.DeveloperReplies = []conversation.Reply{{Author: "ada", Body: "No."}}
+		in.Snapshot.Conversation.Threads = append(in.Snapshot.Conversation.Threads, t)
+	}
+	return in
+}
+
+// rules is what the judge says of each thread in turn; a fact with a quote stands.
+func (in Inputs) ruledAs(said ...review.Assessment) Inputs {
+	h := AgentReport{Answer: review.Answer{Verifier: &review.VerifierResult{Agent: "judge"}, Receipt: review.AgentReceipt{Name: "judge", Role: review.RoleVerifier, Kind: review.KindCommand, State: review.AgentComplete}}}
+	for i, a := range said {
+		a.FindingID = fmt.Sprintf("D%d", i+1)
+		h.Answer.Verifier.Assessments = append(h.Answer.Verifier.Assessments, a)
+		ev := Evidence{Status: EvidenceNone}
+		if a.Fact != nil {
+			ev.Status = EvidenceVerified
+			if a.Fact.Evidence == "" {
+				ev = Evidence{Status: EvidenceFalse, Reason: "is made up"}
+			}
+		}
+		h.Evidence = append(h.Evidence, ev)
+	}
+	in.Disputes = []AgentReport{h}
+	return in
+}
+
+// What a judge's word does to a verdict, and to the threads.
+func TestWhatAJudgeDoes(t *testing.T) {
+	p2, p1 := foundAt(review.P2, 3, subjects[0]), foundAt(review.P1, 9, subjects[1])
+	concedes := review.Assessment{Status: review.Refuted, Ruling: review.RulingConceded, Reason: "It is guarded.", Fact: proof()}
+	lies := concedes
+	lies.Fact = &review.Fact{File: "b.go"}
+	doubts := concedes
+	doubts.Status = review.Plausible
+	for _, row := range []struct {
+		name    string
+		in      Inputs
+		outcome review.Outcome
+		counted int
+		answers []conversation.Status
+	}{
+		{"conceded", disputedInputs(p2).ruledAs(concedes), review.Converged, 0, []conversation.Status{conversation.Resolved}},
+		{"conceded with a fact that is none", disputedInputs(p2).ruledAs(lies), review.ChangesRequested, 1, []conversation.Status{conversation.Disputed}},
+		{"conceded and not refuted", disputedInputs(p2).ruledAs(doubts), review.ChangesRequested, 1, []conversation.Status{conversation.Disputed}},
+		{"it may wait", disputedInputs(p2).ruledAs(review.Assessment{Status: review.Confirmed, Ruling: review.RulingLater, Risk: review.RiskNone}), review.Converged, 0, []conversation.Status{conversation.Resolved}},
+		{"nothing was said against it", disputedInputs(p2).ruledAs(review.Assessment{Status: review.Plausible, Ruling: review.RulingNone}), review.ChangesRequested, 1, nil},
+		{"a P1 conceded is a person's", disputedInputs(p1).ruledAs(concedes), review.ChangesRequested, 1, []conversation.Status{conversation.Escalated}},
+		{"one of two", disputedInputs(p2, p1).ruledAs(concedes, review.Assessment{Status: review.Confirmed, Ruling: review.RulingMaintained}), review.ChangesRequested, 1, []conversation.Status{conversation.Resolved, conversation.Disputed}},
+		{"a judge that failed", disputedInputs(p2), review.ChangesRequested, 1, nil},
+	} {
+		j := Judge(row.in)
+		var got []conversation.Status
+		for _, a := range j.answers {
+			got = append(got, a.answer.Status)
+		}
+		if j.Result.Outcome != row.outcome || j.Result.Issues.Total() != row.counted || !slices.Equal(got, row.answers) {
+			t.Errorf("%s: %s with %d counted, answers %v; want %s with %d, %v", row.name, j.Result.Outcome, j.Result.Issues.Total(), got, row.outcome, row.counted, row.answers)
+		}
+		if row.counted == 0 && !strings.Contains(j.Report, "[thread](https://github.com/o/r/pull/7#discussion_r1)") {
+			t.Errorf("%s: the report does not lead to the thread:\n%s", row.name, j.Report)
+		}
+		sameAgain(t, row.in, j)
+	}
+}
+
+// A judge has another model than who raised the finding, where there is one.
+func TestAnotherJudge(t *testing.T) {
+	in := disputedInputs(foundAt(review.P2, 3, subjects[0]))
+	in.Request.Agents = []AgentPlan{{Name: "one", Role: review.RoleReviewer, Kind: review.KindBuiltin, Model: "large"}, {Name: "two", Role: review.RoleReviewer, Kind: review.KindBuiltin, Model: "small"}}
+	in.Request.Disputes.Judges = []AgentPlan{{Name: "judge", Model: "large"}, {Name: "judge-2", Model: "small"}}
+	for raised, want := range map[string]int{"one": 1, "two": 0, "one, two": 0, "gone": 0} {
+		in.Snapshot.Conversation.Threads[0].RaisedBy = strings.Split(raised, ", ")
+		if got := in.disputes()[0].judge; got != want {
+			t.Errorf("what %s raised goes to judge %d, want %d", raised, got, want)
+		}
+	}
+}
+
+// The law (threats.md T170): whatever judges say, and whoever closes threads, a P0, a P1 and a security finding counts as it would without the
+// conversation, unless a person resolved its own thread who may write and did not open the pull request.
+func TestNoModelAloneRemovesAGraveFinding(t *testing.T) {
+	rulings := []review.Ruling{review.RulingConceded, review.RulingLater, review.RulingMaintained, review.RulingNone, ""}
+	risks := []review.Risk{review.RiskNone, review.RiskLeak, ""}
+	statuses := []conversation.Status{conversation.Pending, conversation.Disputed, conversation.Escalated, conversation.Resolved}
+	closers := []string{"", "ada", "boss", "prloop", "guest", "app[bot]"}
+	removed, silenced := 0, 0
+	for seed := range uint64(4000) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		pick := func(n int) int { return rnd.IntN(n) }
+		var list []review.Finding
+		for i, title := range subjects[:1+pick(len(subjects))] {
+			f := foundAt([]review.Priority{review.P0, review.P1, review.P2, review.P2, review.P3}[pick(5)], 1+4*i, title)
+			if pick(4) == 0 {
+				f.Category = "security"
+			}
+			list = append(list, f)
+		}
+		in := disputedInputs(list...)
+		var said []review.Assessment
+		by := map[string]string{}
+		for i := range in.Snapshot.Conversation.Threads {
+			th := &in.Snapshot.Conversation.Threads[i]
+			th.Status, th.Turns = statuses[pick(len(statuses))], pick(3)
+			if th.Status == conversation.Resolved && pick(2) == 0 {
+				th.Ruling = []conversation.Ruling{conversation.Conceded, conversation.Later, conversation.Word}[pick(3)]
+			}
+			if pick(5) == 0 { // it was opened as something light
+				th.Priority, th.Category = review.P2, "style"
+			}
+			if pick(2) == 0 {
+				th.Closed, th.ClosedBy = true, closers[pick(len(closers))]
+			}
+			if th.Closed && th.ClosedBy == "boss" && grave(th.Asserted()) && th.Ruling == "" && th.Status != conversation.Resolved {
+				by[list[i].Title] = "boss"
+			}
+			a := review.Assessment{Status: review.Refuted, Ruling: rulings[pick(len(rulings))], Risk: risks[pick(len(risks))], Reason: "So."}
+			if pick(2) == 0 {
+				a.Fact = proof()
+			}
+			said = append(said, a)
+		}
+		bare := in
+		bare.Snapshot.Conversation, bare.Request.Disputes = nil, nil
+		counts := func(j Judgement) map[string]bool {
+			out := map[string]bool{}
+			for _, g := range j.Result.Groups {
+				if f := j.Result.Findings[g.Findings[0]]; g.Counts && grave(f) {
+					out[f.Title] = true
+				}
+			}
+			return out
+		}
+		j := Judge(in.ruledAs(said...))
+		now := counts(j)
+		silenced += len(j.Result.Dismissed)
+		for title := range counts(Judge(bare)) {
+			if !now[title] {
+				removed++
+				if by[title] == "" {
+					t.Fatalf("seed %d: %q does not count, and nobody settled it:\n%+v\n%+v", seed, title, in.Snapshot.Conversation.Threads, said)
+				}
+			}
+		}
+	}
+	if removed < 100 || silenced < 3*removed {
+		t.Errorf("the law was hardly asked: %d grave findings were settled by people, %d findings in all", removed, silenced)
+	}
+}
