@@ -104,6 +104,21 @@ func (s *Service) recognize(run *store.Run) error {
 	return err
 }
 
+// Repositories are those that have runs.
+func (s *Service) Repositories(ctx context.Context) ([]string, error) {
+	return s.store.Repositories(ctx)
+}
+
+// Rounds are the rounds of a run that are over, with their findings.
+func (s *Service) Rounds(ctx context.Context, run string) ([]store.Round, error) {
+	return s.store.Rounds(ctx, run)
+}
+
+// Effects are what a run changed on GitHub, or is about to, in order.
+func (s *Service) Effects(ctx context.Context, run string) ([]store.Entry, error) {
+	return s.store.Outbox(ctx, run)
+}
+
 // Incidents are what a person has to look at in a run, whatever it ended with.
 func (s *Service) Incidents(ctx context.Context, run string) ([]store.Incident, error) {
 	return s.store.Incidents(ctx, run)
@@ -111,6 +126,9 @@ func (s *Service) Incidents(ctx context.Context, run string) ([]store.Incident, 
 
 // File is one of the files of a run, such as review.md; fs.ErrNotExist when there is none.
 func (s *Service) File(run, name string) ([]byte, error) { return s.folder.Load(run, name) }
+
+// Files are the names of a run's files, sorted.
+func (s *Service) Files(run string) ([]string, error) { return s.folder.Names(run) }
 
 // Kept reports whether the files of a run are still there.
 func (s *Service) Kept(run string) bool { return s.folder.Kept(run) }

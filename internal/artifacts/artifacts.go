@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -145,4 +146,24 @@ func (f *Folder) Load(run, name string) ([]byte, error) {
 		return nil, fmt.Errorf("load artifact %s of run %s: %w", name, run, err)
 	}
 	return data, nil
+}
+
+// Names are those of a run's files, sorted; none when the run has no folder.
+func (f *Folder) Names(run string) ([]string, error) {
+	if !f.Kept(run) {
+		return nil, nil
+	}
+	root, err := f.open(run)
+	if err != nil {
+		return nil, fmt.Errorf("list the artifacts of run %s: %w", run, err)
+	}
+	defer root.Close()
+	var names []string
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && !strings.HasSuffix(name, ".part") {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
 }

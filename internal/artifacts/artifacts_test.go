@@ -35,6 +35,12 @@ func TestSavedFilesArePrivateAndReadBack(t *testing.T) {
 			t.Errorf("%s is %v, want %v", filepath.Base(path), got, want)
 		}
 	}
+	if names, err := f.Names("r1"); err != nil || len(names) != 1 || names[0] != "round-1/a.answer.json" {
+		t.Errorf("names %q, %v", names, err)
+	}
+	if names, err := f.Names("r2"); err != nil || names != nil {
+		t.Errorf("names of a run without files: %q, %v", names, err)
+	}
 	left, err := os.ReadDir(filepath.Join(f.Path("r1"), "round-1"))
 	if err != nil || len(left) != 1 {
 		t.Errorf("%d files are left, %v; want the artifact alone", len(left), err)

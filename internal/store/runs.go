@@ -139,6 +139,8 @@ func (s *Store) Run(ctx context.Context, part string) (Run, error) {
 type Filter struct {
 	// Repo is owner/name, with the host before it away from github.com (review.Repo.String).
 	Repo string
+	// Repos are several of them; nil is any, an empty list none. Local changes are of the repository "".
+	Repos []string
 	// PR is a pull request's number; 0 is any target.
 	PR int
 	// State and Outcome are exact; empty is any.
@@ -146,8 +148,16 @@ type Filter struct {
 	Outcome review.Outcome
 	// Since leaves out runs that began before it.
 	Since time.Time
+	// Before is the run that a page of a list ended with; the next page has those that are older. The zero value is the first page.
+	Before Mark
 	// Limit is the most runs to give; 0 means 100.
 	Limit int
+}
+
+// A Mark is the place of a run in lists, which are ordered by the time at which runs began.
+type Mark struct {
+	Created time.Time
+	ID      string
 }
 
 // ListRuns gives the runs that pass the filter, newest first, without their results.
@@ -185,6 +195,14 @@ func (f Filter) where() (condition string, args []any) {
 	if f.PR != 0 {
 		add("pr =", f.PR)
 	}
+	if f.Repos != nil {
+		places := []string{"NULL"}
+		for _, r := range f.Repos {
+			args = append(args, r)
+			places = append(places, fmt.Sprintf("$%d", len(args)))
+		}
+		where = append(where, "repo IN ("+strings.Join(places, ", ")+")")
+	}
 	if f.State != "" {
 		add("state =", string(f.State))
 	}
@@ -193,6 +211,10 @@ func (f Filter) where() (condition string, args []any) {
 	}
 	if !f.Since.IsZero() {
 		add("created >=", micros(f.Since))
+	}
+	if !f.Before.Created.IsZero() {
+		args = append(args, micros(f.Before.Created), f.Before.ID)
+		where = append(where, fmt.Sprintf("(created, id) < ($%d, $%d)", len(args)-1, len(args)))
 	}
 	if len(where) == 0 {
 		where = []string{"1 = 1"}
@@ -231,6 +253,28 @@ func (s *Store) runs(ctx context.Context, result, where string, limit int, args 
 		}
 	}
 	return rows.Err()
+}
+
+// Repositories are those that have runs, by name; local changes are left out. It looks at one row of the index for each of them.
+func (s *Store) Repositories(ctx context.Context) ([]string, error) {
+	const op = "list repositories"
+	rows, err := s.read.QueryContext(ctx, `WITH RECURSIVE found (repo) AS (
+		SELECT min(repo) FROM runs WHERE repo > ''
+		UNION ALL SELECT (SELECT min(repo) FROM runs WHERE repo > found.repo) FROM found WHERE found.repo IS NOT NULL)
+		SELECT repo FROM found WHERE repo IS NOT NULL`)
+	if err != nil {
+		return nil, s.wrap(op, err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var repo string
+		if err := rows.Scan(&repo); err != nil {
+			return nil, s.wrap(op, err)
+		}
+		out = append(out, repo)
+	}
+	return out, s.wrap(op, rows.Err())
 }
 
 // one turns a change of no row into ErrNotFound.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +62,9 @@ func testRuns(t *testing.T, b Backend) {
 		{store.Filter{Outcome: review.ChangesRequested}, run2},
 		{store.Filter{Since: began.Add(time.Second)}, run3 + " " + run2},
 		{store.Filter{Limit: 1}, run3},
+		{store.Filter{Repos: []string{"other/other", target.Repo.String()}, Limit: 2}, run3 + " " + run2},
+		{store.Filter{Repos: []string{"other/other"}}, ""},
+		{store.Filter{Repos: []string{}}, ""},
 		{store.Filter{PR: 8}, ""},
 	} {
 		runs, err := s.ListRuns(ctx, row.f)
@@ -82,6 +86,22 @@ func testRuns(t *testing.T, b Backend) {
 		if got := strings.Join(ids, " "); err != nil || row.f.Limit == 0 && got != row.want || row.f.Limit > 0 && len(ids) != 3 {
 			t.Errorf("each of %+v: %q, %v; want %q", row.f, got, err, row.want)
 		}
+	}
+	all, err := s.ListRuns(ctx, store.Filter{})
+	must(t, err)
+	page, err := s.ListRuns(ctx, store.Filter{Before: store.Mark{Created: all[0].Created, ID: all[0].ID}})
+	if diff := cmp.Diff(all[1:], page); err != nil || diff != "" {
+		t.Errorf("the page after the first run: %v\n%s", err, diff)
+	}
+	if page, err := s.ListRuns(ctx, store.Filter{Before: store.Mark{Created: all[2].Created, ID: all[2].ID}}); err != nil || len(page) > 0 {
+		t.Errorf("the page after the last run: %v, %v", page, err)
+	}
+	local := store.Run{ID: "20261122T000000Z_local", ReviewID: "local", Target: review.Target{Base: "main"}}
+	must(t, s.CreateRun(ctx, local))
+	must(t, s.CreateRun(ctx, store.Run{ID: "20261122T000000Z_other", ReviewID: "other", Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "a", Name: "b"}, PR: 1}}))
+	repos, err := s.Repositories(ctx)
+	if want := []string{"a/b", target.Repo.String()}; err != nil || !slices.Equal(repos, want) {
+		t.Errorf("repositories %q, %v; want %q", repos, err, want)
 	}
 	enough, n := errors.New("enough"), 0
 	if err := s.EachRun(ctx, store.Filter{}, func(store.Run) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// TestListsReadIndexes: no list of runs reads a table that grows as a whole, and none is sorted after it was read.
+func TestListsReadIndexes(t *testing.T) {
+	s, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	before := Mark{Created: time.Now(), ID: "20261122T000000Z_x"}
+	for name, f := range map[string]Filter{
+		"all": {}, "a repository": {Repo: "o/r"}, "a pull request": {Repo: "o/r", PR: 7}, "an outcome": {Outcome: review.Converged}, "a state": {State: Running},
+		"the next page": {Before: before}, "the next page of a repository": {Repo: "o/r", Before: before}, "the next page of an outcome": {Outcome: review.Converged, Before: before},
+		"since": {Since: time.Now()}, "a repository since": {Repo: "o/r", Since: time.Now()},
+	} {
+		where, args := f.where()
+		for _, step := range plan(t, s, `SELECT id FROM runs WHERE `+where+` ORDER BY created DESC, id DESC LIMIT 50`, args...) {
+			if regexp.MustCompile(`^SCAN runs$|TEMP B-TREE`).MatchString(step) {
+				t.Errorf("%s: %s", name, step)
+			}
+		}
+	}
+}
+
+// plan is how SQLite goes about a query.
+func plan(t *testing.T, s *Store, query string, args ...any) []string {
+	t.Helper()
+	rows, err := s.read.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, detail)
+	}
+	if err := rows.Err(); err != nil || len(out) == 0 {
+		t.Fatalf("no plan: %v", err)
+	}
+	return out
+}
