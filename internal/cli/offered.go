@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
+	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/internal/democli"
 	"github.com/prloop/prloop/internal/doctor"
 	"github.com/prloop/prloop/internal/evalcli"
@@ -22,6 +23,7 @@ func (p *Invocation) offer(root *cobra.Command) {
 	addGroup(root, setUp, p.offered(starter.Command()), p.offered(doctor.Command(p.host())), p.offered(democli.Command(runInside)))
 	addGroup(root, building, p.offered(evalcli.Commands(p.openToEval)), p.offered(agentcli.Commands()), p.offered(plumbing.Schema()),
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
+	addGroup(root, reviews, p.offered(dashboard.Command(p.host())))
 	root.AddCommand(p.offered(plumbing.Version()))
 }
 

@@ -76,6 +76,7 @@ var table = map[string]int{
 	"internal/gateway":           3,
 	"internal/otlp":              3,
 	"internal/webfetch":          3,
+	"internal/signin":            3,
 	"internal/websearch":         3,
 	"internal/registries":        3,
 	"internal/layers":            3,
@@ -124,7 +125,8 @@ var table = map[string]int{
 	"internal/troubleshoot": 8,
 	"internal/job":          8,
 
-	"internal/doctor": 9,
+	"internal/doctor":    9,
+	"internal/dashboard": 9,
 
 	"internal/cli": 10,
 

@@ -24,6 +24,14 @@ var outcomes = map[review.Outcome]string{
 	review.Opened: "pull request opened", review.Updated: "pull request updated", review.NothingToDo: "nothing to do", review.Refused: "refused: a person is needed",
 }
 
+// Words say in a few words how a run ended.
+func Words(o review.Outcome) string {
+	if words, known := outcomes[o]; known {
+		return words
+	}
+	return line(string(o))
+}
+
 // Summary writes the end of a run for people: verdict, findings, agents, and where the report is. A width of 0 wraps and cuts nothing,
 // for output that is searched or read by a program.
 func Summary(w io.Writer, r review.RunResult, width int, color bool) {
@@ -32,10 +40,7 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		width = unbounded
 	}
 	var b strings.Builder
-	verdict, known := outcomes[r.Outcome]
-	if !known {
-		verdict = line(string(r.Outcome))
-	}
+	verdict := Words(r.Outcome)
 	if r.Outcome == review.StaticOnly && r.Consensus != nil {
 		verdict = "static findings (no model took part)"
 	}

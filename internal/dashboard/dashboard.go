@@ -1,0 +1,219 @@
+// Package dashboard is what people open in a browser: runs, pull requests, repositories, and what reviews cost and came to. Pages
+// work without scripts; what is live uses htmx and server-sent events. Every text on them is untrusted: templates escape it, Markdown
+// passes bluemonday, and no page may load anything from elsewhere (threats.md T210 to T213).
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/signin"
+	"github.com/prloop/prloop/internal/store"
+)
+
+// Runs are what pages are made of.
+type Runs interface {
+	Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
+	EachRun(ctx context.Context, f store.Filter, fn func(store.Run) error) error
+	Find(ctx context.Context, part string) (store.Run, error)
+	Repositories(ctx context.Context) ([]string, error)
+	Rounds(ctx context.Context, run string) ([]store.Round, error)
+	Effects(ctx context.Context, run string) ([]store.Entry, error)
+	Incidents(ctx context.Context, run string) ([]store.Incident, error)
+	Files(run string) ([]string, error)
+	File(run, name string) ([]byte, error)
+	Replay(run string, round int) (app.Replayed, error)
+}
+
+// Control ends runs that this process, or another that it knows, is at work on.
+type Control interface {
+	Cancel(ctx context.Context, run string) error
+}
+
+// Options are what a dashboard shows, and to whom.
+type Options struct {
+	Runs Runs
+	// Feed hears of the runs of this process while they go on; nil when they are all elsewhere.
+	Feed *Feed
+	// Control cancels runs; nil when nothing here can.
+	Control Control
+	// GitHub signs people in; without a client id only links do.
+	GitHub signin.GitHub
+	// Address is where people reach the dashboard: its scheme says whether cookies need TLS.
+	Address url.URL
+	// Log hears of faults; nil for nobody.
+	Log hclog.Logger
+	// Now is the time; nil for that of the machine.
+	Now func() time.Time
+}
+
+// How long a session lasts: rights may have changed since.
+const (
+	sessionLife = 8 * time.Hour
+	sessionIdle = time.Hour
+	linkLife    = 15 * time.Minute
+)
+
+// A Dashboard serves the pages.
+type Dashboard struct {
+	Options
+	sessions *scs.SessionManager
+	handler  http.Handler
+	usages   usages
+
+	mu    sync.Mutex
+	link  string // of the one that may still be used; empty for none
+	until time.Time
+}
+
+// visitor is who is signed in.
+type visitor struct {
+	Name string
+	// Operator may see and do everything; others what concerns the repositories they administer.
+	Operator bool
+	Repos    []string
+}
+
+func init() {
+	gob.Register(visitor{})
+	gob.Register(signin.Visit{})
+}
+
+// may reports whether a visitor may see what concerns a repository. Local changes are of the operator alone.
+func (v visitor) may(repo string) bool {
+	return v.Operator || repo != "" && slices.Contains(v.Repos, repo)
+}
+
+// New makes a dashboard.
+func New(o Options) *Dashboard {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	d := &Dashboard{Options: o, sessions: scs.New()}
+	d.sessions.Lifetime, d.sessions.IdleTimeout = sessionLife, sessionIdle
+	d.sessions.Cookie.Name, d.sessions.Cookie.HttpOnly, d.sessions.Cookie.SameSite = "prloop", true, http.SameSiteLaxMode
+	if o.Address.Scheme == "https" {
+		d.sessions.Cookie.Name, d.sessions.Cookie.Secure = "__Host-prloop", true
+	}
+	d.sessions.HashTokenInStore = true
+	d.sessions.ErrorFunc = func(w http.ResponseWriter, r *http.Request, err error) { d.fault(w, r, err) }
+	d.handler = d.guard(d.routes())
+	return d
+}
+
+// ServeHTTP serves a page.
+func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.handler.ServeHTTP(w, r) }
+
+// Link gives an address that signs the operator in once, within a quarter of an hour. An older one is worth nothing then.
+func (d *Dashboard) Link() string {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.link, d.until = hex.EncodeToString(secret), d.Now().Add(linkLife)
+	at := d.Address.JoinPath("sign-in", "link")
+	at.RawQuery = url.Values{"key": {d.link}}.Encode()
+	return at.String()
+}
+
+// useLink reports whether a key is that of the link, which ends with it.
+func (d *Dashboard) useLink(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.link == "" || d.Now().After(d.until) || subtle.ConstantTimeCompare([]byte(key), []byte(d.link)) != 1 {
+		return false
+	}
+	d.link = ""
+	return true
+}
+
+func (d *Dashboard) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/", assets())
+	mux.HandleFunc("GET /sign-in", d.signIn)
+	mux.HandleFunc("GET /sign-in/link", d.signInByLink)
+	mux.HandleFunc("GET /sign-in/github", d.signInAtGitHub)
+	mux.HandleFunc("GET /sign-in/callback", d.signedInAtGitHub)
+	mux.HandleFunc("POST /sign-out", d.signOut)
+	for pattern, page := range map[string]page{
+		"GET /{$}":                                  d.home,
+		"GET /runs":                                 d.runsPage,
+		"GET /runs/{run}":                           d.runPage,
+		"GET /runs/{run}/live":                      d.live,
+		"GET /runs/{run}/replay":                    d.replay,
+		"GET /runs/{run}/files/{name...}":           d.file,
+		"POST /runs/{run}/cancel":                   d.cancel,
+		"GET /pulls/{host}/{owner}/{name}/{number}": d.pullPage,
+		"GET /repositories":                         d.repositoriesPage,
+		"GET /usage":                                d.usagePage,
+		"/":                                         func(http.ResponseWriter, *http.Request, visitor) error { return errNotHere },
+	} {
+		mux.HandleFunc(pattern, d.signedIn(page))
+	}
+	return mux
+}
+
+// A page answers a visitor who is signed in.
+type page func(w http.ResponseWriter, r *http.Request, v visitor) error
+
+// errNotHere is said of what is not there and of what the visitor may not see alike.
+var errNotHere = errors.New("there is nothing here, or nothing that you may see")
+
+// signedIn lets those alone pass who are signed in.
+func (d *Dashboard) signedIn(p page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, ok := d.sessions.Get(r.Context(), "visitor").(visitor)
+		if !ok {
+			if r.Method != http.MethodGet {
+				d.refuse(w, r, http.StatusForbidden, "You are not signed in, or your session has ended.")
+				return
+			}
+			if r.Header.Get("Accept") == "text/event-stream" {
+				w.WriteHeader(http.StatusNoContent) // the browser does not come again
+				return
+			}
+			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+			return
+		}
+		err := p(w, r, v)
+		switch {
+		case err == nil:
+		case errors.Is(err, errNotHere), errors.Is(err, store.ErrNotFound):
+			d.refuse(w, r, http.StatusNotFound, "There is nothing here, or nothing that you may see.")
+		default:
+			d.fault(w, r, err)
+		}
+	}
+}
+
+// guard is what holds for every answer: nothing is loaded from elsewhere, no script but ours runs, nobody frames a page, and no other
+// site can send a form.
+func (d *Dashboard) guard(next http.Handler) http.Handler {
+	checked := http.NewCrossOriginProtection().Handler(d.sessions.LoadAndSave(next))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+		checked.ServeHTTP(w, r)
+	})
+}

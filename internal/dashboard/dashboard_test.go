@@ -1,0 +1,314 @@
+package dashboard
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/signin"
+	"github.com/prloop/prloop/review"
+)
+
+// see opens a page and gives its status and text.
+func (s *site) see(t *testing.T, path string) (int, string) {
+	t.Helper()
+	answer, err := s.Get(s.url + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// shows opens a page that must hold texts, and nothing that a browser would act on.
+func (s *site) shows(t *testing.T, path string, texts ...string) string {
+	t.Helper()
+	status, body := s.see(t, path)
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %s", path, status, body)
+	}
+	for _, want := range texts {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: want %q in\n%s", path, want, body)
+		}
+	}
+	inert(t, path, body)
+	return body
+}
+
+var active = regexp.MustCompile(`(?i)<script(?: [^>]*)?>[^<]|<img|javascript:alert\(3\)"|\son[a-z]+=["']?[a-z]|style=`)
+
+func inert(t *testing.T, path, body string) {
+	t.Helper()
+	if m := active.FindString(regexp.MustCompile(`"[^"]*&lt;[^"]*"`).ReplaceAllString(body, "")); m != "" && !strings.Contains(m, "onerror") {
+		t.Errorf("%s: %q is active in\n%s", path, m, body)
+	}
+	if strings.Contains(body, "<img") || strings.Contains(body, "<script>") {
+		t.Errorf("%s: untrusted HTML stands in the page", path)
+	}
+}
+
+func (s *site) enter(t *testing.T) {
+	t.Helper()
+	answer, err := s.Get(s.Link())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || !strings.HasSuffix(answer.Request.URL.Path, "/runs") {
+		t.Fatalf("the link leads to %s with status %d", answer.Request.URL, answer.StatusCode)
+	}
+}
+
+func TestPagesShowRuns(t *testing.T) {
+	st := newState(t)
+	r1 := st.begin(t, at("acme", "shop", 7))
+	st.end(t, r1, review.ChangesRequested, "1 P1 must be fixed", made(review.P1, "Total divides by zero "+hostile, "security"), made(review.P3, "A name could be shorter", "general"))
+	r2 := st.begin(t, at("acme", "shop", 8))
+	st.end(t, r2, review.Converged, "No findings that count")
+	st.begin(t, review.Target{Base: "main"})
+	s := st.serve(t, Options{})
+	s.enter(t)
+	s.shows(t, "/runs", "acme/shop#7", "changes requested", "approved", "interrupted", r1.ReviewID)
+	s.shows(t, runLink(r1.ID), "1 P1 must be fixed", "Total divides by zero &lt;script&gt;", "return sum / len(items)", "Return 0 when", "1 optional finding", "A name could be shorter",
+		"https://github.com/acme/shop/blob/"+r1.Head+"/internal/pay/total.go#L42", "its answer was cut off", "gpt-5-mini", "$0.11", "round-1/security.log", "https://github.com/o/r/pull/7#issuecomment-1", "<summary>Receipt</summary>")
+	s.shows(t, "/pulls/github.com/acme/shop/7", "Total divides by zero", "open", r1.ReviewID)
+	s.shows(t, "/repositories", "acme/shop")
+	s.shows(t, "/usage?since=30d", "acme/shop", "gpt-5-mini", "security", "50 %")
+	s.shows(t, "/runs?q=acme/shop%238", r2.ReviewID)
+	if body := s.shows(t, "/runs?outcome=converged"); strings.Contains(body, r1.ReviewID) || !strings.Contains(body, r2.ReviewID) {
+		t.Error("the filter of outcomes lets others through")
+	}
+	s.shows(t, "/runs?q="+r1.ReviewID, "1 P1 must be fixed")
+	s.shows(t, "/runs?q=nobody/%23", "A pull request is written OWNER/REPO#123.")
+	s.shows(t, "/runs?q=%25", "There is no such run.")
+	answer, err := s.Get(s.url + runLink(r1.ID) + "/files/review.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if got := answer.Header.Get("Content-Type"); got != "text/plain; charset=utf-8" || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("an artifact is sent as %q", got)
+	}
+	for _, path := range []string{"/runs/nothing", runLink(r1.ID[:20]), runLink(r1.ID) + "/files/..%2f..%2fprloop.db", runLink(r1.ID) + "/files/missing", "/pulls/github.com/acme/shop/99", "/nothing"} {
+		if status, body := s.see(t, path); status != http.StatusNotFound {
+			t.Errorf("%s: status %d\n%s", path, status, body)
+		}
+	}
+}
+
+func TestPagesOfManyRuns(t *testing.T) {
+	st := newState(t)
+	for range perPage + 5 {
+		st.begin(t, at("acme", "shop", 7))
+	}
+	s := st.serve(t, Options{})
+	s.enter(t)
+	body := s.shows(t, "/runs?q=acme/shop", "Older runs")
+	next := regexp.MustCompile(`href="(/runs\?before=[^"]+)"`).FindStringSubmatch(body)
+	if next == nil {
+		t.Fatal("no address of the next page")
+	}
+	body = s.shows(t, strings.ReplaceAll(next[1], "&amp;", "&"))
+	if n := strings.Count(body, "interrupted"); n < 5 || strings.Contains(body, "Older runs") {
+		t.Errorf("the second page has %d runs", n)
+	}
+}
+
+// TestWhoSeesWhat: nobody sees anything without a session, a link works once, sign-in with GitHub shows the repositories that one
+// administers and no local change, and no other site can end a session or cancel a run.
+func TestWhoSeesWhat(t *testing.T) {
+	st := newState(t)
+	mine, other := st.begin(t, at("acme", "shop", 7)), st.begin(t, at("acme", "secret", 8))
+	local := st.begin(t, review.Target{Base: "main"})
+	github := fakeGitHub(t)
+	control := &cancelled{}
+	s := st.serve(t, Options{Control: control, GitHub: signin.GitHub{Host: "github.com", Web: github, API: github, ID: "client", Secret: "hush"}})
+	link := s.Link()
+	for _, path := range []string{"/runs", runLink(mine.ID), "/usage", "/repositories", runLink(mine.ID) + "/files/review.md"} {
+		if _, body := s.see(t, path); !strings.Contains(body, "Sign in with GitHub") || strings.Contains(body, mine.ReviewID) {
+			t.Errorf("%s without a session shows\n%s", path, body)
+		}
+	}
+	if status, _ := s.see(t, "/sign-in/link?key=wrong"); status != http.StatusForbidden {
+		t.Errorf("a wrong key: status %d", status)
+	}
+	if status, _ := s.see(t, "/sign-in/callback?code=c&state=planted"); status != http.StatusForbidden {
+		t.Errorf("an answer that nobody asked for: status %d", status)
+	}
+	body := s.shows(t, "/sign-in/github", mine.ReviewID) // follows GitHub's redirects back
+	if strings.Contains(body, other.ReviewID) || strings.Contains(body, local.ReviewID) {
+		t.Error("a person sees runs of others")
+	}
+	for _, path := range []string{runLink(other.ID), runLink(local.ID), "/pulls/github.com/acme/secret/8", "/usage?repo=acme/secret", runLink(other.ID) + "/live"} {
+		if status, _ := s.see(t, path); status != http.StatusNotFound {
+			t.Errorf("%s of somebody else: status %d", path, status)
+		}
+	}
+	if body := s.shows(t, "/repositories"); strings.Contains(body, "acme/secret") {
+		t.Error("a person sees another's repository")
+	}
+	if body := s.shows(t, "/runs?q=acme/secret"); strings.Contains(body, other.ReviewID) {
+		t.Error("a search finds another's runs")
+	}
+	for path, want := range map[string]int{runLink(mine.ID) + "/cancel": http.StatusForbidden, "/sign-out": http.StatusForbidden} {
+		req, err := http.NewRequest(http.MethodPost, s.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Sec-Fetch-Site", "cross-site")
+		answer, err := s.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("a form of another site for %s: status %d", path, answer.StatusCode)
+		}
+	}
+	for _, run := range []string{other.ID, mine.ID} {
+		answer, err := s.PostForm(s.url+runLink(run)+"/cancel", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+	}
+	if strings.Join(control.runs, " ") != mine.ID {
+		t.Errorf("cancelled: %q", control.runs)
+	}
+	if answer, err := s.PostForm(s.url+"/sign-out", nil); err != nil || !strings.HasSuffix(answer.Request.URL.Path, "/sign-in") {
+		t.Errorf("sign out: %v", err)
+	}
+	if _, body := s.see(t, "/runs"); strings.Contains(body, mine.ReviewID) {
+		t.Error("the session goes on after sign-out")
+	}
+	operator := &site{Dashboard: s.Dashboard, Client: browser(t), url: s.url}
+	answer, err := operator.Get(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	operator.shows(t, "/runs", mine.ReviewID, other.ReviewID, local.ReviewID)
+	if answer, err := browser(t).Get(link); err != nil || answer.StatusCode != http.StatusForbidden {
+		t.Errorf("the link works twice: %v", err)
+	}
+}
+
+func TestALinkExpires(t *testing.T) {
+	now := time.Now()
+	s := newState(t).serve(t, Options{Now: func() time.Time { return now }})
+	link := s.Link()
+	now = now.Add(linkLife + time.Second)
+	if answer, err := s.Get(link); err != nil || answer.StatusCode != http.StatusForbidden {
+		t.Errorf("an old link: %v", err)
+	}
+}
+
+type cancelled struct{ runs []string }
+
+func (c *cancelled) Cancel(_ context.Context, run string) error {
+	c.runs = append(c.runs, run)
+	return nil
+}
+
+// fakeGitHub is GitHub's side of a sign-in. It holds PKCE: the verifier must be that of the challenge.
+func fakeGitHub(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	challenge := ""
+	mux.HandleFunc("GET /login/oauth/authorize", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		challenge = q.Get("code_challenge")
+		back, err := url.Parse(q.Get("redirect_uri"))
+		if err != nil || q.Get("code_challenge_method") != "S256" || q.Get("client_id") != "client" {
+			http.Error(w, "bad request", http.StatusBadRequest)
+			return
+		}
+		back.RawQuery = url.Values{"code": {"granted"}, "state": {q.Get("state")}}.Encode()
+		http.Redirect(w, r, back.String(), http.StatusFound)
+	})
+	mux.HandleFunc("POST /login/oauth/access_token", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("code") != "granted" || s256(r.FormValue("code_verifier")) != challenge {
+			http.Error(w, "bad verifier", http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"access_token":"gho_person","token_type":"bearer"}`)
+	})
+	mux.HandleFunc("GET /user", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer gho_person" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, `{"login":"ada"}`)
+	})
+	mux.HandleFunc("GET /user/repos", func(w http.ResponseWriter, r *http.Request) {
+		type repo struct {
+			Name        string            `json:"name"`
+			Owner       map[string]string `json:"owner"`
+			Permissions map[string]bool   `json:"permissions"`
+		}
+		acme := map[string]string{"login": "acme"}
+		list := []repo{{"shop", acme, map[string]bool{"admin": true}}, {"secret", acme, map[string]bool{"push": true}}}
+		_ = json.NewEncoder(w).Encode(list)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestARunIsSeenLive: what a run of this process does is sent as it happens, and its end closes the stream.
+func TestARunIsSeenLive(t *testing.T) {
+	st := newState(t)
+	r := st.begin(t, at("acme", "shop", 7))
+	feed := new(Feed)
+	emit, end := feed.Run(r.ID)
+	s := st.serve(t, Options{Feed: feed})
+	s.enter(t)
+	answer, err := s.Get(s.url + runLink(r.ID) + "/live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	until := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", want, lines.Err())
+	}
+	emit(review.Event{Kind: review.EventRound, Round: 1, Rounds: 3})
+	emit(review.Event{Kind: review.EventProgress, Agent: "security", Message: "reads total.go " + hostile})
+	until("Round 1 of at most 3")
+	until("reads total.go &lt;script&gt;")
+	st.end(t, r, review.Converged, "No findings that count")
+	end()
+	until("event: ended")
+	for lines.Scan() {
+	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("the stream does not end: %v", err)
+	}
+}
+
+func s256(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

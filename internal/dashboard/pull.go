@@ -1,0 +1,90 @@
+package dashboard
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/prloop/prloop/internal/distinct"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+)
+
+// pullView is the page of a pull request: its runs, and its findings over time.
+type pullView struct {
+	Target review.Target
+	URL    string
+	Runs   []pullRun
+	// Findings are in the order in which they were first raised.
+	Findings []pullFinding
+	CostUSD  float64
+}
+
+type pullRun struct {
+	store.Run
+	Counts review.Counts
+}
+
+// pullFinding is a finding of one or several runs of a pull request, under its identity.
+type pullFinding struct {
+	review.Finding
+	Identity string
+	// First and Last are the runs that raised it; Open is true when the newest review did.
+	First, Last store.Run
+	Open        bool
+}
+
+// manyRuns is how many runs of a pull request its page is made of.
+const manyRuns = 100
+
+func (d *Dashboard) pullPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	number, err := strconv.Atoi(r.PathValue("number"))
+	if err != nil || number <= 0 {
+		return errNotHere
+	}
+	p := pullView{Target: review.Target{Repo: review.Repo{Host: r.PathValue("host"), Owner: r.PathValue("owner"), Name: r.PathValue("name")}, PR: number}}
+	if !v.may(p.Target.Repo.String()) {
+		return errNotHere
+	}
+	p.URL = "https://" + p.Target.Repo.Host + "/" + p.Target.Repo.Owner + "/" + p.Target.Repo.Name + "/pull/" + strconv.Itoa(number)
+	runs, err := d.Runs.Runs(r.Context(), store.Filter{Repo: p.Target.Repo.String(), PR: number, Limit: manyRuns})
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		return errNotHere
+	}
+	places := map[string]int{}
+	for i, run := range slices.Backward(runs) {
+		whole, err := d.Runs.Find(r.Context(), run.ID)
+		if err != nil {
+			return err
+		}
+		run.Result = whole.Result
+		row := pullRun{Run: run}
+		if res := run.Result; res != nil {
+			row.Counts = res.DistinctIssues
+			for _, x := range res.Rounds {
+				for _, a := range x.Agents {
+					p.CostUSD += value(a.Usage.CostUSD)
+				}
+				if x.Fix != nil {
+					p.CostUSD += value(x.Fix.Agent.Usage.CostUSD)
+				}
+			}
+			for _, f := range distinct.Of(*res) {
+				at, known := places[f.ID]
+				if !known || f.ID == "" {
+					at = len(p.Findings)
+					places[f.ID] = at
+					p.Findings = append(p.Findings, pullFinding{Identity: f.ID, First: run})
+				}
+				p.Findings[at].Finding, p.Findings[at].Last, p.Findings[at].Open = f.Wordings[0], run, i == 0
+			}
+		}
+		p.Runs = append(p.Runs, row)
+	}
+	slices.Reverse(p.Runs)
+	d.render(w, r, http.StatusOK, "pull", view{Title: p.Target.String(), Section: "runs", Data: p})
+	return nil
+}

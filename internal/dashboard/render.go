@@ -1,0 +1,312 @@
+package dashboard
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"math"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/stats"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed assets
+var assetFiles embed.FS
+
+// assets serves the style sheet and the scripts, which are part of the program.
+func assets() http.Handler {
+	files := http.FileServerFS(assetFiles)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if info, err := fs.Stat(assetFiles, strings.TrimPrefix(path.Clean(r.URL.Path), "/")); err != nil || info.IsDir() {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, max-age=3600")
+		files.ServeHTTP(w, r)
+	})
+}
+
+// view is what every page is given.
+type view struct {
+	Title   string
+	Section string
+	Data    any
+	// What follows is filled in by render.
+	Visitor *visitor
+	Now     time.Time
+}
+
+// templates are the pages, each with the frame around it.
+var templates = sync.OnceValue(parse)
+
+func parse() map[string]*template.Template {
+	shared := template.Must(template.New("frame").Funcs(functions).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		panic(err)
+	}
+	out := map[string]*template.Template{}
+	for _, name := range names {
+		switch short := strings.TrimSuffix(path.Base(name), ".html"); short {
+		case "frame", "parts":
+		default:
+			out[short] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, name))
+		}
+	}
+	return out
+}
+
+var functions = template.FuncMap{
+	"ago": ago, "took": took, "dollars": dollars, "count": count, "short": short, "tone": tone, "words": words, "text": text,
+	"percent": percent, "plural": plural, "runLink": runLink, "pullLink": pullLink, "source": source, "priority": func(p review.Priority) string { return strings.ToLower(string(p)) },
+	"seconds": func(s float64) string { return took(time.Duration(s * float64(time.Second))) },
+	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"add":     func(a, b int) int { return a + b },
+	"sub":     func(a, b int) int { return a - b },
+	"mul":     func(a, b int) int { return a * b },
+	"days":    func(s string) string { return strings.TrimSuffix(s, "d") + " days" },
+	"at":      func(t, now time.Time) moment { return moment{t, now} },
+	"outcome": progress.Words, "markdown": func(s string) template.HTML { return rendered([]byte(s)) },
+	"state": func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
+	"web": web, "approved": func(row *stats.Row) int { return row.Outcomes[review.Converged] }, "became": became,
+}
+
+// moment is a time beside the one at which the page is made.
+type moment struct{ T, Now time.Time }
+
+// states are how the state of an agent is coloured, effectStates how that of an effect is called.
+var (
+	states = map[review.AgentState]string{
+		review.AgentWaiting: "quiet", review.AgentRunning: "live", review.AgentComplete: "good", review.AgentDegraded: "warn", review.AgentFailed: "bad",
+	}
+	effectStates = map[store.OutboxState]string{
+		store.StateIntent: "not sent yet", store.StateSent: "sent, not confirmed", store.StateAcked: "done", store.StateAbsent: "not there, to be sent again",
+	}
+)
+
+// tokens and cost are what an agent spent; nothing where nobody knows.
+func tokens(u review.Usage) string {
+	if u.InputTokens == nil && u.OutputTokens == nil {
+		return ""
+	}
+	return count(value(u.InputTokens) + value(u.OutputTokens))
+}
+
+func cost(u review.Usage) string {
+	switch {
+	case u.CostUSD != nil:
+		return dollars(*u.CostUSD)
+	case u.LLMCalls > 0:
+		return "unknown"
+	}
+	return ""
+}
+
+// web is an address that a page may link to; empty for any other.
+func web(ref string) string {
+	if u, err := url.Parse(ref); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+		return ref
+	}
+	return ""
+}
+
+// render writes a page. Nothing is written of one that fails.
+func (d *Dashboard) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	if who, ok := d.sessions.Get(r.Context(), "visitor").(visitor); ok {
+		v.Visitor = &who
+	}
+	v.Now = d.Now()
+	var b bytes.Buffer
+	if err := templates()[name].ExecuteTemplate(&b, "frame", v); err != nil {
+		d.Log.Error("a page could not be made", "page", name, "err", err)
+		http.Error(w, "This page could not be made. The log says why.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // whoever asked may be gone
+}
+
+// refuse says in one sentence why there is no page.
+func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	d.render(w, r, status, "refused", view{Title: http.StatusText(status), Data: why})
+}
+
+// fault is a page that could not be made; the log says why, the visitor does not hear of it.
+func (d *Dashboard) fault(w http.ResponseWriter, r *http.Request, err error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		http.Error(w, "The form is too large.", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if r.Context().Err() == nil {
+		d.Log.Error("a page could not be made", "path", r.URL.Path, "err", err)
+	}
+	http.Error(w, "This page could not be made. The log says why.", http.StatusInternalServerError)
+}
+
+// reports renders Markdown; markdown lets of it pass what a report is made of. Raw HTML passes goldmark, as on GitHub, and then the
+// policy: no images, no forms, no styles, links to http(s) alone.
+var (
+	reports  = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+	markdown = sync.OnceValue(policy)
+)
+
+func policy() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "b", "i", "sub", "sup", "kbd", "table", "thead", "tbody", "tr", "th", "td", "details", "summary")
+	p.AllowAttrs("align").Matching(bluemonday.CellAlign).OnElements("th", "td")
+	p.AllowAttrs("open").OnElements("details")
+	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https")
+	p.RequireParseableURLs(true)
+	p.AllowRelativeURLs(false)
+	p.RequireNoFollowOnLinks(true)
+	p.RequireNoReferrerOnLinks(true)
+	return p
+}
+
+// rendered is Markdown as a part of a page.
+func rendered(source []byte) template.HTML {
+	var b bytes.Buffer
+	if err := reports.Convert(source, &b); err != nil {
+		return template.HTML(template.HTMLEscapeString(string(source))) //nolint:gosec // escaped
+	}
+	return template.HTML(markdown().SanitizeBytes(b.Bytes())) //nolint:gosec // bluemonday
+}
+
+// text is a line of somebody's, with what a browser would not show made visible.
+func text(s string) string { return sanitize.Terminal(s) }
+
+// ago says how long ago something was.
+func ago(t, now time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case t.IsZero():
+		return ""
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	case d < 60*24*time.Hour:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	}
+	return t.UTC().Format("2 Jan 2006")
+}
+
+// took is a length of time.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// dollars is an amount.
+func dollars(v float64) string {
+	switch {
+	case v == 0:
+		return "$0"
+	case v < 0.01:
+		return "< $0.01"
+	}
+	return fmt.Sprintf("$%.2f", v)
+}
+
+// count is a number as people read it.
+func count(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f M", float64(n)/1e6)
+	case n >= 100_000:
+		return fmt.Sprintf("%d k", n/1_000)
+	}
+	return message.NewPrinter(language.English).Sprint(n)
+}
+
+// percent is a share; nothing of nothing.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d %%", int(math.Round(100*float64(part)/float64(whole))))
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
+
+// short is the beginning of a commit's id.
+func short(sha string) string { return sha[:min(len(sha), 10)] }
+
+func runLink(run string) string { return "/runs/" + url.PathEscape(run) }
+
+// pullLink is our page of a pull request; empty for any other target.
+func pullLink(t review.Target) string {
+	if t.PR == 0 || t.Repo.Owner == "" {
+		return ""
+	}
+	return "/pulls/" + path.Join(url.PathEscape(webHost(t.Repo)), url.PathEscape(t.Repo.Owner), url.PathEscape(t.Repo.Name), strconv.Itoa(t.PR))
+}
+
+func webHost(r review.Repo) string {
+	if r.Host == "" {
+		return "github.com"
+	}
+	return r.Host
+}
+
+// source is where lines of a file are seen on GitHub; empty where they are on no GitHub.
+func source(t review.Target, head string, f review.Finding) string {
+	if t.Repo.Owner == "" || t.Local() || f.File == "" || !commit.MatchString(head) {
+		return ""
+	}
+	steps := strings.Split(spelling.Raw(f.File), "/")
+	for i, s := range steps {
+		steps[i] = url.PathEscape(s)
+	}
+	out := "https://" + webHost(t.Repo) + "/" + url.PathEscape(t.Repo.Owner) + "/" + url.PathEscape(t.Repo.Name) + "/blob/" + head + "/" + strings.Join(steps, "/")
+	if f.Line != nil {
+		out += fmt.Sprintf("#L%d", *f.Line)
+	}
+	return out
+}
+
+var commit = lazyregexp.New(`^[0-9a-f]{40,64}$`)

@@ -1,0 +1,307 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/distinct"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+)
+
+// runView is the page of one run.
+type runView struct {
+	store.Run
+	// Report is the last review's, Fix that of the fix the run ended with; empty when there is none.
+	Report, Fix template.HTML
+	Must        []finding
+	Optional    []finding
+	Rounds      []round
+	Agents      []review.AgentReceipt
+	Now         *atWork
+	Effects     []store.Entry
+	Incidents   []store.Incident
+	Files       []string
+	// CostUSD and Tokens are known ones of all agents.
+	CostUSD float64
+	Tokens  int
+	Took    time.Duration
+	// Cancel is true when the visitor can cancel it; Live when the page goes on changing.
+	Cancel, Live bool
+	At           time.Time
+}
+
+// finding is a distinct finding: what was said of it first, and where its lines are seen.
+type finding struct {
+	review.Finding
+	Identity, Source string
+	// Said are the other wordings.
+	Said []review.Finding
+}
+
+// round is one round as the page lists it.
+type round struct {
+	Number    int
+	Head      string
+	Consensus string
+	Counts    review.Counts
+	Fix       *review.FixOutcome
+}
+
+// run finds a run that the visitor may see.
+func (d *Dashboard) run(r *http.Request, v visitor) (store.Run, error) {
+	id := r.PathValue("run")
+	run, err := d.Runs.Find(r.Context(), id)
+	if err == nil && (run.ID != id || !v.may(run.Target.Repo.String())) {
+		err = errNotHere
+	}
+	var several *store.AmbiguousError
+	if errors.As(err, &several) {
+		err = errNotHere
+	}
+	return run, err
+}
+
+func (d *Dashboard) runPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	run, err := d.run(r, v)
+	if err != nil {
+		return err
+	}
+	page, err := d.assemble(r.Context(), run)
+	if err != nil {
+		return err
+	}
+	d.render(w, r, http.StatusOK, "run", view{Title: run.Target.String(), Section: "runs", Data: page})
+	return nil
+}
+
+// assemble gathers what is known of a run.
+func (d *Dashboard) assemble(ctx context.Context, run store.Run) (*runView, error) {
+	now, _ := d.Feed.at(run.ID)
+	if now != nil && run.State == app.Interrupted { // it has just begun
+		run.State = store.Running
+	}
+	p := &runView{Run: run, Now: now, At: d.Now(), Live: run.State == store.Running}
+	p.Cancel = p.Live && d.Control != nil
+	p.Took = run.Updated.Sub(run.Created)
+	if p.Live {
+		p.Took = d.Now().Sub(run.Created)
+	}
+	rounds, err := d.Runs.Rounds(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	if run.Result != nil {
+		p.ended(*run.Result)
+	} else {
+		p.goesOn(rounds)
+	}
+	for _, a := range p.Agents {
+		p.CostUSD += value(a.Usage.CostUSD)
+		p.Tokens += value(a.Usage.InputTokens) + value(a.Usage.OutputTokens)
+	}
+	if now != nil {
+		for _, a := range now.Agents {
+			p.CostUSD += a.CostUSD
+			p.Tokens += a.Tokens
+		}
+	}
+	if p.Effects, err = d.Runs.Effects(ctx, run.ID); err != nil {
+		return nil, err
+	}
+	if p.Incidents, err = d.Runs.Incidents(ctx, run.ID); err != nil {
+		return nil, err
+	}
+	if p.Files, err = d.Runs.Files(run.ID); err != nil {
+		return nil, err
+	}
+	p.Report, err = d.report(run.ID, "review.md")
+	if err == nil && run.Result != nil {
+		p.Fix, err = d.report(run.ID, fmt.Sprintf("round-%d/fix.md", run.Result.Round))
+	}
+	return p, err
+}
+
+func (d *Dashboard) report(run, name string) (template.HTML, error) {
+	body, err := d.Runs.File(run, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return rendered(body), err
+}
+
+// ended takes what a run that has ended says.
+func (p *runView) ended(r review.RunResult) {
+	for _, f := range distinct.Of(r) {
+		row := finding{Finding: f.Wordings[0], Identity: f.ID, Source: source(r.Target, r.Receipt.HeadSHA, f.Wordings[0]), Said: f.Wordings[1:]}
+		if f.Must {
+			p.Must = append(p.Must, row)
+		} else {
+			p.Optional = append(p.Optional, row)
+		}
+	}
+	for _, x := range r.Rounds {
+		p.Rounds = append(p.Rounds, round{Number: x.Round, Head: x.Head, Consensus: value(x.Consensus), Counts: x.Shown(), Fix: x.Fix})
+		p.Agents = append(p.Agents, x.Agents...)
+		if x.Fix != nil && x.Fix.Agent.Name != "" {
+			p.Agents = append(p.Agents, x.Fix.Agent)
+		}
+	}
+}
+
+// goesOn takes the rounds that are over of a run that has not ended.
+func (p *runView) goesOn(rounds []store.Round) {
+	for _, x := range rounds {
+		p.Rounds = append(p.Rounds, round{Number: x.Number, Head: x.Receipt.HeadSHA, Consensus: string(x.Verdict.Consensus), Counts: x.Verdict.Issues})
+		p.Agents = append(p.Agents, x.Receipt.Agents...)
+	}
+}
+
+// live sends the changing part of a run's page whenever it changes, until the run ends or the visitor leaves.
+func (d *Dashboard) live(w http.ResponseWriter, r *http.Request, v visitor) error {
+	run, err := d.run(r, v)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(w)
+	var sent string
+	for {
+		page, err := d.assemble(r.Context(), run)
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		if err := templates()["run"].ExecuteTemplate(&b, "live", page); err != nil {
+			return err
+		}
+		event := "run"
+		if !page.Live {
+			event = "ended"
+		}
+		if b.String() != sent || event == "ended" {
+			sent = b.String()
+			_ = out.SetWriteDeadline(time.Now().Add(writeTime)) // not every connection has deadlines
+			if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, strings.ReplaceAll(sent, "\n", "\ndata: ")); err != nil || out.Flush() != nil {
+				return nil //nolint:nilerr // the visitor has left
+			}
+		}
+		if event == "ended" {
+			return nil
+		}
+		_, changed := d.Feed.at(run.ID)
+		if !wait(r.Context(), changed) {
+			return nil
+		}
+		if run, err = d.Runs.Find(r.Context(), run.ID); err != nil {
+			return err
+		}
+	}
+}
+
+// How often the page of a run that goes on is looked at, at most and at least, and how long a part of it may take to be sent.
+const (
+	soonest   = 500 * time.Millisecond
+	latest    = 3 * time.Second
+	writeTime = 20 * time.Second
+)
+
+// wait waits for the next look; false when the visitor has left.
+func wait(ctx context.Context, changed <-chan struct{}) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(soonest):
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-changed: // nil for a run of another process: the store is all there is
+	case <-time.After(latest - soonest):
+	}
+	return true
+}
+
+// replayed is a run that was judged again.
+type replayed struct {
+	Run    store.Run
+	Rounds []replayedRound
+}
+
+type replayedRound struct {
+	Number        int
+	Same          bool
+	Stored, Again string
+}
+
+func (d *Dashboard) replay(w http.ResponseWriter, r *http.Request, v visitor) error {
+	run, err := d.run(r, v)
+	if err != nil {
+		return err
+	}
+	out := replayed{Run: run}
+	for n := 1; ; n++ {
+		again, err := d.Runs.Replay(run.ID, n)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		out.Rounds = append(out.Rounds, replayedRound{Number: n, Same: again.Stored == again.Again.Report, Stored: again.Stored, Again: again.Again.Report})
+	}
+	d.render(w, r, http.StatusOK, "replay", view{Title: "Replay", Section: "runs", Data: out})
+	return nil
+}
+
+// file sends one of a run's files, as text that no browser takes for anything else.
+func (d *Dashboard) file(w http.ResponseWriter, r *http.Request, v visitor) error {
+	run, err := d.run(r, v)
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	if !fs.ValidPath(name) {
+		return errNotHere
+	}
+	data, err := d.Runs.File(run.ID, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errNotHere
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if !utf8.Valid(data) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Disposition", "attachment")
+	}
+	_, _ = w.Write(data)
+	return nil
+}
+
+func (d *Dashboard) cancel(w http.ResponseWriter, r *http.Request, v visitor) error {
+	run, err := d.run(r, v)
+	if err != nil {
+		return err
+	}
+	if d.Control == nil {
+		return errNotHere
+	}
+	if err := d.Control.Cancel(r.Context(), run.ID); err != nil {
+		return err
+	}
+	d.Log.Info("a run was cancelled", "run", run.ID, "by", v.Name)
+	http.Redirect(w, r, runLink(run.ID), http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,152 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/artifacts"
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+)
+
+// hostile is a text that a page must not act on.
+const hostile = `<script>alert(1)</script><img src=x onerror=alert(2)> "'` + "`" + ` [x](javascript:alert(3)) {{.}}`
+
+// state is the state folder of a machine on which runs were made.
+type state struct {
+	dir    string
+	store  *store.Store
+	folder *artifacts.Folder
+	n      int
+}
+
+func newState(t testing.TB) *state {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(t.Context(), store.Options{Address: filepath.Join(dir, "prloop.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := artifacts.Open(filepath.Join(dir, "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return &state{dir: dir, store: st, folder: folder}
+}
+
+func at(owner, name string, pr int) review.Target {
+	return review.Target{Repo: review.Repo{Host: "github.com", Owner: owner, Name: name}, PR: pr}
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// finding makes a finding of a reviewer.
+func made(p review.Priority, title, reviewer string) review.Finding {
+	return review.Finding{
+		ID: "F1", Priority: p, Category: review.CategoryBug, File: "internal/pay/total.go", Line: pointer(42), Title: title, Score: 8,
+		Description: "`Total` divides by the number of items, which is **0** for an empty cart.\n\n" + hostile, Suggestion: "Return 0 when there are no items.",
+		Evidence: "return sum / len(items)", Source: review.Source{Type: "agent", Name: reviewer}, Fingerprint: fmt.Sprintf("%x", len(title)*7919),
+	}
+}
+
+// begin records a run that goes on.
+func (s *state) begin(t testing.TB, target review.Target) store.Run {
+	t.Helper()
+	s.n++
+	id := fmt.Sprintf("2026112%dT101500Z_%016x", s.n%10, s.n)
+	r := store.Run{ID: id, ReviewID: id[17:], Target: target, Head: strings.Repeat("c0ffee12", 5)}
+	if err := s.store.CreateRun(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// end records how it ended.
+func (s *state) end(t testing.TB, r store.Run, outcome review.Outcome, reason string, findings ...review.Finding) {
+	t.Helper()
+	word := string(review.RequestChanges)
+	agents := []review.AgentReceipt{
+		{Name: "security", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5-mini", State: review.AgentComplete, Findings: len(findings), Seconds: 31, Usage: review.Usage{LLMCalls: 6, InputTokens: pointer(48_200), OutputTokens: pointer(2_100), CostUSD: pointer(0.061), Models: []string{"gpt-5-mini"}}},
+		{Name: "general", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5-mini", State: review.AgentDegraded, Reason: "its answer was cut off", Seconds: 44, Usage: review.Usage{LLMCalls: 4, InputTokens: pointer(39_000), OutputTokens: pointer(1_400), CostUSD: pointer(0.049), Models: []string{"gpt-5-mini"}}},
+	}
+	result := review.RunResult{
+		Run: r.ID, Target: r.Target, Outcome: outcome, Reason: reason, Round: 1, Consensus: &word, Findings: findings, Issues: review.Count(findings), DistinctIssues: review.Count(findings),
+		Receipt: review.Receipt{HeadSHA: r.Head, Agents: agents}, Rounds: []review.RoundResult{{Round: 1, Head: r.Head, Consensus: &word, Issues: review.Count(findings), Agents: agents}}, Seconds: 64,
+	}
+	for i, f := range findings {
+		result.Groups = append(result.Groups, review.Group{Findings: []int{i}, ID: f.Fingerprint, Counts: f.Priority < review.P2})
+		result.Fates = append(result.Fates, review.FindingFate{Fate: review.FateOpen, Priority: f.Priority, Category: f.Category, First: 1, Last: 1, Counted: true, By: []review.Voice{{Name: f.Source.Name, Model: "gpt-5-mini"}}})
+	}
+	if err := s.store.FinishRun(t.Context(), result); err != nil {
+		t.Fatal(err)
+	}
+	js, _ := json.Marshal(result)
+	for name, body := range map[string]string{"review.md": "**" + reason + "**\n\n<details><summary>Receipt</summary>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n</details>\n\n" + hostile, "review.json": string(js), "round-1/security.log": "a line\n"} {
+		if err := s.folder.Save(r.ID, name, []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := s.store.Intent(t.Context(), effects.Effect{Kind: "comment", Key: r.ID, Run: r.ID, Target: r.Target, Head: r.Head, Nonce: r.ID, Payload: "x"})
+	if err == nil {
+		err = s.store.Sending(t.Context(), e.Nonce)
+	}
+	if err == nil {
+		err = s.store.Ack(t.Context(), e.Nonce, "https://github.com/o/r/pull/7#issuecomment-1")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// site is a dashboard that is served, with a browser of somebody.
+type site struct {
+	*Dashboard
+	*http.Client
+	url string
+}
+
+func (s *state) serve(t testing.TB, o Options) *site {
+	t.Helper()
+	service, err := app.Open(t.Context(), app.Options{State: s.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { service.Close(t.Context()) })
+	o.Runs = service
+	server := httptest.NewUnstartedServer(nil)
+	address := url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
+	o.Address = address
+	if o.GitHub.ID != "" {
+		o.GitHub.Callback = address.JoinPath("sign-in", "callback").String()
+	}
+	out := &site{Dashboard: New(o), url: address.String()}
+	server.Config.Handler = out.Dashboard
+	server.Start()
+	t.Cleanup(server.Close)
+	out.Client = browser(t)
+	return out
+}
+
+func browser(t testing.TB) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Jar: jar, Timeout: 30 * time.Second}
+}

@@ -1,0 +1,63 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/prloop/prloop/internal/signin"
+)
+
+func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) {
+	d.render(w, r, http.StatusOK, "signin", view{Title: "Sign in", Data: d.GitHub.ID != ""})
+}
+
+// signInByLink signs the operator in.
+func (d *Dashboard) signInByLink(w http.ResponseWriter, r *http.Request) {
+	if !d.useLink(r.URL.Query().Get("key")) {
+		d.refuse(w, r, http.StatusForbidden, "This link was used before, or has expired. Ask prloop for another one.")
+		return
+	}
+	d.welcome(w, r, visitor{Name: "operator", Operator: true})
+}
+
+func (d *Dashboard) signInAtGitHub(w http.ResponseWriter, r *http.Request) {
+	if d.GitHub.ID == "" {
+		d.refuse(w, r, http.StatusNotFound, "Sign-in with GitHub is not set up here.")
+		return
+	}
+	address, visit := d.GitHub.Begin()
+	d.sessions.Put(r.Context(), "visit", visit)
+	http.Redirect(w, r, address, http.StatusSeeOther)
+}
+
+func (d *Dashboard) signedInAtGitHub(w http.ResponseWriter, r *http.Request) {
+	visit, _ := d.sessions.Pop(r.Context(), "visit").(signin.Visit)
+	p, err := d.GitHub.End(r.Context(), visit, r.URL.Query())
+	switch {
+	case errors.Is(err, signin.ErrState), errors.Is(err, signin.ErrDenied):
+		d.refuse(w, r, http.StatusForbidden, "You are not signed in: "+err.Error()+".")
+	case err != nil:
+		d.Log.Error("sign-in failed", "err", err)
+		d.refuse(w, r, http.StatusBadGateway, "You are not signed in: GitHub could not be asked. Try again in a minute.")
+	default:
+		d.welcome(w, r, visitor{Name: p.Login, Repos: p.Repos})
+	}
+}
+
+// welcome begins a session under a new token, so that nobody can have planted it.
+func (d *Dashboard) welcome(w http.ResponseWriter, r *http.Request, v visitor) {
+	if err := d.sessions.RenewToken(r.Context()); err != nil {
+		d.fault(w, r, err)
+		return
+	}
+	d.sessions.Put(r.Context(), "visitor", v)
+	http.Redirect(w, r, "/runs", http.StatusSeeOther)
+}
+
+func (d *Dashboard) signOut(w http.ResponseWriter, r *http.Request) {
+	if err := d.sessions.Destroy(r.Context()); err != nil {
+		d.fault(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+}
