@@ -1,6 +1,7 @@
 // Package sandbox confines an agent's process (threats.md "Sandbox tiers"). A confined child sees a file system of its own, has no
 // network but a way to the model gateway, holds no capability, cannot see or signal processes outside, and ends with
-// whoever started it. All of it is built on Linux itself: namespaces, Landlock, seccomp. Elsewhere Probe says tier 4.
+// whoever started it. On Linux it is built of namespaces, Landlock and seccomp, on macOS, where it holds less, of Seatbelt
+// (decision 60). Elsewhere Probe says tier 4.
 //
 // [Probe] finds out by behaviour what this machine can do, because two kernels of one version can differ. [Wrap] turns a
 // command into one that starts this same program again, as "sandbox-init", which sets everything up and then starts the

@@ -32,11 +32,13 @@ func (p *plan) show(policy Policy, cmd Command) error {
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) && filepath.Clean(home) != "/" {
 		hide = append(hide, home)
 	}
-	for _, path := range system {
+	for _, path := range p.Mode.system() {
 		p.addSystem(path)
 	}
-	for _, path := range plainEtc {
-		p.addSystem(path)
+	if p.Mode != modeSeatbelt {
+		for _, path := range plainEtc {
+			p.addSystem(path)
+		}
 	}
 	for _, path := range programPaths(cmd) {
 		if err := p.addProgram(path, hide); err != nil {
@@ -100,7 +102,7 @@ func (p *plan) add(what, path, at string, write bool, hide []string) error {
 	if !info.IsDir() && (write || !info.Mode().IsRegular()) {
 		return &PolicyError{what, fmt.Sprintf("%s is not a folder", path)}
 	}
-	if write && slices.ContainsFunc(system, func(s string) bool { return within(source, s) || within(s, source) }) {
+	if write && slices.ContainsFunc(p.Mode.system(), func(s string) bool { return within(source, s) || within(s, source) }) {
 		return &PolicyError{what, fmt.Sprintf("%s is part of the system", path)}
 	}
 	for _, h := range hide {
@@ -116,7 +118,7 @@ func (p *plan) add(what, path, at string, write bool, hide []string) error {
 func (p *plan) addScratch(policy Policy) error {
 	home := filepath.Clean(policy.Home)
 	i := slices.IndexFunc(p.Binds, func(b bind) bool { return b.Path == p.Home && b.Write })
-	if p.Mode == modeRules || slices.ContainsFunc(policy.Writable, func(w string) bool { return within(home, filepath.Clean(w)) }) {
+	if p.Mode.inPlace() || slices.ContainsFunc(policy.Writable, func(w string) bool { return within(home, filepath.Clean(w)) }) {
 		return nil
 	}
 	p.Binds[i].Scratch = true
@@ -179,7 +181,7 @@ func (p *plan) cover(hide []string) error {
 				if err != nil {
 					return &PolicyError{"hidden path", err.Error()}
 				}
-				p.Binds = append(p.Binds, bind{Path: filepath.Join(b.Path, rel), Hide: true, Dir: info.IsDir()})
+				p.Binds = append(p.Binds, bind{Path: filepath.Join(b.Path, rel), Source: real, Hide: true, Dir: info.IsDir()})
 			}
 		}
 	}

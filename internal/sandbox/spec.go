@@ -163,7 +163,20 @@ const (
 	modeBubblewrap mode = "bubblewrap"
 	// modeRules stays in the machine's namespaces, under Landlock and seccomp.
 	modeRules mode = "rules"
+	// modeSeatbelt is that of macOS: there are no namespaces either.
+	modeSeatbelt mode = "seatbelt"
 )
+
+// inPlace reports whether every path inside is the machine's own.
+func (m mode) inPlace() bool { return m == modeRules || m == modeSeatbelt }
+
+// system is what every child may read.
+func (m mode) system() []string {
+	if m == modeSeatbelt {
+		return seatbeltSystem
+	}
+	return system
+}
 
 // job is a plan and the agent, for the half of the trampoline inside. Byte slices, because arguments and environment need
 // not be valid UTF-8.

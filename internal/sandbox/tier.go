@@ -16,7 +16,7 @@ const (
 	// Tier1b contains the same with bubblewrap's namespaces.
 	Tier1b
 	// Tier2 has no namespaces: files are contained; a child without a gateway has no network, one with a gateway may
-	// reach other unix sockets of the machine.
+	// reach other unix sockets of the machine. On macOS it reaches the gateway's alone, and what leaves its process group outlives it.
 	Tier2
 	// Tier3 contains a part; for pull requests of trusted authors and an explicit flag.
 	Tier3
@@ -43,6 +43,7 @@ const (
 	PartLandlock   = "landlock"
 	PartSeccomp    = "seccomp"
 	PartBubblewrap = "bubblewrap"
+	PartSeatbelt   = "seatbelt"    // of macOS, where it stands for the others
 	PartUID        = "own uid"     // an unprivileged uid for the child when prloop runs as root
 	PartCgroup     = "cgroup.kill" // told only: the pid namespace ends the child
 )
@@ -129,7 +130,9 @@ func (r Report) lacks(t Tier) []string {
 		need(PartBubblewrap, r.Part(PartBubblewrap).OK)
 		rules(landlockTier1)
 	case Tier2:
-		rules(landlockTier2)
+		if !r.Part(PartSeatbelt).OK {
+			rules(landlockTier2)
+		}
 	}
 	return names
 }

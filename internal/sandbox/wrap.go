@@ -31,7 +31,9 @@ func Without(reason string, parts ...string) *Machine {
 }
 
 // Parts are the names Without knows.
-func Parts() []string { return []string{PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp} }
+func Parts() []string {
+	return []string{PartNamespaces, PartBubblewrap, PartLandlock, PartSeccomp, PartSeatbelt}
+}
 
 // Wrap turns a command into one that runs it confined. It returns a *TierError when the machine cannot do what
 // policy.MinTier asks for, and a *PolicyError when a path is missing or would show what is to be hidden. With a MinTier
@@ -53,6 +55,14 @@ func (m *Machine) Wrap(policy Policy, cmd Command) (Command, error) {
 	if err := p.fill(policy, cmd); err != nil {
 		return Command{}, err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return Command{}, fmt.Errorf("confine child: find this program: %w", err)
+	}
+	if p.Mode == modeSeatbelt {
+		cmd.Env = replaceSocket(cmd.Env, policy.Gateway, p.Socket)
+		return p.seatbelt(self, cmd)
+	}
 	data, err := json.Marshal(p)
 	if err != nil {
 		return Command{}, fmt.Errorf("confine child: %w", err)
@@ -60,10 +70,6 @@ func (m *Machine) Wrap(policy Policy, cmd Command) (Command, error) {
 	// The kernel takes no single argument longer than 128 KB.
 	if len(data) >= 120<<10 {
 		return Command{}, &PolicyError{"policy", "it names more paths than one argument can hold"}
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return Command{}, fmt.Errorf("confine child: find this program: %w", err)
 	}
 	return Command{
 		Path: self,
@@ -97,6 +103,8 @@ func planFor(r Report) *plan {
 		p.Mode, p.Userns = modeNamespaces, r.userns
 	case r.Part(PartBubblewrap).OK:
 		p.Mode, p.Bubblewrap = modeBubblewrap, r.bwrap
+	case r.Part(PartSeatbelt).OK:
+		p.Mode = modeSeatbelt
 	}
 	return p
 }
@@ -113,7 +121,7 @@ func (p *plan) fill(policy Policy, cmd Command) error {
 	}
 	p.Home, p.Dir, p.Limits = policy.inside(filepath.Clean(policy.Home)), policy.inside(filepath.Clean(cmp.Or(cmd.Dir, policy.Home))), policy.Limits.withDefaults()
 	p.Gateway, p.Port, p.Inet = policy.Gateway, policy.GatewayPort, policy.Loopback || policy.GatewayPort != 0
-	if p.Inet && p.Mode == modeRules {
+	if p.Inet && p.Mode.inPlace() {
 		return &PolicyError{"loopback", "without a network namespace TCP would reach the network of the machine"}
 	}
 	if p.Port < 0 || p.Port > 65535 || p.Port != 0 && p.Gateway == "" {
@@ -123,12 +131,20 @@ func (p *plan) fill(policy Policy, cmd Command) error {
 		if err := checkPath("gateway", p.Gateway); err != nil {
 			return err
 		}
-		p.Socket = GatewaySocket
-		if p.Mode == modeRules {
+		limit := socketLimit
+		switch p.Socket = GatewaySocket; p.Mode {
+		case modeRules:
 			p.Socket = p.Home + "/.prloop-model.sock"
+		case modeSeatbelt: // it is reached where it is, by the path it has without links
+			dir, err := filepath.EvalSymlinks(filepath.Dir(p.Gateway))
+			if err != nil {
+				return &PolicyError{"gateway", err.Error()}
+			}
+			p.Gateway = filepath.Join(dir, filepath.Base(p.Gateway))
+			p.Socket, limit = p.Gateway, seatbeltSocketLimit
 		}
-		if len(p.Socket) > socketLimit || len(p.Gateway) > socketLimit {
-			return &PolicyError{"gateway", fmt.Sprintf("a socket's path may have %d bytes at most", socketLimit)}
+		if len(p.Socket) > limit || len(p.Gateway) > limit {
+			return &PolicyError{"gateway", fmt.Sprintf("a socket's path may have %d bytes at most", limit)}
 		}
 	}
 	if err := p.show(policy, cmd); err != nil {
@@ -141,7 +157,7 @@ func (p *plan) fill(policy Policy, cmd Command) error {
 func (p Policy) checkShown(m mode) error {
 	for _, s := range p.Shown {
 		switch {
-		case m == modeRules:
+		case m.inPlace():
 			return &PolicyError{"shown path", "without a mount namespace every path is the machine's own"}
 		case checkPath("shown path", s.Path) != nil || filepath.Clean(s.Path) != s.Path || filepath.Clean(s.At) != s.At || !within(s.At, RoomInside):
 			return &PolicyError{"shown path", fmt.Sprintf("%q cannot be shown at %q", s.Path, s.At)}
