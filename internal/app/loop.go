@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/postgres"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
@@ -116,6 +117,9 @@ func (r *run) secrets(target review.Target) []string {
 	}
 	if key := r.opts.Machine.MarkerKey; key != nil {
 		all = append(all, hex.EncodeToString(key))
+	}
+	if a, err := postgres.Parse(r.opts.Database); err == nil && r.opts.Database != "" {
+		all = append(all, a.Password())
 	}
 	return slices.DeleteFunc(all, func(secret string) bool { return len(secret) < 16 }) // they would match ordinary text (threats.md "Secrets")
 }

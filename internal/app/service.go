@@ -29,6 +29,8 @@ import (
 type Options struct {
 	// State is the folder of the database, of prloop's own repositories and of the runs' files. Nobody else may write it.
 	State string
+	// Database is the address of the database of runs, which machines may share; empty for a file in State.
+	Database string
 	// Log hears of what goes wrong without ending a run; nil for nobody.
 	Log hclog.Logger
 	// Self is this program, which is started as the builtin agents; by default the one that runs.
@@ -106,8 +108,14 @@ func (s *Service) Close(ctx context.Context) {
 // State is the folder of the service's state.
 func (s *Service) State() string { return s.opts.State }
 
+// Database names the database of runs, without a password.
+func (s *Service) Database() string { return s.store.String() }
+
 // database is the address of the service's database.
 func (s *Service) database() string {
+	if s.opts.Database != "" {
+		return s.opts.Database
+	}
 	return database.SQLite + ":" + filepath.Join(s.opts.State, "prloop.db")
 }
 

@@ -39,6 +39,8 @@ type Invocation struct {
 	// Dir is the working directory.
 	Dir string
 
+	// database is the flag of that name.
+	database string
 	// words are the operator's on this machine, once they were asked for.
 	words *operator.Words
 }
@@ -142,6 +144,7 @@ func newRoot(p *Invocation) *cobra.Command {
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.Args = unknownCommand
+	root.PersistentFlags().StringVar(&p.database, "database", "", "database of runs that machines share: postgres://USER@HOST/DATABASE (default: $PRLOOP_DATABASE, else a file in the state folder)")
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)

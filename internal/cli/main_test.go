@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/cli"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+	"github.com/prloop/prloop/internal/testkit/postgres"
 )
 
 // TestMain puts prloop itself into the test binary: scripts start it by name as a process of its own, and it starts its
@@ -25,6 +26,7 @@ type leaving struct{ *testing.M }
 
 // Run runs the tests.
 func (l leaving) Run() int {
+	defer postgres.Stop()
 	defer leaveArena()
 	defer leaveBuilt()
 	return l.M.Run()

@@ -41,7 +41,11 @@ func (p *Invocation) openToRun(ctx context.Context) (*app.Service, error) {
 func (p *Invocation) stateFolder() (string, error) { return p.operator().StateFolder(p.Dir) }
 
 func (p *Invocation) openWith(ctx context.Context, o app.Options) (*app.Service, error) {
-	if err := p.fill(&o); err != nil {
+	err := p.fill(&o)
+	if err == nil {
+		o.Database, err = p.operator().Database(p.database)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return app.Open(ctx, o)

@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+	"github.com/prloop/prloop/internal/testkit/postgres"
 	"github.com/prloop/prloop/internal/testkit/registry"
 )
 
@@ -317,4 +318,11 @@ func need(ts *testscript.TestScript, neg, ok bool, how string) {
 	if !ok {
 		ts.Fatalf("usage: %s", how)
 	}
+}
+
+// cmdPostgres gives a variable the address of a new database, whose processes count as dead after two seconds of silence:
+// postgres VARIABLE. Where PostgreSQL is not installed the script is skipped.
+func cmdPostgres(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "postgres VARIABLE")
+	ts.Setenv(args[0], postgres.New(worldOf(ts).t)+"&prloop_lease=2s")
 }

@@ -155,7 +155,11 @@ func (d *Doctor) state(ctx context.Context) Checkup {
 	if err := errors.Join(os.WriteFile(probe, nil, 0o600), os.Remove(probe)); err != nil {
 		return Checkup{What: "state", Note: err.Error(), Next: "set PRLOOP_STATE to a folder you can write", State: Broken}
 	}
-	return Checkup{What: "state", Note: s.State(), State: OK}
+	c := Checkup{What: "state", Note: s.State(), State: OK}
+	if name := s.Database(); filepath.Dir(name) != s.State() {
+		c.Note += "; the record of runs is in " + name
+	}
+	return c
 }
 
 // gate tells of a commit status that a run could not set: GitHub says what a credential lacks only when it is used.

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/ownfolder"
+	"github.com/prloop/prloop/internal/postgres"
 )
 
 // StateFolder is where prloop keeps its database, its repositories and the artifacts of runs. A relative one is below dir.
@@ -33,6 +35,36 @@ func (w *Words) StateFolder(dir string) (string, error) {
 		return "", advice.Error{Err: fmt.Errorf("make the state folder: %w", err), Next: "set PRLOOP_STATE to a folder you can write", Status: advice.Failed}
 	}
 	return dir, nil
+}
+
+// EnvDatabase is the address of the database of runs, such as postgres://USER@HOST/DATABASE: machines that share it share the work.
+const EnvDatabase = "PRLOOP_DATABASE"
+
+// Database is the address of the database of runs; empty for the file in the state folder. flag, if it is not empty, says so instead. A
+// password is not taken from there: everybody on the machine can read the arguments of a process.
+func (w *Words) Database(flag string) (string, error) {
+	address, from := w.Get(EnvDatabase), EnvDatabase
+	if flag != "" {
+		address, from = flag, "--database"
+	}
+	if address == "" {
+		return "", nil
+	}
+	a, err := database.Parse(address, database.SQLite, database.Postgres)
+	if err != nil {
+		return "", advice.Misuse(from+"=postgres://USER@HOST/DATABASE", "%s: %w", from, err)
+	}
+	if a.Kind != database.Postgres {
+		return "", advice.Misuse("set PRLOOP_STATE to the folder of the database", "%s: a SQLite database is prloop.db in the state folder", from)
+	}
+	known, err := postgres.Parse(a.String())
+	if err != nil {
+		return "", advice.Misuse(from+"=postgres://USER@HOST/DATABASE", "%s: %w", from, err)
+	}
+	if flag != "" && known.Written() {
+		return "", advice.Misuse("set "+EnvDatabase+" or PGPASSWORD, or use ~/.pgpass", "the address of --database holds a password, which others on this machine could read")
+	}
+	return a.String(), nil
 }
 
 // trust is what to do about a state folder that cannot be trusted.

@@ -30,6 +30,8 @@ const (
 type Address struct {
 	config *pgxpool.Config
 	lease  time.Duration
+	// written is whether the password stands in the address itself.
+	written bool
 }
 
 // always are the settings of each connection. What a commit has said is on disk, whatever the server's own setting.
@@ -56,6 +58,8 @@ func Parse(address string) (*Address, error) {
 	}
 	a := &Address{lease: Lease}
 	query := u.Query()
+	_, a.written = u.User.Password()
+	a.written = a.written || query.Has("password")
 	if word := query.Get(leaseParameter); word != "" {
 		if a.lease, err = time.ParseDuration(word); err != nil || a.lease < shortestLease || a.lease > longestLease {
 			return nil, fmt.Errorf("%s in the address of the database is no time from %v to %v", leaseParameter, shortestLease, longestLease)
@@ -87,6 +91,12 @@ func (a *Address) String() string {
 	}
 	return fmt.Sprintf("postgres://%s@%s/%s", c.User, host, c.Database)
 }
+
+// Written reports whether the password stands in the address, and not in a variable or a file.
+func (a *Address) Written() bool { return a.written }
+
+// Password is the password, wherever it came from; empty without one.
+func (a *Address) Password() string { return a.config.ConnConfig.Password }
 
 // pool is the configuration of a pool of at most n connections, which name the process.
 func (a *Address) pool(process string, n int32) *pgxpool.Config {

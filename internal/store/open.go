@@ -51,6 +51,9 @@ func openWith(ctx context.Context, o Options, migrate migration) (*Store, error)
 	return s, nil
 }
 
+// String names the database, without a password.
+func (s *Store) String() string { return s.dialect.String() }
+
 // Close lets go of the database.
 func (s *Store) Close() error {
 	var errs []error

@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/dismissals"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/eval/running"
@@ -19,6 +20,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/postgres"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/starter"
 	"github.com/prloop/prloop/internal/store"
@@ -196,8 +198,15 @@ var table = []row{
 	{is(engine.ErrVersion, "start a new run"), advice.Failed},
 	{is(engine.ErrNotFound, "prloop runs lists them"), advice.Usage},
 	{is(store.ErrFull, "free some space"), advice.Failed},
-	{is(store.ErrReadOnly, "set PRLOOP_STATE to a folder you can write"), advice.Failed},
+	{is(store.ErrReadOnly, "set PRLOOP_STATE to a folder you can write, or "+operator.EnvDatabase+" to a database you may change"), advice.Failed},
+	{is(store.ErrGone, "check "+operator.EnvDatabase+", and whether the server runs"), advice.Failed},
+	{is(postgres.ErrLost, "prloop resume goes on with the run, unless another machine does"), advice.Failed},
 	{is(store.ErrBusy, "another prloop holds it: try again"), advice.Failed},
 	{is(store.ErrNewer, "use the newer prloop, or set PRLOOP_STATE to another folder"), advice.Failed},
-	{as(func(e *store.CorruptError) string { return "mv " + e.Path + " " + e.Path + ".damaged" }), advice.Failed},
+	{as(func(e *store.CorruptError) string {
+		if strings.HasPrefix(e.Path, database.Postgres+":") {
+			return "restore it from a backup, or set " + operator.EnvDatabase + " to another"
+		}
+		return "mv " + e.Path + " " + e.Path + ".damaged"
+	}), advice.Failed},
 }
