@@ -165,6 +165,7 @@ const (
 	reviews  = "Reviews"
 	setUp    = "Set-up"
 	building = "Measuring and building"
+	serving  = "Serving"
 )
 
 // addGroup adds commands under a heading of the root's help.

@@ -243,7 +243,7 @@ var alone = []string{"branch: after push", "drain: begun", "github: after commen
 // are the fix report and the second round.
 func killTable(long bool) (list []killTrial) {
 	for _, point := range failpoint.Names() {
-		if strings.HasPrefix(point, "command: ") { // script:command/kills has them
+		if strings.HasPrefix(point, "command: ") || slices.Contains(serverPoints, point) { // script:command/kills and TestServeKilled have them
 			continue
 		}
 		if !long && !slices.Contains(alone, point) {

@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/doctor"
 	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/plumbing"
+	"github.com/prloop/prloop/internal/servecli"
 	"github.com/prloop/prloop/internal/starter"
 )
 
@@ -24,6 +25,7 @@ func (p *Invocation) offer(root *cobra.Command) {
 	addGroup(root, building, p.offered(evalcli.Commands(p.openToEval)), p.offered(agentcli.Commands()), p.offered(plumbing.Schema()),
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
 	addGroup(root, reviews, p.offered(dashboard.Command(p.host())))
+	addGroup(root, serving, p.offered(servecli.Serve(p.host())))
 	root.AddCommand(p.offered(plumbing.Version()))
 }
 

@@ -60,6 +60,7 @@
 //	K48  github: after pull request        GitHub has answered, nobody has read it
 //	K49  job: pull request there           recorded, the run is open
 //	K52  threads: answered               an answer stands in a thread, what follows on it is not done
-//
-// K01 and K02 are about webhooks.
+//	K58  delivery: verified                the delivery is GitHub's, and not stored
+//	K59  delivery: stored                  GitHub has no answer yet
+//	K60  wanted: before it is settled      the run has ended, what was wanted is open
 package failpoint

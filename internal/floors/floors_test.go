@@ -65,6 +65,7 @@ var table = map[string]int{
 	"internal/distinct":   2,
 	"internal/dismissals": 2,
 	"internal/symbols":    2,
+	"internal/intake":     2, // what GitHub tells a server asks for; pure
 
 	"agents":                     3,
 	"internal/acp":               3,
@@ -77,6 +78,7 @@ var table = map[string]int{
 	"internal/otlp":              3,
 	"internal/webfetch":          3,
 	"internal/signin":            3,
+	"internal/webhook":           3,
 	"internal/websearch":         3,
 	"internal/registries":        3,
 	"internal/layers":            3,
@@ -118,10 +120,12 @@ var table = map[string]int{
 	"internal/agentcli": 6,
 
 	"internal/operator": 7,
+	"internal/daemon":   7,
 	"internal/plumbing": 7,
 
 	"internal/command/host": 8,
 	"internal/democli":      8,
+	"internal/servecli":     9,
 	"internal/troubleshoot": 8,
 	"internal/job":          8,
 

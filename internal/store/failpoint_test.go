@@ -68,6 +68,14 @@ func story(t *testing.T) error {
 	again("ack", func() error { return s.Ack(ctx, "n1", "url") })
 	again("round", func() error { return s.SaveRound(ctx, round(1)) })
 	again("finish", func() error { return s.FinishRun(ctx, review.RunResult{Run: run1, Outcome: review.Converged}) })
+	again("delivery", func() error {
+		_, err := s.Deliver(ctx, Delivery{GUID: "g"}, Want{Subject: "s"})
+		return err
+	})
+	again("settle", func() error { return s.Settle(ctx, "s", 1, Settled{Outcome: "reviewed"}) })
+	if w, err := s.Wanted(ctx, "s"); err != nil || w.Open() || w.Asked != 1 {
+		t.Errorf("wanted = %+v, %v", w, err)
+	}
 	all, err := s.Outbox(ctx, run1)
 	if err != nil || len(all) != 1 || all[0].State != StateAcked {
 		t.Errorf("outbox = %+v, %v", all, err)

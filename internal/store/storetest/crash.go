@@ -126,6 +126,11 @@ func story(ctx context.Context, s *store.Store) error {
 		func() error { return s.SaveRound(ctx, round(1, review.Finding{ID: "A"})) },
 		func() error { return s.FinishRun(ctx, review.RunResult{Run: run1, Outcome: review.Converged}) },
 		func() error { return l.Release(ctx) },
+		func() error {
+			_, err := s.Deliver(ctx, store.Delivery{GUID: "g"}, store.Want{Subject: pull})
+			return err
+		},
+		func() error { return s.Settle(ctx, pull, 1, store.Settled{Outcome: "reviewed"}) },
 	} {
 		if err := done(step()); err != nil {
 			return err

@@ -57,6 +57,8 @@ func Run(t *testing.T, b Backend) {
 		{"clocks differ", testClocksDiffer},
 		{"clocks of processes differ", testClocksOfProcessesDiffer},
 		{"dead owner", testDeadOwner},
+		{"wanted", testWanted},
+		{"settle time", testSettleTime},
 		{"many handles", testManyHandles},
 		{"many processes open", testManyProcessesOpen},
 		{"killed in a transaction", testKilledInATransaction},

@@ -41,6 +41,7 @@ type Forge struct {
 	servers []*http.Server
 	serving sync.WaitGroup
 	skew    atomic.Int64 // nanoseconds; see Skew
+	hooks   hooks
 
 	mu         sync.Mutex
 	users      map[string]*User
@@ -70,6 +71,7 @@ func Start(opt Options) (*Forge, error) {
 		opt: opt, dir: opt.Dir, schema: schema, git: git, lastID: 2_000_000_000,
 		users: map[string]*User{}, tokens: map[string]Token{}, repos: map[string]*Repo{}, nodes: map[string]object{},
 	}
+	f.hooks.idle.L = &f.hooks.mu
 	f.opt.Now = func() time.Time { return opt.Now().Add(time.Duration(f.skew.Load())) }
 	if f.dir == "" {
 		if f.dir, err = os.MkdirTemp("", "forge"); err != nil {

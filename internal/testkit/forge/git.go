@@ -190,9 +190,15 @@ func (f *Forge) syncHeads(repo *Repo) error {
 		if p.lags() {
 			continue
 		}
+		before := p.HeadSHA()
 		if err := f.syncHead(p, repo); err != nil {
 			return err
 		}
+		f.mu.Lock()
+		if before != "" && before != p.HeadSHA() {
+			p.happened("pull_request", "synchronize", p.author, map[string]any{"before": before, "after": p.HeadSHA()})
+		}
+		f.mu.Unlock()
 	}
 	return nil
 }

@@ -82,7 +82,13 @@ func (f *Forge) Open(s PullSpec) (*PullRequest, error) {
 		}
 	}
 	p := f.register(repo, head, s)
-	return p, f.syncHead(p, head)
+	if err := f.syncHead(p, head); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.happened("pull_request", "opened", p.author, nil)
+	return p, nil
 }
 
 func (f *Forge) register(repo, head *Repo, s PullSpec) *PullRequest {

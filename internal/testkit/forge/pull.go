@@ -21,6 +21,7 @@ func (p *PullRequest) addComment(login, body string) *Comment {
 	c := &Comment{ID: p.f.newID(), Author: login, Body: body, Created: now, Updated: now, pr: p}
 	p.comments = append(p.comments, c)
 	p.updated = now
+	c.happened("created")
 	return c
 }
 
@@ -42,6 +43,7 @@ func (p *PullRequest) EditComment(id int64, body string) bool {
 	for _, c := range p.comments {
 		if c.ID == id {
 			c.Body, c.Updated = body, p.f.now()
+			c.happened("edited")
 			return true
 		}
 	}
@@ -71,6 +73,9 @@ func (p *PullRequest) AddReview(r Review) int64 {
 	p.f.user(r.Author)
 	r.ID, r.pr = p.f.newID(), p
 	p.reviews = append(p.reviews, &r)
+	if r.State != "PENDING" {
+		p.happened("pull_request_review", "submitted", r.Author, map[string]any{"review": map[string]any{"id": r.ID, "state": strings.ToLower(r.State), "body": r.Body}})
+	}
 	return r.ID
 }
 
@@ -170,6 +175,7 @@ func (p *PullRequest) ResolveThreadAs(id int64, login string) bool {
 		if t.ID == id {
 			t.Resolved, t.ResolvedBy = true, login
 			p.updated = p.f.now()
+			p.happened("pull_request_review_thread", "resolved", p.author, nil)
 			return true
 		}
 	}
@@ -177,7 +183,12 @@ func (p *PullRequest) ResolveThreadAs(id int64, login string) bool {
 }
 
 // SetState makes the pull request OPEN, CLOSED or MERGED.
-func (p *PullRequest) SetState(state string) { p.change(func() { p.state = state }) }
+func (p *PullRequest) SetState(state string) {
+	p.change(func() {
+		p.state = state
+		p.happened("pull_request", map[string]string{"OPEN": "reopened", "CLOSED": "closed", "MERGED": "closed"}[state], p.author, nil)
+	})
+}
 
 // Retarget gives the pull request another base branch, which is made at the commit of the present one if there is none of
 // that name.
@@ -188,7 +199,11 @@ func (p *PullRequest) Retarget(base string) error {
 			return fmt.Errorf("retarget #%d: %w", p.Number, err)
 		}
 	}
-	p.change(func() { p.baseRef = base })
+	p.change(func() {
+		before := p.baseRef
+		p.baseRef = base
+		p.happened("pull_request", "edited", p.author, map[string]any{"changes": map[string]any{"base": map[string]any{"ref": map[string]any{"from": before}}}})
+	})
 	return nil
 }
 
@@ -214,12 +229,18 @@ func (p *PullRequest) Merge(login string, squash bool) error {
 	p.change(func() {
 		p.f.user(login)
 		p.state, p.mergedBy, p.mergeCommit = "MERGED", login, commit
+		p.happened("pull_request", "closed", login, nil)
 	})
 	return nil
 }
 
 // SetDraft makes it a draft, or ready for review.
-func (p *PullRequest) SetDraft(draft bool) { p.change(func() { p.draft = draft }) }
+func (p *PullRequest) SetDraft(draft bool) {
+	p.change(func() {
+		p.draft = draft
+		p.happened("pull_request", map[bool]string{true: "converted_to_draft", false: "ready_for_review"}[draft], p.author, nil)
+	})
+}
 
 // Lock closes the conversation to people without write permission; Unlock opens it.
 func (p *PullRequest) Lock() { p.change(func() { p.locked = true }) }
@@ -240,6 +261,7 @@ func (p *PullRequest) Label(by, label string) {
 			p.labels = append(p.labels, label)
 		}
 		p.labelled = append(p.labelled, Labelling{ID: p.f.newID(), Label: label, By: by, At: p.f.now()})
+		p.happened("pull_request", "labeled", p.author, map[string]any{"label": map[string]any{"name": label}})
 	})
 }
 

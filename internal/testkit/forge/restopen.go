@@ -42,6 +42,7 @@ func (c *call) openPull(w http.ResponseWriter, r *http.Request) {
 	if err := c.f.syncHead(p, repo); err != nil {
 		c.f.violate("open a pull request: %v", err)
 	}
+	p.happened("pull_request", "opened", p.author, nil)
 	w.Header().Set("Location", c.api(fmt.Sprintf("/repos/%s/pulls/%d", repo.FullName(), p.Number)))
 	writeJSON(w, http.StatusCreated, c.pull(p, "pull-request"))
 }
@@ -92,6 +93,7 @@ func (c *call) patchPull(w http.ResponseWriter, r *http.Request) {
 	}
 	if in.State != nil {
 		p.state = strings.ToUpper(*in.State)
+		p.happened("pull_request", map[string]string{"OPEN": "reopened", "CLOSED": "closed"}[p.state], c.login, nil)
 	}
 	p.updated = c.f.now()
 	writeJSON(w, http.StatusOK, c.pull(p, "pull-request"))

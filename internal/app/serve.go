@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+)
+
+// Record is the record of runs and of what is wanted of a server.
+func (s *Service) Record() *store.Store { return s.store }
+
+// Engine is the engine of runs and of tasks.
+func (s *Service) Engine() (*engine.Engine, error) { return s.engine() }
+
+// reviewing are the outcomes of runs that have said something about their commit.
+var reviewing = []review.Outcome{
+	review.Converged, review.StaticOnly, review.ChangesRequested, review.Stuck, review.SetAside, review.Diverging, review.Budget, review.Partial, review.NotReviewed,
+}
+
+// Reviewed gives the commit of a pull request that was reviewed last, and the run that did; empty when none was.
+func (s *Service) Reviewed(ctx context.Context, target review.Target) (head, run string, err error) {
+	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: target.Repo.String(), PR: target.PR, State: store.Finished, Limit: mostEarlier})
+	if err != nil {
+		return "", "", err
+	}
+	for _, r := range runs {
+		if !slices.Contains(reviewing, r.Outcome) {
+			continue
+		}
+		known, err := s.store.Run(ctx, r.ID)
+		if err != nil {
+			return "", "", err
+		}
+		if res := known.Result; res != nil && res.Command == "" {
+			return res.Receipt.HeadSHA, r.ID, nil
+		}
+	}
+	return "", "", nil
+}
+
+// Unfinished gives the run about a pull request that stopped before its end and that this prloop can go on with, unless it answers a comment;
+// empty when there is none.
+func (s *Service) Unfinished(ctx context.Context, target review.Target) (string, error) {
+	runs, err := s.Runs(ctx, store.Filter{Repo: target.Repo.String(), PR: target.PR, State: store.Running, Limit: mostEarlier})
+	if err != nil {
+		return "", err
+	}
+	for _, r := range runs {
+		if r.State != Interrupted {
+			continue
+		}
+		var st stored
+		data, err := s.folder.Load(r.ID, requestName)
+		if err != nil || json.Unmarshal(data, &st) != nil {
+			continue
+		}
+		if st.Engine == engine.Version && st.Asked == nil && !st.Alone && !st.DryRun && st.Job == nil {
+			return r.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// Once reviews a pull request, and goes on with a run of an order that stopped before its end when resume names it. A run that cannot be gone on
+// with any more leaves the pull request to a new one.
+func (s *Service) Once(ctx context.Context, o Order, resume string, emit func(review.Event)) (Ended, error) {
+	if resume != "" {
+		ended, err := s.Resume(ctx, resume, Today{Layers: o.Layers, Cassette: o.Cassette}, emit)
+		if !errors.Is(err, engine.ErrVersion) && !errors.Is(err, engine.ErrNotFound) && !errors.As(err, new(*ChangedError)) {
+			return ended, err
+		}
+		s.log.Warn("a run that was interrupted cannot be gone on with", "run", resume, "err", err)
+	}
+	p, err := s.Prepare(ctx, o)
+	if err != nil {
+		return Ended{}, err
+	}
+	ended, err := s.Start(ctx, p, emit)
+	if ended.Result.Run == "" {
+		ended.Result.Run = p.Request.Run
+	}
+	return ended, err
+}
+
+// Running reports how many runs are under way in this process.
+func (s *Service) Running() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.live)
+}

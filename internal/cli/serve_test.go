@@ -1,0 +1,321 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/testkit/eventually"
+	"github.com/prloop/prloop/internal/testkit/forge"
+	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+)
+
+const hookSecret = "it-is-known-to-both-of-us"
+
+// hall is a forge whose webhooks go to prloop serve.
+type hall struct {
+	t       *testing.T
+	forge   *forge.Forge
+	repo    *forge.Repo
+	home    string
+	env     []string
+	address string
+	// said is what processes wrote.
+	mu   sync.Mutex
+	said bytes.Buffer
+	// lost drops deliveries, doubled sends each twice.
+	lost, doubled bool
+}
+
+func (h *hall) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.Write(p)
+}
+
+func (h *hall) log() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.said.String()
+}
+
+func openHall(t *testing.T) *hall {
+	t.Helper()
+	h := &hall{t: t, forge: forgetest.Start(t), home: t.TempDir()}
+	var err error
+	if h.repo, err = h.forge.AddRepo("acme", "widgets"); err != nil {
+		t.Fatal(err)
+	}
+	h.repo.SetPermission("octocat", forge.Write)
+	h.repo.SetPermission("mona", forge.Write)
+	for _, name := range []string{"clean.sh", "picky.sh"} {
+		data, err := os.ReadFile(filepath.Join("testdata", "share", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(h.home, name), data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.address = free.Addr().String()
+	free.Close()
+	h.env = append(h.forge.Env(""), "HOME="+h.home, "PRLOOP_STATE="+filepath.Join(h.home, "state"), "PRLOOP_SANDBOX=off", "PRLOOP_WEBHOOK_SECRET="+hookSecret,
+		"PRLOOP_LOG=warn", "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(forgetest.GH(t)))
+	h.forge.OnEvent(func(d forge.Delivery) {
+		h.mu.Lock()
+		times := map[bool]int{false: 1, true: 2}[h.doubled]
+		if h.lost {
+			times = 0
+		}
+		h.mu.Unlock()
+		for range times {
+			h.deliver(d)
+		}
+	})
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("prloop said:\n%s", h.log())
+		}
+	})
+	return h
+}
+
+// deliver sends a delivery once, as GitHub does, and gives its status; 0 when nobody answered.
+func (h *hall) deliver(d forge.Delivery) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	r, err := d.Request(ctx, "http://"+h.address+"/webhook", hookSecret)
+	if err != nil {
+		return 0
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// open opens pull request n, whose branch and change are its own.
+func (h *hall) open(n int, change func(*forge.PullSpec)) *forge.PullRequest {
+	h.t.Helper()
+	s := forge.PullSpec{
+		Owner: "acme", Repo: "widgets", Number: n, Title: "Count the stock", Body: "Because.", Author: "contributor", HeadRef: fmt.Sprintf("topic-%d", n),
+		Base: os.DirFS("testdata/share/base"), Head: os.DirFS("testdata/share/head"),
+	}
+	if change != nil {
+		change(&s)
+	}
+	return forgetest.Open(h.t, h.forge, s)
+}
+
+// server is a process that serves.
+type server struct {
+	*exec.Cmd
+	ended chan error
+}
+
+// serve starts prloop serve and waits until it takes deliveries.
+func (h *hall) serve(armed string, args ...string) *server {
+	h.t.Helper()
+	program, err := exec.LookPath("prloop")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := exec.Command(program, append([]string{"serve", "acme/widgets", "--listen", h.address, "--settle", "0s", "--reviewers", "exec:" + filepath.Join(h.home, "clean.sh")}, args...)...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(h.env[:len(h.env):len(h.env)], "PRLOOP_FAILPOINT="+armed), h.home, h, h
+	cmd.WaitDelay = killPatience
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	s := &server{cmd, make(chan error, 1)}
+	go func() { s.ended <- cmd.Wait() }()
+	h.t.Cleanup(func() { _ = cmd.Process.Kill(); <-s.ended })
+	eventually.True(h.t, "the server to listen", func() bool {
+		c, err := net.Dial("tcp", h.address)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return s
+}
+
+// stop ends a server by a signal and waits for it.
+func (s *server) stop(t *testing.T, signal os.Signal) {
+	t.Helper()
+	if err := s.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-s.ended:
+		s.ended <- err
+	case <-time.After(killPatience):
+		t.Fatal("the server goes on")
+	}
+}
+
+// wanted reads what was wanted, and what became of it.
+func (h *hall) wanted() map[string]store.Wanted {
+	h.t.Helper()
+	s, err := store.Open(h.t.Context(), store.Options{Address: filepath.Join(h.home, "state", "prloop.db")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer s.Close()
+	all, err := s.WantedOf(h.t.Context(), "github.com/acme/widgets")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out := map[string]store.Wanted{}
+	for _, w := range all {
+		out[strings.TrimPrefix(w.Subject, "github.com/acme/widgets")] = w
+	}
+	return out
+}
+
+// settled waits until so much was wanted and nothing is open, and gives what became of it.
+func (h *hall) settled(subjects int) map[string]store.Wanted {
+	h.t.Helper()
+	h.forge.Delivered()
+	var all map[string]store.Wanted
+	deadline := time.Now().Add(3 * time.Minute)
+	for {
+		all = h.wanted()
+		open := 0
+		for _, w := range all {
+			if w.Open() {
+				open++
+			}
+		}
+		if len(all) >= subjects && open == 0 {
+			return all
+		}
+		if time.Now().After(deadline) {
+			h.t.Fatalf("still open: %+v", all)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// reports counts the reports on a pull request.
+func reports(p *forge.PullRequest) (n int) {
+	for _, c := range p.Comments() {
+		if c.Author == "octocat" && strings.Contains(c.Body, "\n## prloop: ") {
+			n++
+		}
+	}
+	return n
+}
+
+// A pull request that is opened is reviewed, a push is reviewed again, a comment is answered, and nothing is done twice though every
+// delivery comes twice.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	h.doubled = true
+	s := h.serve("")
+	p := h.open(7, nil)
+	draft := h.open(8, func(s *forge.PullSpec) { s.Draft = true })
+	all := h.settled(1)
+	if w := all["#7"]; w.Outcome != "converged" || w.Run == "" {
+		t.Errorf("opened: %+v", w)
+	}
+	if _, wanted := all["#8"]; wanted {
+		t.Errorf("a draft: %+v", all["#8"])
+	}
+	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+		t.Fatal(err)
+	}
+	draft.SetDraft(false)
+	p.Comment("mona", "!prloop status")
+	p.Comment("stranger", "!prloop review")
+	p.Comment("mona", "thanks")
+	after := h.settled(4)
+	if w := after["#7"]; w.Outcome != "converged" || w.Run == all["#7"].Run || w.Asked != 2 {
+		t.Errorf("pushed to: %+v", w)
+	}
+	if w := after["#8"]; w.Outcome != "converged" {
+		t.Errorf("made ready: %+v", w)
+	}
+	var answers, refusals int
+	for subject, w := range after {
+		switch {
+		case !strings.Contains(subject, "/"):
+		case w.Outcome == "answered" && w.Why == "mona was answered":
+			answers++
+		case w.Outcome == "nothing" && strings.Contains(w.Why, "stranger may not write"):
+			refusals++
+		default:
+			t.Errorf("%s: %+v", subject, w)
+		}
+	}
+	if answers != 1 || refusals != 1 {
+		t.Errorf("%d comments were answered, %d refused", answers, refusals)
+	}
+	if reports(p) != 2 || reports(draft) != 1 {
+		t.Errorf("%d reports on #7, %d on #8", reports(p), reports(draft))
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
+// serverPoints are the points of a process that serves.
+var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: before it is settled"}
+
+// A server that is killed at any of its points, or in the middle of a review, loses nothing and says nothing twice: the next one goes on, once
+// GitHub has sent again what it had no answer to.
+func TestServeKilled(t *testing.T) {
+	t.Parallel()
+	for _, point := range append(serverPoints, "reviewers: asking", "github: after comment") {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			h := openHall(t)
+			var mu sync.Mutex
+			var unanswered []forge.Delivery
+			h.forge.OnEvent(func(d forge.Delivery) {
+				if h.deliver(d) != http.StatusAccepted {
+					mu.Lock()
+					defer mu.Unlock()
+					unanswered = append(unanswered, d)
+				}
+			})
+			s := h.serve(point + "=kill")
+			p := h.open(7, nil)
+			select {
+			case err := <-s.ended:
+				s.ended <- err
+			case <-time.After(killPatience):
+				t.Fatalf("%q was not reached", point)
+			}
+			h.forge.Delivered()
+			s = h.serve("")
+			mu.Lock()
+			for _, d := range unanswered { // somebody presses "Redeliver"
+				if status := h.deliver(d); status != http.StatusAccepted {
+					t.Errorf("sent again: %d", status)
+				}
+			}
+			mu.Unlock()
+			all := h.settled(1)
+			if w := all["#7"]; w.Run == "" && w.Outcome != "nothing" || reports(p) != 1 {
+				t.Errorf("%+v, %d reports", w, reports(p))
+			}
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}

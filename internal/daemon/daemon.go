@@ -1,0 +1,277 @@
+// Package daemon serves repositories: it hears of pull requests and comments, sees to each in its turn, and records why where nothing is done.
+//
+// What an event, a reconciliation or a restart leads to is only that a look is wanted at a pull request or a comment. What is done is decided when
+// the look is taken, from what GitHub says then and from the record of runs. So events that come twice, late, in another order, or never do no harm.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/webhook"
+	"github.com/prloop/prloop/review"
+)
+
+// The queues: what comments ask for is heard while all reviews are under way.
+const (
+	reviews  = "reviews"
+	comments = "comments"
+	// hearing is how many comments are heard at a time.
+	hearing = 4
+)
+
+// Options of a daemon.
+type Options struct {
+	// Listen takes webhooks; nil when there are none. Secrets are those they may be signed with.
+	Listen  net.Listener
+	Secrets []string
+	// Serves reports whether a repository is served.
+	Serves Served
+	// Reviews is how many pull requests are reviewed at a time.
+	Reviews int
+	// Settle is how long a pull request is to be left alone before it is reviewed.
+	Settle time.Duration
+	// Rules say which pull requests are reviewed without anybody asking.
+	Rules intake.Rules
+	// Order makes the order of a review; with fixes, one that fixes what it finds. Fix makes all of them such.
+	Order func(fixes bool) (app.Order, error)
+	Fix   bool
+	// Bot is the login that comments mention; empty for that of the account, if it is an app's.
+	Bot string
+	// Host is the one whose account prloop has.
+	Host string
+	// Lasting reports whether an error comes again however often the same is tried.
+	Lasting func(error) bool
+	// Said hears of what is decided and done, in one line each.
+	Said func(string)
+	Log  hclog.Logger
+}
+
+// A Daemon serves.
+type Daemon struct {
+	Options
+	service *app.Service
+	record  *store.Store
+	engine  *engine.Engine
+	// own is prloop's account.
+	own review.Person
+	// nudge wakes the dispatcher.
+	nudge chan struct{}
+
+	mu sync.Mutex
+	// working are the subjects that are seen to at the moment.
+	working map[string]bool
+}
+
+// New makes a daemon over a service.
+func New(ctx context.Context, s *app.Service, o Options) (*Daemon, error) {
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	if o.Said == nil {
+		o.Said = func(string) {}
+	}
+	d := &Daemon{Options: o, service: s, record: s.Record(), nudge: make(chan struct{}, 1), working: map[string]bool{}}
+	var err error
+	if d.engine, err = s.Engine(); err != nil {
+		return nil, err
+	}
+	client, err := s.GitHub(ctx, o.Host)
+	if err != nil {
+		return nil, err
+	}
+	if d.own, err = client.Viewer(ctx, o.Host); err != nil {
+		return nil, err
+	}
+	if d.Bot == "" && d.own.Bot {
+		d.Bot = d.own.Login
+	}
+	return d, nil
+}
+
+// Run serves until ctx ends. Runs that are under way then are interrupted; the next process that serves goes on with them.
+func (d *Daemon) Run(ctx context.Context) error {
+	var front *http.Server
+	if d.Listen != nil {
+		h, err := webhook.New(webhook.Options{Secrets: d.Secrets, Take: d.take, Log: d.Log.Named("webhook")})
+		if err != nil {
+			return err
+		}
+		front = newServer(d.mux(h))
+	}
+	workers, err := d.engine.Serve(ctx,
+		engine.Queue{Name: reviews, Workers: max(d.Reviews, 1), Work: d.in(reviews)},
+		engine.Queue{Name: comments, Workers: hearing, Work: d.in(comments)})
+	if err != nil {
+		return err
+	}
+	defer workers.Close()
+	if err := d.record.Unqueue(ctx); err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	if front != nil {
+		go func() { failed <- front.Serve(bounded(d.Listen)) }()
+		defer func() {
+			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+			defer cancel()
+			_ = front.Shutdown(soon) // deliveries that are being written down are answered
+			_ = front.Close()
+		}()
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	wg.Go(func() { d.dispatch(ctx) })
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return fmt.Errorf("serve webhooks on %s: %w", d.Listen.Addr(), err)
+	}
+}
+
+// closing is how long deliveries may take to be answered when the daemon ends.
+const closing = 3 * time.Second
+
+// Intervals of the dispatcher.
+const (
+	// tick is how often it looks for what is due, batch how much it puts into the queue at once.
+	tick  = 250 * time.Millisecond
+	batch = 200
+	// sweep is how often what is over is forgotten, kept how long deliveries are.
+	sweep = time.Minute
+	kept  = 30 * 24 * time.Hour
+)
+
+// wake has the dispatcher look at once.
+func (d *Daemon) wake() {
+	select {
+	case d.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// dispatch puts what is due into the queues.
+func (d *Daemon) dispatch(ctx context.Context) {
+	ticker, sweeper := time.NewTicker(tick), time.NewTicker(sweep)
+	defer ticker.Stop()
+	defer sweeper.Stop()
+	for {
+		if err := d.enqueue(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Error("what is wanted was not put into the queue", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.nudge:
+		case <-ticker.C:
+		case <-sweeper.C:
+			_, err := d.record.ForgetDeliveries(ctx, kept)
+			if err = errors.Join(err, d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
+				d.Log.Warn("what is over is still kept", "err", err)
+			}
+		}
+	}
+}
+
+func (d *Daemon) enqueue(ctx context.Context) error {
+	due, err := d.record.Due(ctx, batch)
+	if err != nil {
+		return err
+	}
+	for _, w := range due {
+		if d.isWorking(w.Subject) {
+			continue // it is asked for again once that is over
+		}
+		queue := reviews
+		if w.Comment != 0 {
+			queue = comments
+		}
+		added, err := d.engine.Add(ctx, engine.Task{Queue: queue, Key: w.Subject, Priority: w.Priority})
+		if err == nil && added {
+			err = d.record.Queued(ctx, w.Subject, w.Asked)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Daemon) isWorking(subject string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.working[subject]
+}
+
+// enter makes a subject one that is seen to, until the function is called.
+func (d *Daemon) enter(subject string) (leave func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.working[subject] = true
+	return func() {
+		d.mu.Lock()
+		delete(d.working, subject)
+		d.mu.Unlock()
+		d.wake()
+	}
+}
+
+// take writes a delivery down, with what it asks for.
+func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
+	told, err := intake.Read(intake.Event{Name: v.Event, Payload: v.Body, Own: d.own, Bot: d.Bot})
+	if err != nil {
+		d.Log.Warn("a delivery cannot be read", "delivery", v.GUID, "event", v.Event, "err", err)
+		return webhook.ErrMalformed
+	}
+	if why := d.Serves.refuses(told.Repo); why != "" && told.Repo.Name != "" {
+		told.Looks, told.Why = nil, why
+	}
+	wants := make([]store.Want, len(told.Looks))
+	for i, l := range told.Looks {
+		wants[i] = d.want(told.Repo, l)
+	}
+	first, err := d.record.Deliver(ctx, store.Delivery{GUID: v.GUID, Event: v.Event, Action: told.Action, Why: told.Why}, wants...)
+	if err != nil {
+		return err
+	}
+	if first && len(wants) > 0 {
+		d.wake()
+	}
+	return nil
+}
+
+// want is a look as it is recorded.
+func (d *Daemon) want(repo review.Repo, l intake.Look) store.Want {
+	name := repo.Host + "/" + repo.Owner + "/" + repo.Name
+	w := store.Want{Subject: store.Subject(name, l.PR, l.Comment), Repo: name, PR: l.PR, Comment: l.Comment, Priority: l.Priority, Anew: l.Anew}
+	if l.Settles {
+		w.Settle = d.Settle
+	}
+	return w
+}
+
+// Served are the repositories that are served: HOST/OWNER/NAME, and HOST/OWNER for all of an owner.
+type Served []review.Repo
+
+// refuses says why a repository is not served; empty when it is.
+func (s Served) refuses(r review.Repo) string {
+	if slices.ContainsFunc(s, func(o review.Repo) bool { return matches(o, r) }) {
+		return ""
+	}
+	return "the repository is not served"
+}

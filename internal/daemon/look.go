@@ -1,0 +1,238 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/review"
+)
+
+// What becomes of what is wanted, beside the outcomes of runs.
+const (
+	nothing  = "nothing"
+	answered = "answered"
+	failed   = "failed"
+)
+
+// Waits before something is tried again.
+const (
+	// heldWait is the wait while another run is in hand, which the end of one of this process cuts short; it is no failure.
+	heldWait = 30 * time.Second
+	// firstWait is the first wait after a failure, which doubles up to longestWait; after mostTries it is given up.
+	firstWait   = 30 * time.Second
+	longestWait = 30 * time.Minute
+	mostTries   = 8
+	// mostRuns is how often a pull request whose head moves is looked at in one turn.
+	mostRuns = 3
+)
+
+// in sees to the subjects of a queue.
+func (d *Daemon) in(queue string) func(context.Context, string) error {
+	return func(ctx context.Context, subject string) error { return d.see(ctx, queue, subject) }
+}
+
+// see sees to one subject.
+func (d *Daemon) see(ctx context.Context, queue, subject string) error {
+	defer d.enter(subject)()
+	w, err := d.record.Wanted(ctx, subject)
+	if err != nil || !w.Open() {
+		return err
+	}
+	host, rest, _ := strings.Cut(w.Repo, "/")
+	owner, name, _ := strings.Cut(rest, "/")
+	l := look{Daemon: d, Wanted: w, queue: queue, target: review.Target{Repo: review.Repo{Host: host, Owner: owner, Name: name}, PR: w.PR}}
+	take := l.pull
+	if w.Comment != 0 {
+		take = l.comment
+	}
+	out, err := take(ctx)
+	if ctx.Err() != nil {
+		return nil // it stays open, and the next process that serves sees to it
+	}
+	return d.settle(context.WithoutCancel(ctx), w, out, err)
+}
+
+// settle records what became of a look.
+func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, err error) error {
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &held), errors.Is(err, engine.ErrBusy):
+		out.Outcome, out.Why = store.Waits, "another run is in hand on this pull request"
+		return d.record.Postpone(ctx, w.Subject, heldWait, out)
+	case errors.Is(err, errLater):
+		return nil // it stands in the queue of reviews
+	case err != nil && d.Lasting != nil && !d.Lasting(err) && w.Tries+1 < mostTries:
+		wait := min(firstWait<<w.Tries, longestWait)
+		out.Outcome, out.Why = failed, fmt.Sprintf("it failed, and is tried again in %s: %v", wait, err)
+		d.Said(fmt.Sprintf("%s: %s", w.Subject, out.Why))
+		return d.record.Postpone(ctx, w.Subject, wait, out)
+	case err != nil:
+		out.Outcome, out.Why = failed, err.Error()
+	}
+	said := fmt.Sprintf("%s: %s", w.Subject, out.Outcome)
+	if out.Why != "" {
+		said += ": " + out.Why
+	}
+	if out.Run != "" {
+		said += " (run " + out.Run + ")"
+	}
+	d.Said(said)
+	return errors.Join(d.record.Settle(ctx, w.Subject, w.Asked, out), d.record.Hasten(ctx, w.Repo, w.PR))
+}
+
+// look is a look at one subject.
+type look struct {
+	*Daemon
+	store.Wanted
+	queue  string
+	target review.Target
+}
+
+// pull looks at a pull request: a run that was interrupted is gone on with, and one that is wanted is done.
+func (l look) pull(ctx context.Context) (out store.Settled, err error) {
+	anew := l.Anew
+	for range mostRuns {
+		client, err := l.service.GitHub(ctx, l.target.Repo.Host)
+		if err != nil {
+			return out, err
+		}
+		pr, err := client.PullRequest(ctx, l.target.Repo, l.target.PR)
+		if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrMoved) {
+			return store.Settled{Outcome: nothing, Why: err.Error()}, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out.Seen = intake.State(pr)
+		resume, err := l.service.Unfinished(ctx, l.target)
+		if err != nil {
+			return out, err
+		}
+		if resume == "" {
+			head, run, err := l.service.Reviewed(ctx, l.target)
+			if err != nil {
+				return out, err
+			}
+			if why := intake.Decide(pr, l.Rules, intake.Known{Head: head, Run: run, Anew: anew}); why != "" {
+				if out.Run == "" { // else this turn's own run says what there is
+					out.Outcome, out.Why = nothing, why
+				}
+				return out, nil
+			}
+		}
+		ended, err := l.run(ctx, resume)
+		out.Run = ended.Result.Run
+		if err != nil {
+			return out, err
+		}
+		out.Outcome, out.Why = string(ended.Result.Outcome), ended.Result.Reason
+		if resume == "" {
+			anew = false
+		}
+		if ended.Result.Outcome == review.Failed || resume == "" && ended.Result.Outcome != review.Superseded {
+			return out, nil
+		}
+	}
+	return out, nil
+}
+
+// run reviews the pull request.
+func (l look) run(ctx context.Context, resume string) (app.Ended, error) {
+	o, err := l.order(l.Fix)
+	if err != nil {
+		return app.Ended{}, err
+	}
+	o.Drafts = l.Rules.Drafts
+	return l.service.Once(ctx, o, resume, l.news(resume))
+}
+
+func (l look) order(fixes bool) (app.Order, error) {
+	o, err := l.Order(fixes)
+	o.Target, o.Bot = l.target, l.Bot
+	return o, err
+}
+
+// news hears of a run.
+func (l look) news(run string) func(review.Event) {
+	log := l.Log.With("pull_request", l.target.String())
+	if run != "" {
+		log = log.With("run", run)
+	}
+	return func(e review.Event) {
+		switch {
+		case e.Kind == review.EventLog && e.Level == "warn":
+			log.Warn(e.Message, "agent", e.Agent)
+		case e.Kind == review.EventState:
+			log.Debug("agent", "agent", e.Agent, "state", e.State)
+		default:
+			log.Debug(e.Message, "agent", e.Agent)
+		}
+	}
+}
+
+// errLater: what a comment asks for needs a run, and waits for its turn among the reviews.
+var errLater = errors.New("what the comment asks for waits for its turn")
+
+// comment looks at a comment: what needs no agent is answered at once, and the rest waits for its turn among the reviews.
+func (l look) comment(ctx context.Context) (out store.Settled, err error) {
+	client, err := l.service.GitHub(ctx, l.target.Repo.Host)
+	if err != nil {
+		return out, err
+	}
+	m, err := client.Comment(ctx, review.PullRequest{Repo: l.target.Repo, Number: l.target.PR}, l.Comment)
+	if errors.Is(err, github.ErrNotFound) {
+		return store.Settled{Outcome: nothing, Why: "the comment is gone"}, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	o, err := l.order(false)
+	if err != nil {
+		return out, err
+	}
+	// One that was edited since it was written is not heard: whoever read it may have read something else.
+	asks, why, err := l.service.Hear(ctx, app.Comment{
+		Target: l.target, ID: l.Comment, UpdatedAt: m.CreatedAt, Bot: l.Bot,
+		Heard: trigger.Comment{Action: "created", PullRequest: true, Author: m.Author, Body: m.Body},
+	}, o)
+	if err != nil || why != "" {
+		return store.Settled{Outcome: nothing, Why: why}, err
+	}
+	out = store.Settled{Outcome: answered, Why: m.Author.Login + " was answered"}
+	for _, a := range asks {
+		_, done, err := l.service.Reply(ctx, o, a)
+		if err == nil && !done {
+			out.Run, err = l.ask(ctx, a)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// ask does the run that a line of a comment asks for, if this is the queue for it.
+func (l look) ask(ctx context.Context, a app.Ask) (run string, err error) {
+	if l.queue != reviews {
+		_, err := l.engine.Add(ctx, engine.Task{Queue: reviews, Key: l.Subject, Priority: intake.Command})
+		return "", errors.Join(err, errLater)
+	}
+	o, err := l.order(l.Fix || a.Word == trigger.Fix)
+	if err != nil {
+		return "", err
+	}
+	if a.ID != "" {
+		o.Command = &app.CommandOrder{ID: a.ID, Args: a.Args, Argv: a.Argv}
+	}
+	ended, err := l.service.RunAsked(ctx, o, a, l.news(""))
+	return ended.Result.Run, err
+}

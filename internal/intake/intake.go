@@ -1,0 +1,270 @@
+// Package intake decides what an event that GitHub sends to a server asks for: a look at a pull request, a look at a comment, or nothing. It reads
+// the event alone, and an event is a hint: it may come twice, late, in another order, or never. What is done is decided from what GitHub says when
+// the look is taken (Decide).
+package intake
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/actions"
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/review"
+)
+
+// The priorities of looks, the most urgent first.
+const (
+	// Command is what a person asks for.
+	Command uint = iota + 1
+	// First is a pull request that is opened or made ready.
+	First
+	// Again is one that was pushed to, or whose reviews and threads changed.
+	Again
+	// Found is one that no event told of.
+	Found
+)
+
+// Event is what GitHub tells.
+type Event struct {
+	// Name is that of the event, Payload its body, whose signature was checked.
+	Name    string
+	Payload []byte
+	// Own is prloop's own account, zero when it is not known: what that does asks for nothing. Bot is the login that is mentioned in comments.
+	Own review.Person
+	Bot string
+}
+
+// Look is what an event asks to look at.
+type Look struct {
+	PR int
+	// Comment is the comment; 0 for the pull request itself.
+	Comment int64
+	// Priority is one of those above.
+	Priority uint
+	// Anew is true when the commit is looked at again though it was reviewed.
+	Anew bool
+	// Settles is true when more of the kind may follow in a moment.
+	Settles bool
+}
+
+// Told is what was read.
+type Told struct {
+	Action string
+	// Repo is the repository; zero when the event is about none.
+	Repo  review.Repo
+	Looks []Look
+	// Why says why there is nothing to look at.
+	Why string
+	// Repositories is true when it may be other repositories that are served.
+	Repositories bool
+}
+
+// payload is what is read of events; all else in them is not looked at.
+type payload struct {
+	Action     string
+	Repository *struct {
+		FullName string `json:"full_name"`
+		HTMLURL  string `json:"html_url"`
+	}
+	Sender      *person
+	PullRequest *struct{ Number int } `json:"pull_request"`
+	Comment     *struct {
+		User *person
+	}
+	Review *struct {
+		State string
+		User  *person
+	}
+	CheckSuite *checked `json:"check_suite"`
+	CheckRun   *checked `json:"check_run"`
+}
+
+type person struct {
+	ID   int64
+	Type string
+}
+
+type checked struct {
+	PullRequests []struct{ Number int } `json:"pull_requests"`
+}
+
+// Bounds of what an event may name.
+const mostLooks = 20
+
+var fullName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
+
+// Read reads an event. An error means that it is not what GitHub sends.
+func Read(e Event) (Told, error) {
+	var p payload
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		return Told{}, fmt.Errorf("read the event: %w", err)
+	}
+	t := Told{Action: spell(p.Action)}
+	switch e.Name {
+	case "ping":
+		return t.nothing("GitHub asks whether anybody is there"), nil
+	case "installation", "installation_repositories":
+		t.Repositories = true
+		return t.nothing("the repositories of an installation changed: they are listed anew"), nil
+	}
+	read, known := readers[e.Name]
+	if !known {
+		return t.nothing("nothing is done about this event"), nil
+	}
+	var err error
+	if t.Repo, err = p.repo(); err != nil {
+		return Told{}, err
+	}
+	if p.Sender != nil && e.Own.ID != 0 && p.Sender.ID == e.Own.ID && e.Name != "pull_request" {
+		return t.nothing("prloop did it itself"), nil
+	}
+	return read(p, t, e)
+}
+
+// readers read events by their names.
+var readers = map[string]func(payload, Told, Event) (Told, error){
+	"pull_request":                payload.pull,
+	"issue_comment":               payload.comment,
+	"pull_request_review":         payload.review,
+	"pull_request_review_comment": payload.reply,
+	"pull_request_review_thread":  payload.thread,
+	"check_suite":                 payload.checks,
+	"check_run":                   payload.checks,
+}
+
+// repo is the repository of an event, with the host of its page.
+func (p payload) repo() (review.Repo, error) {
+	if p.Repository == nil || !fullName.MatchString(p.Repository.FullName) {
+		return review.Repo{}, errors.New("the event names no repository")
+	}
+	u, err := url.Parse(p.Repository.HTMLURL)
+	if err != nil || u.Host == "" || strings.ContainsAny(u.Host, "@ ") {
+		return review.Repo{}, errors.New("the event does not say where its repository is")
+	}
+	owner, name, _ := strings.Cut(p.Repository.FullName, "/")
+	return review.Repo{Host: strings.ToLower(u.Host), Owner: owner, Name: name}, nil
+}
+
+func (t Told) nothing(format string, args ...any) Told {
+	t.Why = fmt.Sprintf(format, args...)
+	return t
+}
+
+func (t Told) at(l Look) (Told, error) {
+	if l.PR <= 0 {
+		return Told{}, errors.New("the event names no pull request")
+	}
+	t.Looks = append(t.Looks, l)
+	return t, nil
+}
+
+// number is the pull request of an event.
+func (p payload) number() int {
+	if p.PullRequest == nil {
+		return 0
+	}
+	return p.PullRequest.Number
+}
+
+// pull reads an event of a pull request: as a job of GitHub Actions would, and besides what ends a run or lets it begin.
+func (p payload) pull(t Told, e Event) (Told, error) {
+	switch t.Action {
+	case "closed", "converted to draft", "unlabeled":
+		return t.at(Look{PR: p.number(), Priority: Again})
+	}
+	d, err := actions.Decide(actions.Event{Name: e.Name, Payload: e.Payload, Repository: p.Repository.FullName})
+	if err != nil {
+		return Told{}, err
+	}
+	if d.Do != actions.Review {
+		return t.nothing("%s", d.Why), nil
+	}
+	l := Look{PR: d.PR, Priority: First, Settles: true, Anew: t.Action == "edited"}
+	if t.Action == "synchronize" || t.Action == "labeled" || t.Action == "edited" {
+		l.Priority = Again
+	}
+	return t.at(l)
+}
+
+// comment reads an event of a comment on the timeline.
+func (p payload) comment(t Told, e Event) (Told, error) {
+	d, err := actions.Decide(actions.Event{Name: e.Name, Payload: e.Payload, Repository: p.Repository.FullName})
+	if err != nil {
+		return Told{}, err
+	}
+	if d.Do != actions.Comment {
+		return t.nothing("%s", d.Why), nil
+	}
+	a := d.Asked
+	if _, why := trigger.Heard(trigger.Comment{Action: a.Action, PullRequest: a.PullRequest, Author: a.Author, Body: a.Body}, e.Bot); why != "" {
+		return t.nothing("%s", why), nil
+	}
+	return t.at(Look{PR: d.PR, Comment: a.ID, Priority: Command})
+}
+
+// review reads an event of somebody's review: a verdict rests on them.
+func (p payload) review(t Told, _ Event) (Told, error) {
+	state := ""
+	if p.Review != nil {
+		state = strings.ToLower(p.Review.State)
+	}
+	if t.Action == "dismissed" || t.Action == "submitted" && (state == "changes_requested" || state == "approved") {
+		return t.at(Look{PR: p.number(), Priority: Again, Anew: true, Settles: true})
+	}
+	return t.nothing("a review that only comments changes no verdict"), nil
+}
+
+// reply reads an event of a comment on a line.
+func (p payload) reply(t Told, _ Event) (Told, error) {
+	switch {
+	case t.Action != "created":
+		return t.nothing("only new comments are read, and this one was %s", t.Action), nil
+	case p.Comment != nil && p.Comment.User != nil && p.Comment.User.Type == "Bot":
+		return t.nothing("the comment is a bot's"), nil
+	}
+	return t.at(Look{PR: p.number(), Priority: Again, Anew: true, Settles: true})
+}
+
+// thread reads an event of a thread that was resolved or opened again.
+func (p payload) thread(t Told, _ Event) (Told, error) {
+	return t.at(Look{PR: p.number(), Priority: Again, Anew: true, Settles: true})
+}
+
+// checks reads an event of checks: somebody asked for them again.
+func (p payload) checks(t Told, _ Event) (Told, error) {
+	c := p.CheckSuite
+	if p.CheckRun != nil {
+		c = p.CheckRun
+	}
+	if t.Action != "rerequested" || c == nil {
+		return t.nothing("nothing is done when checks are %s", t.Action), nil
+	}
+	for _, pr := range c.PullRequests[:min(len(c.PullRequests), mostLooks)] {
+		if l := (Look{PR: pr.Number, Priority: Command, Anew: true}); pr.Number > 0 && !slices.Contains(t.Looks, l) {
+			t.Looks = append(t.Looks, l)
+		}
+	}
+	if len(t.Looks) == 0 {
+		return t.nothing("the checks belong to no pull request"), nil
+	}
+	return t, nil
+}
+
+// spell is a word of an event as it may stand in a line.
+func spell(word string) string {
+	word = strings.Map(func(r rune) rune {
+		switch {
+		case r == '_':
+			return ' '
+		case r < 'a' || r > 'z':
+			return -1
+		}
+		return r
+	}, word)
+	return word[:min(len(word), 40)]
+}

@@ -1,0 +1,157 @@
+package intake_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/testkit/webhooks"
+	"github.com/prloop/prloop/review"
+)
+
+const (
+	first   = "first"
+	again   = "again"
+	anew    = "anew"
+	command = "command"
+)
+
+// What every recorded event asks for, by event and action. What is not here asks for nothing.
+var routes = map[string]string{
+	"pull_request opened":                 first,
+	"pull_request reopened":               first,
+	"pull_request ready_for_review":       first,
+	"pull_request synchronize":            again,
+	"pull_request labeled":                again,
+	"pull_request unlabeled":              again,
+	"pull_request closed":                 again,
+	"pull_request converted_to_draft":     again,
+	"pull_request_review dismissed":       anew,
+	"pull_request_review_comment created": anew,
+	"pull_request_review_thread resolved": anew, "pull_request_review_thread unresolved": anew,
+	"check_suite rerequested": command,
+}
+
+func TestEveryRecordedEvent(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range webhooks.All() {
+		t.Run(e.File, func(t *testing.T) {
+			told, err := intake.Read(intake.Event{Name: e.Name, Payload: e.Payload})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := routes[e.Name+" "+e.Action]
+			seen[e.Name+" "+e.Action] = true
+			if (len(told.Looks) == 0) != (told.Why != "") {
+				t.Errorf("%+v: looks and no reason, or a reason and no looks", told)
+			}
+			if len(told.Looks) == 0 {
+				if want != "" && e.Name != "check_suite" { // one of two belongs to a pull request
+					t.Errorf("nothing, because %s; want %s", told.Why, want)
+				}
+				return
+			}
+			l := told.Looks[0]
+			got := map[uint]string{intake.First: first, intake.Again: again, intake.Command: command}[l.Priority]
+			if l.Anew && l.Priority == intake.Again {
+				got = anew
+			}
+			if got != want || l.PR == 0 || told.Repo.Host != "github.com" || told.Repo.Owner == "" {
+				t.Errorf("%s, %+v; want %s", got, told, want)
+			}
+		})
+	}
+	for route := range routes {
+		if !seen[route] {
+			t.Errorf("no recorded event is %q", route)
+		}
+	}
+}
+
+const (
+	repository = `"repository":{"full_name":"acme/widgets","html_url":"https://github.com/acme/widgets"}`
+	ready      = `{"action":"opened","number":7,` + repository + `,"sender":{"id":43,"type":"User"},
+	"pull_request":{"number":7,"state":"open","draft":false,"head":{"repo":{"full_name":"acme/widgets"}}}}`
+	said = `{"action":"created",` + repository + `,"sender":{"id":43},"issue":{"number":7,"pull_request":{"url":"x"}},
+	"comment":{"id":5,"body":"!prloop help","updated_at":"2026-01-01T00:00:00Z","user":{"login":"mona","id":43,"type":"User"}}}`
+	reviewed = `{"action":"submitted",` + repository + `,"sender":{"id":43},"pull_request":{"number":7},"review":{"state":"changes_requested"}}`
+	edited   = `{"action":"edited","number":7,` + repository + `,"pull_request":{"number":7,"state":"open","head":{}},"changes":{"base":{"ref":{"from":"main"}}}}`
+)
+
+func TestRead(t *testing.T) {
+	with := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
+	own := review.Person{Login: "octocat", ID: 43}
+	for _, row := range []struct {
+		name, event, payload string
+		own                  review.Person
+		want                 intake.Look
+		why, err             string
+	}{
+		{"opened", "pull_request", ready, review.Person{}, intake.Look{PR: 7, Priority: intake.First, Settles: true}, "", ""},
+		{"opened by us", "pull_request", ready, own, intake.Look{PR: 7, Priority: intake.First, Settles: true}, "", ""},
+		{"a draft", "pull_request", with(ready, `"draft":false`, `"draft":true`), review.Person{}, intake.Look{}, "draft", ""},
+		{"another base", "pull_request", edited, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"another title", "pull_request", with(edited, `"base"`, `"title"`), review.Person{}, intake.Look{}, "words", ""},
+		{"asked", "issue_comment", said, review.Person{}, intake.Look{PR: 7, Comment: 5, Priority: intake.Command}, "", ""},
+		{"not asked", "issue_comment", with(said, "!prloop help", "thanks"), review.Person{}, intake.Look{}, "asks for nothing", ""},
+		{"a bot asks", "issue_comment", with(said, `"User"`, `"Bot"`), review.Person{}, intake.Look{}, "bot's", ""},
+		{"on an issue", "issue_comment", with(said, `,"pull_request":{"url":"x"}`, ""), review.Person{}, intake.Look{}, "on an issue", ""},
+		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"our review", "pull_request_review", reviewed, own, intake.Look{}, "itself", ""},
+		{"a review that comments", "pull_request_review", with(reviewed, "changes_requested", "commented"), review.Person{}, intake.Look{}, "changes no verdict", ""},
+		{"a star", "star", `{"action":"created"}`, review.Person{}, intake.Look{}, "nothing is done", ""},
+		{"a ping", "ping", `{"zen":"x"}`, review.Person{}, intake.Look{}, "anybody", ""},
+		{"not JSON", "pull_request", "{", review.Person{}, intake.Look{}, "", "read the event"},
+		{"no repository", "pull_request", `{"action":"opened"}`, review.Person{}, intake.Look{}, "", "names no repository"},
+		{"a path for a name", "pull_request", with(ready, "acme/widgets", "../../etc"), review.Person{}, intake.Look{}, "", "names no repository"},
+		{"no host", "pull_request", with(ready, "https://github.com", ""), review.Person{}, intake.Look{}, "", "where its repository is"},
+		{"no number", "pull_request_review", with(reviewed, `"number":7`, `"number":0`), review.Person{}, intake.Look{}, "", "names no pull request"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := intake.Read(intake.Event{Name: row.event, Payload: []byte(row.payload), Own: row.own})
+			if row.err != "" {
+				if err == nil || !strings.Contains(err.Error(), row.err) {
+					t.Errorf("%v, want %q", err, row.err)
+				}
+				return
+			}
+			if err != nil || !strings.Contains(got.Why, row.why) || (row.why == "") != (len(got.Looks) == 1) {
+				t.Fatalf("%+v, %v; want %q", got, err, row.why)
+			}
+			if row.why == "" && got.Looks[0] != row.want {
+				t.Errorf("%+v, want %+v", got.Looks[0], row.want)
+			}
+		})
+	}
+}
+
+func TestDecide(t *testing.T) {
+	pr := review.PullRequest{State: "OPEN", HeadSHA: "abcdef0123", Labels: []string{"bug"}}
+	change := func(f func(*review.PullRequest)) review.PullRequest { p := pr; f(&p); return p }
+	known := intake.Known{Head: "abcdef0123", Run: "R"}
+	for _, row := range []struct {
+		name  string
+		pr    review.PullRequest
+		rules intake.Rules
+		known intake.Known
+		why   string
+	}{
+		{"open", pr, intake.Rules{}, intake.Known{}, ""},
+		{"closed", change(func(p *review.PullRequest) { p.State = "CLOSED" }), intake.Rules{Drafts: true, Forks: true}, intake.Known{Anew: true}, "is closed"},
+		{"a draft", change(func(p *review.PullRequest) { p.Draft = true }), intake.Rules{}, intake.Known{}, "draft"},
+		{"drafts are reviewed", change(func(p *review.PullRequest) { p.Draft = true }), intake.Rules{Drafts: true}, intake.Known{}, ""},
+		{"a fork's", change(func(p *review.PullRequest) { p.CrossRepository = true }), intake.Rules{}, intake.Known{}, "fork's"},
+		{"forks are reviewed", change(func(p *review.PullRequest) { p.CrossRepository = true }), intake.Rules{Forks: true}, intake.Known{}, ""},
+		{"a bot's", change(func(p *review.PullRequest) { p.Author.Bot = true }), intake.Rules{}, intake.Known{}, ""},
+		{"no bots", change(func(p *review.PullRequest) { p.Author.Bot = true }), intake.Rules{NoBots: true}, intake.Known{}, "bot's"},
+		{"a label", pr, intake.Rules{Labels: []string{"prloop", "bug"}}, intake.Known{}, ""},
+		{"no label", pr, intake.Rules{Labels: []string{"prloop"}}, intake.Known{}, "none of the labels prloop"},
+		{"reviewed", pr, intake.Rules{}, known, "abcdef0 was reviewed: run R"},
+		{"reviewed, and something changed", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Anew: true}, ""},
+		{"reviewed at another commit", pr, intake.Rules{}, intake.Known{Head: "0123", Run: "R"}, ""},
+	} {
+		if why := intake.Decide(row.pr, row.rules, row.known); !strings.Contains(why, row.why) || (row.why == "") != (why == "") {
+			t.Errorf("%s: %q, want %q", row.name, why, row.why)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+// Package servecli is the daemon on the command line: what it is told by flags, files and variables.
+package servecli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/command/host"
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/daemon"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/troubleshoot"
+	"github.com/prloop/prloop/internal/webhook"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// EnvSecret holds the secrets of webhooks, separated by white space.
+const EnvSecret = "PRLOOP_WEBHOOK_SECRET"
+
+// options are the flags of `prloop serve`.
+type options struct {
+	listen      string
+	secretFiles []string
+	reviewers   []string
+	fix         bool
+	daemon.Options
+}
+
+// Serve is `prloop serve`.
+func Serve(h host.Host) command.Command {
+	var o options
+	f := command.Flags("serve")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "take webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
+	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read a secret of the webhook from `FILE`; several while they are exchanged ("+EnvSecret+")")
+	f.IntVar(&o.Reviews, "reviews", 2, "review `N` pull requests at a time")
+	f.DurationVar(&o.Settle, "settle", 10*time.Second, "wait until nobody has pushed for `TIME`")
+	f.BoolVar(&o.Rules.Drafts, "drafts", false, "review drafts too")
+	f.BoolVar(&o.Rules.Forks, "forks", false, "review pull requests of forks without anybody asking")
+	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "leave out pull requests of bots")
+	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review pull requests that have one of `LABELS`")
+	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
+	f.BoolVar(&o.fix, "fix", false, "fix what is found")
+	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
+	return command.Command{
+		Use:   "serve REPO...",
+		Short: "Review the pull requests of repositories as webhooks tell of them",
+		Long: "REPO is [HOST/]OWNER/NAME, or [HOST/]OWNER/* for all repositories of an owner. Webhooks are taken at /webhook; docs/daemon.md says how GitHub is told.\n" +
+			"A pull request is reviewed when it is opened or made ready, and after a push; comments such as \"!prloop review\" are answered.\n" +
+			"A process that is stopped, or killed, loses nothing: the next one that serves goes on with its runs.",
+		Example: "  prloop serve acme/widgets --secret-file webhook.secret\n  prloop serve 'acme/*' --listen 0.0.0.0:8080 --reviews 4",
+		Flags:   f,
+		Run:     func(ctx context.Context, p command.Process, repos []string) error { return o.serve(ctx, h, p, repos) },
+	}
+}
+
+func (o options) serve(ctx context.Context, h host.Host, p command.Process, repos []string) (err error) {
+	if o.Options.Host, o.Serves, err = served(repos, p.Env); err != nil {
+		return err
+	}
+	if o.Secrets, err = secrets(p, o.secretFiles); err != nil {
+		return err
+	}
+	order, err := h.Order()
+	if err != nil {
+		return err
+	}
+	o.Order = func(fixes bool) (app.Order, error) { return o.order(order, fixes), nil }
+	if err := app.Preflight(o.order(order, o.fix), false); err != nil {
+		return err
+	}
+	s, err := h.OpenToRun(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(ctx)
+	var mu sync.Mutex
+	o.Said = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintln(p.Stdout, sanitize.Terminal(sanitize.Redact(line)))
+	}
+	o.Lasting = func(err error) bool { return troubleshoot.Explain(err).Status == advice.Usage }
+	o.Fix, o.Log = o.fix, h.Log().Named("serve")
+	d, err := daemon.New(ctx, s, o.Options)
+	if err != nil {
+		return err
+	}
+	if d.Listen, err = listen(o.listen); err != nil {
+		return advice.Error{Err: err, Next: "give another address: --listen 127.0.0.1:0", Status: advice.Usage}
+	}
+	o.Said(fmt.Sprintf("serving %s: webhooks at %s/webhook", strings.Join(repos, ", "), d.Listen.Addr()))
+	return d.Run(ctx)
+}
+
+// order is an order of a review, without its target.
+func (o options) order(order app.Order, fixes bool) app.Order {
+	if len(o.reviewers) > 0 {
+		order.Layers.Reviewers = o.reviewers
+	}
+	given := order.Layers.Given
+	if !fixes {
+		order.Layers.Given = append(given[:len(given):len(given)], config.Given{Key: "fixer", Value: config.UseNone, From: "serve without --fix"})
+	}
+	return order
+}
+
+// served reads which repositories are served, all of one host.
+func served(words, env []string) (host string, all daemon.Served, err error) {
+	for _, word := range words {
+		name, whole := strings.CutSuffix(word, "/*")
+		if whole {
+			name += "/any" // a name for all of them
+		}
+		r, err := github.ParseRepo(name, github.DefaultHost(env))
+		if err != nil {
+			return "", nil, advice.Misuse("prloop serve OWNER/NAME, or 'OWNER/*'", "%q: %w", word, err)
+		}
+		if whole {
+			r.Name = ""
+		}
+		if host == "" {
+			host = r.Host
+		}
+		if r.Host != host {
+			return "", nil, advice.Misuse("start one prloop serve for each host", "%s and %s are different hosts", host, r.Host)
+		}
+		all = append(all, review.Repo{Host: r.Host, Owner: r.Owner, Name: r.Name})
+	}
+	return host, all, nil
+}
+
+// secrets are those of the files and of the variable.
+func secrets(p command.Process, files []string) ([]string, error) {
+	all := strings.Fields(p.Getenv(EnvSecret))
+	for _, name := range files {
+		data, err := p.Read(name)
+		if err != nil {
+			return nil, advice.Error{Err: fmt.Errorf("read the secret of the webhook: %w", err), Next: "check --secret-file", Status: advice.Usage}
+		}
+		all = append(all, strings.Fields(string(data))...)
+	}
+	const next = "openssl rand -hex 32 > webhook.secret, give GitHub the same one, and: --secret-file webhook.secret"
+	if len(all) == 0 {
+		return nil, advice.Misuse(next, "webhooks are taken with a secret only, and there is none")
+	}
+	for _, s := range all {
+		if len(s) < webhook.ShortestSecret {
+			return nil, advice.Misuse(next, "a secret of the webhook has %d characters: it can be guessed", len(s))
+		}
+	}
+	return all, nil
+}
+
+// listen listens at an address. A socket that a process left behind is removed; one that is served is not.
+func listen(address string) (net.Listener, error) {
+	path, unix := strings.CutPrefix(address, "unix:")
+	if !unix {
+		return net.Listen("tcp", address)
+	}
+	l, err := net.Listen("unix", path)
+	if err == nil {
+		return l, nil
+	}
+	if c, dialErr := net.Dial("unix", path); dialErr == nil {
+		c.Close()
+		return nil, err
+	}
+	if info, statErr := os.Lstat(path); errors.Is(statErr, fs.ErrNotExist) || statErr == nil && info.Mode()&fs.ModeSocket == 0 {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil {
+		return nil, err
+	}
+	return net.Listen("unix", path)
+}

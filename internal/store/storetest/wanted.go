@@ -1,0 +1,124 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/store"
+)
+
+// testWanted: a delivery counts once, what is wanted is open until it is settled as often as it was asked for, and nothing asked meanwhile is lost.
+func testWanted(t *testing.T, b Backend) {
+	s, ctx := open(t, b.New(t)), t.Context()
+	want := store.Want{Subject: store.Subject("github.com/octo/demo", 7, 0), Repo: "github.com/octo/demo", PR: 7, Priority: 3}
+	deliver := func(guid string, first bool, wants ...store.Want) {
+		t.Helper()
+		if got, err := s.Deliver(ctx, store.Delivery{GUID: guid, Event: "pull_request", Action: "opened"}, wants...); err != nil || got != first {
+			t.Fatalf("%s: %v, %v; want %v", guid, got, err, first)
+		}
+	}
+	find := func() store.Wanted {
+		t.Helper()
+		w, err := s.Wanted(ctx, want.Subject)
+		must(t, err)
+		return w
+	}
+	due := func(n int) {
+		t.Helper()
+		if all, err := s.Due(ctx, 10); err != nil || len(all) != n {
+			t.Fatalf("%+v are due, %v; want %d", all, err, n)
+		}
+	}
+	if _, err := s.Wanted(ctx, want.Subject); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("nothing was wanted: %v", err)
+	}
+	deliver("a", true, want)
+	deliver("a", false, want)
+	deliver("b", true)
+	if w := find(); w.Asked != 1 || !w.Open() || w.Priority != 3 || w.PR != 7 {
+		t.Errorf("%+v", w)
+	}
+	due(1)
+	must(t, s.Queued(ctx, want.Subject, 1))
+	due(0)
+	urgent := want
+	urgent.Priority, urgent.Anew = 1, true
+	deliver("c", true, urgent) // while it is worked on
+	due(1)
+	deliver("d", true, want) // which is less urgent, and takes nothing back
+	must(t, s.Settle(ctx, want.Subject, 1, store.Settled{Outcome: "reviewed", Run: run1, Seen: "abc"}))
+	if w := find(); w.Handled != 1 || !w.Open() || w.Priority != 1 || !w.Anew || w.Seen != "abc" || w.Run != run1 {
+		t.Errorf("%+v", w)
+	}
+	must(t, s.Queued(ctx, want.Subject, 3))
+	must(t, s.Postpone(ctx, want.Subject, time.Hour, store.Settled{Outcome: "failed", Why: "GitHub is down"}))
+	due(0)
+	if w := find(); w.Tries != 1 || w.Outcome != "failed" || !w.Open() {
+		t.Errorf("%+v", w)
+	}
+	deliver("e", true, want) // a new push does not wait for the hour
+	due(1)
+	must(t, s.Queued(ctx, want.Subject, 4))
+	must(t, s.Unqueue(ctx)) // the process that had the queue is dead
+	due(1)
+	must(t, s.Settle(ctx, want.Subject, 4, store.Settled{Outcome: "nothing", Why: "it is closed"}))
+	must(t, s.Settle(ctx, want.Subject, 3, store.Settled{Outcome: "late"})) // of a process that was stopped for a while
+	due(0)
+	if w := find(); w.Open() || w.Outcome != "nothing" || w.Anew || w.Tries != 0 {
+		t.Errorf("%+v", w)
+	}
+	deliver("f", true, want)
+	must(t, s.Queued(ctx, want.Subject, 5))
+	must(t, s.Postpone(ctx, want.Subject, time.Hour, store.Settled{Outcome: store.Waits})) // for a run in hand, which ends
+	due(0)
+	must(t, s.Hasten(ctx, want.Repo, want.PR))
+	due(1)
+	must(t, s.Settle(ctx, want.Subject, 5, store.Settled{Outcome: "nothing"}))
+	if all, err := s.Deliveries(ctx, 10); err != nil || len(all) != 6 {
+		t.Errorf("%d deliveries, %v", len(all), err)
+	}
+	if waiting, err := s.Waiting(ctx, 10); err != nil || len(waiting) != 0 {
+		t.Errorf("%+v wait, %v", waiting, err)
+	}
+	if seen, err := s.SeenTo(ctx, 10); err != nil || len(seen) != 1 {
+		t.Errorf("%+v were seen to, %v", seen, err)
+	}
+	if n, err := s.ForgetDeliveries(ctx, time.Hour); err != nil || n != 0 {
+		t.Errorf("forgot %d, %v", n, err)
+	}
+	if n, err := s.ForgetDeliveries(ctx, -time.Hour); err != nil || n != 6 {
+		t.Errorf("forgot %d, %v", n, err)
+	}
+}
+
+// testSettleTime: what is asked for again within its settle time waits anew, and not for ever.
+func testSettleTime(t *testing.T, b Backend) {
+	s, ctx := open(t, b.New(t)), t.Context()
+	w := store.Want{Subject: "x", Settle: time.Hour}
+	due := func() time.Duration {
+		t.Helper()
+		must(t, s.Want(ctx, w))
+		got, err := s.Wanted(ctx, "x")
+		must(t, err)
+		return got.Due.Sub(got.Since).Round(time.Minute)
+	}
+	if d := due(); d != time.Hour {
+		t.Errorf("it waits for %v", d)
+	}
+	w.Settle = 0 // a person asks
+	if d := due(); d != 0 {
+		t.Errorf("it waits for %v", d)
+	}
+	w.Subject, w.Settle = "y", time.Hour
+	must(t, s.Want(ctx, w))
+	for range 3 {
+		must(t, s.Want(context.WithoutCancel(ctx), w))
+	}
+	got, err := s.Wanted(ctx, "y")
+	must(t, err)
+	if d := got.Due.Sub(got.Since); got.Asked != 4 || d < time.Hour || d > 4*time.Hour {
+		t.Errorf("asked %d times, it waits for %v", got.Asked, d)
+	}
+}

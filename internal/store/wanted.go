@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/prloop/prloop/internal/failpoint"
+)
+
+// Where a kill may fall (threats.md K58 to K60).
+var (
+	deliveryVerified = failpoint.New("delivery: verified")
+	deliveryStored   = failpoint.New("delivery: stored")
+	wantedSettling   = failpoint.New("wanted: before it is settled")
+)
+
+// A Delivery is what GitHub told once.
+type Delivery struct {
+	// GUID is its own: a delivery that comes again has the same.
+	GUID, Event, Action string
+	// Why says why nothing is wanted; empty when something is.
+	Why string
+	// Received is set by the store.
+	Received time.Time
+}
+
+// A Want asks for a look at a pull request, or at a comment on it.
+type Want struct {
+	// Subject names it.
+	Subject string
+	// Repo is host/owner/name, Comment 0 for the pull request itself.
+	Repo    string
+	PR      int
+	Comment int64
+	// Priority orders what waits, the lowest first.
+	Priority uint
+	// Anew is true when a commit that was reviewed is looked at again.
+	Anew bool
+	// Settle is how long nothing more is to be asked of it before it is looked at; it waits no longer than four times that.
+	Settle time.Duration
+}
+
+// Wanted is what is, or was, wanted.
+type Wanted struct {
+	Want
+	// Asked counts how often it was, Handled how far that was seen to: something is wanted while it is less.
+	Asked, Handled int64
+	// Since is when it was asked for first, Due when it may begin. Updated is when it was seen to last.
+	Since, Due, Updated time.Time
+	// Tries is how often it failed.
+	Tries int
+	Settled
+}
+
+// Open reports whether it is still to be seen to.
+func (w Wanted) Open() bool { return w.Asked > w.Handled }
+
+// Settled is what became of something wanted.
+type Settled struct {
+	// Outcome is a word for it, Why says it in a sentence.
+	Outcome, Why string
+	// Run is the run that was done, Seen says how the pull request was then.
+	Run, Seen string
+}
+
+// Deliver records a delivery and what is wanted because of it, in one write. first is false for one that was recorded before: then nothing is
+// changed.
+func (s *Store) Deliver(ctx context.Context, d Delivery, wants ...Want) (first bool, err error) {
+	op := "record the delivery " + d.GUID
+	if err := deliveryVerified.Hit(); err != nil {
+		return false, s.wrap(op, err)
+	}
+	subject := ""
+	if len(wants) > 0 {
+		subject = wants[0].Subject
+	}
+	err = s.tx(ctx, op, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `INSERT INTO deliveries (guid, event, action, subject, why, received) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (guid) DO NOTHING`,
+			d.GUID, d.Event, d.Action, subject, d.Why, micros(s.now()))
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if first = n == 1; err != nil || !first {
+			return err
+		}
+		for _, w := range wants {
+			if err := s.want(ctx, tx, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && first {
+		err = s.wrap(op, deliveryStored.Hit())
+	}
+	return first, err
+}
+
+// Want asks for a look.
+func (s *Store) Want(ctx context.Context, w Want) error {
+	return s.tx(ctx, "ask for "+w.Subject, func(tx *sql.Tx) error { return s.want(ctx, tx, w) })
+}
+
+// settleMost is how many times its own length a settle time is put off at most.
+const settleMost = 4
+
+func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
+	clock, anew := s.dialect.clock(), 0
+	if w.Anew {
+		anew = 1
+	}
+	settle := w.Settle.Microseconds()
+	// What was asked before and is open keeps its priority if that is better, and its beginning.
+	_, err := tx.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, anew, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated)
+		VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, `+clock+`, `+clock+` + $7, 0, '', '', '', '', `+clock+`)
+		ON CONFLICT (subject) DO UPDATE SET asked = wanted.asked + 1, tries = 0,
+			priority = CASE WHEN wanted.asked > wanted.handled AND wanted.priority < excluded.priority THEN wanted.priority ELSE excluded.priority END,
+			anew = CASE WHEN wanted.asked > wanted.handled AND wanted.anew = 1 THEN 1 ELSE excluded.anew END,
+			since = CASE WHEN wanted.asked > wanted.handled THEN wanted.since ELSE excluded.since END,
+			due = CASE WHEN wanted.asked > wanted.handled AND wanted.since + $8 < excluded.due AND excluded.due > wanted.due THEN
+				CASE WHEN wanted.since + $8 > wanted.due THEN wanted.since + $8 ELSE wanted.due END ELSE excluded.due END`,
+		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, anew, settle, settleMost*settle)
+	return err
+}
+
+// Due gives what may begin and is not in the queue, the most urgent first.
+func (s *Store) Due(ctx context.Context, limit int) ([]Wanted, error) {
+	return s.wanted(ctx, "read what is wanted", `asked > queued AND due <= `+s.dialect.clock()+` ORDER BY priority, since LIMIT $1`, limit)
+}
+
+// Waiting gives what is not seen to yet, the oldest first.
+func (s *Store) Waiting(ctx context.Context, limit int) ([]Wanted, error) {
+	return s.wanted(ctx, "read what is wanted", `asked > handled ORDER BY priority, since LIMIT $1`, limit)
+}
+
+// SeenTo gives what was seen to last, the newest first.
+func (s *Store) SeenTo(ctx context.Context, limit int) ([]Wanted, error) {
+	return s.wanted(ctx, "read what was wanted", `handled > 0 AND asked = handled ORDER BY updated DESC LIMIT $1`, limit)
+}
+
+// Wanted finds what is wanted of a subject; ErrNotFound when nothing ever was.
+func (s *Store) Wanted(ctx context.Context, subject string) (Wanted, error) {
+	all, err := s.wanted(ctx, "read what is wanted of "+subject, `subject = $1`, subject)
+	if err == nil && len(all) == 0 {
+		return Wanted{}, s.wrap("read what is wanted of "+subject, ErrNotFound)
+	}
+	if err != nil {
+		return Wanted{}, err
+	}
+	return all[0], nil
+}
+
+// WantedOf gives what is, or was, wanted of the pull requests of a repository: host/owner/name.
+func (s *Store) WantedOf(ctx context.Context, repo string) ([]Wanted, error) {
+	return s.wanted(ctx, "read what is wanted of "+repo, `repo = $1 ORDER BY pr, comment`, repo)
+}
+
+func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wanted, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, anew, asked, handled, since, due, updated, tries, outcome, why, run, seen
+		FROM wanted WHERE `+where, args...)
+	if err != nil {
+		return nil, s.wrap(op, err)
+	}
+	defer rows.Close()
+	var out []Wanted
+	for rows.Next() {
+		var w Wanted
+		var since, due, updated sql.NullInt64
+		if err := rows.Scan(&w.Subject, &w.Repo, &w.PR, &w.Comment, &w.Priority, &w.Anew, &w.Asked, &w.Handled, &since, &due, &updated, &w.Tries,
+			&w.Outcome, &w.Why, &w.Run, &w.Seen); err != nil {
+			return nil, s.wrap(op, err)
+		}
+		w.Since, w.Due, w.Updated = moment(since), moment(due), moment(updated)
+		out = append(out, w)
+	}
+	return out, s.wrap(op, rows.Err())
+}
+
+// Queued notes that what is wanted stands in the queue, as far as it was asked for.
+func (s *Store) Queued(ctx context.Context, subject string, asked int64) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = $2 WHERE subject = $1 AND queued < $2`, subject, asked)
+	return s.wrap("note that "+subject+" is queued", err)
+}
+
+// Unqueue forgets what stands in the queue: whoever serves begins anew.
+func (s *Store) Unqueue(ctx context.Context) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled WHERE queued > handled`)
+	return s.wrap("read the queue anew", err)
+}
+
+// Settle records what became of something that was asked for so often. What was asked for since stays open.
+func (s *Store) Settle(ctx context.Context, subject string, asked int64, r Settled) error {
+	op := "settle " + subject
+	if err := wantedSettling.Hit(); err != nil {
+		return s.wrap(op, err)
+	}
+	clock := s.dialect.clock()
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET handled = $2, queued = CASE WHEN queued > $2 THEN queued ELSE $2 END, tries = 0,
+		anew = CASE WHEN asked > $2 THEN anew ELSE 0 END, since = CASE WHEN asked > $2 THEN `+clock+` ELSE since END,
+		outcome = $3, why = $4, run = $5, seen = $6, updated = `+clock+` WHERE subject = $1 AND handled < $2`,
+		subject, asked, r.Outcome, r.Why, r.Run, r.Seen)
+	return s.wrap(op, err)
+}
+
+// Waits is the outcome of what is put off and did not fail.
+const Waits = "waits"
+
+// Postpone puts something off. It counts as a failed try unless it waits.
+func (s *Store) Postpone(ctx context.Context, subject string, wait time.Duration, r Settled) error {
+	clock := s.dialect.clock()
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled, tries = CASE WHEN $3 = 'waits' THEN tries ELSE tries + 1 END, due = `+clock+` + $2,
+		outcome = $3, why = $4, run = $5, seen = $6, updated = `+clock+` WHERE subject = $1`,
+		subject, wait.Microseconds(), r.Outcome, r.Why, r.Run, r.Seen)
+	return s.wrap("postpone "+subject, err)
+}
+
+// Hasten lets what waits of a pull request begin at once, unless it failed.
+func (s *Store) Hasten(ctx context.Context, repo string, pr int) error {
+	clock := s.dialect.clock()
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET due = `+clock+` WHERE repo = $1 AND pr = $2 AND asked > queued AND tries = 0 AND outcome = 'waits' AND due > `+clock, repo, pr)
+	return s.wrap("hasten what waits of "+repo, err)
+}
+
+// Deliveries gives the newest deliveries.
+func (s *Store) Deliveries(ctx context.Context, limit int) ([]Delivery, error) {
+	const op = "read deliveries"
+	rows, err := s.read.QueryContext(ctx, `SELECT guid, event, action, why, received FROM deliveries ORDER BY received DESC LIMIT $1`, limit)
+	if err != nil {
+		return nil, s.wrap(op, err)
+	}
+	defer rows.Close()
+	var out []Delivery
+	for rows.Next() {
+		var d Delivery
+		var received sql.NullInt64
+		if err := rows.Scan(&d.GUID, &d.Event, &d.Action, &d.Why, &received); err != nil {
+			return nil, s.wrap(op, err)
+		}
+		d.Received = moment(received)
+		out = append(out, d)
+	}
+	return out, s.wrap(op, rows.Err())
+}
+
+// ForgetDeliveries forgets deliveries that are older than an age. One that GitHub sends again after that counts as new, which does no harm.
+func (s *Store) ForgetDeliveries(ctx context.Context, age time.Duration) (int64, error) {
+	res, err := s.write.ExecContext(ctx, `DELETE FROM deliveries WHERE received < $1`, micros(s.now().Add(-age)))
+	if err != nil {
+		return 0, s.wrap("forget deliveries", err)
+	}
+	n, err := res.RowsAffected()
+	return n, s.wrap("forget deliveries", err)
+}
+
+// Subject names what is wanted: a look at a pull request, or at a comment on it.
+func Subject(repo string, pr int, comment int64) string {
+	if comment == 0 {
+		return fmt.Sprintf("%s#%d", repo, pr)
+	}
+	return fmt.Sprintf("%s#%d/%d", repo, pr, comment)
+}
