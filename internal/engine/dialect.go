@@ -33,6 +33,9 @@ type shared interface {
 	gone() context.Context
 	// orphans are the runs of processes that are no more, and those that were handed over.
 	orphans(ctx context.Context) ([]string, error)
+	// process names this process, living all that are not silent; whoever is not among them writes nothing any more.
+	process() string
+	living(ctx context.Context) ([]string, error)
 }
 
 // dialects make the dialects of all kinds of databases from what follows the kind in an address.

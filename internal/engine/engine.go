@@ -132,7 +132,7 @@ func (e *Engine) newContext(ctx context.Context, log bridge, run bool) (dbos.Con
 	config := dbos.Config{
 		AppName:                appName,
 		ApplicationVersion:     Version,
-		ExecutorID:             fmt.Sprintf("%d-%s", os.Getpid(), rand.Text()),
+		ExecutorID:             e.process() + executorSeparator + rand.Text(),
 		Logger:                 slog.New(log),
 		SystemDBStartupTimeout: 30 * time.Second,
 	}
@@ -145,6 +145,17 @@ func (e *Engine) newContext(ctx context.Context, log bridge, run bool) (dbos.Con
 		failed()
 	}
 	return c, err
+}
+
+// executorSeparator stands between a process and what tells its executors apart.
+const executorSeparator = "/"
+
+// process names this process.
+func (e *Engine) process() string {
+	if d, ok := e.dialect.(shared); ok {
+		return d.process()
+	}
+	return fmt.Sprint(os.Getpid())
 }
 
 // Orphans are the runs that a process had which is no more, and those that Close has handed over, the oldest first. Where all processes

@@ -93,4 +93,8 @@ func (s *postgresServer) executing(id string) (bool, error) {
 	return postgres.Locked(ctx, s.address, id)
 }
 
+func (s *postgresServer) process() string { return s.member.ID() }
+
+func (s *postgresServer) living(ctx context.Context) ([]string, error) { return s.member.Living(ctx) }
+
 func (s *postgresServer) orphans(ctx context.Context) ([]string, error) { return s.member.Orphans(ctx) }

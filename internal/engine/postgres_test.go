@@ -227,3 +227,53 @@ func TestHandedOver(t *testing.T) {
 		t.Errorf("orphans: %v, %v; want the one that was handed over", ids, err)
 	}
 }
+
+// A task of a process that is killed is dropped once it counts as dead, and may be added again; that of one that lives is left alone.
+func TestTasksOfTheDead(t *testing.T) {
+	address, ctx := postgres.New(t)+"&prloop_lease=2s", t.Context()
+	open := func() *engine.Engine {
+		e, err := engine.Open(ctx, engine.Options{Address: address, Handler: func(context.Context, *engine.Steps, []byte) ([]byte, error) { return nil, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open()
+	defer e.Close(context.WithoutCancel(ctx))
+	begun := make(chan string, 10)
+	w, err := e.Serve(ctx, engine.Queue{Name: "q", Workers: 1, Work: func(ctx context.Context, key string) error {
+		begun <- key
+		if key == "mine" {
+			<-ctx.Done()
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := e.Add(ctx, engine.Task{Queue: "q", Key: "mine"}); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	// What a process leaves that is killed: a task at work, of an executor whose process is no more.
+	if _, err := e.Add(ctx, engine.Task{Queue: "q", Key: "theirs"}); err != nil {
+		t.Fatal(err)
+	}
+	postgres.SQL(t, address, `UPDATE dbos.workflow_status SET status = 'PENDING', executor_id = 'gone-1-x/y' WHERE deduplication_id = 'theirs'`)
+	if keys, err := w.Reap(ctx); err != nil || len(keys) != 1 || keys[0] != "theirs" {
+		t.Errorf("reaped: %v, %v", keys, err)
+	}
+	if keys, err := w.Reap(ctx); err != nil || len(keys) != 0 {
+		t.Errorf("reaped again: %v, %v", keys, err)
+	}
+	if added, err := e.Add(ctx, engine.Task{Queue: "q", Key: "mine"}); err != nil || added {
+		t.Errorf("what is being done was added: %v, %v", added, err)
+	}
+	if added, err := e.Add(ctx, engine.Task{Queue: "q", Key: "theirs"}); err != nil || !added {
+		t.Errorf("added again: %v, %v", added, err)
+	}
+	if keys := w.Close(); len(keys) != 1 || keys[0] != "mine" {
+		t.Errorf("dropped at the end: %v", keys)
+	}
+}

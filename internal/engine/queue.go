@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -130,14 +131,19 @@ var ErrServed = errors.New("another process serves this database")
 const servingLock = "serving"
 
 // Serve makes this process do tasks, until Close. What a process that died was at work on is dropped from its queue, and so is what a prloop of
-// another version added: whoever knows what is wanted adds it again. A second process that would serve the same database gets ErrServed.
+// another version added: whoever knows what is wanted adds it again. Where all processes share the machine, a second one that would serve the
+// same database gets ErrServed.
 func (e *Engine) Serve(ctx context.Context, queues ...Queue) (*Workers, error) {
-	release, err := e.lock(ctx, servingLock)
-	if errors.Is(err, ErrBusy) {
-		err = ErrServed
-	}
-	if err != nil {
-		return nil, fmt.Errorf("serve %s: %w", e.dialect, err)
+	release := func(bool) {}
+	if _, several := e.dialect.(shared); !several {
+		var err error
+		release, err = e.lock(ctx, servingLock)
+		if errors.Is(err, ErrBusy) {
+			err = ErrServed
+		}
+		if err != nil {
+			return nil, fmt.Errorf("serve %s: %w", e.dialect, err)
+		}
 	}
 	w := &Workers{engine: e, release: func() { release(false) }, queues: map[string]Queue{}}
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -153,8 +159,12 @@ func (e *Engine) Serve(ctx context.Context, queues ...Queue) (*Workers, error) {
 
 // start begins to do tasks.
 func (w *Workers) start(ctx context.Context) (err error) {
-	if err := w.drop(ctx, func(t dbos.WorkflowStatus) bool {
-		return t.Status == dbos.WorkflowStatusPending || t.ApplicationVersion != Version // whoever did it is dead: this process has the lock
+	dead, err := w.engine.dead(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := w.drop(ctx, func(t dbos.WorkflowStatus) bool {
+		return t.Status == dbos.WorkflowStatusPending && dead(t.ExecutorID) || t.Status != dbos.WorkflowStatusPending && t.ApplicationVersion != Version
 	}); err != nil {
 		return err
 	}
@@ -174,8 +184,38 @@ func (w *Workers) start(ctx context.Context) (err error) {
 	return dbos.Launch(w.c)
 }
 
-// Close interrupts the tasks this process is at work on, waits for them, and drops them.
-func (w *Workers) Close() {
+// dead tells the executors of processes that are no more. Where only one process may serve, that is all others: this one has the lock.
+func (e *Engine) dead(ctx context.Context) (func(executor string) bool, error) {
+	d, several := e.dialect.(shared)
+	if !several {
+		return func(string) bool { return true }, nil
+	}
+	living, err := d.living(ctx)
+	return func(executor string) bool {
+		process, _, _ := strings.Cut(executor, executorSeparator)
+		return !slices.Contains(living, process)
+	}, err
+}
+
+// Reap drops what processes were at work on that are no more, and gives the keys: whoever knows what is wanted adds them again. Where all
+// processes share the machine there is nothing to reap: Serve drops what was left.
+func (w *Workers) Reap(ctx context.Context) ([]string, error) {
+	if _, several := w.engine.dialect.(shared); !several {
+		return nil, nil
+	}
+	dead, err := w.engine.dead(ctx)
+	if err == nil {
+		var keys []string
+		keys, err = w.drop(ctx, func(t dbos.WorkflowStatus) bool { return t.Status == dbos.WorkflowStatusPending && dead(t.ExecutorID) })
+		if err == nil {
+			return keys, nil
+		}
+	}
+	return nil, fmt.Errorf("take over what dead processes were at work on: %w", err)
+}
+
+// Close interrupts the tasks this process is at work on, waits for them, drops them, and gives their keys.
+func (w *Workers) Close() (dropped []string) {
 	w.once.Do(func() {
 		w.cancel(ErrClosed)
 		defer w.release()
@@ -186,32 +226,34 @@ func (w *Workers) Close() {
 			w.engine.log.Warn("tasks did not stop in time", "err", err)
 			return
 		}
-		if err := w.drop(context.Background(), func(t dbos.WorkflowStatus) bool { return t.ExecutorID == w.c.GetExecutorID() }); err != nil {
+		var err error
+		if dropped, err = w.drop(context.Background(), func(t dbos.WorkflowStatus) bool { return t.ExecutorID == w.c.GetExecutorID() }); err != nil {
 			w.engine.log.Debug("tasks that were interrupted are still listed", "err", err)
 		}
 	})
+	return dropped
 }
 
-// drop takes tasks out of the queues as if they had never been added.
-func (w *Workers) drop(ctx context.Context, which func(dbos.WorkflowStatus) bool) error {
+// drop takes tasks out of the queues as if they had never been added, and gives their keys.
+func (w *Workers) drop(ctx context.Context, which func(dbos.WorkflowStatus) bool) (keys []string, err error) {
 	var names []string
 	for name := range w.queues {
 		names = append(names, name)
 	}
 	rows, err := w.engine.tasks(ctx, names, dbos.WithFilterStatus(dbos.WorkflowStatusDelayed, dbos.WorkflowStatusEnqueued, dbos.WorkflowStatusPending))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var ids []string
 	for _, t := range rows {
 		if which(t) {
-			ids = append(ids, t.ID)
+			ids, keys = append(ids, t.ID), append(keys, t.DeduplicationID)
 		}
 	}
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
-	return dbos.DeleteWorkflows(w.engine.client, ids)
+	return keys, dbos.DeleteWorkflows(w.engine.client, ids)
 }
 
 // task is what DBOS runs for a task.

@@ -39,7 +39,7 @@ func TestSuite(t *testing.T) {
 		})
 	}
 	t.Run(database.Postgres, func(t *testing.T) {
-		enginetest.Run(t, enginetest.Backend{New: func(t *testing.T) string { return postgres.New(t) + "&prloop_lease=2s" }})
+		enginetest.Run(t, enginetest.Backend{Several: true, New: func(t *testing.T) string { return postgres.New(t) + "&prloop_lease=2s" }})
 	})
 }
 

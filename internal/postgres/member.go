@@ -248,6 +248,18 @@ func (m *Member) Orphans(ctx context.Context) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
+// Living are the processes that are not silent. The others write nothing any more.
+func (m *Member) Living(ctx context.Context) ([]string, error) {
+	if err := m.bury(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := m.pool.Query(ctx, `SELECT id FROM prloop.processes ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
 // locked asks whether a process that is not silent has a run.
 const locked = `SELECT EXISTS (SELECT 1 FROM prloop.run_locks l WHERE l.run = $1
 	AND EXISTS (SELECT 1 FROM prloop.processes p WHERE p.id = l.process) AND l.process NOT IN (` + silent + `))`

@@ -22,6 +22,8 @@ import (
 type Backend struct {
 	// New gives the address of a database that nobody has used, for this process and those it starts.
 	New func(t *testing.T) string
+	// Several is whether several processes may serve one database.
+	Several bool
 }
 
 // Run does all tests on one kind of database.
