@@ -82,8 +82,11 @@ func Start(ctx context.Context, dir string, list []string) (*Proxy, error) {
 				p.refuse(w, r.Host, "this proxy takes CONNECT, and whole http addresses")
 			case r.Method != http.MethodGet && r.Method != http.MethodHead:
 				p.refuse(w, r.URL.Host, "only GET and HEAD are passed on over plain HTTP")
+			case !p.counts(r):
+				p.refuse(w, r.URL.Host, "too much was sent")
 			default:
 				r.Body = http.NoBody
+				r.Header.Del("Upgrade") // else both sides may say what they like from then on
 				plain.ServeHTTP(w, r)
 			}
 		}),
@@ -198,6 +201,9 @@ func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = near.SetReadDeadline(time.Time{})
+	if _, err := (*meter)(p).Write(first); err != nil {
+		return
+	}
 	if _, err := far.Write(first); err != nil {
 		return
 	}
@@ -238,6 +244,12 @@ func closeWrite(c net.Conn) {
 	if h, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = h.CloseWrite()
 	}
+}
+
+// counts counts a plain request, and reports whether it may be sent: names and values can hold as much as a body.
+func (p *Proxy) counts(r *http.Request) bool {
+	_, err := io.WriteString((*meter)(p), r.Method+" "+r.URL.String())
+	return errors.Join(err, r.Header.Write((*meter)(p))) == nil
 }
 
 // meter counts what is sent, and ends it at the limit.

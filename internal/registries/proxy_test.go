@@ -180,6 +180,64 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 	}
 }
 
+// What a client says outside the body counts as well: names and headers of plain requests, and first messages in tunnels that lead nowhere.
+func TestWhatIsSaidBesidesIsBounded(t *testing.T) {
+	plain, encrypted := newSite(t, false), newSite(t, true)
+	list := []string{"http/1.1"}
+	for n := range 100 {
+		list = append(list, fmt.Sprintf("%03d%s", n, strings.Repeat("x", 200)))
+	}
+	for what, say := range map[string]func(*Proxy) bool{
+		"addresses": func(p *Proxy) bool {
+			status, _, _ := ask(t, client(p, ""), "GET", "http://registry.localhost:"+plain.port+"/"+strings.Repeat("x", 20<<10), "")
+			return status == http.StatusOK
+		},
+		"first messages": func(p *Proxy) bool {
+			c := client(p, "")
+			c.Transport.(*http.Transport).TLSClientConfig.NextProtos = list
+			status, _, _ := ask(t, c, "GET", "https://registry.localhost:"+encrypted.port+"/", "")
+			return status == http.StatusOK
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			p := start(t, "registry.localhost:"+plain.port, "registry.localhost:"+encrypted.port)
+			p.limit = 64 << 10
+			said := 0
+			for range 6 {
+				if say(p) {
+					said++
+				}
+			}
+			if told := strings.Join(p.Refused(), "\n"); said > 3 || !strings.Contains(told, "more than 65536 bytes were sent") {
+				t.Errorf("%d went through; refused: %s", said, told)
+			}
+		})
+	}
+}
+
+// A request that would become a tunnel of its own is a plain one.
+func TestNoUpgrade(t *testing.T) {
+	asked := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Header.Get("Upgrade") }))
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	p := start(t, "registry.localhost:"+port)
+	r, err := http.NewRequest("GET", "http://registry.localhost:"+port+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "raw")
+	resp, err := client(p, "").Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got := <-asked; got != "" {
+		t.Errorf("the registry is asked to speak %q", got)
+	}
+}
+
 func TestEntries(t *testing.T) {
 	for _, c := range []struct {
 		text, host, port string
