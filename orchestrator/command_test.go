@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -110,6 +111,40 @@ func TestWishesAreChecked(t *testing.T) {
 	}
 	if kept, notes = all.granted(many); len(kept) != maxWishes || len(notes) != 1 || !strings.HasPrefix(notes[0], "15 wishes") {
 		t.Errorf("%d %q", len(kept), notes)
+	}
+}
+
+// An answer has a bound of comments on lines (threats.md T224), and what is past it stands in the summary: nothing is lost, also of what is
+// on one line.
+func TestCommandsDoNotFloodLines(t *testing.T) {
+	in := round()
+	plan := CommandPlan{ID: "flood", Mode: review.SeparateComment, Type: review.BothComments}
+	in.Request.Agents = append(in.Request.Agents, AgentPlan{Name: "!flood", Role: review.RoleCommand, Command: &plan})
+	in.Snapshot.Brief.Files = []review.BriefFile{changed("a.go")}
+	h := AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{Name: "!flood", Role: review.RoleCommand, State: review.AgentComplete}, Command: &review.CommandAnswer{}}}
+	for n := range 80 {
+		f := found(review.P3, fmt.Sprintf("Nit number %d", n))
+		h.Answer.Command.Findings, h.Evidence = append(h.Answer.Command.Findings, f), append(h.Evidence, Evidence{Status: EvidenceNone})
+	}
+	placed := in.placed(h)
+	if len(placed) != maxLined {
+		t.Fatalf("%d comments on lines, want %d", len(placed), maxLined)
+	}
+	text := in.commandReport(h, among(placed))
+	for n := range 80 {
+		title, lined := fmt.Sprintf("Nit number %d", n), 0
+		for _, c := range placed {
+			if strings.Contains(c.body, title+" in detail") {
+				lined++
+			}
+		}
+		if stands := strings.Count(text, title+" in detail"); lined+stands != 1 {
+			t.Errorf("%q stands %d times on lines and %d times in the summary", title, lined, stands)
+		}
+	}
+	in.Request.InlineMost = 3
+	if n := len(in.placed(h)); n != 3 {
+		t.Errorf("%d comments on lines, where a pull request has 3", n)
 	}
 }
 

@@ -56,14 +56,8 @@ func (l *Loop) publishCommand(ctx context.Context, steps Steps, in Inputs, h Age
 	s := saying{round: in.Round, op: "answer of " + plan.ID, pr: in.Snapshot.PR, command: markerOf(*plan)}
 	onLines := func(string, int, int) bool { return false }
 	if placed := in.placed(h); len(placed) > 0 && plan.Type != review.IssueComment && l.Reviewer != nil {
-		at := map[string]bool{}
-		for _, c := range placed {
-			at[c.key()] = true
-		}
-		onLines = func(file string, line, end int) bool {
-			return at[placedComment{file: file, line: line, end: end}.key()]
-		}
-		done, err := l.publishLines(ctx, steps, in, s, plan, placed, in.commandReport(h, onLines))
+		onLines = among(placed)
+		done, err := l.publishLines(ctx, steps, in, s, plan, placed, in.commandReport(h, among(placed)))
 		if err != nil || done.Overtaken != "" {
 			return nil, done.Overtaken, err
 		}
@@ -95,15 +89,37 @@ type placedComment struct {
 
 func (c placedComment) key() string { return fmt.Sprintf("%s\x00%d\x00%d", c.file, c.line, c.end) }
 
-// placed are the findings and wishes of an answer that stand on lines of the diff, where GitHub takes comments.
+// among tells which findings and wishes are comments on lines, asked once for each in the order of the answer: of several on one line the
+// first are.
+func among(placed []placedComment) func(file string, line, end int) bool {
+	left := map[string]int{}
+	for _, c := range placed {
+		left[c.key()]++
+	}
+	return func(file string, line, end int) bool {
+		key := placedComment{file: file, line: line, end: end}.key()
+		left[key]--
+		return left[key] >= 0
+	}
+}
+
+// maxLined is how many comments on lines one answer may have: an agent that was talked into it would flood the pull request.
+const maxLined = 30
+
+// placed are the findings and wishes of an answer that stand on lines of the diff, where GitHub takes comments, the gravest first. Those
+// past the bound stand in its summary.
 func (in Inputs) placed(h AgentReport) (out []placedComment) {
 	a := h.Answer.Command
 	if a == nil {
 		return nil
 	}
 	c, at := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo}}, in.anchors()
+	most := maxLined
+	if m := in.Request.InlineMost; m > 0 {
+		most = min(most, m)
+	}
 	take := func(file string, line, end int, body string) {
-		if at(file, line, end) {
+		if len(out) < most && at(file, line, end) {
 			out = append(out, placedComment{file, line, end, body})
 		}
 	}
