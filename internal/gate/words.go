@@ -54,3 +54,11 @@ func Named(words []string) (labels []string) {
 	}
 	return labels
 }
+
+// LabelWords are what Labels are called in settings: without their prefix.
+func LabelWords() (words []string) {
+	for _, l := range Labels {
+		words = append(words, strings.TrimPrefix(l, Context+":"))
+	}
+	return words
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/review"
 )
 
@@ -67,6 +68,13 @@ func story(t *testing.T) error {
 	again("absent", func() error { return s.Absent(ctx, "n1") })
 	again("ack", func() error { return s.Ack(ctx, "n1", "url") })
 	again("round", func() error { return s.SaveRound(ctx, round(1)) })
+	again("policy", func() error {
+		_, _, err := s.SavePolicy(ctx, policy.Row{Repo: policy.Repo{Host: "github.com", ID: 5}, Columns: policy.Values{"gating_policy": "verdict"}}, "octocat")
+		return err
+	})
+	if row, err := s.Policy(ctx, "github.com", 5); err != nil || row.Version != 1 {
+		t.Errorf("policy = %+v, %v", row, err)
+	}
 	again("finish", func() error { return s.FinishRun(ctx, review.RunResult{Run: run1, Outcome: review.Converged}) })
 	again("delivery", func() error {
 		_, err := s.Deliver(ctx, Delivery{GUID: "g"}, Want{Subject: "s"})

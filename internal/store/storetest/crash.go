@@ -124,6 +124,14 @@ func story(ctx context.Context, s *store.Store) error {
 		func() error { return s.Absent(ctx, "n1") },
 		func() error { return ack(ctx, s, "n1", 5) },
 		func() error { return s.SaveRound(ctx, round(1, review.Finding{ID: "A"})) },
+		func() error {
+			row, err := s.Policy(ctx, "github.com", 5)
+			if err == nil && row.Version == 0 {
+				row.Columns["gating_policy"] = "verdict"
+				_, _, err = s.SavePolicy(ctx, row, "octocat")
+			}
+			return err
+		},
 		func() error { return s.FinishRun(ctx, review.RunResult{Run: run1, Outcome: review.Converged}) },
 		func() error { return l.Release(ctx) },
 		func() error {
@@ -155,6 +163,11 @@ func testKilledAtEachPoint(t *testing.T, b Backend) {
 			all, err := s.Outbox(ctx, run1)
 			rounds, roundsErr := s.Rounds(ctx, run1)
 			run, runErr := s.Run(ctx, run1)
+			row, rowErr := s.Policy(ctx, "github.com", 5)
+			changes, changesErr := s.PolicyChanges(ctx, "github.com", 5, 10)
+			if err := errors.Join(rowErr, changesErr); err != nil || row.Version != 1 || len(changes) != 1 || row.Columns["gating_policy"] != "verdict" {
+				t.Errorf("policy %+v, changes %+v, %v", row, changes, err)
+			}
 			if err := errors.Join(err, roundsErr, runErr); err != nil || len(all) != 1 || all[0].State != store.StateAcked || len(rounds) != 1 ||
 				len(rounds[0].Findings) != 1 || run.State != store.Finished {
 				t.Errorf("outbox %+v, rounds %+v, run %+v, %v", all, rounds, run, err)

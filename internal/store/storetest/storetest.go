@@ -49,6 +49,8 @@ func Run(t *testing.T, b Backend) {
 		{"rounds", testRounds},
 		{"outbox", testOutbox},
 		{"sums", testSums},
+		{"policy", testPolicy},
+		{"two policies at once", testTwoPoliciesAtOnce},
 		{"marker key", testMarkerKey},
 		{"older tables", testOlderTables},
 		{"newer tables", testNewerTables},

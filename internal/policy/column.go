@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/nearest"
+)
+
+// Kind is what a column holds.
+type Kind string
+
+// The kinds. Values are bool, int64, float64, string and []string.
+const (
+	Bool   Kind = "boolean"
+	Int    Kind = "integer"
+	Number Kind = "number"
+	Text   Kind = "text"
+	List   Kind = "list"
+)
+
+// Column is one thing a row may say.
+type Column struct {
+	Name string
+	Kind Kind
+	// Key is the setting it stands for (docs/config.md).
+	Key string
+	Doc string
+	// Words are the texts a Text column or an item of a List may be; empty when it is free.
+	Words []string
+	// Globs is true for a List of patterns of paths.
+	Globs bool
+	// Names is true for a Text that is a name of the operator's, in the form of names in configuration files.
+	Names bool
+	// Low and High bound a number. Most is the most bytes of a Text or of an item, or, with Items, the most items of a List.
+	Low, High float64
+	Most      int
+	Items     int
+}
+
+// The most a text may have.
+const (
+	mostGlob = 500
+	mostName = 40
+	mostPath = 500
+)
+
+// columns is the table. internal/store has a column of the same name for each.
+var columns = []Column{
+	{Name: "gating_policy", Kind: Text, Key: "gate", Words: words(gate.Policies),
+		Doc: "What the commit status pr-reviewer says."},
+	{Name: "allowed_labels", Kind: List, Key: "gate_labels", Words: gate.LabelWords(), Items: 2,
+		Doc: "Which labels may change the gate of one pull request."},
+	{Name: "context_path_excludes", Kind: List, Key: "context.exclude", Globs: true, Most: mostGlob, Items: 200,
+		Doc: "Globs of paths that nothing reads. They are added to those of weaker layers."},
+	{Name: "guidance_files", Kind: List, Key: "context.guidance", Most: mostPath, Items: 20,
+		Doc: "Further files of written rules. They are added to those of weaker layers."},
+	{Name: "crew", Kind: Text, Key: "crew", Names: true, Most: mostName,
+		Doc: "Which crew of the operator's file reviews."},
+	{Name: "fixing", Kind: Bool, Key: "fixer",
+		Doc: "false: nobody fixes. true: the fixer that the other layers name, or the one there is without them."},
+	{Name: "max_cost_per_run_usd", Kind: Number, Key: "run_limits.max_cost_usd", Low: 0.01, High: 1000,
+		Doc: "Dollars all agents of a run may spend together."},
+	{Name: "max_cost_per_agent_usd", Kind: Number, Key: "limits.max_cost_usd", Low: 0.0001, High: 100,
+		Doc: "Dollars one agent may spend."},
+	{Name: "max_tokens_full_override", Kind: Int, Key: "limits.max_answer_tokens", Low: 256, High: 1_000_000,
+		Doc: "Tokens one answer of a builtin agent's model may have."},
+}
+
+func words[T ~string](list []T) (out []string) {
+	for _, w := range list {
+		out = append(out, string(w))
+	}
+	return out
+}
+
+// Columns are all of them, in the order of the pages.
+func Columns() []Column { return slices.Clone(columns) }
+
+// Find gives the column of a name, or what was probably meant.
+func Find(name string) (c Column, suggestion string, ok bool) {
+	i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name })
+	if i >= 0 {
+		return columns[i], "", true
+	}
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return Column{}, nearest.Name(name, names), false
+}
