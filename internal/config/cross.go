@@ -31,6 +31,7 @@ func (s *source) crossCheck() {
 	}
 	s.checkCommands()
 	s.crossCheckModels()
+	s.crossCheckCrews()
 	s.crossCheckSearch()
 }
 

@@ -16,6 +16,8 @@ type Layer string
 const (
 	LayerCommandLine Layer = "command line"
 	LayerEnvironment Layer = "environment"
+	LayerPolicy      Layer = "policy"
+	LayerCrew        Layer = "crew"
 	LayerRepository  Layer = "repository"
 	LayerOperator    Layer = "operator"
 	LayerDefault     Layer = "default"

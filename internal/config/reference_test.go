@@ -50,9 +50,11 @@ working tree, committed or not; a pull request uses the one at its base commit, 
 
 1. the command line, or the inputs of the action
 2. the environment
-3. ` + "`.reviewerc`" + `
-4. the operator's file
-5. the default
+3. for a pull request, the [policy](policy.md) of its repository
+4. the crew it chooses, a named model configuration of the operator's file (` + "`crews`" + `)
+5. ` + "`.reviewerc`" + `
+6. the operator's file
+7. the default
 
 ` + "`prloop config explain`" + ` prints every value a local range would have, with the layer that set it; ` + "`prloop config explain 123`" + ` those of a run of a
 pull request. It takes the flags of ` + "`prloop run`" + ` that change settings. ` + "`prloop config validate`" + ` checks the ` + "`.reviewerc`" + ` of the working tree, or the file it is given.
@@ -60,7 +62,7 @@ pull request. It takes the flags of ` + "`prloop run`" + ` that change settings.
 [published](../schemas/reviewerc.schema.json), and ` + "`# yaml-language-server: $schema=" + RepositorySchema + "`" + `
 on the first line of a ` + "`.reviewerc`" + ` tells editors so. ` + "`prloop init`" + ` writes that line.
 
-A list or group set by a stronger layer replaces the weaker one; the two are not mixed.
+A list or group set by a stronger layer replaces the weaker one; the two are not mixed. Only what a policy says of excluded paths and guidance is added.
 
 Files hold at most 64 KB, no anchors, aliases, merge keys or tags, and no unknown keys; ` + "`.reviewerc`" + ` is no link. A ` + "`version: 1`" + ` is accepted on top.
 

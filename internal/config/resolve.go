@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/nearest"
+	"github.com/prloop/prloop/internal/policy"
 )
 
 // Input is what the layers are resolved from. Its zero value resolves to the defaults.
@@ -25,6 +27,8 @@ type Input struct {
 	Env func(name string) string
 	// Repository is `.reviewerc`: of the working tree for a local range, else at the base commit; nil when there is none.
 	Repository *File
+	// Policy is the row of the repository; nil when there is none.
+	Policy *policy.Row
 	// Operator is the operator's file; nil when there is none. See ReadOperator.
 	Operator *File
 	// Local is true for a local range, where commands of the repository's file may run. Top is then the root of the working
@@ -62,7 +66,7 @@ func Resolve(in Input) (Settings, error) { return resolve(in, false) }
 // ResolveEarly resolves what is known before the repository's file is, so that its faults can be told first. Names in Reviewers
 // that nobody has yet are passed over: that file may have them. Errors are those of Resolve.
 func ResolveEarly(in Input) (Settings, error) {
-	in.Repository = nil
+	in.Repository, in.Policy = nil, nil
 	return resolve(in, true)
 }
 
@@ -73,7 +77,11 @@ func resolve(in Input, early bool) (Settings, error) {
 	}
 	var errs []error
 	errs = append(errs, r.applyFile(in.Operator, Operator, LayerOperator))
+	operator, origins := r.settings, maps.Clone(r.origins)
 	errs = append(errs, r.applyRepository())
+	if errors.Join(errs...) == nil {
+		errs = append(errs, r.applyCrew(), r.applyPolicy(operator, origins))
+	}
 	errs = append(errs, r.applyEnv(), r.applyGiven())
 	if err := errors.Join(errs...); err != nil {
 		return Settings{}, err
@@ -177,10 +185,7 @@ func (r *resolver) applyRepository() error {
 	if r.in.Repository == nil {
 		return nil
 	}
-	before, origins := r.settings, map[string]origin{}
-	for k, o := range r.origins {
-		origins[k] = o
-	}
+	before, origins := r.settings, maps.Clone(r.origins)
 	if err := r.applyFile(r.in.Repository, Repository, LayerRepository); err != nil {
 		return err
 	}
@@ -218,7 +223,7 @@ func (r *resolver) applyEnv() error {
 }
 
 // notTyped are settings that the command line cannot carry: lists of groups.
-var notTyped = []string{"reviewers", "commands", "upstreams", "models"}
+var notTyped = []string{"reviewers", "commands", "upstreams", "models", "crews"}
 
 func (r *resolver) applyGiven() error {
 	byPath := map[string]key{}

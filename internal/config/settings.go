@@ -62,6 +62,9 @@ type Settings struct {
 	// review when a dispute is a person's: logins, and teams as org/team.
 	Judge          Agent
 	HumanReviewers []string
+	// Crews are the operator's named model configurations; Crew is the one that reviews where no policy says otherwise, or empty.
+	Crews []Crew
+	Crew  string
 	// Rounds is the most rounds of a run, 1 to 3 (spec.md L1).
 	Rounds int
 	// Verify are the shell lines a fix must pass; nil means that they are to be detected, an empty list that there are none.

@@ -233,6 +233,14 @@ func keys() []key {
 		{path: "review.run", shape: ids(), repositoryOnly: true, examples: []any{[]any{"security"}}, field: func(s *Settings) any { return &s.Review.Run },
 			doc: "The ids of the commands that run on every pull request, with each round of the review."},
 	}
+	all = append(all,
+		key{path: "crews", shape: list(crewShape(all), 0, 50), field: func(s *Settings) any { return &s.Crews },
+			operator: "who reviews is chosen from what the operator offers",
+			doc: "Named model configurations: who reviews, and with which models. A policy chooses one for its repository by name (`prloop policy set REPO crew=NAME`); what it sets " +
+				"stands above `.reviewerc`. A list of groups with a `name`."},
+		key{path: "crew", shape: match(agentName), field: func(s *Settings) any { return &s.Crew },
+			operator: "who reviews is chosen by the operator, or by the repository's policy",
+			doc:      "The crew that reviews where no policy chooses another. Without it: what the other settings say."})
 	all = append(all, reviewDefaults()...)
 	all = append(all, scheduleKeys()...)
 	return append(all,

@@ -1,0 +1,224 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/nearest"
+	"github.com/prloop/prloop/internal/policy"
+)
+
+// crewKeys are the settings that a crew may have: who reviews, and with which models.
+var crewKeys = []string{"reviewers", "min_reviewers", "model", "escalation_model", "effort", "reasoning_effort", "verifier"}
+
+// Crew is a named model configuration, as the operator wrote it.
+type Crew struct {
+	Name string `json:"name"`
+	// settings are its values, by the path of the key.
+	settings map[string]any
+}
+
+// UnmarshalJSON keeps the values as they were written; each is read when the crew is used.
+func (c *Crew) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	d.UseNumber()
+	c.settings = map[string]any{}
+	if err := d.Decode(&c.settings); err != nil {
+		return err
+	}
+	c.Name, _ = c.settings["name"].(string)
+	delete(c.settings, "name")
+	return nil
+}
+
+// MarshalJSON shows its name alone.
+func (c Crew) MarshalJSON() ([]byte, error) { return json.Marshal(c.Name) }
+
+// crewShape takes the shapes of what a crew may have from the table, in which it stands itself.
+func crewShape(table []key) shape {
+	pairs := []any{"name", described(match(agentName), "What a policy calls it.")}
+	for _, k := range table {
+		if slices.Contains(crewKeys, k.path) {
+			pairs = append(pairs, k.path, described(maps.Clone(k.shape), "As `"+k.path+"`."))
+		}
+	}
+	return object([]any{"name"}, pairs...)
+}
+
+// crossCheckCrews finds names used twice, and agents that make no sense.
+func (s *source) crossCheckCrews() {
+	s.unique("crews", func(pointer string, m map[string]any) {
+		list, _ := m["reviewers"].([]any)
+		seen := map[string]bool{}
+		for i, r := range list {
+			s.checkReviewer(index(pointer+"/reviewers", i), r, seen)
+		}
+		if v, ok := m["verifier"].(map[string]any); ok {
+			s.checkAgent(pointer+"/verifier", v)
+		}
+	})
+}
+
+// applyCrew applies the named model configuration that the policy, else the operator, chooses.
+func (r *resolver) applyCrew() error {
+	name, from := r.settings.Crew, r.origins["crew"]
+	if row := r.in.Policy; row != nil {
+		if v, ok := row.Columns["crew"].(string); ok {
+			name, from = v, origin{layer: LayerPolicy, where: policyName(row)}
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	i := slices.IndexFunc(r.settings.Crews, func(c Crew) bool { return c.Name == name })
+	if i < 0 {
+		var names []string
+		for _, c := range r.settings.Crews {
+			names = append(names, c.Name)
+		}
+		return &Error{[]Fault{{File: from.where, Line: from.line, Key: "crew", Suggestion: nearest.Name(name, names),
+			Message: fmt.Sprintf("the operator's file has no crew %q (known: %s)", clip(name), knownNames(names)),
+			Next:    "have the operator add it to crews in config.yml, or choose another: prloop policy set REPO crew=NAME"}}}
+	}
+	file := r.files[LayerOperator]
+	for _, k := range keys() {
+		v, ok := r.settings.Crews[i].settings[k.path]
+		if !ok || !slices.Contains(crewKeys, k.path) {
+			continue
+		}
+		if err := setJSON(k.field(&r.settings), v); err != nil {
+			return &Error{[]Fault{{File: file.name, Key: fmt.Sprintf("crews[%d].%s", i, k.path), Message: err.Error()}}}
+		}
+		at := file.places[index("/crews", i)+"/"+k.path]
+		r.origins[k.path] = origin{layer: LayerCrew, where: file.name, line: at.line, note: "crew " + name}
+		switch k.path {
+		case "reviewers":
+			for j := range r.settings.Reviewers {
+				r.settings.Reviewers[j].FromRepository, r.settings.Reviewers[j].fromOperator = false, true
+			}
+		case "verifier":
+			r.settings.Verifier.FromRepository, r.settings.Verifier.fromOperator = false, true
+		}
+	}
+	return nil
+}
+
+// policyName is what a policy is called where settings are explained.
+func policyName(row *policy.Row) string {
+	return fmt.Sprintf("policy of %s, version %d", row.Repo, row.Version)
+}
+
+// adding are the settings of which a policy has more, and does not replace those of weaker layers: what one layer keeps from being
+// read, another must not open.
+var adding = []string{"context.exclude", "context.guidance"}
+
+// applyPolicy applies the row of a repository, and holds it to the limits of the operator's file. operator is what held after that file.
+func (r *resolver) applyPolicy(operator Settings, origins map[string]origin) error {
+	row := r.in.Policy
+	if row == nil || len(row.Columns) == 0 {
+		return nil
+	}
+	where := policyName(row)
+	for _, c := range policy.Columns() {
+		v, ok := row.Columns[c.Name]
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(keys(), func(k key) bool { return k.path == c.Key })
+		k := keys()[i]
+		field, o := k.field(&r.settings), origin{layer: LayerPolicy, where: where}
+		weaker := r.origins[k.path]
+		switch on, isSwitch := v.(bool); {
+		case k.path == "fixer" && isSwitch && !on:
+			v = UseNone
+		case k.path == "fixer" && isSwitch && r.settings.Fixer.Use != UseNone: // as the weaker layers have it
+			continue
+		case k.path == "fixer" && isSwitch:
+			r.settings.Fixer = Agent{}
+			r.origins[k.path] = o
+			continue
+		case slices.Contains(adding, k.path) && weaker.layer != LayerDefault:
+			more, _ := v.([]string)
+			list := slices.Clone(*field.(*[]string))
+			for _, m := range more {
+				if !slices.Contains(list, m) {
+					list = append(list, m)
+				}
+			}
+			v, o.note = list, "added to those of "+weaker.String()
+		}
+		var before any
+		if k.capped && origins[k.path].layer == LayerOperator {
+			before = k.field(&operator)
+		}
+		if err := setJSON(field, v); err != nil {
+			return &Error{[]Fault{{File: where, Key: c.Name, Message: err.Error()}}}
+		}
+		if before != nil && k.amount(field) > k.amount(before) {
+			o = origins[k.path]
+			o.note = fmt.Sprintf("%s asks for %s, which is more than the operator allows", where, display(field))
+			reflect.ValueOf(field).Elem().Set(reflect.ValueOf(before).Elem())
+		}
+		r.origins[k.path] = o
+	}
+	return nil
+}
+
+// String names an origin for people.
+func (o origin) String() string {
+	if o.line > 0 {
+		return fmt.Sprintf("%s:%d", o.where, o.line)
+	}
+	if o.where != "" {
+		return o.where
+	}
+	return string(o.layer)
+}
+
+// knowsCrew reports whether the operator's file has a crew, for who is about to choose it.
+func (s Settings) knowsCrew(name string) bool {
+	return slices.ContainsFunc(s.Crews, func(c Crew) bool { return c.Name == name })
+}
+
+// CheckPolicy finds what the operator's file says against columns of a row: a crew it does not have, and amounts beyond its bounds. A run
+// would take the operator's bound; who writes a row is told.
+func CheckPolicy(operator *File, columns policy.Values) error {
+	s, err := ResolveEarly(Input{Operator: operator})
+	if err != nil {
+		return err
+	}
+	var faults []policy.Fault
+	if name, ok := columns["crew"].(string); ok && !s.knowsCrew(name) {
+		var names []string
+		for _, c := range s.Crews {
+			names = append(names, c.Name)
+		}
+		faults = append(faults, policy.Fault{Field: "crew", Suggestion: nearest.Name(name, names),
+			Message: fmt.Sprintf("the operator's file has no crew %q (known: %s)", clip(name), knownNames(names))})
+	}
+	for _, c := range policy.Columns() {
+		v, ok := columns[c.Name]
+		if !ok {
+			continue
+		}
+		k := keys()[slices.IndexFunc(keys(), func(k key) bool { return k.path == c.Key })]
+		if !k.capped || s.resolved.origins[k.path].layer != LayerOperator {
+			continue
+		}
+		wanted := s
+		if err := setJSON(k.field(&wanted), v); err != nil {
+			return err
+		}
+		if k.amount(k.field(&wanted)) > k.amount(k.field(&s)) {
+			faults = append(faults, policy.Fault{Field: c.Name, Message: fmt.Sprintf("the operator allows %s at most (%s)", display(k.field(&s)), s.resolved.origins[k.path])})
+		}
+	}
+	if len(faults) > 0 {
+		return &policy.Error{Faults: faults}
+	}
+	return nil
+}
