@@ -90,7 +90,9 @@ func (t Target) Again() string {
 
 // PullRequest is what GitHub says about a pull request at one moment.
 type PullRequest struct {
-	Repo   Repo   `json:"repo"`
+	Repo Repo `json:"repo"`
+	// RepoID is GitHub's number of the repository, which stays when it is renamed.
+	RepoID int64  `json:"repoId,omitempty"`
 	Number int    `json:"number"`
 	URL    string `json:"url"`
 	// NodeID is GraphQL's id of the pull request.

@@ -72,7 +72,7 @@ func (o Order) fixes(settings config.Settings, local bool) bool {
 // Settings resolves all layers.
 func (o Order) Settings(r Rules) (config.Settings, error) {
 	in := o.Layers
-	in.Repository, in.Local, in.Top, in.Replayed = r.File, o.Target.Local(), r.Top, o.Cassette.Mode == gateway.Replay
+	in.Repository, in.Policy, in.Local, in.Top, in.Replayed = r.File, r.Policy, o.Target.Local(), r.Top, o.Cassette.Mode == gateway.Replay
 	return config.Resolve(in)
 }
 

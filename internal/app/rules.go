@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -24,6 +25,8 @@ type Rules struct {
 	File *config.File
 	// Top is the root of the working tree of a local range; empty otherwise.
 	Top string
+	// Policy is the row of a pull request's repository; nil when there is none.
+	Policy *policy.Row
 	// From says in words where the configuration is from.
 	From string
 	// Notes name what a person may have expected to count, and does not.
@@ -131,6 +134,9 @@ func (s *Service) baseRules(ctx context.Context, dir string, h *history, pr revi
 	}
 	if changed {
 		r.From += "; the pull request changes it, which counts once it is merged"
+	}
+	if err := s.withPolicy(ctx, &r, pr.Repo, pr.RepoID); err != nil {
+		return r, err
 	}
 	if note := s.whichRules(ctx, dir, pr.Repo, file, base, changed); note != "" {
 		r.Notes = append(r.Notes, note)

@@ -80,7 +80,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := r.jobRules(ctx, base, head)
+	rules, err := r.jobRules(ctx, o.Target.Repo, base, head)
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +134,24 @@ func (r *run) defaultHead(ctx context.Context, t review.Target) (base, head stri
 }
 
 // jobRules are those of the default branch's head.
-func (r *run) jobRules(ctx context.Context, base, head string) (Rules, error) {
+func (r *run) jobRules(ctx context.Context, repo review.Repo, base, head string) (Rules, error) {
 	file, err := rulesAt(ctx, r.history.repo, head)
 	rules := Rules{File: file, From: ".reviewerc at " + base}
 	if file == nil {
 		rules.From = "no .reviewerc at " + base
 	}
+	if err != nil {
+		return rules, err
+	}
+	known, err := r.store.Policies(ctx)
+	if err != nil || len(known) == 0 {
+		return rules, err
+	}
+	id, _, err := r.client.RepositoryID(ctx, repo)
+	if err != nil {
+		return rules, err
+	}
+	err = r.withPolicy(ctx, &rules, repo, id)
 	return rules, err
 }
 

@@ -33,7 +33,7 @@ func (a *actor) person(association string) review.Person {
 
 const pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
-    nameWithOwner
+    databaseId nameWithOwner
     pullRequest(number: $number) {
       id number url title body state isDraft locked
       author { ` + actorFields + ` }
@@ -49,6 +49,7 @@ const pullQuery = `query PullRequest($owner: String!, $name: String!, $number: I
 
 type pullAnswer struct {
 	Repository struct {
+		DatabaseID    int64
 		NameWithOwner string
 		PullRequest   struct {
 			ID                                               string
@@ -85,7 +86,7 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 	}
 	p := a.Repository.PullRequest
 	pr := review.PullRequest{
-		Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, URL: p.URL, NodeID: p.ID, Title: p.Title, Body: p.Body,
+		Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, RepoID: a.Repository.DatabaseID, Number: p.Number, URL: p.URL, NodeID: p.ID, Title: p.Title, Body: p.Body,
 		Author: p.Author.person(p.AuthorAssociation), State: p.State, Draft: p.IsDraft, Locked: p.Locked,
 		BaseRef: p.BaseRefName, BaseSHA: p.BaseRefOid, HeadRef: p.HeadRefName, HeadSHA: p.HeadRefOid,
 		CrossRepository: p.IsCrossRepository, MaintainerCanModify: p.MaintainerCanModify, Labels: []string{},
@@ -156,4 +157,27 @@ func list(numbers []int) string {
 		s = append(s, fmt.Sprintf("#%d", n))
 	}
 	return strings.Join(s, ", ")
+}
+
+const repositoryQuery = `query RepositoryID($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) { databaseId nameWithOwner }
+}`
+
+// RepositoryID is GitHub's number of a repository, which stays when it is renamed or moved, and its name of today. Errors: ErrNotFound,
+// and those of every read.
+func (c *Client) RepositoryID(ctx context.Context, repo review.Repo) (id int64, name string, err error) {
+	op := "find " + repo.String()
+	var a struct {
+		Repository struct {
+			DatabaseID    int64
+			NameWithOwner string
+		}
+	}
+	if err := c.query(ctx, op, false, repositoryQuery, map[string]any{"owner": repo.Owner, "name": repo.Name}, &a); err != nil {
+		return 0, "", err
+	}
+	if a.Repository.DatabaseID <= 0 {
+		return 0, "", &Error{Op: op, Kind: ErrBadAnswer, Detail: "it has no id"}
+	}
+	return a.Repository.DatabaseID, oneLine(a.Repository.NameWithOwner), nil
 }

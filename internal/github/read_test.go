@@ -23,7 +23,7 @@ func TestPullRequest(t *testing.T) {
 			c := client(t, f, Options{Host: host})
 			pr := readPull(t, c)
 			want := review.PullRequest{
-				Repo: review.Repo{Host: host, Owner: "acme", Name: "widgets"}, Number: 7, URL: "https://" + host + "/acme/widgets/pull/7",
+				Repo: review.Repo{Host: host, Owner: "acme", Name: "widgets"}, RepoID: pr.RepoID, Number: 7, URL: "https://" + host + "/acme/widgets/pull/7",
 				NodeID: pr.NodeID, Title: "Turn faster", Body: "Because.", State: "OPEN", Author: review.Person{Login: "contributor", ID: pr.Author.ID, Association: "NONE"},
 				BaseRef: "main", BaseSHA: p.BaseSHA(), HeadRef: "topic", HeadSHA: p.HeadSHA(),
 				HeadRepo: review.Repo{Host: host, Owner: "contributor", Name: "widgets"}, CrossRepository: true, MaintainerCanModify: true,
@@ -31,6 +31,10 @@ func TestPullRequest(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, pr); diff != "" {
 				t.Error(diff)
+			}
+			id, name, err := c.RepositoryID(t.Context(), review.Repo{Host: host, Owner: "Acme", Name: "widgets"})
+			if err != nil || id != pr.RepoID || id == 0 || name != "acme/widgets" {
+				t.Errorf("the repository: %d %q, %v; the pull request's is %d", id, name, err, pr.RepoID)
 			}
 			if pr.NodeID == "" || pr.Author.ID == 0 || pr.UpdatedAt.IsZero() {
 				t.Errorf("ids and dates are missing: %+v", pr)
