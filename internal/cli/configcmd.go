@@ -25,9 +25,10 @@ func configExplainCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain [PR]",
 		Short: "Print every value with the layer that set it, as a run would have it",
-		Long: "Layers, the strongest first: command line, environment, .reviewerc, the operator's file, default. Without an argument it\n" +
-			"explains a local range, which uses .reviewerc of the working tree; with PR, a number, a URL or owner/repo#number, a run of\n" +
-			"that pull request, which uses .reviewerc at the base commit. The flags are those of prloop run that change settings.",
+		Long: "Layers, the strongest first: command line, environment, the repository's policy, its crew, .reviewerc, the operator's file,\n" +
+			"default. Without an argument it explains a local range, which uses .reviewerc of the working tree and no policy; with PR, a\n" +
+			"number, a URL or owner/repo#number, a run of that pull request, which uses .reviewerc at the base commit. The flags are those\n" +
+			"of prloop run that change settings.",
 		Example: "  prloop config explain\n  prloop config explain 123 --reviewers static",
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {

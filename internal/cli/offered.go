@@ -16,12 +16,13 @@ import (
 	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/plumbing"
 	"github.com/prloop/prloop/internal/servecli"
+	"github.com/prloop/prloop/internal/policycli"
 	"github.com/prloop/prloop/internal/starter"
 )
 
 // offer hangs the commands that other packages have below the root. A package with commands has its line here.
 func (p *Invocation) offer(root *cobra.Command) {
-	addGroup(root, setUp, p.offered(starter.Command()), p.offered(doctor.Command(p.host())), p.offered(democli.Command(runInside)))
+	addGroup(root, setUp, p.offered(starter.Command()), p.offered(doctor.Command(p.host())), p.offered(policycli.Commands(p.host())), p.offered(democli.Command(runInside)))
 	addGroup(root, building, p.offered(evalcli.Commands(p.openToEval)), p.offered(agentcli.Commands()), p.offered(plumbing.Schema()),
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
 	addGroup(root, reviews, p.offered(dashboard.Command(p.host())))

@@ -36,7 +36,6 @@ var table = map[string]int{
 	"internal/report":     1,
 	"internal/diff":       1,
 	"internal/identity":   1,
-	"internal/policy":     1,
 	"internal/pushpolicy": 1,
 	"internal/threads":    1,
 	"internal/markdown":   1,
@@ -64,6 +63,7 @@ var table = map[string]int{
 	"internal/postgres":   2,
 	"internal/distinct":   2,
 	"internal/dismissals": 2,
+	"internal/policy":     2,
 	"internal/symbols":    2,
 	"internal/intake":     2, // what GitHub tells a server asks for; pure
 
@@ -131,6 +131,7 @@ var table = map[string]int{
 
 	"internal/doctor":    9,
 	"internal/dashboard": 9,
+	"internal/policycli": 9,
 
 	"internal/cli": 10,
 

@@ -21,6 +21,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/postgres"
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/starter"
 	"github.com/prloop/prloop/internal/store"
@@ -84,6 +85,10 @@ var table = []row{
 		return "write it again: prloop stats --calibration --out FILE, or take the setting calibration out"
 	}), advice.Usage},
 	{is(app.ErrNoModel, "set OPENAI_API_KEY, or use --reviewers static"), advice.Usage},
+
+	// Policies.
+	{as(func(*policy.Error) string { return "nothing was saved; prloop policy set --help lists the columns" }), advice.Usage},
+	{as(func(*policy.ConflictError) string { return "nothing was saved; look at it, and say again what is still meant: prloop policy get" }), advice.Failed},
 
 	// What is evaluated.
 	{is(running.ErrBudget, "raise --max-cost, and give the same command again"), review.Budget.ExitStatus()},

@@ -1,0 +1,113 @@
+package policycli
+
+import (
+	"context"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/command/host"
+	"github.com/prloop/prloop/internal/config"
+)
+
+// Commands is `prloop policy`.
+func Commands(h host.Host) command.Command {
+	return command.Command{
+		Use: "policy", Short: "Decide how prloop behaves on a repository",
+		Long: "A policy is a row of columns for one repository in prloop's database. It stands above .reviewerc and is bounded by the operator's\n" +
+			"file (docs/policy.md). prloop config explain PR shows what it comes to.",
+		Members: []command.Command{get(h), set(h), export(h), importing(h), log(h)},
+	}
+}
+
+const (
+	ofOne = "the `[HOST/]OWNER/REPO` that is meant; without it that of this checkout"
+	ofAll = "the `[HOST/]OWNER/REPO` that is meant; without it all of them"
+)
+
+// work opens the service for a command and fills in what its flags do not say.
+func work(ctx context.Context, h host.Host, p command.Process, w Words, do func(Service, Words) error) error {
+	var err error
+	if w.Operator, err = config.ReadOperator(p.Getenv); err != nil {
+		return err
+	}
+	s, err := h.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(ctx)
+	w.Dir, w.Read = p.Dir, p.Read
+	return do(s, w)
+}
+
+func get(h host.Host) command.Command {
+	var w Words
+	f := command.Flags("get")
+	f.StringVarP(&w.Repo, "repo", "R", "", ofOne)
+	f.BoolVar(&w.JSON, "json", false, "print JSON")
+	return command.Command{
+		Use: "get", Short: "Print what is decided about a repository", Flags: f,
+		Run: func(ctx context.Context, p command.Process, _ []string) error {
+			return work(ctx, h, p, w, func(s Service, w Words) error { return Get(ctx, s, p.Stdout, w) })
+		},
+	}
+}
+
+func set(h host.Host) command.Command {
+	var w Words
+	f := command.Flags("set")
+	f.StringVarP(&w.Repo, "repo", "R", "", ofOne)
+	f.BoolVar(&w.JSON, "json", false, "print JSON")
+	f.Int64Var(&w.Version, "if-version", 0, "save only if the row is of version `N`")
+	return command.Command{
+		Use: "set COLUMN=VALUE...", Short: "Decide about the reviews of a repository",
+		Long: "All columns are saved, or none. COLUMN= unsets one; lists are separated by commas; COLUMN=@FILE reads a value from a file.\n\n" + Help(),
+		Example: "  prloop policy set gating_policy=verdict context_path_excludes='customer_data/**'\n" +
+			"  prloop policy set -R octo/demo fixing=false",
+		Flags: f,
+		Run: func(ctx context.Context, p command.Process, a []string) error {
+			return work(ctx, h, p, w, func(s Service, w Words) error { return Set(ctx, s, p.Stdout, w, a) })
+		},
+	}
+}
+
+func export(h host.Host) command.Command {
+	var w Words
+	f := command.Flags("export")
+	f.StringVarP(&w.Repo, "repo", "R", "", ofAll)
+	return command.Command{
+		Use: "export", Short: "Print policies as JSON", Example: "  prloop policy export > policies.json", Flags: f,
+		Run: func(ctx context.Context, p command.Process, _ []string) error {
+			return work(ctx, h, p, w, func(s Service, w Words) error { return Export(ctx, s, p.Stdout, w) })
+		},
+	}
+}
+
+func importing(h host.Host) command.Command {
+	var w Words
+	f := command.Flags("import")
+	f.BoolVar(&w.JSON, "json", false, "print JSON")
+	return command.Command{
+		Use: "import FILE", Short: "Save what an export says, all of it or nothing; - reads standard input", Flags: f,
+		Run: func(ctx context.Context, p command.Process, a []string) error {
+			data, err := p.Read(a[0])
+			if err != nil {
+				return advice.Error{Err: err, Next: "check the path", Status: advice.Usage}
+			}
+			return work(ctx, h, p, w, func(s Service, w Words) error { return Import(ctx, s, p.Stdout, w, data) })
+		},
+	}
+}
+
+func log(h host.Host) command.Command {
+	var w Words
+	f := command.Flags("log")
+	f.StringVarP(&w.Repo, "repo", "R", "", ofOne)
+	f.BoolVar(&w.JSON, "json", false, "print JSON")
+	f.BoolVar(&w.All, "all", false, "print those of all repositories")
+	return command.Command{
+		Use: "log", Short: "Print who changed what, newest first", Flags: f,
+		Run: func(ctx context.Context, p command.Process, _ []string) error {
+			return work(ctx, h, p, w, func(s Service, w Words) error { return Log(ctx, s, p.Stdout, w) })
+		},
+	}
+}
