@@ -88,7 +88,9 @@ var table = []row{
 
 	// Policies.
 	{as(func(*policy.Error) string { return "nothing was saved; prloop policy set --help lists the columns" }), advice.Usage},
-	{as(func(*policy.ConflictError) string { return "nothing was saved; look at it, and say again what is still meant: prloop policy get" }), advice.Failed},
+	{as(func(*policy.ConflictError) string {
+		return "nothing was saved; look at it, and say again what is still meant: prloop policy get"
+	}), advice.Failed},
 
 	// What is evaluated.
 	{is(running.ErrBudget, "raise --max-cost, and give the same command again"), review.Budget.ExitStatus()},
