@@ -15,8 +15,8 @@ import (
 	"github.com/prloop/prloop/internal/doctor"
 	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/plumbing"
-	"github.com/prloop/prloop/internal/servecli"
 	"github.com/prloop/prloop/internal/policycli"
+	"github.com/prloop/prloop/internal/servecli"
 	"github.com/prloop/prloop/internal/starter"
 )
 
