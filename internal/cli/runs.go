@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
@@ -194,7 +195,7 @@ func showCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run's last report",
-		Long:  "RUN is an id, a part of one, or latest; without it, on a terminal, you choose. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
+		Long:  "RUN is an id, a part of one, or latest; without it, on a terminal, you choose. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered, and read with GH_PAGER or PAGER. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
 		RunE: func(c *cobra.Command, a []string) error {
 			if err := out.Check(p.Dir, shown.wants()); err != nil {
 				return err
@@ -244,7 +245,7 @@ func showCommand(p *Invocation) *cobra.Command {
 					return err
 				}
 			}
-			return p.printMarkdown(string(body), raw)
+			return p.paged(func(w io.Writer) error { return p.printMarkdown(w, string(body), raw) })
 		},
 	}
 	shown.add(c)

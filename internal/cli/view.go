@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/markdown"
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -48,7 +53,7 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 		if err != nil {
 			return err
 		}
-		if err := p.printMarkdown(string(body), false); err != nil {
+		if err := p.printMarkdown(p.Stdout, string(body), false); err != nil {
 			return err
 		}
 	}
@@ -82,13 +87,32 @@ func (p *Invocation) stepSummary(s *app.Service, ended app.Ended) error {
 }
 
 // printMarkdown prints a report: rendered on a terminal, as it is otherwise.
-func (p *Invocation) printMarkdown(body string, raw bool) error {
+func (p *Invocation) printMarkdown(w io.Writer, body string, raw bool) error {
 	if !raw && p.terminal(p.Stdout) {
 		body = markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()})
 	}
 	if p.inActions() { // a report quotes code, and the runner reads commands in the log
 		body = progress.Uncommand(body)
 	}
-	_, err := io.WriteString(p.Stdout, body)
+	_, err := io.WriteString(w, body)
 	return err
+}
+
+// paged has what is written read with the person's pager, by gh's rules: GH_PAGER, else PAGER, and none where that is empty or cat, or
+// where standard output is no terminal.
+func (p *Invocation) paged(write func(io.Writer) error) error {
+	out, _ := p.Stdout.(*os.File)
+	line := p.env("PAGER")
+	if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GH_PAGER=") }) {
+		line = p.env("GH_PAGER")
+	}
+	if line == "" || line == "cat" || !p.terminal(p.Stdout) {
+		return write(p.Stdout)
+	}
+	pager, err := proc.StartPager(line, p.Env, out, os.Stderr)
+	if err != nil {
+		p.note(err.Error())
+		return write(p.Stdout)
+	}
+	return errors.Join(write(pager), pager.Close())
 }
