@@ -153,6 +153,11 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		if report.Evidence, err = l.checkFacts(ctx, snap, *task.Verify, &answer); err != nil {
 			return AgentReport{}, err
 		}
+		if _, ok := req.isJudge(plan.Name); ok {
+			if err := l.checkCures(ctx, in, &answer, report.Evidence); err != nil {
+				return AgentReport{}, err
+			}
+		}
 		report.Answer = answer
 	}
 	report = redactReport(report)

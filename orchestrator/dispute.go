@@ -89,6 +89,8 @@ type dispute struct {
 	thread int
 	id     string
 	judge  int
+	// cure is true when nobody said anything: it is asked whether a push cured the finding.
+	cure bool
 }
 
 // disputes are the threads of a round that are to be judged, in the order they were opened in.
@@ -100,10 +102,42 @@ func (in Inputs) disputes() (out []dispute) {
 	people := in.Snapshot.persons()
 	for i, t := range s.Threads {
 		if len(people.Open(t)) > 0 && len(out) < plan.Limits.Candidates {
-			out = append(out, dispute{i, fmt.Sprintf("D%d", len(out)+1), in.judgeOf(t)})
+			out = append(out, dispute{thread: i, id: fmt.Sprintf("D%d", len(out)+1), judge: in.judgeOf(t)})
+		}
+	}
+	for n, i := range in.missed() {
+		if t := s.Threads[i]; len(people.Open(t)) == 0 && len(out) < plan.Limits.Candidates {
+			out = append(out, dispute{thread: i, id: fmt.Sprintf("C%d", n+1), judge: in.judgeOf(t), cure: true})
 		}
 	}
 	return out
+}
+
+// missed are the open threads of an earlier head, by index in the conversation, whose finding nobody found again although enough reviewers
+// read the whole change, and of which nothing shows that it is gone: the code it quotes stands there. A push may have cured it elsewhere.
+func (in Inputs) missed() []int {
+	s := in.Snapshot.Conversation
+	if !slices.ContainsFunc(s.Threads, func(t conversation.Thread) bool { return in.stale(t) }) {
+		return nil
+	}
+	in.Disputes, in.Request.Disputes = nil, nil // they are not asked yet
+	m := match(gather(in).assess())
+	if !m.whole() {
+		return nil
+	}
+	threads := m.threaded()
+	var out []int
+	for i, t := range s.Threads {
+		if in.stale(t) && !slices.Contains(threads, i) && !slices.Contains(in.Snapshot.Gone, t.ID) && m.fixed(t) == nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// stale reports whether a thread is open and about an earlier head.
+func (in Inputs) stale(t conversation.Thread) bool {
+	return t.Live() && !t.Closed && t.Head != in.Snapshot.Range.Head
 }
 
 // judgeOf is the judge of a thread: the first with another model than those who raised its finding.
@@ -141,8 +175,11 @@ func (in Inputs) judgePayload(judge int) *review.VerifyPayload {
 		f := t.Asserted()
 		f.ID, f.Source = d.id, review.Source{Type: "agent"}
 		p.Findings = append(p.Findings, f)
-		talk := review.Dispute{FindingID: d.id}
+		talk := review.Dispute{FindingID: d.id, Said: []review.Remark{}}
 		for i, r := range t.DeveloperReplies {
+			if d.cure {
+				break
+			}
 			if i == t.Answered && t.Reason != "" {
 				talk.Said = append(talk.Said, review.Remark{By: "prloop", Body: t.Reason})
 			}
@@ -162,6 +199,7 @@ func (in Inputs) judgePayload(judge int) *review.VerifyPayload {
 // judgeDisputes asks the judges about what people said since our last answers, each as a step of its own. What one does not answer stays
 // as it is.
 func (l *Loop) judgeDisputes(ctx context.Context, steps Steps, req Request, in Inputs, spent time.Duration) (out []AgentReport, err error) {
+	in.Reports = ordered(in.Reports)
 	asked := in.disputes()
 	for at := range len(asked) {
 		if slices.ContainsFunc(asked[:at], func(d dispute) bool { return d.judge == asked[at].judge }) {
@@ -181,6 +219,34 @@ func (l *Loop) judgeDisputes(ctx context.Context, steps Steps, req Request, in I
 	return out, nil
 }
 
+// checkCures holds what a judge shows for cures against what stood there before: code that the head had when the thread was opened cures
+// nothing. Where that cannot be told, nothing is shown.
+func (l *Loop) checkCures(ctx context.Context, in Inputs, a *review.Answer, found []Evidence) error {
+	check := newChecker(l.History, in.Snapshot)
+	asked := in.disputes()
+	for i, s := range a.Verifier.Assessments {
+		at := slices.IndexFunc(asked, func(d dispute) bool { return d.id == s.FindingID && d.cure })
+		if at < 0 || s.Fact == nil || found[i].Status != EvidenceVerified {
+			continue
+		}
+		t := in.Snapshot.Conversation.Threads[asked[at].thread]
+		about, err := check.read(ctx, t.Head, t.File)
+		before := checkedFile{}
+		if err == nil && about.exists {
+			before, err = check.read(ctx, t.Head, check.file(s.Fact.File))
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil || !about.exists:
+			found[i] = Evidence{Status: EvidenceFalse, Reason: "cannot be held against the commit on which the finding was raised"}
+		case before.exists && quotes(before.folded, fold(s.Fact.Evidence)):
+			found[i] = Evidence{Status: EvidenceFalse, Reason: "stood there when the finding was raised"}
+		}
+	}
+	return nil
+}
+
 // judgeQuestions are what the judges of a round are asked.
 func (in Inputs) judgeQuestions() (out []*review.VerifyPayload) {
 	for i := range in.Request.Disputes.Judges {
@@ -189,10 +255,21 @@ func (in Inputs) judgeQuestions() (out []*review.VerifyPayload) {
 	return out
 }
 
-// ruled is what we say in a thread, and the judge's reason.
+// ruling is what a judge says, and whether the code it shows stands there.
+type ruling struct {
+	said   review.Assessment
+	stands bool
+}
+
+func (r ruling) proven() bool {
+	return r.stands && r.said.Status == review.Refuted && r.said.Ruling == review.RulingConceded
+}
+
+// ruled is what we say in a thread, and the judge's reason. cured is true when a push cured its finding.
 type ruled struct {
 	conversation.Answer
 	reason string
+	cured  bool
 }
 
 // rulings are our answers in disputed threads, by index in the conversation (decision 56).
@@ -200,32 +277,35 @@ func (in Inputs) rulings() map[int]ruled {
 	if len(in.Disputes) == 0 {
 		return nil
 	}
-	type verdict struct {
-		said  review.Assessment
-		stand bool
-	}
-	said := map[string]verdict{}
+	said := map[string]ruling{}
+	asked := in.disputes()
 	for _, h := range in.Disputes {
 		judge, ok := in.Request.isJudge(h.Answer.Receipt.Name)
 		if !ok || h.Answer.Verifier == nil {
 			continue
 		}
 		for i, a := range h.Answer.Verifier.Assessments {
-			if slices.ContainsFunc(in.disputes(), func(d dispute) bool { return d.id == a.FindingID && d.judge == judge }) {
-				said[a.FindingID] = verdict{a, i < len(h.Evidence) && h.Evidence[i].Status == EvidenceVerified}
+			if slices.ContainsFunc(asked, func(d dispute) bool { return d.id == a.FindingID && d.judge == judge }) {
+				said[a.FindingID] = ruling{a, i < len(h.Evidence) && h.Evidence[i].Status == EvidenceVerified}
 			}
 		}
 	}
 	out := map[int]ruled{}
-	for _, d := range in.disputes() {
+	for _, d := range asked {
 		v, ok := said[d.id]
 		if !ok {
 			continue
 		}
+		if d.cure {
+			if v.proven() {
+				out[d.thread] = ruled{reason: strings.TrimSpace(v.said.Reason), cured: true}
+			}
+			continue
+		}
 		t := in.Snapshot.Conversation.Threads[d.thread]
-		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.stand && v.said.Status == review.Refuted}
+		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.proven()}
 		if a, ok := in.Snapshot.persons().Decide(t, grave(t.Asserted()), judged); ok {
-			out[d.thread] = ruled{a, strings.TrimSpace(v.said.Reason)}
+			out[d.thread] = ruled{Answer: a, reason: strings.TrimSpace(v.said.Reason)}
 		}
 	}
 	return out
@@ -249,7 +329,7 @@ func (g gathered) agreed() gathered {
 	var said []review.Finding
 	var at []int
 	for i, t := range s.Threads {
-		_, ruledNow := now[i]
+		ruledNow := now[i].Status != ""
 		if _, _, settled := people.Settled(t, false); !settled && !ruledNow {
 			continue
 		}
@@ -327,7 +407,7 @@ func mapsOr(m map[int]bool) map[int]bool {
 // answers are what the round says in disputed threads. Where the problem is gone that is said instead.
 func (j verdict) answers() (out []reply) {
 	for i, r := range j.in.rulings() {
-		if slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) {
+		if r.cured || slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) {
 			continue
 		}
 		out = append(out, reply{thread: i, answer: r.Answer, reason: r.reason})

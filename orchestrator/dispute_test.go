@@ -1,13 +1,17 @@
 package orchestrator
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
 )
 
@@ -176,5 +180,66 @@ func TestNoModelAloneRemovesAGraveFinding(t *testing.T) {
 	}
 	if removed < 100 || silenced < 3*removed {
 		t.Errorf("the law was hardly asked: %d grave findings were settled by people, %d findings in all", removed, silenced)
+	}
+}
+
+// shelf is a history with some commits.
+type shelf map[string]map[string]string
+
+func (s shelf) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
+	return Range{}, errors.New("not asked")
+}
+
+func (s shelf) Diff(context.Context, string, string) (*diff.Diff, error) {
+	return nil, errors.New("not asked")
+}
+
+func (s shelf) ReadFile(_ context.Context, commit, path string) ([]byte, error) {
+	text, ok := s[commit][path]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(text), nil
+}
+
+// What a judge shows for a cure in another file was not there when the thread was opened (threats.md T173).
+func TestCuresElsewhere(t *testing.T) {
+	f := foundAt(review.P2, 3, subjects[0])
+	old := "func caller(p *T) { use(p) }\nfunc other(p *T) { log.Print(p) }\n"
+	head := "func caller(p *T) { if p == nil { return }; use(p) }\nfunc other(p *T) { log.Print(p) }\n"
+	for _, row := range []struct {
+		what, quote, opened string
+		again, disagrees    bool
+		want                bool
+	}{
+		{"a guard that is new", "if p == nil { return }; use(p)", "before", false, false, true},
+		{"code that stood there before", "func other(p *T) { log.Print(p) }", "before", false, false, false},
+		{"code that stands nowhere", "if p == nil { panic(p) }", "before", false, false, false},
+		{"a commit that nobody can read", "if p == nil { return }; use(p)", "gone", false, false, false},
+		{"it is found again", "if p == nil { return }; use(p)", "before", true, false, false},
+		{"somebody disagrees: that is answered instead", "if p == nil { return }; use(p)", "before", false, true, false},
+	} {
+		in := disputedInputs(f)
+		th := &in.Snapshot.Conversation.Threads[0]
+		if th.Head = row.opened; !row.disagrees {
+			th.DeveloperReplies = nil
+		}
+		if !row.again {
+			in.Reports[0].Answer.Reviewer.Findings = nil
+		}
+		l := &Loop{History: shelf{"before": {"a.go": "x\n", "b.go": old}, "head": {"a.go": "x\n", "b.go": head}}}
+		a := review.Answer{Receipt: review.AgentReceipt{Name: "judge", State: review.AgentComplete}, Verifier: &review.VerifierResult{Assessments: []review.Assessment{{
+			FindingID: "C1", Status: review.Refuted, Ruling: review.RulingConceded, Reason: "It asks first.", Fact: &review.Fact{File: "b.go", Evidence: row.quote}}}}}
+		ev, err := l.checkFacts(t.Context(), in.Snapshot, *in.judgePayload(0), &a)
+		if err == nil {
+			err = l.checkCures(t.Context(), in, &a, ev)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Disputes = []AgentReport{{Answer: a, Evidence: ev}}
+		if got := len(Judge(in).cured) == 1; got != row.want {
+			t.Errorf("%s: cured is %v: %+v", row.what, got, ev)
+		}
 	}
 }

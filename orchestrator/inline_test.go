@@ -102,7 +102,7 @@ func TestCures(t *testing.T) {
 		{"the code is gone, and nobody finds it", func(*Inputs, *conversation.Thread) {}, 1},
 		{"the code still stands there", func(in *Inputs, _ *conversation.Thread) { in.Snapshot.Gone = nil }, 0},
 		{"it was opened on this head", func(_ *Inputs, t *conversation.Thread) { t.Head = "head" }, 0},
-		{"it is disputed", func(_ *Inputs, t *conversation.Thread) { t.Status = conversation.Disputed }, 0},
+		{"it was disputed, and is fixed all the same", func(_ *Inputs, t *conversation.Thread) { t.Status = conversation.Disputed }, 1},
 		{"somebody resolved it", func(_ *Inputs, t *conversation.Thread) { t.Closed = true }, 0},
 		{"it is found again", func(in *Inputs, _ *conversation.Thread) {
 			in.Reports[0].Answer.Reviewer.Findings = []review.Finding{foundAt(review.P1, 3, "Null pointer is followed")}

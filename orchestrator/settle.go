@@ -28,24 +28,31 @@ type cure struct {
 const goneReason = "the code this was about is gone, and nobody who read the whole change found the problem again"
 
 // cures are the threads whose finding is gone: nobody raised it again although enough reviewers read the whole change, and the code it
-// quoted does not stand in the file any more, or a fix of this run is said to cure it. What is only not found again stays open.
+// quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open.
 func (j verdict) cures() (out []cure) {
 	s := j.in.Snapshot.Conversation
-	if s == nil || j.complete < j.in.Request.minReviewers() || len(j.read.unread()) > 0 || j.in.Snapshot.Brief.Status != "ok" || j.withoutRules() {
+	if s == nil || !j.whole() {
 		return nil
 	}
 	answered := j.in.rulings()
 	for i, t := range s.Threads {
-		if !t.Live() || t.Closed || t.Head == j.in.Snapshot.Range.Head || slices.Contains(j.threads, i) || answered[i].Status == conversation.Resolved {
+		if !j.in.stale(t) || slices.Contains(j.threads, i) || answered[i].Status == conversation.Resolved {
 			continue
 		}
 		if fixed := j.fixed(t); fixed != nil {
 			out = append(out, cure{i, "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, fixed.Commit})
 		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) {
 			out = append(out, cure{i, goneReason, j.in.Snapshot.Range.Head})
+		} else if answered[i].cured {
+			out = append(out, cure{i, "nobody who read the whole change found it again, and this code cures it: " + answered[i].reason, j.in.Snapshot.Range.Head})
 		}
 	}
 	return out
+}
+
+// whole reports whether enough reviewers read the whole change.
+func (g gathered) whole() bool {
+	return g.complete >= g.in.Request.minReviewers() && len(g.read.unread()) == 0 && g.in.Snapshot.Brief.Status == "ok" && !g.withoutRules()
 }
 
 // fixed is what the fixer said of the finding of a thread that it fixed in an earlier round, and that those who had raised it did not find

@@ -40,7 +40,7 @@ func said(disputes []review.Dispute, id string) string {
 			fmt.Fprintf(&b, "%s:\n%s\n", inline(r.By), r.Body)
 		}
 	}
-	return b.String()
+	return cmp.Or(b.String(), "(nobody said anything: did a push cure it?)")
 }
 
 // suspect is a finding with all a verifier has to know of it, and nothing of who raised it.

@@ -22,7 +22,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"pull": cmdPull, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "clock": cmdClock, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
-	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "online": cmdOnLines, "statuses": cmdStatuses, "event": cmdEvent, "reactions": cmdReactions, "recorded": cmdRecorded,
+	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "story": cmdStory, "online": cmdOnLines, "statuses": cmdStatuses, "event": cmdEvent, "reactions": cmdReactions, "recorded": cmdRecorded,
 	"postgres": cmdPostgres,
 }
 

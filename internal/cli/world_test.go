@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ type world struct {
 	t      testing.TB
 	forge  *forge.Forge
 	models []*fakemodel.Server
+	// told is what story has told: comments by their numbers, and threads with how they stood.
+	told map[int64]string
 	// registry is the script's package registry.
 	registry *registry.Registry
 }
@@ -222,6 +225,63 @@ func cmdThreads(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 3 {
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(b.String()), 0o600))
 	}
+}
+
+// storyOf is a comment as a person reads it: without what is for prloop, and without what is another each time.
+func storyOf(body string) string {
+	body, _, _ = strings.Cut(body, "\n---\n")
+	var lines []string
+	for line := range strings.SplitSeq(body, "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "<!--") {
+			lines = append(lines, "    "+storyCommit.ReplaceAllString(line, "(the commit)"))
+		}
+	}
+	if len(lines) > 0 && strings.HasPrefix(lines[0], "    **P") { // what was found stands in the report too
+		lines = lines[:1]
+	}
+	return strings.Join(lines, "\n")
+}
+
+var storyCommit = regexp.MustCompile("\\(\\[`[0-9a-f]+`\\]\\([^)]*\\)\\)")
+
+// cmdStory appends what happened in the threads of a pull request since it was called last, under a heading: story N FILE HEADING
+func cmdStory(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 3, "story N FILE HEADING")
+	w := worldOf(ts)
+	if w.told == nil {
+		w.told = map[int64]string{}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", args[2])
+	for i, t := range w.pull(ts, args[0]).Threads() {
+		for n, c := range t.Comments {
+			if w.told[c.ID] != "" {
+				continue
+			}
+			w.told[c.ID] = "told"
+			who := c.Author
+			if who == "octocat" {
+				who = "prloop"
+			}
+			does := "answers in"
+			if n == 0 {
+				does = "opens"
+			}
+			fmt.Fprintf(&b, "  %s %s thread %d, %s:%d\n%s\n", who, does, i+1, t.Path, t.Line, storyOf(c.Body))
+		}
+		state := "open"
+		if t.Resolved {
+			state = "resolved by " + strings.Replace(t.ResolvedBy, "octocat", "prloop", 1)
+		}
+		if was := w.told[t.ID]; was != state && (was != "" || t.Resolved) {
+			fmt.Fprintf(&b, "  thread %d is %s\n", i+1, state)
+		}
+		w.told[t.ID] = state
+	}
+	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	_, err = f.WriteString(b.String())
+	ts.Check(errors.Join(err, f.Close()))
 }
 
 // cmdPermission says what somebody may do with the repository: permission LOGIN none|read|triage|write|maintain|admin
