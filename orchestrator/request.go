@@ -133,6 +133,9 @@ type ContextOptions struct {
 	Include  []string `json:"include,omitempty"`
 	Exclude  []string `json:"exclude,omitempty"`
 	Guidance []string `json:"guidance,omitempty"`
+	// NeverRead are globs of what nothing reads (internal/withheld); Exclude holds them too. VerifyMayRead lets setup and verify commands.
+	NeverRead     []string `json:"neverRead,omitempty"`
+	VerifyMayRead bool     `json:"verifyMayRead,omitempty"`
 	// DiffOnly leaves code outside the diff away, but for the region around each change.
 	DiffOnly bool `json:"diffOnly,omitempty"`
 	// HunksOnly leaves that region away too.

@@ -41,6 +41,8 @@ type FixExecutor struct {
 	Builds string
 	// Lent are the operator's module caches.
 	Lent []fixspace.Lent
+	// ReadAll lets setup and verify commands read what is withheld from all others.
+	ReadAll bool
 	// Server is where a repository is pushed to, and with which credential.
 	Server func(repo review.Repo) git.Server
 	// MayPush says why nothing may be pushed to a pull request's branch now; empty when it may.
@@ -134,7 +136,7 @@ func (b *FixExecutor) workspace() *fixspace.Workspace {
 		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob, Secrets: b.Crew.Secrets,
 		Bounds: limits.bounds(jobProcesses, jobFileBytes), Walled: b.Crew.Walls.Full(), Layers: b.Layers,
 		Verifying: fixspace.VerifyOptions{
-			Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv, Limits: b.Crew.Limits.scratch(), Builds: b.Builds, Lent: b.Lent,
+			Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv, Limits: b.Crew.Limits.scratch(), Builds: b.Builds, Lent: b.Lent, ReadAll: b.ReadAll,
 		},
 	}
 }

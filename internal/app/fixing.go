@@ -37,7 +37,8 @@ func (r *run) newBench(c *agentrun.Launcher, req orchestrator.Request, lease *st
 		}
 		return right.Reason, err
 	}
-	if plan := req.Fix; plan != nil {
+	if b.ReadAll = req.Context.VerifyMayRead; req.Fix != nil {
+		plan := req.Fix
 		b.VerifyTimeout, b.VerifyEnv = plan.VerifyTimeout, r.opts.Machine.VerifyEnv
 		b.Setup, b.SetupAt, b.Whose = plan.Setup, plan.SetupAt, req.Target.Repo.Host+"/"+req.Target.Repo.String()+" "+req.BaseRef
 		b.Registries, b.Layers, b.Builds = r.settings.VerifyRegistries, r.layers(), "build-"+fingerprint(req.Target.Repo.Host+"/"+req.Target.String())

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/withheld"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -150,4 +153,18 @@ func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, erro
 		f.Path, f.OldPath = sanitize.MaskPath(f.Path), sanitize.MaskPath(f.OldPath)
 	}
 	return d, nil
+}
+
+// withhold keeps the content of some paths from whoever reads the repository from now on, this program included.
+func (h *history) withhold(globs []string) {
+	if len(globs) > 0 {
+		h.repo = h.repo.Without(withheld.Paths(globs).Has)
+	}
+}
+
+// contextOf is what settings keep from being read.
+func contextOf(s config.Settings) orchestrator.ContextOptions {
+	return orchestrator.ContextOptions{
+		Exclude: append(slices.Clone(s.Context.Exclude), withheld.Paths(s.Context.NeverRead).Globs()...), NeverRead: s.Context.NeverRead, VerifyMayRead: s.Context.VerifyMayRead,
+	}
 }

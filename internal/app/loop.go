@@ -145,8 +145,8 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 		return nil, err
 	}
 	checkout := req.Checkout
-	if !r.opts.Machine.own(req.Target) {
-		checkout = "" // nobody's to run
+	if !r.opts.Machine.own(req.Target) || len(req.Context.NeverRead) > 0 {
+		checkout = "" // nobody's to run, or with files that nothing may read
 	}
 	return &agentrun.Launcher{
 		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: checkout,

@@ -246,10 +246,10 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	if err != nil {
 		return req, err
 	}
-	about := orchestrator.ContextOptions{
-		Include: settings.Context.Include, Exclude: settings.Context.Exclude, Guidance: settings.Context.Guidance, DiffOnly: !settings.Context.RelatedCode,
-		HunksOnly: verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents),
-	}
+	about := contextOf(settings)
+	about.Include, about.Guidance, about.DiffOnly = settings.Context.Include, settings.Context.Guidance, !settings.Context.RelatedCode
+	about.HunksOnly = verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents)
+	r.history.withhold(about.NeverRead)
 	r.beginBrief(ctx, w.commits, about, settings.Limits, r.opts.Machine.ownRules(target))
 	walls, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {

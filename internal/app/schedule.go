@@ -87,6 +87,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	if r.settings, err = o.Settings(rules); err != nil {
 		return nil, err
 	}
+	r.history.withhold(r.settings.Context.NeverRead)
 	job, err := r.due(ctx, o.Target, head, time.Now())
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	return &Prepared{run: r, job: todo, Request: orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: o.Target, Head: head, Agents: agents, DryRun: o.DryRun, WallTime: settings.WallTime,
 		PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Isolation: walls.Report(), Config: rules.From,
-		Context: orchestrator.ContextOptions{Exclude: settings.Context.Exclude}, BaseRef: sanitize.Mask(base), Secrets: r.opts.Machine.secrets(),
+		Context: contextOf(settings), BaseRef: sanitize.Mask(base), Secrets: r.opts.Machine.secrets(),
 	}}, nil
 }
 

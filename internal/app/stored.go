@@ -201,6 +201,7 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	if r.history, err = r.openHistory(ctx, st.Target, st.Checkout, st.Run); err != nil {
 		return nil, fmt.Errorf("open the repository of run %s: %w", st.Run, err)
 	}
+	r.history.withhold(st.Context.NeverRead)
 	loop, err := r.loopOf(ctx, st, lease)
 	if err != nil {
 		return nil, err

@@ -114,7 +114,21 @@ func policyName(row *policy.Row) string {
 
 // adding are the settings of which a policy has more, and does not replace those of weaker layers: what one layer keeps from being
 // read, another must not open.
-var adding = []string{"context.exclude", "context.guidance"}
+var adding = []string{neverRead, "context.guidance"}
+
+// neverRead is the setting whose lists of all layers add up.
+const neverRead = "context.never_read"
+
+// union is a list with what another has more.
+func union(list []string, more []any) []string {
+	out := slices.Clone(list)
+	for _, m := range more {
+		if s, ok := m.(string); ok && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
 
 // applyPolicy applies the row of a repository, and holds it to the limits of the operator's file. operator is what held after that file.
 func (r *resolver) applyPolicy(operator Settings, origins map[string]origin) error {
@@ -142,14 +156,11 @@ func (r *resolver) applyPolicy(operator Settings, origins map[string]origin) err
 			r.origins[k.path] = o
 			continue
 		case slices.Contains(adding, k.path) && weaker.layer != LayerDefault:
-			more, _ := v.([]string)
-			list := slices.Clone(*field.(*[]string))
-			for _, m := range more {
-				if !slices.Contains(list, m) {
-					list = append(list, m)
-				}
+			var more []any
+			for _, m := range v.([]string) {
+				more = append(more, m)
 			}
-			v, o.note = list, "added to those of "+weaker.String()
+			v, o.note = union(*field.(*[]string), more), "added to those of "+weaker.String()
 		}
 		var before any
 		if k.capped && origins[k.path].layer == LayerOperator {

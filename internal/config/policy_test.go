@@ -66,7 +66,7 @@ func TestPrecedenceOfAllLayers(t *testing.T) {
 func TestPolicyOverWeaker(t *testing.T) {
 	s, err := Resolve(Input{
 		Policy:     rowOf(t, "gating_policy=verdict", "allowed_labels=strict", "context_path_excludes=customer_data/**,docs/**", "guidance_files=STYLE.md", "fixing=false", "max_tokens_full_override=5000"),
-		Repository: &File{Name: ".reviewerc", Data: []byte("gate: presence\ngate_labels: [advisory]\ncontext:\n  exclude: [\"docs/**\"]\n  guidance: [RULES.md]\nfixer: {use: builtin}\n")},
+		Repository: &File{Name: ".reviewerc", Data: []byte("gate: presence\ngate_labels: [advisory]\ncontext:\n  never_read: [\"docs/**\"]\n  guidance: [RULES.md]\nfixer: {use: builtin}\n")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestPolicyOverWeaker(t *testing.T) {
 	for key, want := range map[string]string{
 		"gate":                     `gate = "verdict"  (policy, policy of octo/demo, version 3)`,
 		"gate_labels":              `gate_labels = ["strict"]  (policy, policy of octo/demo, version 3)`,
-		"context.exclude":          `context.exclude = ["docs/**","customer_data/**"]  (policy, policy of octo/demo, version 3); added to those of .reviewerc:4`,
+		"context.never_read":       `context.never_read = ["docs/**","customer_data/**"]  (policy, policy of octo/demo, version 3); added to those of .reviewerc:4`,
 		"context.guidance":         `context.guidance = ["RULES.md","STYLE.md"]  (policy, policy of octo/demo, version 3); added to those of .reviewerc:5`,
 		"fixer":                    `fixer = "none"  (policy, policy of octo/demo, version 3)`,
 		"limits.max_answer_tokens": "limits.max_answer_tokens = 5000  (policy, policy of octo/demo, version 3)",
@@ -220,4 +220,20 @@ func anys(words []string) (out []any) {
 		out = append(out, w)
 	}
 	return out
+}
+
+// What one layer withholds no other opens.
+func TestNeverReadAddsUp(t *testing.T) {
+	s, err := Resolve(Input{
+		Operator:   &File{Name: "config.yml", Data: []byte("context: {never_read: [a, b], exclude: [x]}\n")},
+		Repository: &File{Name: ".reviewerc", Data: []byte("context: {never_read: [c, a], exclude: [y]}\n")},
+		Policy:     rowOf(t, "context_path_excludes=d"),
+		Given:      []Given{{Key: "context.never_read", Value: "e", From: "--never-read"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s.Context.NeverRead, s.Context.Exclude); got != "[a b c d e] [y]" {
+		t.Error(got)
+	}
 }

@@ -138,10 +138,15 @@ func (r *resolver) applyFile(f *File, kind Kind, layer Layer) error {
 		if !ok {
 			continue
 		}
+		weaker, note := r.origins[k.path], ""
+		if k.path == neverRead && weaker.layer != LayerDefault {
+			list, _ := v.([]any)
+			v, note = union(r.settings.Context.NeverRead, list), "added to those of "+weaker.String()
+		}
 		if err := setJSON(k.field(&r.settings), v); err != nil {
 			return &Error{[]Fault{*s.at(s.places[pointer].line, s.places[pointer].column, k.path, err.Error())}}
 		}
-		r.origins[k.path] = origin{layer: layer, where: f.Name, line: s.places[pointer].line}
+		r.origins[k.path] = origin{layer: layer, where: f.Name, line: s.places[pointer].line, note: note}
 	}
 	r.files[layer] = s
 	r.own(s, kind)
@@ -264,6 +269,9 @@ func (r *resolver) setText(k key, value, from string, layer Layer) error {
 	s := &source{name: from, places: map[string]place{}}
 	if message := s.fits(k, v); message != "" {
 		return &Error{[]Fault{{File: from, Key: k.path, Message: message}}}
+	}
+	if list, ok := v.([]any); ok && k.path == neverRead {
+		v = union(r.settings.Context.NeverRead, list)
 	}
 	if err := setJSON(k.field(&r.settings), v); err != nil {
 		return &Error{[]Fault{{File: from, Key: k.path, Message: err.Error()}}}

@@ -124,6 +124,10 @@ type Context struct {
 	Include, Exclude []string
 	// Guidance are further files of written rules, beside the known ones.
 	Guidance []string
+	// NeverRead are globs of paths that nothing reads at all, prloop and the commands of a fix included (internal/withheld). VerifyMayRead lets
+	// setup and verify commands read them.
+	NeverRead     []string
+	VerifyMayRead bool
 	// RelatedCode gives definitions, callers and remaining uses from outside the diff.
 	RelatedCode bool
 }

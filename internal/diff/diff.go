@@ -133,3 +133,8 @@ func (d *Diff) Raw() string {
 	}
 	return b.String()
 }
+
+// Withhold takes the file's content away: what is left is its header and how much changed.
+func (f *File) Withhold() {
+	f.Raw, f.Hunks = f.Raw[:min(f.header, len(f.Raw))], nil
+}

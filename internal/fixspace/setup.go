@@ -89,7 +89,7 @@ func (b *Workspace) SetUp(ctx context.Context, o SetupOrder) (*layers.Layer, []r
 
 // runSetup runs the commands on an export of the commit.
 func (b *Workspace) runSetup(ctx context.Context, dir string, o SetupOrder) ([]review.Check, error) {
-	if err := b.Repo.Export(ctx, o.Commit, filepath.Join(dir, "tree")); err != nil {
+	if err := b.toRead().Export(ctx, o.Commit, filepath.Join(dir, "tree")); err != nil {
 		return nil, err
 	}
 	opts := b.Verifying.withDefaults()

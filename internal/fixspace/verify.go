@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
@@ -39,9 +40,17 @@ func (b *Workspace) Verify(ctx context.Context, o VerifyOrder) ([]review.Check, 
 	return checks, nil
 }
 
+// toRead is the repository as setup and verify commands see it.
+func (b *Workspace) toRead() *git.Repository {
+	if b.Verifying.ReadAll {
+		return b.Repo.Whole()
+	}
+	return b.Repo
+}
+
 func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]review.Check, error) {
 	tree := filepath.Join(dir, "tree")
-	if err := b.Repo.Export(ctx, o.Commit, tree); err != nil {
+	if err := b.toRead().Export(ctx, o.Commit, tree); err != nil {
 		return nil, err
 	}
 	opts := b.Verifying.withDefaults()

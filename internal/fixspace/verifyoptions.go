@@ -42,6 +42,8 @@ type VerifyOptions struct {
 	Builds string
 	// Lent are the module caches of the operator.
 	Lent []Lent
+	// ReadAll lets commands read what is withheld from all others (git.Repository.Without).
+	ReadAll bool
 }
 
 // Lent is a module cache that commands may read.

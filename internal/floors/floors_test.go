@@ -46,6 +46,7 @@ var table = map[string]int{
 	"internal/weight":     1,
 	"internal/advice":     1,
 	"internal/toolset":    1,
+	"internal/withheld":   1,
 	"internal/schedule":   1,
 	"internal/addresses":  1,
 	"internal/gate":       1,

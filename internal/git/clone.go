@@ -29,7 +29,8 @@ var cloned = []setting{
 // Clone makes a repository for a fixer in dir, which must be empty or not there yet: commit checked out on a branch
 // (decision 6). It has objects of its own, the last 50 commits of history, no remote, no alternates, no credential and no
 // path of ours in it. Files are written as Export does: links as text, which core.symlinks=false keeps links in git; no
-// filter runs. Errors: ErrName, ErrUnknownRevision, Export's.
+// filter runs. Where something of the commit is withheld, neither its files nor its objects are there, and there is no history beyond the
+// commit; git in the clone takes such files for unchanged. Errors: ErrName, ErrUnknownRevision, Export's.
 func (r *Repository) Clone(ctx context.Context, commit, dir, branch string) error {
 	if err := r.clone(ctx, commit, dir, "refs/heads/"+branch); err != nil {
 		return fmt.Errorf("clone %s: %w", commit, err)
@@ -63,12 +64,23 @@ func (r *Repository) clone(ctx context.Context, commit, dir, ref string) error {
 	if err := configure(at.dir); err != nil {
 		return err
 	}
-	if err := r.copyHistory(ctx, at, commit, ref); err != nil {
+	hidden, err := r.hidden(ctx, commit)
+	if err != nil {
+		return err
+	}
+	if len(hidden) > 0 {
+		err = r.copyVisible(ctx, at, commit, ref)
+	} else {
+		err = r.copyHistory(ctx, at, commit, ref)
+	}
+	if err != nil {
 		return err
 	}
 	at.work, at.index = dir, filepath.Join(dir, ".git", "index")
+	skip := command{name: "update-index", at: at, args: []string{"-z", "--skip-worktree", "--stdin"}, stdin: []byte(strings.Join(append(hidden, ""), "\x00"))}
 	for _, c := range []command{
 		{name: "read-tree", at: at, args: []string{"--end-of-options", commit}},
+		skip,
 		// The refresh records times and sizes, so that the first `git status` reads no file again. It answers 1 when
 		// something differs, such as an empty folder in place of a submodule.
 		{name: "update-index", at: at, args: []string{"-q", "--ignore-submodules", "--refresh"}, ok: 1},

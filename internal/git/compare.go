@@ -71,6 +71,9 @@ func (r *Repository) compare(ctx context.Context, base, head string, o DiffOptio
 		if c, ok := byPath[f.Path]; ok && f.OldMode == 0 && f.NewMode == 0 {
 			f.OldMode = c.oldMode // git prints none of a file that was renamed and nothing more; a link is one all the same
 		}
+		if r.hides(f.Path) || r.hides(f.OldPath) {
+			f.Withhold()
+		}
 		if c, ok := byPath[f.Path]; ok && (large[c.oldOID] || large[c.newOID]) && len(f.Hunks) == 0 && c.oldOID != c.newOID {
 			f.Omitted = OmittedTooLarge
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 )
 
 // Bounds of an export.
@@ -16,12 +17,13 @@ const (
 
 // Export writes the files of a commit into dir, which must be empty or not there yet (threats.md T24): blobs as plain
 // files, links as text files that hold their target, submodules as empty folders. Nothing is written outside of dir
-// whatever the tree says. ErrMalformedTree for names that are not canonical or fall together on this disk; ErrTooLarge.
+// whatever the tree says; what is withheld is left out. ErrMalformedTree for names that are not canonical or fall together on this disk; ErrTooLarge.
 func (r *Repository) Export(ctx context.Context, commit, dir string) error {
 	entries, err := r.List(ctx, commit, "")
 	if err != nil {
 		return fmt.Errorf("export %s: %w", commit, err)
 	}
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { return r.hides(e.Path) })
 	if err := r.export(ctx, entries, dir); err != nil {
 		return fmt.Errorf("export %s: %w", commit, err)
 	}

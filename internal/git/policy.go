@@ -50,6 +50,11 @@ func (r *Repository) policyChanges(ctx context.Context, a, b string) ([]pushpoli
 	if err := complete(d, raw, whole); err != nil {
 		return nil, err
 	}
+	for i := range d.Files {
+		if f := &d.Files[i]; r.hides(f.Path) || r.hides(f.OldPath) {
+			f.Withhold()
+		}
+	}
 	sizes, err := r.sizes(ctx, raw)
 	if err != nil {
 		return nil, err
@@ -121,8 +126,28 @@ func (r *Repository) Patch(ctx context.Context, a, b string, limit int) (string,
 	if err == nil && !whole {
 		err = fmt.Errorf("more than %d bytes: %w", limit, ErrTooLarge)
 	}
+	if err == nil && r.withheld != nil {
+		text, err = r.without(text)
+	}
 	if err != nil {
 		return "", fmt.Errorf("patch from %s to %s: %w", a, b, err)
 	}
 	return text, nil
+}
+
+// without takes what is withheld out of a patch.
+func (r *Repository) without(text string) (string, error) {
+	d, err := diff.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i := range d.Files {
+		f := &d.Files[i]
+		if r.hides(f.Path) || r.hides(f.OldPath) {
+			f.Withhold()
+		}
+		b.WriteString(f.Raw)
+	}
+	return b.String(), nil
 }

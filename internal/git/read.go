@@ -90,6 +90,11 @@ func (r *Repository) stat(ctx context.Context, commit string, paths []string) ([
 	if err != nil {
 		return nil, fmt.Errorf("read files at %s: %w", commit, err)
 	}
+	for i, p := range paths {
+		if r.hides(p) {
+			infos[i] = info{}
+		}
+	}
 	return infos, nil
 }
 

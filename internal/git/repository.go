@@ -15,6 +15,24 @@ import (
 type Repository struct {
 	git *Git
 	dir string
+	// withheld tells the paths of which nothing is read; nil for none.
+	withheld func(path string) bool
+}
+
+// Without is the repository as those see it who may read nothing of some paths: such files are listed, and have no content. Its
+// folder is the same: a program that is given the folder reads all of it.
+func (r *Repository) Without(withheld func(path string) bool) *Repository {
+	view := *r
+	view.withheld = withheld
+	return &view
+}
+
+// Whole is the repository with nothing withheld.
+func (r *Repository) Whole() *Repository { return r.Without(nil) }
+
+// hides reports whether nothing may be read of a path.
+func (r *Repository) hides(path string) bool {
+	return r.withheld != nil && path != "" && r.withheld(path)
 }
 
 // Open opens the bare repository in dir and makes it first when there is none.

@@ -109,7 +109,7 @@ func (r *Repository) writeTree(ctx context.Context, w *taking, at place, base st
 func (r *Repository) differing(ctx context.Context, w *taking, tmp string, oidLength int) (string, error) {
 	var lines strings.Builder
 	for _, name := range sortedKeys(w.base) {
-		if _, ok := w.found[name]; !ok && w.base[name].Mode != modeSubmodule {
+		if _, ok := w.found[name]; !ok && w.base[name].Mode != modeSubmodule && !r.hides(name) { // what is withheld was never there
 			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", oidLength), name)
 		}
 	}
