@@ -84,7 +84,12 @@ func decide(p Policy, trivial bool, e Ending) (review.GateState, string) {
 			return review.GateSuccess, said + "; the change is trivial and may be merged"
 		}
 		return review.GateFailure, said
-	case review.Partial, review.Budget, review.StaticOnly:
+	case review.StaticOnly: // which is no review, also for who waits for one alone
+		if e.Asks && p != Presence {
+			return review.GateFailure, said + ", and changes are requested"
+		}
+		return review.GateError, said
+	case review.Partial, review.Budget:
 		switch {
 		case !e.Answered:
 			return review.GateError, "Not reviewed: no reviewer gave a complete answer"

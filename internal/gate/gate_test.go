@@ -149,6 +149,8 @@ func TestLaws(t *testing.T) {
 						t.Errorf("%s: a run that has ended is pending", at)
 					case ok && !e.Answered:
 						t.Errorf("%s: nobody answered", at)
+					case ok && e.Outcome == review.StaticOnly:
+						t.Errorf("%s: rules alone pass", at)
 					case ok && judged && (!slices.Contains(whole, e.Outcome) || e.Unread):
 						t.Errorf("%s: what is not whole passes", at)
 					case ok && Policy(g.Effective) == Verdict && e.Outcome != review.Converged:
