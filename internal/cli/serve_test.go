@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -137,7 +138,11 @@ func (h *hall) serve(armed string, args ...string) *server {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	cmd := exec.Command(program, append([]string{"serve", "acme/widgets", "--listen", h.address, "--settle", "0s", "--reviewers", "exec:" + filepath.Join(h.home, "clean.sh")}, args...)...)
+	polls := slices.Contains(args, "--poll")
+	if !polls {
+		args = append(args, "--listen", h.address)
+	}
+	cmd := exec.Command(program, append([]string{"serve", "acme/widgets", "--settle", "0s", "--reviewers", "exec:" + filepath.Join(h.home, "clean.sh")}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(h.env[:len(h.env):len(h.env)], "PRLOOP_FAILPOINT="+armed), h.home, h, h
 	cmd.WaitDelay = killPatience
 	if err := cmd.Start(); err != nil {
@@ -147,6 +152,15 @@ func (h *hall) serve(armed string, args ...string) *server {
 	go func() { s.ended <- cmd.Wait() }()
 	h.t.Cleanup(func() { _ = cmd.Process.Kill(); <-s.ended })
 	eventually.True(h.t, "the server to listen", func() bool {
+		select {
+		case err := <-s.ended: // at a point where it was to end
+			s.ended <- err
+			return armed != ""
+		default:
+		}
+		if polls {
+			return true
+		}
 		c, err := net.Dial("tcp", h.address)
 		if err == nil {
 			c.Close()
@@ -275,7 +289,7 @@ func TestServe(t *testing.T) {
 }
 
 // serverPoints are the points of a process that serves.
-var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: before it is settled"}
+var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: before it is settled", "reconcile: before it is noted"}
 
 // A server that is killed at any of its points, or in the middle of a review, loses nothing and says nothing twice: the next one goes on, once
 // GitHub has sent again what it had no answer to.
@@ -318,4 +332,53 @@ func TestServeKilled(t *testing.T) {
 			s.stop(t, syscall.SIGTERM)
 		})
 	}
+}
+
+// Without webhooks, and where all of them are lost, GitHub is asked: for pull requests that are not as they were, and for comments. A server that was
+// away finds what happened meanwhile.
+func TestServePolls(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	h.forge.OnEvent(nil)
+	p, draft := h.open(7, nil), h.open(8, func(s *forge.PullSpec) { s.Draft = true })
+	p.Comment("mona", "!prloop help")                                         // before anybody served, and nobody's to answer
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // GitHub's times are whole seconds
+	s := h.serve("", "--poll", "--every", "1s")
+	all := h.settled(2)
+	if all["#7"].Outcome != "converged" || all["#8"].Outcome != "nothing" || !strings.Contains(all["#8"].Why, "draft") {
+		t.Errorf("at first: %+v", all)
+	}
+	eventually.True(t, "the comments to be noted", func() bool { return h.note() != "" })
+	s.stop(t, syscall.SIGTERM)
+	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+		t.Fatal(err)
+	}
+	draft.SetDraft(false)
+	p.Comment("mona", "!prloop status")
+	s = h.serve("", "--poll", "--every", "1s")
+	h.settled(3)
+	eventually.True(t, "both to be reviewed", func() bool { return reports(p) == 2 && reports(draft) == 1 })
+	all = h.settled(3)
+	if len(all) != 3 || all["#8"].Outcome != "converged" || all["#7"].Outcome != "converged" {
+		t.Errorf("then: %+v", all)
+	}
+	s.stop(t, syscall.SIGTERM)
+	if reports(p) != 2 || reports(draft) != 1 {
+		t.Errorf("%d reports on #7, %d on #8", reports(p), reports(draft))
+	}
+}
+
+// note is when the repository was reconciled last.
+func (h *hall) note() string {
+	h.t.Helper()
+	s, err := store.Open(h.t.Context(), store.Options{Address: filepath.Join(h.home, "state", "prloop.db")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer s.Close()
+	note, err := s.Note(h.t.Context(), "reconciled github.com/acme/widgets")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return note
 }

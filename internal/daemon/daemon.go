@@ -37,8 +37,9 @@ type Options struct {
 	// Listen takes webhooks; nil when there are none. Secrets are those they may be signed with.
 	Listen  net.Listener
 	Secrets []string
-	// Serves reports whether a repository is served.
+	// Serves are the repositories that are served. Every is how often GitHub is asked for what no event told of.
 	Serves Served
+	Every  time.Duration
 	// Reviews is how many pull requests are reviewed at a time.
 	Reviews int
 	// Settle is how long a pull request is to be left alone before it is reviewed.
@@ -67,8 +68,8 @@ type Daemon struct {
 	engine  *engine.Engine
 	// own is prloop's account.
 	own review.Person
-	// nudge wakes the dispatcher.
-	nudge chan struct{}
+	// nudge wakes the dispatcher, listed has the repositories reconciled.
+	nudge, listed chan struct{}
 
 	mu sync.Mutex
 	// working are the subjects that are seen to at the moment.
@@ -83,7 +84,7 @@ func New(ctx context.Context, s *app.Service, o Options) (*Daemon, error) {
 	if o.Said == nil {
 		o.Said = func(string) {}
 	}
-	d := &Daemon{Options: o, service: s, record: s.Record(), nudge: make(chan struct{}, 1), working: map[string]bool{}}
+	d := &Daemon{Options: o, service: s, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}}
 	var err error
 	if d.engine, err = s.Engine(); err != nil {
 		return nil, err
@@ -136,6 +137,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	wg.Go(func() { d.dispatch(ctx) })
+	wg.Go(func() { d.reconcile(ctx) })
 	select {
 	case <-ctx.Done():
 		return nil
@@ -252,12 +254,18 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	if first && len(wants) > 0 {
 		d.wake()
 	}
+	if first && told.Repositories {
+		select {
+		case d.listed <- struct{}{}:
+		default:
+		}
+	}
 	return nil
 }
 
 // want is a look as it is recorded.
 func (d *Daemon) want(repo review.Repo, l intake.Look) store.Want {
-	name := repo.Host + "/" + repo.Owner + "/" + repo.Name
+	name := fullName(repo)
 	w := store.Want{Subject: store.Subject(name, l.PR, l.Comment), Repo: name, PR: l.PR, Comment: l.Comment, Priority: l.Priority, Anew: l.Anew}
 	if l.Settles {
 		w.Settle = d.Settle

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
@@ -47,9 +46,7 @@ func (d *Daemon) see(ctx context.Context, queue, subject string) error {
 	if err != nil || !w.Open() {
 		return err
 	}
-	host, rest, _ := strings.Cut(w.Repo, "/")
-	owner, name, _ := strings.Cut(rest, "/")
-	l := look{Daemon: d, Wanted: w, queue: queue, target: review.Target{Repo: review.Repo{Host: host, Owner: owner, Name: name}, PR: w.PR}}
+	l := look{Daemon: d, Wanted: w, queue: queue, target: review.Target{Repo: repoOf(w.Repo), PR: w.PR}}
 	take := l.pull
 	if w.Comment != 0 {
 		take = l.comment

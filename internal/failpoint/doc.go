@@ -63,7 +63,6 @@
 //	K58  delivery: verified                the delivery is GitHub's, and not stored
 //	K59  delivery: stored                  GitHub has no answer yet
 //	K60  wanted: before it is settled      the run has ended, what was wanted is open
+//	K61  reconcile: before it is noted     what no event told of is wanted, and not noted when it was asked for
 //	K68  policy: saving                    a row and its history are written, not committed
-//
-// K01 and K02 are about webhooks.
 package failpoint

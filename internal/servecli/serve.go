@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +34,7 @@ type options struct {
 	listen      string
 	secretFiles []string
 	reviewers   []string
-	fix         bool
+	fix, poll   bool
 	daemon.Options
 }
 
@@ -43,6 +44,8 @@ func Serve(h host.Host) command.Command {
 	f := command.Flags("serve")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "take webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
 	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read a secret of the webhook from `FILE`; several while they are exchanged ("+EnvSecret+")")
+	f.BoolVar(&o.poll, "poll", false, "take no webhooks: ask GitHub alone, which works behind a firewall")
+	f.DurationVar(&o.Every, "every", 5*time.Minute, "ask GitHub for what no webhook told of, at start and every `TIME`; with --poll every minute")
 	f.IntVar(&o.Reviews, "reviews", 2, "review `N` pull requests at a time")
 	f.DurationVar(&o.Settle, "settle", 10*time.Second, "wait until nobody has pushed for `TIME`")
 	f.BoolVar(&o.Rules.Drafts, "drafts", false, "review drafts too")
@@ -54,13 +57,18 @@ func Serve(h host.Host) command.Command {
 	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
 	return command.Command{
 		Use:   "serve REPO...",
-		Short: "Review the pull requests of repositories as webhooks tell of them",
+		Short: "Review the pull requests of repositories as they come",
 		Long: "REPO is [HOST/]OWNER/NAME, or [HOST/]OWNER/* for all repositories of an owner. Webhooks are taken at /webhook; docs/daemon.md says how GitHub is told.\n" +
 			"A pull request is reviewed when it is opened or made ready, and after a push; comments such as \"!prloop review\" are answered.\n" +
 			"A process that is stopped, or killed, loses nothing: the next one that serves goes on with its runs.",
-		Example: "  prloop serve acme/widgets --secret-file webhook.secret\n  prloop serve 'acme/*' --listen 0.0.0.0:8080 --reviews 4",
+		Example: "  prloop serve acme/widgets --poll\n  prloop serve acme/widgets --secret-file webhook.secret\n  prloop serve 'acme/*' --listen 0.0.0.0:8080 --reviews 4",
 		Flags:   f,
-		Run:     func(ctx context.Context, p command.Process, repos []string) error { return o.serve(ctx, h, p, repos) },
+		Run: func(ctx context.Context, p command.Process, repos []string) error {
+			if o.poll && !f.Changed("every") {
+				o.Every = time.Minute
+			}
+			return o.serve(ctx, h, p, repos)
+		},
 	}
 }
 
@@ -68,8 +76,16 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	if o.Options.Host, o.Serves, err = served(repos, p.Env); err != nil {
 		return err
 	}
-	if o.Secrets, err = secrets(p, o.secretFiles); err != nil {
-		return err
+	if o.Every < time.Second {
+		return advice.Misuse("--every 5m", "--every %s: GitHub is not asked that often", o.Every)
+	}
+	if o.poll && slices.ContainsFunc(o.Serves, func(r review.Repo) bool { return r.Name == "" }) {
+		return advice.Misuse("name each repository: prloop serve --poll acme/widgets acme/gadgets", "without webhooks nobody tells which repositories an owner has")
+	}
+	if !o.poll {
+		if o.Secrets, err = secrets(p, o.secretFiles); err != nil {
+			return err
+		}
 	}
 	order, err := h.Order()
 	if err != nil {
@@ -95,6 +111,10 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	d, err := daemon.New(ctx, s, o.Options)
 	if err != nil {
 		return err
+	}
+	if o.poll {
+		o.Said(fmt.Sprintf("serving %s: GitHub is asked every %s", strings.Join(repos, ", "), o.Every))
+		return d.Run(ctx)
 	}
 	if d.Listen, err = listen(o.listen); err != nil {
 		return advice.Error{Err: err, Next: "give another address: --listen 127.0.0.1:0", Status: advice.Usage}

@@ -46,3 +46,22 @@ func (s *Store) meta(ctx context.Context, name string, gen func() []byte) ([]byt
 	}
 	return base64.StdEncoding.DecodeString(v)
 }
+
+// notePrefix sets the names of notes apart.
+const notePrefix = "note "
+
+// Note gives what was noted under a name last; empty when nothing was.
+func (s *Store) Note(ctx context.Context, name string) (string, error) {
+	var v string
+	err := s.read.QueryRowContext(ctx, `SELECT value FROM meta WHERE name = $1`, notePrefix+name).Scan(&v)
+	if missing(err) {
+		return "", nil
+	}
+	return v, s.wrap("read the note "+name, err)
+}
+
+// SetNote notes something under a name.
+func (s *Store) SetNote(ctx context.Context, name, value string) error {
+	_, err := s.write.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, notePrefix+name, value)
+	return s.wrap("note "+name, err)
+}

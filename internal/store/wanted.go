@@ -158,6 +158,24 @@ func (s *Store) WantedOf(ctx context.Context, repo string) ([]Wanted, error) {
 	return s.wanted(ctx, "read what is wanted of "+repo, `repo = $1 ORDER BY pr, comment`, repo)
 }
 
+// WantedRepositories names the repositories something was ever wanted of: host/owner/name.
+func (s *Store) WantedRepositories(ctx context.Context) (names []string, err error) {
+	const op = "read which repositories are known"
+	rows, err := s.read.QueryContext(ctx, `SELECT DISTINCT repo FROM wanted ORDER BY repo`)
+	if err != nil {
+		return nil, s.wrap(op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, s.wrap(op, err)
+		}
+		names = append(names, name)
+	}
+	return names, s.wrap(op, rows.Err())
+}
+
 func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wanted, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, anew, asked, handled, since, due, updated, tries, outcome, why, run, seen
 		FROM wanted WHERE `+where, args...)

@@ -29,6 +29,7 @@ var routes = map[string]func(*call, http.ResponseWriter, *http.Request){
 	"GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                        (*call).listReviews,
 	"GET /repos/{owner}/{repo}/issues/{issue_number}/comments":                     (*call).listComments,
 	"POST /repos/{owner}/{repo}/issues/{issue_number}/comments":                    (*call).postComment,
+	"GET /repos/{owner}/{repo}/issues/comments":                                    (*call).listRepoComments,
 	"GET /repos/{owner}/{repo}/issues/comments/{comment_id}":                       (*call).getComment,
 	"PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}":                     (*call).patchComment,
 	"DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}":                    (*call).deleteComment,

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -19,7 +20,7 @@ func (c *call) pull(p *PullRequest, schema string) map[string]any {
 	labels := []any{}
 	for i, l := range p.labels {
 		labels = append(labels, map[string]any{"id": i + 1, "node_id": "LA_" + l, "url": c.api("/repos/" + p.repo.FullName() + "/labels/" + l),
-			"name": l, "description": nil, "color": "ededed", "default": false})
+			"name": l, "description": "", "color": "ededed", "default": false})
 	}
 	size := p.size()
 	return c.fill(schema, map[string]any{
@@ -138,6 +139,29 @@ func (c *call) listComments(w http.ResponseWriter, r *http.Request) {
 		if !m.Updated.Before(since) {
 			all = append(all, c.comment(m))
 		}
+	}
+	c.sendPage(w, r, all)
+}
+
+// listRepoComments lists the comments on all timelines, oldest first.
+func (c *call) listRepoComments(w http.ResponseWriter, r *http.Request) {
+	repo := c.target(w, r)
+	if repo == nil {
+		return
+	}
+	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
+	var found []*Comment
+	for _, p := range repo.prs {
+		for _, m := range p.comments {
+			if !m.Updated.Before(since) {
+				found = append(found, m)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b *Comment) int { return cmp.Compare(a.ID, b.ID) })
+	all := []any{}
+	for _, m := range found {
+		all = append(all, c.comment(m))
 	}
 	c.sendPage(w, r, all)
 }

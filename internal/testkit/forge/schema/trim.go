@@ -31,6 +31,7 @@ var paths = map[string][]string{
 	"/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers":           {"get", "post"},
 	"/repos/{owner}/{repo}/issues/{issue_number}/comments":                    {"get", "post"},
 	"/repos/{owner}/{repo}/issues/comments/{comment_id}":                      {"get", "patch", "delete"},
+	"/repos/{owner}/{repo}/issues/comments":                                   {"get"},
 	"/repos/{owner}/{repo}/collaborators/{username}/permission":               {"get"},
 	"/repos/{owner}/{repo}/statuses/{sha}":                                    {"post"},
 	"/repos/{owner}/{repo}/releases/latest":                                   {"get"},

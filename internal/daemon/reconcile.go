@@ -1,0 +1,179 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// reconciled is where a kill has to be survived (threats.md K61).
+var reconciled = failpoint.New("reconcile: before it is noted")
+
+// overlap is how far back comments are read again: GitHub's clock is not ours, and what it lists may lag behind.
+const overlap = 5 * time.Minute
+
+// reconcile asks GitHub, now and at an interval, for what no event told of.
+func (d *Daemon) reconcile(ctx context.Context) {
+	for {
+		if err := d.reconcileAll(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Warn("what no event told of was not looked for everywhere", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.listed: // the repositories of an installation changed
+		case <-time.After(d.Every):
+		}
+	}
+}
+
+func (d *Daemon) reconcileAll(ctx context.Context) error {
+	repos, err := d.repositories(ctx)
+	for _, r := range repos {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e := d.reconcileOne(ctx, r); e != nil { // the others are looked at all the same
+			err = errors.Join(err, fmt.Errorf("%s: %w", r, e))
+		}
+	}
+	d.wake()
+	return err
+}
+
+// repositories are those that are served by name, and those of a served owner that events told of.
+func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error) {
+	have := map[string]bool{}
+	add := func(r review.Repo) {
+		if key := strings.ToLower(fullName(r)); !have[key] {
+			have[key] = true
+			all = append(all, r)
+		}
+	}
+	for _, r := range d.Serves {
+		if r.Name != "" {
+			add(r)
+		}
+	}
+	known, err := d.record.WantedRepositories(ctx)
+	for _, name := range known {
+		if r := repoOf(name); d.Serves.refuses(r) == "" {
+			add(r)
+		}
+	}
+	return all, err
+}
+
+// reconcileOne marks the open pull requests of a repository that are not as they were seen last, and comments that ask for something and that nobody
+// looked at.
+func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
+	began := time.Now().UTC()
+	client, err := d.service.GitHub(ctx, repo.Host)
+	if err != nil {
+		return err
+	}
+	known, err := d.record.WantedOf(ctx, fullName(repo))
+	if err != nil {
+		return err
+	}
+	seen := map[string]store.Wanted{}
+	for _, w := range known {
+		seen[w.Subject] = w
+	}
+	pulls, err := client.OpenPulls(ctx, repo)
+	if err != nil {
+		return err
+	}
+	for _, pr := range pulls {
+		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
+		before, looked := seen[w.Subject]
+		if looked && (before.Open() || before.Seen == intake.State(pr)) {
+			continue
+		}
+		if err := d.record.Want(ctx, w); err != nil {
+			return err
+		}
+	}
+	if err := d.reconcileComments(ctx, repo, began, seen); err != nil {
+		return err
+	}
+	if err := reconciled.Hit(); err != nil {
+		return err
+	}
+	return d.record.SetNote(ctx, noteOf(repo), began.Format(time.RFC3339))
+}
+
+// noteOf is the name of the note of when a repository was reconciled last.
+func noteOf(repo review.Repo) string { return "reconciled " + strings.ToLower(fullName(repo)) }
+
+// firstOf is the name of the note of when it was reconciled first.
+func firstOf(repo review.Repo) string { return "served since " + strings.ToLower(fullName(repo)) }
+
+// noted reads a time that was noted; the zero time when none was.
+func (d *Daemon) noted(ctx context.Context, name string) (time.Time, error) {
+	note, err := d.record.Note(ctx, name)
+	if err != nil || note == "" {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, note)
+	if err != nil {
+		err = fmt.Errorf("read the note %q: %w", name, err)
+	}
+	return t, err
+}
+
+// reconcileComments marks comments that were written since the last time. Those of before the first time are left alone.
+func (d *Daemon) reconcileComments(ctx context.Context, repo review.Repo, began time.Time, seen map[string]store.Wanted) error {
+	last, err := d.noted(ctx, noteOf(repo))
+	if err != nil || last.IsZero() {
+		return errors.Join(err, d.record.SetNote(ctx, firstOf(repo), began.Format(time.RFC3339)))
+	}
+	first, err := d.noted(ctx, firstOf(repo))
+	if err != nil {
+		return err
+	}
+	since := last.Add(-overlap)
+	if since.Before(first) {
+		since = first
+	}
+	client, err := d.service.GitHub(ctx, repo.Host)
+	if err != nil {
+		return err
+	}
+	all, err := client.NewComments(ctx, repo, since)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		w := d.want(repo, intake.Look{PR: m.Number, Comment: m.DatabaseID, Priority: intake.Command})
+		if _, looked := seen[w.Subject]; looked || m.CreatedAt.Before(since) {
+			continue
+		}
+		heard := trigger.Comment{Action: "created", PullRequest: m.PullRequest, Author: m.Author, Body: m.Body, Marked: sanitize.HasMarker(m.Body)}
+		if _, why := trigger.Heard(heard, d.Bot); why != "" {
+			continue
+		}
+		if err := d.record.Want(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fullName names a repository with its host, whatever that is.
+func fullName(r review.Repo) string { return r.Host + "/" + r.Owner + "/" + r.Name }
+
+func repoOf(name string) review.Repo {
+	host, rest, _ := strings.Cut(name, "/")
+	owner, repo, _ := strings.Cut(rest, "/")
+	return review.Repo{Host: host, Owner: owner, Name: repo}
+}

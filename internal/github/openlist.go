@@ -1,0 +1,78 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// OpenPulls lists the open pull requests of a repository, as far as a list tells of them: how they are, and not how much they change.
+func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.PullRequest, error) {
+	op := fmt.Sprintf("list the open pull requests of %s", repo)
+	query := url.Values{"state": {"open"}, "per_page": {"100"}, "sort": {"created"}, "direction": {"asc"}}
+	var found []review.PullRequest
+	seen := map[int]bool{}
+	for address := repoAddress(repo, "/pulls?"+query.Encode()); address != ""; {
+		var page []struct {
+			restPull
+			Draft  bool
+			Labels []struct{ Name string }
+		}
+		next, err := c.get(ctx, op, true, address, &page)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page {
+			if seen[p.Number] {
+				continue
+			}
+			seen[p.Number] = true
+			pr := review.PullRequest{
+				Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, State: strings.ToUpper(p.State), Draft: p.Draft,
+				BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA, Labels: []string{},
+			}
+			for _, l := range p.Labels {
+				pr.Labels = append(pr.Labels, l.Name)
+			}
+			found = append(found, pr)
+		}
+		address = next
+	}
+	return found, nil
+}
+
+// NewComments lists the comments on the timelines of all pull requests and issues of a repository that were changed at or after a time, oldest
+// first, each with the number of what it is on.
+func (c *Client) NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]NumberedComment, error) {
+	all, err := c.list(ctx, "read new comments of "+repo.String(), repoAddress(repo, "/issues/comments"), since)
+	var out []NumberedComment
+	for _, m := range all {
+		// https://HOST/OWNER/NAME/pull/7#issuecomment-123
+		page, _, _ := strings.Cut(m.URL, "#")
+		before, number, _ := cutLast(page, "/")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 {
+			out = append(out, NumberedComment{Comment: m, Number: n, PullRequest: strings.HasSuffix(before, "/pull")})
+		}
+	}
+	return out, err
+}
+
+// NumberedComment is a comment with the number of the pull request or the issue it is on.
+type NumberedComment struct {
+	review.Comment
+	Number int
+	// PullRequest is false for an issue.
+	PullRequest bool
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}

@@ -1,0 +1,51 @@
+package github
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/testkit/forge"
+	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+	"github.com/prloop/prloop/review"
+)
+
+// The open pull requests of a repository and its new comments are listed over all pages, each once, also when a list moves meanwhile.
+func TestWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"github.com", "ghe.example.com"} {
+		f, p, _ := open(t)
+		c := client(t, f, Options{Host: host})
+		repo := review.Repo{Host: host, Owner: "acme", Name: "widgets"}
+		forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 8, Draft: true, HeadRef: "other", Head: tree("package main // 8\n")})
+		closed := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 9, HeadRef: "third", Head: tree("package main // 9\n")})
+		closed.SetState("CLOSED")
+		for _, mode := range []forge.Mode{"", forge.DuplicateItems} {
+			if mode != "" {
+				f.Fail(forge.Fault{Op: "GET /repos/{owner}/{repo}/pulls", Mode: mode, Times: 1})
+			}
+			pulls, err := c.OpenPulls(t.Context(), repo)
+			var got []string
+			for _, p := range pulls {
+				got = append(got, fmt.Sprintf("%d %s %v %v %s", p.Number, p.State, p.Draft, p.Labels, p.BaseRef))
+			}
+			slices.Sort(got)
+			if err != nil || strings.Join(got, ", ") != "7 OPEN false [prloop] main, 8 OPEN true [] main" || !slices.ContainsFunc(pulls, func(q review.PullRequest) bool { return q.HeadSHA == p.HeadSHA() }) {
+				t.Errorf("%s, %v", got, err)
+			}
+		}
+		for i := range 120 {
+			p.Comment("mona", fmt.Sprint("comment ", i))
+		}
+		closed.Comment("mona", "!prloop help")
+		all, err := c.NewComments(t.Context(), repo, time.Now().Add(-time.Hour))
+		if err != nil || len(all) != 121 || all[0].Number != 7 || all[120].Number != 9 || !all[120].PullRequest || all[120].Body != "!prloop help" || all[0].DatabaseID == 0 {
+			t.Errorf("%d comments, %v", len(all), err)
+		}
+		if all, err = c.NewComments(t.Context(), repo, time.Now().Add(time.Hour)); err != nil || len(all) != 0 {
+			t.Errorf("%d comments of the future, %v", len(all), err)
+		}
+	}
+}
