@@ -124,6 +124,8 @@ type PullRequest struct {
 	UpdatedAt    time.Time `json:"updatedAt"`
 	// Stopped says who asked, in a comment, that the run at hand stop; empty when nobody did. It is asked anew, and not stored.
 	Stopped string `json:"-"`
+	// Newest are the newest comments of its timeline, the oldest of them first. They are read anew, and not stored.
+	Newest []Comment `json:"-"`
 }
 
 // Person is somebody on GitHub.

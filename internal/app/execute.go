@@ -42,6 +42,7 @@ func (r *run) execute(ctx context.Context, st *stored) (ended Ended, err error) 
 	}
 	var out []byte
 	defer func() {
+		r.counted()
 		if errors.As(err, new(*engine.UnfinishedError)) {
 			r.leaveStatus(ctx)
 		}

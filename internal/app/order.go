@@ -159,7 +159,7 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 	if !o.Target.Local() {
 		go config.Warm(config.Operator) // which every run needs, while GitHub is waited for
 		var err error
-		if r.client, err = r.GitHub(ctx, o.Target.Repo.Host); err != nil {
+		if err = r.meet(ctx, o.Target.Repo.Host); err != nil {
 			return orchestrator.Request{}, err
 		}
 		if pr, err = r.client.PullRequest(ctx, o.Target.Repo, o.Target.PR); err != nil {
@@ -175,9 +175,7 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 			if err := r.client.CanComment(ctx, pr); err != nil {
 				return orchestrator.Request{}, err
 			}
-			if r.stops, err = stops(ctx, r.client, pr, o); err != nil {
-				return orchestrator.Request{}, err
-			}
+			r.stops = stops(pr, o)
 		}
 	}
 	w, err := r.pin(ctx, o, pr)

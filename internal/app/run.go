@@ -31,8 +31,9 @@ type run struct {
 	settings config.Settings
 	cassette gateway.Cassette
 	history  *history
-	// client is GitHub's, nil for a local range.
-	client *github.Client
+	// client is GitHub's, nil for a local range; requests counts what the run makes of it in this process.
+	client   *github.Client
+	requests *github.Tally
 	// lease is the run's hold on its pull request; nil when it needs none.
 	lease *store.Lease
 	// stops are the comments that can stop the run; nil for a local range.
@@ -51,6 +52,23 @@ type run struct {
 	telemetry *telemetry
 	// permanently is the error this process ended the run with; nil when it did not.
 	permanently atomic.Pointer[error]
+}
+
+// meet connects the run to GitHub.
+func (r *run) meet(ctx context.Context, host string) error {
+	shared, err := r.GitHub(ctx, host)
+	if err != nil {
+		return err
+	}
+	r.client, r.requests = shared.Counted()
+	return nil
+}
+
+// counted tells how often GitHub was asked.
+func (r *run) counted() {
+	if r.requests != nil && r.emit != nil {
+		r.emit(review.Event{Kind: review.EventLog, Level: "info", Message: r.requests.String()})
+	}
 }
 
 // Ended is how a run ended.

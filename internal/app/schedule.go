@@ -73,7 +73,7 @@ func (s *Service) PrepareJob(ctx context.Context, o Order) (*Prepared, error) {
 
 func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	var err error
-	if r.client, err = r.GitHub(ctx, o.Target.Repo.Host); err != nil {
+	if err = r.meet(ctx, o.Target.Repo.Host); err != nil {
 		return nil, err
 	}
 	base, head, err := r.defaultHead(ctx, o.Target)

@@ -22,6 +22,8 @@ type stoppable struct {
 	stops  orchestrator.Stops
 
 	mu sync.Mutex
+	// seen is the number of the newest comment that was looked at.
+	seen int64
 	// said is who asked; empty while nobody did.
 	said string
 }
@@ -41,15 +43,23 @@ func (f *stoppable) PullRequest(ctx context.Context, repo review.Repo, number in
 	return pr, err
 }
 
+// find looks at the comments that are new. They mostly come with the pull request; only when there are more than that is GitHub asked for
+// them (decision 58).
 func (f *stoppable) find(ctx context.Context, pr review.PullRequest) (string, error) {
-	comments, err := f.client.CommentsSince(ctx, pr, f.stops.Since)
-	if err != nil {
-		return "", err
+	f.seen = max(f.seen, f.stops.After)
+	comments := pr.Newest
+	if len(comments) == github.NewestComments && comments[0].DatabaseID > f.seen {
+		var err error
+		if comments, err = f.client.CommentsSince(ctx, pr, f.stops.Since); err != nil {
+			return "", err
+		}
 	}
+	newest := f.seen
 	for _, c := range comments {
-		if c.DatabaseID <= f.stops.After {
+		if c.DatabaseID <= f.seen {
 			continue
 		}
+		newest = max(newest, c.DatabaseID)
 		lines, _ := trigger.Heard(trigger.Comment{
 			Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt),
 		}, f.stops.Bot)
@@ -64,21 +74,21 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest) (string, er
 			return fmt.Sprintf("%s asked for a stop: %s", c.Author.Login, c.URL), nil
 		}
 	}
+	f.seen = newest
 	return "", nil
 }
 
 // stops is where comments begin that can stop a run which is ordered now: behind the one that asked for it, or the newest there is.
-func stops(ctx context.Context, client *github.Client, pr review.PullRequest, o Order) (*orchestrator.Stops, error) {
+func stops(pr review.PullRequest, o Order) *orchestrator.Stops {
 	if o.Asked != nil {
-		return &orchestrator.Stops{Since: o.Asked.Since, After: o.Asked.Comment, Bot: o.Bot}, nil
+		return &orchestrator.Stops{Since: o.Asked.Since, After: o.Asked.Comment, Bot: o.Bot}
 	}
 	out := &orchestrator.Stops{Bot: o.Bot}
 	if !pr.UpdatedAt.IsZero() {
 		out.Since = pr.UpdatedAt.Add(-time.Minute)
 	}
-	comments, err := client.CommentsSince(ctx, pr, out.Since)
-	for _, c := range comments {
+	for _, c := range pr.Newest {
 		out.After = max(out.After, c.DatabaseID)
 	}
-	return out, err
+	return out
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,6 +31,8 @@ type world struct {
 	told map[int64]string
 	// registry is the script's package registry.
 	registry *registry.Registry
+	// counted is how many of the forge's requests a script has counted.
+	counted int
 }
 
 type worldKey struct{}
@@ -326,6 +329,29 @@ func cmdClock(ts *testscript.TestScript, neg bool, args []string) {
 	w := worldOf(ts)
 	w.start(ts, "")
 	w.forge.Skew(d)
+}
+
+// cmdRequests writes what GitHub was asked since the last requests, one operation a line with how often, reads first: requests FILE.
+func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "requests FILE")
+	w := worldOf(ts)
+	log, count := w.forge.Log(), map[string]int{}
+	for _, e := range log[w.counted:] {
+		switch {
+		case strings.HasPrefix(e.Op, "git-"), e.Op == "":
+		case e.Write:
+			count["write "+e.Op]++
+		default:
+			count["read "+e.Op]++
+		}
+	}
+	w.counted = len(log)
+	var out strings.Builder
+	for _, op := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(&out, "%d %s\n", count[op], op)
+	}
+	ts.Logf("GitHub was asked:\n%s", &out)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(out.String()), 0o600))
 }
 
 func cmdHeal(ts *testscript.TestScript, neg bool, _ []string) { worldOf(ts).forge.Heal() }

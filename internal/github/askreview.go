@@ -37,8 +37,8 @@ func (c *Client) RequestReview(ctx context.Context, pr review.PullRequest, users
 	op := fmt.Sprintf("ask for reviews of %s#%d", pr.Repo, pr.Number)
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx); err != nil {
-		return "", &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: describe(err), write: true}
+	if err := c.waitForTurn(ctx, op); err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
 	defer cancel()

@@ -56,10 +56,19 @@ type Client struct {
 	firstWait time.Duration // before the first retry; shorter in tests
 	bounds    bounds
 
+	*shared
+	tally *Tally
+}
+
+// shared is what all clients of one login in a process have in common.
+type shared struct {
+	limits    *limits
+	transport *transport
+
 	asking sync.Mutex
 	viewer *review.Person // whom the token belongs to, once GitHub has said
 
-	writing   sync.Mutex
+	writing   turn
 	lastWrite time.Time
 	writeGap  time.Duration // GitHub asks for a second between writes (threats.md T57)
 }
@@ -81,7 +90,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	}
 	c := &Client{
 		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, temp: o.Temp, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond,
-		bounds: defaultBounds, writeGap: time.Second,
+		bounds: defaultBounds, shared: &shared{writing: make(turn, 1), writeGap: time.Second, limits: &limits{}},
 	}
 	op := "connect to " + c.host
 	if strings.ContainsAny(c.host, ":/@ ") { // gh keeps no login for a host with a port, and go-gh sends none
@@ -118,8 +127,9 @@ func (c *Client) findGH(o Options) error {
 
 // connect makes go-gh's clients from explicit options only, so that nothing is read behind our back.
 func (c *Client) connect(s settings) error {
+	c.transport = newTransport(c.host, s, c.limits)
 	options := api.ClientOptions{
-		Host: c.host, APIHost: s.apiHost, AuthToken: c.token, LogIgnoreEnv: true, Transport: newTransport(c.host, s),
+		Host: c.host, APIHost: s.apiHost, AuthToken: c.token, LogIgnoreEnv: true, Transport: c.transport,
 		CheckRedirect: stayHere, Headers: map[string]string{"User-Agent": "prloop"},
 	}
 	var err error

@@ -49,13 +49,47 @@ type reader struct {
 	pr    review.PullRequest
 	seen  map[string]bool
 	bytes int
+	first firstPages
 	out   review.Discussion
 }
 
+// firstPages are the first pages of all lists, which come with one query.
+type firstPages struct {
+	ReviewThreads threadPage
+	Reviews       reviewPage
+	Comments      commentPage
+}
+
+type reviewPage struct {
+	PageInfo pageInfo
+	Nodes    []struct {
+		ID, State, Body   string
+		SubmittedAt       *time.Time
+		Author            *actor
+		AuthorAssociation string
+		Commit            *struct{ OID string }
+	}
+}
+
+const discussionQuery = `query Discussion($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    ` + threadList + `
+    ` + reviewList + `
+    ` + commentList + `
+  } }
+}`
+
 // Discussion reads everything people said on a pull request: all threads with all their comments, all reviews and the
-// whole timeline, page by page. It is Truncated when a bound is hit.
+// whole timeline, page by page, the first pages at once. It is Truncated when a bound is hit.
 func (c *Client) Discussion(ctx context.Context, pr review.PullRequest) (review.Discussion, error) {
 	r := &reader{c: c, pr: pr, seen: map[string]bool{}, out: review.Discussion{Threads: []review.Thread{}, Reviews: []review.Review{}, Comments: []review.Comment{}}}
+	var a struct {
+		Repository struct{ PullRequest firstPages }
+	}
+	if err := c.query(ctx, r.op("the discussion"), true, discussionQuery, r.vars(nil), &a); err != nil {
+		return review.Discussion{}, err
+	}
+	r.first = a.Repository.PullRequest
 	for _, part := range []func(context.Context) error{r.threads, r.reviews, r.comments} {
 		if err := part(ctx); err != nil {
 			return review.Discussion{}, err
@@ -105,37 +139,29 @@ func (r *reader) vars(after any) map[string]any {
 	return map[string]any{"owner": r.pr.Repo.Owner, "name": r.pr.Repo.Name, "number": r.pr.Number, "after": after}
 }
 
-const reviewsQuery = `query Reviews($owner: String!, $name: String!, $number: Int!, $after: String) {
-  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
-    reviews(first: 100, after: $after) {
+const reviewList = `reviews(first: 100, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { id state body submittedAt author { ` + actorFields + ` } authorAssociation commit { oid } }
-    }
-  } }
+    }`
+
+const reviewsQuery = `query Reviews($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { ` + reviewList + ` } }
 }`
 
 func (r *reader) reviews(ctx context.Context) error {
 	return r.pages(ctx, func(ctx context.Context, after any) (pageInfo, bool, error) {
-		var a struct {
-			Repository struct {
-				PullRequest struct {
-					Reviews struct {
-						PageInfo pageInfo
-						Nodes    []struct {
-							ID, State, Body   string
-							SubmittedAt       *time.Time
-							Author            *actor
-							AuthorAssociation string
-							Commit            *struct{ OID string }
-						}
-					}
+		page := r.first.Reviews
+		if after != nil {
+			var a struct {
+				Repository struct {
+					PullRequest struct{ Reviews reviewPage }
 				}
 			}
+			if err := r.c.query(ctx, r.op("reviews"), true, reviewsQuery, r.vars(after), &a); err != nil {
+				return pageInfo{}, false, err
+			}
+			page = a.Repository.PullRequest.Reviews
 		}
-		if err := r.c.query(ctx, r.op("reviews"), true, reviewsQuery, r.vars(after), &a); err != nil {
-			return pageInfo{}, false, err
-		}
-		page := a.Repository.PullRequest.Reviews
 		for _, n := range page.Nodes {
 			if !r.take(n.ID, n.Body) {
 				continue
@@ -153,28 +179,26 @@ func (r *reader) reviews(ctx context.Context) error {
 	})
 }
 
+const commentList = `comments(first: 100, after: $after) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }`
+
 const commentsQuery = `query Comments($owner: String!, $name: String!, $number: Int!, $after: String) {
-  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
-    comments(first: 100, after: $after) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }
-  } }
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { ` + commentList + ` } }
 }`
 
 func (r *reader) comments(ctx context.Context) error {
 	return r.pages(ctx, func(ctx context.Context, after any) (pageInfo, bool, error) {
-		var a struct {
-			Repository struct {
-				PullRequest struct {
-					Comments struct {
-						PageInfo pageInfo
-						Nodes    []comment
-					}
+		page := r.first.Comments
+		if after != nil {
+			var a struct {
+				Repository struct {
+					PullRequest struct{ Comments commentPage }
 				}
 			}
+			if err := r.c.query(ctx, r.op("comments"), true, commentsQuery, r.vars(after), &a); err != nil {
+				return pageInfo{}, false, err
+			}
+			page = a.Repository.PullRequest.Comments
 		}
-		if err := r.c.query(ctx, r.op("comments"), true, commentsQuery, r.vars(after), &a); err != nil {
-			return pageInfo{}, false, err
-		}
-		page := a.Repository.PullRequest.Comments
 		for _, n := range page.Nodes {
 			if r.take(n.ID, n.Body) {
 				r.out.Comments = append(r.out.Comments, n.shape())

@@ -44,7 +44,8 @@ type Error struct {
 	Cause error
 
 	status int
-	sent   bool // a write may have taken effect
+	of     string // whose limit it is, where no header told
+	sent   bool   // a write may have taken effect
 	write  bool
 }
 

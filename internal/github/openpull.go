@@ -127,8 +127,8 @@ func (c *Client) writePull(ctx context.Context, op string, repo review.Repo, met
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx); err != nil {
-		return "", refused(ErrUnavailable, err)
+	if err := c.waitForTurn(ctx, op); err != nil {
+		return "", err
 	}
 	if err := beforePull.Hit(); err != nil {
 		return "", refused(ErrUnavailable, err)
@@ -160,6 +160,7 @@ func (c *Client) send(ctx context.Context, method, address string, body []byte, 
 	}
 	req.ContentLength = int64(len(body))
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	c.tally.write()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return err

@@ -44,8 +44,8 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx); err != nil {
-		return "", refused(ErrUnavailable, err)
+	if err := c.waitForTurn(ctx, op); err != nil {
+		return "", err
 	}
 	dir, file, err := privateFile(c.temp, body.String())
 	if dir != "" {
@@ -57,6 +57,8 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	if err := beforeComment.Hit(); err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
+	c.tally.read(1) // gh asks for the pull request first
+	c.tally.write()
 	res, err := proc.Run(ctx, proc.Spec{
 		Path: c.gh, Dir: dir, Env: c.ghEnv(), Timeout: postTimeout, MaxStdout: 1 << 20, MaxStderr: 1 << 20, Direct: true,
 		Args: []string{"pr", "comment", strconv.Itoa(pr.Number), "--body-file", file, "-R", c.host + "/" + pr.Repo.Owner + "/" + pr.Repo.Name},
@@ -80,22 +82,6 @@ func describe(err error) string {
 		return ""
 	}
 	return oneLine(err.Error())
-}
-
-// waitForTurn keeps writes apart.
-func (c *Client) waitForTurn(ctx context.Context) error {
-	wait := c.writeGap - time.Since(c.lastWrite)
-	if c.lastWrite.IsZero() || wait <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }
 
 // privateFile writes the body where nobody else can read or replace it: a new folder of ours alone. The
@@ -181,14 +167,12 @@ func (c *Client) explain(ctx context.Context, op string, res proc.Result, err er
 		e.status, _ = strconv.Atoi(m[1] + m[2])
 		e.byStatus(e.status, said, nil)
 		e.sent = e.status >= 500 || e.status < 400
-		if errors.Is(e, ErrRateLimited) {
-			e.Until = c.resetTime(ctx, said)
-		}
-		return e
+	} else {
+		e.byWords(said)
 	}
-	e.byWords(said)
 	if errors.Is(e, ErrRateLimited) {
 		e.Until = c.resetTime(ctx, said)
+		c.limits.hold("", e.Until)
 	}
 	return e
 }

@@ -82,6 +82,7 @@ func TestPostFaults(t *testing.T) {
 	for _, row := range rows {
 		before, calls := len(p.Comments()), writes(f)
 		f.Heal()
+		c.limits.forget() // each row is a process of its own
 		f.Fail(forge.Fault{Op: "CommentCreate", Mode: row.mode, After: time.Minute})
 		_, err := c.Post(t.Context(), pr, text(t, "report"))
 		var e *Error
@@ -141,6 +142,7 @@ func TestMinimize(t *testing.T) {
 	} {
 		calls := writes(f)
 		f.Heal()
+		c.limits.forget() // each row is a process of its own
 		f.Fail(forge.Fault{Op: "Minimize", Mode: row.mode, After: time.Minute})
 		_, err := c.Minimize(t.Context(), pr, id)
 		var e *Error

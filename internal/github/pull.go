@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,11 @@ func (a *actor) person(association string) review.Person {
 	return p
 }
 
-const pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int!) {
+// NewestComments is how many of the newest comments come with a pull request: enough to see an order among them without asking again
+// (decision 58).
+const NewestComments = 5
+
+var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
     databaseId nameWithOwner
     pullRequest(number: $number) {
@@ -43,6 +48,7 @@ const pullQuery = `query PullRequest($owner: String!, $name: String!, $number: I
       isCrossRepository maintainerCanModify
       changedFiles additions deletions updatedAt
       labels(first: 100) { nodes { name } }
+      comments(last: ` + strconv.Itoa(NewestComments) + `) { nodes { ` + commentFields + ` } }
     }
   }
 }`
@@ -69,6 +75,7 @@ type pullAnswer struct {
 			Labels                                 *struct {
 				Nodes []struct{ Name string }
 			}
+			Comments struct{ Nodes []comment }
 		}
 	}
 }
@@ -99,6 +106,9 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 		for _, l := range p.Labels.Nodes {
 			pr.Labels = append(pr.Labels, l.Name)
 		}
+	}
+	for _, m := range p.Comments.Nodes {
+		pr.Newest = append(pr.Newest, m.shape())
 	}
 	if pr.Number != number || pr.HeadSHA == "" || pr.BaseSHA == "" {
 		return review.PullRequest{}, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the commits are missing"}

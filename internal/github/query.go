@@ -16,6 +16,7 @@ func (c *Client) query(ctx context.Context, op string, fresh bool, query string,
 	return c.read(ctx, op, fresh, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
 		defer cancel()
+		c.tally.read(1)
 		return c.graphql.DoWithContext(ctx, query, vars, into)
 	})
 }
@@ -33,6 +34,7 @@ func (c *Client) get(ctx context.Context, op string, fresh bool, address string,
 		if err != nil {
 			return err
 		}
+		c.tally.read(1)
 		resp, err := c.http.Do(req)
 		if err != nil {
 			return err

@@ -23,8 +23,8 @@ func (c *Client) React(ctx context.Context, pr review.PullRequest, comment int64
 	op := fmt.Sprintf("react to a comment on %s#%d", pr.Repo, pr.Number)
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx); err != nil {
-		return "", &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: describe(err), write: true}
+	if err := c.waitForTurn(ctx, op); err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
 	defer cancel()
@@ -56,6 +56,7 @@ func (c *Client) post(ctx context.Context, address string, body, into any) (stat
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	c.tally.write()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return 0, err

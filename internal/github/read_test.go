@@ -262,6 +262,7 @@ func TestReadErrors(t *testing.T) {
 	}
 	for _, row := range rows {
 		f.Heal()
+		c.limits.forget() // each row is a process of its own
 		f.Fail(forge.Fault{Op: "PullRequest", Mode: row.mode, Times: row.times, After: 40 * time.Second * time.Duration(1-row.times%2)})
 		if row.mode == forge.SlowBody {
 			f.Heal()
@@ -273,6 +274,7 @@ func TestReadErrors(t *testing.T) {
 		}
 	}
 	f.Heal()
+	c.limits.forget()
 	repo.Rename("acme", "gadgets")
 	_, err := c.PullRequest(ctx, widgets, 7)
 	var e *Error

@@ -37,6 +37,7 @@ func (c *Client) read(ctx context.Context, op string, fresh bool, once func(cont
 			return struct{}{}, backoff.Permanent(&Error{Op: op, Kind: ErrUnavailable, Cause: context.Cause(ctx), Detail: "stopped"})
 		}
 		e := classify(op, err)
+		c.heed(e)
 		switch {
 		case errors.Is(e, ErrRateLimited) && !e.Until.IsZero():
 			return struct{}{}, &waitUntil{e, &backoff.RetryAfterError{Duration: max(0, time.Until(e.Until)) + c.margin()}}
@@ -55,6 +56,13 @@ func (c *Client) read(ctx context.Context, op string, fresh bool, once func(cont
 		return e
 	}
 	return &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: "stopped"}
+}
+
+// heed keeps the time a limit ends that only the text of an answer tells of.
+func (c *Client) heed(e *Error) {
+	if errors.Is(e, ErrRateLimited) && e.of != "" {
+		c.limits.hold(e.of, e.Until)
+	}
 }
 
 // margin is added to the times GitHub gives: its clock and ours differ, and its dates are whole seconds.
@@ -79,6 +87,9 @@ func classify(op string, err error) *Error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &own):
+		if own.Op == "" {
+			own.Op = op
+		}
 		return own
 	case errors.As(err, &status):
 		e.status, e.Detail = status.StatusCode, oneLine(strings.ReplaceAll(status.Message, "\n", ": "))
@@ -99,7 +110,7 @@ func (e *Error) byStatus(status int, message string, h http.Header) {
 	case status == http.StatusUnauthorized:
 		e.Kind = ErrNotLoggedIn
 	case status == http.StatusTooManyRequests, status == http.StatusForbidden && limited(message, h):
-		e.Kind, e.Until = ErrRateLimited, nextAllowed(message, h)
+		e.Kind, e.Until = ErrRateLimited, nextAllowed(h)
 	case status == http.StatusForbidden && strings.Contains(strings.ToLower(message), "locked"):
 		e.Kind = ErrLocked
 	case status == http.StatusForbidden, status == http.StatusGone:
@@ -131,16 +142,32 @@ func limited(message string, h http.Header) bool {
 	return h.Get("Retry-After") != "" || h.Get("X-RateLimit-Remaining") == "0" || strings.Contains(strings.ToLower(message), "rate limit")
 }
 
-// nextAllowed is the earliest time of the next request: Retry-After, else the reset of a used-up limit, else a minute.
-func nextAllowed(message string, h http.Header) time.Time {
-	if s, err := strconv.Atoi(h.Get("Retry-After")); err == nil {
-		return time.Now().Add(time.Duration(s) * time.Second)
+// nextAllowed is the earliest time of the next request: Retry-After, else the reset of a used-up limit, else a minute. A moment GitHub
+// names is one of its own clock, so that it is told by its Date, where there is one, how far away it is (threats.md T96).
+func nextAllowed(h http.Header) time.Time {
+	now := time.Now()
+	date, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		date = now
+	}
+	after := h.Get("Retry-After")
+	if s, err := strconv.Atoi(after); err == nil && s >= 0 {
+		return now.Add(time.Duration(min(s, maxRetryAfter)) * time.Second)
+	}
+	if at, err := http.ParseTime(after); err == nil {
+		return now.Add(max(at.Sub(date), leastWait))
 	}
 	if reset, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil && h.Get("X-RateLimit-Remaining") == "0" {
-		return time.Unix(reset, 0)
+		return now.Add(max(time.Unix(reset, 0).Sub(date), leastWait))
 	}
-	return time.Now().Add(secondaryWait)
+	return now.Add(secondaryWait)
 }
+
+// Bounds of the times GitHub names: one that is past still means that it wants a pause, and none is followed for more than a week.
+const (
+	leastWait     = time.Second
+	maxRetryAfter = 7 * 24 * 3600
+)
 
 // needed is the permission GitHub says is missing, when it says.
 func needed(message string, h http.Header) string {
@@ -166,7 +193,7 @@ func (e *Error) byQuery(q *api.GraphQLError) {
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
 		e.Kind = ErrForbidden
 	case "RATE_LIMITED":
-		e.Kind, e.Until = ErrRateLimited, time.Now().Add(secondaryWait)
+		e.Kind, e.Until, e.of = ErrRateLimited, time.Now().Add(secondaryWait), graphql
 	case "":
 		e.Kind = ErrUnavailable // "Something went wrong": GitHub's own time-outs look like this
 	default:

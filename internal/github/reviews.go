@@ -92,8 +92,8 @@ func (c *Client) create(ctx context.Context, op string, pr review.PullRequest, a
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx); err != nil {
-		return fail(&Error{Kind: ErrUnavailable, Cause: err, Detail: describe(err)})
+	if err := c.waitForTurn(ctx, op); err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
 	defer cancel()
@@ -123,6 +123,7 @@ func (c *Client) create(ctx context.Context, op string, pr review.PullRequest, a
 
 // made sends the one request of a write and gives the URL of what it made.
 func (c *Client) made(req *http.Request) (string, error) {
+	c.tally.write()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return "", err
@@ -190,15 +191,17 @@ func (c *Client) settle(ctx context.Context, what string, pr review.PullRequest,
 func (c *Client) mutate(ctx context.Context, op, mutation string, vars map[string]any, into any) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx); err != nil {
-		return &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: describe(err), write: true}
+	if err := c.waitForTurn(ctx, op); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
 	defer cancel()
+	c.tally.write()
 	err := c.graphql.DoWithContext(ctx, mutation, vars, into)
 	c.lastWrite = time.Now()
 	if err != nil {
 		e := classify(op, err)
+		c.heed(e)
 		e.write, e.sent = true, errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer)
 		return e
 	}

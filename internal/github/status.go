@@ -38,8 +38,8 @@ func (c *Client) SetStatus(ctx context.Context, repo review.Repo, commit string,
 	refused := func(err error) error {
 		return &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: describe(err), write: true}
 	}
-	if err := c.waitForTurn(ctx); err != nil {
-		return "", refused(err)
+	if err := c.waitForTurn(ctx, op); err != nil {
+		return "", err
 	}
 	body, err := json.Marshal(map[string]string{"state": string(s.State), "context": gate.Context, "description": s.Description, "target_url": s.Target})
 	if err != nil {
@@ -81,6 +81,7 @@ func (c *Client) postJSON(ctx context.Context, address string, body []byte, into
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	c.tally.write()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return err

@@ -61,6 +61,7 @@ func TestSetStatusFaults(t *testing.T) {
 		{forge.TruncatedJSON, ErrBadAnswer, false, 1},
 	} {
 		t.Run(string(x.mode), func(t *testing.T) {
+			c.limits.forget() // each row is a process of its own
 			before, asked := len(repo.Statuses()), len(f.Log())
 			f.Fail(forge.Fault{Op: statusRoute, Mode: x.mode, Times: 1, After: time.Hour})
 			_, err := c.SetStatus(t.Context(), pr.Repo, p.HeadSHA(), green)

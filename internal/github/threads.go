@@ -9,18 +9,30 @@ import (
 
 const threadComments = `comments(first: 50, after: $inner) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }`
 
-const threadsQuery = `query Threads($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String) {
-  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
-    reviewThreads(first: 50, after: $after) {
+const threadList = `reviewThreads(first: 50, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { id isResolved isOutdated path line originalLine resolvedBy { __typename login databaseId } ` + threadComments + ` }
-    }
-  } }
+    }`
+
+const threadsQuery = `query Threads($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { ` + threadList + ` } }
 }`
 
 const threadQuery = `query Thread($id: ID!, $inner: String) {
   node(id: $id) { ... on PullRequestReviewThread { ` + threadComments + ` } }
 }`
+
+type threadPage struct {
+	PageInfo pageInfo
+	Nodes    []struct {
+		ID                     string
+		IsResolved, IsOutdated bool
+		Path                   string
+		Line, OriginalLine     *int
+		ResolvedBy             *actor
+		Comments               commentPage
+	}
+}
 
 type commentPage struct {
 	PageInfo pageInfo
@@ -29,27 +41,18 @@ type commentPage struct {
 
 func (r *reader) threads(ctx context.Context) error {
 	return r.pages(ctx, func(ctx context.Context, after any) (pageInfo, bool, error) {
-		var a struct {
-			Repository struct {
-				PullRequest struct {
-					ReviewThreads struct {
-						PageInfo pageInfo
-						Nodes    []struct {
-							ID                     string
-							IsResolved, IsOutdated bool
-							Path                   string
-							Line, OriginalLine     *int
-							ResolvedBy             *actor
-							Comments               commentPage
-						}
-					}
+		page := r.first.ReviewThreads
+		if after != nil {
+			var a struct {
+				Repository struct {
+					PullRequest struct{ ReviewThreads threadPage }
 				}
 			}
+			if err := r.c.query(ctx, r.op("review threads"), true, threadsQuery, r.vars(after), &a); err != nil {
+				return pageInfo{}, false, err
+			}
+			page = a.Repository.PullRequest.ReviewThreads
 		}
-		if err := r.c.query(ctx, r.op("review threads"), true, threadsQuery, r.vars(after), &a); err != nil {
-			return pageInfo{}, false, err
-		}
-		page := a.Repository.PullRequest.ReviewThreads
 		for _, n := range page.Nodes {
 			if !r.take(n.ID, "") {
 				continue

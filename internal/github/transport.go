@@ -25,11 +25,13 @@ var errTooLarge = fmt.Errorf("it is larger than %d MB", answerLimitBytes>>20)
 // transport is the base of every request: it goes to the API's host only, over gh's unix socket if one is configured,
 // and bounds and checks what comes back.
 type transport struct {
-	hosts []string
-	next  http.RoundTripper
+	hosts  []string
+	next   http.RoundTripper
+	limits *limits
+	etags  *etags
 }
 
-func newTransport(host string, s settings) *transport {
+func newTransport(host string, s settings, l *limits) *transport {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.ResponseHeaderTimeout = answerTimeout
 	if s.socket != "" {
@@ -43,10 +45,10 @@ func newTransport(host string, s settings) *transport {
 	if !auth.IsEnterprise(host) {
 		hosts = append(hosts, "api."+host)
 	}
-	return &transport{hosts: hosts, next: base}
+	return &transport{hosts: hosts, next: base, limits: l, etags: newETags()}
 }
 
-// RoundTrip refuses hosts that are not the API's: the layer above adds the credential to whatever it thinks belongs to
+// RoundTrip makes no request before the time GitHub named, and refuses hosts that are not the API's: the layer above adds the credential to whatever it thinks belongs to
 // the host, and a redirect must not carry it away (threats.md T60).
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	known := false
@@ -56,18 +58,25 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !known || r.URL.Scheme != "https" {
 		return nil, fmt.Errorf("refused to send a request to %s", r.URL.Host)
 	}
-	resp, err := t.next.RoundTrip(r)
+	if until := t.limits.until(resource(r)); !until.IsZero() && resource(r) != free {
+		return nil, limitedUntil(until)
+	}
+	resp, err := t.next.RoundTrip(t.etags.ask(r))
 	if err != nil {
 		return nil, err
 	}
 	resp.Body = &bounded{body: resp.Body, left: answerLimitBytes}
+	if err := t.limits.heed(r, resp); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
 	if resp.StatusCode == http.StatusOK {
 		if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/json" {
 			_ = resp.Body.Close()
 			return nil, fmt.Errorf("%w: it is %q instead of JSON", ErrBadAnswer, kind)
 		}
 	}
-	return resp, nil
+	return t.etags.answer(r, resp)
 }
 
 // stayHere never follows a redirect: the API redirects only for what has moved, and that is for a person to decide.
