@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/prloop/prloop/internal/engine"
@@ -54,9 +55,8 @@ func (s *Service) Unfinished(ctx context.Context, target review.Target) (string,
 		if r.State != Interrupted {
 			continue
 		}
-		var st stored
-		data, err := s.folder.Load(r.ID, requestName)
-		if err != nil || json.Unmarshal(data, &st) != nil {
+		st, err := s.requested(ctx, r.ID)
+		if err != nil {
 			continue
 		}
 		if st.Engine == engine.Version && st.Asked == nil && !st.Alone && !st.DryRun && st.Job == nil {
@@ -92,4 +92,28 @@ func (s *Service) Running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.live)
+}
+
+// requested gives what a run was asked: from its files, or from the engine when another machine has them.
+func (s *Service) requested(ctx context.Context, id string) (st stored, err error) {
+	data, err := s.folder.Load(id, requestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		var e *engine.Engine
+		if e, err = s.engine(); err == nil {
+			data, err = e.Input(ctx, id)
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &st)
+	}
+	return st, err
+}
+
+// Shared reports whether other machines may work on the runs of this database.
+func (s *Service) Shared() bool { return s.opts.Database != "" }
+
+// Confined gives what confines the agents of pull requests here, or why none can be started.
+func (s *Service) Confined(ctx context.Context) (string, error) {
+	c, err := s.opts.Machine.confinement(ctx, review.Target{PR: 1})
+	return c.String(), err
 }

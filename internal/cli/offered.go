@@ -26,7 +26,7 @@ func (p *Invocation) offer(root *cobra.Command) {
 	addGroup(root, building, p.offered(evalcli.Commands(p.openToEval)), p.offered(agentcli.Commands()), p.offered(plumbing.Schema()),
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
 	addGroup(root, reviews, p.offered(dashboard.Command(p.host())))
-	addGroup(root, serving, p.offered(servecli.Serve(p.host())))
+	addGroup(root, serving, p.offered(servecli.Serve(p.host())), p.offered(servecli.Worker(p.host())))
 	root.AddCommand(p.offered(plumbing.Version()))
 }
 

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -35,6 +36,8 @@ type hall struct {
 	// said is what processes wrote.
 	mu   sync.Mutex
 	said bytes.Buffer
+	// database is the one its processes share; empty for that of the state folder.
+	database string
 	// lost drops deliveries, doubled sends each twice.
 	lost, doubled bool
 }
@@ -187,7 +190,7 @@ func (s *server) stop(t *testing.T, signal os.Signal) {
 // wanted reads what was wanted, and what became of it.
 func (h *hall) wanted() map[string]store.Wanted {
 	h.t.Helper()
-	s, err := store.Open(h.t.Context(), store.Options{Address: filepath.Join(h.home, "state", "prloop.db")})
+	s, err := store.Open(h.t.Context(), store.Options{Address: cmp.Or(h.database, filepath.Join(h.home, "state", "prloop.db"))})
 	if err != nil {
 		h.t.Fatal(err)
 	}

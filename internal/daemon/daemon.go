@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -40,8 +41,10 @@ type Options struct {
 	// Serves are the repositories that are served. Every is how often GitHub is asked for what no event told of.
 	Serves Served
 	Every  time.Duration
-	// Reviews is how many pull requests are reviewed at a time.
+	// Reviews is how many pull requests are reviewed at a time; 0 leaves them to other processes.
 	Reviews int
+	// Drain is how long runs may go on when the process is told to end; 0 interrupts them at once.
+	Drain time.Duration
 	// Settle is how long a pull request is to be left alone before it is reviewed.
 	Settle time.Duration
 	// Rules say which pull requests are reviewed without anybody asking.
@@ -70,6 +73,9 @@ type Daemon struct {
 	own review.Person
 	// nudge wakes the dispatcher, listed has the repositories reconciled.
 	nudge, listed chan struct{}
+
+	// draining is whether the process has been told to end: it begins nothing any more.
+	draining atomic.Bool
 
 	mu sync.Mutex
 	// working are the subjects that are seen to at the moment.
@@ -112,13 +118,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 		front = newServer(d.mux(h))
 	}
-	workers, err := d.engine.Serve(ctx,
-		engine.Queue{Name: reviews, Workers: max(d.Reviews, 1), Work: d.in(reviews)},
-		engine.Queue{Name: comments, Workers: hearing, Work: d.in(comments)})
+	workers, err := d.engine.Serve(ctx, d.queues()...)
 	if err != nil {
 		return err
 	}
-	defer workers.Close()
+	defer d.end(workers)
 	if err := d.record.Unqueue(ctx); err != nil {
 		return err
 	}
@@ -138,9 +142,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer stop(nil)
 	wg.Go(func() { d.dispatch(ctx) })
 	wg.Go(func() { d.reconcile(ctx) })
+	wg.Go(func() { d.reap(ctx, workers) })
 	select {
 	case <-ctx.Done():
 		return nil
+	case <-d.gone():
+		return context.Cause(d.engine.Gone())
 	case err := <-failed:
 		return fmt.Errorf("serve webhooks on %s: %w", d.Listen.Addr(), err)
 	}

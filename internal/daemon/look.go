@@ -41,6 +41,10 @@ func (d *Daemon) in(queue string) func(context.Context, string) error {
 
 // see sees to one subject.
 func (d *Daemon) see(ctx context.Context, queue, subject string) error {
+	if d.draining.Load() {
+		<-ctx.Done() // it is dropped, and another process sees to it
+		return nil
+	}
 	defer d.enter(subject)()
 	w, err := d.record.Wanted(ctx, subject)
 	if err != nil || !w.Open() {

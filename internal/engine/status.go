@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
@@ -15,6 +17,23 @@ func (e *Engine) lookup(ctx context.Context, id string) (w dbos.WorkflowStatus, 
 		return w, false, err
 	}
 	return rows[0], true, nil
+}
+
+// Input gives what a run was begun with, whichever machine began it; ErrNotFound when there is no such run.
+func (e *Engine) Input(ctx context.Context, id string) ([]byte, error) {
+	rows, err := e.query(ctx, dbos.WithFilterWorkflowIDs(id), dbos.WithFilterName(kind), dbos.WithFilterLoadInput(true), dbos.WithFilterLoadOutput(false))
+	if err != nil {
+		return nil, fmt.Errorf("look up run %s: %w", id, err)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("run %s: %w", id, ErrNotFound)
+	}
+	text, _ := rows[0].Input.(string) // DBOS gives JSON: it knows no types when it lists
+	var in []byte
+	if err := json.Unmarshal([]byte(text), &in); err != nil {
+		return nil, fmt.Errorf("read the input of run %s: %w", id, err)
+	}
+	return in, nil
 }
 
 // query asks DBOS, giving up when ctx ends.

@@ -100,6 +100,9 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 		return err
 	}
 	defer s.Close(ctx)
+	if o.Reviews < 0 || o.Reviews == 0 && !s.Shared() {
+		return advice.Misuse("--reviews 2; to leave reviews to prloop worker: --reviews 0 and PRLOOP_DATABASE", "--reviews %d: nobody would review", o.Reviews)
+	}
 	var mu sync.Mutex
 	o.Said = func(line string) {
 		mu.Lock()

@@ -209,6 +209,12 @@ func (s *Store) Unqueue(ctx context.Context) error {
 	return s.wrap("read the queue anew", err)
 }
 
+// Requeue forgets that a subject stands in the queue, whose task was dropped.
+func (s *Store) Requeue(ctx context.Context, subject string) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled WHERE subject = $1 AND queued > handled`, subject)
+	return s.wrap("put "+subject+" back", err)
+}
+
 // Settle records what became of something that was asked for so often. What was asked for since stays open.
 func (s *Store) Settle(ctx context.Context, subject string, asked int64, r Settled) error {
 	op := "settle " + subject

@@ -94,6 +94,9 @@ func testOutcomes(t *testing.T, b Backend) {
 				t.Errorf("halted: %v", err)
 			}
 			e := open(t, address, handler)
+			if in, err := e.Input(ctx, run); err != nil || string(in) != "in " {
+				t.Errorf("input: %q, %v", in, err)
+			}
 			want := slices.Concat([]byte("in "), row.want)
 			for i, again := range []func() ([]byte, error){
 				func() ([]byte, error) { return e.Resume(ctx, run) },
@@ -117,6 +120,9 @@ func testRefusals(t *testing.T, b Backend) {
 	e := open(t, address, func(context.Context, *engine.Steps, []byte) ([]byte, error) { return nil, fails })
 	if _, err := e.Resume(ctx, "unknown"); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("an unknown run: %v", err)
+	}
+	if _, err := e.Input(ctx, "unknown"); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("the input of an unknown run: %v", err)
 	}
 	if alive, err := engine.Executing(address, "unknown"); alive || err != nil {
 		t.Errorf("an unknown run is executed: %v, %v", alive, err)

@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/prloop/prloop/internal/engine"
+)
+
+// queues are those of which this process does tasks.
+func (d *Daemon) queues() []engine.Queue {
+	all := []engine.Queue{{Name: comments, Workers: hearing, Work: d.in(comments)}}
+	if d.Reviews > 0 {
+		all = append(all, engine.Queue{Name: reviews, Workers: d.Reviews, Work: d.in(reviews)})
+	}
+	return all
+}
+
+// Work sees to what stands in the queues until ctx ends. What is wanted is written down, and put there, by the processes that serve; of those
+// and of these there may be several where they share a database. An error is the cause of Engine.Gone: others have what this process had.
+func (d *Daemon) Work(ctx context.Context) error {
+	workers, err := d.engine.Serve(ctx, d.queues()...)
+	if err != nil {
+		return err
+	}
+	defer d.end(workers)
+	reaping, stop := context.WithCancel(ctx)
+	defer stop()
+	go d.reap(reaping, workers)
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-d.gone():
+		return context.Cause(d.engine.Gone())
+	}
+}
+
+// gone is closed when others have what this process had; nil where that cannot be.
+func (d *Daemon) gone() <-chan struct{} {
+	if g := d.engine.Gone(); g != nil {
+		return g.Done()
+	}
+	return nil
+}
+
+// reaping is how often a process looks for what dead ones were at work on.
+const reaping = 2 * time.Second
+
+// reap has what dead processes were at work on seen to by others.
+func (d *Daemon) reap(ctx context.Context, w *engine.Workers) {
+	ticker := time.NewTicker(reaping)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		subjects, err := w.Reap(ctx)
+		if err != nil && ctx.Err() == nil {
+			d.Log.Warn("what dead processes were at work on was not taken over", "err", err)
+		}
+		for _, s := range subjects {
+			d.Said(s + ": the process that was at work on it is gone; another goes on")
+			d.requeue(ctx, s)
+		}
+	}
+}
+
+// requeue has a subject put into the queue again whose task was dropped.
+func (d *Daemon) requeue(ctx context.Context, subject string) {
+	if err := d.record.Requeue(ctx, subject); err != nil {
+		d.Log.Error("a subject waits until somebody serves anew", "subject", subject, "err", err)
+	}
+	d.wake()
+}
+
+// end lets runs go on for the time they have, interrupts those that are left, and leaves them to others.
+func (d *Daemon) end(w *engine.Workers) {
+	d.draining.Store(true)
+	for until := time.Now().Add(d.Drain); time.Now().Before(until) && d.busy() && (d.engine.Gone() == nil || d.engine.Gone().Err() == nil); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for _, subject := range w.Close() {
+		d.requeue(context.Background(), subject)
+	}
+}
+
+// busy reports whether this process sees to something.
+func (d *Daemon) busy() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.working) > 0
+}

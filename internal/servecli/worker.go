@@ -1,0 +1,132 @@
+package servecli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/command/host"
+	"github.com/prloop/prloop/internal/daemon"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/postgres"
+	"github.com/prloop/prloop/internal/troubleshoot"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// memoryOfReview is what a review may need of a machine's memory, for how many it does at a time.
+const memoryOfReview = 2 << 30
+
+// Worker is `prloop worker`.
+func Worker(h host.Host) command.Command {
+	var o options
+	f := command.Flags("worker")
+	f.IntVar(&o.Reviews, "reviews", 0, "review `N` pull requests at a time; by default one for each core and each 2 GB of memory")
+	f.DurationVar(&o.Drain, "drain", 10*time.Second, "when told to end, let reviews go on for `TIME` before they are left to others")
+	f.BoolVar(&o.Rules.Drafts, "drafts", false, "as for serve")
+	f.BoolVar(&o.Rules.Forks, "forks", false, "as for serve")
+	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "as for serve")
+	f.StringSliceVar(&o.Rules.Labels, "label", nil, "as for serve: `LABELS`")
+	f.StringSliceVar(&o.reviewers, "reviewers", nil, "as for serve: `NAMES`")
+	f.BoolVar(&o.fix, "fix", false, "fix what is found")
+	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
+	return command.Command{
+		Use:   "worker",
+		Short: "Review what prloop serve has written down, on this machine too",
+		Long: "Machines share the work by sharing a database: PRLOOP_DATABASE or --database. Start a worker with the flags that serve has.\n" +
+			"A worker that dies, or that is silent for 15 seconds, loses its reviews to others, which ask only those who had not answered.\n" +
+			"SIGTERM ends it: what does not end in time is left to others at once.",
+		Example: "  prloop worker --reviews 4",
+		Flags:   f,
+		Run:     func(ctx context.Context, p command.Process, _ []string) error { return o.work(ctx, h, p) },
+	}
+}
+
+// capacity is how many reviews this machine does at a time.
+func capacity(cores int, memory int64) int {
+	return int(max(1, min(int64(cores), memory/memoryOfReview)))
+}
+
+// memory is what this machine has, or this container, in bytes; as much as there can be where nobody says.
+func memory() int64 {
+	most := int64(math.MaxInt64)
+	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
+		for line := range strings.Lines(string(data)) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == "MemTotal:" {
+				if kb, err := strconv.ParseInt(f[1], 10, 64); err == nil {
+					most = kb << 10
+				}
+			}
+		}
+	}
+	if data, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil {
+			most = min(most, n)
+		}
+	}
+	return most
+}
+
+func (o options) work(ctx context.Context, h host.Host, p command.Process) error {
+	if o.Reviews < 0 {
+		return advice.Misuse("prloop worker --reviews 2", "--reviews %d is no number of reviews", o.Reviews)
+	}
+	if o.Reviews == 0 {
+		o.Reviews = capacity(runtime.GOMAXPROCS(0), memory())
+	}
+	order, err := h.Order()
+	if err != nil {
+		return err
+	}
+	o.Order = func(fixes bool) (app.Order, error) { return o.order(order, fixes), nil }
+	if err := app.Preflight(o.order(order, o.fix), false); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	o.Said = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintln(p.Stdout, sanitize.Terminal(sanitize.Redact(line)))
+	}
+	o.Lasting = func(err error) bool { return troubleshoot.Explain(err).Status == advice.Usage }
+	o.Fix, o.Log, o.Options.Host = o.fix, h.Log().Named("worker"), github.DefaultHost(p.Env)
+	for {
+		err := o.once(ctx, h)
+		if !errors.Is(err, postgres.ErrLost) || ctx.Err() != nil {
+			return err
+		}
+		o.Said(err.Error() + "; this worker begins anew")
+	}
+}
+
+// once works until ctx ends, or until others have what this process had.
+func (o options) once(ctx context.Context, h host.Host) error {
+	s, err := h.OpenToRun(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(ctx)
+	if !s.Shared() {
+		return advice.Misuse("set "+operator.EnvDatabase+"=postgres://USER@HOST/DATABASE, as for prloop serve", "a worker needs a database that it shares with prloop serve")
+	}
+	walls, err := s.Confined(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := daemon.New(ctx, s, o.Options)
+	if err != nil {
+		return err
+	}
+	o.Said(fmt.Sprintf("working for %s: %d reviews at a time; agents are confined by %s", s.Database(), o.Reviews, walls))
+	return d.Work(ctx)
+}
