@@ -32,6 +32,8 @@ type reuse struct {
 	Disputes []AgentReport `json:"disputes,omitempty"`
 	// Merged is Inputs.Merged: the base is the same commit.
 	Merged map[string]string `json:"merged,omitempty"`
+	// Deleted is true when the report of the earlier run is not on the pull request any more.
+	Deleted bool `json:"deleted,omitempty"`
 	// Stands is the earlier run when its verdict is that of today: nothing is posted then.
 	Stands *Stored `json:"stands,omitempty"`
 }
@@ -97,14 +99,17 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	if len(s.Inputs.Reports) != len(req.Agents) {
 		return nil, "not every agent was asked"
 	}
-	if s.stands(req, snap) {
+	gone := s.deleted(snap)
+	switch stands := s.stands(req, snap); {
+	case stands && !gone:
 		return &reuse{Run: s.Result.Run, Stands: &s}, ""
-	}
-	if s.Inputs.Round > 1 {
+	case stands && s.Inputs.Round > 1:
+		return nil, "its report was deleted, and its last review went on from an earlier one"
+	case s.Inputs.Round > 1:
 		return nil, "the discussion has changed, and its last review went on from an earlier one"
 	}
 	today := s.today(snap)
-	a := &reuse{Run: s.Result.Run, Reports: s.withoutCost(today.Reports), Merged: s.Inputs.Merged, Disputes: s.withoutCost(today.Disputes)}
+	a := &reuse{Run: s.Result.Run, Deleted: gone, Reports: s.withoutCost(today.Reports), Merged: s.Inputs.Merged, Disputes: s.withoutCost(today.Disputes)}
 	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports, Merged: a.Merged, Disputes: a.Disputes}
 	if v := s.Inputs.Verifier; v != nil && equal(gather(s.Inputs).verifyPayload(), gather(in).verifyPayload()) {
 		a.Verifier = &s.withoutCost([]AgentReport{*v})[0]

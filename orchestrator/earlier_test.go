@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,21 @@ func ended(t *testing.T) Stored {
 	r := Judge(in).Result
 	r.Run, r.Comments = "earlier", []string{"https://github.com/o/r/pull/7#issuecomment-1"}
 	return Stored{Inputs: in, Result: r}
+}
+
+// What is listed are comments with our marker, collapsed or not, and nothing where the list may have an end too early.
+func TestListed(t *testing.T) {
+	marked := "<!-- pr-review-loop-marker -->\n"
+	d := review.Discussion{Comments: []review.Comment{{URL: "a", Body: marked}, {URL: "b", Body: "Thanks"}, {URL: "c", Body: marked, Minimized: true}}}
+	if got := listed(d); !slices.Equal(got, []string{"a", "c"}) {
+		t.Errorf("%q", got)
+	}
+	if got := listed(review.Discussion{}); got == nil {
+		t.Error("no comments are not unknown ones")
+	}
+	if d.Truncated = true; listed(d) != nil {
+		t.Error("a list that was cut names what is there as if it were all")
+	}
 }
 
 // An earlier run stands, or lends its answers, or why not is said (decision 43).
@@ -40,6 +56,26 @@ func TestAnswersOfAnEarlierRun(t *testing.T) {
 			s.Inputs.Round = 2
 			n.Discussion.Threads = []review.Thread{{ID: "T", File: "a.go", Comments: []review.Comment{{ID: "2", Body: "No."}}}}
 		}, "went on from an earlier one", false},
+		"its report is listed": {func(s *Stored, _ *Request, n *Snapshot) { n.Listed = s.Result.Comments }, "", true},
+		"its report was deleted": {func(_ *Stored, _ *Request, n *Snapshot) {
+			n.Listed = []string{"https://github.com/o/r/pull/7#issuecomment-12"}
+		}, "", false},
+		"a part of its report was deleted": {func(s *Stored, _ *Request, n *Snapshot) {
+			n.Listed = s.Result.Comments
+			s.Result.Comments = append(s.Result.Comments[:1:1], "https://github.com/o/r/pull/7#issuecomment-2")
+		}, "", false},
+		"its report is listed, its review and an answer are not": {func(s *Stored, _ *Request, n *Snapshot) {
+			n.Listed, s.Result.Answers = s.Result.Comments, []review.CommandComment{{URL: "https://github.com/o/r/pull/7#issuecomment-3"}}
+			s.Result.Comments = append(s.Result.Comments[:1:1], "https://github.com/o/r/pull/7#pullrequestreview-9", s.Result.Answers[0].URL)
+		}, "", true},
+		"the report of a later round was deleted": {func(s *Stored, _ *Request, n *Snapshot) {
+			s.Inputs.Round, n.Listed = 2, s.Result.Comments
+			s.Result.Comments = append(s.Result.Comments[:1:1], "https://github.com/o/r/pull/7#issuecomment-2")
+		}, "its report was deleted", false},
+		"the report of an earlier round was deleted": {func(s *Stored, _ *Request, n *Snapshot) {
+			s.Inputs.Round, n.Listed = 2, []string{"https://github.com/o/r/pull/7#issuecomment-2"}
+			s.Result.Comments = append(s.Result.Comments[:1:1], n.Listed[0])
+		}, "", true},
 		"another head":        {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.Head = sha(9) }, "the head has moved", false},
 		"another base":        {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.Base = sha(9) }, "the base has moved", false},
 		"another merge base":  {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.MergeBase = sha(9) }, "the base has moved", false},

@@ -150,7 +150,11 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		result, err := l.stand(ctx, steps, req, p, facts.Again)
 		return result, false, err
 	case facts.Again != nil:
-		l.say("the answers are those of run " + facts.Again.Run)
+		said := "the answers are those of run " + facts.Again.Run
+		if facts.Again.Deleted {
+			said += ", whose report was deleted"
+		}
+		l.say(said)
 		in.Reports, in.Verifier, in.Merged, in.Disputes = facts.Again.Reports, facts.Again.Verifier, facts.Again.Merged, facts.Again.Disputes
 	case reviewable(snap.Brief):
 		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
@@ -35,6 +36,34 @@ func standing(comments []review.Comment, ours func(review.Comment) bool) []OurCo
 		}
 	}
 	return out[max(0, len(out)-mostOutdated):]
+}
+
+// listed are the addresses of all comments of the timeline that carry our marker; nil where not all comments could be read.
+func listed(d review.Discussion) []string {
+	if d.Truncated {
+		return nil
+	}
+	out := []string{}
+	for _, c := range d.Comments {
+		if sanitize.HasMarker(c.Body) {
+			out = append(out, c.URL)
+		}
+	}
+	return out
+}
+
+// deleted reports whether a person deleted the report that the earlier run posted last, or a part of it. What somebody collapsed is there.
+func (s Stored) deleted(snap Snapshot) bool {
+	var said []string
+	for _, url := range s.Result.Comments {
+		if strings.Contains(url, "#issuecomment-") && !slices.ContainsFunc(s.Result.Answers, func(a review.CommandComment) bool { return a.URL == url }) {
+			said = append(said, url)
+		}
+	}
+	if s.Inputs.Round > 1 && len(said) > 0 { // those of earlier rounds are replaced
+		said = said[len(said)-1:]
+	}
+	return snap.Listed != nil && slices.ContainsFunc(said, func(url string) bool { return !slices.Contains(snap.Listed, url) })
 }
 
 // replaces reports whether a comment of ours says what this run says again: a report does for a report, and what a command of the review says for what it said. An

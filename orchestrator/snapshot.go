@@ -30,6 +30,8 @@ type Snapshot struct {
 	People *conversation.People `json:"people,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
 	Ours []OurComment `json:"ours,omitempty"`
+	// Listed is what listed gives, for the step that reads the pull request alone.
+	Listed []string `json:"-"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`
 	// Opaque are the added lines of which a mask hides what may be code, once for each such value, OpaqueRemoved the removed ones, by
@@ -84,6 +86,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
 		snap.Discussion = withoutOwn(snap.Discussion, state)
 		snap.Ours = standing(discussion.Comments, ours)
+		snap.Listed = listed(discussion)
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
 	if err != nil {

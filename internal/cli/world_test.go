@@ -150,6 +150,9 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(p.Merge(rest[0], false))
 	case "lock":
 		p.Lock()
+	case "delete": // the newest comment is deleted
+		all := p.Comments()
+		need(ts, neg, len(all) > 0 && p.DeleteComment(all[len(all)-1].ID), "pr N delete, where a comment is")
 	case "retarget": // retarget BRANCH: it is to be merged into another one
 		need(ts, neg, len(rest) == 1, "pr N retarget BRANCH")
 		ts.Check(p.Retarget(rest[0]))
