@@ -1,5 +1,5 @@
-// Package registry is a stand-in for package registries: it speaks npm's protocol below /npm/ and that of Go modules below /go/, and has
-// a few small packages. It listens on the loopback interface, under a name of it that clients do not take for this machine.
+// Package registry is a stand-in for package registries: it speaks npm's protocol below /npm/, that of Go modules below /go/ and PyPI's simple
+// one below /pypi/simple/, and has a few small packages. It listens on the loopback interface, under a name of it that clients do not take for this machine.
 package registry
 
 import (
@@ -73,6 +73,17 @@ func hash(files map[string]string) string {
 	return "h1:" + base64.StdEncoding.EncodeToString(all.Sum(nil))
 }
 
+// Wheel is the name of the one Python package's file, WheelFiles what is in it.
+const Wheel = "tiny_sum-" + Version + "-py3-none-any.whl"
+
+// WheelFiles are the files of Wheel.
+var WheelFiles = map[string]string{
+	"tiny_sum.py":                       "def add(a, b):\n    return a + b\n",
+	"tiny_sum-1.0.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny-sum\nVersion: 1.0.0\n",
+	"tiny_sum-1.0.0.dist-info/WHEEL":    "Wheel-Version: 1.0\nGenerator: none\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+	"tiny_sum-1.0.0.dist-info/RECORD":   "tiny_sum.py,,\ntiny_sum-1.0.0.dist-info/METADATA,,\ntiny_sum-1.0.0.dist-info/WHEEL,,\ntiny_sum-1.0.0.dist-info/RECORD,,\n",
+}
+
 // Registry is one that runs.
 type Registry struct {
 	server *httptest.Server
@@ -99,7 +110,7 @@ func (r *Registry) Host() string {
 // Asked is how many requests it had.
 func (r *Registry) Asked() int { return int(r.asked.Load()) }
 
-// ServeHTTP answers clients of both kinds.
+// ServeHTTP answers clients of all kinds.
 func (r *Registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.asked.Add(1)
 	if rest, ok := strings.CutPrefix(q.URL.Path, "/npm/"); ok {
@@ -110,7 +121,28 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		r.module(w, rest)
 		return
 	}
-	http.Error(w, "not found", http.StatusNotFound)
+	switch q.URL.Path {
+	case "/pypi/simple/tiny-sum/":
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<!DOCTYPE html><a href=\"/pypi/files/%s#sha256=%x\">%s</a>\n", Wheel, sha256.Sum256(zipped("", WheelFiles)), Wheel)
+	case "/pypi/files/" + Wheel:
+		_, _ = w.Write(zipped("", WheelFiles))
+	default:
+		http.Error(w, "not found", http.StatusNotFound)
+	}
+}
+
+// zipped packs files below a prefix.
+func zipped(prefix string, files map[string]string) []byte {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if f, err := z.Create(prefix + file); err == nil {
+			_, _ = io.WriteString(f, files[file])
+		}
+	}
+	_ = z.Close()
+	return out.Bytes()
 }
 
 func (r *Registry) npm(w http.ResponseWriter, path string) {
@@ -153,15 +185,7 @@ func (r *Registry) module(w http.ResponseWriter, name string) {
 	case "v" + Version + ".mod":
 		_, _ = io.WriteString(w, GoFiles["go.mod"])
 	case "v" + Version + ".zip":
-		var out bytes.Buffer
-		z := zip.NewWriter(&out)
-		for _, file := range slices.Sorted(maps.Keys(GoFiles)) {
-			if f, err := z.Create(Module + "@v" + Version + "/" + file); err == nil {
-				_, _ = io.WriteString(f, GoFiles[file])
-			}
-		}
-		_ = z.Close()
-		_, _ = w.Write(out.Bytes())
+		_, _ = w.Write(zipped(Module+"@v"+Version+"/", GoFiles))
 	default:
 		http.Error(w, "not found", http.StatusNotFound)
 	}
