@@ -79,6 +79,9 @@ func stocked(t *testing.T, f *forge.Forge) *forge.PullRequest {
 // posted by the real gh, pushed by the real git, confined, its model behind the gateway. The pull request brings configuration for
 // it, which it must not obey and may read.
 func TestOpenCodeWorksAPullRequest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it works a whole pull request with an agent of npm's: go test without -short does")
+	}
 	t.Parallel()
 	const reviews, mends = "You review code. You change nothing.", "You fix code. You run nothing."
 	f := forgetest.Start(t)
@@ -150,6 +153,9 @@ verify: ["grep -q 'len(shelves) == 0' stock.go", "test ! -e by-shell", "test -f 
 
 // TestAgentsThatNpmLinks reviews with the real agents that are commands of npm's: the sandbox has to show all they consist of.
 func TestAgentsThatNpmLinks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts agents of npm's: go test without -short does")
+	}
 	t.Parallel()
 	for preset, row := range map[string]struct {
 		agent  npmagent.Agent
