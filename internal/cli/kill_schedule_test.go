@@ -71,9 +71,13 @@ func scheduled(x killTrial, updates bool) killTrial {
 
 // jobTable are the places that jobs share with reviews, at the push and at the pull request, and faults of the server.
 func jobTable(long bool) (list []killTrial) {
-	for i, point := range []string{"outbox: before intent", "outbox: after intent", "outbox: sending", "outbox: before ack", "outbox: after ack"} {
+	points := []string{"outbox: before intent", "outbox: after intent", "outbox: sending", "outbox: before ack", "outbox: after ack"}
+	if !long {
+		list = append(list, scheduled(inOneRun([]string{"outbox: after intent=kill", "outbox: before ack=kill", "github: after pull request=kill"}), true))
+	}
+	for i, point := range points {
 		for pass := range 2 {
-			if long || i%2 == pass {
+			if long {
 				list = append(list, scheduled(at(point, "kill", pass), i%2 == 1))
 			}
 		}
@@ -84,12 +88,17 @@ func jobTable(long bool) (list []killTrial) {
 			op = "PATCH /repos/{owner}/{repo}/pulls/{pull_number}"
 		}
 		for i, mode := range []forge.Mode{forge.BadGatewayAfter, forge.ResetAfter, forge.BadGateway, forge.ResetBefore} {
-			if long || updates == (i%2 == 0) {
-				list = append(list, scheduled(served("pull request", forge.Fault{Op: op, Mode: mode}), updates),
-					scheduled(served("push", forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}), updates))
+			pull, push := forge.Fault{Op: op, Mode: mode}, forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}
+			switch {
+			case long:
+				list = append(list, scheduled(served("pull request", pull), updates), scheduled(served("push", push), updates))
+			case updates == (i%2 == 0):
+				list = append(list, scheduled(served("push and pull request", push, pull), updates))
 			}
 		}
-		list = append(list, scheduled(at("github: after pull request", "kill", 0), updates), scheduled(at("branch: after push", "kill", 0), updates))
+		if long {
+			list = append(list, scheduled(at("github: after pull request", "kill", 0), updates), scheduled(at("branch: after push", "kill", 0), updates))
+		}
 	}
 	return append(list,
 		scheduled(again("outbox: sending=kill@1", "outbox: absent=kill", "github: after pull request=kill", "outbox: before ack=kill"), false),

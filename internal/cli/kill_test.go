@@ -191,18 +191,32 @@ func again(orders ...string) killTrial {
 	return killTrial{what: what, fault: "kills", kills: kills, stop: func(ctx context.Context, w *killWorld) error { return stops(ctx, w, orders...) }}
 }
 
-// served is a fault of the server: prloop gets over it, or stops in a way that can be resumed.
-func served(what string, x forge.Fault) killTrial {
-	x.Times = 1
-	return killTrial{what: what, fault: string(x.Mode), stop: func(ctx context.Context, w *killWorld) error {
-		w.forge.Fail(x)
-		_, err := w.prloop(ctx, "", w.begin()...)
-		for _, e := range w.forge.Log() {
-			if e.Fault == x.Mode {
+// served are faults of the server of one kind: prloop gets over each, or stops in a way that can be resumed.
+func served(what string, faults ...forge.Fault) killTrial {
+	return killTrial{what: what, fault: string(faults[0].Mode), stop: func(ctx context.Context, w *killWorld) error {
+		for _, x := range faults {
+			x.Times = 1
+			w.forge.Fail(x)
+		}
+		for range faults { // each may stop it
+			args, err := w.goOn(ctx)
+			if err != nil {
 				return err
 			}
+			if _, err = w.prloop(ctx, "", args...); err != nil {
+				return err
+			}
+			met := 0
+			for _, e := range w.forge.Log() {
+				if e.Fault == faults[0].Mode {
+					met++
+				}
+			}
+			if met == len(faults) {
+				return nil
+			}
 		}
-		return errors.Join(err, fmt.Errorf("no %s was answered with %s", x.Op, x.Mode))
+		return fmt.Errorf("not every fault of %s was met with %s", what, faults[0].Mode)
 	}}
 }
 
@@ -235,22 +249,82 @@ func late(what, op string, after time.Duration) killTrial {
 	return x
 }
 
-// alone are places that a resumed run does not pass again once they failed.
-var alone = []string{"branch: after push", "drain: begun", "github: after comment", "github: after pull request", "github: after reply", "github: after review", "github: after status", "run: recorded", "store: migrating", "workspace: made"}
+// chains are places of a review in the order in which a run first passes them, as many in one run as can be: at each place it fails, and is
+// killed there when it is resumed. Where an order stands, the place is not passed again once it has been. A run gets over an error behind an
+// effect by itself and goes on to its end, so that order is the last;
+// and over one while it says in its status that it was resumed.
+var chains = [][]string{
+	{"store: migrating=kill", "run: recorded=kill", "lease: taken", "outbox: before intent", "outbox: after intent", "git: fetching", "github: after status=error"},
+	{"store: migrating=error", "run: recorded=error", "outbox: sending", "github: before status", "github: after status=kill", "github: after review=error"},
+	{"outbox: before ack", "reviewers: asking", "reviewers: one answered", "reviewers: all answered", "consensus: decided", "github: before review", "github: after review=kill", "github: after comment=error"},
+	{"outbox: after ack", "github: before comment", "github: after comment=kill", "round: before save", "round: after save", "fixer: asked", "github: after reply=error"},
+	{"fixer: answered", "fix: rewritten", "verify: running", "push: before", "github: before reply", "github: after reply=kill"},
+	{"push: after", "push: recorded", "run: before finish", "cleanup: half done"},
+}
 
-// killTable is every place with every fault. In its short form one trial has a place fail, and kills the run there when it is
-// resumed. In its long form each has a trial of its own, and places are stopped at their second and third pass too, which
+// jobChains are those of a scheduled job.
+var jobChains = [][]string{
+	{"job: command asked", "job: command answered", "job: command done", "branch: before push", "branch: after push=kill", "job: pushed", "github: before pull request", "github: after pull request=kill", "job: pull request there"},
+	{"job: branch settled", "branch: after push=error"},
+	{"outbox: before intent=kill", "outbox: sending=kill", "outbox: after ack=kill", "github: after pull request=error"},
+}
+
+// inOneRun stops a run at each place of a chain.
+func inOneRun(chain []string) killTrial {
+	var orders, names []string
+	kills := 0
+	for _, link := range chain {
+		point, action, whole := strings.Cut(link, "=")
+		names = append(names, point)
+		if !whole {
+			orders, kills = append(orders, point+"=error", point+"=kill"), kills+1
+			continue
+		}
+		if orders = append(orders, link); action == "kill" {
+			kills++
+		}
+	}
+	return killTrial{what: strings.Join(names, ", then "), fault: "error and kill", kills: kills, stop: func(ctx context.Context, w *killWorld) error {
+		return stops(ctx, w, orders...)
+	}}
+}
+
+// chained are the places that chains stop a run at.
+func chained() map[string]bool {
+	points := map[string]bool{}
+	for _, chain := range slices.Concat(chains, jobChains) {
+		for _, link := range chain {
+			point, _, _ := strings.Cut(link, "=")
+			points[point] = true
+		}
+	}
+	return points
+}
+
+// alone are places outside of chains that a resumed run does not pass again once they failed.
+var alone = []string{"drain: begun", "workspace: made"}
+
+// killTable is every place with every fault. In its short form one trial stops a run at as many places as it passes, by an error and by a
+// kill (chains). In its long form each has a trial of its own, and places are stopped at their second and third pass too, which
 // are the fix report and the second round.
 func killTable(long bool) (list []killTrial) {
+	inChains := chained()
 	for _, point := range failpoint.Names() {
-		if strings.HasPrefix(point, "command: ") || slices.Contains(serverPoints, point) { // script:command/kills and TestServeKilled have them
-			continue
-		}
-		if !long && !slices.Contains(alone, point) {
+		switch {
+		case strings.HasPrefix(point, "command: "), slices.Contains(serverPoints, point): // script:command/kills and TestServeKilled have them
+		case long || slices.Contains(alone, point):
+			list = append(list, at(point, "kill", 0), at(point, "error", 0))
+		case !inChains[point]:
 			list = append(list, both(point))
-			continue
 		}
-		list = append(list, at(point, "kill", 0), at(point, "error", 0))
+	}
+	if !long {
+		for _, chain := range chains {
+			list = append(list, inOneRun(chain))
+		}
+		for _, chain := range jobChains {
+			list = append(list, scheduled(inOneRun(chain), false))
+		}
 	}
 	for i, point := range []string{"outbox: before intent", "outbox: after intent", "outbox: sending", "outbox: before ack",
 		"outbox: after ack", "github: before comment", "github: after comment"} {
@@ -262,17 +336,18 @@ func killTable(long bool) (list []killTrial) {
 			}
 		}
 	}
-	modes := []forge.Mode{forge.BadGatewayAfter, forge.ResetAfter}
 	if long {
-		modes = append(modes, forge.BadGateway, forge.ResetBefore)
-	}
-	for i, mode := range modes {
-		for skip := range 3 {
-			if long || skip == i {
+		for i, mode := range []forge.Mode{forge.BadGatewayAfter, forge.ResetAfter, forge.BadGateway, forge.ResetBefore} {
+			for skip := range 3 {
 				list = append(list, served("comment", forge.Fault{Op: "CommentCreate", Mode: mode, Skip: skip}))
 			}
+			list = append(list, served("status", forge.Fault{Op: statusRoute, Mode: mode, Skip: i}), served("push", forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
 		}
-		list = append(list, served("status", forge.Fault{Op: statusRoute, Mode: mode, Skip: i}), served("push", forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
+	} else {
+		for i, mode := range []forge.Mode{forge.BadGatewayAfter, forge.ResetAfter} {
+			list = append(list, served("status, comment and push", forge.Fault{Op: statusRoute, Mode: mode, Skip: i},
+				forge.Fault{Op: "CommentCreate", Mode: mode, Skip: i}, forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
+		}
 	}
 	list = append(list, jobTable(long)...)
 	list = append(list,
@@ -334,14 +409,14 @@ func TestRandomKills(t *testing.T) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
+	if testing.Short() {
+		*killCount = min(*killCount, 4)
+	}
 	usual, err := s.usual()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("-kills %d -killseed %d; a run takes %v here", *killCount, seed, usual.Round(time.Millisecond))
-	if testing.Short() {
-		*killCount = min(*killCount, 4)
-	}
 	var mu sync.Mutex
 	kills, trial := 0, uint64(0)
 	var wg sync.WaitGroup

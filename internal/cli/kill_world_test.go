@@ -275,6 +275,9 @@ func (w *killWorld) ended(cmd *exec.Cmd, stdout, stderr *bytes.Buffer, err error
 
 // goOn is what a person does who finds things as they are: resume the run that has not ended, else start one.
 func (w *killWorld) goOn(ctx context.Context) ([]string, error) {
+	if _, err := os.Stat(filepath.Join(w.home, "state")); errors.Is(err, os.ErrNotExist) {
+		return w.begin(), nil // and prloop itself makes the store
+	}
 	got, err := w.prloop(ctx, "", "runs", "--json", "run,state")
 	if err != nil {
 		return nil, err
