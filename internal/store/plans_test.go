@@ -32,6 +32,23 @@ func TestListsReadIndexes(t *testing.T) {
 	}
 }
 
+// TestChangesOfPoliciesReadIndexes: the history of policies is read in the order of an index, of one repository and of all.
+func TestChangesOfPoliciesReadIndexes(t *testing.T) {
+	s, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	one := `WHERE host = $1 AND repo_id = $2 `
+	for rest, args := range map[string][]any{changesOfAll: nil, one + changesOfOne: {"github.com", 5}, one + `AND version > $3 ` + changesOfOne: {"github.com", 5, 7}} {
+		for _, step := range plan(t, s, readChanges+rest+` LIMIT 10`, args...) {
+			if !regexp.MustCompile(`USING INDEX`).MatchString(step) {
+				t.Errorf("%s: %s", rest, step)
+			}
+		}
+	}
+}
+
 // plan is how SQLite goes about a query.
 func plan(t *testing.T, s *Store, query string, args ...any) []string {
 	t.Helper()

@@ -119,7 +119,7 @@ func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s !
 
 // conflict is the error of who comes second.
 func conflict(ctx context.Context, q queryer, have policy.Row, version int64) error {
-	since, err := policyChanges(ctx, q, `host = $1 AND repo_id = $2 AND version > $3`, 1000, have.Host, have.ID, version)
+	since, err := policyChanges(ctx, q, `WHERE host = $1 AND repo_id = $2 AND version > $3 `+changesOfOne, 1000, have.Host, have.ID, version)
 	if err != nil {
 		return err
 	}
@@ -128,11 +128,11 @@ func conflict(ctx context.Context, q queryer, have policy.Row, version int64) er
 
 // PolicyChanges lists what was changed, newest first; of one repository when id is not 0.
 func (s *Store) PolicyChanges(ctx context.Context, host string, id int64, limit int) ([]policy.Change, error) {
-	where, args := `host <> ''`, []any(nil)
+	rest, args := changesOfAll, []any(nil)
 	if id != 0 {
-		where, args = `host = $1 AND repo_id = $2`, []any{host, id}
+		rest, args = `WHERE host = $1 AND repo_id = $2 `+changesOfOne, []any{host, id}
 	}
-	out, err := policyChanges(ctx, s.read, where, limit, args...)
+	out, err := policyChanges(ctx, s.read, rest, limit, args...)
 	return out, s.wrap("read changes of policies", err)
 }
 
@@ -140,9 +140,17 @@ type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func policyChanges(ctx context.Context, q queryer, where string, limit int, args ...any) (out []policy.Change, err error) {
-	rows, err := q.QueryContext(ctx, fmt.Sprintf(`SELECT host, repo_id, repo, version, column_name, from_value, to_value, changed_by, changed FROM repo_policy_changes
-		WHERE %s ORDER BY changed DESC, version DESC, column_name LIMIT %d`, where, limit), args...)
+// The orders of changes, each that of an index: the newest first.
+const (
+	changesOfOne = `ORDER BY version DESC, column_name DESC`
+	changesOfAll = `ORDER BY changed DESC`
+)
+
+// readChanges is the query of changes, but for its conditions and order.
+const readChanges = `SELECT host, repo_id, repo, version, column_name, from_value, to_value, changed_by, changed FROM repo_policy_changes `
+
+func policyChanges(ctx context.Context, q queryer, rest string, limit int, args ...any) (out []policy.Change, err error) {
+	rows, err := q.QueryContext(ctx, fmt.Sprintf(`%s%s LIMIT %d`, readChanges, rest, limit), args...)
 	if err != nil {
 		return nil, err
 	}
