@@ -74,7 +74,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	if plan.Role == review.RoleVerifier {
 		if judge, ok := req.isJudge(plan.Name); ok {
-			task.Verify, task.Discussion = in.judgePayload(judge), nil // what counts of it stands there
+			task.Verify, task.Discussion, task.RunState = in.judgePayload(judge), nil, nil // what counts of it stands there
 		} else {
 			task.Verify = gather(in).verifyPayload()
 		}
@@ -197,6 +197,9 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 	} else {
 		t.Brief = snap.Brief
 		t.Discussion = openThreads(snap.Discussion, snap.Conversation)
+		if plan.Kind == review.KindBuiltin && (plan.Role == review.RoleReviewer || plan.Role == review.RoleVerifier) {
+			t.RunState = runState(snap.Conversation)
+		}
 	}
 	return t
 }
@@ -302,6 +305,19 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 	t.Brief.Guidance = slices.Clone(t.Brief.Guidance)
 	for i := range t.Brief.Guidance {
 		t.Brief.Guidance[i].Text = show(t.Brief.Guidance[i].Text)
+	}
+	if t.RunState != nil {
+		s := *t.RunState
+		s.Threads = slices.Clone(s.Threads)
+		for i := range s.Threads {
+			r := &s.Threads[i]
+			r.Assessment.Finding, r.Assessment.Assessment = show(r.Assessment.Finding), show(r.Assessment.Assessment)
+			r.DeveloperReplies = slices.Clone(r.DeveloperReplies)
+			for j := range r.DeveloperReplies {
+				r.DeveloperReplies[j].Body = show(r.DeveloperReplies[j].Body)
+			}
+		}
+		t.RunState = &s
 	}
 	if t.Discussion != nil {
 		d := *t.Discussion

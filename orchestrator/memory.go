@@ -77,6 +77,22 @@ func told(s *conversation.State) (out []review.Thread) {
 	return out
 }
 
+// runState is the state as github_get_run_state gives it; nil where there are no threads.
+func runState(s *conversation.State) *review.RunState {
+	if s == nil || len(s.Threads) == 0 {
+		return nil
+	}
+	out := review.RunState{Threads: []review.ThreadState{}}
+	for _, t := range s.Threads {
+		one := review.ThreadState{ID: t.ID, File: t.File, Line: t.Line, Status: string(t.Status), Score: t.Score, Assessment: review.ThreadAssessment(t.Assessment)}
+		for _, r := range t.DeveloperReplies {
+			one.DeveloperReplies = append(one.DeveloperReplies, review.ThreadReply{Author: r.Author, Body: r.Body, Timestamp: r.Timestamp})
+		}
+		out.Threads = append(out.Threads, one)
+	}
+	return &out
+}
+
 // conversationTexts is a copy of a state, and all free text in it.
 func conversationTexts(s *conversation.State, texts []*string) (*conversation.State, []*string) {
 	if s == nil {

@@ -52,6 +52,8 @@ type Task struct {
 	Prompt string `json:"prompt,omitempty"`
 	// Discussion is given to the comments analyzer whole, without prloop's own reports; reviewers get open threads only.
 	Discussion *Discussion `json:"discussion,omitempty"`
+	// RunState is what prloop remembers of its threads, for the tool of a builtin reviewer or verifier; nil where it opened none.
+	RunState *RunState `json:"runState,omitempty"`
 	// Earlier are findings of earlier rounds, empty in round 1.
 	Earlier []Finding `json:"earlier,omitempty"`
 	// Claims are what the fixer said of findings in earlier rounds of this run, for reviewers to doubt.

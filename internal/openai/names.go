@@ -27,6 +27,14 @@ func visibleNames(t review.Task) (shown review.Task, back map[string]string) {
 	for i := range t.Brief.Related {
 		t.Brief.Related[i].Path = show(t.Brief.Related[i].Path)
 	}
+	if t.RunState != nil {
+		s := *t.RunState
+		s.Threads = slices.Clone(s.Threads)
+		for i := range s.Threads {
+			s.Threads[i].File = show(s.Threads[i].File)
+		}
+		t.RunState = &s
+	}
 	if t.Discussion != nil {
 		d := *t.Discussion
 		d.Threads = slices.Clone(d.Threads)

@@ -108,7 +108,11 @@ func (o Options) open(task review.Task) (Toolbox, error) {
 	if o.Tools == nil || task.Workspace == nil {
 		return nil, nil
 	}
-	return o.Tools(*task.Workspace, task.HeadSHA)
+	box, err := o.Tools(*task.Workspace, task.HeadSHA)
+	if err != nil {
+		return nil, err
+	}
+	return talking(box, task, o.Threshold), nil
 }
 
 func limitsOf(task review.Task) review.Limits {

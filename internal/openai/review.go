@@ -56,6 +56,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 		s.note("The review was not finished: %s.", cut)
 		emit(review.Event{Kind: review.EventLog, Level: "warn", Message: fmt.Sprintf("The review was not finished: %s.", cut)})
 	}
+	got.Findings = append(got.Findings, wishes(box, got.Findings)...)
 	if why := answer.Beside(m.beside, got.Findings); why != "" {
 		got.Findings = answer.Doubt(got.Findings, why)
 	}
