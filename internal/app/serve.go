@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/prloop/prloop/internal/engine"
@@ -87,11 +88,26 @@ func (s *Service) Once(ctx context.Context, o Order, resume string, emit func(re
 	return ended, err
 }
 
-// Running reports how many runs are under way in this process.
-func (s *Service) Running() int {
+// ErrCancelled: somebody cancelled the run.
+var ErrCancelled = errors.New("the run was cancelled")
+
+// Cancel interrupts a run of this process; it reports whether there is one.
+func (s *Service) Cancel(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.live)
+	r := s.live[id]
+	if r == nil || r.cancel == nil {
+		return false
+	}
+	r.cancel(ErrCancelled)
+	return true
+}
+
+// Live names the runs that are under way in this process.
+func (s *Service) Live() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.live))
 }
 
 // requested gives what a run was asked: from its files, or from the engine when another machine has them.

@@ -27,6 +27,9 @@ func (p *Invocation) offer(root *cobra.Command) {
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
 	addGroup(root, reviews, p.offered(dashboard.Command(p.host())))
 	addGroup(root, serving, p.offered(servecli.Serve(p.host())), p.offered(servecli.Worker(p.host())))
+	for _, c := range servecli.Operate(p.host()) {
+		addGroup(root, serving, p.offered(c))
+	}
 	root.AddCommand(p.offered(plumbing.Version()))
 }
 

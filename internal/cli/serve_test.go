@@ -385,3 +385,58 @@ func (h *hall) note() string {
 	}
 	return note
 }
+
+// run runs a command on the state of the hall.
+func (h *hall) run(args ...string) string {
+	h.t.Helper()
+	cmd := exec.Command("prloop", args...)
+	cmd.Env, cmd.Dir = h.env, h.home
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("prloop %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// A paused queue begins no review and says so; a run that is cancelled is not gone on with; the server says whether it lives and works.
+func TestServeIsOperated(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	if out := h.run("status"); !strings.Contains(out, "nothing was ever asked for") {
+		t.Errorf("at first: %s", out)
+	}
+	h.run("pause")
+	hold := filepath.Join(h.home, "hang.sh")
+	if err := os.WriteFile(hold, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--reviewers", "exec:"+hold)
+	for _, path := range []string{"/healthz", "/readyz"} {
+		eventually.True(t, path+" to be well", func() bool {
+			resp, err := http.Get("http://" + h.address + path)
+			if err != nil {
+				return false
+			}
+			resp.Body.Close()
+			return resp.StatusCode == http.StatusOK
+		})
+	}
+	p := h.open(7, nil)
+	h.forge.Delivered()
+	if out := h.run("status"); !strings.Contains(out, "paused since") || !strings.Contains(out, "waits       github.com/acme/widgets#7, new") {
+		t.Errorf("paused: %s", out)
+	}
+	if w := h.wanted()["#7"]; !w.Open() || w.Run != "" {
+		t.Errorf("paused: %+v", w)
+	}
+	h.run("resume-queue")
+	eventually.True(t, "the run to be under way", func() bool { return strings.Contains(h.run("status"), "running     acme/widgets#7") })
+	h.run("cancel", "latest")
+	if w := h.settled(1)["#7"]; w.Outcome != "cancelled" || w.Run == "" || reports(p) != 0 {
+		t.Errorf("cancelled: %+v, %d reports", w, reports(p))
+	}
+	if out := h.run("status"); !strings.Contains(out, "cancelled   github.com/acme/widgets#7") || !strings.Contains(out, "interrupted acme/widgets#7") {
+		t.Errorf("cancelled: %s", out)
+	}
+	s.stop(t, syscall.SIGTERM)
+}

@@ -76,6 +76,8 @@ type Daemon struct {
 
 	// draining is whether the process has been told to end: it begins nothing any more.
 	draining atomic.Bool
+	// ready is true while tasks are done.
+	ready atomic.Bool
 
 	mu sync.Mutex
 	// working are the subjects that are seen to at the moment.
@@ -127,6 +129,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	failed := make(chan error, 1)
+	d.ready.Store(true)
+	defer d.ready.Store(false)
 	if front != nil {
 		go func() { failed <- front.Serve(bounded(d.Listen)) }()
 		defer func() {
@@ -180,7 +184,7 @@ func (d *Daemon) dispatch(ctx context.Context) {
 	defer ticker.Stop()
 	defer sweeper.Stop()
 	for {
-		if err := d.enqueue(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.enqueue(ctx), d.cancelWanted(ctx)); err != nil && ctx.Err() == nil {
 			d.Log.Error("what is wanted was not put into the queue", "err", err)
 		}
 		select {
@@ -202,7 +206,14 @@ func (d *Daemon) enqueue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	paused, err := Paused(ctx, d.record)
+	if err != nil {
+		return err
+	}
 	for _, w := range due {
+		if !paused.IsZero() && w.Comment == 0 {
+			continue
+		}
 		if d.isWorking(w.Subject) {
 			continue // it is asked for again once that is over
 		}

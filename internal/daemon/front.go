@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -27,12 +29,29 @@ func newServer(h http.Handler) *http.Server {
 	}
 }
 
-// mux is what is served: deliveries at /webhook.
+// mux is what is served: deliveries at /webhook, and whether the process lives and works.
 func (d *Daemon) mux(deliveries http.Handler) http.Handler {
 	m := http.NewServeMux()
 	m.Handle("/webhook", deliveries)
+	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+		defer cancel()
+		_, err := d.record.Due(ctx, 1)
+		switch {
+		case err != nil:
+			http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
+		case !d.ready.Load():
+			http.Error(w, "nothing is being done", http.StatusServiceUnavailable)
+		default:
+			fmt.Fprintln(w, "ok")
+		}
+	})
 	return m
 }
+
+// readyTime is how long the database may take to answer.
+const readyTime = 2 * time.Second
 
 // bounded lets so many connections in at a time.
 func bounded(l net.Listener) net.Listener {

@@ -17,13 +17,16 @@ import (
 
 // What becomes of what is wanted, beside the outcomes of runs.
 const (
-	nothing  = "nothing"
-	answered = "answered"
-	failed   = "failed"
+	nothing   = "nothing"
+	answered  = "answered"
+	cancelled = "cancelled"
+	failed    = "failed"
 )
 
 // Waits before something is tried again.
 const (
+	// pausedWait is the wait while the queue is paused, which its end cuts short.
+	pausedWait = time.Minute
 	// heldWait is the wait while another run is in hand, which the end of one of this process cuts short; it is no failure.
 	heldWait = 30 * time.Second
 	// firstWait is the first wait after a failure, which doubles up to longestWait; after mostTries it is given up.
@@ -50,6 +53,15 @@ func (d *Daemon) see(ctx context.Context, queue, subject string) error {
 	if err != nil || !w.Open() {
 		return err
 	}
+	if queue == reviews {
+		paused, err := Paused(ctx, d.record)
+		if err != nil {
+			return err
+		}
+		if !paused.IsZero() {
+			return d.record.Postpone(ctx, subject, pausedWait, store.Settled{Outcome: store.Waits, Why: "the queue is paused", Seen: w.Seen})
+		}
+	}
 	l := look{Daemon: d, Wanted: w, queue: queue, target: review.Target{Repo: repoOf(w.Repo), PR: w.PR}}
 	take := l.pull
 	if w.Comment != 0 {
@@ -69,6 +81,8 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 	case errors.As(err, &held), errors.Is(err, engine.ErrBusy):
 		out.Outcome, out.Why = store.Waits, "another run is in hand on this pull request"
 		return d.record.Postpone(ctx, w.Subject, heldWait, out)
+	case errors.Is(err, app.ErrCancelled):
+		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
 	case errors.Is(err, errLater):
 		return nil // it stands in the queue of reviews
 	case err != nil && d.Lasting != nil && !d.Lasting(err) && w.Tries+1 < mostTries:
@@ -117,6 +131,15 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		resume, err := l.service.Unfinished(ctx, l.target)
 		if err != nil {
 			return out, err
+		}
+		if resume != "" {
+			was, err := l.record.Note(ctx, cancelNote+resume)
+			if err != nil {
+				return out, err
+			}
+			if was != "" { // it is a person's to go on with
+				resume = ""
+			}
 		}
 		if resume == "" {
 			head, run, err := l.service.Reviewed(ctx, l.target)

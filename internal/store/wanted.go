@@ -248,6 +248,13 @@ func (s *Store) Hasten(ctx context.Context, repo string, pr int) error {
 	return s.wrap("hasten what waits of "+repo, err)
 }
 
+// HastenAll lets all that waits begin at once, unless it failed.
+func (s *Store) HastenAll(ctx context.Context) error {
+	clock := s.dialect.clock()
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET due = `+clock+` WHERE asked > queued AND tries = 0 AND outcome = 'waits' AND due > `+clock)
+	return s.wrap("hasten what waits", err)
+}
+
 // Deliveries gives the newest deliveries.
 func (s *Store) Deliveries(ctx context.Context, limit int) ([]Delivery, error) {
 	const op = "read deliveries"
