@@ -25,7 +25,9 @@ const (
 	// Longest is how large a delivery may be, in bytes; GitHub sends none that is larger.
 	Longest = 25 << 20
 	// held is how much of deliveries is held in memory at once, in bytes. What does not fit waits for as long as patience.
+	// Those up to common have as much for themselves, so that few that claim to be large keep nobody out.
 	held     = 64 << 20
+	common   = 1 << 20
 	patience = 5 * time.Second
 	// ShortestSecret is the least length of a secret, in bytes.
 	ShortestSecret = 16
@@ -57,7 +59,7 @@ var ErrNoSecret = errors.New("a webhook needs a secret of 16 characters or more"
 
 type handler struct {
 	Options
-	room *semaphore.Weighted
+	room, large *semaphore.Weighted
 }
 
 // New makes the handler of deliveries. It refuses to be without a secret.
@@ -73,7 +75,7 @@ func New(o Options) (http.Handler, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	return &handler{o, semaphore.NewWeighted(held)}, nil
+	return &handler{o, semaphore.NewWeighted(held), semaphore.NewWeighted(held)}, nil
 }
 
 var (
@@ -120,10 +122,14 @@ func (h *handler) take(r *http.Request) (status int, why string) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	if err := h.room.Acquire(ctx, r.ContentLength); err != nil {
+	room := h.room
+	if r.ContentLength > common {
+		room = h.large
+	}
+	if err := room.Acquire(ctx, r.ContentLength); err != nil {
 		return http.StatusServiceUnavailable, "there are too many deliveries at once"
 	}
-	defer h.room.Release(r.ContentLength)
+	defer room.Release(r.ContentLength)
 	d.Body = make([]byte, r.ContentLength)
 	if _, err := io.ReadFull(r.Body, d.Body); err != nil {
 		return http.StatusBadRequest, "the delivery is shorter than it says"

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/prloop/prloop/internal/webhook"
@@ -117,6 +119,46 @@ func TestNoSecretNoHandler(t *testing.T) {
 			t.Errorf("%q: %v", secrets, err)
 		}
 	}
+}
+
+// Deliveries that claim to be large and never come keep no common one out.
+func TestLargeOnesLeaveRoom(t *testing.T) {
+	h, err := webhook.New(webhook.Options{Secrets: []string{secret}, Take: func(context.Context, webhook.Delivery) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	reading := make(chan struct{}, 2)
+	for range 2 {
+		body, never := io.Pipe()
+		wg.Go(func() {
+			r := delivery("{}", nil).WithContext(ctx)
+			r.Body, r.ContentLength = reader{body, func() { reading <- struct{}{} }}, webhook.Longest
+			h.ServeHTTP(httptest.NewRecorder(), r)
+		})
+		context.AfterFunc(ctx, func() { never.Close() })
+	}
+	<-reading
+	<-reading
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, delivery("{}", nil))
+	if w.Code != http.StatusAccepted {
+		t.Errorf("a common one: %d %s", w.Code, w.Body)
+	}
+	cancel()
+	wg.Wait()
+}
+
+// reader tells when it is read from.
+type reader struct {
+	io.ReadCloser
+	read func()
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	r.read()
+	return r.ReadCloser.Read(p)
 }
 
 // Nothing but the signature lets a body in.
