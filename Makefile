@@ -13,9 +13,10 @@ TARGETS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 60s
-# KILLS is how many processes `make robustness` kills at random moments, CROWD how many trials it does at once: twice as many
+# KILLS is how many processes `make robustness` kills at random moments, COMMANDKILLS how many of scheduled jobs and of answers to comments, CROWD how many trials it does at once: twice as many
 # are the load that hides nothing. What it does stands in bin/robustness.log.
 KILLS ?= 200
+COMMANDKILLS ?= 300
 CROWD ?= 6
 LINT := go tool -modfile=tools/lint/go.mod
 
@@ -74,7 +75,7 @@ pictures: ## Draw the reports and the thread of the docs in light and dark; need
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
 	@mkdir -p $(BIN)
 	set -o pipefail; go test ./internal/cli -v -count=1 -timeout 24h -run 'TestEveryPoint|TestRandomKills|TestSignalsDrain' \
-		-kills $(KILLS) -killworkers $(CROWD) -robustness ../../docs/robustness.md 2>&1 | tee $(BIN)/robustness.log
+		-kills $(KILLS) -commandkills $(COMMANDKILLS) -killworkers $(CROWD) -robustness ../../docs/robustness.md 2>&1 | tee $(BIN)/robustness.log
 
 fuzz: ## Run every fuzz target for FUZZTIME
 	@sh tools/fuzz $(FUZZTIME)

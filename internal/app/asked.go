@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
+
+// accepted is where a kill has to be survived: a comment has its reaction, and no answer (threats.md K50).
+var accepted = failpoint.New("asked: accepted")
 
 // A Comment may ask for something. It is what an event says of it; what GitHub says is asked.
 type Comment struct {
@@ -74,7 +78,9 @@ func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why
 	if asks, err = s.unanswered(ctx, client, pr, asks); err != nil || len(asks) == 0 {
 		return nil, "the comment is answered already", err
 	}
-	why, err = s.accept(ctx, client, c, pr)
+	if why, err = s.accept(ctx, client, c, pr); err == nil {
+		err = accepted.Hit()
+	}
 	return asks, why, err
 }
 

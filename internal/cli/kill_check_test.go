@@ -59,9 +59,12 @@ func (f *killFigures) ends() string {
 func (w *killWorld) check(ctx context.Context) (killFigures, error) {
 	f := killFigures{Trials: 1, Ends: map[string]int{}}
 	err := errors.Join(w.checkLeft(), w.checkGone())
-	if w.scheduled {
+	switch {
+	case w.scheduled:
 		err = errors.Join(w.checkJob(ctx, &f), err)
-	} else {
+	case w.asked:
+		err = errors.Join(w.checkAsked(ctx, &f), err)
+	default:
 		err = errors.Join(w.checkRecord(ctx, &f), w.checkStatuses(), w.checkBranch(ctx, &f), err)
 	}
 	for _, v := range w.forge.Violations() {

@@ -14,12 +14,13 @@ import (
 )
 
 var (
-	killCount  = flag.Int("kills", 12, "how many processes TestRandomKills kills")
-	killSeed   = flag.Uint64("killseed", 0, "the seed of TestRandomKills; 0 draws one")
-	killAdd    = flag.Int("killadd", 0, "add the figures of TestRandomKills to those of so `many` kills in the file of -robustness")
-	killCrowd  = flag.Int("killworkers", 6, "how many trials go on at once; more are more load")
-	killDir    = flag.String("killdir", "", "the `folder` that failed trials are moved to; empty leaves them where they are, below that of temporary files")
-	killReport = flag.String("robustness", "", "write the figures of the kill suite into this `file`, and try more")
+	killCount    = flag.Int("kills", 12, "how many processes TestRandomKills kills")
+	killCommands = flag.Int("commandkills", 0, "how many TestRandomKillsOfCommands kills; 0 is as many as -kills")
+	killSeed     = flag.Uint64("killseed", 0, "the seed of TestRandomKills; 0 draws one")
+	killAdd      = flag.Int("killadd", 0, "add the figures of TestRandomKills to those of so `many` kills in the file of -robustness")
+	killCrowd    = flag.Int("killworkers", 6, "how many trials go on at once; more are more load")
+	killDir      = flag.String("killdir", "", "the `folder` that failed trials are moved to; empty leaves them where they are, below that of temporary files")
+	killReport   = flag.String("robustness", "", "write the figures of the kill suite into this `file`, and try more")
 
 	reporting sync.Mutex
 )
@@ -52,23 +53,24 @@ type randomFigures struct {
 	usual time.Duration
 }
 
-// reportRandom writes the figures of random kills into the section of their number, or adds them to the section that -killadd
-// names.
-func (s *killSuite) reportRandom(f killFigures, seed uint64, usual time.Duration) {
+// reportRandom writes the figures of random kills into a section, or adds them to it with -killadd.
+func (s *killSuite) reportRandom(section string, f killFigures, seed uint64, usual time.Duration) {
 	if *killReport == "" || s.t.Failed() {
 		return
 	}
 	r := randomFigures{f, fmt.Sprint(seed), usual.Round(time.Millisecond)}
 	if *killAdd > 0 {
-		if err := r.add(s.read(randomSection())); err != nil {
+		if err := r.add(s.read(section)); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	s.write(randomSection(), r.table())
+	s.write(section, r.table())
 }
 
-// randomSection is where the figures of TestRandomKills go.
-func randomSection() string { return fmt.Sprintf("random-%d", cmp.Or(*killAdd, *killCount)) }
+// randomSection is where the figures of so many random kills go, or of those that -killadd names.
+func randomSection(name string, kills int) string {
+	return fmt.Sprintf("%s-%d", name, cmp.Or(*killAdd, kills))
+}
 
 const randomHead = `| kills | runs | seed | undisturbed run | duplicates | lost | ends |
 |---:|---:|---|---:|---:|---:|---|

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"testing/fstest"
 	"time"
 
@@ -177,31 +175,4 @@ func (w *killWorld) checkJob(ctx context.Context, f *killFigures) error {
 		return errors.Join(wrong...)
 	}
 	return errors.Join(append(wrong, lease.Release(ctx))...)
-}
-
-// TestRandomKillsOfJobs kills scheduled jobs at random moments until -kills processes were killed, as TestRandomKills does reviews.
-func TestRandomKillsOfJobs(t *testing.T) {
-	t.Parallel()
-	s, count, seed := newKillSuite(t), *killCount, *killSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	if testing.Short() {
-		count = min(count, 3)
-	}
-	r, kills, usual := rand.New(rand.NewPCG(seed, 1)), 0, 4*time.Second
-	for trial := 0; kills < count && !t.Failed(); trial++ {
-		x := scheduled(killTrial{what: "random", fault: fmt.Sprintf("trial %d of seed %d", trial, seed)}, trial%2 == 1)
-		x.stop = func(ctx context.Context, w *killWorld) error {
-			n, err := w.randomly(ctx, r, usual)
-			kills += n
-			return err
-		}
-		s.run(x)
-	}
-	total := killFigures{}
-	for _, row := range s.rows {
-		total.add(*row)
-	}
-	t.Logf("%d kills in %d runs: %d duplicates, %d lost, %s", kills, total.Trials, total.Duplicates, total.Lost, total.ends())
 }

@@ -1,9 +1,11 @@
 package cli_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -147,7 +149,7 @@ func at(point, action string, passes int) killTrial {
 		got, err := w.prloop(ctx, armed, w.begin()...)
 		return errors.Join(err, hit(got, point, action))
 	}
-	x.setting.scheduled = ofJobs(point)
+	x.setting.scheduled, x.setting.asked = ofJobs(point), ofComments(point)
 	switch point {
 	case "report: between parts":
 		x.setting.long = true
@@ -311,7 +313,7 @@ func killTable(long bool) (list []killTrial) {
 	inChains := chained()
 	for _, point := range failpoint.Names() {
 		switch {
-		case strings.HasPrefix(point, "command: "), slices.Contains(serverPoints, point): // script:command/kills and TestServeKilled have them
+		case slices.Contains(serverPoints, point): // TestServeKilled has them
 		case long || slices.Contains(alone, point):
 			list = append(list, at(point, "kill", 0), at(point, "error", 0))
 		case !inChains[point]:
@@ -349,7 +351,7 @@ func killTable(long bool) (list []killTrial) {
 				forge.Fault{Op: "CommentCreate", Mode: mode, Skip: i}, forge.Fault{Op: "git-receive-pack", Mode: mode, Skip: 1}))
 		}
 	}
-	list = append(list, jobTable(long)...)
+	list = append(list, slices.Concat(jobTable(long), askTable(long))...)
 	list = append(list,
 		late("comment", "CommentCreate", 9*time.Second), late("status", statusRoute, 9*time.Second),
 		again("outbox: sending=kill@1", "outbox: absent=kill", "github: after comment=kill", "outbox: before ack=kill"),
@@ -401,22 +403,43 @@ func TestEveryPoint(t *testing.T) {
 // up to two of its resumptions are killed as well (threats.md P1).
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
-	s := newKillSuite(t)
+	randomKills(t, "random", *killCount, 4, func(uint64) killSetting { return killSetting{} })
+}
+
+// TestRandomKillsOfCommands kills scheduled jobs, and commands that a comment asks for, as TestRandomKills does reviews. Jobs are resumed,
+// and the event of a comment is delivered again (threats.md T153, T165).
+func TestRandomKillsOfCommands(t *testing.T) {
+	t.Parallel()
+	randomKills(t, "commands", cmp.Or(*killCommands, *killCount), 3, func(n uint64) killSetting {
+		return []killSetting{{asked: true}, {scheduled: true}, {asked: true, long: true}, {scheduled: true, updates: true}}[n%4]
+	})
+}
+
+// randomKills kills prloop at random moments of runs of some settings, until as many processes were killed as count says, or short with -short.
+// The figures go to the sections of docs/robustness.md that begin with name.
+func randomKills(t *testing.T, name string, count, short int, setting func(n uint64) killSetting) {
+	s, section := newKillSuite(t), randomSection(name, count)
 	if *killReport != "" {
-		s.read(randomSection()) // it ends here rather than after hours when the file has none
+		s.read(section) // it ends here rather than after hours when the file has none
 	}
 	seed := *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
 	if testing.Short() {
-		*killCount = min(*killCount, 4)
+		count = min(count, short)
 	}
-	usual, err := s.usual()
-	if err != nil {
-		t.Fatal(err)
+	usual := map[killSetting]time.Duration{}
+	for n := range uint64(4) {
+		if x := setting(n); usual[x] == 0 {
+			var err error
+			if usual[x], err = s.usual(x, count); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	t.Logf("-kills %d -killseed %d; a run takes %v here", *killCount, seed, usual.Round(time.Millisecond))
+	slowest := slices.Max(slices.Collect(maps.Values(usual)))
+	t.Logf("%d kills, -killseed %d; a run takes %v here", count, seed, slowest.Round(time.Millisecond))
 	var mu sync.Mutex
 	kills, trial := 0, uint64(0)
 	var wg sync.WaitGroup
@@ -424,16 +447,16 @@ func TestRandomKills(t *testing.T) {
 		wg.Go(func() {
 			for {
 				mu.Lock()
-				if kills >= *killCount || t.Failed() {
+				if kills >= count || t.Failed() {
 					mu.Unlock()
 					return
 				}
 				trial++
 				n, r := trial, rand.New(rand.NewPCG(seed, trial))
 				mu.Unlock()
-				x := killTrial{what: "random", fault: fmt.Sprintf("trial %d of seed %d", n, seed)}
+				x := killTrial{what: "random", fault: fmt.Sprintf("trial %d of seed %d", n, seed), setting: setting(n)}
 				x.stop = func(ctx context.Context, w *killWorld) error {
-					n, err := w.randomly(ctx, r, usual)
+					n, err := w.randomly(ctx, r, usual[x.setting])
 					mu.Lock()
 					defer mu.Unlock()
 					if kills += n; kills/50 > (kills-n)/50 {
@@ -452,16 +475,16 @@ func TestRandomKills(t *testing.T) {
 	}
 	total.Kills = kills
 	t.Logf("%d kills in %d runs: %d duplicates, %d lost, %s", kills, total.Trials, total.Duplicates, total.Lost, total.ends())
-	s.reportRandom(total, seed, usual)
+	s.reportRandom(section, total, seed, slowest)
 }
 
 // usual is how long a run takes that nobody stops, beside as many others as there will be.
-func (s *killSuite) usual() (time.Duration, error) {
-	took := make([]time.Duration, min(*killCrowd, 1+*killCount/10))
+func (s *killSuite) usual(setting killSetting, kills int) (time.Duration, error) {
+	took := make([]time.Duration, min(*killCrowd, 1+kills/10))
 	var g errgroup.Group
 	for i := range took {
 		g.Go(func() error {
-			w, err := openKill(s.dir, s.program, s.gh, killSetting{})
+			w, err := openKill(s.dir, s.program, s.gh, setting)
 			if err != nil {
 				return err
 			}

@@ -30,6 +30,8 @@ type killSetting struct {
 	confined bool
 	// scheduled is a scheduled job instead of a review; updates has its pull request open already.
 	scheduled, updates bool
+	// asked is a command that a comment asks for instead of a review; with long its answer is so long that it is posted in parts.
+	asked bool
 }
 
 // killWorld is one pull request on a forge of its own, with the programs around it and prloop's state.
@@ -95,6 +97,14 @@ func openKill(dir, program, gh string, s killSetting) (*killWorld, error) {
 		Owner: "acme", Repo: "widgets", Number: 7, Title: "Count the stock", Body: "Because.", Author: "contributor",
 		Base: os.DirFS("testdata/share/base"), Head: os.DirFS("testdata/share/head"),
 	}
+	if s.asked {
+		if spec.Base, err = w.withCommand("testdata/share/base"); err == nil {
+			spec.Head, err = w.withCommand("testdata/share/head")
+		}
+		if err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+	}
 	if w.pull, err = w.forge.Open(spec); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -116,10 +126,14 @@ func openKill(dir, program, gh string, s killSetting) (*killWorld, error) {
 	if err := w.furnish(); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
-	if s.scheduled {
-		if err := w.openJob(); err != nil {
-			return nil, errors.Join(err, w.close())
-		}
+	switch {
+	case s.scheduled:
+		err = w.openJob()
+	case s.asked:
+		err = w.openAsked()
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
@@ -273,8 +287,12 @@ func (w *killWorld) ended(cmd *exec.Cmd, stdout, stderr *bytes.Buffer, err error
 	return ended{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}, err
 }
 
-// goOn is what a person does who finds things as they are: resume the run that has not ended, else start one.
+// goOn is what a person does who finds things as they are: resume the run that has not ended, else start one. The event of a comment is
+// delivered again.
 func (w *killWorld) goOn(ctx context.Context) ([]string, error) {
+	if w.asked {
+		return w.begin(), nil
+	}
 	if _, err := os.Stat(filepath.Join(w.home, "state")); errors.Is(err, os.ErrNotExist) {
 		return w.begin(), nil // and prloop itself makes the store
 	}
@@ -299,8 +317,11 @@ func (w *killWorld) goOn(ctx context.Context) ([]string, error) {
 
 // begin is what starts the run of a world.
 func (w *killWorld) begin() []string {
-	if w.scheduled {
+	switch {
+	case w.scheduled:
 		return []string{"schedule", "nightly"}
+	case w.asked:
+		return []string{"action"}
 	}
 	return []string{"run", "7"}
 }

@@ -59,6 +59,7 @@
 //	K47  github: before pull request       the call has not begun
 //	K48  github: after pull request        GitHub has answered, nobody has read it
 //	K49  job: pull request there           recorded, the run is open
+//	K50  asked: accepted                   the comment has its reaction, and no answer
 //	K52  threads: answered               an answer stands in a thread, what follows on it is not done
 //	K58  delivery: verified                the delivery is GitHub's, and not stored
 //	K59  delivery: stored                  GitHub has no answer yet
