@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
 )
@@ -74,8 +73,7 @@ func (c CommandPlan) task() *review.CommandTask {
 
 // about reports whether a command is about a file.
 func (c CommandPlan) about(file string) bool {
-	matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
-	return (len(c.Include) == 0 || slices.ContainsFunc(c.Include, matches)) && !slices.ContainsFunc(c.Exclude, matches)
+	return globs.Globs{Include: c.Include, Exclude: c.Exclude}.Match(file)
 }
 
 // narrow takes out of a brief what the command is not about or has no room for, in the order of the diff.

@@ -177,7 +177,7 @@ func (r *run) due(ctx context.Context, t review.Target, head string, now time.Ti
 		return job, nil
 	}
 	touched, err := r.history.repo.Touched(ctx, head, now.Add(-job.Window))
-	if err == nil && schedule.Skipped(touched, job.Paths.Include, job.Paths.Exclude) {
+	if err == nil && schedule.Skipped(touched, job.Paths) {
 		err = idle("skipped: no commit of the last %s touched %s", inWords(job.Window), words(job.Paths))
 	}
 	return job, err

@@ -2,10 +2,8 @@ package builtin
 
 import (
 	"context"
-	"slices"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/openai"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/tools"
@@ -36,7 +34,7 @@ func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.
 		o := tools.EditorOptions{
 			Tree: w.Tree, Exclude: w.Exclude, Unmasked: w.Unmasked, Language: read.Language, Functions: read.Functions,
 			Refuse: func(name string) string {
-				if slices.ContainsFunc(allowed, func(glob string) bool { return doublestar.MatchUnvalidated(glob, name) }) {
+				if globs.Any(allowed, name) {
 					return ""
 				}
 				return pushpolicy.Protected(name)

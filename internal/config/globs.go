@@ -6,23 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	pathglobs "github.com/prloop/prloop/internal/globs"
 )
 
-// Globs choose paths: those that an including pattern matches, or all without one, but none that an excluding one matches.
-type Globs struct {
-	Include []string `json:"include,omitempty"`
-	Exclude []string `json:"exclude,omitempty"`
-}
-
-// Empty reports whether they choose every path.
-func (g Globs) Empty() bool { return len(g.Include)+len(g.Exclude) == 0 }
-
-// Match reports whether a path, with slashes, is chosen.
-func (g Globs) Match(path string) bool {
-	matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, path) }
-	return (len(g.Include) == 0 || slices.ContainsFunc(g.Include, matches)) && !slices.ContainsFunc(g.Exclude, matches)
-}
+// Globs choose paths.
+type Globs = pathglobs.Globs
 
 // Idle finds the including patterns of commands and schedules in a repository's file that match none of the paths, which are asked for only
 // where there are such patterns. They are no mistake for certain, so each is a warning for whoever reads the log. A file that is not
@@ -42,7 +30,7 @@ func Idle(f File, all func() ([]string, error)) ([]Fault, error) {
 	}
 	for _, pointer := range patterns {
 		pattern, _ := s.get(pointer).(string)
-		if !slices.ContainsFunc(paths, func(p string) bool { return doublestar.MatchUnvalidated(pattern, p) }) {
+		if !slices.ContainsFunc(paths, func(p string) bool { return pathglobs.Any([]string{pattern}, p) }) {
 			s.faultAt(pointer, strconv.Quote(clip(pattern))+" matches no file", "")
 		}
 	}

@@ -20,6 +20,7 @@ const module = "github.com/prloop/prloop/"
 // too, unless they have an entry of their own.
 var table = map[string]int{
 	"review":              0,
+	"internal/globs":      0,
 	"internal/lazyregexp": 0,
 	"internal/needles":    0,
 	"internal/failpoint":  0,

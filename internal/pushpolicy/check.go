@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -145,5 +144,5 @@ func opened(allow []string, c Change) bool {
 }
 
 func matches(allow []string, name string) bool {
-	return slices.ContainsFunc(allow, func(glob string) bool { return doublestar.MatchUnvalidated(glob, name) })
+	return globs.Any(allow, name)
 }

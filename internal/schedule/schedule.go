@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -68,15 +67,14 @@ func Numbered(name string, n int) string {
 }
 
 // Skipped reports whether none of the paths is one of those that the globs choose.
-func Skipped(touched, include, exclude []string) bool {
-	return !slices.ContainsFunc(touched, func(path string) bool { return chosen(path, include, exclude) })
-}
+func Skipped(touched []string, g globs.Globs) bool { return !slices.ContainsFunc(touched, g.Match) }
 
 // Check gives every rule that a change breaks: the paths it touches, old names included, and how many files and lines it is.
 func Check(paths []string, files, lines int, t review.JobTerms) []review.Refusal {
 	var refused []review.Refusal
+	scope := globs.Globs{Include: t.Include, Exclude: t.Exclude}
 	for _, path := range paths {
-		if !chosen(path, t.Include, t.Exclude) {
+		if !scope.Match(path) {
 			refused = append(refused, review.Refusal{Rule: RuleWriteScope, Path: spelling.Name(path), Detail: "schedule.writeScope does not name it"})
 		}
 	}
@@ -87,9 +85,4 @@ func Check(paths []string, files, lines int, t review.JobTerms) []review.Refusal
 		refused = append(refused, review.Refusal{Rule: RuleMaxDiffLines, Detail: fmt.Sprintf("%d changed lines, at most %d", lines, t.MaxDiffLines)})
 	}
 	return refused
-}
-
-func chosen(path string, include, exclude []string) bool {
-	matches := func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) }
-	return (len(include) == 0 || slices.ContainsFunc(include, matches)) && !slices.ContainsFunc(exclude, matches)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/review"
 )
 
@@ -71,7 +72,7 @@ func TestSkipped(t *testing.T) {
 		"nothing touched": {nil, nil, true}, "elsewhere": {[]string{"main.go", "x/docs/a"}, nil, true},
 		"one of them": {[]string{"main.go", "docs/a/b"}, nil, false}, "but excluded": {[]string{"docs/a"}, []string{"docs/a"}, true},
 	} {
-		if got := Skipped(c.touched, include, c.exclude); got != c.want {
+		if got := Skipped(c.touched, globs.Globs{Include: include, Exclude: c.exclude}); got != c.want {
 			t.Errorf("%s: %v", what, got)
 		}
 	}

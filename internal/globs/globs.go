@@ -1,0 +1,27 @@
+// Package globs chooses paths by patterns of doublestar, as commands, schedules and write scopes of .reviewerc do. It is pure.
+package globs
+
+import (
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Globs choose paths: those that an including pattern matches, or all without one, but none that an excluding one matches.
+type Globs struct {
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+}
+
+// Empty reports whether they choose every path.
+func (g Globs) Empty() bool { return len(g.Include)+len(g.Exclude) == 0 }
+
+// Match reports whether a path, with slashes, is chosen.
+func (g Globs) Match(path string) bool {
+	return (len(g.Include) == 0 || Any(g.Include, path)) && !Any(g.Exclude, path)
+}
+
+// Any reports whether one of the patterns matches a path, with slashes.
+func Any(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, path) })
+}
