@@ -14,23 +14,19 @@ import (
 
 // judgeCommand is Judge for a run that is one command and no review. What has to be fixed asks for changes; nothing approves.
 func judgeCommand(in Inputs) Judgement {
-	g := gathered{in: in}
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Round: in.Round, Command: in.Request.alone().ID, Rules: []int{}, Findings: []review.Finding{},
-		Groups: []review.Group{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Comments: []string{}, Started: in.Request.Started, Receipt: g.makeReceipt(),
+		Groups: []review.Group{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Comments: []string{}, Started: in.Request.Started, Receipt: gathered{in: in}.makeReceipt(),
 	}
 	if len(in.Reports) == 0 { // there is nothing it could have been asked about
 		result.Outcome, result.Reason = review.NotReviewed, "the diff is empty: there was nothing to ask about"
 		return Judgement{Inputs: in, Result: result, Report: "## prloop: nothing to ask about\n"}
 	}
 	h := in.Reports[0]
-	findings, aside := said(h)
-	counts := in.Request.alone().Counts
-	for _, a := range aside {
-		result.Unverified = append(result.Unverified, a)
-		g.unverified = append(g.unverified, a)
-	}
-	result.Findings = append(result.Findings, findings...)
+	g, counts := in.said(h), in.Request.alone().Counts
+	findings := g.findings
+	result.Findings, result.Unverified = findings, append(result.Unverified, g.unverified...)
+	result.Dismissed, result.DismissalNotes = g.dismissed, g.dismissalNotes()
 	var leads []review.Finding
 	for _, group := range identity.Join(findings) {
 		result.Groups = append(result.Groups, review.Group{Findings: group, Counts: counts})
@@ -63,10 +59,11 @@ func judgeCommand(in Inputs) Judgement {
 // noAnswer stands where nobody said why.
 const noAnswer = "nobody knows why"
 
-// said are the findings of a command's answer: those that stand, and those that are set aside, both in the one order.
-func said(h AgentReport) (findings []review.Finding, aside []review.Unverified) {
+// said are the findings of a command's answer: those that stand, those that are set aside and those that people dismissed, each in the one order.
+func (in Inputs) said(h AgentReport) gathered {
+	g := gathered{in: in, findings: []review.Finding{}, support: map[int]EvidenceStatus{}}
 	if h.Answer.Command == nil {
-		return nil, nil
+		return g
 	}
 	for i, f := range h.Answer.Command.Findings {
 		ev := Evidence{Status: EvidenceNone}
@@ -75,16 +72,16 @@ func said(h AgentReport) (findings []review.Finding, aside []review.Unverified) 
 		}
 		switch {
 		case f.Unconfirmed != "":
-			aside = append(aside, review.Unverified{Finding: f, Reason: f.Unconfirmed})
+			g.unverified = append(g.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
 		case ev.Status == EvidenceFalse:
-			aside = append(aside, review.Unverified{Finding: f, Reason: ev.Reason})
+			g.unverified = append(g.unverified, review.Unverified{Finding: f, Reason: ev.Reason})
 		default:
-			findings = append(findings, f)
+			g.findings = append(g.findings, f)
 		}
 	}
-	slices.SortStableFunc(findings, byUrgency)
-	slices.SortStableFunc(aside, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
-	return findings, aside
+	slices.SortStableFunc(g.findings, byUrgency)
+	slices.SortStableFunc(g.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
+	return g.silence()
 }
 
 // commandReport is the Markdown of a command's own comment, not yet sanitized as a whole. onLines tells which of its findings and wishes stand as comments on lines
@@ -102,15 +99,16 @@ func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, en
 		return report.RenderCommand(d)
 	}
 	d.Summary, d.Confidence, d.Notes = c.block(a.Summary), a.Confidence, c.lines(a.Notes)
-	findings, aside := said(h)
-	for _, f := range findings {
+	g := in.said(h)
+	d.Dismissed, d.DismissalNotes = c.dismissed(g.dismissed), c.lines(g.dismissalNotes())
+	for _, f := range g.findings {
 		if line, end := lines(f.Line, f.LineEnd); onLines != nil && onLines(f.File, line, end) {
 			d.OnLines, d.Lined = d.OnLines+1, append(d.Lined, c.finding(f))
 			continue
 		}
 		d.Findings = append(d.Findings, c.finding(f))
 	}
-	for _, u := range aside {
+	for _, u := range g.unverified {
 		f := c.finding(u.Finding)
 		f.Reason, f.Look = c.inline(u.Reason), tooGrave(u)
 		d.Unverified = append(d.Unverified, f)
@@ -168,7 +166,7 @@ func (g gathered) sections(c cleaner) (out []report.Section) {
 			s.Reason = c.inline(cmp.Or(r.Reason, noAnswer))
 		}
 		if a := h.Answer.Command; a != nil {
-			findings, _ := said(h)
+			findings := g.in.said(h).findings
 			s.Summary, s.Confidence, s.Found = c.block(a.Summary), a.Confidence, len(findings)
 			for _, f := range findings {
 				s.Listed = append(s.Listed, c.finding(f))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/effects"
@@ -54,40 +53,41 @@ func (in Inputs) speaks(h AgentReport) bool {
 func (l *Loop) publishCommand(ctx context.Context, steps Steps, in Inputs, h AgentReport) (urls []string, overtaken string, err error) {
 	plan := in.Request.command(h)
 	s := saying{round: in.Round, op: "answer of " + plan.ID, pr: in.Snapshot.PR, command: markerOf(*plan)}
-	onLines := func(string, int, int) bool { return false }
+	var there []placedComment // those that stand on lines
 	if placed := in.placed(h); len(placed) > 0 && plan.Type != review.IssueComment && l.Reviewer != nil {
-		onLines = among(placed)
 		done, err := l.publishLines(ctx, steps, in, s, plan, placed, in.commandReport(h, among(placed)))
 		if err != nil || done.Overtaken != "" {
 			return nil, done.Overtaken, err
 		}
-		switch {
-		case done.Misplaced: // GitHub sees another diff than git: all of it stands in the comment
-			onLines = nil
-		default:
-			urls = append(urls, done.URL)
-			if done.Whole {
-				return urls, "", nil
-			}
-			if err := betweenAnswers.Hit(); err != nil {
-				return urls, "", err
-			}
+		for _, sent := range done.Sent {
+			urls, there = append(urls, sent.URL), append(there, placed[sent.From:sent.To]...)
+		}
+		if done.Whole {
+			return urls, "", nil
+		}
+		if err := betweenAnswers.Hit(); err != nil {
+			return urls, "", err
 		}
 	}
-	s.body = in.commandReport(h, onLines)
+	s.body = in.commandReport(h, among(there))
 	more, overtaken, err := l.publish(ctx, steps, in.Request, s)
 	return append(urls, more...), overtaken, err
 }
 
-// placedComment is one comment on lines, as it is known before it is sanitized.
-type placedComment struct {
-	// file is spelled, line and end are as in findings.
+// place is where a finding or a wish says it belongs: a spelled file, and lines as in findings.
+type place struct {
 	file      string
 	line, end int
-	body      string
 }
 
-func (c placedComment) key() string { return fmt.Sprintf("%s\x00%d\x00%d", c.file, c.line, c.end) }
+func (p place) key() string { return fmt.Sprintf("%s\x00%d\x00%d", p.file, p.line, p.end) }
+
+// placedComment is one comment on lines, as it is known before it is sanitized. at are the lines where GitHub takes it.
+type placedComment struct {
+	place
+	at   diff.Place
+	body string
+}
 
 // among tells which findings and wishes are comments on lines, asked once for each in the order of the answer: of several on one line the
 // first are.
@@ -97,7 +97,7 @@ func among(placed []placedComment) func(file string, line, end int) bool {
 		left[c.key()]++
 	}
 	return func(file string, line, end int) bool {
-		key := placedComment{file: file, line: line, end: end}.key()
+		key := place{file, line, end}.key()
 		left[key]--
 		return left[key] >= 0
 	}
@@ -113,18 +113,19 @@ func (in Inputs) placed(h AgentReport) (out []placedComment) {
 	if a == nil {
 		return nil
 	}
-	c, at := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo}}, in.anchors()
+	c, files := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo}}, gathered{in: in}.hunks()
 	most := maxLined
 	if m := in.Request.InlineMost; m > 0 {
 		most = min(most, m)
 	}
 	take := func(file string, line, end int, body string) {
-		if len(out) < most && at(file, line, end) {
-			out = append(out, placedComment{file, line, end, body})
+		if f := files[file]; f != nil && len(out) < most {
+			if at, ok := f.Place(line, end); ok {
+				out = append(out, placedComment{place{file, line, end}, at, body})
+			}
 		}
 	}
-	findings, _ := said(h)
-	for _, f := range findings {
+	for _, f := range in.said(h).findings {
 		line, end := lines(f.Line, f.LineEnd)
 		take(f.File, line, end, report.RenderLine(c.finding(f)))
 	}
@@ -137,40 +138,25 @@ func (in Inputs) placed(h AgentReport) (out []placedComment) {
 	return out
 }
 
-// anchors tells which lines of the head version stand in the diff, from one to another without a gap.
-func (in Inputs) anchors() func(file string, line, end int) bool {
-	files := map[string]*diff.Diff{}
-	for _, f := range in.Snapshot.Brief.Files {
-		if d, err := diff.Parse(f.Diff); err == nil && len(d.Files) == 1 && utf8.ValidString(spelling.Raw(f.Path)) {
-			files[f.Path] = d
-		}
-	}
-	return func(file string, line, end int) bool {
-		d := files[file]
-		if d == nil || line < 1 || end-line > maxSpan {
-			return false
-		}
-		for n := line; n <= max(line, end); n++ {
-			if !d.Files[0].Has(n) {
-				return false
-			}
-		}
-		return true
-	}
+// onLines is the stored result of posting comments on lines: the reviews that bear them. Whole is true when one says all there is to say.
+type onLines struct {
+	Sent      []sentReview `json:"sent,omitempty"`
+	Whole     bool         `json:"whole,omitempty"`
+	Overtaken string       `json:"overtaken,omitempty"`
 }
 
-// maxSpan is how many lines one comment spans at most.
-const maxSpan = 500
-
-// onLines is the stored result of posting comments on lines.
-type onLines struct {
-	posted
-	// Misplaced is true when GitHub takes no comment on one of the lines: nothing was posted. Whole is true when the review says all there is to say.
-	Misplaced bool `json:"misplaced,omitempty"`
-	Whole     bool `json:"whole,omitempty"`
+// linesOut are comments on lines on their way out, sealed.
+type linesOut struct {
+	saying
+	id       string
+	nonce    string
+	comments []effects.LineComment
+	// whole is the text of the review with all of them, if that says all there is to say.
+	whole *sanitize.Text
 }
 
 // publishLines posts comments on lines as one review, exactly once. Its own text is the whole answer where that fits and its type is not both.
+// A line that GitHub does not take costs no other its comment.
 func (l *Loop) publishLines(ctx context.Context, steps Steps, in Inputs, s saying, plan *CommandPlan, placed []placedComment, whole string) (onLines, error) {
 	req := in.Request
 	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: name the lines of the %s", s.round, s.op), func(context.Context) (string, error) {
@@ -182,45 +168,66 @@ func (l *Loop) publishLines(ctx context.Context, steps Steps, in Inputs, s sayin
 	fail := func(err error) (onLines, error) {
 		return onLines{}, fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)
 	}
+	out := linesOut{saying: s, id: plan.ID, nonce: nonce}
 	s.body = whole
 	texts, err := l.seal(req, s, nonce)
 	if err != nil {
 		return fail(err)
 	}
-	result := onLines{Whole: plan.Type == review.LineComments && len(texts) == 1}
-	if !result.Whole {
-		m := l.commandMarker(req, s, nonce)
-		m.Asked = "" // the summary is what answers, and it is still to come
-		if texts, err = sanitize.Comment(report.RenderLines(plan.ID, len(placed)), m, l.policy(req.Target.Repo)); err != nil {
-			return fail(err)
-		}
+	if plan.Type == review.LineComments && len(texts) == 1 {
+		out.whole = &texts[0]
 	}
-	var comments []effects.LineComment
 	for i, c := range placed {
 		body, err := sanitize.Comment(c.body, l.commandMarker(req, s, effects.CommentNonce(nonce, i+1)), l.policy(req.Target.Repo))
 		if err != nil {
 			return fail(err)
 		}
-		one := effects.LineComment{Path: spelling.Raw(c.file), Line: c.line, Body: body[0]}
-		if c.end > c.line {
-			one.Start, one.Line = c.line, c.end
-		}
-		comments = append(comments, one)
-	}
-	payload, err := effects.ReviewPayload(texts[0], comments)
-	if err != nil {
-		return fail(err)
+		out.comments = append(out.comments, effects.LineComment{Path: spelling.Raw(c.file), Start: c.at.Start, Line: c.at.Line, Body: body[0]})
 	}
 	return doJSON(ctx, steps, fmt.Sprintf("round %d: post lines of the %s", s.round, s.op), func(ctx context.Context) (onLines, error) {
-		kind := effects.Review{Reviewer: l.Reviewer, Key: l.MarkerKey, Policy: l.policy(req.Target.Repo), Sleep: l.Sleep}
-		done, err := l.deliver(ctx, kind, effects.Effect{
-			Key: effects.CommentKey(req.Run, s.round, "lines of the "+s.op, 1), Nonce: nonce, Run: req.Run,
-			Target: review.Target{Repo: s.pr.Repo, PR: s.pr.Number}, Head: s.pr.HeadSHA, Payload: payload, Since: since(s.pr),
-		}, s.pr)
-		if errors.Is(err, effects.ErrMisplaced) {
-			return onLines{Misplaced: true}, nil
-		}
-		result.URL, result.Overtaken = done.Ref, done.Overtaken
-		return result, err
+		return l.sendLines(ctx, req, out, 0, len(out.comments))
 	})
+}
+
+// sendLines posts some of the comments as one review, or as halves where GitHub does not take one of their lines.
+func (l *Loop) sendLines(ctx context.Context, req Request, out linesOut, from, to int) (onLines, error) {
+	all := from == 0 && to == len(out.comments)
+	nonce, op := nonceOf(out.nonce, from, to, len(out.comments)), "lines of the "+out.op
+	if !all {
+		op = fmt.Sprintf("lines %d-%d of the %s", from, to, out.op)
+	}
+	text, whole := out.whole, all && out.whole != nil
+	if !whole {
+		m := l.commandMarker(req, out.saying, nonce)
+		m.Asked = "" // the summary is what answers, and it is still to come
+		texts, err := sanitize.Comment(report.RenderLines(out.id, to-from), m, l.policy(req.Target.Repo))
+		if err != nil {
+			return onLines{}, fmt.Errorf("sanitize the %s of round %d: %w", op, out.round, err)
+		}
+		text = &texts[0]
+	}
+	payload, err := effects.ReviewPayload(*text, out.comments[from:to])
+	if err != nil {
+		return onLines{}, err
+	}
+	kind := effects.Review{Reviewer: l.Reviewer, Key: l.MarkerKey, Policy: l.policy(req.Target.Repo), Sleep: l.Sleep}
+	done, err := l.deliver(ctx, kind, effects.Effect{
+		Key: effects.CommentKey(req.Run, out.round, op, 1), Nonce: nonce, Run: req.Run,
+		Target: review.Target{Repo: out.pr.Repo, PR: out.pr.Number}, Head: out.pr.HeadSHA, Payload: payload, Since: since(out.pr),
+	}, out.pr)
+	switch {
+	case errors.Is(err, effects.ErrMisplaced) && to-from > 1:
+		middle := (from + to) / 2
+		one, err := l.sendLines(ctx, req, out, from, middle)
+		if err != nil || one.Overtaken != "" {
+			return one, err
+		}
+		two, err := l.sendLines(ctx, req, out, middle, to)
+		return onLines{Sent: append(one.Sent, two.Sent...), Overtaken: two.Overtaken}, err
+	case errors.Is(err, effects.ErrMisplaced), err != nil && l.declined(err): // it stands in the summary
+		return onLines{}, nil
+	case err != nil || done.Overtaken != "":
+		return onLines{Overtaken: done.Overtaken}, err
+	}
+	return onLines{Sent: []sentReview{{from, to, done.Ref}}, Whole: whole}, nil
 }

@@ -218,6 +218,13 @@ func (l *Loop) mergedDismissals(ctx context.Context, steps Steps, req Request, i
 		return nil, nil
 	}
 	commits := gather(in).unproven()
+	for _, h := range in.Reports { // commands that do not count for the verdict have findings too
+		for _, commit := range in.said(h).unproven() {
+			if !slices.Contains(commits, commit) {
+				commits = append(commits, commit)
+			}
+		}
+	}
 	if len(commits) == 0 {
 		return nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
@@ -92,8 +93,8 @@ func (g gathered) hunks() map[string]*diff.File {
 	out := map[string]*diff.File{}
 	for _, f := range g.in.Snapshot.Brief.Files {
 		d, err := diff.Parse(f.Diff)
-		if err != nil || f.Omitted != "" {
-			continue // nothing of it has a place
+		if err != nil || f.Omitted != "" || !utf8.ValidString(spelling.Raw(f.Path)) {
+			continue // nothing of it has a place, or GitHub has no name for it
 		}
 		for i := range d.Files {
 			if d.Files[i].Change != diff.Deleted {

@@ -27,6 +27,9 @@ type Command struct {
 	Wishes []Wish
 	// Counts is true when the findings count for the verdict of a review.
 	Counts bool
+	// Dismissed are findings that people dismissed, DismissalNotes say which dismissals do nothing.
+	Dismissed      []Dismissed
+	DismissalNotes []string
 	// OnLines is how many of the findings and wishes stand as comments on lines instead.
 	OnLines int
 	Receipt review.Receipt
@@ -74,6 +77,7 @@ func canonicalCommand(c Command) Command {
 	c.Title = pipes(inline(cmp.Or(c.Title, c.ID)))
 	c.Lined = findings(c.Lined, local)
 	c.Findings, c.Unverified, c.Notes, c.Receipt = findings(c.Findings, local), findings(c.Unverified, local), texts(c.Notes), receipt(c.Receipt)
+	c.Dismissed, c.DismissalNotes = dismissals(c.Dismissed, local), texts(c.DismissalNotes)
 	return c
 }
 
@@ -138,6 +142,7 @@ func (p *page) commandReceipt(c Command) {
 		p.add(bullets(facts))
 		p.agents(r.Agents)
 		p.leftOut(r)
+		p.dismissed(c.Dismissed, c.DismissalNotes)
 		p.named("Warnings:", r.Warnings)
 	})
 }

@@ -14,10 +14,10 @@ const (
 )
 
 // dismissed lists what people dismissed: who, why, until when, and where they said so.
-func (p *page) dismissed(d Data) {
-	if len(d.Dismissed) > 0 {
+func (p *page) dismissed(list []Dismissed, notes []string) {
+	if len(list) > 0 {
 		lines := []string{header("", "Dismissed", "Where", "By", "Until", "Why", "Said in")}
-		for _, f := range d.Dismissed {
+		for _, f := range list {
 			by, until := span(f.By), noEnd
 			if f.MergedBy != "" {
 				by += mergedFact + span(f.MergedBy)
@@ -33,7 +33,7 @@ func (p *page) dismissed(d Data) {
 		}
 		p.add(strings.Join(lines, "\n"))
 	}
-	p.named(dismissalNotes, d.DismissalNotes)
+	p.named(dismissalNotes, notes)
 }
 
 func (f Dismissed) finding() Finding {

@@ -40,7 +40,7 @@ func (p *page) receipt(d Data) {
 		p.rounds(d.Course)
 		p.agents(r.Agents)
 		p.leftOut(r)
-		p.dismissed(d)
+		p.dismissed(d.Dismissed, d.DismissalNotes)
 		p.discussion(d.Discussion)
 		p.named("Notes:", d.Notes)
 		p.named("Warnings:", r.Warnings)
