@@ -192,8 +192,8 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if err != nil {
 			return review.FixWork{}, err
 		}
-		limited, cancel := context.WithTimeoutCause(ctx, j.left(), errWallTime)
-		defer cancel()
+		limited, done := l.limited(ctx, j.left())
+		defer done()
 		work, err := l.Bench.Fix(limited, plan, review.FixOrder{
 			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
 			Verify: j.req.Fix.Verify, Checks: checkRuns(j.req.Fix), Detected: j.req.Fix.Detected, Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
@@ -213,7 +213,8 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 			// What it did is lost; what it cost is not.
 			work = review.FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
 			r := &work.Answer.Receipt
-			r.State, r.Reason, r.OutOf = review.AgentFailed, errWallTime.Error(), "wall time"
+			r.State, r.Reason = review.AgentFailed, errWallTime.Error()
+			cut(limited, r)
 		}
 		if err := rewritten.Hit(); err != nil {
 			return review.FixWork{}, err

@@ -27,8 +27,8 @@ func (j *fixing) setUp(ctx context.Context) ([]review.Check, error) {
 	}
 	out, err := doJSON(ctx, j.steps, fmt.Sprintf("round %d: set up the verify commands", j.round), func(ctx context.Context) (verification, error) {
 		j.loop.say("setting up the verify commands")
-		limited, cancel := context.WithTimeoutCause(ctx, j.left(), errWallTime)
-		defer cancel()
+		limited, done := j.loop.limited(ctx, j.left())
+		defer done()
 		began := j.loop.Now()
 		checks, err := j.loop.Bench.SetUp(limited, func(c review.Check) {
 			j.loop.emit(review.Event{Kind: review.EventCheck, Head: plan.SetupAt, Check: &c})
@@ -39,7 +39,7 @@ func (j *fixing) setUp(ctx context.Context) ([]review.Check, error) {
 		case err != nil && limited.Err() == nil:
 			return verification{}, err
 		case err != nil:
-			checks = []review.Check{{Command: plan.Setup[0], State: review.CheckTimeout, ExitCode: -1, Log: "the setup had not ended when the run's wall time was used up\n"}}
+			checks = []review.Check{{Command: plan.Setup[0], State: review.CheckTimeout, ExitCode: -1, Log: "the setup " + cutWords(limited)}}
 		}
 		return verification{Checks: checks, Seconds: j.loop.Now().Sub(began).Seconds()}, nil
 	})
@@ -88,8 +88,8 @@ func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string
 
 // checkOut runs commands on one commit. Those that the end of the wall time cut, or kept from starting, did not pass.
 func (j *fixing) checkOut(ctx context.Context, commit string, commands []string, left time.Duration) (verification, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
-	defer cancel()
+	limited, done := j.loop.limited(ctx, left)
+	defer done()
 	began := j.loop.Now()
 	var ended []review.Check
 	checks, err := j.loop.Bench.Verify(limited, commit, commands, func(c review.Check) {
@@ -107,7 +107,7 @@ func (j *fixing) checkOut(ctx context.Context, commit string, commands []string,
 		// A configured command that failed has said all there is to say.
 		out := verification{Checks: ended, Seconds: max(left, 0).Seconds(), Cut: j.req.Fix.Detected || len(failing(ended)) == 0}
 		for _, c := range commands[min(len(ended), len(commands)):] {
-			out.Checks = append(out.Checks, review.Check{Command: c, State: review.CheckTimeout, ExitCode: -1, Log: "it had not ended when the run's wall time was used up\n"})
+			out.Checks = append(out.Checks, review.Check{Command: c, State: review.CheckTimeout, ExitCode: -1, Log: "it " + cutWords(limited)})
 		}
 		return out, nil
 	}

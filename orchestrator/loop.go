@@ -55,6 +55,8 @@ type Loop struct {
 	Permanent func(err error) bool
 	// Incident keeps for a person that an answer held a credential; an error stops the run. nil: nobody keeps it.
 	Incident func(ctx context.Context, run, detail string) error
+	// Watch gives a context that ends with a *StopError once somebody asks the run to stop, until leave is called. nil: nobody can.
+	Watch func(ctx context.Context) (watched context.Context, leave func())
 	// Now is the clock, and Sleep waits on it or until ctx ends.
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error

@@ -90,7 +90,8 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	if !req.Target.Local() {
 		var forge orchestrator.Forge = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}
 		if req.Stops != nil {
-			forge = &stoppable{Forge: forge, client: r.client, stops: *req.Stops}
+			s := &stoppable{Forge: forge, client: r.client, stops: *req.Stops, target: req.Target}
+			forge, l.Watch = s, s.Watch
 		}
 		l.Forge, l.Poster, l.Minimizer = forge, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client

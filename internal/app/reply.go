@@ -20,7 +20,7 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 	var body string
 	switch a.Word {
 	case trigger.Stop:
-		body = "A run in hand on this pull request ends before its next round, comment, fix or push. What its agents are at work on is not used."
+		body = "A run in hand on this pull request ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed."
 	case trigger.Status:
 		body, err = s.status(ctx, o.Target)
 	case trigger.Help:

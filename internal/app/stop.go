@@ -15,17 +15,78 @@ import (
 )
 
 // stoppable looks for a comment that asks for a run to stop whenever the loop asks how the pull request is: before each round, comment,
-// fix and push (decision 49).
+// fix and push (decision 49); and now and then while agents and commands work, which end then.
 type stoppable struct {
 	orchestrator.Forge
 	client *github.Client
 	stops  orchestrator.Stops
+	target review.Target
+
+	// denied are the comments that asked and whose authors may not, by number: GitHub is asked once about each.
+	denied sync.Map
 
 	mu sync.Mutex
 	// seen is the number of the newest comment that was looked at.
 	seen int64
 	// said is who asked; empty while nobody did.
 	said string
+	// atWork are those that end once somebody asks, by a number of their own; quit ends the asking when there are none.
+	atWork map[int]context.CancelCauseFunc
+	number int
+	quit   context.CancelFunc
+}
+
+// How long is waited between two questions while agents work, each one request: long work is not interrupted at once, and costs little.
+const (
+	firstLook   = 2 * time.Second
+	slowestLook = 30 * time.Second
+)
+
+// Watch gives a context that ends with an *orchestrator.StopError once somebody asks the run to stop, until leave is called.
+func (f *stoppable) Watch(ctx context.Context) (watched context.Context, leave func()) {
+	watched, cancel := context.WithCancelCause(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.said != "" {
+		cancel(&orchestrator.StopError{Why: f.said})
+		return watched, func() {}
+	}
+	if f.atWork == nil {
+		f.atWork = map[int]context.CancelCauseFunc{}
+	}
+	f.number++
+	n := f.number
+	f.atWork[n] = cancel
+	if len(f.atWork) == 1 {
+		var look context.Context
+		look, f.quit = context.WithCancel(context.WithoutCancel(ctx))
+		go f.look(look)
+	}
+	return watched, func() {
+		cancel(nil)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if delete(f.atWork, n); len(f.atWork) == 0 {
+			f.quit()
+		}
+	}
+}
+
+// look asks until somebody asked the run to stop, or nobody is at work any more. What GitHub does not answer is asked again.
+func (f *stoppable) look(ctx context.Context) {
+	for wait := firstLook; sleep(ctx, wait) == nil; wait = min(2*wait, slowestLook) {
+		said, err := f.find(ctx, review.PullRequest{Repo: f.target.Repo, Number: f.target.PR})
+		if err != nil || said == "" {
+			continue
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.said = said
+		for _, cancel := range f.atWork {
+			cancel(&orchestrator.StopError{Why: said})
+		}
+		return
+	}
 }
 
 // PullRequest reads the pull request, and says who asked the run to stop.
@@ -66,6 +127,9 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest) (string, er
 		if !slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return a.Word == trigger.Stop }) {
 			continue
 		}
+		if _, no := f.denied.Load(c.DatabaseID); no {
+			continue
+		}
 		may, err := mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 		if err != nil {
 			return "", err
@@ -73,6 +137,7 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest) (string, er
 		if may {
 			return fmt.Sprintf("%s asked for a stop: %s", c.Author.Login, c.URL), nil
 		}
+		f.denied.Store(c.DatabaseID, true)
 	}
 	f.seen = newest
 	return "", nil
