@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -93,17 +92,15 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if err := asking.Hit(); err != nil {
 		return AgentReport{}, err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
-	defer cancel()
+	limited, done := l.limited(ctx, left)
+	defer done()
 	var answer review.Answer
 	if plan.Command != nil && plan.Command.idle(asked.Brief) {
 		answer = unneeded(plan)
 	} else {
 		answer = l.Agents.Ask(limited, plan, asked, l.forwardEvent)
 	}
-	if errors.Is(context.Cause(limited), errWallTime) && answer.Receipt.State != review.AgentComplete {
-		answer.Receipt.OutOf = "wall time"
-	}
+	cut(limited, &answer.Receipt)
 	if ctx.Err() != nil {
 		return AgentReport{}, context.Cause(ctx) // interrupted, not answered: a resumed run asks again
 	}
@@ -207,7 +204,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 // options are what an agent is told beside its question: typed for those prloop starts or prompts itself, as words for a program of
 // somebody else's.
 func (l *Loop) options(req Request, plan AgentPlan) (review.Options, map[string]string) {
-	o := review.Options{Model: plan.Model, Escalation: plan.Escalation, Lens: plan.Lens, Effort: plan.Effort, Threshold: req.threshold(), Fence: l.Fence(req.Run), AllowPaths: plan.AllowPaths}
+	o := review.Options{Model: plan.Model, Escalation: plan.Escalation, Lens: plan.Lens, Effort: plan.Effort, Temperature: plan.Temperature, Threshold: req.threshold(), Fence: l.Fence(req.Run), AllowPaths: plan.AllowPaths}
 	if plan.Role == review.RoleReviewer {
 		o.Elevation = req.Elevation
 	}

@@ -161,6 +161,8 @@ type AgentPlan struct {
 	Lens       string `json:"lens,omitempty"`
 	// Effort is how much the models of a builtin agent are asked to think; empty says nothing of it.
 	Effort string `json:"effort,omitempty"`
+	// Temperature is that of a builtin agent's models; nil where nobody chose one.
+	Temperature *float64 `json:"temperature,omitempty"`
 	// Preset says which agent an ACP one is.
 	Preset string `json:"preset,omitempty"`
 	// AllowPaths are the globs of protected paths that the operator opens to a fixer.

@@ -90,6 +90,8 @@ type Options struct {
 	Escalation string `json:"escalation,omitempty"`
 	// Effort is how much models are asked to think, in a word they know; empty says nothing of it.
 	Effort string `json:"effort,omitempty"`
+	// Temperature is that of models that are not asked to think; nil is a low one.
+	Temperature *float64 `json:"temperature,omitempty" jsonschema:"minimum=0,maximum=2"`
 	Lens   string `json:"lens,omitempty"`
 	// Threshold is the lowest score that is listed, from 1 to 10. Elevation is how many findings of one category below it add up to
 	// one, and are therefore worth listing; 0 is never.

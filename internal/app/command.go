@@ -58,6 +58,9 @@ func planCommand(s config.Settings, id string, at review.Place, dir string) (orc
 	}
 	p := planned(s, c.Agent, review.RoleCommand, dir)
 	p.Name, p.Lens, p.Prompt, p.Effort, p.Limits = orchestrator.CommandAgent(c.ID), "", c.Prompt, c.Effort, &c.Limits
+	if p.Kind == review.KindBuiltin {
+		p.Temperature = c.Temperature
+	}
 	p.Limits.ContextTokens, p.Limits.IdleSeconds, p.Limits.CallSeconds, p.Limits.AnswerTokens = s.Limits.ContextTokens, s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
 	floor := c.Floor
 	if floor == "low" { // which leaves out none

@@ -226,7 +226,7 @@ func (r *run) jobAgents(o Order, job config.Job, todo *scheduled) ([]orchestrato
 		todo.Terms.MaxFiles, todo.Terms.MaxDiffLines = lower(todo.Terms.MaxFiles, c.Files), lower(todo.Terms.MaxDiffLines, c.DiffLines)
 		p := planned(r.settings, c.Agent, review.RoleCommand, o.Dir)
 		if p.Kind == review.KindBuiltin {
-			p.Effort = c.Effort
+			p.Effort, p.Temperature = c.Effort, c.Temperature
 		}
 		agents = append(agents, p)
 		todo.Commands = append(todo.Commands, maintenance.Command{ID: c.ID, Title: c.Title})
@@ -282,7 +282,7 @@ func (st stored) jobTask(order review.JobOrder, plan orchestrator.AgentPlan, fen
 		Prompt: t.Prompt, Command: &told, Limits: t.Limits,
 	}
 	if plan.Kind != review.KindCommand {
-		task.Options = review.Options{Model: plan.Model, Effort: plan.Effort, Fence: fence}
+		task.Options = review.Options{Model: plan.Model, Effort: plan.Effort, Temperature: plan.Temperature, Fence: fence}
 		return task
 	}
 	task.Settings = map[string]string{"fence": fence}

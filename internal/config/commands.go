@@ -149,7 +149,7 @@ func reviewDefaults() []key {
 		row("provider", "The endpoint of commands on pull requests. "+providerDoc, match(providerName), func(m *ModelSettings) any { return &m.Provider }),
 		row("model", "The model of commands on pull requests, where they name none. Without it: `model`.", text(1, 200), func(m *ModelSettings) any { return &m.Model }),
 		row("reasoning", "How much it is asked to think. Without it: `reasoning_effort`.", reasoning(), func(m *ModelSettings) any { return &m.Reasoning }),
-		row("temperature", "Its temperature. It is sent where it is set only, and not to models that think.", number(0, 2), func(m *ModelSettings) any { return &m.Temperature }),
+		row("temperature", "The temperature of builtin agents. Without it: a low one. It is not sent to models that are asked to think, nor to endpoints that take none.", number(0, 2), func(m *ModelSettings) any { return &m.Temperature }),
 	}
 }
 
@@ -171,8 +171,10 @@ func (s *source) checkCommands() {
 		if m, ok := c.(map[string]any); ok && m["agent"] != nil {
 			s.checkAgent(pointer+"/agent", m["agent"])
 			for _, name := range []string{"provider", "model", "reasoning", "temperature"} {
-				if item(m["agent"], "use") == review.KindCommand && m[name] != nil {
-					s.faultAt(pointer+"/"+name, "has no meaning with agent.use: command", "")
+				use := item(m["agent"], "use")
+				told := use != review.KindCommand && (use != review.KindACP || name == "provider" || name == "model")
+				if !told && m[name] != nil {
+					s.faultAt(pointer+"/"+name, "has no meaning with agent.use: "+use, "")
 				}
 			}
 		}

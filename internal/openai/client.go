@@ -30,8 +30,11 @@ const (
 // reasons matches models whose name says that they think before they answer.
 var reasons = lazyregexp.New(`(^|/)(o[1-9]|gpt-[5-9]|deepseek-r)|reason|think`)
 
-// temperature is low, not zero: the client leaves zero out of the request.
-const temperature = 0.01
+// temperature is low where nobody chose one. The client leaves zero out of the request, so that coldest stands for it.
+const (
+	temperature = 0.01
+	coldest     = 1e-6
+)
 
 // ErrBudget says that the gateway refused a call because a budget is used up.
 var ErrBudget = errors.New("budget is used up")
@@ -58,6 +61,8 @@ type model struct {
 	toolsLeft int
 	// effort is how much the model is asked to think; empty once an endpoint refused it. asked is what was ordered.
 	effort, asked string
+	// temperature is what is sent while the endpoint takes one.
+	temperature float32
 	// most is how many tokens an answer may have; 0 is by the model's name.
 	most int
 	// refused is the newest answer that was refused, begun what came of answers that broke off.
@@ -81,7 +86,10 @@ const (
 func connect(o Options, limits review.Limits, emit func(review.Event)) *model {
 	m := &model{
 		client: http.DefaultClient, url: strings.TrimRight(o.BaseURL, "/"), token: o.Token, emit: emit, left: limits.LLMCalls, held: o.Socket != "",
-		toolsLeft: limits.ToolCalls, asked: o.Effort, most: limits.AnswerTokens,
+		toolsLeft: limits.ToolCalls, asked: o.Effort, most: limits.AnswerTokens, temperature: temperature,
+	}
+	if o.Temperature != nil {
+		m.temperature = float32(max(*o.Temperature, coldest))
 	}
 	m.anew()
 	if o.Socket != "" {
@@ -197,7 +205,7 @@ func breaksOff(err error) bool {
 func (m *model) request(name, shape string, messages []api.ChatCompletionMessage) (api.ChatCompletionRequest, error) {
 	req := api.ChatCompletionRequest{Model: name, Messages: messages, ReasoningEffort: m.effort}
 	if m.warm {
-		req.Temperature = temperature
+		req.Temperature = m.temperature
 	}
 	if m.long {
 		req.MaxCompletionTokens = m.room(name)

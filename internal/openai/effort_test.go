@@ -65,6 +65,42 @@ func TestRoomToThink(t *testing.T) {
 	}
 }
 
+// TestTemperature: a temperature that somebody chose is sent, also the lowest, but not to a model that is asked to think.
+func TestTemperature(t *testing.T) {
+	for what, row := range map[string]struct {
+		effort    string
+		chosen    *float64
+		low, high float64
+	}{
+		"one":                                {"", ptr(0.7), 0.69, 0.71},
+		"none":                               {"", nil, 0.005, 0.02},
+		"zero":                               {"", ptr(0.0), 0, 0.001},
+		"one, and the model is to think":     {"high", ptr(0.7), 0, 0},
+		"one, and the model is to not think": {"none", ptr(0.7), 0, 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			limits := review.Limits{LLMCalls: 1}
+			r := setup(t, fakemodel.Script{Default: ptr(respond())}, limits)
+			q := task()
+			q.Limits, q.Options.Effort, q.Options.Temperature = limits, row.effort, row.chosen
+			if _, err := Review(t.Context(), q, r.options, r.emit); err != nil {
+				t.Fatal(err)
+			}
+			all := parameters(t, r)
+			switch got := all[0].Temperature; {
+			case len(all) != 1:
+				t.Errorf("%d requests", len(all))
+			case row.high == 0:
+				if got != nil {
+					t.Errorf("%v is sent", *got)
+				}
+			case got == nil || *got < row.low || *got > row.high:
+				t.Errorf("%+v is sent", all[0])
+			}
+		})
+	}
+}
+
 func ptr[T any](v T) *T { return &v }
 
 // TestEffortRefused: a model that takes no effort is asked without it, and whoever set it is told. Another model is asked with it.

@@ -39,6 +39,8 @@ type Options struct {
 	Escalation string
 	// Effort is the task's, else nothing is said of it.
 	Effort string
+	// Temperature is the task's, else a low one.
+	Temperature *float64
 	// Lens is the task's, else the general one; LensAuto chooses it by the diff's risk (package risk).
 	Lens string
 	// Fence is the random word around untrusted text. It should be one word for all reviewers of a
@@ -86,6 +88,7 @@ func (o Options) complete(task review.Task) (Options, error) {
 		o.Escalation = ""
 	}
 	o.Lens, o.Effort = cmp.Or(o.Lens, set.Lens), cmp.Or(o.Effort, set.Effort)
+	o.Temperature = cmp.Or(o.Temperature, set.Temperature)
 	o.Fence = cmp.Or(o.Fence, set.Fence, rand.Text())
 	if o.Threshold = cmp.Or(o.Threshold, set.Threshold, defaultThreshold); o.Threshold < 1 || o.Threshold > 10 {
 		return o, fmt.Errorf("threshold: %d is not a score from 1 to 10", o.Threshold)
