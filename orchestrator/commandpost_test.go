@@ -134,8 +134,12 @@ func TestDismissalsHoldForCommands(t *testing.T) {
 		f.Category, f.Source = "sec", review.Source{Type: "agent", Name: "!sec"}
 	}
 	line := func(f review.Finding, commit string) dismissals.Dismissal {
-		return dismissals.Dismissal{File: dismissals.Name, Line: 1, By: "mona", Why: "so", Commit: commit,
+		d := dismissals.Dismissal{File: dismissals.Name, Line: 1, By: "mona", Why: "so", Commit: commit,
 			Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}}
+		if f.Priority.Severe() {
+			d.Priority = f.Priority
+		}
+		return d
 	}
 	in := commandInputs(review.IssueComment, small, grave)
 	in.Snapshot.Dismissals = &Dismissals{Today: "2026-11-22", List: []dismissals.Dismissal{line(small, ""), line(grave, "c1")}}
