@@ -92,7 +92,7 @@ type Options struct {
 	Effort string `json:"effort,omitempty"`
 	// Temperature is that of models that are not asked to think; nil is a low one.
 	Temperature *float64 `json:"temperature,omitempty" jsonschema:"minimum=0,maximum=2"`
-	Lens   string `json:"lens,omitempty"`
+	Lens        string   `json:"lens,omitempty"`
 	// Threshold is the lowest score that is listed, from 1 to 10. Elevation is how many findings of one category below it add up to
 	// one, and are therefore worth listing; 0 is never.
 	Threshold int `json:"threshold,omitempty" jsonschema:"minimum=1,maximum=10"`
