@@ -1,9 +1,11 @@
 package maintenance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/pushpolicy"
@@ -32,18 +34,23 @@ func (l *Loop) body(s *state, number int, nonce string) (sanitize.Text, error) {
 	m := sanitize.Marker{
 		ReviewID: s.req.ReviewID, Run: s.req.Run, RepoID: s.req.Target.Repo.String(), PR: number, Nonce: nonce, Key: l.MarkerKey,
 	}
-	texts, err := sanitize.Comment(s.markdown(l.policy(s.req)), m, l.policy(s.req))
-	if err == nil && len(texts) != 1 {
-		err = fmt.Errorf("it is in %d parts", len(texts))
+	var err error
+	for _, most := range []int{mostFound, mostFound / 4, 0} { // findings that need much room leave it to the words
+		var texts []sanitize.Text
+		if texts, err = sanitize.Comment(s.markdown(l.policy(s.req), most), m, l.policy(s.req)); err == nil && len(texts) != 1 {
+			err = fmt.Errorf("it is in %d parts", len(texts))
+			continue
+		}
+		if err == nil {
+			return texts[0], nil
+		}
+		break
 	}
-	if err != nil {
-		return sanitize.Text{}, fmt.Errorf("sanitize the body of the pull request: %w", err)
-	}
-	return texts[0], nil
+	return sanitize.Text{}, fmt.Errorf("sanitize the body of the pull request: %w", err)
 }
 
 // markdown is the body before it is sanitized as a whole. Agents supply fields, the template owns the structure.
-func (s *state) markdown(p sanitize.Policy) string {
+func (s *state) markdown(p sanitize.Policy, most int) string {
 	var b strings.Builder
 	asked := s.askers()
 	for _, i := range asked {
@@ -59,6 +66,7 @@ func (s *state) markdown(p sanitize.Policy) string {
 			b.WriteString(text + "\n\n")
 		}
 	}
+	b.WriteString(s.found(p, most))
 	b.WriteString("---\n\n")
 	var names []string
 	for _, i := range asked {
@@ -78,6 +86,56 @@ func (s *state) markdown(p sanitize.Policy) string {
 		}
 		fmt.Fprintf(&b, " stays as it is: %s. This is on %s.\n", sanitize.Inline(left.Why, p), sanitize.CodeSpan(s.place.Branch))
 	}
+	return b.String()
+}
+
+// How many findings a pull request shows, and how much of what is said of each, in bytes.
+const (
+	mostFound  = 20
+	foundLimit = 500
+)
+
+// found are the findings of all commands, most urgent first and so many at most: what they saw and did not, or could not, change.
+func (s *state) found(p sanitize.Policy, most int) string {
+	type sighting struct {
+		review.Finding
+		by string
+	}
+	var all []sighting
+	for i, w := range s.works {
+		if c := w.Answer.Command; c != nil {
+			for _, f := range c.Findings {
+				all = append(all, sighting{f, s.req.Commands[i].ID})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(all, func(x, y sighting) int { return cmp.Compare(x.Priority.Rank(), y.Priority.Rank()) })
+	var b strings.Builder
+	b.WriteString("### Found\n\n")
+	for _, f := range all[:min(len(all), most)] {
+		fmt.Fprintf(&b, "- **%s** %s", f.Priority, sanitize.Inline(sanitize.Redact(f.Title), p))
+		if f.File != "" {
+			at := f.File
+			if f.Line != nil {
+				at += fmt.Sprintf(":%d", *f.Line)
+			}
+			fmt.Fprintf(&b, ", %s", sanitize.CodeSpan(at))
+		}
+		if text := strings.Join(strings.Fields(sanitize.Redact(f.Description)), " "); text != "" {
+			if len(text) > foundLimit {
+				text = strings.ToValidUTF8(text[:foundLimit], "") + " …"
+			}
+			fmt.Fprintf(&b, ": %s", sanitize.Inline(text, p))
+		}
+		fmt.Fprintf(&b, " (`%s`)\n", f.by)
+	}
+	if more := len(all) - most; more > 0 {
+		fmt.Fprintf(&b, "- %s in the artifacts of the run\n", count(more, "finding is", "findings are"))
+	}
+	b.WriteString("\n")
 	return b.String()
 }
 
@@ -214,8 +272,11 @@ func (s *state) report(r review.RunResult, patch string) string {
 		}
 		b.WriteString("\n")
 	}
+	if s.tip == "" { // the pull request says it otherwise
+		b.WriteString(s.found(p, mostFound))
+	}
 	if s.tip != "" {
-		fmt.Fprintf(&b, "## Pull request: %s\n\n%s\n", sanitize.Inline(s.title(), p), s.markdown(p))
+		fmt.Fprintf(&b, "## Pull request: %s\n\n%s\n", sanitize.Inline(s.title(), p), s.markdown(p, mostFound))
 	}
 	if patch != "" {
 		b.WriteString("\n## Changes\n\n")

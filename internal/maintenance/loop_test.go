@@ -1,0 +1,284 @@
+package maintenance
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// server is git, GitHub, the outbox and what is recorded, in one: branches by name, pull requests by the branch they are from.
+type server struct {
+	heads map[string]string
+	// theirs are branches that somebody else pushed to, moves how often a push finds the branch moved, refuses why none gets through.
+	theirs  []string
+	moves   int
+	refuses string
+	pulls   map[string]review.PullRequest
+	bodies  []string
+	stored  map[string]effects.Effect
+	saved   map[string]string
+	ended   review.RunResult
+}
+
+const (
+	oldHead = "1111111111111111111111111111111111111111"
+	newHead = "2222222222222222222222222222222222222222"
+	own     = "prloop/nightly/docs+style"
+)
+
+func (s *server) Fetch(_ context.Context, o git.FetchOptions) (map[string]string, error) {
+	out := map[string]string{}
+	for _, ref := range o.Refs {
+		out[ref] = s.heads[strings.TrimPrefix(ref, "refs/heads/")]
+	}
+	return out, nil
+}
+
+func (s *server) RemoteHead(_ context.Context, _ git.Server, ref string) (string, error) {
+	if head := s.heads[strings.TrimPrefix(ref, "refs/heads/")]; head != "" {
+		return head, nil
+	}
+	return "", git.ErrUnknownRevision
+}
+
+func (s *server) FirstParents(_ context.Context, _, tip string) ([]git.Authored, error) {
+	c := git.Authored{Author: author, Committer: author, Message: "Night\n\nprloop-job: nightly\n"}
+	for _, name := range s.theirs {
+		if s.heads[name] == tip {
+			c.Author = "Mona <mona@example.com>"
+		}
+	}
+	return []git.Authored{c}, nil
+}
+
+func (s *server) Merged(_ context.Context, ours, _, _ string, _ git.Signature) (string, error) {
+	return ours, nil
+}
+func (s *server) Patch(context.Context, string, string, int) (string, error) { return "", nil }
+func (s *server) ForgetFixes(context.Context, func(string) bool) error       { return nil }
+func (s *server) Viewer(context.Context, string) (review.Person, error) {
+	return review.Person{Login: "bot", ID: 1}, nil
+}
+func (s *server) Save(_ context.Context, _, name string, data []byte) error {
+	s.saved[name] = string(data)
+	return nil
+}
+func (s *server) Finish(_ context.Context, result review.RunResult) error {
+	s.ended = result
+	return nil
+}
+func (s *server) FindPushed(context.Context, review.Repo, effects.BranchPush) (string, error) {
+	return "", nil
+}
+
+func (s *server) PullRequest(_ context.Context, _ review.Repo, number int) (review.PullRequest, error) {
+	for _, p := range s.pulls {
+		if p.Number == number {
+			return p, nil
+		}
+	}
+	return review.PullRequest{}, fmt.Errorf("there is no pull request %d", number)
+}
+
+func (s *server) PullsOfBranch(_ context.Context, _ review.Repo, branch string) ([]review.PullRequest, error) {
+	if p, ok := s.pulls[branch]; ok {
+		return []review.PullRequest{p}, nil
+	}
+	return nil, nil
+}
+
+func (s *server) OpenPull(_ context.Context, _ review.Repo, head, base, title string, body sanitize.Text) (string, error) {
+	n := len(s.pulls) + 1
+	s.pulls[head], s.bodies = review.PullRequest{Number: n, URL: fmt.Sprint("https://github.com/acme/widgets/pull/", n), State: "OPEN", BaseRef: base, Title: title}, append(s.bodies, body.String())
+	return s.pulls[head].URL, nil
+}
+
+func (s *server) EditPull(_ context.Context, pr review.PullRequest, _ string, body sanitize.Text) (string, error) {
+	s.bodies = append(s.bodies, body.String())
+	return fmt.Sprint("https://github.com/acme/widgets/pull/", pr.Number), nil
+}
+
+func (s *server) PushBranch(_ context.Context, _ review.Repo, p effects.BranchPush) (string, error) {
+	name := strings.TrimPrefix(p.Ref, "refs/heads/")
+	switch {
+	case s.refuses != "":
+		return "", &effects.RefusedError{Reason: s.refuses}
+	case s.moves > 0:
+		s.moves--
+		s.heads[name] = strings.Repeat("9", 40)
+		return "", &effects.MovedError{Ref: p.Ref, Head: s.heads[name]}
+	}
+	s.heads[name] = p.New
+	return "https://github.com/acme/widgets/commit/" + p.New, nil
+}
+
+func (s *server) Intent(_ context.Context, e effects.Effect) (effects.Effect, error) {
+	if old, ok := s.stored[e.Kind+e.Key]; ok {
+		return old, nil
+	}
+	s.stored[e.Kind+e.Key] = e
+	return e, nil
+}
+func (s *server) Sending(context.Context, string) error     { return nil }
+func (s *server) Absent(context.Context, string) error      { return nil }
+func (s *server) Ack(context.Context, string, string) error { return nil }
+
+// steps remembers what was done.
+type steps map[string][]byte
+
+func (s steps) Do(ctx context.Context, name string, fn func(context.Context) ([]byte, error)) ([]byte, error) {
+	if out, ok := s[name]; ok {
+		return out, nil
+	}
+	out, err := fn(ctx)
+	if err == nil {
+		s[name] = out
+	}
+	return out, err
+}
+
+// wants is the work of a command that commits and asks for a pull request.
+func wants(title, branch string) review.JobWork {
+	return review.JobWork{
+		Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete}, Command: &review.CommandAnswer{}},
+		Tip:    newHead, Files: 1, Lines: 2, Pull: &review.PullWish{Title: title, Body: "Words of " + title + ".", Branch: branch},
+	}
+}
+
+func idle(change func(*review.JobWork)) review.JobWork {
+	w := review.JobWork{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete}, Command: &review.CommandAnswer{}}}
+	if change != nil {
+		change(&w)
+	}
+	return w
+}
+
+// How a job ends, by what its two commands did and by what the server says; and what stands there then.
+func TestHowAJobEnds(t *testing.T) {
+	refused := idle(func(w *review.JobWork) {
+		w.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "it is a workflow"}}
+	})
+	broken := idle(func(w *review.JobWork) {
+		w.Answer.Receipt.State, w.Answer.Receipt.Reason, w.Answer.Command = review.AgentFailed, "timeout after 60 s", nil
+	})
+	for _, c := range []struct {
+		what   string
+		works  []review.JobWork
+		change func(*server, *Request)
+		want   review.Outcome
+		says   string
+		// heads are the branches beside main in the end.
+		heads []string
+	}{
+		{"both want it", []review.JobWork{wants("Docs", ""), wants("Style", "")}, nil, review.Opened, "a pull request is opened", []string{own}},
+		{"the second alone", []review.JobWork{idle(nil), wants("Style", "")}, nil, review.Opened, "", []string{own}},
+		{"nothing to do", []review.JobWork{idle(nil), idle(nil)}, nil, review.NothingToDo, "nothing was changed", nil},
+		{"committed, and not asked for", []review.JobWork{idle(func(w *review.JobWork) { w.Tip = newHead }), idle(nil)}, nil, review.NothingToDo, "docs committed changes and did not call push_pr", nil},
+		{"changed, and not committed", []review.JobWork{idle(func(w *review.JobWork) { w.Uncommitted = 2 }), idle(nil)}, nil, review.NothingToDo, "did not call commit_changes", nil},
+		{"asked for, and not committed", []review.JobWork{idle(func(w *review.JobWork) { w.Pull = &review.PullWish{} }), idle(nil)}, nil, review.Failed, "push_pr failed: no committed changes are present", nil},
+		{"one is refused", []review.JobWork{wants("Docs", ""), refused}, nil, review.Refused, "the rule protected-path refuses `.github/workflows/ci.yml`", nil},
+		{"one fails", []review.JobWork{wants("Docs", ""), broken}, nil, review.Partial, "not all commands ended well", []string{own}},
+		{"both fail", []review.JobWork{broken, broken}, nil, review.Partial, "docs did not end well: timeout after 60 s", nil},
+		{"two branches", []review.JobWork{wants("Docs", "prloop/a"), wants("Style", "prloop/b")}, nil, review.Refused, "a job has one", nil},
+		{"a branch of its own", []review.JobWork{wants("Docs", "prloop/mine"), idle(nil)}, nil, review.Opened, "", []string{"prloop/mine"}},
+		{"the base branch", []review.JobWork{wants("Docs", "Main"), idle(nil)}, nil, review.Refused, "nothing is pushed", nil},
+		{"somebody's branch", []review.JobWork{wants("Docs", "prloop/theirs"), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop/theirs"] = oldHead }, review.Refused, "is there already", []string{"prloop/theirs"}},
+		{"a dry run", []review.JobWork{wants("Docs", ""), idle(nil)}, func(_ *server, r *Request) { r.DryRun = true }, review.Opened, "dry run: a pull request would be opened from " + own, nil},
+		{"its pull request is open", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+		}, review.Updated, "the pull request is updated", []string{own}},
+		{"a person pushed to it", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.heads[own], s.theirs = oldHead, []string{own} }, review.Opened,
+			own + " stays as it is: Mona", []string{own, own + "-2"}},
+		{"somebody pushes meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves = 1 }, review.Opened, "somebody pushed to it meanwhile", []string{own, own + "-2"}},
+		{"somebody always does", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves = 9 }, review.Refused, "3 branches moved", []string{own, own + "-2", own + "-2-2"}},
+		{"the server says no", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.refuses = "the branch is protected" }, review.Refused, "the branch is protected", nil},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			s := &server{heads: map[string]string{"main": oldHead}, pulls: map[string]review.PullRequest{}, stored: map[string]effects.Effect{}, saved: map[string]string{}}
+			req := Request{
+				Run: "20260124T000000.000Z_0123456789abcdef", ReviewID: "0123456789abcdef", Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, Job: "nightly"},
+				Job: "nightly", Base: "main", Head: oldHead, Commands: []Command{{ID: "docs"}, {ID: "style", Title: "Style"}},
+			}
+			if c.change != nil {
+				c.change(s, &req)
+			}
+			asked, nonces := 0, 0
+			l := &Loop{
+				Repo: s, Forge: s, Pusher: s, Outbox: s, Record: s, Emit: func(review.Event) {}, MarkerKey: make([]byte, 32), Now: time.Now,
+				Nonce: func() string { nonces++; return fmt.Sprintf("%032d", nonces) }, Sleep: func(context.Context, time.Duration) error { return nil },
+				Work: func(_ context.Context, o review.JobOrder) (review.JobWork, error) {
+					asked++
+					return c.works[o.Number-1], nil
+				},
+			}
+			done := steps{}
+			r, err := l.Run(t.Context(), done, req)
+			if err != nil || r.Outcome != c.want || !strings.Contains(r.Reason, c.says) {
+				t.Fatalf("%s: %q, %v; want %s: %q", r.Outcome, r.Reason, err, c.want, c.says)
+			}
+			heads := slices.DeleteFunc(slices.Sorted(maps.Keys(s.heads)), func(name string) bool { return name == "main" })
+			if !slices.Equal(heads, c.heads) {
+				t.Errorf("the branches are %q, want %q", heads, c.heads)
+			}
+			if opened := c.want == review.Opened || c.want == review.Updated || len(c.heads) > 0 && c.want == review.Partial; (len(s.bodies) == 1) != (opened && !req.DryRun) {
+				t.Errorf("%d pull requests were given words", len(s.bodies))
+			}
+			if s.ended.Outcome != c.want || s.saved["review.md"] == "" || s.saved["job.json"] == "" {
+				t.Errorf("recorded: %s, %q", s.ended.Outcome, slices.Sorted(maps.Keys(s.saved)))
+			}
+			// Done again from what is stored, nothing happens twice.
+			before := len(s.bodies)
+			if again, err := l.Run(t.Context(), done, req); err != nil || again.Outcome != c.want || asked != 2 || len(s.bodies) != before {
+				t.Errorf("again: %s, %v, %d asked, %d words", again.Outcome, err, asked, len(s.bodies))
+			}
+		})
+	}
+}
+
+// What the commands of a job saw and did not change stands in its pull request, or in the report of a job that opens none. Whatever they say, it fits.
+func TestFindingsStandInThePullRequest(t *testing.T) {
+	line := 3
+	s := state{req: Request{Job: "nightly", Base: "main", Head: oldHead, Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}}, Commands: []Command{{ID: "docs"}, {ID: "style"}}},
+		works: []review.JobWork{wants("Docs", ""), idle(nil)}, tip: newHead, pull: review.PullWish{Title: "Docs"}}
+	s.works[0].Answer.Command.Findings = []review.Finding{{Priority: review.P2, Title: "The guide names no flag", File: "docs/guide.md", Line: &line, Description: "It was\n\nadded in June."}}
+	s.works[1].Answer.Command.Findings = []review.Finding{{Priority: review.P0, Title: "@octocat A key stands in main.go", File: "main.go"}}
+	l := &Loop{MarkerKey: make([]byte, 32)}
+	body, err := l.body(&s, 0, strings.Repeat("0", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := body.String()
+	grave, small := strings.Index(text, "- **P0** "), strings.Index(text, "- **P2** The guide names no flag, `docs/guide.md:3`: It was added in June. (`docs`)")
+	if grave < 0 || small < grave || strings.Contains(text, " @octocat") {
+		t.Errorf("the pull request says:\n%s", text)
+	}
+	if strings.Contains(s.report(review.RunResult{}, ""), "### Found\n") != true {
+		t.Error("the report has none")
+	}
+	s.tip = ""
+	if r := s.report(review.RunResult{}, ""); strings.Count(r, "### Found\n") != 1 {
+		t.Errorf("the report of a job that opens nothing:\n%s", r)
+	}
+	for i := range s.works {
+		s.works[i].Tip, s.works[i].Pull = newHead, &review.PullWish{Title: "x", Body: strings.Repeat("*a* ", 8000)}
+		for range 200 {
+			s.works[i].Answer.Command.Findings = append(s.works[i].Answer.Command.Findings, review.Finding{Priority: review.P1, Title: strings.Repeat("*", 300), File: strings.Repeat("`", 300), Description: strings.Repeat("<@_*", 200)})
+		}
+	}
+	s.tip, s.by = newHead, 1
+	if body, err = l.body(&s, 0, strings.Repeat("0", 32)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(body.String(), " findings are in the artifacts of the run") {
+		t.Errorf("it says nothing of those that it leaves out:\n%.2000s", body.String())
+	}
+}
