@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -187,8 +188,8 @@ func TestWhoSeesWhat(t *testing.T) {
 		}
 		answer.Body.Close()
 	}
-	if strings.Join(control.runs, " ") != mine.ID {
-		t.Errorf("cancelled: %q", control.runs)
+	if control.said() != mine.ID {
+		t.Errorf("cancelled: %q", control.said())
 	}
 	if answer, err := s.PostForm(s.url+"/sign-out", nil); err != nil || !strings.HasSuffix(answer.Request.URL.Path, "/sign-in") {
 		t.Errorf("sign out: %v", err)
@@ -218,11 +219,23 @@ func TestALinkExpires(t *testing.T) {
 	}
 }
 
-type cancelled struct{ runs []string }
+type cancelled struct {
+	mu   sync.Mutex
+	runs []string
+}
 
 func (c *cancelled) Cancel(_ context.Context, run string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.runs = append(c.runs, run)
 	return nil
+}
+
+// said are the runs that were cancelled.
+func (c *cancelled) said() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.runs, " ")
 }
 
 // fakeGitHub is GitHub's side of a sign-in. It holds PKCE: the verifier must be that of the challenge.

@@ -36,7 +36,9 @@ type runView struct {
 	Took    time.Duration
 	// Cancel is true when the visitor can cancel it; Live when the page goes on changing.
 	Cancel, Live bool
-	At           time.Time
+	// Over is true in the last part of a page that was live: the browser then fetches the whole.
+	Over bool
+	At   time.Time
 }
 
 // finding is a distinct finding: what was said of it first, and where its lines are seen.
@@ -181,6 +183,7 @@ func (d *Dashboard) live(w http.ResponseWriter, r *http.Request, v visitor) erro
 		if err != nil {
 			return err
 		}
+		page.Over = !page.Live
 		var b strings.Builder
 		if err := templates()["run"].ExecuteTemplate(&b, "live", page); err != nil {
 			return err

@@ -29,6 +29,8 @@ type state struct {
 	store  *store.Store
 	folder *artifacts.Folder
 	n      int
+	// calm leaves hostile texts out, for pictures.
+	calm bool
 }
 
 func newState(t testing.TB) *state {
@@ -79,7 +81,14 @@ func (s *state) begin(t testing.TB, target review.Target) store.Run {
 // end records how it ended.
 func (s *state) end(t testing.TB, r store.Run, outcome review.Outcome, reason string, findings ...review.Finding) {
 	t.Helper()
-	word := string(review.RequestChanges)
+	word, report := string(review.RequestChanges), "**"+reason+"**\n\n<details><summary>Receipt</summary>\n\n| reviewer | files |\n|---|---|\n| security | 3 of 3 |\n\n</details>\n\n"
+	if s.calm {
+		for i := range findings {
+			findings[i].Description = strings.TrimSuffix(findings[i].Description, "\n\n"+hostile)
+		}
+	} else {
+		report += hostile
+	}
 	agents := []review.AgentReceipt{
 		{Name: "security", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5-mini", State: review.AgentComplete, Findings: len(findings), Seconds: 31, Usage: review.Usage{LLMCalls: 6, InputTokens: pointer(48_200), OutputTokens: pointer(2_100), CostUSD: pointer(0.061), Models: []string{"gpt-5-mini"}}},
 		{Name: "general", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5-mini", State: review.AgentDegraded, Reason: "its answer was cut off", Seconds: 44, Usage: review.Usage{LLMCalls: 4, InputTokens: pointer(39_000), OutputTokens: pointer(1_400), CostUSD: pointer(0.049), Models: []string{"gpt-5-mini"}}},
@@ -96,7 +105,7 @@ func (s *state) end(t testing.TB, r store.Run, outcome review.Outcome, reason st
 		t.Fatal(err)
 	}
 	js, _ := json.Marshal(result)
-	for name, body := range map[string]string{"review.md": "**" + reason + "**\n\n<details><summary>Receipt</summary>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n</details>\n\n" + hostile, "review.json": string(js), "round-1/security.log": "a line\n"} {
+	for name, body := range map[string]string{"review.md": report, "review.json": string(js), "round-1/security.log": "a line\n"} {
 		if err := s.folder.Save(r.ID, name, []byte(body)); err != nil {
 			t.Fatal(err)
 		}
