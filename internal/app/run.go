@@ -90,7 +90,7 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 		return Ended{}, err
 	}
 	defer leave()
-	announce(emit, p.Request)
+	announce(r.emit, p.Request)
 	if !p.Request.Target.Local() && !p.Request.DryRun {
 		r.repairStatuses(ctx, r.id)
 	}
@@ -135,10 +135,18 @@ func (s *Service) Resume(ctx context.Context, id string, today Today, emit func(
 		}
 	}
 	r.build = func(ctx context.Context, st stored) (looping, error) {
-		announce(emit, st.Request)
+		announce(r.emit, st.Request)
 		return r.rebuild(ctx, st, today)
 	}
 	return r.execute(ctx, nil)
+}
+
+// Watch has somebody hear of the runs of this process that begin from now on: of the events of each, and when no process is at work on
+// it any more.
+func (s *Service) Watch(watch func(run string) (hear func(review.Event), over func())) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.observer = watch
 }
 
 // running reports whether a run is under way in this process.
@@ -156,9 +164,19 @@ func (r *run) enter(ctx context.Context, emit func(review.Event)) (in context.Co
 		return ctx, nil, fmt.Errorf("run %s: %w", r.id, engine.ErrBusy)
 	}
 	r.live[r.id], r.emit = r, emit
+	over := func() {}
+	if r.observer != nil {
+		var hear func(review.Event)
+		hear, over = r.observer(r.id)
+		r.emit = func(e review.Event) {
+			hear(e)
+			emit(e)
+		}
+	}
 	in, r.cancel = context.WithCancelCause(ctx)
 	return in, func() {
 		r.cancel(nil)
+		defer over()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.live, r.id)

@@ -62,9 +62,10 @@ type Service struct {
 	clients map[string]*github.Client
 	git     *git.Git
 	// private is the folder scratch made, runs how many folders of runs were made in it.
-	private string
-	runs    int
-	live    map[string]*run
+	private  string
+	runs     int
+	live     map[string]*run
+	observer func(run string) (hear func(review.Event), over func()) // of Watch; nil for nobody
 }
 
 // Open opens the record of runs. It resumes nothing. ctx bounds every wait for the database.

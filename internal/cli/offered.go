@@ -10,7 +10,6 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
-	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/internal/democli"
 	"github.com/prloop/prloop/internal/doctor"
 	"github.com/prloop/prloop/internal/evalcli"
@@ -25,8 +24,7 @@ func (p *Invocation) offer(root *cobra.Command) {
 	addGroup(root, setUp, p.offered(starter.Command()), p.offered(doctor.Command(p.host())), p.offered(policycli.Commands(p.host())), p.offered(democli.Command(runInside)))
 	addGroup(root, building, p.offered(evalcli.Commands(p.openToEval)), p.offered(agentcli.Commands()), p.offered(plumbing.Schema()),
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
-	addGroup(root, reviews, p.offered(dashboard.Command(p.host())))
-	addGroup(root, serving, p.offered(servecli.Serve(p.host())), p.offered(servecli.Worker(p.host())))
+	addGroup(root, serving, p.offered(servecli.Serve(p.host())), p.offered(servecli.Worker(p.host())), p.offered(servecli.Dashboard(p.host())))
 	for _, c := range servecli.Operate(p.host()) {
 		addGroup(root, serving, p.offered(c))
 	}

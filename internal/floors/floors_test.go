@@ -121,9 +121,10 @@ var table = map[string]int{
 	"internal/app":      6,
 	"internal/agentcli": 6,
 
-	"internal/operator": 7,
-	"internal/daemon":   7,
-	"internal/plumbing": 7,
+	"internal/operator":  7,
+	"internal/daemon":    7,
+	"internal/dashboard": 7,
+	"internal/plumbing":  7,
 
 	"internal/command/host": 8,
 	"internal/democli":      8,
@@ -134,6 +135,7 @@ var table = map[string]int{
 	"internal/doctor":    9,
 	"internal/dashboard": 9,
 	"internal/policycli": 9,
+	"internal/doctor": 9,
 
 	"internal/cli": 10,
 

@@ -19,6 +19,7 @@ import (
 	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/daemon"
+	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/internal/webhook"
@@ -35,6 +36,7 @@ type options struct {
 	secretFiles []string
 	reviewers   []string
 	fix, poll   bool
+	pages       pages
 	daemon.Options
 }
 
@@ -54,6 +56,8 @@ func Serve(h host.Host) command.Command {
 	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review pull requests that have one of `LABELS`")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
 	f.BoolVar(&o.fix, "fix", false, "fix what is found")
+	f.StringVar(&o.pages.listen, "dashboard", "", "show the dashboard at `ADDRESS`, such as 127.0.0.1:7447 (docs/dashboard.md)")
+	f.StringVar(&o.pages.address, "dashboard-url", "", "`URL` people reach the dashboard under, when it is another one")
 	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
 	return command.Command{
 		Use:   "serve REPO...",
@@ -121,6 +125,25 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	}
 	if d.Listen, err = listen(o.listen); err != nil {
 		return advice.Error{Err: err, Next: "give another address: --listen 127.0.0.1:0", Status: advice.Usage}
+	}
+	if o.pages.listen != "" {
+		feed := new(dashboard.Feed)
+		s.Watch(feed.Run)
+		pages, err := o.pages.open(p, dashboard.Options{Runs: s, Feed: feed, Log: h.Log()})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(p.Stdout, pages.welcome()) // the key in it is for whoever reads this
+		ended := make(chan struct{})
+		defer func() { <-ended }()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			defer close(ended)
+			if err := pages.Serve(ctx, pages.listener); err != nil {
+				h.Log().Error("the dashboard ended", "err", err)
+			}
+		}()
 	}
 	o.Said(fmt.Sprintf("serving %s: webhooks at %s/webhook", strings.Join(repos, ", "), d.Listen.Addr()))
 	return d.Run(ctx)

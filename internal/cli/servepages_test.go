@@ -1,0 +1,90 @@
+package cli_test
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/eventually"
+)
+
+// The dashboard beside prloop serve shows a run while its agents work, and how it ended.
+func TestServeShowsPages(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	ready := filepath.Join(h.home, "ready")
+	patient := filepath.Join(h.home, "patient.sh")
+	script := "#!/bin/sh\nwhile [ ! -e " + ready + " ]; do sleep 0.05; done\nexec " + filepath.Join(h.home, "clean.sh") + "\n"
+	if err := os.WriteFile(patient, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.serve("", "--reviewers", "exec:"+patient, "--dashboard", "127.0.0.1:0")
+	var link *url.URL
+	eventually.True(t, "the link of the dashboard", func() bool {
+		found := regexp.MustCompile(`dashboard: open (\S+)`).FindStringSubmatch(h.log())
+		if found == nil {
+			return false
+		}
+		var err error
+		link, err = url.Parse(found[1])
+		return err == nil
+	})
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	see := func(path string) string {
+		t.Helper()
+		answer, err := browser.Get(link.Scheme + "://" + link.Host + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s: status %d, %v\n%s", path, answer.StatusCode, err, body)
+		}
+		return string(body)
+	}
+	see(link.RequestURI())
+	h.open(7, nil)
+	var run string
+	eventually.True(t, "the run to be listed", func() bool {
+		found := regexp.MustCompile(`href="(/runs/[^"]+)"`).FindStringSubmatch(see("/runs"))
+		if found != nil {
+			run = found[1]
+		}
+		return found != nil
+	})
+	stream, err := browser.Get(link.Scheme + "://" + link.Host + run + "/live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	lines := bufio.NewScanner(stream.Body)
+	until := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", want, lines.Err())
+	}
+	until("<b>patient</b>")
+	if err := os.WriteFile(ready, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until("event: ended")
+	if page := see(run); !strings.Contains(page, "approved") || !strings.Contains(page, "acme/widgets#7") {
+		t.Errorf("the run has ended, and its page says\n%s", page)
+	}
+}

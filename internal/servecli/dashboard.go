@@ -1,0 +1,75 @@
+package servecli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/command/host"
+	"github.com/prloop/prloop/internal/dashboard"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Dashboard is `prloop dashboard`.
+func Dashboard(h host.Host) command.Command {
+	f := command.Flags("dashboard")
+	var o pages
+	f.StringVar(&o.listen, "listen", "127.0.0.1:7447", "`ADDRESS` to listen on")
+	f.StringVar(&o.address, "address", "", "`URL` people reach the dashboard under, when it is another one")
+	return command.Command{
+		Use:   "dashboard",
+		Short: "Show runs, findings and usage in a browser",
+		Long: "Serves pages about the runs of this machine until you stop it, and prints a link that signs you in once. With the variables\n" +
+			"PRLOOP_OAUTH_ID and PRLOOP_OAUTH_SECRET_FILE, people sign in with GitHub and see the repositories that they administer\n" +
+			"(docs/dashboard.md).",
+		Example: "  prloop dashboard\n  prloop dashboard --listen 0.0.0.0:8080 --address https://prloop.example",
+		Flags:   f,
+		Run: func(ctx context.Context, p command.Process, _ []string) error {
+			s, err := h.Open(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close(ctx)
+			d, err := o.open(p, dashboard.Options{Runs: s, Log: h.Log()})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.Stdout, "%s\nCtrl-c stops the dashboard.\n", d.welcome())
+			return d.Serve(ctx, d.listener)
+		},
+	}
+}
+
+// pages says where pages are served.
+type pages struct{ listen, address string }
+
+// servedPages is a dashboard that is about to be served.
+type servedPages struct {
+	*dashboard.Dashboard
+	listener net.Listener
+}
+
+// open listens, so that a bad address is told before anything begins.
+func (o pages) open(p command.Process, d dashboard.Options) (servedPages, error) {
+	who, err := dashboard.SignIn(p.Getenv, o.address)
+	if err != nil {
+		return servedPages{}, advice.Misuse("docs/dashboard.md names the variables", "%w", err)
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return servedPages{}, advice.Misuse("choose another address for the dashboard", "%w", err)
+	}
+	d.GitHub, d.Address = who.GitHub, who.Address
+	if o.address == "" {
+		d.Address = url.URL{Scheme: "http", Host: l.Addr().String()}
+	}
+	return servedPages{dashboard.New(d), l}, nil
+}
+
+// welcome says how the operator gets in.
+func (s servedPages) welcome() string {
+	return "dashboard: open " + sanitize.Terminal(s.Link()) + " (it signs you in once, for the next 15 minutes)"
+}
