@@ -135,7 +135,7 @@ var table = map[string]int{
 	"internal/doctor":    9,
 	"internal/dashboard": 9,
 	"internal/policycli": 9,
-	"internal/doctor": 9,
+	"internal/doctor":    9,
 
 	"internal/cli": 10,
 
