@@ -72,11 +72,16 @@ func (s *Service) PolicyChanges(ctx context.Context, at policy.Repo, limit int) 
 // SavePolicy makes a row what it says, as the account of the credential. operator is the operator's file, which bounds it. Errors:
 // *policy.Error with a message at each field, *policy.ConflictError when somebody was faster.
 func (s *Service) SavePolicy(ctx context.Context, row policy.Row, operator *config.File) (policy.Row, []policy.Change, error) {
-	if err := config.CheckPolicy(operator, row.Columns); err != nil {
-		return policy.Row{}, nil, err
-	}
 	by, err := s.policyAuthor(ctx, row.Host)
 	if err != nil {
+		return policy.Row{}, nil, err
+	}
+	return s.SavePolicyAs(ctx, row, operator, by)
+}
+
+// SavePolicyAs does the same as somebody whose name the caller knows.
+func (s *Service) SavePolicyAs(ctx context.Context, row policy.Row, operator *config.File, by string) (policy.Row, []policy.Change, error) {
+	if err := config.CheckPolicy(operator, row.Columns); err != nil {
 		return policy.Row{}, nil, err
 	}
 	return s.store.SavePolicy(ctx, row, by)

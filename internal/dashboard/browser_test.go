@@ -16,6 +16,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/signin"
 	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/npmagent"
@@ -183,7 +186,17 @@ func furnished(t *testing.T) (s *site, pages map[string]string) {
 	} {
 		emit(e)
 	}
-	return st.serve(t, Options{Feed: feed, Control: &cancelled{}}), map[string]string{
+	service, err := app.Open(t.Context(), app.Options{State: st.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { service.Close(t.Context()) })
+	row := policy.Row{Repo: policy.Repo{Host: "github.com", ID: 7, Name: "acme/shop"}, Columns: policy.Values{"gating_policy": "verdict", "context_path_excludes": []string{"customer_data/**"}, "fixing": true}}
+	if _, _, err := service.SavePolicyAs(t.Context(), row, &config.File{}, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	return st.serve(t, Options{Feed: feed, Control: &cancelled{}, Policies: policies{service}, Operator: &config.File{}}), map[string]string{
+		"policy": "/policies/github.com/acme/shop", "audit": "/audit",
 		"runs": "/runs", "run": runLink(one), "live": runLink(r.ID), "pull": "/pulls/github.com/acme/billing/8", "repositories": "/repositories", "usage": "/usage",
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/signin"
 	"github.com/prloop/prloop/internal/store"
 )
@@ -50,6 +51,9 @@ type Options struct {
 	Feed *Feed
 	// Control cancels runs; nil when nothing here can.
 	Control Control
+	// Policies are what administrators decide; nil when nobody can here. Operator is the operator's file, which bounds them.
+	Policies Policies
+	Operator *config.File
 	// GitHub signs people in; without a client id only links do.
 	GitHub signin.GitHub
 	// Address is where people reach the dashboard: its scheme says whether cookies need TLS.
@@ -161,6 +165,9 @@ func (d *Dashboard) routes() http.Handler {
 		"POST /runs/{run}/cancel":                   d.cancel,
 		"GET /pulls/{host}/{owner}/{name}/{number}": d.pullPage,
 		"GET /repositories":                         d.repositoriesPage,
+		"GET /policies/{host}/{owner}/{name}":       d.policyPage,
+		"POST /policies/{host}/{owner}/{name}":      d.savePolicy,
+		"GET /audit":                                d.auditPage,
 		"GET /usage":                                d.usagePage,
 		"/":                                         func(http.ResponseWriter, *http.Request, visitor) error { return errNotHere },
 	} {

@@ -25,6 +25,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/stats"
@@ -57,9 +58,10 @@ type view struct {
 	Title   string
 	Section string
 	Data    any
-	// What follows is filled in by render.
-	Visitor *visitor
-	Now     time.Time
+	// What follows is filled in by render. Deciding is true where policies can be changed.
+	Deciding bool
+	Visitor  *visitor
+	Now      time.Time
 }
 
 // templates are the pages, each with the frame around it.
@@ -94,7 +96,15 @@ var functions = template.FuncMap{
 	"at":      func(t, now time.Time) moment { return moment{t, now} },
 	"outcome": progress.Words, "markdown": func(s string) template.HTML { return rendered([]byte(s)) },
 	"state": func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
+	"bound":      func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
+	"policyLink": policyLink, "repoPath": repoPath, "changes": func(list []policy.Change, now time.Time) changes { return changes{list, now} },
 	"web": web, "approved": func(row *stats.Row) int { return row.Outcomes[review.Converged] }, "became": became,
+}
+
+// changes are those of policies, beside the time at which the page is made.
+type changes struct {
+	List []policy.Change
+	Now  time.Time
 }
 
 // moment is a time beside the one at which the page is made.
@@ -141,7 +151,7 @@ func (d *Dashboard) render(w http.ResponseWriter, r *http.Request, status int, n
 	if who, ok := d.sessions.Get(r.Context(), "visitor").(visitor); ok {
 		v.Visitor = &who
 	}
-	v.Now = d.Now()
+	v.Now, v.Deciding = d.Now(), d.Policies != nil
 	var b bytes.Buffer
 	if err := templates()[name].ExecuteTemplate(&b, "frame", v); err != nil {
 		d.Log.Error("a page could not be made", "page", name, "err", err)
@@ -175,10 +185,10 @@ func (d *Dashboard) fault(w http.ResponseWriter, r *http.Request, err error) {
 // policy: no images, no forms, no styles, links to http(s) alone.
 var (
 	reports  = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
-	markdown = sync.OnceValue(policy)
+	markdown = sync.OnceValue(passing)
 )
 
-func policy() *bluemonday.Policy {
+func passing() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "b", "i", "sub", "sup", "kbd", "table", "thead", "tbody", "tr", "th", "td", "details", "summary")
 	p.AllowAttrs("align").Matching(bluemonday.CellAlign).OnElements("th", "td")

@@ -133,7 +133,6 @@ var table = map[string]int{
 	"internal/job":          8,
 
 	"internal/doctor":    9,
-	"internal/dashboard": 9,
 	"internal/policycli": 9,
 	"internal/doctor":    9,
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -33,7 +34,7 @@ func Dashboard(h host.Host) command.Command {
 				return err
 			}
 			defer s.Close(ctx)
-			d, err := o.open(p, dashboard.Options{Runs: s, Log: h.Log()})
+			d, err := o.open(p, dashboard.Options{Runs: s, Policies: s, Log: h.Log()})
 			if err != nil {
 				return err
 			}
@@ -57,6 +58,9 @@ func (o pages) open(p command.Process, d dashboard.Options) (servedPages, error)
 	who, err := dashboard.SignIn(p.Getenv, o.address)
 	if err != nil {
 		return servedPages{}, advice.Misuse("docs/dashboard.md names the variables", "%w", err)
+	}
+	if d.Operator, err = config.ReadOperator(p.Getenv); err != nil {
+		return servedPages{}, err
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {

@@ -1,0 +1,226 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/policy"
+	"github.com/prloop/prloop/review"
+)
+
+// Policies are what administrators decide about repositories.
+type Policies interface {
+	PolicyRepo(ctx context.Context, named, dir string) (policy.Repo, error)
+	Policy(ctx context.Context, at policy.Repo) (policy.Row, error)
+	PolicyChanges(ctx context.Context, at policy.Repo, limit int) ([]policy.Change, error)
+	// SavePolicyAs makes a row what it says, as somebody. Errors: *policy.Error, *policy.ConflictError.
+	SavePolicyAs(ctx context.Context, row policy.Row, operator *config.File, by string) (policy.Row, []policy.Change, error)
+}
+
+// policyView is the page of a repository's policy.
+type policyView struct {
+	policy.Repo
+	Path    string
+	Version int64
+	Fields  []field
+	Changes []policy.Change
+	// Saved is how many columns were changed just now; -1 when nothing was sent. Wrong is true when a field has a fault.
+	Saved int
+	Wrong bool
+	// Since is what somebody else changed meanwhile.
+	Since []policy.Change
+}
+
+// field is one column as a form has it.
+type field struct {
+	policy.Column
+	// Value is what stands in it, as people type it; Fault is what is wrong with that.
+	Value, Fault string
+	// Choices are all it may be, for radios and boxes; the first, empty one of a choice is "not decided here".
+	Choices []choice
+}
+
+type choice struct {
+	Value, Label string
+	On           bool
+}
+
+// manyChanges is how many changes a page lists.
+const manyChanges = 100
+
+// policyOf finds the repository whose policy a page is about.
+func (d *Dashboard) policyOf(r *http.Request, v visitor) (at policy.Repo, name string, err error) {
+	repo := review.Repo{Host: r.PathValue("host"), Owner: r.PathValue("owner"), Name: r.PathValue("name")}
+	if d.Policies == nil || !v.may(repo.String()) {
+		return at, "", errNotHere
+	}
+	at, err = d.Policies.PolicyRepo(r.Context(), repo.String(), "")
+	return at, repo.Host + "/" + repo.Owner + "/" + repo.Name, err
+}
+
+func (d *Dashboard) policyPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	at, name, err := d.policyOf(r, v)
+	if err != nil {
+		return err
+	}
+	row, err := d.Policies.Policy(r.Context(), at)
+	if err != nil {
+		return err
+	}
+	saved, err := strconv.Atoi(r.URL.Query().Get("saved"))
+	if err != nil {
+		saved = -1
+	}
+	return d.showPolicy(w, r, http.StatusOK, policyView{Repo: at, Path: name, Version: row.Version, Fields: fields(row.Columns), Saved: saved})
+}
+
+func (d *Dashboard) showPolicy(w http.ResponseWriter, r *http.Request, status int, p policyView) (err error) {
+	if p.Changes, err = d.Policies.PolicyChanges(r.Context(), p.Repo, manyChanges); err != nil {
+		return err
+	}
+	d.render(w, r, status, "policy", view{Title: "Policy of " + p.Name, Section: "repositories", Data: p})
+	return nil
+}
+
+// savePolicy saves the whole form, or nothing of it.
+func (d *Dashboard) savePolicy(w http.ResponseWriter, r *http.Request, v visitor) error {
+	at, name, err := d.policyOf(r, v)
+	if err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	p := policyView{Repo: at, Path: name, Saved: -1}
+	if p.Version, err = strconv.ParseInt(r.PostForm.Get("version"), 10, 64); err != nil {
+		d.refuse(w, r, http.StatusBadRequest, "The form has no version. Open the page again.")
+		return nil
+	}
+	values, faults := read(r.PostForm)
+	if len(faults) == 0 {
+		var row policy.Row
+		var changes []policy.Change
+		row, changes, err = d.Policies.SavePolicyAs(r.Context(), policy.Row{Repo: at, Version: p.Version, Columns: values}, d.Operator, v.Name)
+		var wrong *policy.Error
+		var late *policy.ConflictError
+		switch {
+		case err == nil:
+			d.Log.Info("a policy was saved", "repository", at.Name, "version", row.Version, "by", v.Name)
+			http.Redirect(w, r, policyLink(name)+"?saved="+strconv.Itoa(len(changes)), http.StatusSeeOther)
+			return nil
+		case errors.As(err, &wrong):
+			faults = wrong.Faults
+		case errors.As(err, &late): // what was typed stays; the next save is on top of what is there now
+			p.Version, p.Since, p.Fields = late.Have.Version, late.Since, typed(r.PostForm, nil)
+			return d.showPolicy(w, r, http.StatusConflict, p)
+		default:
+			return err
+		}
+	}
+	p.Fields, p.Wrong = typed(r.PostForm, faults), true
+	return d.showPolicy(w, r, http.StatusUnprocessableEntity, p)
+}
+
+// read takes the columns of a form. What is empty is not decided.
+func read(form url.Values) (policy.Values, []policy.Fault) {
+	values := policy.Values{}
+	var faults []policy.Fault
+	for _, c := range policy.Columns() {
+		text := entered(form, c)
+		if text == "" {
+			continue
+		}
+		v, fault := c.Parse(text)
+		if fault != nil {
+			faults = append(faults, *fault)
+			continue
+		}
+		values[c.Name] = v
+	}
+	return values, faults
+}
+
+// entered is what a form says of a column, as people type it.
+func entered(form url.Values, c policy.Column) string {
+	return strings.TrimSpace(strings.Join(form[c.Name], "\n"))
+}
+
+// fields are the columns of a row as a form.
+func fields(values policy.Values) []field {
+	form := url.Values{}
+	for name, v := range values {
+		switch v := v.(type) {
+		case []string:
+			form[name] = v
+		case string:
+			form.Set(name, v)
+		default:
+			form.Set(name, policy.Encode(v))
+		}
+	}
+	return typed(form, nil)
+}
+
+// typed are the fields of a form as it was typed, each with its fault.
+func typed(form url.Values, faults []policy.Fault) []field {
+	var out []field
+	for _, c := range policy.Columns() {
+		f := field{Column: c, Value: entered(form, c)}
+		for _, fault := range faults {
+			if fault.Field == c.Name || strings.HasPrefix(fault.Field, c.Name+"[") {
+				f.Fault = fault.Message
+			}
+		}
+		if c.Kind == policy.Bool || c.Kind == policy.Text && len(c.Words) > 0 {
+			f.Choices = append(f.Choices, choice{"", "not decided here", f.Value == ""})
+		}
+		if c.Kind == policy.Bool {
+			f.Choices = append(f.Choices, choice{"true", "yes", f.Value == "true"}, choice{"false", "no", f.Value == "false"})
+		}
+		for _, word := range c.Words {
+			f.Choices = append(f.Choices, choice{word, word, slices.Contains(form[c.Name], word)})
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// policyLink is our page of a repository's policy, by HOST/OWNER/NAME.
+func policyLink(name string) string {
+	steps := strings.Split(name, "/")
+	for i, s := range steps {
+		steps[i] = url.PathEscape(s)
+	}
+	return "/policies/" + strings.Join(steps, "/")
+}
+
+// repoPath is HOST/OWNER/NAME of a repository as lists have it, which leave out github.com.
+func repoPath(repo string) string {
+	if strings.Count(repo, "/") == 1 {
+		return "github.com/" + repo
+	}
+	return repo
+}
+
+// auditPage lists what was changed, of all repositories a visitor may see.
+func (d *Dashboard) auditPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if d.Policies == nil {
+		return errNotHere
+	}
+	changes, err := d.Policies.PolicyChanges(r.Context(), policy.Repo{}, 10*manyChanges)
+	if err != nil {
+		return err
+	}
+	changes = slices.DeleteFunc(changes, func(c policy.Change) bool {
+		owner, name, _ := strings.Cut(c.Name, "/")
+		return !v.may(review.Repo{Host: c.Host, Owner: owner, Name: name}.String())
+	})
+	d.render(w, r, http.StatusOK, "audit", view{Title: "Audit log", Section: "audit", Data: changes[:min(len(changes), manyChanges)]})
+	return nil
+}

@@ -1,0 +1,86 @@
+package dashboard
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/policy"
+)
+
+// policies are those of a service, of repositories that GitHub would know.
+type policies struct{ *app.Service }
+
+func (policies) PolicyRepo(_ context.Context, named, _ string) (policy.Repo, error) {
+	if named != "acme/shop" {
+		return policy.Repo{}, errNotHere
+	}
+	return policy.Repo{Host: "github.com", ID: 7, Name: named}, nil
+}
+
+// send sends a form and gives what is shown then.
+func (s *site) send(t *testing.T, path string, form url.Values) (int, string) {
+	t.Helper()
+	answer, err := s.PostForm(s.url+path, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inert(t, path, string(body))
+	return answer.StatusCode, string(body)
+}
+
+// TestPoliciesAreDecided: a form is saved whole or not at all, whoever comes second sees what changed, and each change is in the audit log.
+func TestPoliciesAreDecided(t *testing.T) {
+	st := newState(t)
+	st.begin(t, at("acme", "shop", 7))
+	st.begin(t, at("acme", "other", 8))
+	service, err := app.Open(t.Context(), app.Options{State: st.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close(t.Context())
+	s := st.serve(t, Options{Policies: policies{service}, Operator: &config.File{}})
+	const page = "/policies/github.com/acme/shop"
+	if status, _ := s.send(t, page, url.Values{"version": {"0"}}); status != http.StatusForbidden {
+		t.Errorf("saved without a session: status %d", status)
+	}
+	s.enter(t)
+	s.shows(t, "/repositories", `href="`+page+`"`)
+	s.shows(t, page, "Policy of acme/shop", "gating_policy", "verdict-non-trivial", "not decided here")
+	decided := url.Values{"version": {"0"}, "gating_policy": {"verdict"}, "fixing": {"false"}, "context_path_excludes": {"customer_data/**\r\n**/*.pem"}, "max_cost_per_run_usd": {"2.5"}}
+	if status, body := s.send(t, page, decided); status != http.StatusOK || !strings.Contains(body, "4 columns were changed") || !strings.Contains(body, "<code>operator</code>") && !strings.Contains(body, "<td>operator</td>") {
+		t.Errorf("status %d\n%s", status, body)
+	}
+	s.shows(t, page, `value="verdict" checked`, "customer_data/**\n**/*.pem", `value="2.5"`, `name="version" value="1"`)
+	late := url.Values{"version": {"0"}, "gating_policy": {"off"}}
+	if status, body := s.send(t, page, late); status != http.StatusConflict || !strings.Contains(body, "Somebody else saved this policy") || !strings.Contains(body, `value="off" checked`) || !strings.Contains(body, `name="version" value="1"`) {
+		t.Errorf("who comes second: status %d\n%s", status, body)
+	}
+	wrong := url.Values{"version": {"1"}, "gating_policy": {"offf"}, "context_path_excludes": {hostile + "\r\na/["}, "max_cost_per_run_usd": {"many"}}
+	status, body := s.send(t, page, wrong)
+	if status != http.StatusUnprocessableEntity || strings.Count(body, `class="fault"`) != 3 || !strings.Contains(body, "Nothing was saved") {
+		t.Errorf("a form with faults: status %d\n%s", status, body)
+	}
+	s.shows(t, page, `value="verdict" checked`, `name="version" value="1"`)
+	if status, _ := s.send(t, "/policies/github.com/acme/gone", decided); status != http.StatusNotFound {
+		t.Errorf("a repository that is gone: status %d", status)
+	}
+	if status, _ := s.send(t, page, url.Values{}); status != http.StatusBadRequest {
+		t.Errorf("a form without a version: status %d", status)
+	}
+	s.shows(t, "/audit", "acme/shop", "gating_policy", "&#34;verdict&#34;", "operator")
+	stranger := &site{Dashboard: s.Dashboard, Client: browser(t), url: s.url}
+	if _, body := stranger.see(t, "/audit"); strings.Contains(body, "gating_policy") {
+		t.Error("the audit log is shown to whoever asks")
+	}
+}
