@@ -134,7 +134,6 @@ var table = map[string]int{
 
 	"internal/doctor":    9,
 	"internal/policycli": 9,
-	"internal/doctor":    9,
 
 	"internal/cli": 10,
 
