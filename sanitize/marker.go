@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,8 +42,20 @@ type Marker struct {
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
-	// Key makes the MAC; without it, a run or a nonce, the third line is not written.
+	// Key makes the MAC; without it, a run or a nonce, the third line is not written. It may be several (Keys): the first one signs.
 	Key []byte
+}
+
+// KeySize is the length of a key when there are several.
+const KeySize = 32
+
+// Keys are the keys that one may be, each of KeySize when there are several: the first signs, and all are accepted, so that a key can be
+// replaced while comments made with the old one are still about.
+func Keys(key []byte) [][]byte {
+	if len(key) <= KeySize || len(key)%KeySize != 0 {
+		return [][]byte{key}
+	}
+	return slices.Collect(slices.Chunk(key, KeySize))
 }
 
 // ErrMarker means a marker is missing, broken, or not ours.
@@ -75,6 +88,7 @@ func (m Marker) valid() error {
 
 // seal puts the marker lines that can be made before a body.
 func (m Marker) seal(body string) string {
+	m.Key = Keys(m.Key)[0]
 	rest := "\n" + body + "\n"
 	if body == "" {
 		rest = ""
@@ -167,7 +181,7 @@ func ParseMarker(body string) (Marker, bool) {
 	return h.m, ok
 }
 
-// Verify reads a marker and proves that whoever holds key made this very body for this pull request: the marker stands at
+// Verify reads a marker and proves that whoever holds key, or one of several, made this very body for this pull request: the marker stands at
 // the beginning, there is one, and the MAC holds. The error wraps ErrMarker.
 func Verify(body string, key []byte, repoID string, pr int) (Marker, error) {
 	h, ok := readHeader(body)
@@ -178,11 +192,14 @@ func Verify(body string, key []byte, repoID string, pr int) (Marker, error) {
 		return Marker{}, fmt.Errorf("%w: there is no key to verify it with", ErrMarker)
 	case strings.Contains(h.rest, markWord):
 		return Marker{}, fmt.Errorf("%w: there is more than one", ErrMarker)
-	case h.kid != keyID(key):
+	}
+	keys := Keys(key)
+	i := slices.IndexFunc(keys, func(k []byte) bool { return h.kid == keyID(k) })
+	if i < 0 {
 		return Marker{}, fmt.Errorf("%w: it was made with another key", ErrMarker)
 	}
 	m := h.m
-	m.RepoID, m.PR, m.Key = repoID, pr, key
+	m.RepoID, m.PR, m.Key = repoID, pr, keys[i]
 	got, err := hex.DecodeString(h.mac)
 	if err != nil || !hmac.Equal(got, m.mac(h.rest)) {
 		return Marker{}, fmt.Errorf("%w: it was made for another comment, or the comment was edited", ErrMarker)

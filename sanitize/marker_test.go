@@ -1,7 +1,9 @@
 package sanitize
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -65,6 +67,43 @@ func TestMarkerIsProven(t *testing.T) {
 		if err := f(); !errors.Is(err, ErrMarker) {
 			t.Errorf("%s: Verify = %v, want ErrMarker", name, err)
 		}
+	}
+}
+
+// A key is replaced in three steps: the new one first, both for a while, the new one alone.
+func TestMarkerKeysAreReplaced(t *testing.T) {
+	old, young := bytes.Repeat([]byte{1}, KeySize), bytes.Repeat([]byte{2}, KeySize)
+	both := slices.Concat(young, old)
+	seal := func(key []byte) string {
+		m := testMarker()
+		m.Key = key
+		texts, err := Comment("A finding.", m, testPolicy)
+		if err != nil || len(texts) != 1 {
+			t.Fatalf("%d texts, %v", len(texts), err)
+		}
+		return texts[0].String()
+	}
+	want := testMarker()
+	for _, row := range []struct {
+		says         string
+		signed, with []byte
+		accepted     bool
+	}{
+		{"the old key, by both", old, both, true},
+		{"the new key, by both", young, both, true},
+		{"both sign with the first", both, young, true},
+		{"and not with the second", both, old, false},
+		{"the old key, once it is dropped", old, young, false},
+		{"a third key", bytes.Repeat([]byte{3}, KeySize), both, false},
+		{"both, the other way round", both, slices.Concat(old, young), true},
+	} {
+		m, err := Verify(seal(row.signed), row.with, want.RepoID, want.PR)
+		if (err == nil) != row.accepted || err != nil && !errors.Is(err, ErrMarker) || err == nil && m.Nonce != want.Nonce {
+			t.Errorf("%s: %+v, %v", row.says, m, err)
+		}
+	}
+	if keys := Keys([]byte("one of another length, as tests have")); len(keys) != 1 {
+		t.Errorf("one key became %d", len(keys))
 	}
 }
 

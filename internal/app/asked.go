@@ -243,7 +243,7 @@ func (s *Service) Answer(ctx context.Context, target review.Target, a Ask, body 
 	if err != nil {
 		return "", err
 	}
-	key, err := s.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
+	key, err := s.markerKey(ctx)
 	if err != nil {
 		return "", err
 	}

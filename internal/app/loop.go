@@ -103,11 +103,11 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 }
 
 // markerKey is the key by which comments of ours are known: the operator's, which several machines may share, or that of the state folder.
-func (r *run) markerKey(ctx context.Context) ([]byte, error) {
-	if key := r.opts.Machine.MarkerKey; key != nil {
+func (s *Service) markerKey(ctx context.Context) ([]byte, error) {
+	if key := s.opts.Machine.MarkerKey; key != nil {
 		return key, nil
 	}
-	return r.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
+	return s.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
 }
 
 // secrets are the credentials this process holds for the run.
@@ -117,7 +117,9 @@ func (r *run) secrets(target review.Target) []string {
 		all = append(all, r.client.Secrets()...)
 	}
 	if key := r.opts.Machine.MarkerKey; key != nil {
-		all = append(all, hex.EncodeToString(key))
+		for _, one := range sanitize.Keys(key) {
+			all = append(all, hex.EncodeToString(one))
+		}
 	}
 	if a, err := postgres.Parse(r.opts.Database); err == nil && r.opts.Database != "" {
 		all = append(all, a.Password())

@@ -38,7 +38,7 @@ type Machine struct {
 	Limits agentrun.Limits
 	// ShowSecrets lets models read values in files that look like secrets; they are masked otherwise.
 	ShowSecrets bool
-	// MarkerKey is the key by which comments of ours are known; nil uses the state folder's own.
+	// MarkerKey is the key, or the keys (sanitize.Keys), by which comments of ours are known; nil uses the state folder's own.
 	MarkerKey []byte
 	// Strangers is true where local ranges are somebody else's too, as those of review cases are: their agents are confined as those of
 	// pull requests, and their written rules are those of the base.

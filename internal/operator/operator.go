@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // The variables.
@@ -35,7 +36,7 @@ const (
 	// EnvSecrets is the word on values that look like secrets: "mask", the default, keeps them from agents other than static,
 	// "show" lets models see those in files.
 	EnvSecrets = "PRLOOP_SECRETS"
-	// EnvMarkerKey is the key by which prloop knows its own comments, as 64 hexadecimal digits. Machines that share it know each
+	// EnvMarkerKey are the keys by which prloop knows its own comments, each as 64 hexadecimal digits; the first signs. Machines that share it know each
 	// other's threads; without it each makes its own.
 	EnvMarkerKey = "PRLOOP_MARKER_KEY"
 )
@@ -88,17 +89,27 @@ func (w *Words) Confinement() (app.Confinement, error) {
 	}
 }
 
-// markerKey is the operator's key for markers; nil without one. It is not repeated in errors.
+// maxMarkerKeys is how many keys may be about at a time.
+const maxMarkerKeys = 8
+
+// markerKey are the operator's keys for markers, one behind the other (sanitize.Keys); nil without one. They are not repeated in errors.
 func (w *Words) markerKey() ([]byte, error) {
-	word := strings.TrimSpace(w.Get(EnvMarkerKey))
-	if word == "" {
-		return nil, nil
+	var keys []byte
+	words := strings.FieldsFunc(w.Get(EnvMarkerKey), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' || r == '\r' })
+	if len(words) > maxMarkerKeys {
+		return nil, advice.Misuse(EnvMarkerKey+"=NEW,OLD", "%s has %d keys, more than %d", EnvMarkerKey, len(words), maxMarkerKeys)
 	}
-	key, err := hex.DecodeString(word)
-	if err != nil || len(key) != 32 {
-		return nil, advice.Misuse(EnvMarkerKey+"=$(openssl rand -hex 32)", "%s is not 64 hexadecimal digits", EnvMarkerKey)
+	for _, word := range words {
+		key, err := hex.DecodeString(word)
+		switch {
+		case (err != nil || len(key) != sanitize.KeySize) && len(words) == 1:
+			return nil, advice.Misuse(EnvMarkerKey+"=$(openssl rand -hex 32)", "%s is not 64 hexadecimal digits", EnvMarkerKey)
+		case err != nil || len(key) != sanitize.KeySize:
+			return nil, advice.Misuse(EnvMarkerKey+"=NEW,OLD", "a key of %s is not 64 hexadecimal digits", EnvMarkerKey)
+		}
+		keys = append(keys, key...)
 	}
-	return key, nil
+	return keys, nil
 }
 
 func (w *Words) showSecrets() (bool, error) {
