@@ -15,7 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/testkit/eventually"
 )
 
-// The dashboard beside prloop serve shows a run while its agents work, and how it ended.
+// The dashboard beside prloop serve shows a run while its agents work, and how it ended, and cancels one.
 func TestServeShowsPages(t *testing.T) {
 	t.Parallel()
 	h := openHall(t)
@@ -87,4 +87,19 @@ func TestServeShowsPages(t *testing.T) {
 	if page := see(run); !strings.Contains(page, "approved") || !strings.Contains(page, "acme/widgets#7") {
 		t.Errorf("the run has ended, and its page says\n%s", page)
 	}
+	if err := os.Remove(ready); err != nil {
+		t.Fatal(err)
+	}
+	h.open(8, nil)
+	next := run
+	eventually.True(t, "the next run to be listed", func() bool {
+		next = regexp.MustCompile(`href="(/runs/[^"]+)"`).FindStringSubmatch(see("/runs"))[1]
+		return next != run
+	})
+	answer, err := browser.PostForm(link.Scheme+"://"+link.Host+next+"/cancel", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	eventually.True(t, "the run to be cancelled", func() bool { return strings.Contains(see(next), "No process is at work on this run.") })
 }

@@ -91,8 +91,8 @@ func (d *Dashboard) assemble(ctx context.Context, run store.Run) (*runView, erro
 	if now != nil && run.State == app.Interrupted { // it has just begun
 		run.State = store.Running
 	}
-	p := &runView{Run: run, Now: now, At: d.Now(), Live: run.State == store.Running}
-	p.Cancel = p.Live && d.Control != nil
+	p := &runView{Run: run, Now: now, At: d.Now(), Live: run.State == store.Running || now != nil} // files are written after the end is recorded
+	p.Cancel = run.State == store.Running && d.Control != nil
 	p.Took = run.Updated.Sub(run.Created)
 	if p.Live {
 		p.Took = d.Now().Sub(run.Created)

@@ -146,7 +146,10 @@ func (s *state) serve(t testing.TB, o Options) *site {
 	out := &site{Dashboard: New(o), url: address.String()}
 	server.Config.Handler = out.Dashboard
 	server.Start()
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { // pages that are live hold their connection
+		server.CloseClientConnections()
+		server.Close()
+	})
 	out.Client = browser(t)
 	return out
 }

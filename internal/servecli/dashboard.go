@@ -7,9 +7,11 @@ import (
 	"net/url"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -71,6 +73,13 @@ func (o pages) open(p command.Process, d dashboard.Options) (servedPages, error)
 		d.Address = url.URL{Scheme: "http", Host: l.Addr().String()}
 	}
 	return servedPages{dashboard.New(d), l}, nil
+}
+
+// control asks whoever serves to interrupt runs.
+type control struct{ *app.Service }
+
+func (c control) Cancel(ctx context.Context, run string) error {
+	return daemon.Cancel(ctx, c.Record(), run)
 }
 
 // welcome says how the operator gets in.

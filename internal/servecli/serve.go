@@ -129,7 +129,7 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	if o.pages.listen != "" {
 		feed := new(dashboard.Feed)
 		s.Watch(feed.Run)
-		pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Feed: feed, Log: h.Log()})
+		pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Control: control{s}, Feed: feed, Log: h.Log()})
 		if err != nil {
 			return err
 		}
