@@ -41,7 +41,7 @@ demo: build ## Review and fix two bundled pull requests end to end, offline, thr
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
 
 test: ## Run every test (TESTFLAGS=-race for the race detector, -short without the longest suites)
-	go test -timeout 28m $(TESTFLAGS) $(PKGS)
+	go test -timeout 45m $(TESTFLAGS) $(PKGS)
 
 race: ## Run every test with the race detector
 	@$(MAKE) --no-print-directory test TESTFLAGS=-race
