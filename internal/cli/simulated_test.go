@@ -168,6 +168,7 @@ func TestSimulatedRuns(t *testing.T) {
 min_reviewers: 1
 comments_analyzer: {use: static}
 verifier: {use: builtin, model: boaster}
+judge: none
 escalation_model: none
 fixer: {use: command, path: mender, args: [%q]}
 fix: {untrusted_authors: true}

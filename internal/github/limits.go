@@ -72,13 +72,6 @@ func (l *limits) hold(resource string, until time.Time) {
 	}
 }
 
-// forget drops all times; a new process knows none.
-func (l *limits) forget() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all, l.of = time.Time{}, nil
-}
-
 // refusalLimit bounds what is read of a refusal to find out whether it is a limit.
 const refusalLimit = 64 << 10
 
