@@ -126,7 +126,7 @@ func search(s string) (f store.Filter, id, wrong string) {
 	return f, id, ""
 }
 
-// status is how a run stands, in words; tone is how that is coloured: good, bad, warn, live or quiet.
+// words say how a run stands; tone is how that is coloured: good, bad, warn, live or quiet.
 func words(r store.Run) string {
 	if r.State != store.Finished {
 		return string(r.State)

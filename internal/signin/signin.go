@@ -100,7 +100,7 @@ func (g GitHub) End(ctx context.Context, v Visit, answer url.Values) (Person, er
 		if errors.As(err, &refused) {
 			return Person{}, ErrDenied
 		}
-		return Person{}, fmt.Errorf("%s did not answer: %w", g.Host, errors.Unwrap(err))
+		return Person{}, fmt.Errorf("%s gave no token: %w", g.Host, err)
 	}
 	var who struct {
 		Login string `json:"login"`
