@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/command"
@@ -40,25 +42,30 @@ type options struct {
 	daemon.Options
 }
 
-// Serve is `prloop serve`.
-func Serve(h host.Host) command.Command {
-	var o options
-	f := command.Flags("serve")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "take webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
-	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read a secret of the webhook from `FILE`; several while they are exchanged ("+EnvSecret+")")
-	f.BoolVar(&o.poll, "poll", false, "take no webhooks: ask GitHub alone, which works behind a firewall")
-	f.DurationVar(&o.Every, "every", 5*time.Minute, "ask GitHub for what no webhook told of, at start and every `TIME`; with --poll every minute")
-	f.IntVar(&o.Reviews, "reviews", 2, "review `N` pull requests at a time")
-	f.DurationVar(&o.Settle, "settle", 10*time.Second, "wait until nobody has pushed for `TIME`")
+// rules are the flags that say what is reviewed and by whom: serve and its workers have the same.
+func (o *options) rules(f *pflag.FlagSet) {
 	f.BoolVar(&o.Rules.Drafts, "drafts", false, "review drafts too")
 	f.BoolVar(&o.Rules.Forks, "forks", false, "review pull requests of forks without anybody asking")
 	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "leave out pull requests of bots")
 	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review pull requests that have one of `LABELS`")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
 	f.BoolVar(&o.fix, "fix", false, "fix what is found")
+	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
+}
+
+// Serve is `prloop serve`.
+func Serve(h host.Host) command.Command {
+	var o options
+	f := command.Flags("serve")
+	o.rules(f)
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "take webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
+	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read a secret of the webhook from `FILE`; several while they are exchanged ("+EnvSecret+")")
+	f.BoolVar(&o.poll, "poll", false, "take no webhooks: ask GitHub alone, which works behind a firewall")
+	f.DurationVar(&o.Every, "every", 5*time.Minute, "ask GitHub for what no webhook told of, at start and every `TIME`; with --poll every minute")
+	f.IntVar(&o.Reviews, "reviews", 2, "review `N` pull requests at a time")
+	f.DurationVar(&o.Settle, "settle", 10*time.Second, "wait until nobody has pushed for `TIME`")
 	f.StringVar(&o.pages.listen, "dashboard", "", "show the dashboard at `ADDRESS`, such as 127.0.0.1:7447 (docs/dashboard.md)")
 	f.StringVar(&o.pages.address, "dashboard-url", "", "`URL` people reach the dashboard under, when it is another one")
-	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
 	return command.Command{
 		Use:   "serve REPO...",
 		Short: "Review the pull requests of repositories as they come",

@@ -31,15 +31,9 @@ const memoryOfReview = 2 << 30
 func Worker(h host.Host) command.Command {
 	var o options
 	f := command.Flags("worker")
+	o.rules(f)
 	f.IntVar(&o.Reviews, "reviews", 0, "review `N` pull requests at a time; by default one for each core and each 2 GB of memory")
 	f.DurationVar(&o.Drain, "drain", 10*time.Second, "when told to end, let reviews go on for `TIME` before they are left to others")
-	f.BoolVar(&o.Rules.Drafts, "drafts", false, "as for serve")
-	f.BoolVar(&o.Rules.Forks, "forks", false, "as for serve")
-	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "as for serve")
-	f.StringSliceVar(&o.Rules.Labels, "label", nil, "as for serve: `LABELS`")
-	f.StringSliceVar(&o.reviewers, "reviewers", nil, "as for serve: `NAMES`")
-	f.BoolVar(&o.fix, "fix", false, "fix what is found")
-	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
 	return command.Command{
 		Use:   "worker",
 		Short: "Review what prloop serve has written down, on this machine too",
