@@ -184,14 +184,24 @@ func TestCommandsInAVerdict(t *testing.T) {
 	alone := said(review.AgentComplete, review.SeparateComment, true, review.P0)
 	alone.Reports, alone.Request.Agents = alone.Reports[len(alone.Reports)-1:], alone.Request.Agents[len(alone.Request.Agents)-1:]
 	alone.Request.Alone = true
-	for state, want := range map[review.AgentState]review.Outcome{review.AgentComplete: review.ChangesRequested, review.AgentFailed: review.ChangesRequested} {
+	for _, state := range []review.AgentState{review.AgentComplete, review.AgentFailed} {
 		alone.Reports[0].Answer.Receipt.State = state
-		if r := Judge(alone).Result; r.Outcome != want || r.Consensus != nil || r.Command != "sec" {
+		if r := Judge(alone).Result; r.Outcome != review.ChangesRequested || r.Consensus != nil || r.Command != "sec" {
 			t.Errorf("alone, %s: %+v", state, r)
 		}
 	}
 	alone.Reports[0].Answer.Command = nil
-	if r := Judge(alone).Result; r.Outcome != review.NotReviewed || r.ExitStatus() != 6 {
-		t.Errorf("alone, without an answer: %+v", r)
+	for _, row := range []struct {
+		state review.AgentState
+		want  review.Outcome
+		exit  int
+	}{
+		{review.AgentFailed, review.NotReviewed, 6},
+		{review.AgentComplete, review.Answered, 0}, // no file was the command's: nobody was asked
+	} {
+		alone.Reports[0].Answer.Receipt.State = row.state
+		if r := Judge(alone).Result; r.Outcome != row.want || r.ExitStatus() != row.exit {
+			t.Errorf("alone, %s, without an answer: %+v", row.state, r)
+		}
 	}
 }
