@@ -39,6 +39,11 @@ func samples(spec Spec) []sample {
 			Answer: `{"agent":"checked","prNumber":7,"assessments":[{"findingId":"BUG-001","status":"refuted"},{"findingId":"BUG-001","status":"plausible"}],"fullReport":""}`}
 		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
 	}
+	if spec.Role == review.RoleScout {
+		repair.Repair = &review.Repair{Error: "decode scout-result: verdict: value must be one of 'lgtm', 'flag'",
+			Answer: `{"complexity":"simple","verdict":"approve","observations":[],"reasons":[]}`}
+		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
+	}
 	if spec.Role == review.RoleCommand {
 		repair.Repair = &review.Repair{Error: "decode command-result: findings/0/severity: value must be one of 'critical', 'high', 'medium', 'low'",
 			Answer: `{"summary":"","confidence":"low","findings":[{"title":"A","severity":"P1","details":""}]}`}

@@ -14,6 +14,8 @@ const (
 	RoleCommentsAnalyzer Role = "comments-analyzer"
 	RoleFixer            Role = "pr-fix"
 	RoleVerifier         Role = "verifier"
+	// RoleScout looks at a change once, in a quick scan.
+	RoleScout Role = "scout"
 	// RoleCommand is a custom prompt of the repository (spec.md C3). It is no kind: builtin, ACP and command agents all play it.
 	RoleCommand Role = "command"
 )

@@ -180,6 +180,8 @@ func shapeOf(role review.Role) string {
 		return "verifier-result"
 	case review.RoleCommand:
 		return "command-result"
+	case review.RoleScout:
+		return "scout-result"
 	}
 	return "reviewer-result"
 }

@@ -101,6 +101,10 @@ func promptFor(task review.Task) (string, error) {
 		what, err := prompts.Verify(task, fence, task.Limits.ToolCalls)
 		return prompts.System() + "\n" + brief + "\n" + what, err
 	}
+	if task.Role == review.RoleScout {
+		what, err := prompts.Scan(task, fence)
+		return prompts.ScanSystem() + "\n" + brief + "\n" + what, err
+	}
 	if task.Role == review.RoleCommand {
 		system, err := prompts.CommandSystem()
 		if err != nil {

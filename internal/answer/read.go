@@ -25,6 +25,7 @@ type Envelope struct {
 	Fix      *review.FixResult
 	Verifier *review.VerifierResult
 	Command  *review.CommandAnswer
+	Scout    *review.ScoutResult
 }
 
 // Key is the field that only the answer of a role has.
@@ -38,6 +39,8 @@ func Key(role review.Role) string {
 		return "assessments"
 	case review.RoleCommand:
 		return "confidence"
+	case review.RoleScout:
+		return "complexity"
 	}
 	return "findings"
 }
@@ -64,6 +67,10 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 		var r review.CommandAnswer
 		r, n, err = DecodeCommand(doc)
 		e.Command = &r
+	case review.RoleScout:
+		var r review.ScoutResult
+		r, n, err = DecodeScout(doc)
+		e.Scout = &r
 	default:
 		var r review.ReviewerResult
 		decode := DecodeReviewer
@@ -81,6 +88,9 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 		return Envelope{}, n, fmt.Errorf("decode fix-result: neither fixed nor rejected: %s", sanitize.Line(strings.Join(ids, ", "), 400))
 	}
 	notes = append(n, q.settle(e)...)
+	if e.Scout != nil {
+		notes = append(notes, Suspect(e.Scout, beside)...)
+	}
 	if findings := e.findings(); findings != nil {
 		if why := Beside(beside, *findings); why != "" {
 			notes = append(notes, "a person has to look: "+why)
@@ -134,7 +144,7 @@ func (q Question) settle(e Envelope) (notes []string) {
 	return notes
 }
 
-// findings is where the findings of an answer stand; nil for a fixer's and a verifier's.
+// findings is where the findings of an answer stand; nil for a fixer's, a verifier's and a scout's.
 func (e Envelope) findings() *[]review.Finding {
 	switch {
 	case e.Reviewer != nil:
@@ -162,8 +172,8 @@ func (q Question) replace(e Envelope, findings []review.Finding) (notes []string
 }
 
 // blocks reports whether an answer of an agent that did not end well says something that may only block. What a fixer says it did
-// is held against the tree, so it is kept too. A verifier's takes something away.
+// is held against the tree, so it is kept too. A verifier's takes something away, and half a scan is none.
 func (e Envelope) blocks() bool {
 	findings := e.findings()
-	return e.Verifier == nil && (e.Fix != nil || len(*findings) > 0 || e.Comments != nil && e.Comments.ReviewState.HasChangesRequested)
+	return e.Verifier == nil && e.Scout == nil && (e.Fix != nil || len(*findings) > 0 || e.Comments != nil && e.Comments.ReviewState.HasChangesRequested)
 }

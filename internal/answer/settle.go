@@ -83,6 +83,7 @@ func (q Question) Settle(s Said) (a review.Answer) {
 	}
 	if kept != nil {
 		a.Reviewer, a.Comments, a.Fix, a.Verifier, a.Command = kept.Reviewer, kept.Comments, kept.Fix, kept.Verifier, kept.Command
+		a.Scout = kept.Scout
 		if findings := kept.findings(); findings != nil {
 			r.Findings = len(*findings)
 		}
@@ -103,6 +104,9 @@ func (q Question) Settle(s Said) (a review.Answer) {
 
 // correct adds what an answer must not leave out of those before it.
 func (q Question) correct(e Envelope, others [][]byte) (notes []string) {
+	if e.Scout != nil {
+		return CorrectedScout(e.Scout, others...)
+	}
 	list := e.findings()
 	if list == nil {
 		return nil
@@ -130,7 +134,7 @@ func (q Question) salvage(s Said) (e *Envelope, notes []string) {
 	switch q.Task.Role {
 	case review.RoleFixer:
 		return q.salvageFix(s)
-	case review.RoleVerifier: // half an answer refutes nothing
+	case review.RoleVerifier, review.RoleScout: // half an answer refutes nothing, and is no scan
 		return nil, nil
 	case review.RoleCommentsAnalyzer:
 		keep = SalvageComments

@@ -38,6 +38,8 @@ func (e *ProgramError) Error() string {
 		noun = "fixer"
 	case review.RoleVerifier:
 		noun = "verifier"
+	case review.RoleScout:
+		noun = "scout"
 	case review.RoleCommand:
 		noun = "command"
 	case review.RoleCommentsAnalyzer:

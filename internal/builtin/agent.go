@@ -55,6 +55,11 @@ func (p Agent) Verify(ctx context.Context, task review.Task, emit func(review.Ev
 	return openai.Verify(ctx, task, o, emit)
 }
 
+// Scan is the builtin scout's work. It has no tools: it looks at the diff, once.
+func (p Agent) Scan(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	return openai.Scan(ctx, task, p.model(), emit)
+}
+
 // Command is the work of a builtin agent that does the task of a command.
 func (p Agent) Command(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()

@@ -48,6 +48,10 @@ func Estimate(task review.Task, o Options) (Estimated, error) {
 		question, err := prompts.Verify(task, o.Fence, limits.ToolCalls)
 		return f.sends(verifierShape, prompts.System(), brief, question), err
 	}
+	if task.Role == review.RoleScout {
+		question, err := prompts.Scan(task, o.Fence)
+		return f.sends(scoutShape, prompts.ScanSystem(), brief, question), err
+	}
 	if task.Role == review.RoleCommand {
 		system, err := prompts.CommandSystem()
 		if err != nil {

@@ -27,6 +27,10 @@ const (
 	maxReport    = 400_000
 	maxFixIssues = 2_000
 	maxNoticed   = 100
+	// An answer of a scout is short: it is asked for one look.
+	maxObservations = 30
+	maxReasons      = 10
+	maxTag          = 60
 )
 
 // rules are keyed by Go type and JSON field. Fields without an entry are as their type and tags say: required unless
@@ -125,6 +129,13 @@ var rules = map[string]rule{
 	"Location.lineEnd":           {optional: true, min: 1, max: maxLine, unknownAtZero: true},
 	"Wish.body":                  {minLength: 1, maxLength: maxProse},
 
-	"Task.role":         {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier", "command"}},
+	"ScoutResult.observations": {maxItems: maxObservations},
+	"ScoutResult.reasons":      {maxItems: maxReasons},
+	"Observation.tag":          {minLength: 1, maxLength: maxTag},
+	"Observation.text":         {maxLength: maxTitle},
+	"Observation.file":         {optional: true, maxLength: maxPath},
+	"Observation.line":         {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+
+	"Task.role":         {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier", "command", "scout"}},
 	"CommandTask.place": {optional: true, enum: []string{"review", "comment", "local", "schedule"}},
 }

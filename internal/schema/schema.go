@@ -33,6 +33,7 @@ var shapes = []shape{
 	{"fix-result", reflect.TypeFor[review.FixResult](), "What the fixer answers."},
 	{"reviewer-result", reflect.TypeFor[review.ReviewerResult](), "What a reviewer answers."},
 	{"run-result", reflect.TypeFor[review.RunResult](), "What prloop run --json prints."},
+	{"scout-result", reflect.TypeFor[review.ScoutResult](), "What a scout answers."},
 	{"task", reflect.TypeFor[review.Task](), "The request an agent reads from its standard input."},
 	{"verdict", reflect.TypeFor[review.Verdict](), "The consensus of one round."},
 	{"verifier-result", reflect.TypeFor[review.VerifierResult](), "What the verifier answers."},

@@ -29,6 +29,8 @@ func obtain(e *app.ProgramError) string {
 		without = "use --no-fix"
 	case review.RoleVerifier:
 		without = "configure verifier: off"
+	case review.RoleScout:
+		without = "configure scout: off"
 	case review.RoleCommand:
 		without = "take the command out of .reviewerc"
 	case review.RoleCommentsAnalyzer:

@@ -175,6 +175,13 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 			}
 		}
 		v = r
+	case review.RoleScout:
+		r := review.ScoutResult{Complexity: review.SimpleChange, Verdict: review.LooksGood, Observations: []review.Observation{}, Reasons: []string{"Scanned by fakeagent."}}
+		for _, f := range findings {
+			r.Verdict = review.Flag
+			r.Observations = append(r.Observations, review.Observation{Tag: f.Category, Text: f.Title, File: f.File, Line: f.Line})
+		}
+		v = r
 	case review.RoleCommand:
 		v = answer.CommandResult(review.CommandAnswer{Summary: "Checked by fakeagent.", Findings: findings, Confidence: review.MediumConfidence, Notes: a.told()})
 	default:
