@@ -44,7 +44,7 @@ func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why
 	if _, why = trigger.Heard(c.Heard, c.Bot); why != "" && c.Bot != "" {
 		return nil, why, nil
 	}
-	client, err := s.GitHub(ctx, c.Target.Repo.Host)
+	client, err := s.GitHubFor(ctx, c.Target.Repo)
 	if err != nil {
 		return nil, "", err
 	}
@@ -235,7 +235,7 @@ func (s *Service) deliver(ctx context.Context, client *github.Client, k effects.
 
 // Answer posts the answer to a line of a comment, once, and returns where it is.
 func (s *Service) Answer(ctx context.Context, target review.Target, a Ask, body string) (url string, err error) {
-	client, err := s.GitHub(ctx, target.Repo.Host)
+	client, err := s.GitHubFor(ctx, target.Repo)
 	if err != nil {
 		return "", err
 	}

@@ -22,8 +22,8 @@ func (r *run) newBench(c *agentrun.Launcher, req orchestrator.Request, lease *st
 		b.Held = lease.Check
 	}
 	b.Server = func(repo review.Repo) git.Server {
-		clone := r.client.Clone(repo)
-		return git.Server{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+		clone := r.client.Pushed(repo)
+		return git.Server{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
 	}
 	b.MayPush = func(ctx context.Context, pr review.PullRequest) (string, error) {
 		if !r.settings.Fix.UntrustedAuthors {

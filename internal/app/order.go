@@ -159,7 +159,7 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 	if !o.Target.Local() {
 		go config.Warm(config.Operator) // which every run needs, while GitHub is waited for
 		var err error
-		if err = r.meet(ctx, o.Target.Repo.Host); err != nil {
+		if err = r.meet(ctx, o.Target.Repo); err != nil {
 			return orchestrator.Request{}, err
 		}
 		if pr, err = r.client.PullRequest(ctx, o.Target.Repo, o.Target.PR); err != nil {
@@ -350,7 +350,7 @@ func isSensitive(ctx context.Context, h *history, base string) (bool, error) {
 
 // Rules are the repository's rules for an order about a pull request, and what the run would say of them.
 func (s *Service) Rules(ctx context.Context, o Order) (Rules, error) {
-	client, err := s.GitHub(ctx, o.Target.Repo.Host)
+	client, err := s.GitHubFor(ctx, o.Target.Repo)
 	if err != nil {
 		return Rules{}, err
 	}

@@ -46,7 +46,7 @@ func (s *Service) PolicyRepo(ctx context.Context, named, dir string) (policy.Rep
 }
 
 func (s *Service) knownRepo(ctx context.Context, repo review.Repo) (policy.Repo, error) {
-	client, err := s.GitHub(ctx, repo.Host)
+	client, err := s.GitHubFor(ctx, repo)
 	if err != nil {
 		return policy.Repo{}, err
 	}

@@ -36,7 +36,7 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 
 // status says what is known of a pull request without asking anybody but GitHub.
 func (s *Service) status(ctx context.Context, target review.Target) (string, error) {
-	client, err := s.GitHub(ctx, target.Repo.Host)
+	client, err := s.GitHubFor(ctx, target.Repo)
 	if err != nil {
 		return "", err
 	}

@@ -55,8 +55,8 @@ type run struct {
 }
 
 // meet connects the run to GitHub.
-func (r *run) meet(ctx context.Context, host string) error {
-	shared, err := r.GitHub(ctx, host)
+func (r *run) meet(ctx context.Context, repo review.Repo) error {
+	shared, err := r.GitHubFor(ctx, repo)
 	if err != nil {
 		return err
 	}

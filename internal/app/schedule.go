@@ -73,7 +73,7 @@ func (s *Service) PrepareJob(ctx context.Context, o Order) (*Prepared, error) {
 
 func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	var err error
-	if err = r.meet(ctx, o.Target.Repo.Host); err != nil {
+	if err = r.meet(ctx, o.Target.Repo); err != nil {
 		return nil, err
 	}
 	base, head, err := r.defaultHead(ctx, o.Target)
@@ -250,8 +250,8 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 	if err != nil {
 		return nil, err
 	}
-	clone := r.client.Clone(st.Target.Repo)
-	server := git.Server{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+	clone := r.client.Pushed(st.Target.Repo)
+	server := git.Server{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
 	bench := &agentrun.JobExecutor{Crew: c.ask, Server: server}
 	if lease != nil {
 		bench.Held = lease.Check

@@ -153,6 +153,15 @@ func (s *Service) GitHub(ctx context.Context, host string) (*github.Client, erro
 	return c, nil
 }
 
+// GitHubFor connects to the host of a repository, as whoever may work on that.
+func (s *Service) GitHubFor(ctx context.Context, repo review.Repo) (*github.Client, error) {
+	c, err := s.GitHub(ctx, repo.Host)
+	if err != nil {
+		return nil, err
+	}
+	return c.For(ctx, repo)
+}
+
 // findGit finds git, once.
 func (s *Service) findGit(ctx context.Context) (*git.Git, error) {
 	s.mu.Lock()
@@ -177,12 +186,12 @@ func (s *Service) openHistory(ctx context.Context, target review.Target, checkou
 	h := &history{}
 	name := filepath.Join("local", fingerprint(checkout))
 	if !target.Local() {
-		client, err := s.GitHub(ctx, target.Repo.Host)
+		client, err := s.GitHubFor(ctx, target.Repo)
 		if err != nil {
 			return nil, err
 		}
 		clone := client.Clone(target.Repo)
-		h.fetch = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Env: clone.Env}
+		h.fetch = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
 		name = filepath.Join(target.Repo.Host, target.Repo.Owner, target.Repo.Name)
 	}
 	g, err := s.findGit(ctx)

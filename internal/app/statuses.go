@@ -117,7 +117,7 @@ func statusOf(e store.Entry, what string, n int, s effects.CommitStatus) effects
 
 // setStatus makes an effect under the lease of its run.
 func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.Effect) error {
-	client, err := s.GitHub(ctx, e.Target.Repo.Host)
+	client, err := s.GitHubFor(ctx, e.Target.Repo)
 	if err != nil {
 		return err
 	}

@@ -194,7 +194,7 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	r.takeBackStatus(ctx)
 	r.forgetArtifacts(st.Run)
 	if !st.Target.Local() {
-		if err = r.meet(ctx, st.Target.Repo.Host); err != nil {
+		if err = r.meet(ctx, st.Target.Repo); err != nil {
 			return nil, err
 		}
 	}

@@ -46,7 +46,7 @@ func (s *Service) Target(ctx context.Context, w Words) (review.Target, error) {
 	if branch == "" {
 		return review.Target{}, ErrNotNamed
 	}
-	c, err := s.GitHub(ctx, here.Host)
+	c, err := s.GitHubFor(ctx, here)
 	if err != nil {
 		return review.Target{}, err
 	}

@@ -116,7 +116,7 @@ type look struct {
 func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 	anew := l.Anew
 	for range mostRuns {
-		client, err := l.service.GitHub(ctx, l.target.Repo.Host)
+		client, err := l.service.GitHubFor(ctx, l.target.Repo)
 		if err != nil {
 			return out, err
 		}
@@ -208,7 +208,7 @@ var errLater = errors.New("what the comment asks for waits for its turn")
 
 // comment looks at a comment: what needs no agent is answered at once, and the rest waits for its turn among the reviews.
 func (l look) comment(ctx context.Context) (out store.Settled, err error) {
-	client, err := l.service.GitHub(ctx, l.target.Repo.Host)
+	client, err := l.service.GitHubFor(ctx, l.target.Repo)
 	if err != nil {
 		return out, err
 	}

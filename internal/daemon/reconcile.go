@@ -77,7 +77,7 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 // looked at.
 func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	began := time.Now().UTC()
-	client, err := d.service.GitHub(ctx, repo.Host)
+	client, err := d.service.GitHubFor(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (d *Daemon) reconcileComments(ctx context.Context, repo review.Repo, began 
 	if since.Before(first) {
 		since = first
 	}
-	client, err := d.service.GitHub(ctx, repo.Host)
+	client, err := d.service.GitHubFor(ctx, repo)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ var table = map[string]int{
 	"internal/conversation": 1, // what GitHub says of our threads, as we remember it
 
 	"internal/command":    2,
+	"internal/appfile":    2,
 	"internal/pipes":      2,
 	"internal/proc":       2,
 	"internal/sandbox":    2,
@@ -161,6 +162,9 @@ var vendors = map[string][]string{
 	"github.com/cli/go-gh/v2/pkg/api":          {"internal/github"},
 	"github.com/cli/go-gh/v2/pkg/auth":         {"internal/github"},
 	"github.com/cli/go-gh/v2/pkg/repository":   {"internal/github"},
+	"github.com/bradleyfalzon/ghinstallation":  {"internal/github"},
+	"github.com/google/go-github":              {"internal/github"},
+	"github.com/golang-jwt/jwt":                {"internal/github"},
 	"github.com/bluekeyes/go-gitdiff":          {"internal/diff"},
 	"github.com/odvcencio/gotreesitter":        {"internal/symbols"},
 	"github.com/invopop/jsonschema":            {"internal/schema"},

@@ -20,6 +20,8 @@ type FetchOptions struct {
 	// Env are environment entries for this command alone ("GH_TOKEN=..."): where a credential may stand. GIT_ variables
 	// are refused here.
 	Env []string
+	// Credential gives further entries when the command begins; nil gives none.
+	Credential func(context.Context) ([]string, error)
 	// Timeout bounds the whole fetch; 0 means 10 minutes. Idle ends it when nothing arrives for so long; 0 means 2 minutes.
 	Timeout, Idle time.Duration
 }
@@ -39,7 +41,7 @@ func (r *Repository) Fetch(ctx context.Context, o FetchOptions) (map[string]stri
 	if err := r.git.checkURL(o.URL); err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	c, err := r.fetchCommand(o)
+	c, err := r.fetchCommand(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("fetch from %s: %w", o.URL, err)
 	}
@@ -57,8 +59,8 @@ func (r *Repository) Fetch(ctx context.Context, o FetchOptions) (map[string]stri
 	return got, nil
 }
 
-func (r *Repository) fetchCommand(o FetchOptions) (command, error) {
-	c := command{name: "fetch", at: r.place(), timeout: o.Timeout, idle: o.Idle, extra: o.Env}
+func (r *Repository) fetchCommand(ctx context.Context, o FetchOptions) (command, error) {
+	c := command{name: "fetch", at: r.place(), timeout: o.Timeout, idle: o.Idle}
 	if c.timeout == 0 {
 		c.timeout = 10 * time.Minute
 	}
@@ -79,7 +81,8 @@ func (r *Repository) fetchCommand(o FetchOptions) (command, error) {
 		}
 		c.args = append(c.args, "+"+ref+":"+Tracking(ref))
 	}
-	if err := checkEnv(o.Env); err != nil {
+	var err error
+	if c.extra, err = letIn(ctx, o.Env, o.Credential); err != nil {
 		return c, err
 	}
 	if o.Helper != "" {

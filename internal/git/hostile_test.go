@@ -288,7 +288,7 @@ func TestOnlyTheHandedCredentialHelperIsAsked(t *testing.T) {
 	poison(t, src, program)
 	g := find(t)
 	r := open(t, g)
-	c, err := r.fetchCommand(FetchOptions{URL: "https://example.com/x", Refs: []string{"refs/heads/main"},
+	c, err := r.fetchCommand(t.Context(), FetchOptions{URL: "https://example.com/x", Refs: []string{"refs/heads/main"},
 		Helper: `!f() { echo username=x; echo "password=$SECRET"; }; f`, Env: []string{"SECRET=s3cret"}})
 	if err != nil {
 		t.Fatal(err)

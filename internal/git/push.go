@@ -61,6 +61,8 @@ type Server struct {
 	// Env are environment entries for this command alone ("GH_TOKEN=..."): where a credential may stand. GIT_ variables
 	// are refused here.
 	Env []string
+	// Credential gives further entries when the command begins; nil gives none.
+	Credential func(context.Context) ([]string, error)
 	// Timeout bounds the whole command; 0 means 5 minutes.
 	Timeout time.Duration
 }
@@ -84,7 +86,7 @@ const NoCommit = "0000000000000000000000000000000000000000"
 // outcome is known; any error after the checks of the arguments (ErrName, ErrProtocol) means that the ref may be at Old or at
 // New, and calling again with the same arguments finds out.
 func (r *Repository) Push(ctx context.Context, o PushOptions) (PushResult, error) {
-	c, err := r.pushCommand(o)
+	c, err := r.pushCommand(ctx, o)
 	if err != nil {
 		return PushResult{}, fmt.Errorf("push %s to %s: %w", o.Ref, o.URL, err)
 	}
@@ -110,8 +112,8 @@ func (r *Repository) follows(ctx context.Context, o PushOptions) (bool, error) {
 	return r.IsAncestor(ctx, o.Old, o.New)
 }
 
-func (r *Repository) pushCommand(o PushOptions) (command, error) {
-	c, err := r.serverCommand("push", o.Server)
+func (r *Repository) pushCommand(ctx context.Context, o PushOptions) (command, error) {
+	c, err := r.serverCommand(ctx, "push", o.Server)
 	if err != nil {
 		return c, err
 	}
@@ -138,21 +140,34 @@ func (r *Repository) pushCommand(o PushOptions) (command, error) {
 }
 
 // serverCommand is a command that talks to a server with the credential in its own environment and nowhere else.
-func (r *Repository) serverCommand(name string, s Server) (command, error) {
-	c := command{name: name, at: r.place(), timeout: s.Timeout, extra: s.Env}
+func (r *Repository) serverCommand(ctx context.Context, name string, s Server) (command, error) {
+	c := command{name: name, at: r.place(), timeout: s.Timeout}
 	if c.timeout == 0 {
 		c.timeout = 5 * time.Minute
 	}
 	if err := r.git.checkURL(s.URL); err != nil {
 		return c, err
 	}
-	if err := checkEnv(s.Env); err != nil {
+	var err error
+	if c.extra, err = letIn(ctx, s.Env, s.Credential); err != nil {
 		return c, err
 	}
 	if s.Helper != "" {
 		c.settings = []setting{{"credential.helper", s.Helper}}
 	}
 	return c, nil
+}
+
+// letIn are the environment entries by which a server lets a command in.
+func letIn(ctx context.Context, env []string, credential func(context.Context) ([]string, error)) ([]string, error) {
+	if credential != nil {
+		more, err := credential(ctx)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env[:len(env):len(env)], more...)
+	}
+	return env, checkEnv(env)
 }
 
 // checkEnv keeps git's own switches out of what a caller hands in.
@@ -243,7 +258,7 @@ func (r *Repository) within(ctx context.Context, s Server, commit, head string) 
 
 // RemoteHead asks a server where a ref is: ErrUnknownRevision when it has none of that name. Further errors are Fetch's.
 func (r *Repository) RemoteHead(ctx context.Context, s Server, ref string) (string, error) {
-	c, err := r.serverCommand("ls-remote", s)
+	c, err := r.serverCommand(ctx, "ls-remote", s)
 	if err == nil {
 		err = checkRef(ref)
 	}

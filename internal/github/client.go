@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/api"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/prloop/prloop/internal/appfile"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/review"
 )
@@ -58,6 +60,14 @@ type Client struct {
 
 	*shared
 	tally *Tally
+
+	// app is set when the credential is a GitHub App's key and not token; at and repo are then the installation and the repository that the
+	// client is for.
+	app  *appLogin
+	at   Installation
+	repo string
+	// settings are those of the host.
+	settings settings
 }
 
 // shared is what all clients of one login in a process have in common.
@@ -105,11 +115,28 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if c.gitURL == "" {
 		c.gitURL = "https://" + c.host + "/"
 	}
-	settings := env.settings(c.host)
-	if c.token = c.findToken(ctx, settings); c.token == "" {
+	c.settings = env.settings(c.host)
+	app, err := appfile.Find(env.get(appfile.Env), c.host)
+	if err == nil && app != nil {
+		c.app, err = newApp(ctx, app, c, c.settings)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.app != nil {
+		return c, c.wire(nowhere{})
+	}
+	if c.token = c.findToken(ctx, c.settings); c.token == "" {
 		return nil, &Error{Op: op, Kind: ErrNotLoggedIn}
 	}
-	return c, c.connect(settings)
+	return c, c.connect()
+}
+
+// nowhere refuses what an App's client is asked before it is said for which repository.
+type nowhere struct{}
+
+func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("a GitHub App is asked for one repository at a time")
 }
 
 func (c *Client) findGH(o Options) error {
@@ -126,10 +153,19 @@ func (c *Client) findGH(o Options) error {
 }
 
 // connect makes go-gh's clients from explicit options only, so that nothing is read behind our back.
-func (c *Client) connect(s settings) error {
-	c.transport = newTransport(c.host, s, c.limits)
+func (c *Client) connect() error {
+	c.transport = newTransport(c.host, c.settings, c.limits)
+	return c.wire(c.transport)
+}
+
+// wire has them send their requests by a transport. That of an App puts a token of its own in the place of this one.
+func (c *Client) wire(by http.RoundTripper) error {
+	s, token := c.settings, c.token
+	if c.app != nil {
+		token = "app"
+	}
 	options := api.ClientOptions{
-		Host: c.host, APIHost: s.apiHost, AuthToken: c.token, LogIgnoreEnv: true, Transport: c.transport,
+		Host: c.host, APIHost: s.apiHost, AuthToken: token, LogIgnoreEnv: true, Transport: by,
 		CheckRedirect: stayHere, Headers: map[string]string{"User-Agent": "prloop"},
 	}
 	var err error
@@ -148,4 +184,9 @@ func (c *Client) connect(s settings) error {
 func (c *Client) Host() string { return c.host }
 
 // Secrets are the credentials the client holds, for the tripwire that keeps them out of every text (threats.md "Secrets").
-func (c *Client) Secrets() []string { return []string{c.token} }
+func (c *Client) Secrets() []string {
+	if c.app != nil {
+		return c.app.held()
+	}
+	return []string{c.token}
+}

@@ -70,7 +70,7 @@ func (c *Client) MayPush(ctx context.Context, pr review.PullRequest) (PushRight,
 		if err != nil {
 			return PushRight{}, err
 		}
-		reason = a.permitted(job)
+		reason = a.permitted(job, c.app != nil)
 	}
 	return PushRight{Allowed: reason == "", Reason: reason}, nil
 }
@@ -104,8 +104,8 @@ func (a *pushAnswer) never() string {
 }
 
 // permitted says why our permissions do not suffice; empty when they do, or are not shown. job is true for the token of an
-// Actions job, which reaches its own repository alone.
-func (a *pushAnswer) permitted(job bool) string {
+// Actions job, and app for that of an App: they reach their own repository alone.
+func (a *pushAnswer) permitted(job, app bool) string {
 	p := a.Repository.PullRequest
 	own, base := p.HeadRepository.ViewerPermission, a.Repository.ViewerPermission
 	switch {
@@ -115,6 +115,8 @@ func (a *pushAnswer) permitted(job bool) string {
 		return "the credential may not write to the repository"
 	case job:
 		return "the job's own token reaches no fork"
+	case app:
+		return "the GitHub App's token reaches no fork"
 	case !p.MaintainerCanModify:
 		return "the fork does not allow edits by maintainers"
 	case mayWrite(base), base == "":
@@ -133,7 +135,7 @@ const jobLogin = "github-actions[bot]"
 // ActionsToken reports whether the credential is GITHUB_TOKEN, the own token of an Actions job. Pushes made with it start
 // no workflow (decision 14). Installation tokens of other apps look the same, so GitHub is asked whose it is.
 func (c *Client) ActionsToken(ctx context.Context) (bool, error) {
-	if !strings.HasPrefix(c.token, "ghs_") {
+	if c.app != nil || !strings.HasPrefix(c.token, "ghs_") {
 		return false, nil
 	}
 	v, err := c.Viewer(ctx, c.host)

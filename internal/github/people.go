@@ -17,6 +17,13 @@ func (c *Client) Viewer(ctx context.Context, host string) (review.Person, error)
 	if host != "" && !strings.EqualFold(host, c.host) {
 		return review.Person{}, &Error{Op: op, Kind: ErrHost, Detail: "asked about " + oneLine(host)}
 	}
+	if c.app != nil && c.at.ID == 0 {
+		any, err := c.anyone(ctx)
+		if err != nil {
+			return review.Person{}, err
+		}
+		return any.Viewer(ctx, host)
+	}
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	if c.viewer != nil {

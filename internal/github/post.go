@@ -47,6 +47,10 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	if err := c.waitForTurn(ctx, op); err != nil {
 		return "", err
 	}
+	token, err := c.credential(ctx, op, pr.Repo, commenting)
+	if err != nil {
+		return "", c.unsent(err)
+	}
 	dir, file, err := privateFile(c.temp, body.String())
 	if dir != "" {
 		defer os.RemoveAll(dir)
@@ -60,7 +64,7 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	c.tally.read(1) // gh asks for the pull request first
 	c.tally.write()
 	res, err := proc.Run(ctx, proc.Spec{
-		Path: c.gh, Dir: dir, Env: c.ghEnv(), Timeout: postTimeout, MaxStdout: 1 << 20, MaxStderr: 1 << 20, Direct: true,
+		Path: c.gh, Dir: dir, Env: c.ghEnv(token), Timeout: postTimeout, MaxStdout: 1 << 20, MaxStderr: 1 << 20, Direct: true,
 		Args: []string{"pr", "comment", strconv.Itoa(pr.Number), "--body-file", file, "-R", c.host + "/" + pr.Repo.Owner + "/" + pr.Repo.Name},
 	})
 	c.lastWrite = time.Now()
@@ -103,9 +107,18 @@ func privateFile(temp, body string) (dir, file string, err error) {
 }
 
 // ghEnv is gh's whole environment. The credential is in it under the one name gh reads for this host.
-func (c *Client) ghEnv() []string {
+func (c *Client) ghEnv(token string) []string {
 	env := append(c.env.pick(passed...), quiet...)
-	return append(env, tokenNames(c.host)[0]+"="+c.token, "GH_HOST="+c.host)
+	return append(env, tokenNames(c.host)[0]+"="+token, "GH_HOST="+c.host)
+}
+
+// unsent is the error of a write that was not begun, for want of a token.
+func (c *Client) unsent(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.write, e.sent = true, false
+	}
+	return err
 }
 
 var commentAnchor = lazyregexp.New(`^issuecomment-\d+$`)

@@ -125,7 +125,7 @@ func TestMayPushDoesNotGuess(t *testing.T) {
 	a.Repository.PullRequest.HeadRepository = &headRepository{}
 	for _, fork := range []bool{false, true} {
 		a.Repository.PullRequest.IsCrossRepository, a.Repository.PullRequest.MaintainerCanModify = fork, fork
-		if reason := a.permitted(false); reason != "" {
+		if reason := a.permitted(false, false); reason != "" {
 			t.Errorf("unknown permission, fork %t: %q", fork, reason)
 		}
 	}

@@ -120,6 +120,10 @@ func TestCloneOfAPrivateRepository(t *testing.T) {
 	repo.SetPrivate(true)
 	c := client(t, f, Options{})
 	how := c.Clone(widgets)
+	env, err := how.Env(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := filepath.Join(t.TempDir(), "repo")
 	run := func(env []string, args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), "git", args...)
@@ -134,7 +138,7 @@ func TestCloneOfAPrivateRepository(t *testing.T) {
 	if out, err := run(nil, "-C", dir, "fetch", "-q", how.URL, "refs/pull/7/head"); err == nil {
 		t.Errorf("fetched without the environment: %s", out)
 	}
-	if out, err := run(how.Env, "-C", dir, "fetch", "-q", how.URL, "+refs/pull/7/head:refs/x"); err != nil {
+	if out, err := run(env, "-C", dir, "fetch", "-q", how.URL, "+refs/pull/7/head:refs/x"); err != nil {
 		t.Fatal(out)
 	}
 	if out, _ := run(nil, "-C", dir, "rev-parse", "refs/x"); strings.TrimSpace(out) != p.HeadSHA() {
@@ -143,7 +147,7 @@ func TestCloneOfAPrivateRepository(t *testing.T) {
 	if strings.Contains(how.URL+how.Helper, forge.DefaultToken) {
 		t.Error("the token stands in the address or the helper")
 	}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -155,7 +159,7 @@ func TestCloneOfAPrivateRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := append([]string{}, how.Env...)
+	elsewhere := append([]string{}, env...)
 	elsewhere[0] = "PRLOOP_GIT_ORIGIN=http://elsewhere.example"
 	if out, err := run(elsewhere, "-C", dir, "fetch", "-q", how.URL, "refs/pull/7/head"); err == nil {
 		t.Errorf("the helper answered for another host: %s", out)

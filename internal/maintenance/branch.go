@@ -110,7 +110,7 @@ func (l *Loop) pullOf(ctx context.Context, req Request, branch string) (review.P
 // foreign is a commit of a branch, of those the default branch does not have, that is not the job's own; nil when there is none.
 func (l *Loop) foreign(ctx context.Context, req Request, branch, head string) (*git.Authored, error) {
 	ref := "refs/heads/" + branch
-	fetched, err := l.Repo.Fetch(ctx, git.FetchOptions{URL: l.Server.URL, Helper: l.Server.Helper, Env: l.Server.Env, Refs: []string{ref}})
+	fetched, err := l.Repo.Fetch(ctx, git.FetchOptions{URL: l.Server.URL, Helper: l.Server.Helper, Env: l.Server.Env, Credential: l.Server.Credential, Refs: []string{ref}})
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ type Forge struct {
 	repos      map[string]*Repo
 	nodes      map[string]object
 	lastID     int64
+	apps       apps
 	faults     []*Fault
 	log        []Exchange
 	violations []string

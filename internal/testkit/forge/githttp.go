@@ -76,7 +76,7 @@ func (f *Forge) mayGit(repo *Repo, r *http.Request, login string, t Token, known
 	switch sent := r.Header.Get("Authorization") != ""; {
 	case sent && !known:
 		return http.StatusUnauthorized, "Invalid username or token."
-	case repo == nil, repo.permission(login).rank() == 0:
+	case repo == nil, repo.permission(login).rank() == 0, repo.Private && !(t.reaches(repo) && t.grants("contents", "read")):
 		if known {
 			return http.StatusNotFound, "Repository not found."
 		}
@@ -85,7 +85,7 @@ func (f *Forge) mayGit(repo *Repo, r *http.Request, login string, t Token, known
 		return http.StatusUnauthorized, "No anonymous write access."
 	case push && repo.archived:
 		return http.StatusForbidden, "This repository was archived so it is read-only."
-	case push && (t.ReadOnly || t.Repo != "" && !strings.EqualFold(t.Repo, repo.FullName()) ||
+	case push && (t.ReadOnly || !t.reaches(repo) || !t.grants("contents", "write") || t.Repo != "" && !strings.EqualFold(t.Repo, repo.FullName()) ||
 		repo.permission(login).rank() < Write.rank() && !f.asMaintainer(repo, login, "")):
 		return http.StatusForbidden, "Permission to " + repo.FullName() + ".git denied to " + login + "."
 	}

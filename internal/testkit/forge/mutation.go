@@ -10,7 +10,7 @@ const maxCommentChars = 65536
 
 // mutation is the root of every write.
 func (x *execution) mutation() object {
-	return object{kind: "Mutation", fields: map[string]any{
+	all := map[string]any{
 		"addComment":                      resolver(x.addComment),
 		"updateIssueComment":              resolver(x.updateIssueComment),
 		"deleteIssueComment":              resolver(x.deleteIssueComment),
@@ -19,7 +19,13 @@ func (x *execution) mutation() object {
 		"addPullRequestReviewThreadReply": resolver(x.addReply),
 		"resolveReviewThread":             x.settle("ResolveReviewThreadPayload", true),
 		"unresolveReviewThread":           x.settle("UnresolveReviewThreadPayload", false),
-	}}
+	}
+	for name := range all {
+		if err := x.token.forbids(name); err != nil {
+			all[name] = resolver(func(args) (any, error) { return nil, err })
+		}
+	}
+	return object{kind: "Mutation", fields: all}
 }
 
 // pullByNode finds the pull request a write is about and judges whether the caller may see it.

@@ -43,7 +43,7 @@ func (x *execution) repository(a args) (any, error) {
 // visible finds a repository the caller may see.
 func (c *call) visible(fullName string) *Repo {
 	r := c.f.repos[strings.ToLower(fullName)]
-	if r == nil || r.permission(c.login).rank() == 0 {
+	if r == nil || r.permission(c.login).rank() == 0 || r.Private && !c.token.reaches(r) {
 		return nil
 	}
 	return r

@@ -95,11 +95,12 @@ func (f *Forge) serveREST(w http.ResponseWriter, c *call) {
 	out := newAnswer()
 	c.limits(out.header)
 	switch {
-	case !c.known && c.r.Header.Get("Authorization") != "":
+	case !c.known && c.r.Header.Get("Authorization") != "" && !appRoutes[route]:
 		restError(out, http.StatusUnauthorized, "Bad credentials")
 	case route == "":
 		f.violate("rest: %s %s is not a path the forge has", c.r.Method, c.path)
 		restError(out, http.StatusNotFound, "Not Found")
+	case c.lacks(out, route):
 	default:
 		f.mu.Lock()
 		handler(c, out, in)

@@ -18,6 +18,9 @@ func (f *Forge) handle(w http.ResponseWriter, r *http.Request) {
 		f.serveGit(w, r, service)
 		return
 	}
+	if f.newApp(w, r) {
+		return
+	}
 	c := &call{f: f, r: r, host: webHost(r.Host), path: apiPath(r)}
 	body, err := io.ReadAll(io.LimitReader(r.Body, bodyLimitBytes))
 	if err != nil {
@@ -87,7 +90,9 @@ func (f *Forge) authenticate(r *http.Request) (login string, t Token, known bool
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t, known = f.tokens[value]
+	if t, known = f.tokens[value]; known && !t.Expires.IsZero() && !t.Expires.After(f.now()) {
+		return "", Token{}, false
+	}
 	return t.Login, t, known
 }
 

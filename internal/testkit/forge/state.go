@@ -26,6 +26,10 @@ type Token struct {
 	// Repo is owner/name of the only repository it reaches, as with the token of an Actions job; empty means all. Such a
 	// token may write nowhere else, "allow edits by maintainers" or not.
 	Repo string
+	// Of an App's token: the permissions it has and the repositories it is for, OWNER/NAME; nil is all. Expires is its end; zero is never.
+	Permissions map[string]string
+	Repos       []string
+	Expires     time.Time
 }
 
 // Permission of a user on a repository, as GitHub's permission API names it.

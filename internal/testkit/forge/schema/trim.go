@@ -39,6 +39,12 @@ var paths = map[string][]string{
 	"/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments":  {"get"},
 	"/repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies": {"post"},
 	"/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions":            {"post"},
+	"/app":               {"get"},
+	"/app/installations": {"get"},
+	"/app/installations/{installation_id}/access_tokens": {"post"},
+	"/installation/repositories":                         {"get"},
+	"/repos/{owner}/{repo}/installation":                 {"get"},
+	"/app-manifests/{code}/conversions":                  {"post"},
 }
 
 // noise are keys that no check reads.
