@@ -50,7 +50,7 @@ func (d *Daemon) reconcileAll(ctx context.Context) error {
 	return err
 }
 
-// repositories are those that are served by name, and those of a served owner that events told of.
+// repositories are those that are served by name, and those of a served owner that events, or the installation of a GitHub App, told of.
 func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error) {
 	have := map[string]bool{}
 	add := func(r review.Repo) {
@@ -62,15 +62,25 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 	for _, r := range d.Serves {
 		if r.Name != "" {
 			add(r)
+			continue
 		}
+		client, e := d.service.GitHub(ctx, r.Host)
+		if e == nil {
+			var installed []review.Repo
+			installed, e = client.Installed(ctx, r.Owner)
+			for _, r := range installed {
+				add(r)
+			}
+		}
+		err = errors.Join(err, e)
 	}
-	known, err := d.record.WantedRepositories(ctx)
+	known, e := d.record.WantedRepositories(ctx)
 	for _, name := range known {
 		if r := repoOf(name); d.Serves.refuses(r) == "" {
 			add(r)
 		}
 	}
-	return all, err
+	return all, errors.Join(err, e)
 }
 
 // reconcileOne marks the open pull requests of a repository that are not as they were seen last, and comments that ask for something and that nobody

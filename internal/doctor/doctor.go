@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -89,7 +90,47 @@ func (d *Doctor) github(ctx context.Context) Checkup {
 	if err != nil {
 		return diagnosed("github", err)
 	}
+	if c.IsApp() {
+		return installations(ctx, c, who.Login)
+	}
 	return Checkup{What: "github", Note: "logged in to " + host + " as " + who.Login, State: OK}
+}
+
+// installations says where a GitHub App is installed, and what it cannot do there for want of which permission.
+func installations(ctx context.Context, c *github.Client, login string) Checkup {
+	all, err := c.Installations(ctx)
+	if err != nil {
+		return diagnosed("github", err)
+	}
+	out, works := Checkup{What: "github", State: OK}, false
+	var where, next []string
+	for _, i := range all {
+		words, lacks := i.Account, i.Lacking()
+		if !i.All {
+			words += " (selected repositories)"
+		}
+		switch {
+		case !i.Suspended.IsZero():
+			words += ": suspended"
+		case len(lacks) > 0:
+			words += ": lacks " + strings.Join(lacks, "; ")
+		default:
+			works = true
+		}
+		if !i.Suspended.IsZero() || len(lacks) > 0 {
+			out.State, next = Missing, append(next, i.URL)
+		}
+		works = works || i.Suspended.IsZero() && !slices.ContainsFunc(lacks, func(l string) bool { return strings.HasSuffix(l, "to read") })
+		where = append(where, words)
+	}
+	if !works {
+		out.State = Broken
+	}
+	out.Note = "the GitHub App " + login + " at " + c.Host() + ", on " + strings.Join(where, ", ")
+	if len(next) > 0 {
+		out.Next = "grant it at " + strings.Join(next, " and ") + " (give the App the permission first: its settings, Permissions & events)"
+	}
+	return out
 }
 
 func (d *Doctor) config(ctx context.Context) Checkup {

@@ -291,6 +291,42 @@ func (c *Client) Installations(ctx context.Context) ([]Installation, error) {
 	return out, nil
 }
 
+// Installed lists the repositories of an owner that the App is installed on; nil, and no error, for a login that is none.
+func (c *Client) Installed(ctx context.Context, owner string) (all []review.Repo, err error) {
+	installations, err := c.Installations(ctx)
+	at := slices.IndexFunc(installations, func(i Installation) bool { return strings.EqualFold(i.Account, owner) && i.Suspended.IsZero() })
+	if err != nil || at < 0 {
+		return nil, err
+	}
+	b, err := c.bound(installations[at], "")
+	if err != nil {
+		return nil, err
+	}
+	address := "installation/repositories?per_page=100"
+	for range sinceLimit {
+		var page struct {
+			Repositories []struct {
+				Name     string
+				Archived bool
+				Owner    struct{ Login string }
+			}
+		}
+		if address, err = b.get(ctx, "list the repositories of the GitHub App on "+owner, false, address, &page); err != nil {
+			return nil, err
+		}
+		for _, r := range page.Repositories {
+			repo, err := checkRepo(review.Repo{Host: c.host, Owner: r.Owner.Login, Name: r.Name})
+			if err == nil && !r.Archived {
+				all = append(all, repo)
+			}
+		}
+		if address == "" {
+			break
+		}
+	}
+	return all, nil
+}
+
 // IsApp reports whether the credential is a GitHub App's key.
 func (c *Client) IsApp() bool { return c.app != nil }
 

@@ -144,6 +144,13 @@ func TestAppAccount(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].ID != installation || all[0].Account != "acme" || !all[0].All || len(all[0].Lacking()) != 0 {
 		t.Errorf("%+v, %v", all, err)
 	}
+	must(f.AddRepo("other", "tools"))
+	if repos, err := c.Installed(t.Context(), "ACME"); err != nil || !slices.Equal(repos, []review.Repo{widgets}) {
+		t.Errorf("its repositories of acme are %v, %v", repos, err)
+	}
+	if repos, err := c.Installed(t.Context(), "other"); err != nil || repos != nil {
+		t.Errorf("its repositories of other are %v, %v", repos, err)
+	}
 	if _, err := c.PullRequest(t.Context(), widgets, 7); err == nil {
 		t.Error("without a repository the App was let in")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/appfile"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/config"
@@ -90,11 +91,15 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	if o.Every < time.Second {
 		return advice.Misuse("--every 5m", "--every %s: GitHub is not asked that often", o.Every)
 	}
-	if o.poll && slices.ContainsFunc(o.Serves, func(r review.Repo) bool { return r.Name == "" }) {
+	asApp, err := appfile.Find(p.Getenv(appfile.Env), o.Options.Host)
+	if err != nil {
+		return err
+	}
+	if o.poll && asApp == nil && slices.ContainsFunc(o.Serves, func(r review.Repo) bool { return r.Name == "" }) {
 		return advice.Misuse("name each repository: prloop serve --poll acme/widgets acme/gadgets", "without webhooks nobody tells which repositories an owner has")
 	}
 	if !o.poll {
-		if o.Secrets, err = secrets(p, o.secretFiles); err != nil {
+		if o.Secrets, err = secrets(p, o.Options.Host, o.secretFiles); err != nil {
 			return err
 		}
 	}
@@ -193,9 +198,22 @@ func served(words, env []string) (host string, all daemon.Served, err error) {
 	return host, all, nil
 }
 
-// secrets are those of the files and of the variable.
-func secrets(p command.Process, files []string) ([]string, error) {
+// secrets are those of the files and of the variable, and that of the GitHub App where there are none.
+func secrets(p command.Process, host string, files []string) ([]string, error) {
 	all := strings.Fields(p.Getenv(EnvSecret))
+	if len(all)+len(files) == 0 {
+		app, err := appfile.Find(p.Getenv(appfile.Env), host)
+		if err != nil {
+			return nil, err
+		}
+		if app != nil {
+			secret, err := app.WebhookSecret()
+			if err != nil {
+				return nil, err
+			}
+			all = strings.Fields(secret)
+		}
+	}
 	for _, name := range files {
 		data, err := p.Read(name)
 		if err != nil {

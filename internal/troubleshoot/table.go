@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/appfile"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/dismissals"
@@ -99,6 +100,10 @@ var table = []row{
 	// GitHub.
 	{is(github.ErrNoGH, "install the GitHub CLI from https://cli.github.com, or name it: PRLOOP_GH=/path/to/gh"), advice.Failed},
 	{is(github.ErrNotLoggedIn, "gh auth login, or set GH_TOKEN"), advice.Failed},
+	{as(func(e *appfile.Error) string { return e.Next }), advice.Usage},
+	{is(github.ErrAppKey, "make a new private key in the settings of the GitHub App, or set the clock of this machine"), advice.Usage},
+	{is(github.ErrSuspended, "its owner ends the suspension in the settings of the account, Applications"), advice.Usage},
+	{is(github.ErrNotInstalled, "install the GitHub App on the repository; prloop doctor lists where it is"), advice.Usage},
 	{is(github.ErrNotFound, "check the number and the repository (-R OWNER/REPO), and whether the token may see it: gh auth status"), advice.Usage},
 	{as(func(e *github.Error) string {
 		if e.Needs != "" {
