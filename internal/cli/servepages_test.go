@@ -7,6 +7,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,15 +28,22 @@ func TestServeShowsPages(t *testing.T) {
 	}
 	h.serve("", "--reviewers", "exec:"+patient, "--dashboard", "127.0.0.1:0")
 	var link *url.URL
-	eventually.True(t, "the link of the dashboard", func() bool {
-		found := regexp.MustCompile(`dashboard: open (\S+)`).FindStringSubmatch(h.log())
-		if found == nil {
-			return false
+	program, err := exec.LookPath("prloop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "a link to the dashboard", func() bool {
+		cmd := exec.Command(program, "dashboard", "link")
+		cmd.Env = h.env
+		out, err := cmd.Output()
+		if err == nil {
+			link, err = url.Parse(strings.TrimSpace(string(out)))
 		}
-		var err error
-		link, err = url.Parse(found[1])
 		return err == nil
 	})
+	if key := link.Query().Get("key"); len(key) != 64 || strings.Contains(h.log(), key) || strings.Contains(h.log(), "sign-in/link") {
+		t.Errorf("a link that signs in stands in the log, or there is none: %q", link)
+	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,8 @@ type Options struct {
 	GitHub signin.GitHub
 	// Address is where people reach the dashboard: its scheme says whether cookies need TLS.
 	Address url.URL
+	// Keys are links that other processes of the operator make; without a folder there are none.
+	Keys Keys
 	// Log hears of faults; nil for nobody.
 	Log hclog.Logger
 	// Now is the time; nil for that of the machine.
@@ -131,8 +133,13 @@ func (d *Dashboard) Link() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.link, d.until = hex.EncodeToString(secret), d.Now().Add(linkLife)
-	at := d.Address.JoinPath("sign-in", "link")
-	at.RawQuery = url.Values{"key": {d.link}}.Encode()
+	return linkWith(d.Address, d.link)
+}
+
+// linkWith is the address that takes a key.
+func linkWith(at url.URL, key string) string {
+	at = *at.JoinPath("sign-in", "link")
+	at.RawQuery = url.Values{"key": {key}}.Encode()
 	return at.String()
 }
 
@@ -141,7 +148,7 @@ func (d *Dashboard) useLink(key string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.link == "" || d.Now().After(d.until) || subtle.ConstantTimeCompare([]byte(key), []byte(d.link)) != 1 {
-		return false
+		return d.Keys.use(key, d.Now())
 	}
 	d.link = ""
 	return true

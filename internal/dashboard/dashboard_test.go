@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -216,6 +219,64 @@ func TestALinkExpires(t *testing.T) {
 	now = now.Add(linkLife + time.Second)
 	if answer, err := s.Get(link); err != nil || answer.StatusCode != http.StatusForbidden {
 		t.Errorf("an old link: %v", err)
+	}
+}
+
+// A link that another process of the operator made works once, in time, where the dashboard is announced; the folder gives no key away.
+func TestLinksOfOtherProcesses(t *testing.T) {
+	now := time.Now()
+	keys := Keys{Dir: filepath.Join(t.TempDir(), "sign-in")}
+	if _, err := keys.Link(now); !errors.Is(err, ErrNotServed) {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	s := newState(t).serve(t, Options{Keys: keys, Now: func() time.Time { return now }})
+	end, err := keys.Announce(s.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := make([]string, 3)
+	for i := range links {
+		if links[i], err = keys.Link(now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := os.ReadDir(keys.Dir)
+	if err != nil || len(all) != len(links)+1 {
+		t.Fatalf("%d files, %v", len(all), err)
+	}
+	for _, e := range all {
+		data, err := os.ReadFile(filepath.Join(keys.Dir, e.Name()))
+		info, err2 := e.Info()
+		if err != nil || err2 != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v, %v", e.Name(), info.Mode(), err, err2)
+		}
+		for _, l := range links {
+			if key := l[strings.Index(l, "key=")+4:]; strings.Contains(e.Name()+string(data), key) {
+				t.Errorf("%s holds a key", e.Name())
+			}
+		}
+	}
+	expect := func(what, link string, want int) {
+		t.Helper()
+		answer, err := browser(t).Get(link)
+		if err != nil || answer.StatusCode != want {
+			t.Errorf("%s: %v, %v; want %d", what, answer.StatusCode, err, want)
+		}
+	}
+	expect("a link", links[0], http.StatusOK)
+	expect("a link again", links[0], http.StatusForbidden)
+	expect("a key that is a path", strings.Replace(links[0], "key=", "key=../address", 1), http.StatusForbidden)
+	now = now.Add(linkLife + time.Second)
+	expect("an old link", links[1], http.StatusForbidden)
+	if _, err := keys.Link(now); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(keys.Dir, "key-*")); len(left) != 1 {
+		t.Errorf("%d keys are kept, want the new one", len(left))
+	}
+	end()
+	if _, err := keys.Link(now); !errors.Is(err, ErrNotServed) {
+		t.Errorf("after the end: %v", err)
 	}
 }
 

@@ -2,9 +2,12 @@ package servecli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
+	"time"
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
@@ -25,7 +28,8 @@ func Dashboard(h host.Host) command.Command {
 	return command.Command{
 		Use:   "dashboard",
 		Short: "Show runs, findings and usage in a browser",
-		Long: "Serves pages about the runs of this machine until you stop it, and prints a link that signs you in once. With the variables\n" +
+		Long: "Serves pages about the runs of this machine until you stop it, and prints a link that signs you in once. Where the output is no terminal but a\n" +
+			"log, prloop dashboard link makes the link. With the variables\n" +
 			"PRLOOP_OAUTH_ID and PRLOOP_OAUTH_SECRET_FILE, people sign in with GitHub and see the repositories that they administer\n" +
 			"(docs/dashboard.md).",
 		Example: "  prloop dashboard\n  prloop dashboard --listen 0.0.0.0:8080 --address https://prloop.example",
@@ -36,15 +40,39 @@ func Dashboard(h host.Host) command.Command {
 				return err
 			}
 			defer s.Close(ctx)
-			d, err := o.open(p, dashboard.Options{Runs: s, Policies: s, Log: h.Log()})
+			d, err := o.open(p, dashboard.Options{Runs: s, Policies: s, Keys: keys(s.State()), Log: h.Log()})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.Stdout, "%s\nCtrl-c stops the dashboard.\n", d.welcome())
+			defer d.end()
+			fmt.Fprintf(p.Stdout, "%s\nCtrl-c stops the dashboard.\n", d.welcome(p.Terminal))
 			return d.Serve(ctx, d.listener)
 		},
+		Members: []command.Command{{
+			Use:   "link",
+			Short: "Make a link that signs you in once",
+			Long:  "Makes a link to the dashboard that prloop dashboard, or prloop serve --dashboard, shows on this machine and state folder. It is good for\n15 minutes, once. Only who may read the state folder can make one.",
+			Run: func(_ context.Context, p command.Process, _ []string) error {
+				state, err := h.StateFolder()
+				if err != nil {
+					return err
+				}
+				link, err := keys(state).Link(time.Now())
+				if errors.Is(err, dashboard.ErrNotServed) {
+					return advice.Misuse("prloop dashboard, or prloop serve --dashboard ADDRESS, with the same state folder", "%w", err)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(p.Stdout, sanitize.Terminal(link))
+				return nil
+			},
+		}},
 	}
 }
+
+// keys are the sign-in links of a state folder.
+func keys(state string) dashboard.Keys { return dashboard.Keys{Dir: filepath.Join(state, "sign-in")} }
 
 // pages says where pages are served.
 type pages struct{ listen, address string }
@@ -53,6 +81,8 @@ type pages struct{ listen, address string }
 type servedPages struct {
 	*dashboard.Dashboard
 	listener net.Listener
+	// end says that it is served no more.
+	end func()
 }
 
 // open listens, so that a bad address is told before anything begins.
@@ -72,7 +102,12 @@ func (o pages) open(p command.Process, d dashboard.Options) (servedPages, error)
 	if o.address == "" {
 		d.Address = url.URL{Scheme: "http", Host: l.Addr().String()}
 	}
-	return servedPages{dashboard.New(d), l}, nil
+	end, err := d.Keys.Announce(d.Address)
+	if err != nil {
+		l.Close()
+		return servedPages{}, err
+	}
+	return servedPages{dashboard.New(d), l, end}, nil
 }
 
 // control asks whoever serves to interrupt runs.
@@ -82,7 +117,10 @@ func (c control) Cancel(ctx context.Context, run string) error {
 	return daemon.Cancel(ctx, c.Record(), run)
 }
 
-// welcome says how the operator gets in.
-func (s servedPages) welcome() string {
+// welcome says how the operator gets in. A log is read by others than the operator, so that no link stands there.
+func (s servedPages) welcome(terminal bool) string {
+	if !terminal {
+		return "dashboard: " + sanitize.Terminal(s.Address.String()) + " (prloop dashboard link makes a link that signs you in)"
+	}
 	return "dashboard: open " + sanitize.Terminal(s.Link()) + " (it signs you in once, for the next 15 minutes)"
 }

@@ -141,11 +141,12 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	if o.pages.listen != "" {
 		feed := new(dashboard.Feed)
 		s.Watch(feed.Run)
-		pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Control: control{s}, Feed: feed, Log: h.Log()})
+		pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Control: control{s}, Feed: feed, Keys: keys(s.State()), Log: h.Log()})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(p.Stdout, pages.welcome()) // the key in it is for whoever reads this
+		defer pages.end()
+		fmt.Fprintln(p.Stdout, pages.welcome(p.Terminal))
 		ended := make(chan struct{})
 		defer func() { <-ended }()
 		ctx, stop := context.WithCancel(ctx)
