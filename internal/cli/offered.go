@@ -8,6 +8,7 @@ import (
 
 	"github.com/prloop/prloop/internal/agentcli"
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/appcli"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/democli"
@@ -21,7 +22,7 @@ import (
 
 // offer hangs the commands that other packages have below the root. A package with commands has its line here.
 func (p *Invocation) offer(root *cobra.Command) {
-	addGroup(root, setUp, p.offered(starter.Command()), p.offered(doctor.Command(p.host())), p.offered(policycli.Commands(p.host())), p.offered(democli.Command(runInside)))
+	addGroup(root, setUp, p.offered(starter.Command()), p.offered(doctor.Command(p.host())), p.offered(policycli.Commands(p.host())), p.offered(appcli.Commands()), p.offered(democli.Command(runInside)))
 	addGroup(root, building, p.offered(evalcli.Commands(p.openToEval)), p.offered(agentcli.Commands()), p.offered(plumbing.Schema()),
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
 	addGroup(root, serving, p.offered(servecli.Serve(p.host())), p.offered(servecli.Worker(p.host())), p.offered(servecli.Dashboard(p.host())))

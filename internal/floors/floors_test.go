@@ -114,6 +114,7 @@ var table = map[string]int{
 	"internal/progress": 5,
 	"internal/demo":     5,
 	"internal/evalcli":  5,
+	"internal/appcli":   5,
 	"internal/starter":  5,
 	"internal/stats":    5,
 	"internal/forecast": 5,

@@ -18,7 +18,7 @@ import (
 )
 
 // all is what `prloop app create` asks for.
-var all = map[string]string{"contents": "write", "pull_requests": "write", "issues": "write", "statuses": "write", "checks": "read", "metadata": "read"}
+var all = AppPermissions(true)
 
 // asApp opens a forge on which an App is installed on acme, and gives the environment in which its key is the only credential.
 func asApp(t *testing.T, host string) (f *forge.Forge, installation int64, key string, env []string) {

@@ -479,7 +479,7 @@ func (f *Forge) newApp(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodPost && json.Unmarshal([]byte(r.PostFormValue("manifest")), &m) == nil {
 		back, err = url.Parse(m.Redirect)
 	}
-	if err != nil || back.Host == "" || m.Name == "" || m.URL == "" || m.Hook.URL == "" {
+	if err != nil || back.Host == "" || m.Name == "" || m.URL == "" || (m.Hook.URL == "") != (len(m.Events) == 0) {
 		http.Error(w, "invalid manifest", http.StatusUnprocessableEntity)
 		return true
 	}
@@ -517,6 +517,9 @@ func (c *call) convertManifest(w http.ResponseWriter, r *http.Request) {
 	}
 	out := c.integration(&a)
 	out["pem"], out["webhook_secret"], out["client_id"], out["client_secret"] = key, a.Secret, "Iv23"+randomHex(8), randomHex(20)
+	if m.Hook.URL == "" {
+		out["webhook_secret"] = nil
+	}
 	writeJSON(w, http.StatusCreated, out)
 }
 
