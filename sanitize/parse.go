@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/tables"
 )
 
 // readMarkdown and readLine parse GFM without HTML and without bare addresses: both are text to us, so nothing can hide
@@ -93,7 +94,7 @@ func (tagParser) Close(ast.Node, text.Reader, parser.Context)                 {}
 func (tagParser) CanInterruptParagraph() bool                                 { return true }
 func (tagParser) CanAcceptIndentedLine() bool                                 { return false }
 
-// denseParagraph is a paragraph with so many delimiters that reading them would take quadratic time. It is taken as plain text.
+// denseParagraph is a paragraph with so many delimiters, or of so many cells, that reading them would take quadratic time. It is taken as plain text.
 type denseParagraph struct{ ast.BaseBlock }
 
 var kindCrowd = ast.NewNodeKind("Crowd")
@@ -107,7 +108,7 @@ const maxDelimiters = 1000
 
 type crowdTransformer struct{}
 
-func (crowdTransformer) Transform(node *ast.Paragraph, reader text.Reader, _ parser.Context) {
+func (crowdTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	total, most, table := 0, 0, false
 	for i := range node.Lines().Len() {
 		seg := node.Lines().At(i)
@@ -121,7 +122,7 @@ func (crowdTransformer) Transform(node *ast.Paragraph, reader text.Reader, _ par
 		total, most = total+n, max(most, n)
 		table = table || i == 1 && len(bytes.Trim(line, " |:-\n\t")) == 0
 	}
-	if most <= maxDelimiters && (table || total <= maxDelimiters) {
+	if most <= maxDelimiters && (table || total <= maxDelimiters) && !tables.TooWide(node, reader.Source(), pc) {
 		return
 	}
 	c := &denseParagraph{}

@@ -74,6 +74,7 @@ func structures() map[string]string {
 		"token prefixes":          strings.Repeat("ghp_", 1<<18),
 		"key headers":             strings.Repeat("-----BEGIN PRIVATE KEY-----\n", 1<<15),
 		"diff headers":            strings.Repeat("diff --git a/x b/x\n", 1<<16),
+		"wide tables":             strings.Repeat(strings.Repeat("|a", 1000)+"|\n"+strings.Repeat("|-", 1000)+"|\n"+strings.Repeat("|b\n", 1300)+"\n", 120),
 		"table rows":              "|a|b|\n|-|-|\n" + strings.Repeat("|a|b|\n", 1<<17),
 		"details":                 strings.Repeat("<details>\n", 1<<16) + strings.Repeat("</details>\n", 1<<15),
 		"assignments":             strings.Repeat("token = \"a\" ", 1<<16),

@@ -115,6 +115,18 @@ func TestPagesShowRuns(t *testing.T) {
 	}
 }
 
+// What an agent wrote is read whenever somebody opens the page: a table of millions of cells, few of which it writes, is shown as its text.
+func TestAWideTableIsText(t *testing.T) {
+	wide := strings.Repeat("|a", 500) + "|\n" + strings.Repeat("|-", 500) + "|\n" + strings.Repeat("|<b>x</b>\n", 500)
+	page := string(rendered([]byte("Hello\n\n" + wide + "\nGoodbye\n")))
+	if strings.Contains(page, "<td>") || !strings.Contains(page, "<pre><code>|a|a|a") || !strings.Contains(page, "|&lt;b&gt;x") || !strings.Contains(page, "<p>Goodbye</p>") || len(page) > 4*len(wide) {
+		t.Errorf("%d bytes: %.200s", len(page), page)
+	}
+	if page := string(rendered([]byte("|a|b|\n|-|-|\n|c|d|\n"))); !strings.Contains(page, "<td>d</td>") {
+		t.Errorf("a small one: %s", page)
+	}
+}
+
 func TestPagesOfManyRuns(t *testing.T) {
 	st := newState(t)
 	for range perPage + 5 {

@@ -19,7 +19,9 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -30,6 +32,7 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/tables"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -184,7 +187,8 @@ func (d *Dashboard) fault(w http.ResponseWriter, r *http.Request, err error) {
 // reports renders Markdown; markdown lets of it pass what a report is made of. Raw HTML passes goldmark, as on GitHub, and then the
 // policy: no images, no forms, no styles, links to http(s) alone.
 var (
-	reports  = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+	reports = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()),
+		goldmark.WithParserOptions(parser.WithParagraphTransformers(util.Prioritized(tables.Bounded{}, 100))))
 	markdown = sync.OnceValue(passing)
 )
 

@@ -2,6 +2,7 @@ package trigger_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -213,6 +214,21 @@ func TestNothingIsHeardInside(t *testing.T) {
 				t.Errorf("%s, in %s: %+v", row.name, what, asks)
 			}
 		}
+	}
+}
+
+// A comment is anybody's. One that is a table of millions of cells, few of which it writes, costs no more than others, and asks for nothing.
+func TestAWideTableCostsLittle(t *testing.T) {
+	wide := strings.Repeat("|a", 1500) + "|\n" + strings.Repeat("|-", 1500) + "|\n" + strings.Repeat("|a\n", 1500)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	asks := trigger.Parse(wide+"!prloop fix\n\n!prloop review\n", "review-bot")
+	runtime.ReadMemStats(&after)
+	if len(asks) != 1 || asks[0].Word != trigger.Review {
+		t.Errorf("it asks for %+v", asks)
+	}
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 {
+		t.Errorf("%d KB of text took %d MB of memory", len(wide)>>10, took)
 	}
 }
 
