@@ -29,8 +29,8 @@ var cloned = []setting{
 // Clone makes a repository for a fixer in dir, which must be empty or not there yet: commit checked out on a branch
 // (decision 6). It has objects of its own, the last 50 commits of history, no remote, no alternates, no credential and no
 // path of ours in it. Files are written as Export does: links as text, which core.symlinks=false keeps links in git; no
-// filter runs. Where something of the commit is withheld, neither its files nor its objects are there, and there is no history beyond the
-// commit; git in the clone takes such files for unchanged. Errors: ErrName, ErrUnknownRevision, Export's.
+// filter runs. Where something is withheld, neither its files nor its objects are there, and there is no history beyond the commit, whether or
+// not the commit has such files; git in the clone takes them for unchanged. Errors: ErrName, ErrUnknownRevision, Export's.
 func (r *Repository) Clone(ctx context.Context, commit, dir, branch string) error {
 	if err := r.clone(ctx, commit, dir, "refs/heads/"+branch); err != nil {
 		return fmt.Errorf("clone %s: %w", commit, err)
@@ -68,7 +68,7 @@ func (r *Repository) clone(ctx context.Context, commit, dir, ref string) error {
 	if err != nil {
 		return err
 	}
-	if len(hidden) > 0 {
+	if r.withheld != nil { // an earlier commit may have what this one has no more
 		err = r.copyVisible(ctx, at, commit, ref)
 	} else {
 		err = r.copyHistory(ctx, at, commit, ref)

@@ -229,3 +229,25 @@ func TestFixWithoutWithheld(t *testing.T) {
 		t.Errorf("the whole repository: %q, %v", data, err)
 	}
 }
+
+// What is withheld and was deleted before the commit stands in the commits before it, which a fixer is not given either.
+func TestCloneHasNoHistoryOfWithheld(t *testing.T) {
+	dir := origin(t, map[string]string{"customer_data/list.csv": canary + "\n", "main.go": "package main\n"})
+	shell(t, dir, "rm", "-qr", "customer_data")
+	shell(t, dir, "commit", "-qm", "to the vault")
+	head := strings.TrimSpace(shell(t, dir, "rev-parse", "HEAD"))
+	whole := open(t, find(t))
+	fetch(t, whole, dir, "refs/heads/main")
+	for _, r := range []*Repository{whole, whole.Without(withheld.Paths{"customer_data/*"}.Has)} {
+		clone := filepath.Join(t.TempDir(), "clone")
+		if err := r.Clone(t.Context(), head, clone, "fix"); err != nil {
+			t.Fatal(err)
+		}
+		if found := strings.Contains(contents(t, clone)+objects(t, clone), canary); found != (r == whole) {
+			t.Errorf("something is withheld: %v; its text is there: %v", r != whole, found)
+		}
+		if out := shell(t, clone, "status", "--porcelain"); out != "" {
+			t.Errorf("a fresh clone is not clean:\n%s", out)
+		}
+	}
+}

@@ -153,6 +153,8 @@ func (b *Box) diffOf(ctx context.Context, from, to string, written []string) (Di
 	if err != nil {
 		return Diffed{}, fail(Unavailable, "git gave no diff of these commits")
 	}
+	// A path is taken for a folder too: where a file took the place of one, git gives what was below it.
+	parsed.Files = slices.DeleteFunc(parsed.Files, func(f diff.File) bool { return b.hidden(f.Path) || b.hidden(f.OldPath) })
 	var out Diffed
 	var all strings.Builder
 	left := names[len(asked):]

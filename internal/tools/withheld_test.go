@@ -117,3 +117,31 @@ func TestWithheldIsShownByNoTool(t *testing.T) {
 		}
 	}
 }
+
+// A file that takes the place of a folder has its name, and git takes that for all that was in the folder.
+func TestAFileInPlaceOfAWithheldFolder(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q")
+	gittest.Commit(t, dir, map[string]string{"customer_data/eu/list.csv": "CANARY-4711-of-a-customer\n", "a.go": "package a\n"})
+	base := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD"))
+	gittest.Run(t, dir, "rm", "-qr", "customer_data")
+	gittest.Commit(t, dir, map[string]string{"customer_data": "moved to the vault\n"})
+	head := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD"))
+	c, err := OpenCommand(CommandOptions{
+		Options: Options{Tree: dir, Exclude: withheld.Paths{"customer_data/*"}.Globs(), GitDir: filepath.Join(dir, ".git"), Head: head, Base: base},
+		Names:   []string{toolset.GetDiff, toolset.GitDiffRange, toolset.GetChangedFiles},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, call := range [][2]string{
+		{toolset.GetDiff, `{}`}, {toolset.GetDiff, `{"paths":["customer_data"]}`}, {toolset.GitDiffRange, `{"from":"base"}`}, {toolset.GitDiffRange, `{"from":"HEAD","to":"base"}`},
+		{toolset.GetChangedFiles, `{}`},
+	} {
+		got, err := c.Call(t.Context(), call[0], []byte(call[1]))
+		if err != nil || strings.Contains(got, "CANARY") || strings.Contains(got, "eu/") || !strings.Contains(got, "customer_data") {
+			t.Errorf("%s %s: %v\n%s", call[0], call[1], err, got)
+		}
+	}
+}
