@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/withheld"
@@ -156,15 +156,15 @@ func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, erro
 }
 
 // withhold keeps the content of some paths from whoever reads the repository from now on, this program included.
-func (h *history) withhold(globs []string) {
-	if len(globs) > 0 {
-		h.repo = h.repo.Without(withheld.Paths(globs).Has)
+func (h *history) withhold(paths []string) {
+	if len(paths) > 0 {
+		h.repo = h.repo.Without(withheld.Paths(paths).Has)
 	}
 }
 
 // contextOf is what settings keep from being read.
 func contextOf(s config.Settings) orchestrator.ContextOptions {
 	return orchestrator.ContextOptions{
-		Exclude: append(slices.Clone(s.Context.Exclude), withheld.Paths(s.Context.NeverRead).Globs()...), NeverRead: s.Context.NeverRead, VerifyMayRead: s.Context.VerifyMayRead,
+		Exclude: append(globs.Below(s.Context.Exclude), withheld.Paths(s.Context.NeverRead).Globs()...), NeverRead: s.Context.NeverRead, VerifyMayRead: s.Context.VerifyMayRead,
 	}
 }

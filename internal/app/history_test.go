@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/globs"
 )
 
 // A reviewer may name any file. None of them ends the run of all.
@@ -45,5 +47,20 @@ func TestNamesThatNoTreeHolds(t *testing.T) {
 		if _, err := h.ReadFile(t.Context(), l.Head, name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%.60q: %v", name, err)
 		}
+	}
+}
+
+// A folder is written with a slash at its end by many: nothing in it is read.
+func TestFoldersAreKeptFromAgents(t *testing.T) {
+	var s config.Settings
+	s.Context.Exclude, s.Context.NeverRead = []string{"legal/", "*.pem"}, []string{"/customer_data/"}
+	got := contextOf(s)
+	for _, name := range []string{"legal/terms.md", "legal/eu/terms.md", "key.pem", "customer_data/a.csv", "customer_data/eu/a.csv"} {
+		if !globs.Any(got.Exclude, name) {
+			t.Errorf("agents read %s: %q", name, got.Exclude)
+		}
+	}
+	if globs.Any(got.Exclude, "main.go") {
+		t.Errorf("%q", got.Exclude)
 	}
 }

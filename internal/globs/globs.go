@@ -3,6 +3,7 @@ package globs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -19,6 +20,17 @@ func (g Globs) Empty() bool { return len(g.Include)+len(g.Exclude) == 0 }
 // Match reports whether a path, with slashes, is chosen.
 func (g Globs) Match(path string) bool {
 	return (len(g.Include) == 0 || Any(g.Include, path)) && !Any(g.Exclude, path)
+}
+
+// Below are patterns for who matches whole paths alone: one that ends in a slash is a folder, and means what is in it.
+func Below(patterns []string) []string {
+	all := slices.Clone(patterns)
+	for i, p := range all {
+		if strings.HasSuffix(p, "/") {
+			all[i] = p + "**"
+		}
+	}
+	return all
 }
 
 // Any reports whether one of the patterns matches a path, with slashes.

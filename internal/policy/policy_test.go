@@ -35,6 +35,8 @@ func TestAssign(t *testing.T) {
 		{words: "gating_policy", fault: "gating_policy: has no value: write gating_policy=VALUE, or gating_policy= to unset it"},
 		{words: "context_path_excludes=ok,[a", fault: `context_path_excludes[1]: "[a" is not a valid glob`},
 		{words: "context_path_excludes=/etc/**", fault: `context_path_excludes[0]: "/etc/**" would match nothing: paths begin at the root of the repository, without a slash`},
+		{words: "context_path_excludes=!customer_data/*", fault: `context_path_excludes[0]: "!customer_data/*" would match nothing: a glob takes nothing out of another one`},
+		{words: "context_path_excludes=customer_data/", want: policy.Values{"gating_policy": "verdict", "fixing": true, "context_path_excludes": []string{"customer_data/"}}},
 		{words: "crew=../x y", fault: `crew: "../x y" is not a name of lower-case letters, digits, dots, underscores and dashes`},
 		{words: "crew=" + strings.Repeat("a", 41), fault: "crew: has 41 bytes, but at most 40 are accepted"},
 		{words: "fixing=perhaps", fault: "fixing: must be true or false"},

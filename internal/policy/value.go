@@ -114,6 +114,8 @@ func (c Column) checkText(field, s string) *Fault {
 		return wrong("holds a control character")
 	case c.Globs && !doublestar.ValidatePattern(s):
 		return wrong("%s is not a valid glob", quote(s))
+	case c.Globs && strings.HasPrefix(s, "!"):
+		return wrong("%s would match nothing: a glob takes nothing out of another one", quote(s))
 	case c.Globs && (path.IsAbs(s) || strings.HasPrefix(s, "./") || s == ".." || strings.HasPrefix(s, "../")):
 		return wrong("%s would match nothing: paths begin at the root of the repository, without a slash", quote(s))
 	case c.Names && strings.ContainsFunc(s, func(r rune) bool {

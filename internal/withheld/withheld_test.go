@@ -31,3 +31,24 @@ func TestHas(t *testing.T) {
 		t.Error("nothing withholds something")
 	}
 }
+
+// However a person writes a folder, it is withheld: a pattern that matches nothing would withhold nothing, and nobody would be told.
+func TestFoldersAsPeopleWriteThem(t *testing.T) {
+	for _, pattern := range []string{
+		"customer_data", "customer_data/", "/customer_data", "/customer_data/", "./customer_data/", "customer_data//", "customer_data//*", "customer_data/./*", "customer_data/**/",
+		"x/../customer_data/*", "**/customer_data/", "customer_*/", "/customer_data/**", "{customer_data,other}/",
+	} {
+		p := withheld.Paths{pattern}
+		for _, name := range []string{"customer_data/a.csv", "customer_data/eu/2026/a.csv", "customer_data/\xff.csv", "customer_data/a\nb", `customer_data/\\x`} {
+			if !p.Has(name) {
+				t.Errorf("%q does not withhold %q", pattern, name)
+			}
+			if whole := p.Globs(); !doublestar.MatchUnvalidated(whole[0], name) && !doublestar.MatchUnvalidated(whole[1], name) {
+				t.Errorf("%q does not match %q, as %q", pattern, name, whole)
+			}
+		}
+		if p.Has("README.md") || p.Has("src/main.go") {
+			t.Errorf("%q withholds what it does not name", pattern)
+		}
+	}
+}
