@@ -1,7 +1,9 @@
 // Command forge serves a GitHub stand-in by hand: it opens a pull request from each case folder named, prints the
 // environment that points gh and prloop at it, and serves until interrupted.
 //
-//	go run ./internal/testkit/forge/cmd/forge CASE…   # then paste the exports into another terminal
+//	go run ./internal/testkit/forge/cmd/forge --writers octocat,contributor CASE…   # then paste the exports into another terminal
+//
+// The token belongs to octocat, and the pull requests to contributor: without --writers nobody may push.
 package main
 
 import (
@@ -19,14 +21,15 @@ import (
 
 func main() {
 	host := flag.String("host", "github.com", "the host to be")
+	writers := flag.String("writers", "", "`LOGINS` that may write to the repositories, separated by commas")
 	flag.Parse()
-	if err := run(*host, flag.Args()); err != nil {
+	if err := run(*host, strings.FieldsFunc(*writers, func(r rune) bool { return r == ',' }), flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "forge:", err)
 		os.Exit(1)
 	}
 }
 
-func run(host string, cases []string) error {
+func run(host string, writers, cases []string) error {
 	checker, err := contract.New()
 	if err != nil {
 		return err
@@ -44,6 +47,14 @@ func run(host string, cases []string) error {
 		c, err := forge.ReadCase(dir)
 		if err != nil {
 			return err
+		}
+		owner, name, _ := strings.Cut(c.Repo, "/")
+		repo, err := f.AddRepo(owner, name)
+		if err != nil {
+			return err
+		}
+		for _, login := range writers {
+			repo.SetPermission(login, forge.Write)
 		}
 		fmt.Printf("# %s#%d\n", c.Repo, p.Number)
 	}
