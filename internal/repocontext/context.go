@@ -94,8 +94,8 @@ func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]rev
 		f := &b.o.Diff.Files[i]
 		given := f.Hunks[:b.brief.Files[i].HunksGiven]
 		g.Go(func() error {
-			whole := regionsOf(f.Path, text, given, structured)
-			all[n] = besideDiff(whole, given)
+			whole, in := regionsOf(f.Path, text, given, structured)
+			all[n] = besideDiff(whole, given, in)
 			saved[n] = regionTokens(whole) - regionTokens(all[n])
 			return nil
 		})

@@ -53,7 +53,7 @@ func TestDecisiveCode(t *testing.T) {
 		old.Files = slices.Clone(b.Files)
 		for i := range old.Files {
 			if f := &old.Files[i]; f.Omitted == "" && f.Change != string(diff.Added) && f.Change != string(diff.Deleted) {
-				f.Context = regionsOf(f.Path, []byte(src.files[headID][f.Path]), d.Files[i].Hunks, true)
+				f.Context, _ = regionsOf(f.Path, []byte(src.files[headID][f.Path]), d.Files[i].Hunks, true)
 			}
 		}
 		want := decisive(t, dir, src, d)

@@ -28,11 +28,11 @@ type span struct {
 }
 
 // regionsOf gives the regions of a file's head version around its hunks: ±20 lines, widened to the enclosing function,
-// merged where they touch, in line order.
-func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []review.Region {
+// merged where they touch, in line order. The second result names the definition a line stands in; empty for none.
+func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) ([]review.Region, func(line int) string) {
 	lines := splitLines(text)
 	if len(lines) == 0 {
-		return nil
+		return nil, nil
 	}
 	var known []span
 	exact := false
@@ -41,14 +41,16 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []r
 		f, exact = symbols.Read(Language(path), text)
 		known = spansOf(f)
 	}
+	find := func(c span) (span, bool) {
+		if exact {
+			return enclosing(known, c)
+		}
+		return byIndent(lines, c.start)
+	}
 	var regions []review.Region
 	for _, c := range changes(hunks, len(lines)) {
 		r := review.Region{Start: max(1, c.start-around), End: min(len(lines), c.end+around)}
-		s, ok := enclosing(known, c)
-		if !exact {
-			s, ok = byIndent(lines, c.start)
-		}
-		if ok {
+		if s, ok := find(c); ok {
 			r.Symbol = s.name
 			if n := s.end - s.start + 1; n <= typeWidest || (s.function && n <= widest) {
 				r.Start, r.End = min(r.Start, s.start), max(r.End, s.end)
@@ -60,11 +62,17 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) []r
 	for i := range regions {
 		regions[i].Text = spelling.Text(strings.Join(lines[regions[i].Start-1:regions[i].End], ""))
 	}
-	return regions
+	return regions, func(line int) string {
+		if s, ok := find(span{start: line, end: line}); ok && s.start <= line && line <= s.end {
+			return s.name
+		}
+		return ""
+	}
 }
 
-// besideDiff takes out of regions the lines that stand in the hunks, and what is then nothing but brackets.
-func besideDiff(regions []review.Region, hunks []diff.Hunk) []review.Region {
+// besideDiff takes out of regions the lines that stand in the hunks, and what is then nothing but brackets. What is left is named by
+// the definition its first line stands in, by in: a region around several changes has the names of all of them.
+func besideDiff(regions []review.Region, hunks []diff.Hunk, in func(line int) string) []review.Region {
 	there := map[int]bool{}
 	for i := range hunks {
 		for l := range hunks[i].Lines() {
@@ -86,7 +94,7 @@ func besideDiff(regions []review.Region, hunks []diff.Hunk) []review.Region {
 			case there[n]:
 				end()
 			case rest.Text == "":
-				rest = review.Region{Start: n, End: n, Symbol: r.Symbol, Text: line}
+				rest = review.Region{Start: n, End: n, Symbol: in(n), Text: line}
 			default:
 				rest.End, rest.Text = n, rest.Text+line
 			}

@@ -58,7 +58,8 @@ func TestRegionsMergeAndStayInTheFile(t *testing.T) {
 	d := parseDiff(t, oneLineChange("a.txt", 5, "x", "y")+"") // top of the file
 	show := func(d string) string {
 		var got []string
-		for _, r := range regionsOf("a.txt", []byte(b.String()), parseDiff(t, d).Files[0].Hunks, true) {
+		regions, _ := regionsOf("a.txt", []byte(b.String()), parseDiff(t, d).Files[0].Hunks, true)
+		for _, r := range regions {
 			got = append(got, fmt.Sprintf("%d-%d %q", r.Start, r.End, strings.SplitN(r.Text, "\n", 2)[0]))
 		}
 		return strings.Join(got, "; ")
@@ -80,7 +81,7 @@ func TestRegionsMergeAndStayInTheFile(t *testing.T) {
 
 func TestLongFunctionsAreNamedOnly(t *testing.T) {
 	text := "package p\n\nfunc Long() {\n" + strings.Repeat("\tprintln()\n", 500) + "}\n"
-	got := regionsOf("a.go", []byte(text), parseDiff(t, oneLineChange("a.go", 250, "x", "y")).Files[0].Hunks, true)
+	got, _ := regionsOf("a.go", []byte(text), parseDiff(t, oneLineChange("a.go", 250, "x", "y")).Files[0].Hunks, true)
 	if len(got) != 1 || got[0].Start != 230 || got[0].End != 270 || got[0].Symbol != "Long" {
 		t.Errorf("%d-%d %q", got[0].Start, got[0].End, got[0].Symbol)
 	}
@@ -168,12 +169,35 @@ func TestNothingIsShownTwice(t *testing.T) {
 		}
 	}
 	// Line 44, the last bracket, tells nobody anything.
-	if want := "[1-9 f 13-40 f]"; fmt.Sprint(got) != want {
+	if want := "[1-9  13-40 f]"; fmt.Sprint(got) != want { // what begins in a region needs no name
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, f := range b.Files[1:] {
 		if f.Diff == "" || f.Context != nil {
 			t.Errorf("%s has its diff and nothing around it: %q, %+v", f.Path, f.Diff, f.Context)
 		}
+	}
+}
+
+func TestRegionsAreNamedByWhatTheyStandIn(t *testing.T) {
+	var code strings.Builder
+	code.WriteString("package p\n\n")
+	for _, name := range []string{"one", "two"} {
+		fmt.Fprintf(&code, "func %s() {\n", name)
+		for i := range 10 {
+			fmt.Fprintf(&code, "\tprintln(%d)\n", i)
+		}
+		code.WriteString("}\n\n")
+	}
+	src := &memory{files: map[string]map[string]string{headID: {"a.go": code.String()}}}
+	// Both functions are changed, and their regions touch.
+	hunks := "@@ -6 +6 @@\n-x\n+\tprintln(2)\n@@ -19 +19 @@\n-x\n+\tprintln(2)\n"
+	b := build(t, src, "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n"+hunks, Options{})
+	var got []string
+	for _, r := range b.Files[0].Context {
+		got = append(got, fmt.Sprintf("%d-%d %s", r.Start, r.End, r.Symbol))
+	}
+	if want := "[1-5  7-18 one 20-28 two]"; fmt.Sprint(got) != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

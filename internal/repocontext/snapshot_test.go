@@ -162,7 +162,7 @@ func TestBriefOfARealRepository(t *testing.T) {
 		t.Fatalf("%d files, %s %q", len(brief.Files), brief.Status, brief.Warnings)
 	}
 	for _, f := range brief.Files {
-		if len(f.Context) != 3 || f.Context[0].Symbol != "F0, F1" || f.HunksGiven != 2 || f.Language != "go" {
+		if len(f.Context) != 3 || f.Context[0].Symbol != "" || f.Context[1].Symbol != "F0" || f.Context[2].Symbol != "F1" || f.HunksGiven != 2 || f.Language != "go" {
 			t.Errorf("%s: %+v", f.Path, f.Context)
 		}
 	}
