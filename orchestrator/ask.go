@@ -70,6 +70,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	task := l.task(req, round, plan, snap)
 	if plan.Role == review.RoleReviewer || plan.Role == review.RoleVerifier { // one text for all of them, for providers' prompt caches
 		task.Earlier, task.Claims, task.Noticed = earlierFindings(in.Earlier), claims(in.Earlier), noticed(in.Past)
+		task.Rewritten = rewrittenIn(in.Written, task.Brief)
 	}
 	if plan.Role == review.RoleVerifier {
 		if judge, ok := req.isJudge(plan.Name); ok {
@@ -237,6 +238,16 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 		for i := range list {
 			for _, text := range written(&list[i]) {
 				*text = show(*text)
+			}
+			if list[i].Assessment != nil {
+				a := *list[i].Assessment
+				a.Reason = show(a.Reason)
+				if a.Fact != nil {
+					fact := *a.Fact
+					fact.File, fact.Evidence = show(fact.File), show(fact.Evidence)
+					a.Fact = &fact
+				}
+				list[i].Assessment = &a
 			}
 		}
 		return list

@@ -74,6 +74,8 @@ type fixing struct {
 	*progress
 	// tip is the commit to be pushed.
 	tip string
+	// unset is the setup command that failed; nil when none did.
+	unset *review.Check
 	// late is true when the run's wall time is why good work is not pushed, or bad work not fixed.
 	late bool
 }
@@ -97,6 +99,9 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 	var err error
 	if fix.Setup, err = j.setUp(ctx); err != nil {
 		return fix, err
+	}
+	if bad := failing(fix.Setup); len(bad) > 0 {
+		j.unset = &bad[0]
 	}
 	from := reviewed
 	var setback *review.Feedback
@@ -196,7 +201,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		defer done()
 		work, err := l.Bench.Fix(limited, plan, review.FixOrder{
 			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
-			Verify: j.req.Fix.Verify, Checks: checkRuns(j.req.Fix), Detected: j.req.Fix.Detected, Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
+			Verify: j.req.Fix.Verify, Checks: checkRuns(j.req.Fix), Detected: j.req.Fix.Detected, Setup: j.unset, Allow: j.req.Fix.Allow, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.own.Additions + j.own.Deletions,
 			At: j.req.Started,
 		}, l.forwardEvent)
 		switch {

@@ -453,6 +453,9 @@ func TestTheNextRoundIsTold(t *testing.T) {
 	if want := map[string]string{"A": review.ClaimFixed, "B": review.ClaimRejected}; !maps.Equal(kinds, want) {
 		t.Errorf("reviewers of round 2 see the claims %v, want %v", kinds, want)
 	}
+	if want := []review.Rewritten{{File: "a.go", From: 10, To: 10}}; !slices.Equal(second.Rewritten, want) {
+		t.Errorf("reviewers of round 2 are told that a fix wrote %+v, want %+v", second.Rewritten, want)
+	}
 	if len(second.Earlier) != 2 || second.HeadSHA != sha(2) {
 		t.Errorf("round 2 sees %d earlier findings at %s", len(second.Earlier), short(second.HeadSHA))
 	}

@@ -32,6 +32,9 @@ func TestSetup(t *testing.T) {
 		if fix := got.Rounds[0].Fix; fix.Tries != c.tries || len(fix.Setup) != 1 {
 			t.Errorf("%s: %+v", c.what, fix)
 		}
+		if told := s.orders[0].Setup; (told != nil) != (c.setUp[0].State != review.CheckPassed) || told != nil && told.Log != c.setUp[0].Log {
+			t.Errorf("%s: the fixer is told of %+v", c.what, told)
+		}
 		if text := s.kept["round-1/fix.md"]; !strings.Contains(text, c.says) {
 			t.Errorf("%s: the report says\n%s", c.what, text)
 		}

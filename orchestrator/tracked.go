@@ -1,9 +1,11 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/identity"
@@ -190,6 +192,22 @@ func noticed(past []review.RoundResult) []review.Notice {
 			out = append(out, r.Fix.Result.Noticed...)
 		}
 	}
+	return out
+}
+
+// rewrittenIn are the lines that fixes of this run wrote, in files whose changes an agent is shown.
+func rewrittenIn(lines []Written, brief review.Brief) []review.Rewritten {
+	shown := map[string]bool{}
+	for _, f := range brief.Files {
+		shown[f.Path] = f.Omitted == ""
+	}
+	var out []review.Rewritten
+	for _, w := range lines {
+		if shown[w.File] {
+			out = append(out, review.Rewritten{File: w.File, From: w.From, To: w.To})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b review.Rewritten) int { return cmp.Or(strings.Compare(a.File, b.File), a.From-b.From) })
 	return out
 }
 

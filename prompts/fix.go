@@ -51,12 +51,39 @@ func FixCheck(fence, submit, diff string) (string, error) {
 func toFix(f review.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, category %s, at %s\n%s\n", f.Priority, inline(f.Category), inline(cmp.Or(place(f), "no file")), inline(f.Title))
-	for _, part := range []struct{ name, text string }{{"", f.Description}, {"suggestion: ", f.Suggestion}, {"evidence:\n", f.Evidence}} {
+	for _, part := range []struct{ name, text string }{{"", f.Description}, {"suggestion: ", f.Suggestion}} {
 		if text := strings.TrimSpace(part.text); text != "" {
 			b.WriteString("\n" + part.name + text + "\n")
 		}
 	}
+	if code := copied(f.Evidence); code != "" {
+		b.WriteString("\nevidence:\n" + code + "\n")
+	}
+	if f.Assessment != nil {
+		b.WriteString("\n" + assessed(*f.Assessment))
+	}
 	return b.String()
+}
+
+// copied is code as it was quoted, with the indentation of its first line: whoever replaces it has to know that.
+func copied(code string) string {
+	if strings.TrimSpace(code) == "" {
+		return ""
+	}
+	return strings.TrimRight(strings.TrimLeft(code, "\r\n"), " \t\r\n")
+}
+
+// assessed is what the verifier said of a finding, with the code it rests on where that stands in the file.
+func assessed(a review.Assessment) string {
+	text := fmt.Sprintf("verifier: %s. %s\n", a.Status, strings.TrimSpace(a.Reason))
+	if a.Fact != nil {
+		where := a.Fact.File
+		if a.Fact.Line != nil {
+			where = fmt.Sprintf("%s:%d", where, *a.Fact.Line)
+		}
+		text += fmt.Sprintf("shown by %s:\n%s\n", inline(where), copied(a.Fact.Evidence))
+	}
+	return text
 }
 
 func refusals(list []review.Refusal) string {

@@ -44,7 +44,7 @@ func render(name, word string, data any) (string, error) {
 		"file":    func(f review.BriefFile) string { return file(word, f) },
 		"related": func(f review.RelatedFile) string { return related(word, f) },
 		"thread":  func(t review.Thread) string { return thread(word, t) },
-		"earlier": earlier,
+		"earlier": earlier, "rewritten": rewritten,
 		"suspect": suspect, "said": said,
 		"place":   place,
 		"leftOut": leftOut,
@@ -91,7 +91,7 @@ func Brief(t review.Task, fence string) (string, error) {
 	}
 	if t.Discussion != nil {
 		for _, th := range t.Discussion.Threads {
-			if !th.Resolved && len(th.Comments) > 0 {
+			if th = withoutEarlier(th, t.Earlier); !th.Resolved && len(th.Comments) > 0 {
 				data.Threads = append(data.Threads, th)
 			}
 		}
@@ -99,8 +99,32 @@ func Brief(t review.Task, fence string) (string, error) {
 	return render("brief.md", fence, data)
 }
 
+// withoutEarlier leaves of a thread of prloop's own what people answered in it, where the finding it was opened for stands among the
+// earlier ones: nothing is shown twice.
+func withoutEarlier(t review.Thread, earlier []review.Finding) review.Thread {
+	if !t.Own || len(t.Comments) == 0 {
+		return t
+	}
+	head, _, _ := strings.Cut(t.Comments[0].Body, "\n\n")
+	head = inline(head)
+	for _, f := range earlier {
+		if f.Title == "" || f.File != t.File || !strings.HasSuffix(head, ": "+inline(f.Title)) {
+			continue
+		}
+		answers := t.Comments[1:]
+		if t.Comments = nil; len(answers) > 0 {
+			t.Comments = append([]review.Comment{{Author: review.Person{Login: "prloop"}, Body: "(finding " + inline(f.ID) + ", below)"}}, answers...)
+		}
+		return t
+	}
+	return t
+}
+
 func thread(word string, t review.Thread) string {
 	where := "about " + cmp.Or(t.File, "the pull request")
+	if t.Own {
+		where = "of prloop " + where
+	}
 	if t.Line != nil {
 		where += fmt.Sprintf(" line %d", *t.Line)
 	}
@@ -129,8 +153,54 @@ func place(f review.Finding) string {
 	return fmt.Sprintf("%s:%d", f.File, *f.Line)
 }
 
+// earlierText bounds the description of an earlier finding, and its evidence, in bytes.
+const earlierText = 1500
+
+// earlier is a finding of an earlier round, with what it rested on then: a title alone does not say what to look for.
 func earlier(f review.Finding) string {
-	return fmt.Sprintf("%s at %s: %s", f.Priority, place(f), inline(f.Title))
+	score := cmp.Or(f.OriginalScore, f.Score)
+	text := fmt.Sprintf("%s, category %s, at %s\ntitle: %s\n", f.Priority, inline(f.Category), inline(cmp.Or(place(f), "no file")), inline(f.Title))
+	if score > 0 {
+		text = fmt.Sprintf("score %d, %s", score, text)
+	}
+	if said := strings.TrimSpace(f.Description); said != "" {
+		text += shortened(said) + "\n"
+	}
+	if code := copied(f.Evidence); code != "" {
+		text += "evidence then:\n" + shortened(code) + "\n"
+	}
+	return text
+}
+
+// shortened cuts a text at a character.
+func shortened(text string) string {
+	if len(text) <= earlierText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:earlierText], "") + "…"
+}
+
+// rewritten lists ranges of lines by file.
+func rewritten(list []review.Rewritten) string {
+	var b strings.Builder
+	file := ""
+	for i, r := range list {
+		switch {
+		case i == 0 || r.File != file:
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(inline(r.File) + ": ")
+		default:
+			b.WriteString(", ")
+		}
+		file = r.File
+		fmt.Fprintf(&b, "%d", r.From)
+		if r.To > r.From {
+			fmt.Fprintf(&b, "-%d", r.To)
+		}
+	}
+	return b.String()
 }
 
 // DefaultLens is the lens of a reviewer that names none.

@@ -56,6 +56,8 @@ type FixTerms struct {
 	Detected bool     `json:"detected,omitempty"`
 	// Checks is how often the fixer may have them run before that; 0 is never.
 	Checks int `json:"checks,omitempty"`
+	// Setup is the setup command that failed; nil when none did. Commands that need its packages then fail whatever the fixer does.
+	Setup *Check `json:"setup,omitempty"`
 	// Tests are files of tests near the change, the closest first; TestFiles is how many the repository has.
 	Tests     []string `json:"tests,omitempty"`
 	TestFiles int      `json:"testFiles"`
@@ -64,6 +66,13 @@ type FixTerms struct {
 	Lines     int `json:"lines"`
 	FilesUsed int `json:"filesUsed"`
 	LinesUsed int `json:"linesUsed"`
+}
+
+// Rewritten is a range of lines at the head that a fix of this run wrote. From and To are 1-based and inclusive.
+type Rewritten struct {
+	File string `json:"file"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
 }
 
 // Claim is what was said against a finding in an earlier round, by the fixer or by prloop. It is to be doubted, not a fact.

@@ -16,6 +16,8 @@ type FixOrder struct {
 	Verify   []string
 	Detected bool
 	Checks   int
+	// Setup is the setup command that failed before; nil when none did.
+	Setup *Check
 	// Allow are the globs of protected paths that the operator opened.
 	Allow []string
 	// First is the head the run began with, before any fix; empty means Reviewed. PRFiles and PRLines are the size of the pull

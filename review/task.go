@@ -60,6 +60,8 @@ type Task struct {
 	Earlier []Finding `json:"earlier,omitempty"`
 	// Claims are what the fixer said of findings in earlier rounds of this run, for reviewers to doubt.
 	Claims []Claim `json:"claims,omitempty"`
+	// Rewritten are the lines of the head that fixes of this run wrote, in the files of the brief.
+	Rewritten []Rewritten `json:"rewritten,omitempty"`
 	// Noticed is what fixers of earlier rounds saw and left alone, for reviewers to look at. It may be wrong.
 	Noticed []Notice `json:"noticed,omitempty"`
 	// Setback is set when the fixer's work before was not taken.

@@ -205,7 +205,7 @@ func (c *Launcher) show(plan orchestrator.AgentPlan, task review.Task) error {
 		return nil
 	}
 	task.Role, task.Verify, task.Command = review.RoleReviewer, nil, nil // a verifier is told the same of the change
-	task.Earlier, task.Claims, task.Noticed, task.Prompt = nil, nil, nil, ""
+	task.Earlier, task.Claims, task.Rewritten, task.Noticed, task.Prompt = nil, nil, nil, nil, ""
 	task.Options.Fence = cmp.Or(task.Options.Fence, c.Fence)
 	prompt, err := promptFor(task)
 	if err != nil {

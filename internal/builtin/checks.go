@@ -56,7 +56,11 @@ func checksOf(all []review.Check) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d verify commands do not pass on the tree as it is now\n", bad, len(all))
+	if bad == 0 {
+		b.WriteString("all verify commands pass on the tree as it is now\n")
+	} else {
+		fmt.Fprintf(&b, "%d of %d verify commands do not pass on the tree as it is now\n", bad, len(all))
+	}
 	for _, c := range all {
 		fmt.Fprintf(&b, "%s: %s", c.State, c.Command)
 		switch {

@@ -28,6 +28,12 @@ func (b *Workspace) terms(ctx context.Context, o review.FixOrder) (*review.FixTe
 		shown, _ := sanitize.Visible(c)
 		t.Verify = append(t.Verify, shown)
 	}
+	if o.Setup != nil {
+		setup := *o.Setup
+		setup.Command, _ = sanitize.Visible(setup.Command)
+		setup.Log, _ = sanitize.Visible(setup.Log)
+		t.Setup = &setup
+	}
 	t.Tests, t.TestFiles = near(files, o.Task)
 	if o.First != "" && o.First != o.From {
 		before, err := b.Repo.Changes(ctx, o.First, o.From)

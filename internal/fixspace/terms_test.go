@@ -36,6 +36,7 @@ func TestTerms(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.go": "package a\n", "a_test.go": "package a\n"})
 	o := w.order()
 	o.Verify, o.Detected, o.PRFiles, o.PRLines = []string{"make test", "x\u200b"}, true, 9, 300
+	o.Setup = &review.Check{Command: "npm ci", State: review.CheckFailed, Log: "no \u200b network"}
 	o.Task.Brief.Files = []review.BriefFile{{Path: "a.go"}}
 	o.First = w.base
 	o.From = w.commit(map[string]string{"a.go": "package b\n"})
@@ -47,7 +48,7 @@ func TestTerms(t *testing.T) {
 		return review.Answer{}
 	}
 	w.fix(o)
-	want := &review.FixTerms{Verify: []string{"make test", "x⟨U+200B⟩"}, Detected: true, Tests: []string{"a_test.go"}, TestFiles: 1, Files: 18, Lines: 600, FilesUsed: 1, LinesUsed: 2}
+	want := &review.FixTerms{Verify: []string{"make test", "x⟨U+200B⟩"}, Detected: true, Tests: []string{"a_test.go"}, TestFiles: 1, Setup: &review.Check{Command: "npm ci", State: review.CheckFailed, Log: "no ⟨U+200B⟩ network"}, Files: 18, Lines: 600, FilesUsed: 1, LinesUsed: 2}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
