@@ -80,7 +80,7 @@ func TestStagedRefuses(t *testing.T) {
 	shell(t, dir, "commit", "-q", "-am", "ours")
 	shell(t, dir, "checkout", "-q", "-b", "theirs", "HEAD~1")
 	commit(t, dir, map[string]string{"a": "3\n"})
-	merge := exec.CommandContext(t.Context(), "git", "-C", dir, "merge", "-q", "main")
+	merge := exec.CommandContext(t.Context(), "git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "merge", "-q", "main")
 	if merge.Run() == nil {
 		t.Fatal("the merge is to conflict")
 	}

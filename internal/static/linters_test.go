@@ -40,7 +40,7 @@ func TestGoVet(t *testing.T) {
 		"go.mod": "module x\n",
 		"a/a.go": "package a\nimport \"fmt\"\nfunc f() { fmt.Printf(\"%d\", \"x\") }\n",
 	})
-	r := run(t, task, Options{CheckoutDir: dir})
+	r := run(t, task, Options{CheckoutDir: dir, LinterTimeout: 5 * time.Minute}) // nothing may be compiled yet
 	if len(r.Findings) != 1 {
 		t.Fatalf("got %d findings\n%s", len(r.Findings), r.FullReport)
 	}
