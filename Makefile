@@ -18,10 +18,12 @@ FUZZTIME ?= 60s
 KILLS ?= 200
 COMMANDKILLS ?= 300
 CROWD ?= 6
+# RUNS is how many runs `make scale` fills its stores with.
+RUNS ?= 100000
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build release demo test race lint dead vet fmt tidy generate pictures secretrules fuzz robustness bench check cases clean
+.PHONY: help build release demo test race lint dead vet fmt tidy generate pictures secretrules fuzz robustness scale bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -79,6 +81,9 @@ robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/r
 
 fuzz: ## Run every fuzz target for FUZZTIME
 	@sh tools/fuzz $(FUZZTIME)
+
+scale: ## Show the dashboard's pages with RUNS runs in the store, on SQLite and PostgreSQL: times, weights, no table read as a whole
+	go test ./internal/dashboard -run TestPagesOfALargeStore -count=1 -timeout 2h -v -runs $(RUNS)
 
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem $(PKGS)

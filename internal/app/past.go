@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
 )
@@ -38,10 +39,18 @@ func (s *Service) EachRun(ctx context.Context, f store.Filter, fn func(store.Run
 	return s.store.EachRun(ctx, f, fn)
 }
 
+// Usage is what runs came to since the day of a time, those that were pruned too, in some repositories; nil for all, and local changes.
+func (s *Service) Usage(ctx context.Context, since time.Time, repos []string) (stats.Usage, error) {
+	return stats.ReadUsage(ctx, s.store, since, repos)
+}
+
 // Prune forgets finished runs that began before a time, save the newest keep of all runs and those whose spending counts for a
 // budget of today. Their files go with them. It says how many there were.
 func (s *Service) Prune(ctx context.Context, before time.Time, keep int) (int, error) {
 	s.forgetLayers()
+	if err := s.store.AddUp(ctx, stats.Figures); err != nil { // usage outlives runs
+		return 0, err
+	}
 	ids, err := s.store.Forgettable(ctx, before, keep)
 	for n, id := range ids {
 		if err := errors.Join(s.folder.Remove(id), s.store.Forget(ctx, id)); err != nil {
@@ -104,8 +113,8 @@ func (s *Service) recognize(run *store.Run) error {
 	return err
 }
 
-// Repositories are those that have runs.
-func (s *Service) Repositories(ctx context.Context) ([]string, error) {
+// Repositories are those that have runs, the one with the newest first.
+func (s *Service) Repositories(ctx context.Context) ([]store.Repository, error) {
 	return s.store.Repositories(ctx)
 }
 

@@ -22,15 +22,16 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/signin"
+	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
 )
 
 // Runs are what pages are made of.
 type Runs interface {
 	Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
-	EachRun(ctx context.Context, f store.Filter, fn func(store.Run) error) error
+	Usage(ctx context.Context, since time.Time, repos []string) (stats.Usage, error)
 	Find(ctx context.Context, part string) (store.Run, error)
-	Repositories(ctx context.Context) ([]string, error)
+	Repositories(ctx context.Context) ([]store.Repository, error)
 	Rounds(ctx context.Context, run string) ([]store.Round, error)
 	Effects(ctx context.Context, run string) ([]store.Entry, error)
 	Incidents(ctx context.Context, run string) ([]store.Incident, error)
@@ -78,7 +79,6 @@ type Dashboard struct {
 	Options
 	sessions *scs.SessionManager
 	handler  http.Handler
-	usages   usages
 
 	mu    sync.Mutex
 	link  string // of the one that may still be used; empty for none

@@ -2,14 +2,12 @@ package dashboard
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/stats"
-	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
 
@@ -17,10 +15,11 @@ import (
 type usageView struct {
 	Since, Repo string
 	Periods     []string
-	Repos       []string
-	All         *stats.Row
-	Groups      []usageGroup
-	Days        []day
+	// Repos are some that have runs.
+	Repos  []string
+	All    *stats.Row
+	Groups []usageGroup
+	Days   []day
 	// Most are the dollars and runs of the day that had most of them.
 	MostUSD  float64
 	MostRuns int
@@ -31,6 +30,8 @@ type usageGroup struct {
 	// Found is true where rows are about findings, and not about agents.
 	Found bool
 	Rows  []*stats.Row
+	// More is how many rows there are beside these.
+	More int
 }
 
 // day is one bar of a chart; Height is 0 to 100.
@@ -41,6 +42,12 @@ type day struct {
 	Index   int
 	Height  int
 }
+
+// What a page may grow to: rows of a group, and repositories that a field offers while somebody types.
+const (
+	rowsOfGroup         = 25
+	offeredRepositories = 100
+)
 
 // periods are those one can choose.
 var periods = []string{"7d", "30d", "90d"}
@@ -54,87 +61,41 @@ var groupTitles = []struct {
 	{stats.BySeverity, "Severities", "Severity", true}, {stats.ByCategory, "Categories", "Category", true},
 }
 
-// usages remembers what was added up a moment ago: results are large, and somebody may reload the page.
-type usages struct {
-	mu    sync.Mutex
-	known map[string]usageAt
-}
-
-type usageAt struct {
-	usageView
-	at time.Time
-}
-
-// usageKept is how long figures are shown before they are added up again.
-const usageKept = 30 * time.Second
-
 func (d *Dashboard) usagePage(w http.ResponseWriter, r *http.Request, v visitor) error {
 	q := r.URL.Query()
 	since := q.Get("since")
 	if !slices.Contains(periods, since) {
 		since = periods[0]
 	}
+	repo := strings.TrimSpace(q.Get("repo"))
+	if repo != "" && !v.may(repo) {
+		return errNotHere
+	}
+	now := d.Now()
+	from, _ := stats.Since(since, now)
+	var of []string
+	switch {
+	case repo != "":
+		of = []string{repo}
+	case !v.Operator:
+		of = append([]string{}, v.Repos...) // none is not all
+	}
+	sums, err := d.Runs.Usage(r.Context(), from, of)
+	if err != nil {
+		return err
+	}
 	repos, err := d.visible(r.Context(), v)
 	if err != nil {
 		return err
 	}
-	repo := q.Get("repo")
-	if repo != "" && !slices.Contains(repos, repo) {
-		return errNotHere
+	u := usageView{Since: since, Repo: repo, Periods: periods}
+	for _, r := range repos[:min(len(repos), offeredRepositories)] {
+		u.Repos = append(u.Repos, r.Name)
 	}
-	f := store.Filter{Repo: repo}
-	if !v.Operator {
-		f.Repos = append([]string{}, v.Repos...)
-	}
-	u, err := d.usage(r.Context(), f, since, v)
-	if err != nil {
-		return err
-	}
-	u.Repo, u.Repos, u.Periods = repo, repos, periods
+	u.fill(sums.Rows)
+	u.chart(sums.Days, from, now)
 	d.render(w, r, http.StatusOK, "usage", view{Title: "Usage", Section: "usage", Data: u})
 	return nil
-}
-
-// visible are the repositories with runs that a visitor may see.
-func (d *Dashboard) visible(ctx context.Context, v visitor) ([]string, error) {
-	repos, err := d.Runs.Repositories(ctx)
-	return slices.DeleteFunc(repos, func(r string) bool { return !v.may(r) }), err
-}
-
-// usage adds up what runs came to, one visitor at a time.
-func (d *Dashboard) usage(ctx context.Context, f store.Filter, since string, v visitor) (usageView, error) {
-	d.usages.mu.Lock()
-	defer d.usages.mu.Unlock()
-	key := since + "\n" + f.Repo + "\n"
-	if !v.Operator {
-		key += v.Name
-	}
-	now := d.Now()
-	if u, ok := d.usages.known[key]; ok && now.Sub(u.at) < usageKept {
-		return u.usageView, nil
-	}
-	u := usageView{Since: since}
-	f.Since, _ = stats.Since(since, now)
-	var sum stats.Digest
-	days := map[time.Time]*stats.Digest{}
-	err := d.Runs.EachRun(ctx, f, func(run store.Run) error {
-		date := run.Created.UTC().Truncate(24 * time.Hour)
-		if days[date] == nil {
-			days[date] = new(stats.Digest)
-		}
-		_ = days[date].Add(run) // never fails
-		return sum.Add(run)
-	})
-	if err != nil {
-		return u, err
-	}
-	u.fill(sum.Rows())
-	u.chart(days, f.Since, now)
-	if d.usages.known == nil || len(d.usages.known) > 100 {
-		d.usages.known = map[string]usageAt{}
-	}
-	d.usages.known[key] = usageAt{u, now}
-	return u, nil
 }
 
 func (u *usageView) fill(rows []*stats.Row) {
@@ -144,6 +105,9 @@ func (u *usageView) fill(rows []*stats.Row) {
 			if row.By == g.by {
 				group.Rows = append(group.Rows, row)
 			}
+		}
+		if n := len(group.Rows); n > rowsOfGroup {
+			group.Rows, group.More = group.Rows[:rowsOfGroup], n-rowsOfGroup
 		}
 		if len(group.Rows) > 0 {
 			u.Groups = append(u.Groups, group)
@@ -158,15 +122,11 @@ func (u *usageView) fill(rows []*stats.Row) {
 }
 
 // chart makes a bar of every day, those without a run too.
-func (u *usageView) chart(days map[time.Time]*stats.Digest, since, now time.Time) {
+func (u *usageView) chart(days map[time.Time]*stats.Row, since, now time.Time) {
 	for date := since.UTC().Truncate(24 * time.Hour); !date.After(now); date = date.AddDate(0, 0, 1) {
 		bar := day{Date: date, Index: len(u.Days)}
-		if sum := days[date]; sum != nil {
-			for _, row := range sum.Rows() {
-				if row.By == stats.ByAll {
-					bar.CostUSD, bar.Runs = row.CostUSD, row.Runs
-				}
-			}
+		if row := days[date]; row != nil {
+			bar.CostUSD, bar.Runs = row.CostUSD, row.Runs
 		}
 		u.MostUSD, u.MostRuns = max(u.MostUSD, bar.CostUSD), max(u.MostRuns, bar.Runs)
 		u.Days = append(u.Days, bar)
@@ -187,34 +147,4 @@ func became(row *stats.Row, fates ...string) (n int) {
 		n += row.Fates[review.Fate(f)]
 	}
 	return n
-}
-
-// repositoriesView is the page of all repositories.
-type repositoriesView struct {
-	Cards []card
-}
-
-// card is one repository at a glance.
-type card struct {
-	Repo string
-	// Newest are its newest runs, the newest first.
-	Newest []store.Run
-}
-
-func (d *Dashboard) repositoriesPage(w http.ResponseWriter, r *http.Request, v visitor) error {
-	repos, err := d.visible(r.Context(), v)
-	if err != nil {
-		return err
-	}
-	var p repositoriesView
-	for _, repo := range repos {
-		runs, err := d.Runs.Runs(r.Context(), store.Filter{Repo: repo, Limit: 10})
-		if err != nil {
-			return err
-		}
-		p.Cards = append(p.Cards, card{Repo: repo, Newest: runs})
-	}
-	slices.SortStableFunc(p.Cards, func(a, b card) int { return b.Newest[0].Created.Compare(a.Newest[0].Created) })
-	d.render(w, r, http.StatusOK, "repositories", view{Title: "Repositories", Section: "repositories", Data: p})
-	return nil
 }

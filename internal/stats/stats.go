@@ -4,6 +4,7 @@ package stats
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -79,9 +80,13 @@ func (d *Digest) row(by, name string) *Row {
 	}
 	k := [2]string{by, name}
 	if d.rows[k] == nil {
-		d.rows[k] = &Row{By: by, Name: name, Outcomes: map[review.Outcome]int{}, Fates: map[review.Fate]int{}}
+		d.rows[k] = newRow(by, name)
 	}
 	return d.rows[k]
+}
+
+func newRow(by, name string) *Row {
+	return &Row{By: by, Name: name, Outcomes: map[review.Outcome]int{}, Fates: map[review.Fate]int{}}
 }
 
 // Add takes a run. One that has not ended is only counted. The error is always nil.
@@ -229,18 +234,15 @@ func (d *Digest) Observations() []calibration.Observation { return d.known }
 
 // Rows are all rows: all runs first, severities from the gravest, the rest of a group by how much there is of it and by name.
 func (d *Digest) Rows() []*Row {
-	var out []*Row
-	for _, r := range d.rows {
-		out = append(out, r)
-	}
-	slices.SortFunc(out, func(a, b *Row) int {
+	rows := slices.Collect(maps.Values(d.rows))
+	slices.SortFunc(rows, func(a, b *Row) int {
 		byWeight := cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Findings, a.Findings), cmp.Compare(b.Answers, a.Answers))
 		if a.By == BySeverity {
 			byWeight = 0
 		}
 		return cmp.Or(cmp.Compare(slices.Index(groups, a.By), slices.Index(groups, b.By)), byWeight, cmp.Compare(a.Name, b.Name))
 	})
-	return out
+	return rows
 }
 
 // mean is a part of a whole; 0 where there is no whole.

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,21 +112,23 @@ func (s *Store) Run(ctx context.Context, part string) (Run, error) {
 	if part == "" {
 		return Run{}, s.wrap(op, ErrNotFound)
 	}
-	// substr instead of LIKE: ids hold underscores.
 	var runs []Run
-	err := s.runs(ctx, `result, `, `id = $1 OR substr(id, 1, $2) = $1 OR substr(review_id, 1, $2) = $1
-		OR (length(id) > $2 AND substr(id, length(id) - $2 + 1) = $1)`, 10, []any{part, len(part)}, func(r Run) error {
+	keep := func(r Run) error {
 		runs = append(runs, r)
 		return nil
-	})
+	}
+	err := s.runs(ctx, `result, `, `id = $1`, 1, []any{part}, keep)
+	if err == nil && len(runs) == 0 {
+		// substr instead of LIKE: ids hold underscores. Only the index of ids is read as a whole.
+		err = s.runs(ctx, `result, `, `id IN (SELECT id FROM runs WHERE substr(id, 1, $2) = $1 OR substr(review_id, 1, $2) = $1
+			OR (length(id) > $2 AND substr(id, length(id) - $2 + 1) = $1) ORDER BY id DESC LIMIT 10)`, 10, []any{part, len(part)}, keep)
+	}
 	if err != nil {
 		return Run{}, s.wrap(op, err)
 	}
 	ids := make([]string, len(runs))
 	for i, r := range runs {
-		if ids[i] = r.ID; r.ID == part {
-			return r, nil
-		}
+		ids[i] = r.ID
 	}
 	switch len(runs) {
 	case 0:
@@ -255,25 +259,39 @@ func (s *Store) runs(ctx context.Context, result, where string, limit int, args 
 	return rows.Err()
 }
 
-// Repositories are those that have runs, by name; local changes are left out. It looks at one row of the index for each of them.
-func (s *Store) Repositories(ctx context.Context) ([]string, error) {
+// A Repository has runs; the newest began at Newest.
+type Repository struct {
+	Name   string
+	Newest time.Time
+}
+
+// repositories looks at two rows of an index for each of them.
+const repositories = `WITH RECURSIVE found (repo) AS (
+	SELECT min(repo) FROM runs WHERE repo > ''
+	UNION ALL SELECT (SELECT min(repo) FROM runs WHERE repo > found.repo) FROM found WHERE found.repo IS NOT NULL)
+	SELECT repo, (SELECT max(created) FROM runs WHERE runs.repo = found.repo) FROM found WHERE repo IS NOT NULL`
+
+// Repositories are those that have runs, the one with the newest first; local changes are left out.
+func (s *Store) Repositories(ctx context.Context) ([]Repository, error) {
 	const op = "list repositories"
-	rows, err := s.read.QueryContext(ctx, `WITH RECURSIVE found (repo) AS (
-		SELECT min(repo) FROM runs WHERE repo > ''
-		UNION ALL SELECT (SELECT min(repo) FROM runs WHERE repo > found.repo) FROM found WHERE found.repo IS NOT NULL)
-		SELECT repo FROM found WHERE repo IS NOT NULL`)
+	rows, err := s.read.QueryContext(ctx, repositories)
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}
 	defer rows.Close()
-	var out []string
+	var out []Repository
 	for rows.Next() {
-		var repo string
-		if err := rows.Scan(&repo); err != nil {
+		var r Repository
+		var newest sql.NullInt64
+		if err := rows.Scan(&r.Name, &newest); err != nil {
 			return nil, s.wrap(op, err)
 		}
-		out = append(out, repo)
+		r.Newest = moment(newest)
+		out = append(out, r)
 	}
+	slices.SortFunc(out, func(a, b Repository) int {
+		return cmp.Or(b.Newest.Compare(a.Newest), cmp.Compare(a.Name, b.Name))
+	})
 	return out, s.wrap(op, rows.Err())
 }
 

@@ -99,8 +99,12 @@ func testRuns(t *testing.T, b Backend) {
 	local := store.Run{ID: "20261122T000000Z_local", ReviewID: "local", Target: review.Target{Base: "main"}}
 	must(t, s.CreateRun(ctx, local))
 	must(t, s.CreateRun(ctx, store.Run{ID: "20261122T000000Z_other", ReviewID: "other", Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "a", Name: "b"}, PR: 1}}))
-	repos, err := s.Repositories(ctx)
-	if want := []string{"a/b", target.Repo.String()}; err != nil || !slices.Equal(repos, want) {
+	var repos []string
+	list, err := s.Repositories(ctx)
+	for _, r := range list {
+		repos = append(repos, fmt.Sprint(r.Name, " ", r.Newest.Sub(began.UTC())))
+	}
+	if want := []string{"a/b 5s", target.Repo.String() + " 2s"}; err != nil || !slices.Equal(repos, want) {
 		t.Errorf("repositories %q, %v; want %q", repos, err, want)
 	}
 	enough, n := errors.New("enough"), 0

@@ -49,6 +49,7 @@ func Run(t *testing.T, b Backend) {
 		{"rounds", testRounds},
 		{"outbox", testOutbox},
 		{"sums", testSums},
+		{"figures", testFigures},
 		{"policy", testPolicy},
 		{"two policies at once", testTwoPoliciesAtOnce},
 		{"marker key", testMarkerKey},

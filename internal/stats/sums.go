@@ -1,0 +1,139 @@
+package stats
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+)
+
+// counters are the whole numbers of a row as the store adds them up, beside those of its maps.
+var counters = map[string]func(*Row) *int{
+	"runs":        func(r *Row) *int { return &r.Runs },
+	"rounds":      func(r *Row) *int { return &r.Rounds },
+	"converged/1": func(r *Row) *int { return &r.Converged[0] },
+	"converged/2": func(r *Row) *int { return &r.Converged[1] },
+	"converged/3": func(r *Row) *int { return &r.Converged[2] },
+	"findings":    func(r *Row) *int { return &r.Findings },
+	"counted":     func(r *Row) *int { return &r.Counted },
+	"prominent":   func(r *Row) *int { return &r.Prominent },
+	"unrecorded":  func(r *Row) *int { return &r.Unrecorded },
+	"answers":     func(r *Row) *int { return &r.Answers },
+	"degraded":    func(r *Row) *int { return &r.Degraded },
+	"failed":      func(r *Row) *int { return &r.Failed },
+	"tokens":      func(r *Row) *int { return &r.Tokens },
+	"input":       func(r *Row) *int { return &r.Input },
+	"cached":      func(r *Row) *int { return &r.Cached },
+	"unpriced":    func(r *Row) *int { return &r.Unpriced },
+}
+
+// measures are the rest of its numbers.
+var measures = map[string]func(*Row) *float64{
+	"costUsd": func(r *Row) *float64 { return &r.CostUSD },
+	"seconds": func(r *Row) *float64 { return &r.Seconds },
+}
+
+// The maps of a row: each of their entries is a figure of its own.
+const (
+	outcomeFigure = "outcome/"
+	fateFigure    = "fate/"
+)
+
+// Figures are those of one run. What is about its repository is about all of it.
+func Figures(run store.Run) store.Figures {
+	var d Digest
+	_ = d.Add(run) // never fails
+	out := store.Figures{}
+	for _, r := range d.rows {
+		if r.By == ByRepository {
+			continue
+		}
+		add := func(figure string, value float64) {
+			if value != 0 {
+				out.Add(r.By, r.Name, figure, value)
+			}
+		}
+		for figure, of := range counters {
+			add(figure, float64(*of(r)))
+		}
+		for figure, of := range measures {
+			add(figure, *of(r))
+		}
+		for o, n := range r.Outcomes {
+			add(outcomeFigure+string(o), float64(n))
+		}
+		for f, n := range r.Fates {
+			add(fateFigure+string(f), float64(n))
+		}
+	}
+	return out
+}
+
+// add adds figures. One that this program does not know is left out.
+func (r *Row) add(figures map[string]float64) {
+	for figure, value := range figures {
+		if of := counters[figure]; of != nil {
+			*of(r) += int(value)
+		} else if of := measures[figure]; of != nil {
+			*of(r) += value
+		} else if o, ok := strings.CutPrefix(figure, outcomeFigure); ok {
+			r.Outcomes[review.Outcome(o)] += int(value)
+		} else if f, ok := strings.CutPrefix(figure, fateFigure); ok {
+			r.Fates[review.Fate(f)] += int(value)
+		}
+	}
+}
+
+// Usage is what the runs of some days came to.
+type Usage struct {
+	// Rows are in the order of Digest.Rows. Of repositories there are those with the most runs.
+	Rows []*Row
+	// Days are all runs of each day that had any, by the time at which it began in UTC.
+	Days map[time.Time]*Row
+}
+
+// mostRepositories is how many repositories have a row in Usage.
+const mostRepositories = 25
+
+// ReadUsage adds up the runs that nobody has added up yet and gives the figures of those that began on the day of a time or later, in some
+// repositories; nil are all of them, and local changes.
+func ReadUsage(ctx context.Context, s *store.Store, since time.Time, repos []string) (Usage, error) {
+	u := Usage{Days: map[time.Time]*Row{}}
+	if err := s.AddUp(ctx, Figures); err != nil {
+		return u, err
+	}
+	over := store.Over{Since: since, Repos: repos}
+	if repos == nil {
+		busiest, err := s.Busiest(ctx, since, mostRepositories)
+		if err != nil {
+			return u, err
+		}
+		over.Repos = append(busiest, store.Everywhere)
+	}
+	days, err := s.Days(ctx, over)
+	if err != nil {
+		return u, err
+	}
+	var d Digest
+	for _, day := range days {
+		if day.Repo != store.Everywhere && day.Repo != "" {
+			d.row(ByRepository, day.Repo).add(day.Figures[ByAll][""])
+		}
+		if repos == nil && day.Repo != store.Everywhere { // is part of everywhere
+			continue
+		}
+		for part, names := range day.Figures {
+			for name, figures := range names {
+				d.row(part, name).add(figures)
+			}
+		}
+		if u.Days[day.Began] == nil {
+			u.Days[day.Began] = newRow(ByAll, "")
+		}
+		u.Days[day.Began].add(day.Figures[ByAll][""])
+	}
+	u.Rows = d.Rows()
+	return u, nil
+}
