@@ -62,8 +62,11 @@ func Tools(tree string, names []string, folders map[string]string) (acp.Toolbox,
 func readOnly(tree string) tools.Options {
 	return tools.Options{
 		Tree: tree, Language: repocontext.Language,
-		Functions: func(path string, text []byte, line int) (tools.Function, bool) {
+		Functions: func(path string, text []byte, line int, named string) (tools.Function, bool) {
 			f, ok := repocontext.FunctionAt(path, text, line)
+			if named != "" {
+				f, ok = repocontext.FunctionNamed(path, text, named)
+			}
 			return tools.Function(f), ok
 		},
 	}

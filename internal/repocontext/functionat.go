@@ -31,16 +31,44 @@ const importLimit = 100
 
 // FunctionAt finds the function, or else the type, around a line (1-based) of a file. ok is false when there is none.
 func FunctionAt(path string, text []byte, line int) (Function, bool) {
+	return function(path, text, func(known []span, exact bool, lines []string) (span, bool) {
+		switch {
+		case line < 1 || line > len(lines):
+			return span{}, false
+		case exact:
+			return enclosing(known, span{start: line, end: line})
+		}
+		return byIndent(lines, line)
+	})
+}
+
+// FunctionNamed finds the function of a file with a name, or else the type; of methods the type in front may be left out. Of several it
+// is the first. ok is false when there is none.
+func FunctionNamed(path string, text []byte, name string) (Function, bool) {
+	is := func(s span) bool { return s.name == name || strings.HasSuffix(s.name, "."+name) }
+	return function(path, text, func(known []span, exact bool, lines []string) (found span, ok bool) {
+		if exact {
+			for _, s := range known {
+				if is(s) && (!ok || s.function && !found.function) {
+					found, ok = s, true
+				}
+			}
+			return found, ok
+		}
+		for i, l := range lines {
+			if defined, any := definitionName(l); any && is(span{name: defined}) {
+				return downFrom(lines, i, defined), true
+			}
+		}
+		return span{}, false
+	})
+}
+
+// function is the definition that find chooses. What find is given are all of the file, when its structure is known exactly, and its lines.
+func function(path string, text []byte, find func(known []span, exact bool, lines []string) (span, bool)) (f Function, ok bool) {
 	lines := splitLines(text)
-	if line < 1 || line > len(lines) {
-		return Function{}, false
-	}
-	var f Function
 	known, exact := symbols.Read(Language(path), text)
-	s, ok := enclosing(spansOf(known), span{start: line, end: line})
-	if !exact {
-		s, ok = byIndent(lines, line)
-	}
+	s, ok := find(spansOf(known), exact, lines)
 	if !ok {
 		return Function{}, false
 	}

@@ -201,3 +201,24 @@ func TestRegionsAreNamedByWhatTheyStandIn(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func TestFunctionNamed(t *testing.T) {
+	text := "package p\n\ntype Close struct{}\n\nfunc (s *Server) Close() {\n\tclose(s.c)\n}\n\nfunc (c *Client) Close() {\n}\n"
+	for _, row := range []struct {
+		path, text, name, want string
+	}{
+		{"a.go", text, "Close", "5-7 Server.Close"}, // a function before a type
+		{"a.go", text, "Client.Close", "9-10 Client.Close"},
+		{"a.go", text, "lose", ""},
+		{"a.go", text, "close", ""},
+		{"a.unknown", "x\nsub total {\n  1\n}\n", "total", "2-4 total"},
+	} {
+		got := ""
+		if f, ok := FunctionNamed(row.path, []byte(row.text), row.name); ok {
+			got = fmt.Sprintf("%d-%d %s", f.Start, f.End, f.Name)
+		}
+		if got != row.want {
+			t.Errorf("%s in %s: %q, want %q", row.name, row.path, got, row.want)
+		}
+	}
+}

@@ -66,8 +66,8 @@ type Options struct {
 	Exclude []string
 	// Unmasked shows values that look like secrets; they are masked otherwise, in texts and in names.
 	Unmasked bool
-	// Functions finds the function around a line (1-based); ok is false when there is none.
-	Functions func(path string, text []byte, line int) (Function, bool)
+	// Functions finds the function around a line (1-based), or where that is 0 the one with a name; ok is false when there is none.
+	Functions func(path string, text []byte, line int, named string) (Function, bool)
 	// Language names a file's language in lower case; nil turns the language filter off.
 	Language func(path string) string
 	// GitDir and Head are the bare repository and the commit git_log starts from. Both or neither. Base is the commit a change

@@ -38,7 +38,7 @@ type EditorOptions struct {
 	// Unmasked shows values that look like secrets, as in Options.
 	Unmasked bool
 	// Functions and Language are those of Options.
-	Functions func(path string, text []byte, line int) (Function, bool)
+	Functions func(path string, text []byte, line int, named string) (Function, bool)
 	Language  func(path string) string
 	// Folders are those of Options. Nothing in them is written.
 	Folders map[string]string

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// functionArgs are those of get_function_context.
+// functionArgs are those of get_function_context: a line, or a name.
 type functionArgs struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
+	Name string `json:"name"`
 }
 
 // definitionLimit bounds a definition, in bytes.
@@ -23,6 +24,9 @@ type FunctionContext struct {
 }
 
 func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, error) {
+	if (a.Line > 0) == (a.Name != "") {
+		return FunctionContext{}, fail(BadArguments, "give either a line or a name")
+	}
 	name, err := b.check(a.Path)
 	if err != nil {
 		return FunctionContext{}, err
@@ -31,8 +35,11 @@ func (b *Box) function(_ context.Context, a functionArgs) (FunctionContext, erro
 	if err != nil {
 		return FunctionContext{}, err
 	}
-	f, ok := b.o.Functions(name, b.shown(text), a.Line)
-	if !ok {
+	f, ok := b.o.Functions(name, b.shown(text), a.Line, a.Name)
+	switch {
+	case !ok && a.Name != "":
+		return FunctionContext{}, fail(NotFound, "no function is called %.200q in %.200q", a.Name, name)
+	case !ok:
 		return FunctionContext{}, fail(NotFound, "no function stands around line %d of %.200q", a.Line, name)
 	}
 	end, err := b.allow(name, f.Start, f.End)

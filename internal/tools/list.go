@@ -23,8 +23,8 @@ func (b *Box) list() []tool {
 		typed(Spec{"list", "List the files and folders of a folder of the head version.", object(pathProperty, ``)}, b.listFolder),
 	}
 	if b.o.Functions != nil {
-		all = append(all, typed(Spec{"get_function_context", "Give the whole function or type around a line, and the file's imports.",
-			object(pathProperty+`,"line":{"type":"integer","minimum":1}`, `"path","line"`)}, b.function))
+		all = append(all, typed(Spec{"get_function_context", "Give the whole function or type around a line of a file, or with a name, and the file's imports.",
+			object(pathProperty+`,"line":{"type":"integer","minimum":1},"name":{"type":"string","description":"in place of line, such as Close or Server.Close"}`, `"path"`)}, b.function))
 	}
 	if b.o.GitDir != "" && b.o.Head != "" {
 		all = append(all, typed(Spec{"git_log", "List the last commits before the head version, of one path or of all.",

@@ -26,7 +26,7 @@ func TestValuesAreMasked(t *testing.T) {
 		}
 	}
 	o := Options{Tree: dir, GitDir: filepath.Join(dir, ".git"), Head: "HEAD",
-		Functions: func(_ string, text []byte, _ int) (Function, bool) {
+		Functions: func(_ string, text []byte, _ int, _ string) (Function, bool) {
 			return Function{Name: "f", Start: 1, End: 3, Definition: string(text)}, true
 		},
 		Lint: func(_ context.Context, files []string) ([]Remark, error) {

@@ -57,8 +57,11 @@ func tree(t *testing.T) string {
 	return dir
 }
 
-func functions(path string, text []byte, line int) (Function, bool) {
+func functions(path string, text []byte, line int, named string) (Function, bool) {
 	f, ok := repocontext.FunctionAt(path, text, line)
+	if named != "" {
+		f, ok = repocontext.FunctionNamed(path, text, named)
+	}
 	return Function(f), ok
 }
 
@@ -106,6 +109,8 @@ func TestResults(t *testing.T) {
 			"., entries: 6\na.go\nbig.txt\nbin.dat\ndocs/\npkg/\nwide.txt\n"},
 		{"an excluded file is not listed in its folder either", "list", `{"path":"docs"}`, "docs, entries: 0\n"},
 		{"a function comes whole, with the file's imports", "get_function_context", `{"path":"a.go","line":6}`,
+			"a.go, lines 5-7, F\nimports:\nimport \"fmt\"\ndefinition:\n     5  func F() {\n     6  \tfmt.Println(1)\n     7  }\n"},
+		{"a function is found by its name", "get_function_context", `{"path":"a.go","name":"F"}`,
 			"a.go, lines 5-7, F\nimports:\nimport \"fmt\"\ndefinition:\n     5  func F() {\n     6  \tfmt.Println(1)\n     7  }\n"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -161,6 +166,9 @@ func TestRefusals(t *testing.T) {
 		{"endless arguments", "read_file", `{"path":"` + strings.Repeat("x", argsLimit) + `"}`, BadArguments},
 		{"a pattern RE2 does not know", "search_code", `{"query":"(?<=a)b","regexp":true}`, BadArguments},
 		{"no function there", "get_function_context", `{"path":"a.go","line":99}`, NotFound},
+		{"no function of that name", "get_function_context", `{"path":"a.go","name":"G"}`, NotFound},
+		{"neither a line nor a name", "get_function_context", `{"path":"a.go"}`, BadArguments},
+		{"a line and a name", "get_function_context", `{"path":"a.go","line":6,"name":"F"}`, BadArguments},
 		{"linters are off unless allowed (threats.md T01)", "run_linter", `{"files":["a.go"]}`, BadArguments},
 		{"no history without a repository", "git_log", `{}`, BadArguments},
 	} {
