@@ -218,3 +218,18 @@ func (o *verifier) visible(b *strings.Builder, n ast.Node) {
 		}
 	}
 }
+
+// CheckLine is the oracle over one line of words, such as a title: nothing hidden, no secret, and no order to a bot.
+func CheckLine(s string, p Policy) error {
+	switch {
+	case !utf8.ValidString(s), clean(s) != s, strings.ContainsAny(s, "\r\n\t"):
+		return fmt.Errorf("%w: a line holds hidden characters, or several lines", ErrUnsafe)
+	case Leaks(s, p):
+		return fmt.Errorf("%w: %w", ErrUnsafe, ErrKnownSecret)
+	case redactOwn(s) != s:
+		return fmt.Errorf("%w: a line holds a secret", ErrUnsafe)
+	case strings.Contains(s, markWord), orderAt(s) >= 0:
+		return fmt.Errorf("%w: a line is an order to a bot: %.60q", ErrUnsafe, s)
+	}
+	return nil
+}

@@ -61,6 +61,9 @@ func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err e
 		return c, err
 	}
 	c.known = r.secrets(req.Target)
+	if r.client != nil {
+		r.client.Guard(c.known...)
+	}
 	c.ask.Secrets, r.policy = c.known, sanitize.Policy{Repo: req.Target.Repo, Known: c.known}
 	r.cassette.Words, r.cassette.Known = c.ask.Words, c.known
 	r.spend.run = req.Run

@@ -149,11 +149,12 @@ func newApp(ctx context.Context, a *appfile.App, c *Client, s settings) (*appLog
 	l := &appLogin{
 		app: a, key: key, rest: strings.TrimSuffix(s.restPrefix(c.host), "/"), first: c.shared,
 		known: map[string]Installation{}, shared: map[int64]*shared{}, minted: map[ticket]*ghinstallation.Transport{},
-		connect: func(l *limits) *transport { return newTransport(c.host, s, l) },
+		connect: func(l *limits) *transport { return newTransport(c.host, s, l, c.outgoing) },
 	}
 	if body.Len() > 2*keyBegins {
 		l.secrets = []string{body.String()[keyBegins:]}
 	}
+	c.outgoing.add(l.secrets...)
 	l.base = l.connect(&limits{})
 	l.asks = &http.Client{Transport: l.signed(), CheckRedirect: stayHere, Timeout: answerTimeout}
 	return l, nil
@@ -472,6 +473,7 @@ func (c *Client) mint(ctx context.Context, in Installation, repo string, n need)
 	l.mu.Unlock()
 	token, err := t.Token(ctx)
 	if err == nil {
+		c.outgoing.passing(token)
 		return token, nil
 	}
 	l.unlearn(in.ID)

@@ -54,8 +54,7 @@ func (c *Client) RequestReview(ctx context.Context, pr review.PullRequest, users
 	c.lastWrite = time.Now()
 	if err != nil {
 		e := classify(op, err)
-		e.write, e.sent = true, errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer)
-		return "", e
+		return "", e.wrote(errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer))
 	}
 	if a.Number != pr.Number || !strings.HasPrefix(a.HTMLURL, "https://") {
 		return "", &Error{Op: op, Kind: ErrBadAnswer, Detail: "GitHub answered for something else", write: true, sent: true}

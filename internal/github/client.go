@@ -54,6 +54,11 @@ type Client struct {
 	http    *http.Client
 	rest    string // prefix of REST addresses
 
+	// outgoing reads what all clients of the host send.
+	outgoing *outgoing
+	// run starts gh; other than proc.Run only in tests.
+	run func(context.Context, proc.Spec) (proc.Result, error)
+
 	maxWait   time.Duration
 	firstWait time.Duration // before the first retry; shorter in tests
 	bounds    bounds
@@ -99,7 +104,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 		o.MaxWait = 90 * time.Second
 	}
 	c := &Client{
-		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, temp: o.Temp, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond,
+		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, temp: o.Temp, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond, run: proc.Run,
 		bounds: defaultBounds, shared: &shared{writing: make(turn, 1), writeGap: time.Second, limits: &limits{}},
 	}
 	op := "connect to " + c.host
@@ -115,7 +120,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if c.gitURL == "" {
 		c.gitURL = "https://" + c.host + "/"
 	}
-	c.settings = env.settings(c.host)
+	c.settings, c.outgoing = env.settings(c.host), &outgoing{host: c.host}
 	app, err := appfile.Find(env.get(appfile.Env), c.host)
 	if err == nil && app != nil {
 		c.app, err = newApp(ctx, app, c, c.settings)
@@ -154,7 +159,8 @@ func (c *Client) findGH(o Options) error {
 
 // connect makes go-gh's clients from explicit options only, so that nothing is read behind our back.
 func (c *Client) connect() error {
-	c.transport = newTransport(c.host, c.settings, c.limits)
+	c.outgoing.add(c.token)
+	c.transport = newTransport(c.host, c.settings, c.limits, c.outgoing)
 	return c.wire(c.transport)
 }
 

@@ -49,7 +49,14 @@ type Error struct {
 	status int
 	of     string // whose limit it is, where no header told
 	sent   bool   // a write may have taken effect
+	unsent bool   // the request was not sent at all
 	write  bool
+}
+
+// wrote makes it the error of a write that may have taken effect, or not.
+func (e *Error) wrote(sent bool) *Error {
+	e.write, e.sent = true, sent && !e.unsent
+	return e
 }
 
 // Error reads as operation, kind, detail. Of a limit whose end is known there is nothing more to tell.

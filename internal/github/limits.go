@@ -104,7 +104,9 @@ func (l *limits) heed(r *http.Request, resp *http.Response) error {
 }
 
 // limitedUntil is the error of a request that is not made.
-func limitedUntil(at time.Time) *Error { return &Error{Kind: ErrRateLimited, Until: at} }
+func limitedUntil(at time.Time) *Error {
+	return &Error{Kind: ErrRateLimited, Until: at, unsent: true}
+}
 
 // turn is whose turn to write it is. Who waits for it may wait for as long as a limit takes.
 type turn chan struct{}

@@ -141,8 +141,7 @@ func (c *Client) writePull(ctx context.Context, op string, repo review.Repo, met
 	}
 	if err != nil {
 		e := classify(op, err)
-		e.write, e.sent = true, e.status < 300 || e.status >= 500 // without a status the answer was lost, or could not be read
-		return "", e
+		return "", e.wrote(e.status < 300 || e.status >= 500) // without a status the answer was lost, or could not be read
 	}
 	if want := fmt.Sprintf("https://%s/%s/%s/pull/%d", c.host, repo.Owner, repo.Name, p.Number); p.Number == 0 || !strings.EqualFold(p.URL, want) {
 		return "", &Error{Op: op, Kind: ErrBadAnswer, Detail: "GitHub answered with no pull request of it", write: true, sent: true}

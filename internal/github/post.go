@@ -58,13 +58,18 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	if err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
+	d, err := c.openDoor(ctx, dir, pr.Repo, token)
+	if err != nil {
+		return "", refused(ErrUnavailable, err)
+	}
+	defer d.close()
 	if err := beforeComment.Hit(); err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
 	c.tally.read(1) // gh asks for the pull request first
 	c.tally.write()
-	res, err := proc.Run(ctx, proc.Spec{
-		Path: c.gh, Dir: dir, Env: c.ghEnv(token), Timeout: postTimeout, MaxStdout: 1 << 20, MaxStderr: 1 << 20, Direct: true,
+	res, err := c.run(ctx, proc.Spec{
+		Path: c.gh, Dir: dir, Env: c.ghEnv(dir), Timeout: postTimeout, MaxStdout: 1 << 20, MaxStderr: 1 << 20, Direct: true,
 		Args: []string{"pr", "comment", strconv.Itoa(pr.Number), "--body-file", file, "-R", c.host + "/" + pr.Repo.Owner + "/" + pr.Repo.Name},
 	})
 	c.lastWrite = time.Now()
@@ -72,7 +77,7 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 		return "", &Error{Op: op, Kind: ErrUnavailable, Cause: stop, Detail: describe(stop), write: true, sent: true}
 	}
 	if err != nil {
-		return "", c.explain(ctx, op, res, err)
+		return "", c.explain(ctx, op, res, err, d)
 	}
 	address := strings.TrimSpace(string(res.Stdout))
 	if !c.isComment(address, pr) {
@@ -106,10 +111,16 @@ func privateFile(temp, body string) (dir, file string, err error) {
 	return dir, file, nil
 }
 
-// ghEnv is gh's whole environment. The credential is in it under the one name gh reads for this host.
-func (c *Client) ghEnv(token string) []string {
-	env := append(c.env.pick(passed...), quiet...)
-	return append(env, tokenNames(c.host)[0]+"="+token, "GH_HOST="+c.host)
+// noCredential stands where gh wants a credential: it asks nobody without one, and the door adds ours.
+const noCredential = "added-by-prloop"
+
+// ghEnv is gh's whole environment. Nothing of the user's configuration is in it, and no credential.
+func (c *Client) ghEnv(dir string) []string {
+	env := append(c.env.pick("PATH", "LANG", "TMPDIR", "SystemRoot", "TEMP", "TMP"), quiet...)
+	for _, name := range []string{"HOME", "GH_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
+		env = append(env, name+"="+dir)
+	}
+	return append(env, tokenNames(c.host)[0]+"="+noCredential, "GH_HOST="+c.host)
 }
 
 // unsent is the error of a write that was not begun, for want of a token.
@@ -157,7 +168,20 @@ func spoken(said string) string {
 }
 
 // explain says what a failed gh pr comment means, and whether the comment may exist all the same.
-func (c *Client) explain(ctx context.Context, op string, res proc.Result, err error) error {
+func (c *Client) explain(ctx context.Context, op string, res proc.Result, err error, d *door) error {
+	wrote, failed := d.told()
+	var own *Error
+	if errors.As(failed, &own) && own.unsent { // it did not pass the door
+		own.Op = op
+		return own.wrote(false)
+	}
+	e := c.said(ctx, op, res, err)
+	e.sent = e.sent && wrote // what gh did not send is certainly not there
+	return e
+}
+
+// said is what gh's end means by itself.
+func (c *Client) said(ctx context.Context, op string, res proc.Result, err error) *Error {
 	said := string(res.StderrTail)
 	e := &Error{Op: op, Kind: ErrUnavailable, Cause: err, Detail: spoken(said), write: true, sent: true}
 	var exit *proc.ExitError
@@ -184,8 +208,10 @@ func (c *Client) explain(ctx context.Context, op string, res proc.Result, err er
 		e.byWords(said)
 	}
 	if errors.Is(e, ErrRateLimited) {
-		e.Until = c.resetTime(ctx, said)
-		c.limits.hold("", e.Until)
+		if e.Until = c.limits.until(core, graphql); e.Until.IsZero() { // of what passes the door the transport knows
+			e.Until = c.resetTime(ctx, said)
+			c.limits.hold("", e.Until)
+		}
 	}
 	return e
 }

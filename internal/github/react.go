@@ -36,8 +36,7 @@ func (c *Client) React(ctx context.Context, pr review.PullRequest, comment int64
 	c.lastWrite = time.Now()
 	if err != nil {
 		e := classify(op, err)
-		e.write, e.sent = true, errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer)
-		return "", e
+		return "", e.wrote(errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer))
 	}
 	if a.ID == 0 || a.Content != content {
 		return "", &Error{Op: op, Kind: ErrBadAnswer, Detail: "GitHub added something else", write: true, sent: true}

@@ -112,8 +112,7 @@ func (c *Client) create(ctx context.Context, op string, pr review.PullRequest, a
 	}
 	if err != nil {
 		e := classify(op, err)
-		e.sent = errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer) && e.status < http.StatusBadRequest
-		return fail(e)
+		return "", e.wrote(errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer) && e.status < http.StatusBadRequest)
 	}
 	if !c.onPull(made, pr) {
 		return fail(&Error{Kind: ErrBadAnswer, Detail: "GitHub made something else: " + oneLine(made), sent: true})
@@ -202,8 +201,7 @@ func (c *Client) mutate(ctx context.Context, op, mutation string, vars map[strin
 	if err != nil {
 		e := classify(op, err)
 		c.heed(e)
-		e.write, e.sent = true, errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer)
-		return e
+		return e.wrote(errors.Is(e, ErrUnavailable) || errors.Is(e, ErrBadAnswer))
 	}
 	return nil
 }

@@ -29,9 +29,11 @@ type transport struct {
 	next   http.RoundTripper
 	limits *limits
 	etags  *etags
+	// outgoing reads what is sent.
+	outgoing *outgoing
 }
 
-func newTransport(host string, s settings, l *limits) *transport {
+func newTransport(host string, s settings, l *limits, o *outgoing) *transport {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.ResponseHeaderTimeout = answerTimeout
 	if s.socket != "" {
@@ -45,7 +47,7 @@ func newTransport(host string, s settings, l *limits) *transport {
 	if !auth.IsEnterprise(host) {
 		hosts = append(hosts, "api."+host)
 	}
-	return &transport{hosts: hosts, next: base, limits: l, etags: newETags()}
+	return &transport{hosts: hosts, next: base, limits: l, etags: newETags(), outgoing: o}
 }
 
 // RoundTrip makes no request before the time GitHub named, and refuses hosts that are not the API's: the layer above adds the credential to whatever it thinks belongs to
@@ -60,6 +62,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if until := t.limits.until(resource(r)); !until.IsZero() && resource(r) != free {
 		return nil, limitedUntil(until)
+	}
+	r, err := t.outgoing.read(r)
+	if err != nil {
+		return nil, err
 	}
 	resp, err := t.next.RoundTrip(t.etags.ask(r))
 	if err != nil {

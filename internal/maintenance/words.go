@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,10 @@ func (s *state) title() string {
 	if strings.TrimSpace(said) == "" {
 		said = "Maintenance by the job " + s.req.Job
 	}
-	return pushpolicy.Subject(said)
+	if title := pushpolicy.Subject(said); !errors.Is(sanitize.CheckLine(title, sanitize.Policy{}), sanitize.ErrUnsafe) {
+		return title
+	}
+	return "Maintenance by the job " + s.req.Job
 }
 
 // bodyLimit is how much of what one command says of its pull request is shown, in bytes: all commands share one comment's room.

@@ -16,8 +16,12 @@ const (
 	PrimaryLimit       Mode = "403: rate limit used up, with the time of reset"
 	SecondaryLimit     Mode = "403: secondary limit without Retry-After"
 	SecondaryLimitWait Mode = "429: secondary limit with Retry-After"
+	AbuseLimitWait     Mode = "403: secondary limit with Retry-After"
+	AbuseLimit         Mode = "429: secondary limit without Retry-After"
+	LastOfLimit        Mode = "the last request of a rate limit, with the time of reset"
 	NotFound           Mode = "404"
 	Gone               Mode = "410: issues disabled"
+	GoneLocked         Mode = "410: locked"
 	Conflict           Mode = "409"
 	LockedConversation Mode = "403: unable to create comment because issue is locked"
 	TooLong            Mode = "422: body is too long"
@@ -29,13 +33,19 @@ const (
 	BadGatewayAfter    Mode = "502 after"
 	ResetBefore        Mode = "connection reset before"
 	ResetAfter         Mode = "connection reset after"
+	InternalErrorAfter Mode = "500 after"
+	UnavailableAfter   Mode = "503 after"
+	SilentBefore       Mode = "no answer before"
+	SilentAfter        Mode = "no answer after"
+	HTMLAfter          Mode = "HTML with status 200 after"
+	GraphQLErrorsAfter Mode = "GraphQL errors with status 200 after"
 	SlowBody           Mode = "slow body"
 	TruncatedJSON      Mode = "truncated JSON"
 	HTML               Mode = "HTML with status 200"
 	GraphQLErrors      Mode = "GraphQL errors with status 200"
 	RedirectElsewhere  Mode = "307 to another host"
 	GzipBomb           Mode = "gzip bomb"
-	// StaleList hides the newest items of lists; how many is the fault's Count.
+	// StaleList hides the newest items of lists; how many is the fault's Count. With After it ends that long after it was arranged.
 	StaleList Mode = "stale list"
 	// PageDrift inserts a new comment at the front before a page is served, as when an item moves between two requests.
 	PageDrift Mode = "page drift"
@@ -47,24 +57,27 @@ const (
 type Fault struct {
 	// Op says which requests: the name of a GraphQL operation ("CommentCreate"), a top-level GraphQL field
 	// ("addComment"), a REST route ("GET /repos/{owner}/{repo}/issues/{issue_number}/comments"), "git-upload-pack",
-	// "git-receive-pack", or "*" for everything.
+	// "git-receive-pack", "read" and "write" for whatever does either, or "*" for everything.
 	Op   string
 	Mode Mode
 	// Skip lets this many matching requests pass first; Times is how many then fail, 0 meaning all of them.
 	Skip, Times int
-	// After is Retry-After or the distance of the reset, for the limits, and how long a slow body takes.
+	// After is Retry-After or the distance of the reset, for the limits, how long a slow body takes, and how long lists are stale.
 	After time.Duration
 	// Count is how many items StaleList hides; default 1.
 	Count int
 	// Do runs before the request is served, without the forge's lock: move the head, close the pull request. With an
 	// empty Mode nothing else happens.
 	Do func()
+
+	arranged time.Time
 }
 
 // Fail arranges a fault; faults are tried in the order they were arranged.
 func (f *Forge) Fail(x Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	x.arranged = f.opt.Now()
 	f.faults = append(f.faults, &x)
 }
 
@@ -80,7 +93,7 @@ func (f *Forge) fault(names ...string) Fault {
 	f.mu.Lock()
 	var hit Fault
 	for _, x := range f.faults {
-		if !matches(x.Op, names) || x.Times < 0 {
+		if !matches(x.Op, names) || x.Times < 0 || x.Mode == StaleList && x.After > 0 && !f.opt.Now().Before(x.arranged.Add(x.After)) {
 			continue
 		}
 		if x.Skip > 0 {
@@ -102,6 +115,14 @@ func (f *Forge) fault(names ...string) Fault {
 	return hit
 }
 
+// touching is what a request does, in the words of Fault.Op.
+func touching(write bool) string {
+	if write {
+		return "write"
+	}
+	return "read"
+}
+
 func matches(op string, names []string) bool {
 	if op == "*" {
 		return true
@@ -117,6 +138,9 @@ func matches(op string, names []string) bool {
 // before answers in place of the real handler; it reports whether it did.
 func (x Fault) before(w http.ResponseWriter, now time.Time) bool {
 	h := w.Header()
+	if x.Mode != "" {
+		h.Set("Date", now.UTC().Format(http.TimeFormat))
+	}
 	switch x.Mode {
 	case Unauthorized:
 		restError(w, http.StatusUnauthorized, "Bad credentials")
@@ -129,9 +153,16 @@ func (x Fault) before(w http.ResponseWriter, now time.Time) bool {
 		restError(w, http.StatusForbidden, "API rate limit exceeded for user ID 1.")
 	case SecondaryLimit:
 		restError(w, http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
-	case SecondaryLimitWait:
-		h.Set("Retry-After", strconv.Itoa(int(x.After.Round(time.Second)/time.Second)))
+	case AbuseLimit:
 		restError(w, http.StatusTooManyRequests, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+	case SecondaryLimitWait, AbuseLimitWait:
+		status := map[Mode]int{SecondaryLimitWait: http.StatusTooManyRequests, AbuseLimitWait: http.StatusForbidden}[x.Mode]
+		h.Set("Retry-After", strconv.Itoa(int(x.After.Round(time.Second)/time.Second)))
+		restError(w, status, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+	case GoneLocked:
+		restError(w, http.StatusGone, "This conversation is locked")
+	case SilentBefore:
+		silent(w)
 	case NotFound:
 		restError(w, http.StatusNotFound, "Not Found")
 	case Gone:
@@ -157,8 +188,7 @@ func (x Fault) before(w http.ResponseWriter, now time.Time) bool {
 	case HTML:
 		html(w, http.StatusOK, "Please sign in")
 	case GraphQLErrors:
-		writeJSON(w, http.StatusOK, map[string]any{"data": nil, "errors": []any{map[string]any{
-			"message": "Something went wrong while executing your query. Please include `0000:0000` when reporting this issue."}}})
+		graphqlErrors(w)
 	case RedirectElsewhere:
 		h.Set("Location", "https://elsewhere.invalid/")
 		w.WriteHeader(http.StatusTemporaryRedirect)
@@ -168,4 +198,21 @@ func (x Fault) before(w http.ResponseWriter, now time.Time) bool {
 		return false
 	}
 	return true
+}
+
+// leastPause is what GitHub asks for after a secondary limit that names no time.
+const leastPause = time.Minute
+
+// named is the time before which the answer of a fault asks for no further request, of everything or of what has the same limit;
+// zero when it names none.
+func (x Fault) named(now time.Time) (notBefore time.Time, everything bool) {
+	switch x.Mode {
+	case PrimaryLimit, LastOfLimit:
+		return now.Add(x.After).Truncate(time.Second), false
+	case SecondaryLimitWait, AbuseLimitWait:
+		return now.Add(x.After.Round(time.Second)), true
+	case SecondaryLimit, AbuseLimit:
+		return now.Add(leastPause), true
+	}
+	return time.Time{}, false
 }

@@ -52,6 +52,7 @@ type Forge struct {
 	apps       apps
 	faults     []*Fault
 	log        []Exchange
+	touches    []Touch
 	violations []string
 }
 

@@ -31,15 +31,15 @@ func (f *Forge) serveGit(w http.ResponseWriter, r *http.Request, service string)
 	login, token, known := f.authenticate(r)
 	push := service == "git-receive-pack"
 	at := f.note(r, Exchange{Op: service, Login: login, Authorized: r.Header.Get("Authorization") != "", Write: push && r.Method == http.MethodPost})
-	x := f.fault(service)
+	x := f.fault(service, touching(push && r.Method == http.MethodPost))
 	if x.before(w, f.opt.Now()) {
-		f.settle(at, 0, x.Mode)
+		f.settle(at, x, nil)
 		return
 	}
 	repo, rest := f.gitTarget(r.URL.Path)
 	status, message := f.mayGit(repo, r, login, token, known, push)
 	if status != http.StatusOK {
-		f.settle(at, status, x.Mode)
+		f.settle(at, x, &answer{status: status})
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 		}
@@ -53,8 +53,8 @@ func (f *Forge) serveGit(w http.ResponseWriter, r *http.Request, service string)
 			f.violate("git push: %v", err)
 		}
 	}
-	f.settle(at, out.status, x.Mode)
-	x.after(w, r, out)
+	f.settle(at, x, out)
+	x.after(w, r, out, f.opt.Now())
 }
 
 // gitTarget splits /owner/name.git/rest.

@@ -65,23 +65,24 @@ func (f *Forge) serveGraphQL(w http.ResponseWriter, c *call) {
 	}
 	op, vars, invalid := f.prepare(req)
 	names := []string{"graphql", req.OperationName}
+	var fields []string
 	write := false
 	if op != nil {
-		names = append(names, op.Name)
 		write = op.Operation == ast.Mutation
 		for _, s := range op.SelectionSet {
 			if field, ok := s.(*ast.Field); ok {
-				names = append(names, field.Name)
+				fields = append(fields, field.Name)
 			}
 		}
+		names = append(append(names, op.Name, touching(write)), fields...)
 	}
-	at := f.note(c.r, Exchange{Op: operationName(req, op), Login: c.login, Authorized: c.r.Header.Get("Authorization") != "", Write: write, Variables: req.Variables})
+	at := f.note(c.r, Exchange{Op: operationName(req, op), Login: c.login, Authorized: c.r.Header.Get("Authorization") != "", Write: write, Variables: req.Variables, Fields: fields})
 	c.fault = f.fault(names...)
 	out := newAnswer()
 	c.limits(out.header)
 	switch {
 	case c.fault.before(w, f.opt.Now()):
-		f.settle(at, 0, c.fault.Mode)
+		f.settle(at, c.fault, nil)
 		return
 	case !c.known:
 		restError(out, http.StatusUnauthorized, "Bad credentials")
@@ -91,8 +92,8 @@ func (f *Forge) serveGraphQL(w http.ResponseWriter, c *call) {
 	default:
 		writeJSON(out, http.StatusOK, f.execute(c, op, vars))
 	}
-	f.settle(at, out.status, c.fault.Mode)
-	c.fault.after(w, c.r, out)
+	f.settle(at, c.fault, out)
+	c.fault.after(w, c.r, out, f.opt.Now())
 }
 
 func operationName(req graphqlRequest, op *ast.OperationDefinition) string {

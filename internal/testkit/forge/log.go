@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"time"
@@ -20,11 +21,21 @@ type Exchange struct {
 	Login      string
 	Authorized bool
 	// Write is true for whatever changes something: mutations, REST other than GET, pushes.
-	Write     bool
+	Write bool
+	// Status is that of the true answer, whatever a fault made of it on its way; 0 when a fault kept the request from being served.
 	Status    int
 	Fault     Mode
 	Variables map[string]any
 	UserAgent string
+	// Fields are the top-level fields of a GraphQL operation. Input is the JSON of a REST request that writes.
+	Fields []string
+	Input  any
+	// Answer is the true answer to a write, as JSON.
+	Answer []byte
+	// NotBefore is the time before which the answer asked for no other request; zero when it named none. Everything is true when
+	// that goes for all requests, and not only for those of the same limit.
+	NotBefore  time.Time
+	Everything bool
 }
 
 // Log is what was asked so far, in the order the requests arrived.
@@ -58,9 +69,36 @@ func (f *Forge) note(r *http.Request, e Exchange) int {
 	return len(f.log) - 1
 }
 
-// settle completes a log entry.
-func (f *Forge) settle(at, status int, mode Mode) {
+// settle completes a log entry; answer is nil when the request was not served.
+func (f *Forge) settle(at int, x Fault, a *answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.log[at].Status, f.log[at].Fault, f.log[at].Until = status, mode, f.opt.Now()
+	e := &f.log[at]
+	e.Fault, e.Until = x.Mode, f.opt.Now()
+	e.NotBefore, e.Everything = x.named(e.Until)
+	if a != nil {
+		if e.Status = a.status; e.Write {
+			e.Answer = bytes.Clone(a.body)
+		}
+	}
+}
+
+// A Touch is what somebody did to a comment in a browser, which no request of the API tells of.
+type Touch struct {
+	At time.Time
+	// Comment is its number. It was deleted, or else edited.
+	Comment int64
+	Deleted bool
+}
+
+// Touches are what was done in browsers to comments, in its order.
+func (f *Forge) Touches() []Touch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Touch(nil), f.touches...)
+}
+
+// touch records a Touch. The caller holds mu.
+func (f *Forge) touch(comment int64, deleted bool) {
+	f.touches = append(f.touches, Touch{At: f.opt.Now(), Comment: comment, Deleted: deleted})
 }

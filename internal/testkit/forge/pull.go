@@ -43,6 +43,7 @@ func (p *PullRequest) EditComment(id int64, body string) bool {
 	for _, c := range p.comments {
 		if c.ID == id {
 			c.Body, c.Updated = body, p.f.now()
+			p.f.touch(c.ID, false)
 			c.happened("edited")
 			return true
 		}
@@ -55,6 +56,7 @@ func (p *PullRequest) DeleteComment(id int64) bool {
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()
 	before := len(p.comments)
+	p.f.touch(id, true)
 	p.comments = slices.DeleteFunc(p.comments, func(c *Comment) bool { return c.ID == id })
 	return len(p.comments) < before
 }
@@ -136,6 +138,7 @@ func (p *PullRequest) EditReply(id int64, body string) bool {
 		for _, c := range t.Comments {
 			if c.ID == id {
 				c.Body, c.Updated = body, p.f.now()
+				p.f.touch(c.ID, false)
 				return true
 			}
 		}
@@ -303,3 +306,10 @@ func (r *Repo) FindPull(number int) *PullRequest {
 
 // crossRepository is true for a pull request from a fork, a deleted one included.
 func (p *PullRequest) crossRepository() bool { return p.head != p.repo }
+
+// Author is the login of who opened it.
+func (p *PullRequest) Author() string {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	return p.author
+}

@@ -86,10 +86,14 @@ func (f *Forge) serveREST(w http.ResponseWriter, c *call) {
 	in := c.r.Clone(c.r.Context())
 	in.URL = &url.URL{Path: c.path, RawQuery: c.r.URL.RawQuery}
 	route, handler := findRoute(in)
-	at := f.note(c.r, Exchange{Op: route, Login: c.login, Authorized: c.r.Header.Get("Authorization") != "", Write: c.r.Method != http.MethodGet && c.r.Method != http.MethodHead})
-	c.fault = f.fault("rest", route)
+	asked := Exchange{Op: route, Login: c.login, Authorized: c.r.Header.Get("Authorization") != "", Write: c.r.Method != http.MethodGet && c.r.Method != http.MethodHead}
+	if asked.Write {
+		_ = json.Unmarshal(c.body, &asked.Input) // what is none is refused below
+	}
+	at := f.note(c.r, asked)
+	c.fault = f.fault("rest", route, touching(asked.Write))
 	if c.fault.before(w, f.opt.Now()) {
-		f.settle(at, 0, c.fault.Mode)
+		f.settle(at, c.fault, nil)
 		return
 	}
 	out := newAnswer()
@@ -107,13 +111,13 @@ func (f *Forge) serveREST(w http.ResponseWriter, c *call) {
 		f.mu.Unlock()
 	}
 	c.conditional(out)
-	f.settle(at, out.status, c.fault.Mode)
+	f.settle(at, c.fault, out)
 	if f.opt.Contract != nil && route != "" {
 		if err := f.opt.Contract.Check(in, c.body, out.status, out.header, out.body); err != nil {
 			f.violate("rest: %s %s: %v", c.r.Method, c.path, err)
 		}
 	}
-	c.fault.after(w, c.r, out)
+	c.fault.after(w, c.r, out, f.opt.Now())
 }
 
 // conditional answers 304 to a reader who already has this answer.
