@@ -271,7 +271,7 @@ func TestAppPermissions(t *testing.T) {
 	}
 }
 
-// The key and the tokens are known as secrets, and stand in no environment of gh but the token of the comment.
+// The key and the tokens are known as secrets, and stand in no environment of gh.
 func TestAppSecrets(t *testing.T) {
 	f, _, key, env := asApp(t, "")
 	spy := filepath.Join(t.TempDir(), "gh")
@@ -290,12 +290,12 @@ func TestAppSecrets(t *testing.T) {
 	}
 	minted := f.Minted()
 	commenting := minted[len(minted)-1].Token
-	if !strings.Contains(string(data), "GH_TOKEN="+commenting) || strings.Contains(string(data), appfile.Env) {
+	if strings.Contains(string(data), appfile.Env) || !strings.Contains(string(data), "GH_TOKEN="+noCredential) {
 		t.Errorf("gh got %s", data)
 	}
-	for _, m := range minted[:len(minted)-1] {
+	for _, m := range minted {
 		if strings.Contains(string(data), m.Token) {
-			t.Error("gh got a token that is not for comments")
+			t.Error("gh got a token")
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(key), "\n")
