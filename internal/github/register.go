@@ -52,7 +52,7 @@ func Register(ctx context.Context, o Options, code string) (Registered, error) {
 	}
 	req.Header.Set("Accept", "application/vnd.github+json")
 	req.Header.Set("User-Agent", "prloop")
-	client := &http.Client{Transport: newTransport(o.Host, s, &limits{}), CheckRedirect: stayHere, Timeout: answerTimeout}
+	client := &http.Client{Transport: newTransport(o.Host, s, &limits{}, &outgoing{host: o.Host}), CheckRedirect: stayHere, Timeout: answerTimeout}
 	resp, err := client.Do(req)
 	if err != nil {
 		return Registered{}, classify(op, err)
