@@ -23,7 +23,7 @@ RUNS ?= 100000
 LINT := go tool -modfile=tools/lint/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build release demo test race lint dead vet fmt tidy generate pictures secretrules fuzz robustness scale bench check cases clean
+.PHONY: help build release demo test race lint dead vet fmt tidy generate pictures secretrules fuzz robustness modes scale bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -78,6 +78,9 @@ robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/r
 	@mkdir -p $(BIN)
 	set -o pipefail; go test ./internal/cli -v -count=1 -timeout 24h -run 'TestEveryPoint|TestRandomKills|TestSignalsDrain' \
 		-kills $(KILLS) -commandkills $(COMMANDKILLS) -killworkers $(CROWD) -robustness ../../docs/robustness.md 2>&1 | tee $(BIN)/robustness.log
+
+modes: ## Run every mode of the stand-in for GitHub at every write, and check the histories
+	go test ./internal/github -v -count=1 -timeout 60m -run 'TestEveryModeAtEveryWrite|TestPlanted|TestCrowd' -every-mode
 
 fuzz: ## Run every fuzz target for FUZZTIME
 	@sh tools/fuzz $(FUZZTIME)

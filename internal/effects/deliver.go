@@ -77,6 +77,13 @@ func (d Delivery) Deliver(ctx context.Context, k Kind, e Effect) (Done, error) {
 		if err == nil {
 			return Done{Ref: ref}, d.Outbox.Ack(context.WithoutCancel(ctx), stored.Nonce, ref)
 		}
+		var w interface{ Waited() bool }
+		if errors.As(err, &w) && w.Waited() { // it may be sent now, if it is still wanted
+			if err := d.Outbox.Absent(context.WithoutCancel(ctx), stored.Nonce); err != nil {
+				return Done{}, err
+			}
+			continue
+		}
 		var r interface{ Refused() bool }
 		if errors.As(err, &r) && r.Refused() { // certainly not there: a resumed run may send it at once
 			return Done{}, errors.Join(err, d.Outbox.Absent(context.WithoutCancel(ctx), stored.Nonce))

@@ -150,8 +150,15 @@ func mute(_ *github, arrive func() string) (string, error) { arrive(); return ""
 func refused(*github, func() string) (string, error) {
 	return "", effects.NotSent(errors.New("HTTP 403"))
 }
+func waited(*github, func() string) (string, error)               { return "", waitedError{} }
 func killedBefore(*github, func() string) (string, error)         { panic(errKilled) }
 func killedAfter(_ *github, arrive func() string) (string, error) { arrive(); panic(errKilled) }
+
+// waitedError is that of a call that had to wait and was not made.
+type waitedError struct{}
+
+func (waitedError) Error() string { return "waited" }
+func (waitedError) Waited() bool  { return true }
 
 // slow is a call that GitHub finishes as late as it can.
 func slow(end fault) fault {
@@ -337,6 +344,24 @@ func (s *suite) behaves(t *testing.T) {
 		w.settle()
 		if w.slept != 0 || w.calls != 2 {
 			t.Errorf("slept %v, %d calls", w.slept, w.calls)
+		}
+	})
+	t.Run("after a wait it is asked again whether it is wanted", func(t *testing.T) {
+		w := s.world(t, waited, waited, waited)
+		asked := 0
+		w.asked = func() { asked++ }
+		w.settle()
+		if asked != 4 || w.calls != 4 || w.slept != 0 {
+			t.Errorf("asked %d times for %d calls, slept %v", asked, w.calls, w.slept)
+		}
+		late := s.world(t, waited)
+		late.asked = func() {
+			if late.calls == 1 {
+				late.overtaken = "it is closed"
+			}
+		}
+		if done, err := late.process(nil); err != nil || done.Overtaken == "" || late.calls != 1 || late.stored().State != store.StateAbsent {
+			t.Errorf("%+v, %v after %d calls", done, err, late.calls)
 		}
 	})
 	t.Run("given up after two tries", func(t *testing.T) {

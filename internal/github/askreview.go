@@ -37,7 +37,7 @@ func (c *Client) RequestReview(ctx context.Context, pr review.PullRequest, users
 	op := fmt.Sprintf("ask for reviews of %s#%d", pr.Repo, pr.Number)
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx, op); err != nil {
+	if err := c.waitToCreate(ctx, op); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))

@@ -85,6 +85,7 @@ type shared struct {
 
 	writing   turn
 	lastWrite time.Time
+	pace      pace
 	writeGap  time.Duration // GitHub asks for a second between writes (threats.md T57)
 }
 

@@ -51,6 +51,7 @@ type Error struct {
 	sent   bool   // a write may have taken effect
 	unsent bool   // the request was not sent at all
 	write  bool
+	waited bool // nothing was sent, and may be now
 }
 
 // wrote makes it the error of a write that may have taken effect, or not.
@@ -86,6 +87,9 @@ func (e *Error) Unwrap() []error {
 
 // Refused reports whether a write certainly did not take effect. After any other error of a write, the comment may exist.
 func (e *Error) Refused() bool { return e.write && !e.sent }
+
+// Waited reports whether a write was not sent because it had to wait, and may be now: whoever sends it looks first whether it is still wanted.
+func (e *Error) Waited() bool { return e.waited }
 
 // oneLine keeps the first line of what somebody said, within bounds.
 func oneLine(s string) string {

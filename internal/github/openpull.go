@@ -127,7 +127,7 @@ func (c *Client) writePull(ctx context.Context, op string, repo review.Repo, met
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx, op); err != nil {
+	if err := c.waitToCreate(ctx, op); err != nil {
 		return "", err
 	}
 	if err := beforePull.Hit(); err != nil {

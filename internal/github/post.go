@@ -44,7 +44,7 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx, op); err != nil {
+	if err := c.waitToCreate(ctx, op); err != nil {
 		return "", err
 	}
 	token, err := c.credential(ctx, op, pr.Repo, commenting)

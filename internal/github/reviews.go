@@ -92,7 +92,7 @@ func (c *Client) create(ctx context.Context, op string, pr review.PullRequest, a
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx, op); err != nil {
+	if err := c.waitToCreate(ctx, op); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))

@@ -204,6 +204,12 @@ func (f *Forge) syncHeads(repo *Repo) error {
 }
 
 func (f *Forge) syncHead(p *PullRequest, head *Repo) error {
+	if head == p.repo {
+		if _, err := f.git.run(p.repo.Bare, nil, nil, "update-ref", fmt.Sprintf("refs/pull/%d/head", p.Number), "refs/heads/"+p.headRef); err != nil {
+			return fmt.Errorf("update the head of %s#%d: %w", p.repo.FullName(), p.Number, err)
+		}
+		return nil
+	}
 	spec := fmt.Sprintf("+refs/heads/%s:refs/pull/%d/head", p.headRef, p.Number)
 	if _, err := f.git.run(p.repo.Bare, nil, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", head.Bare, spec); err != nil {
 		return fmt.Errorf("update the head of %s#%d: %w", p.repo.FullName(), p.Number, err)

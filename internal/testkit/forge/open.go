@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// PullSpec says which pull request to open. Base, and one of Head, Diff and HeadBundle, say what it changes.
+// PullSpec says which pull request to open. Base, and one of Head, Diff and HeadBundle, say what it changes; without them the branches
+// that are there do.
 type PullSpec struct {
 	Owner, Repo string
 	// Number defaults to the next free one.
@@ -136,6 +137,9 @@ func (f *Forge) writeBranches(repo *Repo, s PullSpec) error {
 	base := f.sha(repo.Bare, "refs/heads/"+s.BaseRef)
 	if base == "" {
 		return fmt.Errorf("the base branch %s is empty", s.BaseRef)
+	}
+	if s.Head == nil && s.Diff == nil && f.sha(repo.Bare, "refs/heads/"+s.HeadRef) != "" {
+		return nil
 	}
 	if s.Head != nil {
 		return f.Commit(repo, s.HeadRef, base, s.Title, s.Head)

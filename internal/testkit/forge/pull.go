@@ -313,3 +313,6 @@ func (p *PullRequest) Author() string {
 	defer p.f.mu.Unlock()
 	return p.author
 }
+
+// CommentID is how GraphQL calls a comment of the timeline.
+func CommentID(id int64) string { return nodeID("IC", id) }
