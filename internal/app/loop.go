@@ -85,7 +85,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	ask, key, emit, known := c.ask, c.key, c.emit, c.known
 	l := &orchestrator.Loop{
 		History: r.history, Dismissals: dismisser{r.history, r.client}, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, Agents: ask,
-		Record: r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder})), Emit: emit,
+		Record: r.measured(r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder}))), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: r.permanent(ctx), Incident: r.incident,
 		Secrets: known,
@@ -184,7 +184,7 @@ func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp boo
 		o.Mask = sanitize.Mask
 	}
 	o.MaskKnown = func(text string) string { return sanitize.MaskKnown(text, r.policy) }
-	o.Cassette, o.Observe = r.cassette, r.telemetry.observer()
+	o.Cassette, o.Observe = r.cassette, r.callObserver()
 	if len(r.private) > 0 && len(r.private) <= gatewayFolderLimit {
 		o.Dir = r.private
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/engine"
@@ -174,8 +175,12 @@ func (r *run) enter(ctx context.Context, emit func(review.Event)) (in context.Co
 		}
 	}
 	in, r.cancel = context.WithCancelCause(ctx)
+	began, meter := time.Now(), r.meter
 	return in, func() {
 		r.cancel(nil)
+		if meter != nil {
+			meter.Worked(time.Since(began))
+		}
 		defer over()
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -66,6 +66,7 @@ type Service struct {
 	runs     int
 	live     map[string]*run
 	observer func(run string) (hear func(review.Event), over func()) // of Watch; nil for nobody
+	meter    Meter                                                   // nil for nobody
 }
 
 // Open opens the record of runs. It resumes nothing. ctx bounds every wait for the database.

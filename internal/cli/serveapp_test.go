@@ -1,10 +1,13 @@
 package cli_test
 
 import (
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +51,7 @@ func TestServeAsApp(t *testing.T) {
 	if err := os.WriteFile(spy, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	h.serve("", "--every", "1s", "--reviewers", "exec:"+spy)
+	h.serve("", "--every", "1s", "--reviewers", "exec:"+spy, "--metrics", "127.0.0.1:0")
 	p := h.open(7, nil)
 	if w := h.settled(1)["#7"]; w.Outcome != "converged" {
 		t.Fatalf("opened: %+v", w)
@@ -72,6 +75,24 @@ func TestServeAsApp(t *testing.T) {
 	}
 	h.forge.Suspend(installation, false)
 	eventually.True(t, "what came meanwhile to be reviewed", func() bool { return by(second) == 1 })
+	h.settled(2)
+	address := regexp.MustCompile(`metrics at (\S+)`).FindStringSubmatch(h.log())
+	if address == nil {
+		t.Fatal("no metrics are shown")
+	}
+	figures := scrape(t, address[1])
+	for _, want := range []string{`prloop_runs_ended_total{outcome="converged"} 2`, `prloop_github_requests_left{account="acme",resource="core"}`,
+		`prloop_webhook_deliveries_total{event="pull_request"}`, `prloop_queue_waiting{priority="new"} 0`} {
+		if !strings.Contains(figures, "\n"+want) {
+			t.Errorf("there is no %s in\n%s", want, figures)
+		}
+	}
+	if strings.Contains(figures, "widgets") || strings.Contains(figures, "contributor") {
+		t.Errorf("a repository or a person stands in the metrics:\n%s", figures)
+	}
+	if resp, err := http.Get("http://" + h.address + "/metrics"); err != nil || resp.StatusCode != http.StatusNotFound {
+		t.Errorf("where webhooks come in there are metrics: %v, %v", resp.Status, err)
+	}
 	for _, m := range h.forge.Minted() {
 		if m.Repos == nil && len(m.Permissions) > 1 || len(m.Repos) > 1 || m.Permissions["contents"] == "write" {
 			t.Errorf("a token may more than was needed: %v %v", m.Repos, m.Permissions)
@@ -89,6 +110,7 @@ func TestServeAsApp(t *testing.T) {
 		}
 	}
 	holds("the log", h.log())
+	holds("the metrics", figures)
 	for _, name := range []string{"state", "spied"} {
 		err := filepath.WalkDir(filepath.Join(h.home, name), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
@@ -105,6 +127,20 @@ func TestServeAsApp(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(h.home, "spied")); err != nil || strings.Contains(string(data), appfile.Env) {
 		t.Errorf("an agent is told of the App: %v", err)
 	}
+}
+
+func scrape(t *testing.T, address string) string {
+	t.Helper()
+	resp, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status, err)
+	}
+	return string(body)
 }
 
 // doctor says where an App is installed, and what is missing there for what.

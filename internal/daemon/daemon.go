@@ -56,6 +56,9 @@ type Options struct {
 	Bot string
 	// Host is the one whose account prloop has.
 	Host string
+	// Heard hears of each delivery that was written down, by its event, and Refused of each that was not; nil for nobody.
+	Heard   func(event string)
+	Refused func(status int, why string)
 	// Lasting reports whether an error comes again however often the same is tried.
 	Lasting func(error) bool
 	// Said hears of what is decided and done, in one line each.
@@ -114,7 +117,7 @@ func New(ctx context.Context, s *app.Service, o Options) (*Daemon, error) {
 func (d *Daemon) Run(ctx context.Context) error {
 	var front *http.Server
 	if d.Listen != nil {
-		h, err := webhook.New(webhook.Options{Secrets: d.Secrets, Take: d.take, Log: d.Log.Named("webhook")})
+		h, err := webhook.New(webhook.Options{Secrets: d.Secrets, Take: d.take, Refused: d.Refused, Log: d.Log.Named("webhook")})
 		if err != nil {
 			return err
 		}
@@ -268,6 +271,9 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	first, err := d.record.Deliver(ctx, store.Delivery{GUID: v.GUID, Event: v.Event, Action: told.Action, Why: told.Why}, wants...)
 	if err != nil {
 		return err
+	}
+	if first && d.Heard != nil {
+		d.Heard(v.Event)
 	}
 	if first && len(wants) > 0 {
 		d.wake()

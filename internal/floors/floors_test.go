@@ -127,6 +127,7 @@ var table = map[string]int{
 	"internal/operator":  7,
 	"internal/daemon":    7,
 	"internal/dashboard": 7,
+	"internal/metrics":   7,
 	"internal/plumbing":  7,
 
 	"internal/command/host": 8,
@@ -160,6 +161,7 @@ var vendors = map[string][]string{
 	"github.com/spf13/cobra":                   {"internal/cli"},
 	"github.com/sashabaranov/go-openai":        {"internal/openai"},
 	"github.com/dbos-inc/dbos-transact-golang": {"internal/engine"},
+	"github.com/prometheus":                    {"internal/metrics"},
 	"github.com/jackc/pgx":                     {"internal/postgres"},
 	"github.com/cli/go-gh/v2/pkg/api":          {"internal/github"},
 	"github.com/cli/go-gh/v2/pkg/auth":         {"internal/github"},

@@ -18,6 +18,8 @@ type limits struct {
 	all time.Time
 	// of ends the primary limits, by what they are for.
 	of map[string]time.Time
+	// left is what GitHub said last is left, by what it is for.
+	left map[string]Budget
 }
 
 // What has a primary limit of its own.
@@ -77,6 +79,7 @@ const refusalLimit = 64 << 10
 
 // heed keeps what an answer says about limits. The body of a refusal is read and put back.
 func (l *limits) heed(r *http.Request, resp *http.Response) error {
+	l.budget(r, resp.Header)
 	used := resp.Header.Get("X-RateLimit-Remaining") == "0"
 	refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests
 	if !refused {

@@ -11,7 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/daemon"
-	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/metrics"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/sanitize"
@@ -116,9 +116,6 @@ type unheard struct {
 	Received time.Time `json:"received"`
 }
 
-// priorities are the words for them.
-var priorities = map[uint]string{intake.Command: "asked for", intake.First: "new", intake.Again: "changed", intake.Found: "found"}
-
 func statusOf(ctx context.Context, s *app.Service, limit int) (st status, err error) {
 	st = status{Running: []running{}, Waiting: []wanted{}, SeenTo: []wanted{}, Deliveries: []unheard{}}
 	record := s.Record()
@@ -156,7 +153,7 @@ func statusOf(ctx context.Context, s *app.Service, limit int) (st status, err er
 }
 
 func wantedOf(w store.Wanted) wanted {
-	return wanted{w.Subject, priorities[w.Priority], w.Since, w.Due, w.Tries, w.Outcome, w.Why, w.Run, w.Updated}
+	return wanted{w.Subject, metrics.Priorities[w.Priority], w.Since, w.Due, w.Tries, w.Outcome, w.Why, w.Run, w.Updated}
 }
 
 // print prints it for a person.

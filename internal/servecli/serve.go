@@ -40,6 +40,7 @@ type options struct {
 	reviewers   []string
 	fix, poll   bool
 	pages       pages
+	metrics     string
 	daemon.Options
 }
 
@@ -51,6 +52,7 @@ func (o *options) rules(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review pull requests that have one of `LABELS`")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
 	f.BoolVar(&o.fix, "fix", false, "fix what is found")
+	f.StringVar(&o.metrics, "metrics", "", "show metrics for Prometheus at `ADDRESS`, such as 127.0.0.1:9464")
 	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
 }
 
@@ -127,6 +129,11 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	}
 	o.Lasting = func(err error) bool { return troubleshoot.Explain(err).Status == advice.Usage }
 	o.Fix, o.Log = o.fix, h.Log().Named("serve")
+	unmeasured, err := o.measure(ctx, h, p, s)
+	if err != nil {
+		return err
+	}
+	defer unmeasured()
 	d, err := daemon.New(ctx, s, o.Options)
 	if err != nil {
 		return err

@@ -95,7 +95,7 @@ func (o options) work(ctx context.Context, h host.Host, p command.Process) error
 	o.Lasting = func(err error) bool { return troubleshoot.Explain(err).Status == advice.Usage }
 	o.Fix, o.Log, o.Options.Host = o.fix, h.Log().Named("worker"), github.DefaultHost(p.Env)
 	for {
-		err := o.once(ctx, h)
+		err := o.once(ctx, h, p)
 		if !errors.Is(err, postgres.ErrLost) || ctx.Err() != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (o options) work(ctx context.Context, h host.Host, p command.Process) error
 }
 
 // once works until ctx ends, or until others have what this process had.
-func (o options) once(ctx context.Context, h host.Host) error {
+func (o options) once(ctx context.Context, h host.Host, p command.Process) error {
 	s, err := h.OpenToRun(ctx)
 	if err != nil {
 		return err
@@ -117,6 +117,11 @@ func (o options) once(ctx context.Context, h host.Host) error {
 	if err != nil {
 		return err
 	}
+	unmeasured, err := o.measure(ctx, h, p, s)
+	if err != nil {
+		return err
+	}
+	defer unmeasured()
 	d, err := daemon.New(ctx, s, o.Options)
 	if err != nil {
 		return err
