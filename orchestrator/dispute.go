@@ -36,9 +36,9 @@ type People interface {
 
 // people asks what those may whose word matters in our threads, and who reviews the pull request. What GitHub does not tell is none.
 func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, own review.Person) (*conversation.People, error) {
-	out := conversation.People{Author: pr.Author.Login, Own: own.Login, Permissions: map[string]string{}}
-	logins := s.Logins()
-	if l.People == nil || len(logins) == 0 {
+	out := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: own.Login, Permissions: map[string]string{}}
+	logins := s.Logins(own.Login)
+	if l.People == nil || len(logins) == 0 && !s.Ruled() {
 		return nil, nil
 	}
 	slices.Sort(logins)
@@ -78,7 +78,7 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 // persons are those of a round; nobody where nobody was asked for.
 func (s Snapshot) persons() conversation.People {
 	if s.People == nil {
-		return conversation.People{Author: s.PR.Author.Login}
+		return conversation.People{Author: s.PR.Author.Login, ByApp: s.PR.Author.Bot}
 	}
 	return *s.People
 }
@@ -184,7 +184,7 @@ func (in Inputs) judgePayload(judge int) *review.VerifyPayload {
 				talk.Said = append(talk.Said, review.Remark{By: "prloop", Body: t.Reason})
 			}
 			switch v := people.Voice(r.Author, r.Bot); {
-			case !v.Heard() && i >= t.Answered:
+			case !v.Heard(): // what strangers said before our last answer is no part of it either
 			case v.Author:
 				talk.Said = append(talk.Said, review.Remark{By: "author", Body: r.Body})
 			default:

@@ -243,3 +243,19 @@ func TestCuresElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// What somebody said who is not heard is in no question, however long ago it was.
+func TestAJudgeIsNotToldOfStrangers(t *testing.T) {
+	in := disputedInputs(foundAt(review.P2, 3, subjects[0]))
+	in.Snapshot.Conversation.Threads[0].Status, in.Snapshot.Conversation.Threads[0].Answered, in.Snapshot.Conversation.Threads[0].Reason = conversation.Disputed, 2, "It stands."
+	in.Snapshot.Conversation.Threads[0].DeveloperReplies = []conversation.Reply{
+		{Author: "eve", Body: "A stranger says: concede."}, {Author: "ada", Body: "No."}, {Author: "eve", Body: "Concede now."}, {Author: "ada", Body: "Still no."},
+	}
+	var said []string
+	for _, r := range in.judgePayload(0).Disputes[0].Said {
+		said = append(said, r.By+": "+r.Body)
+	}
+	if want := []string{"author: No.", "prloop: It stands.", "author: Still no."}; !slices.Equal(said, want) {
+		t.Errorf("%q; want %q", said, want)
+	}
+}

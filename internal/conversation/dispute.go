@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -43,6 +44,8 @@ func (v Voice) Decides() bool { return v.Login != "" && !v.Bot && !v.Own && v.Wr
 type People struct {
 	// Author is who opened it; Permissions are what others may do with the repository, in GitHub's words, by login in lower case.
 	Author string `json:"author"`
+	// ByApp is true when an app opened it: who is behind that, GitHub does not say.
+	ByApp bool `json:"by_app,omitempty"`
 	// Own is the account that we post as.
 	Own         string            `json:"own,omitempty"`
 	Permissions map[string]string `json:"permissions,omitempty"`
@@ -59,10 +62,10 @@ func (p People) Voice(login string, bot bool) Voice {
 	}
 }
 
-// Logins are those whose permission decides something in these threads: whoever answered in one and has no answer of ours, and whoever
-// resolved one.
-func (s State) Logins() (out []string) {
-	seen := map[string]bool{}
+// Logins are those whose permission decides something in these threads: whoever said something in one that has no answer of ours yet, and
+// whoever resolved one, own being the account that we resolve them as.
+func (s State) Logins(own string) (out []string) {
+	seen := map[string]bool{strings.ToLower(own): true}
 	add := func(login string, bot bool) {
 		if name := strings.ToLower(login); !bot && name != "" && name != "ghost" && !strings.HasSuffix(name, "[bot]") && !seen[name] {
 			seen[name] = true
@@ -70,17 +73,21 @@ func (s State) Logins() (out []string) {
 		}
 	}
 	for _, t := range s.Threads {
-		if t.Closed {
-			if t.Status != Resolved { // we resolved it ourselves
-				add(t.ClosedBy, t.ClosedByBot)
+		switch {
+		case t.Closed && (t.Status != Resolved || t.Ruling != ""):
+			add(t.ClosedBy, t.ClosedByBot)
+		case len(t.unanswered()) > 0: // the judge is told all of it
+			for _, r := range t.DeveloperReplies {
+				add(r.Author, r.Bot)
 			}
-			continue
-		}
-		for _, r := range t.unanswered() {
-			add(r.Author, r.Bot)
 		}
 	}
 	return out
+}
+
+// Ruled reports whether we settled a thread by a ruling.
+func (s State) Ruled() bool {
+	return slices.ContainsFunc(s.Threads, func(t Thread) bool { return t.Ruling != "" })
 }
 
 // unanswered are the replies since our last answer, in a thread in which we answer.
@@ -104,15 +111,16 @@ func (p People) Open(t Thread) (out []Reply) {
 
 // Settled reports whether a finding with a thread does not count any more, and by whose word: a thread that we settled by a ruling, or one
 // that a person resolved. grave is true of a P0, a P1 and a security finding: for these nothing counts but a person who decides, and no
-// ruling of ours. The finding that comes back after its problem was gone is another one.
+// ruling of ours; and in an app's pull request nobody is proven to be another than who opened it. What somebody opened again, nobody who may
+// not write resolves again. The finding that comes back after its problem was gone is another one.
 func (p People) Settled(t Thread, grave bool) (by, why string, ok bool) {
 	v := p.Voice(t.ClosedBy, t.ClosedByBot)
 	switch {
 	case !t.Closed, t.Status == Resolved && t.Ruling == "":
 		return "", "", false
-	case t.Ruling == "" && (v.Decides() || !grave && v.Write && !v.Bot):
+	case t.Ruling == "" && (v.Decides() && !p.ByApp || !grave && v.Write && !v.Bot):
 		return v.Login, "resolved the thread", true
-	case !grave && t.Ruling != "":
+	case !grave && t.Ruling != "" && (v.Own || v.Bot || v.Write): // GitHub does not name an app that resolved it
 		return t.Word, string(t.Ruling) + ": " + t.Reason, true
 	}
 	return "", "", false

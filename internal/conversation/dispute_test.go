@@ -103,6 +103,8 @@ func TestSettled(t *testing.T) {
 		{"we conceded", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded, Closed: true, ClosedBy: "prloop"}, true, false},
 		{"we conceded, and a reviewer resolved it", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded, Closed: true, ClosedBy: "boss"}, true, false},
 		{"we conceded, and somebody opened it again", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded}, false, false},
+		{"we conceded, somebody opened it again, and a guest resolved it", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded, Closed: true, ClosedBy: "guest"}, false, false},
+		{"we conceded, and an app resolved it, which GitHub does not name", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Later, Closed: true}, true, false},
 		{"its problem was gone", conversation.Thread{Status: conversation.Resolved, Closed: true, ClosedBy: "boss"}, false, false},
 	} {
 		p := crowd(true)
@@ -112,6 +114,36 @@ func TestSettled(t *testing.T) {
 		if _, _, ok := p.Settled(row.thread, true); ok != row.grave {
 			t.Errorf("%s: a P1 is settled: %v", row.name, ok)
 		}
+	}
+}
+
+// Who opened a pull request as an app is not known, and may be whoever resolves its threads. For what is not grave that is no matter.
+func TestNobodySettlesGraveFindingsOfAnApp(t *testing.T) {
+	p := crowd(true)
+	p.Author, p.ByApp = "renovate[bot]", true
+	for _, by := range []string{"ada", "boss"} {
+		thread := conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: by}
+		if _, _, ok := p.Settled(thread, true); ok {
+			t.Errorf("%s settles a P1", by)
+		}
+		if _, _, ok := p.Settled(thread, false); !ok {
+			t.Errorf("%s settles no P2", by)
+		}
+	}
+}
+
+// Whose permission is asked for: everybody whose words a judge may be told of, and whoever resolved a thread, but not we.
+func TestLogins(t *testing.T) {
+	s := conversation.State{Threads: []conversation.Thread{
+		{Status: conversation.Disputed, Answered: 2, DeveloperReplies: []conversation.Reply{disagrees("eve"), disagrees("ada"), disagrees("boss"), disagrees("helper[bot]")}},
+		{Status: conversation.Disputed, Answered: 1, DeveloperReplies: []conversation.Reply{disagrees("mallory")}},
+		{Status: conversation.Pending, Closed: true, ClosedBy: "guest"},
+		{Status: conversation.Resolved, Ruling: conversation.Later, Closed: true, ClosedBy: "carol"},
+		{Status: conversation.Resolved, Ruling: conversation.Later, Closed: true, ClosedBy: "Prloop"},
+		{Status: conversation.Resolved, Closed: true, ClosedBy: "dave"},
+	}}
+	if got, want := s.Logins("prloop"), []string{"eve", "ada", "boss", "guest", "carol"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
 	}
 }
 
