@@ -167,6 +167,21 @@ func TestWorkerIsLost(t *testing.T) {
 	}
 }
 
+// A run is cancelled wherever it is at work.
+func TestCancelOnAWorker(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	reviewers := h.share()
+	h.serve("", "--reviews", "0", "--reviewers", strings.Join(reviewers, ","))
+	h.work("second", reviewers, "--reviews", "1")
+	h.open(1, nil)
+	eventually.True(t, "the worker to have the run", func() bool { return len(h.working()) == 1 && h.asked("slow") == 1 })
+	h.run("cancel", "latest")
+	if w := h.settled(1)["#1"]; w.Outcome != "cancelled" {
+		t.Errorf("%+v", w)
+	}
+}
+
 // What a worker lacks is said when it starts, in one sentence.
 func TestWorkerLacks(t *testing.T) {
 	t.Parallel()

@@ -27,11 +27,31 @@ func (d *Daemon) Work(ctx context.Context) error {
 	reaping, stop := context.WithCancel(ctx)
 	defer stop()
 	go d.reap(reaping, workers)
+	go d.obey(reaping)
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-d.gone():
 		return context.Cause(d.engine.Gone())
+	}
+}
+
+// obeying is how often a process that only works looks for runs of its own that somebody cancelled.
+const obeying = time.Second
+
+// obey interrupts the runs of this process that somebody cancels.
+func (d *Daemon) obey(ctx context.Context) {
+	ticker := time.NewTicker(obeying)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := d.cancelWanted(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Warn("whether somebody cancelled a run is not known", "err", err)
+		}
 	}
 }
 

@@ -138,35 +138,44 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	if err != nil {
 		return err
 	}
-	if o.poll {
-		o.Said(fmt.Sprintf("serving %s: GitHub is asked every %s", strings.Join(repos, ", "), o.Every))
-		return d.Run(ctx)
-	}
-	if d.Listen, err = listen(o.listen); err != nil {
-		return advice.Error{Err: err, Next: "give another address: --listen 127.0.0.1:0", Status: advice.Usage}
+	if !o.poll {
+		if d.Listen, err = listen(o.listen); err != nil {
+			return advice.Error{Err: err, Next: "give another address: --listen 127.0.0.1:0", Status: advice.Usage}
+		}
 	}
 	if o.pages.listen != "" {
-		feed := new(dashboard.Feed)
-		s.Watch(feed.Run)
-		pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Control: control{s}, Feed: feed, Keys: keys(s.State()), Log: h.Log()})
+		ended, err := o.showPages(ctx, h, p, s)
 		if err != nil {
 			return err
 		}
-		defer pages.end()
-		fmt.Fprintln(p.Stdout, pages.welcome(p.Terminal))
-		ended := make(chan struct{})
-		defer func() { <-ended }()
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		go func() {
-			defer close(ended)
-			if err := pages.Serve(ctx, pages.listener); err != nil {
-				h.Log().Error("the dashboard ended", "err", err)
-			}
-		}()
+		defer ended()
 	}
-	o.Said(fmt.Sprintf("serving %s: webhooks at %s/webhook", strings.Join(repos, ", "), d.Listen.Addr()))
+	if o.poll {
+		o.Said(fmt.Sprintf("serving %s: GitHub is asked every %s", strings.Join(repos, ", "), o.Every))
+	} else {
+		o.Said(fmt.Sprintf("serving %s: webhooks at %s/webhook", strings.Join(repos, ", "), d.Listen.Addr()))
+	}
 	return d.Run(ctx)
+}
+
+// showPages shows the dashboard until ctx ends, or until the function is called, which waits for the end.
+func (o options) showPages(ctx context.Context, h host.Host, p command.Process, s *app.Service) (end func(), err error) {
+	feed := new(dashboard.Feed)
+	s.Watch(feed.Run)
+	pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Control: control{s}, Feed: feed, Keys: keys(s.State()), Log: h.Log()})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(p.Stdout, pages.welcome(p.Terminal))
+	ended := make(chan struct{})
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(ended)
+		if err := pages.Serve(ctx, pages.listener); err != nil {
+			h.Log().Error("the dashboard ended", "err", err)
+		}
+	}()
+	return func() { stop(); <-ended; pages.end() }, nil
 }
 
 // order is an order of a review, without its target.
