@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/github"
@@ -52,6 +53,21 @@ func (s *Service) knownRepo(ctx context.Context, repo review.Repo) (policy.Repo,
 	}
 	id, name, err := client.RepositoryID(ctx, repo)
 	return policy.Repo{Host: repo.Host, ID: id, Name: name}, err
+}
+
+// Administers reports whether somebody administers a repository now. Whom GitHub does not know there, and who cannot be asked about with this
+// credential, does not.
+func (s *Service) Administers(ctx context.Context, at policy.Repo, login string) (bool, error) {
+	client, err := s.GitHub(ctx, at.Host)
+	if err != nil {
+		return false, err
+	}
+	owner, name, _ := strings.Cut(at.Name, "/")
+	may, err := client.Permission(ctx, review.Repo{Host: at.Host, Owner: owner, Name: name}, login)
+	if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrForbidden) {
+		return false, nil
+	}
+	return may == "admin", err
 }
 
 // Policy is the row of a repository; the zero version where nothing was ever decided.

@@ -21,7 +21,7 @@ func TestServePollsAndShowsPages(t *testing.T) {
 	t.Parallel()
 	h := openHall(t)
 	h.serve("", "--poll", "--dashboard", "127.0.0.1:0")
-	eventually.True(t, "the link of the dashboard", func() bool { return strings.Contains(h.log(), "dashboard: open http://127.0.0.1:") })
+	eventually.True(t, "the link of the dashboard", func() bool { return strings.Contains(h.log(), "dashboard: http://127.0.0.1:") })
 }
 
 // The dashboard beside prloop serve shows a run while its agents work, and how it ended, and cancels one.

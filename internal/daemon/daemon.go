@@ -135,7 +135,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.ready.Store(true)
 	defer d.ready.Store(false)
 	if front != nil {
-		go func() { failed <- front.Serve(bounded(d.Listen)) }()
+		go func() { failed <- front.Serve(Bounded(d.Listen)) }()
 		defer func() {
 			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 			defer cancel()

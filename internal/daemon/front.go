@@ -53,8 +53,8 @@ func (d *Daemon) mux(deliveries http.Handler) http.Handler {
 // readyTime is how long the database may take to answer.
 const readyTime = 2 * time.Second
 
-// bounded lets so many connections in at a time.
-func bounded(l net.Listener) net.Listener {
+// Bounded lets so many connections in at a time.
+func Bounded(l net.Listener) net.Listener {
 	return &limited{Listener: l, room: make(chan struct{}, mostConnections), done: make(chan struct{})}
 }
 

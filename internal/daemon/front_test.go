@@ -77,7 +77,7 @@ func TestSlowClients(t *testing.T) {
 		t.Errorf("something is without bound: %+v", s)
 	}
 	s.ReadHeaderTimeout, s.ReadTimeout = 200*time.Millisecond, 400*time.Millisecond
-	go s.Serve(bounded(l)) //nolint:errcheck // it ends with the test
+	go s.Serve(Bounded(l)) //nolint:errcheck // it ends with the test
 	defer s.Close()
 	gone := make(chan string, 40)
 	for i := range cap(gone) {

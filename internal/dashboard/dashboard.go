@@ -21,6 +21,7 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/signin"
 	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
@@ -65,6 +66,8 @@ type Options struct {
 	Log hclog.Logger
 	// Now is the time; nil for that of the machine.
 	Now func() time.Time
+	// live is how long one connection follows a run; 0 for liveTime.
+	live time.Duration
 }
 
 // How long a session lasts: rights may have changed since.
@@ -72,6 +75,11 @@ const (
 	sessionLife = 8 * time.Hour
 	sessionIdle = time.Hour
 	linkLife    = 15 * time.Minute
+	// visitLife is how long somebody may take to come back from GitHub, mostVisits how many may be under way at a time: anybody can begin.
+	visitLife  = 10 * time.Minute
+	mostVisits = 10_000
+	// liveTime is how long one connection follows a run. The browser comes again, and has to be signed in still.
+	liveTime = 5 * time.Minute
 )
 
 // A Dashboard serves the pages.
@@ -83,6 +91,8 @@ type Dashboard struct {
 	mu    sync.Mutex
 	link  string // of the one that may still be used; empty for none
 	until time.Time
+	// visits are when attempts to sign in began that may still end, the oldest first.
+	visits []time.Time
 }
 
 // visitor is who is signed in.
@@ -110,6 +120,9 @@ func New(o Options) *Dashboard {
 	}
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
+	}
+	if o.live == 0 {
+		o.live = liveTime
 	}
 	d := &Dashboard{Options: o, sessions: scs.New()}
 	d.sessions.Lifetime, d.sessions.IdleTimeout = sessionLife, sessionIdle
@@ -154,6 +167,19 @@ func (d *Dashboard) useLink(key string) bool {
 	return true
 }
 
+// beginVisit reports whether one more may begin to sign in.
+func (d *Dashboard) beginVisit() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.Now()
+	d.visits = slices.DeleteFunc(d.visits, func(began time.Time) bool { return now.Sub(began) > visitLife })
+	if len(d.visits) >= mostVisits {
+		return false
+	}
+	d.visits = append(d.visits, now)
+	return true
+}
+
 func (d *Dashboard) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", assets())
@@ -166,7 +192,7 @@ func (d *Dashboard) routes() http.Handler {
 		"GET /{$}":                                  d.home,
 		"GET /runs":                                 d.runsPage,
 		"GET /runs/{run}":                           d.runPage,
-		"GET /runs/{run}/live":                      d.live,
+		"GET /runs/{run}/live":                      d.follow,
 		"GET /runs/{run}/replay":                    d.replay,
 		"GET /runs/{run}/files/{name...}":           d.file,
 		"POST /runs/{run}/cancel":                   d.cancel,
@@ -206,10 +232,14 @@ func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 			return
 		}
 		err := p(w, r, v)
+		var unanswered *unansweredError
 		switch {
 		case err == nil:
-		case errors.Is(err, errNotHere), errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, errNotHere), errors.Is(err, store.ErrNotFound), errors.Is(err, github.ErrNotFound):
 			d.refuse(w, r, http.StatusNotFound, "There is nothing here, or nothing that you may see.")
+		case errors.As(err, &unanswered):
+			d.Log.Error("GitHub was asked for a page, and did not answer", "path", r.URL.Path, "err", err)
+			d.refuse(w, r, http.StatusBadGateway, "GitHub could not be asked about this repository. prloop needs a login for its host; the log says what is wrong.")
 		default:
 			d.fault(w, r, err)
 		}

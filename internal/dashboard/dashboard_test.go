@@ -108,7 +108,7 @@ func TestPagesShowRuns(t *testing.T) {
 	if got := answer.Header.Get("Content-Type"); got != "text/plain; charset=utf-8" || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("an artifact is sent as %q", got)
 	}
-	for _, path := range []string{"/runs/nothing", runLink(r1.ID[:20]), runLink(r1.ID) + "/files/..%2f..%2fprloop.db", runLink(r1.ID) + "/files/missing", "/pulls/github.com/acme/shop/99", "/nothing"} {
+	for _, path := range []string{"/runs/nothing", runLink(r1.ID[:20]), runLink(r1.ID) + "/files/..%2f..%2fprloop.db", runLink(r1.ID) + "/files/missing", runLink(r1.ID) + "/files/round-1", runLink(r1.ID) + "/files/review.md%00", "/pulls/github.com/acme/shop/99", "/nothing"} {
 		if status, body := s.see(t, path); status != http.StatusNotFound {
 			t.Errorf("%s: status %d\n%s", path, status, body)
 		}
@@ -290,6 +290,63 @@ func TestLinksOfOtherProcesses(t *testing.T) {
 	if _, err := keys.Link(now); !errors.Is(err, ErrNotServed) {
 		t.Errorf("after the end: %v", err)
 	}
+}
+
+// Anybody may begin to sign in with GitHub, and what is kept of it is bounded. Whoever only asks whether a link is there does not use it up.
+func TestSignInsAreBounded(t *testing.T) {
+	now := time.Now()
+	s := newState(t).serve(t, Options{Now: func() time.Time { return now }, GitHub: gitHubOf(t)})
+	for range mostVisits {
+		if !s.beginVisit() {
+			t.Fatal("refused too early")
+		}
+	}
+	if status, body := s.see(t, "/sign-in/github"); status != http.StatusServiceUnavailable || !strings.Contains(body, "Try again") {
+		t.Errorf("one more: status %d\n%s", status, body)
+	}
+	link := s.Link()
+	if answer, err := s.Head(link); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("a look at the link: %v", err)
+	}
+	if answer, err := s.Get(link); err != nil || answer.StatusCode != http.StatusOK || !strings.HasSuffix(answer.Request.URL.Path, "/runs") {
+		t.Errorf("its use: %v", err)
+	}
+	now = now.Add(visitLife + time.Second)
+	if !s.beginVisit() {
+		t.Error("old ones are not forgotten")
+	}
+}
+
+// Who follows a run has to come again, signed in.
+func TestFollowingEnds(t *testing.T) {
+	st := newState(t)
+	r := st.begin(t, at("acme", "shop", 7))
+	feed := new(Feed)
+	_, end := feed.Run(r.ID)
+	defer end()
+	s := st.serve(t, Options{Feed: feed, live: time.Millisecond})
+	s.enter(t)
+	body := s.shows(t, runLink(r.ID)+"/live", "event: run")
+	if strings.Contains(body, "event: ended") {
+		t.Errorf("the run goes on:\n%s", body)
+	}
+	if answer, err := s.PostForm(s.url+"/sign-out", nil); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequest(http.MethodGet, s.url+runLink(r.ID)+"/live", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if answer, err := s.Do(req); err != nil || answer.StatusCode != http.StatusNoContent {
+		t.Errorf("after sign-out: %v", err)
+	}
+}
+
+// gitHubOf is a GitHub that signs ada in.
+func gitHubOf(t *testing.T) signin.GitHub {
+	at := fakeGitHub(t)
+	return signin.GitHub{Host: "github.com", Web: at, API: at, ID: "client", Secret: "shared"}
 }
 
 type cancelled struct {

@@ -19,6 +19,8 @@ type Policies interface {
 	PolicyRepo(ctx context.Context, named, dir string) (policy.Repo, error)
 	Policy(ctx context.Context, at policy.Repo) (policy.Row, error)
 	PolicyChanges(ctx context.Context, at policy.Repo, limit int) ([]policy.Change, error)
+	// Administers reports whether somebody administers a repository now, as far as GitHub shows.
+	Administers(ctx context.Context, at policy.Repo, login string) (bool, error)
 	// SavePolicyAs makes a row what it says, as somebody. Errors: *policy.Error, *policy.ConflictError.
 	SavePolicyAs(ctx context.Context, row policy.Row, operator *config.File, by string) (policy.Row, []policy.Change, error)
 }
@@ -60,9 +62,17 @@ func (d *Dashboard) policyOf(r *http.Request, v visitor) (at policy.Repo, name s
 	if d.Policies == nil || !v.may(repo.String()) {
 		return at, "", errNotHere
 	}
-	at, err = d.Policies.PolicyRepo(r.Context(), repo.String(), "")
+	if at, err = d.Policies.PolicyRepo(r.Context(), repo.String(), ""); err != nil {
+		err = &unansweredError{err}
+	}
 	return at, repo.Host + "/" + repo.Owner + "/" + repo.Name, err
 }
+
+// unansweredError: GitHub did not say what a page has to know.
+type unansweredError struct{ err error }
+
+func (e *unansweredError) Error() string { return e.err.Error() }
+func (e *unansweredError) Unwrap() error { return e.err }
 
 func (d *Dashboard) policyPage(w http.ResponseWriter, r *http.Request, v visitor) error {
 	at, name, err := d.policyOf(r, v)
@@ -96,6 +106,16 @@ func (d *Dashboard) savePolicy(w http.ResponseWriter, r *http.Request, v visitor
 	}
 	if err := r.ParseForm(); err != nil {
 		return err
+	}
+	if !v.Operator { // who signed in hours ago may have lost the right since
+		may, err := d.Policies.Administers(r.Context(), at, v.Name)
+		if err != nil {
+			return &unansweredError{err}
+		}
+		if !may {
+			d.refuse(w, r, http.StatusForbidden, "Nothing was saved: GitHub does not show that you administer this repository now.")
+			return nil
+		}
 	}
 	p := policyView{Repo: at, Path: name, Saved: -1}
 	if p.Version, err = strconv.ParseInt(r.PostForm.Get("version"), 10, 64); err != nil {

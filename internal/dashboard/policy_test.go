@@ -23,6 +23,41 @@ func (policies) PolicyRepo(_ context.Context, named, _ string) (policy.Repo, err
 	return policy.Repo{Host: "github.com", ID: 7, Name: named}, nil
 }
 
+func (policies) Administers(context.Context, policy.Repo, string) (bool, error) { return true, nil }
+
+// lost are those of a service of which nobody administers a repository any more.
+type lost struct{ policies }
+
+func (lost) Administers(context.Context, policy.Repo, string) (bool, error) { return false, nil }
+
+// Rights are of when somebody signed in. Before a policy is saved GitHub is asked again, and the record names who came by GitHub so that nobody can
+// pass for the operator.
+func TestRightsAreAskedAgain(t *testing.T) {
+	for _, still := range []bool{false, true} {
+		st := newState(t)
+		st.begin(t, at("acme", "shop", 7))
+		service, err := app.Open(t.Context(), app.Options{State: st.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { service.Close(context.Background()) })
+		o := Options{Policies: policies{service}, Operator: &config.File{}, GitHub: gitHubOf(t)}
+		if !still {
+			o.Policies = lost{policies{service}}
+		}
+		s := st.serve(t, o)
+		s.shows(t, "/sign-in/github", "acme/shop")
+		const page = "/policies/github.com/acme/shop"
+		status, body := s.send(t, page, url.Values{"version": {"0"}, "gating_policy": {"off"}})
+		if still && (status != http.StatusOK || !strings.Contains(body, "<td>ada</td>")) || !still && (status != http.StatusForbidden || !strings.Contains(body, "Nothing was saved")) {
+			t.Errorf("an administrator: %v, status %d\n%s", still, status, body)
+		}
+		if row, err := service.Policy(t.Context(), policy.Repo{Host: "github.com", ID: 7}); err != nil || (row.Version > 0) != still {
+			t.Errorf("an administrator: %v, version %d, %v", still, row.Version, err)
+		}
+	}
+}
+
 // send sends a form and gives what is shown then.
 func (s *site) send(t *testing.T, path string, form url.Values) (int, string) {
 	t.Helper()
@@ -58,7 +93,7 @@ func TestPoliciesAreDecided(t *testing.T) {
 	s.shows(t, "/repositories", `href="`+page+`"`)
 	s.shows(t, page, "Policy of acme/shop", "gating_policy", "verdict-non-trivial", "not decided here")
 	decided := url.Values{"version": {"0"}, "gating_policy": {"verdict"}, "fixing": {"false"}, "context_path_excludes": {"customer_data/**\r\n**/*.pem"}, "max_cost_per_run_usd": {"2.5"}}
-	if status, body := s.send(t, page, decided); status != http.StatusOK || !strings.Contains(body, "4 columns were changed") || !strings.Contains(body, "<code>operator</code>") && !strings.Contains(body, "<td>operator</td>") {
+	if status, body := s.send(t, page, decided); status != http.StatusOK || !strings.Contains(body, "4 columns were changed") || !strings.Contains(body, "<td>the operator</td>") {
 		t.Errorf("status %d\n%s", status, body)
 	}
 	s.shows(t, page, `value="verdict" checked`, "customer_data/**\n**/*.pem", `value="2.5"`, `name="version" value="1"`)
@@ -78,7 +113,7 @@ func TestPoliciesAreDecided(t *testing.T) {
 	if status, _ := s.send(t, page, url.Values{}); status != http.StatusBadRequest {
 		t.Errorf("a form without a version: status %d", status)
 	}
-	s.shows(t, "/audit", "acme/shop", "gating_policy", "&#34;verdict&#34;", "operator")
+	s.shows(t, "/audit", "acme/shop", "gating_policy", "&#34;verdict&#34;", "the operator")
 	stranger := &site{Dashboard: s.Dashboard, Client: browser(t), url: s.url}
 	if _, body := stranger.see(t, "/audit"); strings.Contains(body, "gating_policy") {
 		t.Error("the audit log is shown to whoever asks")

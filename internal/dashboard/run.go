@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -167,8 +168,9 @@ func (p *runView) goesOn(rounds []store.Round) {
 	}
 }
 
-// live sends the changing part of a run's page whenever it changes, until the run ends or the visitor leaves.
-func (d *Dashboard) live(w http.ResponseWriter, r *http.Request, v visitor) error {
+// follow sends the changing part of a run's page whenever it changes, until the run ends or the visitor leaves. After a while the browser has to
+// come again: who has signed out, or lost a repository, sees no more then.
+func (d *Dashboard) follow(w http.ResponseWriter, r *http.Request, v visitor) error {
 	run, err := d.run(r, v)
 	if err != nil {
 		return err
@@ -177,6 +179,8 @@ func (d *Dashboard) live(w http.ResponseWriter, r *http.Request, v visitor) erro
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	out := http.NewResponseController(w)
+	ctx, cancel := context.WithTimeout(r.Context(), d.live)
+	defer cancel()
 	var sent string
 	for {
 		page, err := d.assemble(r.Context(), run)
@@ -203,7 +207,7 @@ func (d *Dashboard) live(w http.ResponseWriter, r *http.Request, v visitor) erro
 			return nil
 		}
 		_, changed := d.Feed.at(run.ID)
-		if !wait(r.Context(), changed) {
+		if !wait(ctx, changed) {
 			return nil
 		}
 		if run, err = d.Runs.Find(r.Context(), run.ID); err != nil {
@@ -274,13 +278,14 @@ func (d *Dashboard) file(w http.ResponseWriter, r *http.Request, v visitor) erro
 		return err
 	}
 	name := r.PathValue("name")
-	if !fs.ValidPath(name) {
+	names, err := d.Runs.Files(run.ID)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(names, name) { // a folder, say
 		return errNotHere
 	}
 	data, err := d.Runs.File(run.ID, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errNotHere
-	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/prloop/prloop/internal/signin"
 )
@@ -11,13 +12,19 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) {
 	d.render(w, r, http.StatusOK, "signin", view{Title: "Sign in", Data: d.GitHub.ID != ""})
 }
 
+// operatorName is whom the record of changes names for who came by the link. No login at GitHub has a space.
+const operatorName = "the operator"
+
 // signInByLink signs the operator in.
 func (d *Dashboard) signInByLink(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet { // whoever only looks whether there is something does not use it up
+		return
+	}
 	if !d.useLink(r.URL.Query().Get("key")) {
 		d.refuse(w, r, http.StatusForbidden, "This link was used before, or has expired. Ask prloop for another one.")
 		return
 	}
-	d.welcome(w, r, visitor{Name: "operator", Operator: true})
+	d.welcome(w, r, visitor{Name: operatorName, Operator: true})
 }
 
 func (d *Dashboard) signInAtGitHub(w http.ResponseWriter, r *http.Request) {
@@ -25,8 +32,15 @@ func (d *Dashboard) signInAtGitHub(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, http.StatusNotFound, "Sign-in with GitHub is not set up here.")
 		return
 	}
+	if !d.beginVisit() {
+		d.refuse(w, r, http.StatusServiceUnavailable, "Too many people are signing in. Try again in a few minutes.")
+		return
+	}
 	address, visit := d.GitHub.Begin()
 	d.sessions.Put(r.Context(), "visit", visit)
+	if d.sessions.Get(r.Context(), "visitor") == nil {
+		d.sessions.SetDeadline(r.Context(), time.Now().Add(visitLife).UTC())
+	}
 	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
@@ -50,6 +64,7 @@ func (d *Dashboard) welcome(w http.ResponseWriter, r *http.Request, v visitor) {
 		d.fault(w, r, err)
 		return
 	}
+	d.sessions.SetDeadline(r.Context(), time.Now().Add(sessionLife).UTC()) // by the clock of the sessions
 	d.sessions.Put(r.Context(), "visitor", v)
 	http.Redirect(w, r, "/runs", http.StatusSeeOther)
 }

@@ -107,7 +107,7 @@ func (o pages) open(p command.Process, d dashboard.Options) (servedPages, error)
 		l.Close()
 		return servedPages{}, err
 	}
-	return servedPages{dashboard.New(d), l, end}, nil
+	return servedPages{dashboard.New(d), daemon.Bounded(l), end}, nil
 }
 
 // control asks whoever serves to interrupt runs.
