@@ -12,15 +12,22 @@ type Questions struct {
 	Agents []review.Task
 	// Verifier is without findings, which nobody knows yet; nil when nobody verifies.
 	Verifier *review.Task
+	// Judges stand in the order of their plans, each with the disputes that are open now; nil for one who has none to judge yet.
+	Judges []*review.Task
 }
 
-// Questions reads the facts as the first round would, and asks nobody; nothing is stored. Of the loop it needs Forge, History, Briefer, MarkerKey, Secrets and
-// Fence alone. An error wraps what a run would end with.
+// Questions reads the facts as the first round would, and asks nobody; nothing is stored. Of the loop it needs Forge, People, History, Briefer, MarkerKey, Secrets
+// and Fence alone. An error wraps what a run would end with.
 func (l *Loop) Questions(ctx context.Context, req Request) (q Questions, brief review.Brief, err error) {
 	snap, err := l.snapshot(ctx, req, progress{round: 1, head: req.Head})
 	if err != nil {
 		return q, brief, err
 	}
+	return l.questions(req, snap), snap.Brief, nil
+}
+
+// questions are those of the first round about a snapshot.
+func (l *Loop) questions(req Request, snap Snapshot) (q Questions) {
 	ask := func(plan AgentPlan) review.Task {
 		t := l.task(req, 1, plan, snap)
 		t.Agent, t.Role = plan.Name, plan.Role
@@ -36,5 +43,17 @@ func (l *Loop) Questions(ctx context.Context, req Request) (q Questions, brief r
 		t.Verify = &review.VerifyPayload{Findings: []review.Finding{}, LookBelow: v.LookBelow, EscalateBelow: v.EscalateBelow, ExtraFiles: v.ExtraFiles, ExtraLines: v.ExtraLines}
 		q.Verifier = &t
 	}
-	return q, snap.Brief, nil
+	if d := req.Disputes; d != nil {
+		in := Inputs{Request: req, Round: 1, Snapshot: snap}
+		for i, plan := range d.Judges {
+			q.Judges = append(q.Judges, nil)
+			if p := in.judgePayload(i); len(p.Findings) > 0 {
+				plan.Limits = &d.Limits
+				t := ask(plan)
+				t.Verify = p
+				q.Judges[i] = &t
+			}
+		}
+	}
+	return q
 }

@@ -18,7 +18,7 @@ func (p *Prepared) Estimate(ctx context.Context) (forecast.Run, error) {
 		History: r.history, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, MarkerKey: key, Fence: fenceOf(key), Secrets: r.secrets(req.Target),
 	}
 	if !req.Target.Local() {
-		l.Forge, l.Poster = r.client, r.client
+		l.Forge, l.Poster, l.People = r.client, r.client, gatekeeper{r.client}
 	}
 	questions, brief, err := l.Questions(ctx, req)
 	if err != nil {

@@ -87,6 +87,13 @@ func Estimate(req orchestrator.Request, q orchestrator.Questions, brief review.B
 			return r, err
 		}
 	}
+	if d := req.Disputes; d != nil {
+		for i, plan := range d.Judges {
+			if err := add(plan, d.Limits, q.Judges[i], r.Rounds); err != nil {
+				return r, err
+			}
+		}
+	}
 	if req.Fix != nil && r.Rounds > 1 {
 		if err := add(req.Fix.Agent, req.Fix.Limits, nil, (r.Rounds-1)*orchestrator.FixTries); err != nil {
 			return r, err

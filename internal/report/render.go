@@ -119,7 +119,10 @@ func verdictWords(d Data) string {
 // why says in one paragraph why the verdict is what it is, by which rule, and what was reviewed.
 func (p *page) why(d Data) {
 	var says []string
-	if d.Reason != "" && !strings.HasPrefix(d.Reason, strings.TrimSuffix(d.Why, ".")) {
+	switch {
+	case allBack(d) && strings.HasPrefix(d.Reason, manualReason):
+		says = append(says, manual) // the heading says why
+	case d.Reason != "" && !strings.HasPrefix(d.Reason, strings.TrimSuffix(d.Why, ".")):
 		says = append(says, sentence(d.Reason))
 	}
 	if v := d.Verdict; v != nil && len(v.Rules) > 0 && d.Why != "" && !strings.Contains(d.Reason, ": "+d.Why) {
@@ -179,9 +182,18 @@ const maxLook = 20
 // manual is the word of spec.md L5 for a run that only a person can take on.
 const manual = "Manual intervention required."
 
+// manualReason begins the reason of a run that says so.
+const manualReason = "manual intervention required"
+
+// allBack is true of a stuck run in which all that is to fix came back after a fix: its heading says so, and nothing else has to.
+func allBack(d Data) bool {
+	must := musts(d.Findings)
+	return d.Outcome == review.Stuck && len(must) > 0 && !slices.ContainsFunc(must, func(f Finding) bool { return !f.Stuck })
+}
+
 // saysManual is true of a stuck run whose reason does not say it already.
 func saysManual(o review.Outcome, reason string) bool {
-	return o == review.Stuck && !strings.HasPrefix(reason, "manual intervention required")
+	return o == review.Stuck && !strings.HasPrefix(reason, manualReason)
 }
 
 // rows is a table of all that has to be fixed: none is folded, and each leads to its line.
@@ -292,7 +304,11 @@ func steps(d Data) []string {
 		say("Look at what was set aside, and decide whether it is real.")
 	}
 	if len(stuck) > 0 {
-		say("Look at what came back by hand: fixing did not help, and the fixer is not asked again.")
+		what := "what came back"
+		if allBack(d) {
+			what = map[bool]string{true: "it", false: "them"}[len(stuck) == 1]
+		}
+		say("Look at %s by hand: fixing did not help, and the fixer is not asked again.", what)
 	}
 	if g := d.Diverging; g != nil {
 		step := "Look at %s by hand: the fixes there do not settle it."

@@ -394,3 +394,19 @@ func TestCapsAreSaid(t *testing.T) {
 		t.Error(first)
 	}
 }
+
+// A stuck run says once in words, and once where the finding stands, that it came back.
+func TestAStuckRunSaysItOnce(t *testing.T) {
+	d := Data{Outcome: review.Stuck, Reason: "manual intervention required: 1 finding came back after the fixer had reported it fixed", Why: "1 finding is P1 (critical)", Round: 2, Rounds: 3,
+		Verdict: &review.Verdict{Rules: []int{2}}, Since: &Since{Round: 1},
+		Findings: []Finding{{Priority: review.P1, Title: "Path traversal", File: "a.go", Must: true, Stuck: true, Standing: Back}}}
+	top, _, ok := strings.Cut(Render(d), openDetails)
+	if n := strings.Count(strings.ToLower(top), "came back"); !ok || n != 2 {
+		t.Errorf("%d times: %s", n, top)
+	}
+	for _, want := range []string{"1 finding came back after a fix", "**came back** after its fix", "Manual intervention required. 1 finding is P1", "nothing else is open", "Look at it by hand"} {
+		if !strings.Contains(top, want) {
+			t.Errorf("it does not say %q: %s", want, top)
+		}
+	}
+}

@@ -34,8 +34,11 @@ func (p *page) since(d Data) {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.words))
 		}
 	}
-	if parts == nil {
+	switch {
+	case parts == nil:
 		parts = []string{"nothing changed"}
+	case allBack(d) && len(parts) == 1 && found[Back] > 0: // which the heading says
+		parts = []string{"nothing else is open"}
 	}
 	p.add(fmt.Sprintf("%s%d:** %s.", sinceStart, d.Since.Round, strings.Join(parts, ", ")))
 }
