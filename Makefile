@@ -82,6 +82,10 @@ robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/r
 modes: ## Run every mode of the stand-in for GitHub at every write, and check the histories
 	go test ./internal/github -v -count=1 -timeout 60m -run 'TestEveryModeAtEveryWrite|TestPlanted|TestCrowd' -every-mode
 
+.PHONY: replay
+replay: ## Send what happened on 949 recorded pull requests to the daemon, on SQLite and PostgreSQL
+	go test ./internal/daemon -v -count=1 -timeout 3h -run TestReplay -replay
+
 fuzz: ## Run every fuzz target for FUZZTIME
 	@sh tools/fuzz $(FUZZTIME)
 

@@ -124,6 +124,8 @@ type PullRequest struct {
 	UpdatedAt    time.Time `json:"updatedAt"`
 	// Stopped says who asked, in a comment, that the run at hand stop; empty when nobody did. It is asked anew, and not stored.
 	Stopped string `json:"-"`
+	// Standing names the newest reviews that approve, request changes, or were dismissed, with what they say. It is read anew, and not stored.
+	Standing string `json:"-"`
 	// Newest are the newest comments of its timeline, the oldest of them first. They are read anew, and not stored.
 	Newest []Comment `json:"-"`
 }

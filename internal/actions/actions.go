@@ -33,6 +33,8 @@ type Event struct {
 	Repository string
 	// PR is the pull request the workflow names itself; 0 takes it from the event.
 	PR int
+	// Drafts are reviewed too.
+	Drafts bool
 	// Label narrows reviews to pull requests that have it; empty for all.
 	Label string
 }
@@ -155,7 +157,7 @@ func (p payload) review(e Event) (Decision, error) {
 		return nothing("nothing is done when the words of a pull request are edited"), nil
 	case pr.State != "open":
 		return nothing("the pull request is %s", spell(pr.State)), nil
-	case pr.Draft:
+	case pr.Draft && !e.Drafts:
 		return nothing("the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it by comment"), nil
 	case e.Label == "":
 		return d, nil

@@ -19,6 +19,7 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/webhook"
@@ -69,13 +70,18 @@ type Options struct {
 // A Daemon serves.
 type Daemon struct {
 	Options
-	service *app.Service
-	record  *store.Store
-	engine  *engine.Engine
+	service runs
+	// github connects as whoever may work on a repository, or to its host where it has no name.
+	github func(context.Context, review.Repo) (hub, error)
+	record *store.Store
+	engine *engine.Engine
 	// own is prloop's account.
 	own review.Person
 	// nudge wakes the dispatcher, listed has the repositories reconciled.
 	nudge, listed chan struct{}
+
+	// held is heldWait, but in tests.
+	held time.Duration
 
 	// draining is whether the process has been told to end: it begins nothing any more.
 	draining atomic.Bool
@@ -83,24 +89,58 @@ type Daemon struct {
 	ready atomic.Bool
 
 	mu sync.Mutex
-	// working are the subjects that are seen to at the moment.
-	working map[string]bool
+	// working are the subjects that are seen to at the moment; left are those that somebody is to see to anew, because the database did not take
+	// what became of them.
+	working, left map[string]bool
+}
+
+// runs are what a daemon has done: reviews, and answers to comments. They are those of an *app.Service.
+type runs interface {
+	Record() *store.Store
+	Engine() (*engine.Engine, error)
+	Reviewed(context.Context, review.Target) (head, run string, err error)
+	Unfinished(context.Context, review.Target) (run string, err error)
+	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
+	Hear(context.Context, app.Comment, app.Order) (asks []app.Ask, why string, err error)
+	Reply(context.Context, app.Order, app.Ask) (url string, ok bool, err error)
+	RunAsked(ctx context.Context, o app.Order, a app.Ask, emit func(review.Event)) (app.Ended, error)
+	Live() []string
+	Cancel(run string) bool
+}
+
+// hub is what a daemon asks GitHub itself.
+type hub interface {
+	Viewer(ctx context.Context, host string) (review.Person, error)
+	PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error)
+	Comment(ctx context.Context, pr review.PullRequest, id int64) (review.Comment, error)
+	OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error)
+	NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]github.NumberedComment, error)
+	Installed(ctx context.Context, owner string) ([]review.Repo, error)
 }
 
 // New makes a daemon over a service.
 func New(ctx context.Context, s *app.Service, o Options) (*Daemon, error) {
+	return build(ctx, s, func(ctx context.Context, r review.Repo) (hub, error) {
+		if r.Name == "" {
+			return s.GitHub(ctx, r.Host)
+		}
+		return s.GitHubFor(ctx, r)
+	}, o)
+}
+
+func build(ctx context.Context, s runs, hubs func(context.Context, review.Repo) (hub, error), o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
 	if o.Said == nil {
 		o.Said = func(string) {}
 	}
-	d := &Daemon{Options: o, service: s, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}}
+	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}, left: map[string]bool{}, held: heldWait}
 	var err error
 	if d.engine, err = s.Engine(); err != nil {
 		return nil, err
 	}
-	client, err := s.GitHub(ctx, o.Host)
+	client, err := d.github(ctx, review.Repo{Host: o.Host})
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +155,14 @@ func New(ctx context.Context, s *app.Service, o Options) (*Daemon, error) {
 
 // Run serves until ctx ends. Runs that are under way then are interrupted; the next process that serves goes on with them.
 func (d *Daemon) Run(ctx context.Context) error {
+	err := d.serve(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // it was told to end before it had begun
+	}
+	return err
+}
+
+func (d *Daemon) serve(ctx context.Context) error {
 	var front *http.Server
 	if d.Listen != nil {
 		h, err := webhook.New(webhook.Options{Secrets: d.Secrets, Take: d.take, Refused: d.Refused, Log: d.Log.Named("webhook")})
@@ -187,7 +235,7 @@ func (d *Daemon) dispatch(ctx context.Context) {
 	defer ticker.Stop()
 	defer sweeper.Stop()
 	for {
-		if err := errors.Join(d.enqueue(ctx), d.cancelWanted(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(d.putBack(ctx), d.enqueue(ctx), d.cancelWanted(ctx)); err != nil && ctx.Err() == nil {
 			d.Log.Error("what is wanted was not put into the queue", "err", err)
 		}
 		select {
@@ -256,7 +304,7 @@ func (d *Daemon) enter(subject string) (leave func()) {
 
 // take writes a delivery down, with what it asks for.
 func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
-	told, err := intake.Read(intake.Event{Name: v.Event, Payload: v.Body, Own: d.own, Bot: d.Bot})
+	told, err := intake.Read(intake.Event{Name: v.Event, Payload: v.Body, Own: d.own, Bot: d.Bot, Drafts: d.Rules.Drafts})
 	if err != nil {
 		d.Log.Warn("a delivery cannot be read", "delivery", v.GUID, "event", v.Event, "err", err)
 		return webhook.ErrMalformed

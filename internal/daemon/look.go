@@ -39,7 +39,15 @@ const (
 
 // in sees to the subjects of a queue.
 func (d *Daemon) in(queue string) func(context.Context, string) error {
-	return func(ctx context.Context, subject string) error { return d.see(ctx, queue, subject) }
+	return func(ctx context.Context, subject string) error {
+		err := d.see(ctx, queue, subject)
+		if err != nil {
+			d.mu.Lock()
+			d.left[subject] = true
+			d.mu.Unlock()
+		}
+		return err
+	}
 }
 
 // see sees to one subject.
@@ -80,7 +88,7 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 	switch {
 	case errors.As(err, &held), errors.Is(err, engine.ErrBusy):
 		out.Outcome, out.Why = store.Waits, "another run is in hand on this pull request"
-		return d.record.Postpone(ctx, w.Subject, heldWait, out)
+		return d.record.Postpone(ctx, w.Subject, d.held, out)
 	case errors.Is(err, app.ErrCancelled):
 		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
 	case errors.Is(err, errLater):
@@ -93,14 +101,16 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 	case err != nil:
 		out.Outcome, out.Why = failed, err.Error()
 	}
-	said := fmt.Sprintf("%s: %s", w.Subject, out.Outcome)
-	if out.Why != "" {
-		said += ": " + out.Why
+	if w.Outcome != out.Outcome || w.Why != out.Why || w.Run != out.Run || out.Run == "" { // else it was said before
+		said := fmt.Sprintf("%s: %s", w.Subject, out.Outcome)
+		if out.Why != "" {
+			said += ": " + out.Why
+		}
+		if out.Run != "" {
+			said += " (run " + out.Run + ")"
+		}
+		d.Said(said)
 	}
-	if out.Run != "" {
-		said += " (run " + out.Run + ")"
-	}
-	d.Said(said)
 	return errors.Join(d.record.Settle(ctx, w.Subject, w.Asked, out), d.record.Hasten(ctx, w.Repo, w.PR))
 }
 
@@ -114,9 +124,10 @@ type look struct {
 
 // pull looks at a pull request: a run that was interrupted is gone on with, and one that is wanted is done.
 func (l look) pull(ctx context.Context) (out store.Settled, err error) {
-	anew := l.Anew
+	anew, seen := l.Anew, intake.SeenAs(l.Seen)
+	stood := seen.Stood
 	for range mostRuns {
-		client, err := l.service.GitHubFor(ctx, l.target.Repo)
+		client, err := l.github(ctx, l.target.Repo)
 		if err != nil {
 			return out, err
 		}
@@ -127,7 +138,9 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		if err != nil {
 			return out, err
 		}
-		out.Seen = intake.State(pr)
+		standing := intake.Standing(pr)
+		anew = anew || stood != standing // what people say of it, and a verdict rests on, is not what it was
+		out.Seen = intake.See(pr, stood).String()
 		resume, err := l.service.Unfinished(ctx, l.target)
 		if err != nil {
 			return out, err
@@ -147,7 +160,11 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 			if why := intake.Decide(pr, l.Rules, intake.Known{Head: head, Run: run, Anew: anew}); why != "" {
-				if out.Run == "" { // else this turn's own run says what there is
+				switch {
+				case out.Run != "": // this turn's own run says what there is
+				case run != "" && run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
+					out.Outcome, out.Why, out.Run = l.Outcome, l.Why, l.Settled.Run // what changed since is nothing to us
+				default:
 					out.Outcome, out.Why = nothing, why
 				}
 				return out, nil
@@ -159,10 +176,15 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			return out, err
 		}
 		out.Outcome, out.Why = string(ended.Result.Outcome), ended.Result.Reason
+		over := ended.Result.Outcome != review.Superseded
 		if resume == "" {
 			anew = false
 		}
-		if ended.Result.Outcome == review.Failed || resume == "" && ended.Result.Outcome != review.Superseded {
+		if over && resume == "" && ended.Result.Outcome != review.Failed {
+			stood = standing // one that was gone on with may have read others
+			out.Seen = intake.See(pr, stood).String()
+		}
+		if ended.Result.Outcome == review.Failed || resume == "" && over {
 			return out, nil
 		}
 	}
@@ -208,7 +230,7 @@ var errLater = errors.New("what the comment asks for waits for its turn")
 
 // comment looks at a comment: what needs no agent is answered at once, and the rest waits for its turn among the reviews.
 func (l look) comment(ctx context.Context) (out store.Settled, err error) {
-	client, err := l.service.GitHubFor(ctx, l.target.Repo)
+	client, err := l.github(ctx, l.target.Repo)
 	if err != nil {
 		return out, err
 	}

@@ -64,7 +64,7 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 			add(r)
 			continue
 		}
-		client, e := d.service.GitHub(ctx, r.Host)
+		client, e := d.github(ctx, review.Repo{Host: r.Host})
 		if e == nil {
 			var installed []review.Repo
 			installed, e = client.Installed(ctx, r.Owner)
@@ -87,7 +87,7 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 // looked at.
 func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	began := time.Now().UTC()
-	client, err := d.service.GitHubFor(ctx, repo)
+	client, err := d.github(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	for _, pr := range pulls {
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
 		before, looked := seen[w.Subject]
-		if looked && (before.Open() || before.Seen == intake.State(pr)) {
+		if looked && (before.Open() || intake.SeenAs(before.Seen).Still(pr)) {
 			continue
 		}
 		if err := d.record.Want(ctx, w); err != nil {
@@ -155,7 +155,7 @@ func (d *Daemon) reconcileComments(ctx context.Context, repo review.Repo, began 
 	if since.Before(first) {
 		since = first
 	}
-	client, err := d.service.GitHubFor(ctx, repo)
+	client, err := d.github(ctx, repo)
 	if err != nil {
 		return err
 	}

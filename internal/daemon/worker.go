@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/prloop/prloop/internal/engine"
@@ -76,6 +78,9 @@ func (d *Daemon) reap(ctx context.Context, w *engine.Workers) {
 			return
 		case <-ticker.C:
 		}
+		if err := d.putBack(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Warn("what was left is not put back yet", "err", err)
+		}
 		subjects, err := w.Reap(ctx)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Warn("what dead processes were at work on was not taken over", "err", err)
@@ -85,6 +90,22 @@ func (d *Daemon) reap(ctx context.Context, w *engine.Workers) {
 			d.requeue(ctx, s)
 		}
 	}
+}
+
+// putBack has those subjects put into the queue again that were left: their tasks are over, and they are still wanted.
+func (d *Daemon) putBack(ctx context.Context) error {
+	d.mu.Lock()
+	left := slices.Sorted(maps.Keys(d.left))
+	d.mu.Unlock()
+	for _, subject := range left {
+		if err := d.record.Requeue(ctx, subject); err != nil {
+			return err
+		}
+		d.mu.Lock()
+		delete(d.left, subject)
+		d.mu.Unlock()
+	}
+	return nil
 }
 
 // requeue has a subject put into the queue again whose task was dropped.

@@ -22,6 +22,8 @@ func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.Pull
 			restPull
 			Draft  bool
 			Labels []struct{ Name string }
+			// Updated is when anything of it changed last.
+			Updated time.Time `json:"updated_at"`
 		}
 		next, err := c.get(ctx, op, true, address, &page)
 		if err != nil {
@@ -34,7 +36,7 @@ func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.Pull
 			seen[p.Number] = true
 			pr := review.PullRequest{
 				Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, State: strings.ToUpper(p.State), Draft: p.Draft,
-				BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA, Labels: []string{},
+				BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA, Labels: []string{}, UpdatedAt: p.Updated,
 			}
 			for _, l := range p.Labels {
 				pr.Labels = append(pr.Labels, l.Name)

@@ -36,6 +36,32 @@ func TestWhatIsThere(t *testing.T) {
 				t.Errorf("%s, %v", got, err)
 			}
 		}
+		listed := func() (r review.PullRequest) {
+			pulls, err := c.OpenPulls(t.Context(), repo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pulls[slices.IndexFunc(pulls, func(q review.PullRequest) bool { return q.Number == 7 })]
+		}
+		standing := func() string {
+			pr, err := c.PullRequest(t.Context(), repo, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pr.Standing
+		}
+		before := listed().UpdatedAt
+		p.AddReview(forge.Review{Author: "mona", State: "COMMENTED", Body: "Hm."})
+		if s := standing(); s != "" || before.IsZero() {
+			t.Errorf("nobody decided anything, and %q stands; updated at %v", s, before)
+		}
+		p.AddReview(forge.Review{Author: "mona", State: "CHANGES_REQUESTED", Body: "No.", Submitted: time.Now().Add(time.Hour)})
+		if s := standing(); !strings.HasSuffix(s, " CHANGES_REQUESTED ") {
+			t.Errorf("%q stands", s)
+		}
+		if after := listed().UpdatedAt; after.Before(before) {
+			t.Errorf("a review makes it older: %v, %v", before, after)
+		}
 		for i := range 120 {
 			p.Comment("mona", fmt.Sprint("comment ", i))
 		}

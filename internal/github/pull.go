@@ -48,6 +48,7 @@ var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int
       isCrossRepository maintainerCanModify
       changedFiles additions deletions updatedAt
       labels(first: 100) { nodes { name } }
+      reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) { nodes { databaseId state } }
       comments(last: ` + strconv.Itoa(NewestComments) + `) { nodes { ` + commentFields + ` } }
     }
   }
@@ -74,6 +75,12 @@ type pullAnswer struct {
 			UpdatedAt                              time.Time
 			Labels                                 *struct {
 				Nodes []struct{ Name string }
+			}
+			Reviews struct {
+				Nodes []struct {
+					DatabaseID int64
+					State      string
+				}
 			}
 			Comments struct{ Nodes []comment }
 		}
@@ -106,6 +113,9 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 		for _, l := range p.Labels.Nodes {
 			pr.Labels = append(pr.Labels, l.Name)
 		}
+	}
+	for _, r := range p.Reviews.Nodes {
+		pr.Standing += fmt.Sprintf("%d %s ", r.DatabaseID, r.State)
 	}
 	for _, m := range p.Comments.Nodes {
 		pr.Newest = append(pr.Newest, m.shape())

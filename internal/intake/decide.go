@@ -1,9 +1,12 @@
 package intake
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/review"
 )
@@ -24,8 +27,51 @@ type Known struct {
 	Anew bool
 }
 
-// State tells how a pull request is from how it was: what Decide looks at, in one word.
-func State(pr review.PullRequest) string {
+// Seen is how a pull request was when it was looked at last. Its text is what is stored of it.
+type Seen struct {
+	// State is what Decide looks at.
+	State string
+	// Stood tells the reviews of people that stood when it was reviewed last.
+	Stood string
+	// Updated is when GitHub says that anything of it changed last.
+	Updated time.Time
+}
+
+// SeenAs reads the text of a Seen; the zero value when it is none.
+func SeenAs(text string) (s Seen) {
+	parts := strings.Split(text, "\n")
+	if len(parts) == 3 {
+		s.State, s.Stood = parts[0], parts[1]
+		s.Updated, _ = time.Parse(time.RFC3339Nano, parts[2]) // without it, it is looked at again
+	}
+	return s
+}
+
+func (s Seen) String() string {
+	return s.State + "\n" + s.Stood + "\n" + s.Updated.UTC().Format(time.RFC3339Nano)
+}
+
+// Still reports whether a pull request, as a list of GitHub's tells of it, is as it was seen.
+func (s Seen) Still(listed review.PullRequest) bool {
+	return s.State == state(listed) && !listed.UpdatedAt.After(s.Updated)
+}
+
+// See is how a pull request is now. stood is for what it was reviewed by last: of reviews since then it is not the last word.
+func See(pr review.PullRequest, stood string) Seen {
+	return Seen{State: state(pr), Stood: stood, Updated: pr.UpdatedAt}
+}
+
+// Standing tells the reviews of people that stand now from those that stood before.
+func Standing(pr review.PullRequest) string {
+	if pr.Standing == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(pr.Standing))
+	return hex.EncodeToString(sum[:8])
+}
+
+// state tells how a pull request is from how it was: what Decide looks at, in one line.
+func state(pr review.PullRequest) string {
 	labels := slices.Sorted(slices.Values(pr.Labels))
 	return fmt.Sprintf("%s %s %v %q %s", pr.State, pr.HeadSHA, pr.Draft, labels, pr.BaseRef)
 }

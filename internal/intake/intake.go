@@ -37,6 +37,8 @@ type Event struct {
 	// Own is prloop's own account, zero when it is not known: what that does asks for nothing. Bot is the login that is mentioned in comments.
 	Own review.Person
 	Bot string
+	// Drafts are looked at too.
+	Drafts bool
 }
 
 // Look is what an event asks to look at.
@@ -177,7 +179,7 @@ func (p payload) pull(t Told, e Event) (Told, error) {
 	case "closed", "converted to draft", "unlabeled":
 		return t.at(Look{PR: p.number(), Priority: Again})
 	}
-	d, err := actions.Decide(actions.Event{Name: e.Name, Payload: e.Payload, Repository: p.Repository.FullName})
+	d, err := actions.Decide(actions.Event{Name: e.Name, Payload: e.Payload, Repository: p.Repository.FullName, Drafts: e.Drafts})
 	if err != nil {
 		return Told{}, err
 	}
@@ -207,14 +209,14 @@ func (p payload) comment(t Told, e Event) (Told, error) {
 	return t.at(Look{PR: d.PR, Comment: a.ID, Priority: Command})
 }
 
-// review reads an event of somebody's review: a verdict rests on them.
+// review reads an event of somebody's review: a verdict rests on them. Whether it is one that was not seen yet shows when the look is taken.
 func (p payload) review(t Told, _ Event) (Told, error) {
 	state := ""
 	if p.Review != nil {
 		state = strings.ToLower(p.Review.State)
 	}
 	if t.Action == "dismissed" || t.Action == "submitted" && (state == "changes_requested" || state == "approved") {
-		return t.at(Look{PR: p.number(), Priority: Again, Anew: true, Settles: true})
+		return t.at(Look{PR: p.number(), Priority: Again, Settles: true})
 	}
 	return t.nothing("a review that only comments changes no verdict"), nil
 }

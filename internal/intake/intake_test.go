@@ -3,6 +3,7 @@ package intake_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/testkit/webhooks"
@@ -26,7 +27,7 @@ var routes = map[string]string{
 	"pull_request unlabeled":              again,
 	"pull_request closed":                 again,
 	"pull_request converted_to_draft":     again,
-	"pull_request_review dismissed":       anew,
+	"pull_request_review dismissed":       again,
 	"pull_request_review_comment created": anew,
 	"pull_request_review_thread resolved": anew, "pull_request_review_thread unresolved": anew,
 	"check_suite rerequested": command,
@@ -96,7 +97,7 @@ func TestRead(t *testing.T) {
 		{"not asked", "issue_comment", with(said, "!prloop help", "thanks"), review.Person{}, intake.Look{}, "asks for nothing", ""},
 		{"a bot asks", "issue_comment", with(said, `"User"`, `"Bot"`), review.Person{}, intake.Look{}, "bot's", ""},
 		{"on an issue", "issue_comment", with(said, `,"pull_request":{"url":"x"}`, ""), review.Person{}, intake.Look{}, "on an issue", ""},
-		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Settles: true}, "", ""},
 		{"our review", "pull_request_review", reviewed, own, intake.Look{}, "itself", ""},
 		{"a review that comments", "pull_request_review", with(reviewed, "changes_requested", "commented"), review.Person{}, intake.Look{}, "changes no verdict", ""},
 		{"a star", "star", `{"action":"created"}`, review.Person{}, intake.Look{}, "nothing is done", ""},
@@ -152,6 +153,47 @@ func TestDecide(t *testing.T) {
 	} {
 		if why := intake.Decide(row.pr, row.rules, row.known); !strings.Contains(why, row.why) || (row.why == "") != (why == "") {
 			t.Errorf("%s: %q, want %q", row.name, why, row.why)
+		}
+	}
+}
+
+// An event of a draft is one like any other where drafts are reviewed.
+func TestReadDrafts(t *testing.T) {
+	e := intake.Event{Name: "pull_request", Payload: []byte(strings.ReplaceAll(ready, `"draft":false`, `"draft":true`)), Drafts: true}
+	if told, err := intake.Read(e); err != nil || len(told.Looks) != 1 || told.Looks[0].PR != 7 {
+		t.Errorf("%+v, %v", told, err)
+	}
+}
+
+// How a pull request was seen survives as text; any change that a list of GitHub's tells of shows, and so do reviews that were not there before.
+func TestSeen(t *testing.T) {
+	pr := review.PullRequest{State: "OPEN", HeadSHA: "abc", BaseRef: "main", Labels: []string{"a\nb", "c"}, UpdatedAt: time.Unix(1700000000, 5000).UTC(), Standing: "1 APPROVED "}
+	stood := intake.Standing(pr)
+	seen := intake.SeenAs(intake.See(pr, stood).String())
+	if seen.Stood != stood || stood == "" || !seen.Still(pr) {
+		t.Fatalf("%+v, %q", seen, stood)
+	}
+	for name, change := range map[string]func(*review.PullRequest){
+		"a push":       func(p *review.PullRequest) { p.HeadSHA = "abd" },
+		"a draft":      func(p *review.PullRequest) { p.Draft = true },
+		"a label":      func(p *review.PullRequest) { p.Labels = []string{"c"} },
+		"another base": func(p *review.PullRequest) { p.BaseRef = "next" },
+		"a comment":    func(p *review.PullRequest) { p.UpdatedAt = p.UpdatedAt.Add(time.Second) },
+	} {
+		other := pr
+		if change(&other); seen.Still(other) {
+			t.Errorf("%s does not show", name)
+		}
+	}
+	other := pr
+	for _, reviews := range []string{"", "1 DISMISSED ", "1 APPROVED 2 CHANGES_REQUESTED "} {
+		if other.Standing = reviews; intake.Standing(other) == stood {
+			t.Errorf("%q stands as %q does", reviews, pr.Standing)
+		}
+	}
+	for _, text := range []string{"", "OPEN abc false [] main", "a\nb\nc\nd"} { // stored by an older prloop, or damaged
+		if s := intake.SeenAs(text); s.Stood != "" || s.Still(pr) {
+			t.Errorf("%q is %+v", text, s)
 		}
 	}
 }

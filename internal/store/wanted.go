@@ -108,21 +108,21 @@ func (s *Store) Want(ctx context.Context, w Want) error {
 const settleMost = 4
 
 func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
-	clock, anew := s.dialect.clock(), 0
+	clock, renewed := s.dialect.clock(), 0
 	if w.Anew {
-		anew = 1
+		renewed = 1
 	}
 	settle := w.Settle.Microseconds()
 	// What was asked before and is open keeps its priority if that is better, and its beginning.
-	_, err := tx.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, anew, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated)
+	_, err := tx.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, renewed, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated)
 		VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, `+clock+`, `+clock+` + $7, 0, '', '', '', '', `+clock+`)
 		ON CONFLICT (subject) DO UPDATE SET asked = wanted.asked + 1, tries = 0,
 			priority = CASE WHEN wanted.asked > wanted.handled AND wanted.priority < excluded.priority THEN wanted.priority ELSE excluded.priority END,
-			anew = CASE WHEN wanted.asked > wanted.handled AND wanted.anew = 1 THEN 1 ELSE excluded.anew END,
+			renewed = CASE WHEN excluded.renewed = 1 THEN wanted.asked + 1 ELSE wanted.renewed END,
 			since = CASE WHEN wanted.asked > wanted.handled THEN wanted.since ELSE excluded.since END,
 			due = CASE WHEN wanted.asked > wanted.handled AND wanted.since + $8 < excluded.due AND excluded.due > wanted.due THEN
 				CASE WHEN wanted.since + $8 > wanted.due THEN wanted.since + $8 ELSE wanted.due END ELSE excluded.due END`,
-		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, anew, settle, settleMost*settle)
+		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle)
 	return err
 }
 
@@ -177,7 +177,7 @@ func (s *Store) WantedRepositories(ctx context.Context) (names []string, err err
 }
 
 func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wanted, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, anew, asked, handled, since, due, updated, tries, outcome, why, run, seen
+	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, renewed > handled, asked, handled, since, due, updated, tries, outcome, why, run, seen
 		FROM wanted WHERE `+where, args...)
 	if err != nil {
 		return nil, s.wrap(op, err)
@@ -223,7 +223,7 @@ func (s *Store) Settle(ctx context.Context, subject string, asked int64, r Settl
 	}
 	clock := s.dialect.clock()
 	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET handled = $2, queued = CASE WHEN queued > $2 THEN queued ELSE $2 END, tries = 0,
-		anew = CASE WHEN asked > $2 THEN anew ELSE 0 END, since = CASE WHEN asked > $2 THEN `+clock+` ELSE since END,
+		since = CASE WHEN asked > $2 THEN `+clock+` ELSE since END,
 		outcome = $3, why = $4, run = $5, seen = $6, updated = `+clock+` WHERE subject = $1 AND handled < $2`,
 		subject, asked, r.Outcome, r.Why, r.Run, r.Seen)
 	return s.wrap(op, err)

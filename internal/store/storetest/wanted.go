@@ -48,11 +48,18 @@ func testWanted(t *testing.T, b Backend) {
 	deliver("c", true, urgent) // while it is worked on
 	due(1)
 	deliver("d", true, want) // which is less urgent, and takes nothing back
+	if w := find(); !w.Anew || w.Priority != 1 {
+		t.Errorf("%+v", w)
+	}
 	must(t, s.Settle(ctx, want.Subject, 1, store.Settled{Outcome: "reviewed", Run: run1, Seen: "abc"}))
 	if w := find(); w.Handled != 1 || !w.Open() || w.Priority != 1 || !w.Anew || w.Seen != "abc" || w.Run != run1 {
 		t.Errorf("%+v", w)
 	}
 	must(t, s.Queued(ctx, want.Subject, 3))
+	must(t, s.Settle(ctx, want.Subject, 2, store.Settled{Outcome: "reviewed", Run: run1, Seen: "abc"})) // that it be anew was asked for by "c"
+	if w := find(); w.Anew || !w.Open() {
+		t.Errorf("%+v", w)
+	}
 	must(t, s.Postpone(ctx, want.Subject, time.Hour, store.Settled{Outcome: "failed", Why: "GitHub is down"}))
 	due(0)
 	if w := find(); w.Tries != 1 || w.Outcome != "failed" || !w.Open() {

@@ -74,7 +74,7 @@ func (p *PullRequest) AddReview(r Review) int64 {
 	}
 	p.f.user(r.Author)
 	r.ID, r.pr = p.f.newID(), p
-	p.reviews = append(p.reviews, &r)
+	p.reviews, p.updated = append(p.reviews, &r), p.f.now()
 	if r.State != "PENDING" {
 		p.happened("pull_request_review", "submitted", r.Author, map[string]any{"review": map[string]any{"id": r.ID, "state": strings.ToLower(r.State), "body": r.Body}})
 	}

@@ -1,0 +1,31 @@
+package daemon
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/testkit/traffic"
+)
+
+// What becomes of a pull request is recorded also when the database does not take it at first: it is seen to again without anybody's word.
+func TestLeftIsPutBack(t *testing.T) {
+	r := startReplay(t, "", 1, 1, time.Hour)
+	var failures atomic.Int32
+	failpoint.Arm(func(name string) error {
+		if name == "wanted: before it is settled" && failures.Add(1) <= 2 {
+			return errors.New("the database is gone")
+		}
+		return nil
+	})
+	defer failpoint.Arm(nil)
+	p := r.open(traffic.All()[0], r.repos[0], 1)
+	p.is.Draft = false
+	r.send(r.write(p, traffic.Event{Kind: opened, By: p.Author}))
+	r.settle(p)
+	if runs := r.runsOf(p); failures.Load() != 3 || len(runs) != 1 {
+		t.Errorf("settled %d times, %d runs; want 3 and 1", failures.Load(), len(runs))
+	}
+}
