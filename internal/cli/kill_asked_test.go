@@ -185,7 +185,7 @@ func (w *killWorld) checkAsked(ctx context.Context, f *killFigures) error {
 			f.Lost++
 		}
 	}
-	lease, err := s.Lease(ctx, runs[0].Target.String()+" !look", "probe", time.Minute)
+	lease, err := s.Take(ctx, runs[0].Target.String()+" !look", "probe", time.Minute) // as the next process would: who died after its work is done has nothing to come back for
 	if err != nil {
 		said("the lease is not free: %w", err)
 		return errors.Join(wrong...)

@@ -169,7 +169,7 @@ func (w *killWorld) checkJob(ctx context.Context, f *killFigures) error {
 	if heads, err := w.repo.Branches(); err != nil || len(heads) != 3 {
 		said("branches %v, %w", heads, err)
 	}
-	lease, err := s.Lease(ctx, runs[0].Target.String(), "probe", time.Minute)
+	lease, err := s.Take(ctx, runs[0].Target.String(), "probe", time.Minute) // as the next process would: who died after its work is done has nothing to come back for
 	if err != nil {
 		said("the lease is not free: %w", err)
 		return errors.Join(wrong...)
