@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
@@ -37,6 +38,15 @@ func (s *Service) Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
 // EachRun calls fn with every run that passes the filter, newest first, with its result.
 func (s *Service) EachRun(ctx context.Context, f store.Filter, fn func(store.Run) error) error {
 	return s.store.EachRun(ctx, f, fn)
+}
+
+// Queue is what servers are at, with at most limit of a kind.
+func (s *Service) Queue(ctx context.Context, limit int) (queue.Status, error) {
+	running, err := s.Runs(ctx, store.Filter{State: store.Running, Limit: limit})
+	if err != nil {
+		return queue.Status{}, err
+	}
+	return queue.Read(ctx, s.store, running, limit)
 }
 
 // Usage is what runs came to since the day of a time, those that were pruned too, in some repositories; nil for all, and local changes.

@@ -21,6 +21,7 @@ import (
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/webhook"
 	"github.com/prloop/prloop/review"
@@ -257,7 +258,7 @@ func (d *Daemon) enqueue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paused, err := Paused(ctx, d.record)
+	paused, err := queue.Paused(ctx, d.record)
 	if err != nil {
 		return err
 	}
@@ -268,11 +269,11 @@ func (d *Daemon) enqueue(ctx context.Context) error {
 		if d.isWorking(w.Subject) {
 			continue // it is asked for again once that is over
 		}
-		queue := reviews
+		lane := reviews
 		if w.Comment != 0 {
-			queue = comments
+			lane = comments
 		}
-		added, err := d.engine.Add(ctx, engine.Task{Queue: queue, Key: w.Subject, Priority: w.Priority})
+		added, err := d.engine.Add(ctx, engine.Task{Queue: lane, Key: w.Subject, Priority: w.Priority})
 		if err == nil && added {
 			err = d.record.Queued(ctx, w.Subject, w.Asked)
 		}

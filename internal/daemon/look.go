@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/review"
@@ -37,10 +38,10 @@ const (
 	mostRuns = 3
 )
 
-// in sees to the subjects of a queue.
-func (d *Daemon) in(queue string) func(context.Context, string) error {
+// in sees to the subjects of a lane, which is a queue of the engine.
+func (d *Daemon) in(lane string) func(context.Context, string) error {
 	return func(ctx context.Context, subject string) error {
-		err := d.see(ctx, queue, subject)
+		err := d.see(ctx, lane, subject)
 		if err != nil {
 			d.mu.Lock()
 			d.left[subject] = true
@@ -51,7 +52,7 @@ func (d *Daemon) in(queue string) func(context.Context, string) error {
 }
 
 // see sees to one subject.
-func (d *Daemon) see(ctx context.Context, queue, subject string) error {
+func (d *Daemon) see(ctx context.Context, lane, subject string) error {
 	if d.draining.Load() {
 		<-ctx.Done() // it is dropped, and another process sees to it
 		return nil
@@ -61,8 +62,8 @@ func (d *Daemon) see(ctx context.Context, queue, subject string) error {
 	if err != nil || !w.Open() {
 		return err
 	}
-	if queue == reviews {
-		paused, err := Paused(ctx, d.record)
+	if lane == reviews {
+		paused, err := queue.Paused(ctx, d.record)
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (d *Daemon) see(ctx context.Context, queue, subject string) error {
 			return d.record.Postpone(ctx, subject, pausedWait, store.Settled{Outcome: store.Waits, Why: "the queue is paused", Seen: w.Seen})
 		}
 	}
-	l := look{Daemon: d, Wanted: w, queue: queue, target: review.Target{Repo: repoOf(w.Repo), PR: w.PR}}
+	l := look{Daemon: d, Wanted: w, lane: lane, target: review.Target{Repo: repoOf(w.Repo), PR: w.PR}}
 	take := l.pull
 	if w.Comment != 0 {
 		take = l.comment
@@ -118,7 +119,7 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 type look struct {
 	*Daemon
 	store.Wanted
-	queue  string
+	lane   string
 	target review.Target
 }
 
@@ -268,7 +269,7 @@ func (l look) comment(ctx context.Context) (out store.Settled, err error) {
 
 // ask does the run that a line of a comment asks for, if this is the queue for it.
 func (l look) ask(ctx context.Context, a app.Ask) (run string, err error) {
-	if l.queue != reviews {
+	if l.lane != reviews {
 		_, err := l.engine.Add(ctx, engine.Task{Queue: reviews, Key: l.Subject, Priority: intake.Command})
 		return "", errors.Join(err, errLater)
 	}

@@ -2,47 +2,13 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/prloop/prloop/internal/store"
 )
 
-// The notes by which other processes speak to those that serve.
-const (
-	pausedNote = "paused"
-	cancelNote = "cancel "
-)
-
-// Paused says since when no reviews begin; the zero time when they do.
-func Paused(ctx context.Context, s *store.Store) (time.Time, error) {
-	note, err := s.Note(ctx, pausedNote)
-	if err != nil || note == "" {
-		return time.Time{}, err
-	}
-	t, err := time.Parse(time.RFC3339, note)
-	if err != nil {
-		return time.Now(), fmt.Errorf("read since when the queue is paused: %w", err)
-	}
-	return t, nil
-}
-
-// Pause lets no reviews begin any more, whoever serves. Those that are under way end as they would.
-func Pause(ctx context.Context, s *store.Store) error {
-	since, err := Paused(ctx, s)
-	if err != nil || !since.IsZero() {
-		return err
-	}
-	return s.SetNote(ctx, pausedNote, time.Now().UTC().Format(time.RFC3339))
-}
-
-// Unpause lets them begin again.
-func Unpause(ctx context.Context, s *store.Store) error {
-	if err := s.SetNote(ctx, pausedNote, ""); err != nil {
-		return err
-	}
-	return s.HastenAll(ctx)
-}
+// cancelNote begins the note by which another process asks those that serve to cancel a run.
+const cancelNote = "cancel "
 
 // Cancel asks whoever serves to interrupt a run, and not to go on with it.
 func Cancel(ctx context.Context, s *store.Store, run string) error {

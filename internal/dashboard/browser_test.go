@@ -20,6 +20,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/signin"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/npmagent"
 	"github.com/prloop/prloop/review"
@@ -204,6 +205,16 @@ func furnished(t *testing.T) (s *site, pages map[string]string) {
 	} {
 		emit(e)
 	}
+	for i, repo := range []string{"acme/shop", "acme/billing"} {
+		want := store.Want{Subject: store.Subject("github.com/"+repo, 50+i, 0), Repo: "github.com/" + repo, PR: 50 + i, Priority: uint(2 + i)}
+		if _, err := st.store.Deliver(t.Context(), store.Delivery{GUID: repo, Event: "pull_request", Action: "opened"}, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settled := store.Settled{Outcome: "skipped", Why: "it is a draft"}
+	if err := st.store.Settle(t.Context(), store.Subject("github.com/acme/billing", 51, 0), 1, settled); err != nil {
+		t.Fatal(err)
+	}
 	service, err := app.Open(t.Context(), app.Options{State: st.dir})
 	if err != nil {
 		t.Fatal(err)
@@ -215,6 +226,6 @@ func furnished(t *testing.T) (s *site, pages map[string]string) {
 	}
 	return st.serve(t, Options{Feed: feed, Control: &cancelled{}, Policies: policies{service}, Operator: &config.File{}}), map[string]string{
 		"policy": "/policies/github.com/acme/shop", "audit": "/audit",
-		"runs": "/runs", "run": runLink(one), "live": runLink(r.ID), "pull": "/pulls/github.com/acme/billing/8", "repositories": "/repositories", "usage": "/usage",
+		"runs": "/runs", "run": runLink(one), "live": runLink(r.ID), "pull": "/pulls/github.com/acme/billing/8", "repositories": "/repositories", "usage": "/usage", "queue": "/queue",
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/signin"
 	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
@@ -32,6 +33,7 @@ type Runs interface {
 	Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
 	Usage(ctx context.Context, since time.Time, repos []string) (stats.Usage, error)
 	Find(ctx context.Context, part string) (store.Run, error)
+	Queue(ctx context.Context, limit int) (queue.Status, error)
 	Repositories(ctx context.Context) ([]store.Repository, error)
 	Rounds(ctx context.Context, run string) ([]store.Round, error)
 	Effects(ctx context.Context, run string) ([]store.Entry, error)
@@ -197,6 +199,7 @@ func (d *Dashboard) routes() http.Handler {
 		"GET /runs/{run}/files/{name...}":           d.file,
 		"POST /runs/{run}/cancel":                   d.cancel,
 		"GET /pulls/{host}/{owner}/{name}/{number}": d.pullPage,
+		"GET /queue":                                d.queuePage,
 		"GET /repositories":                         d.repositoriesPage,
 		"GET /policies/{host}/{owner}/{name}":       d.policyPage,
 		"POST /policies/{host}/{owner}/{name}":      d.savePolicy,

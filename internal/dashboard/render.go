@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -101,7 +102,14 @@ var functions = template.FuncMap{
 	"state": func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
 	"bound":      func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
 	"policyLink": policyLink, "repoPath": repoPath, "changes": func(list []policy.Change, now time.Time) changes { return changes{list, now} },
+	"place": func(s string) string { return strings.TrimPrefix(s, "github.com/") }, "runShort": runShort,
 	"web": web, "approved": func(row *stats.Row) int { return row.Outcomes[review.Converged] }, "became": became,
+}
+
+// runShort is the part of a run's id that tells it from others.
+func runShort(run string) string {
+	_, short, _ := strings.Cut(run, "_")
+	return cmp.Or(short, run)
 }
 
 // changes are those of policies, beside the time at which the page is made.

@@ -109,6 +109,7 @@ var table = map[string]int{
 	"internal/eval":        4,
 	"internal/fixspace":    4,
 	"internal/maintenance": 4,
+	"internal/queue":       4,
 
 	"internal/agentrun": 5,
 	"internal/builtin":  5,

@@ -18,7 +18,7 @@ import (
 
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
@@ -184,9 +184,6 @@ func (moment) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Priorities are the words for them.
-var Priorities = map[uint]string{intake.Command: "asked for", intake.First: "new", intake.Again: "changed", intake.Found: "found"}
-
 // patience is how long the database may take for a scrape.
 const patience = 5 * time.Second
 
@@ -209,7 +206,7 @@ func (m moment) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	gauge(up, 1)
-	for priority, word := range Priorities {
+	for priority, word := range queue.Priorities {
 		gauge(waiting, float64(f.Waiting[priority]), word)
 	}
 	gauge(oldest, f.Oldest.Seconds())

@@ -260,6 +260,29 @@ func (m *Member) Living(ctx context.Context) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
+// A Process is one of those that have the database open.
+type Process struct {
+	ID    string
+	Began time.Time
+	// Runs is how many it has.
+	Runs int
+}
+
+// Processes are those that are not silent, the oldest first.
+func (m *Member) Processes(ctx context.Context) ([]Process, error) {
+	rows, err := m.pool.Query(ctx, `SELECT p.id, p.began, (SELECT count(*) FROM prloop.run_locks l WHERE l.process = p.id) FROM prloop.processes p
+		WHERE p.id NOT IN (`+silent+`) ORDER BY p.began, p.id`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Process, err error) {
+		var began int64
+		err = row.Scan(&p.ID, &began, &p.Runs)
+		p.Began = time.UnixMicro(began).UTC()
+		return p, err
+	})
+}
+
 // locked asks whether a process that is not silent has a run.
 const locked = `SELECT EXISTS (SELECT 1 FROM prloop.run_locks l WHERE l.run = $1
 	AND EXISTS (SELECT 1 FROM prloop.processes p WHERE p.id = l.process) AND l.process NOT IN (` + silent + `))`

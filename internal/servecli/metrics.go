@@ -10,8 +10,8 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
-	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/metrics"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
 )
 
@@ -21,7 +21,7 @@ type measured struct{ *app.Service }
 func (m measured) Backlog(ctx context.Context) (store.Backlog, error) { return m.Record().Backlog(ctx) }
 
 func (m measured) Paused(ctx context.Context) (time.Time, error) {
-	return daemon.Paused(ctx, m.Record())
+	return queue.Paused(ctx, m.Record())
 }
 
 // measure shows the metrics of a process at an address until the function is called; nil metrics without one.

@@ -46,6 +46,8 @@ func (counted) clock() string {
 
 func (counted) shared() string { return "" }
 
+func (counted) processes(context.Context) ([]Process, error) { return nil, nil }
+
 func (counted) close() error { return nil }
 
 func (d counted) kind(err error) error { return d.file.kind(err) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -25,10 +26,27 @@ type dialect interface {
 	clock() string
 	// shared ends a SELECT of rows that nobody may change until its transaction ends; empty where one transaction writes at a time.
 	shared() string
+	// processes are those that have the database open, the oldest first; nil where one machine alone can.
+	processes(ctx context.Context) ([]Process, error)
 	// kind is what an error means: ErrFull, ErrReadOnly, ErrBusy, ErrGone, ErrStale or a *CorruptError; nil for all others.
 	kind(err error) error
 	// close lets go of what open has taken beside the pools.
 	close() error
+}
+
+// A Process has a database open that machines share.
+type Process struct {
+	// Name has the name of the machine at its beginning; only to be read by people.
+	Name  string    `json:"name"`
+	Began time.Time `json:"began"`
+	// Runs is how many it is at work on.
+	Runs int `json:"runs"`
+}
+
+// Processes are those that have the database open, the oldest first; nil where one machine alone can.
+func (s *Store) Processes(ctx context.Context) ([]Process, error) {
+	all, err := s.dialect.processes(ctx)
+	return all, s.wrap("list processes", err)
 }
 
 // A dialect whose database is shared by the processes of one machine alone can tell at once whether a run's process lives. With

@@ -55,6 +55,14 @@ func (*postgresServer) clock() string {
 
 func (*postgresServer) shared() string { return " FOR SHARE" }
 
+func (s *postgresServer) processes(ctx context.Context) (out []Process, err error) {
+	all, err := s.member.Processes(ctx)
+	for _, p := range all {
+		out = append(out, Process{p.ID, p.Began, p.Runs})
+	}
+	return out, err
+}
+
 func (s *postgresServer) kind(err error) error {
 	switch postgres.KindOf(err) {
 	case postgres.Full:

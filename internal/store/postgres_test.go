@@ -5,6 +5,7 @@ package store_test
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,19 @@ func openAt(t *testing.T, address string) *store.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// The processes that have a database open are listed with how many runs they have.
+func TestProcesses(t *testing.T) {
+	s := openAt(t, postgres.New(t))
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Processes(t.Context())
+	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Name, host) || all[0].Runs != 0 || time.Since(all[0].Began).Abs() > time.Hour {
+		t.Errorf("got %+v, %v", all, err)
+	}
 }
 
 // threats.md T195: a process that others have buried writes no row of any table any more, whatever it believes of its lease.

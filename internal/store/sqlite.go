@@ -38,6 +38,8 @@ func (sqliteFile) goose() goose.Dialect { return goose.DialectSQLite3 }
 func (sqliteFile) clock() string { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
 
 // shared is empty: a transaction that writes is alone from its beginning.
+func (sqliteFile) processes(context.Context) ([]Process, error) { return nil, nil }
+
 func (sqliteFile) shared() string { return "" }
 
 func (sqliteFile) close() error { return nil }

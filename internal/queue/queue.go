@@ -1,0 +1,157 @@
+// Package queue is what servers are at, as people ask for it: what runs, what waits and why, what became of the rest, and whether reviews
+// may begin at all.
+package queue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/store"
+)
+
+// pausedNote is where it stands since when no reviews begin.
+const pausedNote = "paused"
+
+// Paused says since when no reviews begin; the zero time when they do.
+func Paused(ctx context.Context, s *store.Store) (time.Time, error) {
+	note, err := s.Note(ctx, pausedNote)
+	if err != nil || note == "" {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, note)
+	if err != nil {
+		return time.Now(), fmt.Errorf("read since when the queue is paused: %w", err)
+	}
+	return t, nil
+}
+
+// Pause lets no reviews begin any more, whoever serves. Those that are under way end as they would.
+func Pause(ctx context.Context, s *store.Store) error {
+	since, err := Paused(ctx, s)
+	if err != nil || !since.IsZero() {
+		return err
+	}
+	return s.SetNote(ctx, pausedNote, time.Now().UTC().Format(time.RFC3339))
+}
+
+// Unpause lets them begin again.
+func Unpause(ctx context.Context, s *store.Store) error {
+	if err := s.SetNote(ctx, pausedNote, ""); err != nil {
+		return err
+	}
+	return s.HastenAll(ctx)
+}
+
+// Status is what runs, what waits, and what became of the rest.
+type Status struct {
+	Paused     time.Time  `json:"paused,omitzero"`
+	Running    []Run      `json:"running"`
+	Waiting    []Item     `json:"waiting"`
+	SeenTo     []Item     `json:"seenTo"`
+	Deliveries []Delivery `json:"deliveries"`
+	// Processes have the database open; nil where one machine alone can.
+	Processes []store.Process `json:"processes,omitempty"`
+}
+
+// Run is one that is under way.
+type Run struct {
+	Run   string    `json:"run"`
+	What  string    `json:"what"`
+	State string    `json:"state"`
+	Since time.Time `json:"since"`
+	// Repo is as in store.Filter.
+	Repo string `json:"-"`
+}
+
+// Item is something that servers were asked for.
+type Item struct {
+	What     string    `json:"what"`
+	Priority string    `json:"priority"`
+	Since    time.Time `json:"since"`
+	Due      time.Time `json:"due"`
+	Tries    int       `json:"tries,omitempty"`
+	Outcome  string    `json:"outcome,omitempty"`
+	Why      string    `json:"why,omitempty"`
+	Run      string    `json:"run,omitempty"`
+	Updated  time.Time `json:"updated"`
+	// Repo is as in store.Filter.
+	Repo string `json:"-"`
+}
+
+// Delivery is one that led to nothing.
+type Delivery struct {
+	Delivery string    `json:"delivery"`
+	Event    string    `json:"event"`
+	Action   string    `json:"action,omitempty"`
+	Why      string    `json:"why"`
+	Received time.Time `json:"received"`
+}
+
+// Priorities are the words for them.
+var Priorities = map[uint]string{intake.Command: "asked for", intake.First: "new", intake.Again: "changed", intake.Found: "found"}
+
+// Read tells how it stands, with at most limit of a kind; running are the runs that are under way.
+func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (st Status, err error) {
+	st = Status{Running: []Run{}, Deliveries: []Delivery{}}
+	for _, r := range running {
+		st.Running = append(st.Running, Run{r.ID, r.Target.String(), string(r.State), r.Created, r.Target.Repo.String()})
+	}
+	if st.Paused, err = Paused(ctx, s); err != nil {
+		return st, err
+	}
+	waiting, err := s.Waiting(ctx, limit)
+	if err != nil {
+		return st, err
+	}
+	seen, err := s.SeenTo(ctx, limit)
+	if err != nil {
+		return st, err
+	}
+	st.Waiting, st.SeenTo = items(waiting), items(seen)
+	deliveries, err := s.Deliveries(ctx, 5*limit)
+	if err != nil {
+		return st, err
+	}
+	for _, d := range deliveries {
+		if d.Why != "" && len(st.Deliveries) < limit {
+			st.Deliveries = append(st.Deliveries, Delivery{d.GUID, d.Event, d.Action, d.Why, d.Received})
+		}
+	}
+	st.Processes, err = s.Processes(ctx)
+	return st, err
+}
+
+func items(list []store.Wanted) []Item {
+	out := []Item{}
+	for _, w := range list {
+		out = append(out, Item{w.Subject, Priorities[w.Priority], w.Since, w.Due, w.Tries, w.Outcome, w.Why, w.Run, w.Updated, strings.TrimPrefix(w.Repo, "github.com/")})
+	}
+	return out
+}
+
+// Waits is why something waits, in words.
+func (i Item) Waits() string {
+	if i.Outcome != store.Waits && i.Tries == 0 {
+		return "its turn has not come"
+	}
+	return cmp.Or(i.Why, "its turn has not come")
+}
+
+// Of is the part that is about repositories alone which may gives. What cannot be told of one is left out.
+func (s Status) Of(may func(repo string) bool) Status {
+	s.Running = slices.DeleteFunc(slices.Clone(s.Running), func(r Run) bool { return !may(r.Repo) })
+	not := func(i Item) bool { return !may(i.Repo) }
+	s.Waiting, s.SeenTo = slices.DeleteFunc(slices.Clone(s.Waiting), not), slices.DeleteFunc(slices.Clone(s.SeenTo), not)
+	s.Deliveries, s.Processes = nil, nil
+	return s
+}
+
+// Empty reports whether servers were never asked for anything.
+func (s Status) Empty() bool {
+	return len(s.Running)+len(s.Waiting)+len(s.SeenTo)+len(s.Deliveries) == 0
+}
