@@ -18,7 +18,7 @@ func tree(content string) fstest.MapFS {
 }
 
 // open serves a forge with acme/widgets#7, on which octocat may write.
-func open(t *testing.T) (*forge.Forge, *forge.PullRequest, *forge.Repo) {
+func open(t testing.TB) (*forge.Forge, *forge.PullRequest, *forge.Repo) {
 	t.Helper()
 	f := forgetest.Start(t)
 	p := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Title: "Turn faster", Body: "Because.",
@@ -33,7 +33,7 @@ func open(t *testing.T) (*forge.Forge, *forge.PullRequest, *forge.Repo) {
 }
 
 // client talks to the forge in a hurry.
-func client(t *testing.T, f *forge.Forge, o Options) *Client {
+func client(t testing.TB, f *forge.Forge, o Options) *Client {
 	t.Helper()
 	if o.Env == nil {
 		o.Env = f.Env(o.Host)
@@ -58,7 +58,7 @@ func text(t *testing.T, body string) sanitize.Text {
 	return s
 }
 
-func readPull(t *testing.T, c *Client) review.PullRequest {
+func readPull(t testing.TB, c *Client) review.PullRequest {
 	t.Helper()
 	repo := widgets
 	repo.Host = c.Host()
