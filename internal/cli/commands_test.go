@@ -23,7 +23,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
 	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "story": cmdStory, "online": cmdOnLines, "statuses": cmdStatuses, "event": cmdEvent, "reactions": cmdReactions, "recorded": cmdRecorded,
-	"postgres": cmdPostgres,
+	"postgres": cmdPostgres, "created": cmdCreated,
 }
 
 const markerLine = "<!-- pr-review-loop-marker -->"
