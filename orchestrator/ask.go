@@ -79,6 +79,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			task.Verify = gather(in).verifyPayload()
 		}
 	}
+	if plan.Role == review.RoleScout { // the diff, and nothing else
+		task.Brief, task.Discussion = req.Quick.narrow(task.Brief), nil
+	}
 	if plan.Command != nil {
 		task.Command, task.Brief = plan.Command.task(), plan.Command.narrow(task.Brief)
 	}
@@ -89,6 +92,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	asked, err := l.agentTask(ctx, req, plan, task, snap.Range)
 	if err != nil {
 		return AgentReport{}, err
+	}
+	if plan.Role == review.RoleScout {
+		asked.Brief = req.Quick.narrow(asked.Brief)
 	}
 	if err := asking.Hit(); err != nil {
 		return AgentReport{}, err
@@ -112,7 +118,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = task.Brief.Given()
 	report := AgentReport{Answer: answer}
-	if plan.Role == review.RoleReviewer {
+	if plan.Role == review.RoleReviewer || plan.Role == review.RoleScout {
 		report.Missed = missed(asked.Brief)
 	}
 	if r := answer.Reviewer; r != nil {
@@ -370,6 +376,11 @@ func redactReport(h AgentReport) AgentReport {
 	}
 	if v := h.Answer.Verifier; v != nil {
 		redactVerifier(v)
+	}
+	if s := h.Answer.Scout; s != nil {
+		for _, text := range writtenScout(s) {
+			*text = sanitize.Redact(*text)
+		}
 	}
 	h.Answer.Log = sanitize.Redact(h.Answer.Log)
 	redactReceipt(&h.Answer.Receipt)

@@ -46,6 +46,9 @@ func (j verdict) report(result review.RunResult) string {
 	for _, n := range j.notes {
 		d.Notes = append(d.Notes, c.inline(n))
 	}
+	if s := result.Scan; s != nil && s.Escalated != "" {
+		d.Notes = append(d.Notes, c.inline(report.AfterScan(s.Complexity, s.Verdict, s.Escalated)))
+	}
 	if silent > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s below the score threshold of %d: counted, not listed.",
 			plural(silent, "finding is", "findings are"), j.in.Request.threshold()))

@@ -32,6 +32,8 @@ type reuse struct {
 	Disputes []AgentReport `json:"disputes,omitempty"`
 	// Merged is Inputs.Merged: the base is the same commit.
 	Merged map[string]string `json:"merged,omitempty"`
+	// Scan is Inputs.Scan.
+	Scan *AgentReport `json:"scan,omitempty"`
 	// Deleted is true when the report of the earlier run is not on the pull request any more.
 	Deleted bool `json:"deleted,omitempty"`
 	// Stands is the earlier run when its verdict is that of today: nothing is posted then.
@@ -49,7 +51,7 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 		if err != nil {
 			return nil, err
 		}
-		if s.Result.Command != "" { // it was no review
+		if s.Result.Command != "" || s.Inputs.scanned() || onlyScanned(s.Result) { // it was no review
 			continue
 		}
 		a, why := s.answers(req, snap)
@@ -110,6 +112,9 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	}
 	today := s.today(snap)
 	a := &reuse{Run: s.Result.Run, Deleted: gone, Reports: s.withoutCost(today.Reports), Merged: s.Inputs.Merged, Disputes: s.withoutCost(today.Disputes)}
+	if scan := s.Inputs.Scan; scan != nil {
+		a.Scan = &s.withoutCost([]AgentReport{*scan})[0]
+	}
 	in := Inputs{Request: req, Round: 1, Snapshot: snap, Reports: a.Reports, Merged: a.Merged, Disputes: a.Disputes}
 	if v := s.Inputs.Verifier; v != nil && equal(gather(s.Inputs).verifyPayload(), gather(in).verifyPayload()) {
 		a.Verifier = &s.withoutCost([]AgentReport{*v})[0]
@@ -128,7 +133,7 @@ func question(r Request) Request {
 func order(r Request) Request {
 	none := Request{}
 	r.Run, r.ReviewID, r.Started, r.Head, r.DryRun, r.Force = none.Run, none.ReviewID, none.Started, none.Head, none.DryRun, none.Force
-	r.Asked, r.Stops = none.Asked, none.Stops
+	r.Asked, r.Stops, r.Quick = none.Asked, none.Stops, none.Quick
 	return r
 }
 
@@ -183,7 +188,7 @@ func (s Stored) stands(req Request, snap Snapshot) bool {
 // conclusion is what a judgement comes to, without how.
 func conclusion(j Judgement) review.RunResult {
 	r := j.Result
-	r.Receipt, r.Rounds, r.Review, r.URL = review.Receipt{}, nil, nil, ""
+	r.Receipt, r.Rounds, r.Review, r.URL, r.Scan = review.Receipt{}, nil, nil, "", nil
 	return r
 }
 

@@ -14,9 +14,12 @@ var (
 	// beforeCommand is before the own comment of each command, betweenAnswers between its comments on lines and the one that sums up.
 	beforeCommand  = failpoint.New("command: before its comment")
 	betweenAnswers = failpoint.New("command: between lines and summary")
-	rewritten      = failpoint.New("fix: rewritten")
-	beforePush     = failpoint.New("push: before")
-	afterPush      = failpoint.New("push: after")
-	pushRecord     = failpoint.New("push: recorded")
-	verifying      = failpoint.New("verify: running")
+	// scanPosted is behind the comment of a quick scan, scanEscalated behind the words that a full review follows (threats.md K70, K71).
+	scanPosted    = failpoint.New("scan: posted")
+	scanEscalated = failpoint.New("scan: escalated")
+	rewritten     = failpoint.New("fix: rewritten")
+	beforePush    = failpoint.New("push: before")
+	afterPush     = failpoint.New("push: after")
+	pushRecord    = failpoint.New("push: recorded")
+	verifying     = failpoint.New("verify: running")
 )

@@ -50,7 +50,8 @@ func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate
 	}
 	f := &gate.Facts{Complexity: gate.Ordinary}
 	if len(snap.Opaque)+len(snap.OpaqueRemoved) == 0 {
-		f.Complexity = gate.Assess(gateFiles(snap.Brief), pushpolicy.Protected)
+		files := gateFiles(snap.Brief)
+		f.Complexity, f.Small = gate.Assess(files, pushpolicy.Protected), gate.Small(files, pushpolicy.Protected)
 	}
 	var asked []string
 	for _, label := range gate.Labels {
@@ -105,7 +106,7 @@ func (in Inputs) gate(r review.RunResult) *review.Gate {
 	if in.Snapshot.Gate == nil || in.Request.Gate == nil {
 		return nil
 	}
-	g := gate.Decide(*in.Request.Gate, *in.Snapshot.Gate, gate.End(r))
+	g := gate.Decide(*in.Request.Gate, in.scouted(*in.Snapshot.Gate), gate.End(r))
 	g.Missing = in.GateMissing
 	return &g
 }
@@ -121,9 +122,17 @@ func (l *Loop) reviewing(ctx context.Context, steps Steps, req Request, p *progr
 			return err
 		}
 	}
-	if f.Again != nil { // it ends at once
+	if f.Again != nil || f.Scanned != nil { // it ends at once
 		return nil
 	}
+	if p.round == 1 && req.Quick != nil && p.escalated == "" {
+		return l.pending(ctx, steps, req, p, "scanning", "Quick scan: the scout is at work")
+	}
+	return l.reviewersAtWork(ctx, steps, req, p)
+}
+
+// reviewersAtWork says that reviewers are at work.
+func (l *Loop) reviewersAtWork(ctx context.Context, steps Steps, req Request, p *progress) error {
 	said := fmt.Sprintf("Round %d of %d: %s at work", p.round, req.rounds(), plural(len(req.reviewers()), "reviewer is", "reviewers are"))
 	return l.pending(ctx, steps, req, p, "reviewing", said)
 }

@@ -15,6 +15,10 @@ type Inputs struct {
 	Round    int           `json:"round"`
 	Snapshot Snapshot      `json:"snapshot"`
 	Reports  []AgentReport `json:"reports"`
+	// Scan is the scout's answer; nil when no scout was asked. Escalated says why the change is reviewed in full where the request has a quick
+	// scan; empty when the scan is all there is.
+	Scan      *AgentReport `json:"scan,omitempty"`
+	Escalated string       `json:"escalated,omitempty"`
 	// Verifier is what the verifier said of their findings; nil when it was not asked.
 	Verifier *AgentReport `json:"verifier,omitempty"`
 	// Disputes is what the judges said of what people said against findings.
@@ -60,6 +64,9 @@ type Judgement struct {
 func Judge(in Inputs) Judgement {
 	if in.Request.alone() != nil {
 		return judgeCommand(in)
+	}
+	if in.scanned() {
+		return judgeScan(in)
 	}
 	in.Reports = ordered(in.Reports)
 	d := decide(match(gather(in).assess()))
@@ -133,6 +140,7 @@ func (d verdict) result() review.RunResult {
 	for _, g := range d.stuck {
 		result.Stuck = append(result.Stuck, d.findings[d.groups[g][0]])
 	}
+	result.Scan = in.scanResult()
 	result.Gate = in.gate(result)
 	result.Review = d.reviewResult(result)
 	result.Rounds = append(slices.Clone(in.Past), review.RoundResult{

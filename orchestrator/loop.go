@@ -20,6 +20,8 @@ type Loop struct {
 	Poster effects.Poster
 	// Minimizer collapses older reports; nil leaves them open.
 	Minimizer effects.Minimizer
+	// Editor gives the comment of a quick scan other words once a full review follows; nil leaves it as it is.
+	Editor effects.Editor
 	// Reviewer posts comments on lines, Replier and Resolver answer in threads of ours and settle them; nil leaves all to the report.
 	Reviewer effects.Reviewer
 	Replier  effects.Replier
@@ -86,6 +88,13 @@ type progress struct {
 	judged *review.RunResult
 	// gate is what the commit status is set by.
 	gate gated
+	// scan is the answer of the scout, and escalated why a full review follows on it, or comes in its place.
+	scan      *AgentReport
+	escalated string
+	// quick is the comment of the run's own scan, where it was posted, and quickNonce its name; collapsed is true once the report of the full
+	// review has taken its place.
+	quick, quickNonce string
+	collapsed         bool
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -104,6 +113,9 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 			result, goesOn = abandoned(req, p, err), false
 		}
 		result.Answers = p.answers
+		if result.Scan != nil && result.Scan.Comment == "" {
+			result.Scan.Comment = p.quick
+		}
 		result.Comments = append([]string{}, p.urls...) // a list, though an empty one, where nothing was posted
 		if !goesOn {
 			if result.Gate, err = l.concludeStatus(ctx, steps, req, &p, result); err != nil {
@@ -142,7 +154,13 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err := l.reviewing(ctx, steps, req, p, facts); err != nil {
 		return none, false, err
 	}
-	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past, GateMissing: p.gate.missing}
+	in := Inputs{Request: req, Round: p.round, Snapshot: snap, Earlier: facts.Earlier, Written: facts.Written, Past: p.past, GateMissing: p.gate.missing, Scan: p.scan, Escalated: p.escalated}
+	if p.round == 1 {
+		ended, result, err := l.quick(ctx, steps, req, p, facts, &in)
+		if err != nil || ended {
+			return result, false, err
+		}
+	}
 	switch {
 	case req.Alone && len(snap.Brief.Files) > 0: // what it is about decides whether it is asked
 		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
@@ -158,6 +176,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		}
 		l.say(said)
 		in.Reports, in.Verifier, in.Merged, in.Disputes = facts.Again.Reports, facts.Again.Verifier, facts.Again.Merged, facts.Again.Disputes
+		if in.Scan == nil {
+			in.Scan, p.scan = facts.Again.Scan, facts.Again.Scan
+		}
 	case reviewable(snap.Brief):
 		if in.Reports, err = l.askAll(ctx, steps, req, in, p.spent); err != nil {
 			return none, false, err
@@ -223,7 +244,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if why != "" {
 			return superseded(req, *p, snap.PR.URL, why), false, nil
 		}
-		if err := l.minimizeOlder(ctx, steps, p.round, req, snap); err != nil {
+		if err := l.minimizeOlder(ctx, steps, p, req, snap); err != nil {
 			return none, false, err
 		}
 		if err := l.settle(ctx, steps, req, judged); err != nil {
@@ -247,6 +268,8 @@ type facts struct {
 	Written  []Written `json:"written,omitempty"`
 	// Again is what an earlier run answered; nil when agents are asked.
 	Again *reuse `json:"again,omitempty"`
+	// Scanned is an earlier run whose scan answers; nil when the scout is asked.
+	Scanned *Stored `json:"scanned,omitempty"`
 }
 
 func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error) {
@@ -264,6 +287,11 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 		}
 		if f.Again, err = l.reuseEarlier(ctx, req, snap); err != nil {
 			return f, err
+		}
+		if f.Again == nil {
+			if f.Scanned, err = l.earlierScan(ctx, req, snap); err != nil {
+				return f, err
+			}
 		}
 	}
 	if p.before != "" {

@@ -22,6 +22,11 @@ type OurComment struct {
 	URL string `json:"url"`
 	// Command is the id of the command whose answer it is; empty for a report.
 	Command string `json:"command,omitempty"`
+	// Asks is true for the beginning of a report that does not approve, Approves for one that does.
+	Asks     bool `json:"asks,omitempty"`
+	Approves bool `json:"approves,omitempty"`
+	// Scan is what the comment of a quick scan is named by; nil for every other.
+	Scan *scanName `json:"scan,omitempty"`
 }
 
 // standing are the comments of ours that nobody has collapsed, the newest last.
@@ -32,7 +37,7 @@ func standing(comments []review.Comment, ours func(review.Comment) bool) []OurCo
 	for _, c := range comments {
 		if !c.Minimized && sanitize.HasMarker(c.Body) && ours(c) {
 			m, _ := sanitize.ParseMarker(c.Body) // it is ours, so it says what it is
-			out = append(out, OurComment{c.ID, c.URL, m.Command})
+			out = append(out, ourComment(c, m))
 		}
 	}
 	return out[max(0, len(out)-mostOutdated):]
@@ -60,6 +65,9 @@ func (s Stored) deleted(snap Snapshot) bool {
 			said = append(said, url)
 		}
 	}
+	if sc := s.Result.Scan; sc != nil && sc.Escalated != "" { // the report has taken its place
+		said = slices.DeleteFunc(said, func(url string) bool { return url == sc.Comment })
+	}
 	if s.Inputs.Round > 1 && len(said) > 0 { // those of earlier rounds are replaced
 		said = said[len(said)-1:]
 	}
@@ -69,7 +77,7 @@ func (s Stored) deleted(snap Snapshot) bool {
 // replaces reports whether a comment of ours says what this run says again: a report does for a report, and what a command of the review says for what it said. An
 // answer that somebody asked for stays.
 func (r Request) replaces(c OurComment) bool {
-	if c.Command == "" {
+	if c.Command == "" || c.Scan != nil {
 		return !r.Alone
 	}
 	return slices.ContainsFunc(r.Agents, func(a AgentPlan) bool {
@@ -79,13 +87,30 @@ func (r Request) replaces(c OurComment) bool {
 
 // minimizeOlder collapses the comments of ours that stood before the report of a round was posted: that one replaces them. Nothing
 // is edited. Where it cannot be done the run goes on.
-func (l *Loop) minimizeOlder(ctx context.Context, steps Steps, round int, req Request, snap Snapshot) error {
-	older := slices.DeleteFunc(slices.Clone(snap.Ours), func(c OurComment) bool { return !req.replaces(c) })
-	if l.Minimizer == nil || len(older) == 0 {
+func (l *Loop) minimizeOlder(ctx context.Context, steps Steps, p *progress, req Request, snap Snapshot) error {
+	scan := p.quick
+	if p.collapsed {
+		scan = ""
+	}
+	p.collapsed = true
+	return l.minimize(ctx, steps, fmt.Sprintf("round %d: minimise older reports", p.round), req, snap, scan, req.replaces)
+}
+
+// minimize collapses those that are replaced, and the comment of a scan of this very run, by its address.
+func (l *Loop) minimize(ctx context.Context, steps Steps, step string, req Request, snap Snapshot, scan string, replaced func(OurComment) bool) error {
+	older := slices.DeleteFunc(slices.Clone(snap.Ours), func(c OurComment) bool { return !replaced(c) })
+	if l.Minimizer == nil || len(older) == 0 && scan == "" {
 		return nil
 	}
-	_, err := doJSON(ctx, steps, fmt.Sprintf("round %d: minimise older reports", round), func(ctx context.Context) ([]string, error) {
+	_, err := doJSON(ctx, steps, step, func(ctx context.Context) ([]string, error) {
 		var done []string
+		if scan != "" {
+			one, err := l.commentAt(ctx, snap.PR, scan)
+			if err != nil {
+				return nil, err
+			}
+			older = append(older, one...)
+		}
 		for _, c := range older {
 			d, err := l.deliver(ctx, effects.Minimize{Minimizer: l.Minimizer}, effects.Effect{
 				Key: effects.MinimizeKey(c.ID), Nonce: l.Nonce(), Run: req.Run, Target: req.Target, Head: snap.PR.HeadSHA, Payload: c.ID,

@@ -41,12 +41,20 @@ type saying struct {
 // publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (threats.md "Outbox").
 // overtaken is the reason when the pull request moved on and the rest was therefore not said.
 func (l *Loop) publish(ctx context.Context, steps Steps, req Request, s saying) (urls []string, overtaken string, err error) {
-	nonce, err := doJSON(ctx, steps, fmt.Sprintf("round %d: name the %s", s.round, s.op), func(context.Context) (string, error) {
-		return l.Nonce(), nil
-	})
+	nonce, err := l.name(ctx, steps, s)
 	if err != nil {
 		return nil, "", err
 	}
+	return l.publishAs(ctx, steps, req, s, nonce)
+}
+
+// name draws the nonce of a report.
+func (l *Loop) name(ctx context.Context, steps Steps, s saying) (string, error) {
+	return doJSON(ctx, steps, fmt.Sprintf("round %d: name the %s", s.round, s.op), func(context.Context) (string, error) { return l.Nonce(), nil })
+}
+
+// publishAs is publish for a report that has its nonce.
+func (l *Loop) publishAs(ctx context.Context, steps Steps, req Request, s saying, nonce string) (urls []string, overtaken string, err error) {
 	texts, err := l.seal(req, s, nonce)
 	if err != nil {
 		return nil, "", fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)

@@ -31,6 +31,9 @@ func (g gathered) makeReceipt() review.Receipt {
 			r.Static = false
 		}
 	}
+	if s := g.in.Scan; s != nil {
+		r.Agents = append(r.Agents, s.Answer.Receipt)
+	}
 	if v := g.in.Verifier; v != nil {
 		r.Agents = append(r.Agents, v.Answer.Receipt)
 	}

@@ -47,6 +47,8 @@ type Request struct {
 	InlineMost int    `json:"inlineMost,omitempty"`
 	// Budget is how many distinct findings stand in a report's open part, P0, P1 and security aside; 0 means 5.
 	Budget int `json:"budget,omitempty"`
+	// Quick is the scan that comes before a full review, or in its place; nil when every change is reviewed in full (decision 71).
+	Quick *QuickPlan `json:"quick,omitempty"`
 	// Verify is who tries to refute findings before they count; nil when nobody does.
 	Verify *VerifyPlan `json:"verify,omitempty"`
 	// Disputes is who judges what people say against findings in threads; nil when nobody does.

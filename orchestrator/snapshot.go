@@ -40,6 +40,8 @@ type Snapshot struct {
 	OpaqueRemoved []Line `json:"opaqueRemoved,omitempty"`
 	// Dismissals are what people dismissed; nil when nobody did.
 	Dismissals *Dismissals `json:"dismissals,omitempty"`
+	// Untrusted is true when whoever opened the pull request may not write to the repository, where a trigger asks for it.
+	Untrusted bool `json:"untrusted,omitempty"`
 	// Gate is what the commit status rests on; nil where none is set.
 	Gate *gate.Facts `json:"gate,omitempty"`
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
@@ -85,6 +87,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		}
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
 		snap.Discussion = withoutOwn(snap.Discussion, state)
+		if snap.Untrusted, err = l.untrusted(ctx, req, pr); err != nil {
+			return snap, err
+		}
 		snap.Ours = standing(discussion.Comments, ours)
 		snap.Listed = listed(discussion)
 	}

@@ -50,6 +50,11 @@ func (l *Loop) tripwire(a review.Answer) (kind string, err error) {
 			texts = append(texts, *text)
 		}
 	}
+	if s := a.Scout; s != nil {
+		for _, text := range writtenScout(s) {
+			texts = append(texts, *text)
+		}
+	}
 	for i := range findings {
 		for _, text := range written(&findings[i]) {
 			texts = append(texts, *text)

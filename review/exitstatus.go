@@ -11,9 +11,9 @@ func (r RunResult) ExitStatus() int {
 // ExitStatus is the process exit status for the outcome where that alone decides it: of StaticOnly, when it is clean.
 func (o Outcome) ExitStatus() int {
 	switch o {
-	case Converged, Answered, Opened, Updated, NothingToDo:
+	case Converged, Answered, LGTM, Opened, Updated, NothingToDo:
 		return 0
-	case ChangesRequested:
+	case ChangesRequested, Flagged:
 		return 3
 	case Stuck, Diverging, SetAside, Refused:
 		return 4

@@ -20,6 +20,9 @@ const (
 	Failed      Outcome = "failed"
 	// Answered: a command that was run by itself gave its answer, and nothing in it has to be fixed. It is no verdict on the change.
 	Answered Outcome = "answered"
+	// LGTM: a quick scan saw every changed line and nothing to look at closer. It is no review. Flagged: somebody should look closer.
+	LGTM    Outcome = "lgtm"
+	Flagged Outcome = "flagged"
 )
 
 // The outcomes of scheduled jobs, beside Partial, Superseded and Failed.

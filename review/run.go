@@ -124,6 +124,8 @@ type RunResult struct {
 	Answers []CommandComment `json:"answers,omitempty"`
 	// Command is the id of the command that was all this run did; empty for a review.
 	Command string `json:"command,omitempty"`
+	// Scan is the quick scan of the run; nil when there was none (decision 71).
+	Scan *Scan `json:"scan,omitempty"`
 	// Gate is what the commit status says of the run; nil where none is set (decision 52).
 	Gate *Gate `json:"gate,omitempty"`
 	// Again is the earlier run that came to this verdict at the same commit; nobody was asked and nothing was posted. Empty otherwise.

@@ -51,6 +51,8 @@ type Scan struct {
 	Reasons      []string      `json:"reasons"`
 	// Standing is what keeps the pull request from passing by a scan, whatever the scout said: what people, or an earlier review, ask for.
 	Standing []string `json:"standing,omitempty"`
+	// Comment is the URL of its comment; empty when none was posted.
+	Comment string `json:"comment,omitempty"`
 	// Escalated says why a full review followed; empty when none did.
 	Escalated string `json:"escalated,omitempty"`
 }

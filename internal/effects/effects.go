@@ -6,9 +6,9 @@
 //
 //   - what is found again by a nonce in its text: a comment (Comment), a review with comments on lines (Review), a reply (Reply), an opened pull request (OpenPull);
 //   - what is found again by its name: a check run (external id), a pushed branch (Branch);
-//   - what may be repeated, because the second call changes nothing: a minimised comment (Minimize), a thread that is resolved or
+//   - what may be repeated, because the second call changes nothing: a minimised comment (Minimize), an edited one (Edit), a thread that is resolved or
 //     opened again (Resolve, Unresolve), the words of a pull request (EditPull), a reaction (Reaction); and, as
-//     long as no other follows that a late first call would overwrite, an edited comment and a commit status.
+//     long as no other follows that a late first call would overwrite, a commit status.
 //
 // How to add one: docs/architecture.md "How to add an effect".
 package effects

@@ -92,6 +92,18 @@ var rows = map[string]row{
 			return effects.CommitStatus{State: review.GatePending, Description: "Reviewing", Target: "https://github.com/octo/demo/pull/7"}.Payload()
 		},
 	},
+	"edit-comment": {
+		kind: func(g *github) effects.Kind {
+			return effects.Edit{Editor: comments{g}, Policy: sanitize.Policy{Repo: repo}}
+		},
+		payload: func(run, nonce string) string {
+			p, err := effects.EditPayload("https://github.com/octo/demo/pull/7#issuecomment-17", text("escalating", run, nonce))
+			if err != nil {
+				panic(err)
+			}
+			return p
+		},
+	},
 	"reaction": {
 		kind:    func(g *github) effects.Kind { return effects.Reaction{Reactor: comments{g}} },
 		payload: func(string, string) string { return effects.ReactionPayload(17, effects.Seen) },
@@ -109,14 +121,16 @@ var rows = map[string]row{
 var key = bytes.Repeat([]byte{7}, 32)
 
 // comment is a sealed text, the one part of a report.
-func comment(body, run, nonce string) string {
+func comment(body, run, nonce string) string { return text(body, run, nonce).String() }
+
+func text(body, run, nonce string) sanitize.Text {
 	report, _, _ := strings.Cut(nonce, "-")
 	m := sanitize.Marker{ReviewID: "4f1c", Run: run, Round: 1, RepoID: repo.String(), PR: 7, Nonce: report, Key: key}
 	texts, err := sanitize.Comment(body, m, sanitize.Policy{Repo: repo})
 	if err != nil || len(texts) != 1 {
 		panic(fmt.Sprint(len(texts), " texts, ", err))
 	}
-	return texts[0].String()
+	return texts[0]
 }
 
 // note is a sealed text of a thread.
@@ -171,6 +185,13 @@ func (c comments) Minimize(ctx context.Context, _ review.PullRequest, comment st
 
 func (c comments) RequestReview(ctx context.Context, _ review.PullRequest, users, teams []string) (string, error) {
 	return c.take(ctx, strings.Join(append(users, teams...), " "))
+}
+
+func (c comments) EditComment(ctx context.Context, _ review.PullRequest, comment int64, body sanitize.Text) (string, error) {
+	if comment != 17 {
+		return "", fmt.Errorf("%d is not what was stored", comment)
+	}
+	return c.take(ctx, body.String())
 }
 
 func (c comments) React(ctx context.Context, _ review.PullRequest, comment int64, content string) (string, error) {

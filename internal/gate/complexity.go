@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/prloop/prloop/review"
 )
 
 // Complexity is how much there is to a change.
@@ -20,6 +22,9 @@ const (
 	trivialLines = 10
 	trivialFiles = 3
 	proseLines   = 200
+	// Beyond these no word of a scout makes a change trivial.
+	smallLines = 50
+	smallFiles = 5
 )
 
 // File is one changed file.
@@ -54,6 +59,31 @@ func Assess(files []File, protected func(name string) string) Complexity {
 		return Trivial
 	}
 	return Ordinary
+}
+
+// Small reports whether a scout may call a change trivial that the rule does not: reviewers were given all of it, no file of it is protected,
+// it is one of text alone, and it is fifty lines in five files at most (decision 72).
+func Small(files []File, protected func(name string) string) bool {
+	lines := 0
+	for _, f := range files {
+		if !f.Whole || !f.Plain || protected(f.Path) != "" || f.OldPath != "" && protected(f.OldPath) != "" {
+			return false
+		}
+		lines += f.Lines
+	}
+	return len(files) > 0 && len(files) <= smallFiles && lines <= smallLines
+}
+
+// trivial says how much there is to a change by the rule and the scout together. The scout may take back what the rule says; it may add to
+// it only where the change is small: a change can hold words that are meant for the scout.
+func (f Facts) trivial() bool {
+	switch f.Scout {
+	case "":
+		return f.Complexity == Trivial
+	case review.TrivialChange:
+		return f.Complexity == Trivial || f.Small
+	}
+	return false
 }
 
 // prose reports whether a file is written for people alone, by the end of its name.

@@ -40,6 +40,9 @@ type Plan struct {
 // Facts are what the status rests on beside how the run ended.
 type Facts struct {
 	Complexity Complexity `json:"complexity"`
+	// Small is what Small says. Scout is the complexity that a scout gave the change; empty when none gave a complete answer.
+	Small bool              `json:"small,omitempty"`
+	Scout review.Complexity `json:"scout,omitempty"`
 	// Labels are those of ours that stand on the pull request.
 	Labels []Labelling `json:"labels,omitempty"`
 }
@@ -47,9 +50,11 @@ type Facts struct {
 // Ending is how a run ended, or a round of it that a fix follows.
 type Ending struct {
 	Outcome review.Outcome
-	// Answered is true when a reviewer gave a complete answer, Asks when the verdict asks for changes, and Unread when something
+	// Answered is true when a reviewer, or the scout of a quick scan, gave a complete answer, Asks when the verdict asks for changes, and Unread when something
 	// may not go unread and did.
 	Answered, Asks, Unread bool
+	// Quick is true when a scan was all there was.
+	Quick bool
 }
 
 // End reads it off a result.
@@ -57,13 +62,14 @@ func End(r review.RunResult) Ending {
 	return Ending{
 		Outcome: r.Outcome, Answered: r.Receipt.Complete > 0, Asks: r.Consensus != nil && *r.Consensus != string(review.Approve),
 		Unread: r.Receipt.Status != "ok" || slices.ContainsFunc(r.Receipt.LeftOut, func(l review.LeftOut) bool { return !l.Excused }),
+		Quick:  r.Scan != nil && r.Scan.Escalated == "",
 	}
 }
 
 // Decide says what the status is.
 func Decide(p Plan, f Facts, e Ending) review.Gate {
 	policy, labels := p.effective(f.Labels)
-	out := review.Gate{Policy: string(p.Policy), Effective: string(policy), Labels: labels, Trivial: f.Complexity == Trivial && !e.Unread}
+	out := review.Gate{Policy: string(p.Policy), Effective: string(policy), Labels: labels, Trivial: f.trivial() && !e.Unread}
 	out.State, out.Description = decide(policy, out.Trivial, e)
 	return out
 }
@@ -76,6 +82,21 @@ func decide(p Policy, trivial bool, e Ending) (review.GateState, string) {
 			return review.GateError, "A part of the change was not reviewed"
 		}
 		return review.GateSuccess, said
+	case review.LGTM:
+		if e.Unread || !e.Answered { // no run ends so; should one, it is no success
+			return review.GateError, "The quick scan did not see the whole change"
+		}
+		return review.GateSuccess, said
+	case review.Flagged:
+		switch {
+		case p == Presence && e.Unread: // a scan may be a success only where it saw every changed line
+			return review.GateError, "The quick scan did not see the whole change"
+		case p == Presence:
+			return review.GateSuccess, said + "; the gate waits for the scan alone"
+		case p == NonTrivial && trivial:
+			return review.GateSuccess, said + "; the change is trivial and may be merged"
+		}
+		return review.GateFailure, said
 	case review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside:
 		switch {
 		case p == Presence:
@@ -91,6 +112,8 @@ func decide(p Policy, trivial bool, e Ending) (review.GateState, string) {
 		return review.GateError, said
 	case review.Partial, review.Budget:
 		switch {
+		case e.Quick:
+			return review.GateError, "The quick scan did not see the whole change"
 		case !e.Answered:
 			return review.GateError, "Not reviewed: no reviewer gave a complete answer"
 		case p == Presence:
@@ -122,4 +145,6 @@ var sentences = map[review.Outcome]string{
 	review.NotReviewed:      "Not reviewed",
 	review.Superseded:       "Superseded: the pull request moved on during the review",
 	review.Failed:           "The review failed",
+	review.LGTM:             "Quick scan: looks good",
+	review.Flagged:          "Quick scan: flagged, somebody has to look",
 }

@@ -17,19 +17,26 @@ var update = flag.Bool("update", false, "rewrite the truth table")
 // outcomes are all there are.
 var outcomes = []review.Outcome{
 	review.Converged, review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside, review.StaticOnly, review.Partial,
-	review.Budget, review.NotReviewed, review.Superseded, review.Failed,
+	review.Budget, review.NotReviewed, review.Superseded, review.Failed, review.LGTM, review.Flagged,
 }
 
 // endings are all ways in which a run can end that the gate tells apart.
 func endings() (out []Ending) {
 	for _, o := range outcomes {
 		switch o {
-		case review.Partial, review.Budget, review.StaticOnly:
+		case review.Partial, review.Budget:
+			out = append(out, Ending{Outcome: o, Answered: true}, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o},
+				Ending{Outcome: o, Answered: true, Quick: true, Unread: true}, Ending{Outcome: o, Quick: true})
+		case review.StaticOnly:
 			out = append(out, Ending{Outcome: o, Answered: true}, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o})
 		case review.NotReviewed, review.Superseded, review.Failed:
 			out = append(out, Ending{Outcome: o})
 		case review.ChangesRequested:
 			out = append(out, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o, Answered: true, Asks: true, Unread: true})
+		case review.LGTM:
+			out = append(out, Ending{Outcome: o, Answered: true, Quick: true}, Ending{Outcome: o, Answered: true, Quick: true, Unread: true}, Ending{Outcome: o, Quick: true})
+		case review.Flagged:
+			out = append(out, Ending{Outcome: o, Answered: true, Quick: true}, Ending{Outcome: o, Answered: true, Quick: true, Unread: true})
 		default:
 			out = append(out, Ending{Outcome: o, Answered: true, Asks: o != review.Converged && o != review.SetAside})
 		}
@@ -42,7 +49,7 @@ func (e Ending) String() string {
 	for _, x := range []struct {
 		is   bool
 		word string
-	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Unread, "partly unread"}} {
+	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Unread, "partly unread"}, {e.Quick, "scan"}} {
 		if x.is {
 			s += ", " + x.word
 		}
@@ -86,6 +93,38 @@ func columns() []column {
 	return out
 }
 
+// size is what the rule and a scout say of a change.
+type size struct {
+	name string
+	Facts
+}
+
+func (s size) with(labels []Labelling) Facts {
+	f := s.Facts
+	f.Labels = labels
+	return f
+}
+
+var sizes = []size{{"ordinary", Facts{Complexity: Ordinary}}, {"trivial", Facts{Complexity: Trivial}}}
+
+// scouted are the sizes where a scout has looked.
+func scouted() (out []size) {
+	for _, f := range []Facts{{Complexity: Ordinary}, {Complexity: Ordinary, Small: true}, {Complexity: Trivial, Small: true}} {
+		for _, said := range []review.Complexity{"", review.TrivialChange, review.SimpleChange, review.ComplexChange} {
+			name := string(f.Complexity)
+			if f.Small && f.Complexity == Ordinary {
+				name = "small"
+			}
+			f.Scout = said
+			if said != "" {
+				name += ", scout says " + string(said)
+			}
+			out = append(out, size{name, f})
+		}
+	}
+	return out
+}
+
 // table is the truth table: each policy, ending and complexity with what each label makes of it, by whoever set it.
 func table() string {
 	letters := map[review.GateState]string{review.GateSuccess: "ok", review.GateFailure: "fail", review.GateError: "err"}
@@ -95,8 +134,8 @@ func table() string {
 		fmt.Fprintf(&b, "# %2d %s\n", i, c.name)
 	}
 	for _, p := range Policies {
-		for _, x := range []Complexity{Ordinary, Trivial} {
-			fmt.Fprintf(&b, "\n%-52s", string(p)+", "+string(x))
+		for _, x := range sizes {
+			fmt.Fprintf(&b, "\n%-52s", string(p)+", "+x.name)
 			for i := range columns() {
 				fmt.Fprintf(&b, " %4d", i)
 			}
@@ -106,13 +145,21 @@ func table() string {
 				for _, c := range columns() {
 					state := "-"
 					if p != Off {
-						state = letters[Decide(Plan{Policy: p, Labels: Labels}, Facts{x, c.labels}, e).State]
+						state = letters[Decide(Plan{Policy: p, Labels: Labels}, x.with(c.labels), e).State]
 					}
 					fmt.Fprintf(&b, " %4s", state)
 				}
 				b.WriteByte('\n')
 			}
 		}
+	}
+	b.WriteString("\n# Which changes pass under verdict-non-trivial although changes are requested, or a scan flags them: by the rule, and by what a scout says.\n")
+	for _, x := range scouted() {
+		fmt.Fprintf(&b, "%-52s", "  "+x.name)
+		for _, o := range []review.Outcome{review.ChangesRequested, review.Flagged} {
+			fmt.Fprintf(&b, " %4s", letters[Decide(Plan{Policy: NonTrivial}, x.Facts, Ending{Outcome: o, Answered: true, Asks: true}).State])
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }
@@ -136,13 +183,13 @@ func TestTruthTable(t *testing.T) {
 
 // What no cell of the table may ever say (threats.md T160, T161).
 func TestLaws(t *testing.T) {
-	whole := []review.Outcome{review.Converged, review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside}
+	whole := []review.Outcome{review.Converged, review.ChangesRequested, review.Stuck, review.Diverging, review.SetAside, review.LGTM, review.Flagged}
 	for _, p := range Policies[1:] {
-		for _, x := range []Complexity{Ordinary, Trivial} {
+		for _, x := range append(scouted(), sizes...) {
 			for _, c := range columns() {
 				for _, e := range endings() {
-					g := Decide(Plan{Policy: p, Labels: Labels}, Facts{x, c.labels}, e)
-					at := fmt.Sprintf("%s, %s, %s, %s: %s", p, x, c.name, e, g.State)
+					g := Decide(Plan{Policy: p, Labels: Labels}, x.with(c.labels), e)
+					at := fmt.Sprintf("%s, %s, %s, %s: %s", p, x.name, c.name, e, g.State)
 					judged := Policy(g.Effective) != Presence
 					switch ok := g.State == review.GateSuccess; {
 					case g.State == review.GatePending:
@@ -153,7 +200,9 @@ func TestLaws(t *testing.T) {
 						t.Errorf("%s: rules alone pass", at)
 					case ok && judged && (!slices.Contains(whole, e.Outcome) || e.Unread):
 						t.Errorf("%s: what is not whole passes", at)
-					case ok && Policy(g.Effective) == Verdict && e.Outcome != review.Converged:
+					case ok && e.Quick && e.Unread:
+						t.Errorf("%s: a scan passes that did not see every changed line", at)
+					case ok && Policy(g.Effective) == Verdict && e.Outcome != review.Converged && e.Outcome != review.LGTM:
 						t.Errorf("%s: what is not approved passes", at)
 					case !ok && e.Outcome == review.Converged:
 						t.Errorf("%s: what is approved does not pass", at)

@@ -24,7 +24,7 @@ func Words(g *review.Gate) (remarks, notes []string) {
 		}
 		note := fmt.Sprintf("The commit status `%s` is `%s` (%s).", Context, g.State, of)
 		if g.Trivial && Policy(g.Effective) == NonTrivial {
-			note += " The change is trivial by rule."
+			note += " The change is trivial."
 		}
 		notes = append(notes, note)
 	}
