@@ -171,7 +171,11 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(report.Answer.Log)); err != nil {
 		return AgentReport{}, err
 	}
-	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: report.Answer.Receipt.State, Message: answerSummary(report.Answer.Receipt)})
+	summary := answerSummary(report.Answer.Receipt)
+	if s := report.Answer.Scout; s != nil {
+		summary = string(s.Complexity) + ", " + string(s.Verdict)
+	}
+	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: report.Answer.Receipt.State, Message: summary})
 	return report, oneAnswered.Hit()
 }
 

@@ -356,7 +356,14 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 
 // statusOfFull begins the cycle of the status that the full review has: nothing of the scan is ever the last word, not for a moment.
 func (l *Loop) statusOfFull(ctx context.Context, steps Steps, req Request, p *progress) error {
-	for _, a := range req.Agents {
+	waits := slices.Clone(req.Agents)
+	if req.Verify != nil {
+		waits = append(waits, req.Verify.Agent)
+	}
+	if req.Fix != nil {
+		waits = append(waits, req.Fix.Agent)
+	}
+	for _, a := range waits {
 		l.emit(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
 	}
 	if !req.gates() {

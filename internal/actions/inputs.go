@@ -29,6 +29,7 @@ var Inputs = []Input{
 	{Name: "base-url", Old: []string{"base_url"}, Setting: "base_url"},
 	{Name: "api-key", Old: []string{"api_key", "opencode_api_key", "openai_api_key"}, Setting: "api_key"},
 	{Name: "effort", Setting: "effort"},
+	{Name: "tier", Setting: "tier"},
 	{Name: "problem-score-threshold", Old: []string{"problem_score_threshold"}, Setting: "problem_score_threshold"},
 	{Name: "score-elevation-threshold", Old: []string{"score_elevation_threshold"}, Setting: "score_elevation_threshold"},
 	{Name: "max-cost", Old: []string{"max_cost_usd"}, Setting: "limits.max_cost_usd"},

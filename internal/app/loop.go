@@ -96,7 +96,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 			s := &stoppable{Forge: forge, client: r.client, stops: *req.Stops, target: req.Target}
 			forge, l.Watch = s, s.Watch
 		}
-		l.Forge, l.Poster, l.Minimizer = forge, r.client, r.client
+		l.Forge, l.Poster, l.Minimizer, l.Editor = forge, r.client, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
 		l.Bench, l.Stored = r.newBench(ask, req, lease), r.earlier
 		l.Gate, l.People, l.Requester = gatekeeper{r.client}, gatekeeper{r.client}, r.client

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -49,6 +50,17 @@ func planVerifier(s config.Settings, dir string) *orchestrator.VerifyPlan {
 	p.Limits.Candidates, p.Limits.ContextTokens = s.Limits.Candidates, s.Limits.ContextTokens
 	p.Limits.IdleSeconds, p.Limits.CallSeconds, p.Limits.AnswerTokens = s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
 	p.Agent.Lens, p.Agent.Limits = "", nil
+	return &p
+}
+
+// planQuick turns settings into the quick scan that comes before a full review, or in its place; nil where every change is reviewed in full:
+// by the settings, because nobody can scan, or because somebody asked for this review.
+func planQuick(s config.Settings, o Order) *orchestrator.QuickPlan {
+	if s.Quick.Tier == escalate.Full || s.Scout.Use == "" || s.Scout.Use == config.UseNone || o.Asked != nil || o.Command != nil {
+		return nil
+	}
+	p := orchestrator.QuickPlan{Tier: s.Quick.Tier, Triggers: s.Quick.Triggers, Scout: planned(s, s.Scout, review.RoleScout, o.Dir), Limits: s.Quick.Limits}
+	p.Scout.Lens, p.Scout.Limits, p.Scout.Prompt = "", nil, s.Quick.Prompt
 	return &p
 }
 

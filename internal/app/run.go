@@ -192,6 +192,9 @@ func (r *run) enter(ctx context.Context, emit func(review.Event)) (in context.Co
 func announce(emit func(review.Event), req orchestrator.Request) {
 	emit(review.Event{Kind: review.EventProgress, Message: req.Target.String()})
 	req.Disputes = nil
+	if req.Quick != nil { // who reviews in full is announced once a full review follows
+		req.Agents, req.Verify, req.Fix = nil, nil, nil
+	}
 	for _, a := range takingPart(req) {
 		emit(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
 	}
@@ -200,6 +203,9 @@ func announce(emit func(review.Event), req orchestrator.Request) {
 // takingPart are all agents of a request, verifier, judges and fixer included.
 func takingPart(req orchestrator.Request) []orchestrator.AgentPlan {
 	all := slices.Clone(req.Agents)
+	if req.Quick != nil {
+		all = append(all, req.Quick.Scout)
+	}
 	if req.Verify != nil {
 		all = append(all, req.Verify.Agent)
 	}

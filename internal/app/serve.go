@@ -19,7 +19,8 @@ func (s *Service) Record() *store.Store { return s.store }
 // Engine is the engine of runs and of tasks.
 func (s *Service) Engine() (*engine.Engine, error) { return s.engine() }
 
-// reviewing are the outcomes of runs that have said something about their commit.
+// reviewing are the outcomes of runs that have said something about their commit. A quick scan is none of them: a label set since may ask for a full
+// review, and a scan that stands costs nothing when it is looked at again.
 var reviewing = []review.Outcome{
 	review.Converged, review.StaticOnly, review.ChangesRequested, review.Stuck, review.SetAside, review.Diverging, review.Budget, review.Partial, review.NotReviewed,
 }

@@ -19,7 +19,7 @@ import (
 
 // commands are those of the scripts, beside testscript's own.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"pull": cmdPull, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "requests": cmdRequests, "clock": cmdClock, "model": cmdModel, "asked": cmdAsked,
+	"pull": cmdPull, "timeline": cmdTimeline, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "requests": cmdRequests, "clock": cmdClock, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
 	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "story": cmdStory, "online": cmdOnLines, "statuses": cmdStatuses, "event": cmdEvent, "reactions": cmdReactions, "recorded": cmdRecorded,
@@ -88,6 +88,22 @@ func cmdPosted(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 3 {
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(reports[len(reports)-1]), 0o600))
 	}
+}
+
+// cmdTimeline writes what the comments of ours on a pull request are, one line each: timeline N FILE
+func cmdTimeline(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 2, "timeline N FILE")
+	var b strings.Builder
+	for _, c := range worldOf(ts).pull(ts, args[0]).Comments() {
+		if _, words, ours := strings.Cut(c.Body, "\n## prloop: "); ours && c.Author == "octocat" {
+			words, _, _ = strings.Cut(words, "\n")
+			if c.Minimized {
+				words += " (collapsed)"
+			}
+			b.WriteString(words + "\n")
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o600))
 }
 
 // cmdOnLines checks how many comments of ours stand on lines of a pull request, and writes them and the reviews that bear them to a file: online N COUNT [FILE]

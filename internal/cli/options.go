@@ -48,6 +48,7 @@ var settingFlags = []struct{ flag, key, usage string }{
 	{"model", "model", "`MODEL` of the builtin agents (PRLOOP_MODEL)"},
 	{"base-url", "base_url", "OpenAI-compatible endpoint `URL` (OPENAI_BASE_URL)"},
 	{"effort", "effort", "`EFFORT` of a review: light, standard or thorough"},
+	{"tier", "tier", "`TIER` of the review: quick, auto or full"},
 	{"threshold", "problem_score_threshold", "lowest `SCORE`, 1-10, that is posted"},
 	{"min-reviewers", "min_reviewers", "complete answers a verdict needs, `N` of the reviewers other than static"},
 	{"rounds", "rounds", "rounds of review at most, `N` from 1 to 3"},
@@ -72,6 +73,7 @@ func (o *runOptions) addSettings(c *cobra.Command) {
 		f.String(s.flag, "", s.usage)
 	}
 	completes(c, "effort", "light", "standard", "thorough")
+	completes(c, "tier", "quick", "auto", "full")
 }
 
 // addEndpoint gives a command the flags that say which model is asked, and where.

@@ -44,6 +44,8 @@ func (r *resolver) agents() error {
 	errs = append(errs, r.admit(&s.Verifier, "/verifier"))
 	r.judge()
 	errs = append(errs, r.admit(&s.Judge, "/judge"))
+	r.scout()
+	errs = append(errs, r.admit(&s.Scout, "/scout"))
 	return errors.Join(errs...)
 }
 

@@ -78,6 +78,10 @@ func (r *resolver) explain() []Setting {
 			s.Note = "as long as the wall time lasts"
 		case k.path == "limits.max_answer_tokens" && r.settings.Limits.AnswerTokens == 0:
 			s.Note = "8192, and 32768 for models that reason"
+		case k.path == "quick.max_answer_tokens" && r.settings.Quick.Limits.AnswerTokens == 0:
+			s.Note = "8192, and 32768 for models that reason"
+		case k.path == "auto_full.over_lines" && r.settings.Quick.Triggers.OverLines == 0:
+			s.Note = "never"
 		case unbounded(k.path) && reflect.ValueOf(s.Value).IsZero():
 			s.Note = "no bound"
 		}

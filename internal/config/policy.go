@@ -13,7 +13,7 @@ import (
 )
 
 // crewKeys are the settings that a crew may have: who reviews, and with which models.
-var crewKeys = []string{"reviewers", "min_reviewers", "model", "escalation_model", "effort", "reasoning_effort", "verifier"}
+var crewKeys = []string{"reviewers", "min_reviewers", "model", "escalation_model", "effort", "reasoning_effort", "verifier", "scout"}
 
 // Crew is a named model configuration, as the operator wrote it.
 type Crew struct {
@@ -102,6 +102,8 @@ func (r *resolver) applyCrew() error {
 			}
 		case "verifier":
 			r.settings.Verifier.FromRepository, r.settings.Verifier.fromOperator = false, true
+		case "scout":
+			r.settings.Scout.FromRepository, r.settings.Scout.fromOperator = false, true
 		}
 	}
 	return nil

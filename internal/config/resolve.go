@@ -160,6 +160,7 @@ func (r *resolver) own(s *source, kind Kind) {
 	_, _, fixer := s.lookup("fixer")
 	_, _, verifier := s.lookup("verifier")
 	_, _, judge := s.lookup("judge")
+	_, _, scout := s.lookup("scout")
 	mark := func(a *Agent) { a.FromRepository, a.fromOperator = kind == Repository, kind == Operator }
 	if comments {
 		mark(&r.settings.Comments)
@@ -172,6 +173,9 @@ func (r *resolver) own(s *source, kind Kind) {
 	}
 	if judge {
 		mark(&r.settings.Judge)
+	}
+	if scout {
+		mark(&r.settings.Scout)
 	}
 	for i := range r.settings.Reviewers {
 		if reviewers {

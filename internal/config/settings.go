@@ -62,6 +62,9 @@ type Settings struct {
 	// review when a dispute is a person's: logins, and teams as org/team.
 	Judge          Agent
 	HumanReviewers []string
+	// Quick says which changes are scanned, Scout who does; Use is UseNone when nobody does.
+	Quick Quick
+	Scout Agent
 	// Crews are the operator's named model configurations; Crew is the one that reviews where no policy says otherwise, or empty.
 	Crews []Crew
 	Crew  string

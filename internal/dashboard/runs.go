@@ -33,6 +33,7 @@ type runList struct {
 var outcomes = []review.Outcome{
 	review.Converged, review.ChangesRequested, review.Stuck, review.SetAside, review.Diverging, review.Budget, review.Partial, review.NotReviewed,
 	review.StaticOnly, review.Failed, review.Superseded, review.Opened, review.Updated, review.NothingToDo, review.Refused, review.Answered,
+	review.LGTM, review.Flagged,
 }
 
 func (d *Dashboard) home(w http.ResponseWriter, r *http.Request, _ visitor) error {
@@ -145,7 +146,7 @@ func tone(r store.Run) string {
 }
 
 var tones = map[review.Outcome]string{
-	review.Converged: "good", review.Opened: "good", review.Updated: "good", review.Answered: "good",
+	review.Converged: "good", review.Opened: "good", review.Updated: "good", review.Answered: "good", review.LGTM: "good", review.Flagged: "bad",
 	review.ChangesRequested: "bad", review.Stuck: "bad", review.Diverging: "bad", review.SetAside: "bad", review.Failed: "bad", review.Refused: "bad",
 	review.Budget: "warn", review.Partial: "warn", review.NotReviewed: "warn", review.StaticOnly: "warn",
 }

@@ -49,6 +49,10 @@
 //	K33  github: after status              GitHub has answered, nobody has read it
 //	K34  command: before its comment       the report is posted, the answer of a command is not
 //	K35  command: between lines and summary
+//	K70  scan: posted                      the comment of a scan stands
+//	K71  scan: escalated                   its comment says that a full review follows, the status does not
+//	K72  github: before editing a comment  the call has not begun
+//	K73  github: after editing a comment   GitHub has answered, nobody has read it
 //	K40  job: branch settled
 //	K41  job: command asked                its clone is dirty
 //	K42  job: command answered             its work is not taken out

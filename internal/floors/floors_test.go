@@ -45,6 +45,7 @@ var table = map[string]int{
 	"internal/lens":       1,
 	"internal/score":      1,
 	"internal/trigger":    1,
+	"internal/escalate":   1,
 	"internal/actions":    1,
 	"internal/weight":     1,
 	"internal/advice":     1,

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/nearest"
 )
@@ -43,6 +44,9 @@ const (
 	mostGlob = 500
 	mostName = 40
 	mostPath = 500
+	// GitHub's labels have at most 50 characters.
+	mostLabel  = 50
+	mostPrompt = 4000
 )
 
 // columns is the table. internal/store has a column of the same name for each.
@@ -51,6 +55,24 @@ var columns = []Column{
 		Doc: "What the commit status pr-reviewer says."},
 	{Name: "allowed_labels", Kind: List, Key: "gate_labels", Words: gate.LabelWords(), Items: 2,
 		Doc: "Which labels may change the gate of one pull request."},
+	{Name: "tier", Kind: Text, Key: "tier", Words: words(escalate.Tiers),
+		Doc: "How much a change is looked at: quick, auto or full."},
+	{Name: "auto_full_on_complex", Kind: Bool, Key: "auto_full.on_complex",
+		Doc: "In the tier auto: a full review follows when the scan calls the change complex."},
+	{Name: "auto_full_on_flag", Kind: Bool, Key: "auto_full.on_flag",
+		Doc: "In the tier auto: a full review follows when the scan flags the change."},
+	{Name: "auto_full_paths", Kind: List, Key: "auto_full.paths", Globs: true, Most: mostGlob, Items: 200,
+		Doc: "In the tier auto: globs of paths whose changes are reviewed in full at once."},
+	{Name: "auto_full_labels", Kind: List, Key: "auto_full.labels", Most: mostLabel, Items: 20,
+		Doc: "In the tier auto: labels of pull requests that are reviewed in full at once."},
+	{Name: "auto_full_over_lines", Kind: Int, Key: "auto_full.over_lines", Low: 0, High: 1_000_000,
+		Doc: "In the tier auto: a change of more lines is reviewed in full at once; 0 is never."},
+	{Name: "auto_full_untrusted", Kind: Bool, Key: "auto_full.untrusted",
+		Doc: "In the tier auto: pull requests of people who may not write are reviewed in full at once."},
+	{Name: "prompt_quick_override", Kind: Text, Key: "quick.prompt", Most: mostPrompt,
+		Doc: "What the scout of a quick scan is to mind beside its task."},
+	{Name: "max_tokens_quick_override", Kind: Int, Key: "quick.max_answer_tokens", Low: 256, High: 1_000_000,
+		Doc: "Tokens the scout's answer may have."},
 	{Name: "context_path_excludes", Kind: List, Key: "context.never_read", Globs: true, Most: mostGlob, Items: 200,
 		Doc: "Globs of paths that nothing reads. They are added to those of all other layers."},
 	{Name: "guidance_files", Kind: List, Key: "context.guidance", Most: mostPath, Items: 20,

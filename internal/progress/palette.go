@@ -43,7 +43,7 @@ func (p palette) priority(pr review.Priority, s string) string {
 
 func (p palette) outcome(o review.Outcome, s string) string {
 	switch o {
-	case review.Converged:
+	case review.Converged, review.LGTM:
 		return p.paint("1;32", s)
 	case review.Failed:
 		return p.paint("1;31", s)

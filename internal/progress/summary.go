@@ -21,6 +21,7 @@ var outcomes = map[review.Outcome]string{
 	review.ChangesRequested: "changes requested", review.SetAside: "a person is needed", review.Stuck: "stuck: a person is needed",
 	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
 	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed", review.Answered: "answered",
+	review.LGTM: "quick scan: looks good", review.Flagged: "quick scan: flagged",
 	review.Opened: "pull request opened", review.Updated: "pull request updated", review.NothingToDo: "nothing to do", review.Refused: "refused: a person is needed",
 }
 

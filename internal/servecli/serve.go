@@ -38,6 +38,7 @@ type options struct {
 	listen      string
 	secretFiles []string
 	reviewers   []string
+	tier        string
 	fix, poll   bool
 	pages       pages
 	metrics     string
@@ -51,6 +52,7 @@ func (o *options) rules(f *pflag.FlagSet) {
 	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "leave out pull requests of bots")
 	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review pull requests that have one of `LABELS`")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
+	f.StringVar(&o.tier, "tier", "", "`TIER` of all reviews that nobody asked for: quick, auto or full; without it, what repositories and their policies say")
 	f.BoolVar(&o.fix, "fix", false, "fix what is found")
 	f.StringVar(&o.metrics, "metrics", "", "show metrics for Prometheus at `ADDRESS`, such as 127.0.0.1:9464")
 	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
@@ -184,6 +186,10 @@ func (o options) order(order app.Order, fixes bool) app.Order {
 		order.Layers.Reviewers = o.reviewers
 	}
 	given := order.Layers.Given
+	if o.tier != "" {
+		given = append(given[:len(given):len(given)], config.Given{Key: "tier", Value: o.tier, From: "--tier"})
+		order.Layers.Given = given
+	}
 	if !fixes {
 		order.Layers.Given = append(given[:len(given):len(given)], config.Given{Key: "fixer", Value: config.UseNone, From: "serve without --fix"})
 	}
