@@ -457,7 +457,7 @@ func (l *Loop) escalateOlder(ctx context.Context, steps Steps, req Request, p *p
 	return false, review.RunResult{}, nil
 }
 
-// escalating edits one comment of a scan, once in its life. Where it cannot be done the review goes on: a person may have deleted it.
+// escalating edits one comment of a scan, once in its life. Where GitHub refuses it for good the review goes on: a person may have deleted it.
 func (l *Loop) escalating(ctx context.Context, steps Steps, req Request, p *progress, in *Inputs, c OurComment, body string) (bool, review.RunResult, error) {
 	if l.Editor == nil || req.DryRun || req.Target.Local() {
 		return false, review.RunResult{}, nil
@@ -479,11 +479,11 @@ func (l *Loop) escalating(ctx context.Context, steps Steps, req Request, p *prog
 		switch {
 		case ctx.Err() != nil:
 			return posted{}, errors.Join(context.Cause(ctx), err)
-		case err != nil:
+		case err != nil && l.declined(err): // somebody deleted it, or took the right away
 			l.warn("the comment of a quick scan does not say that a full review follows: " + sanitize.Redact(err.Error()))
 			return posted{}, nil
 		}
-		return posted{URL: d.Ref, Overtaken: d.Overtaken}, nil
+		return posted{URL: d.Ref, Overtaken: d.Overtaken}, err
 	})
 	if err == nil && done.Overtaken != "" {
 		return true, superseded(req, *p, in.Snapshot.PR.URL, done.Overtaken), nil

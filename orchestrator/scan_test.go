@@ -93,6 +93,7 @@ func (s *scouting) quickly(t *testing.T, steps Steps, tr *escalate.Triggers, cha
 		l.Briefer = s.briefer
 	}
 	l.Fence = func(string) string { return "fence" }
+	l.Permanent = func(err error) bool { return errors.As(err, new(refusal)) }
 	l.Stored = func(context.Context, Request) iter.Seq2[Stored, error] {
 		return func(yield func(Stored, error) bool) {
 			for _, e := range s.earlier {
@@ -239,6 +240,19 @@ func (k *killed) Do(ctx context.Context, name string, fn func(context.Context) (
 		return nil, errors.New("killed")
 	}
 	return k.remembering.Do(ctx, name, fn)
+}
+
+// Who deletes the comment of a scan ends no review; an edit that may have arrived is made again, once.
+func TestScanCommentIsGone(t *testing.T) {
+	s := newScouting(said(review.SimpleChange, review.LooksGood))
+	if _, err := s.quickly(t, newSteps(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.comments[0].URL = "https://github.com/o/r/pull/7#issuecomment-99"
+	got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run, r.Quick = "second", nil })
+	if err != nil || got.Outcome != review.Converged || s.edits != 1 {
+		t.Errorf("%s after %d edits, %v", got.Outcome, s.edits, err)
+	}
 }
 
 // A scan settles nothing that people, or a full review, asked for.

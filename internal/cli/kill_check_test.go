@@ -113,6 +113,7 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 				collapsed[e.Ref] = true
 			case effects.Resolve{}.Name():
 				resolved[e.Payload] = true
+			case effects.Edit{}.Name(): // the words of a comment that is counted already
 			case effects.Status{}.Name(): // of which GitHub shows the last alone
 			default:
 				stored[e.Nonce] = true
@@ -167,6 +168,12 @@ func (w *killWorld) checkRecord(ctx context.Context, f *killFigures) error {
 	want := 3 // a report, the fix, a report
 	if w.long {
 		want = 4
+	}
+	if w.quick { // and the scan, which says that a full review follows
+		want++
+		if len(comments) == 0 || !strings.Contains(comments[0].Body, "\n## prloop: escalating to full review\n") {
+			said("the comment of the scan does not say that a full review follows")
+		}
 	}
 	if reports != want {
 		said("%d different comments stand there, want %d", reports, want)

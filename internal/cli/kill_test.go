@@ -149,7 +149,7 @@ func at(point, action string, passes int) killTrial {
 		got, err := w.prloop(ctx, armed, w.begin()...)
 		return errors.Join(err, hit(got, point, action))
 	}
-	x.setting.scheduled, x.setting.asked = ofJobs(point), ofComments(point)
+	x.setting.scheduled, x.setting.asked, x.setting.quick = ofJobs(point), ofComments(point), ofScans(point)
 	switch point {
 	case "report: between parts":
 		x.setting.long = true
@@ -167,6 +167,11 @@ func at(point, action string, passes int) killTrial {
 		}
 	}
 	return x
+}
+
+// ofScans reports whether a place is passed by runs alone whose scan is escalated.
+func ofScans(point string) bool {
+	return strings.HasPrefix(point, "scan: ") || strings.HasSuffix(point, "editing a comment")
 }
 
 // stops runs prloop once for each order, resumed where a run is there, and each has to be hit.
@@ -317,6 +322,8 @@ func killTable(long bool) (list []killTrial) {
 		case strings.HasPrefix(point, "policy: "): // no run passes them
 		case long || slices.Contains(alone, point):
 			list = append(list, at(point, "kill", 0), at(point, "error", 0))
+		case point == "github: after editing a comment": // an answer that is lost is got over at once
+			list = append(list, at(point, "kill", 0))
 		case !inChains[point]:
 			list = append(list, both(point))
 		}

@@ -32,6 +32,8 @@ type killSetting struct {
 	scheduled, updates bool
 	// asked is a command that a comment asks for instead of a review; with long its answer is so long that it is posted in parts.
 	asked bool
+	// quick has a scan come first, which is escalated to a full review.
+	quick bool
 }
 
 // killWorld is one pull request on a forge of its own, with the programs around it and prloop's state.
@@ -60,6 +62,7 @@ esac`,
 	"clean.sh": `cat "$here/fine.json"`,
 	"mend.sh": `sed -i 's/^\treturn Count(shelves) \/ len/\tif len(shelves) == 0 {\n\t\treturn 0\n\t}\n&/' stock.go
 cat "$here/fix.json"`,
+	"scout.sh": `echo '{"complexity":"complex","verdict":"flag","observations":[],"reasons":["It divides."]}'`,
 	"check.sh": `grep -q 'len(shelves) == 0' stock.go`,
 }
 
@@ -189,6 +192,9 @@ func (w *killWorld) furnish() error {
 	}
 	if w.long { // the report is to need several comments
 		operator += "publish: {inline: off}\n"
+	}
+	if w.quick {
+		operator += fmt.Sprintf("tier: auto\nscout: {use: command, path: %s}\n", w.path("scout.sh"))
 	}
 	files["operator.yml"] = operator + fmt.Sprintf("fixer: {use: command, path: %s}\nverify: [%q]\ngate: verdict\n",
 		w.path("mend.sh"), w.path("check.sh"))
