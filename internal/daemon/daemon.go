@@ -47,6 +47,8 @@ type Options struct {
 	Reviews int
 	// Drain is how long runs may go on when the process is told to end; 0 interrupts them at once.
 	Drain time.Duration
+	// Retention is how long finished runs are kept; 0 is for ever.
+	Retention time.Duration
 	// Settle is how long a pull request is to be left alone before it is reviewed.
 	Settle time.Duration
 	// Rules say which pull requests are reviewed without anybody asking.
@@ -107,6 +109,7 @@ type runs interface {
 	RunAsked(ctx context.Context, o app.Order, a app.Ask, emit func(review.Event)) (app.Ended, error)
 	Live() []string
 	Cancel(run string) bool
+	Prune(ctx context.Context, before time.Time, keep int) (int, error)
 }
 
 // hub is what a daemon asks GitHub itself.
@@ -217,8 +220,9 @@ const (
 	// tick is how often it looks for what is due, batch how much it puts into the queue at once.
 	tick  = 250 * time.Millisecond
 	batch = 200
-	// sweep is how often what is over is forgotten, kept how long deliveries are.
+	// sweep is how often what is over is forgotten, prune how often runs are; kept is how long deliveries are.
 	sweep = time.Minute
+	prune = time.Hour
 	kept  = 30 * 24 * time.Hour
 )
 
@@ -235,6 +239,7 @@ func (d *Daemon) dispatch(ctx context.Context) {
 	ticker, sweeper := time.NewTicker(tick), time.NewTicker(sweep)
 	defer ticker.Stop()
 	defer sweeper.Stop()
+	var pruned time.Time
 	for {
 		if err := errors.Join(d.putBack(ctx), d.enqueue(ctx), d.cancelWanted(ctx)); err != nil && ctx.Err() == nil {
 			d.Log.Error("what is wanted was not put into the queue", "err", err)
@@ -245,11 +250,26 @@ func (d *Daemon) dispatch(ctx context.Context) {
 		case <-d.nudge:
 		case <-ticker.C:
 		case <-sweeper.C:
+			if d.Retention > 0 && time.Since(pruned) >= prune {
+				pruned = time.Now()
+				d.forget(ctx, pruned)
+			}
 			_, err := d.record.ForgetDeliveries(ctx, kept)
 			if err = errors.Join(err, d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
 				d.Log.Warn("what is over is still kept", "err", err)
 			}
 		}
+	}
+}
+
+// forget forgets finished runs that are older than they are to be kept.
+func (d *Daemon) forget(ctx context.Context, now time.Time) {
+	n, err := d.service.Prune(ctx, now.Add(-d.Retention), 0)
+	if n > 0 {
+		d.Said(fmt.Sprintf("forgot %d runs that are older than %s", n, d.Retention))
+	}
+	if err != nil && ctx.Err() == nil {
+		d.Log.Warn("old runs are still kept", "err", err)
 	}
 }
 

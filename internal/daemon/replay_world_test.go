@@ -443,3 +443,5 @@ func (w *world) payload(p *pull, e traffic.Event) (event string, body []byte) {
 	}
 	return recorded.Name, data
 }
+
+func (w *world) Prune(context.Context, time.Time, int) (int, error) { return 0, nil }

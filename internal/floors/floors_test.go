@@ -106,6 +106,7 @@ var table = map[string]int{
 	"internal/store/storetest":   4, // what every kind of database has to do, for the tests of a lower floor
 	"internal/engine/enginetest": 4,
 
+	"internal/backup":      4,
 	"orchestrator":         4,
 	"internal/eval":        4,
 	"internal/fixspace":    4,

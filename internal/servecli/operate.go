@@ -30,7 +30,7 @@ func Operate(h host.Host) []command.Command {
 	}
 	f := command.Flags("status")
 	asJSON, limit := f.Bool("json", false, "print JSON"), f.IntP("limit", "L", 20, "at most `N` of a kind")
-	return []command.Command{
+	return append([]command.Command{
 		{
 			Use: "status", Short: "Show what runs, what waits, and why", Flags: f,
 			Long: "Shows the runs that are under way, what waits for its turn and why, what was seen to last with what became of it, and the\ndeliveries that led to nothing with the reason.",
@@ -75,7 +75,7 @@ func Operate(h host.Host) []command.Command {
 				return nil
 			}),
 		},
-	}
+	}, Backup(h, with)...)
 }
 
 // printStatus prints what servers are at for a person.

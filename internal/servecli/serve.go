@@ -42,6 +42,7 @@ type options struct {
 	fix, poll   bool
 	pages       pages
 	metrics     string
+	retention   string
 	daemon.Options
 }
 
@@ -69,6 +70,7 @@ func Serve(h host.Host) command.Command {
 	f.DurationVar(&o.Every, "every", 5*time.Minute, "ask GitHub for what no webhook told of, at start and every `TIME`; with --poll every minute")
 	f.IntVar(&o.Reviews, "reviews", 2, "review `N` pull requests at a time")
 	f.DurationVar(&o.Settle, "settle", 10*time.Second, "wait until nobody has pushed for `TIME`")
+	f.StringVar(&o.retention, "retention", "", "forget finished runs that are older than `AGE`, such as 90d, once an hour; without it none are (prloop runs prune)")
 	f.StringVar(&o.pages.listen, "dashboard", "", "show the dashboard at `ADDRESS`, such as 127.0.0.1:7447 (docs/dashboard.md)")
 	f.StringVar(&o.pages.address, "dashboard-url", "", "`URL` people reach the dashboard under, when it is another one")
 	return command.Command{
@@ -91,6 +93,9 @@ func Serve(h host.Host) command.Command {
 func (o options) serve(ctx context.Context, h host.Host, p command.Process, repos []string) (err error) {
 	if o.Options.Host, o.Serves, err = served(repos, p.Env); err != nil {
 		return err
+	}
+	if o.Retention, err = app.Age(o.retention); err != nil || o.Retention > 0 && o.Retention < leastRetention {
+		return advice.Misuse("--retention 90d", "--retention %q is no time of a day or more", o.retention)
 	}
 	if o.Every < time.Second {
 		return advice.Misuse("--every 5m", "--every %s: GitHub is not asked that often", o.Every)
@@ -179,6 +184,9 @@ func (o options) showPages(ctx context.Context, h host.Host, p command.Process, 
 	}()
 	return func() { stop(); <-ended; pages.end() }, nil
 }
+
+// leastRetention is the shortest time for which runs are kept: budgets of a day are counted from them.
+const leastRetention = 24 * time.Hour
 
 // order is an order of a review, without its target.
 func (o options) order(order app.Order, fixes bool) app.Order {

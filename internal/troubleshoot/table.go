@@ -2,6 +2,7 @@ package troubleshoot
 
 import (
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/appfile"
+	"github.com/prloop/prloop/internal/backup"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/dismissals"
@@ -96,6 +98,12 @@ var table = []row{
 	// What is evaluated.
 	{is(running.ErrBudget, "raise --max-cost, and give the same command again"), review.Budget.ExitStatus()},
 	{is(evalcli.ErrWorse, "look at what it misses: prloop eval report"), review.ChangesRequested.ExitStatus()},
+
+	// Backups.
+	{is(store.ErrServer, "pg_dump --format=custom DATABASE > FILE; pg_restore puts it back"), advice.Usage},
+	{is(backup.ErrNotOurs, "give a file that prloop backup wrote, to a prloop that is as new"), advice.Usage},
+	{is(backup.ErrInUse, "set PRLOOP_STATE to an empty folder"), advice.Usage},
+	{is(fs.ErrExist, "name another file: what is there is not replaced"), advice.Usage},
 
 	// GitHub.
 	{is(github.ErrNoGH, "install the GitHub CLI from https://cli.github.com, or name it: PRLOOP_GH=/path/to/gh"), advice.Failed},
