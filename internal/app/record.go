@@ -38,6 +38,14 @@ type outbox struct {
 	lease *store.Lease
 }
 
+// Sure is effects.Surer.
+func (o outbox) Sure() error {
+	if o.lease == nil {
+		return o.Store.Sure()
+	}
+	return o.lease.Sure()
+}
+
 // Sending refuses a run that lost its lease.
 func (o outbox) Sending(ctx context.Context, nonce string) error {
 	if o.lease == nil {

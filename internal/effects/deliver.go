@@ -69,13 +69,16 @@ func (d Delivery) Deliver(ctx context.Context, k Kind, e Effect) (Done, error) {
 		}
 		// What was begun is finished even when the process was told to stop (threats.md T100).
 		writing, done := Finishing(ctx)
-		ref, err := k.Send(writing, stored)
+		ref, err := k.Send(withSure(writing, d.sure), stored)
 		done()
 		if err == nil && ref == "" {
 			err = fmt.Errorf("%s %s was sent and gave no reference", e.Kind, e.Key)
 		}
 		if err == nil {
 			return Done{Ref: ref}, d.Outbox.Ack(context.WithoutCancel(ctx), stored.Nonce, ref)
+		}
+		if lost := d.sure(); lost != nil { // others may be at it: what is recorded from now on is theirs
+			return Done{}, errors.Join(err, lost)
 		}
 		var w interface{ Waited() bool }
 		if errors.As(err, &w) && w.Waited() { // it may be sent now, if it is still wanted
@@ -110,6 +113,9 @@ func (d Delivery) reconcile(ctx context.Context, k Kind, e Effect) (string, erro
 		if ref != "" {
 			return ref, d.Outbox.Ack(ctx, e.Nonce, ref)
 		}
+	}
+	if err := d.sure(); err != nil {
+		return "", err
 	}
 	return "", d.Outbox.Absent(ctx, e.Nonce)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/proc"
@@ -64,6 +65,9 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	}
 	defer d.close()
 	if err := beforeComment.Hit(); err != nil {
+		return "", refused(ErrUnavailable, err)
+	}
+	if err := effects.Sure(ctx); err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
 	c.tally.read(1) // gh asks for the pull request first

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cli/go-gh/v2/pkg/auth"
+
+	"github.com/prloop/prloop/internal/effects"
 )
 
 // Bounds of one answer (threats.md T61).
@@ -66,6 +68,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r, err := t.outgoing.read(r)
 	if err != nil {
 		return nil, err
+	}
+	if r.Method != http.MethodGet {
+		if err := effects.Sure(r.Context()); err != nil { // the last moment at which it can be kept back (threats.md T231)
+			return nil, err
+		}
 	}
 	resp, err := t.next.RoundTrip(t.etags.ask(r))
 	if err != nil {

@@ -177,6 +177,23 @@ func (l *Lease) Check(ctx context.Context) error {
 	return l.store.wrap(fmt.Sprintf("check the lease of %s for run %s", l.key, l.run), l.check(ctx, l.store.read))
 }
 
+// Sure gives ErrStale when the lease is over by the owner's clock, or the process may have been buried: it asks nobody, and so holds also for
+// what the database does not see, such as a call to GitHub.
+func (l *Lease) Sure() error {
+	if l.over(l.store.elapsed()) {
+		return l.store.wrap(fmt.Sprintf("go on with the lease of %s for run %s", l.key, l.run), ErrStale)
+	}
+	return l.store.Sure()
+}
+
+// Sure gives ErrStale when this process may have been buried, which only one of several machines can be. It asks nobody.
+func (s *Store) Sure() error {
+	if d, ok := s.dialect.(interface{ sure() error }); ok {
+		return s.wrap("go on", d.sure())
+	}
+	return nil
+}
+
 // check asks the owner's clock, then the database.
 func (l *Lease) check(ctx context.Context, db querier) error {
 	if l.over(l.store.elapsed()) {

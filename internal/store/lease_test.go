@@ -57,6 +57,9 @@ func TestLeaseLife(t *testing.T) {
 		t.Errorf("in time: %v", err)
 	}
 	c.pass(59 * time.Second)
+	if err := first.Sure(); err != nil {
+		t.Errorf("in time: %v", err)
+	}
 	if err := first.Check(ctx); err != nil {
 		t.Errorf("renewed: %v", err)
 	}

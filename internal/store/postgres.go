@@ -46,6 +46,8 @@ func (s *postgresServer) close() error {
 	return s.member.Leave()
 }
 
+func (s *postgresServer) sure() error { return s.member.Sure() }
+
 func (*postgresServer) goose() goose.Dialect { return goose.DialectPostgres }
 
 // clock is the time at which the statement runs: now() is that at which its transaction began.
