@@ -86,6 +86,12 @@ modes: ## Run every mode of the stand-in for GitHub at every write, and check th
 replay: ## Send what happened on 949 recorded pull requests to the daemon, on SQLite and PostgreSQL
 	go test ./internal/daemon -v -count=1 -timeout 3h -run TestReplay -replay
 
+MINUTES ?= 60
+STORE ?= sqlite
+.PHONY: chaos
+chaos: ## Make chaos around servers and workers for MINUTES on STORE (sqlite or postgres), and write it into docs/robustness.md
+	go test ./internal/cli -v -count=1 -timeout 24h -run 'TestChaos$$' -chaos $(MINUTES)m -chaosstore $(STORE) -robustness ../../docs/robustness.md
+
 fuzz: ## Run every fuzz target for FUZZTIME
 	@sh tools/fuzz $(FUZZTIME)
 
