@@ -38,11 +38,6 @@ func Things(host string, repo *forge.Repo) ([]Thing, error) {
 	return out, err
 }
 
-// Made are the claims of an effect's kind and payload that ended with a reference, or without one.
-func Made(kind, payload, head, ref string) Claim {
-	return Claim{Kind: kind, Payload: payload, Head: head, Done: ref != "", Ref: ref}
-}
-
 // Rules are the rules of some breaches, each once, in order.
 func Rules(all []Breach) (rules []Rule) {
 	for _, b := range all {
