@@ -151,6 +151,12 @@ func (b *bench) trial(w write, m mode) (h history.History, done effects.Done, er
 		b.t.Fatal(err)
 	}
 	before := b.things()
+	b.ghTime = time.Minute
+	if slices.ContainsFunc(m.faults, func(f forge.Fault) bool {
+		return slices.Contains([]forge.Mode{forge.SilentBefore, forge.SilentAfter, forge.SlowBody}, f.Mode)
+	}) {
+		b.ghTime = 3 * time.Second // it waits in the world's time for what takes the bubble's, in which nothing moves meanwhile
+	}
 	from, touched := len(b.Log()), len(b.Touches())
 	for i, f := range m.faults {
 		if i == 0 && m.happens != nil {
