@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
@@ -25,6 +26,8 @@ type postgresServer struct {
 	address string
 	name    string
 	member  *postgres.Member
+	// releasing are the runs whose locks are still to be given back: until then nobody here takes them again.
+	releasing sync.Map
 }
 
 func newPostgres(rest string) (dialect, error) {
@@ -68,21 +71,53 @@ func (s *postgresServer) close() error {
 func (s *postgresServer) gone() context.Context { return s.member.Gone() }
 
 func (s *postgresServer) lock(ctx context.Context, id string) (release func(handOver bool) error, err error) {
+	if _, still := s.releasing.Load(id); still {
+		return nil, ErrBusy
+	}
 	if err := s.member.Lock(ctx, id); err != nil {
 		if errors.Is(err, postgres.ErrHeld) {
 			return nil, ErrBusy
 		}
 		return nil, err
 	}
-	return func(handOver bool) error {
-		ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
-		defer cancel()
-		return s.member.Unlock(ctx, id, handOver)
-	}, nil
+	return func(handOver bool) error { return s.release(id, handOver) }, nil
+}
+
+// release gives a lock back. A database that does not answer is asked again until it does or the process is lost: a lock that stayed would keep the run
+// from whoever could go on with it, for as long as this process lives.
+func (s *postgresServer) release(id string, handOver bool) error {
+	ctx, cancel := context.WithTimeout(s.member.Gone(), releaseWait)
+	defer cancel()
+	s.releasing.Store(id, true)
+	err := s.unlock(ctx, id, handOver)
+	if err == nil || s.member.Gone().Err() != nil {
+		s.releasing.Delete(id)
+		return err
+	}
+	go func() {
+		defer s.releasing.Delete(id)
+		_ = s.unlock(s.member.Gone(), id, handOver) // it ends with the process, and so does the lock
+	}()
+	return err
+}
+
+// unlock tries until ctx ends.
+func (s *postgresServer) unlock(ctx context.Context, id string, handOver bool) error {
+	for {
+		err := s.member.Unlock(ctx, id, handOver)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 const (
-	// releaseWait bounds the wait for a database that does not answer when a lock is given back: it ends with its process, too.
+	// releaseWait bounds the wait for a database that does not answer when a lock is given back; after that it is given back behind the scenes.
 	releaseWait = 5 * time.Second
 	askWait     = 20 * time.Second
 )
