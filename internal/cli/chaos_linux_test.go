@@ -137,7 +137,7 @@ func TestChaos(t *testing.T) {
 		t.Error(what)
 	}
 	table := "| minutes | seed | pull requests | pushes | runs | " + strings.Join(faultKinds, " | ") + " | twice | lost | left running | stale writes |\n" + strings.Repeat("|---:", 9+len(faultKinds)) + "|\n"
-	table += fmt.Sprintf("| %.0f | %d | %d | %d | %d |", chaosFor.Minutes(), seed, len(c.pulls), c.pushes, found.runs)
+	table += fmt.Sprintf("| %.1f | %d | %d | %d | %d |", chaosFor.Minutes(), seed, len(c.pulls), c.pushes, found.runs)
 	for _, kind := range faultKinds {
 		table += fmt.Sprintf(" %d |", c.faults[kind])
 	}
