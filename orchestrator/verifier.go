@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/score"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -168,6 +170,9 @@ func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPay
 		if err != nil {
 			return nil, err
 		}
+		if s.Status == review.Refuted && ev.Status == EvidenceVerified && check.ownProse(s.Fact.File, about) {
+			ev = Evidence{Status: EvidenceFalse, Reason: "is prose that the change itself brings, which shows nothing of what the code does"}
+		}
 		if ev.LineDropped {
 			s.Fact.Line = nil
 		}
@@ -215,6 +220,17 @@ func (c *checker) fact(ctx context.Context, fact *review.Fact, about review.Find
 		return no("quotes only what the finding itself quotes")
 	}
 	return Evidence{Status: EvidenceVerified, LineDropped: fact.Line != nil && *fact.Line > head.lines}, nil
+}
+
+// proseEndings are those of files that people read and no program does.
+var proseEndings = []string{".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".asciidoc", ".org", ".rdoc", ".textile", ".wiki"}
+
+// ownProse reports whether a file is prose that the change touches: as a comment in code, it says what whoever made the change wants to have
+// said. A finding about such a file may be refuted by it.
+func (c *checker) ownProse(file string, about review.Finding) bool {
+	name := c.file(file)
+	_, changed := c.changed[name]
+	return changed && name != about.File && slices.Contains(proseEndings, strings.ToLower(path.Ext(spelling.Raw(name))))
 }
 
 // uncommented is a quote without the lines that are comments by how they begin: whoever made the change wrote them, and can have

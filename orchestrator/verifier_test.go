@@ -266,6 +266,32 @@ func TestAConfirmationMayQuoteTheDescription(t *testing.T) {
 	}
 }
 
+// Prose of the change is its author's word, as a comment is: it refutes nothing but what is said of that file. What stood there before may.
+func TestProseOfTheChangeRefutesNothing(t *testing.T) {
+	const text = "The list is never empty, all callers see to it."
+	l := &Loop{History: filesAlone{all: files{
+		headSHA + ":docs/Notes.MD": text + "\n", headSHA + ":README.md": text + "\n", headSHA + ":a.go": "func f(list []int) int {\n\treturn sum(list) / len(list)\n}\n",
+	}}}
+	snap := Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go", Change: "modified"}, {Path: "docs/Notes.MD", Change: "added"}}}}
+	for _, row := range []struct {
+		about, fact string
+		status      review.AssessmentStatus
+		want        EvidenceStatus
+	}{
+		{"a.go", "docs/Notes.MD", review.Refuted, EvidenceFalse},
+		{"a.go", "docs/Notes.MD", review.Confirmed, EvidenceVerified},
+		{"a.go", "README.md", review.Refuted, EvidenceVerified},
+		{"docs/Notes.MD", "docs/Notes.MD", review.Refuted, EvidenceVerified},
+	} {
+		p := review.VerifyPayload{Findings: []review.Finding{{ID: "F1", File: row.about, Evidence: "return sum(list)"}}}
+		a := review.Answer{Verifier: &review.VerifierResult{Assessments: []review.Assessment{{FindingID: "F1", Status: row.status, Fact: &review.Fact{File: row.fact, Evidence: text}}}}}
+		got, err := l.checkFacts(t.Context(), snap, p, &a)
+		if err != nil || len(got) != 1 || got[0].Status != row.want || (got[0].Reason == "") != (row.want != EvidenceFalse) {
+			t.Errorf("%+v: %+v, %v", row, got, err)
+		}
+	}
+}
+
 // TestVerifiersOfEveryKind runs the loop with verifiers that are honest, lie, agree, refuse, are silent or fail.
 func TestVerifiersOfEveryKind(t *testing.T) {
 	for _, row := range []struct {
