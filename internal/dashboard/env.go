@@ -42,7 +42,7 @@ func SignIn(env func(string) string, address string) (SignedIn, error) {
 	case id == "" || file == "":
 		return out, errors.New(envID + " and " + envSecret + " belong together")
 	case address == "":
-		return out, errors.New("sign-in with GitHub needs the address that people reach the dashboard under: --address")
+		return out, errors.New("sign-in with GitHub needs the address that people reach the dashboard under: --address, or --dashboard-url of prloop serve")
 	}
 	secret, err := os.ReadFile(file)
 	if err != nil {
