@@ -34,7 +34,8 @@ var Inputs = []Input{
 	{Name: "score-elevation-threshold", Old: []string{"score_elevation_threshold"}, Setting: "score_elevation_threshold"},
 	{Name: "max-cost", Old: []string{"max_cost_usd"}, Setting: "limits.max_cost_usd"},
 	{Name: "max-run-cost", Setting: "run_limits.max_cost_usd"},
-	{Name: "context-exclude", Old: []string{"context_path_excludes"}, Setting: "context.exclude"},
+	{Name: "context-exclude", Setting: "context.exclude"},
+	{Name: "context_path_excludes", Setting: "context.never_read"}, // as the column of a policy that has this name
 	{Name: "folders", Setting: "folders"},
 	{Name: "enable-web", Old: []string{"enable_web"}},
 	{Name: "web-hosts", Setting: "web_fetch.hosts"},

@@ -56,6 +56,10 @@ func TestRead(t *testing.T) {
 			Do: actions.Review, Repository: "github.com/acme/widgets", Reviewers: []string{"builtin", "static"}, SARIF: "out.sarif", Fixes: true,
 			Settings: []config.Given{{Key: "effort", Value: "light", From: "input effort"}, {Key: "limits.max_cost_usd", Value: "2", From: "input max-cost"}},
 		}},
+		{"with paths that are not read", "pull_request", own, []string{EnvInputs, `{"context-exclude":"docs/**","context_path_excludes":"customer_data/**"}`}, told{
+			Do: actions.Review, Repository: "github.com/acme/widgets",
+			Settings: []config.Given{{Key: "context.exclude", Value: "docs/**", From: "input context-exclude"}, {Key: "context.never_read", Value: "customer_data/**", From: "input context_path_excludes"}},
+		}},
 		{"of a fork, without a key", "pull_request", fork, []string{EnvInputs, `{"reviewers":"builtin"}`}, told{Do: actions.Review, Repository: "github.com/acme/widgets", Reviewers: []string{"static"}}},
 		{"of a fork, with a key", "pull_request", fork, []string{EnvInputs, `{"reviewers":"builtin"}`, "OPENAI_API_KEY", "sk-1"}, told{Do: actions.Review, Repository: "github.com/acme/widgets", Reviewers: []string{"builtin"}}},
 		{"a schedule", "schedule", "", nil, told{Do: actions.Schedule, Repository: "github.com/acme/widgets"}},
