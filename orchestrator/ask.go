@@ -79,12 +79,13 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			task.Verify = gather(in).verifyPayload()
 		}
 	}
-	if plan.Role == review.RoleScout { // the diff, and nothing else
-		task.Brief, task.Discussion = req.Quick.narrow(task.Brief), nil
+	if plan.Role == review.RoleScout {
+		task.Discussion = nil
 	}
 	if plan.Command != nil {
-		task.Command, task.Brief = plan.Command.task(), plan.Command.narrow(task.Brief)
+		task.Command = plan.Command.task()
 	}
+	task.Brief = req.narrowed(plan, task.Brief)
 	task = visible(plan, task)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return AgentReport{}, err
@@ -92,9 +93,6 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	asked, err := l.agentTask(ctx, req, plan, task, snap.Range)
 	if err != nil {
 		return AgentReport{}, err
-	}
-	if plan.Role == review.RoleScout {
-		asked.Brief = req.Quick.narrow(asked.Brief)
 	}
 	if err := asking.Hit(); err != nil {
 		return AgentReport{}, err

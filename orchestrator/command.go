@@ -102,6 +102,17 @@ func (c CommandPlan) narrow(b review.Brief) review.Brief {
 	return b
 }
 
+// narrowed is what of a brief an agent is given: a scout has the diff alone, a command its files.
+func (r Request) narrowed(plan AgentPlan, b review.Brief) review.Brief {
+	switch {
+	case plan.Role == review.RoleScout:
+		return r.Quick.narrow(b)
+	case plan.Command != nil:
+		return plan.Command.narrow(b)
+	}
+	return b
+}
+
 const notAbout = "not one of the command's files"
 
 // idle reports whether a narrowed brief leaves nothing to ask the command about: its files choose none of those that changed.

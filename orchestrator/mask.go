@@ -286,7 +286,7 @@ func (l *Loop) agentTask(ctx context.Context, req Request, plan AgentPlan, task 
 	if err != nil {
 		return task, err
 	}
-	task.Brief = brief
+	task.Brief = req.narrowed(plan, brief)
 	return visible(plan, task), nil
 }
 

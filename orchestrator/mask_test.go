@@ -19,7 +19,7 @@ const planted = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 // plantedBrief holds a value in each of its texts.
 func plantedBrief() review.Brief {
 	return review.Brief{Status: "ok", Warnings: []string{"w " + planted}, Files: []review.BriefFile{{
-		Path: "conf/" + planted + ".go", OldPath: planted, Change: "renamed", Hunks: 1, HunksGiven: 1,
+		Path: "conf/" + planted + ".go", OldPath: planted, Change: "renamed", Additions: 1, Deletions: 1, Hunks: 1, HunksGiven: 1,
 		Diff: "diff --git a/" + planted + " b/conf/" + planted + ".go\nrename from " + planted + "\nrename to conf/" + planted + ".go\n" +
 			"@@ -1,2 +1,2 @@\n a\n-k = \"" + planted + "\"\n+b\n",
 		Context: []review.Region{{Start: 1, End: 2, Symbol: planted, Text: "a\nk = \"" + planted + "\"\n"}},
@@ -99,6 +99,28 @@ type holder struct{ *stage }
 
 func (holder) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
 	return plantedBrief(), nil
+}
+
+// A command is told what its files choose, also where models see values: then its brief is made anew.
+func TestACommandIsToldItsFilesAlone(t *testing.T) {
+	for _, word := range []string{"", ShowSecrets} {
+		s := newStage()
+		s.briefer = holder{s}
+		s.run(t, newSteps(), func(r *Request) {
+			r.Secrets, r.Fix = word, nil
+			r.Agents = append(r.Agents, AgentPlan{Name: CommandAgent("all"), Role: review.RoleCommand, Kind: review.KindBuiltin, Command: &CommandPlan{ID: "all", Mode: review.FeedMain}},
+				AgentPlan{Name: CommandAgent("few"), Role: review.RoleCommand, Kind: review.KindBuiltin, Command: &CommandPlan{ID: "few", Mode: review.FeedMain, Include: []string{"**"}, DiffLines: 1}})
+		})
+		told := map[string]string{}
+		for _, task := range s.tasks {
+			if len(task.Brief.Files) == 1 {
+				told[task.Agent] = task.Brief.Files[0].Diff + task.Brief.Files[0].Omitted
+			}
+		}
+		if few := told["!few"]; !strings.Contains(told["!all"], "@@ -1,2 +1,2 @@") || strings.Contains(few, "@@") || !strings.Contains(few, "maxDiffLines") {
+			t.Errorf("%q: told %q", word, told)
+		}
+	}
 }
 
 // Only the static reviewer is told the change as it is, also when the run is resumed at its question; with the operator's word
