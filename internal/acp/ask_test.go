@@ -71,7 +71,7 @@ func TestAsk(t *testing.T) {
 		"a line over 8 MB ends it (threats.md T84)":                     {actorSpec(t, "long-line"), want{State: review.AgentFailed, Attempts: 1, Reason: "wrote a line that is too long", AtMost: 15 * time.Second}},
 		"endless requests end it":                                       {actorSpec(t, "asks-much"), want{State: review.AgentFailed, Attempts: 1, Reason: "asked prloop too often", AtMost: 15 * time.Second}},
 		"a program that is not there":                                   {func() Spec { s := actorSpec(t, ""); s.Command = "prloop-no-such-agent"; return s }(), want{State: review.AgentFailed, Reason: "program not found"}},
-		"a role that is none":                                           {func() Spec { s := actorSpec(t, "ok"); s.Role = "scout"; return s }(), want{State: review.AgentFailed, Reason: "cannot be a scout"}},
+		"a role that is none":                                           {func() Spec { s := actorSpec(t, "ok"); s.Role = "nobody"; return s }(), want{State: review.AgentFailed, Reason: "cannot be a nobody"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := Ask(t.Context(), row.spec, question(), "review this", nil)

@@ -104,7 +104,7 @@ func testRuns(t *testing.T, b Backend) {
 	for _, r := range list {
 		repos = append(repos, fmt.Sprint(r.Name, " ", r.Newest.Sub(began.UTC())))
 	}
-	if want := []string{"a/b 5s", target.Repo.String() + " 2s"}; err != nil || !slices.Equal(repos, want) {
+	if want := []string{"a/b 7s", target.Repo.String() + " 3s"}; err != nil || !slices.Equal(repos, want) {
 		t.Errorf("repositories %q, %v; want %q", repos, err, want)
 	}
 	enough, n := errors.New("enough"), 0
