@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,29 +30,30 @@ func TestHostileMemory(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	const size = 4 << 20
-	fill := func(head, each, tail string) []byte {
-		var b bytes.Buffer
-		b.WriteString(head)
-		for b.Len()+len(each)+len(tail) <= size {
-			b.WriteString(each)
+	// Bodies are made when they are sent: what the others take would let the collector wait for longer.
+	fill := func(head, each, tail string) func() []byte {
+		return func() []byte {
+			n := max(0, (size-len(head)-len(tail))/len(each))
+			return slices.Concat([]byte(head), bytes.Repeat([]byte(each), n), []byte(tail))
 		}
-		b.WriteString(tail)
-		return b.Bytes()
 	}
-	names := func(n int) []byte {
-		var b bytes.Buffer
-		b.WriteString(`{"model":"m","x":{"n":0`)
-		for i := range n {
-			fmt.Fprintf(&b, `,"%060d":0`, i)
+	names := func(n int) func() []byte {
+		return func() []byte {
+			var b bytes.Buffer
+			b.WriteString(`{"model":"m","x":{"n":0`)
+			for i := range n {
+				fmt.Fprintf(&b, `,"%060d":0`, i)
+			}
+			b.WriteString("}}")
+			return b.Bytes()
 		}
-		b.WriteString("}}")
-		return b.Bytes()
 	}
+	text := func(s string) func() []byte { return func() []byte { return []byte(s) } }
 	user := `{"model":"m","messages":[{"role":"user","content":"`
 	parts := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":""}`
 	for _, row := range []struct {
 		name string
-		body []byte
+		body func() []byte
 		// chunked hides the length; slow sends all but the last byte and waits.
 		chunked, slow bool
 		// said, when set, is what the model says again and again, without an end.
@@ -62,7 +64,7 @@ func TestHostileMemory(t *testing.T) {
 		{name: "objects with a name", body: fill(`{"model":"m","x":[0`, `,{"a":0}`, "]}")},
 		{name: "names", body: names(31000)},
 		{name: "brackets", body: fill(`{"model":"m","x":`, "[", "")},
-		{name: "few values, many at once", body: append(append([]byte(`{"model":"m","x":[0`), bytes.Repeat([]byte(",{}"), 40000)...), "]}"...)},
+		{name: "few values, many at once", body: text(`{"model":"m","x":[0` + strings.Repeat(",{}", 40000) + "]}")},
 		{name: "a long text", body: fill(user, "word ", `"}]}`)},
 		{name: "a long text of escapes", body: fill(user, `\u0001`, `"}]}`)},
 		{name: "many texts", body: fill(parts, `,{"type":"text","text":"one of many lines of code, as long as those of most repositories are"}`, "]}]}")},
@@ -72,9 +74,9 @@ func TestHostileMemory(t *testing.T) {
 		{name: "a document", body: fill(`{"model":"m","messages":[{"role":"user","content":[{"type":"file","file":{"file_data":"data:,`, "AAAAAAAA", `"}}]}]}`)},
 		{name: "of unknown length", body: fill(user, "word ", `"}]}`), chunked: true},
 		{name: "slow", body: fill(user, "word ", `"}]}`), slow: true},
-		{name: "streams without an end", body: []byte(`{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`),
+		{name: "streams without an end", body: text(`{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`),
 			said: `data: {"choices":[{"delta":{"content":"and so on "}}]}` + "\n\n"},
-		{name: "lines without an end", body: []byte(`{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`), said: strings.Repeat("data: and so on ", 64)},
+		{name: "lines without an end", body: text(`{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`), said: strings.Repeat("data: and so on ", 64)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,8 +101,9 @@ func TestHostileMemory(t *testing.T) {
 			}
 			defer g.Close()
 			token := g.Issue("hostile", review.Limits{LLMCalls: 1 << 30}, known...)
+			body := row.body()
 			before := resident(t, "VmRSS")
-			attack(t, g, token, row.body, row.chunked, row.slow)
+			attack(t, g, token, body, row.chunked, row.slow)
 			a := g.account(token)
 			soon(t, "the last one was looked into", func() bool {
 				if !a.looking.TryLock() {
