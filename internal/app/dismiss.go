@@ -198,8 +198,8 @@ func (s *Service) about(ctx context.Context, run store.Run, c *git.Checkout) err
 	if run.Target.Local() {
 		data, err := s.folder.Load(run.ID, requestName)
 		var st stored
-		if err != nil || json.Unmarshal(data, &st) != nil || st.Request.Checkout == c.Top { // without its files nobody knows
-			return nil
+		if err != nil || json.Unmarshal(data, &st) != nil || st.Request.Checkout == c.Top {
+			return nil //nolint:nilerr // without its files nobody knows
 		}
 		return &ElsewhereError{run.ID, st.Request.Checkout}
 	}

@@ -162,7 +162,7 @@ func (s *Service) ImportPolicies(ctx context.Context, in []policy.Exported, oper
 func (s *Service) importRepo(ctx context.Context, want policy.Repo) (policy.Repo, *policy.Fault, error) {
 	repo, err := github.ParseRepo(want.Name, want.Host)
 	if err != nil || repo.Host != want.Host {
-		return policy.Repo{}, &policy.Fault{Field: "repository", Message: "is not OWNER/REPO"}, nil
+		return policy.Repo{}, &policy.Fault{Field: "repository", Message: "is not OWNER/REPO"}, nil //nolint:nilerr // it is said at the field
 	}
 	have, err := s.knownRepo(ctx, repo)
 	switch {

@@ -120,7 +120,7 @@ func (d *Dashboard) savePolicy(w http.ResponseWriter, r *http.Request, v visitor
 	p := policyView{Repo: at, Path: name, Saved: -1}
 	if p.Version, err = strconv.ParseInt(r.PostForm.Get("version"), 10, 64); err != nil {
 		d.refuse(w, r, http.StatusBadRequest, "The form has no version. Open the page again.")
-		return nil
+		return nil //nolint:nilerr // it is said on the page
 	}
 	values, faults := read(r.PostForm)
 	if len(faults) == 0 {

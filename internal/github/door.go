@@ -110,7 +110,7 @@ var carried = []string{"Accept", "Content-Type", "User-Agent", "Graphql-Features
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(about(r.Context(), d.repo), answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
 	defer cancel()
-	resp, body, err := d.hand(ctx, r)
+	resp, body, err := d.hand(ctx, r) //nolint:bodyclose // hand has read and closed it
 	if err != nil {
 		d.mu.Lock()
 		if d.failed == nil {

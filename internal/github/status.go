@@ -58,7 +58,7 @@ func (c *Client) SetStatus(ctx context.Context, repo review.Repo, commit string,
 	}
 	if err != nil {
 		e := classify(op, err)
-		e.wrote(e.status == 0 || e.status >= 500 || e.status < 400)
+		_ = e.wrote(e.status == 0 || e.status >= 500 || e.status < 400)
 		if errors.Is(e, ErrForbidden) || errors.Is(e, ErrNotFound) {
 			e.Kind = ErrForbidden // GitHub hides what a token may not do behind 404
 			if e.Needs == "" {

@@ -222,7 +222,7 @@ func TestNoUpgrade(t *testing.T) {
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	p := start(t, "registry.localhost:"+port)
-	r, err := http.NewRequest("GET", "http://registry.localhost:"+port+"/", nil)
+	r, err := http.NewRequest(http.MethodGet, "http://registry.localhost:"+port+"/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

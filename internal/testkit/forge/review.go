@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -159,7 +160,7 @@ func (t *Thread) place() (line int, outdated bool) {
 }
 
 func (c *call) refuse(w http.ResponseWriter, err error) {
-	if r, ok := err.(refusal); ok && r.kind == "FORBIDDEN" {
+	if r := (refusal{}); errors.As(err, &r) && r.kind == "FORBIDDEN" {
 		restError(w, http.StatusForbidden, r.message)
 		return
 	}
