@@ -1,0 +1,222 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/escalate"
+	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// narrow makes of a brief what a scout is given: the diff and nothing else, in the order of the diff until the budget is spent. What is left
+// out then is unread.
+func (q QuickPlan) narrow(b review.Brief) review.Brief {
+	b.Guidance, b.Related, b.Files = nil, nil, slices.Clone(b.Files)
+	left := q.Limits.ContextTokens
+	for i := range b.Files {
+		f := &b.Files[i]
+		f.Context = nil
+		if f.Omitted != "" {
+			continue
+		}
+		if q.Limits.ContextTokens > 0 && estimatedTokens(f.Diff) > left {
+			f.Omitted, f.Diff, f.HunksGiven = "over the budget of the quick scan", "", 0
+			b.Status = "truncated"
+			continue
+		}
+		left -= estimatedTokens(f.Diff)
+	}
+	return b
+}
+
+// estimatedTokens is the size of a diff for a model, rounded up: three bytes are a token, and the margin of each line is some more.
+func estimatedTokens(diff string) int { return (len(diff)+2)/3 + 3*strings.Count(diff, "\n") }
+
+// scanned reports whether a scan is all there is to judge.
+func (in Inputs) scanned() bool {
+	return in.Request.Quick != nil && in.Escalated == "" && len(in.Reports) == 0 && in.Request.alone() == nil
+}
+
+// onlyScanned reports whether a run ended with its scan.
+func onlyScanned(r review.RunResult) bool { return r.Scan != nil && r.Scan.Escalated == "" }
+
+// scout is the complete answer of the scout; nil when there is none.
+func (in Inputs) scout() *review.ScoutResult {
+	if in.Scan == nil || in.Scan.Answer.Receipt.State != review.AgentComplete {
+		return nil
+	}
+	return in.Scan.Answer.Scout
+}
+
+// scouted are the facts of the gate with what the scout says of them.
+func (in Inputs) scouted(f gate.Facts) gate.Facts {
+	if s := in.scout(); s != nil {
+		f.Scout = s.Complexity
+	}
+	return f
+}
+
+// scanResult is the scan as the result of a run has it; nil when there was none.
+func (in Inputs) scanResult() *review.Scan {
+	if in.Scan == nil {
+		return nil
+	}
+	out := &review.Scan{Observations: []review.Observation{}, Reasons: []string{}, Escalated: in.Escalated}
+	if s := in.scout(); s != nil {
+		out.Complexity, out.Verdict = s.Complexity, s.Verdict
+		out.Observations, out.Reasons = append(out.Observations, s.Observations...), append(out.Reasons, s.Reasons...)
+	}
+	if in.scanned() {
+		out.Standing = in.standing()
+	}
+	return out
+}
+
+// scanCoverage is which changed files stood whole in the scout's request.
+func (in Inputs) scanCoverage() coverage {
+	var readers [][]string
+	if in.scout() != nil {
+		readers = [][]string{in.Scan.Missed}
+	}
+	return cover(in.Snapshot.Brief, readers, nil, 1, gathered{in: in}.hidden())
+}
+
+// whole reports whether the scout gave a complete answer and was given every changed line.
+func (in Inputs) whole() bool {
+	return in.scout() != nil && in.Snapshot.Brief.Status == "ok" && len(in.scanCoverage().unread()) == 0
+}
+
+// standing is what keeps a pull request from passing by a scan, whatever the scout says: a scan settles nothing that a person, or a full
+// review, asked for.
+func (in Inputs) standing() []string {
+	out := []string{}
+	if in.Request.Target.Local() {
+		return out
+	}
+	said := collectComments(in)
+	if by := said.ReviewState.ChangesRequestedBy; said.ReviewState.HasChangesRequested && slices.ContainsFunc(by, func(c review.ChangesRequestedBy) bool { return review.MayBlock(c.Association) }) {
+		out = append(out, "Changes are requested by somebody who may block.")
+	}
+	if n := said.Stats.Unresolved; n > 0 {
+		out = append(out, plural(n, "review thread is", "review threads are")+" unresolved.")
+	}
+	if said.ThreadsTruncated {
+		out = append(out, "The discussion is longer than what was read: open threads may exist.")
+	}
+	if s := in.Snapshot.Conversation; s != nil {
+		open := 0
+		for _, t := range s.Threads {
+			if t.Live() && !t.Closed {
+				open++
+			}
+		}
+		if open > 0 {
+			out = append(out, plural(open, "finding of an earlier review is", "findings of an earlier review are")+" open in a thread.")
+		}
+	}
+	for _, c := range slices.Backward(in.Snapshot.Ours) { // the newest report decides
+		if c.Asks || c.Approves {
+			if c.Asks {
+				out = append(out, "The newest full review did not approve ("+c.URL+").")
+			}
+			break
+		}
+	}
+	return out
+}
+
+// scanVerdict is what the scan comes to by rule: the scout's word, unless something stands against it.
+func (in Inputs) scanVerdict() review.ScanVerdict {
+	if s := in.scout(); s == nil || s.Verdict != review.LooksGood || len(in.standing()) > 0 {
+		return review.Flag
+	}
+	return review.LooksGood
+}
+
+// changeFacts are what triggers look at before the scan.
+func (in Inputs) changeFacts() escalate.Facts {
+	f := escalate.Facts{Labels: in.Snapshot.PR.Labels, Untrusted: in.Snapshot.Untrusted}
+	for _, file := range in.Snapshot.Brief.Files {
+		f.Paths = append(f.Paths, spelling.Raw(file.Path))
+		if file.OldPath != "" {
+			f.Paths = append(f.Paths, spelling.Raw(file.OldPath))
+		}
+		f.Lines += file.Additions + file.Deletions
+	}
+	return f
+}
+
+// fullAfterScan says why a full review follows on the scan; empty when none does.
+func (in Inputs) fullAfterScan() string {
+	s := escalate.Scan{Whole: in.whole(), Verdict: in.scanVerdict()}
+	if said := in.scout(); said != nil {
+		s.Complexity = said.Complexity
+	}
+	return escalate.After(in.Request.Quick.Tier, in.Request.Quick.Triggers, s)
+}
+
+// judgeScan is Judge for a run that is a scan and no review. It passes what the scout saw whole and found good, and what nothing stands
+// against; it is never an approval.
+func judgeScan(in Inputs) Judgement {
+	g := gathered{in: in}
+	g.read = in.scanCoverage()
+	receipt := g.makeReceipt()
+	receipt.MinReviewers, receipt.Complete, receipt.Static = 1, 0, false
+	if in.scout() != nil {
+		receipt.Complete = 1
+	}
+	result := review.RunResult{
+		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Round: in.Round, Rules: []int{}, Findings: []review.Finding{},
+		Groups: []review.Group{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Comments: []string{}, Started: in.Request.Started,
+		Receipt: receipt, Scan: in.scanResult(),
+	}
+	if result.Scan == nil { // there was nothing to show to a scout
+		result.Scan = &review.Scan{Observations: []review.Observation{}, Reasons: []string{}, Standing: in.standing()}
+	}
+	result.Outcome, result.Reason = in.scanEnds(g.read)
+	result.Gate = in.gate(result)
+	result.Rounds = []review.RoundResult{{Round: in.Round, Head: in.Snapshot.Range.Head, DistinctIssues: &result.DistinctIssues, Agents: receipt.Agents}}
+	return Judgement{Inputs: in, Result: result, Report: report.RenderScan(in.scanReport(result))}
+}
+
+// scanEnds names how a scan ends.
+func (in Inputs) scanEnds(read coverage) (review.Outcome, string) {
+	switch {
+	case in.Scan == nil && len(in.Snapshot.Brief.Files) == 0:
+		return review.NotReviewed, "the diff is empty: there was nothing to scan"
+	case in.Scan == nil:
+		return review.NotReviewed, "every changed file was left out: there was nothing to scan"
+	case in.scout() == nil && in.Scan.Answer.Receipt.OutOf != "":
+		return review.Budget, fmt.Sprintf("the budget for %s ran out before the scout had answered", in.Scan.Answer.Receipt.OutOf)
+	case in.scout() == nil:
+		return review.NotReviewed, "the scout gave no complete answer"
+	case in.scout().Verdict != review.LooksGood:
+		return review.Flagged, "the scout flags the change"
+	case len(in.standing()) > 0:
+		return review.Flagged, "the scout has no doubt, but the pull request does not pass by a scan"
+	case len(read.unread()) > 0:
+		return review.Partial, plural(len(read.unread()), "changed file was", "changed files were") + " not in the scout's request"
+	case in.Snapshot.Brief.Status != "ok":
+		return review.Partial, "the change is larger than the context budget: a part of it was not scanned"
+	}
+	return review.LGTM, "the scout saw every changed line and nothing to look at closer"
+}
+
+// scanReport is a scan as its comment shows it.
+func (in Inputs) scanReport(r review.RunResult) report.Scan {
+	c := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo}}
+	s := report.Scan{Target: in.Request.Target, Outcome: r.Outcome, Reason: c.inline(r.Reason), Complexity: r.Scan.Complexity, Reasons: c.lines(r.Scan.Reasons),
+		Standing: c.lines(r.Scan.Standing), Receipt: c.receipt(r.Receipt)}
+	for _, o := range r.Scan.Observations {
+		line, _ := lines(o.Line, nil)
+		s.Observations = append(s.Observations, report.Observation{Tag: c.inline(o.Tag), Text: c.inline(o.Text), File: o.File, Line: line})
+	}
+	remarks, notes := gate.Words(r.Gate)
+	s.Remarks, s.Notes = c.lines(remarks), c.lines(notes)
+	return s
+}
