@@ -213,7 +213,7 @@ func (s *Server) Kill() error {
 	if err != nil {
 		return err
 	}
-	_ = <-s.ended
+	<-s.ended
 	s.stop()
 	s.stop = nil
 	// What its own end leaves: a lock file with its number, which another process may have by now.
@@ -229,7 +229,7 @@ func (s *Server) Close() error {
 	defer s.mu.Unlock()
 	if s.stop != nil {
 		s.stop()
-		_ = <-s.ended
+		<-s.ended
 		s.stop = nil
 	}
 	return os.RemoveAll(s.root)
