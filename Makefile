@@ -13,10 +13,11 @@ TARGETS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 60s
-# KILLS is how many processes `make robustness` kills at random moments, COMMANDKILLS how many of scheduled jobs and of answers to comments, CROWD how many trials it does at once: twice as many
-# are the load that hides nothing. What it does stands in bin/robustness.log.
+# KILLS is how many processes `make robustness` kills at random moments, COMMANDKILLS how many of scheduled jobs and of answers to comments, TALKKILLS how many of a conversation of
+# five runs, CROWD how many trials it does at once: twice as many are the load that hides nothing. What it does stands in bin/robustness.log.
 KILLS ?= 200
 COMMANDKILLS ?= 300
+TALKKILLS ?= 300
 CROWD ?= 6
 # RUNS is how many runs `make scale` fills its stores with.
 RUNS ?= 100000
@@ -77,7 +78,7 @@ pictures: ## Draw the reports and the thread of the docs in light and dark; need
 robustness: ## Kill runs everywhere, KILLS times at random too, and write docs/robustness.md
 	@mkdir -p $(BIN)
 	set -o pipefail; go test ./internal/cli -v -count=1 -timeout 24h -run 'TestEveryPoint|TestRandomKills|TestSignalsDrain' \
-		-kills $(KILLS) -commandkills $(COMMANDKILLS) -killworkers $(CROWD) -robustness ../../docs/robustness.md 2>&1 | tee $(BIN)/robustness.log
+		-kills $(KILLS) -commandkills $(COMMANDKILLS) -talkkills $(TALKKILLS) -killworkers $(CROWD) -robustness ../../docs/robustness.md 2>&1 | tee $(BIN)/robustness.log
 
 modes: ## Run every mode of the stand-in for GitHub at every write, and check the histories
 	go test ./internal/github -v -count=1 -timeout 60m -run 'TestEveryModeAtEveryWrite|TestPlanted|TestCrowd' -every-mode

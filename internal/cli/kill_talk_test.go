@@ -283,5 +283,6 @@ func TestRandomKillsOfAConversation(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	s.reportRandom(randomSection("talk", *talkKills), killFigures{Trials: int(trials), Kills: kills, Ends: map[string]int{"as if nobody had killed": int(trials)}}, seed, usual)
 	t.Logf("%d kills in %d conversations of %d runs: nothing twice and nothing lost in those that passed", kills, trials, talkRuns)
 }
