@@ -104,6 +104,7 @@ func (c CommandPlan) narrow(b review.Brief) review.Brief {
 
 // narrowed is what of a brief an agent is given: a scout has the diff alone, a command its files.
 func (r Request) narrowed(plan AgentPlan, b review.Brief) review.Brief {
+	b = r.Context.told(b)
 	switch {
 	case plan.Role == review.RoleScout:
 		return r.Quick.narrow(b)

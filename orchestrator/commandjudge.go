@@ -151,6 +151,7 @@ func (in Inputs) commandReceipt(h AgentReport) review.Receipt {
 			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: true})
 		}
 	}
+	r.LeftOut = in.Request.Context.counted(r.LeftOut)
 	return r
 }
 

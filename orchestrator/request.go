@@ -138,6 +138,8 @@ type ContextOptions struct {
 	// NeverRead are globs of what nothing reads (internal/withheld); Exclude holds them too. VerifyMayRead lets setup and verify commands.
 	NeverRead     []string `json:"neverRead,omitempty"`
 	VerifyMayRead bool     `json:"verifyMayRead,omitempty"`
+	// HideWithheld keeps the names of what NeverRead names from reports and agents.
+	HideWithheld bool `json:"hideWithheld,omitempty"`
 	// DiffOnly leaves code outside the diff away, but for the region around each change.
 	DiffOnly bool `json:"diffOnly,omitempty"`
 	// HunksOnly leaves that region away too.

@@ -165,6 +165,6 @@ func (h *history) withhold(paths []string) {
 // contextOf is what settings keep from being read.
 func contextOf(s config.Settings) orchestrator.ContextOptions {
 	return orchestrator.ContextOptions{
-		Exclude: append(globs.Below(s.Context.Exclude), withheld.Paths(s.Context.NeverRead).Globs()...), NeverRead: s.Context.NeverRead, VerifyMayRead: s.Context.VerifyMayRead,
+		Exclude: append(globs.Below(s.Context.Exclude), withheld.Paths(s.Context.NeverRead).Globs()...), NeverRead: s.Context.NeverRead, VerifyMayRead: s.Context.VerifyMayRead, HideWithheld: s.Context.HideWithheld,
 	}
 }

@@ -17,7 +17,11 @@ import (
 func plan(s config.Settings, target review.Target, dir string) []orchestrator.AgentPlan {
 	var out []orchestrator.AgentPlan
 	for _, a := range s.Reviewers {
-		out = append(out, planned(s, a, review.RoleReviewer, dir))
+		p := planned(s, a, review.RoleReviewer, dir)
+		if a.Use != review.KindStatic {
+			p.Prompt = s.FullPrompt
+		}
+		out = append(out, p)
 	}
 	if !target.Local() {
 		out = append(out, planned(s, s.Comments, review.RoleCommentsAnalyzer, dir))

@@ -13,7 +13,8 @@ import (
 )
 
 // crewKeys are the settings that a crew may have: who reviews, and with which models.
-var crewKeys = []string{"reviewers", "min_reviewers", "model", "escalation_model", "effort", "reasoning_effort", "verifier", "scout"}
+var crewKeys = []string{"reviewers", "min_reviewers", "model", "escalation_model", "effort", "reasoning_effort", "verifier", "scout",
+	"quick.prompt", "quick.max_answer_tokens", "full.prompt", "limits.max_answer_tokens"}
 
 // Crew is a named model configuration, as the operator wrote it.
 type Crew struct {
@@ -40,13 +41,13 @@ func (c Crew) MarshalJSON() ([]byte, error) { return json.Marshal(c.Name) }
 
 // crewShape takes the shapes of what a crew may have from the table, in which it stands itself.
 func crewShape(table []key) shape {
-	pairs := []any{"name", described(match(agentName), "What a policy calls it.")}
+	crew := object([]any{"name"}, "name", described(match(agentName), "What a policy calls it."))
 	for _, k := range table {
 		if slices.Contains(crewKeys, k.path) {
-			pairs = append(pairs, k.path, described(maps.Clone(k.shape), "As `"+k.path+"`."))
+			enter(crew, k.path, described(maps.Clone(k.shape), "As `"+k.path+"`."))
 		}
 	}
-	return object([]any{"name"}, pairs...)
+	return crew
 }
 
 // crossCheckCrews finds names used twice, and agents that make no sense.
@@ -85,15 +86,16 @@ func (r *resolver) applyCrew() error {
 			Next:    "have the operator add it to crews in config.yml, or choose another: prloop policy set REPO crew=NAME"}}}
 	}
 	file := r.files[LayerOperator]
+	written := &source{value: r.settings.Crews[i].settings}
 	for _, k := range keys() {
-		v, ok := r.settings.Crews[i].settings[k.path]
+		v, pointer, ok := written.lookup(k.path)
 		if !ok || !slices.Contains(crewKeys, k.path) {
 			continue
 		}
 		if err := setJSON(k.field(&r.settings), v); err != nil {
 			return &Error{[]Fault{{File: file.name, Key: fmt.Sprintf("crews[%d].%s", i, k.path), Message: err.Error()}}}
 		}
-		at := file.places[index("/crews", i)+"/"+k.path]
+		at := file.places[index("/crews", i)+pointer]
 		r.origins[k.path] = origin{layer: LayerCrew, where: file.name, line: at.line, note: "crew " + name}
 		switch k.path {
 		case "reviewers":

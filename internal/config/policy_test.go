@@ -62,6 +62,42 @@ func TestPrecedenceOfAllLayers(t *testing.T) {
 	}
 }
 
+// A prompt and a bound on tokens go the same way, and a crew has them in groups as a file does: row, crew, .reviewerc, operator's file.
+func TestPrecedenceOfPrompts(t *testing.T) {
+	all := Input{
+		Given:      []Given{{Key: "full.prompt", Value: "of the line", From: "--full-prompt"}},
+		Policy:     rowOf(t, "crew=night", "prompt_full_override=of the row", "prompt_quick_override=of the row", "max_tokens_quick_override=300"),
+		Repository: &File{Name: ".reviewerc", Data: []byte("full: {prompt: of the repository}\nquick: {prompt: of the repository, max_answer_tokens: 500}\n")},
+		Operator: &File{Name: "config.yml", Data: []byte("full: {prompt: of the operator}\nquick: {prompt: of the operator, max_answer_tokens: 600}\ncrew: night\n" +
+			"crews:\n  - name: night\n    full: {prompt: of the crew}\n    quick:\n      prompt: of the crew\n      max_answer_tokens: 400\n")},
+	}
+	for _, step := range []struct {
+		less               func(*Input)
+		full, quick, layer string
+		tokens             int
+	}{
+		{func(*Input) {}, "of the line", "of the row", "policy of octo/demo, version 3", 300},
+		{func(i *Input) { i.Given = nil }, "of the row", "of the row", "policy of octo/demo, version 3", 300},
+		{func(i *Input) { i.Policy = nil }, "of the crew", "of the crew", "config.yml:8", 400},
+		{func(i *Input) {
+			i.Operator.Data = []byte("full: {prompt: of the operator}\nquick: {prompt: of the operator, max_answer_tokens: 600}\n")
+		}, "of the repository", "of the repository", ".reviewerc:2", 500},
+		{func(i *Input) { i.Repository = nil }, "of the operator", "of the operator", "config.yml:2", 600},
+	} {
+		step.less(&all)
+		s, err := Resolve(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.FullPrompt != step.full || s.Quick.Prompt != step.quick || s.Quick.Limits.AnswerTokens != step.tokens {
+			t.Errorf("%q, %q, %d; want %q, %q, %d", s.FullPrompt, s.Quick.Prompt, s.Quick.Limits.AnswerTokens, step.full, step.quick, step.tokens)
+		}
+		if got := explained(t, s, "quick.prompt"); !strings.Contains(got, step.layer) {
+			t.Errorf("%s\nwant %s", got, step.layer)
+		}
+	}
+}
+
 // A row stands above the crew, .reviewerc and the operator's file.
 func TestPolicyOverWeaker(t *testing.T) {
 	s, err := Resolve(Input{
@@ -150,6 +186,8 @@ func TestCrews(t *testing.T) {
 		"crews: [{name: a}, {name: a}]\n":                                     `"a" is used twice`,
 		"crews: [{name: a, reviewers: [{name: x, use: static, model: m}]}]\n": "has no meaning with use: static",
 		"crews: [{name: a, base_url: \"https://x\"}]\n":                       "unknown key",
+		"crews: [{name: a, quick: {budget_tokens: 5000}}]\n":                  "unknown key",
+		"crews: [{name: a, full: {prompt: \"\"}}]\n":                          "is empty",
 		"crews: [{name: a, min_reviewers: 9}]\n":                              "must be at most 5",
 		"crew: nobody\n":                                                      `no crew "nobody"`,
 	} {

@@ -53,6 +53,8 @@ func quickKeys() []key {
 		{path: "scout", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Scout) },
 			doc: "Who makes the quick scan. `off`, `none` or `false` is nobody: every change is then reviewed in full. Without it: builtin when a model is configured."},
 		q("quick.prompt", "What the scout is to mind beside its task.", text(1, 4000), false, func(q *Quick) any { return &q.Prompt }),
+		{path: "full.prompt", shape: text(1, 4000), field: func(s *Settings) any { return &s.FullPrompt },
+			doc: "What the reviewers of a full review are to mind beside their task. It adds to the review and changes none of its rules."},
 		q("quick.budget_tokens", "The estimated size of the diff the scout is given; what is over is unread, and the scan then passes nothing.", integer(1000, 500_000), true, func(q *Quick) any { return &q.Limits.ContextTokens }),
 		q("quick.max_answer_tokens", "Tokens the scout's answer may have. Without it: as for every agent.", integer(256, 1_000_000), true, func(q *Quick) any { return &q.Limits.AnswerTokens }),
 		q("quick.max_wall_time_seconds", "Seconds the scout may take.", integer(1, 7200), true, func(q *Quick) any { return &q.Limits.WallTimeSeconds }),

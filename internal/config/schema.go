@@ -53,17 +53,7 @@ func schemaOf(k Kind) shape {
 		if !k.allows(s) {
 			continue
 		}
-		at := top
-		path := strings.Split(s.path, ".")
-		for _, group := range path[:len(path)-1] {
-			properties := at["properties"].(shape)
-			if properties[group] == nil {
-				properties[group] = object(nil)
-			}
-			at = properties[group].(shape)
-		}
-		properties := at["properties"].(shape)
-		properties[path[len(path)-1]] = described(s.shape, s.doc)
+		properties := enter(top, s.path, described(s.shape, s.doc))
 		if s.was != "" {
 			old := maps.Clone(s.shape)
 			old["deprecated"] = true
@@ -74,6 +64,20 @@ func schemaOf(k Kind) shape {
 		}
 	}
 	return top
+}
+
+// enter puts the shape of a dotted path into a group, and gives the keys that stand beside it.
+func enter(top shape, dotted string, what shape) (properties shape) {
+	path := strings.Split(dotted, ".")
+	properties = top["properties"].(shape)
+	for _, group := range path[:len(path)-1] {
+		if properties[group] == nil {
+			properties[group] = object(nil)
+		}
+		properties = properties[group].(shape)["properties"].(shape)
+	}
+	properties[path[len(path)-1]] = what
+	return properties
 }
 
 // Schema returns the JSON Schema of a kind of file, indented, as kept in schemas and docs/schema.

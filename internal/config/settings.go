@@ -65,6 +65,8 @@ type Settings struct {
 	// Quick says which changes are scanned, Scout who does; Use is UseNone when nobody does.
 	Quick Quick
 	Scout Agent
+	// FullPrompt is what the repository asks reviewers to mind.
+	FullPrompt string
 	// Crews are the operator's named model configurations; Crew is the one that reviews where no policy says otherwise, or empty.
 	Crews []Crew
 	Crew  string
@@ -131,6 +133,8 @@ type Context struct {
 	// setup and verify commands read them.
 	NeverRead     []string
 	VerifyMayRead bool
+	// HideWithheld keeps the names of changed files that NeverRead names from reports and agents.
+	HideWithheld bool
 	// RelatedCode gives definitions, callers and remaining uses from outside the diff.
 	RelatedCode bool
 }

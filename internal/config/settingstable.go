@@ -111,6 +111,8 @@ func keys() []key {
 		{path: "context.verify_may_read", shape: boolean(), field: func(s *Settings) any { return &s.Context.VerifyMayRead },
 			operator: "code of a pull request could then read what is withheld",
 			doc:      "Lets setup and verify commands read what `context.never_read` names, where a build needs it."},
+		{path: "context.hide_withheld_names", shape: boolean(), field: func(s *Settings) any { return &s.Context.HideWithheld },
+			doc: "Whether reports and agents are told only how many changed files `context.never_read` names, and not which."},
 		{path: "context.guidance", shape: list(text(1, 500), 0, 20), field: func(s *Settings) any { return &s.Context.Guidance },
 			doc: "Further files of written rules, beside CLAUDE.md, AGENTS.md, AGENT.md, .cursorrules and .github/copilot-instructions.md."},
 		{path: "context.budget_tokens", shape: integer(1000, 2_000_000), capped: true,

@@ -26,7 +26,7 @@ const (
 	filesNamed = 5
 )
 
-var moreFiles = lazyregexp.New(`^(\d{1,9}) more files are not listed here$`)
+var moreFiles = lazyregexp.New(`^(\d{1,9}) (?:more|withheld) files are not (?:listed|named) here$`)
 
 // leftOut are the files left out as a report lists them: those first that had to be reviewed, each list sorted and cut.
 func leftOut(files []review.LeftOut) []review.LeftOut {

@@ -1,0 +1,52 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/withheld"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// unnamed reports whether a changed file is withheld and its name is to be told to nobody. A name of which a part is masked cannot be
+// held against the globs: it is not told when the file was left out by configuration.
+func (o ContextOptions) unnamed(name, reason string) bool {
+	if !o.HideWithheld || reason != repocontext.OmittedExcluded {
+		return false
+	}
+	return withheld.Paths(o.NeverRead).Has(spelling.Raw(name)) || strings.Contains(name, sanitize.Redacted)
+}
+
+// told is a brief without the files whose names are told to nobody.
+func (o ContextOptions) told(b review.Brief) review.Brief {
+	if !o.HideWithheld {
+		return b
+	}
+	b.Files = slices.DeleteFunc(slices.Clone(b.Files), func(f review.BriefFile) bool { return o.unnamed(f.Path, f.Omitted) })
+	for i := range b.Files {
+		if f := &b.Files[i]; f.OldPath != "" && o.unnamed(f.OldPath, f.Omitted) {
+			f.OldPath = ""
+		}
+	}
+	return b
+}
+
+// counted are files that were left out, those without their names whose names are told to nobody: one entry says how many they are.
+func (o ContextOptions) counted(files []review.LeftOut) []review.LeftOut {
+	out, n := []review.LeftOut{}, 0
+	for _, l := range files {
+		if l.Excused && o.unnamed(l.Path, l.Reason) {
+			n++
+			continue
+		}
+		out = append(out, l)
+	}
+	if n > 0 {
+		out = append(out, review.LeftOut{Reason: fmt.Sprintf("%d withheld files are not named here", n), Excused: true})
+	}
+	return out
+}
