@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -21,7 +22,7 @@ import (
 type AgentReport struct {
 	Answer review.Answer `json:"answer"`
 	// Evidence stands at the same index as the reviewer's findings, or the verifier's assessments.
-	Evidence []Evidence `json:"evidence,omitempty"`
+	Evidence []evidence.Result `json:"evidence,omitempty"`
 	// Missed are the changed files that were not given to the agent whole.
 	Missed []string `json:"missed,omitempty"`
 }
@@ -120,18 +121,18 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		report.Missed = missed(asked.Brief)
 	}
 	if r := answer.Reviewer; r != nil {
-		check := newChecker(l.History, snap)
+		check := snap.checker(l.History)
 		scores := req.scores()
-		if scores.Void, err = check.void(ctx, r.Findings, plan.Kind == review.KindBuiltin); err != nil {
+		if scores.Void, err = check.Void(ctx, r.Findings, plan.Kind == review.KindBuiltin); err != nil {
 			return AgentReport{}, err
 		}
 		findings, notes := scores.Apply(r.Findings)
 		r.Findings, r.Issues = findings, review.Count(findings)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
-		report.Evidence = make([]Evidence, len(r.Findings))
+		report.Evidence = make([]evidence.Result, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			ev, note, err := check.place(ctx, f, plan.Kind == review.KindBuiltin)
+			ev, note, err := check.Place(ctx, f, plan.Kind == review.KindBuiltin)
 			if err != nil {
 				return AgentReport{}, err
 			}

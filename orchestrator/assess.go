@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/weight"
 	"github.com/prloop/prloop/review"
@@ -21,7 +22,7 @@ func (g gathered) assess() gathered {
 	}
 	said := map[string]review.Assessment{}
 	for i, a := range v.Answer.Verifier.Assessments {
-		stands := i < len(v.Evidence) && v.Evidence[i].Status == EvidenceVerified
+		stands := i < len(v.Evidence) && v.Evidence[i].Status == evidence.Verified
 		if a.Status == review.Refuted && !stands {
 			continue
 		}
@@ -47,7 +48,7 @@ func (g gathered) assess() gathered {
 		}
 	}
 	out := g
-	out.findings, out.support, out.unverified = []review.Finding{}, map[int]EvidenceStatus{}, slices.Clone(g.unverified)
+	out.findings, out.support, out.unverified = []review.Finding{}, map[int]evidence.Status{}, slices.Clone(g.unverified)
 	for i, f := range g.findings {
 		a, ok := of[i]
 		if ok {
@@ -110,7 +111,7 @@ func (m matched) weigh(group []int) weight.Facts {
 		f.Security = f.Security || identity.Security(one.Category)
 		f.Style = f.Style && category == review.CategoryStyle
 		f.Certain = f.Certain || one.Source.Type != "agent" || m.rules[one.Source.Name] || m.commands[one.Source.Name]
-		f.Verified = f.Verified || m.support[i] == EvidenceVerified
+		f.Verified = f.Verified || m.support[i] == evidence.Verified
 		f.Score = max(f.Score, one.Score)
 		unsaid = unsaid || one.Assessment == nil
 		if other := (weight.Facts{Assessment: one.Assessment, Curve: f.Curve}); f.Assessment == nil || other.Points() > (weight.Facts{Assessment: f.Assessment, Curve: f.Curve}).Points() {

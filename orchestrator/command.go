@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
@@ -124,7 +125,7 @@ func (c CommandPlan) idle(b review.Brief) bool {
 
 // hold holds what a command found against its own bounds, most urgent first, each finding with its evidence: what is below its floor, about other files or more than it
 // may say is left out, and notes and omitted tell of it. What a person has to look at is never left out.
-func (c CommandPlan) hold(findings []review.Finding, evidence []Evidence) (kept []review.Finding, facts []Evidence, omitted int, notes []string) {
+func (c CommandPlan) hold(findings []review.Finding, given []evidence.Result) (kept []review.Finding, facts []evidence.Result, omitted int, notes []string) {
 	floor := 3
 	if p, ok := review.PriorityOfSeverity(c.Floor); ok {
 		floor = p.Rank()
@@ -152,7 +153,7 @@ func (c CommandPlan) hold(findings []review.Finding, evidence []Evidence) (kept 
 		default:
 			said++
 		}
-		kept, facts = append(kept, f), append(facts, evidence[i])
+		kept, facts = append(kept, f), append(facts, given[i])
 	}
 	tell := func(n int, why string) {
 		if n > 0 {
@@ -205,12 +206,12 @@ func unneeded(plan AgentPlan) review.Answer {
 }
 
 // checkCommand establishes the facts about the findings of a command's answer, as for those of reviewers, and holds the answer against the command's bounds.
-func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, a *review.Answer) ([]Evidence, error) {
-	c, check, receipt := a.Command, newChecker(l.History, snap), &a.Receipt
-	evidence := make([]Evidence, len(c.Findings))
+func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, a *review.Answer) ([]evidence.Result, error) {
+	c, check, receipt := a.Command, snap.checker(l.History), &a.Receipt
+	facts := make([]evidence.Result, len(c.Findings))
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		ev, note, err := check.place(ctx, f, false)
+		ev, note, err := check.Place(ctx, f, false)
 		if err != nil {
 			return nil, err
 		}
@@ -222,14 +223,14 @@ func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, 
 		}
 		f.Source = review.Source{Type: "agent", Name: plan.Name}
 		f.Fingerprint = identity.Fingerprint(*f)
-		evidence[i] = ev
+		facts[i] = ev
 	}
 	var notes, more []string
-	c.Findings, evidence, receipt.Omitted, notes = plan.Command.hold(c.Findings, evidence)
+	c.Findings, facts, receipt.Omitted, notes = plan.Command.hold(c.Findings, facts)
 	c.Wishes, more = plan.Command.granted(c.Wishes)
 	receipt.Notes = slices.Concat(receipt.Notes, notes, more)
 	receipt.Findings = len(c.Findings)
-	return evidence, nil
+	return facts, nil
 }
 
 // command is the plan of the command an answer is of; nil for an answer of somebody else.

@@ -7,22 +7,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 )
 
-func rated(titles ...string) (out []review.Finding, evidence []Evidence) {
+func rated(titles ...string) (out []review.Finding, facts []evidence.Result) {
 	for _, t := range titles {
 		priority, rest, _ := strings.Cut(t, " ")
 		file, title, _ := strings.Cut(rest, " ")
 		out = append(out, review.Finding{Priority: review.Priority(priority), File: strings.Trim(file, "-"), Title: title})
-		evidence = append(evidence, Evidence{Status: EvidenceNone, Reason: title})
+		facts = append(facts, evidence.Result{Status: evidence.None, Reason: title})
 	}
-	return out, evidence
+	return out, facts
 }
 
 // Floor, cap and files are enforced here and not asked of a model, and the receipt says what was left out.
 func TestACommandIsHeldToItsBounds(t *testing.T) {
-	findings, evidence := rated("P2 a.go two", "P3 a.go three", "P0 a.go zero", "P1 docs/b.md one", "P2 - nowhere")
+	findings, given := rated("P2 a.go two", "P3 a.go three", "P0 a.go zero", "P1 docs/b.md one", "P2 - nowhere")
 	for name, row := range map[string]struct {
 		plan    CommandPlan
 		want    []string
@@ -36,7 +37,7 @@ func TestACommandIsHeldToItsBounds(t *testing.T) {
 		"files left out":    {CommandPlan{Exclude: []string{"**/*.go"}}, []string{"one", "nowhere"}, 0, []string{"3 findings left out: about a file that is not one of the command's files"}},
 		"a floor and a cap": {CommandPlan{Floor: "medium", Findings: 1}, []string{"zero"}, 3, []string{"1 finding left out: below the severity floor medium", "3 findings left out: beyond the limit of 1 (maxFindings)"}},
 	} {
-		kept, facts, omitted, notes := row.plan.hold(findings, evidence)
+		kept, facts, omitted, notes := row.plan.hold(findings, given)
 		var titles []string
 		for i, f := range kept {
 			if facts[i].Reason != f.Title {
@@ -49,7 +50,7 @@ func TestACommandIsHeldToItsBounds(t *testing.T) {
 		}
 	}
 	aside := []review.Finding{{Priority: review.P0, Category: "unreadable", Unconfirmed: "could not be read"}, {Priority: review.P1, Title: "said before", Unconfirmed: "not in its last answer"}}
-	if kept, _, _, _ := (CommandPlan{Floor: "critical", Findings: 1, Include: []string{"x"}}).hold(aside, make([]Evidence, 2)); len(kept) != 2 {
+	if kept, _, _, _ := (CommandPlan{Floor: "critical", Findings: 1, Include: []string{"x"}}).hold(aside, make([]evidence.Result, 2)); len(kept) != 2 {
 		t.Errorf("what a person has to look at was left out: %+v", kept)
 	}
 }
@@ -124,7 +125,7 @@ func TestCommandsDoNotFloodLines(t *testing.T) {
 	h := AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{Name: "!flood", Role: review.RoleCommand, State: review.AgentComplete}, Command: &review.CommandAnswer{}}}
 	for n := range 80 {
 		f := found(review.P3, fmt.Sprintf("Nit number %d", n))
-		h.Answer.Command.Findings, h.Evidence = append(h.Answer.Command.Findings, f), append(h.Evidence, Evidence{Status: EvidenceNone})
+		h.Answer.Command.Findings, h.Evidence = append(h.Answer.Command.Findings, f), append(h.Evidence, evidence.Result{Status: evidence.None})
 	}
 	placed := in.placed(h)
 	if len(placed) != maxLined {
@@ -157,7 +158,7 @@ func TestCommandsInAVerdict(t *testing.T) {
 		for _, p := range severities {
 			a.Findings = append(a.Findings, review.Finding{ID: "C", Priority: p, Category: "sec", Title: "T", Source: review.Source{Type: "agent", Name: "!sec"}})
 		}
-		in.Reports = append(in.Reports, AgentReport{Answer: review.Answer{Command: &a, Receipt: review.AgentReceipt{Name: "!sec", Role: review.RoleCommand, Kind: review.KindBuiltin, State: state}}, Evidence: make([]Evidence, len(severities))})
+		in.Reports = append(in.Reports, AgentReport{Answer: review.Answer{Command: &a, Receipt: review.AgentReceipt{Name: "!sec", Role: review.RoleCommand, Kind: review.KindBuiltin, State: state}}, Evidence: make([]evidence.Result, len(severities))})
 		return in
 	}
 	for name, row := range map[string]struct {

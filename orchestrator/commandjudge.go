@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
@@ -61,19 +62,19 @@ const noAnswer = "nobody knows why"
 
 // said are the findings of a command's answer: those that stand, those that are set aside and those that people dismissed, each in the one order.
 func (in Inputs) said(h AgentReport) gathered {
-	g := gathered{in: in, findings: []review.Finding{}, support: map[int]EvidenceStatus{}}
+	g := gathered{in: in, findings: []review.Finding{}, support: map[int]evidence.Status{}}
 	if h.Answer.Command == nil {
 		return g
 	}
 	for i, f := range h.Answer.Command.Findings {
-		ev := Evidence{Status: EvidenceNone}
+		ev := evidence.Result{Status: evidence.None}
 		if i < len(h.Evidence) {
 			ev = h.Evidence[i]
 		}
 		switch {
 		case f.Unconfirmed != "":
 			g.unverified = append(g.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
-		case ev.Status == EvidenceFalse:
+		case ev.Status == evidence.False:
 			g.unverified = append(g.unverified, review.Unverified{Finding: f, Reason: ev.Reason})
 		default:
 			g.findings = append(g.findings, f)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/dismissals"
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -24,7 +25,7 @@ func commandInputs(kind review.CommentType, findings ...review.Finding) Inputs {
 	r.Agents = []AgentPlan{{Name: "!sec", Role: review.RoleCommand, Kind: review.KindBuiltin, Command: &CommandPlan{ID: "sec", Mode: review.SeparateComment, Type: kind, Counts: true}}}
 	in.Snapshot.PR = review.PullRequest{Repo: r.Target.Repo, Number: 7, State: open, HeadSHA: headSHA}
 	in.Snapshot.Range.Head = headSHA
-	in.Reports = []AgentReport{{Evidence: make([]Evidence, len(findings)), Answer: review.Answer{
+	in.Reports = []AgentReport{{Evidence: make([]evidence.Result, len(findings)), Answer: review.Answer{
 		Command: &review.CommandAnswer{Summary: "Look.", Findings: findings},
 		Receipt: review.AgentReceipt{Name: "!sec", Role: review.RoleCommand, Kind: review.KindBuiltin, State: review.AgentComplete},
 	}}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/report"
@@ -272,7 +273,7 @@ func (m matched) joined(c cleaner, group []int) report.Finding {
 		}
 		f.By = append(f.By, one.Source.Name)
 		f.Confirmed = f.Confirmed || one.Assessment != nil && one.Assessment.Status == review.Confirmed
-		if m.support[i] == EvidenceVerified && f.Evidence == "" {
+		if m.support[i] == evidence.Verified && f.Evidence == "" {
 			f.Evidence = sanitize.Redact(one.Evidence)
 		}
 		f.Suggestions = append(f.Suggestions, c.suggestion(one)...)

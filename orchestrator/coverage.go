@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // coverage is which changed files were read (decision 30): a file counts when every changed line of it stood in the requests of
@@ -83,7 +84,7 @@ func missed(b review.Brief) []string {
 	var out []string
 	for _, f := range b.Files {
 		if !whole(f) {
-			out = append(out, maskedName(f.Path)) // as the snapshot calls it, whatever the agent was told
+			out = append(out, sanitize.MaskSpelled(f.Path)) // as the snapshot calls it, whatever the agent was told
 		}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/dismissals"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
@@ -72,9 +73,9 @@ func (l *Loop) readDismissals(ctx context.Context, req Request, r Range, b revie
 	}
 	for i := range out.List {
 		d := &out.List[i]
-		d.File, d.By, d.Why = maskedName(d.File), sanitize.Redact(d.By), sanitize.Redact(d.Why)
+		d.File, d.By, d.Why = sanitize.MaskSpelled(d.File), sanitize.Redact(d.By), sanitize.Redact(d.Why)
 		if d.Code != nil {
-			d.Code.File, d.Code.Text = maskedName(d.Code.File), sanitize.Redact(d.Code.Text)
+			d.Code.File, d.Code.Text = sanitize.MaskSpelled(d.Code.File), sanitize.Redact(d.Code.Text)
 		} else {
 			d.Mark.Title = sanitize.Redact(d.Mark.Title)
 		}
@@ -319,7 +320,7 @@ func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied)
 			ID: identity.ID(all), Finding: first, By: a.By, Why: a.Why, Until: a.Until, File: a.File, Line: a.Line, MergedBy: a.MergedBy,
 		})
 	}
-	out.findings, out.support = []review.Finding{}, map[int]EvidenceStatus{}
+	out.findings, out.support = []review.Finding{}, map[int]evidence.Status{}
 	for i, f := range g.findings {
 		if !gone[i] {
 			out.support[len(out.findings)] = g.support[i]

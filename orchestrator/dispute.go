@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
@@ -221,27 +222,27 @@ func (l *Loop) judgeDisputes(ctx context.Context, steps Steps, req Request, in I
 
 // checkCures holds what a judge shows for cures against what stood there before: code that the head had when the thread was opened cures
 // nothing. Where that cannot be told, nothing is shown.
-func (l *Loop) checkCures(ctx context.Context, in Inputs, a *review.Answer, found []Evidence) error {
-	check := newChecker(l.History, in.Snapshot)
+func (l *Loop) checkCures(ctx context.Context, in Inputs, a *review.Answer, found []evidence.Result) error {
+	check := in.Snapshot.checker(l.History)
 	asked := in.disputes()
 	for i, s := range a.Verifier.Assessments {
 		at := slices.IndexFunc(asked, func(d dispute) bool { return d.id == s.FindingID && d.cure })
-		if at < 0 || s.Fact == nil || found[i].Status != EvidenceVerified {
+		if at < 0 || s.Fact == nil || found[i].Status != evidence.Verified {
 			continue
 		}
 		t := in.Snapshot.Conversation.Threads[asked[at].thread]
-		about, err := check.read(ctx, t.Head, t.File)
-		before := checkedFile{}
-		if err == nil && about.exists {
-			before, err = check.read(ctx, t.Head, check.file(s.Fact.File))
+		about, err := check.Read(ctx, t.Head, t.File)
+		before := evidence.File{}
+		if err == nil && about.Exists {
+			before, err = check.Read(ctx, t.Head, check.File(s.Fact.File))
 		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case err != nil || !about.exists:
-			found[i] = Evidence{Status: EvidenceFalse, Reason: "cannot be held against the commit on which the finding was raised"}
-		case before.exists && quotes(before.folded, fold(s.Fact.Evidence)):
-			found[i] = Evidence{Status: EvidenceFalse, Reason: "stood there when the finding was raised"}
+		case err != nil || !about.Exists:
+			found[i] = evidence.Result{Status: evidence.False, Reason: "cannot be held against the commit on which the finding was raised"}
+		case before.Exists && before.Quotes(s.Fact.Evidence):
+			found[i] = evidence.Result{Status: evidence.False, Reason: "stood there when the finding was raised"}
 		}
 	}
 	return nil
@@ -286,7 +287,7 @@ func (in Inputs) rulings() map[int]ruled {
 		}
 		for i, a := range h.Answer.Verifier.Assessments {
 			if slices.ContainsFunc(asked, func(d dispute) bool { return d.id == a.FindingID && d.judge == judge }) {
-				said[a.FindingID] = ruling{a, i < len(h.Evidence) && h.Evidence[i].Status == EvidenceVerified}
+				said[a.FindingID] = ruling{a, i < len(h.Evidence) && h.Evidence[i].Status == evidence.Verified}
 			}
 		}
 	}
@@ -386,7 +387,7 @@ func (g gathered) agreed() gathered {
 	if len(gone) == 0 {
 		return g
 	}
-	out.findings, out.support = []review.Finding{}, map[int]EvidenceStatus{}
+	out.findings, out.support = []review.Finding{}, map[int]evidence.Status{}
 	for i, f := range g.findings {
 		if !gone[i] {
 			out.support[len(out.findings)] = g.support[i]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 )
 
@@ -47,11 +48,11 @@ func (in Inputs) ruledAs(said ...review.Assessment) Inputs {
 	for i, a := range said {
 		a.FindingID = fmt.Sprintf("D%d", i+1)
 		h.Answer.Verifier.Assessments = append(h.Answer.Verifier.Assessments, a)
-		ev := Evidence{Status: EvidenceNone}
+		ev := evidence.Result{Status: evidence.None}
 		if a.Fact != nil {
-			ev.Status = EvidenceVerified
+			ev.Status = evidence.Verified
 			if a.Fact.Evidence == "" {
-				ev = Evidence{Status: EvidenceFalse, Reason: "is made up"}
+				ev = evidence.Result{Status: evidence.False, Reason: "is made up"}
 			}
 		}
 		h.Evidence = append(h.Evidence, ev)

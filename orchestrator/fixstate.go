@@ -112,7 +112,7 @@ func redactWork(w *review.FixWork) {
 			*text = sanitize.Redact(*text)
 		}
 		for i := range f.Noticed {
-			f.Noticed[i].File = maskedName(f.Noticed[i].File)
+			f.Noticed[i].File = sanitize.MaskSpelled(f.Noticed[i].File)
 		}
 	}
 	w.Answer.Log = sanitize.Redact(w.Answer.Log)
@@ -124,7 +124,7 @@ func redactWork(w *review.FixWork) {
 	}
 	for i := range w.Refusals {
 		r := &w.Refusals[i]
-		r.Path, r.Detail = maskedName(r.Path), sanitize.Redact(r.Detail)
+		r.Path, r.Detail = sanitize.MaskSpelled(r.Path), sanitize.Redact(r.Detail)
 	}
 	for i := range w.Commits {
 		w.Commits[i].Message = sanitize.Redact(w.Commits[i].Message)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -17,7 +18,7 @@ type gathered struct {
 	in Inputs
 	// findings count as far as their evidence goes; support is what is known of that, by index. unverified are those set aside.
 	findings   []review.Finding
-	support    map[int]EvidenceStatus
+	support    map[int]evidence.Status
 	unverified []review.Unverified
 	// rules names the reviewers that work by rule, commands those of the repository: what they say counts without a second voice.
 	rules, commands map[string]bool
@@ -44,7 +45,7 @@ func gather(in Inputs) gathered {
 	pending := slices.Clone(said.PendingIssues)
 	slices.SortStableFunc(pending, byUrgency)
 	for _, f := range pending {
-		g.support[len(g.findings)] = EvidenceNone
+		g.support[len(g.findings)] = evidence.None
 		g.findings = append(g.findings, f)
 	}
 	return g.silence().agreed()
@@ -54,10 +55,10 @@ func gather(in Inputs) gathered {
 // the verdict stricter; its answer does not count towards min_reviewers. Findings whose evidence is false are
 // set apart and not counted.
 func collectReviewers(in Inputs) gathered {
-	g := gathered{in: in, rules: map[string]bool{}, commands: map[string]bool{}, support: map[int]EvidenceStatus{}, findings: []review.Finding{}, unverified: []review.Unverified{}}
+	g := gathered{in: in, rules: map[string]bool{}, commands: map[string]bool{}, support: map[int]evidence.Status{}, findings: []review.Finding{}, unverified: []review.Unverified{}}
 	type countedFinding struct {
 		review.Finding
-		status EvidenceStatus
+		status evidence.Status
 	}
 	var counted []countedFinding
 	var readers, lost [][]string
@@ -76,7 +77,7 @@ func collectReviewers(in Inputs) gathered {
 			g.commands[r.Name] = true
 		}
 		for i, f := range in.Request.counting(h) {
-			ev := Evidence{Status: EvidenceNone}
+			ev := evidence.Result{Status: evidence.None}
 			if i < len(h.Evidence) {
 				ev = h.Evidence[i]
 			}
@@ -84,7 +85,7 @@ func collectReviewers(in Inputs) gathered {
 				g.unverified = append(g.unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
 				continue
 			}
-			if ev.Status == EvidenceFalse {
+			if ev.Status == evidence.False {
 				aside := review.Unverified{Finding: f, Reason: ev.Reason}
 				if r.Kind == review.KindStatic && g.wrong == nil {
 					g.wrong = &aside

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -58,7 +59,7 @@ func answered(name string, findings ...review.Finding) AgentReport {
 		Receipt:  review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: "command", State: review.AgentComplete},
 	}}
 	for range findings {
-		h.Evidence = append(h.Evidence, Evidence{Status: EvidenceNone})
+		h.Evidence = append(h.Evidence, evidence.Result{Status: evidence.None})
 	}
 	return h
 }
@@ -142,7 +143,7 @@ func TestOutcome(t *testing.T) {
 		}, review.ChangesRequested, review.RequestChanges},
 		{"a finding with false evidence is set apart and not counted", func(in *Inputs) {
 			in.Reports[0] = answered("alpha", found(review.P0, "made up"))
-			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0].Evidence[0] = evidence.Result{Status: evidence.False, Reason: "quotes code that is not there"}
 		}, review.SetAside, ""},
 		{"nor does a P1 that its reviewer did not confirm (decision 32)", func(in *Inputs) {
 			f := found(review.P1, "crash")
@@ -161,20 +162,20 @@ func TestOutcome(t *testing.T) {
 			in.Request.MinReviewers = 1
 			in.Reports[0] = answered("alpha", unreadAnswer())
 			in.Reports[0].Answer.Receipt.Kind = review.KindStatic
-			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "has no evidence"}
+			in.Reports[0].Evidence[0] = evidence.Result{Status: evidence.False, Reason: "has no evidence"}
 		}, review.SetAside, ""},
 		{"a P2 that is set aside is listed and no more", func(in *Inputs) {
 			in.Reports[0] = answered("alpha", found(review.P2, "made up"))
-			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0].Evidence[0] = evidence.Result{Status: evidence.False, Reason: "quotes code that is not there"}
 		}, review.Converged, review.Approve},
 		{"what counts is more urgent than what is set aside", func(in *Inputs) {
 			in.Reports[0] = answered("alpha", found(review.P0, "made up"), found(review.P2, "slow"))
-			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0].Evidence[0] = evidence.Result{Status: evidence.False, Reason: "quotes code that is not there"}
 		}, review.ChangesRequested, review.RequestChanges},
 		{"a finding of the static reviewer is never set aside", func(in *Inputs) {
 			in.Reports[0] = answered("alpha", found(review.P3, "hidden"))
 			in.Reports[0].Answer.Receipt.Kind = review.KindStatic
-			in.Reports[0].Evidence[0] = Evidence{Status: EvidenceFalse, Reason: "quotes code that is not there"}
+			in.Reports[0].Evidence[0] = evidence.Result{Status: evidence.False, Reason: "quotes code that is not there"}
 		}, review.Failed, ""},
 		{"rules alone do not approve", func(in *Inputs) { byRules(in) }, review.StaticOnly, ""},
 		{"nor do they by finding suggestions", func(in *Inputs) { byRules(in, found(review.P3, "marker")) }, review.StaticOnly, ""},

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -690,11 +691,21 @@ func (p *pull) quotable(r *rand.Rand) (file, line string) {
 	file = pick(r, names)
 	for l := range strings.Lines(p.content[headSHA][file]) {
 		l = strings.TrimSpace(l)
-		if letters(l) >= 12 && sanitize.Redact(l) == l && strings.IndexFunc(l, func(c rune) bool { return c > 126 || c < 32 }) < 0 {
+		if wordy(l) >= 12 && sanitize.Redact(l) == l && strings.IndexFunc(l, func(c rune) bool { return c > 126 || c < 32 }) < 0 {
 			return file, l
 		}
 	}
 	return file, ""
+}
+
+// wordy is how many letters and digits a text has.
+func wordy(s string) (n int) {
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // lawFence is the word around what the change brings.

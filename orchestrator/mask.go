@@ -31,7 +31,7 @@ func masked(s Snapshot, known []string) Snapshot {
 		f := &b.Files[i]
 		unnamed := false
 		for _, name := range []*string{&f.Path, &f.OldPath} {
-			if shown := maskedName(*name); shown != *name {
+			if shown := sanitize.MaskSpelled(*name); shown != *name {
 				names = append(names, *name)
 				unnamed = unnamed || nameHidden(*name)
 				head, hunks, cut := strings.Cut(f.Diff, "\n@@ ")
@@ -54,7 +54,7 @@ func masked(s Snapshot, known []string) Snapshot {
 	b.Related = slices.Clone(b.Related)
 	for i := range b.Related {
 		f := &b.Related[i]
-		if shown := maskedName(f.Path); shown != f.Path {
+		if shown := sanitize.MaskSpelled(f.Path); shown != f.Path {
 			names = append(names, f.Path)
 			f.Path = shown
 		}
@@ -65,12 +65,12 @@ func masked(s Snapshot, known []string) Snapshot {
 	}
 	for i := range b.Guidance {
 		g := &b.Guidance[i]
-		g.Path = maskedName(g.Path)
+		g.Path = sanitize.MaskSpelled(g.Path)
 		texts = append(texts, &g.Text)
 	}
 	s.Range.Skipped = slices.Clone(s.Range.Skipped)
 	for i := range s.Range.Skipped {
-		s.Range.Skipped[i].Path = maskedName(s.Range.Skipped[i].Path)
+		s.Range.Skipped[i].Path = sanitize.MaskSpelled(s.Range.Skipped[i].Path)
 	}
 	texts = append(texts, each(b.Warnings)...)
 	texts = append(texts, each(names)...)
@@ -237,15 +237,6 @@ func nameHidden(spelled string) bool {
 	return false
 }
 
-// maskedName masks the spelling of a file name.
-func maskedName(spelled string) string {
-	raw := spelling.Raw(spelled)
-	if shown := sanitize.MaskPath(raw); shown != raw {
-		return spelling.Name(shown)
-	}
-	return spelled
-}
-
 // each gives the places of a list's texts.
 func each(list []string) []*string {
 	out := make([]*string, len(list))
@@ -266,7 +257,7 @@ func discussionTexts(d review.Discussion, texts []*string) (review.Discussion, [
 	}
 	d.Comments, d.Threads, d.Reviews = comments(d.Comments), slices.Clone(d.Threads), slices.Clone(d.Reviews)
 	for i := range d.Threads {
-		d.Threads[i].File = maskedName(d.Threads[i].File)
+		d.Threads[i].File = sanitize.MaskSpelled(d.Threads[i].File)
 		d.Threads[i].Comments = comments(d.Threads[i].Comments)
 	}
 	for i := range d.Reviews {

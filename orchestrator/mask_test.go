@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -178,11 +179,11 @@ func TestEvidenceOfWhatIsMasked(t *testing.T) {
 		Path: "c.py", Change: "modified", Hunks: 1, HunksGiven: 1,
 		Diff: "diff --git a/c.py b/c.py\n--- a/c.py\n+++ b/c.py\n@@ -1 +1,2 @@\n-a\n+api_key = \"" + value + "\"\n+call(" + value + ", other)\n",
 	}}}}, nil)
-	c := newChecker(files{headSHA + ":c.py": "api_key = \"" + value + "\"\ncall(" + value + ", other)\n"}, snap)
-	for quote, want := range map[string]EvidenceStatus{
-		"call([REDACTED], other)": EvidenceVerified, `api_key = "[REDACTED]"`: EvidenceVerified, "eval([REDACTED], other)": EvidenceFalse,
+	c := snap.checker(files{headSHA + ":c.py": "api_key = \"" + value + "\"\ncall(" + value + ", other)\n"})
+	for quote, want := range map[string]evidence.Status{
+		"call([REDACTED], other)": evidence.Verified, `api_key = "[REDACTED]"`: evidence.Verified, "eval([REDACTED], other)": evidence.False,
 	} {
-		if ev, err := c.check(t.Context(), review.Finding{File: "c.py", Evidence: quote}, true); err != nil || ev.Status != want {
+		if ev, _, err := c.Place(t.Context(), &review.Finding{File: "c.py", Evidence: quote}, true); err != nil || ev.Status != want {
 			t.Errorf("%q is %s (%s), %v; want %s", quote, ev.Status, ev.Reason, err, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
 )
@@ -125,13 +126,18 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	return masked(snap, l.Secrets), nil
 }
 
+// checker holds claims against what a round is about.
+func (s Snapshot) checker(h evidence.Reader) *evidence.Checker {
+	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files)
+}
+
 // gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not
 // known to be gone.
 func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error) {
 	if snap.Conversation == nil {
 		return nil, nil
 	}
-	c := newChecker(l.History, snap)
+	c := snap.checker(l.History)
 	for _, t := range snap.Conversation.Threads {
 		if !t.Live() || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
 			continue
@@ -142,14 +148,14 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 				name = f.Path
 			}
 		}
-		if strings.Contains(c.changed[name].Omitted, "excluded") { // nothing reads it
+		if c.Excluded(name) { // nothing reads it
 			continue
 		}
-		file, err := c.read(ctx, snap.Range.Head, name)
+		file, err := c.Read(ctx, snap.Range.Head, name)
 		if err != nil {
 			return nil, err
 		}
-		if !file.exists || !quotes(file.folded, fold(t.Evidence)) && !copied(fileLines(file.text, true), t.Evidence) {
+		if !file.Bears(t.Evidence) {
 			out = append(out, t.ID)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 )
 
@@ -30,7 +31,7 @@ func secondRound() Inputs {
 	in.Request.Fix = &FixPlan{}
 	fresh, false0 := by("beta", at(review.P2, 40, "N", nilMap)), by("alpha", at(review.P1, 90, "F", typo))
 	in.Reports[0] = answered("alpha", by("alpha", at(review.P2, 3, "A", leak)), false0)
-	in.Reports[0].Evidence[1] = Evidence{Status: EvidenceFalse, Reason: "does not quote the file"}
+	in.Reports[0].Evidence[1] = evidence.Result{Status: evidence.False, Reason: "does not quote the file"}
 	in.Reports[1] = answered("beta", by("beta", at(review.P1, 3, "B", leak2)), fresh)
 	in.Written = []Written{{File: "a.go", From: 40, To: 40, Commit: sha(5)}}
 	in.Earlier = []Tracked{{Findings: []review.Finding{by("alpha", at(review.P1, 3, "A", leak))}, Round: 1, ID: "A", FixedIn: 1}}

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"fmt"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
 )
@@ -85,7 +86,7 @@ func (g gathered) alone(i int) bool {
 	}
 	// A priority that is none of the four counts as P0, as in consensus.
 	grave := f.Priority == review.P0 || !f.Priority.Valid() || identity.Security(f.Category)
-	return grave && g.support[i] == EvidenceVerified
+	return grave && g.support[i] == evidence.Verified
 }
 
 // unsupportedWords tell the reader what was listed and not counted, where the verdict is read and among the notes; empty when

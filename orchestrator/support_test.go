@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 )
 
@@ -21,7 +22,7 @@ func says(name string, findings ...review.Finding) AgentReport {
 // quoted makes the evidence of a reviewer's findings verified.
 func quoted(h AgentReport) AgentReport {
 	for i := range h.Evidence {
-		h.Evidence[i].Status = EvidenceVerified
+		h.Evidence[i].Status = evidence.Verified
 	}
 	return h
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // unseen refuses a fix that writes where the next round reads nothing (decision 30). What that is says the brief of the head that
@@ -30,7 +31,7 @@ func (j *fixing) unseen(ctx context.Context, work *review.FixWork) error {
 	}
 	var files []review.LeftOut
 	for _, f := range brief.Files {
-		if wrote[maskedName(f.Path)] {
+		if wrote[sanitize.MaskSpelled(f.Path)] {
 			files = append(files, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: f.Excused})
 		}
 	}

@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/score"
-	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -70,7 +68,7 @@ func (g gathered) verifyPayload() *review.VerifyPayload {
 	for _, s := range g.suspects() {
 		f := g.findings[s.group[0]]
 		for _, i := range s.group {
-			if g.support[s.group[0]] != EvidenceVerified && g.support[i] == EvidenceVerified && g.findings[i].File == f.File {
+			if g.support[s.group[0]] != evidence.Verified && g.support[i] == evidence.Verified && g.findings[i].File == f.File {
 				f.Evidence = g.findings[i].Evidence
 				break
 			}
@@ -90,13 +88,13 @@ const maxWordings = 30_000
 func (g gathered) wordings(group []int) (text string, told map[int]bool) {
 	first := g.findings[group[0]]
 	text, told = first.Description, map[int]bool{group[0]: true}
-	all := fold(strings.Join([]string{first.Title, first.Description, first.Evidence}, "\n"))
+	all := evidence.Fold(strings.Join([]string{first.Title, first.Description, first.Evidence}, "\n"))
 	for _, i := range group[1:] {
 		f := g.findings[i]
 		here, more := "", false
 		for _, part := range []string{f.Title, f.Description, f.Evidence} {
 			here += strings.TrimSpace(part) + "\n"
-			more = more || !strings.Contains(all, fold(part))
+			more = more || !strings.Contains(all, evidence.Fold(part))
 		}
 		if !more && f.File == first.File && (f.Line == nil || first.Line != nil && *f.Line == *first.Line) {
 			told[i] = true
@@ -109,7 +107,7 @@ func (g gathered) wordings(group []int) (text string, told map[int]bool) {
 		if here = fmt.Sprintf("\n\nIt is also put so, at %s:\n%s", where, here); len(text)+len(here) > maxWordings {
 			continue
 		}
-		text, all, told[i] = text+here, all+" "+fold(here), true
+		text, all, told[i] = text+here, all+" "+evidence.Fold(here), true
 	}
 	return text, told
 }
@@ -151,32 +149,32 @@ func ordered(reports []AgentReport) []AgentReport {
 }
 
 // checkFacts establishes which facts of a verifier stand in the code, and calls one degraded that did not speak of all it was asked about.
-func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPayload, a *review.Answer) ([]Evidence, error) {
-	check := newChecker(l.History, snap)
-	out := make([]Evidence, len(a.Verifier.Assessments))
+func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPayload, a *review.Answer) ([]evidence.Result, error) {
+	check := snap.checker(l.History)
+	out := make([]evidence.Result, len(a.Verifier.Assessments))
 	void := 0
 	for i := range a.Verifier.Assessments {
 		s := &a.Verifier.Assessments[i]
 		of := slices.IndexFunc(p.Findings, func(f review.Finding) bool { return f.ID == s.FindingID })
 		if of < 0 { // settled away before
-			out[i] = Evidence{Status: EvidenceNone}
+			out[i] = evidence.Result{Status: evidence.None}
 			continue
 		}
 		about := p.Findings[of]
 		if s.Status == review.Confirmed { // what proves a finding may be the code that its description names
 			about.Description = ""
 		}
-		ev, err := check.fact(ctx, s.Fact, about)
+		ev, err := check.Fact(ctx, s.Fact, about)
 		if err != nil {
 			return nil, err
 		}
-		if s.Status == review.Refuted && ev.Status == EvidenceVerified && check.ownProse(s.Fact.File, about) {
-			ev = Evidence{Status: EvidenceFalse, Reason: "is prose that the change itself brings, which shows nothing of what the code does"}
+		if s.Status == review.Refuted && ev.Status == evidence.Verified && check.OwnProse(s.Fact.File, about) {
+			ev = evidence.Result{Status: evidence.False, Reason: "is prose that the change itself brings, which shows nothing of what the code does"}
 		}
 		if ev.LineDropped {
 			s.Fact.Line = nil
 		}
-		if out[i] = ev; s.Status == review.Refuted && ev.Status != EvidenceVerified {
+		if out[i] = ev; s.Status == review.Refuted && ev.Status != evidence.Verified {
 			void++
 			a.Receipt.Notes = append(a.Receipt.Notes, fmt.Sprintf("its refutation of %q counts for nothing: the fact %s", s.FindingID, cmp.Or(ev.Reason, "is missing")))
 		}
@@ -189,70 +187,6 @@ func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPay
 		r.State, r.Reason = review.AgentDegraded, plural(void, "refutation rests on a fact that does not stand in the code", "refutations rest on facts that do not stand in the code")
 	}
 	return out, nil
-}
-
-// factLetters is how many letters and digits a fact has at least: a bracket stands everywhere.
-const factLetters = 12
-
-// fact establishes whether a fact stands at the reviewed commit and says more than the finding it speaks of. What the change removed
-// is no fact, and neither is what only the diff shows.
-func (c *checker) fact(ctx context.Context, fact *review.Fact, about review.Finding) (Evidence, error) {
-	if fact == nil {
-		return Evidence{Status: EvidenceNone}, nil
-	}
-	no := func(reason string) (Evidence, error) { return Evidence{Status: EvidenceFalse, Reason: reason}, nil }
-	name := c.file(fact.File)
-	if bf, ok := c.changed[name]; ok && strings.Contains(bf.Omitted, "excluded") {
-		return no("is about a file that is excluded by configuration")
-	}
-	head, err := c.read(ctx, c.snap.Range.Head, name)
-	quote := fold(fact.Evidence)
-	switch {
-	case err != nil:
-		return Evidence{}, err
-	case !head.exists:
-		return no("names a file that does not exist at the reviewed commit")
-	case letters(strings.ReplaceAll(uncommented(fact.Evidence), sanitize.Redacted, "")) < factLetters:
-		return no("quotes too little code to show anything")
-	case !quotes(head.folded, quote):
-		return no("quotes code that does not stand in the file at the reviewed commit")
-	case name == about.File && (strings.Contains(fold(about.Evidence), quote) || strings.Contains(fold(about.Description), quote)):
-		return no("quotes only what the finding itself quotes")
-	}
-	return Evidence{Status: EvidenceVerified, LineDropped: fact.Line != nil && *fact.Line > head.lines}, nil
-}
-
-// proseEndings are those of files that people read and no program does.
-var proseEndings = []string{".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".asciidoc", ".org", ".rdoc", ".textile", ".wiki"}
-
-// ownProse reports whether a file is prose that the change touches: as a comment in code, it says what whoever made the change wants to have
-// said. A finding about such a file may be refuted by it.
-func (c *checker) ownProse(file string, about review.Finding) bool {
-	name := c.file(file)
-	_, changed := c.changed[name]
-	return changed && name != about.File && slices.Contains(proseEndings, strings.ToLower(path.Ext(spelling.Raw(name))))
-}
-
-// uncommented is a quote without the lines that are comments by how they begin: whoever made the change wrote them, and can have
-// written them for this purpose. Of several languages it knows none, so a line that only begins like one goes too.
-func uncommented(quote string) string {
-	var b strings.Builder
-	for line := range strings.Lines(quote) {
-		text := strings.TrimSpace(line)
-		if !slices.ContainsFunc([]string{"//", "/*", "*", "#", "--", "<!--", ";", "%"}, func(mark string) bool { return strings.HasPrefix(text, mark) }) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-func letters(s string) (n int) {
-	for _, r := range s {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			n++
-		}
-	}
-	return n
 }
 
 // redactVerifier takes secrets out of what a verifier wrote.

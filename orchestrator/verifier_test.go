@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 )
 
@@ -21,11 +22,11 @@ func verified(in Inputs, said ...review.Assessment) Inputs {
 		Receipt:  review.AgentReceipt{Name: "verifier", Role: review.RoleVerifier, Kind: "command", State: review.AgentComplete},
 	}}
 	for _, a := range said {
-		ev := Evidence{Status: EvidenceNone}
+		ev := evidence.Result{Status: evidence.None}
 		if a.Fact != nil {
-			ev.Status = EvidenceVerified
+			ev.Status = evidence.Verified
 			if a.Fact.Evidence == "" {
-				ev = Evidence{Status: EvidenceFalse, Reason: "is made up"}
+				ev = evidence.Result{Status: evidence.False, Reason: "is made up"}
 			}
 		}
 		in.Verifier.Evidence = append(in.Verifier.Evidence, ev)
@@ -202,47 +203,6 @@ func TestTheFixerIsGivenWhatCounts(t *testing.T) {
 	}
 }
 
-func TestFact(t *testing.T) {
-	history := files{
-		headSHA + ":a.go": "func f(list []int) int {\n\tif len(list) == 0 {\n\t\treturn 0\n\t}\n\treturn sum(list) / len(list)\n\t// the list is never empty, callers see to it\n}\n",
-		baseSHA + ":a.go": "func f(list []int) int {\n\tmustNotBeEmpty(list)\n\treturn 0\n}\n", headSHA + ":lib/b.go": "const answerToEverything = 42\n",
-	}
-	snap := Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{
-		{Path: "a.go", Change: "modified", Diff: "@@ -2 +2 @@\n-\tmustNotBeEmpty(list)\n+\tif len(list) == 0 {\n"}, {Path: "secret.go", Omitted: "excluded by configuration"},
-	}}}
-	about := review.Finding{File: "a.go", Evidence: "return sum(list) / len(list)", Description: "It is also put so:\nif len(list) == 0 { is not enough"}
-	far := 99
-	for _, row := range []struct {
-		name string
-		fact *review.Fact
-		want EvidenceStatus
-	}{
-		{"it stands there", &review.Fact{File: "a.go", Evidence: "if len(list) == 0 {\n\t\treturn 0"}, EvidenceVerified},
-		{"in a file that was not changed", &review.Fact{File: "lib/b.go", Evidence: "const answerToEverything = 42"}, EvidenceVerified},
-		{"more than the finding quotes", &review.Fact{File: "a.go", Evidence: "}\n\treturn sum(list) / len(list)"}, EvidenceVerified},
-		{"only what the finding quotes", &review.Fact{File: "a.go", Evidence: "sum(list) / len(list)"}, EvidenceFalse},
-		{"only what the finding speaks of", &review.Fact{File: "a.go", Evidence: "if len(list) == 0 {"}, EvidenceFalse},
-		{"only the diff shows it, as removed", &review.Fact{File: "a.go", Evidence: "mustNotBeEmpty(list)"}, EvidenceFalse},
-		{"made up", &review.Fact{File: "a.go", Evidence: "if len(list) < 1 { panic(list) }"}, EvidenceFalse},
-		{"a bracket", &review.Fact{File: "a.go", Evidence: "}"}, EvidenceFalse},
-		{"a comment", &review.Fact{File: "a.go", Evidence: "// the list is never empty, callers see to it"}, EvidenceFalse},
-		{"a comment and a bracket", &review.Fact{File: "a.go", Evidence: "// the list is never empty, callers see to it\n}"}, EvidenceFalse},
-		{"a mask", &review.Fact{File: "a.go", Evidence: "[REDACTED]"}, EvidenceFalse},
-		{"no such file", &review.Fact{File: "c.go", Evidence: "if len(list) == 0 {"}, EvidenceFalse},
-		{"a file that nobody may read", &review.Fact{File: "secret.go", Evidence: "if len(list) == 0 {"}, EvidenceFalse},
-		{"a line that is not there is dropped", &review.Fact{File: "a.go", Line: &far, Evidence: "if len(list) == 0 { return 0 }"}, EvidenceVerified},
-		{"none", nil, EvidenceNone},
-	} {
-		got, err := newChecker(history, snap).fact(t.Context(), row.fact, about)
-		if err != nil || got.Status != row.want || (got.Reason == "") != (row.want != EvidenceFalse) {
-			t.Errorf("%s: %+v, %v", row.name, got, err)
-		}
-		if row.fact != nil && row.fact.Line != nil && !got.LineDropped {
-			t.Errorf("%s: the line was kept", row.name)
-		}
-	}
-}
-
 // filesAlone is a history of which only files can be read.
 type filesAlone struct {
 	History
@@ -257,7 +217,7 @@ func (f filesAlone) ReadFile(ctx context.Context, commit, path string) ([]byte, 
 func TestAConfirmationMayQuoteTheDescription(t *testing.T) {
 	l := &Loop{History: filesAlone{all: files{headSHA + ":a.go": "func f(list []int) int {\n\treturn sum(list) / len(list)\n}\n"}}}
 	p := review.VerifyPayload{Findings: []review.Finding{{ID: "F1", File: "a.go", Evidence: "func f(list []int)", Description: "It ends in return sum(list) / len(list)"}}}
-	for status, want := range map[review.AssessmentStatus]EvidenceStatus{review.Confirmed: EvidenceVerified, review.Refuted: EvidenceFalse} {
+	for status, want := range map[review.AssessmentStatus]evidence.Status{review.Confirmed: evidence.Verified, review.Refuted: evidence.False} {
 		a := review.Answer{Verifier: &review.VerifierResult{Assessments: []review.Assessment{{FindingID: "F1", Status: status, Fact: &review.Fact{File: "a.go", Evidence: "return sum(list) / len(list)"}}}}}
 		got, err := l.checkFacts(t.Context(), Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}}, p, &a)
 		if err != nil || len(got) != 1 || got[0].Status != want {
@@ -276,17 +236,17 @@ func TestProseOfTheChangeRefutesNothing(t *testing.T) {
 	for _, row := range []struct {
 		about, fact string
 		status      review.AssessmentStatus
-		want        EvidenceStatus
+		want        evidence.Status
 	}{
-		{"a.go", "docs/Notes.MD", review.Refuted, EvidenceFalse},
-		{"a.go", "docs/Notes.MD", review.Confirmed, EvidenceVerified},
-		{"a.go", "README.md", review.Refuted, EvidenceVerified},
-		{"docs/Notes.MD", "docs/Notes.MD", review.Refuted, EvidenceVerified},
+		{"a.go", "docs/Notes.MD", review.Refuted, evidence.False},
+		{"a.go", "docs/Notes.MD", review.Confirmed, evidence.Verified},
+		{"a.go", "README.md", review.Refuted, evidence.Verified},
+		{"docs/Notes.MD", "docs/Notes.MD", review.Refuted, evidence.Verified},
 	} {
 		p := review.VerifyPayload{Findings: []review.Finding{{ID: "F1", File: row.about, Evidence: "return sum(list)"}}}
 		a := review.Answer{Verifier: &review.VerifierResult{Assessments: []review.Assessment{{FindingID: "F1", Status: row.status, Fact: &review.Fact{File: row.fact, Evidence: text}}}}}
 		got, err := l.checkFacts(t.Context(), snap, p, &a)
-		if err != nil || len(got) != 1 || got[0].Status != row.want || (got[0].Reason == "") != (row.want != EvidenceFalse) {
+		if err != nil || len(got) != 1 || got[0].Status != row.want || (got[0].Reason == "") != (row.want != evidence.False) {
 			t.Errorf("%+v: %+v, %v", row, got, err)
 		}
 	}

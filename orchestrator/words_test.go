@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 )
 
@@ -29,7 +30,7 @@ func TestWordsOfAReport(t *testing.T) {
 			[]string{"evidence is not in the file"},
 		},
 		"a P2 set aside needs nobody": {
-			[]AgentReport{answered("alpha"), {Answer: answered("beta", found(review.P2, leak)).Answer, Evidence: []Evidence{{Status: EvidenceFalse, Reason: "quotes code that is not there"}}}},
+			[]AgentReport{answered("alpha"), {Answer: answered("beta", found(review.P2, leak)).Answer, Evidence: []evidence.Result{{Status: evidence.False, Reason: "quotes code that is not there"}}}},
 			[]string{"**Reason:** quotes code that is not there"}, []string{"For a person", "Look at"},
 		},
 		"findings that are one keep the suggestion of either": {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"path"
 	"strings"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // MaskPath is Mask for a slash-separated path. Each folder or file whose name holds a value is called by what is left of the
@@ -33,6 +35,15 @@ func MaskPath(p string) string {
 		at += len(part) + 1
 	}
 	return strings.Join(parts, "/")
+}
+
+// MaskSpelled is MaskPath for a file's name as it is spelled.
+func MaskSpelled(name string) string {
+	raw := spelling.Raw(name)
+	if shown := MaskPath(raw); shown != raw {
+		return spelling.Name(shown)
+	}
+	return name
 }
 
 // MaskName is MaskPath for one name.

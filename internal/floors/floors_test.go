@@ -68,6 +68,7 @@ var table = map[string]int{
 	"internal/database":   2,
 	"internal/postgres":   2,
 	"internal/distinct":   2,
+	"internal/evidence":   2,
 	"internal/dismissals": 2,
 	"internal/policy":     2,
 	"internal/symbols":    2,

@@ -1,4 +1,4 @@
-package orchestrator
+package evidence
 
 import (
 	"slices"
@@ -53,7 +53,7 @@ func diffLines(text string) []shownLine {
 	return out
 }
 
-func foldLine(s string) string { return straight(fold(strings.TrimRight(s, "\r\n"))) }
+func foldLine(s string) string { return straight(Fold(strings.TrimRight(s, "\r\n"))) }
 
 var marks = strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u2018", "'", "\u2019", "'")
 
@@ -77,7 +77,7 @@ func bare(quote string) string {
 func copied(lines []shownLine, quote string) bool {
 	quote = bare(quote)
 	text, _ := joined(lines)
-	return inMargins(lines, quote) || inParts(text, straight(fold(quote)))
+	return inMargins(lines, quote) || inParts(text, straight(Fold(quote)))
 }
 
 // joined is the text of lines in one, with the place where each begins in it.
@@ -96,7 +96,7 @@ func joined(lines []shownLine) (text string, starts []int) {
 // span gives the first and the last line of a quote that stands in lines once; 0 when it does not, or more than once.
 func span(lines []shownLine, quote string) (first, last int) {
 	text, starts := joined(lines)
-	quote = straight(fold(bare(quote)))
+	quote = straight(Fold(bare(quote)))
 	at := strings.Index(text, quote)
 	if quote == "" || at < 0 || strings.Contains(text[at+1:], quote) {
 		return 0, 0

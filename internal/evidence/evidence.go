@@ -1,4 +1,6 @@
-package orchestrator
+// Package evidence holds what an agent claims against the files of a commit: whether the code that a finding quotes stands where the finding
+// says, and whether a fact does (design.md "Evidence").
+package evidence
 
 import (
 	"cmp"
@@ -15,11 +17,10 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// Evidence is what the machine found out about one finding's claim (design.md "Evidence"). It is established while the
-// answer is still unredacted, and stored beside it.
-type Evidence struct {
+// Result is what the machine found out about one claim. It is established while the answer is still unredacted, and stored beside it.
+type Result struct {
 	// Status is verified, none, or false.
-	Status EvidenceStatus `json:"status"`
+	Status Status `json:"status"`
 	// Reason says in one line why Status is false.
 	Reason string `json:"reason,omitempty"`
 	// LineDropped is true when the claimed line does not exist in the file; the finding is shown without one.
@@ -29,41 +30,43 @@ type Evidence struct {
 	LineEnd int `json:"lineEnd,omitempty"`
 }
 
-// EvidenceStatus is how a finding's evidence fared.
-type EvidenceStatus string
+// Status is how a finding's evidence fared.
+type Status string
 
 // The three ways.
 const (
-	EvidenceVerified EvidenceStatus = "verified"
-	EvidenceNone     EvidenceStatus = "none"
-	EvidenceFalse    EvidenceStatus = "false"
+	Verified Status = "verified"
+	None     Status = "none"
+	False    Status = "false"
 )
 
-// checker verifies findings against the files of a snapshot, reading each file once.
-type checker struct {
-	history reader
-	snap    Snapshot
-	changed map[string]review.BriefFile
+// Checker holds claims against the files of a commit, reading each file once.
+type Checker struct {
+	history    Reader
+	head, base string
+	changed    map[string]review.BriefFile
 	// also are other ways to write the names of changed files, each of one file alone.
 	also  map[string]string
-	cache map[string]checkedFile
+	cache map[string]File
 }
 
-// reader is the part of History that evidence needs.
-type reader interface {
+// Reader reads files of commits. One that is not there is fs.ErrNotExist.
+type Reader interface {
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
 }
 
-type checkedFile struct {
+// File is a file at a commit.
+type File struct {
+	Exists bool
 	text   string
 	folded string
 	lines  int
-	exists bool
 }
 
-func newChecker(h reader, snap Snapshot) *checker {
-	c := &checker{history: h, snap: snap, changed: map[string]review.BriefFile{}, also: map[string]string{}, cache: map[string]checkedFile{}}
-	for _, f := range snap.Brief.Files {
+// New makes a checker of claims about a commit. changed are the files that differ from base; what was taken away may be quoted from there.
+func New(h Reader, head, base string, changed []review.BriefFile) *Checker {
+	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string]string{}, cache: map[string]File{}}
+	for _, f := range changed {
 		c.changed[f.Path] = f
 		for _, other := range respelled(f.Path) {
 			if _, taken := c.also[other]; taken {
@@ -76,6 +79,14 @@ func newChecker(h reader, snap Snapshot) *checker {
 	return c
 }
 
+// Quotes reports whether a quote stands in the file, white space folded.
+func (f File) Quotes(quote string) bool { return quotes(f.folded, Fold(quote)) }
+
+// Bears reports whether a quote stands in the file, also as models copy what they are shown.
+func (f File) Bears(quote string) bool {
+	return f.Exists && (f.Quotes(quote) || copied(fileLines(f.text, true), quote))
+}
+
 // respelled are the ways in which a reviewer that did not copy an unusual name may have written it, as they arrive here:
 // without the quotes, or read as text.
 func respelled(path string) []string {
@@ -86,17 +97,22 @@ func respelled(path string) []string {
 	return []string{spelling.Name(strings.Trim(path, `"`)), spelling.Name(spelling.Text(raw))}
 }
 
-// file gives the path of the changed file that a finding means.
-func (c *checker) file(path string) string {
+// File gives the path of the changed file that a finding means.
+func (c *Checker) File(path string) string {
 	if _, ok := c.changed[path]; ok {
 		return path
 	}
 	return cmp.Or(c.also[path], path)
 }
 
+// Excluded reports whether configuration keeps everybody from reading a changed file.
+func (c *Checker) Excluded(path string) bool {
+	return strings.Contains(c.changed[path].Omitted, "excluded")
+}
+
 // meant is the path that a finding means: one that begins as in the header of a diff, and is there only without that, is read so.
-func (c *checker) meant(ctx context.Context, path string) (string, error) {
-	name := c.file(path)
+func (c *Checker) meant(ctx context.Context, path string) (string, error) {
+	name := c.File(path)
 	rest, ok := strings.CutPrefix(name, "a/")
 	if !ok {
 		rest, ok = strings.CutPrefix(name, "b/")
@@ -104,28 +120,28 @@ func (c *checker) meant(ctx context.Context, path string) (string, error) {
 	if _, changed := c.changed[name]; changed || !ok {
 		return name, nil
 	}
-	as, err := c.read(ctx, c.snap.Range.Head, name)
-	if err != nil || as.exists {
+	as, err := c.Read(ctx, c.head, name)
+	if err != nil || as.Exists {
 		return name, err
 	}
-	rest = c.file(rest)
+	rest = c.File(rest)
 	if _, changed := c.changed[rest]; changed {
 		return rest, nil
 	}
-	if is, err := c.read(ctx, c.snap.Range.Head, rest); err != nil || !is.exists {
+	if is, err := c.Read(ctx, c.head, rest); err != nil || !is.Exists {
 		return name, err
 	}
 	return rest, nil
 }
 
-// place establishes the facts about one finding, and puts its file and its lines right where they say what they can only be. note
+// Place establishes the facts about one finding, and puts its file and its lines right where they say what they can only be. note
 // says what was put right of its lines.
-func (c *checker) place(ctx context.Context, f *review.Finding, required bool) (ev Evidence, note string, err error) {
+func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (ev Result, note string, err error) {
 	file, err := c.meant(ctx, f.File)
 	if err != nil {
 		return ev, "", err
 	}
-	f.File = maskedName(file)
+	f.File = sanitize.MaskSpelled(file)
 	if ev, err = c.check(ctx, *f, required); err != nil {
 		return ev, "", err
 	}
@@ -142,55 +158,55 @@ func (c *checker) place(ctx context.Context, f *review.Finding, required bool) (
 	return ev, note, nil
 }
 
-// void tells which of an answer's findings have false evidence, by their ids, which are distinct: what is made of several has the evidence
+// Void tells which of an answer's findings have false evidence, by their ids, which are distinct: what is made of several has the evidence
 // of one of them.
-func (c *checker) void(ctx context.Context, findings []review.Finding, required bool) (func(review.Finding) bool, error) {
+func (c *Checker) Void(ctx context.Context, findings []review.Finding, required bool) (func(review.Finding) bool, error) {
 	wrong := map[string]bool{}
 	for _, f := range findings {
-		ev, _, err := c.place(ctx, &f, required)
+		ev, _, err := c.Place(ctx, &f, required)
 		if err != nil {
 			return nil, err
 		}
-		wrong[f.ID] = wrong[f.ID] || ev.Status == EvidenceFalse
+		wrong[f.ID] = wrong[f.ID] || ev.Status == False
 	}
 	return func(f review.Finding) bool { return wrong[f.ID] }, nil
 }
 
 // check establishes the facts about one finding. required is true for the builtin reviewer, which must give evidence.
 // Excluded files are read by nothing, not even here; a finding there cannot be checked and is false.
-func (c *checker) check(ctx context.Context, f review.Finding, required bool) (Evidence, error) {
+func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (Result, error) {
 	if f.File == "" {
 		if required {
-			return Evidence{Status: EvidenceFalse, Reason: "names no file, so there is no evidence to check"}, nil
+			return Result{Status: False, Reason: "names no file, so there is no evidence to check"}, nil
 		}
-		return Evidence{Status: EvidenceNone}, nil
+		return Result{Status: None}, nil
 	}
-	if bf, ok := c.changed[f.File]; ok && strings.Contains(bf.Omitted, "excluded") {
-		return Evidence{Status: EvidenceFalse, Reason: "is about a file that is excluded by configuration"}, nil
+	if c.Excluded(f.File) {
+		return Result{Status: False, Reason: "is about a file that is excluded by configuration"}, nil
 	}
-	head, err := c.read(ctx, c.snap.Range.Head, f.File)
+	head, err := c.Read(ctx, c.head, f.File)
 	if err != nil {
-		return Evidence{}, err
+		return Result{}, err
 	}
 	bf, changed := c.changed[f.File]
-	if !head.exists && !changed {
-		return Evidence{Status: EvidenceFalse, Reason: "names a file that does not exist at the reviewed commit"}, nil
+	if !head.Exists && !changed {
+		return Result{Status: False, Reason: "names a file that does not exist at the reviewed commit"}, nil
 	}
-	ev := Evidence{Status: EvidenceNone, LineDropped: f.Line != nil && head.exists && (*f.Line < 1 || *f.Line > head.lines)}
-	quote := fold(strings.TrimRight(f.Evidence, "\r")) // what is left of a line end: in the file a line feed follows
+	ev := Result{Status: None, LineDropped: f.Line != nil && head.Exists && (*f.Line < 1 || *f.Line > head.lines)}
+	quote := Fold(strings.TrimRight(f.Evidence, "\r")) // what is left of a line end: in the file a line feed follows
 	switch {
 	case strings.Trim(quote, " ") == "", strings.Trim(strings.ReplaceAll(quote, sanitize.Redacted, ""), " ") == "":
 		if required {
-			return Evidence{Status: EvidenceFalse, Reason: "gives no evidence", LineDropped: ev.LineDropped}, nil
+			return Result{Status: False, Reason: "gives no evidence", LineDropped: ev.LineDropped}, nil
 		}
 		return ev, nil
 	case quotes(head.folded, quote):
-		ev.Status = EvidenceVerified
+		ev.Status = Verified
 		ev.move(f, head)
 		return ev, nil
 	// The diff as it was shown, masks included; a submodule, a link or a mode has no text but there.
 	case changed && (strings.Contains(shownOf(bf), quote) || quotes(shownOf(bf), quote)):
-		ev.Status = EvidenceVerified
+		ev.Status = Verified
 		return ev, nil
 	}
 	// A finding about lines that were taken away quotes the version before.
@@ -198,26 +214,26 @@ func (c *checker) check(ctx context.Context, f review.Finding, required bool) (E
 	if bf.OldPath != "" {
 		old = bf.OldPath
 	}
-	base, err := c.read(ctx, c.snap.Range.MergeBase, old)
+	base, err := c.Read(ctx, c.base, old)
 	if err != nil {
-		return Evidence{}, err
+		return Result{}, err
 	}
 	switch {
-	case changed && base.exists && quotes(base.folded, quote):
-		ev.Status = EvidenceVerified
+	case changed && base.Exists && quotes(base.folded, quote):
+		ev.Status = Verified
 		return ev, nil
 	case copied(fileLines(head.text, true), f.Evidence), changed && copied(diffLines(bf.Diff), f.Evidence),
 		changed && copied(fileLines(base.text, false), f.Evidence):
-		ev.Status = EvidenceVerified
+		ev.Status = Verified
 		ev.move(f, head)
 		return ev, nil
 	}
-	ev.Status, ev.Reason = EvidenceFalse, "quotes code that does not stand in the file at the reviewed commit"
+	ev.Status, ev.Reason = False, "quotes code that does not stand in the file at the reviewed commit"
 	return ev, nil
 }
 
 // move notes where a quote stands that stands once in the file, and not where the finding says.
-func (ev *Evidence) move(f review.Finding, head checkedFile) {
+func (ev *Result) move(f review.Finding, head File) {
 	if f.Line == nil {
 		return
 	}
@@ -231,13 +247,14 @@ func (ev *Evidence) move(f review.Finding, head checkedFile) {
 	}
 }
 
-func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, error) {
+// Read is a file at a commit, by its spelled name.
+func (c *Checker) Read(ctx context.Context, commit, path string) (File, error) {
 	key := commit + ":" + path
 	if f, ok := c.cache[key]; ok {
 		return f, nil
 	}
 	data, err := c.history.ReadFile(ctx, commit, spelling.Raw(path))
-	var f checkedFile
+	var f File
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -247,7 +264,7 @@ func (c *checker) read(ctx context.Context, commit, path string) (checkedFile, e
 		if len(data) > 0 && data[len(data)-1] != '\n' {
 			lines++
 		}
-		f = checkedFile{text: string(data), folded: fold(string(data)), lines: lines, exists: true}
+		f = File{text: string(data), folded: Fold(string(data)), lines: lines, Exists: true}
 	}
 	c.cache[key] = f
 	return f, nil
@@ -259,15 +276,15 @@ func shownOf(f review.BriefFile) string {
 	for line := range strings.Lines(f.Diff) {
 		b.WriteString(strings.TrimLeft(line[:1], "+- ") + line[1:])
 	}
-	return fold(b.String())
+	return Fold(b.String())
 }
 
 var unreadable = lazyregexp.New("\ufffd+")
 
-// fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
+// Fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
 // re-indent and re-wrap what they quote, and some merge what cannot be read. Hidden characters are written as
 // models were shown them.
-func fold(s string) string {
+func Fold(s string) string {
 	s, _ = sanitize.Visible(s)
 	return unreadable.ReplaceAllString(strings.Join(strings.Fields(s), " "), "\ufffd")
 }

@@ -1,0 +1,210 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/prloop/prloop/review"
+)
+
+const headSHA, baseSHA = "1111111111111111111111111111111111111111", "2222222222222222222222222222222222222222"
+
+// files is a history in memory: "commit:path" to content.
+type files map[string]string
+
+func (f files) ReadFile(_ context.Context, commit, path string) ([]byte, error) {
+	if s, ok := f[commit+":"+path]; ok {
+		return []byte(s), nil
+	}
+	return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+}
+
+func TestEvidence(t *testing.T) {
+	history := files{
+		headSHA + ":a.go":       "package a\n\nfunc f(x int) {\n\treturn g(x)\n}\n",
+		baseSHA + ":a.go":       "package a\n\nfunc f(x int) error {\n\tif x < 0 {\n\t\treturn errNegative\n\t}\n}\n",
+		baseSHA + ":gone.go":    "package gone\nvar Kept = 1\n",
+		baseSHA + ":before.go":  "var Old = 2\n",
+		headSHA + ":after.go":   "var New = 2\n",
+		headSHA + ":secret.go":  "const key = 1\n",
+		headSHA + ":b/real.go":  "var Real = 1\n",
+		headSHA + ":real.go":    "var Other = 1\n",
+		headSHA + ":d.go":       "package d\n\nfunc d(err error) {\n\tif err != nil {\n\t\treturn nil\n\t}\n\tlog(\"failed: it's over\")\n}\n",
+		headSHA + ":caf\xe9.py": "open(\"a\")\n",
+		headSHA + ":b.php":      "system(\"convert \xff\xfe\" . $_GET[\"f\"]);\ncut(\"\xed\xa0\x80\");\n",
+		headSHA + ":d.py":       "import os\r\nos.system(x)\r\na()\rb()\r\n",
+		headSHA + ":c.py":       "run(user, \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\", sys.argv)\n",
+	}
+	changed := []review.BriefFile{
+		{Path: "a.go", Change: "modified"}, {Path: "gone.go", Change: "deleted"},
+		{Path: "d.go", Change: "modified", Diff: "diff --git a/d.go b/d.go\n--- a/d.go\n+++ b/d.go\n@@ -3,2 +3,4 @@\n func d(err error) {\n-\tmust(err)\n+\tif err != nil {\n+\t\treturn nil\n+\t}\n"},
+		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"}, {Path: "d.py", Change: "modified"},
+		{Path: "lib", Change: "modified", Diff: "diff --git a/lib b/lib\n@@ -1 +1 @@\n-Subproject commit 1111\n+Subproject commit 2222\n"},
+		{Path: "after.go", OldPath: "before.go", Change: "renamed"}, {Path: "secret.go", Change: "modified", Omitted: "excluded by configuration"},
+	}
+	at := func(n int) *int { return &n }
+	for _, c := range []struct {
+		what     string
+		finding  review.Finding
+		required bool
+		want     Status
+		dropped  bool
+	}{
+		{"a quote that stands in the file, white space folded", review.Finding{File: "a.go", Line: at(3), Evidence: "func f(x int) {\n    return g(x)"}, true, Verified, false},
+		{"a quote of lines that were taken away", review.Finding{File: "a.go", Evidence: "if x < 0 { return errNegative }"}, true, Verified, false},
+		{"a quote of a deleted file", review.Finding{File: "gone.go", Evidence: "var Kept = 1"}, true, Verified, false},
+		{"a quote of a renamed file's old version", review.Finding{File: "after.go", Evidence: "var Old = 2"}, true, Verified, false},
+		{"a quote whose reviewer says that it left a secret out", review.Finding{File: "a.go", Evidence: "[REDACTED](x int) {[REDACTED]"}, true, Verified, false},
+		{"a mark where the file has a secret (threats.md T30)", review.Finding{File: "c.py", Evidence: "run(user, \"[REDACTED]\", sys.argv)"}, true, Verified, false},
+		{"a mark for more than the secret", review.Finding{File: "c.py", Evidence: "run(user, [REDACTED], sys.argv)"}, true, Verified, false},
+		{"a mark in code that is not there", review.Finding{File: "c.py", Evidence: "eval(user, \"[REDACTED]\", sys.argv)"}, true, False, false},
+		{"a name that is not UTF-8, as it is spelled (threats.md T28)", review.Finding{File: `"caf\351.py"`, Evidence: `open("a")`}, true, Verified, false},
+		{"such a name without its quotes", review.Finding{File: `"caf\\351.py"`, Evidence: `open("a")`}, true, Verified, false},
+		{"such a name read as text", review.Finding{File: `"caf\357\277\275.py"`, Evidence: `open("a")`}, true, Verified, false},
+		{"invalid bytes, one replacement character each", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\ufffd\" . $_GET[\"f\"]);"}, true, Verified, false},
+		{"invalid bytes that a model merged", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\" . $_GET[\"f\"]);"}, true, Verified, false},
+		{"a lone surrogate", review.Finding{File: "b.php", Evidence: "cut(\"\ufffd\ufffd\ufffd\");"}, true, Verified, false},
+		{"a line that ends in CR LF, without the LF", review.Finding{File: "d.py", Evidence: "os.system(x)\r"}, true, Verified, false},
+		{"several such lines", review.Finding{File: "d.py", Evidence: "import os\r\nos.system(x)\r"}, true, Verified, false},
+		{"a CR within a line", review.Finding{File: "d.py", Evidence: "a()\rb()\r"}, true, Verified, false},
+		{"a CR that is not there", review.Finding{File: "d.py", Evidence: "os.\rsystem(x)"}, true, False, false},
+		{"a submodule, whose text stands in the diff alone", review.Finding{File: "lib", Evidence: "Subproject commit 2222"}, true, Verified, false},
+		{"as in a diff, with its marks", review.Finding{File: "d.go", Evidence: "+\tif err != nil {\n+\t\treturn nil"}, true, Verified, false},
+		{"as in a diff, with marks and line numbers", review.Finding{File: "d.go", Evidence: "     4 +\tif err != nil {\n     5 +\t\treturn nil"}, true, Verified, false},
+		{"a removed line with its mark", review.Finding{File: "d.go", Evidence: "       -\tmust(err)"}, true, Verified, false},
+		{"as in a region, with line numbers", review.Finding{File: "a.go", Evidence: "     3  func f(x int) {\n     4  \treturn g(x)"}, true, Verified, false},
+		{"line numbers and a bar", review.Finding{File: "a.go", Evidence: "3 | func f(x int) {\n4 | return g(x)"}, true, Verified, false},
+		{"another line's number", review.Finding{File: "a.go", Evidence: "     2  func f(x int) {\n     3  \treturn g(x)"}, true, False, false},
+		{"another line's mark", review.Finding{File: "d.go", Evidence: "-\tif err != nil {"}, true, False, false},
+		{"a mark where the file has a sign", review.Finding{File: "a.go", Evidence: "-return g(x)"}, true, False, false},
+		{"between backticks", review.Finding{File: "a.go", Evidence: "`return g(x)`"}, true, Verified, false},
+		{"in a fence", review.Finding{File: "a.go", Evidence: "```go\nfunc f(x int) {\n\treturn g(x)\n```"}, true, Verified, false},
+		{"typographic quotation marks", review.Finding{File: "d.go", Evidence: "log(\u201cfailed: it\u2019s over\u201d)"}, true, Verified, false},
+		{"an ellipsis between two lines", review.Finding{File: "d.go", Evidence: "func d(err error) {\n\t...\n\tlog("}, true, Verified, false},
+		{"an ellipsis within a line", review.Finding{File: "d.go", Evidence: "func d(\u2026) {"}, true, Verified, false},
+		{"an ellipsis as a comment, and margins", review.Finding{File: "d.go", Evidence: "     3  func d(err error) {\n  // ...\n     5 +\t\treturn nil"}, true, Verified, false},
+		{"an ellipsis between parts in another order", review.Finding{File: "d.go", Evidence: "log(... func d("}, true, False, false},
+		{"an ellipsis within a word", review.Finding{File: "d.go", Evidence: "re...rn nil"}, true, False, false},
+		{"an ellipsis, and one part that is not there", review.Finding{File: "d.go", Evidence: "func d(err error) {\n...\nos.RemoveAll(x)"}, true, False, false},
+		{"an ellipsis alone", review.Finding{File: "d.go", Evidence: "..."}, true, False, false},
+		{"a name as in the header of a diff", review.Finding{File: "b/a.go", Evidence: "return g(x)"}, true, Verified, false},
+		{"such a name of a file that is gone", review.Finding{File: "a/gone.go", Evidence: "var Kept = 1"}, true, Verified, false},
+		{"such a name of an excluded file", review.Finding{File: "b/secret.go", Evidence: "const key = 1"}, true, False, false},
+		{"a folder that is called so", review.Finding{File: "b/real.go", Evidence: "var Real = 1"}, true, Verified, false},
+		{"such a name of no file", review.Finding{File: "b/nowhere.go", Evidence: "var Real = 1"}, true, False, false},
+		{"a mark in the middle where there is no secret", review.Finding{File: "a.go", Evidence: "func [REDACTED](x int)"}, true, False, false},
+		{"a mark alone is no quote", review.Finding{File: "a.go", Evidence: " [REDACTED] [REDACTED] "}, true, False, false},
+		{"a quote that stands nowhere", review.Finding{File: "a.go", Evidence: "os.RemoveAll(x)"}, false, False, false},
+		{"no quote from a command reviewer", review.Finding{File: "a.go"}, false, None, false},
+		{"no quote from a builtin reviewer", review.Finding{File: "a.go"}, true, False, false},
+		{"a file that does not exist (threats.md T87)", review.Finding{File: "nowhere.go"}, false, False, false},
+		{"a line far outside the file (threats.md T87)", review.Finding{File: "a.go", Line: at(1_000_000_000)}, false, None, true},
+		{"a finding about no file", review.Finding{}, false, None, false},
+		{"an excluded file is not read", review.Finding{File: "secret.go", Evidence: "const key = 1"}, false, False, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			checker := New(history, headSHA, baseSHA, changed)
+			got, _, err := checker.Place(t.Context(), &c.finding, c.required)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != c.want || got.LineDropped != c.dropped {
+				t.Errorf("got %+v, want %s, line dropped %v", got, c.want, c.dropped)
+			}
+			if got.Status == False && got.Reason == "" {
+				t.Error("false without a reason")
+			}
+		})
+	}
+}
+
+// TestNoFalseQuoteIsRead: whatever a model puts around or between words, a quote with a word that is not in the file stays false, and
+// one of the words of consecutive lines in the margins they were shown with is read.
+func TestNoFalseQuoteIsRead(t *testing.T) {
+	const head = "package a\n\nfunc f(x int) {\n\tlog(\"it's\")\n\tif x < 0 {\n\t\treturn errNegative\n\t}\n\treturn g(x)\n}\n"
+	lines := strings.Split(strings.TrimSuffix(head, "\n"), "\n")
+	diff := fmt.Sprintf("diff --git a/a.go b/a.go\n--- /dev/null\n+++ b/a.go\n@@ -0,0 +1,%d @@\n", len(lines))
+	for _, l := range lines {
+		diff += "+" + l + "\n"
+	}
+	c := New(files{headSHA + ":a.go": head}, headSHA, baseSHA, []review.BriefFile{{Path: "a.go", Change: "added", Diff: diff}})
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.IntRange(0, len(lines)-1).Draw(t, "from")
+		quoted := slices.Clone(lines[from:rapid.IntRange(from+1, len(lines)).Draw(t, "to")])
+		wrong := rapid.Bool().Draw(t, "false")
+		if at := rapid.IntRange(0, len(quoted)-1).Draw(t, "at"); wrong {
+			word := rapid.SampledFrom([]string{"exec", "errNegatives", "77", "y", "os.RemoveAll(x)"}).Draw(t, "word")
+			quoted[at] = rapid.SampledFrom([]string{word + " " + quoted[at], quoted[at] + " " + word, word}).Draw(t, "with")
+		}
+		margin := rapid.SampledFrom([]string{"", "%[1]d: ", "%6[1]d  ", "%6[1]d +", "+", "%[1]d | "}).Draw(t, "margin")
+		for i := range quoted {
+			if margin != "" && strings.Contains(margin, "%") {
+				quoted[i] = fmt.Sprintf(margin, from+i+1) + quoted[i]
+			} else {
+				quoted[i] = margin + quoted[i]
+			}
+		}
+		if len(quoted) > 2 && !wrong && rapid.Bool().Draw(t, "shortened") {
+			quoted[1] = "..."
+		}
+		quote := strings.Join(quoted, "\n")
+		if strings.Trim(quote, "0123456789:|+ \t\n}") == "" {
+			t.Skip("no words")
+		}
+		quote = rapid.SampledFrom([]string{quote, "`" + quote + "`", "```\n" + quote + "\n```", typographic.Replace(quote)}).Draw(t, "around")
+		want := Verified
+		if wrong {
+			want = False
+		}
+		if got, err := c.check(context.Background(), review.Finding{File: "a.go", Evidence: quote}, true); err != nil || got.Status != want {
+			t.Fatalf("%s (%s), want %s: %v\n%s", got.Status, got.Reason, want, err, quote)
+		}
+	})
+}
+
+var typographic = strings.NewReplacer(`"it's"`, "\u201cit\u2019s\u201d")
+
+// A line that is off is put right by a quote that stands in the file once, and noted; a line within the quote stays, and so does one
+// whose quote stands twice.
+func TestLineOfAQuote(t *testing.T) {
+	history := files{headSHA + ":a.go": "package a\n\nfunc f() {\n\n\tone()\n\ttwo()\n\n\ttwo()\n}\n"}
+	for _, row := range []struct {
+		what, lines, quote, want, note string
+	}{
+		{"off by some lines", "9", "one()", "5", "its line was 9, and its quote stands at 5"},
+		{"beyond the file", "900", "\tone()\n\ttwo()", "5-6", "its line was 900, and its quote stands at 5"},
+		{"in backticks", "2", "`one()`", "5", "its line was 2, and its quote stands at 5"},
+		{"the first line", "4-5", "package a", "1", "its line was 4, and its quote stands at 1"},
+		{"within the quote", "6", "one()\ntwo()", "6", ""},
+		{"its lines touch the quote", "3-5", "one()", "3-5", ""},
+		{"the quote stands twice", "2", "two()", "2", ""},
+		{"the quote stands twice, and the line nowhere", "20", "two()", "", ""},
+		{"no line", "", "one()", "", ""},
+	} {
+		f := review.Finding{File: "b/a.go", Evidence: row.quote}
+		var line, end int
+		if n, _ := fmt.Sscanf(row.lines, "%d-%d", &line, &end); n > 0 {
+			if f.Line = &line; n > 1 {
+				f.LineEnd = &end
+			}
+		}
+		c := New(history, headSHA, baseSHA, nil)
+		ev, note, err := c.Place(t.Context(), &f, true)
+		got := ""
+		if f.Line != nil {
+			got = fmt.Sprint(*f.Line)
+		}
+		if f.LineEnd != nil {
+			got += fmt.Sprint("-", *f.LineEnd)
+		}
+		if err != nil || ev.Status != Verified || got != row.want || note != row.note || f.File != "a.go" {
+			t.Errorf("%s: %q %q %+v %s, %v", row.what, got, note, ev, f.File, err)
+		}
+	}
+}

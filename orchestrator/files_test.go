@@ -1,0 +1,22 @@
+package orchestrator
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/prloop/prloop/review"
+)
+
+// files is a history in memory: "commit:path" to content.
+type files map[string]string
+
+func (f files) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
+	return Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, nil
+}
+
+func (f files) ReadFile(_ context.Context, commit, path string) ([]byte, error) {
+	if s, ok := f[commit+":"+path]; ok {
+		return []byte(s), nil
+	}
+	return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+}
