@@ -103,6 +103,11 @@ func (j jobWork) takeOut(ctx context.Context, c *clone) ([]git.Taken, error) {
 	if err := j.secrets(wishes); err != nil {
 		return nil, err
 	}
+	if wishes = j.allowed(wishes); !j.may(string(review.WishCommit)) || !j.may(writing) {
+		j.wanted(wishes)
+		j.Notes = append(j.Notes, "what was changed was not looked at: the command has no tool to change files, or none to commit them")
+		return nil, nil
+	}
 	taken, err := j.takeCommits(ctx, review.FixOrder{From: j.order.From}, c)
 	var take *git.TakeError
 	switch {
@@ -127,16 +132,15 @@ func (j jobWork) takeOut(ctx context.Context, c *clone) ([]git.Taken, error) {
 	}
 	at := tip
 	for _, w := range wishes {
-		switch w.Kind {
-		case review.WishCommit:
-			if at, err = j.Repo.Partly(ctx, at, tree, within(w.Paths)); err != nil {
-				return nil, err
-			}
-			taken = append(taken, git.Taken{Parent: tip, Tree: at, Message: j.message(w.Body)})
-		case review.WishPush:
-			j.Pull = &review.PullWish{Title: w.Title, Body: w.Body, Branch: strings.TrimSpace(w.Branch)}
+		if w.Kind != review.WishCommit {
+			continue
 		}
+		if at, err = j.Repo.Partly(ctx, at, tree, within(w.Paths)); err != nil {
+			return nil, err
+		}
+		taken = append(taken, git.Taken{Parent: tip, Tree: at, Message: j.message(w.Body)})
 	}
+	j.wanted(wishes)
 	if at != tree {
 		left, err := j.Repo.Changes(ctx, at, tree)
 		if err != nil {
@@ -145,6 +149,38 @@ func (j jobWork) takeOut(ctx context.Context, c *clone) ([]git.Taken, error) {
 		j.Uncommitted = len(left)
 	}
 	return taken, nil
+}
+
+// writing is the tool without which a command changes nothing, whatever its agent did to the clone.
+const writing = "write"
+
+func (j jobWork) may(tool string) bool {
+	c := j.order.Task.Command
+	return c != nil && slices.Contains(c.Tools, tool)
+}
+
+// allowed are the wishes of tools that the command has. Programs, ACP agents and models write wishes of any kind into their answers.
+func (j jobWork) allowed(wishes []review.Wish) (kept []review.Wish) {
+	for _, w := range wishes {
+		if j.may(string(w.Kind)) {
+			kept = append(kept, w)
+			continue
+		}
+		note := fmt.Sprintf("%s is not carried out: the command has no such tool", oneLine(string(w.Kind)))
+		if !slices.Contains(j.Notes, note) {
+			j.Notes = append(j.Notes, note)
+		}
+	}
+	return kept
+}
+
+// wanted notes the pull request that is wished for, as the last wish says.
+func (j jobWork) wanted(wishes []review.Wish) {
+	for _, w := range wishes {
+		if w.Kind == review.WishPush {
+			j.Pull = &review.PullWish{Title: w.Title, Body: w.Body, Branch: strings.TrimSpace(w.Branch)}
+		}
+	}
 }
 
 // secrets refuses wishes that hold a part of a known secret, in one text or cut up between them (threats.md L0).

@@ -19,7 +19,7 @@ import (
 // jobOrder is a command of the job nightly on the world's only commit.
 func (w *world) jobOrder(t review.JobTerms) review.JobOrder {
 	return review.JobOrder{Run: "20260101T000000.000Z_0123456789abcdef", Job: "nightly", Command: "docs", Number: 1, Head: w.base, From: w.base, Terms: t,
-		At: time.Unix(1_760_000_000, 0)}
+		Task: review.Task{Command: &review.CommandTask{ID: "docs", Tools: []string{"write", "edit", "commit_changes", "push_pr"}}}, At: time.Unix(1_760_000_000, 0)}
 }
 
 // agent does something in the clone and wishes for something.
@@ -100,6 +100,37 @@ func TestJobIsHeldToItsRules(t *testing.T) {
 		refused := slices.ContainsFunc(got.Refusals, func(r review.Refusal) bool { return r.Rule == c.want })
 		if err != nil || refused != (c.want != "") || c.want == "" && len(got.Refusals) > 0 || (got.Tip != "") != (what == "in scope") {
 			t.Errorf("%s: %+v, %v; want %q", what, got, err, c.want)
+		}
+	}
+}
+
+// A tool that the command does not have is not there for its answer either: an agent can write any wish, and change its clone by hand.
+func TestJobHasNoToolThatIsNotAllowed(t *testing.T) {
+	w := newWorld(t, map[string]string{"README.md": "one\n"})
+	for what, c := range map[string]struct {
+		tools   []string
+		tip     bool
+		pull    bool
+		carried string
+	}{
+		"all":             {[]string{"write", "commit_changes", "push_pr"}, true, true, ""},
+		"nothing":         {nil, false, false, "commit_changes is not carried out: the command has no such tool"},
+		"reading":         {[]string{"read", "git_log"}, false, false, "push_pr is not carried out: the command has no such tool"},
+		"no repo.write":   {[]string{"read", "commit_changes", "push_pr"}, false, true, "what was changed was not looked at: the command has no tool to change files, or none to commit them"},
+		"only repo.write": {[]string{"write"}, false, false, "push_pr is not carried out: the command has no such tool"},
+	} {
+		w := w.in(t)
+		w.agent(func(clone string) {
+			if err := os.WriteFile(filepath.Join(clone, "README.md"), []byte("two\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+			w.git(clone, "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qam", "by hand")
+		}, review.Wish{Kind: review.WishCommit, Body: "all"}, review.Wish{Kind: review.WishPush, Title: "All"}, review.Wish{Kind: review.WishComment, Body: "hello"})
+		order := w.jobOrder(review.JobTerms{})
+		order.Task.Command.Tools = c.tools
+		got, err := w.bench.Job(t.Context(), order, nil)
+		if err != nil || (got.Tip != "") != c.tip || (got.Pull != nil) != c.pull || c.carried != "" && !slices.Contains(got.Notes, c.carried) || !c.tip && len(got.Commits) > 0 {
+			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
 }
