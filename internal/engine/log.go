@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/hashicorp/go-hclog"
 )
 
@@ -40,14 +42,21 @@ func (b bridge) Enabled(_ context.Context, l slog.Level) bool {
 
 // Handle passes one record on; "error" becomes "err", the key used everywhere else.
 func (b bridge) Handle(_ context.Context, r slog.Record) error {
-	args := make([]any, 0, 2*r.NumAttrs())
+	args, expected := make([]any, 0, 2*r.NumAttrs()), false
 	r.Attrs(func(a slog.Attr) bool {
+		if err, ok := a.Value.Any().(error); ok && errors.Is(err, dbos.ErrQueueDeduplicated) {
+			expected = true
+		}
 		args = append(args, key(a.Key), a.Value.Resolve().Any())
 		if b.lost != nil && a.Key == "error" && strings.HasPrefix(r.Message, lostMessage) {
 			b.lost(asError(a.Value.Any()))
 		}
 		return true
 	})
+	if expected { // Add says so; DBOS logs it as an error each time
+		b.log.Trace(r.Message, args...)
+		return nil
+	}
 	b.log.Log(level(r.Level), r.Message, args...)
 	return nil
 }
