@@ -83,8 +83,8 @@ type Daemon struct {
 	// nudge wakes the dispatcher, listed has the repositories reconciled.
 	nudge, listed chan struct{}
 
-	// held is heldWait, but in tests.
-	held time.Duration
+	// held is heldWait, tick and poll are how often what is due and the queue are looked at; tests have their own.
+	held, tick, poll time.Duration
 
 	// draining is whether the process has been told to end: it begins nothing any more.
 	draining atomic.Bool
@@ -139,7 +139,7 @@ func build(ctx context.Context, s runs, hubs func(context.Context, review.Repo) 
 	if o.Said == nil {
 		o.Said = func(string) {}
 	}
-	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}, left: map[string]bool{}, held: heldWait}
+	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}, left: map[string]bool{}, held: heldWait, tick: tick}
 	var err error
 	if d.engine, err = s.Engine(); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		return err
 	}
 	defer d.end(workers)
-	if err := d.record.Unqueue(ctx); err != nil {
+	if err := errors.Join(d.record.Unqueue(ctx), d.record.HastenAll(ctx)); err != nil { // what waited for a limit may have another one now
 		return err
 	}
 	failed := make(chan error, 1)
@@ -236,7 +236,7 @@ func (d *Daemon) wake() {
 
 // dispatch puts what is due into the queues.
 func (d *Daemon) dispatch(ctx context.Context) {
-	ticker, sweeper := time.NewTicker(tick), time.NewTicker(sweep)
+	ticker, sweeper := time.NewTicker(d.tick), time.NewTicker(sweep)
 	defer ticker.Stop()
 	defer sweeper.Stop()
 	var pruned time.Time
@@ -255,7 +255,7 @@ func (d *Daemon) dispatch(ctx context.Context) {
 				d.forget(ctx, pruned)
 			}
 			_, err := d.record.ForgetDeliveries(ctx, kept)
-			if err = errors.Join(err, d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
+			if err = errors.Join(err, d.record.ForgetTurns(ctx), d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
 				d.Log.Warn("what is over is still kept", "err", err)
 			}
 		}

@@ -86,10 +86,17 @@ func (d *Daemon) see(ctx context.Context, lane, subject string) error {
 // settle records what became of a look.
 func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, err error) error {
 	var held *store.HeldError
+	var later laterError
 	switch {
 	case errors.As(err, &held), errors.Is(err, engine.ErrBusy):
 		out.Outcome, out.Why = store.Waits, "another run is in hand on this pull request"
 		return d.record.Postpone(ctx, w.Subject, d.held, out)
+	case errors.As(err, &later):
+		out.Outcome, out.Why = store.Waits, later.why
+		if w.Outcome != out.Outcome || w.Why != out.Why { // else it was said before
+			d.Said(fmt.Sprintf("%s: waits: %s", w.Subject, later.why))
+		}
+		return d.record.Postpone(ctx, w.Subject, later.wait, out)
 	case errors.Is(err, app.ErrCancelled):
 		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
 	case errors.Is(err, errLater):
@@ -170,6 +177,9 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				return out, nil
 			}
+			if err := l.begin(ctx, pr); err != nil {
+				return out, err
+			}
 		}
 		ended, err := l.run(ctx, resume)
 		out.Run = ended.Result.Run
@@ -190,6 +200,32 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		}
 	}
 	return out, nil
+}
+
+// A laterError says for how long a review may not begin, and why.
+type laterError struct {
+	wait time.Duration
+	why  string
+}
+
+func (e laterError) Error() string { return e.why }
+
+// begin gives a laterError when a review of the pull request may not begin yet: in quiet hours, and when its author has had as many as there are
+// in a day. What a person asked for begins all the same, and does not count.
+func (l look) begin(ctx context.Context, pr review.PullRequest) error {
+	now := time.Now()
+	if until, why := intake.Quiet(l.Priority, l.Rules, now); why != "" {
+		return laterError{until.Sub(now), why}
+	}
+	if l.Rules.PerAuthor == 0 || l.Priority == intake.Command {
+		return nil
+	}
+	turn := fmt.Sprintf("%s %d %s", l.Subject, l.Asked, pr.HeadSHA) // one that is tried again is the same
+	wait, err := l.record.TakeTurn(ctx, intake.AuthorOf(l.target.Repo.Host, pr.Author), turn, l.Rules.PerAuthor)
+	if err != nil || wait == 0 {
+		return err
+	}
+	return laterError{wait, fmt.Sprintf("%s has had %d reviews today, which is the limit: it goes on at midnight UTC, or when somebody asks by comment", pr.Author.Login, l.Rules.PerAuthor)}
 }
 
 // run reviews the pull request.

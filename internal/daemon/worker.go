@@ -11,9 +11,9 @@ import (
 
 // queues are those of which this process does tasks.
 func (d *Daemon) queues() []engine.Queue {
-	all := []engine.Queue{{Name: comments, Workers: hearing, Work: d.in(comments)}}
+	all := []engine.Queue{{Name: comments, Workers: hearing, Poll: d.poll, Work: d.in(comments)}}
 	if d.Reviews > 0 {
-		all = append(all, engine.Queue{Name: reviews, Workers: d.Reviews, Work: d.in(reviews)})
+		all = append(all, engine.Queue{Name: reviews, Workers: d.Reviews, Poll: d.poll, Work: d.in(reviews)})
 	}
 	return all
 }

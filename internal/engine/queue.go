@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type Queue struct {
 	Name string
 	// Workers is how many of its tasks one process does at a time.
 	Workers int
+	// Poll is how often a process looks for tasks; 0 is ten times a second.
+	Poll time.Duration
 	// Work does the task with a key. ctx ends when the process stops; what Work answers then is not recorded.
 	Work func(ctx context.Context, key string) error
 }
@@ -54,7 +57,7 @@ type Pending struct {
 	Executor string
 }
 
-// queuePoll is how often a process looks for tasks.
+// queuePoll is how often a process looks for tasks, unless a queue says otherwise.
 const queuePoll = 100 * time.Millisecond
 
 // Add puts a task into its queue. Of tasks with the same key in a queue there is one that waits or is done: added is false when it is there.
@@ -176,7 +179,7 @@ func (w *Workers) start(ctx context.Context) (err error) {
 	for name, q := range w.queues {
 		names = append(names, queueName(name))
 		if _, err := dbos.RegisterQueue(w.c, queueName(name), dbos.WithWorkerConcurrency(max(q.Workers, 1)), dbos.WithPriorityEnabled(),
-			dbos.WithQueueBasePollingInterval(queuePoll), dbos.WithQueueOnConflict(dbos.QueueConflictAlwaysUpdate)); err != nil {
+			dbos.WithQueueBasePollingInterval(cmp.Or(q.Poll, queuePoll)), dbos.WithQueueOnConflict(dbos.QueueConflictAlwaysUpdate)); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,9 @@ type Rules struct {
 	Drafts, Forks, NoBots bool
 	// Labels are the labels one of which a pull request must have; none for all.
 	Labels []string
+	// Quiet are hours in which nothing begins. PerAuthor is how many reviews of one author's pull requests begin in a day; 0 is any number.
+	Quiet     Hours
+	PerAuthor int
 }
 
 // Known is what earlier runs leave of a pull request.

@@ -24,6 +24,7 @@ import (
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/internal/webhook"
 	"github.com/prloop/prloop/review"
@@ -43,6 +44,7 @@ type options struct {
 	pages       pages
 	metrics     string
 	retention   string
+	quiet       string
 	daemon.Options
 }
 
@@ -52,6 +54,8 @@ func (o *options) rules(f *pflag.FlagSet) {
 	f.BoolVar(&o.Rules.Forks, "forks", false, "review pull requests of forks without anybody asking")
 	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "leave out pull requests of bots")
 	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review pull requests that have one of `LABELS`")
+	f.StringVar(&o.quiet, "quiet-hours", "", "begin no review in these `HOURS` of each day unless somebody asks, such as '22:00-06:00 Europe/Berlin'; UTC without a zone")
+	f.IntVar(&o.Rules.PerAuthor, "author-limit", 0, "begin at most `N` reviews a day for the pull requests of one author unless somebody asks; 0 for any number")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
 	f.StringVar(&o.tier, "tier", "", "`TIER` of all reviews that nobody asked for: quick, auto or full; without it, what repositories and their policies say")
 	f.BoolVar(&o.fix, "fix", false, "fix what is found")
@@ -90,7 +94,21 @@ func Serve(h host.Host) command.Command {
 	}
 }
 
+// limits reads the flags that say when reviews begin.
+func (o *options) limits() (err error) {
+	if o.Rules.Quiet, err = intake.ParseHours(o.quiet); err != nil {
+		return advice.Misuse("--quiet-hours '22:00-06:00 Europe/Berlin'", "--quiet-hours: %w", err)
+	}
+	if o.Rules.PerAuthor < 0 {
+		return advice.Misuse("--author-limit 20; 0 for any number", "--author-limit %d is no number of reviews", o.Rules.PerAuthor)
+	}
+	return nil
+}
+
 func (o options) serve(ctx context.Context, h host.Host, p command.Process, repos []string) (err error) {
+	if err := o.limits(); err != nil {
+		return err
+	}
 	if o.Options.Host, o.Serves, err = served(repos, p.Env); err != nil {
 		return err
 	}

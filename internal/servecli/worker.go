@@ -72,6 +72,9 @@ func memory() int64 {
 }
 
 func (o options) work(ctx context.Context, h host.Host, p command.Process) error {
+	if err := o.limits(); err != nil {
+		return err
+	}
 	if o.Reviews < 0 {
 		return advice.Misuse("prloop worker --reviews 2", "--reviews %d is no number of reviews", o.Reviews)
 	}

@@ -61,6 +61,7 @@ func Run(t *testing.T, b Backend) {
 		{"clocks of processes differ", testClocksOfProcessesDiffer},
 		{"dead owner", testDeadOwner},
 		{"wanted", testWanted},
+		{"turns", testTurns},
 		{"backlog", testBacklog},
 		{"settle time", testSettleTime},
 		{"many handles", testManyHandles},

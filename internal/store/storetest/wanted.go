@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,4 +130,52 @@ func testSettleTime(t *testing.T, b Backend) {
 	if d := got.Due.Sub(got.Since); got.Asked != 4 || d < time.Hour || d > 4*time.Hour {
 		t.Errorf("asked %d times, it waits for %v", got.Asked, d)
 	}
+}
+
+// testTurns: an author has so many turns a day, however many processes take them at once; one that was taken is had again.
+func testTurns(t *testing.T, b Backend) {
+	address, ctx := b.New(t), t.Context()
+	if now := time.Now().UTC(); now.Add(5*time.Minute).Day() != now.Day() {
+		t.Skip("a new day begins in a moment, with new turns")
+	}
+	const most, tries = 5, 8
+	waits := make(chan time.Duration, 2*tries)
+	var wg sync.WaitGroup
+	for p := range 2 {
+		s := open(t, address)
+		wg.Go(func() {
+			for n := range tries {
+				wait, err := s.TakeTurn(ctx, "github.com/mona", fmt.Sprintf("%d %d", p, n), most)
+				if err != nil {
+					t.Error(err)
+				}
+				waits <- wait
+			}
+		})
+	}
+	wg.Wait()
+	close(waits)
+	taken := 0
+	for wait := range waits {
+		if wait == 0 {
+			taken++
+		} else if wait < 0 || wait > 24*time.Hour {
+			t.Errorf("the next day comes in %v", wait)
+		}
+	}
+	if taken != most {
+		t.Errorf("%d turns were taken, want %d", taken, most)
+	}
+	s := open(t, address)
+	take := func(author, turn string, free bool) {
+		t.Helper()
+		if wait, err := s.TakeTurn(ctx, author, turn, 1); err != nil || (wait == 0) != free {
+			t.Errorf("%s %s: %v, %v", author, turn, wait, err)
+		}
+	}
+	take("github.com/hubot", "x", true)
+	take("github.com/hubot", "x", true)
+	take("github.com/hubot", "y", false)
+	must(t, s.ForgetTurns(ctx)) // those of today stay
+	take("github.com/hubot", "y", false)
 }

@@ -1,0 +1,106 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/queue"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/testkit/traffic"
+	"github.com/prloop/prloop/review"
+)
+
+// inBubble serves a world on SQLite by a clock of the test's own, until fn returns: the clock goes on once nothing is left to be done, and what waits
+// an hour takes a second or two. begin is the time of day at which it begins, every how often the queues are looked at.
+func inBubble(t *testing.T, o Options, begin, every time.Duration, fn func(t *testing.T, w *world, d *Daemon)) {
+	t.Helper()
+	state := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(begin)
+		s, err := app.Open(t.Context(), app.Options{State: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(context.WithoutCancel(t.Context()))
+		w := newWorld(t, s, 1)
+		o.Host, o.Order, o.Lasting = "github.com", func(bool) (app.Order, error) { return app.Order{}, nil }, func(error) bool { return false }
+		d, err := build(t.Context(), w, func(context.Context, review.Repo) (hub, error) { return w, nil }, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.tick, d.poll = every, every
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.Run(ctx) }()
+		fn(t, w, d)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// In quiet hours nothing begins that nobody asked for, and an author has so many reviews a day. What waits says why, and begins when it may.
+func TestWhenReviewsBegin(t *testing.T) {
+	t.Parallel()
+	quiet, err := intake.ParseHours("22:00-23:10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Every: 100 * time.Hour, Reviews: 4, Rules: intake.Rules{Quiet: quiet, PerAuthor: 2}, Serves: Served{{Host: "github.com", Owner: "acme", Name: "r0"}}}
+	inBubble(t, o, 23*time.Hour, 20*time.Second, func(t *testing.T, w *world, d *Daemon) {
+		began := time.Now()
+		at := func(minutes time.Duration) { time.Sleep(time.Until(began.Add(minutes * time.Minute))) }
+		var pulls []*pull
+		open := func(author string, priority uint) {
+			n := len(pulls) + 1
+			pulls = append(pulls, w.open(traffic.Pull{Author: author, Head: fmt.Sprintf("%040x", n)}, "r0", n))
+			if err := d.record.Want(t.Context(), d.want(review.Repo{Host: "github.com", Owner: "acme", Name: "r0"}, intake.Look{PR: n, Priority: priority})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// is holds how many reviews of mona's and hubot's there were, and why what waits does.
+		is := func(when string, mona, hubot int, waits ...string) {
+			t.Helper()
+			had := map[string]int{}
+			for _, p := range pulls {
+				had[p.Author] += len(w.runsOf(p))
+			}
+			st, err := queue.Read(t.Context(), d.record, nil, 10)
+			if err != nil || had["mona"] != mona || had["hubot"] != hubot || len(st.Waiting) != len(waits) {
+				t.Fatalf("%s: %v were reviewed and %d wait, want %d, %d and %d; %v", when, had, len(st.Waiting), mona, hubot, len(waits), err)
+			}
+			for i, why := range waits {
+				if item := st.Waiting[i]; item.Outcome != store.Waits || !strings.Contains(item.Waits(), why) {
+					t.Errorf("%s: %s waits: %q, want %q", when, item.What, item.Waits(), why)
+				}
+			}
+		}
+		at(1)
+		for range 3 {
+			open("mona", intake.First)
+		}
+		at(3)
+		is("at night", 0, 0, "quiet hours", "quiet hours", "quiet hours")
+		open("mona", intake.Command)
+		at(5)
+		is("at night, when somebody asks", 1, 0, "quiet hours", "quiet hours", "quiet hours")
+		at(15)
+		is("in the morning", 3, 0, "mona has had 2 reviews today")
+		open("hubot", intake.First)
+		w.happens(pulls[3], traffic.Event{Kind: traffic.Push, Commit: strings.Repeat("a", 40)})
+		if err := d.record.Want(t.Context(), d.want(review.Repo{Host: "github.com", Owner: "acme", Name: "r0"}, intake.Look{PR: 4, Priority: intake.Again})); err != nil {
+			t.Fatal(err)
+		}
+		at(59)
+		is("by day", 3, 1, "mona has had 2", "mona has had 2")
+		at(65)
+		is("the next day", 5, 1)
+	})
+}

@@ -1,0 +1,73 @@
+package intake
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/review"
+)
+
+// Hours are a part of every day in which no review begins that nobody asked for. The zero value is none.
+type Hours struct {
+	// From and To are minutes after midnight; a part that ends before it begins lasts over midnight.
+	From, To int
+	Zone     *time.Location
+}
+
+// ParseHours reads hours such as "22:00-06:00" or "22:00-06:00 Europe/Berlin"; without a zone they are in UTC.
+func ParseHours(text string) (h Hours, err error) {
+	if text == "" {
+		return h, nil
+	}
+	span, zone, _ := strings.Cut(text, " ")
+	from, to, ok := strings.Cut(span, "-")
+	begin, e1 := time.Parse("15:04", from)
+	end, e2 := time.Parse("15:04", to)
+	if !ok || e1 != nil || e2 != nil || begin.Equal(end) {
+		return h, fmt.Errorf("%q is no part of a day such as 22:00-06:00", span)
+	}
+	if h.Zone, err = time.LoadLocation(strings.TrimSpace(zone)); err != nil {
+		return h, fmt.Errorf("the time zone %q is not known here: %w", zone, err)
+	}
+	h.From, h.To = begin.Hour()*60+begin.Minute(), end.Hour()*60+end.Minute()
+	return h, nil
+}
+
+// Until says when the hours end that a time is in; the zero time when it is in none.
+func (h Hours) Until(now time.Time) time.Time {
+	if h.Zone == nil {
+		return time.Time{}
+	}
+	now = now.In(h.Zone)
+	at := now.Hour()*60 + now.Minute()
+	in, days := at >= h.From && at < h.To, 0
+	if h.From > h.To {
+		in = at >= h.From || at < h.To
+		if at >= h.From {
+			days = 1
+		}
+	}
+	if !in {
+		return time.Time{}
+	}
+	return time.Date(now.Year(), now.Month(), now.Day()+days, h.To/60, h.To%60, 0, 0, h.Zone)
+}
+
+// Quiet says until when a look waits for the end of the quiet hours, and why; the zero time when it does not. What a person asked for never does.
+func Quiet(priority uint, r Rules, now time.Time) (until time.Time, why string) {
+	end := r.Quiet.Until(now)
+	if priority == Command || end.IsZero() {
+		return time.Time{}, ""
+	}
+	return end, "quiet hours: no review begins before " + end.Format("15:04 MST") + " unless somebody asks for it by comment"
+}
+
+// AuthorOf names whose pull request one is, for what each author may have. GitHub's logins know no case.
+func AuthorOf(host string, p review.Person) string {
+	name := host + "/" + strings.ToLower(p.Login)
+	if p.Bot {
+		name += "[bot]" // a person may have the same login
+	}
+	return name
+}
