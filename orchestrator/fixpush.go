@@ -42,7 +42,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 			return Pushed{}, err
 		}
 		writing, done := effects.Finishing(ctx)
-		got, err := j.loop.Bench.Push(writing, to, fix.Base, j.tip)
+		got, err := j.loop.Executor.Push(writing, to, fix.Base, j.tip)
 		done()
 		if err != nil || !got.Done {
 			return got, err

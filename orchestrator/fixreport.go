@@ -37,7 +37,7 @@ func (j *fixing) patch(ctx context.Context, fix review.FixOutcome) (string, erro
 		return "", nil
 	}
 	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: keep the patch", j.round), func(ctx context.Context) (string, error) {
-		patch, err := j.loop.Bench.Patch(ctx, fix.Base, j.tip)
+		patch, err := j.loop.Executor.Patch(ctx, fix.Base, j.tip)
 		if err != nil {
 			return "", err
 		}

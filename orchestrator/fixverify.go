@@ -30,7 +30,7 @@ func (j *fixing) setUp(ctx context.Context) ([]review.Check, error) {
 		limited, done := j.loop.limited(ctx, j.left())
 		defer done()
 		began := j.loop.Now()
-		checks, err := j.loop.Bench.SetUp(limited, func(c review.Check) {
+		checks, err := j.loop.Executor.SetUp(limited, func(c review.Check) {
 			j.loop.emit(review.Event{Kind: review.EventCheck, Head: plan.SetupAt, Check: &c})
 		})
 		switch {
@@ -92,7 +92,7 @@ func (j *fixing) checkOut(ctx context.Context, commit string, commands []string,
 	defer done()
 	began := j.loop.Now()
 	var ended []review.Check
-	checks, err := j.loop.Bench.Verify(limited, commit, commands, func(c review.Check) {
+	checks, err := j.loop.Executor.Verify(limited, commit, commands, func(c review.Check) {
 		if c.State != "" {
 			ended = append(ended, c)
 		}

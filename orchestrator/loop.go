@@ -14,7 +14,7 @@ import (
 )
 
 // Loop runs reviews and fixes. All parts must be set, except Forge, Poster and Outbox, which a local range does not need,
-// and Bench, which is needed when requests have a FixPlan.
+// and Executor, which is needed when requests have a FixPlan.
 type Loop struct {
 	Forge  Forge
 	Poster effects.Poster
@@ -37,7 +37,7 @@ type Loop struct {
 	Dismissals Dismisser
 	Briefer    Briefer
 	Agents     Asker
-	Bench      Workbench
+	Executor   FixExecutor
 	Record     Recorder
 	// Emit receives the news of the run; it may be called from several goroutines at once.
 	Emit func(review.Event)
@@ -361,7 +361,7 @@ func (l *Loop) finish(ctx context.Context, steps Steps, req Request, result revi
 			return result, err
 		}
 		if req.Fix != nil {
-			if err := l.Bench.Forget(ctx, req.Run); err != nil { // a later run sweeps them up
+			if err := l.Executor.Forget(ctx, req.Run); err != nil { // a later run sweeps them up
 				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "fixes of this run are still kept: " + sanitize.Redact(err.Error())})
 			}
 		}

@@ -76,7 +76,7 @@ func TestPermanentErrorsEndTheRun(t *testing.T) {
 			f := faulty{s, map[string]error{}}
 			c.set(s, f.pull)
 			l := *s.loop()
-			l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Bench, l.Record = f, s, s, s, s, s, s, s
+			l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Executor, l.Record = f, s, s, s, s, s, s, s
 			l.Fence = func(string) string { return "fence" }
 			l.Sleep = func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }
 			l.Permanent = func(err error) bool {

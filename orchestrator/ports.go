@@ -78,8 +78,8 @@ type Recorder interface {
 	Finish(ctx context.Context, result review.RunResult) error
 }
 
-// Workbench is where the fixer works, and the one way its work leaves it (decision 6).
-type Workbench interface {
+// FixExecutor is where the fixer works, and the one way its work leaves it (decision 6).
+type FixExecutor interface {
 	// Fix asks the fixer in a private clone and takes out what it made, checked by the push policy. An error is the disk or
 	// git, or the end of ctx, or sanitize.ErrKnownSecret when the fixer's commit messages hold a part of a credential; what else
 	// the fixer does wrong stands in the result. With an error there is no work, but the answer if the fixer was asked: it has
@@ -108,6 +108,6 @@ type Pushed struct {
 	// Refused says who does not let it through and why: prloop, when the right is gone, or the server, such as for a protected
 	// branch.
 	Refused string `json:"refused,omitempty"`
-	// Shut says why the pull request is none any more that should be pushed to. A bench leaves it empty.
+	// Shut says why the pull request is none any more that should be pushed to. An executor leaves it empty.
 	Shut string `json:"shut,omitempty"`
 }

@@ -197,7 +197,7 @@ func (s *stage) run(t *testing.T, steps Steps, change func(*Request)) review.Run
 	w := s.world.loop()
 	l := *w
 	l.Forge, l.Poster, l.Outbox = s, s, s
-	l.History, l.Briefer, l.Agents, l.Bench, l.Record = s, s, s, s, s
+	l.History, l.Briefer, l.Agents, l.Executor, l.Record = s, s, s, s, s
 	if s.briefer != nil {
 		l.Briefer = s.briefer
 	}

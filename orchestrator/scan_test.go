@@ -88,7 +88,7 @@ func (s *scouting) quickly(t *testing.T, steps Steps, tr *escalate.Triggers, cha
 	t.Helper()
 	l := *s.world.loop()
 	l.Forge, l.Poster, l.Outbox, l.Editor, l.Minimizer, l.Gate = s, s, s, s, s, &s.statuses
-	l.History, l.Briefer, l.Agents, l.Bench, l.Record = s.stage, s.stage, s, s, s
+	l.History, l.Briefer, l.Agents, l.Executor, l.Record = s.stage, s.stage, s, s, s
 	if s.briefer != nil {
 		l.Briefer = s.briefer
 	}

@@ -45,8 +45,8 @@ func TestSetup(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
 	s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
-	s.run(t, newSteps(), func(r *Request) { r.Fix.SetupOff = "`verify_setup` was not run: there are no walls." })
-	if text := s.kept["round-1/fix.md"]; s.setUps != 0 || !strings.Contains(text, "there are no walls") {
+	s.run(t, newSteps(), func(r *Request) { r.Fix.SetupOff = "`verify_setup` was not run: there is no sandbox." })
+	if text := s.kept["round-1/fix.md"]; s.setUps != 0 || !strings.Contains(text, "there is no sandbox") {
 		t.Errorf("%d setups; the report says\n%s", s.setUps, text)
 	}
 }

@@ -44,7 +44,7 @@ func TestACredentialFailsItsAgentAlone(t *testing.T) {
 		var incidents []string
 		var news []review.Event
 		l := *s.loop()
-		l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Bench, l.Record = s, s, s, s, s, talker{s, answer}, s, s
+		l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Executor, l.Record = s, s, s, s, s, talker{s, answer}, s, s
 		l.Fence, l.Secrets, l.Emit = func(string) string { return "fence" }, []string{key}, func(e review.Event) { news = append(news, e) }
 		l.Sleep = func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }
 		l.Incident = func(_ context.Context, run, detail string) error {
@@ -120,7 +120,7 @@ func TestAnIncidentIsKeptFirst(t *testing.T) {
 	s, steps := newStage(), newSteps()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", "it is "+key)}}
 	l := *s.loop()
-	l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Bench, l.Record = s, s, s, s, s, s, s, s
+	l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Executor, l.Record = s, s, s, s, s, s, s, s
 	l.Fence, l.Secrets = func(string) string { return "fence" }, []string{key}
 	l.Incident = func(context.Context, string, string) error { return errOutage }
 	req := round().Request
@@ -163,7 +163,7 @@ func TestACredentialFailsTheFixer(t *testing.T) {
 			c.set(s)
 			var incidents []string
 			l := *s.loop()
-			l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Bench, l.Record = s, s, s, s, s, s, s, s
+			l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Executor, l.Record = s, s, s, s, s, s, s, s
 			l.Fence, l.Secrets = func(string) string { return "fence" }, []string{key}
 			l.Sleep = func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }
 			l.Incident = func(_ context.Context, _, detail string) error { incidents = append(incidents, detail); return nil }
@@ -194,7 +194,7 @@ func TestACredentialStopsThePost(t *testing.T) {
 	s := newStage()
 	s.brief = review.BriefFile{Path: "src/" + key + ".go", Change: "modified", Omitted: "too large"}
 	l := *s.loop()
-	l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Bench, l.Record = s, s, s, s, s, s, s, s
+	l.Forge, l.Poster, l.Outbox, l.History, l.Briefer, l.Agents, l.Executor, l.Record = s, s, s, s, s, s, s, s
 	l.Fence, l.Secrets = func(string) string { return "fence" }, []string{key}
 	l.Permanent = func(err error) bool { return errors.Is(err, sanitize.ErrKnownSecret) }
 	req := round().Request

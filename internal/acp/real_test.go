@@ -41,7 +41,7 @@ type realWorld struct {
 	marker string
 }
 
-// newRealWorld puts the agent, the tree and the gateway behind the walls. The tree tries to instruct the agent; what would
+// newRealWorld puts the agent, the tree and the gateway in the sandbox. The tree tries to instruct the agent; what would
 // configure it is refused before (TestATreeThatConfiguresTheAgentIsRefused).
 func newRealWorld(t *testing.T, preset string, agent npmagent.Installed, role review.Role, script func(tree, marker string) []fakemodel.Rule) *realWorld {
 	t.Helper()

@@ -64,8 +64,8 @@ func (c *Launcher) askACP(ctx context.Context, plan orchestrator.AgentPlan, task
 	spec.Confine = func(p proc.Spec) (proc.Spec, error) {
 		return c.confineACP(p, preset.Needs, home, tree, clone, slices.Sorted(maps.Values(spec.Folders)))
 	}
-	if c.Walls.On() {
-		if !c.Walls.full {
+	if c.Confinement.On() {
+		if !c.Confinement.full {
 			return unasked(plan, errors.New("an ACP agent needs a network namespace to be held to the gateway, and this machine has none"))
 		}
 		spec.Endpoint.BaseURL = "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(gatewayPort)) + "/v1"

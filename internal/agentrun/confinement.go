@@ -60,52 +60,52 @@ func (w Confinement) On() bool { return !w.off }
 // Full reports whether agents are fully contained, with a loopback interface of their own: what fixers and ACP agents need.
 func (w Confinement) Full() bool { return w.full }
 
-// String says what the walls are.
+// String says what the confinement is.
 func (w Confinement) String() string { return w.words }
 
-// Report is what every report says of the walls (threats.md P15): what they are, and which bounds the kernel keeps.
+// Report is what every report says of the sandbox (threats.md P15): what it is, and which bounds the kernel keeps.
 func (w Confinement) Report() string { return w.words + boundsFollow + w.bounds }
 
 const boundsFollow = ". Agents are "
 
-// Told reports whether a report told of these walls, whatever it said of bounds: those may be kept in another way tomorrow.
+// Told reports whether a report told of this confinement, whatever it said of bounds: those may be kept in another way tomorrow.
 func (w Confinement) Told(report string) bool {
-	walls, _, _ := strings.Cut(report, boundsFollow)
-	return walls == w.words
+	kind, _, _ := strings.Cut(report, boundsFollow)
+	return kind == w.words
 }
 
-var errNoWalls = errors.New("the launcher is not told how to confine: Confinement is not set")
+var errNoSandbox = errors.New("the launcher is not told how to confine: Confinement is not set")
 
-// wrap confines a command, no weaker than the walls allow.
+// wrap confines a command, no weaker than the confinement allows.
 func (w Confinement) wrap(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error) {
 	if w.machine == nil {
-		return sandbox.Command{}, errNoWalls
+		return sandbox.Command{}, errNoSandbox
 	}
 	policy.MinTier = w.weakest
 	return w.machine.Wrap(policy, cmd)
 }
 
-// confine puts a child behind the walls: a file system of its own, in which it may read the paths given and write its home
+// confine puts a child in the sandbox: a file system of its own, in which it may read the paths given and write its home
 // and, for a fixer, its clone, and no network but the way to the gateway.
 func (c *Launcher) confine(spec *agents.Spec, home, clone string, read []string) error {
-	if c.Walls.off {
+	if c.Confinement.off {
 		return nil
 	}
 	path, err := proc.LookPath(spec.Path)
 	if err != nil {
 		return err
 	}
-	policy := sandbox.Policy{Home: home, ReadOnly: append(read, c.Walls.read...), Hide: []string{c.State}, Limits: c.limitsOf(clone != "").scratch()}
+	policy := sandbox.Policy{Home: home, ReadOnly: append(read, c.Confinement.read...), Hide: []string{c.State}, Limits: c.limitsOf(clone != "").scratch()}
 	if clone != "" {
 		policy.Writable = []string{clone}
 	}
 	if c.Gateway != nil && hasValue(spec.Env, c.Gateway.Socket()) {
 		policy.Gateway = c.Gateway.Socket()
-		if c.Walls.full && hasName(spec.Env, "OPENAI_BASE_URL") {
+		if c.Confinement.full && hasName(spec.Env, "OPENAI_BASE_URL") {
 			policy.GatewayPort = gatewayPort
 		}
 	}
-	wrapped, err := c.Walls.wrap(policy, sandbox.Command{Path: path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir})
+	wrapped, err := c.Confinement.wrap(policy, sandbox.Command{Path: path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir})
 	if err != nil {
 		return err
 	}
@@ -113,18 +113,18 @@ func (c *Launcher) confine(spec *agents.Spec, home, clone string, read []string)
 	return nil
 }
 
-// confineACP puts an ACP agent behind the walls. It may read the tree, the folders beside it, its own package, the programs it needs, and this
+// confineACP puts an ACP agent in the sandbox. It may read the tree, the folders beside it, its own package, the programs it needs, and this
 // program, which it starts as the server of the tools it answers through. A fixer may write its clone.
 func (c *Launcher) confineACP(p proc.Spec, needs []string, home, tree, clone string, beside []string) (proc.Spec, error) {
 	p.Bounds = c.agentBounds(home, clone)
-	if c.Walls.off {
+	if c.Confinement.off {
 		return p, nil
 	}
 	path, err := proc.LookPath(p.Path)
 	if err != nil {
 		return p, err
 	}
-	read := append(append([]string{tree, c.Self, filepath.Dir(path)}, beside...), c.Walls.read...)
+	read := append(append([]string{tree, c.Self, filepath.Dir(path)}, beside...), c.Confinement.read...)
 	for _, name := range needs {
 		if need, err := proc.LookPath(name); err == nil { // without it the agent does worse, and says so
 			read = append(read, need)
@@ -142,19 +142,19 @@ func (c *Launcher) confineACP(p proc.Spec, needs []string, home, tree, clone str
 		}
 		policy.ReadOnly, policy.Writable, policy.Hide = policy.ReadOnly[1:], []string{clone}, append(policy.Hide, covered...)
 	}
-	wrapped, err := c.Walls.wrap(policy, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
+	wrapped, err := c.Confinement.wrap(policy, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
 	p.Path, p.Args, p.Env, p.Dir = wrapped.Path, wrapped.Args, wrapped.Env, wrapped.Dir
 	return p, err
 }
 
-// confineJob puts verify commands and what takes a fixer's work out of its clone behind the walls. They get no gateway.
+// confineJob puts verify commands and what takes a fixer's work out of its clone in the sandbox. They get no gateway.
 func (c *Launcher) confineJob(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error) {
-	if c.Walls.off {
+	if c.Confinement.off {
 		return cmd, nil
 	}
-	policy.ReadOnly = append(policy.ReadOnly, c.Walls.read...)
+	policy.ReadOnly = append(policy.ReadOnly, c.Confinement.read...)
 	policy.Hide = append(policy.Hide, c.State)
-	return c.Walls.wrap(policy, cmd)
+	return c.Confinement.wrap(policy, cmd)
 }
 
 // gatewayPort is where a confined program finds the gateway over TCP, on a loopback interface that is its own.

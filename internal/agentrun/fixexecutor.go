@@ -25,8 +25,8 @@ var (
 
 // FixExecutor lends the loop the workspace, with the launcher's fixer at it. Its fields are set before it is used and not changed after.
 type FixExecutor struct {
-	// Crew brings the fixer, the repository, the scratch folder and the walls.
-	Crew *Launcher
+	// Launcher brings the fixer, the repository, the scratch folder and the sandbox.
+	Launcher *Launcher
 	// VerifyTimeout bounds each verify command; 0 means fixspace.DefaultTimeout.
 	VerifyTimeout time.Duration
 	// VerifyEnv are the operator's variables ("NAME=value") of verify commands. Code of the pull request sees them.
@@ -63,7 +63,7 @@ func (b *FixExecutor) SetUp(ctx context.Context, news func(review.Check)) ([]rev
 	if b.asked || len(b.Setup) == 0 || b.Layers == nil {
 		return nil, nil
 	}
-	if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
+	if err := b.Launcher.Limits.Room(b.Launcher.Scratch); err != nil {
 		return nil, err
 	}
 	order := fixspace.SetupOrder{Commit: b.SetupAt, Commands: b.Setup, Whose: b.Whose, News: news}
@@ -83,7 +83,7 @@ const socketFolderLimit = 80
 
 // wayOut opens the way to the registries.
 func (b *FixExecutor) wayOut(ctx context.Context) (fixspace.WayOut, error) {
-	dir := b.Crew.Scratch
+	dir := b.Launcher.Scratch
 	if len(dir) > socketFolderLimit {
 		dir = ""
 	}
@@ -129,14 +129,14 @@ func (b *FixExecutor) room(ctx context.Context) (*fixspace.Workspace, error) {
 	return w, nil
 }
 
-// workspace is the workspace behind the launcher's walls.
+// workspace is the workspace in the launcher's sandbox.
 func (b *FixExecutor) workspace() *fixspace.Workspace {
-	limits := b.Crew.Limits.or(verifying)
+	limits := b.Launcher.Limits.or(verifying)
 	return &fixspace.Workspace{
-		Repo: b.Crew.Repo, Scratch: b.Crew.Scratch, Confine: b.Crew.confineJob, Secrets: b.Crew.Secrets,
-		Bounds: limits.bounds(jobProcesses, jobFileBytes), Walled: b.Crew.Walls.Full(), Layers: b.Layers,
+		Repo: b.Launcher.Repo, Scratch: b.Launcher.Scratch, Confine: b.Launcher.confineJob, Secrets: b.Launcher.Secrets,
+		Bounds: limits.bounds(jobProcesses, jobFileBytes), OwnFiles: b.Launcher.Confinement.Full(), Layers: b.Layers,
 		Verifying: fixspace.VerifyOptions{
-			Timeout: b.VerifyTimeout, Read: b.Crew.Walls.read, Env: b.VerifyEnv, Limits: b.Crew.Limits.scratch(), Builds: b.Builds, Lent: b.Lent, ReadAll: b.ReadAll,
+			Timeout: b.VerifyTimeout, Read: b.Launcher.Confinement.read, Env: b.VerifyEnv, Limits: b.Launcher.Limits.scratch(), Builds: b.Builds, Lent: b.Lent, ReadAll: b.ReadAll,
 		},
 	}
 }
@@ -154,15 +154,15 @@ func (b *FixExecutor) Fix(ctx context.Context, plan orchestrator.AgentPlan, orde
 			return unasked(plan, point)
 		}
 		stop := func() int { return 0 }
-		if order.Checks > 0 && b.Crew.Gateway != nil {
-			stop = b.Crew.Gateway.LendChecks(ctx, plan.Name, order.Checks, func(ctx context.Context, command string) (any, error) {
-				if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
+		if order.Checks > 0 && b.Launcher.Gateway != nil {
+			stop = b.Launcher.Gateway.LendChecks(ctx, plan.Name, order.Checks, func(ctx context.Context, command string) (any, error) {
+				if err := b.Launcher.Limits.Room(b.Launcher.Scratch); err != nil {
 					return nil, errors.New("there is no room to run them now")
 				}
 				return room.CheckClone(ctx, order, clone, command)
 			})
 		}
-		got := b.Crew.answer(ctx, plan, task, clone, emit)
+		got := b.Launcher.answer(ctx, plan, task, clone, emit)
 		if n := stop(); n > 0 {
 			got.Receipt.Notes = append(got.Receipt.Notes, fmt.Sprintf("had the verify commands run %d %s before it ended", n, map[bool]string{true: "time", false: "times"}[n == 1]))
 		}
@@ -181,7 +181,7 @@ func (b *FixExecutor) Fix(ctx context.Context, plan orchestrator.AgentPlan, orde
 
 // Verify runs commands on a commit.
 func (b *FixExecutor) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
-	if err := b.Crew.Limits.Room(b.Crew.Scratch); err != nil {
+	if err := b.Launcher.Limits.Room(b.Launcher.Scratch); err != nil {
 		return nil, err
 	}
 	room, err := b.room(ctx)
@@ -227,10 +227,10 @@ func (b *FixExecutor) Push(ctx context.Context, pr review.PullRequest, from, to 
 // taken away or the pull request merged (threats.md K22). A branch that is deleted then lives on in what GitHub keeps of the
 // pull request.
 func (b *FixExecutor) tooLate(ctx context.Context, pr review.PullRequest, to, why string) (orchestrator.Pushed, error) {
-	if _, ok, err := b.Crew.Repo.Contains(ctx, b.Server(pr.HeadRepo), "refs/heads/"+pr.HeadRef, to); err == nil && ok {
+	if _, ok, err := b.Launcher.Repo.Contains(ctx, b.Server(pr.HeadRepo), "refs/heads/"+pr.HeadRef, to); err == nil && ok {
 		return orchestrator.Pushed{Done: true}, nil
 	}
-	_, ok, err := b.Crew.Repo.Contains(ctx, b.Server(pr.Repo), fmt.Sprintf("refs/pull/%d/head", pr.Number), to)
+	_, ok, err := b.Launcher.Repo.Contains(ctx, b.Server(pr.Repo), fmt.Sprintf("refs/pull/%d/head", pr.Number), to)
 	switch {
 	case ok:
 		return orchestrator.Pushed{Done: true}, nil
@@ -242,7 +242,7 @@ func (b *FixExecutor) tooLate(ctx context.Context, pr review.PullRequest, to, wh
 
 // Forget lets go of what the run's fixes keep in the repository.
 func (b *FixExecutor) Forget(ctx context.Context, run string) error {
-	return b.Crew.Repo.ForgetFixes(ctx, func(id string) bool { return id == run })
+	return b.Launcher.Repo.ForgetFixes(ctx, func(id string) bool { return id == run })
 }
 
 // patchLimitBytes is the largest patch that is handed over.

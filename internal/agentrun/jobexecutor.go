@@ -24,14 +24,16 @@ var (
 // JobExecutor lends a scheduled job the workspace, with the launcher's agents at it, and the one way its work leaves it. Its fields are set
 // before it is used and not changed after.
 type JobExecutor struct {
-	Crew *Launcher
+	Launcher *Launcher
 	// Server is where branches are pushed to, and with which credential.
 	Server git.Server
 	// Held fails when this run does not hold its job any more; nil when nobody shares it.
 	Held func(ctx context.Context) error
 }
 
-func (j *JobExecutor) room() *fixspace.Workspace { return (&FixExecutor{Crew: j.Crew}).workspace() }
+func (j *JobExecutor) room() *fixspace.Workspace {
+	return (&FixExecutor{Launcher: j.Launcher}).workspace()
+}
 
 // Work is one command of the job. It fails with sanitize.ErrKnownSecret when what the agent wants to say holds a part of a secret this
 // process holds.
@@ -42,7 +44,7 @@ func (j *JobExecutor) Work(ctx context.Context, plan orchestrator.AgentPlan, ord
 		if point = commandAsked.Hit(); point != nil {
 			return unasked(plan, point)
 		}
-		got := j.Crew.answer(ctx, plan, task, clone, emit)
+		got := j.Launcher.answer(ctx, plan, task, clone, emit)
 		point = commandAnswered.Hit()
 		return got
 	}
@@ -66,7 +68,7 @@ func (j *JobExecutor) PushBranch(ctx context.Context, repo review.Repo, p effect
 	if err := beforeBranchPush.Hit(); err != nil {
 		return "", effects.NotSent(err)
 	}
-	got, err := j.Crew.Repo.Push(ctx, git.PushOptions{Server: j.Server, Ref: p.Ref, Old: p.Old, New: p.New, Anew: p.Replace})
+	got, err := j.Launcher.Repo.Push(ctx, git.PushOptions{Server: j.Server, Ref: p.Ref, Old: p.Old, New: p.New, Anew: p.Replace})
 	if stop := afterBranchPush.Hit(); stop != nil {
 		return "", stop
 	}
@@ -85,7 +87,7 @@ func (j *JobExecutor) PushBranch(ctx context.Context, repo review.Repo, p effect
 
 // FindPushed asks the server where the branch is.
 func (j *JobExecutor) FindPushed(ctx context.Context, repo review.Repo, p effects.BranchPush) (string, error) {
-	_, there, err := j.Crew.Repo.Contains(ctx, j.Server, p.Ref, p.New)
+	_, there, err := j.Launcher.Repo.Contains(ctx, j.Server, p.Ref, p.New)
 	if errors.Is(err, git.ErrUnknownRevision) || err == nil && !there {
 		return "", nil
 	}

@@ -58,9 +58,9 @@ type Launcher struct {
 	Secrets []string
 	// ShowSecrets lets agents read values that look like secrets; they are masked otherwise.
 	ShowSecrets bool
-	// Walls say how children are confined, Limits what each of them may take of the machine.
-	Walls  Confinement
-	Limits Limits
+	// Confinement says how children are confined, Limits what each of them may take of the machine.
+	Confinement Confinement
+	Limits      Limits
 
 	seen words
 	// trees are the heads as they are, quiet ones without what agents take configuration from.
@@ -102,7 +102,7 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		return c.askACP(ctx, plan, task, home, clone, emit)
 	case review.KindCommand:
 		spec.Path, spec.Args = plan.Path, plan.Args
-		if c.Gateway != nil && c.Walls.full { // elsewhere that port would be the machine's
+		if c.Gateway != nil && c.Confinement.full { // elsewhere that port would be the machine's
 			spec.Env = append(spec.Env, gatewayEnv(c.Gateway.Socket(), c.issue(plan, task))...)
 			defer c.Gateway.Release(plan.Name)
 		}

@@ -51,22 +51,22 @@ const (
 	agentFileBytes = 1 << 30
 	jobProcesses   = 4096
 	jobFileBytes   = 4 << 30
-	// wallProcesses are the threads of the walls themselves, which a control group counts too.
-	wallProcesses = 64
+	// sandboxProcesses are the threads of the sandbox itself, which a control group counts too.
+	sandboxProcesses = 64
 )
 
 // bounds are those of a child that may write these folders on a disk.
 func (l Limits) bounds(processes, fileBytes int64, folders ...string) proc.Bounds {
 	return proc.Bounds{
-		MemoryBytes: l.MemoryBytes, Processes: processes + wallProcesses, FileBytes: fileBytes,
+		MemoryBytes: l.MemoryBytes, Processes: processes + sandboxProcesses, FileBytes: fileBytes,
 		Folders: folders, FolderBytes: l.DiskBytes, FolderFiles: l.Files, FreeBytes: l.FreeBytes, Ended: exceeded,
 	}
 }
 
-// agentBounds are those of an agent: the home lies on a disk unless the walls are full.
+// agentBounds are those of an agent: the home lies on a disk unless the confinement is full.
 func (c *Launcher) agentBounds(home, clone string) proc.Bounds {
 	var folders []string
-	if !c.Walls.full {
+	if !c.Confinement.full {
 		folders = append(folders, home)
 	}
 	if clone != "" {

@@ -44,7 +44,7 @@ func TestLeaveOut(t *testing.T) {
 // What an agent would take configuration from is still there to be read, under a name it does not look for.
 func TestQuietTree(t *testing.T) {
 	b := newBranch(t)
-	c := b.bench.Crew
+	c := b.executor.Launcher
 	c.Exclude = []string{"secret/**"}
 	work := t.TempDir()
 	for _, name := range []string{"a.go", "opencode.json", "sub/.Claude/settings.json", "sub/b.go", "moved-aside-opencode.json", "secret/key"} {

@@ -57,7 +57,7 @@ func (c *Launcher) workspace(ctx context.Context, head string) (*review.Workspac
 		return nil, err
 	}
 	// Linters run what the tree configures, so they need full containment, not just the best there is (threats.md T01).
-	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Walls.full, Unmasked: c.ShowSecrets}, nil
+	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Confinement.full, Unmasked: c.ShowSecrets}, nil
 }
 
 // readable lets a confined child read a tree: started as root, prloop gives it a uid of its own. Other users of the machine

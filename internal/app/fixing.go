@@ -14,10 +14,10 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// newBench puts the workspace of a run together. What the repository has a say in comes from the plan, which a resumed run
+// newExecutor puts the workspace of a run together. What the repository has a say in comes from the plan, which a resumed run
 // has too; settings are the operator's of today.
-func (r *run) newBench(c *agentrun.Launcher, req orchestrator.Request, lease *store.Lease) *agentrun.FixExecutor {
-	b := &agentrun.FixExecutor{Crew: c}
+func (r *run) newExecutor(c *agentrun.Launcher, req orchestrator.Request, lease *store.Lease) *agentrun.FixExecutor {
+	b := &agentrun.FixExecutor{Launcher: c}
 	if lease != nil {
 		b.Held = lease.Check
 	}

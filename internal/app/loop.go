@@ -69,7 +69,7 @@ func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err e
 	r.spend.run = req.Run
 	if agents := takingPart(req); needsModel(agents) {
 		c.ask.Models = runModels(r.settings, agents)
-		if c.ask.Gateway, err = r.openGateway(ctx, req, !c.ask.Walls.On() && hasACP(agents), c.emit); err != nil {
+		if c.ask.Gateway, err = r.openGateway(ctx, req, !c.ask.Confinement.On() && hasACP(agents), c.emit); err != nil {
 			return c, err
 		}
 	}
@@ -98,7 +98,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		}
 		l.Forge, l.Poster, l.Minimizer, l.Editor = forge, r.client, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
-		l.Bench, l.Stored = r.newBench(ask, req, lease), r.earlier
+		l.Executor, l.Stored = r.newExecutor(ask, req, lease), r.earlier
 		l.Gate, l.People, l.Requester = gatekeeper{r.client}, gatekeeper{r.client}, r.client
 	}
 	l.Outbox = outbox{r.store, lease}
@@ -139,7 +139,7 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	if err := r.takeFolders(ctx, scratch); err != nil {
 		return nil, err
 	}
-	walls, err := r.opts.Machine.confinement(ctx, req.Target)
+	confinement, err := r.opts.Machine.confinement(ctx, req.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	if err := limits.Room(scratch); err != nil {
 		return nil, err
 	}
-	if err := proc.Shield(); err != nil { // after the walls, which may have had to look at the machine
+	if err := proc.Shield(); err != nil { // after the sandbox, which may have had to look at the machine
 		return nil, err
 	}
 	checkout := req.Checkout
@@ -156,7 +156,7 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	}
 	return &agentrun.Launcher{
 		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: checkout,
-		Walls: walls, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run), Folders: r.folders,
+		Confinement: confinement, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run), Folders: r.folders,
 	}, nil
 }
 

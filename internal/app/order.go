@@ -249,7 +249,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	about.HunksOnly = verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents)
 	r.history.withhold(about.NeverRead)
 	r.beginBrief(ctx, w.commits, about, settings.Limits, r.opts.Machine.ownRules(target))
-	walls, err := r.opts.Machine.confinement(ctx, target)
+	confinement, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {
 		return req, err
 	}
@@ -286,7 +286,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 			return req, err
 		}
 	}
-	fix, fixOff, err := r.planFix(ctx, o, pr, w.commits.Base, walls)
+	fix, fixOff, err := r.planFix(ctx, o, pr, w.commits.Base, confinement)
 	if err != nil {
 		return req, err
 	}
@@ -307,7 +307,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, Alone: o.Command != nil, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
-		Isolation: walls.Report(), Config: w.rules.From, Rounds: settings.Rounds, Quick: quick, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
+		Isolation: confinement.Report(), Config: w.rules.From, Rounds: settings.Rounds, Quick: quick, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
 		Asked: o.Asked, Stops: r.stops, Disputes: disputes, BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }

@@ -92,11 +92,11 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	walls, err := r.opts.Machine.confinement(ctx, o.Target)
+	confinement, err := r.opts.Machine.confinement(ctx, o.Target)
 	if err != nil {
 		return nil, err
 	}
-	if walls.On() && !walls.Full() {
+	if confinement.On() && !confinement.Full() {
 		return nil, &UncontainedError{job.ID}
 	}
 	todo := &scheduled{Request: maintenance.Request{Job: job.ID, Base: base, Head: head, Terms: terms(job)}}
@@ -112,7 +112,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	settings := r.settings
 	return &Prepared{run: r, job: todo, Request: orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: o.Target, Head: head, Agents: agents, DryRun: o.DryRun, WallTime: settings.WallTime,
-		PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Isolation: walls.Report(), Config: rules.From,
+		PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Isolation: confinement.Report(), Config: rules.From,
 		Context: contextOf(settings), BaseRef: sanitize.Mask(base), Secrets: r.opts.Machine.secrets(),
 	}}, nil
 }
@@ -252,18 +252,18 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 	}
 	clone := r.client.Pushed(st.Target.Repo)
 	server := git.Server{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
-	bench := &agentrun.JobExecutor{Crew: c.ask, Server: server}
+	executor := &agentrun.JobExecutor{Launcher: c.ask, Server: server}
 	if lease != nil {
-		bench.Held = lease.Check
+		executor.Held = lease.Check
 	}
 	l := &maintenance.Loop{
-		Repo: r.history.repo, Server: server, Forge: r.client, Pusher: bench, Outbox: outbox{r.store, lease},
+		Repo: r.history.repo, Server: server, Forge: r.client, Pusher: executor, Outbox: outbox{r.store, lease},
 		Record: r.measured(r.telemetry.record(r.spend.watch(c.ask.Gateway, recorder{r.store, r.folder}))), Emit: c.emit, MarkerKey: c.key,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Now: time.Now, Sleep: sleep, Permanent: r.permanent(ctx), Secrets: c.known,
 		Work: func(ctx context.Context, order review.JobOrder) (review.JobWork, error) {
 			plan := st.Agents[order.Number-1]
 			order.Task = st.jobTask(order, plan, c.ask.Fence)
-			return bench.Work(ctx, plan, order, c.emit)
+			return executor.Work(ctx, plan, order, c.emit)
 		},
 	}
 	req := st.Job.Request

@@ -143,15 +143,15 @@ func (st stored) cassette(today gateway.Cassette) gateway.Cassette {
 	return today
 }
 
-// sameMachine refuses to go on behind other walls than the run began with, or with other things lent through them: its reports name
-// the walls, and whether a fixer may work was decided by them (threats.md P15).
+// sameMachine refuses to go on in another sandbox than the run began with, or with other things lent through it: its reports name
+// the sandbox, and whether a fixer may work was decided by it (threats.md P15).
 func (m Machine) sameMachine(ctx context.Context, st stored) error {
-	walls, err := m.confinement(ctx, st.Target)
+	confinement, err := m.confinement(ctx, st.Target)
 	switch {
 	case err != nil:
 		return err
-	case !walls.Told(st.Isolation):
-		return &ChangedError{Run: st.Run, Part: Isolation, Had: st.Isolation, Now: walls.String()}
+	case !confinement.Told(st.Isolation):
+		return &ChangedError{Run: st.Run, Part: Isolation, Had: st.Isolation, Now: confinement.String()}
 	case !slices.Equal(m.Readable, st.Setup.Readable):
 		return &ChangedError{Run: st.Run, Part: Readable, Had: strings.Join(st.Setup.Readable, string(filepath.ListSeparator))}
 	case m.verifyEnvSum() != st.Setup.VerifyEnv:

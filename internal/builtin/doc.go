@@ -1,5 +1,5 @@
-// Package builtin plays the builtin agents: it is the child's side of what internal/agentrun starts, this program once more behind
-// walls, with one request on standard input and one envelope to write.
+// Package builtin plays the builtin agents: it is the child's side of what internal/agentrun starts, this program once more in a
+// sandbox, with one request on standard input and one envelope to write.
 //
 //	Review           the builtin reviewer: a model, and tools that read the tree the request names
 //	Verify           the builtin verifier: a model that tries to refute findings, with the same tools

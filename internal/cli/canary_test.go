@@ -33,7 +33,7 @@ const stranger = 54321
 
 // box is one way to confine agents, and what prloop promises of it.
 type box struct {
-	name, walls string
+	name, box string
 	// without are parts left out of the sandbox.
 	without []string
 	uid     int
@@ -48,13 +48,13 @@ func boxes(t *testing.T) []box {
 	t.Helper()
 	parts := func(names ...string) []string { return names }
 	all := []box{
-		{name: "1", walls: "required", holds: true},
-		{name: "1b", walls: "required", without: parts(sandbox.PartNamespaces), bwrap: true, holds: true},
-		{name: "2", walls: "best", without: parts(sandbox.PartNamespaces, sandbox.PartBubblewrap), holds: true},
-		{name: "3, Landlock alone", walls: "best", without: parts(sandbox.PartNamespaces, sandbox.PartBubblewrap, sandbox.PartSeccomp)},
-		{name: "3, seccomp alone", walls: "best", without: parts(sandbox.PartNamespaces, sandbox.PartBubblewrap, sandbox.PartLandlock)},
-		{name: "4", walls: "best", without: sandbox.Parts()},
-		{name: "off", walls: "off"},
+		{name: "1", box: "required", holds: true},
+		{name: "1b", box: "required", without: parts(sandbox.PartNamespaces), bwrap: true, holds: true},
+		{name: "2", box: "best", without: parts(sandbox.PartNamespaces, sandbox.PartBubblewrap), holds: true},
+		{name: "3, Landlock alone", box: "best", without: parts(sandbox.PartNamespaces, sandbox.PartBubblewrap, sandbox.PartSeccomp)},
+		{name: "3, seccomp alone", box: "best", without: parts(sandbox.PartNamespaces, sandbox.PartBubblewrap, sandbox.PartLandlock)},
+		{name: "4", box: "best", without: sandbox.Parts()},
+		{name: "off", box: "off"},
 	}
 	all = slices.DeleteFunc(all, func(b box) bool {
 		if b.bwrap && bubblewrap() == "" {
@@ -72,12 +72,12 @@ func boxes(t *testing.T) []box {
 		return false
 	})
 	if os.Geteuid() != 0 {
-		t.Log("only tiers that contain are tried: without walls, agents of this test would read the processes of whoever runs it")
+		t.Log("only tiers that contain are tried: without a sandbox, agents of this test would read the processes of whoever runs it")
 		return slices.DeleteFunc(all, func(b box) bool { return !b.holds })
 	}
 	var out []box
 	for _, b := range all {
-		// Without full walls everything of root's is open to an agent of root; that needs no measurement, and would read
+		// Without a full sandbox everything of root's is open to an agent of root; that needs no measurement, and would read
 		// the whole machine. Bubblewrap is not used as root.
 		if b.holds && !b.bwrap {
 			root := b
@@ -197,7 +197,7 @@ func (x box) prepare(a *arena, b bout, c *canaries) (*bout, *exec.Cmd) {
 	}
 	a.t.Cleanup(func() { _ = model.Close() })
 	b.uid, b.token = x.uid, c.plant("ghtoken")
-	b.env = append(b.env, "PRLOOP_SANDBOX="+x.walls, "PRLOOP_SANDBOX_WITHOUT="+strings.Join(x.without, ","), "PRLOOP_LOG=debug",
+	b.env = append(b.env, "PRLOOP_SANDBOX="+x.box, "PRLOOP_SANDBOX_WITHOUT="+strings.Join(x.without, ","), "PRLOOP_LOG=debug",
 		"GITHUB_TOKEN="+c.plant("githubtoken"), "OPENAI_API_KEY="+c.plant("modelkey"), "UPSTREAM_KEY="+c.plant("upstreamkey"), "OPENAI_BASE_URL="+model.URL())
 	ready := a.enter(b)
 	put := func(name, text string) {
@@ -287,7 +287,7 @@ func (x box) hunt(a *arena) hunted {
 	if f.result.Run == "" {
 		return got
 	}
-	if want := "tier " + strings.Fields(strings.ReplaceAll(x.name, ",", " "))[0]; x.walls != "off" && !strings.HasPrefix(f.result.Receipt.Isolation, want) {
+	if want := "tier " + strings.Fields(strings.ReplaceAll(x.name, ",", " "))[0]; x.box != "off" && !strings.HasPrefix(f.result.Receipt.Isolation, want) {
 		a.t.Errorf("tier %s: the report says %q", x.name, f.result.Receipt.Isolation)
 	}
 	for _, name := range []string{"hunt", "comments-analyzer"} {
@@ -326,8 +326,8 @@ func (x box) judge(f *finished, name string, into map[string]string) {
 				f.t.Errorf("tier %s: %s found prloop's own %s in %s", x.name, name, g, channel)
 			}
 		}
-		if x.walls == "off" && channel == "files" && !slices.Contains(labels, "netrc") || x.walls == "off" && channel == "processes" && !slices.Contains(labels, "shellenv") {
-			f.t.Errorf("without walls %s found only %s in %s: the test would not notice", name, found, channel)
+		if x.box == "off" && channel == "files" && !slices.Contains(labels, "netrc") || x.box == "off" && channel == "processes" && !slices.Contains(labels, "shellenv") {
+			f.t.Errorf("without a sandbox %s found only %s in %s: the test would not notice", name, found, channel)
 		}
 		if prev := into[channel]; prev == "" || prev == "none" {
 			into[channel] = found
@@ -438,7 +438,7 @@ func (x box) knock(a *arena, modes []string) knocked {
 	beacon := newBeacon(a.t)
 	got := knocked{doors: map[string]string{}}
 	if !x.holds {
-		// Nobody should ask this address for a machine's credentials without walls around, not even in a test.
+		// Nobody should ask this address for a machine's credentials without a sandbox around, not even in a test.
 		modes, got.doors["net-meta"] = slices.DeleteFunc(slices.Clone(modes), func(m string) bool { return m == "net-meta" }), "-"
 	}
 	for group := range slices.Chunk(modes, 4) {
@@ -470,7 +470,7 @@ func (x box) knock(a *arena, modes []string) knocked {
 		}
 	}
 	want := 0
-	if x.walls == "off" {
+	if x.box == "off" {
 		want = 5
 	}
 	got.hits = len(beacon.await(max(want, 1), 500*time.Millisecond))
@@ -478,7 +478,7 @@ func (x box) knock(a *arena, modes []string) knocked {
 	case x.holds && got.hits > 0:
 		a.t.Errorf("tier %s: the beacon was reached: %q", x.name, beacon.seen())
 	case got.hits < want:
-		a.t.Errorf("without walls only %q reached the beacon: the test would not notice", beacon.seen())
+		a.t.Errorf("without a sandbox only %q reached the beacon: the test would not notice", beacon.seen())
 	}
 	return got
 }
@@ -488,7 +488,7 @@ func (x box) knock(a *arena, modes []string) knocked {
 func TestCanariesInDump(t *testing.T) {
 	a := newArena(t)
 	c := newCanaries()
-	x := box{name: "off", walls: "off"}
+	x := box{name: "off", box: "off"}
 	b, _ := x.prepare(a, bout{reviewers: []fighter{{name: "hang", mode: "hang-silent"}}}, c)
 	cmd := b.command()
 	cmd.Env = append(cmd.Env, "GOTRACEBACK=crash")

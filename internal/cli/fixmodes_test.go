@@ -35,8 +35,8 @@ var leftBehind = map[string]string{
 	"write-outside":  "",
 }
 
-// bothWays are modes that run behind the walls as well: those that reach out of the clone, those that leave processes, and
-// two whose work is good, without which the walls could as well keep everything in.
+// bothWays are modes that run in the sandbox as well: those that reach out of the clone, those that leave processes, and
+// two whose work is good, without which the sandbox could as well keep everything in.
 var bothWays = []string{"json-fenced", "plant-hook", "write-outside", "symlink-escape", "delete-all", "disk-fill", "daemon",
 	"hog-file", "hog-removed", "hog-inodes", "hog-memories"}
 
@@ -58,7 +58,7 @@ type mending struct {
 	misdeed
 	// fixes has the fixer make a good change first and say so; others reject what they were asked for.
 	mends bool
-	// behind is true behind walls.
+	// behind is true in a sandbox.
 	behind bool
 	// beside points what the mode damages at a folder beside the clone.
 	beside bool
@@ -70,7 +70,7 @@ func (m mending) String() string {
 		s += " beside the clone"
 	}
 	if m.behind {
-		s += " behind walls"
+		s += " in a sandbox"
 	}
 	return s
 }
@@ -114,7 +114,7 @@ func TestFixerModes(t *testing.T) {
 	t.Logf("%d runs in %.0f s, %.0f s of processor time", len(table), time.Since(started).Seconds(), times.busy.Seconds())
 }
 
-// mendings are all runs: each mode with the leash alone, and some behind walls.
+// mendings are all runs: each mode with the leash alone, and some in a sandbox.
 func mendings(t *testing.T, a *arena) (table []mending) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), a.agent, "-list").Output()
@@ -127,9 +127,9 @@ func mendings(t *testing.T, a *arena) (table []mending) {
 		group[f[1]] = f[0]
 	}
 	tier := thisMachine.Probe(t.Context())
-	walls := tier.Tier <= sandbox.Tier1b
-	if !walls {
-		t.Logf("no fixer runs behind walls: %s", tier)
+	boxed := tier.Tier <= sandbox.Tier1b
+	if !boxed {
+		t.Logf("no fixer runs in a sandbox: %s", tier)
 	}
 	for _, m := range misdeeds {
 		// What content modes say is what they are about. Whom net modes reach has nothing to do with the role.
@@ -137,10 +137,10 @@ func mendings(t *testing.T, a *arena) (table []mending) {
 		if group[m.mode] == "net" || slices.Contains(findingsOnly, m.mode) {
 			continue
 		}
-		if !m.walls {
+		if !m.box {
 			table = append(table, row)
 		}
-		if row.behind = true; walls && (m.walls || slices.Contains(bothWays, m.mode)) {
+		if row.behind = true; boxed && (m.box || slices.Contains(bothWays, m.mode)) {
 			table = append(table, row)
 			if row.beside, row.mends = true, false; m.mode == "delete-all" || m.mode == "disk-fill" {
 				table = append(table, row)

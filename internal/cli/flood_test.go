@@ -20,9 +20,9 @@ func TestFloodMemory(t *testing.T) {
 		t.Skip("it moves gigabytes through the whole program: go test without -short does")
 	}
 	a := newArena(t)
-	for _, walls := range []string{"off", "best"} {
+	for _, box := range []string{"off", "best"} {
 		team := func(modes ...string) (b bout) {
-			b.env = []string{"PRLOOP_SANDBOX=" + walls}
+			b.env = []string{"PRLOOP_SANDBOX=" + box}
 			b.reviewers = []fighter{{name: "good", mode: "ok"}}
 			for i, mode := range modes[:4] {
 				b.reviewers = append(b.reviewers, fighter{name: fmt.Sprintf("agent-%d", i+1), mode: mode})
@@ -31,24 +31,24 @@ func TestFloodMemory(t *testing.T) {
 			return b
 		}
 		clean := a.enter(team("ok-empty", "ok-empty", "ok-empty", "ok-empty", "ok-empty")).watched()
-		t.Logf("sandbox %s: a clean run holds %d MB at most", walls, clean.peak>>20)
+		t.Logf("sandbox %s: a clean run holds %d MB at most", box, clean.peak>>20)
 		for _, modes := range [][]string{
 			{"flood-stubborn", "ok-empty", "ok-empty", "ok-empty", "ok-empty"},
 			{"flood-json", "ok-empty", "ok-empty", "ok-empty", "ok-empty"},
 			{"flood-stubborn", "flood-stubborn", "flood-both", "flood-out", "flood-stubborn"},
 		} {
 			flooded := a.enter(team(modes...)).watched()
-			checkFlood(t, walls, modes, clean, flooded)
+			checkFlood(t, box, modes, clean, flooded)
 		}
 	}
 }
 
-func checkFlood(t *testing.T, walls string, modes []string, clean, flooded watched) {
+func checkFlood(t *testing.T, box string, modes []string, clean, flooded watched) {
 	t.Helper()
 	grown, read := flooded.peak-clean.peak, flooded.read-clean.read
-	t.Logf("sandbox %s, %s: %.2f GB read in %.1f s, %+d MB", walls, strings.Join(modes, ","), float64(read)/1e9, flooded.took.Seconds(), grown>>20)
+	t.Logf("sandbox %s, %s: %.2f GB read in %.1f s, %+d MB", box, strings.Join(modes, ","), float64(read)/1e9, flooded.took.Seconds(), grown>>20)
 	if grown > floodGrowthBytes {
-		t.Errorf("sandbox %s: prloop grew by %d MB", walls, grown>>20)
+		t.Errorf("sandbox %s: prloop grew by %d MB", box, grown>>20)
 	}
 	floods := int64(0)
 	for i, mode := range modes {
@@ -61,14 +61,14 @@ func checkFlood(t *testing.T, walls string, modes []string, clean, flooded watch
 			name = "comments-analyzer"
 		}
 		if got := flooded.agent(name); got.State == well || !strings.Contains(got.Reason, "wrote too much") {
-			t.Errorf("sandbox %s: %s is %s: %s", walls, name, got.State, got.Reason)
+			t.Errorf("sandbox %s: %s is %s: %s", box, name, got.State, got.Reason)
 		}
 	}
 	if read < floods*(8<<20) {
-		t.Errorf("sandbox %s: only %d bytes were read: nothing was flooded", walls, read)
+		t.Errorf("sandbox %s: only %d bytes were read: nothing was flooded", box, read)
 	}
 	if got, want := flooded.answer("good"), clean.answer("good"); got != want {
-		t.Errorf("sandbox %s: the good reviewer's answer is not that of a clean run:\n%s", walls, got)
+		t.Errorf("sandbox %s: the good reviewer's answer is not that of a clean run:\n%s", box, got)
 	}
 	flooded.checkGone(0)
 }

@@ -31,8 +31,8 @@ type misdeed struct {
 	reviewer, analyzer, fixer review.AgentState
 	// cut modes end only when prloop ends them, so their time is short.
 	cut bool
-	// walls modes run behind walls only: without, they would read the whole machine.
-	walls bool
+	// box modes run in a sandbox only: without, they would read the whole machine.
+	box bool
 	// rule is what the agent is ended by; empty for those that nothing of the kind ends.
 	rule string
 }
@@ -116,8 +116,8 @@ var misdeeds = []misdeed{
 	{mode: "secret-rev", reviewer: well, analyzer: well, fixer: well},
 	{mode: "secret-cut7", reviewer: well, analyzer: well, fixer: well},
 	{mode: "env-dump", reviewer: well, analyzer: well, fixer: well},
-	{mode: "proc-walk", reviewer: well, analyzer: well, fixer: well, walls: true},
-	{mode: "hunt", reviewer: well, analyzer: well, fixer: well, walls: true},
+	{mode: "proc-walk", reviewer: well, analyzer: well, fixer: well, box: true},
+	{mode: "hunt", reviewer: well, analyzer: well, fixer: well, box: true},
 	{mode: "counts-lie", reviewer: well, analyzer: well, fixer: well},
 	{mode: "approve-lie", reviewer: well, analyzer: well, fixer: well},
 	{mode: "wrong-agent", reviewer: well, analyzer: well, fixer: well},
@@ -137,7 +137,7 @@ var misdeeds = []misdeed{
 	{mode: "hog-files", reviewer: fails, analyzer: skip, fixer: fails, rule: "disk-limit"},
 	{mode: "hog-sparse", reviewer: fails, analyzer: skip, fixer: fails, rule: "disk-limit"},
 	{mode: "hog-removed", reviewer: fails, analyzer: skip, fixer: fails, rule: "disk-limit"},
-	{mode: "hog-temp", reviewer: fails, analyzer: skip, fixer: fails, walls: true, rule: "disk-limit"},
+	{mode: "hog-temp", reviewer: fails, analyzer: skip, fixer: fails, box: true, rule: "disk-limit"},
 	{mode: "hog-inodes", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
 	{mode: "hog-links", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
 	{mode: "hog-symlinks", reviewer: fails, analyzer: skip, fixer: fails, rule: "inode-limit"},
@@ -202,19 +202,19 @@ func TestModes(t *testing.T) {
 	confined, table := "required", misdeeds
 	if tier.Tier > sandbox.Tier1b {
 		confined = "best"
-		t.Logf("the runs behind walls have what this machine can give: %s", tier)
+		t.Logf("the runs in a sandbox have what this machine can give: %s", tier)
 	}
 	if tier.Tier > sandbox.Tier2 {
-		t.Log("modes that read the whole machine are left out: there are no walls to keep them in")
-		table = slices.DeleteFunc(slices.Clone(table), func(m misdeed) bool { return m.walls })
+		t.Log("modes that read the whole machine are left out: there is no sandbox to keep them in")
+		table = slices.DeleteFunc(slices.Clone(table), func(m misdeed) bool { return m.box })
 	}
 	beacon := newBeacon(t)
 	ran := &ledger{ran: map[string]bool{}}
 	var runs sync.WaitGroup
 	turn := make(chan struct{}, 5)
 	clean := map[string]*finished{}
-	for _, walls := range []string{confined, "off"} {
-		clean[walls] = a.enter(bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + walls, tight}}).fight()
+	for _, box := range []string{confined, "off"} {
+		clean[box] = a.enter(bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + box, tight}}).fight()
 	}
 	started := time.Now()
 	bouts := plans(t, table, confined, tier.Tier <= sandbox.Tier2)
@@ -222,7 +222,7 @@ func TestModes(t *testing.T) {
 		runs.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			p.run(a, beacon, clean[p.walls], ran)
+			p.run(a, beacon, clean[p.box], ran)
 		})
 	}
 	runs.Wait()
@@ -321,28 +321,28 @@ func checkTable(t *testing.T, a *arena) {
 type plan struct {
 	reviewers []misdeed
 	analyzer  *misdeed
-	walls     string
-	// holds is true when the walls keep files from agents.
+	box       string
+	// holds is true when the sandbox keeps files from agents.
 	holds bool
 }
 
-// plans puts four modes as reviewers into each of the first runs, behind the walls, and one mode as analyzer into each run
+// plans puts four modes as reviewers into each of the first runs, in the sandbox, and one mode as analyzer into each run
 // as long as there are any. What comes after has no reviewer but the good one, and the leash alone.
 func plans(t *testing.T, table []misdeed, confined string, holds bool) []plan {
 	t.Helper()
 	analyzers := slices.DeleteFunc(slices.Clone(table), func(m misdeed) bool { return m.analyzer == skip })
 	slices.SortStableFunc(analyzers, func(a, b misdeed) int {
 		switch {
-		case a.walls == b.walls:
+		case a.box == b.box:
 			return 0
-		case a.walls:
+		case a.box:
 			return -1
 		}
 		return 1
 	})
 	var out []plan
 	for group := range slices.Chunk(table, 4) {
-		out = append(out, plan{reviewers: group, walls: confined, holds: holds})
+		out = append(out, plan{reviewers: group, box: confined, holds: holds})
 	}
 	// The last groups keep a good analyzer, whose answer is compared too.
 	grouped := len(out) - 4
@@ -350,17 +350,17 @@ func plans(t *testing.T, table []misdeed, confined string, holds bool) []plan {
 		switch {
 		case i < grouped:
 			out[i].analyzer = &analyzers[i]
-		case analyzers[i].walls:
-			t.Fatalf("%s as analyzer has no run behind walls", analyzers[i].mode)
+		case analyzers[i].box:
+			t.Fatalf("%s as analyzer has no run in a sandbox", analyzers[i].mode)
 		default:
-			out = append(out, plan{analyzer: &analyzers[i], walls: "off"})
+			out = append(out, plan{analyzer: &analyzers[i], box: "off"})
 		}
 	}
 	return out
 }
 
 func (p plan) run(a *arena, beacon *beacon, clean *finished, ran *ledger) {
-	b := bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + p.walls, tight}}
+	b := bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=" + p.box, tight}}
 	deadline := time.Duration(0)
 	trees := map[string]string{}
 	fight := func(name string, m misdeed) fighter {
@@ -441,6 +441,6 @@ func checkUntouched(t *testing.T, dir, who string) {
 		return err
 	})
 	if !slices.Equal(names, []string{".", "tree", "tree/kept"}) {
-		t.Errorf("%s changed files outside its walls: %q", who, names)
+		t.Errorf("%s changed files outside its sandbox: %q", who, names)
 	}
 }

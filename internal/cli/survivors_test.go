@@ -19,19 +19,19 @@ const goneWithin = time.Second
 
 // TestNothingSurvivesKill kills prloop with signal 9 in the middle of runs whose agents fork, daemonise, hold their streams
 // and ignore TERM: once all of them are there, and at any moment of the start. Nothing below prloop is left a second later,
-// behind full walls and with the leash alone; the next run removes what the dead one left in the state folder
+// in a full sandbox and with the leash alone; the next run removes what the dead one left in the state folder
 // (threats.md P8, T103, T104).
 func TestNothingSurvivesKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs and kills the whole program twelve times: go test without -short does")
 	}
 	a := newArena(t)
-	walls := []string{"required", "off"}
+	boxed := []string{"required", "off"}
 	if r := thisMachine.Probe(t.Context()); r.Tier > sandbox.Tier1b {
 		t.Logf("only the leash is tried: %s", r)
-		walls = walls[1:]
+		boxed = boxed[1:]
 	}
-	for _, box := range walls {
+	for _, box := range boxed {
 		wild := bout{env: []string{"PRLOOP_SANDBOX=" + box}, analyzer: fighter{mode: "hang-silent"}}
 		for _, mode := range []string{"daemon", "daemon-hang", "bomb", "hold-stdout", "ignore-term"} {
 			wild.reviewers = append(wild.reviewers, fighter{name: mode, mode: mode, args: []string{"-count", "10"}})

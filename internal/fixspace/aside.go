@@ -94,7 +94,7 @@ func freePrefix(rest []string) string {
 // moved is the name that something has while it is aside.
 func (a Aside) moved(p string) string { return path.Join(path.Dir(p), a.Prefix+path.Base(p)) }
 
-// moveAside renames what Bench.Aside names. Git in the clone is told to see none of it, so that a fixer who commits everything
+// moveAside renames what Workspace.Aside names. Git in the clone is told to see none of it, so that a fixer who commits everything
 // it changed does not commit that.
 func (b *Workspace) moveAside(ctx context.Context, o review.FixOrder, c *clone) (err error) {
 	if len(b.Aside) == 0 {
@@ -133,7 +133,7 @@ func (b *Workspace) hide(ctx context.Context, c *clone, files []string) error {
 	if err := os.WriteFile(filepath.Join(info, "exclude"), []byte(c.aside.Prefix+"*\n"), 0o600); err != nil {
 		return err
 	}
-	// Nobody else was in the clone yet; the walls stand because its owner will be another user.
+	// Nobody else was in the clone yet; the sandbox stands because its owner will be another user.
 	return b.inClone(ctx, c, `git update-index -z --skip-worktree --stdin <"$1"`, list)
 }
 
@@ -184,7 +184,7 @@ func inTheWay(root *os.Root, p string, err error) error {
 // gitLimit bounds git's work in a clone, in wall time.
 const gitLimit = time.Minute
 
-// inClone runs a script with git in the clone, behind the walls. Settings of ours outrank what the clone's configuration
+// inClone runs a script with git in the clone, in the sandbox. Settings of ours outrank what the clone's configuration
 // says; whatever it still makes git run has no more than the fixer had.
 func (b *Workspace) inClone(ctx context.Context, c *clone, script string, args ...string) error {
 	settings := [][2]string{{"safe.directory", "*"}, {"core.hooksPath", os.DevNull}, {"core.fsmonitor", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},

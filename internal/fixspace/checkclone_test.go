@@ -17,9 +17,9 @@ func TestCheckClone(t *testing.T) {
 	o.Verify = []string{"grep -q two a.txt && test ! -e .git", "echo spoilt >a.txt; touch left; false", "cat new.txt; exit 3"}
 	var first, second, one []review.Check
 	var no, link error
-	w.bench.Ask = func(ctx context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
+	w.workspace.Ask = func(ctx context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
 		checkClone := func(command string) []review.Check {
-			got, err := w.bench.CheckClone(ctx, o, clone, command)
+			got, err := w.workspace.CheckClone(ctx, o, clone, command)
 			if err != nil {
 				t.Error(err)
 			}
@@ -35,7 +35,7 @@ func TestCheckClone(t *testing.T) {
 		write("new.txt", "token ghp_16C7e42F292c6912E7710c838347Ae178B4a\n")
 		second = checkClone(AllChecks)
 		one = checkClone(o.Verify[0])
-		_, no = w.bench.CheckClone(ctx, o, clone, "touch /tmp/owned")
+		_, no = w.workspace.CheckClone(ctx, o, clone, "touch /tmp/owned")
 		if now, err := os.ReadFile(filepath.Join(clone, "a.txt")); err != nil || string(now) != "two\n" {
 			t.Errorf("the clone holds %q: %v", now, err)
 		}
@@ -45,7 +45,7 @@ func TestCheckClone(t *testing.T) {
 		if err := os.Symlink("/etc/passwd", filepath.Join(clone, "out")); err != nil {
 			t.Error(err)
 		}
-		_, link = w.bench.CheckClone(ctx, o, clone, AllChecks)
+		_, link = w.workspace.CheckClone(ctx, o, clone, AllChecks)
 		return review.Answer{}
 	}
 	w.fix(o)
@@ -75,11 +75,11 @@ func TestCheckCloneSetsAside(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	o := w.order()
 	o.Verify, o.Detected = []string{"false", "grep -q one a.txt"}, true
-	w.bench.Ask = func(ctx context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
+	w.workspace.Ask = func(ctx context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
 		if err := os.WriteFile(filepath.Join(clone, "a.txt"), []byte("two\n"), 0o600); err != nil {
 			t.Error(err)
 		}
-		got, err := w.bench.CheckClone(ctx, o, clone, AllChecks)
+		got, err := w.workspace.CheckClone(ctx, o, clone, AllChecks)
 		if err != nil || len(got) != 2 || got[0].State != review.CheckSkipped || got[1].State != review.CheckFailed {
 			t.Errorf("%+v %v", got, err)
 		}

@@ -18,7 +18,7 @@ const killGrace = 2 * time.Second
 // setupFailed opens the line in which the sandbox says why it started nothing.
 const setupFailed = "prloop: set up sandbox: "
 
-// child is one command of the bench.
+// child is one command of the workspace.
 type child struct {
 	policy sandbox.Policy
 	// script is POSIX shell; args are its $1 and so on.
@@ -33,7 +33,7 @@ type child struct {
 	max int64
 }
 
-// run starts a child behind the walls and supervises it to its end. The error is that of proc.Run, or a sandbox that could
+// run starts a child in the sandbox and supervises it to its end. The error is that of proc.Run, or a sandbox that could
 // not be set up. Standard error of the child itself is sent into its output, so that what comes there is the sandbox's word.
 func (b *Workspace) run(ctx context.Context, c child) (proc.Result, error) {
 	shell, err := proc.LookPath("sh")

@@ -4,7 +4,7 @@
 //	Verify  the repository's own commands on a plain export of a commit
 //	Push    compare-and-swap onto the reviewed head
 //
-// Whatever runs here was written by a stranger or by a model that read one, so all of it runs behind the walls the caller
+// Whatever runs here was written by a stranger or by a model that read one, so all of it runs in the sandbox the caller
 // gives ([Workspace.Confine]) with no credential and no network, commands of git in the fixer's clone included: outside, git
 // only ever works in prloop's own repository. The work comes out as data, a bundle or a plain folder, and is checked there.
 // Nothing is pushed that one rule refuses.

@@ -25,7 +25,7 @@ const (
 // Fix asks the fixer in a private clone of FixOrder.From, takes out what it did, whatever that is, and holds it against the
 // push policy (decision 6). What the fixer does wrong stands in the work; an error means that the run ended, or that disk or
 // git failed: there is then no work but the fixer's Answer, if it was asked. One is sanitize.ErrKnownSecret: its commit messages
-// hold a part of a secret of Bench.Secrets, which proves that it saw what it must never see (threats.md T30). The same work in
+// hold a part of a secret of Workspace.Secrets, which proves that it saw what it must never see (threats.md T30). The same work in
 // the same order gives the same object ids. emit takes the fixer's events; nil drops them.
 func (b *Workspace) Fix(ctx context.Context, o review.FixOrder, emit func(review.Event)) (review.FixWork, error) {
 	if emit == nil {
@@ -67,7 +67,7 @@ func (b *Workspace) fix(ctx context.Context, o review.FixOrder, emit func(review
 		return work, nil
 	}
 	if now, err := os.Lstat(c.tree); err != nil || !os.SameFile(now, c.folder) {
-		// Possible only without walls, where another folder would be taken for it.
+		// Possible only without a sandbox, where another folder would be taken for it.
 		work.refuse(review.Refusal{Rule: pushpolicy.RuleLink, Detail: "the clone is not the folder it was"})
 		work.settle(o, nil, nil)
 		return work, nil

@@ -22,11 +22,11 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// ask makes a bench's Ask of a program: confined as cli does it, with the clone as the one folder to write beside its home.
+// ask makes a workspace's Ask of a program: confined as cli does it, with the clone as the one folder to write beside its home.
 func (w *world) ask(path string, args func(clone string) []string) func(context.Context, review.Task, string, func(review.Event)) review.Answer {
 	return func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
 		home := w.TempDir()
-		c, err := w.bench.Confine(sandbox.Policy{Home: home, Writable: []string{clone}}, sandbox.Command{
+		c, err := w.workspace.Confine(sandbox.Policy{Home: home, Writable: []string{clone}}, sandbox.Command{
 			Path: path, Args: args(clone), Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home), Dir: clone})
 		if err != nil {
 			w.Fatal(err)
@@ -42,7 +42,7 @@ func (w *world) fake(mode string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.bench.Ask = w.ask(self, func(clone string) []string { return []string{modes.Name, "-mode", mode, "-tree", clone} })
+	w.workspace.Ask = w.ask(self, func(clone string) []string { return []string{modes.Name, "-mode", mode, "-tree", clone} })
 }
 
 // script is a fixer in POSIX shell. It says that it fixed F1 in $fixed, and rejects F2.
@@ -52,7 +52,7 @@ cat <<END
 {"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":1,"deferred":0},"fixedIssues":[{"findingId":"F1","commitSha":"$fixed","description":"done"}],
 "rejectedIssues":[{"findingId":"F2","reason":"by design"}],"commits":[{"sha":"${fixed:-none}","message":"fix: what the answer says"}]}
 END`
-	w.bench.Ask = w.ask("/bin/sh", func(string) []string { return []string{"-c", "set -eu\nfixed=\n" + text + answer} })
+	w.workspace.Ask = w.ask("/bin/sh", func(string) []string { return []string{"-c", "set -eu\nfixed=\n" + text + answer} })
 }
 
 func (w *world) order() review.FixOrder {
@@ -69,7 +69,7 @@ func (w *world) order() review.FixOrder {
 
 func (w *world) fix(o review.FixOrder) review.FixWork {
 	w.Helper()
-	work, err := w.bench.Fix(w.Context(), o, nil)
+	work, err := w.workspace.Fix(w.Context(), o, nil)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func (w *world) fix(o review.FixOrder) review.FixWork {
 // content are the files of a commit that differ from base, with their text; a deleted one is "-".
 func (w *world) content(base, commit string) map[string]string {
 	w.Helper()
-	changes, err := w.bench.Repo.Changes(w.Context(), base, commit)
+	changes, err := w.workspace.Repo.Changes(w.Context(), base, commit)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func (w *world) content(base, commit string) map[string]string {
 			got[c.Path] = "-"
 			continue
 		}
-		text, err := w.bench.Repo.ReadFile(w.Context(), commit, c.Path, 1<<20)
+		text, err := w.workspace.Repo.ReadFile(w.Context(), commit, c.Path, 1<<20)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestObjectIDs(t *testing.T) {
 	if want := "e67fbddb65efd53fc7d73de5ad94ce3ddc26f96f"; work.Tip != want {
 		t.Errorf("tip %s, want %s", work.Tip, want)
 	}
-	commits, err := w.bench.Repo.Commits(t.Context(), w.base, work.Tip)
+	commits, err := w.workspace.Repo.Commits(t.Context(), w.base, work.Tip)
 	if err != nil || len(commits) != 1 {
 		t.Fatal(commits, err)
 	}
@@ -208,7 +208,7 @@ func TestKnownSecretInMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := shared.in(t)
-			w.bench.Secrets = []string{secret}
+			w.workspace.Secrets = []string{secret}
 			w.script(row.script)
 			if row.want == nil {
 				w.leaks()
@@ -222,7 +222,7 @@ func TestKnownSecretInMessages(t *testing.T) {
 	}
 	// A fixer that does not commit says in its answer what it would have written.
 	w := shared.in(t)
-	w.bench.Secrets = []string{"what the answer says"}
+	w.workspace.Secrets = []string{"what the answer says"}
 	w.script("echo 1 >a.txt")
 	w.leaks()
 	// One that does may still say it there.
@@ -233,7 +233,7 @@ func TestKnownSecretInMessages(t *testing.T) {
 // leaks sees that nothing is kept of a fixer whose messages tell a secret, but its answer.
 func (w *world) leaks() {
 	w.Helper()
-	work, err := w.bench.Fix(w.Context(), w.order(), nil)
+	work, err := w.workspace.Fix(w.Context(), w.order(), nil)
 	if !errors.Is(err, sanitize.ErrKnownSecret) || work.Answer.Receipt.State != review.AgentComplete {
 		w.Errorf("%v: %+v", err, work)
 	}
@@ -295,18 +295,18 @@ func TestEditModes(t *testing.T) {
 		"exit-1":              {note: "gave no valid answer"},
 		"daemon":              {},
 	} {
-		for walls, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": thisMachine.Wrap, "without walls": unconfined} {
-			if want.rule == "" && walls == "without walls" && mode != "write-outside" && want.note == "" {
-				continue // nothing is done that walls could matter for
+		for box, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"in the sandbox": thisMachine.Wrap, "without a sandbox": unconfined} {
+			if want.rule == "" && box == "without a sandbox" && mode != "write-outside" && want.note == "" {
+				continue // nothing is done that box could matter for
 			}
-			t.Run(mode+" "+walls, func(t *testing.T) {
+			t.Run(mode+" "+box, func(t *testing.T) {
 				w := shared.in(t)
-				w.bench.Confine = confine
+				w.workspace.Confine = confine
 				w.fake(mode)
 				order := w.order()
 				if mode == "hang-silent" {
-					ask := w.bench.Ask
-					w.bench.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
+					ask := w.workspace.Ask
+					w.workspace.Ask = func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer {
 						ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 						defer cancel()
 						return ask(ctx, task, clone, emit)
@@ -332,7 +332,7 @@ func TestEditModes(t *testing.T) {
 						}
 					}
 				}
-				w.left(w.bench.Scratch)
+				w.left(w.workspace.Scratch)
 			})
 		}
 	}
@@ -379,15 +379,15 @@ func TestAttacks(t *testing.T) {
 			if row.rule == "" && len(work.Refusals) > 0 {
 				t.Errorf("refused: %+v", work.Refusals)
 			}
-			w.left(w.bench.Scratch)
+			w.left(w.workspace.Scratch)
 		})
 	}
 }
 
-// Without walls a fixer can put another folder in the place of its clone.
+// Without a sandbox a fixer can put another folder in the place of its clone.
 func TestCloneReplaced(t *testing.T) {
 	w := newWorld(t, plainFiles)
-	w.bench.Confine = unconfined
+	w.workspace.Confine = unconfined
 	w.script(`other=$(mktemp -d); cp -r . $other; echo 1 >$other/a.txt; cd ..; mv tree gone; ln -s $other tree`)
 	work := w.fix(w.order())
 	if work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != "link" {
@@ -399,7 +399,7 @@ func TestCloneReplaced(t *testing.T) {
 // What a killed process left under the name of a try does not stand in its way.
 func TestFixAfterAKill(t *testing.T) {
 	w := newWorld(t, plainFiles)
-	if err := os.MkdirAll(filepath.Join(w.bench.Scratch, "fix-1-1", "tree", ".git"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.workspace.Scratch, "fix-1-1", "tree", ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	w.script("echo 1 >a.txt")
@@ -472,7 +472,7 @@ func TestAside(t *testing.T) {
 			w := shared.in(t)
 			w.script(look + row.script)
 			order := w.order()
-			w.bench.Aside = []string{".claude", "CLAUDE.md"}
+			w.workspace.Aside = []string{".claude", "CLAUDE.md"}
 			work := w.fix(order)
 			if row.rule != "" {
 				if work.Tip != "" || len(work.Refusals) == 0 || work.Refusals[0].Rule != row.rule {
@@ -517,7 +517,7 @@ func TestAsideInTheWay(t *testing.T) {
 			w := shared.in(t)
 			w.script("echo 1 >a.txt; " + row.script)
 			order := w.order()
-			w.bench.Aside = []string{"CLAUDE.md"}
+			w.workspace.Aside = []string{"CLAUDE.md"}
 			work := w.fix(order)
 			if root && row.access && len(work.Refusals) == 0 && work.Tip != "" {
 				return
@@ -525,7 +525,7 @@ func TestAsideInTheWay(t *testing.T) {
 			if work.Tip != "" || len(work.Refusals) == 0 || !slices.Contains(row.rules, work.Refusals[0].Rule) {
 				t.Errorf("%+v", work)
 			}
-			w.left(w.bench.Scratch)
+			w.left(w.workspace.Scratch)
 		})
 	}
 }
@@ -546,7 +546,7 @@ func TestAsideCollides(t *testing.T) {
 			w := newWorld(t, row.files)
 			w.script(row.look + ` || { echo not there >b.txt; }; test -z "$(git status --porcelain)" || echo seen >c.txt; echo 1 >a.txt; git add -A; git commit -qm x`)
 			order := w.order()
-			w.bench.Aside = []string{".claude", "CLAUDE.md"}
+			w.workspace.Aside = []string{".claude", "CLAUDE.md"}
 			work := w.fix(order)
 			if work.Tip == "" {
 				t.Fatalf("%+v %s", work, work.Answer.Log)
@@ -568,7 +568,7 @@ func TestAsideSubmodule(t *testing.T) {
 	w.fetch()
 	w.script("test ! -e .claude; echo 1 >a.txt; git add -A; git commit -qm x")
 	order := w.order()
-	w.bench.Aside = []string{".claude"}
+	w.workspace.Aside = []string{".claude"}
 	work := w.fix(order)
 	if work.Tip == "" {
 		t.Fatalf("%+v %s", work, work.Answer.Log)
@@ -595,14 +595,14 @@ func TestFreePrefix(t *testing.T) {
 func TestFixerHoldsNothing(t *testing.T) {
 	t.Setenv("GH_TOKEN", "canary-"+rand.Text())
 	w := newWorld(t, plainFiles)
-	if err := os.WriteFile(filepath.Join(w.bench.Scratch, "key"), []byte(os.Getenv("GH_TOKEN")), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(w.workspace.Scratch, "key"), []byte(os.Getenv("GH_TOKEN")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w.script(fmt.Sprintf("{ env; cat %s/key %s/config ../* .git/config; ls -la .. %s; git remote -v; } >found.txt 2>&1 || true", w.bench.Scratch, w.bench.Repo.Dir(), w.bench.Scratch))
+	w.script(fmt.Sprintf("{ env; cat %s/key %s/config ../* .git/config; ls -la .. %s; git remote -v; } >found.txt 2>&1 || true", w.workspace.Scratch, w.workspace.Repo.Dir(), w.workspace.Scratch))
 	work := w.fix(w.order())
 	found := w.content(w.base, work.Tip)["found.txt"]
-	for _, canary := range []string{os.Getenv("GH_TOKEN"), w.bench.Repo.Dir() + "\n", "insteadof", "remote"} {
-		if strings.Contains(strings.ReplaceAll(found, w.bench.Repo.Dir()+"/config", ""), canary) {
+	for _, canary := range []string{os.Getenv("GH_TOKEN"), w.workspace.Repo.Dir() + "\n", "insteadof", "remote"} {
+		if strings.Contains(strings.ReplaceAll(found, w.workspace.Repo.Dir()+"/config", ""), canary) {
 			t.Errorf("the fixer found %q:\n%s", canary, found)
 		}
 	}
@@ -619,7 +619,7 @@ func TestFixEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("superseded")
 	time.AfterFunc(time.Second, func() { cancel(why) })
-	work, err := w.bench.Fix(ctx, w.order(), nil)
+	work, err := w.workspace.Fix(ctx, w.order(), nil)
 	if !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
@@ -627,8 +627,8 @@ func TestFixEnds(t *testing.T) {
 		t.Errorf("of the fixer is known %+v, want what it took", work)
 	}
 	w.left(word)
-	w.bench.Ask = nil
-	if _, err := w.bench.Fix(t.Context(), w.order(), nil); !errors.Is(err, errNoFixer) {
+	w.workspace.Ask = nil
+	if _, err := w.workspace.Fix(t.Context(), w.order(), nil); !errors.Is(err, errNoFixer) {
 		t.Errorf("%v", err)
 	}
 	w.left("")

@@ -24,7 +24,7 @@ func (w *world) jobOrder(t review.JobTerms) review.JobOrder {
 
 // agent does something in the clone and wishes for something.
 func (w *world) agent(do func(clone string), wishes ...review.Wish) {
-	w.bench.Ask = func(_ context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
+	w.workspace.Ask = func(_ context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
 		do(clone)
 		return review.Answer{Command: &review.CommandAnswer{Wishes: wishes}, Receipt: review.AgentReceipt{State: review.AgentComplete}}
 	}
@@ -47,7 +47,7 @@ func TestJobCommitsWhatIsWished(t *testing.T) {
 		review.Wish{Kind: review.WishPush, Title: "Words", Body: "Text.", Branch: " x "})
 	var first review.JobWork
 	for try := range 2 {
-		got, err := w.bench.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil)
+		got, err := w.workspace.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil)
 		if err != nil || len(got.Refusals) != 0 || len(got.Commits) != 2 || got.Files != 4 || got.Uncommitted != 1 || got.Pull == nil || got.Pull.Branch != "x" {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -57,7 +57,7 @@ func TestJobCommitsWhatIsWished(t *testing.T) {
 			t.Error("another commit the second time")
 		}
 	}
-	show := func(args ...string) string { return w.git(w.bench.Repo.Dir(), args...) }
+	show := func(args ...string) string { return w.git(w.workspace.Repo.Dir(), args...) }
 	if names := show("diff", "--name-status", w.base, first.Commits[0].SHA); names != "M\tdocs/a.md\nA\tdocs/new.md\nD\tgone.md" {
 		t.Errorf("the first commit is about %q", names)
 	}
@@ -96,7 +96,7 @@ func TestJobIsHeldToItsRules(t *testing.T) {
 	} {
 		w := w.in(t)
 		w.agent(c.do, c.wishes...)
-		got, err := w.bench.Job(t.Context(), w.jobOrder(c.terms), nil)
+		got, err := w.workspace.Job(t.Context(), w.jobOrder(c.terms), nil)
 		refused := slices.ContainsFunc(got.Refusals, func(r review.Refusal) bool { return r.Rule == c.want })
 		if err != nil || refused != (c.want != "") || c.want == "" && len(got.Refusals) > 0 || (got.Tip != "") != (what == "in scope") {
 			t.Errorf("%s: %+v, %v; want %q", what, got, err, c.want)
@@ -128,7 +128,7 @@ func TestJobHasNoToolThatIsNotAllowed(t *testing.T) {
 		}, review.Wish{Kind: review.WishCommit, Body: "all"}, review.Wish{Kind: review.WishPush, Title: "All"}, review.Wish{Kind: review.WishComment, Body: "hello"})
 		order := w.jobOrder(review.JobTerms{})
 		order.Task.Command.Tools = c.tools
-		got, err := w.bench.Job(t.Context(), order, nil)
+		got, err := w.workspace.Job(t.Context(), order, nil)
 		if err != nil || (got.Tip != "") != c.tip || (got.Pull != nil) != c.pull || c.carried != "" && !slices.Contains(got.Notes, c.carried) || !c.tip && len(got.Commits) > 0 {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
@@ -139,17 +139,17 @@ func TestJobHasNoToolThatIsNotAllowed(t *testing.T) {
 func TestJobWithoutAnAnswer(t *testing.T) {
 	w := newWorld(t, map[string]string{"README.md": "one\n"})
 	const secret = "correct-horse-battery-staple-93"
-	w.bench.Secrets = []string{secret}
+	w.workspace.Secrets = []string{secret}
 	for _, wish := range []review.Wish{{Kind: review.WishCommit, Body: secret}, {Kind: review.WishPush, Title: secret}, {Kind: review.WishPush, Branch: secret}} {
 		w.agent(func(string) {}, wish)
-		if _, err := w.bench.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil); !errors.Is(err, sanitize.ErrKnownSecret) {
+		if _, err := w.workspace.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil); !errors.Is(err, sanitize.ErrKnownSecret) {
 			t.Errorf("%+v: %v", wish, err)
 		}
 	}
-	w.bench.Ask = func(_ context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
+	w.workspace.Ask = func(_ context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
 		return review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed}}
 	}
-	if got, err := w.bench.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil); err != nil || got.Tip != "" || len(got.Notes) != 1 {
+	if got, err := w.workspace.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil); err != nil || got.Tip != "" || len(got.Notes) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -16,7 +16,7 @@ type place struct{ outside, inside string }
 
 // placed is the place of a room.
 func (b *Workspace) placed(dir string) place {
-	if b.Walled {
+	if b.OwnFiles {
 		return place{dir, sandbox.RoomInside}
 	}
 	return place{dir, dir}
@@ -36,7 +36,7 @@ func (b *Workspace) job(dir string, o VerifyOptions, env ...string) child {
 		Home: part("home"), Writable: []string{part("tree"), part("home"), part("tmp"), part("cache"), part("packages"), part("lent")},
 		ReadOnly: o.Read, Loopback: true, Limits: o.Limits,
 	}
-	if b.Walled {
+	if b.OwnFiles {
 		policy.Shown = []sandbox.Shown{{Path: dir, At: in.inside}}
 		if o.Setup != nil {
 			packages := filepath.Join(o.Setup.Path, "packages")

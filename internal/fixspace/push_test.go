@@ -20,7 +20,7 @@ type pushing struct {
 
 func newPushing(t *testing.T) *pushing {
 	w := newWorld(t, plainFiles)
-	w.bench.between = time.Millisecond
+	w.workspace.between = time.Millisecond
 	w.script("echo 1 >a.txt")
 	p := &pushing{world: w, server: filepath.Join(t.TempDir(), "server.git"), tip: w.fix(w.order()).Tip}
 	w.git(w.origin, "clone", "-q", "--bare", w.origin, p.server)
@@ -28,7 +28,7 @@ func newPushing(t *testing.T) *pushing {
 }
 
 func (p *pushing) push(ctx context.Context) (git.PushResult, error) {
-	return p.bench.Push(ctx, git.PushOptions{Server: git.Server{URL: "file://" + p.server}, Ref: "refs/heads/main", Old: p.base, New: p.tip})
+	return p.workspace.Push(ctx, git.PushOptions{Server: git.Server{URL: "file://" + p.server}, Ref: "refs/heads/main", Old: p.base, New: p.tip})
 }
 
 func (p *pushing) head() string { return p.git(p.server, "rev-parse", "refs/heads/main") }
@@ -113,7 +113,7 @@ func TestPushErrors(t *testing.T) {
 	if got, err := gone.push(ctx); err == nil {
 		t.Errorf("%+v", got)
 	}
-	p.bench.between = time.Hour
+	p.workspace.between = time.Hour
 	back := *p
 	back.tip = p.base
 	if _, err := back.push(ctx); !errors.Is(err, git.ErrNotDescendant) {
@@ -128,7 +128,7 @@ func TestPushErrors(t *testing.T) {
 
 func TestPatch(t *testing.T) {
 	p := newPushing(t)
-	patch, err := p.bench.Patch(t.Context(), p.base, p.tip, 0)
+	patch, err := p.workspace.Patch(t.Context(), p.base, p.tip, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.git(p.origin, "apply", "--check", file)
-	if _, err := p.bench.Patch(t.Context(), p.base, p.tip, 10); !errors.Is(err, git.ErrTooLarge) {
+	if _, err := p.workspace.Patch(t.Context(), p.base, p.tip, 10); !errors.Is(err, git.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/sandbox"
 )
 
-// Names of the folders below Bench.Scratch.
+// Names of the folders below Workspace.Scratch.
 const (
 	fixRoom    = "fix-"
 	verifyRoom = "verify-"
@@ -22,7 +22,7 @@ const (
 // yet; otherwise what an earlier call of that name left is removed.
 func (b *Workspace) room(name string, folders ...string) (string, error) {
 	if b.Confine == nil {
-		return "", errNoWalls
+		return "", errNoSandbox
 	}
 	dir, err := b.floor(name)
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *Workspace) room(name string, folders ...string) (string, error) {
 	}
 	for _, f := range folders {
 		err := os.Mkdir(filepath.Join(dir, f), 0o700)
-		if err == nil && strings.HasPrefix(f, "lent") { // something is shown in it, which the walls have to find when it is the child's
+		if err == nil && strings.HasPrefix(f, "lent") { // something is shown in it, which the sandbox has to find when it is the child's
 			err = os.Chmod(filepath.Join(dir, f), 0o755)
 		}
 		if err != nil {

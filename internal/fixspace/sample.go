@@ -33,7 +33,7 @@ func CheckFixer(ctx context.Context, spec agents.Spec) ([]agents.Problem, error)
 	return agents.CheckFixer(ctx, spec, s.trial), ctx.Err()
 }
 
-// fixSample is the sample repository and the bench its clones are made on.
+// fixSample is the sample repository and the workspace its clones are made in.
 type fixSample struct {
 	repo       *git.Repository
 	scratch    string

@@ -51,8 +51,8 @@ var throughProxy = []string{
 // check for each that ran; the layer is nil when one of them failed. Whoever gets a layer closes it. An error means that prloop could
 // not do its part.
 func (b *Workspace) SetUp(ctx context.Context, o SetupOrder) (*layers.Layer, []review.Check, error) {
-	if !b.Walled || b.Layers == nil {
-		return nil, nil, errNoWalls
+	if !b.OwnFiles || b.Layers == nil {
+		return nil, nil, errNoSandbox
 	}
 	name, err := b.layerName(ctx, o)
 	if err != nil {
@@ -225,7 +225,7 @@ const mostBuilds = 4 << 30
 // keepBuilds leaves the build cache of a room to the next verification of the pull request. One that cannot be kept is none: what a
 // child made of it fails no run.
 func (b *Workspace) keepBuilds(dir string, o VerifyOptions) {
-	if b.Layers == nil || !b.Walled || o.Builds == "" {
+	if b.Layers == nil || !b.OwnFiles || o.Builds == "" {
 		return
 	}
 	layer, err := b.room(layerRoom + "*")

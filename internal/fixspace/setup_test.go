@@ -36,7 +36,7 @@ func newSites(t *testing.T, evil string, files map[string]string) *sites {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.bench.Layers, s.bench.Walled, s.bench.Verifying.Builds = kept, true, "build-7"
+	s.workspace.Layers, s.workspace.OwnFiles, s.workspace.Verifying.Builds = kept, true, "build-7"
 	s.order = SetupOrder{Commit: s.base, Whose: "acme/shop main", Registries: func(ctx context.Context) (WayOut, error) {
 		s.opened++
 		dir, err := os.MkdirTemp("", "out")
@@ -49,28 +49,28 @@ func newSites(t *testing.T, evil string, files map[string]string) *sites {
 	return s
 }
 
-// setUp runs commands, in which REGISTRY stands for the registry, and gives what they left to the bench.
+// setUp runs commands, in which REGISTRY stands for the registry, and gives what they left to the workspace.
 func (s *sites) setUp(commands ...string) []review.Check {
 	s.Helper()
 	for i, c := range commands {
 		commands[i] = strings.ReplaceAll(c, "REGISTRY", "http://"+s.registry.Host())
 	}
 	s.order.Commands = commands
-	layer, checks, err := s.bench.SetUp(s.Context(), s.order)
+	layer, checks, err := s.workspace.SetUp(s.Context(), s.order)
 	if err != nil {
 		s.Fatal(err)
 	}
 	if layer != nil {
 		s.Cleanup(func() { _ = layer.Close() })
 	}
-	s.bench.Verifying.Setup = layer
+	s.workspace.Verifying.Setup = layer
 	return checks
 }
 
 // passes runs commands on the head and wants them to pass.
 func (s *sites) passes(commit string, commands ...string) {
 	s.Helper()
-	checks, err := s.bench.Verify(s.Context(), VerifyOrder{Commit: commit, Commands: commands})
+	checks, err := s.workspace.Verify(s.Context(), VerifyOrder{Commit: commit, Commands: commands})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestSetUpGo(t *testing.T) {
 	})
 	head := s.commit(map[string]string{"total.go": "package shop\n\nimport \"" + registry.Module + "\"\n\nfunc Total(list ...int) (n int) {\n\tfor _, x := range list {\n\t\tn = sum.Add(n, x)\n\t}\n\treturn n\n}\n"})
 	s.fetch()
-	s.bench.Verifying.Env = []string{"GOTOOLCHAIN=local", "CGO_ENABLED=0"}
+	s.workspace.Verifying.Env = []string{"GOTOOLCHAIN=local", "CGO_ENABLED=0"}
 	checks := s.setUp("GOPROXY=REGISTRY/go go mod download")
 	if len(checks) != 1 || checks[0].State != review.CheckPassed {
 		t.Fatalf("%+v", checks)
@@ -161,7 +161,7 @@ func TestSetUpGo(t *testing.T) {
 		t.Errorf("the registry was asked %d times in the setup, %d after it", asked, s.registry.Asked()-asked)
 	}
 	s.passes(head, `go build -x ./check 2>&1 | tee log; ! grep -q /compile log`) // what was built stands in the cache
-	s.bench.Verifying.Builds = "build-8"
+	s.workspace.Verifying.Builds = "build-8"
 	if got := s.one(`test -z "$(ls -A "$GOCACHE" 2>/dev/null)"`); got.State != review.CheckPassed {
 		t.Errorf("another pull request begins with this one's cache: %+v", got)
 	}
@@ -249,14 +249,14 @@ func TestSetUpFails(t *testing.T) {
 		t.Errorf("%+v", checks)
 	}
 	s.passes(s.base, "test -f made")
-	s.bench.Bounds.FolderBytes = 1 << 20
-	if checks := s.setUp("head -c 2M /dev/zero >large"); checks[0].State != review.CheckFailed || s.bench.Verifying.Setup != nil {
+	s.workspace.Bounds.FolderBytes = 1 << 20
+	if checks := s.setUp("head -c 2M /dev/zero >large"); checks[0].State != review.CheckFailed || s.workspace.Verifying.Setup != nil {
 		t.Errorf("%+v", checks)
 	}
-	if checks := s.setUp("head -c 700K /dev/zero >large", "head -c 700K /dev/zero >~/large"); checks[1].State != review.CheckFailed || !strings.Contains(checks[1].Log, "larger than 1 MB") || s.bench.Verifying.Setup != nil {
+	if checks := s.setUp("head -c 700K /dev/zero >large", "head -c 700K /dev/zero >~/large"); checks[1].State != review.CheckFailed || !strings.Contains(checks[1].Log, "larger than 1 MB") || s.workspace.Verifying.Setup != nil {
 		t.Errorf("two parts that are too large together: %+v", checks)
 	}
-	s.bench.Bounds.FolderBytes = 0
+	s.workspace.Bounds.FolderBytes = 0
 	s.order.Registries = nil
 	if checks := s.setUp("test -z \"$HTTPS_PROXY$https_proxy\""); checks[0].State != review.CheckPassed {
 		t.Errorf("without registries there is a proxy: %+v", checks)
@@ -270,7 +270,7 @@ func TestLayerNames(t *testing.T) {
 	s.order.Commands = []string{"sh tools/setup.sh && true"}
 	name := func() string {
 		t.Helper()
-		n, err := s.bench.layerName(t.Context(), s.order)
+		n, err := s.workspace.layerName(t.Context(), s.order)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,8 +296,8 @@ func TestLayerNames(t *testing.T) {
 		{"another script that the setup names", func() string { return at(map[string]string{"tools/setup.sh": "false\n"}) }},
 		{"another branch", func() string { s.order.Whose = "acme/shop evil"; return name() }},
 		{"another command", func() string { s.order.Commands = []string{"sh tools/setup.sh"}; return name() }},
-		{"another variable", func() string { s.bench.Verifying.Env = []string{"A=b"}; return name() }},
-		{"another PATH", func() string { s.bench.Verifying.Path = "/usr/bin"; return name() }},
+		{"another variable", func() string { s.workspace.Verifying.Env = []string{"A=b"}; return name() }},
+		{"another PATH", func() string { s.workspace.Verifying.Path = "/usr/bin"; return name() }},
 	} {
 		n := change.do()
 		if names[n] != "" {
@@ -331,7 +331,7 @@ setup"`, "test -f way", "test -L link", "! test -e link/x")
 	}
 }
 
-// The walls show a room at one place, so that what knows its own place, as a virtual environment does, works in every room.
+// The sandbox shows a room at one place, so that what knows its own place, as a virtual environment does, works in every room.
 func TestARoomIsAtOnePlace(t *testing.T) {
 	s := newSites(t, "", map[string]string{"package.json": "{}"})
 	s.setUp(`printf '#!/bin/sh\necho found\n' >tool; chmod +x tool; mkdir bin; ln -s "$PWD/tool" bin/tool`)
@@ -371,10 +371,10 @@ func TestLentCaches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.bench.Verifying.Lent = []Lent{{LendGo, dir + "/go"}, {LendCargo, dir + "/cargo"}, {LendNPM, dir + "/npm"}}
+	s.workspace.Verifying.Lent = []Lent{{LendGo, dir + "/go"}, {LendCargo, dir + "/cargo"}, {LendNPM, dir + "/npm"}}
 	s.passes(s.base, `test "$(cat "$GOMODCACHE/tiny@v1/x" "$CARGO_HOME/registry/x" "$npm_config_cache/_cacache/x")" = lentlentlent`,
 		`! cat "$CARGO_HOME/credentials.toml" && ! cat "$npm_config_cache/_logs/x" && ! cat `+dir+`/cargo/credentials.toml`,
 		`! touch "$GOMODCACHE/x" && ! touch "$CARGO_HOME/registry/y" && ! touch "$npm_config_cache/_cacache/y" && touch "$CARGO_HOME/.package-cache" "$npm_config_cache/log"`)
-	s.bench.Verifying.Lent = nil
+	s.workspace.Verifying.Lent = nil
 	s.passes(s.base, `! test -e "$GOMODCACHE/tiny@v1"`)
 }

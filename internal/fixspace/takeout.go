@@ -18,7 +18,7 @@ import (
 const bundleScript = `head=$(git rev-parse --verify --quiet --end-of-options 'HEAD^{commit}')
 if [ "$head" != "$2" ]; then git bundle create --quiet "$1" HEAD "^$2"; fi`
 
-// takeOut takes the fixer's work out of its clone, oldest commit first: what it committed by a bundle made behind the walls,
+// takeOut takes the fixer's work out of its clone, oldest commit first: what it committed by a bundle made in the sandbox,
 // what it left uncommitted as a plain tree on top. A history that cannot be taken is left behind and the tree taken whole.
 // What may not be taken at all is a refusal in work.
 func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, work *outcome) ([]git.Taken, error) {

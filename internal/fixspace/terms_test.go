@@ -43,7 +43,7 @@ func TestTerms(t *testing.T) {
 	o.Reviewed = o.From
 	w.fetch()
 	var got *review.FixTerms
-	w.bench.Ask = func(_ context.Context, task review.Task, _ string, _ func(review.Event)) review.Answer {
+	w.workspace.Ask = func(_ context.Context, task review.Task, _ string, _ func(review.Event)) review.Answer {
 		got = task.Terms
 		return review.Answer{}
 	}

@@ -54,7 +54,7 @@ func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]re
 		return nil, err
 	}
 	opts := b.Verifying.withDefaults()
-	if b.Walled {
+	if b.OwnFiles {
 		if err := b.furnish(ctx, dir, opts); err != nil {
 			return nil, err
 		}

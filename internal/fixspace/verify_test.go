@@ -21,7 +21,7 @@ import (
 // one runs one command and returns its check.
 func (w *world) one(command string) review.Check {
 	w.Helper()
-	checks, err := w.bench.Verify(w.Context(), VerifyOrder{Commit: w.base, Commands: []string{command}})
+	checks, err := w.workspace.Verify(w.Context(), VerifyOrder{Commit: w.base, Commands: []string{command}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestVerify(t *testing.T) {
 func TestVerifyRunsAll(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
 	var news []string
-	checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{"touch made; false", "nothing-like-it", "test -f made"},
+	checks, err := w.workspace.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{"touch made; false", "nothing-like-it", "test -f made"},
 		News: func(c review.Check) { news = append(news, c.Command+": "+string(c.State)) }})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestVerifyHoldsNothing(t *testing.T) {
 	t.Setenv("GH_TOKEN", "canary-"+rand.Text())
 	canary := os.Getenv("GH_TOKEN")
 	w := newWorld(t, map[string]string{"a": "a\n"})
-	if err := os.WriteFile(filepath.Join(w.bench.Scratch, "key"), []byte(canary), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(w.workspace.Scratch, "key"), []byte(canary), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -113,15 +113,15 @@ func TestVerifyHoldsNothing(t *testing.T) {
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).Port
 	reach := strings.ReplaceAll(`perl -MIO::Socket::INET -e 'IO::Socket::INET->new(PeerAddr=>"127.0.0.1:PORT",Timeout=>5) or die "no way: $@"'`, "PORT", strconv.Itoa(port))
-	for _, command := range []string{"env; cat " + w.bench.Scratch + "/key; cat /proc/*/environ | tr '\\0' '\\n'; false", reach} {
+	for _, command := range []string{"env; cat " + w.workspace.Scratch + "/key; cat /proc/*/environ | tr '\\0' '\\n'; false", reach} {
 		got := w.one(command)
 		if got.State != review.CheckFailed || strings.Contains(got.Log, canary) {
 			t.Errorf("%+v", got)
 		}
 	}
-	w.bench.Confine = unconfined
+	w.workspace.Confine = unconfined
 	if got := w.one(reach); got.State != review.CheckPassed {
-		t.Errorf("without walls it cannot reach the listener either: the test would not notice: %+v", got)
+		t.Errorf("without a sandbox it cannot reach the listener either: the test would not notice: %+v", got)
 	}
 }
 
@@ -136,14 +136,14 @@ func TestVerifyHasALoopbackOfItsOwn(t *testing.T) {
 
 // A command that hangs is ended with all it started, in groups of their own too; the next one still runs (threats.md T80, T82).
 func TestVerifyEndsWhatHangs(t *testing.T) {
-	for name, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"behind the walls": thisMachine.Wrap, "without walls": unconfined} {
+	for name, confine := range map[string]func(sandbox.Policy, sandbox.Command) (sandbox.Command, error){"in the sandbox": thisMachine.Wrap, "without a sandbox": unconfined} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a": "a\n"})
-			w.bench.Confine = confine
-			w.bench.Verifying.Timeout = 4 * time.Second
+			w.workspace.Confine = confine
+			w.workspace.Verifying.Timeout = 4 * time.Second
 			word := "sleeper" + rand.Text()
 			hang := "trap '' TERM; setsid sh -c 'sleep 300 # " + word + "' & sh -c 'sleep 300 # " + word + "' & echo started; wait"
-			checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{hang, "true"}})
+			checks, err := w.workspace.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{hang, "true"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestVerifyEndsWhatHangs(t *testing.T) {
 // What a command leaves running when it ends does not outlive it (threats.md T82).
 func TestVerifyEndsDaemons(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
-	w.bench.Confine = unconfined // in the sandbox the pid namespace ends them
+	w.workspace.Confine = unconfined // in the sandbox the pid namespace ends them
 	word := "daemon" + rand.Text()
 	got := w.one("setsid sh -c 'sleep 300 # " + word + "' & true")
 	if got.State != review.CheckPassed || !strings.Contains(got.Log, "processes behind") {
@@ -173,8 +173,8 @@ func TestVerifyEndsDaemons(t *testing.T) {
 // The commands of one call share a wall time. One that was not started is not as good as passed.
 func TestVerifyWall(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
-	w.bench.Verifying.Wall = 500 * time.Millisecond
-	checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{"sleep 300", "true"}})
+	w.workspace.Verifying.Wall = 500 * time.Millisecond
+	checks, err := w.workspace.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{"sleep 300", "true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestVerifyLends(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cache, "tool"), []byte("#!/bin/sh\necho lent\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.bench.Verifying = VerifyOptions{Read: []string{cache}, Env: []string{"LENT=" + cache, "GOPATH=" + cache}, Path: cache + ":/usr/bin:/bin"}
+	w.workspace.Verifying = VerifyOptions{Read: []string{cache}, Env: []string{"LENT=" + cache, "GOPATH=" + cache}, Path: cache + ":/usr/bin:/bin"}
 	if got := w.one(`tool && test "$GOPATH" = "$LENT"`); got.State != review.CheckPassed || got.Log != "lent\n" {
 		t.Errorf("%+v", got)
 	}
@@ -218,24 +218,24 @@ func TestVerifyLends(t *testing.T) {
 func TestVerifyErrors(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
 	order := VerifyOrder{Commit: w.base, Commands: []string{"true"}}
-	if _, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: strings.Repeat("0", 40), Commands: []string{"true"}}); err == nil {
+	if _, err := w.workspace.Verify(t.Context(), VerifyOrder{Commit: strings.Repeat("0", 40), Commands: []string{"true"}}); err == nil {
 		t.Error("a commit that is not there")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("superseded")
 	time.AfterFunc(300*time.Millisecond, func() { cancel(why) })
 	word := "cancelled" + rand.Text()
-	if _, err := w.bench.Verify(ctx, VerifyOrder{Commit: w.base, Commands: []string{"sleep 300 # " + word}}); !errors.Is(err, why) {
+	if _, err := w.workspace.Verify(ctx, VerifyOrder{Commit: w.base, Commands: []string{"sleep 300 # " + word}}); !errors.Is(err, why) {
 		t.Errorf("a run that ends: %v", err)
 	}
 	w.left(word)
-	w.bench.Verifying.Read = []string{"/nowhere/at/all"}
-	if _, err := w.bench.Verify(t.Context(), order); err == nil {
-		t.Error("walls that cannot stand")
+	w.workspace.Verifying.Read = []string{"/nowhere/at/all"}
+	if _, err := w.workspace.Verify(t.Context(), order); err == nil {
+		t.Error("a sandbox that cannot be set up")
 	}
-	w.bench.Confine = nil
-	if _, err := w.bench.Verify(t.Context(), order); !errors.Is(err, errNoWalls) {
-		t.Errorf("no walls: %v", err)
+	w.workspace.Confine = nil
+	if _, err := w.workspace.Verify(t.Context(), order); !errors.Is(err, errNoSandbox) {
+		t.Errorf("no sandbox: %v", err)
 	}
 	w.left("")
 }
@@ -252,8 +252,8 @@ func TestVerifyRemovesWhatIsClosed(t *testing.T) {
 // A command that takes too much of the machine is ended by a named rule, and the next one still runs (threats.md T88).
 func TestVerifyBounds(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
-	w.bench.Bounds = proc.Bounds{MemoryBytes: 256 << 20, FolderBytes: 16 << 20, FolderFiles: 500}
-	checks, err := w.bench.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{
+	w.workspace.Bounds = proc.Bounds{MemoryBytes: 256 << 20, FolderBytes: 16 << 20, FolderFiles: 500}
+	checks, err := w.workspace.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{
 		"head -c 50M /dev/zero >x; sleep 60", "rm x; cd $HOME; for i in $(seq 1000); do : >$i; done; sleep 60", "exec perl -e '$x = q(x) x 1_000_000_000; sleep 60'", "true",
 	}})
 	if err != nil {

@@ -21,10 +21,10 @@ type Workspace struct {
 	// Ask runs the fixer on a clone and returns when nothing of it is left. The clone is the one folder beside its home that
 	// the fixer may write; the caller confines it so (sandbox.Policy.Writable). It never fails as a call.
 	Ask func(ctx context.Context, task review.Task, clone string, emit func(review.Event)) review.Answer
-	// Confine puts a command behind the walls; it has the shape of sandbox.Machine.Wrap. The policy it is given names a
+	// Confine puts a command in the sandbox; it has the shape of sandbox.Machine.Wrap. The policy it is given names a
 	// home, what may be written and what may be read, and no gateway; a verify command asks for a loopback interface of its
 	// own, which needs full containment. The caller adds the weakest tier, what to hide and what else may be read. With the
-	// walls switched off it returns the command as it is. Required.
+	// sandbox switched off it returns the command as it is. Required.
 	Confine func(policy sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error)
 	// Bounds are what each command may take of the machine; its Folders are set to those the command may write.
 	Bounds proc.Bounds
@@ -35,9 +35,9 @@ type Workspace struct {
 	Aside []string
 	// Verifying says how verify commands are run; the zero value is the default.
 	Verifying VerifyOptions
-	// Walled is true when the walls give a command a file system of its own: it finds its room at sandbox.RoomInside, whichever it is.
+	// OwnFiles is true when the sandbox gives a command a file system of its own: it finds its room at sandbox.RoomInside, whichever it is.
 	// Only then is anything set up, kept or lent.
-	Walled bool
+	OwnFiles bool
 	// Layers keep what setups and builds left; nil keeps nothing.
 	Layers *layers.Folder
 
@@ -45,8 +45,8 @@ type Workspace struct {
 	between time.Duration
 }
 
-// What a bench that was not put together whole says: it must not run anything then.
+// What a workspace that was not put together whole says: it must not run anything then.
 var (
-	errNoWalls = errors.New("the bench has no walls: Confine is not set")
-	errNoFixer = errors.New("the bench has no fixer: Ask is not set")
+	errNoSandbox = errors.New("the workspace has no sandbox: Confine is not set")
+	errNoFixer   = errors.New("the workspace has no fixer: Ask is not set")
 )

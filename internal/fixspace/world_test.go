@@ -24,15 +24,15 @@ func TestMain(m *testing.M) {
 // thisMachine is looked at once.
 var thisMachine = new(sandbox.Machine)
 
-// world is a repository of prloop's own and a bench over it.
+// world is a repository of prloop's own and a workspace over it.
 type world struct {
 	*testing.T
-	bench *Workspace
+	workspace *Workspace
 	// origin is where the repository was fetched from, base its first commit.
 	origin, base string
 }
 
-// newWorld makes a bench behind the real walls, over a repository with one commit.
+// newWorld makes a workspace in the real sandbox, over a repository with one commit.
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
 	// Without a network namespace nothing here would be what it is for a user.
@@ -50,15 +50,15 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.bench = &Workspace{Repo: repo, Scratch: t.TempDir(), Confine: thisMachine.Wrap}
+	w.workspace = &Workspace{Repo: repo, Scratch: t.TempDir(), Confine: thisMachine.Wrap}
 	w.fetch()
 	return w
 }
 
-// in is the same world for a subtest, with a bench of its own over the same repository and scratch folder.
+// in is the same world for a subtest, with a workspace of its own over the same repository and scratch folder.
 func (w *world) in(t *testing.T) *world {
-	bench := *w.bench
-	return &world{T: t, bench: &bench, origin: w.origin, base: w.base}
+	workspace := *w.workspace
+	return &world{T: t, workspace: &workspace, origin: w.origin, base: w.base}
 }
 
 func (w *world) git(dir string, args ...string) string {
@@ -74,7 +74,7 @@ func (w *world) commit(files map[string]string) string {
 
 func (w *world) fetch() {
 	w.Helper()
-	if _, err := w.bench.Repo.Fetch(w.Context(), git.FetchOptions{URL: "file://" + w.origin, Refs: []string{"refs/heads/main"}}); err != nil {
+	if _, err := w.workspace.Repo.Fetch(w.Context(), git.FetchOptions{URL: "file://" + w.origin, Refs: []string{"refs/heads/main"}}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -82,7 +82,7 @@ func (w *world) fetch() {
 // left fails the test when a call left something in the scratch folder, or a process that knows word.
 func (w *world) left(word string) {
 	w.Helper()
-	entries, err := os.ReadDir(w.bench.Scratch)
+	entries, err := os.ReadDir(w.workspace.Scratch)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -101,5 +101,5 @@ func (w *world) left(word string) {
 	}
 }
 
-// unconfined is what an operator who switched the walls off says.
+// unconfined is what an operator who switched the sandbox off says.
 func unconfined(_ sandbox.Policy, cmd sandbox.Command) (sandbox.Command, error) { return cmd, nil }

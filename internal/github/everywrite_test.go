@@ -133,7 +133,7 @@ func (b *bench) clone() {
 	if _, err := repo.Fetch(b.t.Context(), git.FetchOptions{URL: at.URL, Helper: at.Helper, Env: login, Refs: []string{"refs/heads/topic"}}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.crew = &agentrun.JobExecutor{Crew: &agentrun.Launcher{Repo: repo}, Server: git.Server{URL: at.URL, Helper: at.Helper, Env: login, Timeout: time.Minute}}
+	b.crew = &agentrun.JobExecutor{Launcher: &agentrun.Launcher{Repo: repo}, Server: git.Server{URL: at.URL, Helper: at.Helper, Env: login, Timeout: time.Minute}}
 }
 
 func (b *bench) close() {

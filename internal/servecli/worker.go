@@ -116,7 +116,7 @@ func (o options) once(ctx context.Context, h host.Host, p command.Process) error
 	if !s.Shared() {
 		return advice.Misuse("set "+operator.EnvDatabase+"=postgres://USER@HOST/DATABASE, as for prloop serve", "a worker needs a database that it shares with prloop serve")
 	}
-	walls, err := s.Confined(ctx)
+	confinement, err := s.Confined(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,6 +129,6 @@ func (o options) once(ctx context.Context, h host.Host, p command.Process) error
 	if err != nil {
 		return err
 	}
-	o.Said(fmt.Sprintf("working for %s: %d reviews at a time; agents are confined by %s", s.Database(), o.Reviews, walls))
+	o.Said(fmt.Sprintf("working for %s: %d reviews at a time; agents are confined by %s", s.Database(), o.Reviews, confinement))
 	return d.Work(ctx)
 }

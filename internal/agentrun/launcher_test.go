@@ -46,7 +46,7 @@ func taskOf(plan orchestrator.AgentPlan) review.Task {
 func TestAskCommand(t *testing.T) {
 	t.Setenv("GH_TOKEN", "ghp_of_prloop_alone")
 	plan := command(t, "one")
-	c := &Launcher{Scratch: t.TempDir(), State: t.TempDir(), Walls: Unconfined("a test"), Fence: "fence"}
+	c := &Launcher{Scratch: t.TempDir(), State: t.TempDir(), Confinement: Unconfined("a test"), Fence: "fence"}
 	var from []string
 	got := c.Ask(t.Context(), plan, taskOf(plan), func(e review.Event) { from = append(from, e.Agent) })
 	if got.Receipt.State != review.AgentComplete || got.Reviewer == nil || got.Reviewer.Conclusion != review.Approve {
@@ -81,7 +81,7 @@ func TestStaticHasTheUsersCaches(t *testing.T) {
 	}{{t.TempDir(), review.RoleReviewer, true}, {"", review.RoleReviewer, false}, {t.TempDir(), review.RoleCommentsAnalyzer, false}} {
 		plan := command(t, "one")
 		plan.Kind, plan.Role = review.KindStatic, c.role
-		crew := &Launcher{Self: plan.Path, Checkout: c.checkout, Scratch: t.TempDir(), State: t.TempDir(), Walls: Unconfined("a test"), Fence: "fence"}
+		crew := &Launcher{Self: plan.Path, Checkout: c.checkout, Scratch: t.TempDir(), State: t.TempDir(), Confinement: Unconfined("a test"), Fence: "fence"}
 		crew.Ask(t.Context(), plan, taskOf(plan), func(review.Event) {})
 		data, err := os.ReadFile(plan.Path + ".env")
 		if err != nil {
@@ -103,7 +103,7 @@ func TestAskInVain(t *testing.T) {
 		plan orchestrator.AgentPlan
 		want string
 	}{
-		{"without walls nobody is started", known, "the launcher is not told how to confine"},
+		{"without a sandbox nobody is started", known, "the launcher is not told how to confine"},
 		{"a builtin one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindBuiltin}, "no model is configured: set OPENAI_API_KEY"},
 		{"an ACP one needs a model", orchestrator.AgentPlan{Role: review.RoleReviewer, Kind: review.KindACP, Preset: "opencode"},
 			"no model is configured: set OPENAI_API_KEY"},
@@ -121,13 +121,13 @@ func TestAskInVain(t *testing.T) {
 	}
 }
 
-// Verify commands are a stranger's code: without walls they are not run, unless somebody said that there are none.
-func TestJobsNeedWalls(t *testing.T) {
+// Verify commands are a stranger's code: without a sandbox they are not run, unless somebody said that there is none.
+func TestJobsNeedASandbox(t *testing.T) {
 	cmd := sandbox.Command{Path: "/bin/true"}
-	if got, err := (&Launcher{}).confineJob(sandbox.Policy{}, cmd); !errors.Is(err, errNoWalls) || got.Path != "" {
+	if got, err := (&Launcher{}).confineJob(sandbox.Policy{}, cmd); !errors.Is(err, errNoSandbox) || got.Path != "" {
 		t.Errorf("%+v %v", got, err)
 	}
-	if got, err := (&Launcher{Walls: Unconfined("a test")}).confineJob(sandbox.Policy{}, cmd); err != nil || got.Path != cmd.Path {
+	if got, err := (&Launcher{Confinement: Unconfined("a test")}).confineJob(sandbox.Policy{}, cmd); err != nil || got.Path != cmd.Path {
 		t.Errorf("%+v %v", got, err)
 	}
 }
@@ -174,7 +174,7 @@ func TestAskingNobodyIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
-	c := &Launcher{Self: self, Gateway: g, Scratch: t.TempDir(), State: t.TempDir(), Walls: Unconfined("a test"), Fence: "fence"}
+	c := &Launcher{Self: self, Gateway: g, Scratch: t.TempDir(), State: t.TempDir(), Confinement: Unconfined("a test"), Fence: "fence"}
 	plan := orchestrator.AgentPlan{Name: "c", Role: review.RoleCommentsAnalyzer, Kind: review.KindBuiltin}
 	got := c.Ask(t.Context(), plan, taskOf(plan), func(review.Event) {}).Receipt
 	u := got.Usage
@@ -205,7 +205,7 @@ func TestPushAsksFirst(t *testing.T) {
 	lost, unseen := errors.New("the lease is lost"), errors.New("the right cannot be seen")
 	var asked []string
 	b := &FixExecutor{
-		Crew: &Launcher{}, Server: func(review.Repo) git.Server { return git.Server{} },
+		Launcher: &Launcher{}, Server: func(review.Repo) git.Server { return git.Server{} },
 		Held: func(context.Context) error { asked = append(asked, "held"); return lost },
 		MayPush: func(context.Context, review.PullRequest) (string, error) {
 			asked = append(asked, "right")

@@ -15,12 +15,12 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// branch is a bench with a fix, and a server with the branch it is made for.
+// branch is a executor with a fix, and a server with the branch it is made for.
 type branch struct {
 	*testing.T
-	bench  *FixExecutor
-	server string
-	pr     review.PullRequest
+	executor *FixExecutor
+	server   string
+	pr       review.PullRequest
 	// reviewed is the head, fix a commit of ours on it, theirs a person's on top of that.
 	reviewed, fix, theirs string
 	// why is what MayPush says.
@@ -49,10 +49,10 @@ func newBranch(t *testing.T) *branch {
 	if err := os.WriteFile(filepath.Join(work, "a"), []byte("fixed\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.bench = &FixExecutor{
-		Crew:    &Launcher{Repo: repo, Scratch: t.TempDir(), Walls: Unconfined("a test")},
-		Server:  func(review.Repo) git.Server { return git.Server{URL: "file://" + b.server} },
-		MayPush: func(context.Context, review.PullRequest) (string, error) { return b.why, nil },
+	b.executor = &FixExecutor{
+		Launcher: &Launcher{Repo: repo, Scratch: t.TempDir(), Confinement: Unconfined("a test")},
+		Server:   func(review.Repo) git.Server { return git.Server{URL: "file://" + b.server} },
+		MayPush:  func(context.Context, review.PullRequest) (string, error) { return b.why, nil },
 	}
 	b.fix = b.commit(work)
 	b.git("fetch", "-q", repo.Dir(), "+refs/prloop/*:refs/seen/*") // the server may hold it; no branch does
@@ -63,7 +63,7 @@ func newBranch(t *testing.T) *branch {
 // commit makes a commit of ours with the files of a folder, on the reviewed head.
 func (b *branch) commit(dir string) string {
 	b.Helper()
-	repo := b.bench.Crew.Repo
+	repo := b.executor.Launcher.Repo
 	tree, err := repo.TakeTree(b.Context(), dir, b.reviewed)
 	if err != nil {
 		b.Fatal(err)
@@ -119,13 +119,13 @@ func TestPushThatArrived(t *testing.T) {
 	} {
 		b.at(c.branch, c.pull)
 		b.why = c.why
-		if got, err := b.bench.Push(t.Context(), b.pr, b.reviewed, b.fix); err != nil || got != c.want {
+		if got, err := b.executor.Push(t.Context(), b.pr, b.reviewed, b.fix); err != nil || got != c.want {
 			t.Errorf("%s: %+v %v, want %+v", c.name, got, err, c.want)
 		}
 	}
 	// Where nobody can be asked, nothing is known.
 	b.why, b.server = merged, b.server+"-away"
-	if got, err := b.bench.Push(t.Context(), b.pr, b.reviewed, b.fix); err == nil {
+	if got, err := b.executor.Push(t.Context(), b.pr, b.reviewed, b.fix); err == nil {
 		t.Errorf("nobody was asked: %+v", got)
 	}
 }
@@ -155,12 +155,12 @@ echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred"
 		Run: "20261121T000000Z_0123456789abcdef", Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
 		PRFiles: 1, PRLines: 10, At: time.Unix(1_700_000_000, 0),
 	}
-	b.bench.Crew.State, b.bench.Crew.Secrets = t.TempDir(), []string{secret}
+	b.executor.Launcher.State, b.executor.Launcher.Secrets = t.TempDir(), []string{secret}
 	for body, want := range map[string]error{"nothing": nil, "it is " + secret: sanitize.ErrKnownSecret} {
 		if err := os.WriteFile(script+".body", []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		work, err := b.bench.Fix(t.Context(), plan, order, func(review.Event) {})
+		work, err := b.executor.Fix(t.Context(), plan, order, func(review.Event) {})
 		if !errors.Is(err, want) || (work.Tip == "") != (want != nil) {
 			t.Errorf("%q: %+v %v", body, work, err)
 		}
