@@ -72,6 +72,7 @@ var table = map[string]int{
 	"internal/dismissals": 2,
 	"internal/policy":     2,
 	"internal/symbols":    2,
+	"internal/gosource":   2, // Go packages read without a build
 	"internal/intake":     2, // what GitHub tells a server asks for; pure
 
 	"agents":                     3,

@@ -31,7 +31,7 @@ func linters() []linter {
 	}
 	fixed := func(args ...string) func([]string) []string { return func([]string) []string { return args } }
 	return []linter{
-		{name: "go vet", kinds: []string{"go"}, needs: []string{"go.mod", "go.work"}, args: goDirs("vet"),
+		{name: goVet, kinds: []string{"go"}, needs: []string{"go.mod", "go.work"}, args: goDirs("vet"),
 			parse: func(_, stderr []byte) []remark { return lines(stderr) }, score: vetScore},
 		{name: "staticcheck", kinds: []string{"go"}, needs: []string{"go.mod", "go.work"}, args: goDirs("-f", "json"),
 			parse: func(stdout, _ []byte) []remark { return staticcheck(stdout) }, score: staticcheckScore},

@@ -72,6 +72,7 @@ func (w *work) lint(ctx context.Context) error {
 	w.compare()
 	var missing []string
 	var answers []*answer
+	vetted := true // or there is no Go to vet
 	var running sync.WaitGroup
 	for _, l := range linters() {
 		names := w.filesOf(l)
@@ -80,11 +81,17 @@ func (w *work) lint(ctx context.Context) error {
 		}
 		program, err := l.program(w.opts.CheckoutDir)
 		if err != nil {
+			vetted = vetted && l.name != goVet
 			missing = append(missing, l.name)
 			continue
 		}
 		if !w.hasOneOf(l.needs) {
 			w.note("%s was left out: the checkout has no %s.", l.name, strings.Join(l.needs, " or "))
+			continue
+		}
+		if l.name == goVet && w.opts.LinterTimeout == 0 && nothingCompiled() {
+			vetted = false
+			w.tell("go vet was left out: it would first compile the standard library, for half a minute or so. Run `go vet ./...` once; prloop runs it from then on.")
 			continue
 		}
 		w.say("running %s on %s", l.name, files(len(names)))
@@ -99,11 +106,18 @@ func (w *work) lint(ctx context.Context) error {
 	var ran []string
 	for _, a := range answers {
 		if a.note != "" {
+			vetted = vetted && a.linter.name != goVet
 			w.tell("%s", a.note)
 			continue
 		}
+		if a.linter.name == goVet && slices.ContainsFunc(a.remarks, notHere) {
+			vetted = false // it has not read the package then
+		}
 		ran = append(ran, a.linter.name)
 		w.place(a.linter, a.remarks)
+	}
+	if !vetted {
+		w.readGo(ctx)
 	}
 	if len(ran) > 0 {
 		w.tell("Linters that ran: %s.", strings.Join(ran, ", "))
@@ -231,14 +245,14 @@ func (w *work) run(ctx context.Context, l linter, program string, files []string
 	var exit *proc.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.Reason != proc.ReasonNone || exit.Signal != "") {
 		if exit != nil && exit.Reason == proc.ReasonTimeout {
-			return answer{note: fmt.Sprintf("%s was ended after %v. Run it yourself, or again: what it has compiled by now is cached.", l.name, timeout)}
+			return answer{linter: l, note: fmt.Sprintf("%s was ended after %v. Run it yourself, or again: what it has compiled by now is cached.", l.name, timeout)}
 		}
-		return answer{note: fmt.Sprintf("%s gave no answer: %s.", l.name, printable(err.Error(), 200))}
+		return answer{linter: l, note: fmt.Sprintf("%s gave no answer: %s.", l.name, printable(err.Error(), 200))}
 	}
 	remarks := l.parse(res.Stdout, res.StderrTail)
 	if err != nil && len(remarks) == 0 {
 		first, _, _ := strings.Cut(strings.TrimSpace(string(res.StderrTail)), "\n")
-		return answer{note: fmt.Sprintf("%s gave no answer: %s: %s.", l.name, printable(err.Error(), 100), code(first))}
+		return answer{linter: l, note: fmt.Sprintf("%s gave no answer: %s: %s.", l.name, printable(err.Error(), 100), code(first))}
 	}
 	return answer{linter: l, remarks: remarks}
 }
@@ -263,6 +277,9 @@ func (w *work) place(l linter, remarks []remark) {
 		}
 		if h.score <= 4 {
 			h.category = review.CategoryStyle
+		}
+		if l.name == goVet && r.level == "error" {
+			h.title, h.suggestion = "Does not compile", "Make it compile: `go vet` says the same of its package."
 		}
 		hits[f] = append(hits[f], h)
 	}
