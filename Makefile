@@ -85,7 +85,7 @@ modes: ## Run every mode of the stand-in for GitHub at every write, and check th
 
 .PHONY: replay
 replay: ## Send what happened on 949 recorded pull requests to the daemon, on SQLite and PostgreSQL
-	go test ./internal/daemon -v -count=1 -timeout 3h -run TestReplay -replay
+	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo "$${TMPDIR:-/tmp}") go test ./internal/daemon -v -count=1 -timeout 3h -run TestReplay -replay
 
 MINUTES ?= 60
 STORE ?= sqlite

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/testkit/traffic"
 )
 
 // What becomes of a pull request is recorded also when the database does not take it at first: it is seen to again without anybody's word.
 func TestLeftIsPutBack(t *testing.T) {
-	r := startReplay(t, "", 1, 1, time.Hour)
+	r := startReplay(t, app.Options{State: t.TempDir()}, false, 1, 1, time.Hour)
 	var failures atomic.Int32
 	failpoint.Arm(func(name string) error {
 		if name == "wanted: before it is settled" && failures.Add(1) <= 2 {

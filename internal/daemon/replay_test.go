@@ -11,11 +11,13 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
@@ -39,18 +41,20 @@ func TestMain(m *testing.M) {
 
 const replaySecret = "known to both sides"
 
-// A replay sends what happened on recorded pull requests to a daemon.
+// A replay sends what happened on recorded pull requests to a daemon: in a bubble by hand, otherwise through a socket.
 type replay struct {
 	*world
-	t     *testing.T
-	repos []string
-	opts  Options
+	t      *testing.T
+	repos  []string
+	opts   Options
+	bubble bool
 
 	at     sync.Mutex
 	server *Daemon
-	url    string
-	stop   func()
-	guid   int
+	// take takes a delivery, and gives the status it is answered with; 0 when nobody answers.
+	take func(letter) int
+	stop func()
+	guid int
 }
 
 // recorded are the pull requests of a replay: all, or a sample by the seed.
@@ -68,18 +72,22 @@ func recorded(t *testing.T, sample int) (pulls []traffic.Pull, seed uint64) {
 	return pulls, seed
 }
 
-// startReplay makes a world on a database of its own, and serves so many repositories of it.
-func startReplay(t *testing.T, database string, seed uint64, repos int, every time.Duration) *replay {
+// startReplay makes a world on a database of its own, and serves so many repositories of it. In a bubble no time is lost by waiting: the clock goes on
+// once nothing is left to be done. That needs a database in this process.
+func startReplay(t *testing.T, o app.Options, bubble bool, seed uint64, repos int, every time.Duration) *replay {
 	t.Helper()
-	s, err := app.Open(t.Context(), app.Options{State: t.TempDir(), Database: database})
+	s, err := app.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(context.Background()) })
-	r := &replay{world: newWorld(t, s, seed), t: t}
+	r := &replay{world: newWorld(t, s, seed), t: t, bubble: bubble}
 	r.opts = Options{
 		Secrets: []string{replaySecret}, Every: every, Reviews: 32, Host: "github.com", Order: func(bool) (app.Order, error) { return app.Order{}, nil },
 		Lasting: func(error) bool { return false },
+	}
+	if bubble {
+		r.opts.Reviews = 256
 	}
 	for i := range repos {
 		name := fmt.Sprintf("r%d", i)
@@ -96,12 +104,13 @@ func startReplay(t *testing.T, database string, seed uint64, repos int, every ti
 
 // begin starts a process that serves, so to speak.
 func (r *replay) begin() {
-	listen, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	o := r.opts
-	o.Listen = listen
+	if !r.bubble {
+		var err error
+		if o.Listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			r.t.Fatal(err)
+		}
+	}
 	d, err := build(context.Background(), r.world, func(context.Context, review.Repo) (hub, error) { return r.world, nil }, o)
 	if err != nil {
 		r.t.Fatal(err)
@@ -112,8 +121,33 @@ func (r *replay) begin() {
 	go func() { ended <- d.Run(ctx) }()
 	r.at.Lock()
 	defer r.at.Unlock()
-	r.server, r.url = d, "http://"+listen.Addr().String()+"/webhook"
+	r.server = d
+	if r.bubble {
+		h, err := webhook.New(webhook.Options{Secrets: d.Secrets, Take: d.take})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.take = func(l letter) int {
+			answer := httptest.NewRecorder()
+			h.ServeHTTP(answer, l.post("/webhook"))
+			return answer.Code
+		}
+	} else {
+		url := "http://" + o.Listen.Addr().String() + "/webhook"
+		r.take = func(l letter) int {
+			resp, err := http.DefaultClient.Do(l.post(url))
+			if err != nil {
+				return 0
+			}
+			defer resp.Body.Close()
+			_, _ = io.Copy(io.Discard, resp.Body) // so that the connection is used again
+			return resp.StatusCode
+		}
+	}
 	r.stop = sync.OnceFunc(func() {
+		r.at.Lock()
+		r.take = func(letter) int { return 0 }
+		r.at.Unlock()
 		cancel()
 		if err := <-ended; err != nil {
 			r.t.Errorf("the daemon ended: %v", err)
@@ -163,29 +197,28 @@ func (r *replay) write(p *pull, e traffic.Event) letter {
 	return l
 }
 
+// post is the letter as it is posted.
+func (l letter) post(url string) *http.Request {
+	q, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(l.body))
+	if err != nil {
+		panic(err)
+	}
+	mac := webhook.Sign(replaySecret, l.body)
+	q.Header = http.Header{"Content-Type": {"application/json"}, "X-Github-Event": {l.name}, "X-Github-Delivery": {l.guid}, "X-Hub-Signature-256": {"sha256=" + hex.EncodeToString(mac[:])}}
+	return q
+}
+
 // send delivers a letter; where nobody answers, once somebody does.
 func (r *replay) send(l letter) {
-	mac := webhook.Sign(replaySecret, l.body)
 	r.wait("a delivery to be taken", func() bool {
 		r.at.Lock()
-		url := r.url
+		take := r.take
 		r.at.Unlock()
-		q, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(l.body))
-		if err != nil {
-			r.t.Error(err)
-			return true
+		status := take(l)
+		if status != 0 && status != http.StatusAccepted && status != http.StatusServiceUnavailable {
+			r.t.Errorf("%s %s is answered with %d", l.name, l.Kind, status)
 		}
-		q.Header = http.Header{"Content-Type": {"application/json"}, "X-Github-Event": {l.name}, "X-Github-Delivery": {l.guid}, "X-Hub-Signature-256": {"sha256=" + hex.EncodeToString(mac[:])}}
-		resp, err := http.DefaultClient.Do(q)
-		if err != nil {
-			return false
-		}
-		defer resp.Body.Close()
-		_, _ = io.Copy(io.Discard, resp.Body) // so that the connection is used again
-		if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusServiceUnavailable {
-			r.t.Errorf("%s %s is answered with %s", l.name, l.Kind, resp.Status)
-		}
-		return resp.StatusCode == http.StatusAccepted
+		return status == http.StatusAccepted
 	})
 }
 
@@ -219,7 +252,7 @@ func (r *replay) settle(p *pull) {
 
 // each does fn for all pull requests, some at a time.
 func (r *replay) each(pulls []traffic.Pull, seed uint64, fn func(p traffic.Pull, repo string, number int, rng *rand.Rand)) {
-	room := make(chan struct{}, 32)
+	room := make(chan struct{}, r.opts.Reviews)
 	var wg sync.WaitGroup
 	for i, p := range pulls {
 		room <- struct{}{}
@@ -236,7 +269,13 @@ func (r *replay) each(pulls []traffic.Pull, seed uint64, fn func(p traffic.Pull,
 func TestReplayInSteps(t *testing.T) {
 	t.Parallel()
 	pulls, seed := recorded(t, 16)
-	r := startReplay(t, "", seed, max(len(pulls)/8, 1), time.Hour)
+	state := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		steps(t, startReplay(t, app.Options{State: state}, true, seed, max(len(pulls)/8, 1), time.Hour), pulls, seed)
+	})
+}
+
+func steps(t *testing.T, r *replay, pulls []traffic.Pull, seed uint64) {
 	type pair struct {
 		*pull
 		*model
@@ -322,24 +361,22 @@ func TestReplayInSteps(t *testing.T) {
 // are at work on one pull request; each comment is answered once; nothing is left open.
 func TestReplayStorm(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct {
-		name   string
-		sample int
-		open   func(testing.TB) string
-	}{
-		{"SQLite", 24, func(testing.TB) string { return "" }},
-		{"PostgreSQL", 12, postgres.New},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			pulls, seed := recorded(t, row.sample)
-			storm(t, row.open(t), pulls, seed)
-		})
-	}
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		pulls, seed := recorded(t, 24)
+		state := t.TempDir()
+		synctest.Test(t, func(t *testing.T) { storm(t, app.Options{State: state}, true, pulls, seed) })
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		pulls, seed := recorded(t, 12)
+		storm(t, app.Options{State: t.TempDir(), Database: postgres.New(t)}, false, pulls, seed)
+	})
 }
 
-func storm(t *testing.T, database string, recorded []traffic.Pull, seed uint64) {
-	r := startReplay(t, database, seed, max(len(recorded)/8, 1), 300*time.Millisecond)
+func storm(t *testing.T, o app.Options, bubble bool, recorded []traffic.Pull, seed uint64) {
+	r := startReplay(t, o, bubble, seed, max(len(recorded)/8, 1), 300*time.Millisecond)
+	between := max(150, 10*len(recorded)) // deliveries from one end of the process to the next
 	all := make([]*pull, len(recorded))
 	var restarts sync.Mutex
 	restarted, taken := 0, 0
@@ -347,7 +384,7 @@ func storm(t *testing.T, database string, recorded []traffic.Pull, seed uint64) 
 	restart := func() {
 		restarts.Lock()
 		defer restarts.Unlock()
-		if taken++; taken%150 == 0 {
+		if taken++; taken%between == 0 {
 			r.end()
 			r.begin()
 			restarted++

@@ -67,6 +67,7 @@ type pull struct {
 	thread  []review.Comment
 	answers map[string]int
 	working string // the run that works on it
+	runs    []*fakeRun
 }
 
 // A fakeRun is a run.
@@ -227,8 +228,12 @@ func (w *world) Cancel(string) bool { return false }
 func (w *world) Unfinished(_ context.Context, target review.Target) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range w.runs {
-		if r.pull.repo == target.Repo.Name && r.pull.number == target.PR && r.outcome == "" && r.ask == "" && r.pull.working != r.id {
+	p, err := w.find(target.Repo, target.PR)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range p.runs {
+		if r.outcome == "" && r.ask == "" && p.working != r.id {
 			return r.id, nil
 		}
 	}
@@ -276,7 +281,10 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 	if r.outcome != "" {
 		w.t.Errorf("%s: the run %s had ended", target, r.id)
 	}
-	p.working, w.runs[r.id] = r.id, r
+	if w.runs[r.id] == nil {
+		w.runs[r.id], p.runs = r, append(p.runs, r)
+	}
+	p.working = r.id
 	r.resumed++
 	w.mu.Unlock()
 	stop := ctx.Err()
@@ -366,11 +374,7 @@ func (w *world) RunAsked(ctx context.Context, o app.Order, a app.Ask, _ func(rev
 func (w *world) runsOf(p *pull) (all []*fakeRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range w.runs {
-		if r.pull == p {
-			all = append(all, r)
-		}
-	}
+	all = slices.Clone(p.runs)
 	slices.SortFunc(all, func(a, b *fakeRun) int { return a.began - b.began })
 	return all
 }
