@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,22 @@ func (r Repo) String() string {
 		return r.Owner + "/" + r.Name
 	}
 	return r.Host + "/" + r.Owner + "/" + r.Name
+}
+
+// RepoKey is GitHub's host and number of a repository, such as github.com/5. It stays when the repository is renamed, and whoever takes
+// over the name has another. It is empty when GitHub did not tell the number, and equals nothing then.
+type RepoKey string
+
+// Key is the key of the repository that has the number.
+func (r Repo) Key(number int64) RepoKey {
+	if number <= 0 || r.Owner == "" {
+		return ""
+	}
+	host := r.Host
+	if host == "" {
+		host = "github.com"
+	}
+	return RepoKey(fmt.Sprintf("%s/%d", strings.ToLower(host), number))
 }
 
 // Target is what a run works on: a pull request, a repository's default branch when it is a scheduled Job, or else a local range.

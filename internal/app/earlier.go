@@ -18,15 +18,35 @@ import (
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
 )
 
 // mostEarlier is how many earlier runs about a pull request are looked at.
 const mostEarlier = 20
 
+// ofPull are the runs about a pull request that are in a state, the newest first: those of this very repository, whatever it was called
+// then, and not those of another that had its name. Who does not know the repository's number gets none.
+func ofPull(repo review.Repo, id int64, pr int, state store.RunState) store.Filter {
+	return store.Filter{Keys: []review.RepoKey{repo.Key(id)}, PR: pr, State: state, Limit: mostEarlier}
+}
+
+// forgotten tells of runs about a pull request that were kept without its repository's number: nothing shows whose they are.
+func (r *run) forgotten(ctx context.Context, t review.Target) error {
+	runs, err := r.store.ListRuns(ctx, store.Filter{Repo: t.Repo.String(), Keys: []review.RepoKey{""}, PR: t.PR, State: store.Finished, Limit: mostEarlier})
+	if err == nil && len(runs) > 0 {
+		r.emit(review.Event{Kind: review.EventLog, Level: "info", Message: fmt.Sprintf(
+			"earlier runs of %s are left out, up to %s: they were kept without the number of their repository, which may have been another of that name", t, runs[0].ID)})
+	}
+	return err
+}
+
 // earlier gives the runs about the pull request of a request that have ended, the newest first.
 func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[orchestrator.Stored, error] {
 	return func(yield func(orchestrator.Stored, error) bool) {
-		runs, err := r.store.ListRuns(ctx, store.Filter{Repo: req.Target.Repo.String(), PR: req.Target.PR, State: store.Finished, Limit: mostEarlier})
+		runs, err := r.store.ListRuns(ctx, ofPull(req.Target.Repo, r.repoID, req.Target.PR, store.Finished))
+		if err == nil && len(runs) == 0 {
+			err = r.forgotten(ctx, req.Target)
+		}
 		if err != nil {
 			yield(orchestrator.Stored{}, err)
 			return

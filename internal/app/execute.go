@@ -87,7 +87,7 @@ func (s *Service) record(ctx context.Context, st stored) error {
 	if err := s.folder.Save(st.Run, requestName, input); err != nil {
 		return err
 	}
-	run := store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, Folder: st.Checkout, Head: st.Head, Artifacts: s.folder.Path(st.Run)}
+	run := store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, RepoKey: st.Target.Repo.Key(st.RepoID), Folder: st.Checkout, Head: st.Head, Artifacts: s.folder.Path(st.Run)}
 	if st.Asked != nil {
 		return s.store.CreateAnswering(ctx, run, askedKey(st.Target, *st.Asked))
 	}

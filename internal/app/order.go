@@ -165,6 +165,7 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 		if pr, err = r.client.PullRequest(ctx, o.Target.Repo, o.Target.PR); err != nil {
 			return orchestrator.Request{}, err
 		}
+		r.repoID = pr.RepoID
 		switch {
 		case pr.State != "OPEN":
 			return orchestrator.Request{}, &ClosedError{o.Target, pr.State}

@@ -49,9 +49,9 @@ func (s *Service) Queue(ctx context.Context, limit int) (queue.Status, error) {
 	return queue.Read(ctx, s.store, running, limit)
 }
 
-// Usage is what runs came to since the day of a time, those that were pruned too, in some repositories; nil for all, and local changes.
-func (s *Service) Usage(ctx context.Context, since time.Time, repos []string) (stats.Usage, error) {
-	return stats.ReadUsage(ctx, s.store, since, repos)
+// Usage is what runs came to, those that were pruned too.
+func (s *Service) Usage(ctx context.Context, over store.Over) (stats.Usage, error) {
+	return stats.ReadUsage(ctx, s.store, over)
 }
 
 // Prune forgets finished runs that began before a time, save the newest keep of all runs and those whose spending counts for a

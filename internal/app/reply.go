@@ -52,7 +52,7 @@ func (s *Service) status(ctx context.Context, target review.Target) (string, err
 	if err != nil {
 		return "", err
 	}
-	running, err := s.Runs(ctx, store.Filter{Repo: target.Repo.String(), PR: target.PR, State: store.Running, Limit: 5})
+	running, err := s.Runs(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Running))
 	if err != nil {
 		return "", err
 	}

@@ -35,6 +35,8 @@ type run struct {
 	// client is GitHub's, nil for a local range; requests counts what the run makes of it in this process.
 	client   *github.Client
 	requests *github.Tally
+	// repoID is GitHub's number of the repository; 0 for a local range.
+	repoID int64
 	// lease is the run's hold on its pull request; nil when it needs none.
 	lease *store.Lease
 	// stops are the comments that can stop the run; nil for a local range.
@@ -104,7 +106,7 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 		return Ended{}, err
 	}
 	st := s.opts.Machine.store(p.Request, r.settings, r.cassette, r.folders...)
-	st.Job = p.job
+	st.Job, st.RepoID = p.job, r.repoID
 	if err := s.record(ctx, st); err != nil {
 		return Ended{}, err
 	}

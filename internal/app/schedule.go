@@ -119,7 +119,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 
 // defaultHead fetches the default branch, and names it and its commit.
 func (r *run) defaultHead(ctx context.Context, t review.Target) (base, head string, err error) {
-	if base, err = r.client.DefaultBranch(ctx, t.Repo); err != nil {
+	if base, r.repoID, err = r.client.DefaultBranch(ctx, t.Repo); err != nil {
 		return "", "", err
 	}
 	if r.history, err = r.openHistory(ctx, t, "", ""); err != nil {

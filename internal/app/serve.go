@@ -26,8 +26,8 @@ var reviewing = []review.Outcome{
 }
 
 // Reviewed gives the commit of a pull request that was reviewed last, and the run that did; empty when none was.
-func (s *Service) Reviewed(ctx context.Context, target review.Target) (head, run string, err error) {
-	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: target.Repo.String(), PR: target.PR, State: store.Finished, Limit: mostEarlier})
+func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (head, run string, err error) {
+	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	if err != nil {
 		return "", "", err
 	}
@@ -48,8 +48,8 @@ func (s *Service) Reviewed(ctx context.Context, target review.Target) (head, run
 
 // Unfinished gives the run about a pull request that stopped before its end and that this prloop can go on with, unless it answers a comment;
 // empty when there is none.
-func (s *Service) Unfinished(ctx context.Context, target review.Target) (string, error) {
-	runs, err := s.Runs(ctx, store.Filter{Repo: target.Repo.String(), PR: target.PR, State: store.Running, Limit: mostEarlier})
+func (s *Service) Unfinished(ctx context.Context, pr review.PullRequest) (string, error) {
+	runs, err := s.Runs(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Running))
 	if err != nil {
 		return "", err
 	}

@@ -26,6 +26,8 @@ type stored struct {
 	// Engine is engine.Version when the run began.
 	Engine string `json:"engine"`
 	Setup  setup  `json:"setup"`
+	// RepoID is GitHub's number of the target's repository.
+	RepoID int64 `json:"repoId,omitempty"`
 	// Job is what a scheduled job has to do; nil for a review.
 	Job *scheduled `json:"job,omitempty"`
 }
@@ -174,7 +176,7 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	if err := r.opts.Machine.sameMachine(ctx, st); err != nil {
 		return nil, err
 	}
-	r.cassette = st.cassette(today.Cassette)
+	r.cassette, r.repoID = st.cassette(today.Cassette), st.RepoID
 	in := today.Layers // who takes part stands in the request
 	in.Local, in.Replayed = st.Target.Local(), r.cassette.Mode == gateway.Replay
 	settings, err := config.ResolveEarly(in)

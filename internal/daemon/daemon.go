@@ -101,8 +101,8 @@ type Daemon struct {
 type runs interface {
 	Record() *store.Store
 	Engine() (*engine.Engine, error)
-	Reviewed(context.Context, review.Target) (head, run string, err error)
-	Unfinished(context.Context, review.Target) (run string, err error)
+	Reviewed(context.Context, review.PullRequest) (head, run string, err error)
+	Unfinished(context.Context, review.PullRequest) (run string, err error)
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
 	Hear(context.Context, app.Comment, app.Order) (asks []app.Ask, why string, err error)
 	Reply(context.Context, app.Order, app.Ask) (url string, ok bool, err error)

@@ -149,7 +149,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		standing := intake.Standing(pr)
 		anew = anew || stood != standing // what people say of it, and a verdict rests on, is not what it was
 		out.Seen = intake.See(pr, stood).String()
-		resume, err := l.service.Unfinished(ctx, l.target)
+		resume, err := l.service.Unfinished(ctx, pr)
 		if err != nil {
 			return out, err
 		}
@@ -163,7 +163,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			}
 		}
 		if resume == "" {
-			head, run, err := l.service.Reviewed(ctx, l.target)
+			head, run, err := l.service.Reviewed(ctx, pr)
 			if err != nil {
 				return out, err
 			}

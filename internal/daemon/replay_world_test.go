@@ -225,10 +225,10 @@ func (w *world) Installed(context.Context, string) ([]review.Repo, error) { retu
 func (w *world) Live() []string     { return nil }
 func (w *world) Cancel(string) bool { return false }
 
-func (w *world) Unfinished(_ context.Context, target review.Target) (string, error) {
+func (w *world) Unfinished(_ context.Context, pr review.PullRequest) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p, err := w.find(target.Repo, target.PR)
+	p, err := w.find(pr.Repo, pr.Number)
 	if err != nil {
 		return "", err
 	}

@@ -26,12 +26,13 @@ import (
 	"github.com/prloop/prloop/internal/signin"
 	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
 )
 
 // Runs are what pages are made of.
 type Runs interface {
 	Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
-	Usage(ctx context.Context, since time.Time, repos []string) (stats.Usage, error)
+	Usage(ctx context.Context, over store.Over) (stats.Usage, error)
 	Find(ctx context.Context, part string) (store.Run, error)
 	Queue(ctx context.Context, limit int) (queue.Status, error)
 	Repositories(ctx context.Context) ([]store.Repository, error)
@@ -102,7 +103,7 @@ type visitor struct {
 	Name string
 	// Operator may see and do everything; others what concerns the repositories they administer.
 	Operator bool
-	Repos    []string
+	Repos    []signin.Repo
 }
 
 func init() {
@@ -110,9 +111,27 @@ func init() {
 	gob.Register(signin.Visit{})
 }
 
-// may reports whether a visitor may see what concerns a repository. Local changes are of the operator alone.
-func (v visitor) may(repo string) bool {
-	return v.Operator || repo != "" && slices.Contains(v.Repos, repo)
+// may reports whether a visitor may see what concerns a repository. What has no key is of the operator alone: local changes, and runs that
+// were kept before keys were, whose repository may have been another of the same name.
+func (v visitor) may(key review.RepoKey) bool {
+	return v.Operator || key != "" && slices.ContainsFunc(v.Repos, func(r signin.Repo) bool { return r.Key == key })
+}
+
+// called reports whether a visitor may see what concerns the repository that has a name today.
+func (v visitor) called(name string) bool {
+	return v.Operator || slices.ContainsFunc(v.Repos, func(r signin.Repo) bool { return r.Name == name })
+}
+
+// keys are the repositories whose runs a visitor may see; nil for all.
+func (v visitor) keys() []review.RepoKey {
+	if v.Operator {
+		return nil
+	}
+	keys := []review.RepoKey{}
+	for _, r := range v.Repos {
+		keys = append(keys, r.Key)
+	}
+	return keys
 }
 
 // New makes a dashboard.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/signin"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
 
@@ -143,6 +144,50 @@ func TestPagesOfManyRuns(t *testing.T) {
 	if n := strings.Count(body, "interrupted"); n < 5 || strings.Contains(body, "Older runs") {
 		t.Errorf("the second page has %d runs", n)
 	}
+}
+
+// Rights go by GitHub's number: who took over the name of a repository sees nothing of what that was, who renamed theirs sees it under both names,
+// and what was kept without a number is of the operator alone.
+func TestRunsStayWithTheirRepository(t *testing.T) {
+	st := newState(t)
+	shop, before := at("acme", "shop", 7), at("acme", "old-name", 7)
+	of := func(id int64) review.RepoKey { return shop.Repo.Key(id) }
+	mine := st.beginAt(t, before, of(7)) // of acme/shop, when it was called acme/old-name
+	taken := st.beginAt(t, shop, of(99)) // of another that had the name acme/shop
+	unknown := st.beginAt(t, shop, "")   // of one or the other
+	now := st.beginAt(t, shop, of(7))
+	said := []string{"Total divides by zero", "A password is written to the log", "The loop over retries never ends", "Rounding loses a cent of every order"}
+	for i, r := range []store.Run{mine, taken, unknown, now} {
+		st.end(t, r, review.Converged, "No findings that count", made(review.P3, said[i], "general"))
+	}
+	s := st.serve(t, Options{GitHub: gitHubOf(t)})
+	body := s.shows(t, "/sign-in/github", mine.ReviewID, now.ReviewID)
+	for _, path := range []string{"/runs?q=acme/shop", "/runs?q=acme/shop%237", "/repositories", "/pulls/github.com/acme/shop/7", "/pulls/github.com/acme/old-name/7"} {
+		body += s.shows(t, path, now.ReviewID)
+	}
+	for _, r := range []store.Run{taken, unknown} {
+		if strings.Contains(body, r.ReviewID) {
+			t.Errorf("the run %s of %q is shown", r.ID, r.RepoKey)
+		}
+		for _, path := range []string{runLink(r.ID), runLink(r.ID) + "/files/review.md", runLink(r.ID) + "/live", runLink(r.ID) + "/replay"} {
+			if status, _ := s.see(t, path); status != http.StatusNotFound {
+				t.Errorf("%s: status %d", path, status)
+			}
+		}
+	}
+	s.shows(t, runLink(mine.ID), said[0])
+	if body := s.shows(t, "/pulls/github.com/acme/shop/7", said[0], said[3]); strings.Contains(body, said[1]) || strings.Contains(body, said[2]) {
+		t.Error("findings of another repository are shown")
+	}
+	for _, path := range []string{"/usage?since=90d", "/usage?since=90d&repo=acme/shop"} {
+		if body := s.shows(t, path, "acme/shop"); strings.Contains(body, "acme/old-name") || !regexp.MustCompile(`\b2 runs`).MatchString(body) {
+			t.Errorf("%s: usage is not that of two runs of one repository\n%s", path, body)
+		}
+	}
+	operator := st.serve(t, Options{})
+	operator.enter(t)
+	operator.shows(t, "/runs", mine.ReviewID, taken.ReviewID, unknown.ReviewID, now.ReviewID)
+	operator.shows(t, "/repositories", taken.ReviewID, unknown.ReviewID, now.ReviewID)
 }
 
 // TestWhoSeesWhat: nobody sees anything without a session, a link works once, sign-in with GitHub shows the repositories that one
@@ -401,12 +446,13 @@ func fakeGitHub(t *testing.T) string {
 	})
 	mux.HandleFunc("GET /user/repos", func(w http.ResponseWriter, r *http.Request) {
 		type repo struct {
+			ID          int64             `json:"id"`
 			Name        string            `json:"name"`
 			Owner       map[string]string `json:"owner"`
 			Permissions map[string]bool   `json:"permissions"`
 		}
 		acme := map[string]string{"login": "acme"}
-		list := []repo{{"shop", acme, map[string]bool{"admin": true}}, {"secret", acme, map[string]bool{"push": true}}}
+		list := []repo{{7, "shop", acme, map[string]bool{"admin": true}}, {8, "secret", acme, map[string]bool{"push": true}}}
 		_ = json.NewEncoder(w).Encode(list)
 	})
 	server := httptest.NewServer(mux)

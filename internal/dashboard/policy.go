@@ -59,11 +59,13 @@ const manyChanges = 100
 // policyOf finds the repository whose policy a page is about.
 func (d *Dashboard) policyOf(r *http.Request, v visitor) (at policy.Repo, name string, err error) {
 	repo := review.Repo{Host: r.PathValue("host"), Owner: r.PathValue("owner"), Name: r.PathValue("name")}
-	if d.Policies == nil || !v.may(repo.String()) {
+	if d.Policies == nil || !v.called(repo.String()) {
 		return at, "", errNotHere
 	}
 	if at, err = d.Policies.PolicyRepo(r.Context(), repo.String(), ""); err != nil {
 		err = &unansweredError{err}
+	} else if !v.may(repo.Key(at.ID)) { // somebody else has the name since they signed in
+		err = errNotHere
 	}
 	return at, repo.Host + "/" + repo.Owner + "/" + repo.Name, err
 }
@@ -239,7 +241,7 @@ func (d *Dashboard) auditPage(w http.ResponseWriter, r *http.Request, v visitor)
 	}
 	changes = slices.DeleteFunc(changes, func(c policy.Change) bool {
 		owner, name, _ := strings.Cut(c.Name, "/")
-		return !v.may(review.Repo{Host: c.Host, Owner: owner, Name: name}.String())
+		return !v.may(review.Repo{Host: c.Host, Owner: owner, Name: name}.Key(c.ID))
 	})
 	d.render(w, r, http.StatusOK, "audit", view{Title: "Audit log", Section: "audit", Data: changes[:min(len(changes), manyChanges)]})
 	return nil

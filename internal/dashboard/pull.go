@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -37,17 +38,29 @@ type pullFinding struct {
 // manyRuns is how many runs of a pull request its page is made of.
 const manyRuns = 100
 
+// runsOf are the runs about a pull request that a visitor may see, the newest first: those of the repository that had the name last, under all
+// its names.
+func (d *Dashboard) runsOf(ctx context.Context, v visitor, t review.Target) ([]store.Run, error) {
+	f := store.Filter{Repo: t.Repo.String(), PR: t.PR, Keys: v.keys(), Limit: 1}
+	newest, err := d.Runs.Runs(ctx, f)
+	if err != nil || len(newest) == 0 {
+		return nil, err
+	}
+	f.Limit, f.Keys = manyRuns, []review.RepoKey{newest[0].RepoKey}
+	if newest[0].RepoKey != "" {
+		f.Repo = ""
+	}
+	return d.Runs.Runs(ctx, f)
+}
+
 func (d *Dashboard) pullPage(w http.ResponseWriter, r *http.Request, v visitor) error {
 	number, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil || number <= 0 {
 		return errNotHere
 	}
 	p := pullView{Target: review.Target{Repo: review.Repo{Host: r.PathValue("host"), Owner: r.PathValue("owner"), Name: r.PathValue("name")}, PR: number}}
-	if !v.may(p.Target.Repo.String()) {
-		return errNotHere
-	}
 	p.URL = "https://" + p.Target.Repo.Host + "/" + p.Target.Repo.Owner + "/" + p.Target.Repo.Name + "/pull/" + strconv.Itoa(number)
-	runs, err := d.Runs.Runs(r.Context(), store.Filter{Repo: p.Target.Repo.String(), PR: number, Limit: manyRuns})
+	runs, err := d.runsOf(r.Context(), v, p.Target)
 	if err != nil {
 		return err
 	}

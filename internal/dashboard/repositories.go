@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
 )
 
 // repositoriesView is a page of repositories.
@@ -29,7 +30,16 @@ const cardsPerPage = 24
 // visible are the repositories with runs that a visitor may see.
 func (d *Dashboard) visible(ctx context.Context, v visitor) ([]store.Repository, error) {
 	repos, err := d.Runs.Repositories(ctx)
-	return slices.DeleteFunc(repos, func(r store.Repository) bool { return !v.may(r.Name) }), err
+	return slices.DeleteFunc(repos, func(r store.Repository) bool { return !v.may(r.Key) }), err
+}
+
+// cardOf are the newest runs of a repository, under all its names; of one without a key those without a key.
+func cardOf(repo store.Repository) store.Filter {
+	f := store.Filter{Keys: []review.RepoKey{repo.Key}, Limit: 10}
+	if repo.Key == "" {
+		f.Repo = repo.Name
+	}
+	return f
 }
 
 func (d *Dashboard) repositoriesPage(w http.ResponseWriter, r *http.Request, v visitor) error {
@@ -46,7 +56,7 @@ func (d *Dashboard) repositoriesPage(w http.ResponseWriter, r *http.Request, v v
 		repos, p.Next = repos[:cardsPerPage], from+cardsPerPage
 	}
 	for _, repo := range repos {
-		runs, err := d.Runs.Runs(r.Context(), store.Filter{Repo: repo.Name, Limit: 10})
+		runs, err := d.Runs.Runs(r.Context(), cardOf(repo))
 		if err != nil {
 			return err
 		}

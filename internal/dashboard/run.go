@@ -63,7 +63,7 @@ type round struct {
 func (d *Dashboard) run(r *http.Request, v visitor) (store.Run, error) {
 	id := r.PathValue("run")
 	run, err := d.Runs.Find(r.Context(), id)
-	if err == nil && (run.ID != id || !v.may(run.Target.Repo.String())) {
+	if err == nil && (run.ID != id || !v.may(run.RepoKey)) {
 		err = errNotHere
 	}
 	var several *store.AmbiguousError

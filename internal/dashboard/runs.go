@@ -47,7 +47,7 @@ func (d *Dashboard) runsPage(w http.ResponseWriter, r *http.Request, v visitor) 
 	f, id, wrong := search(list.Search)
 	list.Wrong = wrong
 	if id != "" { // a part of an id that means one run
-		if run, err := d.Runs.Find(r.Context(), id); err == nil && v.may(run.Target.Repo.String()) {
+		if run, err := d.Runs.Find(r.Context(), id); err == nil && v.may(run.RepoKey) {
 			http.Redirect(w, r, runLink(run.ID), http.StatusSeeOther)
 			return nil
 		}
@@ -70,9 +70,7 @@ func (d *Dashboard) list(r *http.Request, v visitor, f store.Filter, list *runLi
 	default:
 		f.Outcome = review.Outcome(list.Outcome)
 	}
-	if !v.Operator {
-		f.Repos = append([]string{}, v.Repos...)
-	}
+	f.Keys = v.keys()
 	f.Limit = perPage + 1
 	f.Before = mark(r.URL.Query().Get("before"))
 	runs, err := d.Runs.Runs(r.Context(), f)

@@ -166,9 +166,9 @@ func fill(t *testing.T, kind, path, address string, n int, now time.Time) {
 	id, name, quote := "'20261101T101500Z_' || "+padded("i", 16), "'repo-' || "+padded("(i * 7919 / 3) % 1000", 4), strings.NewReplacer("'", "''").Replace
 	created := fmt.Sprintf("%d - (%d / %d) * i", now.Add(-time.Hour).UnixMicro(), (30 * 24 * time.Hour).Microseconds(), n)
 	script := []string{
-		numbers + `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, result, artifacts, created, updated, folder) SELECT ` + id + `, ` + padded("i", 16) +
+		numbers + `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, result, artifacts, created, updated, folder, repo_key) SELECT ` + id + `, ` + padded("i", 16) +
 			`, 'acme/' || ` + name + `, 1 + i % 40, replace('` + quote(string(target)) + `', 'NAME', ` + name + `), 'c0ffee', 'finished',
-			CASE WHEN i % 3 = 0 THEN 'converged' ELSE 'changes requested' END, '` + quote(string(js)) + `', '', ` + created + `, ` + created + `, '' FROM n`,
+			CASE WHEN i % 3 = 0 THEN 'converged' ELSE 'changes requested' END, '` + quote(string(js)) + `', '', ` + created + `, ` + created + `, '', 'github.com/' || ` + padded("(i * 7919 / 3) % 1000", 4) + ` FROM n`,
 		`INSERT INTO rounds (run, round, head, verdict, receipt, saved) SELECT id, 1, 'c0ffee', '{}', '{}', created FROM runs`,
 		`INSERT INTO findings (run, round, ord, reviewer, priority, file, line, fingerprint, finding)
 			SELECT r.id, 1, o.i, 'security', 'P2', 'a.go', 1, 'f' || o.i, '{}' FROM runs r, (SELECT 0 AS i UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4

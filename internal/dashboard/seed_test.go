@@ -66,12 +66,21 @@ func made(p review.Priority, title, reviewer string) review.Finding {
 	}
 }
 
+// numbers are those of repositories, by their names.
+var numbers = map[string]int64{"acme/shop": 7, "acme/secret": 8}
+
 // begin records a run that goes on.
 func (s *state) begin(t testing.TB, target review.Target) store.Run {
 	t.Helper()
+	return s.beginAt(t, target, target.Repo.Key(numbers[target.Repo.String()]))
+}
+
+// beginAt records one of a repository that has another number than its name has today.
+func (s *state) beginAt(t testing.TB, target review.Target, key review.RepoKey) store.Run {
+	t.Helper()
 	s.n++
 	id := fmt.Sprintf("2026112%dT101500Z_%016x", s.n%10, s.n)
-	r := store.Run{ID: id, ReviewID: id[17:], Target: target, Head: strings.Repeat("c0ffee12", 5)}
+	r := store.Run{ID: id, ReviewID: id[17:], Target: target, RepoKey: key, Head: strings.Repeat("c0ffee12", 5)}
 	if err := s.store.CreateRun(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

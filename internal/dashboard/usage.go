@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/signin"
 	"github.com/prloop/prloop/internal/stats"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
 
@@ -68,19 +70,21 @@ func (d *Dashboard) usagePage(w http.ResponseWriter, r *http.Request, v visitor)
 		since = periods[0]
 	}
 	repo := strings.TrimSpace(q.Get("repo"))
-	if repo != "" && !v.may(repo) {
+	if repo != "" && !v.called(repo) {
 		return errNotHere
 	}
 	now := d.Now()
 	from, _ := stats.Since(since, now)
-	var of []string
+	over := store.Over{Since: from, Keys: v.keys()} // none is not all
 	switch {
+	case repo != "" && v.Operator:
+		over.Repos = []string{repo}
 	case repo != "":
-		of = []string{repo}
-	case !v.Operator:
-		of = append([]string{}, v.Repos...) // none is not all
+		over.Keys = slices.DeleteFunc(over.Keys, func(k review.RepoKey) bool {
+			return !slices.Contains(v.Repos, signin.Repo{Name: repo, Key: k})
+		})
 	}
-	sums, err := d.Runs.Usage(r.Context(), from, of)
+	sums, err := d.Runs.Usage(r.Context(), over)
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,9 @@ func (d *Dashboard) usagePage(w http.ResponseWriter, r *http.Request, v visitor)
 	}
 	u := usageView{Since: since, Repo: repo, Periods: periods}
 	for _, r := range repos[:min(len(repos), offeredRepositories)] {
-		u.Repos = append(u.Repos, r.Name)
+		if v.called(r.Name) { // one that was renamed is asked for by its name of today
+			u.Repos = append(u.Repos, r.Name)
+		}
 	}
 	u.fill(sums.Rows)
 	u.chart(sums.Days, from, now)

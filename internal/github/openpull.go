@@ -26,22 +26,23 @@ var (
 )
 
 // DefaultBranch is the branch of a repository that pull requests go to.
-func (c *Client) DefaultBranch(ctx context.Context, repo review.Repo) (string, error) {
+func (c *Client) DefaultBranch(ctx context.Context, repo review.Repo) (branch string, id int64, err error) {
 	op := "read the default branch of " + repo.String()
 	var a struct {
+		ID            int64
 		FullName      string `json:"full_name"`
 		DefaultBranch string `json:"default_branch"`
 	}
 	if _, err := c.get(ctx, op, false, repoAddress(repo, ""), &a); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	switch {
 	case !strings.EqualFold(a.FullName, repo.Owner+"/"+repo.Name):
-		return "", &Error{Op: op, Kind: ErrMoved, Needs: oneLine(a.FullName)}
+		return "", 0, &Error{Op: op, Kind: ErrMoved, Needs: oneLine(a.FullName)}
 	case a.DefaultBranch == "":
-		return "", &Error{Op: op, Kind: ErrBadAnswer, Detail: "the repository has none"}
+		return "", 0, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the repository has none"}
 	}
-	return a.DefaultBranch, nil
+	return a.DefaultBranch, a.ID, nil
 }
 
 func repoAddress(repo review.Repo, rest string) string {

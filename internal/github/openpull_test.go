@@ -20,9 +20,9 @@ func TestPullRequestOfOwnBranch(t *testing.T) {
 		if err := f.Commit(repo, "prloop/docs", p.BaseSHA(), "Docs", tree("package main // words\n")); err != nil {
 			t.Fatal(err)
 		}
-		branch, err := c.DefaultBranch(t.Context(), widgets)
-		if err != nil || branch != "main" {
-			t.Fatalf("default branch %q, %v", branch, err)
+		branch, id, err := c.DefaultBranch(t.Context(), widgets)
+		if err != nil || branch != "main" || id != repo.ID {
+			t.Fatalf("default branch %q of %d, %v", branch, id, err)
 		}
 		if found, err := c.PullsOfBranch(t.Context(), widgets, "topic"); err != nil || len(found) != 0 {
 			t.Errorf("a fork's branch: %+v, %v", found, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
 )
 
 // pausedNote is where it stands since when no reviews begin.
@@ -64,8 +65,8 @@ type Run struct {
 	What  string    `json:"what"`
 	State string    `json:"state"`
 	Since time.Time `json:"since"`
-	// Repo is as in store.Filter.
-	Repo string `json:"-"`
+	// Key is as in store.Run.
+	Key review.RepoKey `json:"-"`
 }
 
 // Item is something that servers were asked for.
@@ -99,7 +100,7 @@ var Priorities = map[uint]string{intake.Command: "asked for", intake.First: "new
 func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (st Status, err error) {
 	st = Status{Running: []Run{}, Deliveries: []Delivery{}}
 	for _, r := range running {
-		st.Running = append(st.Running, Run{r.ID, r.Target.String(), string(r.State), r.Created, r.Target.Repo.String()})
+		st.Running = append(st.Running, Run{r.ID, r.Target.String(), string(r.State), r.Created, r.RepoKey})
 	}
 	if st.Paused, err = Paused(ctx, s); err != nil {
 		return st, err
@@ -142,10 +143,11 @@ func (i Item) Waits() string {
 	return cmp.Or(i.Why, "its turn has not come")
 }
 
-// Of is the part that is about repositories alone which may gives. What cannot be told of one is left out.
-func (s Status) Of(may func(repo string) bool) Status {
-	s.Running = slices.DeleteFunc(slices.Clone(s.Running), func(r Run) bool { return !may(r.Repo) })
-	not := func(i Item) bool { return !may(i.Repo) }
+// Of is the part that is about repositories alone of which may gives the key, or called the name of today. What cannot be told of one is
+// left out.
+func (s Status) Of(may func(review.RepoKey) bool, called func(name string) bool) Status {
+	s.Running = slices.DeleteFunc(slices.Clone(s.Running), func(r Run) bool { return !may(r.Key) })
+	not := func(i Item) bool { return !called(i.Repo) }
 	s.Waiting, s.SeenTo = slices.DeleteFunc(slices.Clone(s.Waiting), not), slices.DeleteFunc(slices.Clone(s.SeenTo), not)
 	s.Deliveries, s.Processes = nil, nil
 	return s

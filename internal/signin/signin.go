@@ -3,6 +3,7 @@
 package signin
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -34,10 +35,16 @@ type GitHub struct {
 	Client *http.Client
 }
 
-// Person is somebody whom GitHub knows, and the repositories they administer (review.Repo.String), sorted.
+// Person is somebody whom GitHub knows, and the repositories they administer, sorted by name.
 type Person struct {
 	Login string
-	Repos []string
+	Repos []Repo
+}
+
+// Repo is a repository: its name of today (review.Repo.String), and what it is known by.
+type Repo struct {
+	Name string
+	Key  review.RepoKey
 }
 
 // A Visit is one attempt to sign in. It stays in the session of the person's browser, so that nobody can end what another began.
@@ -117,6 +124,7 @@ func (g GitHub) End(ctx context.Context, v Visit, answer url.Values) (Person, er
 			return Person{}, fmt.Errorf("%s has access to more than %d repositories", p.Login, maxPages*100)
 		}
 		var list []struct {
+			ID    int64  `json:"id"`
 			Name  string `json:"name"`
 			Owner struct {
 				Login string `json:"login"`
@@ -130,11 +138,12 @@ func (g GitHub) End(ctx context.Context, v Visit, answer url.Values) (Person, er
 		}
 		for _, r := range list {
 			if r.Permissions.Admin {
-				p.Repos = append(p.Repos, review.Repo{Host: g.Host, Owner: r.Owner.Login, Name: r.Name}.String())
+				repo := review.Repo{Host: g.Host, Owner: r.Owner.Login, Name: r.Name}
+				p.Repos = append(p.Repos, Repo{repo.String(), repo.Key(r.ID)})
 			}
 		}
 		if len(list) < 100 {
-			slices.Sort(p.Repos)
+			slices.SortFunc(p.Repos, func(a, b Repo) int { return cmp.Compare(a.Name, b.Name) })
 			return p, nil
 		}
 	}

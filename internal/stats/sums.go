@@ -97,16 +97,16 @@ type Usage struct {
 // mostRepositories is how many repositories have a row in Usage.
 const mostRepositories = 25
 
-// ReadUsage adds up the runs that nobody has added up yet and gives the figures of those that began on the day of a time or later, in some
-// repositories; nil are all of them, and local changes.
-func ReadUsage(ctx context.Context, s *store.Store, since time.Time, repos []string) (Usage, error) {
+// ReadUsage adds up the runs that nobody has added up yet and gives the figures of those that over is about; without Repos and Keys these
+// are all, local changes too. A repository has one row, under the name that it had last.
+func ReadUsage(ctx context.Context, s *store.Store, over store.Over) (Usage, error) {
 	u := Usage{Days: map[time.Time]*Row{}}
 	if err := s.AddUp(ctx, Figures); err != nil {
 		return u, err
 	}
-	over := store.Over{Since: since, Repos: repos}
-	if repos == nil {
-		busiest, err := s.Busiest(ctx, since, mostRepositories)
+	all := over.Repos == nil && over.Keys == nil
+	if all {
+		busiest, err := s.Busiest(ctx, over.Since, mostRepositories)
 		if err != nil {
 			return u, err
 		}
@@ -116,12 +116,20 @@ func ReadUsage(ctx context.Context, s *store.Store, since time.Time, repos []str
 	if err != nil {
 		return u, err
 	}
+	names := map[review.RepoKey]string{}
+	for _, day := range days {
+		names[day.Key] = day.Repo
+	}
 	var d Digest
 	for _, day := range days {
-		if day.Repo != store.Everywhere && day.Repo != "" {
-			d.row(ByRepository, day.Repo).add(day.Figures[ByAll][""])
+		name := day.Repo
+		if day.Key != "" {
+			name = names[day.Key]
 		}
-		if repos == nil && day.Repo != store.Everywhere { // is part of everywhere
+		if day.Repo != store.Everywhere && day.Repo != "" {
+			d.row(ByRepository, name).add(day.Figures[ByAll][""])
+		}
+		if all && day.Repo != store.Everywhere { // is part of everywhere
 			continue
 		}
 		for part, names := range day.Figures {

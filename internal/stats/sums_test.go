@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -34,7 +33,7 @@ func TestUsageIsTheDigest(t *testing.T) {
 	want := slices.DeleteFunc(digest(t).Rows(), func(r *Row) bool { return r.By == ByRepository && r.Name == "(local)" })
 	same := cmpopts.EquateApprox(0, 1e-9)
 	for _, when := range []string{"at first", "again", "after a run is gone"} {
-		u, err := ReadUsage(ctx, s, time.Time{}, nil)
+		u, err := ReadUsage(ctx, s, store.Over{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,8 @@ func TestListsReadIndexes(t *testing.T) {
 	for name, f := range map[string]Filter{
 		"all": {}, "a repository": {Repo: "o/r"}, "a pull request": {Repo: "o/r", PR: 7}, "an outcome": {Outcome: review.Converged}, "a state": {State: Running},
 		"the next page": {Before: before}, "the next page of a repository": {Repo: "o/r", Before: before}, "the next page of an outcome": {Outcome: review.Converged, Before: before},
-		"since": {Since: time.Now()}, "a repository since": {Repo: "o/r", Since: time.Now()},
+		"since": {Since: time.Now()}, "a repository since": {Repo: "o/r", Since: time.Now()}, "a key": {Keys: []review.RepoKey{"github.com/5"}}, "a pull request of a key": {Keys: []review.RepoKey{"github.com/5"}, PR: 7},
+		"of a name without a key": {Repo: "o/r", Keys: []review.RepoKey{""}},
 	} {
 		where, args := f.where()
 		for _, step := range plan(t, s, `SELECT id FROM runs WHERE `+where+` ORDER BY created DESC, id DESC LIMIT 50`, args...) {

@@ -30,6 +30,9 @@ type Run struct {
 	ID       string
 	ReviewID string
 	Target   review.Target
+	// RepoKey is the target's repository at GitHub, whatever it is called now; empty for local changes, and for runs that are older than
+	// the column.
+	RepoKey review.RepoKey
 	// Folder is the root of the working tree of a local change; empty otherwise.
 	Folder string
 	// Head is the commit the run began with.
@@ -79,9 +82,9 @@ func (s *Store) createRun(ctx context.Context, r Run, ask string) error {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated, folder)
-			VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8, $9) ON CONFLICT (id) DO NOTHING`,
-			r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now, r.Folder)
+		_, err := tx.ExecContext(ctx, `INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, artifacts, created, updated, folder, repo_key)
+			VALUES ($1, $2, $3, $4, $5, $6, 'running', '', $7, $8, $8, $9, $10) ON CONFLICT (id) DO NOTHING`,
+			r.ID, r.ReviewID, r.Target.Repo.String(), r.Target.PR, target, r.Head, r.Artifacts, now, r.Folder, string(r.RepoKey))
 		return err
 	})
 	if err == nil {
@@ -143,8 +146,9 @@ func (s *Store) Run(ctx context.Context, part string) (Run, error) {
 type Filter struct {
 	// Repo is owner/name, with the host before it away from github.com (review.Repo.String).
 	Repo string
-	// Repos are several of them; nil is any, an empty list none. Local changes are of the repository "".
-	Repos []string
+	// Keys are repositories whatever they are called; nil is any, an empty list none. An empty key is none but where Repo names the
+	// repository: then runs are given that were kept without a key.
+	Keys []review.RepoKey
 	// PR is a pull request's number; 0 is any target.
 	PR int
 	// State and Outcome are exact; empty is any.
@@ -199,13 +203,13 @@ func (f Filter) where() (condition string, args []any) {
 	if f.PR != 0 {
 		add("pr =", f.PR)
 	}
-	if f.Repos != nil {
-		places := []string{"NULL"}
-		for _, r := range f.Repos {
-			args = append(args, r)
-			places = append(places, fmt.Sprintf("$%d", len(args)))
+	if f.Keys != nil {
+		var in string
+		in, args = among(f.Keys, args)
+		if f.Repo != "" && slices.Contains(f.Keys, "") {
+			in = strings.Replace(strings.TrimSuffix(in, ")")+", '')", "NULL, ", "", 1)
 		}
-		where = append(where, "repo IN ("+strings.Join(places, ", ")+")")
+		where = append(where, "repo_key IN "+in)
 	}
 	if f.State != "" {
 		add("state =", string(f.State))
@@ -226,9 +230,24 @@ func (f Filter) where() (condition string, args []any) {
 	return strings.Join(where, " AND "), args
 }
 
+// among is a list of keys for a condition; the empty key is left out.
+func among(keys []review.RepoKey, args []any) (string, []any) {
+	places := []string{"NULL"}
+	for _, k := range keys {
+		if k != "" {
+			args = append(args, string(k))
+			places = append(places, fmt.Sprintf("$%d", len(args)))
+		}
+	}
+	if len(places) > 1 {
+		places = places[1:] // one alone is found by equality, in the order of an index
+	}
+	return "(" + strings.Join(places, ", ") + ")", args
+}
+
 // runs reads runs, newest first; result is the column, or NULL to spare reading it. where and result are our own text.
 func (s *Store) runs(ctx context.Context, result, where string, limit int, args []any, each func(Run) error) error {
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT %sid, review_id, target, head, state, outcome, artifacts, created, updated, folder
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT %sid, review_id, target, head, state, outcome, artifacts, created, updated, folder, repo_key
 		FROM runs WHERE %s ORDER BY created DESC, id DESC LIMIT %d`, result, where, limit), args...)
 	if err != nil {
 		return err
@@ -239,7 +258,7 @@ func (s *Store) runs(ctx context.Context, result, where string, limit int, args 
 		var res sql.NullString
 		var target string
 		var created, updated sql.NullInt64
-		if err := rows.Scan(&res, &r.ID, &r.ReviewID, &target, &r.Head, &r.State, &r.Outcome, &r.Artifacts, &created, &updated, &r.Folder); err != nil {
+		if err := rows.Scan(&res, &r.ID, &r.ReviewID, &target, &r.Head, &r.State, &r.Outcome, &r.Artifacts, &created, &updated, &r.Folder, &r.RepoKey); err != nil {
 			return err
 		}
 		r.Created, r.Updated = moment(created), moment(updated)
@@ -259,17 +278,24 @@ func (s *Store) runs(ctx context.Context, result, where string, limit int, args 
 	return rows.Err()
 }
 
-// A Repository has runs; the newest began at Newest.
+// A Repository has runs; the newest began at Newest, and Name is what it was called then. Without a Key it is all runs of that name that
+// were kept without one.
 type Repository struct {
+	Key    review.RepoKey
 	Name   string
 	Newest time.Time
 }
 
 // repositories looks at two rows of an index for each of them.
-const repositories = `WITH RECURSIVE found (repo) AS (
-	SELECT min(repo) FROM runs WHERE repo > ''
-	UNION ALL SELECT (SELECT min(repo) FROM runs WHERE repo > found.repo) FROM found WHERE found.repo IS NOT NULL)
-	SELECT repo, (SELECT max(created) FROM runs WHERE runs.repo = found.repo) FROM found WHERE repo IS NOT NULL`
+const repositories = `WITH RECURSIVE found (repo_key) AS (
+	SELECT min(repo_key) FROM runs WHERE repo_key > ''
+	UNION ALL SELECT (SELECT min(repo_key) FROM runs WHERE repo_key > found.repo_key) FROM found WHERE found.repo_key IS NOT NULL),
+	named (repo) AS (
+	SELECT min(repo) FROM runs WHERE repo_key = '' AND repo > ''
+	UNION ALL SELECT (SELECT min(repo) FROM runs WHERE repo_key = '' AND repo > named.repo) FROM named WHERE named.repo IS NOT NULL)
+	SELECT repo_key, (SELECT repo FROM runs WHERE runs.repo_key = found.repo_key ORDER BY created DESC, id DESC LIMIT 1),
+		(SELECT max(created) FROM runs WHERE runs.repo_key = found.repo_key) FROM found WHERE repo_key IS NOT NULL
+	UNION ALL SELECT '', repo, (SELECT max(created) FROM runs WHERE runs.repo_key = '' AND runs.repo = named.repo) FROM named WHERE repo IS NOT NULL`
 
 // Repositories are those that have runs, the one with the newest first; local changes are left out.
 func (s *Store) Repositories(ctx context.Context) ([]Repository, error) {
@@ -283,14 +309,14 @@ func (s *Store) Repositories(ctx context.Context) ([]Repository, error) {
 	for rows.Next() {
 		var r Repository
 		var newest sql.NullInt64
-		if err := rows.Scan(&r.Name, &newest); err != nil {
+		if err := rows.Scan(&r.Key, &r.Name, &newest); err != nil {
 			return nil, s.wrap(op, err)
 		}
 		r.Newest = moment(newest)
 		out = append(out, r)
 	}
 	slices.SortFunc(out, func(a, b Repository) int {
-		return cmp.Or(b.Newest.Compare(a.Newest), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(b.Newest.Compare(a.Newest), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
 	})
 	return out, s.wrap(op, rows.Err())
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prloop/prloop/review"
 )
 
 // Figures are numbers that can be added up, by what they are about: a part, a name in it, and which number it is, such as
@@ -42,6 +44,8 @@ type Day struct {
 	// Began is when it did, in UTC. Repo is as in Filter, "" for local changes, and Everywhere for all runs together.
 	Began time.Time
 	Repo  string
+	// Key is as in Run; empty for Everywhere.
+	Key review.RepoKey
 	// Runs is how many were added up.
 	Runs    int
 	Figures Figures
@@ -89,6 +93,7 @@ func addUp(ctx context.Context, tx *sql.Tx, runs []Run, figures []Figures) error
 	}
 	type at struct {
 		repo  string
+		key   review.RepoKey
 		began time.Time
 	}
 	sums := map[at]*Day{}
@@ -104,10 +109,10 @@ func addUp(ctx context.Context, tx *sql.Tx, runs []Run, figures []Figures) error
 		if n == 0 {
 			continue
 		}
-		for _, repo := range []string{run.Target.Repo.String(), Everywhere} {
-			k := at{repo, day(run.Created)}
+		began := day(run.Created)
+		for _, k := range []at{{run.Target.Repo.String(), run.RepoKey, began}, {Everywhere, "", began}} {
 			if sums[k] == nil {
-				sums[k] = &Day{Began: k.began, Repo: repo, Figures: Figures{}}
+				sums[k] = &Day{Began: k.began, Repo: k.repo, Key: k.key, Figures: Figures{}}
 			}
 			sums[k].Runs++
 			sums[k].Figures.AddAll(figures[i])
@@ -115,7 +120,7 @@ func addUp(ctx context.Context, tx *sql.Tx, runs []Run, figures []Figures) error
 	}
 	for k, sum := range sums {
 		var before string
-		err := tx.QueryRowContext(ctx, `SELECT figures FROM sums WHERE repo = $1 AND day = $2`, k.repo, micros(k.began)).Scan(&before)
+		err := tx.QueryRowContext(ctx, `SELECT figures FROM sums WHERE repo = $1 AND day = $2 AND repo_key = $3`, k.repo, micros(k.began), string(k.key)).Scan(&before)
 		if err != nil && !missing(err) {
 			return err
 		}
@@ -130,8 +135,8 @@ func addUp(ctx context.Context, tx *sql.Tx, runs []Run, figures []Figures) error
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO sums (repo, day, runs, figures) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (repo, day) DO UPDATE SET runs = sums.runs + excluded.runs, figures = excluded.figures`, k.repo, micros(k.began), sum.Runs, after)
+		_, err = tx.ExecContext(ctx, `INSERT INTO sums (repo, day, runs, figures, repo_key) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (repo, day, repo_key) DO UPDATE SET runs = sums.runs + excluded.runs, figures = excluded.figures`, k.repo, micros(k.began), sum.Runs, after, string(k.key))
 		if err != nil {
 			return err
 		}
@@ -139,10 +144,12 @@ func addUp(ctx context.Context, tx *sql.Tx, runs []Run, figures []Figures) error
 	return nil
 }
 
-// Over is what sums are about: runs that began on the day of a time or later, in some repositories; Everywhere is one.
+// Over is what sums are about: runs that began on the day of a time or later, in repositories by their names, of which Everywhere is one,
+// or, where Keys is not nil, by their keys.
 type Over struct {
 	Since time.Time
 	Repos []string
+	Keys  []review.RepoKey
 }
 
 // from is when the first day began.
@@ -161,7 +168,12 @@ func (s *Store) Days(ctx context.Context, o Over) ([]Day, error) {
 		args = append(args, r)
 		places = append(places, fmt.Sprintf("$%d", len(args)))
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT repo, day, runs, figures FROM sums WHERE repo IN (`+strings.Join(places, ", ")+`) AND day >= $1`, args...)
+	which := "repo IN (" + strings.Join(places, ", ") + ")"
+	if o.Keys != nil {
+		which, args = among(o.Keys, []any{o.from()})
+		which = "repo_key IN " + which
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT repo, repo_key, day, runs, figures FROM sums WHERE `+which+` AND day >= $1`, args...)
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}
@@ -171,7 +183,7 @@ func (s *Store) Days(ctx context.Context, o Over) ([]Day, error) {
 		var d Day
 		var began int64
 		var figures string
-		if err := rows.Scan(&d.Repo, &began, &d.Runs, &figures); err != nil {
+		if err := rows.Scan(&d.Repo, &d.Key, &began, &d.Runs, &figures); err != nil {
 			return nil, s.wrap(op, err)
 		}
 		d.Began = time.UnixMicro(began).UTC()
@@ -180,7 +192,9 @@ func (s *Store) Days(ctx context.Context, o Over) ([]Day, error) {
 		}
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b Day) int { return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.Repo, b.Repo)) })
+	slices.SortFunc(out, func(a, b Day) int {
+		return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.Key, b.Key))
+	})
 	return out, s.wrap(op, rows.Err())
 }
 

@@ -62,9 +62,10 @@ func testRuns(t *testing.T, b Backend) {
 		{store.Filter{Outcome: review.ChangesRequested}, run2},
 		{store.Filter{Since: began.Add(time.Second)}, run3 + " " + run2},
 		{store.Filter{Limit: 1}, run3},
-		{store.Filter{Repos: []string{"other/other", target.Repo.String()}, Limit: 2}, run3 + " " + run2},
-		{store.Filter{Repos: []string{"other/other"}}, ""},
-		{store.Filter{Repos: []string{}}, ""},
+		{store.Filter{Keys: []review.RepoKey{""}}, ""}, // which is none
+		{store.Filter{Keys: []review.RepoKey{"github.com/5"}}, ""},
+		{store.Filter{Keys: []review.RepoKey{}}, ""},
+		{store.Filter{Repo: target.Repo.String(), Keys: []review.RepoKey{"", "github.com/5"}, Limit: 2}, run3 + " " + run2},
 		{store.Filter{PR: 8}, ""},
 	} {
 		runs, err := s.ListRuns(ctx, row.f)

@@ -46,6 +46,7 @@ func Run(t *testing.T, b Backend) {
 		fn   func(*testing.T, Backend)
 	}{
 		{"runs", testRuns},
+		{"keys of repositories", testRepoKeys},
 		{"rounds", testRounds},
 		{"outbox", testOutbox},
 		{"sums", testSums},
