@@ -17,8 +17,8 @@ import (
 func Commands() command.Command {
 	return command.Command{
 		Use:   "agent",
-		Short: "The builtin agents, and a check for yours",
-		Long:  "The builtin agents are this program, run as a child: one JSON request on standard input, one envelope on standard\noutput. `prloop agent check` tells whether another program keeps the same contract.",
+		Short: "Run a builtin agent, or check an agent of your own",
+		Long:  "The builtin agents are this program, run as a child: one JSON request on standard input, one envelope on standard\noutput. `prloop agent check` checks whether another program keeps the same contract.",
 		Members: []command.Command{
 			child("reviewer", "Review with a model, through prloop's gateway", builtin.Agent.Review),
 			child(string(review.RoleCommand), "Do the task of a command with a model and the tools it may use", builtin.Agent.Command),

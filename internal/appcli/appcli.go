@@ -44,16 +44,16 @@ type order struct {
 func create() command.Command {
 	var o order
 	f := command.Flags("create")
-	f.StringVar(&o.organization, "org", "", "register it for the organisation `NAME`; without it, for your own account")
-	f.StringVar(&o.name, "name", "", "its `NAME` at GitHub, which must be free there; \"prloop ORG\" by default")
-	f.StringVar(&o.hook, "webhook", "", "`URL` at which GitHub reaches /webhook of prloop serve; without it there are no webhooks, for prloop serve --poll")
+	f.StringVar(&o.organization, "org", "", "register the App for the organization `NAME` (default: your own account)")
+	f.StringVar(&o.name, "name", "", "`NAME` of the App, which must be unused on GitHub (default \"prloop ORG\")")
+	f.StringVar(&o.hook, "webhook", "", "public `URL` of /webhook of prloop serve (default: no webhooks, for prloop serve --poll)")
 	f.StringVar(&o.dir, "dir", "prloop-app", "`DIR` for the App's file, its key and the secret of its webhook")
-	f.StringVar(&o.host, "host", "", "the GitHub `HOST`; that of gh by default")
-	f.BoolVar(&o.reads, "no-push", false, "ask for no right to push: nobody fixes, and threads stay open")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` of this machine that your browser comes back to")
+	f.StringVar(&o.host, "host", "", "GitHub `HOST` (default: that of gh)")
+	f.BoolVar(&o.reads, "no-push", false, "do not ask for the right to push: no fixes, and threads stay open")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "local `ADDRESS` that GitHub sends your browser back to")
 	return command.Command{
 		Use:   "create",
-		Short: "Register a GitHub App and keep its key",
+		Short: "Register a GitHub App and save its key",
 		Long: "Prints an address of this machine. Open it in a browser that is logged in to GitHub: it leads to GitHub with what prloop needs filled in, and back here\n" +
 			"once you have created the App. Its key and the secret of its webhook are then written to files that only you can read. What is there is not replaced.",
 		Example: "  prloop app create --org acme --webhook https://prloop.example/webhook --dir /etc/prloop\n  export PRLOOP_APP=/etc/prloop/app.json\n  prloop serve 'acme/*'",

@@ -17,7 +17,7 @@ import (
 func actionCommand(p *Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "action",
-		Short: "Do what the event of a GitHub Actions job asks for",
+		Short: "Handle the event of a GitHub Actions job",
 		Long: "Reads the event of the job: pull requests are reviewed, comments such as \"!prloop review\" answered, and schedules do\n" +
 			"the job of that name in .reviewerc. Any other event is a line in the log and status 0. The inputs of the action stand in PRLOOP_INPUTS, as JSON. docs/ci.md has workflows.",
 		Args: args(cobra.NoArgs),

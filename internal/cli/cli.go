@@ -144,7 +144,8 @@ func newRoot(p *Invocation) *cobra.Command {
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.Args = unknownCommand
-	root.PersistentFlags().StringVar(&p.database, "database", "", "database of runs that machines share: postgres://USER@HOST/DATABASE (default: $PRLOOP_DATABASE, else a file in the state folder)")
+	root.PersistentFlags().StringVar(&p.database, "database", "", "database that several machines share: postgres://USER@HOST/DATABASE (PRLOOP_DATABASE)")
+	root.SetUsageTemplate(root.UsageTemplate() + jsonFieldsHelp)
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)

@@ -13,10 +13,10 @@ func commandCommand(p *Invocation) *cobra.Command {
 	var pr string
 	c := &cobra.Command{
 		Use:   "command ID [ARGS...] [--pr PR | --base REVISION]",
-		Short: "Run one command of .reviewerc",
+		Short: "Run a command from .reviewerc",
 		Long: "Runs one command of .reviewerc on the pull request of the current branch, on another one (--pr), or on local changes (--base), and posts its answer.\n" +
-			"ARGS are handed to it as they are; those that begin with a dash stand behind --.\n" +
-			"Exit status 0 when it has answered and nothing is to be fixed, 3 when something is.",
+			"ARGS are passed as they are; put -- before arguments that begin with a dash.\n" +
+			"Exit status 0 when the command answered and found nothing to fix, 3 when it did.",
 		Example: "  prloop command security --pr 123\n  prloop command docs-drift --base main -- \"last 48 hours\" --scope docs/",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {

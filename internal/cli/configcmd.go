@@ -24,7 +24,7 @@ func configExplainCommand(p *Invocation) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "explain [PR]",
-		Short: "Print every value with the layer that set it, as a run would have it",
+		Short: "Print every setting with its value and the layer that set it",
 		Long: "Layers, the strongest first: command line, environment, the repository's policy, its crew, .reviewerc, the operator's file,\n" +
 			"default. Without an argument it explains a local range, which uses .reviewerc of the working tree and no policy; with PR, a\n" +
 			"number, a URL or owner/repo#number, a run of that pull request, which uses .reviewerc at the base commit. The flags are those\n" +

@@ -13,9 +13,9 @@ func dismissCommand(p *Invocation) *cobra.Command {
 	var o app.Dismissing
 	c := &cobra.Command{
 		Use:   "dismiss ID",
-		Short: "Write a line that has a finding listed and not counted",
+		Short: "Dismiss a finding, so that it is listed but not counted",
 		Long: "ID is the identity of a finding of the latest run, or the beginning of one, as prloop run and prloop show print it. The line is added\n" +
-			"to .prloop-ignore in the working tree and silences the finding in whatever words and on whatever line it is found again. For a pull\n" +
+			"to .prloop-ignore in the working tree and dismisses the finding even if it is worded differently or moves to another line. For a pull\n" +
 			"request it counts once it is on the base branch. P0, P1 and security count on until somebody other than the author has merged the line.",
 		Example: "  prloop dismiss 3f2a91c0 --reason \"the pool closes it\"\n  prloop dismiss 3f2a91c0 --reason \"after the release\" --until 2027-03-31",
 		Args:    args(cobra.ExactArgs(1)),
@@ -35,7 +35,7 @@ func baselineCommand(p *Invocation) *cobra.Command {
 	o := app.Dismissing{Reason: "baseline"}
 	c := &cobra.Command{
 		Use:   "baseline",
-		Short: "Dismiss all findings of a run at once, but for P0, P1 and security",
+		Short: "Dismiss all findings of a run except P0, P1 and security",
 		Long: "Begins with old code: what is found in it today is listed and not counted, and what is new counts. The lines are added to\n" +
 			".prloop-ignore, as prloop dismiss adds one. P0, P1 and security are left out; each needs a line of its own.",
 		Example: "  prloop run --base \"$(git rev-list --max-parents=0 HEAD)\" && prloop baseline",

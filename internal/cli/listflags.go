@@ -18,11 +18,20 @@ type listFlags struct {
 }
 
 func (l *listFlags) add(c *cobra.Command, fields []string) {
-	c.Flags().StringSliceVar(&l.fields, "json", nil, "print JSON with these `FIELDS`: "+strings.Join(fields, ", "))
+	c.Flags().StringSliceVar(&l.fields, "json", nil, "print JSON with these `FIELDS`")
+	c.Annotations = map[string]string{jsonFields: "  " + progress.Wrap(strings.Join(fields, ", "), 80, 2)}
 	completes(c, "json", fields...)
 	c.Flags().StringVarP(&l.jq, "jq", "q", "", "filter the JSON with a jq `EXPRESSION`")
 	c.Flags().StringVarP(&l.templated, "template", "t", "", "format the JSON with a Go `TEMPLATE`")
 }
+
+// jsonFields annotates a command with the fields that --json has, which its help lists at the end.
+const jsonFields = "json fields"
+
+const jsonFieldsHelp = `{{with index .Annotations "` + jsonFields + `"}}
+JSON fields:
+{{.}}
+{{end}}`
 
 // completes lets a shell complete the value of a flag, which is no file.
 func completes(c *cobra.Command, flag string, values ...string) {

@@ -16,7 +16,7 @@ func modelsCommand(p *Invocation) *cobra.Command {
 	var list listFlags
 	c := &cobra.Command{
 		Use:   "models",
-		Short: "List the models the endpoint serves, and what each would cost",
+		Short: "List the models that the endpoint serves, and what a review costs with each",
 		Long: fmt.Sprintf("Asks the configured endpoint for its list of models; nothing is spent. Prices are dollars per million tokens: those of your own\n"+
 			"configuration, else prloop's of %s; unknown is neither. REVIEW is a typical review: %d tokens in, %d out.\nFor your own change: prloop run --estimate.",
 			gateway.PriceDate(), forecast.TypicalInput, forecast.TypicalOutput),

@@ -148,17 +148,17 @@ func runCommand(p *Invocation) *cobra.Command {
 	}
 	o.addSettings(c)
 	f := c.Flags()
-	f.BoolVar(&o.staged, "staged", false, "review what is staged, as the next commit would have it")
+	f.BoolVar(&o.staged, "staged", false, "review the staged changes")
 	f.StringVar(&o.commit, "commit", "", "review what the commit `REVISION` changed")
 	f.StringVar(&o.patch, "patch", "", "review the patch in `FILE`, applied to HEAD; - for standard input")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the report and post nothing")
-	f.BoolVar(&o.estimate, "estimate", false, "say what the run would ask of models, and what that costs; ask and post nothing")
+	f.BoolVar(&o.estimate, "estimate", false, "estimate the model calls of the run and their cost; call and post nothing")
 	o.result.add(c)
 	addFormats(c, &o.out)
 	f.BoolVar(&o.allowDraft, "draft", false, "review a draft too")
-	f.BoolVar(&o.force, "force", false, "ask and post again although this commit was reviewed already")
-	f.StringVar(&o.recordModels, "record-models", "", "keep the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")
-	f.StringVar(&o.replayModels, "replay-models", "", "let recorded conversations in `FILE` answer instead of models (PRLOOP_REPLAY_MODELS)")
+	f.BoolVar(&o.force, "force", false, "review and post again even if this commit was already reviewed")
+	f.StringVar(&o.recordModels, "record-models", "", "record the conversations with models in `FILE`, redacted (PRLOOP_RECORD_MODELS)")
+	f.StringVar(&o.replayModels, "replay-models", "", "answer from the conversations recorded in `FILE` instead of calling models (PRLOOP_REPLAY_MODELS)")
 	return c
 }
 

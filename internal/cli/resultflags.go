@@ -28,7 +28,7 @@ func (r *resultFlags) add(c *cobra.Command) {
 	fields := progress.ResultFields()
 	r.listFlags.add(c, fields)
 	json := c.Flags().Lookup("json")
-	json.NoOptDefVal, json.Usage = wholeResult, "print the result as JSON, or these `FIELDS` of it: "+strings.Join(fields, ", ")
+	json.NoOptDefVal, json.Usage = wholeResult, "print the result as JSON, or these `FIELDS` of it"
 	c.Flags().BoolVar(&r.web, "web", false, "open the report in a browser")
 }
 

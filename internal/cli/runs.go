@@ -29,7 +29,7 @@ func runsCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "runs",
 		Short:   "List runs",
-		Long:    "A run is running, interrupted (no process is at work on it: prloop resume goes on) or finished.",
+		Long:    "A run is running, interrupted (no process works on it; continue it with prloop resume) or finished.",
 		Example: "  prloop runs --pr 123\n  prloop runs --json run,outcome --jq '.[] | select(.outcome != \"converged\") | .run'",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -281,8 +281,8 @@ func noReport(s *app.Service, run store.Run) error {
 func replayCommand(p *Invocation) *cobra.Command {
 	return p.ofRun(&cobra.Command{
 		Use:   "replay RUN",
-		Short: "Judge a run's stored answers again and compare the report byte for byte",
-		Long:  "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are the same bytes, 1 otherwise.",
+		Short: "Recompute a run's report from its stored answers and compare it",
+		Long:  "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are identical, 1 otherwise.",
 		RunE: func(c *cobra.Command, a []string) error {
 			s, err := p.open(c.Context())
 			if err != nil {

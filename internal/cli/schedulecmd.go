@@ -18,7 +18,7 @@ func scheduleCommand(p *Invocation) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "schedule [JOB]",
-		Short: "Do a scheduled job of .reviewerc and open a pull request",
+		Short: "Run a scheduled job from .reviewerc and open a pull request",
 		Long: "JOB is one of schedule.runs in the .reviewerc of the default branch; in GitHub Actions it is the workflow's job (GITHUB_JOB).\n" +
 			"Its commands work on the default branch, and what they commit and ask for becomes one pull request, opened or updated.\n" +
 			"A job that is not there, is disabled, or whose conditions are not met does nothing, says so and exits with 0.",

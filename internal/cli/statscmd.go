@@ -18,8 +18,8 @@ func statsCommand(p *Invocation) *cobra.Command {
 	calibrated := false
 	c := &cobra.Command{
 		Use:   "stats",
-		Short: "Add up what runs came to",
-		Long: "Adds up the runs that have ended: outcomes, rounds, findings and what became of them, agents and what they spent (docs/stats.md).\n" +
+		Short: "Summarize finished runs",
+		Long: "Summarizes the runs that have ended: outcomes, rounds, findings and what became of them, agents and their cost (docs/stats.md).\n" +
 			"With --calibration it prints how often what models call likely holds, and --out writes the table that the setting calibration names.",
 		Example: "  prloop stats --since 30d -R o/r\n  prloop stats --json by,name,fixed,rejected --jq '.[] | select(.by == \"model\")'\n  prloop stats --calibration --out calibration.json",
 		Args:    args(cobra.NoArgs),

@@ -21,7 +21,7 @@ func dummiesCommand() command.Command {
 	seed := f.Uint64("seed", 0, "`SEED` of the random agent")
 	return command.Command{
 		Use:   "dummies DIR",
-		Short: "Check that cases are scored as they should be",
+		Short: "Check the scoring with a perfect agent and a random one",
 		Long: "Scores two made-up agents on review cases: a perfect one must score 1, one that points at random what chance gives. Ends with\n" +
 			"status 1 when one of them does not.",
 		Flags: f,
@@ -44,7 +44,7 @@ func publishedCommand() command.Command {
 	repeats := f.Bool("count-repeats", false, "count findings the benchmark set aside as repetitions as false alarms, which it does not")
 	return command.Command{
 		Use:   "published DIR",
-		Short: "Recompute the figures others published",
+		Short: "Recompute published benchmark figures",
 		Long:  "Recomputes every row and table Code Review Bench published from the verdicts it recorded. Ends with status 1 when one differs.",
 		Flags: f,
 		Run: func(_ context.Context, p command.Process, args []string) error {

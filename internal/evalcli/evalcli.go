@@ -41,8 +41,8 @@ func print(p command.Process, asJSON bool, r interface{ Write(io.Writer) error }
 func Commands(open Open) command.Command {
 	return command.Command{
 		Use:   "eval",
-		Short: "Review cases, score reviews, compare them, and measure prloop's rules",
-		Long: "Has review cases reviewed, scores what reviewers say, compares two results, and measures rules of prloop on recorded reviews of\n" +
+		Short: "Measure the quality of reviews on review cases",
+		Long: "Reviews cases, scores the results, compares two sets of results, and measures prloop's rules on recorded reviews of\n" +
 			"real tools (docs/eval.md). Only eval run asks models.",
 		Members: members(open),
 	}
@@ -80,7 +80,7 @@ func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R,
 
 func identityCommand() command.Command {
 	f, asJSON := newFlags("identity")
-	return command.Command{Use: "identity DIR", Short: "How well the same finding is recognised in other words", Flags: f, Run: measure(asJSON, eval.Identity)}
+	return command.Command{Use: "identity DIR", Short: "Measure how well a reworded finding is recognized", Flags: f, Run: measure(asJSON, eval.Identity)}
 }
 
 func agreementCommand() command.Command {
@@ -93,7 +93,7 @@ func agreementCommand() command.Command {
 	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.AgreementReport, error) {
 		return eval.Agreement(ctx, b, o)
 	})
-	return command.Command{Use: "agreement DIR", Short: "What agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p command.Process, args []string) error {
+	return command.Command{Use: "agreement DIR", Short: "Measure what agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p command.Process, args []string) error {
 		if o.Size < 2 || o.Size > 5 || o.Support < 1 || o.Support > o.Size || o.Sets < 1 {
 			return advice.Misuse("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")
 		}
@@ -108,7 +108,7 @@ func stuckCommand() command.Command {
 	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.StuckReport, error) { return eval.Stuck(ctx, b, o) })
 	return command.Command{
 		Use:   "stuck DIR",
-		Short: "How well a finding that returns after a fix is recognised",
+		Short: "Measure how well a finding that returns after a fix is recognized",
 		Long: "Plays two rounds with a fix between them on recorded reviews: other tools raise the same problems in their own words,\n" +
 			"with other ids, on lines the fix has moved. Prints how many of those that return are recognised.",
 		Flags: f,

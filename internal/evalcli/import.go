@@ -28,7 +28,7 @@ func importCommand() command.Command {
 	f.BoolVar(&m.Clean, "clean", false, "merged: the first version was merged as it was, and nothing is expected to be found")
 	return command.Command{
 		Use:   "import KIND SOURCE OUT",
-		Short: "Make review cases of benchmarks and merged pull requests",
+		Short: "Import review cases from benchmarks and merged pull requests",
 		Long: "Writes cases, and result sets where reviews were recorded, into the folder OUT. KIND says what SOURCE is:\n" +
 			"  code-review-bench  the folder of index.json, with recordings in code-review-bench\n" +
 			"  aacr-bench         the folder of positive.json.gz and negative.json.gz\n" +

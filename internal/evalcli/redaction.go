@@ -13,7 +13,7 @@ func redactionCommand() command.Command {
 	f, asJSON := newFlags("redaction")
 	return command.Command{
 		Use:   "redaction DIR",
-		Short: "How many secrets are taken out of text, and how much that is none",
+		Short: "Measure how many secrets are redacted, and how many false alarms there are",
 		Long: "Redacts the samples of scanners (*.jsonl.gz, one JSON object a line: rule, label tp or fp, text, secrets) and counts secrets that\n" +
 			"are gone and harmless texts that were changed. Ends with status 1 when a goal of docs/eval.md is missed.",
 		Flags: f,

@@ -17,7 +17,7 @@ func reportCommand() command.Command {
 	out := f.String("out", "report.html", "write the page to `FILE`")
 	return command.Command{
 		Use:   "report RESULTS",
-		Short: "Write a page with plots, and every miss and false alarm with its code",
+		Short: "Write an HTML page with plots, misses and false alarms",
 		Long:  "Scores a result set and writes one HTML page, without scripts and without anything from elsewhere.",
 		Flags: f,
 		Run: func(_ context.Context, p command.Process, args []string) error {

@@ -45,7 +45,7 @@ func runCommand(open Open) command.Command {
 	f.BoolVar(&r.options.Retry, "retry-failed", false, "do reviews again that failed")
 	return command.Command{
 		Use:   "run CASES",
-		Short: "Have cases reviewed and keep the results",
+		Short: "Review cases and save the results",
 		Long: "Has each case reviewed by each agent, as prloop run --base would, and keeps findings, costs and recorded conversations in RESULTS.\n" +
 			"An interrupted run goes on where it was when it is ordered again. Ends with status 5 when the budget is used up.",
 		Flags: f,

@@ -112,7 +112,7 @@ func scoreCommand() command.Command {
 	addFigure(f, &figure)
 	return command.Command{
 		Use:   "score RESULTS",
-		Short: "Score what reviewers said about review cases",
+		Short: "Score the reviews of cases",
 		Long: "Scores a result set: precision, recall and F1, by severity, category, language and size, calibration, cost and time.\n" +
 			"With --require it ends with status 3 when the interval says that it is worse than the baseline.",
 		Flags: f,

@@ -31,7 +31,7 @@ func Consensus() command.Command {
 	asJSON := f.Bool("json", false, "print JSON: consensus, issues, rules")
 	return command.Command{
 		Use:   "consensus RESULT.json...",
-		Short: "Print the verdict for reviewer envelopes made by anyone",
+		Short: "Compute the verdict for reviewer envelopes",
 		Long: "Reads reviewer results and, behind --comments, a comments analyzer result (prloop schema shows both), and\n" +
 			"prints the verdict by the fixed rules. Exit status 0 for approve, 3 for anything else, 2 for a file that is not valid.",
 		Flags: f,

@@ -23,7 +23,7 @@ func Schema() command.Command {
 	slices.Sort(names)
 	return command.Command{
 		Use:   "schema NAME",
-		Short: "Print the JSON Schema of one of the shapes",
+		Short: "Print a JSON Schema",
 		Long: "Names: " + strings.Join(names, ", ") + ".\n" +
 			"reviewerc is that of .reviewerc, config that of the operator's file; editors complete and check by them.",
 		Values: names,

@@ -12,16 +12,16 @@ import (
 // Commands is `prloop policy`.
 func Commands(h host.Host) command.Command {
 	return command.Command{
-		Use: "policy", Short: "Decide how prloop behaves on a repository",
-		Long: "A policy is a row of columns for one repository in prloop's database. It stands above .reviewerc and is bounded by the operator's\n" +
+		Use: "policy", Short: "View and change the settings of a repository",
+		Long: "A policy is a row of columns for one repository in prloop's database. It overrides .reviewerc, within the bounds of the operator's\n" +
 			"file (docs/policy.md). prloop config explain PR shows what it comes to.",
 		Members: []command.Command{get(h), set(h), export(h), importing(h), log(h)},
 	}
 }
 
 const (
-	ofOne = "the `[HOST/]OWNER/REPO` that is meant; without it that of this checkout"
-	ofAll = "the `[HOST/]OWNER/REPO` that is meant; without it all of them"
+	ofOne = "`[HOST/]OWNER/REPO` of the policy (default: the repository of this checkout)"
+	ofAll = "`[HOST/]OWNER/REPO` of the policy (default: all)"
 )
 
 // work opens the service for a command and fills in what its flags do not say.
@@ -45,7 +45,7 @@ func get(h host.Host) command.Command {
 	f.StringVarP(&w.Repo, "repo", "R", "", ofOne)
 	f.BoolVar(&w.JSON, "json", false, "print JSON")
 	return command.Command{
-		Use: "get", Short: "Print what is decided about a repository", Flags: f,
+		Use: "get", Short: "Print the policy of a repository", Flags: f,
 		Run: func(ctx context.Context, p command.Process, _ []string) error {
 			return work(ctx, h, p, w, func(s Service, w Words) error { return Get(ctx, s, p.Stdout, w) })
 		},
@@ -59,7 +59,7 @@ func set(h host.Host) command.Command {
 	f.BoolVar(&w.JSON, "json", false, "print JSON")
 	f.Int64Var(&w.Version, "if-version", 0, "save only if the row is of version `N`")
 	return command.Command{
-		Use: "set COLUMN=VALUE...", Short: "Decide about the reviews of a repository",
+		Use: "set COLUMN=VALUE...", Short: "Change the policy of a repository",
 		Long: "All columns are saved, or none. COLUMN= unsets one; lists are separated by commas; COLUMN=@FILE reads a value from a file.\n\n" + Help(),
 		Example: "  prloop policy set gating_policy=verdict context_path_excludes='customer_data/**'\n" +
 			"  prloop policy set -R octo/demo fixing=false",
@@ -87,7 +87,7 @@ func importing(h host.Host) command.Command {
 	f := command.Flags("import")
 	f.BoolVar(&w.JSON, "json", false, "print JSON")
 	return command.Command{
-		Use: "import FILE", Short: "Save what an export says, all of it or nothing; - reads standard input", Flags: f,
+		Use: "import FILE", Short: "Import policies from JSON, all or none; - reads standard input", Flags: f,
 		Run: func(ctx context.Context, p command.Process, a []string) error {
 			data, err := p.Read(a[0])
 			if err != nil {
@@ -105,7 +105,7 @@ func log(h host.Host) command.Command {
 	f.BoolVar(&w.JSON, "json", false, "print JSON")
 	f.BoolVar(&w.All, "all", false, "print those of all repositories")
 	return command.Command{
-		Use: "log", Short: "Print who changed what, newest first", Flags: f,
+		Use: "log", Short: "Print the changes of policies, newest first", Flags: f,
 		Run: func(ctx context.Context, p command.Process, _ []string) error {
 			return work(ctx, h, p, w, func(s Service, w Words) error { return Log(ctx, s, p.Stdout, w) })
 		},

@@ -16,8 +16,8 @@ import (
 func Backup(h host.Host, open func(func(context.Context, command.Process, *app.Service, []string) error) func(context.Context, command.Process, []string) error) []command.Command {
 	return []command.Command{
 		{
-			Use: "backup FILE", Short: "Copy the record of runs and their files into one file, while servers go on",
-			Long:    "Writes an archive of the record of runs, as it is at one moment, and of the files of runs. Only you can read it; a FILE that is there is not replaced.\nA record in PostgreSQL is copied with pg_dump.",
+			Use: "backup FILE", Short: "Back up runs and their files, also while servers run",
+			Long:    "Writes an archive with a consistent copy of the database and the files of runs. Only you can read it, and an existing FILE is\nnot replaced. Back up a PostgreSQL database with pg_dump.",
 			Example: "  prloop backup /var/backups/prloop-$(date +%F).tar.gz",
 			Run: open(func(ctx context.Context, p command.Process, s *app.Service, args []string) error {
 				n, err := backup.Write(ctx, s.Record(), s.State(), p.Path(args[0]), time.Now())
@@ -28,8 +28,8 @@ func Backup(h host.Host, open func(func(context.Context, command.Process, *app.S
 			}),
 		},
 		{
-			Use: "restore FILE", Short: "Put a backup into a state folder that has no record yet",
-			Long: "Puts what prloop backup wrote into the state folder (PRLOOP_STATE). What happened after the backup is asked of GitHub again by prloop serve:\ncommits that were reviewed since are reviewed anew. Let no two servers work for the same repositories, the old one and the restored one.",
+			Use: "restore FILE", Short: "Restore a backup into an empty state folder",
+			Long: "Restores a backup into the state folder (PRLOOP_STATE). prloop serve asks GitHub for everything that happened after the backup, and\nreviews commits again that were reviewed since. Stop the old server first: two servers must not serve the same repositories.",
 			Run: func(ctx context.Context, p command.Process, args []string) error {
 				state, err := h.StateFolder()
 				if err != nil {

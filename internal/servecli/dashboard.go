@@ -24,14 +24,13 @@ func Dashboard(h host.Host) command.Command {
 	f := command.Flags("dashboard")
 	var o pages
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7447", "`ADDRESS` to listen on")
-	f.StringVar(&o.address, "address", "", "`URL` people reach the dashboard under, when it is another one")
+	f.StringVar(&o.address, "address", "", "public `URL` of the dashboard, if it differs from the address")
 	return command.Command{
 		Use:   "dashboard",
 		Short: "Show runs, findings and usage in a browser",
-		Long: "Serves pages about the runs of this machine until you stop it, and prints a link that signs you in once. Where the output is no terminal but a\n" +
-			"log, prloop dashboard link makes the link. With the variables\n" +
-			"PRLOOP_OAUTH_ID and PRLOOP_OAUTH_SECRET_FILE, people sign in with GitHub and see the repositories that they administer\n" +
-			"(docs/dashboard.md).",
+		Long: "Serves pages about the runs of this machine until you stop it, and prints a link that signs you in once. If the output is not a terminal,\n" +
+			"prloop dashboard link prints the link. With PRLOOP_OAUTH_ID and PRLOOP_OAUTH_SECRET_FILE, people sign in with GitHub and see\n" +
+			"the repositories that they administer (docs/dashboard.md).",
 		Example: "  prloop dashboard\n  prloop dashboard --listen 0.0.0.0:8080 --address https://prloop.example",
 		Flags:   f,
 		Run: func(ctx context.Context, p command.Process, _ []string) error {
@@ -50,8 +49,8 @@ func Dashboard(h host.Host) command.Command {
 		},
 		Members: []command.Command{{
 			Use:   "link",
-			Short: "Make a link that signs you in once",
-			Long:  "Makes a link to the dashboard that prloop dashboard, or prloop serve --dashboard, shows on this machine and state folder. It is good for\n15 minutes, once. Only who may read the state folder can make one.",
+			Short: "Print a link that signs you in once",
+			Long:  "The link leads to the dashboard of prloop dashboard, or prloop serve --dashboard, on this machine and state folder. It works once,\nwithin 15 minutes. Only users who can read the state folder can print one.",
 			Run: func(_ context.Context, p command.Process, _ []string) error {
 				state, err := h.StateFolder()
 				if err != nil {

@@ -32,8 +32,8 @@ func Operate(h host.Host) []command.Command {
 	asJSON, limit := f.Bool("json", false, "print JSON"), f.IntP("limit", "L", 20, "at most `N` of a kind")
 	return append([]command.Command{
 		{
-			Use: "status", Short: "Show what runs, what waits, and why", Flags: f,
-			Long: "Shows the runs that are under way, what waits for its turn and why, what was seen to last with what became of it, and the\ndeliveries that led to nothing with the reason.",
+			Use: "status", Short: "Show running and waiting reviews", Flags: f,
+			Long: "Shows running reviews, waiting reviews with the reason, the latest finished reviews, and webhook deliveries that\nwere ignored, with the reason.",
 			Run: with(func(ctx context.Context, p command.Process, s *app.Service, _ []string) error {
 				st, err := s.Queue(ctx, *limit)
 				if err != nil {
@@ -47,19 +47,19 @@ func Operate(h host.Host) []command.Command {
 			}),
 		},
 		{
-			Use: "pause", Short: "Let no reviews begin on any server of this database", Long: "Reviews that are under way end as they would, and comments are answered that need no review. prloop resume-queue ends it.",
+			Use: "pause", Short: "Pause the queue: no new reviews start", Long: "Pauses every server of this database. Running reviews finish, and comments that need no review are answered.\nprloop resume-queue ends the pause.",
 			Run: with(func(ctx context.Context, _ command.Process, s *app.Service, _ []string) error {
 				return queue.Pause(ctx, s.Record())
 			}),
 		},
 		{
-			Use: "resume-queue", Short: "Let reviews begin again after a pause",
+			Use: "resume-queue", Short: "Resume the queue after a pause",
 			Run: with(func(ctx context.Context, _ command.Process, s *app.Service, _ []string) error {
 				return queue.Unpause(ctx, s.Record())
 			}),
 		},
 		{
-			Use: "cancel RUN", Short: "Interrupt a run that a server is at work on", Long: "The server does not go on with it; prloop resume RUN does. RUN is an id, a part of one, or latest.",
+			Use: "cancel RUN", Short: "Cancel a run of a server", Long: "The server does not continue the run; prloop resume RUN does. RUN is an id, a part of one, or latest.",
 			Run: with(func(ctx context.Context, p command.Process, s *app.Service, args []string) error {
 				run, err := s.Find(ctx, args[0])
 				if err != nil {

@@ -51,16 +51,16 @@ type options struct {
 // rules are the flags that say what is reviewed and by whom: serve and its workers have the same.
 func (o *options) rules(f *pflag.FlagSet) {
 	f.BoolVar(&o.Rules.Drafts, "drafts", false, "review drafts too")
-	f.BoolVar(&o.Rules.Forks, "forks", false, "review pull requests of forks without anybody asking")
-	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "leave out pull requests of bots")
-	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review pull requests that have one of `LABELS`")
-	f.StringVar(&o.quiet, "quiet-hours", "", "begin no review in these `HOURS` of each day unless somebody asks, such as '22:00-06:00 Europe/Berlin'; UTC without a zone")
-	f.IntVar(&o.Rules.PerAuthor, "author-limit", 0, "begin at most `N` reviews a day for the pull requests of one author unless somebody asks; 0 for any number")
+	f.BoolVar(&o.Rules.Forks, "forks", false, "review pull requests from forks without being asked")
+	f.BoolVar(&o.Rules.NoBots, "no-bots", false, "do not review pull requests of bots")
+	f.StringSliceVar(&o.Rules.Labels, "label", nil, "review only pull requests with one of `LABELS`")
+	f.StringVar(&o.quiet, "quiet-hours", "", "start no review in these `HOURS` of the day unless somebody asks, such as '22:00-06:00 Europe/Berlin' (default zone UTC)")
+	f.IntVar(&o.Rules.PerAuthor, "author-limit", 0, "start at most `N` reviews a day per author unless somebody asks; 0 means no limit")
 	f.StringSliceVar(&o.reviewers, "reviewers", nil, "configured `NAMES`, builtin, static, or exec:PATH for any program")
-	f.StringVar(&o.tier, "tier", "", "`TIER` of all reviews that nobody asked for: quick, auto or full; without it, what repositories and their policies say")
-	f.BoolVar(&o.fix, "fix", false, "fix what is found")
-	f.StringVar(&o.metrics, "metrics", "", "show metrics for Prometheus at `ADDRESS`, such as 127.0.0.1:9464")
-	f.StringVar(&o.Bot, "bot-name", "", "the `LOGIN` that comments mention")
+	f.StringVar(&o.tier, "tier", "", "`TIER` of reviews that nobody asked for: quick, auto or full (default: as repositories and policies say)")
+	f.BoolVar(&o.fix, "fix", false, "fix findings")
+	f.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at `ADDRESS`, such as 127.0.0.1:9464")
+	f.StringVar(&o.Bot, "bot-name", "", "`LOGIN` that people mention in comments")
 }
 
 // Serve is `prloop serve`.
@@ -68,21 +68,21 @@ func Serve(h host.Host) command.Command {
 	var o options
 	f := command.Flags("serve")
 	o.rules(f)
-	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "take webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
-	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read a secret of the webhook from `FILE`; several while they are exchanged ("+EnvSecret+")")
-	f.BoolVar(&o.poll, "poll", false, "take no webhooks: ask GitHub alone, which works behind a firewall")
-	f.DurationVar(&o.Every, "every", 5*time.Minute, "ask GitHub for what no webhook told of, at start and every `TIME`; with --poll every minute")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "receive webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
+	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read the webhook secret from `FILE`; give two files while you rotate it ("+EnvSecret+")")
+	f.BoolVar(&o.poll, "poll", false, "poll GitHub instead of receiving webhooks, such as behind a firewall")
+	f.DurationVar(&o.Every, "every", 5*time.Minute, "ask GitHub every `TIME`, and at start, for events that no webhook reported; every minute with --poll")
 	f.IntVar(&o.Reviews, "reviews", 2, "review `N` pull requests at a time")
-	f.DurationVar(&o.Settle, "settle", 10*time.Second, "wait until nobody has pushed for `TIME`")
-	f.StringVar(&o.retention, "retention", "", "forget finished runs that are older than `AGE`, such as 90d, once an hour; without it none are (prloop runs prune)")
-	f.StringVar(&o.pages.listen, "dashboard", "", "show the dashboard at `ADDRESS`, such as 127.0.0.1:7447 (docs/dashboard.md)")
-	f.StringVar(&o.pages.address, "dashboard-url", "", "`URL` people reach the dashboard under, when it is another one")
+	f.DurationVar(&o.Settle, "settle", 10*time.Second, "start a review when nobody has pushed for `TIME`")
+	f.StringVar(&o.retention, "retention", "", "delete finished runs older than `AGE`, such as 90d, every hour (default: never; see prloop runs prune)")
+	f.StringVar(&o.pages.listen, "dashboard", "", "serve the dashboard at `ADDRESS`, such as 127.0.0.1:7447 (docs/dashboard.md)")
+	f.StringVar(&o.pages.address, "dashboard-url", "", "public `URL` of the dashboard, if it differs from the address")
 	return command.Command{
 		Use:   "serve REPO...",
-		Short: "Review the pull requests of repositories as they come",
-		Long: "REPO is [HOST/]OWNER/NAME, or [HOST/]OWNER/* for all repositories of an owner. Webhooks are taken at /webhook; docs/daemon.md says how GitHub is told.\n" +
+		Short: "Review pull requests as GitHub reports them",
+		Long: "REPO is [HOST/]OWNER/NAME, or [HOST/]OWNER/* for all repositories of an owner. Webhooks are received at /webhook; docs/daemon.md explains the set-up on GitHub.\n" +
 			"A pull request is reviewed when it is opened or made ready, and after a push; comments such as \"!prloop review\" are answered.\n" +
-			"A process that is stopped, or killed, loses nothing: the next one that serves goes on with its runs.",
+			"Nothing is lost when the process is stopped or killed: the next prloop serve continues its runs.",
 		Example: "  prloop serve acme/widgets --poll\n  prloop serve acme/widgets --secret-file webhook.secret\n  prloop serve 'acme/*' --listen 0.0.0.0:8080 --reviews 4",
 		Flags:   f,
 		Run: func(ctx context.Context, p command.Process, repos []string) error {

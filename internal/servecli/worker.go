@@ -32,14 +32,14 @@ func Worker(h host.Host) command.Command {
 	var o options
 	f := command.Flags("worker")
 	o.rules(f)
-	f.IntVar(&o.Reviews, "reviews", 0, "review `N` pull requests at a time; by default one for each core and each 2 GB of memory")
-	f.DurationVar(&o.Drain, "drain", 10*time.Second, "when told to end, let reviews go on for `TIME` before they are left to others")
+	f.IntVar(&o.Reviews, "reviews", 0, "review `N` pull requests at a time (default: one per core, and per 2 GB of memory)")
+	f.DurationVar(&o.Drain, "drain", 10*time.Second, "on SIGTERM, give reviews `TIME` to finish before other workers take over")
 	return command.Command{
 		Use:   "worker",
-		Short: "Review what prloop serve has written down, on this machine too",
-		Long: "Machines share the work by sharing a database: PRLOOP_DATABASE or --database. Start a worker with the flags that serve has.\n" +
-			"A worker that dies, or that is silent for 15 seconds, loses its reviews to others, which ask only those who had not answered.\n" +
-			"SIGTERM ends it: what does not end in time is left to others at once.",
+		Short: "Run reviews that prloop serve has queued",
+		Long: "Machines share work through a shared database: PRLOOP_DATABASE or --database. Start workers with the same flags as serve.\n" +
+			"When a worker dies, or is silent for 15 seconds, other workers take over its reviews and ask only the agents that had not answered.\n" +
+			"SIGTERM ends a worker: other workers take over the reviews that do not finish in time.",
 		Example: "  prloop worker --reviews 4",
 		Flags:   f,
 		Run:     func(ctx context.Context, p command.Process, _ []string) error { return o.work(ctx, h, p) },

@@ -14,11 +14,11 @@ func Command() command.Command {
 	f := command.Flags("init")
 	f.BoolVar(&o.Workflow, "workflow", false, "also write .github/workflows/prloop.yml, which reviews labelled pull requests")
 	f.BoolVar(&o.Hook, "hook", false, "also write a pre-push hook")
-	f.BoolVar(&o.Force, "force", false, "replace files that are there")
+	f.BoolVar(&o.Force, "force", false, "replace existing files")
 	return command.Command{
 		Use:   "init",
-		Short: "Write a commented .reviewerc, and a workflow or a hook",
-		Long: "What stands in the repository decides what is suggested. Nothing is committed, and no file that is there is replaced without\n" +
+		Short: "Write a commented .reviewerc, and optionally a workflow or a hook",
+		Long: "The suggestions follow from the files of the repository. Nothing is committed, and no existing file is replaced without\n" +
 			"--force: a .reviewerc stays when a workflow or a hook is added. The hook looks at what is about to be pushed with rules and linters alone.",
 		Example: "  prloop init\n  prloop init --workflow --hook",
 		Flags:   f,
