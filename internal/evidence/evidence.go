@@ -228,7 +228,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 		ev.move(f, head)
 		return ev, nil
 	}
-	ev.Status, ev.Reason = False, "quotes code that does not stand in the file at the reviewed commit"
+	ev.Status, ev.Reason = False, "quotes code that is not in the file at the reviewed commit"
 	return ev, nil
 }
 

@@ -36,7 +36,7 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 	case letters(strings.ReplaceAll(uncommented(fact.Evidence), sanitize.Redacted, "")) < factLetters:
 		return no("quotes too little code to show anything")
 	case !quotes(head.folded, quote):
-		return no("quotes code that does not stand in the file at the reviewed commit")
+		return no("quotes code that is not in the file at the reviewed commit")
 	case name == about.File && (strings.Contains(Fold(about.Evidence), quote) || strings.Contains(Fold(about.Description), quote)):
 		return no("quotes only what the finding itself quotes")
 	}

@@ -32,7 +32,7 @@ const (
 
 // Beginnings of the summaries of what is folded.
 const (
-	sumMust     = "More details, of what is to fix: "
+	sumMust     = "Details of other findings to fix: "
 	sumOptional = "Optional: "
 	sumInline   = "Optional, in comments on the lines: "
 	sumAside    = "Set aside, not counted: "

@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	givenLine     = lazyregexp.New(`^- Given: (-?\d+) of (-?\d+) files, (-?\d+) of (-?\d+) hunks$`)
+	givenLine     = lazyregexp.New(`^- Given: (-?\d+) of (-?\d+) files?, (-?\d+) of (-?\d+) hunks?$`)
 	wholeLine     = lazyregexp.New(`^- Read whole by enough reviewers: (-?\d+) files?$`)
 	reviewersLine = lazyregexp.New(`^- Reviewers: (-?\d+) complete, (-?\d+) needed$`)
-	givenCell     = lazyregexp.New(`^(-?\d+) files, (-?\d+) hunks$`)
+	givenCell     = lazyregexp.New(`^(-?\d+) files?, (-?\d+) hunks?$`)
 	callsCell     = lazyregexp.New(`^(-?\d+) model, (-?\d+) tool$`)
 	tokensCell    = lazyregexp.New(`^(\S+) in, (\S+) cached(?: \(\d+ %\))?, (\S+) out$`)
 	remarkLine    = lazyregexp.New(`^No\. (\d+)( is not complete:|, note:) (.*)$`)

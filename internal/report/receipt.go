@@ -128,7 +128,7 @@ func (p *page) target(t review.Target) string {
 // proof says what was given and read, at which commits.
 func (p *page) proof(r review.Receipt) []string {
 	facts := []string{
-		fmt.Sprintf("Given: %d of %d files, %d of %d hunks", r.FilesGiven, r.Files, r.HunksGiven, r.Hunks),
+		fmt.Sprintf("Given: %d of %s, %d of %s", r.FilesGiven, count(r.Files, "file"), r.HunksGiven, count(r.Hunks, "hunk")),
 		fmt.Sprintf("Read whole by enough reviewers: %s", count(r.FilesReviewed, "file")),
 		fmt.Sprintf("Reviewers: %d complete, %d needed", r.Complete, r.MinReviewers),
 		"Head: " + span(r.HeadSHA),
@@ -229,7 +229,7 @@ func agentCells(a review.AgentReceipt) []string {
 	u := a.Usage
 	return []string{
 		span(a.Name), span(string(a.Role)), span(a.Kind), span(a.Model), span(string(a.State)),
-		fmt.Sprintf("%d files, %d hunks", a.FilesGiven, a.HunksGiven),
+		count(a.FilesGiven, "file") + ", " + count(a.HunksGiven, "hunk"),
 		found(a), strconv.Itoa(a.Attempts), strconv.FormatFloat(a.Seconds, 'f', 1, 64) + " s",
 		fmt.Sprintf("%d model, %d tool", u.LLMCalls, u.ToolCalls),
 		tokens(u),

@@ -226,10 +226,13 @@ func (p *page) rows(d Data) {
 		lines = append(lines, row(cells...))
 	}
 	p.add(strings.Join(lines, "\n"))
-	if n := onLines(must); n == len(must) {
-		p.add("Each place leads to a comment on the line, with the details.")
-	} else if n > 0 {
-		p.add(fmt.Sprintf("%d of these places lead to comments on the lines, with the details; the details of the others follow.", n))
+	switch n := onLines(must); {
+	case n == len(must):
+		p.add("The details are in comments on these lines.")
+	case n == 1:
+		p.add("The details of 1 finding are in a comment on its line; those of the others follow.")
+	case n > 1:
+		p.add(fmt.Sprintf("The details of %d findings are in comments on their lines; those of the others follow.", n))
 	}
 }
 
