@@ -59,6 +59,34 @@ type responseWire struct {
 
 const maxModelName = 100
 
+// mostCost is what no answer costs, in dollars. A sum of what endpoints say must stay a number that can be written down.
+const mostCost = 1e6
+
+// mostValues of answers: reading one costs up to 200 bytes for each of its values, however short they are.
+const (
+	mostAnswerValues = 1 << 18
+	mostEventValues  = 1 << 16
+)
+
+// crammed reports whether a document has more than so many values. What is no document may count as one.
+func crammed(data []byte, most int) bool {
+	if len(data) < most {
+		return false
+	}
+	n, quoted := 1, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '[' || c == '{' || c == ':'):
+			n++
+		}
+	}
+	return n > most
+}
+
 // read adds what one answer or event says to s and reports whether it holds nothing but usage.
 func (s *spent) read(data []byte) (usageOnly bool) {
 	var a answerWire
@@ -88,7 +116,7 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 	if u.InputDetails != nil {
 		s.cached = sane(u.InputDetails.CachedTokens)
 	}
-	if u.Cost != nil && *u.Cost >= 0 {
+	if u.Cost != nil && *u.Cost >= 0 && *u.Cost < mostCost {
 		s.cost = u.Cost
 	}
 	return a.Choices != nil && len(a.Choices) == 0
@@ -171,6 +199,9 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		blank := len(bytes.TrimRight(line, "\r\n")) == 0
 		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = bytes.TrimSpace(data)
+			if crammed(data, mostEventValues) {
+				return s, errTooLarge
+			}
 			whole = whole || ends(data)
 			if line, err = r.event(&s, line, data); err != nil {
 				return s, err

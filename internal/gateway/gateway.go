@@ -23,6 +23,7 @@ import (
 
 // Gateway is a running proxy.
 type Gateway struct {
+	crowd     crowd
 	options   Options
 	upstreams []*upstream
 	prices    map[string]Price
@@ -100,13 +101,16 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 	g.server = &http.Server{
 		Handler:           g,
 		ReadHeaderTimeout: 10 * time.Second,
-		MaxHeaderBytes:    32 << 10,
+		IdleTimeout:       idleTime,
+		ConnState:         g.crowd.watch,
+		ConnContext:       know,
+		MaxHeaderBytes:    longestHead,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          o.Log.StandardLogger(nil),
 	}
 	var serving sync.WaitGroup
 	for _, l := range listeners {
-		serving.Go(func() { _ = g.server.Serve(l) }) // always an error: closed
+		serving.Go(func() { _ = g.server.Serve(door{l, &g.crowd, g.litter}) }) // always an error: closed
 	}
 	go func() {
 		defer close(g.done)

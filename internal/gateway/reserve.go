@@ -33,6 +33,8 @@ type account struct {
 	// room is for the bytes of its requests that are in memory; looking is held while one is looked into.
 	room    *semaphore.Weighted
 	looking sync.Mutex
+	// requests is how many of its requests are at hand; the lock of the crowd guards it.
+	requests int
 
 	mu       sync.Mutex
 	own      ledger

@@ -33,6 +33,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusUnauthorized, CodeToken, "this token is not known here, or no longer").send(w)
 		return
 	}
+	done, no := g.crowd.serve(r, a)
+	if no != nil {
+		w.Header().Set("Connection", "close")
+		no.send(w)
+		return
+	}
+	defer done()
 	path, under := strings.CutPrefix(r.URL.Path, "/v1")
 	switch {
 	case under && r.Method == http.MethodGet && path == pathModels:

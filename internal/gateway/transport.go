@@ -46,7 +46,7 @@ func (t whole) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read answer: %w", err)
-	case int64(len(data)) > t.limit:
+	case int64(len(data)) > t.limit, crammed(data, mostAnswerValues):
 		return nil, errTooLarge
 	case int64(len(data)) > limit:
 		return nil, tooLong(tokens, limit)
