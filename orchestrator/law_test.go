@@ -565,9 +565,14 @@ func (p *pull) ReadFiles(_ context.Context, commit string, paths []string, limit
 	return got, nil
 }
 
-func (p *pull) Begins(_ context.Context, commit, path string, n int) ([]byte, error) {
-	s := p.content[commit][path]
-	return []byte(s[:min(n, len(s))]), nil
+func (p *pull) Begins(_ context.Context, commit string, paths []string, n int) (map[string][]byte, error) {
+	got := map[string][]byte{}
+	for _, path := range paths {
+		if s, ok := p.content[commit][path]; ok {
+			got[path] = []byte(s[:min(n, len(s))])
+		}
+	}
+	return got, nil
 }
 
 func (p *pull) Files(_ context.Context, commit, prefix string) ([]string, error) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,12 +40,12 @@ func (d folders) ReadFiles(_ context.Context, commit string, paths []string, lim
 	return out, nil
 }
 
-func (d folders) Begins(_ context.Context, commit, path string, n int) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(string(d), commit, filepath.FromSlash(path)))
-	if err != nil {
-		return nil, nil
+func (d folders) Begins(ctx context.Context, commit string, paths []string, n int) (map[string][]byte, error) {
+	out, err := d.ReadFiles(ctx, commit, paths, math.MaxInt)
+	for p, data := range out {
+		out[p] = data[:min(len(data), n)]
 	}
-	return data[:min(len(data), n)], nil
+	return out, err
 }
 
 func (d folders) Files(_ context.Context, commit, prefix string) ([]string, error) {

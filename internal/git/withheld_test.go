@@ -53,11 +53,11 @@ var readers = map[string]func(t *testing.T, r *Repository, base, head string) st
 		return string(files["customer_data/eu/list.csv"]) + string(files["gone/key"])
 	},
 	"Begins": func(t *testing.T, r *Repository, _, head string) string {
-		data, err := r.Begins(t.Context(), head, "customer_data/eu/list.csv", 100)
+		data, err := r.Begins(t.Context(), head, []string{"customer_data/eu/list.csv"}, 100)
 		if err != nil {
 			t.Error(err)
 		}
-		return string(data)
+		return string(data["customer_data/eu/list.csv"])
 	},
 	"Export": func(t *testing.T, r *Repository, base, _ string) string {
 		dir := t.TempDir()

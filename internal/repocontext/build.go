@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/prloop/prloop/internal/diff"
@@ -189,12 +190,18 @@ func (b *builder) paths(files []int) []string {
 // beginnings are the texts of files at a commit, of those that are not there or too large the first n bytes.
 func (b *builder) beginnings(ctx context.Context, commit string, names []string, n int) (map[string][]byte, error) {
 	texts, err := b.src.ReadFiles(ctx, commit, names, sourceLimit)
-	for _, name := range names {
-		if _, ok := texts[name]; !ok && err == nil {
-			texts[name], err = b.src.Begins(ctx, commit, name, n)
-		}
+	if err != nil {
+		return nil, err
 	}
+	large, err := b.src.Begins(ctx, commit, slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ok := texts[name]; return ok }), n)
+	maps.Copy(texts, large)
 	return texts, err
+}
+
+// begins are the first n bytes of one file at the head; nothing for what is no file there.
+func (b *builder) begins(ctx context.Context, name string, n int) ([]byte, error) {
+	texts, err := b.src.Begins(ctx, b.o.Head, []string{name}, n)
+	return texts[name], err
 }
 
 // diffBatch is how many files are read at once to look for generators' marks.

@@ -31,19 +31,25 @@ var excused = []string{OmittedExcluded, OmittedBinary, OmittedGenerated, Omitted
 // lookInto finds out which of the files that git shows no text of are text all the same: with a NUL byte, in another encoding,
 // or larger than what is compared. Neither a file's name nor git's word for it may hide text from a review.
 func (b *builder) lookInto(ctx context.Context) error {
-	for i := range b.brief.Files {
-		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
-		if bf.Omitted == "" || slices.Contains(excused, bf.Omitted) && bf.Omitted != OmittedBinary {
-			continue
+	var asked []int
+	for i, bf := range b.brief.Files {
+		if bf.Omitted != "" && (bf.Omitted == OmittedBinary || !slices.Contains(excused, bf.Omitted)) {
+			asked = append(asked, i)
 		}
-		why, err := b.textual(ctx, f)
-		switch {
-		case err != nil:
+	}
+	for batch := range slices.Chunk(asked, diffBatch) {
+		whys, err := b.textual(ctx, batch)
+		if err != nil {
 			return err
-		case why == notText:
-			bf.Omitted = OmittedBinary
-		case bf.Omitted == OmittedBinary:
-			bf.Omitted = why
+		}
+		for i, why := range whys {
+			bf := &b.brief.Files[i]
+			switch {
+			case why == notText:
+				bf.Omitted = OmittedBinary
+			case bf.Omitted == OmittedBinary:
+				bf.Omitted = why
+			}
 		}
 	}
 	for i := range b.brief.Files {
@@ -62,28 +68,48 @@ const executable = 0o100755
 // notText is what textual says of a file that is no text on either side.
 const notText = ""
 
-// textual says in what way one side of a change is text, or that nothing could be read, which is no proof of anything.
-func (b *builder) textual(ctx context.Context, f *diff.File) (string, error) {
-	type side struct{ commit, path string }
-	sides := []side{{b.o.Head, f.Path}, {cmp.Or(b.o.From, b.o.Base), cmp.Or(f.OldPath, f.Path)}}
-	read := false
-	if cmp.Or(f.NewMode, f.OldMode) == executable { // of an unchanged mode the diff may tell one side
-		return OmittedUnknown, nil
+// textual says of each file in what way one side of its change is text, or that nothing could be read, which is no proof of anything.
+func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, error) {
+	whys := make(map[int]string, len(batch))
+	var left []int
+	for _, i := range batch {
+		f := &b.o.Diff.Files[i]
+		if cmp.Or(f.NewMode, f.OldMode) == executable { // of an unchanged mode the diff may tell one side
+			whys[i] = OmittedUnknown
+			continue
+		}
+		whys[i] = omittedUnread
+		left = append(left, i)
 	}
-	for _, s := range sides {
-		data, err := b.src.Begins(ctx, s.commit, s.path, beginning)
+	for _, side := range []struct {
+		commit string
+		path   func(*diff.File) string
+	}{
+		{b.o.Head, func(f *diff.File) string { return f.Path }},
+		{cmp.Or(b.o.From, b.o.Base), func(f *diff.File) string { return cmp.Or(f.OldPath, f.Path) }},
+	} {
+		var names []string
+		for _, i := range left {
+			names = append(names, side.path(&b.o.Diff.Files[i]))
+		}
+		if len(names) == 0 {
+			break
+		}
+		texts, err := b.src.Begins(ctx, side.commit, names, beginning)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		read = read || len(data) > 0
-		if why := text(s.path, data); why != notText {
-			return why, nil
-		}
+		left = slices.DeleteFunc(left, func(i int) bool {
+			name := side.path(&b.o.Diff.Files[i])
+			data := texts[name]
+			if len(data) == 0 {
+				return false
+			}
+			whys[i] = text(name, data)
+			return whys[i] != notText
+		})
 	}
-	if !read {
-		return omittedUnread, nil
-	}
-	return notText, nil
+	return whys, nil
 }
 
 // HoldsText reports whether a file of which nothing was shown holds text, by its name and its first bytes.

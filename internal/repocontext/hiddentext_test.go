@@ -1,6 +1,7 @@
 package repocontext
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -132,5 +133,33 @@ func TestRenamesCarryNoExcuse(t *testing.T) {
 		if f := b.Files[0]; f.Omitted != row.omitted || f.Excused != row.excused {
 			t.Errorf("%s: omitted %q, excused %v; want %q, %v", row.says, f.Omitted, f.Excused, row.omitted, row.excused)
 		}
+	}
+}
+
+// Files that nobody has room for are looked at together: each look is a process or two.
+func TestManyFilesAreLookedAtTogether(t *testing.T) {
+	const n = 1000
+	head := map[string]string{}
+	var text strings.Builder
+	for i := range n {
+		name := fmt.Sprintf("f%d.png", i)
+		head[name] = "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\xff\x80\x01", 50)
+		if i%2 == 0 {
+			name = fmt.Sprintf("f%d.txt", i)
+			head[name] = "a line\n"
+		}
+		text.WriteString(newFile(name, strings.Repeat("a long line of text\n", 20)))
+	}
+	src := &memory{files: map[string]map[string]string{baseID: {}, headID: head}}
+	b := build(t, src, text.String(), Options{MaxTokens: 500})
+	count := map[string]int{}
+	for _, f := range b.Files {
+		count[f.Omitted]++
+	}
+	if count[OmittedOverBudget] != n/2-1 && count[OmittedOverBudget] != n/2 || count[OmittedBinary] < n/2-5 {
+		t.Errorf("left out: %v", count)
+	}
+	if most := 2 * (n/diffBatch + 1); src.looks > most {
+		t.Errorf("%d looks at %d files, at most %d are needed", src.looks, n, most)
 	}
 }

@@ -14,8 +14,8 @@ import (
 type Source interface {
 	// ReadFiles reads files; those that do not exist or are larger than limit bytes are left out of the map.
 	ReadFiles(ctx context.Context, commit string, paths []string, limit int) (map[string][]byte, error)
-	// Begins reads the first n bytes of a file, however large it is; nothing for what is no file there.
-	Begins(ctx context.Context, commit, path string, n int) ([]byte, error)
+	// Begins reads the first n bytes of files, however large they are; those that do not exist are left out of the map.
+	Begins(ctx context.Context, commit string, paths []string, n int) (map[string][]byte, error)
 	// Files lists the paths below prefix.
 	Files(ctx context.Context, commit, prefix string) ([]string, error)
 	// Links lists the symbolic links at prefix and below it.

@@ -186,7 +186,7 @@ const mostLinks, mostLinked, mostSteps = 100, 200, 40
 // leadsToUnread reports whether a new link stands for what goes unread, or may: by the name of its target, by the mark or the kind
 // of a file there, or because it leads through another link. What is out of the tree is no part of the review.
 func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error) {
-	to, err := b.src.Begins(ctx, b.o.Head, f.Path, 4096)
+	to, err := b.begins(ctx, f.Path, 4096)
 	if err != nil {
 		return false, err
 	}
@@ -201,7 +201,7 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 	var way []string
 	for step := range strings.SplitSeq(string(to), "/") {
 		if target != "." && target != path.Dir(f.Path) {
-			if text, err := b.src.Begins(ctx, b.o.Head, target, 1); err != nil || len(text) > 0 {
+			if text, err := b.begins(ctx, target, 1); err != nil || len(text) > 0 {
 				return true, err // a file where a folder should be: another link
 			}
 		}
@@ -245,7 +245,7 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 	for _, p := range paths {
 		text, ok := texts[p]
 		if !ok { // nothing is there, or it is too large
-			if text, err = b.src.Begins(ctx, b.o.Head, p, generatedHead); err != nil {
+			if text, err = b.begins(ctx, p, generatedHead); err != nil {
 				return false, err
 			}
 		}

@@ -16,6 +16,7 @@ type memory struct {
 	files map[string]map[string]string // commit, path, text
 	asked map[string]bool              // "commit:path"
 	links []string                     // paths that are links
+	looks int                          // calls of Begins
 }
 
 func (m *memory) ReadFiles(_ context.Context, commit string, paths []string, limit int) (map[string][]byte, error) {
@@ -32,9 +33,15 @@ func (m *memory) ReadFiles(_ context.Context, commit string, paths []string, lim
 	return got, nil
 }
 
-func (m *memory) Begins(_ context.Context, commit, path string, n int) ([]byte, error) {
-	text := m.files[commit][path]
-	return []byte(text[:min(len(text), n)]), nil
+func (m *memory) Begins(_ context.Context, commit string, paths []string, n int) (map[string][]byte, error) {
+	m.looks++
+	got := map[string][]byte{}
+	for _, p := range paths {
+		if text, ok := m.files[commit][p]; ok {
+			got[p] = []byte(text[:min(len(text), n)])
+		}
+	}
+	return got, nil
 }
 
 func (m *memory) Links(_ context.Context, commit, prefix string) ([]string, error) {
