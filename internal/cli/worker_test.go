@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/forge"
+	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
 	"github.com/prloop/prloop/internal/testkit/postgres"
 )
 
@@ -231,6 +233,42 @@ func TestWorkerIsLost(t *testing.T) {
 				t.Errorf("runs: %+v, %v", runs, err)
 			}
 		})
+	}
+}
+
+// A worker that is stopped once gh is started, for so long that another posts the report, hands nothing of gh on when it wakes: one report is there.
+func TestWorkerIsStoppedWhileItPosts(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	reviewers := h.share()
+	h.free()
+	here, bin := h.home, filepath.Join(h.home, "bin")
+	// The first gh that posts waits for the file "go".
+	script := "#!/bin/sh\nif [ \"$1 $2\" = 'pr comment' ] && mkdir " + here + "/posting 2>/dev/null; then until [ -e " + here + "/go ]; do sleep 0.05; done; fi\nexec " + forgetest.GH(t) + " \"$@\"\n"
+	if err := errors.Join(os.Mkdir(bin, 0o700), os.WriteFile(filepath.Join(bin, "gh"), []byte(script), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	first := h.work("second", reviewers, "--reviews", "1")
+	eventually.True(t, "the worker to work", func() bool { return strings.Contains(h.log(), "working for postgres://") })
+	h.serve("", "--reviews", "0")
+	p := h.open(7, nil)
+	h.within("the worker to post", func() bool { _, err := os.Stat(filepath.Join(here, "posting")); return err == nil })
+	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	h.work("third", reviewers, "--reviews", "1")
+	h.within("another to post", func() bool { return reports(p) == 1 })
+	if err := os.WriteFile(filepath.Join(here, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second) // gh comes to the door of a process that is stopped; without it the test shows less, and holds
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	h.within("the worker to begin anew", func() bool { return strings.Contains(h.log(), "this worker begins anew") })
+	if w := h.settled(1)["#7"]; w.Outcome != "converged" || reports(p) != 1 {
+		t.Errorf("%+v; %d reports", w, reports(p))
 	}
 }
 

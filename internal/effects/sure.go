@@ -14,6 +14,14 @@ func withSure(ctx context.Context, sure func() error) context.Context {
 	return context.WithValue(ctx, sureKey{}, sure)
 }
 
+// Carrying gives a context the Sure of another one: of the call that it is part of.
+func Carrying(ctx, call context.Context) context.Context {
+	if sure, ok := call.Value(sureKey{}).(func() error); ok {
+		return withSure(ctx, sure)
+	}
+	return ctx
+}
+
 // Sure is asked by whoever makes the call of an effect, with the context that Send was given, right before: an error means that nothing may be
 // sent any more.
 func Sure(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 )
 
@@ -23,6 +24,8 @@ type door struct {
 	client *Client
 	repo   review.Repo
 	token  string
+	// of makes the context of a request one of the write that gh was started for.
+	of     func(context.Context) context.Context
 	server *http.Server
 	over   chan struct{}
 
@@ -44,7 +47,7 @@ func (c *Client) openDoor(ctx context.Context, dir string, repo review.Repo, tok
 	if err != nil {
 		return nil, fmt.Errorf("make the socket for gh: %w", err)
 	}
-	d := &door{client: c, repo: repo, token: token, over: make(chan struct{})}
+	d := &door{client: c, repo: repo, token: token, over: make(chan struct{}), of: func(asked context.Context) context.Context { return effects.Carrying(asked, ctx) }}
 	d.server = &http.Server{Handler: d, ReadHeaderTimeout: answerTimeout, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(d.over)
@@ -108,7 +111,7 @@ var carried = []string{"Accept", "Content-Type", "User-Agent", "Graphql-Features
 
 // ServeHTTP hands one request of gh on, and its answer back once it is there as a whole.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeoutCause(about(r.Context(), d.repo), answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
+	ctx, cancel := context.WithTimeoutCause(about(d.of(r.Context()), d.repo), answerTimeout, fmt.Errorf("%w: no answer within %s", ErrUnavailable, answerTimeout))
 	defer cancel()
 	resp, body, err := d.hand(ctx, r) //nolint:bodyclose // hand has read and closed it
 	if err != nil {

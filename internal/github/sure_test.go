@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,5 +52,57 @@ func TestNothingIsSentUnlessSure(t *testing.T) {
 	}
 	if all := p.Comments(); len(all) != 1 || len(all[0].Reactions) != 0 || all[0].Minimized {
 		t.Errorf("something was sent: %+v", all)
+	}
+}
+
+// stopped is the outbox of a process that is stopped after so many looks at its right, and has lost it when it wakes.
+type stopped struct {
+	lost
+	looks *atomic.Int32
+}
+
+func (s stopped) Ack(context.Context, string, string) error { return nil }
+
+func (s stopped) Sure() error {
+	if s.looks.Add(-1) >= 0 {
+		return nil
+	}
+	return errLost
+}
+
+// gh goes on while the process that started it is stopped, and its request waits at the door: whenever the process wakes, it hands on nothing that
+// others may have sent meanwhile.
+func TestNothingPassesTheDoorUnlessSure(t *testing.T) {
+	t.Parallel()
+	f, p, _ := open(t)
+	c := client(t, f, Options{})
+	pr := readPull(t, c)
+	late := 0
+	for n := 0; ; n++ {
+		if n > 10 {
+			t.Fatal("nothing was ever sent")
+		}
+		texts, err := sanitize.Comment("Hello.", sanitize.Marker{Run: "r", RepoID: pr.Repo.String(), PR: pr.Number, Nonce: "00000000000000000000000000000001", Key: make([]byte, 32)}, sanitize.Policy{Repo: pr.Repo})
+		if err != nil {
+			t.Fatal(err)
+		}
+		looks := new(atomic.Int32)
+		looks.Store(int32(n)) //nolint:gosec // ten at most
+		d := effects.Delivery{Outbox: stopped{looks: looks}, Sleep: func(context.Context, time.Duration) error { return nil }, Overtaken: func(context.Context) (string, error) { return "", nil }}
+		done, err := d.Deliver(t.Context(), effects.Comment{Poster: c, Key: make([]byte, 32), Policy: sanitize.Policy{Repo: pr.Repo}},
+			effects.Effect{Key: "k", Nonce: "n", Target: review.Target{Repo: pr.Repo, PR: pr.Number}, Payload: texts[0].String(), As: review.Person{Login: "octocat"}})
+		posted := len(p.Comments())
+		if err == nil && done.Ref != "" && posted == 1 {
+			break
+		}
+		if !errors.Is(err, errLost) || posted != 0 {
+			t.Fatalf("lost after %d looks: %+v, %v; %d comments", n, done, err, posted)
+		}
+		if late = n; n > 0 && looks.Load() > 0 {
+			t.Errorf("lost after %d looks, and only %d were taken", n, n-int(looks.Load()))
+		}
+	}
+	if late < 2 {
+		t.Errorf("the right was last looked at %d times: not after gh was started", late)
 	}
 }

@@ -71,7 +71,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if r.Method != http.MethodGet {
 		if err := effects.Sure(r.Context()); err != nil { // the last moment at which it can be kept back (threats.md T231)
-			return nil, err
+			return nil, notSent(ErrUnavailable, err)
 		}
 	}
 	resp, err := t.next.RoundTrip(t.etags.ask(r))
