@@ -45,6 +45,16 @@ func comment(t *testing.T, nonce string, pr int) string {
 	return out[0].String()
 }
 
+// sealed are other words for a comment of ours.
+func sealed(t *testing.T, nonce string) sanitize.Text {
+	t.Helper()
+	out, err := sanitize.Comment("Other words.", marker(nonce, 7), policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0]
+}
+
 func note(t *testing.T, nonce string) sanitize.Text {
 	t.Helper()
 	out, err := sanitize.Note("A finding.", []sanitize.Value{{Name: "finding", Text: "a"}}, marker(nonce, 7), policy)
@@ -64,9 +74,12 @@ type bench struct {
 	runs    int
 	said    int64  // a comment of somebody's
 	comment string // one of ours, by its node id
+	mine    int64  // and by its number
 	first   int64  // the first comment of our thread
 	thread  string // its node id
 	crew    *agentrun.JobExecutor
+	old     string // where the branch of a trial has to be that is pushed
+	undo    []func()
 	// rig changes the client of a trial.
 	rig func(b *bench, c *github.Client)
 }
@@ -103,8 +116,8 @@ func (b *bench) furnish() {
 	if b.store, err = store.Open(b.t.Context(), store.Options{Address: filepath.Join(b.t.TempDir(), "prloop.db")}); err != nil {
 		b.t.Fatal(err)
 	}
-	mine := b.pull.Comment("octocat", comment(b.t, "of-before", 7))
-	b.comment = forge.CommentID(mine)
+	b.mine = b.pull.Comment("octocat", comment(b.t, "of-before", 7))
+	b.comment = forge.CommentID(b.mine)
 	b.pull.AddThread(forge.Thread{Path: "main.go", Line: 3, Commit: b.head(), Comments: []*forge.Comment{{Author: "octocat", Body: note(b.t, "thread-of-before").String()}}})
 	thread := b.pull.Threads()[0]
 	b.first, b.thread = thread.Comments[0].ID, forge.ThreadID(thread.ID)
@@ -166,6 +179,8 @@ type write struct {
 	graphql, pushes bool
 	// words is true for what changes the pull request of our own, 8.
 	words bool
+	// short is true where the answer has the pull request in a short form, in which GitHub's contract knows none without a head repository.
+	short bool
 }
 
 var writes = map[string]write{
@@ -174,6 +189,15 @@ var writes = map[string]write{
 			return effects.Comment{Poster: c, Key: markerKey, Policy: policy, Sleep: sleep}
 		},
 		payload: func(b *bench, _ int, nonce string) string { return comment(b.t, strings.TrimSuffix(nonce, "-1"), 7) }},
+	"edit-comment": {
+		kind: func(_ *bench, c *github.Client) effects.Kind { return effects.Edit{Editor: c, Policy: policy} },
+		payload: func(b *bench, _ int, nonce string) string {
+			p, err := effects.EditPayload(fmt.Sprintf("https://github.com/acme/widgets/pull/7#issuecomment-%d", b.mine), sealed(b.t, nonce))
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			return p
+		}},
 	"minimize": {graphql: true,
 		kind:    func(_ *bench, c *github.Client) effects.Kind { return effects.Minimize{Minimizer: c} },
 		payload: func(b *bench, _ int, _ string) string { return b.comment }},
@@ -205,7 +229,7 @@ var writes = map[string]write{
 	"unresolve": {graphql: true,
 		kind:    func(_ *bench, c *github.Client) effects.Kind { return effects.Unresolve{Resolver: c} },
 		payload: func(b *bench, _ int, _ string) string { return b.thread }},
-	"ask": {
+	"ask": {short: true,
 		kind:    func(_ *bench, c *github.Client) effects.Kind { return effects.Ask{Requester: c} },
 		payload: func(*bench, int, string) string { return effects.AskPayload([]string{"mona"}) }},
 	"reaction": {
@@ -235,8 +259,27 @@ var writes = map[string]write{
 			return effects.PullWords{Title: "Update the docs", Body: comment(b.t, nonce, 0)}.Payload()
 		}},
 	"branch": {pushes: true,
+		kind:    func(b *bench, _ *github.Client) effects.Kind { return effects.Branch{Pusher: pusher{b}} },
+		payload: func(b *bench, _ int, _ string) string { return b.push(none, true) }},
+	"branch-update": {pushes: true,
 		kind: func(b *bench, _ *github.Client) effects.Kind { return effects.Branch{Pusher: pusher{b}} },
-		payload: func(b *bench, n int, _ string) string {
-			return effects.BranchPush{Ref: fmt.Sprint("refs/heads/prloop/pushed-", n), Old: strings.Repeat("0", 40), New: b.head(), Replace: true}.Payload()
+		payload: func(b *bench, _ int, _ string) string {
+			old := ""
+			b.out.do(func() {
+				old = b.pull.BaseSHA()
+				if err := b.repo.MoveBranch(b.branch(), old); err != nil {
+					b.t.Error(err)
+				}
+			})
+			return b.push(old, false)
 		}},
+}
+
+// none is where a branch is that does not exist.
+var none = strings.Repeat("0", 40)
+
+// push is what brings the branch of a trial from one commit to the head of the pull request.
+func (b *bench) push(old string, replace bool) string {
+	b.old = old
+	return effects.BranchPush{Ref: "refs/heads/" + b.branch(), Old: old, New: b.head(), Replace: replace}.Payload()
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +27,14 @@ type mode struct {
 	faults []forge.Fault
 	// happens is what people do right before the write arrives; happensLater before what is read after it.
 	happens, happensLater func(b *bench)
-	// api is true for what git cannot tell of, graphql for what only GraphQL does.
-	api, graphql bool
+	// api is true for what git cannot tell of, graphql for what only GraphQL does, git for what only a push meets.
+	api, graphql, git bool
+	// orphan is true where the pull request has no head repository afterwards.
+	orphan bool
+	// refused is true where the write is refused for good.
+	refused bool
+	// holds says what is wrong afterwards; nil where the history says it all.
+	holds func(b *bench) string
 }
 
 // modes are those of the forge at the write, then at what is read after a write whose answer was lost, then what people do meanwhile.
@@ -46,12 +52,12 @@ func modes() (all []mode) {
 	for _, m := range []forge.Mode{forge.GraphQLErrors, forge.GraphQLErrorsAfter} {
 		all = append(all, mode{name: string(m), faults: []forge.Fault{write(m)}, graphql: true})
 	}
-	for name, after := range map[string]time.Duration{"a reset in the past": -time.Hour, "a reset in the far future": 100 * time.Hour, "a pause of five minutes": 5 * time.Minute} {
-		m := forge.PrimaryLimit
-		if strings.Contains(name, "pause") {
-			m = forge.SecondaryLimitWait
-		}
-		all = append(all, mode{name: name, faults: []forge.Fault{{Op: "write", Mode: m, Times: 1, After: after}}, api: true})
+	for _, x := range []struct {
+		name  string
+		mode  forge.Mode
+		after time.Duration
+	}{{"a reset in the past", forge.PrimaryLimit, -time.Hour}, {"a reset in the far future", forge.PrimaryLimit, 100 * time.Hour}, {"a pause of five minutes", forge.SecondaryLimitWait, 5 * time.Minute}} {
+		all = append(all, mode{name: x.name, faults: []forge.Fault{{Op: "write", Mode: x.mode, Times: 1, After: x.after}}, api: true})
 	}
 	for _, times := range []int{1, 3} {
 		for _, m := range []forge.Mode{forge.NotFound, forge.BadGateway, forge.ResetBefore, forge.SecondaryLimitWait, forge.PrimaryLimit, forge.TruncatedJSON, forge.HTML, forge.SilentBefore, forge.DuplicateItems, forge.PageDrift} {
@@ -63,7 +69,7 @@ func modes() (all []mode) {
 		mode{name: "nothing arrived, and lists are stale for 9 s", faults: []forge.Fault{write(forge.ResetBefore), {Op: "read", Mode: forge.StaleList, After: 9 * time.Second, Count: 3}}},
 		mode{name: "two answers are lost", faults: []forge.Fault{{Op: "write", Mode: forge.BadGateway, Times: 1}, {Op: "write", Mode: forge.BadGatewayAfter, Times: 1}}},
 		mode{name: "a limit after a limit", faults: []forge.Fault{write(forge.SecondaryLimitWait), {Op: "write", Mode: forge.AbuseLimit, Times: 1}}, api: true})
-	return append(all, meanwhile()...)
+	return slices.Concat(all, meanwhile(), pushed())
 }
 
 // meanwhile are things people do while a write is under way.
@@ -86,7 +92,19 @@ func meanwhile() []mode {
 				b.t.Error(err)
 			}
 		}),
-		again("the permission is dropped", func(b *bench) { b.repo.SetPermission("octocat", forge.Read) }),
+		orphaned(again("the repository of the head branch is deleted", func(b *bench) { b.undo = append(b.undo, b.pull.DropFork()) })),
+		again("the head branch is deleted", func(b *bench) {
+			at := b.pull.HeadSHA()
+			if err := b.repo.MoveBranch("topic", ""); err != nil {
+				b.t.Error(err)
+			}
+			b.undo = append(b.undo, func() {
+				if err := b.repo.MoveBranch("topic", at); err != nil {
+					b.t.Error(err)
+				}
+			})
+		}),
+		withdrawn(again("the permission is dropped", func(b *bench) { b.repo.SetPermission("octocat", forge.Read) })),
 		again("somebody copies our comments", func(b *bench) {
 			for _, c := range b.pull.Comments() {
 				if c.Author == "octocat" {
@@ -112,9 +130,92 @@ func meanwhile() []mode {
 		})
 }
 
+// orphaned are modes that leave a pull request without a head repository.
+func orphaned(all []mode) []mode {
+	for i := range all {
+		all[i].orphan = true
+	}
+	return all
+}
+
+// withdrawn are modes after which a write is refused for good, of git too.
+func withdrawn(all []mode) []mode {
+	for i := range all {
+		all[i].refused, all[i].api = true, false
+	}
+	return all
+}
+
+// pushed are what GitHub and people do to a branch while it is pushed.
+func pushed() (all []mode) {
+	no := func(name string, do func(b *bench)) {
+		all = append(all, mode{name: name, happens: do, git: true, refused: true})
+	}
+	for _, why := range []forge.PushRefusal{forge.ProtectedBranch, forge.RepositoryRule, forge.PushProtection, forge.SignatureRequired} {
+		no("the push is refused: "+string(why), func(b *bench) { b.repo.RefusePushes(b.branch(), why) })
+	}
+	no("the repository is archived", func(b *bench) { b.repo.Archive(); b.undo = append(b.undo, b.repo.Unarchive) })
+	move := func(to func(b *bench) string) func(b *bench) {
+		return func(b *bench) {
+			if err := b.repo.MoveBranch(b.branch(), to(b)); err != nil {
+				b.t.Error(err)
+			}
+		}
+	}
+	gone := func(*bench) string { return "" }
+	theirs := func(b *bench) string {
+		if err := b.Commit(b.repo, "theirs", b.pull.BaseSHA(), "Theirs", tree(fmt.Sprint("package main\n\n// theirs ", b.runs, "\n"))); err != nil {
+			b.t.Error(err)
+		}
+		heads, err := b.repo.Branches()
+		if err != nil {
+			b.t.Error(err)
+		}
+		return heads["theirs"]
+	}
+	at := func(want func(heads map[string]string) string) func(b *bench) string {
+		return func(b *bench) string {
+			heads, err := b.repo.Branches()
+			if err != nil {
+				b.t.Error(err)
+			}
+			if got := heads[b.branch()]; got != want(heads) {
+				return fmt.Sprintf("the branch is at %.10q, want %.10q", got, want(heads))
+			}
+			return ""
+		}
+	}
+	kept := at(func(heads map[string]string) string { return heads["theirs"] })
+	lost := []forge.Fault{{Op: "write", Mode: forge.ResetAfter, Times: 1}}
+	nothing := []forge.Fault{{Op: "write", Mode: forge.ResetBefore, Times: 1}}
+	return append(all,
+		mode{name: "somebody pushes to the branch first", happens: move(theirs), git: true, refused: true, holds: kept},
+		mode{name: "nothing arrived, and somebody pushes to the branch", faults: nothing, happensLater: move(theirs), git: true, refused: true, holds: kept},
+		mode{name: "it arrived, and somebody replaces it before anybody looks", faults: lost, happensLater: move(theirs), git: true, refused: true, holds: kept},
+		mode{name: "it arrived, and the branch is deleted before anybody looks", faults: lost, happensLater: move(gone), git: true, holds: func(b *bench) string {
+			if b.old == none {
+				return at(func(heads map[string]string) string { return heads["topic"] })(b) // it was to be new, and is
+			}
+			return at(func(map[string]string) string { return "" })(b)
+		}},
+	)
+}
+
+// branch is the branch that a push of this trial is to.
+func (b *bench) branch() string { return fmt.Sprint("prloop/pushed-", b.runs) }
+
 // restore makes the pull request what it was.
 func (b *bench) restore() {
 	b.Heal()
+	for _, undo := range slices.Backward(b.undo) {
+		undo()
+	}
+	b.undo = nil
+	for _, p := range b.repo.PullRequests() { // each that is open is looked at whenever a branch moves
+		if p.Number > 8 {
+			p.SetState("CLOSED")
+		}
+	}
 	b.pull.SetState("OPEN")
 	b.pull.SetDraft(false)
 	b.pull.Unlock()
@@ -159,8 +260,15 @@ func (b *bench) trial(w write, m mode) (h history.History, done effects.Done, er
 	}
 	from, touched := len(b.Log()), len(b.Touches())
 	for i, f := range m.faults {
-		if i == 0 && m.happens != nil {
-			f.Do = func() { m.happens(b) }
+		if i == 0 {
+			f.Do = func() {
+				if m.happens != nil {
+					m.happens(b)
+				}
+				if m.happensLater != nil {
+					b.Fail(forge.Fault{Op: "read", Times: 1, Do: func() { m.happensLater(b) }})
+				}
+			}
 		}
 		b.Fail(f)
 	}
@@ -171,12 +279,9 @@ func (b *bench) trial(w write, m mode) (h history.History, done effects.Done, er
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	kind, calls := w.kind(b, c), 0
+	kind := w.kind(b, c)
 	d := effects.Delivery{Outbox: leased{b.store, lease}, Sleep: sleep, Overtaken: func(ctx context.Context) (string, error) {
 		now, err := c.PullRequest(ctx, widgets, number)
-		if calls++; calls == 1 && m.happensLater != nil && err == nil {
-			b.Fail(forge.Fault{Op: "read", Times: 1, Do: func() { m.happensLater(b) }})
-		}
 		switch {
 		case err != nil:
 			return "", err
@@ -235,43 +340,51 @@ func (l leased) Sending(ctx context.Context, nonce string) error {
 // writes come one at a time and a second apart, and none is repeated on the way (threats.md P1, P2, P13).
 func TestEveryModeAtEveryWrite(t *testing.T) {
 	all := modes()
-	ran := 0
-	for at, name := range slices.Sorted(maps.Keys(writes)) {
-		w := writes[name]
-		b := newBench(t)
-		if w.pushes {
-			b.clone()
-		}
-		if !t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b.t = t
-				b.furnish()
-				defer b.close()
-				for i, m := range all {
-					if w.pushes && (m.api || m.graphql) || m.graphql && !w.graphql || !*everyMode && (i+at)%4 != 0 {
-						continue
-					}
-					ran++
-					h, done, err := b.trial(w, m)
-					for _, breach := range h.Check() {
-						t.Errorf("%s, %s: %s", name, m.name, breach)
-					}
-					if err == nil && done.Ref == "" && done.Overtaken == "" {
-						t.Errorf("%s, %s: it ended as nothing", name, m.name)
-					}
-					if err != nil && !permanent(m) {
-						t.Errorf("%s, %s: it never ended well: %v", name, m.name, err)
-					}
+	var ran atomic.Int64
+	t.Run("each", func(t *testing.T) {
+		for at, name := range slices.Sorted(maps.Keys(writes)) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := writes[name]
+				b := newBench(t)
+				if w.pushes {
+					b.clone()
 				}
+				synctest.Test(t, func(t *testing.T) {
+					b.t = t
+					b.furnish()
+					defer b.close()
+					for i, m := range all {
+						if w.pushes && (m.api || m.graphql) || !w.pushes && m.git || m.graphql && !w.graphql || m.orphan && w.short || !*everyMode && (i+at)%4 != 0 {
+							continue
+						}
+						ran.Add(1)
+						h, done, err := b.trial(w, m)
+						for _, breach := range h.Check() {
+							t.Errorf("%s: %s", m.name, breach)
+						}
+						if err == nil && done.Ref == "" && done.Overtaken == "" {
+							t.Errorf("%s: it ended as nothing", m.name)
+						}
+						if err != nil && !m.refused {
+							t.Errorf("%s: it never ended well: %v", m.name, err)
+						}
+						if m.holds == nil {
+							continue
+						}
+						if wrong := b.amiss(m); wrong != "" {
+							t.Errorf("%s: %s", m.name, wrong)
+						}
+					}
+				})
 			})
-		}) {
-			t.Errorf("%s breaks a promise", name)
 		}
-	}
-	t.Logf("%d trials of %d modes at %d writes", ran, len(all), len(writes))
+	})
+	t.Logf("%d trials of %d modes at %d writes", ran.Load(), len(all), len(writes))
 }
 
-// permanent are the modes after which a write is refused for good.
-func permanent(m mode) bool {
-	return strings.Contains(m.name, "permission")
+// amiss is what a mode says is wrong after its trial.
+func (b *bench) amiss(m mode) (wrong string) {
+	b.out.do(func() { wrong = m.holds(b) })
+	return wrong
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -77,14 +78,22 @@ func (f *Forge) initBare(bare string) error {
 	return w.Close()
 }
 
-// sha resolves a revision; empty when there is none.
+// sha resolves a revision; empty when there is none. A ref that is a file is read without git, which would be most of what a forge takes.
 func (f *Forge) sha(bare, rev string) string {
+	if strings.HasPrefix(rev, "refs/") && filepath.IsLocal(rev) {
+		if data, err := os.ReadFile(filepath.Join(bare, filepath.FromSlash(rev))); err == nil && loose.Match(data) {
+			return strings.TrimSpace(string(data))
+		}
+	}
 	out, err := f.git.line(bare, nil, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	if err != nil {
 		return ""
 	}
 	return out
 }
+
+// loose is a ref's file: the object it names.
+var loose = regexp.MustCompile(`^[0-9a-f]{40}\n$`)
 
 // diffSize is what GitHub counts about a pull request's diff.
 type diffSize struct {

@@ -83,15 +83,16 @@ func (f *Forge) settle(at int, x Fault, a *answer) {
 	}
 }
 
-// A Touch is what somebody did to a comment in a browser, which no request of the API tells of.
+// A Touch is what somebody did to a comment in a browser, or to a branch from a clone of theirs, which no request of the API tells of.
 type Touch struct {
 	At time.Time
-	// Comment is its number. It was deleted, or else edited.
+	// Comment is its number; 0 for a branch, which has a name. It was deleted, or else edited or moved.
 	Comment int64
+	Branch  string
 	Deleted bool
 }
 
-// Touches are what was done in browsers to comments, in its order.
+// Touches are what was done in browsers to comments, and by MoveBranch to branches, in its order.
 func (f *Forge) Touches() []Touch {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -277,8 +277,12 @@ func (p *PullRequest) commits() []string {
 	return strings.Fields(string(out))
 }
 
-// DropFork makes the head repository disappear, as when somebody deletes their fork.
-func (p *PullRequest) DropFork() { p.change(func() { p.head = nil }) }
+// DropFork makes the head repository disappear, as when somebody deletes their fork. What it returns brings it back.
+func (p *PullRequest) DropFork() (restore func()) {
+	var was *Repo
+	p.change(func() { was, p.head = p.head, nil })
+	return func() { p.change(func() { p.head = was }) }
+}
 
 // HeadRepo is OWNER/NAME of the repository the head branch lives in; empty when that is gone.
 func (p *PullRequest) HeadRepo() (name string) {

@@ -48,10 +48,42 @@ func (r *Repo) RefusePushes(branch string, k PushRefusal) {
 }
 
 // Archive makes the repository read-only.
-func (r *Repo) Archive() {
+func (r *Repo) Archive() { r.setArchived(true) }
+
+// Unarchive lets people write again.
+func (r *Repo) Unarchive() { r.setArchived(false) }
+
+func (r *Repo) setArchived(archived bool) {
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
-	r.archived = true
+	r.archived = archived
+}
+
+// MoveBranch is somebody's push of a commit that is there to a branch, by force where it has to be; without a commit the branch is deleted, which
+// closes the pull requests it is the head of.
+func (r *Repo) MoveBranch(branch, commit string) error {
+	args := []string{"update-ref", "refs/heads/" + branch, commit}
+	if commit == "" {
+		args = []string{"update-ref", "-d", "refs/heads/" + branch}
+	}
+	if _, err := r.f.git.run(r.Bare, nil, nil, args...); err != nil {
+		return fmt.Errorf("move the branch %s: %w", branch, err)
+	}
+	r.f.mu.Lock()
+	r.f.touches = append(r.f.touches, Touch{At: r.f.opt.Now(), Branch: branch, Deleted: commit == ""})
+	var closed []*PullRequest
+	for _, base := range r.f.repos {
+		for _, p := range base.prs {
+			if commit == "" && p.head == r && p.headRef == branch && p.state == "OPEN" {
+				closed = append(closed, p)
+			}
+		}
+	}
+	r.f.mu.Unlock()
+	for _, p := range closed {
+		p.SetState("CLOSED")
+	}
+	return r.f.syncHeads(r)
 }
 
 // update is one command of a push.

@@ -43,7 +43,7 @@ func read(e forge.Exchange) *act {
 	case route == "/issues/{issue_number}/comments":
 		return &act{kind: "comment", makes: true, body: text("body")}
 	case route == "/issues/comments/{comment_id}":
-		return &act{kind: "comment-edit", at: "comment " + last, body: text("body")}
+		return &act{kind: "edit-comment", at: "comment " + last, body: text("body")}
 	case route == "/issues/comments/{comment_id}/reactions":
 		return &act{kind: "reaction", more: map[string]string{"comment": last, "content": text("content")}}
 	case route == "/pulls/{pull_number}/reviews":
@@ -89,7 +89,7 @@ func mutation(e forge.Exchange) *act {
 	case "addComment":
 		return &act{kind: "comment", makes: true, body: text("body")}
 	case "updateIssueComment":
-		return &act{kind: "comment-edit", at: place("comment", id(text("id"))), body: text("body")}
+		return &act{kind: "edit-comment", at: place("comment", id(text("id"))), body: text("body")}
 	case "deleteIssueComment":
 		return &act{kind: "comment-delete", at: place("comment", id(text("id")))}
 	case "minimizeComment":
@@ -141,7 +141,7 @@ func (a *act) fits(c Claim) bool {
 	switch a.kind {
 	case "comment":
 		return a.body == c.Payload
-	case "review", "reply", "pull-request", "pull-request-words", "comment-edit":
+	case "review", "reply", "pull-request", "pull-request-words", "edit-comment":
 		return a.body == text("body")
 	case "minimize":
 		return a.more["node"] == c.Payload

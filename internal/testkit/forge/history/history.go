@@ -61,7 +61,7 @@ type Thing struct {
 	Number int64
 	// Thread is the node id of the thread a comment on a line begins.
 	Thread            string
-	URL, Author, Body string
+	URL, Author, Body string // of a branch the address of its commit, nobody, and its name
 }
 
 // History is what is judged.
@@ -187,7 +187,7 @@ func (h History) Created(within time.Duration) (most int) {
 		if e.Login != h.Login || !e.Write {
 			continue
 		}
-		if a := read(e); a != nil && slices.Contains([]string{"comment", "comment-edit", "review", "reply", "pull-request", "pull-request-words", "ask"}, a.kind) {
+		if a := read(e); a != nil && slices.Contains([]string{"comment", "edit-comment", "review", "reply", "pull-request", "pull-request-words", "ask"}, a.kind) {
 			times = append(times, e.At)
 		}
 		for len(times) > 0 && e.At.Sub(times[0]) >= within {

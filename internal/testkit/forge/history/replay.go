@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -34,7 +35,7 @@ func (c *checker) write(at int, e forge.Exchange) {
 	}
 	c.took = append(c.took, a)
 	switch a.kind {
-	case "comment-edit", "pull-request-words":
+	case "edit-comment", "pull-request-words":
 		if t := c.things[a.at]; t != nil {
 			t.Body = a.body
 		}
@@ -143,6 +144,9 @@ func (c *checker) end() {
 	deleted := map[int64]bool{}
 	edited := map[int64]bool{}
 	for _, t := range c.Touches {
+		if t.Branch != "" {
+			continue
+		}
 		if t.Deleted {
 			deleted[t.Comment] = true
 		} else {
@@ -186,10 +190,7 @@ func (c *checker) claims() {
 			}
 		}
 		if claim.Kind == "branch" {
-			found = false
-			for _, t := range c.After {
-				found = found || t.What == "branch" && t.URL == claim.Ref
-			}
+			found = c.branch(claim)
 		}
 		if !found {
 			c.breach(Lost, -1, "%s is said to be at %s, and no request of it took effect", claim.Kind, claim.Ref)
@@ -203,6 +204,15 @@ func (c *checker) claims() {
 			c.breach(Lost, -1, "a %s took effect, and nobody knows of it", a.kind)
 		}
 	}
+}
+
+// branch reports whether a branch is where it is said to be; people may have moved or deleted it since.
+func (c *checker) branch(claim Claim) bool {
+	var push struct{ Ref string }
+	_ = json.Unmarshal([]byte(claim.Payload), &push)
+	name := strings.TrimPrefix(push.Ref, "refs/heads/")
+	return slices.ContainsFunc(c.After, func(t Thing) bool { return t.What == "branch" && t.Body == name && t.URL == claim.Ref }) ||
+		slices.ContainsFunc(c.Touches, func(t forge.Touch) bool { return t.Branch == name })
 }
 
 // stands reports whether a thing was made at an address; people may have deleted it since.

@@ -17,7 +17,7 @@ func (h History) PerRound() map[string]Posted {
 			continue
 		}
 		a := read(e)
-		if a == nil || a.kind != "comment" && a.kind != "comment-edit" && a.kind != "review" && a.kind != "reply" {
+		if a == nil || a.kind != "comment" && a.kind != "edit-comment" && a.kind != "review" && a.kind != "reply" {
 			continue
 		}
 		m, ok := sanitize.ParseMarker(a.body)

@@ -32,8 +32,8 @@ func Things(host string, repo *forge.Repo) ([]Thing, error) {
 		}
 	}
 	heads, err := repo.Branches()
-	for _, head := range heads {
-		out = append(out, Thing{What: "branch", URL: at + "/commit/" + head})
+	for name, head := range heads {
+		out = append(out, Thing{What: "branch", URL: at + "/commit/" + head, Body: name})
 	}
 	return out, err
 }
