@@ -180,8 +180,8 @@ type letter struct {
 	traffic.Event
 	guid, name string
 	body       []byte
-	// open and draft are how the pull request was.
-	open, draft bool
+	// open and draft are how the pull request was; forged is true for what is signed by somebody who does not know the secret.
+	open, draft, forged bool
 }
 
 // write makes the delivery of something that just happened.
@@ -203,7 +203,11 @@ func (l letter) post(url string) *http.Request {
 	if err != nil {
 		panic(err)
 	}
-	mac := webhook.Sign(replaySecret, l.body)
+	secret := replaySecret
+	if l.forged {
+		secret = "a guess"
+	}
+	mac := webhook.Sign(secret, l.body)
 	q.Header = http.Header{"Content-Type": {"application/json"}, "X-Github-Event": {l.name}, "X-Github-Delivery": {l.guid}, "X-Hub-Signature-256": {"sha256=" + hex.EncodeToString(mac[:])}}
 	return q
 }
@@ -220,6 +224,21 @@ func (r *replay) send(l letter) {
 		}
 		return status == http.StatusAccepted
 	})
+}
+
+// forge sends what nobody signed, who knows the secret: the same, or that the pull request is closed.
+func (r *replay) forge(l letter, rng *rand.Rand) {
+	l.guid += "-forged"
+	if rng.IntN(2) == 0 {
+		l.body = bytes.ReplaceAll(l.body, []byte(`"open"`), []byte(`"closed"`))
+	}
+	l.forged = true
+	r.at.Lock()
+	take := r.take
+	r.at.Unlock()
+	if status := take(l); status != 0 && status != http.StatusUnauthorized {
+		r.t.Errorf("a forged %s is answered with %d", l.name, status)
+	}
 }
 
 // subjects are what is, or was, wanted of a pull request: itself by "", and its comments by their numbers.
@@ -265,7 +284,8 @@ func (r *replay) each(pulls []traffic.Pull, seed uint64, fn func(p traffic.Pull,
 }
 
 // What becomes of recorded pull requests, when each delivery is seen to before the next, is what the model says: the same runs on the same commits in the
-// same order, each comment answered once. Of the deliveries some come twice, some late, in another order, and some never.
+// same order, each comment answered once. Of the deliveries some come twice, some late, in another order, and some never;
+// forged ones do nothing.
 func TestReplayInSteps(t *testing.T) {
 	t.Parallel()
 	pulls, seed := recorded(t, 16)
@@ -281,7 +301,7 @@ func steps(t *testing.T, r *replay, pulls []traffic.Pull, seed uint64) {
 		*model
 	}
 	all := make([]pair, len(pulls))
-	var deliveries, lost, late, doubled int
+	var deliveries, lost, late, doubled, forged int
 	var mu sync.Mutex
 	count := func(n *int) { mu.Lock(); defer mu.Unlock(); *n++ }
 	r.each(pulls, seed, func(rec traffic.Pull, repo string, number int, rng *rand.Rand) {
@@ -301,6 +321,10 @@ func steps(t *testing.T, r *replay, pulls []traffic.Pull, seed uint64) {
 				m.happens(e)
 			}
 			l := r.write(p, e)
+			if rng.IntN(5) == 0 {
+				count(&forged)
+				r.forge(l, rng)
+			}
 			switch draw := rng.IntN(10); {
 			case draw == 0:
 				count(&lost)
@@ -353,7 +377,7 @@ func steps(t *testing.T, r *replay, pulls []traffic.Pull, seed uint64) {
 			t.Errorf("#%d: it ends as %q (%s), want %q", p.number, w.Outcome, w.Why, m.last)
 		}
 	}
-	t.Logf("%d pull requests, %d deliveries, %d lost, %d late, %d sent again; %d reviews, %d answers", len(all), deliveries, lost, late, doubled, runs, answers)
+	t.Logf("%d pull requests, %d deliveries, %d lost, %d late, %d sent again, %d forged; %d reviews, %d answers", len(all), deliveries, lost, late, doubled, forged, runs, answers)
 }
 
 // What becomes of recorded pull requests whose deliveries come as fast as they can, in any order, twice or never, to a process that is ended and
