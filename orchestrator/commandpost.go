@@ -172,7 +172,7 @@ func (l *Loop) publishLines(ctx context.Context, steps Steps, in Inputs, s sayin
 	s.body = whole
 	texts, err := l.seal(req, s, nonce)
 	if err != nil {
-		return fail(err)
+		return onLines{}, err
 	}
 	if plan.Type == review.LineComments && len(texts) == 1 {
 		out.whole = &texts[0]

@@ -125,7 +125,7 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 // question is what of a request decides what agents answer.
 func question(r Request) Request {
 	r = order(r)
-	r.Rounds, r.Fix, r.FixOff, r.Gate = 0, nil, "", nil
+	r.Rounds, r.Fix, r.FixOff, r.Gate, r.Sticky = 0, nil, "", nil, false
 	return r
 }
 
@@ -214,6 +214,7 @@ func (s Stored) free(r review.AgentReceipt) review.AgentReceipt {
 // stand ends a run whose verdict an earlier one has come to already.
 func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress, a *reuse) (review.RunResult, error) {
 	in := a.Stands.Inputs
+	in.Says = a.Stands.says()
 	in.Request, in.Reports = req, a.Stands.withoutCost(in.Reports)
 	in.Disputes = a.Stands.withoutCost(in.Disputes)
 	if in.Verifier != nil {

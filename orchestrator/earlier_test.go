@@ -1,12 +1,22 @@
 package orchestrator
 
 import (
-	"slices"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
+
+// there are comments that are listed.
+func there(urls ...string) map[string]string {
+	out := map[string]string{}
+	for _, url := range urls {
+		out[url] = ""
+	}
+	return out
+}
 
 // ended is an earlier run of round(), posted, whose every agent was complete.
 func ended(t *testing.T) Stored {
@@ -20,9 +30,13 @@ func ended(t *testing.T) Stored {
 // What is listed are comments with our marker, collapsed or not, and nothing where the list may have an end too early.
 func TestListed(t *testing.T) {
 	marked := "<!-- pr-review-loop-marker -->\n"
-	d := review.Discussion{Comments: []review.Comment{{URL: "a", Body: marked}, {URL: "b", Body: "Thanks"}, {URL: "c", Body: marked, Minimized: true}}}
-	if got := listed(d); !slices.Equal(got, []string{"a", "c"}) {
-		t.Errorf("%q", got)
+	sticky, err := sanitize.Comment("A report.", sanitize.Marker{ReviewID: "4f1c", Run: "today", Round: 1, Nonce: "n", Key: []byte("key"), Sticky: true}, sanitize.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := review.Discussion{Comments: []review.Comment{{URL: "a", Body: marked}, {URL: "b", Body: "Thanks"}, {URL: "c", Body: marked, Minimized: true}, {URL: "d", Body: sticky[0].String()}}}
+	if got, want := listed(d), map[string]string{"a": "", "c": "", "d": "today"}; !maps.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 	if got := listed(review.Discussion{}); got == nil {
 		t.Error("no comments are not unknown ones")
@@ -56,25 +70,32 @@ func TestAnswersOfAnEarlierRun(t *testing.T) {
 			s.Inputs.Round = 2
 			n.Discussion.Threads = []review.Thread{{ID: "T", File: "a.go", Comments: []review.Comment{{ID: "2", Body: "No."}}}}
 		}, "went on from an earlier one", false},
-		"its report is listed": {func(s *Stored, _ *Request, n *Snapshot) { n.Listed = s.Result.Comments }, "", true},
+		"its report is listed": {func(s *Stored, _ *Request, n *Snapshot) { n.Listed = there(s.Result.Comments...) }, "", true},
+		"its sticky report stands": {func(s *Stored, _ *Request, n *Snapshot) {
+			n.Listed = map[string]string{s.Result.Comments[0]: "earlier"}
+		}, "", true},
+		"it came to the same as one whose sticky report stands": {func(s *Stored, _ *Request, n *Snapshot) {
+			s.Inputs.Says, n.Listed = "the first", map[string]string{s.Result.Comments[0]: "the first"}
+		}, "", true},
+		"another report has taken the place of its sticky one": {func(s *Stored, _ *Request, n *Snapshot) { n.Listed = map[string]string{s.Result.Comments[0]: "later"} }, "", false},
 		"its report was deleted": {func(_ *Stored, _ *Request, n *Snapshot) {
-			n.Listed = []string{"https://github.com/o/r/pull/7#issuecomment-12"}
+			n.Listed = there("https://github.com/o/r/pull/7#issuecomment-12")
 		}, "", false},
 		"a part of its report was deleted": {func(s *Stored, _ *Request, n *Snapshot) {
-			n.Listed = s.Result.Comments
+			n.Listed = there(s.Result.Comments...)
 			s.Result.Comments = append(s.Result.Comments[:1:1], "https://github.com/o/r/pull/7#issuecomment-2")
 		}, "", false},
 		"its report is listed, its review and an answer are not": {func(s *Stored, _ *Request, n *Snapshot) {
-			n.Listed, s.Result.Answers = s.Result.Comments, []review.CommandComment{{URL: "https://github.com/o/r/pull/7#issuecomment-3"}}
+			n.Listed, s.Result.Answers = there(s.Result.Comments...), []review.CommandComment{{URL: "https://github.com/o/r/pull/7#issuecomment-3"}}
 			s.Result.Comments = append(s.Result.Comments[:1:1], "https://github.com/o/r/pull/7#pullrequestreview-9", s.Result.Answers[0].URL)
 		}, "", true},
 		"the report of a later round was deleted": {func(s *Stored, _ *Request, n *Snapshot) {
-			s.Inputs.Round, n.Listed = 2, s.Result.Comments
+			s.Inputs.Round, n.Listed = 2, there(s.Result.Comments...)
 			s.Result.Comments = append(s.Result.Comments[:1:1], "https://github.com/o/r/pull/7#issuecomment-2")
 		}, "its report was deleted", false},
 		"the report of an earlier round was deleted": {func(s *Stored, _ *Request, n *Snapshot) {
-			s.Inputs.Round, n.Listed = 2, []string{"https://github.com/o/r/pull/7#issuecomment-2"}
-			s.Result.Comments = append(s.Result.Comments[:1:1], n.Listed[0])
+			s.Inputs.Round, n.Listed = 2, there("https://github.com/o/r/pull/7#issuecomment-2")
+			s.Result.Comments = append(s.Result.Comments[:1:1], "https://github.com/o/r/pull/7#issuecomment-2")
 		}, "", true},
 		"another head":        {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.Head = sha(9) }, "the head has moved", false},
 		"another base":        {func(_ *Stored, _ *Request, n *Snapshot) { n.Range.Base = sha(9) }, "the base has moved", false},

@@ -17,9 +17,11 @@ var (
 	// scanPosted is behind the comment of a quick scan, scanEscalated behind the words that a full review follows (threats.md K70, K71).
 	scanPosted    = failpoint.New("scan: posted")
 	scanEscalated = failpoint.New("scan: escalated")
-	rewritten     = failpoint.New("fix: rewritten")
-	beforePush    = failpoint.New("push: before")
-	afterPush     = failpoint.New("push: after")
-	pushRecord    = failpoint.New("push: recorded")
-	verifying     = failpoint.New("verify: running")
+	// stickyFound is between finding the comment that gets another report and giving it (threats.md K75).
+	stickyFound = failpoint.New("sticky: comment found")
+	rewritten   = failpoint.New("fix: rewritten")
+	beforePush  = failpoint.New("push: before")
+	afterPush   = failpoint.New("push: after")
+	pushRecord  = failpoint.New("push: recorded")
+	verifying   = failpoint.New("verify: running")
 )

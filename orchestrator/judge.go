@@ -35,6 +35,8 @@ type Inputs struct {
 	Past []review.RoundResult `json:"past,omitempty"`
 	// Inline is what became of the round's comments on lines; nil where there were none to be made.
 	Inline *Inlined `json:"inline,omitempty"`
+	// Says is the run whose report stands for this one, where this one came to the same; empty when it posted its own.
+	Says string `json:"says,omitempty"`
 }
 
 // Judgement is what one round comes to.

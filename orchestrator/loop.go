@@ -20,7 +20,7 @@ type Loop struct {
 	Poster effects.Poster
 	// Minimizer collapses older reports; nil leaves them open.
 	Minimizer effects.Minimizer
-	// Editor gives the comment of a quick scan other words once a full review follows; nil leaves it as it is.
+	// Editor gives the comment of a quick scan other words once a full review follows, and a sticky comment another report; nil leaves them as they are.
 	Editor effects.Editor
 	// Reviewer posts comments on lines, Replier and Resolver answer in threads of ours and settle them; nil leaves all to the report.
 	Reviewer effects.Reviewer
@@ -45,6 +45,8 @@ type Loop struct {
 	MarkerKey []byte
 	// Stored gives the runs about the target of a request that have ended, the newest first. nil: agents are always asked.
 	Stored func(ctx context.Context, req Request) iter.Seq2[Stored, error]
+	// Unfinished reports whether another run about the target of a request was begun and has not ended: what it sent may still arrive. nil: none has.
+	Unfinished func(ctx context.Context, req Request) (bool, error)
 	// Secrets are those this process holds: a report that contains a part of one is never posted (threats.md L0).
 	Secrets []string
 	// Fence gives the word that stands around untrusted text in a run's prompts: the same for all agents of the run, and
@@ -95,6 +97,8 @@ type progress struct {
 	// review has taken its place.
 	quick, quickNonce string
 	collapsed         bool
+	// rewritten is the sticky comment that got this run's report; empty when none did.
+	rewritten string
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -231,7 +235,12 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if !req.Alone {
 			l.say("posting the report")
 			var urls []string
-			urls, why, err = l.publish(ctx, steps, req, saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report})
+			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report}
+			if req.sticky() {
+				urls, why, err = l.publishSticky(ctx, steps, req, p, said, snap)
+			} else {
+				urls, why, err = l.publish(ctx, steps, req, said)
+			}
 			if p.urls = append(p.urls, urls...); err != nil {
 				return none, false, err
 			}

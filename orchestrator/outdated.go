@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type OurComment struct {
 	Approves bool `json:"approves,omitempty"`
 	// Scan is what the comment of a quick scan is named by; nil for every other.
 	Scan *scanName `json:"scan,omitempty"`
+	// Sticky is what a comment is named by that gets another report in its place; nil for every other.
+	Sticky *stickyName `json:"sticky,omitempty"`
 }
 
 // standing are the comments of ours that nobody has collapsed, the newest last.
@@ -43,21 +46,30 @@ func standing(comments []review.Comment, ours func(review.Comment) bool) []OurCo
 	return out[max(0, len(out)-mostOutdated):]
 }
 
-// listed are the addresses of all comments of the timeline that carry our marker; nil where not all comments could be read.
-func listed(d review.Discussion) []string {
+// listed are the addresses of all comments of the timeline that carry our marker, with the run whose report a sticky one has, which else is empty; nil
+// where not all comments could be read.
+func listed(d review.Discussion) map[string]string {
 	if d.Truncated {
 		return nil
 	}
-	out := []string{}
+	out := map[string]string{}
 	for _, c := range d.Comments {
-		if sanitize.HasMarker(c.Body) {
-			out = append(out, c.URL)
+		if !sanitize.HasMarker(c.Body) {
+			continue
+		}
+		out[c.URL] = ""
+		if m, ok := sanitize.ParseMarker(c.Body); ok && m.Sticky {
+			out[c.URL] = m.Run
 		}
 	}
 	return out
 }
 
-// deleted reports whether a person deleted the report that the earlier run posted last, or a part of it. What somebody collapsed is there.
+// says is the run whose report the comments of an earlier run have: its own, or the one that it came to the same as.
+func (s Stored) says() string { return cmp.Or(s.Inputs.Says, s.Result.Run) }
+
+// deleted reports whether a person deleted the report that the earlier run posted last, or a part of it, or another report has taken its place in its
+// comment. What somebody collapsed is there.
 func (s Stored) deleted(snap Snapshot) bool {
 	var said []string
 	for _, url := range s.Result.Comments {
@@ -71,7 +83,10 @@ func (s Stored) deleted(snap Snapshot) bool {
 	if s.Inputs.Round > 1 && len(said) > 0 { // those of earlier rounds are replaced
 		said = said[len(said)-1:]
 	}
-	return snap.Listed != nil && slices.ContainsFunc(said, func(url string) bool { return !slices.Contains(snap.Listed, url) })
+	return snap.Listed != nil && slices.ContainsFunc(said, func(url string) bool {
+		run, there := snap.Listed[url]
+		return !there || run != "" && run != s.says()
+	})
 }
 
 // replaces reports whether a comment of ours says what this run says again: a report does for a report, and what a command of the review says for what it said. An
@@ -93,12 +108,12 @@ func (l *Loop) minimizeOlder(ctx context.Context, steps Steps, p *progress, req 
 		scan = ""
 	}
 	p.collapsed = true
-	return l.minimize(ctx, steps, fmt.Sprintf("round %d: minimise older reports", p.round), req, snap, scan, req.replaces)
+	return l.minimize(ctx, steps, fmt.Sprintf("round %d: minimise older reports", p.round), req, snap, scan, p.rewritten, req.replaces)
 }
 
-// minimize collapses those that are replaced, and the comment of a scan of this very run, by its address.
-func (l *Loop) minimize(ctx context.Context, steps Steps, step string, req Request, snap Snapshot, scan string, replaced func(OurComment) bool) error {
-	older := slices.DeleteFunc(slices.Clone(snap.Ours), func(c OurComment) bool { return !replaced(c) })
+// minimize collapses those that are replaced, and the comment of a scan of this very run, by its address. The one that has this run's report stays.
+func (l *Loop) minimize(ctx context.Context, steps Steps, step string, req Request, snap Snapshot, scan, rewritten string, replaced func(OurComment) bool) error {
+	older := slices.DeleteFunc(slices.Clone(snap.Ours), func(c OurComment) bool { return !replaced(c) || c.URL == rewritten })
 	if l.Minimizer == nil || len(older) == 0 && scan == "" {
 		return nil
 	}

@@ -36,6 +36,8 @@ type saying struct {
 	body string
 	// command is the marker of a command's own comment; empty for reports.
 	command string
+	// sticky is true for a report whose comment gets others in its place.
+	sticky bool
 }
 
 // publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (threats.md "Outbox").
@@ -57,7 +59,7 @@ func (l *Loop) name(ctx context.Context, steps Steps, s saying) (string, error) 
 func (l *Loop) publishAs(ctx context.Context, steps Steps, req Request, s saying, nonce string) (urls []string, overtaken string, err error) {
 	texts, err := l.seal(req, s, nonce)
 	if err != nil {
-		return nil, "", fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)
+		return nil, "", err
 	}
 	for i, text := range texts {
 		if i > 0 {
@@ -91,13 +93,17 @@ func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error
 	if req.Asked != nil {
 		body = req.Asked.Says() + "\n\n" + body
 	}
-	return sanitize.Comment(body, l.commandMarker(req, s, nonce), l.policy(req.Target.Repo))
+	texts, err := sanitize.Comment(body, l.commandMarker(req, s, nonce), l.policy(req.Target.Repo))
+	if err != nil {
+		return nil, fmt.Errorf("sanitize the %s of round %d: %w", s.op, s.round, err)
+	}
+	return texts, nil
 }
 
 // commandMarker is the marker of what a saying posts, with the command whose answer it is, if it is one.
 func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marker {
 	m := l.marker(req, s.round, nonce)
-	m.Command = s.command
+	m.Command, m.Sticky = s.command, s.sticky
 	return m
 }
 
@@ -125,6 +131,11 @@ func (l *Loop) comment(repo review.Repo) effects.Comment {
 
 // deliver makes an effect on a pull request while that is what it was.
 func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect, was review.PullRequest) (effects.Done, error) {
+	return l.deliverWhile(ctx, k, e, was, func(context.Context) (string, error) { return "", nil })
+}
+
+// deliverWhile is deliver for what can be overtaken in one more way.
+func (l *Loop) deliverWhile(ctx context.Context, k effects.Kind, e effects.Effect, was review.PullRequest, overtaken func(context.Context) (string, error)) (effects.Done, error) {
 	viewer, err := l.Forge.Viewer(ctx, was.Repo.Host)
 	if err != nil {
 		return effects.Done{}, err
@@ -135,7 +146,10 @@ func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect, wa
 		if err != nil {
 			return "", err
 		}
-		return staleReason(was, now), nil
+		if why := staleReason(was, now); why != "" {
+			return why, nil
+		}
+		return overtaken(ctx)
 	}}
 	return d.Deliver(ctx, k, e)
 }

@@ -45,6 +45,8 @@ type Request struct {
 	// empty none. InlineMost is how many such comments a pull request gets in its whole life; 0 is no bound.
 	Inline     string `json:"inline,omitempty"`
 	InlineMost int    `json:"inlineMost,omitempty"`
+	// Sticky has one comment hold the report of every review without a fixer: it is edited in place (decision 80).
+	Sticky bool `json:"sticky,omitempty"`
 	// Budget is how many distinct findings stand in a report's open part, P0, P1 and security aside; 0 means 5.
 	Budget int `json:"budget,omitempty"`
 	// Quick is the scan that comes before a full review, or in its place; nil when every change is reviewed in full (decision 71).

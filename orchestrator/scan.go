@@ -44,6 +44,9 @@ func ourComment(c review.Comment, m sanitize.Marker) OurComment {
 	case m.Command == "" && m.Part == 1:
 		out.Approves = report.Approved(c.Body)
 		out.Asks = !out.Approves
+		if m.Sticky && m.Parts == 1 && m.Nonce != "" {
+			out.Sticky = &stickyName{m.Run, m.Round, m.Nonce}
+		}
 	}
 	return out
 }
@@ -115,7 +118,7 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 			return false, result, err
 		}
 		older := func(c OurComment) bool { return c.Scan != nil }
-		if err := l.minimize(ctx, steps, "minimise older scans", req, in.Snapshot, "", older); err != nil {
+		if err := l.minimize(ctx, steps, "minimise older scans", req, in.Snapshot, "", "", older); err != nil {
 			return false, result, err
 		}
 	}

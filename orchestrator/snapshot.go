@@ -32,7 +32,7 @@ type Snapshot struct {
 	// Ours are the comments of ours that stand open, which a new report replaces.
 	Ours []OurComment `json:"ours,omitempty"`
 	// Listed is what listed gives, for the step that reads the pull request alone.
-	Listed []string `json:"-"`
+	Listed map[string]string `json:"-"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`
 	// Opaque are the added lines of which a mask hides what may be code, once for each such value, OpaqueRemoved the removed ones, by

@@ -37,6 +37,8 @@ type Marker struct {
 	Part, Parts int
 	// Nonce is random for each posting; it decides whether something was posted already.
 	Nonce string
+	// Sticky puts the line with the review id before the plain marker (spec.md R10): the comment comes to have other reports later, under one nonce.
+	Sticky bool
 	// Asked names the line of a comment that asked for this one, as "COMMENT.LINE" (decision 49); empty when none did.
 	Asked string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
@@ -80,6 +82,9 @@ func (m Marker) valid() error {
 	if m.Asked != "" && !askedLine.MatchString(m.Asked) {
 		return fmt.Errorf("marker: asked %q: it names no line of a comment", m.Asked)
 	}
+	if m.Sticky && m.ReviewID == "" {
+		return errors.New("marker: a sticky comment begins with its review id, and there is none")
+	}
 	if m.Round < 0 || m.Round > 9999 {
 		return fmt.Errorf("marker: round %d is out of range", m.Round)
 	}
@@ -94,10 +99,14 @@ func (m Marker) seal(body string) string {
 		rest = ""
 	}
 	var b strings.Builder
-	b.WriteString(PlainMarker + "\n")
+	first := []string{PlainMarker + "\n"}
 	if m.ReviewID != "" {
-		fmt.Fprintf(&b, "<!-- code-review-agent:review_id=%s -->\n", m.ReviewID)
+		first = append(first, fmt.Sprintf("<!-- code-review-agent:review_id=%s -->\n", m.ReviewID))
 	}
+	if m.Sticky {
+		slices.Reverse(first)
+	}
+	b.WriteString(strings.Join(first, ""))
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
 		command, asked := "", ""
 		if m.Command != "" {
@@ -124,6 +133,9 @@ func (m Marker) mac(rest string) []byte {
 	}
 	if m.Asked != "" {
 		fields = append(fields, "asked="+m.Asked)
+	}
+	if m.Sticky {
+		fields = append(fields, "sticky")
 	}
 	for _, f := range fields {
 		writeSized(h, f)
@@ -155,12 +167,16 @@ type header struct {
 func readHeader(body string) (header, bool) {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	line, rest, _ := strings.Cut(body, "\n")
+	h := header{rest: rest}
+	if sub := reviewLine.FindStringSubmatch(line); sub != nil {
+		h.m.ReviewID, h.m.Sticky = sub[1], true
+		line, h.rest, _ = strings.Cut(rest, "\n")
+	}
 	if line != PlainMarker {
 		return header{}, false
 	}
-	h := header{rest: rest}
-	line, after, _ := strings.Cut(rest, "\n")
-	if sub := reviewLine.FindStringSubmatch(line); sub != nil {
+	line, after, _ := strings.Cut(h.rest, "\n")
+	if sub := reviewLine.FindStringSubmatch(line); sub != nil && !h.m.Sticky {
 		h.m.ReviewID, h.rest = sub[1], after
 		line, after, _ = strings.Cut(after, "\n")
 	}

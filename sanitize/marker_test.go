@@ -41,6 +41,43 @@ func TestMarkerLines(t *testing.T) {
 	}
 }
 
+// A sticky comment begins with the spec's line (spec.md R10), and neither form can be made of the other.
+func TestStickyMarker(t *testing.T) {
+	m := testMarker()
+	m.Sticky = true
+	out, err := Comment("# Report\n\nAll is well.", m, testPolicy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, plain := out[0].String(), sealed(t)
+	if !strings.HasPrefix(s, "<!-- code-review-agent:review_id=0123456789abcdef -->\n"+PlainMarker+"\n<!-- prloop v1 kid=") {
+		t.Errorf("%.200q", s)
+	}
+	got, err := Verify(s, m.Key, m.RepoID, m.PR)
+	if err != nil || !got.Sticky || got.Nonce != m.Nonce || got.ReviewID != m.ReviewID {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := Verify(plain, m.Key, m.RepoID, m.PR); err != nil || got.Sticky {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if again, err := Restore(s, testPolicy); err != nil || again.String() != s {
+		t.Errorf("restored as %q, %v", again, err)
+	}
+	swapped := func(s string) string {
+		lines := strings.SplitAfterN(s, "\n", 3)
+		return lines[1] + lines[0] + lines[2]
+	}
+	review := strings.SplitAfterN(s, "\n", 2)[0]
+	for what, forged := range map[string]string{"a report made sticky": swapped(plain), "a sticky one made a report": swapped(s), "two review ids": review + plain, "the review id alone": review + "\nx\n"} {
+		if _, err := Verify(forged, m.Key, m.RepoID, m.PR); !errors.Is(err, ErrMarker) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if m.ReviewID = ""; m.valid() == nil {
+		t.Error("a sticky marker without a review id is valid")
+	}
+}
+
 func TestMarkerIsProven(t *testing.T) {
 	s, want := sealed(t), testMarker()
 	got, err := Verify(s, want.Key, want.RepoID, want.PR)

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/gateway"
@@ -68,6 +69,12 @@ func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[o
 			}
 		}
 	}
+}
+
+// unfinished reports whether another run about the pull request of a request was begun, and has not ended.
+func (r *run) unfinished(ctx context.Context, req orchestrator.Request) (bool, error) {
+	runs, err := r.store.ListRuns(ctx, store.Filter{Repo: req.Target.Repo.String(), PR: req.Target.PR, State: store.Running, Limit: 2})
+	return slices.ContainsFunc(runs, func(known store.Run) bool { return known.ID != req.Run }), err
 }
 
 // storedRun reads an earlier run, with its answers if they are about the head of the request; nil when there is nothing to read.

@@ -308,7 +308,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, Alone: o.Command != nil, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
-		Isolation: confinement.Report(), Config: w.rules.From, Rounds: settings.Rounds, Quick: quick, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
+		Isolation: confinement.Report(), Config: w.rules.From, Rounds: settings.Rounds, Quick: quick, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Sticky: settings.PublishMode == config.PublishSticky, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
 		Asked: o.Asked, Stops: r.stops, Disputes: disputes, BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/prloop/prloop/sanitize"
 )
 
 // commands are those of the scripts, beside testscript's own.
@@ -68,7 +70,7 @@ func cmdComplains(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdPosted checks how many reports stand on a pull request, that each is by octocat and starts with the marker, and
+// cmdPosted checks how many reports stand on a pull request, that each is by octocat and starts with a marker, and
 // writes the newest to a file: posted N COUNT [FILE]
 func cmdPosted(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "posted N COUNT [FILE]")
@@ -77,7 +79,7 @@ func cmdPosted(ts *testscript.TestScript, neg bool, args []string) {
 		if c.Author != "octocat" {
 			continue
 		}
-		if !strings.HasPrefix(c.Body, markerLine+"\n") {
+		if _, marked := sanitize.ParseMarker(c.Body); !marked {
 			ts.Fatalf("a comment does not start with the marker:\n%s", c.Body)
 		}
 		reports = append(reports, c.Body)

@@ -320,6 +320,7 @@ func killTable(long bool) (list []killTrial) {
 		switch {
 		case slices.Contains(serverPoints, point): // TestServeKilled has them
 		case strings.HasPrefix(point, "policy: "): // no run passes them
+		case strings.HasPrefix(point, "sticky: "): // script publish/sticky has them
 		case long || slices.Contains(alone, point):
 			list = append(list, at(point, "kill", 0), at(point, "error", 0))
 		case point == "github: after editing a comment": // an answer that is lost is got over at once

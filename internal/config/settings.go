@@ -87,7 +87,7 @@ type Settings struct {
 	// for one (decision 52).
 	Gate       gate.Policy
 	GateLabels []string
-	// PublishMode is append (decision 1).
+	// PublishMode is PublishAppend or PublishSticky (decisions 1 and 80).
 	PublishMode string
 	// MinSupport is how many reviewers must agree before a finding counts (decision 3).
 	MinSupport int

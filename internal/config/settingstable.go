@@ -9,6 +9,12 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// The words of publish.mode.
+const (
+	PublishAppend = "append"
+	PublishSticky = "sticky"
+)
+
 // The words of publish.inline for those that make comments.
 const (
 	InlineProminent = "prominent"
@@ -210,8 +216,9 @@ func keys() []key {
 		{path: "gate_labels", shape: list(choice("advisory", "strict"), 0, 2), field: func(s *Settings) any { return &s.GateLabels },
 			doc: "The labels that may change the gate for one pull request when somebody who may write sets them: `advisory` lets `pr-reviewer:advisory` soften it to `presence`, `strict` lets " +
 				"`pr-reviewer:strict` harden it to `verdict`. Without it: none."},
-		{path: "publish.mode", shape: choice("append"), field: func(s *Settings) any { return &s.PublishMode },
-			doc: "How reports are published: `append` posts every report as a new comment and never edits one."},
+		{path: "publish.mode", shape: choice(PublishAppend, PublishSticky), field: func(s *Settings) any { return &s.PublishMode },
+			doc: "How reports are published: `append` posts every report as a new comment and never edits one. `sticky` has one comment for all reviews without a fixer, and edits it; GitHub tells " +
+				"nobody of an edit. Reports of runs that fix, and those that somebody asked for by a comment, are new comments all the same (decision 80)."},
 		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
 			doc: "Of how many findings that must be fixed a report gives the details openly; P0, P1 and security findings always are. Each has a row in the first table; other details are folded."},
 		{path: "publish.inline", shape: choice("off", InlineProminent, InlineAll), field: func(s *Settings) any { return &s.Inline },
@@ -274,7 +281,7 @@ func defaults() Settings {
 		Effort: effortStandard, ScoreThreshold: 5, ElevationThreshold: 5, RunLimits: RunLimits{CostUSD: 5},
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
 		Context: Context{RelatedCode: true}, Gate: gate.Off,
-		PublishMode: "append", MinSupport: 1, Rule: "all", NoiseBudget: 5, Inline: InlineProminent, CommentsPerPull: 30, Verification: defaultVerification(),
+		PublishMode: PublishAppend, MinSupport: 1, Rule: "all", NoiseBudget: 5, Inline: InlineProminent, CommentsPerPull: 30, Verification: defaultVerification(),
 		Quick:  defaultQuick(),
 		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
 		Schedule: Schedule{Enabled: true, Conditions: Conditions{Window: Duration(24 * time.Hour)}},

@@ -162,6 +162,7 @@ func TestForgedCommentsSayNothing(t *testing.T) {
 		"two markers":                     line(0) + ours,
 		"the marker twice":                line(0) + line(1) + line(2) + strings.TrimPrefix(ours, line(0)+line(1)+line(2)) + "\n" + line(0),
 		"the lines in another order":      line(0) + line(2) + line(1) + strings.TrimPrefix(ours, line(0)+line(1)+line(2)),
+		"the lines of a sticky comment":   line(1) + line(0) + line(2) + strings.TrimPrefix(ours, line(0)+line(1)+line(2)),
 		"quoted":                          "> " + strings.ReplaceAll(ours, "\n", "\n> "),
 		"in a fence":                      "````\n" + ours + "\n````",
 		"indented":                        "    " + strings.ReplaceAll(ours, "\n", "\n    "),

@@ -51,17 +51,9 @@ func (Edit) Name() string { return "edit-comment" }
 
 // Send checks the words again and changes the comment's.
 func (k Edit) Send(ctx context.Context, e Effect) (string, error) {
-	var w editWords
-	err := json.Unmarshal([]byte(e.Payload), &w)
-	var body sanitize.Text
-	if err == nil {
-		body, err = sanitize.Restore(w.Body, k.Policy)
-	}
-	if err == nil && w.Comment <= 0 {
-		err = errors.New("it names no comment")
-	}
+	w, body, err := readEdit(e, k.Policy)
 	if err != nil {
-		return "", NotSent(fmt.Errorf("stored words of run %s for a comment: %w", e.Run, err))
+		return "", err
 	}
 	return k.Editor.EditComment(ctx, pull(e), w.Comment, body)
 }

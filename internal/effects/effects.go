@@ -4,7 +4,8 @@
 //
 // A kind is one type in one file that says how its effect is sent and how it is found again. The same shape fits
 //
-//   - what is found again by a nonce in its text: a comment (Comment), a review with comments on lines (Review), a reply (Reply), an opened pull request (OpenPull);
+//   - what is found again by a nonce in its text: a comment (Comment), a review with comments on lines (Review), a reply (Reply), an opened pull request (OpenPull), a comment that gets another
+//     report (Rewrite);
 //   - what is found again by its name: a check run (external id), a pushed branch (Branch);
 //   - what may be repeated, because the second call changes nothing: a minimised comment (Minimize), an edited one (Edit), a thread that is resolved or
 //     opened again (Resolve, Unresolve), the words of a pull request (EditPull), a reaction (Reaction); and, as

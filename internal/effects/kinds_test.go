@@ -104,6 +104,18 @@ var rows = map[string]row{
 			return p
 		},
 	},
+	"rewrite-comment": {
+		kind: func(g *github) effects.Kind {
+			return effects.Rewrite{Editor: comments{g}, Poster: comments{g}, Key: key, Policy: sanitize.Policy{Repo: repo}, Sleep: g.sleep}
+		},
+		payload: func(run, nonce string) string {
+			p, err := effects.EditPayload("https://github.com/octo/demo/pull/7#issuecomment-17", text("another report", run, nonce))
+			if err != nil {
+				panic(err)
+			}
+			return p
+		},
+	},
 	"reaction": {
 		kind:    func(g *github) effects.Kind { return effects.Reaction{Reactor: comments{g}} },
 		payload: func(string, string) string { return effects.ReactionPayload(17, effects.Seen) },

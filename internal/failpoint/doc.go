@@ -53,6 +53,7 @@
 //	K71  scan: escalated                   its comment says that a full review follows, the status does not
 //	K72  github: before editing a comment  the call has not begun
 //	K73  github: after editing a comment   GitHub has answered, nobody has read it
+//	K75  sticky: comment found             the comment that gets another report is chosen
 //	K40  job: branch settled
 //	K41  job: command asked                its clone is dirty
 //	K42  job: command answered             its work is not taken out

@@ -34,7 +34,7 @@ func (c *Client) EditComment(ctx context.Context, pr review.PullRequest, comment
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if err := c.waitForTurn(ctx, op); err != nil {
+	if err := c.waitToCreate(ctx, op); err != nil {
 		return "", err
 	}
 	if err := beforeEdit.Hit(); err != nil {

@@ -79,6 +79,7 @@ type bench struct {
 	thread  string // its node id
 	crew    *agentrun.JobExecutor
 	old     string // where the branch of a trial has to be that is pushed
+	theirs  string // where somebody put it meanwhile; empty when nobody did
 	undo    []func()
 	// rig changes the client of a trial.
 	rig func(b *bench, c *github.Client)
@@ -191,6 +192,17 @@ var writes = map[string]write{
 		payload: func(b *bench, _ int, nonce string) string { return comment(b.t, strings.TrimSuffix(nonce, "-1"), 7) }},
 	"edit-comment": {
 		kind: func(_ *bench, c *github.Client) effects.Kind { return effects.Edit{Editor: c, Policy: policy} },
+		payload: func(b *bench, _ int, nonce string) string {
+			p, err := effects.EditPayload(fmt.Sprintf("https://github.com/acme/widgets/pull/7#issuecomment-%d", b.mine), sealed(b.t, nonce))
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			return p
+		}},
+	"rewrite-comment": {
+		kind: func(_ *bench, c *github.Client) effects.Kind {
+			return effects.Rewrite{Editor: c, Poster: c, Key: markerKey, Policy: policy, Sleep: sleep}
+		},
 		payload: func(b *bench, _ int, nonce string) string {
 			p, err := effects.EditPayload(fmt.Sprintf("https://github.com/acme/widgets/pull/7#issuecomment-%d", b.mine), sealed(b.t, nonce))
 			if err != nil {

@@ -21,7 +21,7 @@ const (
 	keptFor = 5 * time.Minute
 )
 
-// pace gives each creation of content a place in time: of comments, reviews, answers, pull requests and their words, and of requests for a
+// pace gives each creation of content a place in time: of comments and other words for them, reviews, answers, pull requests and their words, and of requests for a
 // review. It goes by the writing turn.
 type pace struct {
 	// made are the places of the last hour and those to come, in order.

@@ -132,7 +132,7 @@ func told(e forge.Exchange) bool {
 
 // fits reports whether a request is the one a claim speaks of.
 func (a *act) fits(c Claim) bool {
-	if a.kind != c.Kind {
+	if a.kind != c.Kind && (a.kind != "edit-comment" || c.Kind != "rewrite-comment") {
 		return false
 	}
 	var in map[string]any

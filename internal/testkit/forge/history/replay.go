@@ -47,7 +47,7 @@ func (c *checker) write(at int, e forge.Exchange) {
 		c.put(Thing{What: what, Number: number, URL: url, Author: e.Login, Body: a.body})
 		for _, body := range append([]string{a.body}, a.lines...) {
 			if n := name(body); n != "" {
-				if old := c.made[n]; old != nil && !c.deleted(old.Number, e.At) {
+				if old := c.made[n]; old != nil && !c.touched(old.Number, e.At) {
 					c.breach(Twice, at, "%s %s is there at %s too", a.kind, n, old.URL)
 				}
 				c.made[n] = &Thing{Number: number, URL: url}
@@ -56,9 +56,9 @@ func (c *checker) write(at int, e forge.Exchange) {
 	}
 }
 
-// deleted reports whether somebody had deleted a comment by a time.
-func (c *checker) deleted(comment int64, by time.Time) bool {
-	return slices.ContainsFunc(c.Touches, func(t forge.Touch) bool { return t.Deleted && t.Comment == comment && !t.At.After(by) })
+// touched reports whether somebody had deleted or edited a comment by a time: one that was edited proves nothing any more (decision 2), and is not found.
+func (c *checker) touched(comment int64, by time.Time) bool {
+	return slices.ContainsFunc(c.Touches, func(t forge.Touch) bool { return t.Comment == comment && !t.At.After(by) })
 }
 
 // owned holds a change of a thing against who wrote it.
