@@ -78,7 +78,7 @@ func openTools(task review.Task, p Agent) func(review.Workspace, string) (openai
 		o := readOnly(w.Tree)
 		o.Exclude, o.Unmasked = w.Exclude, w.Unmasked
 		if w.GitDir != "" {
-			o.GitDir, o.Head = w.GitDir, head
+			o.GitDir, o.Head, o.Base = w.GitDir, head, task.BaseSHA
 		}
 		if len(w.FetchHosts) > 0 {
 			o.Fetch, o.FetchHosts = p.fetch, w.FetchHosts

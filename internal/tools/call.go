@@ -71,7 +71,7 @@ type Options struct {
 	// Language names a file's language in lower case; nil turns the language filter off.
 	Language func(path string) string
 	// GitDir and Head are the bare repository and the commit git_log starts from. Both or neither. Base is the commit a change
-	// starts from, for the diffs of a command; empty where there is no change.
+	// starts from, for read_file and for the diffs of a command; empty where there is no change.
 	GitDir, Head, Base string
 	// Folders are further folders that can be read below their names, as if they stood in Tree. No file of Tree has such a name.
 	Folders map[string]string

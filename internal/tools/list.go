@@ -14,9 +14,15 @@ const pathProperty = `"path":{"type":"string","description":"relative to the roo
 
 // list makes the tools that work with the options given, in a fixed order: it is part of the prompt all reviewers share.
 func (b *Box) list() []tool {
+	read := Spec{"read_file", "Read lines of a file of the head version, at most 200 at a time.", nil}
+	version := ""
+	if b.o.GitDir != "" && b.o.Base != "" {
+		read.Description = "Read lines of a file, at most 200 at a time: of the head version, or with version base of the file before the change, under the name it had then."
+		version = `,"version":{"type":"string","enum":["head","base"]}`
+	}
+	read.Parameters = object(pathProperty+`,"start":{"type":"integer","minimum":1},"end":{"type":"integer","minimum":1}`+version, `"path"`)
 	all := []tool{
-		typed(Spec{"read_file", "Read lines of a file of the head version, at most 200 at a time.",
-			object(pathProperty+`,"start":{"type":"integer","minimum":1},"end":{"type":"integer","minimum":1}`, `"path"`)}, b.readFile),
+		typed(read, b.readFile),
 		typed(Spec{"search_code", "Find a fixed string, or a regular expression (RE2), in the files of the head version.",
 			object(`"query":{"type":"string"},"regexp":{"type":"boolean"},"language":{"type":"string","description":"lower case, such as go"},"under":{"type":"string","description":"a folder or a file"},`+
 				`"limit":{"type":"integer","minimum":1,"maximum":60,"description":"how many lines to show"},"count":{"type":"boolean","description":"only count the lines of each file"}`, `"query"`)}, b.search),

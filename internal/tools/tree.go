@@ -132,6 +132,8 @@ type readArgs struct {
 	Path  string `json:"path"`
 	Start int    `json:"start"`
 	End   int    `json:"end"`
+	// Version is head, or base for the file before the change; empty is head.
+	Version string `json:"version"`
 }
 
 // FileLines is what read_file answers.
@@ -146,12 +148,20 @@ type FileLines struct {
 	Missing int
 }
 
-func (b *Box) readFile(_ context.Context, a readArgs) (FileLines, error) {
+func (b *Box) readFile(ctx context.Context, a readArgs) (FileLines, error) {
 	name, err := b.check(a.Path)
 	if err != nil {
 		return FileLines{}, err
 	}
-	text, err := b.text(name)
+	var text []byte
+	switch a.Version {
+	case "", "head":
+		text, err = b.text(name)
+	case "base":
+		text, err = b.baseText(ctx, name)
+	default:
+		err = fail(BadArguments, "version is head or base")
+	}
 	if err != nil {
 		return FileLines{}, err
 	}

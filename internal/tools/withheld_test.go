@@ -15,7 +15,8 @@ import (
 // reaching is, for each tool, how a model would reach for what is withheld with it. One that reads nothing of the tree or its history has
 // none, and says so by standing here.
 var reaching = map[string][]string{
-	"read_file":            {`{"path":"customer_data/eu/list.csv"}`, `{"path":"link"}`, `{"path":"folder/list.csv"}`, `{"path":"./customer_data//eu/list.csv"}`},
+	"read_file": {`{"path":"customer_data/eu/list.csv"}`, `{"path":"link"}`, `{"path":"folder/list.csv"}`, `{"path":"./customer_data//eu/list.csv"}`,
+		`{"path":"customer_data/eu/list.csv","version":"base"}`, `{"path":"link","version":"base"}`, `{"path":"folder/list.csv","version":"base"}`},
 	"search_code":          {`{"query":"CANARY"}`, `{"query":"CANARY","under":"customer_data"}`, `{"query":"C.N.RY","regexp":true}`, `{"query":"CANARY","count":true}`},
 	"list":                 {`{"path":"customer_data/eu"}`, `{"path":"folder"}`},
 	"get_function_context": {`{"path":"customer_data/eu/code.go","line":4}`},
