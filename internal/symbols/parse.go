@@ -17,9 +17,10 @@ const (
 	// stuckTime is the processor time after which a parse is given up although the parser did not stop by itself.
 	stuckTime = 2 * time.Second
 	// parseWall is when a parse is stopped whatever the processor time is, and stuckWall when it is given up. On a busy machine a file that
-	// takes parseTime may wait for ten times as long, and is to be read all the same.
-	parseWall = 15 * time.Second
-	stuckWall = 20 * time.Second
+	// takes parseTime may wait for a hundred times as long, and is to be read all the same: what a reviewer is shown does not hang on what
+	// else runs.
+	parseWall = 2 * time.Minute
+	stuckWall = 150 * time.Second
 	// watchEvery is how often a parse is looked after.
 	watchEvery = 10 * time.Millisecond
 	// depthLimit is the deepest nesting of brackets that is parsed.
