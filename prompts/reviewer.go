@@ -47,6 +47,7 @@ func render(name, word string, data any) (string, error) {
 		"earlier": earlier, "rewritten": rewritten,
 		"suspect": suspect, "said": said,
 		"place":   place,
+		"at":      comparedPlace,
 		"leftOut": leftOut,
 		"claim":   claim, "noticed": noticed, "lines": func(list []string) string { return strings.Join(list, "\n") }, "fix": toFix, "refusals": refusals, "logged": logged,
 	}).ParseFS(files, "templates/"+name)

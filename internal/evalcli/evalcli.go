@@ -15,7 +15,9 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval"
+	"github.com/prloop/prloop/internal/eval/judging"
 	"github.com/prloop/prloop/internal/eval/running"
+	"github.com/prloop/prloop/internal/gateway"
 )
 
 // Open opens what reviews cases, in a folder of the state.
@@ -24,6 +26,8 @@ type Open func(ctx context.Context, folder string) (Reviewer, error)
 // Reviewer reviews cases until it is closed.
 type Reviewer interface {
 	running.Reviewer
+	// Judge gives a judge of expected findings with an agent's model. Its conversation goes into the cassette, which end writes.
+	Judge(ctx context.Context, a running.Agent, c gateway.Cassette) (j judging.Judge, end func() error, err error)
 	Close(ctx context.Context) error
 }
 
@@ -43,13 +47,13 @@ func Commands(open Open) command.Command {
 		Use:   "eval",
 		Short: "Measure the quality of reviews on review cases",
 		Long: "Reviews cases, scores the results, compares two sets of results, and measures prloop's rules on recorded reviews of\n" +
-			"real tools (docs/eval.md). Only eval run asks models.",
+			"real tools (docs/eval.md). Only eval run and eval score --judge ask models.",
 		Members: members(open),
 	}
 }
 
 func members(open Open) []command.Command {
-	return []command.Command{runCommand(open), scoreCommand(), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand(), redactionCommand()}
+	return []command.Command{runCommand(open), scoreCommand(open), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand(), redactionCommand()}
 }
 
 func newFlags(name string) (f *pflag.FlagSet, asJSON *bool) {

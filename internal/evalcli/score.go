@@ -14,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/cases"
+	"github.com/prloop/prloop/internal/eval/judging"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/scoring"
 )
@@ -66,10 +67,7 @@ func (s *scoreFlags) score(p command.Process, dirs ...string) (known cases.Set, 
 	}
 	stages := strings.Split(s.stage, ",")
 	for i, dir := range dirs {
-		set, err := results.Open(p.Path(dir))
-		if err == nil && s.stage != "" {
-			err = set.At(stages[min(i, len(stages)-1)])
-		}
+		set, err := openAt(p.Path(dir), stages[min(i, len(stages)-1)])
 		if err != nil {
 			return known, nil, refused(err)
 		}
@@ -80,6 +78,15 @@ func (s *scoreFlags) score(p command.Process, dirs ...string) (known cases.Set, 
 		out = append(out, r)
 	}
 	return known, out, nil
+}
+
+// openAt reads a result set at a stage; the empty one is that of its reviews.
+func openAt(dir, stage string) (results.Set, error) {
+	set, err := results.Open(dir)
+	if err == nil && stage != "" {
+		err = set.At(stage)
+	}
+	return set, err
 }
 
 // refused adds what to do about input that is not scored.
@@ -93,6 +100,7 @@ func refused(err error) error {
 		{scoring.ErrOtherData, "score results with the cases they were made from, and compare results of the same cases"},
 		{scoring.ErrNoVerdict, "name a judge that judged every review: --by judge:NAME"},
 		{scoring.ErrFew, "compare on more pull requests"},
+		{judging.ErrAnswer, "choose another model for the judge"},
 		{cases.ErrBad, "docs/eval.md tells what a case holds"},
 		{results.ErrBad, "docs/eval.md tells what a result set holds"},
 	} {
@@ -103,24 +111,33 @@ func refused(err error) error {
 	return err
 }
 
-func scoreCommand() command.Command {
+func scoreCommand(open Open) command.Command {
 	var s scoreFlags
+	var j judgeFlags
 	var baseline, figure string
 	f, asJSON := newFlags("score")
 	s.add(f)
+	j.add(f)
 	f.StringVar(&baseline, "require", "", "fail when worse than `FILE`, which an earlier score --json printed")
 	addFigure(f, &figure)
 	return command.Command{
 		Use:   "score RESULTS",
 		Short: "Score the reviews of cases",
 		Long: "Scores a result set: precision, recall and F1, by severity, category, language and size, calibration, cost and time.\n" +
-			"With --require it ends with status 3 when the interval says that it is worse than the baseline.",
+			"With --require it ends with status 3 when the interval says that it is worse than the baseline. With --judge an agent is asked, twice,\n" +
+			"about pairs that places and words leave open.",
 		Flags: f,
-		Run: func(_ context.Context, p command.Process, args []string) error {
+		Run: func(ctx context.Context, p command.Process, args []string) error {
 			if err := checkFigure(figure); err != nil {
 				return err
 			}
-			_, reports, err := s.score(p, args[0])
+			if err := j.settle(); err != nil {
+				return err
+			}
+			known, reports, err := s.score(p, args[0])
+			if err == nil && j.agent != "" {
+				reports[0], err = j.ask(ctx, p, open, known, args[0], s)
+			}
 			if err != nil {
 				return err
 			}

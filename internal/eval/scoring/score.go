@@ -88,6 +88,8 @@ type Report struct {
 	// Notes name what is left out or failed.
 	Notes    []string   `json:"notes"`
 	Measures []Measured `json:"measures"`
+	// Agreement is that of the judge who was asked; nil when nobody was.
+	Agreement *Agreement `json:"agreement,omitempty"`
 }
 
 // Measured are the figures of one measure.

@@ -29,6 +29,11 @@ func (r Report) Write(w io.Writer) error {
 	for _, m := range r.Measures {
 		fmt.Fprintf(w, "  %-8s %s\n", sanitize.Terminal(m.Measure), sanitize.Terminal(m.Meaning))
 	}
+	if r.Agreement != nil {
+		if err := r.Agreement.Write(w); err != nil {
+			return err
+		}
+	}
 	return r.Primary().write(w)
 }
 
