@@ -83,10 +83,10 @@ func (e *Evaluator) Settle(a running.Agent, replayed bool) (running.Settled, err
 	if err := startable(agents...); err != nil {
 		return out, err
 	}
-	if needsModel(agents) {
-		if !settings.ModelConfigured() {
-			return out, ErrNoModel
-		}
+	if needsModel(agents) && !settings.ModelConfigured() {
+		return out, ErrNoModel
+	}
+	if mayAskModel(agents) && settings.ModelConfigured() {
 		out.Models = runModels(settings, agents)
 	}
 	out.Prompts = map[string]string{"version": prompts.Version}
@@ -102,7 +102,7 @@ func (e *Evaluator) Settle(a running.Agent, replayed bool) (running.Settled, err
 
 // mostUSD is the most that an agent may cost; one that is not asked through prloop's gateway cannot be bounded.
 func mostUSD(p orchestrator.AgentPlan, l review.Limits) float64 {
-	if !needsModel([]orchestrator.AgentPlan{p}) {
+	if !mayAskModel([]orchestrator.AgentPlan{p}) {
 		return 0
 	}
 	if p.Limits != nil {

@@ -67,7 +67,7 @@ func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err e
 	c.ask.Secrets, r.policy = c.known, sanitize.Policy{Repo: req.Target.Repo, Known: c.known}
 	r.cassette.Words, r.cassette.Known = c.ask.Words, c.known
 	r.spend.run = req.Run
-	if agents := takingPart(req); needsModel(agents) {
+	if agents := takingPart(req); needsModel(agents) || r.settings.ModelConfigured() && mayAskModel(agents) {
 		c.ask.Models = runModels(r.settings, agents)
 		if c.ask.Gateway, err = r.openGateway(ctx, req, !c.ask.Confinement.On() && hasACP(agents), c.emit); err != nil {
 			return c, err
@@ -197,8 +197,12 @@ func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp boo
 			warn("", "close the model gateway: "+err.Error())
 		}
 	})
+	agents := takingPart(req)
+	if !needsModel(agents) { // a command may never ask
+		return g, nil
+	}
 	var models []string
-	for _, a := range takingPart(req) {
+	for _, a := range agents {
 		models = append(models, a.Model)
 	}
 	return g, answers(ctx, g, r.log, len(o.Upstreams), models)

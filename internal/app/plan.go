@@ -156,6 +156,11 @@ func needsModel(agents []orchestrator.AgentPlan) bool {
 	return false
 }
 
+// mayAskModel reports whether a plan has an agent that may talk to a model: a command can, where one is configured.
+func mayAskModel(agents []orchestrator.AgentPlan) bool {
+	return needsModel(agents) || slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind == review.KindCommand })
+}
+
 // onlyRules reports whether all agents of a plan go by rules, which look at changed lines alone.
 func onlyRules(agents []orchestrator.AgentPlan) bool {
 	return !slices.ContainsFunc(agents, func(a orchestrator.AgentPlan) bool { return a.Kind != review.KindStatic })

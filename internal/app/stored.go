@@ -98,7 +98,7 @@ func (m Machine) verifyEnvSum() string {
 // settings are those the run began with, with the keys of today. A key goes to no endpoint but the one that today's configuration
 // names it for.
 func (st stored) settings(today config.Settings) (config.Settings, error) {
-	s, models := st.Setup, needsModel(takingPart(st.Request)) && st.Setup.Replay == ""
+	s, models := st.Setup, mayAskModel(takingPart(st.Request)) && st.Setup.Replay == ""
 	if models && s.BaseURL != today.BaseURL {
 		return today, &ChangedError{Run: st.Run, Part: CommonEndpoint, Had: s.BaseURL}
 	}
