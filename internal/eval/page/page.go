@@ -67,6 +67,9 @@ func Write(w io.Writer, known cases.Set, r scoring.Report) error {
 	for _, n := range r.Notes {
 		p.Notes = append(p.Notes, shown(n))
 	}
+	if m.Repeats != nil {
+		p.Notes = append(p.Notes, m.Repeats.String())
+	}
 	p.pin(r)
 	p.Cards = []card{
 		headline("Precision", m.Result.Precision, m.Precision), headline("Recall", m.Result.Recall, m.Recall), headline("F1", m.Result.F1, m.F1),

@@ -108,6 +108,8 @@ type Measured struct {
 	Calibration *Calibration `json:"calibration"`
 	// Cases are sorted by id.
 	Cases []CaseCounts `json:"cases"`
+	// Repeats is nil where each case was reviewed once.
+	Repeats *Repeats `json:"repeats,omitempty"`
 
 	Graded []Graded `json:"-"`
 }
@@ -340,6 +342,7 @@ func (m *Measured) settle(byID map[string]cases.Case, o Options) {
 	all := total(m.Cases)
 	m.Total = all.Counts
 	m.Slices = slicesOf(byID, m.Graded)
+	m.Repeats = repeats(m.Graded)
 	m.Calibration = calibrate(m.Graded)
 	m.Result = EvalResult{Recall: all.Recall(), Precision: all.Precision(), F1: all.F1(), CostUSD: mean(all.CostUSD, all.Priced), Seconds: mean(all.Seconds, all.Timed)}
 	if m.Calibration != nil {

@@ -54,6 +54,9 @@ func (m Measured) write(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
+	if m.Repeats != nil {
+		fmt.Fprintln(w, m.Repeats)
+	}
 	if c := m.Calibration; c != nil {
 		fmt.Fprintf(w, "calibration: error %.3f, Brier %.3f, over %s; %d without a confidence\n", c.Error, c.Brier, plural(c.Findings, "finding"), c.Silent)
 	} else {
