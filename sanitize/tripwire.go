@@ -29,6 +29,7 @@ var issuers = []struct{ prefix, kind string }{
 	{"sk-admin-", "OpenAI API key"}, {"sk-or-v1-", "OpenRouter API key"}, {"sk-", "model API key"}, {"AIzaSy", "Google API key"}, {"ya29.", "Google token"},
 	{"gsk_", "Groq API key"}, {"xai-", "xAI API key"}, {"hf_", "Hugging Face token"}, {"xoxb-", "Slack token"}, {"xoxp-", "Slack token"},
 	{"AKIA", "AWS key"}, {"ASIA", "AWS key"}, {"glsa_", "Grafana token"}, {"glc_eyJ", "Grafana token"}, {"Bearer ", "bearer token"}, {"Basic ", "basic authorization"},
+	{"prlcanary_", "canary"}, // internal/canary plants these in the homes of agents
 }
 
 // AnyCredential is the kind of a credential whose issuer its beginning does not tell.

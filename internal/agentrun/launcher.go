@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/canary"
 	"github.com/prloop/prloop/internal/folders"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/git"
@@ -56,6 +57,8 @@ type Launcher struct {
 	Fence string
 	// Secrets are those this process holds. No child is told; what children made is held against them.
 	Secrets []string
+	// Canary is a value for the home of every agent that nobody has a use for; it is one of Secrets. Empty plants none.
+	Canary string
 	// ShowSecrets lets agents read values that look like secrets; they are masked otherwise.
 	ShowSecrets bool
 	// Confinement says how children are confined, Limits what each of them may take of the machine.
@@ -90,6 +93,11 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		return unasked(plan, fmt.Errorf("make a home for the agent: %w", err))
 	}
 	defer sandbox.Remove(home) //nolint:errcheck // what is left goes with the run's folder
+	if c.Canary != "" {
+		if err := canary.Plant(home, c.Canary); err != nil {
+			return unasked(plan, err)
+		}
+	}
 	spec := agents.Spec{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, Dir: home, Timeout: plan.Timeout, Idle: idleLimit(task), Quiet: c.quietOf(plan.Name),
 		Env: proc.BaseEnv("HOME="+home, "TMPDIR="+home), Bounds: c.agentBounds(home, clone),

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/agentrun"
+	"github.com/prloop/prloop/internal/canary"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/postgres"
@@ -60,7 +61,8 @@ func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err e
 	if c.ask, err = r.launcher(ctx, req, c.key); err != nil {
 		return c, err
 	}
-	c.known = r.secrets(req.Target)
+	c.ask.Canary = canary.Of(sanitize.Keys(c.key)[0])
+	c.known = append(r.secrets(req.Target), c.ask.Canary)
 	if r.client != nil {
 		r.client.Guard(c.known...)
 	}

@@ -67,6 +67,7 @@ var table = map[string]int{
 	"internal/filelock":   2,
 	"internal/database":   2,
 	"internal/postgres":   2,
+	"internal/canary":     2,
 	"internal/distinct":   2,
 	"internal/evidence":   2,
 	"internal/dismissals": 2,
