@@ -88,6 +88,10 @@ func grave(f review.Finding) bool {
 	return f.Priority == review.P0 || f.Priority == review.P1 || identity.Security(f.Category)
 }
 
+// mostDeclined is how often GitHub may decline before no further thread is tried: one that somebody deleted costs the others nothing, and a right that is
+// missing is not asked for again and again.
+const mostDeclined = 3
+
 // settle answers in the threads whose finding is gone, and resolves them. The answer comes first: whoever finds a thread resolved
 // can read why. Threads that were resolved too early it opens again. Where GitHub does not take it the run goes on, and a person is told.
 func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judgement) error {
@@ -103,6 +107,7 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 	}
 	_, err = doJSON(ctx, steps, fmt.Sprintf("round %d: settle threads", round), func(ctx context.Context) ([]string, error) {
 		var done []string
+		declined := 0
 		for _, s := range l.sayings(req, judged) {
 			ref, why, err := l.settleOne(ctx, req, round, snap, s, nonce)
 			switch {
@@ -110,7 +115,10 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 				return nil, errors.Join(context.Cause(ctx), err)
 			case err != nil && l.declined(err):
 				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread is not answered or stays open: " + sanitize.Redact(err.Error())})
-				return done, nil
+				if declined++; declined == mostDeclined {
+					return done, nil
+				}
+				continue
 			case err != nil:
 				return nil, err
 			case why != "":
@@ -126,7 +134,10 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 				return nil, errors.Join(context.Cause(ctx), err)
 			case err != nil && l.declined(err):
 				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread stays resolved although its finding is there: " + sanitize.Redact(err.Error())})
-				return done, nil
+				if declined++; declined == mostDeclined {
+					return done, nil
+				}
+				continue
 			case err != nil:
 				return nil, err
 			case open.Overtaken != "":

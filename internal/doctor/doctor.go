@@ -4,6 +4,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,7 @@ type Doctor struct {
 
 // Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
 func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
-	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.gate, d.isolation, d.bounds, d.linters, d.packages} {
+	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.gate, d.writes, d.isolation, d.bounds, d.linters, d.packages} {
 		tell(check(ctx))
 	}
 	for _, c := range agents(ctx) {
@@ -218,6 +219,39 @@ func (d *Doctor) gate(ctx context.Context) Checkup {
 		return Checkup{What: "gate", Note: missing, Next: "give the credential the permission \"statuses: write\", or set gate: \"off\" in the operator's file", State: Broken}
 	}
 	return Checkup{What: "gate", Note: "no run failed to set its commit status", State: OK}
+}
+
+// permissions are what changes on GitHub need, in GitHub's words, by the kind of the change.
+var permissions = map[string]string{
+	"comment": "pull_requests: write", "edit-comment": "pull_requests: write", "rewrite-comment": "pull_requests: write", "minimize": "pull_requests: write", "review": "pull_requests: write",
+	"reply": "pull_requests: write", "resolve": "pull_requests: write and contents: write", "unresolve": "pull_requests: write and contents: write", "ask": "pull_requests: write",
+	"reaction": "pull_requests: write", "branch": "contents: write", "pull-request": "pull_requests: write", "pull-request-words": "pull_requests: write",
+}
+
+// writes tells of what runs could not change on GitHub, status aside, which says so itself.
+func (d *Doctor) writes(ctx context.Context) Checkup {
+	s, err := d.Open(ctx)
+	if err != nil { // state says so
+		return Checkup{What: "writes", Note: "skipped: there is no record of runs", State: Missing}
+	}
+	defer s.Close(ctx)
+	refused, err := s.Refused(ctx)
+	if err != nil {
+		return diagnosed("writes", err)
+	}
+	var notes, needs []string
+	for _, r := range refused {
+		if need := permissions[r.Kind]; need != "" {
+			notes = append(notes, fmt.Sprintf("run %s could not send %s", r.Run, r.Kind))
+			if !slices.Contains(needs, need) {
+				needs = append(needs, need)
+			}
+		}
+	}
+	if len(notes) == 0 {
+		return Checkup{What: "writes", Note: "GitHub took what the newest runs wanted to write", State: OK}
+	}
+	return Checkup{What: "writes", Note: strings.Join(notes, "; "), Next: "see why with: prloop show " + refused[0].Run + "; the credential may lack " + strings.Join(needs, ", "), State: Missing}
 }
 
 // isolation says what stands around agents. It never says more than what is there (threats.md P15).
