@@ -2,6 +2,7 @@ package agentrun
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/gateway"
@@ -72,7 +73,7 @@ func (c *Launcher) explain(name string, answer *review.Answer) {
 	answer.Receipt.Reason = err.Error()
 	var endpoint *gateway.EndpointError
 	if errors.As(err, &endpoint) {
-		answer.Receipt.Reason += "; try: " + endpoint.Next()
+		answer.Receipt.Reason = strings.TrimRight(answer.Receipt.Reason, ". ") + "; try: " + endpoint.Next()
 	}
 	var budget *gateway.BudgetError
 	if errors.As(err, &budget) {

@@ -27,7 +27,7 @@ func list(b *strings.Builder, r review.RunResult, width int, c palette) {
 		return
 	}
 	if len(groups) > 0 {
-		fmt.Fprintf(b, "\n  %s\n\n", heads(groups, c))
+		b.WriteString("\n" + wrapped(heads(groups, c), width) + "\n")
 	}
 	for _, g := range groups[:min(len(groups), rows)] {
 		b.WriteString(described(g, width, c))
@@ -36,10 +36,10 @@ func list(b *strings.Builder, r review.RunResult, width int, c palette) {
 		fmt.Fprintf(b, "  and %d more: prloop show %s\n", n, line(r.Run))
 	}
 	if shown, all := report.Shown(r.Receipt); shown < all {
-		fmt.Fprintf(b, "  %d of %d findings are shown (limits.max_output_issues)\n", shown, all)
+		b.WriteString(wrapped(fmt.Sprintf("%d of %d findings are shown (limits.max_output_issues)", shown, all), width))
 	}
 	if n := len(r.Unverified); n > 0 {
-		fmt.Fprintf(b, "  %d not counted: set aside, see the report\n", n)
+		b.WriteString(wrapped(fmt.Sprintf("%d not counted: set aside, see the report", n), width))
 	}
 	for _, d := range r.Dismissed {
 		b.WriteString(wrapped(c.dim("dismissed: ")+dismissed(d), width))
@@ -48,7 +48,7 @@ func list(b *strings.Builder, r review.RunResult, width int, c palette) {
 		b.WriteString(wrapped(c.paint("33", "dismissals:")+" "+named(note), width))
 	}
 	if n := len(r.Stuck); n > 0 {
-		fmt.Fprintf(b, "  %s\n", c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)))
+		b.WriteString(wrapped(c.paint("33", fmt.Sprintf("%d stuck: reported fixed, and found again", n)), width))
 	}
 }
 

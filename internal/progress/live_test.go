@@ -86,6 +86,25 @@ func TestSummaryFitsItsWidth(t *testing.T) {
 	}
 }
 
+// Sentences are wrapped at words for a terminal of 20 columns too; tables are arranged for 40.
+func TestSummaryOfANarrowTerminal(t *testing.T) {
+	var b bytes.Buffer
+	r := demoResult()
+	r.Comments, r.Artifacts, r.Rounds, r.Receipt.Agents = nil, "", nil, nil
+	Summary(&b, r, 20, false)
+	text, _, _ := strings.Cut(b.String(), "\n  run ")
+	lines := 0
+	for l := range strings.Lines(text) {
+		lines++
+		if n := runewidth.StringWidth(strings.TrimRight(l, "\n")); n > 20 && len(strings.Fields(l)) > 1 {
+			t.Errorf("a line has %d columns: %q", n, l)
+		}
+	}
+	if lines < 20 {
+		t.Errorf("%d lines only:\n%s", lines, text)
+	}
+}
+
 func TestBoard(t *testing.T) {
 	var b agentTable
 	now := stepping()

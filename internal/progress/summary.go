@@ -13,6 +13,9 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
+// tight is the narrowest that sentences are wrapped for.
+const tight = 16
+
 // unbounded is a width that no line has.
 const unbounded = 1 << 20
 
@@ -37,15 +40,20 @@ func Words(o review.Outcome) string {
 // for output that is searched or read by a program.
 func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	c, plain := palette(color), width == 0
-	if width = min(max(width, narrowest), widest); plain {
-		width = unbounded
+	arranged := min(max(width, narrowest), widest)
+	if width = min(max(width, tight), widest); plain {
+		width, arranged = unbounded, unbounded
 	}
 	var b strings.Builder
 	verdict := Words(r.Outcome)
 	if r.Outcome == review.StaticOnly && r.Consensus != nil {
 		verdict = "static findings (no model took part)"
 	}
-	fmt.Fprintf(&b, "\n%s: %s\n", c.bold(line(r.Target.String())), c.outcome(r.Outcome, verdict))
+	of, between := line(r.Target.String()), " "
+	if runewidth.StringWidth(of+": "+verdict) > width {
+		of, verdict, between = Wrap(of, width-1, 0), Wrap(verdict, width, 2), "\n  "
+	}
+	fmt.Fprintf(&b, "\n%s:%s%s\n", c.bold(of), between, c.outcome(r.Outcome, verdict))
 	if r.Receipt.Static && r.Outcome != review.StaticOnly {
 		b.WriteString(wrapped("No model took part: static checks only.", width))
 	}
@@ -61,14 +69,14 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if text := report.Excused(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped("left out by rule: "+named(text), width))
 	}
-	rounds(&b, r, width, c)
+	rounds(&b, r, arranged, c)
 	list(&b, r, width, c)
 	b.WriteString("\n")
 	for _, a := range r.Receipt.Agents {
-		b.WriteString(receipt(a, width, c))
+		b.WriteString(receipt(a, arranged, c))
 	}
 	if f := lastFix(r); f != nil {
-		b.WriteString(receipt(f.Agent, width, c))
+		b.WriteString(receipt(f.Agent, arranged, c))
 	}
 	names := reports(r)
 	wide := 9
@@ -232,6 +240,18 @@ func findings(n int) string {
 // wrapped breaks a text at words, indented by two.
 func wrapped(s string, width int) string { return "  " + Wrap(s, width-1, 2) + "\n" }
 
+// columns is how wide a text is without the marks of colors in it.
+func columns(s string) int {
+	n := 0
+	for i, part := range strings.Split(s, "\x1b[") {
+		if _, after, mark := strings.Cut(part, "m"); i > 0 && mark {
+			part = after
+		}
+		n += runewidth.StringWidth(part)
+	}
+	return n
+}
+
 // Wrap breaks a text at blanks so that, with an indent before each line but the first, which stands behind as much, it has at
 // most width columns; a longer word stands alone. Where the indent leaves hardly any room, the other lines are indented by two.
 func Wrap(s string, width, indent int) string {
@@ -241,7 +261,7 @@ func Wrap(s string, width, indent int) string {
 		indent = min(indent, 2)
 	}
 	for i, word := range strings.Fields(s) {
-		n := runewidth.StringWidth(word)
+		n := columns(word)
 		switch {
 		case i == 0:
 		case column+1+n > width:

@@ -21,3 +21,12 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// Marks of colors take no room.
+func TestWrapIgnoresColors(t *testing.T) {
+	c := palette(true)
+	got := Wrap(c.paint("31", "one two")+" "+c.bold("three")+" four", 13, 0)
+	if want := c.paint("31", "one two") + " " + c.bold("three") + "\nfour"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
