@@ -87,6 +87,13 @@ modes: ## Run every mode of the stand-in for GitHub at every write, and check th
 replay: ## Send what happened on 949 recorded pull requests to the daemon, on SQLite and PostgreSQL
 	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo "$${TMPDIR:-/tmp}") go test ./internal/daemon -v -count=1 -timeout 3h -run TestReplay -replay
 
+.PHONY: load simulate
+load: ## Measure what serving costs: deliveries, reviews whose agents answer at once, workers; and write it into docs/scale.md
+	go test ./internal/daemon -v -count=1 -timeout 60m -run 'TestLoad$$' -load ../../docs/scale.md
+
+simulate: ## Simulate the load of a large organisation on the real queue, and write the table of docs/scale.md
+	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo "$${TMPDIR:-/tmp}") go test ./internal/daemon -v -count=1 -timeout 3h -run 'TestScale$$' -scale ../../docs/scale.md
+
 MINUTES ?= 60
 STORE ?= sqlite
 .PHONY: chaos

@@ -86,6 +86,9 @@ type Daemon struct {
 	// held is heldWait, tick and poll are how often what is due and the queue are looked at; tests have their own.
 	held, tick, poll time.Duration
 
+	// asking is the constant of this name, but in tests.
+	asking int
+
 	// draining is whether the process has been told to end: it begins nothing any more.
 	draining atomic.Bool
 	// ready is true while tasks are done.
@@ -95,6 +98,8 @@ type Daemon struct {
 	// working are the subjects that are seen to at the moment; left are those that somebody is to see to anew, because the database did not take
 	// what became of them.
 	working, left map[string]bool
+	// tried is when GitHub was asked about repositories last.
+	tried map[review.Repo]time.Time
 }
 
 // runs are what a daemon has done: reviews, and answers to comments. They are those of an *app.Service.
@@ -139,7 +144,7 @@ func build(ctx context.Context, s runs, hubs func(context.Context, review.Repo) 
 	if o.Said == nil {
 		o.Said = func(string) {}
 	}
-	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}, left: map[string]bool{}, held: heldWait, tick: tick}
+	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}, left: map[string]bool{}, held: heldWait, tick: tick, asking: asking, tried: map[review.Repo]time.Time{}}
 	var err error
 	if d.engine, err = s.Engine(); err != nil {
 		return nil, err

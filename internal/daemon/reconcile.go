@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,9 +37,41 @@ func (d *Daemon) reconcile(ctx context.Context) {
 	}
 }
 
+// asking is about how many repositories GitHub is asked in an hour, at most. Each takes two requests, and an account may have as few as 5,000 an hour
+// for everything it does (decision 91).
+const asking = 1250
+
+// turn chooses the repositories that GitHub is asked about now: all, or where that would be too many those whose turn is the longest ago.
+func (d *Daemon) turn(ctx context.Context, all []review.Repo) ([]review.Repo, error) {
+	most := max(int(float64(d.asking)*d.Every.Hours()+0.5), 1)
+	if len(all) <= most {
+		return all, nil
+	}
+	last := make(map[review.Repo]time.Time, len(all))
+	for _, r := range all {
+		noted, err := d.noted(ctx, noteOf(r))
+		if err != nil {
+			return nil, err
+		}
+		d.mu.Lock()
+		tried := d.tried[r]
+		d.mu.Unlock()
+		if last[r] = noted; tried.After(noted) { // one that cannot be asked about keeps nobody else waiting
+			last[r] = tried
+		}
+	}
+	slices.SortStableFunc(all, func(a, b review.Repo) int { return last[a].Compare(last[b]) })
+	return all[:most], nil
+}
+
 func (d *Daemon) reconcileAll(ctx context.Context) error {
 	repos, err := d.repositories(ctx)
+	repos, e := d.turn(ctx, repos)
+	err = errors.Join(err, e)
 	for _, r := range repos {
+		d.mu.Lock()
+		d.tried[r] = time.Now()
+		d.mu.Unlock()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

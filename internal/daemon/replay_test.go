@@ -111,11 +111,18 @@ func (r *replay) begin() {
 			r.t.Fatal(err)
 		}
 	}
-	d, err := build(context.Background(), r.world, func(context.Context, review.Repo) (hub, error) { return r.world, nil }, o)
+	r.with(func() (*Daemon, error) {
+		return build(context.Background(), r.world, func(context.Context, review.Repo) (hub, error) { return r.world, nil }, o)
+	}, func(d *Daemon) { d.held, d.asking = 50*time.Millisecond, 1<<40 }) // all repositories each time
+}
+
+// with begins a daemon that is built and set so.
+func (r *replay) with(build func() (*Daemon, error), set func(*Daemon)) *Daemon {
+	d, err := build()
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	d.held = 50 * time.Millisecond
+	set(d)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
@@ -133,7 +140,7 @@ func (r *replay) begin() {
 			return answer.Code
 		}
 	} else {
-		url := "http://" + o.Listen.Addr().String() + "/webhook"
+		url := "http://" + d.Listen.Addr().String() + "/webhook"
 		r.take = func(l letter) int {
 			resp, err := http.DefaultClient.Do(l.post(url))
 			if err != nil {
@@ -153,6 +160,7 @@ func (r *replay) begin() {
 			r.t.Errorf("the daemon ended: %v", err)
 		}
 	})
+	return d
 }
 
 // end stops it, and interrupts what it is at.

@@ -48,6 +48,8 @@ type Event struct {
 	// ID tells comments and reviews apart, By who did it.
 	ID, By string
 	Bot    bool
+	// After is how long after the pull request was opened; a commit has the time of what stands before it.
+	After time.Duration
 	// Commit is the head after a push, State that of a review: approved, changes_requested or commented.
 	Commit, State string
 }
@@ -163,13 +165,19 @@ func (r row) pull() Pull {
 		case t.Kind == Close, t.Kind == Reopen:
 			continue
 		}
+		t.After = max(t.at.Sub(r.CreatedAt), 0)
 		p.Events = append(p.Events, t.Event)
+	}
+	end := Event{Kind: Close, By: p.Author, Bot: p.Bot}
+	if n := len(p.Events); n > 0 {
+		end.After = p.Events[n-1].After
 	}
 	switch {
 	case p.Closed && !closed:
-		p.Events = append(p.Events, Event{Kind: Close, By: p.Author, Bot: p.Bot})
+		p.Events = append(p.Events, end)
 	case !p.Closed && closed:
-		p.Events = append(p.Events, Event{Kind: Reopen, By: p.Author, Bot: p.Bot})
+		end.Kind = Reopen
+		p.Events = append(p.Events, end)
 	}
 	return p
 }

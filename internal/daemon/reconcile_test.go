@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/review"
+)
+
+// asked counts how often GitHub is asked about each repository; those in broken do not answer.
+type asked struct {
+	hub
+	times  map[string]int
+	broken map[string]bool
+}
+
+func (a asked) OpenPulls(_ context.Context, r review.Repo) ([]review.PullRequest, error) {
+	a.times[r.Name]++
+	if a.broken[r.Name] {
+		return nil, errors.New("there is no such repository")
+	}
+	return nil, nil
+}
+
+// GitHub is asked about no more repositories in an hour than an account may ask for, each in its turn. Those that do not answer, or that were asked
+// about before the process began, keep nobody else waiting.
+func TestRepositoriesTakeTurns(t *testing.T) {
+	s, err := app.Open(t.Context(), app.Options{State: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.WithoutCancel(t.Context()))
+	w := newWorld(t, s, 1)
+	a := asked{w, map[string]int{}, map[string]bool{"r1": true, "r2": true, "r3": true}}
+	o := Options{Every: time.Minute, Host: "github.com"}
+	for i := range 12 {
+		o.Serves = append(o.Serves, review.Repo{Host: "github.com", Owner: "acme", Name: fmt.Sprintf("r%d", i)})
+	}
+	serve := func() *Daemon {
+		d, err := build(t.Context(), w, func(context.Context, review.Repo) (hub, error) { return a, nil }, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.asking = 4 * 60 // four a minute
+		return d
+	}
+	d := serve()
+	for round := 1; round <= 6; round++ {
+		_ = d.reconcileAll(t.Context()) // some do not answer
+		sum := 0
+		for _, n := range a.times {
+			sum += n
+		}
+		if sum != 4*round {
+			t.Fatalf("asked about %d repositories in %d rounds: %v", sum, round, a.times)
+		}
+		if round%3 == 0 {
+			for _, r := range o.Serves {
+				if n := a.times[r.Name]; n != round/3 {
+					t.Errorf("after %d rounds %s was asked about %d times", round, r.Name, n)
+				}
+			}
+		}
+	}
+	clear(a.times)
+	a.broken["r1"], a.broken["r2"], a.broken["r3"] = false, false, false
+	_ = serve().reconcileAll(t.Context()) // another process begins with those that never answered
+	if a.times["r1"]+a.times["r2"]+a.times["r3"] != 3 {
+		t.Errorf("another process asks about %v first", a.times)
+	}
+	d.asking = 12 * 60
+	if all, err := d.turn(t.Context(), o.Serves); err != nil || len(all) != 12 {
+		t.Errorf("%d of 12, %v", len(all), err)
+	}
+}
