@@ -98,7 +98,7 @@ func (w *world) open(p traffic.Pull, repo string, number int) *pull {
 	w.now++
 	at := &pull{Pull: p, repo: repo, number: number, since: map[string]int{p.Head: w.now}, answers: map[string]int{}}
 	at.is = review.PullRequest{
-		Repo: review.Repo{Host: "github.com", Owner: "acme", Name: repo}, Number: number, State: "OPEN", Draft: p.Draft, HeadSHA: p.Head, HeadRef: "topic", BaseRef: "main",
+		Repo: review.Repo{Host: "github.com", Owner: "acme", Name: repo}, RepoID: 1 + int64(draw(repo, 1<<40)), Number: number, State: "OPEN", Draft: p.Draft, HeadSHA: p.Head, HeadRef: "topic", BaseRef: "main",
 		BaseSHA: strings.Repeat("0", 40), Author: review.Person{Login: p.Author, Bot: p.Bot}, Labels: []string{}, UpdatedAt: time.Now().UTC(),
 	}
 	w.pulls[key(repo, number)] = at
@@ -271,7 +271,7 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 			w.t.Errorf("%s: %v", r.id, err)
 		}
 	}()
-	if err := w.Record().CreateRun(ctx, store.Run{ID: r.id, Target: target, Head: r.head}); err != nil {
+	if err := w.Record().CreateRun(ctx, store.Run{ID: r.id, Target: target, RepoKey: target.Repo.Key(p.is.RepoID), Head: r.head}); err != nil {
 		return ended, err
 	}
 	w.mu.Lock()
