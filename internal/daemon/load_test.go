@@ -46,7 +46,7 @@ func (n napper) OpenPulls(context.Context, review.Repo) ([]review.PullRequest, e
 }
 
 func (n napper) PullRequest(_ context.Context, repo review.Repo, number int) (review.PullRequest, error) {
-	return review.PullRequest{Repo: repo, Number: number, State: "OPEN", HeadSHA: fmt.Sprintf("%040x", number), BaseRef: "main", Author: review.Person{Login: "mona"}}, nil
+	return review.PullRequest{Repo: repo, RepoID: 1, Number: number, State: "OPEN", HeadSHA: fmt.Sprintf("%040x", number), BaseRef: "main", Author: review.Person{Login: "mona"}}, nil
 }
 
 func (n napper) Once(ctx context.Context, o app.Order, _ string, _ func(review.Event)) (app.Ended, error) {
@@ -57,7 +57,7 @@ func (n napper) Once(ctx context.Context, o app.Order, _ string, _ func(review.E
 		return ended, err
 	}
 	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
-	if err := n.Record().CreateRun(ctx, store.Run{ID: id, Target: o.Target, Head: head}); err != nil {
+	if err := n.Record().CreateRun(ctx, store.Run{ID: id, Target: o.Target, RepoKey: o.Target.Repo.Key(1), Head: head}); err != nil {
 		return ended, err
 	}
 	select {

@@ -147,7 +147,7 @@ func (s *simulation) review(ctx context.Context, target review.Target) (app.Ende
 		return ended, err
 	}
 	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
-	if err := s.Record().CreateRun(ctx, store.Run{ID: id, Target: target, Head: head}); err != nil {
+	if err := s.Record().CreateRun(ctx, store.Run{ID: id, Target: target, RepoKey: target.Repo.Key(p.is.RepoID), Head: head}); err != nil {
 		return ended, err
 	}
 	select {
@@ -234,7 +234,7 @@ func simulate(t *testing.T, state string, load float64, reviews int, warm, windo
 			}
 			if at.Before(began) && p.is.State == "OPEN" && !p.is.Draft {
 				id := fmt.Sprintf("20250101T000000Z_%016x", i)
-				if err := s.Record().CreateRun(t.Context(), store.Run{ID: id, Target: review.Target{Repo: p.is.Repo, PR: p.number}, Head: p.is.HeadSHA}); err != nil {
+				if err := s.Record().CreateRun(t.Context(), store.Run{ID: id, Target: review.Target{Repo: p.is.Repo, PR: p.number}, RepoKey: p.is.Repo.Key(p.is.RepoID), Head: p.is.HeadSHA}); err != nil {
 					t.Fatal(err)
 				}
 				if err := s.Record().FinishRun(t.Context(), review.RunResult{Run: id, Outcome: review.Converged, Receipt: review.Receipt{HeadSHA: p.is.HeadSHA}}); err != nil {
