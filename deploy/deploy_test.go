@@ -1,4 +1,3 @@
-// Package deploy holds the files by which prloop is run as a service to what they promise.
 package deploy
 
 import (
