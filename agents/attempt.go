@@ -73,7 +73,7 @@ func (a *attempt) read(spec Spec, task review.Task) {
 func roleOf(doc []byte) (found review.Role) {
 	var keys map[string]json.RawMessage
 	_ = json.Unmarshal(doc, &keys) // what is no object is nobody's
-	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer, review.RoleVerifier, review.RoleCommand, review.RoleScout} {
+	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer, review.RoleVerifier, review.RoleCommand, review.RoleScout, review.RoleFinder} {
 		switch _, ok := keys[answer.Key(role)]; {
 		case ok && found != "":
 			return "" // of two roles at once: the list of faults says more

@@ -44,6 +44,13 @@ func samples(spec Spec) []sample {
 			Answer: `{"complexity":"simple","verdict":"approve","observations":[],"reasons":[]}`}
 		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"repair", repair}}
 	}
+	if spec.Role == review.RoleFinder {
+		empty.Find = &review.FindTask{Most: 5, Chars: 8000}
+		again := normal
+		again.Find = &review.FindTask{Fragments: []review.Fragment{{File: "README.md", Reason: "it says what rows are", Text: "# Rows\n\nLists rows.\n", Lines: 3}}, Most: 20, Chars: 8000}
+		repair.Repair = &review.Repair{Error: "decode finder-result: wanted: missing", Answer: `{"files":["README.md"]}`}
+		return []sample{{"normal", normal}, {"empty", empty}, {"large", large}, {"again", again}, {"repair", repair}}
+	}
 	if spec.Role == review.RoleCommand {
 		repair.Repair = &review.Repair{Error: "decode command-result: findings/0/severity: value must be one of 'critical', 'high', 'medium', 'low'",
 			Answer: `{"summary":"","confidence":"low","findings":[{"title":"A","severity":"P1","details":""}]}`}
@@ -75,6 +82,8 @@ func sampleTask(spec Spec) review.Task {
 	case review.RoleCommand:
 		t.Prompt = "Check that errors are handled, and look at ${command.args} first."
 		t.Command = &review.CommandTask{ID: spec.Name, Args: `"the last line" --strict`, Argv: []string{"the last line", "--strict"}, Place: review.PlaceReview}
+	case review.RoleFinder:
+		t.Find = &review.FindTask{Listings: []review.Listing{{Files: []string{"README.md", "rows.go"}}}, Most: 5, Chars: 8000}
 	case review.RoleVerifier:
 		t.Verify = &review.VerifyPayload{Findings: []review.Finding{sampleFinding()}}
 	}

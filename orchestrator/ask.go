@@ -80,13 +80,16 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			task.Verify = gather(in).verifyPayload()
 		}
 	}
-	if plan.Role == review.RoleScout {
+	if plan.Role == review.RoleScout || plan.Role == review.RoleFinder {
 		task.Discussion = nil
+	}
+	if plan.Role == review.RoleFinder {
+		task.Find = in.find
 	}
 	if plan.Command != nil {
 		task.Command = plan.Command.task()
 	}
-	task.Brief = req.narrowed(plan, task.Brief)
+	task.Brief = in.withFound(plan, req.narrowed(plan, task.Brief))
 	task = visible(plan, task)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return AgentReport{}, err
@@ -173,6 +176,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	summary := answerSummary(report.Answer.Receipt)
 	if s := report.Answer.Scout; s != nil {
 		summary = string(s.Complexity) + ", " + string(s.Verdict)
+	}
+	if f := report.Answer.Finder; f != nil {
+		summary = fmt.Sprintf("%d wanted", len(f.Wanted))
 	}
 	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: report.Answer.Receipt.State, Message: summary})
 	return report, oneAnswered.Hit()
@@ -311,14 +317,17 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 			f.Context[j].Text = show(f.Context[j].Text)
 		}
 	}
-	t.Brief.Related = slices.Clone(t.Brief.Related)
-	for i := range t.Brief.Related {
-		f := &t.Brief.Related[i]
-		f.Regions = slices.Clone(f.Regions)
-		for j := range f.Regions {
-			f.Regions[j].Text, f.Regions[j].Symbol = show(f.Regions[j].Text), show(f.Regions[j].Symbol)
+	for _, list := range []*[]review.RelatedFile{&t.Brief.Related, &t.Brief.Found} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			f := &(*list)[i]
+			f.Regions = slices.Clone(f.Regions)
+			for j := range f.Regions {
+				f.Regions[j].Text, f.Regions[j].Symbol = show(f.Regions[j].Text), show(f.Regions[j].Symbol)
+			}
 		}
 	}
+	t.Find = shownFind(t.Find)
 	t.Brief.Guidance = slices.Clone(t.Brief.Guidance)
 	for i := range t.Brief.Guidance {
 		t.Brief.Guidance[i].Text = show(t.Brief.Guidance[i].Text)
@@ -379,6 +388,11 @@ func redactReport(h AgentReport) AgentReport {
 	}
 	if v := h.Answer.Verifier; v != nil {
 		redactVerifier(v)
+	}
+	if f := h.Answer.Finder; f != nil {
+		for _, text := range writtenFinder(f) {
+			*text = sanitize.Redact(*text)
+		}
 	}
 	if s := h.Answer.Scout; s != nil {
 		for _, text := range writtenScout(s) {

@@ -103,12 +103,14 @@ func (c CommandPlan) narrow(b review.Brief) review.Brief {
 	return b
 }
 
-// narrowed is what of a brief an agent is given: a scout has the diff alone, a command its files.
+// narrowed is what of a brief an agent is given: a scout has the diff alone, a finder what was found by name beside it, a command its files.
 func (r Request) narrowed(plan AgentPlan, b review.Brief) review.Brief {
 	b = r.Context.told(b)
 	switch {
 	case plan.Role == review.RoleScout:
 		return r.Quick.narrow(b)
+	case plan.Role == review.RoleFinder:
+		return r.Find.narrow(b)
 	case plan.Command != nil:
 		return plan.Command.narrow(b)
 	}

@@ -346,6 +346,14 @@ func (c cleaner) receipt(r review.Receipt) review.Receipt {
 	for i := range r.LeftOut {
 		r.LeftOut[i].Reason = c.inline(r.LeftOut[i].Reason)
 	}
+	if r.Found != nil {
+		f := *r.Found
+		f.Excerpts, f.Refused = slices.Clone(f.Excerpts), c.lines(f.Refused)
+		for i := range f.Excerpts {
+			f.Excerpts[i].Reason = c.inline(f.Excerpts[i].Reason)
+		}
+		r.Found = &f
+	}
 	r.Agents = slices.Clone(r.Agents)
 	for i := range r.Agents {
 		r.Agents[i].Reason = c.inline(r.Agents[i].Reason)

@@ -32,6 +32,8 @@ type reuse struct {
 	Disputes []AgentReport `json:"disputes,omitempty"`
 	// Merged is Inputs.Merged: the base is the same commit.
 	Merged map[string]string `json:"merged,omitempty"`
+	// Found is Inputs.Found.
+	Found *Found `json:"found,omitempty"`
 	// Scan is Inputs.Scan.
 	Scan *AgentReport `json:"scan,omitempty"`
 	// Deleted is true when the report of the earlier run is not on the pull request any more.
@@ -112,6 +114,7 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	}
 	today := s.today(snap)
 	a := &reuse{Run: s.Result.Run, Deleted: gone, Reports: s.withoutCost(today.Reports), Merged: s.Inputs.Merged, Disputes: s.withoutCost(today.Disputes)}
+	a.Found = s.freeFound()
 	if scan := s.Inputs.Scan; scan != nil {
 		a.Scan = &s.withoutCost([]AgentReport{*scan})[0]
 	}
@@ -125,7 +128,7 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 // question is what of a request decides what agents answer.
 func question(r Request) Request {
 	r = order(r)
-	r.Rounds, r.Fix, r.FixOff, r.Gate, r.Sticky = 0, nil, "", nil, false
+	r.Rounds, r.Fix, r.FixOff, r.Gate, r.Sticky, r.Find = 0, nil, "", nil, false, r.Find.forFull()
 	return r
 }
 
@@ -202,6 +205,16 @@ func (s Stored) withoutCost(heard []AgentReport) []AgentReport {
 	return heard
 }
 
+// freeFound is what a finder brought to the earlier run, as a run has it that did not ask for it.
+func (s Stored) freeFound() *Found {
+	if s.Inputs.Found == nil {
+		return nil
+	}
+	out := *s.Inputs.Found
+	out.Reports = s.withoutCost(out.Reports)
+	return &out
+}
+
 func (s Stored) free(r review.AgentReceipt) review.AgentReceipt {
 	var none, free = 0, 0.0
 	r.Seconds, r.Usage = 0, review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}
@@ -216,7 +229,7 @@ func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress,
 	in := a.Stands.Inputs
 	in.Says = a.Stands.says()
 	in.Request, in.Reports = req, a.Stands.withoutCost(in.Reports)
-	in.Disputes = a.Stands.withoutCost(in.Disputes)
+	in.Disputes, in.Found = a.Stands.withoutCost(in.Disputes), a.Stands.freeFound()
 	if in.Verifier != nil {
 		in.Verifier = &a.Stands.withoutCost([]AgentReport{*in.Verifier})[0]
 	}

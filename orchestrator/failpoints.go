@@ -19,9 +19,11 @@ var (
 	scanEscalated = failpoint.New("scan: escalated")
 	// stickyFound is between finding the comment that gets another report and giving it (threats.md K75).
 	stickyFound = failpoint.New("sticky: comment found")
-	rewritten   = failpoint.New("fix: rewritten")
-	beforePush  = failpoint.New("push: before")
-	afterPush   = failpoint.New("push: after")
-	pushRecord  = failpoint.New("push: recorded")
-	verifying   = failpoint.New("verify: running")
+	// contextDiscovered is between the two questions to a finder (threats.md K77).
+	contextDiscovered = failpoint.New("context: discovered")
+	rewritten         = failpoint.New("fix: rewritten")
+	beforePush        = failpoint.New("push: before")
+	afterPush         = failpoint.New("push: after")
+	pushRecord        = failpoint.New("push: recorded")
+	verifying         = failpoint.New("verify: running")
 )

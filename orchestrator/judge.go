@@ -19,6 +19,8 @@ type Inputs struct {
 	// scan; empty when the scan is all there is.
 	Scan      *AgentReport `json:"scan,omitempty"`
 	Escalated string       `json:"escalated,omitempty"`
+	// Found is what the finder brought; nil when it was not asked.
+	Found *Found `json:"found,omitempty"`
 	// Verifier is what the verifier said of their findings; nil when it was not asked.
 	Verifier *AgentReport `json:"verifier,omitempty"`
 	// Disputes is what the judges said of what people said against findings.
@@ -37,6 +39,9 @@ type Inputs struct {
 	Inline *Inlined `json:"inline,omitempty"`
 	// Says is the run whose report stands for this one, where this one came to the same; empty when it posted its own.
 	Says string `json:"says,omitempty"`
+
+	// find is what a finder is asked now.
+	find *review.FindTask
 }
 
 // Judgement is what one round comes to.

@@ -36,9 +36,11 @@ type Loop struct {
 	// Dismissals reads what people dismissed; nil when nobody can.
 	Dismissals Dismisser
 	Briefer    Briefer
-	Agents     Asker
-	Executor   FixExecutor
-	Record     Recorder
+	// Shelves reads what a finder asks for; it is needed when requests have a FindPlan.
+	Shelves  Shelves
+	Agents   Asker
+	Executor FixExecutor
+	Record   Recorder
 	// Emit receives the news of the run; it may be called from several goroutines at once.
 	Emit func(review.Event)
 	// MarkerKey authenticates our comments (threats.md "Marker").
@@ -99,6 +101,8 @@ type progress struct {
 	collapsed         bool
 	// rewritten is the sticky comment that got this run's report; empty when none did.
 	rewritten string
+	// found is what a finder brought to the first round.
+	found *Found
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -164,6 +168,15 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if err != nil || ended {
 			return result, false, err
 		}
+		if in.Found == nil && facts.Again == nil && !req.Alone && req.looks(false) && reviewable(snap.Brief) {
+			if in.Found, err = l.find(ctx, steps, req, in, p.spent); err != nil {
+				return none, false, err
+			}
+			p.spent += together(in.Found.Reports)
+		}
+		p.found = in.Found
+	} else {
+		in.Found = p.found.later(facts.Moved)
 	}
 	switch {
 	case req.Alone && len(snap.Brief.Files) > 0: // what it is about decides whether it is asked
@@ -180,6 +193,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		}
 		l.say(said)
 		in.Reports, in.Verifier, in.Merged, in.Disputes = facts.Again.Reports, facts.Again.Verifier, facts.Again.Merged, facts.Again.Disputes
+		in.Found, p.found = facts.Again.Found, facts.Again.Found
 		if in.Scan == nil {
 			in.Scan, p.scan = facts.Again.Scan, facts.Again.Scan
 		}
@@ -275,6 +289,8 @@ type facts struct {
 	Snapshot Snapshot  `json:"snapshot"`
 	Earlier  []Tracked `json:"earlier,omitempty"`
 	Written  []Written `json:"written,omitempty"`
+	// Moved are the files that differ from the round before.
+	Moved []string `json:"moved,omitempty"`
 	// Again is what an earlier run answered; nil when agents are asked.
 	Again *reuse `json:"again,omitempty"`
 	// Scanned is an earlier run whose scan answers; nil when the scout is asked.
@@ -309,6 +325,9 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 			return f, err
 		}
 		f.Earlier = atNewHead(p.tracked, d)
+		if p.found != nil {
+			f.Moved = changedSince(d)
+		}
 	}
 	for _, past := range p.past {
 		if past.Fix == nil || past.Fix.Head == "" {
@@ -333,6 +352,14 @@ func slowest(reports []AgentReport) time.Duration {
 	var d time.Duration
 	for _, h := range reports {
 		d = max(d, seconds(h.Answer.Receipt.Seconds))
+	}
+	return d
+}
+
+// together is how long agents one after another took.
+func together(reports []AgentReport) (d time.Duration) {
+	for _, h := range reports {
+		d += seconds(h.Answer.Receipt.Seconds)
 	}
 	return d
 }

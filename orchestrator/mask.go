@@ -277,7 +277,9 @@ func (l *Loop) agentTask(ctx context.Context, req Request, plan AgentPlan, task 
 	if err != nil {
 		return task, err
 	}
+	found := task.Brief.Found // masked, as it was read
 	task.Brief = req.narrowed(plan, brief)
+	task.Brief.Found = found
 	return visible(plan, task), nil
 }
 

@@ -34,6 +34,12 @@ func (g gathered) makeReceipt() review.Receipt {
 	if s := g.in.Scan; s != nil {
 		r.Agents = append(r.Agents, s.Answer.Receipt)
 	}
+	if f := g.in.Found; f != nil {
+		for _, h := range f.Reports {
+			r.Agents = append(r.Agents, h.Answer.Receipt)
+		}
+		r.Found = &f.Receipt
+	}
 	if v := g.in.Verifier; v != nil {
 		r.Agents = append(r.Agents, v.Answer.Receipt)
 	}

@@ -51,6 +51,8 @@ type Request struct {
 	Budget int `json:"budget,omitempty"`
 	// Quick is the scan that comes before a full review, or in its place; nil when every change is reviewed in full (decision 71).
 	Quick *QuickPlan `json:"quick,omitempty"`
+	// Find is who looks for context outside the change; nil when nobody does.
+	Find *FindPlan `json:"find,omitempty"`
 	// Verify is who tries to refute findings before they count; nil when nobody does.
 	Verify *VerifyPlan `json:"verify,omitempty"`
 	// Disputes is who judges what people say against findings in threads; nil when nobody does.

@@ -81,6 +81,12 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 		l.say("the scan is that of run " + again.Result.Run)
 		in.Scan = &again.withoutCost([]AgentReport{*again.Inputs.Scan})[0]
 	case reviewable(in.Snapshot.Brief):
+		if req.looks(true) {
+			if in.Found, err = l.find(ctx, steps, req, *in, p.spent); err != nil {
+				return false, result, err
+			}
+			p.spent += together(in.Found.Reports)
+		}
 		if in.Scan, err = l.askScout(ctx, steps, req, *in); err != nil {
 			return false, result, err
 		}
@@ -202,7 +208,7 @@ func (s Stored) scanAnswers(req Request, snap Snapshot) bool {
 	if s.Other != "" || plan == nil || s.Inputs.scout() == nil || !then.Range.Same(snap.Range) {
 		return false
 	}
-	return equal(plan.Scout, req.Quick.Scout) && equal(plan.Limits, req.Quick.Limits) && s.Inputs.Request.Secrets == req.Secrets &&
+	return equal(plan.Scout, req.Quick.Scout) && equal(plan.Limits, req.Quick.Limits) && equal(s.Inputs.Request.Find.forQuick(), req.Find.forQuick()) && s.Inputs.Request.Secrets == req.Secrets &&
 		then.PR.Title == snap.PR.Title && then.PR.Body == snap.PR.Body && equal(given(then.Brief), given(snap.Brief))
 }
 

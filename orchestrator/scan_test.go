@@ -30,6 +30,9 @@ type scouting struct {
 	// earlier are the runs that have ended, newest first; labels those of the pull request.
 	earlier []Stored
 	labels  []string
+	// finds is what a finder answers, shelves what it asks for is read from.
+	finds   func(review.Task) review.Answer
+	shelves Shelves
 }
 
 func newScouting(scan review.ScoutResult) *scouting {
@@ -50,6 +53,10 @@ func (s *scouting) PullRequest(ctx context.Context, repo review.Repo, n int) (re
 
 func (s *scouting) Ask(ctx context.Context, plan AgentPlan, task review.Task, emit func(review.Event)) review.Answer {
 	s.asked = append(s.asked, plan.Role)
+	if plan.Role == review.RoleFinder {
+		s.tasks = append(s.tasks, task)
+		return s.finds(task)
+	}
 	if plan.Role != review.RoleScout {
 		return s.stage.Ask(ctx, plan, task, emit)
 	}
@@ -92,7 +99,7 @@ func (s *scouting) quickly(t *testing.T, steps Steps, tr *escalate.Triggers, cha
 	if s.briefer != nil {
 		l.Briefer = s.briefer
 	}
-	l.Fence = func(string) string { return "fence" }
+	l.Fence, l.Shelves = func(string) string { return "fence" }, s.shelves
 	l.Permanent = func(err error) bool { return errors.As(err, new(refusal)) }
 	l.Stored = func(context.Context, Request) iter.Seq2[Stored, error] {
 		return func(yield func(Stored, error) bool) {

@@ -55,6 +55,11 @@ func (l *Loop) tripwire(a review.Answer) (kind string, err error) {
 			texts = append(texts, *text)
 		}
 	}
+	if f := a.Finder; f != nil {
+		for _, text := range writtenFinder(f) {
+			texts = append(texts, *text)
+		}
+	}
 	for i := range findings {
 		for _, text := range written(&findings[i]) {
 			texts = append(texts, *text)

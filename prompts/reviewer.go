@@ -43,6 +43,7 @@ func render(name, word string, data any) (string, error) {
 		"block_":  func(name, text string) string { return fenced(word, name, text) },
 		"file":    func(f review.BriefFile) string { return file(word, f) },
 		"related": func(f review.RelatedFile) string { return related(word, f) },
+		"folder":  folder, "listing": listing, "fragment": fragment,
 		"thread":  func(t review.Thread) string { return thread(word, t) },
 		"earlier": earlier, "rewritten": rewritten,
 		"suspect": suspect, "said": said,

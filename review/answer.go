@@ -12,6 +12,7 @@ type Answer struct {
 	Verifier *VerifierResult `json:"verifier,omitempty"`
 	Command  *CommandAnswer  `json:"command,omitempty"`
 	Scout    *ScoutResult    `json:"scout,omitempty"`
+	Finder   *FinderResult   `json:"finder,omitempty"`
 	// Receipt says how it went: state, reason, attempts, time, usage, notes.
 	Receipt AgentReceipt `json:"receipt"`
 	// Log is the end of the child's standard error, redacted, control bytes made visible.

@@ -47,6 +47,8 @@ type Receipt struct {
 	Calibration string `json:"calibration,omitempty"`
 	// Masked is how many different values that look like secrets were masked in what agents read.
 	Masked int `json:"masked,omitempty"`
+	// Found is what a finder brought to the review; nil where nobody looked.
+	Found *Found `json:"found,omitempty"`
 }
 
 // LeftOut is one file that too few complete reviewers were given whole, and why.

@@ -16,6 +16,8 @@ const (
 	RoleVerifier         Role = "verifier"
 	// RoleScout looks at a change once, in a quick scan.
 	RoleScout Role = "scout"
+	// RoleFinder looks for code and prose outside a change that a reviewer should see.
+	RoleFinder Role = "finder"
 	// RoleCommand is a custom prompt of the repository (spec.md C3). It is no kind: builtin, ACP and command agents all play it.
 	RoleCommand Role = "command"
 )
@@ -70,6 +72,8 @@ type Task struct {
 	Fix *FixPayload `json:"fix,omitempty"`
 	// Verify is set for the verifier.
 	Verify *VerifyPayload `json:"verify,omitempty"`
+	// Find is set for a finder.
+	Find *FindTask `json:"find,omitempty"`
 	// Command is set for a command of `.reviewerc`; Prompt is its prompt.
 	Command *CommandTask `json:"command,omitempty"`
 	// Terms are what the fixer's work is held to.
@@ -153,6 +157,9 @@ type Brief struct {
 	Guidance []GuidanceFile `json:"guidance"`
 	// Related is code outside the diff that helps to judge it: what it uses, and what uses what it changes. The most telling comes first.
 	Related []RelatedFile `json:"related,omitempty"`
+	// Found is code and prose outside the diff that a finder chose, without lines that stand elsewhere in the brief. The Symbol of a region
+	// is the finder's reason.
+	Found []RelatedFile `json:"found,omitempty"`
 	// Status is "ok", or "truncated" when the budget forced something out.
 	Status string `json:"status"`
 	// Warnings say what a reader of the report should know: what was cut, what could not be parsed.

@@ -64,7 +64,7 @@ func (s Spec) talk(ctx context.Context, q answer.Question, prompt string, emit f
 // plays reports why the agent cannot play its role.
 func (s Spec) plays(task review.Task) error {
 	switch s.Role {
-	case review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleVerifier, review.RoleCommand, review.RoleScout:
+	case review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleVerifier, review.RoleCommand, review.RoleScout, review.RoleFinder:
 		return nil
 	case review.RoleFixer:
 		switch {

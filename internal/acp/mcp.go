@@ -182,6 +182,8 @@ func shapeOf(role review.Role) string {
 		return "command-result"
 	case review.RoleScout:
 		return "scout-result"
+	case review.RoleFinder:
+		return "finder-result"
 	}
 	return "reviewer-result"
 }

@@ -24,6 +24,7 @@ func Commands() command.Command {
 			child(string(review.RoleCommand), "Do the task of a command with a model and the tools it may use", builtin.Agent.Command),
 			child(string(review.RoleVerifier), "Try to refute findings with a model and tools that read the tree", builtin.Agent.Verify),
 			child(string(review.RoleScout), "Look at the whole diff once, with a model", builtin.Agent.Scan),
+			child(string(review.RoleFinder), "Look for context of a change in files outside it, with a model", builtin.Agent.Find),
 			child("comments-analyzer", "Read the discussion by rule, and word it with a model when there is one", builtin.Agent.AnalyzeComments),
 			child(string(review.RoleFixer), "Fix findings in the tree the request names, with a model", builtin.Agent.Fix),
 			child("static", "Review without a model", builtin.Agent.ReviewStatic),

@@ -17,7 +17,7 @@ import (
 
 func check() command.Command {
 	f := command.Flags("check")
-	role := f.String("role", string(review.RoleReviewer), "`ROLE`: reviewer, verifier, scout, comments-analyzer, command or pr-fix")
+	role := f.String("role", string(review.RoleReviewer), "`ROLE`: reviewer, verifier, scout, finder, comments-analyzer, command or pr-fix")
 	limit := f.Duration("timeout", 30*time.Second, "`TIME` for each request")
 	return command.Command{
 		Use:   "check CMD [ARGS...]",
@@ -27,8 +27,8 @@ func check() command.Command {
 		Flags: f, Rest: true,
 		Run: func(ctx context.Context, p command.Process, a []string) error {
 			r := review.Role(*role)
-			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer && r != review.RoleFixer && r != review.RoleVerifier && r != review.RoleCommand && r != review.RoleScout {
-				return advice.Misuse("--role reviewer, --role verifier, --role scout, --role comments-analyzer, --role command or --role pr-fix", "there is no role %q to check", *role)
+			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer && r != review.RoleFixer && r != review.RoleVerifier && r != review.RoleCommand && r != review.RoleScout && r != review.RoleFinder {
+				return advice.Misuse("--role reviewer, --role verifier, --role scout, --role finder, --role comments-analyzer, --role command or --role pr-fix", "there is no role %q to check", *role)
 			}
 			path, err := proc.LookPath(a[0])
 			if err != nil {
@@ -81,6 +81,8 @@ func shapeOf(r review.Role) string {
 		return "command-result"
 	case review.RoleScout:
 		return "scout-result"
+	case review.RoleFinder:
+		return "finder-result"
 	}
 	return "reviewer-result"
 }

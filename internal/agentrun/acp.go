@@ -105,6 +105,10 @@ func promptFor(task review.Task) (string, error) {
 		what, err := prompts.Scan(task, fence)
 		return prompts.ScanSystem() + "\n" + brief + "\n" + what, err
 	}
+	if task.Role == review.RoleFinder {
+		what, err := prompts.Find(task, fence)
+		return prompts.FindSystem() + "\n" + brief + "\n" + what, err
+	}
 	if task.Role == review.RoleCommand {
 		system, err := prompts.CommandSystem()
 		if err != nil {

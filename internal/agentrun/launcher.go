@@ -209,10 +209,10 @@ func readsTree(r review.Role) bool {
 // that (decision 30), so that nothing of it may be masked once more on its way. What other agents and the repository's instructions
 // add is not part of it. The static reviewer is told the true bytes, and asks no model.
 func (c *Launcher) show(plan orchestrator.AgentPlan, task review.Task) error {
-	if c.Gateway == nil || plan.Kind == review.KindStatic || plan.Role != review.RoleScout && !readsTree(plan.Role) {
+	if c.Gateway == nil || plan.Kind == review.KindStatic || plan.Role != review.RoleScout && plan.Role != review.RoleFinder && !readsTree(plan.Role) {
 		return nil
 	}
-	task.Role, task.Verify, task.Command = review.RoleReviewer, nil, nil // a verifier is told the same of the change
+	task.Role, task.Verify, task.Command, task.Find = review.RoleReviewer, nil, nil, nil // a verifier is told the same of the change
 	task.Earlier, task.Claims, task.Rewritten, task.Noticed, task.Prompt = nil, nil, nil, nil, ""
 	task.Options.Fence = cmp.Or(task.Options.Fence, c.Fence)
 	prompt, err := promptFor(task)

@@ -26,6 +26,7 @@ type Envelope struct {
 	Verifier *review.VerifierResult
 	Command  *review.CommandAnswer
 	Scout    *review.ScoutResult
+	Finder   *review.FinderResult
 }
 
 // Key is the field that only the answer of a role has.
@@ -41,6 +42,8 @@ func Key(role review.Role) string {
 		return "confidence"
 	case review.RoleScout:
 		return "complexity"
+	case review.RoleFinder:
+		return "wanted"
 	}
 	return "findings"
 }
@@ -71,6 +74,10 @@ func (q Question) Read(doc, beside []byte) (e Envelope, notes []string, err erro
 		var r review.ScoutResult
 		r, n, err = DecodeScout(doc)
 		e.Scout = &r
+	case review.RoleFinder:
+		var r review.FinderResult
+		r, n, err = DecodeFinder(doc)
+		e.Finder = &r
 	default:
 		var r review.ReviewerResult
 		decode := DecodeReviewer
@@ -144,7 +151,7 @@ func (q Question) settle(e Envelope) (notes []string) {
 	return notes
 }
 
-// findings is where the findings of an answer stand; nil for a fixer's, a verifier's and a scout's.
+// findings is where the findings of an answer stand; nil for a fixer's, a verifier's, a scout's and a finder's.
 func (e Envelope) findings() *[]review.Finding {
 	switch {
 	case e.Reviewer != nil:
@@ -175,5 +182,5 @@ func (q Question) replace(e Envelope, findings []review.Finding) (notes []string
 // is held against the tree, so it is kept too. A verifier's takes something away, and half a scan is none.
 func (e Envelope) blocks() bool {
 	findings := e.findings()
-	return e.Verifier == nil && e.Scout == nil && (e.Fix != nil || len(*findings) > 0 || e.Comments != nil && e.Comments.ReviewState.HasChangesRequested)
+	return e.Verifier == nil && e.Scout == nil && e.Finder == nil && (e.Fix != nil || len(*findings) > 0 || e.Comments != nil && e.Comments.ReviewState.HasChangesRequested)
 }

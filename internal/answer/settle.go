@@ -83,7 +83,7 @@ func (q Question) Settle(s Said) (a review.Answer) {
 	}
 	if kept != nil {
 		a.Reviewer, a.Comments, a.Fix, a.Verifier, a.Command = kept.Reviewer, kept.Comments, kept.Fix, kept.Verifier, kept.Command
-		a.Scout = kept.Scout
+		a.Scout, a.Finder = kept.Scout, kept.Finder
 		if findings := kept.findings(); findings != nil {
 			r.Findings = len(*findings)
 		}
@@ -134,7 +134,7 @@ func (q Question) salvage(s Said) (e *Envelope, notes []string) {
 	switch q.Task.Role {
 	case review.RoleFixer:
 		return q.salvageFix(s)
-	case review.RoleVerifier, review.RoleScout: // half an answer refutes nothing, and is no scan
+	case review.RoleVerifier, review.RoleScout, review.RoleFinder: // half an answer refutes nothing, is no scan and finds nothing
 		return nil, nil
 	case review.RoleCommentsAnalyzer:
 		keep = SalvageComments

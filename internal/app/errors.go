@@ -40,6 +40,8 @@ func (e *ProgramError) Error() string {
 		noun = "verifier"
 	case review.RoleScout:
 		noun = "scout"
+	case review.RoleFinder:
+		noun = "finder"
 	case review.RoleCommand:
 		noun = "command"
 	case review.RoleCommentsAnalyzer:

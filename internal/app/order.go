@@ -287,6 +287,12 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 			return req, err
 		}
 	}
+	find := planFind(settings, o)
+	if find != nil {
+		if err := startable(find.Agent); err != nil {
+			return req, err
+		}
+	}
 	fix, fixOff, err := r.planFix(ctx, o, pr, w.commits.Base, confinement)
 	if err != nil {
 		return req, err
@@ -308,7 +314,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,
 		Elevation: settings.ElevationThreshold, Sensitive: sensitive, Alone: o.Command != nil, DryRun: o.DryRun, Force: o.Force,
 		WallTime: settings.WallTime, PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Checkout: w.top, Title: told.Title, Body: told.Body,
-		Isolation: confinement.Report(), Config: w.rules.From, Rounds: settings.Rounds, Quick: quick, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Sticky: settings.PublishMode == config.PublishSticky, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
+		Isolation: confinement.Report(), Config: w.rules.From, Rounds: settings.Rounds, Quick: quick, Find: find, Verify: verify, Rule: ruleOf(settings), Budget: settings.NoiseBudget, Sticky: settings.PublishMode == config.PublishSticky, Inline: inlineOf(settings), InlineMost: settings.CommentsPerPull, Calibration: worth, Fix: fix, FixOff: fixOff, Context: about, Gate: o.gate(settings),
 		Asked: o.Asked, Stops: r.stops, Disputes: disputes, BaseRef: sanitize.Mask(pr.BaseRef), Secrets: r.opts.Machine.secrets(),
 	}, nil
 }

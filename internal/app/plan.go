@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/discovery"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -65,6 +66,20 @@ func planQuick(s config.Settings, o Order) *orchestrator.QuickPlan {
 	}
 	p := orchestrator.QuickPlan{Tier: s.Quick.Tier, Triggers: s.Quick.Triggers, Scout: planned(s, s.Scout, review.RoleScout, o.Dir), Limits: s.Quick.Limits}
 	p.Scout.Lens, p.Scout.Limits, p.Scout.Prompt = "", nil, s.Quick.Prompt
+	return &p
+}
+
+// planFind turns settings into who looks for context, and within which bounds; nil where nobody does.
+func planFind(s config.Settings, o Order) *orchestrator.FindPlan {
+	d := s.Discovery
+	if !d.Full && !d.Quick || s.Finder.Use == "" || s.Finder.Use == config.UseNone || o.Command != nil {
+		return nil
+	}
+	p := orchestrator.FindPlan{
+		Agent: planned(s, s.Finder, review.RoleFinder, o.Dir), Limits: d.Limits, DiscoveryTokens: d.Tokens, ExtractTokens: d.ExtractTokens, Prompt: d.Prompt, ExtractPrompt: d.ExtractPrompt,
+		Bounds: discovery.Bounds{Fragments: d.Fragments, Chars: d.ExcerptChars, Dirs: d.Dirs, Entries: d.Entries}, Always: d.Folders, Full: d.Full, Quick: d.Quick,
+	}
+	p.Agent.Lens, p.Agent.Limits = "", nil
 	return &p
 }
 

@@ -196,6 +196,9 @@ func announce(emit func(review.Event), req orchestrator.Request) {
 	req.Disputes = nil
 	if req.Quick != nil { // who reviews in full is announced once a full review follows
 		req.Agents, req.Verify, req.Fix = nil, nil, nil
+		if req.Find != nil && !req.Find.Quick {
+			req.Find = nil
+		}
 	}
 	for _, a := range takingPart(req) {
 		emit(review.Event{Kind: review.EventState, Agent: a.Name, State: review.AgentWaiting})
@@ -207,6 +210,9 @@ func takingPart(req orchestrator.Request) []orchestrator.AgentPlan {
 	all := slices.Clone(req.Agents)
 	if req.Quick != nil {
 		all = append(all, req.Quick.Scout)
+	}
+	if req.Find != nil {
+		all = append(all, req.Find.Plans()...)
 	}
 	if req.Verify != nil {
 		all = append(all, req.Verify.Agent)

@@ -60,6 +60,11 @@ func (p Agent) Scan(ctx context.Context, task review.Task, emit func(review.Even
 	return openai.Scan(ctx, task, p.model(), emit)
 }
 
+// Find is the builtin finder's work. It has no tools either: it asks, and prloop decides what is read.
+func (p Agent) Find(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
+	return openai.Find(ctx, task, p.model(), emit)
+}
+
 // Command is the work of a builtin agent that does the task of a command.
 func (p Agent) Command(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()

@@ -46,6 +46,8 @@ func (r *resolver) agents() error {
 	errs = append(errs, r.admit(&s.Judge, "/judge"))
 	r.scout()
 	errs = append(errs, r.admit(&s.Scout, "/scout"))
+	r.finder()
+	errs = append(errs, r.admit(&s.Finder, "/finder"))
 	return errors.Join(errs...)
 }
 

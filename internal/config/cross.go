@@ -8,7 +8,7 @@ import (
 )
 
 // reserved are names of agents that are not reviewers, and of --reviewers items that are not configured names.
-var reserved = []string{"comments-analyzer", "pr-fix", "verifier", JudgeName, JudgeName + "-2", ScoutName, "exec"}
+var reserved = []string{"comments-analyzer", "pr-fix", "verifier", JudgeName, JudgeName + "-2", ScoutName, FinderName, DiscoveryName, ExtractionName, "exec"}
 
 // crossCheck finds what a schema cannot say: names used twice, ids nobody defined, fields that do not fit together.
 func (s *source) crossCheck() {
@@ -24,7 +24,7 @@ func (s *source) crossCheck() {
 	if f, ok := s.value["fixer"].(map[string]any); ok {
 		s.checkAgent("/fixer", f)
 	}
-	for _, key := range []string{"verifier", "judge", "scout"} {
+	for _, key := range []string{"verifier", "judge", "scout", "finder"} {
 		if v, ok := s.value[key].(map[string]any); ok {
 			s.checkAgent("/"+key, v)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // crewKeys are the settings that a crew may have: who reviews, and with which models.
-var crewKeys = []string{"reviewers", "min_reviewers", "model", "escalation_model", "effort", "reasoning_effort", "verifier", "scout",
+var crewKeys = []string{"reviewers", "min_reviewers", "model", "escalation_model", "effort", "reasoning_effort", "verifier", "scout", "finder",
 	"quick.prompt", "quick.max_answer_tokens", "full.prompt", "limits.max_answer_tokens"}
 
 // Crew is a named model configuration, as the operator wrote it.
@@ -106,6 +106,8 @@ func (r *resolver) applyCrew() error {
 			r.settings.Verifier.FromRepository, r.settings.Verifier.fromOperator = false, true
 		case "scout":
 			r.settings.Scout.FromRepository, r.settings.Scout.fromOperator = false, true
+		case "finder":
+			r.settings.Finder.FromRepository, r.settings.Finder.fromOperator = false, true
 		}
 	}
 	return nil

@@ -161,6 +161,7 @@ func (r *resolver) own(s *source, kind Kind) {
 	_, _, verifier := s.lookup("verifier")
 	_, _, judge := s.lookup("judge")
 	_, _, scout := s.lookup("scout")
+	_, _, finder := s.lookup("finder")
 	mark := func(a *Agent) { a.FromRepository, a.fromOperator = kind == Repository, kind == Operator }
 	if comments {
 		mark(&r.settings.Comments)
@@ -176,6 +177,9 @@ func (r *resolver) own(s *source, kind Kind) {
 	}
 	if scout {
 		mark(&r.settings.Scout)
+	}
+	if finder {
+		mark(&r.settings.Finder)
 	}
 	for i := range r.settings.Reviewers {
 		if reviewers {

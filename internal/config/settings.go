@@ -65,6 +65,9 @@ type Settings struct {
 	// Quick says which changes are scanned, Scout who does; Use is UseNone when nobody does.
 	Quick Quick
 	Scout Agent
+	// Discovery says for which reviews context is looked for, Finder who does; Use is UseNone when nobody does.
+	Discovery Discovery
+	Finder    Agent
 	// FullPrompt is what the repository asks reviewers to mind.
 	FullPrompt string
 	// Crews are the operator's named model configurations; Crew is the one that reviews where no policy says otherwise, or empty.

@@ -249,6 +249,7 @@ func keys() []key {
 			doc: "The ids of the commands that run on every pull request, with each round of the review."},
 	}
 	all = append(all, quickKeys()...)
+	all = append(all, discoveryKeys()...)
 	all = append(all,
 		key{path: "crews", shape: list(crewShape(all), 0, 50), field: func(s *Settings) any { return &s.Crews },
 			operator: "who reviews is chosen from what the operator offers",
@@ -282,7 +283,7 @@ func defaults() Settings {
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
 		Context: Context{RelatedCode: true}, Gate: gate.Off,
 		PublishMode: PublishAppend, MinSupport: 1, Rule: "all", NoiseBudget: 5, Inline: InlineProminent, CommentsPerPull: 30, Verification: defaultVerification(),
-		Quick:  defaultQuick(),
+		Quick: defaultQuick(), Discovery: defaultDiscovery(),
 		Rounds: 3, VerifyTimeout: 10 * time.Minute, Fix: Fix{Limits: defaultFixLimits()},
 		Schedule: Schedule{Enabled: true, Conditions: Conditions{Window: Duration(24 * time.Hour)}},
 	}

@@ -84,6 +84,7 @@ var table = map[string]int{
 	"internal/store":             3,
 	"internal/engine":            3,
 	"internal/repocontext":       3,
+	"internal/discovery":         3,
 	"internal/gateway":           3,
 	"internal/otlp":              3,
 	"internal/webfetch":          3,

@@ -52,6 +52,10 @@ func Estimate(task review.Task, o Options) (Estimated, error) {
 		question, err := prompts.Scan(task, o.Fence)
 		return f.sends(scoutShape, prompts.ScanSystem(), brief, question), err
 	}
+	if task.Role == review.RoleFinder {
+		question, err := prompts.Find(task, o.Fence)
+		return f.sends(finderShape, prompts.FindSystem(), brief, question), err
+	}
 	if task.Role == review.RoleCommand {
 		system, err := prompts.CommandSystem()
 		if err != nil {

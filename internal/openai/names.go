@@ -23,9 +23,11 @@ func visibleNames(t review.Task) (shown review.Task, back map[string]string) {
 		f := &t.Brief.Files[i]
 		f.Path, f.OldPath = show(f.Path), show(f.OldPath)
 	}
-	t.Brief.Related = slices.Clone(t.Brief.Related)
-	for i := range t.Brief.Related {
-		t.Brief.Related[i].Path = show(t.Brief.Related[i].Path)
+	for _, list := range []*[]review.RelatedFile{&t.Brief.Related, &t.Brief.Found} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Path = show((*list)[i].Path)
+		}
 	}
 	if t.RunState != nil {
 		s := *t.RunState

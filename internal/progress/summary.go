@@ -168,6 +168,8 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 		did += " looked at"
 	case review.RoleScout:
 		did = "quick scan"
+	case review.RoleFinder:
+		did = "looked for context"
 	}
 	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8), clock(seconds(a.Seconds)), did)
 	if total != nil && *total > 0 {

@@ -246,7 +246,7 @@ func receipt(r review.Receipt) review.Receipt {
 	out.BaseSHA, out.MergeBaseSHA, out.HeadSHA = word(r.BaseSHA), word(r.MergeBaseSHA), word(r.HeadSHA)
 	out.Status, out.Isolation, out.Config, out.Warnings = word(r.Status), inline(r.Isolation), inline(r.Config), texts(r.Warnings)
 	out.LeftOut, out.Agents, out.Calibration = leftOut(r.LeftOut), nil, inline(r.Calibration)
-	out.Masked = max(0, r.Masked)
+	out.Masked, out.Found = max(0, r.Masked), lookedUp(r.Found)
 	for _, a := range r.Agents {
 		out.Agents = append(out.Agents, agent(a))
 	}
@@ -254,6 +254,21 @@ func receipt(r review.Receipt) review.Receipt {
 		return cmp.Or(cmp.Compare(roleRank(a.Role), roleRank(b.Role)), cmp.Compare(a.Name, b.Name), cmp.Compare(fmt.Sprint(agentCells(a), a.Reason, a.Notes), fmt.Sprint(agentCells(b), b.Reason, b.Notes)))
 	})
 	return out
+}
+
+// lookedUp is what a finder brought, in the one order of a report.
+func lookedUp(f *review.Found) *review.Found {
+	if f == nil {
+		return nil
+	}
+	out := review.Found{Excerpts: []review.Excerpt{}, Refused: texts(f.Refused), Later: max(0, f.Later)}
+	for _, e := range f.Excerpts {
+		out.Excerpts = append(out.Excerpts, review.Excerpt{File: word(e.File), Line: max(0, e.Line), LineEnd: max(0, e.LineEnd), Reason: inline(e.Reason)})
+	}
+	slices.SortStableFunc(out.Excerpts, func(a, b review.Excerpt) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Reason, b.Reason))
+	})
+	return &out
 }
 
 func roleRank(r review.Role) int {

@@ -40,6 +40,7 @@ func (p *page) receipt(d Data) {
 		p.rounds(d.Course)
 		p.agents(r.Agents)
 		p.leftOut(r)
+		p.lookedUp(r.Found)
 		p.dismissed(d.Dismissed, d.DismissalNotes)
 		p.discussion(d.Discussion)
 		p.named("Notes:", d.Notes)
@@ -155,6 +156,34 @@ func (p *page) proof(r review.Receipt) []string {
 		facts = append(facts, fmt.Sprintf("Masked: %d %s, before agents read the change", r.Masked, values))
 	}
 	return facts
+}
+
+// lookedUp says what a finder brought to the review, and what it asked for in vain.
+func (p *page) lookedUp(f *review.Found) {
+	if f == nil {
+		return
+	}
+	lines := []string{}
+	for _, e := range f.Excerpts[:min(len(f.Excerpts), maxLeftOut)] {
+		line := span(fmt.Sprintf("%s:%d-%d", e.File, e.Line, e.LineEnd))
+		if e.Reason != "" {
+			line += separator + e.Reason
+		}
+		lines = append(lines, line)
+	}
+	if more := len(f.Excerpts) - maxLeftOut; more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more", more))
+	}
+	if len(f.Excerpts) == 0 {
+		lines = append(lines, "nothing")
+	}
+	if f.Later > 0 {
+		lines = append(lines, count(f.Later, "excerpt")+" of earlier rounds left out: a fix changed their files")
+	}
+	for _, why := range f.Refused {
+		lines = append(lines, "Not given: "+why)
+	}
+	p.named("Found outside the change, for reviewers to read:", lines)
 }
 
 func (p *page) leftOut(r review.Receipt) {

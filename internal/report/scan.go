@@ -62,6 +62,7 @@ func RenderScan(s Scan) string {
 		p.add(bullets(facts))
 		p.agents(r.Agents)
 		p.leftOut(r)
+		p.lookedUp(r.Found)
 		p.named("Notes:", s.Notes)
 		p.named("Warnings:", r.Warnings)
 	})

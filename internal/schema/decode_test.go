@@ -82,7 +82,7 @@ func TestEnumsAreTheConstantsOfPackageReview(t *testing.T) {
 	if got := rules["Event.state"].enum; !slices.Equal(got, states) {
 		t.Errorf("states %v, want %v", got, states)
 	}
-	roles := []string{string(review.RoleReviewer), string(review.RoleCommentsAnalyzer), string(review.RoleFixer), string(review.RoleVerifier), string(review.RoleCommand), string(review.RoleScout)}
+	roles := []string{string(review.RoleReviewer), string(review.RoleCommentsAnalyzer), string(review.RoleFixer), string(review.RoleVerifier), string(review.RoleCommand), string(review.RoleScout), string(review.RoleFinder)}
 	if got := rules["Task.role"].enum; !slices.Equal(got, roles) {
 		t.Errorf("roles %v, want %v", got, roles)
 	}

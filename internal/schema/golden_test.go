@@ -36,7 +36,7 @@ func TestGoldenSchemas(t *testing.T) {
 		}
 		golden(t, filepath.Join(schemaDir, name+".schema.json"), got)
 	}
-	for _, name := range []string{"comments-result", "reviewer-result", "scout-result", "verifier-result"} {
+	for _, name := range []string{"comments-result", "finder-result", "reviewer-result", "scout-result", "verifier-result"} {
 		got, err := ForModel(name)
 		if err != nil {
 			t.Fatal(err)

@@ -25,17 +25,18 @@ var modelShapes = map[string]modelShape{
 	"verifier-result": {without: []string{"ruling", "risk"}, always: []string{"reason", "probability", "importance"}},
 	"judge-result":    {without: []string{"duplicateOf", "probability", "importance"}, always: []string{"reason", "ruling"}, of: "verifier-result"},
 	"scout-result":    {},
+	"finder-result":   {always: []string{"reason"}},
 	"comments-result": {without: []string{"fingerprint", "assessment", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
 }
 
-// ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result, scout-result or command-result, or of what a verifier answers that is a judge (judge-result), that strict structured output of OpenAI-compatible
+// ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result, scout-result, finder-result or command-result, or of what a verifier answers that is a judge (judge-result), that strict structured output of OpenAI-compatible
 // endpoints accepts: no unknown fields, every field required, "unknown" written as null, no length rules and no $schema.
-// Whatever satisfies it is accepted by DecodeModel or DecodeComments, by DecodeCommand, by DecodeScout where files are inside the repository, and by DecodeFix or DecodeVerifier if each
+// Whatever satisfies it is accepted by DecodeModel or DecodeComments, by DecodeCommand, by DecodeScout and DecodeFinder where files are inside the repository, and by DecodeFix or DecodeVerifier if each
 // id stands in it once.
 func ForModel(name string) ([]byte, error) {
 	m, ok := modelShapes[name]
 	if !ok {
-		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result, verifier-result, judge-result, scout-result and command-result", name)
+		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result, verifier-result, judge-result, scout-result, finder-result and command-result", name)
 	}
 	s, err := generate(cmp.Or(m.of, name), comments())
 	if err != nil {

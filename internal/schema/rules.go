@@ -136,6 +136,12 @@ var rules = map[string]rule{
 	"Observation.file":         {optional: true, maxLength: maxPath},
 	"Observation.line":         {optional: true, min: 1, max: maxLine, unknownAtZero: true},
 
-	"Task.role":         {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier", "command", "scout"}},
+	"FinderResult.wanted": {maxItems: maxObservations},
+	"Wanted.file":         {minLength: 1, maxLength: maxPath},
+	"Wanted.line":         {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+	"Wanted.lineEnd":      {optional: true, min: 1, max: maxLine, unknownAtZero: true},
+	"Wanted.reason":       {optional: true, maxLength: maxTitle},
+
+	"Task.role":         {enum: []string{"reviewer", "comments-analyzer", "pr-fix", "verifier", "command", "scout", "finder"}},
 	"CommandTask.place": {optional: true, enum: []string{"review", "comment", "local", "schedule"}},
 }

@@ -29,6 +29,7 @@ var shapes = []shape{
 	{"comments-result", reflect.TypeFor[review.CommentsResult](), "What the comments analyzer answers."},
 	{"event", reflect.TypeFor[review.Event](), "One event line on an agent's standard output."},
 	{"finding", reflect.TypeFor[review.Finding](), "One problem somebody sees in a pull request."},
+	{"finder-result", reflect.TypeFor[review.FinderResult](), "What a finder answers."},
 	{"fix-payload", reflect.TypeFor[review.FixPayload](), "What the fixer is asked to fix."},
 	{"fix-result", reflect.TypeFor[review.FixResult](), "What the fixer answers."},
 	{"reviewer-result", reflect.TypeFor[review.ReviewerResult](), "What a reviewer answers."},

@@ -31,6 +31,8 @@ func obtain(e *app.ProgramError) string {
 		without = "configure verifier: off"
 	case review.RoleScout:
 		without = "configure scout: off"
+	case review.RoleFinder:
+		without = "configure finder: off"
 	case review.RoleCommand:
 		without = "take the command out of .reviewerc"
 	case review.RoleCommentsAnalyzer:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -180,6 +181,20 @@ func (a *agent) envelope(findings []review.Finding) []byte {
 		for _, f := range findings {
 			r.Verdict = review.Flag
 			r.Observations = append(r.Observations, review.Observation{Tag: f.Category, Text: f.Title, File: f.File, Line: f.Line})
+		}
+		v = r
+	case review.RoleFinder:
+		r := review.FinderResult{Wanted: []review.Wanted{}}
+		if a.task.Find != nil {
+			for _, f := range a.task.Find.Fragments {
+				line := 1
+				r.Wanted = append(r.Wanted, review.Wanted{File: f.File, Line: &line, Reason: "Read by fakeagent."})
+			}
+			for _, l := range a.task.Find.Listings {
+				for _, name := range l.Files {
+					r.Wanted = append(r.Wanted, review.Wanted{File: path.Join(l.Folder, name), Reason: "Asked for by fakeagent."})
+				}
+			}
 		}
 		v = r
 	case review.RoleCommand:
