@@ -75,6 +75,7 @@ const (
 	Readable
 	VerifyEnv
 	Folders
+	Seal
 )
 
 // ChangedError: a run cannot be resumed because this machine or its configuration is not what the run began with.
@@ -93,6 +94,8 @@ func (e *ChangedError) Error() string {
 		return fmt.Sprintf("run %s started with other files for agents to read than are configured now", e.Run)
 	case Folders:
 		return fmt.Sprintf("run %s started with other folders beside the tree: it had %s; now it is %s", e.Run, e.Had, e.Now)
+	case Seal:
+		return fmt.Sprintf("what run %s was asked does not come from a machine with this key: it has no seal of one, or was changed since", e.Run)
 	case VerifyEnv:
 		return fmt.Sprintf("run %s started with other variables for verify commands than are configured now", e.Run)
 	}

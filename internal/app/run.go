@@ -107,6 +107,9 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 	}
 	st := s.opts.Machine.store(p.Request, r.settings, r.cassette, r.folders...)
 	st.Job, st.RepoID = p.job, r.repoID
+	if err := s.seal(&st); err != nil {
+		return Ended{}, err
+	}
 	if err := s.record(ctx, st); err != nil {
 		return Ended{}, err
 	}

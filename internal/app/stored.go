@@ -26,6 +26,8 @@ type stored struct {
 	// Engine is engine.Version when the run began.
 	Engine string `json:"engine"`
 	Setup  setup  `json:"setup"`
+	// Seal proves that all of it was written by a process with the operator's key; empty without such a key.
+	Seal string `json:"seal,omitempty"`
 	// RepoID is GitHub's number of the target's repository.
 	RepoID int64 `json:"repoId,omitempty"`
 	// Job is what a scheduled job has to do; nil for a review.
@@ -173,6 +175,9 @@ type Today struct {
 // rebuild builds the loop of a stored run: all is what it was, keys and the login are today's. The engine lets one process at a
 // time come here with a run, and with no run that has ended: only then is the pull request taken.
 func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, error) {
+	if err := r.sealed(st); err != nil {
+		return nil, err
+	}
 	if err := r.opts.Machine.sameMachine(ctx, st); err != nil {
 		return nil, err
 	}

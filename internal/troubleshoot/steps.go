@@ -69,6 +69,8 @@ func restore(e *app.ChangedError) string {
 		return "restore what it had (" + operator.EnvSandbox + ", " + operator.EnvSandboxWithout + ", prloop doctor), or start a new run"
 	case app.Folders:
 		return "check the same commits out there, or start a new run"
+	case app.Seal:
+		return "start a new run; where PRLOOP_MARKER_KEY was replaced, keep the old key behind the new one until its runs have ended"
 	case app.Readable:
 		return operator.EnvSandboxRead + "=" + e.Had
 	}
