@@ -66,9 +66,14 @@ func uncommand(s string) string {
 
 // Uncommand keeps every line of a text from being a command of GitHub Actions in its log.
 func Uncommand(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = uncommand(line)
+	var b strings.Builder
+	for text != "" { // the runner ends a line at a carriage return too
+		end := strings.IndexAny(text, "\r\n") + 1
+		if end == 0 {
+			end = len(text)
+		}
+		b.WriteString(uncommand(text[:end]))
+		text = text[end:]
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
 }
