@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,9 @@ import (
 	"sync"
 
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // door is the only way on which gh reaches GitHub: a socket of this process, behind which its requests go the way of all others. What it
@@ -23,7 +26,9 @@ import (
 type door struct {
 	client *Client
 	repo   review.Repo
-	token  string
+	// node is what the one comment is on, by GraphQL's id.
+	node  string
+	token string
 	// of makes the context of a request one of the write that gh was started for.
 	of     func(context.Context) context.Context
 	server *http.Server
@@ -39,7 +44,7 @@ type door struct {
 const doorName = "s"
 
 // openDoor makes gh's folder ready: the socket, and a configuration that names it.
-func (c *Client) openDoor(ctx context.Context, dir string, repo review.Repo, token string) (*door, error) {
+func (c *Client) openDoor(ctx context.Context, dir string, pr review.PullRequest, token string) (*door, error) {
 	if err := os.WriteFile(filepath.Join(dir, "config.yml"), []byte("version: \"1\"\nprompt: disabled\nhttp_unix_socket: "+doorName+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("write gh's configuration: %w", err)
 	}
@@ -47,7 +52,7 @@ func (c *Client) openDoor(ctx context.Context, dir string, repo review.Repo, tok
 	if err != nil {
 		return nil, fmt.Errorf("make the socket for gh: %w", err)
 	}
-	d := &door{client: c, repo: repo, token: token, over: make(chan struct{}), of: func(asked context.Context) context.Context { return effects.Carrying(asked, ctx) }}
+	d := &door{client: c, repo: pr.Repo, node: pr.NodeID, token: token, over: make(chan struct{}), of: func(asked context.Context) context.Context { return effects.Carrying(asked, ctx) }}
 	d.server = &http.Server{Handler: d, ReadHeaderTimeout: answerTimeout, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(d.over)
@@ -132,6 +137,35 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
+// aComment is the one request that writes which gh has a reason to make.
+var aComment = lazyregexp.New(`^mutation\w*\(\$input:AddCommentInput!\)\{addComment\(input:\$input\)\{[\w{}]*\}\}$`)
+
+// refuses says why a request is none that gh makes to add one comment to the pull request; empty when it is. The credential is good for more than
+// that, and where agents are confined by less than namespaces, others than gh may find the socket.
+func (d *door) refuses(r *http.Request, raw []byte, change bool) string {
+	var asked struct {
+		Query     string
+		Variables struct{ Input map[string]any }
+	}
+	bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	switch {
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		return ""
+	case resource(r) != graphql || json.Unmarshal(raw, &asked) != nil:
+		return "it is no request that gh makes for a comment"
+	case !change && !strings.Contains(asked.Query, "mutation"):
+		return ""
+	case !change || !aComment.MatchString(bare(asked.Query)):
+		return "it changes something else than gh does for a comment"
+	case d.node != "" && asked.Variables.Input["subjectId"] != d.node:
+		return "it comments on something else than the pull request"
+	}
+	if wrote, _ := d.told(); wrote {
+		return "it is the second comment of one gh"
+	}
+	return ""
+}
+
 func (d *door) hand(ctx context.Context, r *http.Request) (*http.Response, []byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, largestRequest))
 	if err != nil {
@@ -150,6 +184,9 @@ func (d *door) hand(ctx context.Context, r *http.Request) (*http.Response, []byt
 	req.Header.Set("Authorization", "token "+d.token)
 	var e *Error
 	change := changes(req, raw)
+	if why := d.refuses(req, raw, change); why != "" {
+		return nil, nil, notSent(sanitize.ErrUnsafe, errors.New(why))
+	}
 	if change { // before: whoever gives up meanwhile must not take it for unsent
 		d.writes(1)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,6 +148,56 @@ func TestGhGoesThroughTheDoor(t *testing.T) {
 	hijacked(func(string) string { return "hello" })
 	if n := writes(f) - asked; n != 0 || len(p.Comments()) != 1 {
 		t.Errorf("%d writes, %d comments", n, len(p.Comments()))
+	}
+}
+
+// Whoever finds the socket while gh is at work does with it what gh does, and nothing else: one comment on the pull request.
+func TestTheDoorTakesOneComment(t *testing.T) {
+	t.Parallel()
+	f, p, _ := open(t)
+	c := client(t, f, Options{Temp: deep(t)})
+	pr := readPull(t, c)
+	own := text(t, "hello")
+	comment := func(subject string) string {
+		return `{"query":"mutation CommentCreate($input:AddCommentInput!){addComment(input: $input){commentEdge{node{url}}}}","variables":{"input":{"subjectId":"` + subject + `","body":` + quote(t, own.String()) + `}}}`
+	}
+	var said []int
+	before := writes(f)
+	c.run = func(_ context.Context, spec proc.Spec) (proc.Result, error) {
+		through := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", short(t, filepath.Join(spec.Dir, doorName)))
+		}}}
+		for _, q := range []struct{ method, path, body string }{
+			{http.MethodPut, "/repos/acme/widgets/pulls/7/merge", `{"merge_method":"squash"}`},
+			{http.MethodPost, "/repos/acme/widgets/issues/7/comments", `{"body":"hello"}`},
+			{http.MethodDelete, "/repos/acme/widgets/git/refs/heads/main", ""},
+			{http.MethodPost, "/graphql", `{"query":"mutation { mergePullRequest(input: {pullRequestId: \"` + pr.NodeID + `\"}) { clientMutationId } }"}`},
+			{http.MethodPost, "/graphql", strings.Replace(comment(pr.NodeID), "addComment(", "mergePullRequest(", 1)},
+			{http.MethodPost, "/graphql", strings.Replace(comment(pr.NodeID), "{addComment(", "{m: closePullRequest(input: $input){clientMutationId} addComment(", 1)},
+			{http.MethodPost, "/graphql", `{"query":"query A { viewer { login } } mutation B { closePullRequest(input: {pullRequestId: \"x\"}) { clientMutationId } }","operationName":"B"}`},
+			{http.MethodPost, "/graphql", comment("another")},
+			{http.MethodPost, "/graphql", comment(pr.NodeID)},
+			{http.MethodPost, "/graphql", comment(pr.NodeID)},
+		} {
+			req, err := http.NewRequest(q.method, "http://api.github.com"+q.path, strings.NewReader(q.body))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			resp, err := through.Do(req)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			said = append(said, resp.StatusCode)
+			_ = resp.Body.Close()
+		}
+		return proc.Result{ExitCode: 1, StderrTail: []byte("HTTP 502")}, &proc.ExitError{}
+	}
+	_, _ = c.Post(t.Context(), pr, own) // whatever it makes of that
+	bad := http.StatusBadGateway
+	if want := []int{bad, bad, bad, bad, bad, bad, bad, bad, http.StatusOK, bad}; !slices.Equal(said, want) || writes(f)-before != 1 || len(p.Comments()) != 1 {
+		t.Errorf("%v, want %v; %d writes, %d comments", said, want, writes(f)-before, len(p.Comments()))
 	}
 }
 

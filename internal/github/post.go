@@ -59,7 +59,7 @@ func (c *Client) Post(ctx context.Context, pr review.PullRequest, body sanitize.
 	if err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
-	d, err := c.openDoor(ctx, dir, pr.Repo, token)
+	d, err := c.openDoor(ctx, dir, pr, token)
 	if err != nil {
 		return "", refused(ErrUnavailable, err)
 	}
