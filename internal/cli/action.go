@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/job"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -49,7 +50,7 @@ func (p *Invocation) action(ctx context.Context) error {
 	if err := j.CheckWeb(settings); err != nil {
 		return err
 	}
-	log := func(why string) { fmt.Fprintf(p.Stdout, "prloop: %s\n", sanitize.Terminal(why)) }
+	log := func(why string) { fmt.Fprintf(p.Stdout, "prloop: %s\n", progress.Uncommand(sanitize.Terminal(why))) }
 	switch j.Do {
 	case actions.Review:
 		if j.Fork {
