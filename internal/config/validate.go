@@ -174,10 +174,6 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 		return fmt.Sprintf("is %s, but must be %s", article(k.Got), article(k.Want...))
 	case *kind.Enum:
 		if got, ok := k.Got.(string); ok {
-			switch got {
-			case "sticky":
-				return fmt.Sprintf("%q is not supported by this version; use one of %s", got, words(k.Want))
-			}
 			return fmt.Sprintf("%q is not one of %s", clip(got), words(k.Want))
 		}
 		return "is not one of " + words(k.Want)

@@ -45,7 +45,7 @@ func TestEveryFaultHasItsOwnLine(t *testing.T) {
 4 api_key: may be set only by the operator (command line, environment or config.yml): a secret in a repository is no secret
 5 problem_score_threshold: must be at most 10
 7 limits.max_llm_calls: is text, but must be a whole number
-9 publish.mode: "stiky" is not supported by this version; use one of append, sticky
+9 publish.mode: "stiky" is not one of append, sticky -> sticky
 11 reviewers[0].name: is not a name of up to 40 lower-case letters, digits, dots, underscores and dashes, a letter or digit first
 12 reviewers[0].use: acp needs preset, the agent it is
 14 reviewers[1].use: command needs path, the program to run
