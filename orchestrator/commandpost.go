@@ -53,8 +53,12 @@ func (in Inputs) speaks(h AgentReport) bool {
 func (l *Loop) publishCommand(ctx context.Context, steps Steps, in Inputs, h AgentReport) (urls []string, overtaken string, err error) {
 	plan := in.Request.command(h)
 	s := saying{round: in.Round, op: "answer of " + plan.ID, pr: in.Snapshot.PR, command: markerOf(*plan)}
+	left, err := l.leftovers(ctx, steps, in, s)
+	if err != nil {
+		return nil, "", err
+	}
 	var there []placedComment // those that stand on lines
-	if placed := in.placed(h); len(placed) > 0 && plan.Type != review.IssueComment && l.Reviewer != nil {
+	if placed := in.placed(h); len(placed) > 0 && plan.Type != review.IssueComment && l.Reviewer != nil && left.Lines == "" {
 		done, err := l.publishLines(ctx, steps, in, s, plan, placed, in.commandReport(h, among(placed)))
 		if err != nil || done.Overtaken != "" {
 			return nil, done.Overtaken, err
@@ -70,7 +74,13 @@ func (l *Loop) publishCommand(ctx context.Context, steps Steps, in Inputs, h Age
 		}
 	}
 	s.body = in.commandReport(h, among(there))
+	if left.Lines != "" {
+		s.body = fmt.Sprintf("An earlier run was interrupted before it summed up; its [comments on lines](%s) stand.\n\n", left.Lines) + s.body
+	}
 	more, overtaken, err := l.publish(ctx, steps, in.Request, s)
+	if err == nil && overtaken == "" {
+		err = l.minimizeLeftovers(ctx, steps, in, s, left)
+	}
 	return append(urls, more...), overtaken, err
 }
 
@@ -199,7 +209,9 @@ func (l *Loop) sendLines(ctx context.Context, req Request, out linesOut, from, t
 	text, whole := out.whole, all && out.whole != nil
 	if !whole {
 		m := l.commandMarker(req, out.saying, nonce)
-		m.Asked = "" // the summary is what answers, and it is still to come
+		if m.Asked != "" {
+			m.Part, m.Parts = 1, 2 // the summary is what answers, and it is still to come
+		}
 		texts, err := sanitize.Comment(report.RenderLines(out.id, to-from), m, l.policy(req.Target.Repo))
 		if err != nil {
 			return onLines{}, fmt.Errorf("sanitize the %s of round %d: %w", op, out.round, err)
