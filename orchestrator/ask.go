@@ -87,7 +87,10 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		task.Find = in.find
 	}
 	if plan.Command != nil {
-		task.Command = plan.Command.task()
+		task.Command = plan.Command.Task()
+		if plan.Command.listens() {
+			task.Discussion = wholeDiscussion(snap)
+		}
 	}
 	task.Brief = in.withFound(plan, req.narrowed(plan, task.Brief))
 	task = visible(plan, task)

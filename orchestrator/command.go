@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
 )
 
@@ -67,9 +68,14 @@ func (c CommandPlan) posts() bool {
 	return c.Mode == review.SeparateComment || c.Mode == review.FeedBoth
 }
 
-// task is what the command's agent is told beside its prompt.
-func (c CommandPlan) task() *review.CommandTask {
+// Task is what the command's agent is told beside its prompt.
+func (c CommandPlan) Task() *review.CommandTask {
 	return &review.CommandTask{ID: c.ID, Title: c.Title, Args: c.Args, Argv: c.Argv, Format: c.Format, Place: c.Place, Tools: c.Tools}
+}
+
+// listens reports whether a command has a tool that lists what people said.
+func (c CommandPlan) listens() bool {
+	return slices.Contains(c.Tools, toolset.ListComments) || slices.Contains(c.Tools, toolset.ListThreads)
 }
 
 // about reports whether a command is about a file.
@@ -209,8 +215,20 @@ func unneeded(plan AgentPlan) review.Answer {
 
 // checkCommand establishes the facts about the findings of a command's answer, as for those of reviewers, and holds the answer against the command's bounds.
 func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, a *review.Answer) ([]evidence.Result, error) {
-	c, check, receipt := a.Command, snap.checker(l.History), &a.Receipt
-	facts := make([]evidence.Result, len(c.Findings))
+	facts, err := examined(ctx, plan, a, snap.checker(l.History))
+	if err != nil {
+		return nil, err
+	}
+	var notes []string
+	a.Command.Wishes, notes = plan.Command.granted(a.Command.Wishes)
+	a.Receipt.Notes = append(a.Receipt.Notes, notes...)
+	return facts, nil
+}
+
+// examined places the findings of a command's answer, says whose they are, and holds them against the command's bounds. The facts stand at the index of their finding.
+func examined(ctx context.Context, plan AgentPlan, a *review.Answer, check *evidence.Checker) (facts []evidence.Result, err error) {
+	c, receipt := a.Command, &a.Receipt
+	facts = make([]evidence.Result, len(c.Findings))
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		ev, note, err := check.Place(ctx, f, false)
@@ -227,10 +245,9 @@ func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, 
 		f.Fingerprint = identity.Fingerprint(*f)
 		facts[i] = ev
 	}
-	var notes, more []string
+	var notes []string
 	c.Findings, facts, receipt.Omitted, notes = plan.Command.hold(c.Findings, facts)
-	c.Wishes, more = plan.Command.granted(c.Wishes)
-	receipt.Notes = slices.Concat(receipt.Notes, notes, more)
+	receipt.Notes = append(receipt.Notes, notes...)
 	receipt.Findings = len(c.Findings)
 	return facts, nil
 }
@@ -275,7 +292,8 @@ func writtenCommand(a *review.CommandAnswer) []*string {
 	out := append([]*string{&a.Summary}, each(a.Notes)...)
 	for i := range a.Wishes {
 		w := &a.Wishes[i]
-		if out = append(out, &w.Body); w.Location != nil {
+		out = append(append(out, &w.Body, &w.Title, &w.Branch), each(w.Paths)...)
+		if w.Location != nil {
 			out = append(out, &w.Location.File)
 		}
 	}

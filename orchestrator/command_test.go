@@ -1,9 +1,11 @@
 package orchestrator
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -206,3 +208,40 @@ func TestCommandsInAVerdict(t *testing.T) {
 		}
 	}
 }
+
+// A command that may list what people said has all of it, resolved threads and comments of the timeline included; any other has the open threads, as reviewers do.
+func TestWhatACommandHearsOfTheDiscussion(t *testing.T) {
+	open, resolved := review.Thread{ID: "T1", Comments: []review.Comment{{Body: "Why?"}}}, review.Thread{ID: "T2", Resolved: true, Comments: []review.Comment{{Body: "Done."}}}
+	snap := Snapshot{Discussion: review.Discussion{Threads: []review.Thread{open, resolved, {ID: "T3", Own: true}}, Comments: []review.Comment{{Body: "Please keep the name."}}, Reviews: []review.Review{{Body: "Not yet."}}}}
+	for _, row := range []struct {
+		tools                      []string
+		threads, comments, reviews int
+	}{
+		{[]string{"read", "list_comments", "list_threads"}, 2, 1, 1}, {[]string{"list_comments"}, 2, 1, 1}, {[]string{"read", "comment"}, 1, 0, 0},
+	} {
+		asked := &recordingAgents{}
+		l := &Loop{Agents: asked, Record: discarding{}, Emit: func(review.Event) {}, Now: time.Now, Fence: func(string) string { return "fence" }, History: filesAlone{all: files{}}}
+		plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs", Tools: row.tools}}
+		if _, err := l.ask(t.Context(), Request{Agents: []AgentPlan{plan}}, plan, Inputs{Round: 1, Snapshot: snap}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if d := asked.task.Discussion; d == nil || len(d.Threads) != row.threads || len(d.Comments) != row.comments || len(d.Reviews) != row.reviews {
+			t.Errorf("with %q it is told %+v", row.tools, d)
+		}
+	}
+}
+
+// recordingAgents keep what they were asked.
+type recordingAgents struct{ task review.Task }
+
+func (r *recordingAgents) Ask(_ context.Context, plan AgentPlan, task review.Task, _ func(review.Event)) review.Answer {
+	r.task = task
+	return review.Answer{Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{State: review.AgentComplete}}
+}
+
+// discarding keeps nothing.
+type discarding struct{}
+
+func (discarding) Save(context.Context, string, string, []byte) error { return nil }
+func (discarding) Round(context.Context, review.RunResult) error      { return nil }
+func (discarding) Finish(context.Context, review.RunResult) error     { return nil }

@@ -162,6 +162,22 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 	return out, nil
 }
 
+// wholeDiscussion is all that people said on the pull request, resolved threads included, for commands that may ask for it. What prloop posted is no part of it, but
+// for its threads that are still about something.
+func wholeDiscussion(snap Snapshot) *review.Discussion {
+	all := snap.Discussion
+	all.Threads = told(snap.Conversation)
+	for _, t := range snap.Discussion.Threads {
+		if !t.Own {
+			all.Threads = append(all.Threads, t)
+		}
+	}
+	if len(all.Threads)+len(all.Comments)+len(all.Reviews) == 0 {
+		return nil
+	}
+	return &all
+}
+
 // openThreads is what reviewers see of the discussion: conversations that are still open, and our own with where they stand.
 func openThreads(d review.Discussion, s *conversation.State) *review.Discussion {
 	open := review.Discussion{Threads: told(s)}

@@ -29,7 +29,11 @@ type JobOrder struct {
 
 // JobWork is what one command of a scheduled job came to. It holds only what JSON can carry, so that a durable engine can store it.
 type JobWork struct {
+	// Answer holds the findings that stand: neither their evidence is false, nor did the work settle them.
 	Answer Answer `json:"answer"`
+	// Unverified are findings that are set aside, and why. Settled are those whose code the work itself changed.
+	Unverified []Unverified `json:"unverified,omitempty"`
+	Settled    []Finding    `json:"settled,omitempty"`
 	// Tip is the commit that may be pushed; empty when nothing was committed, the command gave no answer, or it did what a rule refuses.
 	Tip     string      `json:"tip,omitempty"`
 	Commits []FixCommit `json:"commits,omitempty"`

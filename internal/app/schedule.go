@@ -22,18 +22,9 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// scheduled is what is stored of a scheduled job beside the request: the job, and what each command's agent is asked. Its agents are those
-// of the request, in the order of the commands.
+// scheduled is what is stored of a scheduled job beside the request. Its agents are those of the request, in the order of the commands.
 type scheduled struct {
 	maintenance.Request
-	Tasks []jobTask `json:"tasks"`
-}
-
-// jobTask is what the agent of a command is asked.
-type jobTask struct {
-	Prompt string             `json:"prompt"`
-	Told   review.CommandTask `json:"told"`
-	Limits review.Limits      `json:"limits"`
 }
 
 // IdleError: a scheduled job has nothing to do, which is no fault.
@@ -216,22 +207,18 @@ func terms(job config.Job) review.JobTerms {
 func (r *run) jobAgents(o Order, job config.Job, todo *scheduled) ([]orchestrator.AgentPlan, error) {
 	var agents []orchestrator.AgentPlan
 	for i, id := range job.Commands {
-		c, err := r.settings.Command(id, review.PlaceSchedule)
+		p, err := planCommand(r.settings, id, review.PlaceSchedule, o.Dir)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(job.Commands[:i], id) {
 			continue // once is enough
 		}
+		c := p.Command
+		p.Name = c.ID // there is no reviewer beside it
 		todo.Terms.MaxFiles, todo.Terms.MaxDiffLines = lower(todo.Terms.MaxFiles, c.Files), lower(todo.Terms.MaxDiffLines, c.DiffLines)
-		p := planned(r.settings, c.Agent, review.RoleCommand, o.Dir)
-		if p.Kind == review.KindBuiltin {
-			p.Effort, p.Temperature = c.Effort, c.Temperature
-		}
 		agents = append(agents, p)
 		todo.Commands = append(todo.Commands, maintenance.Command{ID: c.ID, Title: c.Title})
-		todo.Tasks = append(todo.Tasks, jobTask{Prompt: c.Prompt, Limits: c.Limits,
-			Told: review.CommandTask{ID: c.ID, Title: c.Title, Format: c.Format, Place: review.PlaceSchedule, Tools: c.Tools}})
 	}
 	return agents, startable(agents...)
 }
@@ -256,6 +243,7 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 	if lease != nil {
 		executor.Held = lease.Check
 	}
+	check := &orchestrator.Loop{History: r.history, Incident: r.incident, Secrets: c.known}
 	l := &maintenance.Loop{
 		Repo: r.history.repo, Server: server, Forge: r.client, Pusher: executor, Outbox: outbox{r.store, lease},
 		Record: r.measured(r.telemetry.record(r.spend.watch(c.ask.Gateway, recorder{r.store, r.folder}))), Emit: c.emit, MarkerKey: c.key,
@@ -263,7 +251,11 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 		Work: func(ctx context.Context, order review.JobOrder) (review.JobWork, error) {
 			plan := st.Agents[order.Number-1]
 			order.Task = st.jobTask(order, plan, c.ask.Fence)
-			return executor.Work(ctx, plan, order, c.emit)
+			work, err := executor.Work(ctx, plan, order, c.emit)
+			if err != nil {
+				return work, err
+			}
+			return check.CheckWork(ctx, plan, order, work)
 		},
 	}
 	req := st.Job.Request
@@ -273,13 +265,12 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 
 // jobTask is the question to the agent of a command.
 func (st stored) jobTask(order review.JobOrder, plan orchestrator.AgentPlan, fence string) review.Task {
-	t := st.Job.Tasks[order.Number-1]
-	told := t.Told
+	told := plan.Command.Task()
 	told.Terms = &order.Terms
 	task := review.Task{
 		Version: review.TaskVersion, Role: review.RoleCommand, Agent: plan.Name, Run: st.Run, Round: 1, Repo: st.Target.Repo, BaseSHA: order.Head, HeadSHA: order.From,
 		Brief:  review.Brief{Files: []review.BriefFile{}, Guidance: []review.GuidanceFile{}, Status: "ok", Warnings: []string{}},
-		Prompt: t.Prompt, Command: &told, Limits: t.Limits,
+		Prompt: plan.Prompt, Command: told, Limits: *plan.Limits,
 	}
 	if plan.Kind != review.KindCommand {
 		task.Options = review.Options{Model: plan.Model, Effort: plan.Effort, Temperature: plan.Temperature, Fence: fence}

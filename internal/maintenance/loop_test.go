@@ -261,8 +261,16 @@ func TestFindingsStandInThePullRequest(t *testing.T) {
 	if grave < 0 || small < grave || strings.Contains(text, " @octocat") {
 		t.Errorf("the pull request says:\n%s", text)
 	}
-	if strings.Contains(s.report(review.RunResult{}, ""), "### Found\n") != true {
-		t.Error("the report has none")
+	s.works[0].Unverified = []review.Unverified{{Finding: review.Finding{Priority: review.P0, Title: "It is all wrong"}, Reason: "quotes code that is not there"}}
+	s.works[1].Settled = []review.Finding{{Priority: review.P3, Title: "Two blanks"}}
+	report := s.report(review.RunResult{}, "")
+	for _, want := range []string{"### Found\n", "- set aside: It is all wrong: quotes code that is not there\n", "- settled by its own changes: 1 finding\n"} {
+		if !strings.Contains(report, want) {
+			t.Errorf("the report does not say %q:\n%s", want, report)
+		}
+	}
+	if body, err = l.body(&s, 0, strings.Repeat("0", 32)); err != nil || strings.Contains(body.String(), "It is all wrong") || strings.Contains(body.String(), "Two blanks") {
+		t.Errorf("the pull request says what does not stand, %v:\n%s", err, body.String())
 	}
 	s.tip = ""
 	if r := s.report(review.RunResult{}, ""); strings.Count(r, "### Found\n") != 1 {

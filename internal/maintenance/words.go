@@ -274,6 +274,12 @@ func (s *state) report(r review.RunResult, patch string) string {
 		for _, n := range w.Notes {
 			fmt.Fprintf(&b, "- %s\n", sanitize.Inline(n, p))
 		}
+		for _, u := range w.Unverified {
+			fmt.Fprintf(&b, "- set aside: %s: %s\n", sanitize.Inline(u.Finding.Title, p), sanitize.Inline(u.Reason, p))
+		}
+		if n := len(w.Settled); n > 0 {
+			fmt.Fprintf(&b, "- settled by its own changes: %s\n", count(n, "finding", "findings"))
+		}
 		b.WriteString("\n")
 	}
 	if s.tip == "" { // the pull request says it otherwise

@@ -1,0 +1,76 @@
+package orchestrator
+
+import (
+	"context"
+
+	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// CheckWork holds what the agent of a scheduled command said against the repository, as answers in a review are, before any of it is stored: credentials, evidence,
+// identity, the command's bounds, secrets. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential.
+func (l *Loop) CheckWork(ctx context.Context, plan AgentPlan, o review.JobOrder, w review.JobWork) (review.JobWork, error) {
+	answer, err := l.screened(ctx, o.Run, plan, w.Answer)
+	if err != nil {
+		return w, err
+	}
+	if answer.Command == nil && w.Answer.Command != nil {
+		w = review.JobWork{Notes: []string{"nothing of its work is taken: its answer held a credential"}}
+	}
+	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
+	w.Answer = answer
+	if answer.Command != nil {
+		if err := l.sort(ctx, plan, o, &w); err != nil {
+			return w, err
+		}
+	}
+	w.Answer = redactReport(AgentReport{Answer: w.Answer}).Answer
+	redactFindings(w.Settled)
+	for i := range w.Unverified {
+		for _, text := range append(written(&w.Unverified[i].Finding), &w.Unverified[i].Reason) {
+			*text = sanitize.Redact(*text)
+		}
+	}
+	if p := w.Pull; p != nil {
+		p.Title, p.Body, p.Branch = sanitize.Redact(p.Title), sanitize.Redact(p.Body), sanitize.Redact(p.Branch)
+	}
+	return w, nil
+}
+
+// sort tells the findings of a work that stand from those whose evidence is false, and from those that the work itself settled: the code they quote stood where the agent
+// began, and does not stand in what it committed.
+func (l *Loop) sort(ctx context.Context, plan AgentPlan, o review.JobOrder, w *review.JobWork) error {
+	before := evidence.New(l.History, o.From, o.Head, nil)
+	now := before
+	if w.Tip != "" {
+		now = evidence.New(l.History, w.Tip, o.Head, nil)
+	}
+	facts, err := examined(ctx, plan, &w.Answer, now)
+	if err != nil {
+		return err
+	}
+	c := w.Answer.Command
+	all := c.Findings
+	c.Findings = []review.Finding{}
+	for i, f := range all {
+		was := facts[i]
+		if was.Status == evidence.False && w.Tip != "" {
+			if was, _, err = before.Place(ctx, &f, false); err != nil {
+				return err
+			}
+		}
+		switch {
+		case f.Unconfirmed != "":
+			w.Unverified = append(w.Unverified, review.Unverified{Finding: f, Reason: f.Unconfirmed})
+		case was.Status == evidence.False:
+			w.Unverified = append(w.Unverified, review.Unverified{Finding: f, Reason: was.Reason})
+		case facts[i].Status == evidence.False:
+			w.Settled = append(w.Settled, f)
+		default:
+			c.Findings = append(c.Findings, f)
+		}
+	}
+	w.Answer.Receipt.Findings = len(c.Findings)
+	return nil
+}

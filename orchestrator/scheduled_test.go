@@ -1,0 +1,92 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/review"
+)
+
+// What the agent of a scheduled command found is checked as in a review: evidence, identity, bounds and secrets. What its own work changed is settled.
+func TestWorkOfAScheduledCommandIsChecked(t *testing.T) {
+	const before, after = "1111111111111111111111111111111111111111", "3333333333333333333333333333333333333333"
+	history := filesAlone{all: files{
+		before + ":a.md": "one\ntwo\nwidgets [flags] takes no flag\n", before + ":gone.md": "old words\n",
+		after + ":a.md": "one\nzwei\nwidgets [flags] takes no flag\n",
+	}}
+	at := func(n int) *int { return &n }
+	found := func(title string, p review.Priority, file, quote string, line *int) review.Finding {
+		return review.Finding{ID: title, Title: title, Priority: p, Category: "command", File: file, Evidence: quote, Line: line, Description: "It is so."}
+	}
+	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs", Floor: "medium", Findings: 4, Exclude: []string{"vendor/**"}}}
+	work := func(tip string) review.JobWork {
+		return review.JobWork{Tip: tip, Pull: &review.PullWish{Title: "Mend " + planted, Body: planted, Branch: "prloop/x"}, Answer: review.Answer{
+			Receipt: review.AgentReceipt{Name: "liar", State: review.AgentComplete}, Log: planted,
+			Command: &review.CommandAnswer{Summary: planted, Wishes: []review.Wish{{Kind: review.WishPush, Title: planted, Branch: planted}}, Findings: []review.Finding{
+				found("off by a line", review.P1, "a.md", "widgets [flags] takes no flag", at(1)), found("made up", review.P0, "a.md", "four", nil), found("mended", review.P2, "a.md", "two", nil),
+				found("deleted", review.P2, "gone.md", "old words", nil), found("small", review.P3, "a.md", "one", nil), found("elsewhere", review.P1, "vendor/x.md", "", nil),
+			}},
+		}}
+	}
+	for _, row := range []struct {
+		tip                    string
+		stands, aside, settled []string
+	}{
+		{after, []string{"off by a line"}, []string{"made up"}, []string{"mended", "deleted"}},
+		{"", []string{"off by a line", "mended", "deleted"}, []string{"made up"}, nil},
+	} {
+		l := &Loop{History: history, Secrets: []string{"correct-horse-battery-staple-93"}}
+		if row.tip != "" {
+			history.all[after+":gone.md"] = "other words\n"
+		}
+		got, err := l.CheckWork(t.Context(), plan, review.JobOrder{Run: "r", Head: before, From: before}, work(row.tip))
+		if err != nil {
+			t.Fatal(err)
+		}
+		titles := func(all []review.Finding) (out []string) {
+			for _, f := range all {
+				out = append(out, f.Title)
+			}
+			return out
+		}
+		var aside []string
+		for _, u := range got.Unverified {
+			if aside = append(aside, u.Finding.Title); u.Reason == "" {
+				t.Errorf("%s is set aside without a reason", u.Finding.Title)
+			}
+		}
+		if d := cmp.Diff(row.stands, titles(got.Answer.Command.Findings)) + cmp.Diff(row.aside, aside) + cmp.Diff(row.settled, titles(got.Settled)); d != "" {
+			t.Errorf("tip %q: %s", row.tip, d)
+		}
+		f, r := got.Answer.Command.Findings[0], got.Answer.Receipt
+		if f.Category != "docs" || f.Fingerprint == "" || f.Source.Name != "!docs" || *f.Line != 3 || r.Name != "!docs" || r.Findings != len(row.stands) {
+			t.Errorf("tip %q: %+v\n%+v", row.tip, f, r)
+		}
+		for _, note := range []string{"findings/0: its line was 1, and its quote stands at 3", "1 finding left out: below the severity floor medium", "1 finding left out: about a file that is not one of the command's files"} {
+			if !slices.Contains(r.Notes, note) {
+				t.Errorf("tip %q: the receipt does not say %q: %q", row.tip, note, r.Notes)
+			}
+		}
+		if text := cmp.Diff(nil, got); strings.Contains(text, planted) {
+			t.Errorf("a secret is left:\n%s", text)
+		}
+	}
+}
+
+// A credential of prloop's own in an answer is an incident: nothing is left of the work.
+func TestWorkThatHoldsACredential(t *testing.T) {
+	const secret = "correct-horse-battery-staple-93"
+	incidents := 0
+	l := &Loop{History: filesAlone{all: files{}}, Secrets: []string{secret}, Incident: func(context.Context, string, string) error { incidents++; return nil }}
+	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindBuiltin, Command: &CommandPlan{ID: "docs"}}
+	got, err := l.CheckWork(t.Context(), plan, review.JobOrder{}, review.JobWork{Tip: headSHA, Commits: []review.FixCommit{{SHA: headSHA}}, Pull: &review.PullWish{}, Answer: review.Answer{
+		Command: &review.CommandAnswer{Notes: []string{secret}}, Receipt: review.AgentReceipt{State: review.AgentComplete},
+	}})
+	if err != nil || got.Tip != "" || got.Pull != nil || got.Commits != nil || got.Answer.Command != nil || got.Answer.Receipt.State != review.AgentFailed || incidents != 1 {
+		t.Errorf("%+v, %d incidents, %v", got, incidents, err)
+	}
+}
