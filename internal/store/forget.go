@@ -40,7 +40,7 @@ func (s *Store) Forget(ctx context.Context, run string) error {
 		if err != nil || !finished {
 			return err
 		}
-		for _, of := range []string{"findings WHERE run", "usage WHERE run", "rounds WHERE run", "effects WHERE run", "spending WHERE run", "incidents WHERE run", "runs WHERE id"} {
+		for _, of := range []string{"findings WHERE run", "usage WHERE run", "rounds WHERE run", "effects WHERE run", "spending WHERE run", "incidents WHERE run", "observation_words WHERE run", "observations WHERE run", "runs WHERE id"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+of+` = $1`, run); err != nil {
 				return err
 			}

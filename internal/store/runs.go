@@ -103,9 +103,14 @@ func (s *Store) FinishRun(ctx context.Context, result review.RunResult) error {
 	if err := beforeFinish.Hit(); err != nil {
 		return s.wrap(op, err)
 	}
-	res, err := s.write.ExecContext(ctx, `UPDATE runs SET state = 'finished', outcome = $2, result = $3, updated = $4 WHERE id = $1`,
-		result.Run, string(result.Outcome), js, micros(s.now()))
-	return s.wrap(op, one(res, err))
+	return s.tx(ctx, op, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE runs SET state = 'finished', outcome = $2, result = $3, updated = $4 WHERE id = $1`,
+			result.Run, string(result.Outcome), js, micros(s.now()))
+		if err := one(res, err); err != nil || result.Scan == nil {
+			return err
+		}
+		return saveObservations(ctx, tx, result.Run, result.Scan.Observations)
+	})
 }
 
 // Run finds a run by its id, or by a part that means one run only: the beginning of the id or of its review id, or the
