@@ -21,6 +21,7 @@ import (
 	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+	"github.com/prloop/prloop/review"
 )
 
 const hookSecret = "it-is-known-to-both-of-us"
@@ -439,4 +440,40 @@ func TestServeIsOperated(t *testing.T) {
 		t.Errorf("cancelled: %s", out)
 	}
 	s.stop(t, syscall.SIGTERM)
+}
+
+// A server keeps what became of the findings of a pull request once it is merged: told by a webhook, and found where none came.
+func TestServeLearnsOfMerges(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{"webhook": nil, "poll": {"--poll", "--every", "1s"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := openHall(t)
+			if name == "poll" {
+				h.forge.OnEvent(nil)
+			}
+			s := h.serve("", append(args, "--reviewers", "exec:"+filepath.Join(h.home, "picky.sh"))...)
+			p := h.open(7, nil)
+			if w := h.settled(1)["#7"]; w.Outcome != "changes_requested" {
+				t.Fatalf("%+v", w)
+			}
+			if err := p.Merge("mona", false); err != nil {
+				t.Fatal(err)
+			}
+			var m store.Merge
+			eventually.True(t, "the merge to be kept", func() bool {
+				st, err := store.Open(t.Context(), store.Options{Address: filepath.Join(h.home, "state", "prloop.db")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer st.Close()
+				m, err = st.Merge(t.Context(), "acme/widgets", 7)
+				return err == nil
+			})
+			if len(m.Findings) != 1 || m.Findings[0].Became != review.BecameIgnored || m.Head != p.HeadSHA() {
+				t.Errorf("%+v, and the head was %s", m, p.HeadSHA())
+			}
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
 }

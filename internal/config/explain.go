@@ -35,7 +35,12 @@ type Setting struct {
 	Line int `json:"line,omitempty"`
 	// Note says what else a reader should know, such as a value that was refused.
 	Note string `json:"note,omitempty"`
+	// Private is true where only the operator may set it: its value may name what is on the operator's machine.
+	Private bool `json:"-"`
 }
+
+// Text is the value in one line.
+func (s Setting) Text() string { return displayValue(s.Value) }
 
 // String is the setting in one line.
 func (s Setting) String() string {
@@ -64,7 +69,7 @@ func (r *resolver) explain() []Setting {
 			continue
 		}
 		o := r.origins[k.path]
-		s := Setting{Key: k.path, Value: value(k.field(&r.settings)), Layer: o.layer, Source: o.where, Line: o.line, Note: o.note}
+		s := Setting{Key: k.path, Value: value(k.field(&r.settings)), Layer: o.layer, Source: o.where, Line: o.line, Note: o.note, Private: k.operator != ""}
 		switch {
 		case k.path == "verify" && r.settings.Verify == nil:
 			s.Value, s.Note = "(detected)", "what the files of the base commit suggest"

@@ -168,6 +168,9 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 			if why := intake.Decide(pr, l.Rules, intake.Known{Head: head, Run: run, Anew: anew}); why != "" {
+				if err := l.merged(ctx, pr); err != nil {
+					return out, err
+				}
 				switch {
 				case out.Run != "": // this turn's own run says what there is
 				case run != "" && run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
@@ -226,6 +229,19 @@ func (l look) begin(ctx context.Context, pr review.PullRequest) error {
 		return err
 	}
 	return laterError{wait, fmt.Sprintf("%s has had %d reviews today, which is the limit: it goes on at midnight UTC, or when somebody asks by comment", pr.Author.Login, l.Rules.PerAuthor)}
+}
+
+// merged keeps what became of the findings that were posted on a pull request, once that is merged.
+func (l look) merged(ctx context.Context, pr review.PullRequest) error {
+	if pr.State != intake.Merged {
+		return nil
+	}
+	o, err := l.order(false)
+	if err != nil {
+		return err
+	}
+	_, err = l.service.Merged(ctx, o)
+	return err
 }
 
 // run reviews the pull request.

@@ -225,6 +225,9 @@ func (w *world) Installed(context.Context, string) ([]review.Repo, error) { retu
 func (w *world) Live() []string     { return nil }
 func (w *world) Cancel(string) bool { return false }
 
+// Merged is asked about what is merged alone.
+func (w *world) Merged(context.Context, app.Order) (bool, error) { return true, nil }
+
 func (w *world) Unfinished(_ context.Context, pr review.PullRequest) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

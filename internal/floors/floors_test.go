@@ -78,6 +78,7 @@ var table = map[string]int{
 	"internal/intake":     2, // what GitHub tells a server asks for; pure
 
 	"agents":                     3,
+	"internal/became":            3, // what posted findings became; pure
 	"internal/acp":               3,
 	"internal/github":            3,
 	"internal/git":               3,

@@ -79,11 +79,20 @@ func state(pr review.PullRequest) string {
 	return fmt.Sprintf("%s %s %v %q %s", pr.State, pr.HeadSHA, pr.Draft, labels, pr.BaseRef)
 }
 
+// Merged and open are GitHub's words for the states of a pull request.
+const (
+	Merged = "MERGED"
+	open   = "OPEN"
+)
+
+// Open reports whether the pull request was open then: a list of open ones without it tells that it is none any more.
+func (s Seen) Open() bool { return strings.HasPrefix(s.State, open+" ") }
+
 // Decide says why a pull request, as it is now, is not reviewed; empty when it is.
 func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 	labelled := func(l string) bool { return slices.Contains(pr.Labels, l) }
 	switch {
-	case pr.State != "OPEN":
+	case pr.State != open:
 		return "the pull request is " + strings.ToLower(pr.State)
 	case pr.Draft && !r.Drafts:
 		return "the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it by comment"

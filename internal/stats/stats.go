@@ -21,10 +21,12 @@ const (
 	ByCategory   = "category"
 	ByAgent      = "agent"
 	ByModel      = "model"
+	// ByScore has rows about merged pull requests alone: runs do not keep what became of a score.
+	ByScore = "score"
 )
 
 // groups are the groups of rows, in the order they are shown.
-var groups = []string{ByAll, ByRepository, BySeverity, ByCategory, ByAgent, ByModel}
+var groups = []string{ByAll, ByRepository, BySeverity, ByCategory, ByScore, ByAgent, ByModel}
 
 // People is the name of the row of agents for findings that people raised.
 const People = "(people)"
@@ -44,6 +46,8 @@ type Row struct {
 	Fates                        map[review.Fate]int
 	// Unrecorded is how many runs ended before it was kept what became of their findings.
 	Unrecorded int
+	// Became says what became of findings that were posted, by the time their pull requests were merged.
+	Became map[review.Became]int
 	Spent
 }
 
@@ -72,6 +76,8 @@ type Digest struct {
 	// unfinished runs have no result yet.
 	unfinished int
 	known      []calibration.Observation
+	// scores are what became of posted findings, by repository and score.
+	scores map[string]scores
 }
 
 func (d *Digest) row(by, name string) *Row {
@@ -86,7 +92,7 @@ func (d *Digest) row(by, name string) *Row {
 }
 
 func newRow(by, name string) *Row {
-	return &Row{By: by, Name: name, Outcomes: map[review.Outcome]int{}, Fates: map[review.Fate]int{}}
+	return &Row{By: by, Name: name, Outcomes: map[review.Outcome]int{}, Fates: map[review.Fate]int{}, Became: map[review.Became]int{}}
 }
 
 // Add takes a run. One that has not ended is only counted. The error is always nil.
@@ -237,8 +243,11 @@ func (d *Digest) Rows() []*Row {
 	rows := slices.Collect(maps.Values(d.rows))
 	slices.SortFunc(rows, func(a, b *Row) int {
 		byWeight := cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Findings, a.Findings), cmp.Compare(b.Answers, a.Answers))
-		if a.By == BySeverity {
+		switch a.By {
+		case BySeverity:
 			byWeight = 0
+		case ByScore:
+			byWeight = cmp.Compare(scoreOf(b.Name), scoreOf(a.Name))
 		}
 		return cmp.Or(cmp.Compare(slices.Index(groups, a.By), slices.Index(groups, b.By)), byWeight, cmp.Compare(a.Name, b.Name))
 	})

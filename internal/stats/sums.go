@@ -39,12 +39,17 @@ var measures = map[string]func(*Row) *float64{
 const (
 	outcomeFigure = "outcome/"
 	fateFigure    = "fate/"
+	becameFigure  = "became/"
 )
 
 // Figures are those of one run. What is about its repository is about all of it.
 func Figures(run store.Run) store.Figures {
 	var d Digest
 	_ = d.Add(run) // never fails
+	return d.figures()
+}
+
+func (d *Digest) figures() store.Figures {
 	out := store.Figures{}
 	for _, r := range d.rows {
 		if r.By == ByRepository {
@@ -67,6 +72,9 @@ func Figures(run store.Run) store.Figures {
 		for f, n := range r.Fates {
 			add(fateFigure+string(f), float64(n))
 		}
+		for b, n := range r.Became {
+			add(becameFigure+string(b), float64(n))
+		}
 	}
 	return out
 }
@@ -82,6 +90,8 @@ func (r *Row) add(figures map[string]float64) {
 			r.Outcomes[review.Outcome(o)] += int(value)
 		} else if f, ok := strings.CutPrefix(figure, fateFigure); ok {
 			r.Fates[review.Fate(f)] += int(value)
+		} else if b, ok := strings.CutPrefix(figure, becameFigure); ok {
+			r.Became[review.Became(b)] += int(value)
 		}
 	}
 }
@@ -92,6 +102,8 @@ type Usage struct {
 	Rows []*Row
 	// Days are all runs of each day that had any, by the time at which it began in UTC.
 	Days map[time.Time]*Row
+	// Thresholds are suggested for these repositories.
+	Thresholds []Threshold
 }
 
 // mostRepositories is how many repositories have a row in Usage.
@@ -128,6 +140,7 @@ func ReadUsage(ctx context.Context, s *store.Store, over store.Over) (Usage, err
 		}
 		if day.Repo != store.Everywhere && day.Repo != "" {
 			d.row(ByRepository, name).add(day.Figures[ByAll][""])
+			d.scored(name, day.Figures[ByScore])
 		}
 		if all && day.Repo != store.Everywhere { // is part of everywhere
 			continue
@@ -142,6 +155,17 @@ func ReadUsage(ctx context.Context, s *store.Store, over store.Over) (Usage, err
 		}
 		u.Days[day.Began].add(day.Figures[ByAll][""])
 	}
-	u.Rows = d.Rows()
+	u.Rows, u.Thresholds = d.Rows(), d.Thresholds()
 	return u, nil
+}
+
+// scored adds what the store says of the scores of a repository.
+func (d *Digest) scored(repo string, names map[string]map[string]float64) {
+	for name, figures := range names {
+		for figure, n := range figures {
+			if b, ok := strings.CutPrefix(figure, becameFigure); ok {
+				d.score(repo, scoreOf(name), review.Became(b), int(n))
+			}
+		}
+	}
 }

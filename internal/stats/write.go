@@ -20,7 +20,16 @@ func Fields() []string {
 	for _, f := range review.Fates() {
 		out = append(out, string(f))
 	}
-	return append(out, "unrecorded", "answers", "degraded", "failed", "tokens", "cachedShare", "costUsd", "unpriced", "seconds")
+	out = append(out, "unrecorded", "answers", "degraded", "failed", "tokens", "cachedShare", "costUsd", "unpriced", "seconds", "posted")
+	for _, b := range review.AllBecame() {
+		out = append(out, becameField(b))
+	}
+	return append(out, "resolutionRate")
+}
+
+// becameField is the field of what findings became by the merge.
+func becameField(b review.Became) string {
+	return "posted" + strings.ToUpper(string(b[:1])) + string(b[1:])
 }
 
 // Map is the row for programs. A share nobody knows is nil.
@@ -29,7 +38,13 @@ func (r *Row) Map() map[string]any {
 		"by": r.By, "name": r.Name, "runs": r.Runs, "outcomes": r.Outcomes, "rounds": r.Rounds, "converged": r.Converged,
 		"findings": r.Findings, "counted": r.Counted, "prominent": r.Prominent, "setAside": r.SetAside(), "unrecorded": r.Unrecorded,
 		"answers": r.Answers, "degraded": r.Degraded, "failed": r.Failed, "tokens": r.Tokens, "cachedShare": nil, "costUsd": r.CostUSD,
-		"unpriced": r.Unpriced, "seconds": r.Seconds,
+		"unpriced": r.Unpriced, "seconds": r.Seconds, "posted": r.Posted(), "resolutionRate": nil,
+	}
+	for _, b := range review.AllBecame() {
+		m[becameField(b)] = r.Became[b]
+	}
+	if n := r.Judged(); n > 0 {
+		m["resolutionRate"] = float64(r.Became[review.BecameFixed]) / float64(n)
 	}
 	if r.Input > 0 {
 		m["cachedShare"] = float64(r.Cached) / float64(r.Input)
@@ -52,13 +67,19 @@ func (d *Digest) Write(w, note io.Writer, terminal bool, width int) error {
 		return plain(w, rows)
 	}
 	all := rows[0]
-	fmt.Fprintln(w, d.headline(all))
-	fmt.Fprintln(w)
-	parts := []func() error{
-		func() error { return outcomes(w, all, width) },
-		func() error { return repositories(w, rows, width) },
-		func() error { return findings(w, rows, width) },
-		func() error { return agents(w, rows, width) },
+	var parts []func() error
+	if all.Runs > 0 {
+		fmt.Fprintln(w, d.headline(all))
+		fmt.Fprintln(w)
+		parts = []func() error{
+			func() error { return outcomes(w, all, width) },
+			func() error { return repositories(w, rows, width) },
+			func() error { return findings(w, rows, width) },
+			func() error { return agents(w, rows, width) },
+		}
+	}
+	if all.Posted() > 0 {
+		parts = append(parts, func() error { return merged(w, rows, width) })
 	}
 	for i, part := range parts {
 		if i > 0 {
@@ -67,6 +88,10 @@ func (d *Digest) Write(w, note io.Writer, terminal bool, width int) error {
 		if err := part(); err != nil {
 			return err
 		}
+	}
+	for _, t := range d.Thresholds() {
+		fmt.Fprintf(w, "\n%s: problem_score_threshold %d would have left %d of %d posted findings, %s of them fixed before the merge instead of %s. Nothing was changed.\n",
+			line(t.Repo), t.Score, t.Kept, t.All, percent(t.KeptFixed, t.Kept), percent(t.AllFixed, t.All))
 	}
 	if all.Unrecorded > 0 {
 		fmt.Fprintf(w, "\n%s before it was kept what became of findings.\n", count(all.Unrecorded, "run ended", "runs ended"))
@@ -145,7 +170,7 @@ func outcomes(w io.Writer, all *Row, width int) error {
 func repositories(w io.Writer, all []*Row, width int) error {
 	var rows [][]string
 	for _, r := range all {
-		if r.By == ByRepository {
+		if r.By == ByRepository && r.Runs > 0 {
 			rows = append(rows, []string{r.Name, strconv.Itoa(r.Runs), percent(r.converged(), r.Runs), fmt.Sprintf("%.1f", mean(float64(r.Rounds), r.Runs)), strconv.Itoa(r.Findings), dollars(r.CostUSD, r.Unpriced)})
 		}
 	}
@@ -183,6 +208,27 @@ func findings(w io.Writer, all []*Row, width int) error {
 			cells = append(cells, strconv.Itoa(n))
 		}
 		rows = append(rows, cells)
+	}
+	return table(w, width, header, rows)
+}
+
+// merged are posted findings of pull requests that were merged.
+func merged(w io.Writer, all []*Row, width int) error {
+	header := []string{"POSTED, AND MERGED", "ALL"}
+	for _, b := range review.AllBecame() {
+		header = append(header, strings.ToUpper(string(b)))
+	}
+	header = append(header, "RESOLVED")
+	var rows [][]string
+	for _, r := range all {
+		if r.Posted() == 0 {
+			continue
+		}
+		cells := []string{strings.TrimSpace(r.By + " " + r.Name), strconv.Itoa(r.Posted())}
+		for _, b := range review.AllBecame() {
+			cells = append(cells, strconv.Itoa(r.Became[b]))
+		}
+		rows = append(rows, append(cells, percent(r.Became[review.BecameFixed], r.Judged())))
 	}
 	return table(w, width, header, rows)
 }

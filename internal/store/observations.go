@@ -15,9 +15,10 @@ import (
 
 // A Noticed is an observation of a run's scout. The result of the run is the record of it; what stands here is made of that, to be found.
 type Noticed struct {
-	// Run and Ord name it, Repo and PR are those of the run, and At is when the run began.
+	// Run and Ord name it, Key, Repo and PR are those of the run, and At is when the run began.
 	Run  string
 	Ord  int
+	Key  review.RepoKey
 	Repo string
 	PR   int
 	At   time.Time
@@ -26,8 +27,8 @@ type Noticed struct {
 
 // NoticedFilter narrows a list of observations; the zero value lets all through.
 type NoticedFilter struct {
-	// Repos are as in Filter: nil is any.
-	Repos []string
+	// Keys are repositories; nil is any, an empty list none.
+	Keys []review.RepoKey
 	// Tag is a whole tag, whatever its case. Text is words, all of which stand in the observation or in the name of its file.
 	Tag, Text string
 	// Before is the observation that a page of a list ended with. Limit is the most to give; 0 means 100.
@@ -81,18 +82,18 @@ func saveObservations(ctx context.Context, tx *sql.Tx, run string, list []review
 	if err := forgetObservations(ctx, tx, run); err != nil || len(list) == 0 {
 		return err
 	}
-	var repo string
+	var repo, key string
 	var pr, created int64
-	if err := tx.QueryRowContext(ctx, `SELECT repo, pr, created FROM runs WHERE id = $1`, run).Scan(&repo, &pr, &created); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT repo, repo_key, pr, created FROM runs WHERE id = $1`, run).Scan(&repo, &key, &pr, &created); err != nil {
 		return err
 	}
 	for i, o := range list {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO observations (run, ord, repo, pr, created, tag, label, body, file, line) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			run, i, repo, pr, created, tagOf(o.Tag), o.Tag, o.Text, o.File, o.Line); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO observations (run, ord, repo, pr, created, tag, label, body, file, line, repo_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			run, i, repo, pr, created, tagOf(o.Tag), o.Tag, o.Text, o.File, o.Line, key); err != nil {
 			return err
 		}
 		for _, w := range wordsOf(o.Tag, o.Text, o.File) {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO observation_words (run, ord, word, repo, created) VALUES ($1, $2, $3, $4, $5)`, run, i, w, repo, created); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO observation_words (run, ord, word, repo_key, created) VALUES ($1, $2, $3, $4, $5)`, run, i, w, key, created); err != nil {
 				return err
 			}
 		}
@@ -122,7 +123,7 @@ func (s *Store) Observations(ctx context.Context, f NoticedFilter) ([]Noticed, e
 	for rows.Next() {
 		var n Noticed
 		var created sql.NullInt64
-		if err := rows.Scan(&n.Run, &n.Ord, &n.Repo, &n.PR, &created, &n.Tag, &n.Text, &n.File, &n.Line); err != nil {
+		if err := rows.Scan(&n.Run, &n.Ord, &n.Key, &n.Repo, &n.PR, &created, &n.Tag, &n.Text, &n.File, &n.Line); err != nil {
 			return nil, s.wrap(op, err)
 		}
 		n.At = moment(created)
@@ -150,12 +151,10 @@ func (f NoticedFilter) query() (query string, args []any) {
 		}
 		where = append(where, `EXISTS (SELECT 1 FROM observation_words x WHERE x.run = o.run AND x.ord = o.ord AND x.word = `+place(w)+`)`)
 	}
-	if f.Repos != nil {
-		places := []string{"NULL"}
-		for _, r := range f.Repos {
-			places = append(places, place(r))
-		}
-		where = append(where, lead+`.repo IN (`+strings.Join(places, ", ")+`)`)
+	if f.Keys != nil {
+		var in string
+		in, args = among(f.Keys, args)
+		where = append(where, lead+`.repo_key IN `+in)
 	}
 	if f.Tag != "" {
 		where = append(where, `o.tag = `+place(tagOf(f.Tag)))
@@ -170,6 +169,6 @@ func (f NoticedFilter) query() (query string, args []any) {
 	if limit <= 0 {
 		limit = 100
 	}
-	return fmt.Sprintf(`SELECT o.run, o.ord, o.repo, o.pr, o.created, o.label, o.body, o.file, o.line FROM %s WHERE %s
+	return fmt.Sprintf(`SELECT o.run, o.ord, o.repo_key, o.repo, o.pr, o.created, o.label, o.body, o.file, o.line FROM %s WHERE %s
 		ORDER BY %[3]s.created DESC, %[3]s.run DESC, %[3]s.ord DESC LIMIT %d`, from, strings.Join(where, " AND "), lead, limit), args
 }

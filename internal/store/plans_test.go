@@ -50,6 +50,35 @@ func TestChangesOfPoliciesReadIndexes(t *testing.T) {
 	}
 }
 
+// TestObservationsReadIndexes: whatever observations are looked for by, they are read in the order of an index, and so is what became of findings.
+func TestObservationsReadIndexes(t *testing.T) {
+	s, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	before := NoticedMark{At: time.Now(), Run: "20261122T000000Z_x", Ord: 1}
+	one := []review.RepoKey{"github.com/5"}
+	for name, f := range map[string]NoticedFilter{
+		"all": {}, "a repository": {Keys: one}, "a tag": {Tag: "t"}, "a tag of a repository": {Tag: "t", Keys: one}, "a word": {Text: "lock"}, "words": {Text: "lock table", Keys: one},
+		"words and a tag": {Text: "lock table", Tag: "t"}, "the next page": {Before: before}, "the next page of a repository": {Keys: one, Before: before}, "the next page of a word": {Text: "lock", Before: before},
+	} {
+		query, args := f.query()
+		for _, step := range plan(t, s, query, args...) {
+			if regexp.MustCompile(`^SCAN \w+$|TEMP B-TREE`).MatchString(step) {
+				t.Errorf("%s: %s", name, step)
+			}
+		}
+	}
+	for where, args := range map[string][]any{`repo_key = $1 AND pr = $2`: {"github.com/5", 7}, `recorded >= $1 AND repo = $2 ORDER BY recorded`: {5, "o/r"}} {
+		for _, step := range plan(t, s, readMerges+where, args...) {
+			if regexp.MustCompile(`^SCAN`).MatchString(step) {
+				t.Errorf("%s: %s", where, step)
+			}
+		}
+	}
+}
+
 // plan is how SQLite goes about a query.
 func plan(t *testing.T, s *Store, query string, args ...any) []string {
 	t.Helper()

@@ -87,8 +87,7 @@ func (s *Store) AddUp(ctx context.Context, of func(Run) Figures) error {
 
 // addUp adds the figures of those runs that nobody has added meanwhile.
 func addUp(ctx context.Context, tx *sql.Tx, runs []Run, figures []Figures) error {
-	// One process adds at a time; the others wait here.
-	if _, err := tx.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES ('sums', '') ON CONFLICT (name) DO UPDATE SET value = ''`); err != nil {
+	if err := lockSums(ctx, tx); err != nil {
 		return err
 	}
 	type at struct {
@@ -118,30 +117,41 @@ func addUp(ctx context.Context, tx *sql.Tx, runs []Run, figures []Figures) error
 			sums[k].Figures.AddAll(figures[i])
 		}
 	}
-	for k, sum := range sums {
-		var before string
-		err := tx.QueryRowContext(ctx, `SELECT figures FROM sums WHERE repo = $1 AND day = $2 AND repo_key = $3`, k.repo, micros(k.began), string(k.key)).Scan(&before)
-		if err != nil && !missing(err) {
-			return err
-		}
-		if err == nil {
-			var f Figures
-			if err := parse("figures", before, &f); err != nil {
-				return err
-			}
-			sum.Figures.AddAll(f)
-		}
-		after, err := text(sum.Figures)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO sums (repo, day, runs, figures, repo_key) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (repo, day, repo_key) DO UPDATE SET runs = sums.runs + excluded.runs, figures = excluded.figures`, k.repo, micros(k.began), sum.Runs, after, string(k.key))
-		if err != nil {
+	for _, sum := range sums {
+		if err := addSum(ctx, tx, *sum); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lockSums lets one process add at a time; the others wait here until its transaction ends.
+func lockSums(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES ('sums', '') ON CONFLICT (name) DO UPDATE SET value = ''`)
+	return err
+}
+
+// addSum adds to what is kept of a day.
+func addSum(ctx context.Context, tx *sql.Tx, sum Day) error {
+	var before string
+	err := tx.QueryRowContext(ctx, `SELECT figures FROM sums WHERE repo = $1 AND day = $2 AND repo_key = $3`, sum.Repo, micros(sum.Began), string(sum.Key)).Scan(&before)
+	if err != nil && !missing(err) {
+		return err
+	}
+	if err == nil {
+		var f Figures
+		if err := parse("figures", before, &f); err != nil {
+			return err
+		}
+		sum.Figures.AddAll(f)
+	}
+	after, err := text(sum.Figures)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO sums (repo, day, runs, figures, repo_key) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (repo, day, repo_key) DO UPDATE SET runs = sums.runs + excluded.runs, figures = excluded.figures`, sum.Repo, micros(sum.Began), sum.Runs, after, string(sum.Key))
+	return err
 }
 
 // Over is what sums are about: runs that began on the day of a time or later, in repositories by their names, of which Everywhere is one,

@@ -2,6 +2,7 @@
 CREATE TABLE observations (
 	run     TEXT NOT NULL REFERENCES runs (id),
 	ord     BIGINT NOT NULL,
+	repo_key TEXT NOT NULL,
 	repo    TEXT NOT NULL,
 	pr      BIGINT NOT NULL,
 	created BIGINT NOT NULL, -- when the run was
@@ -13,17 +14,17 @@ CREATE TABLE observations (
 	PRIMARY KEY (run, ord)
 );
 CREATE INDEX observations_by_time ON observations (created, run, ord);
-CREATE INDEX observations_by_repo ON observations (repo, created, run, ord);
+CREATE INDEX observations_by_key ON observations (repo_key, created, run, ord);
 CREATE INDEX observations_by_tag ON observations (tag, created, run, ord);
-CREATE INDEX observations_by_repo_tag ON observations (repo, tag, created, run, ord);
+CREATE INDEX observations_by_key_and_tag ON observations (repo_key, tag, created, run, ord);
 
 CREATE TABLE observation_words (
 	run     TEXT NOT NULL,
 	ord     BIGINT NOT NULL,
 	word    TEXT NOT NULL,
-	repo    TEXT NOT NULL,
+	repo_key TEXT NOT NULL,
 	created BIGINT NOT NULL,
 	PRIMARY KEY (run, ord, word)
 );
 CREATE INDEX observation_words_by_word ON observation_words (word, created, run, ord);
-CREATE INDEX observation_words_by_repo ON observation_words (repo, word, created, run, ord);
+CREATE INDEX observation_words_by_key ON observation_words (repo_key, word, created, run, ord);

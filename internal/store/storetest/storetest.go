@@ -51,6 +51,8 @@ func Run(t *testing.T, b Backend) {
 		{"outbox", testOutbox},
 		{"sums", testSums},
 		{"figures", testFigures},
+		{"merges", testMerges},
+		{"observations", testObservations},
 		{"policy", testPolicy},
 		{"two policies at once", testTwoPoliciesAtOnce},
 		{"marker key", testMarkerKey},
