@@ -56,8 +56,8 @@ const (
 
 // Preview says what settings would have made of the newest reviews of the last ten pull requests of a repository. It reads what is stored; nobody
 // is asked.
-func (s *Service) Preview(ctx context.Context, repo review.Repo, settings config.Settings) ([]Previewed, error) {
-	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: repo.String(), State: store.Finished, Limit: mostLooked})
+func (s *Service) Preview(ctx context.Context, key review.RepoKey, settings config.Settings) ([]Previewed, error) {
+	runs, err := s.store.ListRuns(ctx, store.Filter{Keys: []review.RepoKey{key}, State: store.Finished, Limit: mostLooked})
 	if err != nil {
 		return nil, err
 	}

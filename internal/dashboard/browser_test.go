@@ -16,10 +16,10 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/signin"
+	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/npmagent"
@@ -68,6 +68,7 @@ func chromium(t *testing.T) (ctx context.Context, alerts *[]string) {
 func TestInABrowser(t *testing.T) {
 	ctx, alerts := chromium(t)
 	st := newState(t)
+	st.scanned(t, at("acme", "shop", 9), review.Observation{Tag: "migration", Text: "The table is locked " + hostile}, review.Observation{Tag: "tests", Text: "Nothing tests it."})
 	done := st.begin(t, at("acme", "shop", 7))
 	st.end(t, done, review.ChangesRequested, "1 P1 must be fixed "+hostile, made(review.P1, "Total divides by zero "+hostile, "security"))
 	live := st.begin(t, at("acme", "shop", 8))
@@ -90,6 +91,10 @@ func TestInABrowser(t *testing.T) {
 	if !strings.Contains(found, live.ReviewID) || strings.Contains(found, done.ReviewID) {
 		t.Errorf("a search finds\n%s", found)
 	}
+	run(t, ctx, chromedp.Navigate(s.url+"/observations"), chromedp.SendKeys(`input[name=q]`, "LOCKED\r"), chromedp.WaitVisible(`input[value="LOCKED"]`), text(".noticed", &found))
+	if !strings.Contains(found, "The table is locked <script>alert(1)</script>") || strings.Contains(found, "Nothing tests it.") {
+		t.Errorf("a search of observations finds\n%s", found)
+	}
 	run(t, ctx, chromedp.Navigate(s.url+runLink(live.ID)), chromedp.WaitVisible(".now"))
 	emit(review.Event{Kind: review.EventProgress, Agent: "security", Message: "reads total.go"})
 	run(t, ctx, chromedp.WaitVisible(".now li"), text(".now", &now))
@@ -107,6 +112,36 @@ func TestInABrowser(t *testing.T) {
 		t.Errorf("the end of a run does not show:\n%s", last)
 	}
 	run(t, ctx, chromedp.Click(".who button"), chromedp.WaitVisible(`a[href="/sign-in/github"]`), chromedp.Navigate(s.url+runLink(done.ID)), chromedp.WaitVisible(`a[href="/sign-in/github"]`))
+	if len(*alerts) > 0 {
+		t.Errorf("scripts: %q", *alerts)
+	}
+}
+
+// TestAPolicyInABrowser is what somebody does with a policy: change it, see a preview in place, save it, be refused once the session is over, and once
+// they are no administrator any more.
+func TestAPolicyInABrowser(t *testing.T) {
+	ctx, alerts := chromium(t)
+	s, pages := furnished(t)
+	var preview, saved, late string
+	run(t, ctx, chromedp.Navigate(s.Link()), chromedp.WaitReady("main"), chromedp.Navigate(s.url+pages["policy"]), chromedp.WaitReady("form.policy"),
+		chromedp.Click(`input[name=gating_policy][value=presence]`), chromedp.Click(`button[formaction]`), chromedp.WaitVisible("#preview table"), chromedp.Text("#preview", &preview, chromedp.ByQuery))
+	if !strings.Contains(preview, "the gate waits for the review alone") || !strings.Contains(preview, "acme/shop#") {
+		t.Errorf("the preview shows\n%s", preview)
+	}
+	var still bool
+	run(t, ctx, chromedp.Evaluate(`location.pathname.startsWith("/policies/") && document.querySelector("input[name=gating_policy][value=presence]").checked`, &still))
+	if !still {
+		t.Error("the preview replaces the form")
+	}
+	run(t, ctx, chromedp.Click("button.main"), chromedp.WaitVisible(".note.good"), chromedp.Text("main", &saved, chromedp.ByQuery))
+	if !strings.Contains(saved, "1 column was changed") {
+		t.Errorf("after it is saved:\n%s", saved)
+	}
+	run(t, ctx, chromedp.Evaluate(`fetch("/sign-out", {method: "POST"}).then(r => r.status)`, nil, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }),
+		chromedp.Click("button.main"), chromedp.WaitVisible(".narrow"), chromedp.Text("main", &late, chromedp.ByQuery))
+	if !strings.Contains(late, "your session has ended") {
+		t.Errorf("a form of a session that is over:\n%s", late)
+	}
 	if len(*alerts) > 0 {
 		t.Errorf("scripts: %q", *alerts)
 	}
@@ -149,9 +184,13 @@ func TestPagesAreAccessible(t *testing.T) {
 		for _, look := range looks() {
 			var faults string
 			var shot []byte
+			var then chromedp.Tasks
+			if name == "preview" {
+				then = chromedp.Tasks{chromedp.Click(`button[formaction]`), chromedp.WaitVisible("#preview table")}
+			}
 			run(t, ctx, emulation.SetDeviceMetricsOverride(look.width, 800, 1, false),
 				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
-				chromedp.Navigate(s.url+path), chromedp.WaitReady("main"), chromedp.Evaluate(string(script), nil),
+				chromedp.Navigate(s.url+path), chromedp.WaitReady("main"), then, chromedp.Evaluate(string(script), nil),
 				chromedp.Evaluate(`axe.run().then(r => JSON.stringify(r.violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.nodes[0].html)))`, &faults,
 					func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }),
 				chromedp.FullScreenshot(&shot, 100))
@@ -186,9 +225,11 @@ func furnished(t *testing.T) (s *site, pages map[string]string) {
 		switch i % 4 {
 		case 0:
 			st.end(t, r, review.Converged, "No findings that count: two reviewers read every changed line.")
+			st.briefed(t, r)
 		case 1:
 			one = r.ID
 			st.end(t, r, review.ChangesRequested, "1 P1 must be fixed.", made(review.P1, "Total divides by zero for an empty cart", "security"), made(review.P2, "The error of Close is lost", "general"), made(review.P3, "A name could be shorter", "general"))
+			st.briefed(t, r)
 		case 2:
 			st.end(t, r, review.Partial, "One of two needed reviewers failed.")
 		case 3:
@@ -215,17 +256,28 @@ func furnished(t *testing.T) (s *site, pages map[string]string) {
 	if err := st.store.Settle(t.Context(), store.Subject("github.com/acme/billing", 51, 0), 1, settled); err != nil {
 		t.Fatal(err)
 	}
-	service, err := app.Open(t.Context(), app.Options{State: st.dir})
-	if err != nil {
+	st.scanned(t, at("acme", "shop", 60), review.Observation{Tag: "migration", Text: "Adds a column that is not null to a table with many rows: writes wait while it is filled.", File: "db/0042_totals.sql", Line: pointer(3)},
+		review.Observation{Tag: "public interface", Text: "Total takes a context now; callers outside this repository have to change.", File: "pay/total.go", Line: pointer(12)})
+	st.scanned(t, at("acme", "billing", 61), review.Observation{Tag: "tests", Text: "The new branch for empty carts is not tested."}, review.Observation{Tag: "migration", Text: "The index is made without CONCURRENTLY.", File: "db/0009.sql", Line: pointer(1)})
+	merged := store.Merge{Key: "github.com/9", Repo: "acme/billing", PR: 8}
+	for i, b := range []review.Became{review.BecameFixed, review.BecameIgnored, review.BecameDismissed} {
+		f := []review.Finding{made(review.P1, "Total divides by zero for an empty cart", "security"), made(review.P2, "The error of Close is lost", "general"), made(review.P3, "A name could be shorter", "general")}[i]
+		why := []string{"the code it quotes is not in the merged head", "the code it quotes is in the merged head", "a dismissal silences it"}[i]
+		for range 30 - 12*i {
+			merged.Findings = append(merged.Findings, review.PostedFinding{ID: f.Fingerprint, Became: b, Why: why, Priority: f.Priority, Category: "bug", Score: 8 - i, By: []review.Voice{{Name: f.Source.Name, Model: "gpt-5-mini"}}})
+		}
+	}
+	if _, err := st.store.RecordMerge(t.Context(), merged, stats.MergeFigures(merged)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { service.Close(t.Context()) })
+	service := st.open(t)
 	row := policy.Row{Repo: policy.Repo{Host: "github.com", ID: 7, Name: "acme/shop"}, Columns: policy.Values{"gating_policy": "verdict", "context_path_excludes": []string{"customer_data/**"}, "fixing": true}}
 	if _, _, err := service.SavePolicyAs(t.Context(), row, &config.File{}, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	return st.serve(t, Options{Feed: feed, Control: &cancelled{}, Policies: policies{service}, Operator: &config.File{}}), map[string]string{
+	return st.serve(t, Options{Feed: feed, Control: &cancelled{}, Policies: policies{service}, Operator: &config.File{}, Settings: holds(service, "model: gpt-5-mini\nwall_time: 20m\n", "problem_score_threshold: 6\n")}), map[string]string{
+		"settings": "/settings/github.com/acme/shop", "observations": "/observations", "preview": "/policies/github.com/acme/shop", "merged": "/pulls/github.com/acme/billing/8",
 		"policy": "/policies/github.com/acme/shop", "audit": "/audit",
-		"runs": "/runs", "run": runLink(one), "live": runLink(r.ID), "pull": "/pulls/github.com/acme/billing/8", "repositories": "/repositories", "usage": "/usage", "queue": "/queue",
+		"runs": "/runs", "run": runLink(one), "live": runLink(r.ID), "pull": "/pulls/github.com/acme/shop/16", "repositories": "/repositories", "usage": "/usage", "queue": "/queue",
 	}
 }

@@ -37,6 +37,8 @@ type Runs interface {
 	Queue(ctx context.Context, limit int) (queue.Status, error)
 	Repositories(ctx context.Context) ([]store.Repository, error)
 	Rounds(ctx context.Context, run string) ([]store.Round, error)
+	Merge(ctx context.Context, key review.RepoKey, pr int) (store.Merge, error)
+	Observations(ctx context.Context, f store.NoticedFilter) ([]store.Noticed, error)
 	Effects(ctx context.Context, run string) ([]store.Entry, error)
 	Incidents(ctx context.Context, run string) ([]store.Incident, error)
 	Files(run string) ([]string, error)
@@ -44,9 +46,10 @@ type Runs interface {
 	Replay(run string, round int) (app.Replayed, error)
 }
 
-// Control ends runs that this process, or another that it knows, is at work on.
+// Control ends runs that this process, or another that it knows, is at work on, and has those gone on with that stopped.
 type Control interface {
 	Cancel(ctx context.Context, run string) error
+	Resume(ctx context.Context, run string, t review.Target) error
 }
 
 // Options are what a dashboard shows, and to whom.
@@ -54,11 +57,13 @@ type Options struct {
 	Runs Runs
 	// Feed hears of the runs of this process while they go on; nil when they are all elsewhere.
 	Feed *Feed
-	// Control cancels runs; nil when nothing here can.
+	// Control cancels and resumes runs; nil when nothing here can.
 	Control Control
 	// Policies are what administrators decide; nil when nobody can here. Operator is the operator's file, which bounds them.
 	Policies Policies
 	Operator *config.File
+	// Settings resolves what holds for a repository; nil when nobody can here.
+	Settings Settings
 	// GitHub signs people in; without a client id only links do.
 	GitHub signin.GitHub
 	// Address is where people reach the dashboard: its scheme says whether cookies need TLS.
@@ -218,10 +223,14 @@ func (d *Dashboard) routes() http.Handler {
 		"GET /runs/{run}/files/{name...}":           d.file,
 		"POST /runs/{run}/cancel":                   d.cancel,
 		"GET /pulls/{host}/{owner}/{name}/{number}": d.pullPage,
+		"POST /runs/{run}/resume":                   d.resume,
 		"GET /queue":                                d.queuePage,
+		"GET /observations":                         d.observationsPage,
+		"GET /settings/{host}/{owner}/{name}":       d.settingsPage,
 		"GET /repositories":                         d.repositoriesPage,
 		"GET /policies/{host}/{owner}/{name}":       d.policyPage,
 		"POST /policies/{host}/{owner}/{name}":      d.savePolicy,
+		"POST /previews/{host}/{owner}/{name}":      d.previewPolicy,
 		"GET /audit":                                d.auditPage,
 		"GET /usage":                                d.usagePage,
 		"/":                                         func(http.ResponseWriter, *http.Request, visitor) error { return errNotHere },

@@ -406,6 +406,10 @@ func (c *cancelled) Cancel(_ context.Context, run string) error {
 	return nil
 }
 
+func (c *cancelled) Resume(_ context.Context, run string, _ review.Target) error {
+	return c.Cancel(context.Background(), "resumed "+run)
+}
+
 // said are the runs that were cancelled.
 func (c *cancelled) said() string {
 	c.mu.Lock()

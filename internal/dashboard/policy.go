@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/review"
@@ -23,6 +24,8 @@ type Policies interface {
 	Administers(ctx context.Context, at policy.Repo, login string) (bool, error)
 	// SavePolicyAs makes a row what it says, as somebody. Errors: *policy.Error, *policy.ConflictError.
 	SavePolicyAs(ctx context.Context, row policy.Row, operator *config.File, by string) (policy.Row, []policy.Change, error)
+	// Preview says what settings would have made of the last ten pull requests.
+	Preview(ctx context.Context, key review.RepoKey, s config.Settings) ([]app.Previewed, error)
 }
 
 // policyView is the page of a repository's policy.
@@ -37,6 +40,11 @@ type policyView struct {
 	Wrong bool
 	// Since is what somebody else changed meanwhile.
 	Since []policy.Change
+	// Previews is true where a preview can be made, Asked when this is one. Preview is about the last pull requests, and Unseen says why there is
+	// none.
+	Previews, Asked bool
+	Preview         []app.Previewed
+	Unseen          string
 }
 
 // field is one column as a form has it.
@@ -93,6 +101,7 @@ func (d *Dashboard) policyPage(w http.ResponseWriter, r *http.Request, v visitor
 }
 
 func (d *Dashboard) showPolicy(w http.ResponseWriter, r *http.Request, status int, p policyView) (err error) {
+	p.Previews = d.Settings != nil
 	if p.Changes, err = d.Policies.PolicyChanges(r.Context(), p.Repo, manyChanges); err != nil {
 		return err
 	}
@@ -134,7 +143,7 @@ func (d *Dashboard) savePolicy(w http.ResponseWriter, r *http.Request, v visitor
 		switch {
 		case err == nil:
 			d.Log.Info("a policy was saved", "repository", at.Name, "version", row.Version, "by", v.Name)
-			http.Redirect(w, r, policyLink(name)+"?saved="+strconv.Itoa(len(changes)), http.StatusSeeOther)
+			http.Redirect(w, r, repoLink("policies", name)+"?saved="+strconv.Itoa(len(changes)), http.StatusSeeOther)
 			return nil
 		case errors.As(err, &wrong):
 			faults = wrong.Faults
@@ -147,6 +156,47 @@ func (d *Dashboard) savePolicy(w http.ResponseWriter, r *http.Request, v visitor
 	}
 	p.Fields, p.Wrong = typed(r.PostForm, faults), true
 	return d.showPolicy(w, r, http.StatusUnprocessableEntity, p)
+}
+
+// previewPolicy shows what a form, as it was typed, would have made of the last pull requests. Nothing is saved.
+func (d *Dashboard) previewPolicy(w http.ResponseWriter, r *http.Request, v visitor) error {
+	at, name, err := d.policyOf(r, v)
+	if err != nil {
+		return err
+	}
+	if d.Settings == nil {
+		return errNotHere
+	}
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	p := policyView{Repo: at, Path: name, Saved: -1, Asked: true}
+	if p.Version, err = strconv.ParseInt(r.PostForm.Get("version"), 10, 64); err != nil {
+		d.refuse(w, r, http.StatusBadRequest, "The form has no version. Open the page again.")
+		return nil //nolint:nilerr // it is said on the page
+	}
+	values, faults := read(r.PostForm)
+	var wrong *policy.Error
+	if len(faults) == 0 && errors.As(config.CheckPolicy(d.Operator, values), &wrong) {
+		faults = wrong.Faults
+	}
+	p.Fields = typed(r.PostForm, faults)
+	if len(faults) > 0 {
+		p.Unseen = "Correct the fields that are marked first: " + faults[0].Field + " " + faults[0].Message + "."
+		return d.showPolicy(w, r, http.StatusOK, p)
+	}
+	repo := review.Repo{Host: r.PathValue("host"), Owner: r.PathValue("owner"), Name: r.PathValue("name")}
+	settings, _, err := d.Settings(r.Context(), repo, &policy.Row{Repo: at, Version: p.Version, Columns: values})
+	if err != nil {
+		return &unansweredError{err}
+	}
+	if p.Preview, err = d.Policies.Preview(r.Context(), repo.Key(at.ID), settings); err != nil {
+		return err
+	}
+	if len(p.Preview) == 0 {
+		p.Unseen = "No pull request of this repository was reviewed yet."
+	}
+	return d.showPolicy(w, r, http.StatusOK, p)
 }
 
 // read takes the columns of a form. What is empty is not decided.
@@ -213,13 +263,13 @@ func typed(form url.Values, faults []policy.Fault) []field {
 	return out
 }
 
-// policyLink is our page of a repository's policy, by HOST/OWNER/NAME.
-func policyLink(name string) string {
+// repoLink is a page of ours about a repository, by HOST/OWNER/NAME.
+func repoLink(page, name string) string {
 	steps := strings.Split(name, "/")
 	for i, s := range steps {
 		steps[i] = url.PathEscape(s)
 	}
-	return "/policies/" + strings.Join(steps, "/")
+	return "/" + page + "/" + strings.Join(steps, "/")
 }
 
 // repoPath is HOST/OWNER/NAME of a repository as lists have it, which leave out github.com.

@@ -2,9 +2,11 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/prloop/prloop/internal/distinct"
 	"github.com/prloop/prloop/internal/store"
@@ -19,6 +21,8 @@ type pullView struct {
 	// Findings are in the order in which they were first raised.
 	Findings []pullFinding
 	CostUSD  float64
+	// Merged is when the merge was recorded; zero before that.
+	Merged time.Time
 }
 
 type pullRun struct {
@@ -33,6 +37,9 @@ type pullFinding struct {
 	// First and Last are the runs that raised it; Open is true when the newest review did.
 	First, Last store.Run
 	Open        bool
+	// Became is what the finding became by the merge, Why how that is known; empty where nobody looked.
+	Became review.Became
+	Why    string
 }
 
 // manyRuns is how many runs of a pull request its page is made of.
@@ -98,6 +105,30 @@ func (d *Dashboard) pullPage(w http.ResponseWriter, r *http.Request, v visitor) 
 		p.Runs = append(p.Runs, row)
 	}
 	slices.Reverse(p.Runs)
+	if err := d.addMerge(r.Context(), runs[0].RepoKey, &p); err != nil {
+		return err
+	}
 	d.render(w, r, http.StatusOK, "pull", view{Title: p.Target.String(), Section: "runs", Data: p})
 	return nil
 }
+
+// addMerge adds what became of the findings, once the pull request is merged.
+func (d *Dashboard) addMerge(ctx context.Context, key review.RepoKey, p *pullView) error {
+	m, err := d.Runs.Merge(ctx, key, p.Target.PR)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Merged = m.Recorded
+	for _, f := range m.Findings {
+		if i := slices.IndexFunc(p.Findings, func(row pullFinding) bool { return row.Identity == f.ID }); i >= 0 {
+			p.Findings[i].Became, p.Findings[i].Why = f.Became, f.Why
+		}
+	}
+	return nil
+}
+
+// becameTones are how what findings became is coloured.
+var becameTones = map[review.Became]string{review.BecameFixed: "good", review.BecameDismissed: "quiet", review.BecameDisputed: "warn", review.BecameIgnored: "bad", review.BecameUnknown: "quiet"}

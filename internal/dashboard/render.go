@@ -64,8 +64,10 @@ type view struct {
 	Data    any
 	// What follows is filled in by render. Deciding is true where policies can be changed.
 	Deciding bool
-	Visitor  *visitor
-	Now      time.Time
+	// Explaining is true where settings can be resolved.
+	Explaining bool
+	Visitor    *visitor
+	Now        time.Time
 }
 
 // templates are the pages, each with the frame around it.
@@ -101,9 +103,12 @@ var functions = template.FuncMap{
 	"outcome": progress.Words, "markdown": func(s string) template.HTML { return rendered([]byte(s)) },
 	"state": func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
 	"bound":      func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
-	"policyLink": policyLink, "repoPath": repoPath, "changes": func(list []policy.Change, now time.Time) changes { return changes{list, now} },
+	"policyLink": func(name string) string { return repoLink("policies", name) }, "settingsLink": func(name string) string { return repoLink("settings", name) },
+	"previewLink": func(name string) string { return repoLink("previews", name) }, "noticedLink": noticedLink,
+	"gateTone": func(s review.GateState) string { return gateTones[s] }, "target": func(repo string, pr int) string { return repo + "#" + strconv.Itoa(pr) },
+	"repoPath": repoPath, "changes": func(list []policy.Change, now time.Time) changes { return changes{list, now} },
 	"place": func(s string) string { return strings.TrimPrefix(s, "github.com/") }, "runShort": runShort,
-	"web": web, "approved": func(row *stats.Row) int { return row.Outcomes[review.Converged] }, "became": became,
+	"web": web, "approved": func(row *stats.Row) int { return row.Outcomes[review.Converged] }, "became": became, "posted": posted, "becameTone": func(b review.Became) string { return becameTones[b] },
 }
 
 // runShort is the part of a run's id that tells it from others.
@@ -130,6 +135,9 @@ var (
 		store.StateIntent: "not sent yet", store.StateSent: "sent, not confirmed", store.StateAcked: "done", store.StateAbsent: "not there, to be sent again",
 	}
 )
+
+// gateTones are how commit statuses are coloured.
+var gateTones = map[review.GateState]string{review.GateSuccess: "good", review.GateFailure: "bad", review.GateError: "warn"}
 
 // tokens and cost are what an agent spent; nothing where nobody knows.
 func tokens(u review.Usage) string {
@@ -162,7 +170,7 @@ func (d *Dashboard) render(w http.ResponseWriter, r *http.Request, status int, n
 	if who, ok := d.sessions.Get(r.Context(), "visitor").(visitor); ok {
 		v.Visitor = &who
 	}
-	v.Now, v.Deciding = d.Now(), d.Policies != nil
+	v.Now, v.Deciding, v.Explaining = d.Now(), d.Policies != nil, d.Settings != nil
 	var b bytes.Buffer
 	if err := templates()[name].ExecuteTemplate(&b, "frame", v); err != nil {
 		d.Log.Error("a page could not be made", "page", name, "err", err)

@@ -35,8 +35,10 @@ type runView struct {
 	CostUSD float64
 	Tokens  int
 	Took    time.Duration
-	// Cancel is true when the visitor can cancel it; Live when the page goes on changing.
-	Cancel, Live bool
+	// Cancel and Resume are true when the visitor can; Live when the page goes on changing.
+	Cancel, Resume, Live bool
+	// Asked is true when the visitor has just had it resumed.
+	Asked bool
 	// Over is true in the last part of a page that was live: the browser then fetches the whole.
 	Over bool
 	At   time.Time
@@ -82,6 +84,7 @@ func (d *Dashboard) runPage(w http.ResponseWriter, r *http.Request, v visitor) e
 	if err != nil {
 		return err
 	}
+	page.Asked = r.URL.Query().Has("resumed")
 	d.render(w, r, http.StatusOK, "run", view{Title: run.Target.String(), Section: "runs", Data: page})
 	return nil
 }
@@ -94,6 +97,7 @@ func (d *Dashboard) assemble(ctx context.Context, run store.Run) (*runView, erro
 	}
 	p := &runView{Run: run, Now: now, At: d.Now(), Live: run.State == store.Running || now != nil} // files are written after the end is recorded
 	p.Cancel = run.State == store.Running && d.Control != nil
+	p.Resume = run.State == app.Interrupted && d.Control != nil && run.Target.PR > 0
 	p.Took = run.Updated.Sub(run.Created)
 	if p.Live {
 		p.Took = d.Now().Sub(run.Created)
@@ -312,4 +316,48 @@ func (d *Dashboard) cancel(w http.ResponseWriter, r *http.Request, v visitor) er
 	d.Log.Info("a run was cancelled", "run", run.ID, "by", v.Name)
 	http.Redirect(w, r, runLink(run.ID), http.StatusSeeOther)
 	return nil
+}
+
+// resume has a run gone on with that stopped before its end. That spends money: GitHub is asked whether who signed in may still.
+func (d *Dashboard) resume(w http.ResponseWriter, r *http.Request, v visitor) error {
+	run, err := d.run(r, v)
+	if err != nil {
+		return err
+	}
+	if d.Control == nil || run.Target.PR == 0 {
+		return errNotHere
+	}
+	if run.State != app.Interrupted {
+		d.refuse(w, r, http.StatusConflict, "Only a run that was interrupted can be resumed, and this one is not.")
+		return nil
+	}
+	if !v.Operator {
+		may, err := d.administers(r.Context(), run, v)
+		if err != nil {
+			return &unansweredError{err}
+		}
+		if !may {
+			d.refuse(w, r, http.StatusForbidden, "Nothing was done: GitHub does not show that you administer this repository now.")
+			return nil
+		}
+	}
+	if err := d.Control.Resume(r.Context(), run.ID, run.Target); err != nil {
+		return err
+	}
+	d.Log.Info("a run is to be resumed", "run", run.ID, "by", v.Name)
+	http.Redirect(w, r, runLink(run.ID)+"?resumed=1", http.StatusSeeOther)
+	return nil
+}
+
+// administers asks GitHub; nobody does where it cannot be asked.
+func (d *Dashboard) administers(ctx context.Context, run store.Run, v visitor) (bool, error) {
+	if d.Policies == nil {
+		return false, nil
+	}
+	repo := run.Target.Repo
+	at, err := d.Policies.PolicyRepo(ctx, repo.String(), "")
+	if err != nil || repo.Key(at.ID) != run.RepoKey { // the name is another repository's now
+		return false, err
+	}
+	return d.Policies.Administers(ctx, at, v.Name)
 }

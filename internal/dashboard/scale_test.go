@@ -57,7 +57,7 @@ func TestPagesOfALargeStore(t *testing.T) {
 			scans := func() (out []string) {
 				if kind == database.Postgres {
 					out = strings.Fields(postgres.SQL(t, o.Database, `SELECT pg_stat_force_next_flush(); SELECT relname || ':' || seq_scan FROM pg_stat_user_tables
-						WHERE relname IN ('runs', 'rounds', 'findings', 'usage', 'effects', 'incidents', 'sums', 'policy_changes') ORDER BY 1`))
+						WHERE relname IN ('runs', 'rounds', 'findings', 'usage', 'effects', 'incidents', 'sums', 'policy_changes', 'observations', 'observation_words', 'merges') ORDER BY 1`))
 				}
 				return out
 			}
@@ -75,6 +75,8 @@ func TestPagesOfALargeStore(t *testing.T) {
 			for _, path := range []string{
 				"/runs", "/runs?outcome=converged", "/runs?q=acme/repo-0477", "/runs?q=acme/repo-0477%238", "/runs?before=" + strconv.FormatInt(now.AddDate(0, 0, -15).UnixMicro(), 10) + "-x",
 				runLink(filledID(7)), "/pulls/github.com/acme/repo-0477/8", "/repositories", "/repositories?from=48", "/usage?since=7d", "/usage?since=90d", "/usage?since=30d&repo=acme/repo-0477",
+				"/observations", "/observations?repo=acme/repo-0477", "/observations?tag=migration", "/observations?tag=migration&repo=acme/repo-0477", "/observations?q=lock+table",
+				"/observations?q=noted00000007", "/observations?q=lock&repo=acme/repo-0477", "/observations?before=" + strconv.FormatInt(now.AddDate(0, 0, -15).UnixMicro(), 10) + "-0-x",
 			} {
 				p := visitor.get(t, path)
 				t.Logf("%-45s %8s %7d bytes", path, p.took.Round(100*time.Microsecond), len(p.body))
@@ -175,6 +177,11 @@ func fill(t *testing.T, kind, path, address string, n int, now time.Time) {
 			UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) AS o`,
 		`INSERT INTO effects (nonce, run, kind, effect_key, target, head, payload, payload_hash, state, attempts, created, ref) SELECT id, id, 'comment', id, target, '', '', '` + emptyHash + `', 'intent', 0, created, '' FROM runs`,
 		`INSERT INTO incidents (run, kind, detail, seen) SELECT id, 'kind', 'detail', created FROM runs`,
+		`INSERT INTO observations (run, ord, repo_key, repo, pr, created, tag, label, body, file, line) SELECT id, 0, repo_key, repo, pr, created, CASE WHEN pr % 7 = 0 THEN 'migration' ELSE 'tests' END, 'Tag',
+			'The table has a lock, noted ' || id, 'a.go', 1 FROM runs`,
+		`INSERT INTO observation_words (run, ord, word, repo_key, created) SELECT r.id, 0, w.word, r.repo_key, r.created FROM runs r, (SELECT 'the' AS word UNION SELECT 'table' UNION SELECT 'has' UNION SELECT 'lock') AS w`,
+		`INSERT INTO observation_words (run, ord, word, repo_key, created) SELECT id, 0, 'noted' || substr(id, length(id) - 7), repo_key, created FROM runs`,
+		`INSERT INTO merges (repo_key, repo, pr, head, findings, recorded) SELECT repo_key, max(repo), pr, '', '[]', max(created) FROM runs WHERE pr % 2 = 0 GROUP BY repo_key, pr`,
 		`ANALYZE`,
 	}
 	if kind == database.Postgres {

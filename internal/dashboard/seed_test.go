@@ -67,7 +67,7 @@ func made(p review.Priority, title, reviewer string) review.Finding {
 }
 
 // numbers are those of repositories, by their names.
-var numbers = map[string]int64{"acme/shop": 7, "acme/secret": 8}
+var numbers = map[string]int64{"acme/shop": 7, "acme/secret": 8, "acme/billing": 9, "acme/web": 10}
 
 // begin records a run that goes on.
 func (s *state) begin(t testing.TB, target review.Target) store.Run {
@@ -104,7 +104,7 @@ func (s *state) end(t testing.TB, r store.Run, outcome review.Outcome, reason st
 	}
 	result := review.RunResult{
 		Run: r.ID, Target: r.Target, Outcome: outcome, Reason: reason, Round: 1, Consensus: &word, Findings: findings, Issues: review.Count(findings), DistinctIssues: review.Count(findings),
-		Receipt: review.Receipt{HeadSHA: r.Head, Agents: agents}, Rounds: []review.RoundResult{{Round: 1, Head: r.Head, Consensus: &word, Issues: review.Count(findings), Agents: agents}}, Seconds: 64,
+		Receipt: review.Receipt{HeadSHA: r.Head, Agents: agents, Complete: 1, Status: "ok"}, Rounds: []review.RoundResult{{Round: 1, Head: r.Head, Consensus: &word, Issues: review.Count(findings), Agents: agents}}, Seconds: 64,
 	}
 	for i, f := range findings {
 		result.Groups = append(result.Groups, review.Group{Findings: []int{i}, ID: f.Fingerprint, Counts: f.Priority < review.P2})

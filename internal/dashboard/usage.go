@@ -21,7 +21,10 @@ type usageView struct {
 	Repos  []string
 	All    *stats.Row
 	Groups []usageGroup
-	Days   []day
+	// Merged are groups of findings that were posted on pull requests that were merged, Thresholds what follows from them.
+	Merged     []usageGroup
+	Thresholds []stats.Threshold
+	Days       []day
 	// Most are the dollars and runs of the day that had most of them.
 	MostUSD  float64
 	MostRuns int
@@ -63,6 +66,12 @@ var groupTitles = []struct {
 	{stats.BySeverity, "Severities", "Severity", true}, {stats.ByCategory, "Categories", "Category", true},
 }
 
+// mergedTitles are the groups of posted findings.
+var mergedTitles = []struct{ by, title, one string }{
+	{stats.ByRepository, "Repositories", "Repository"}, {stats.ByAgent, "Reviewers", "Reviewer"}, {stats.ByModel, "Models", "Model"}, {stats.ByCategory, "Categories", "Category"},
+	{stats.ByScore, "Scores", "Score"},
+}
+
 func (d *Dashboard) usagePage(w http.ResponseWriter, r *http.Request, v visitor) error {
 	q := r.URL.Query()
 	since := q.Get("since")
@@ -99,16 +108,16 @@ func (d *Dashboard) usagePage(w http.ResponseWriter, r *http.Request, v visitor)
 		}
 	}
 	u.fill(sums.Rows)
+	u.Thresholds = sums.Thresholds
 	u.chart(sums.Days, from, now)
 	d.render(w, r, http.StatusOK, "usage", view{Title: "Usage", Section: "usage", Data: u})
 	return nil
 }
 
 func (u *usageView) fill(rows []*stats.Row) {
-	for _, g := range groupTitles {
-		group := usageGroup{Title: g.title, One: g.one, Found: g.found}
+	add := func(to *[]usageGroup, group usageGroup, by string, has func(*stats.Row) bool) {
 		for _, row := range rows {
-			if row.By == g.by {
+			if row.By == by && has(row) {
 				group.Rows = append(group.Rows, row)
 			}
 		}
@@ -116,8 +125,14 @@ func (u *usageView) fill(rows []*stats.Row) {
 			group.Rows, group.More = group.Rows[:rowsOfGroup], n-rowsOfGroup
 		}
 		if len(group.Rows) > 0 {
-			u.Groups = append(u.Groups, group)
+			*to = append(*to, group)
 		}
+	}
+	for _, g := range groupTitles {
+		add(&u.Groups, usageGroup{Title: g.title, One: g.one, Found: g.found}, g.by, func(r *stats.Row) bool { return r.Runs+r.Findings+r.Answers > 0 })
+	}
+	for _, g := range mergedTitles {
+		add(&u.Merged, usageGroup{Title: g.title, One: g.one}, g.by, func(r *stats.Row) bool { return r.Posted() > 0 })
 	}
 	for _, row := range rows {
 		if row.By == stats.ByAll {
@@ -146,6 +161,9 @@ func (u *usageView) chart(days map[time.Time]*stats.Row, since, now time.Time) {
 		}
 	}
 }
+
+// posted counts what posted findings became.
+func posted(row *stats.Row, b string) int { return row.Became[review.Became(b)] }
 
 // became is how many findings of a row were settled, and how.
 func became(row *stats.Row, fates ...string) (n int) {

@@ -16,6 +16,8 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/dashboard"
+	"github.com/prloop/prloop/internal/policy"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -39,7 +41,7 @@ func Dashboard(h host.Host) command.Command {
 				return err
 			}
 			defer s.Close(ctx)
-			d, err := o.open(p, dashboard.Options{Runs: s, Policies: s, Keys: keys(s.State()), Log: h.Log()})
+			d, err := o.open(p, dashboard.Options{Runs: s, Policies: s, Settings: settings(h, s), Keys: keys(s.State()), Log: h.Log()})
 			if err != nil {
 				return err
 			}
@@ -114,6 +116,21 @@ type control struct{ *app.Service }
 
 func (c control) Cancel(ctx context.Context, run string) error {
 	return daemon.Cancel(ctx, c.Record(), run)
+}
+
+func (c control) Resume(ctx context.Context, run string, t review.Target) error {
+	return daemon.Resume(ctx, c.Record(), run, t)
+}
+
+// settings resolves what holds for a repository, as a run without flags would have it.
+func settings(h host.Host, s *app.Service) dashboard.Settings {
+	return func(ctx context.Context, repo review.Repo, row *policy.Row) (config.Settings, string, error) {
+		o, err := h.Order()
+		if err != nil {
+			return config.Settings{}, "", err
+		}
+		return s.SettingsOf(ctx, o, repo, row)
+	}
 }
 
 // welcome says how the operator gets in. A log is read by others than the operator, so that no link stands there.

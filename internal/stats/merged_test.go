@@ -15,7 +15,7 @@ import (
 
 // merge is a merge with findings of one score: so many that were fixed, and so many that were not.
 func merge(repo string, pr, score, fixed, ignored, unknown int) store.Merge {
-	m := store.Merge{Repo: repo, PR: pr, Head: "abc"}
+	m := store.Merge{Key: review.RepoKey("github.com/" + repo), Repo: repo, PR: pr, Head: "abc"}
 	for b, n := range map[review.Became]int{review.BecameFixed: fixed, review.BecameIgnored: ignored, review.BecameUnknown: unknown} {
 		for range n {
 			m.Findings = append(m.Findings, review.PostedFinding{ID: fmt.Sprint(pr), Became: b, Priority: review.P2, Category: "bug", Score: score, By: []review.Voice{{Name: "alpha", Model: "m"}, {Name: "beta", Model: "m"}}})
@@ -71,7 +71,7 @@ func TestMergesInUsage(t *testing.T) {
 		}
 	}
 	for name, repos := range map[string][]string{"everywhere": nil, "one repository": {"o/r"}} {
-		u, err := ReadUsage(ctx, s, time.Time{}, repos)
+		u, err := ReadUsage(ctx, s, store.Over{Repos: repos})
 		if diff := cmp.Diff(d.Rows(), u.Rows); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
