@@ -64,7 +64,7 @@ func openHall(t *testing.T) *hall {
 	}
 	h.repo.SetPermission("octocat", forge.Write)
 	h.repo.SetPermission("mona", forge.Write)
-	for _, name := range []string{"clean.sh", "picky.sh"} {
+	for _, name := range []string{"clean.sh", "picky.sh", "picky.json"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "share", name))
 		if err != nil {
 			t.Fatal(err)

@@ -115,7 +115,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	own := st.Of(func(repo string) bool { return repo == "acme/shop" })
+	own := st.Of(func(key review.RepoKey) bool { return key == "github.com/5" }, func(repo string) bool { return repo == "acme/shop" })
 	if diff := cmp.Diff([]string{"github.com/acme/shop#7, asked for"}, whats(own.Waiting)); diff != "" || len(own.Running)+len(own.SeenTo)+len(own.Deliveries)+len(own.Processes) > 0 {
 		t.Errorf("of one repository: %+v\n%s", own, diff)
 	}
