@@ -20,11 +20,11 @@ func Fields() []string {
 	for _, f := range review.Fates() {
 		out = append(out, string(f))
 	}
-	out = append(out, "unrecorded", "answers", "degraded", "failed", "tokens", "cachedShare", "costUsd", "unpriced", "seconds", "posted")
+	out = append(out, "unrecorded", "answers", "degraded", "failed", "tokens", "cachedShare", "costUsd", "unpriced", "seconds", "posted", "resolutionRate")
 	for _, b := range review.AllBecame() {
 		out = append(out, becameField(b))
 	}
-	return append(out, "resolutionRate")
+	return out
 }
 
 // becameField is the field of what findings became by the merge.
