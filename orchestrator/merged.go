@@ -69,7 +69,7 @@ func (l *Loop) quoted(ctx context.Context, c *evidence.Checker, head string, one
 	}
 	file, err := c.Read(ctx, head, w.File)
 	if err != nil || file.Exists {
-		return found(stands(file)), err
+		return lookedUp(stands(file)), err
 	}
 	name, known := l.renamed(ctx, one.Head, head, w.File)
 	switch {
@@ -81,10 +81,10 @@ func (l *Loop) quoted(ctx context.Context, c *evidence.Checker, head string, one
 	if file, err = c.Read(ctx, head, name); err != nil || !file.Exists {
 		return became.Unseen, err
 	}
-	return found(stands(file)), nil
+	return lookedUp(stands(file)), nil
 }
 
-func found(stands bool) became.Quoted {
+func lookedUp(stands bool) became.Quoted {
 	if stands {
 		return became.Stands
 	}
