@@ -461,14 +461,14 @@ func TestServeLearnsOfMerges(t *testing.T) {
 				t.Fatal(err)
 			}
 			var m store.Merge
-			eventually.True(t, "the merge to be kept", func() bool {
+			h.within("the merge to be kept", func() bool {
 				st, err := store.Open(t.Context(), store.Options{Address: filepath.Join(h.home, "state", "prloop.db")})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer st.Close()
-				m, err = st.Merge(t.Context(), "acme/widgets", 7)
-				return err == nil
+				err = st.EachMerge(t.Context(), "acme/widgets", time.Time{}, func(one store.Merge) error { m = one; return nil })
+				return err == nil && m.PR == 7
 			})
 			if len(m.Findings) != 1 || m.Findings[0].Became != review.BecameIgnored || m.Head != p.HeadSHA() {
 				t.Errorf("%+v, and the head was %s", m, p.HeadSHA())
