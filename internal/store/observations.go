@@ -77,6 +77,11 @@ func wordsOf(texts ...string) []string {
 	return out[:min(len(out), mostWords)]
 }
 
+// storable is a text as every database takes it: PostgreSQL has no NUL and nothing that is no UTF-8.
+func storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
+}
+
 // saveObservations replaces what is found of a run's observations.
 func saveObservations(ctx context.Context, tx *sql.Tx, run string, list []review.Observation) error {
 	if err := forgetObservations(ctx, tx, run); err != nil || len(list) == 0 {
@@ -88,6 +93,7 @@ func saveObservations(ctx context.Context, tx *sql.Tx, run string, list []review
 		return err
 	}
 	for i, o := range list {
+		o.Tag, o.Text, o.File = storable(o.Tag), storable(o.Text), storable(o.File)
 		if _, err := tx.ExecContext(ctx, `INSERT INTO observations (run, ord, repo, pr, created, tag, label, body, file, line, repo_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 			run, i, repo, pr, created, tagOf(o.Tag), o.Tag, o.Text, o.File, o.Line, key); err != nil {
 			return err

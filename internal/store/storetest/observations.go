@@ -28,7 +28,7 @@ func testObservations(t *testing.T, b Backend) {
 		must(t, s.CreateRun(ctx, store.Run{ID: id, ReviewID: id, Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: repo}, PR: 7 + i}, RepoKey: review.RepoKey("github.com/" + repo)}))
 		finish(id, review.Observation{Tag: "old", Text: "said before"})
 		finish(id, review.Observation{Tag: "Migration", Text: "The table ORDERS is rewritten; that takes a lock.", File: "db/007.sql", Line: &line},
-			review.Observation{Tag: "migration ", Text: fmt.Sprintf("Nothing \xff undoes it, %s %d.", "naïve", i)}, review.Observation{Tag: "tests", Text: "The lock is not tested."})
+			review.Observation{Tag: "migration ", Text: fmt.Sprintf("Nothing \xff\x00 undoes it, %s %d.", "naïve", i)}, review.Observation{Tag: "tests", Text: "The lock is not tested."})
 	}
 	list := func(f store.NoticedFilter) string {
 		t.Helper()
