@@ -79,6 +79,22 @@ func TestObservationsReadIndexes(t *testing.T) {
 	}
 }
 
+// TestWhatIsOpenReadsIndexes: what is open is found without what was ever seen to, and in its order.
+func TestWhatIsOpenReadsIndexes(t *testing.T) {
+	s, err := Open(t.Context(), Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for index, where := range map[string]string{"wanted_to_queue": s.due(), "wanted_open": stillOpen} {
+		for _, step := range plan(t, s, `SELECT subject FROM wanted WHERE `+where, 10) {
+			if step != "SCAN wanted USING INDEX "+index {
+				t.Errorf("%s: %s", index, step)
+			}
+		}
+	}
+}
+
 // plan is how SQLite goes about a query.
 func plan(t *testing.T, s *Store, query string, args ...any) []string {
 	t.Helper()

@@ -128,12 +128,19 @@ func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
 
 // Due gives what may begin and is not in the queue, the most urgent first.
 func (s *Store) Due(ctx context.Context, limit int) ([]Wanted, error) {
-	return s.wanted(ctx, "read what is wanted", `asked > queued AND due <= `+s.dialect.clock()+` ORDER BY priority, since LIMIT $1`, limit)
+	return s.wanted(ctx, "read what is wanted", s.due(), limit)
 }
+
+func (s *Store) due() string {
+	return `asked > queued AND due <= ` + s.dialect.clock() + ` ORDER BY priority, since LIMIT $1`
+}
+
+// stillOpen is what is not seen to yet.
+const stillOpen = `asked > handled ORDER BY priority, since LIMIT $1`
 
 // Waiting gives what is not seen to yet, the oldest first.
 func (s *Store) Waiting(ctx context.Context, limit int) ([]Wanted, error) {
-	return s.wanted(ctx, "read what is wanted", `asked > handled ORDER BY priority, since LIMIT $1`, limit)
+	return s.wanted(ctx, "read what is wanted", stillOpen, limit)
 }
 
 // SeenTo gives what was seen to last, the newest first.
