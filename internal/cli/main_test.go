@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -71,10 +72,24 @@ func TestScripts(t *testing.T) {
 // thisMachine is looked at once.
 var thisMachine = new(sandbox.Machine)
 
-// condition knows [confine]: this machine can give agents full containment.
+// condition knows [confine]: this machine can give agents full containment; and [cargo]: it has a cargo that confined commands see,
+// with its compiler and a linker, and that can ask a sparse registry, as from 1.68 on.
 func condition(word string) (bool, error) {
-	if word != "confine" {
-		return false, fmt.Errorf("unknown condition %q", word)
+	switch word {
+	case "confine":
+		return thisMachine.Probe(context.Background()).Tier <= sandbox.Tier1b, nil
+	case "cargo":
+		out, err := exec.Command("/usr/bin/cargo", "--version").Output()
+		var minor int
+		if _, scan := fmt.Sscanf(string(out), "cargo 1.%d.", &minor); err != nil || scan != nil || minor < 68 {
+			return false, nil
+		}
+		for _, program := range []string{"/usr/bin/rustc", "/usr/bin/cc"} {
+			if _, err := os.Stat(program); err != nil {
+				return false, nil
+			}
+		}
+		return true, nil
 	}
-	return thisMachine.Probe(context.Background()).Tier <= sandbox.Tier1b, nil
+	return false, fmt.Errorf("unknown condition %q", word)
 }

@@ -14,6 +14,7 @@ func cmdRegistry(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Defer(r.Close)
 		worldOf(ts).registry = r
 		ts.Setenv("REGISTRY", r.Host())
+		ts.Setenv("CRATE_SUM", registry.CrateSum())
 		return
 	}
 	worldOf(ts).registry.Close()

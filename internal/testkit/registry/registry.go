@@ -1,5 +1,5 @@
-// Package registry is a stand-in for package registries: it speaks npm's protocol below /npm/, that of Go modules below /go/ and PyPI's simple
-// one below /pypi/simple/, and has a few small packages. It listens on the loopback interface, under a name of it that clients do not take for this machine.
+// Package registry is a stand-in for package registries: it speaks npm's protocol below /npm/, that of Go modules below /go/, PyPI's simple
+// one below /pypi/simple/ and Cargo's sparse one below /cargo/, and has a few small packages. It listens on the loopback interface, under a name of it that clients do not take for this machine.
 package registry
 
 import (
@@ -84,6 +84,20 @@ var WheelFiles = map[string]string{
 	"tiny_sum-1.0.0.dist-info/RECORD":   "tiny_sum.py,,\ntiny_sum-1.0.0.dist-info/METADATA,,\ntiny_sum-1.0.0.dist-info/WHEEL,,\ntiny_sum-1.0.0.dist-info/RECORD,,\n",
 }
 
+// Crate is the name of the one crate of Rust, CrateFiles what is in it.
+const Crate = "tiny-sum"
+
+// CrateFiles are the files of Crate.
+var CrateFiles = map[string]string{
+	"Cargo.toml": "[package]\nname = \"tiny-sum\"\nversion = \"" + Version + "\"\nedition = \"2021\"\n",
+	"src/lib.rs": "pub fn add(a: i64, b: i64) -> i64 {\n    a + b\n}\n",
+}
+
+// CrateSum is the checksum of Crate, for a Cargo.lock.
+func CrateSum() string {
+	return fmt.Sprintf("%x", sha256.Sum256(tarred(Crate+"-"+Version+"/", CrateFiles)))
+}
+
 // Registry is one that runs.
 type Registry struct {
 	server *httptest.Server
@@ -127,6 +141,12 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		fmt.Fprintf(w, "<!DOCTYPE html><a href=\"/pypi/files/%s#sha256=%x\">%s</a>\n", Wheel, sha256.Sum256(zipped("", WheelFiles)), Wheel)
 	case "/pypi/files/" + Wheel:
 		_, _ = w.Write(zipped("", WheelFiles))
+	case "/cargo/config.json":
+		fmt.Fprintf(w, `{"dl": "http://%s/cargo/crates"}`, r.Host())
+	case "/cargo/ti/ny/" + Crate:
+		fmt.Fprintf(w, `{"name": "%s", "vers": "%s", "deps": [], "cksum": "%s", "features": {}, "yanked": false}`+"\n", Crate, Version, CrateSum())
+	case "/cargo/crates/" + Crate + "/" + Version + "/download":
+		_, _ = w.Write(tarred(Crate+"-"+Version+"/", CrateFiles))
 	default:
 		http.Error(w, "not found", http.StatusNotFound)
 	}
@@ -164,13 +184,21 @@ func (r *Registry) npm(w http.ResponseWriter, path string) {
 }
 
 func (r *Registry) tarball(files map[string]string) []byte {
+	mean := maps.Clone(files)
+	for name, text := range mean {
+		mean[name] = strings.ReplaceAll(text, "EVIL", r.evil)
+	}
+	return tarred("package/", mean)
+}
+
+// tarred packs files below a prefix.
+func tarred(prefix string, files map[string]string) []byte {
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	packed := tar.NewWriter(zipped)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		text := strings.ReplaceAll(files[name], "EVIL", r.evil)
-		_ = packed.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o755, Size: int64(len(text))})
-		_, _ = io.WriteString(packed, text)
+		_ = packed.WriteHeader(&tar.Header{Name: prefix + name, Mode: 0o755, Size: int64(len(files[name]))})
+		_, _ = io.WriteString(packed, files[name])
 	}
 	_, _ = packed.Close(), zipped.Close()
 	return out.Bytes()
