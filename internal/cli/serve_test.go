@@ -442,16 +442,13 @@ func TestServeIsOperated(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
-// A server keeps what became of the findings of a pull request once it is merged: told by a webhook, and found where none came.
+// A server keeps what became of the findings of a pull request once it is merged: as a webhook tells.
 func TestServeLearnsOfMerges(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string][]string{"webhook": nil, "poll": {"--poll", "--every", "1s"}} {
+	for name, args := range map[string][]string{"webhook": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := openHall(t)
-			if name == "poll" {
-				h.forge.OnEvent(nil)
-			}
 			s := h.serve("", append(args, "--reviewers", "exec:"+filepath.Join(h.home, "picky.sh"))...)
 			p := h.open(7, nil)
 			if w := h.settled(1)["#7"]; w.Outcome != "changes_requested" {

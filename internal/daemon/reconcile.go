@@ -136,23 +136,13 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	if err != nil {
 		return err
 	}
-	open := map[int]bool{}
 	for _, pr := range pulls {
-		open[pr.Number] = true
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
 		before, looked := seen[w.Subject]
 		if looked && (before.Open() || intake.SeenAs(before.Seen).Still(pr)) {
 			continue
 		}
 		if err := d.record.Want(ctx, w); err != nil {
-			return err
-		}
-	}
-	for _, w := range known { // what was closed or merged meanwhile
-		if w.Comment != 0 || w.Open() || open[w.PR] || !intake.SeenAs(w.Seen).Open() {
-			continue
-		}
-		if err := d.record.Want(ctx, d.want(repo, intake.Look{PR: w.PR, Priority: intake.Found})); err != nil {
 			return err
 		}
 	}

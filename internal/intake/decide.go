@@ -85,9 +85,6 @@ const (
 	open   = "OPEN"
 )
 
-// Open reports whether the pull request was open then: a list of open ones without it tells that it is none any more.
-func (s Seen) Open() bool { return strings.HasPrefix(s.State, open+" ") }
-
 // Decide says why a pull request, as it is now, is not reviewed; empty when it is.
 func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 	labelled := func(l string) bool { return slices.Contains(pr.Labels, l) }
