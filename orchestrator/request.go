@@ -139,7 +139,7 @@ type ContextOptions struct {
 	Include  []string `json:"include,omitempty"`
 	Exclude  []string `json:"exclude,omitempty"`
 	Guidance []string `json:"guidance,omitempty"`
-	// NeverRead are globs of what nothing reads (internal/withheld); Exclude holds them too. VerifyMayRead lets setup and verify commands.
+	// NeverRead are globs of what nothing reads (internal/neverread); Exclude holds them too. VerifyMayRead lets setup and verify commands.
 	NeverRead     []string `json:"neverRead,omitempty"`
 	VerifyMayRead bool     `json:"verifyMayRead,omitempty"`
 	// HideWithheld keeps the names of what NeverRead names from reports and agents.

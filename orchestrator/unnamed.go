@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/neverread"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
-	"github.com/prloop/prloop/internal/withheld"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -18,7 +18,7 @@ func (o ContextOptions) unnamed(name, reason string) bool {
 	if !o.HideWithheld || reason != repocontext.OmittedExcluded {
 		return false
 	}
-	return withheld.Paths(o.NeverRead).Has(spelling.Raw(name)) || strings.Contains(name, sanitize.Redacted)
+	return neverread.Paths(o.NeverRead).Has(spelling.Raw(name)) || strings.Contains(name, sanitize.Redacted)
 }
 
 // told is a brief without the files whose names are told to nobody.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/git"
-	"github.com/prloop/prloop/internal/layers"
 	"github.com/prloop/prloop/internal/registries"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -37,7 +37,7 @@ type FixExecutor struct {
 	SetupAt, Whose string
 	Registries     []string
 	// Layers keep what setups leave, and what the builds of the pull request leave under the name Builds; nil keeps nothing.
-	Layers *layers.Folder
+	Layers *buildlayers.Folder
 	Builds string
 	// Lent are the operator's module caches.
 	Lent []fixspace.Lent
@@ -53,7 +53,7 @@ type FixExecutor struct {
 	mu sync.Mutex
 	// asked is true once a setup was tried; setup is what it left.
 	asked bool
-	setup *layers.Layer
+	setup *buildlayers.Layer
 }
 
 // SetUp makes ready what verify commands need, unless that was tried before.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -13,7 +13,7 @@ import (
 func ModelsOf(plan orchestrator.AgentPlan) []string {
 	var out []string
 	for _, name := range []string{plan.Model, plan.Escalation} {
-		if name != "" && name != openai.NoEscalation {
+		if name != "" && name != modelagent.NoEscalation {
 			out = append(out, name)
 		}
 	}

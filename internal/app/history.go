@@ -12,9 +12,9 @@ import (
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/globs"
+	"github.com/prloop/prloop/internal/neverread"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
-	"github.com/prloop/prloop/internal/withheld"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -158,13 +158,13 @@ func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, erro
 // withhold keeps the content of some paths from whoever reads the repository from now on, this program included.
 func (h *history) withhold(paths []string) {
 	if len(paths) > 0 {
-		h.repo = h.repo.Without(withheld.Paths(paths).Has)
+		h.repo = h.repo.Without(neverread.Paths(paths).Has)
 	}
 }
 
 // contextOf is what settings keep from being read.
 func contextOf(s config.Settings) orchestrator.ContextOptions {
 	return orchestrator.ContextOptions{
-		Exclude: append(globs.Below(s.Context.Exclude), withheld.Paths(s.Context.NeverRead).Globs()...), NeverRead: s.Context.NeverRead, VerifyMayRead: s.Context.VerifyMayRead, HideWithheld: s.Context.HideWithheld,
+		Exclude: append(globs.Below(s.Context.Exclude), neverread.Paths(s.Context.NeverRead).Globs()...), NeverRead: s.Context.NeverRead, VerifyMayRead: s.Context.VerifyMayRead, HideWithheld: s.Context.HideWithheld,
 	}
 }

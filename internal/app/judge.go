@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/eval/judging"
 	"github.com/prloop/prloop/internal/eval/running"
 	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -21,7 +21,7 @@ const judgeName = "expectation-judge"
 // judge asks a model through a gateway of its own.
 type judge struct {
 	gateway *gateway.Gateway
-	options openai.Options
+	options modelagent.Options
 	limits  review.Limits
 }
 
@@ -44,7 +44,7 @@ func (e *Evaluator) Judge(ctx context.Context, a running.Agent, c gateway.Casset
 	}
 	limits := settings.Limits
 	limits.LLMCalls, limits.ToolCalls = 2, 0
-	return &judge{gateway: g, limits: limits, options: openai.Options{Socket: g.Socket(), Model: settings.Model, Effort: settings.ReasoningEffort}}, g.Close, nil
+	return &judge{gateway: g, limits: limits, options: modelagent.Options{Socket: g.Socket(), Model: settings.Model, Effort: settings.ReasoningEffort}}, g.Close, nil
 }
 
 // Same asks. The word around the texts is made of them: equal questions are asked alike, and no text holds a hash of itself.
@@ -59,7 +59,7 @@ func (j *judge) Same(ctx context.Context, questions []judging.Question) (map[str
 		list = append(list, prompts.Compared{ID: q.ID, First: prompts.ComparedText(q.First), Second: prompts.ComparedText(q.Second)})
 	}
 	o.Fence = hex.EncodeToString(h.Sum(nil))[:24]
-	got, err := openai.Same(ctx, list, o, j.limits)
+	got, err := modelagent.Same(ctx, list, o, j.limits)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", judging.ErrAnswer, err)
 	}

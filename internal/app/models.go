@@ -11,7 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/webfetch"
 	"github.com/prloop/prloop/internal/websearch"
 	"github.com/prloop/prloop/orchestrator"
@@ -22,7 +22,7 @@ import (
 func gatewayOptions(log hclog.Logger, settings config.Settings) gateway.Options {
 	o := gateway.Options{
 		Log: log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, AdmitUnpriced: settings.RunCostDefault,
-		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: append([]string{openai.SubmitTool, openai.FixTool}, acp.SubmitNames()...),
+		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: append([]string{modelagent.SubmitTool, modelagent.FixTool}, acp.SubmitNames()...),
 		Run: gateway.Totals{
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
 			CostUSD: settings.RunLimits.CostUSD, WallTime: settings.WallTime,

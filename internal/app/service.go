@@ -15,11 +15,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/artifacts"
+	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/layers"
 	"github.com/prloop/prloop/internal/otlp"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
@@ -245,8 +245,8 @@ func (s *Service) forgetArtifacts(mine string) {
 const layersName = "layers"
 
 // layers opens what setups and builds left; nil where nothing can be kept.
-func (s *Service) layers() *layers.Folder {
-	f, err := layers.Open(filepath.Join(s.opts.State, layersName))
+func (s *Service) layers() *buildlayers.Folder {
+	f, err := buildlayers.Open(filepath.Join(s.opts.State, layersName))
 	if err != nil {
 		s.log.Warn("what setups and builds leave is not kept", "err", err)
 		return nil

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/prloop/prloop/agents"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/internal/threads"
@@ -32,51 +32,53 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, w Work) error
 		return err
 	}
 	err := agents.Serve(ctx, stdin, stdout, w)
-	var invalid *openai.InvalidError
+	var invalid *modelagent.InvalidError
 	if errors.As(err, &invalid) {
 		_, _ = stdout.Write(append(invalid.Raw, '\n'))
 	}
 	return err
 }
 
-func (p Agent) model() openai.Options { return openai.Options{Socket: p.Socket, Token: p.Token} }
+func (p Agent) model() modelagent.Options {
+	return modelagent.Options{Socket: p.Socket, Token: p.Token}
+}
 
 // Review is the builtin reviewer's work.
 func (p Agent) Review(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()
 	o.Tools = openTools(task, p)
-	return openai.Review(ctx, task, o, emit)
+	return modelagent.Review(ctx, task, o, emit)
 }
 
 // Verify is the builtin verifier's work.
 func (p Agent) Verify(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()
 	o.Tools = openTools(task, p)
-	return openai.Verify(ctx, task, o, emit)
+	return modelagent.Verify(ctx, task, o, emit)
 }
 
 // Scan is the builtin scout's work. It has no tools: it looks at the diff, once.
 func (p Agent) Scan(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return openai.Scan(ctx, task, p.model(), emit)
+	return modelagent.Scan(ctx, task, p.model(), emit)
 }
 
 // Find is the builtin finder's work. It has no tools either: it asks, and prloop decides what is read.
 func (p Agent) Find(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return openai.Find(ctx, task, p.model(), emit)
+	return modelagent.Find(ctx, task, p.model(), emit)
 }
 
 // Command is the work of a builtin agent that does the task of a command.
 func (p Agent) Command(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 	o := p.model()
 	var box *commandBox
-	o.Tools = func(w review.Workspace, head string) (openai.Toolbox, error) {
+	o.Tools = func(w review.Workspace, head string) (modelagent.Toolbox, error) {
 		var err error
 		if box, err = openCommand(task, w, head); err != nil {
 			return nil, err
 		}
 		return toolbox{box.Box}, nil
 	}
-	got, err := openai.Command(ctx, task, o, emit)
+	got, err := modelagent.Command(ctx, task, o, emit)
 	if box != nil {
 		got.Wishes = append(got.Wishes, wishes(box)...)
 	}
@@ -91,12 +93,12 @@ func (p Agent) AnalyzeComments(ctx context.Context, task review.Task, emit func(
 		}
 		return threads.Analyze(*task.Discussion, task.PRNumber), nil
 	}
-	return openai.AnalyzeComments(ctx, task, p.model(), emit)
+	return modelagent.AnalyzeComments(ctx, task, p.model(), emit)
 }
 
 // Fix is the builtin fixer's work.
 func (p Agent) Fix(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
-	return openai.Fix(ctx, task, p.model(), openEditor(task, p, emit), emit)
+	return modelagent.Fix(ctx, task, p.model(), openEditor(task, p, emit), emit)
 }
 
 // ReviewStatic is the work of the reviewer that needs no model.

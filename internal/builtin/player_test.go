@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/review"
 )
 
@@ -25,7 +25,7 @@ func TestServeHandsOnABrokenAnswer(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"a broken answer", &openai.InvalidError{Raw: []byte(`{"findings":[{}]}`), Err: reason}, `{"findings":[{}]}` + "\n"},
+		{"a broken answer", &modelagent.InvalidError{Raw: []byte(`{"findings":[{}]}`), Err: reason}, `{"findings":[{}]}` + "\n"},
 		{"no answer", reason, ""},
 	} {
 		var out bytes.Buffer

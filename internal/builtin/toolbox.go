@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/acp"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/static"
@@ -18,10 +18,10 @@ import (
 type toolbox struct{ *tools.Box }
 
 // Specs are the tools' own, in the reviewer's words.
-func (t toolbox) Specs() []openai.ToolSpec {
-	var all []openai.ToolSpec
+func (t toolbox) Specs() []modelagent.ToolSpec {
+	var all []modelagent.ToolSpec
 	for _, s := range t.Box.Specs() {
-		all = append(all, openai.ToolSpec(s))
+		all = append(all, modelagent.ToolSpec(s))
 	}
 	return all
 }
@@ -73,8 +73,8 @@ func readOnly(tree string) tools.Options {
 }
 
 // openTools opens the workspace of a task for its reviewer.
-func openTools(task review.Task, p Agent) func(review.Workspace, string) (openai.Toolbox, error) {
-	return func(w review.Workspace, head string) (openai.Toolbox, error) {
+func openTools(task review.Task, p Agent) func(review.Workspace, string) (modelagent.Toolbox, error) {
+	return func(w review.Workspace, head string) (modelagent.Toolbox, error) {
 		o := readOnly(w.Tree)
 		o.Exclude, o.Unmasked = w.Exclude, w.Unmasked
 		if w.GitDir != "" {

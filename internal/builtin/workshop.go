@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/prloop/prloop/internal/globs"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/tools"
 	"github.com/prloop/prloop/review"
@@ -27,9 +27,9 @@ func (w workshop) Revert() error { return w.editor.Revert() }
 
 // openEditor opens the clone of a task for its fixer. What the push policy protects is refused at once, so that a model does
 // not spend a try on it; the policy itself is held when the work is taken out.
-func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.Workspace) (openai.Editor, error) {
+func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.Workspace) (modelagent.Editor, error) {
 	allowed := task.Options.AllowPaths
-	return func(w review.Workspace) (openai.Editor, error) {
+	return func(w review.Workspace) (modelagent.Editor, error) {
 		read := readOnly(w.Tree)
 		o := tools.EditorOptions{
 			Tree: w.Tree, Exclude: w.Exclude, Unmasked: w.Unmasked, Language: read.Language, Functions: read.Functions,

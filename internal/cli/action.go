@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/actions"
+	"github.com/prloop/prloop/internal/actionsjob"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
-	"github.com/prloop/prloop/internal/job"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -27,7 +27,7 @@ func actionCommand(p *Invocation) *cobra.Command {
 }
 
 func (p *Invocation) action(ctx context.Context) error {
-	j, err := job.Read(p.env)
+	j, err := actionsjob.Read(p.env)
 	if err != nil {
 		return err
 	}
@@ -67,13 +67,13 @@ func (p *Invocation) action(ctx context.Context) error {
 }
 
 // answer answers the comment of a job.
-func (p *Invocation) answer(ctx context.Context, j job.Job, options func(fixes bool) runOptions, log func(string)) error {
+func (p *Invocation) answer(ctx context.Context, j actionsjob.Job, options func(fixes bool) runOptions, log func(string)) error {
 	s, err := p.openToRun(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close(ctx)
-	return j.Answer(ctx, job.Answers{
+	return j.Answer(ctx, actionsjob.Answers{
 		Service: s, Log: log,
 		Order: func(fixes bool) (app.Order, error) {
 			o := options(fixes)

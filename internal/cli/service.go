@@ -14,7 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/otlp"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
@@ -102,7 +102,7 @@ func (p *Invocation) order(o runOptions) (app.Order, error) {
 // layers are what settings are resolved from, but for the repository's file.
 func (p *Invocation) layers(o runOptions) (config.Input, error) {
 	operator, err := config.ReadOperator(p.env)
-	return config.Input{Given: o.settings, Reviewers: o.reviewers, Env: p.env, Operator: operator, Lenses: append(prompts.Lenses(), openai.LensAuto)}, err
+	return config.Input{Given: o.settings, Reviewers: o.reviewers, Env: p.env, Operator: operator, Lenses: append(prompts.Lenses(), modelagent.LensAuto)}, err
 }
 
 // target finds the pull request that the arguments mean.

@@ -132,7 +132,7 @@ type Context struct {
 	Include, Exclude []string
 	// Guidance are further files of written rules, beside the known ones.
 	Guidance []string
-	// NeverRead are globs of paths that nothing reads at all, prloop and the commands of a fix included (internal/withheld). VerifyMayRead lets
+	// NeverRead are globs of paths that nothing reads at all, prloop and the commands of a fix included (internal/neverread). VerifyMayRead lets
 	// setup and verify commands read them.
 	NeverRead     []string
 	VerifyMayRead bool

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/prloop/prloop/internal/layers"
+	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
 )
@@ -50,7 +50,7 @@ var throughProxy = []string{
 // SetUp gives what the setup commands of a commit leave: what they left before, if that is kept, else by running them. There is one
 // check for each that ran; the layer is nil when one of them failed. Whoever gets a layer closes it. An error means that prloop could
 // not do its part.
-func (b *Workspace) SetUp(ctx context.Context, o SetupOrder) (*layers.Layer, []review.Check, error) {
+func (b *Workspace) SetUp(ctx context.Context, o SetupOrder) (*buildlayers.Layer, []review.Check, error) {
 	if !b.OwnFiles || b.Layers == nil {
 		return nil, nil, errNoSandbox
 	}
@@ -70,11 +70,11 @@ func (b *Workspace) SetUp(ctx context.Context, o SetupOrder) (*layers.Layer, []r
 	if good {
 		err = b.keep(ctx, dir, name, o.Commit)
 	}
-	var layer *layers.Layer
+	var layer *buildlayers.Layer
 	if good && err == nil {
 		layer, err = b.Layers.Take(name)
 	}
-	if errors.Is(err, layers.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) && good { // all parts together may be too large as well
+	if errors.Is(err, buildlayers.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) && good { // all parts together may be too large as well
 		last := &checks[len(checks)-1]
 		last.State, last.Log, err = review.CheckFailed, fmt.Sprintf("prloop: what it left cannot be kept: it is larger than %d MB, or has more than %d files\n", b.copyBounds().Bytes>>20, b.copyBounds().Files), nil
 	}
@@ -151,7 +151,7 @@ func (b *Workspace) keep(ctx context.Context, dir, name, commit string) error {
 	defer sandbox.Remove(layer) //nolint:errcheck // it is gone once it is kept; else it goes with the run's folder
 	for _, part := range layerParts {
 		leave := func(p string) bool { return part == "tree" && tracked[p] }
-		if err := layers.Copy(ctx, filepath.Join(layer, part), filepath.Join(dir, part), leave, b.copyBounds()); err != nil {
+		if err := buildlayers.Copy(ctx, filepath.Join(layer, part), filepath.Join(dir, part), leave, b.copyBounds()); err != nil {
 			return err
 		}
 		if err := os.Chmod(filepath.Join(layer, part), 0o755); err != nil { // children of another user read it
@@ -180,8 +180,8 @@ const (
 )
 
 // copyBounds are those of a command: what it could write can be kept.
-func (b *Workspace) copyBounds() layers.Bounds {
-	bounds := layers.Bounds{Bytes: copyBytes, Files: copyFiles}
+func (b *Workspace) copyBounds() buildlayers.Bounds {
+	bounds := buildlayers.Bounds{Bytes: copyBytes, Files: copyFiles}
 	if b.Bounds.FolderBytes > 0 {
 		bounds.Bytes = b.Bounds.FolderBytes
 	}
@@ -195,7 +195,7 @@ func (b *Workspace) copyBounds() layers.Bounds {
 func (b *Workspace) furnish(ctx context.Context, dir string, o VerifyOptions) error {
 	if o.Setup != nil {
 		for _, part := range []string{"tree", "home"} {
-			if err := layers.Copy(ctx, filepath.Join(dir, part), filepath.Join(o.Setup.Path, part), nil, b.copyBounds()); err != nil {
+			if err := buildlayers.Copy(ctx, filepath.Join(dir, part), filepath.Join(o.Setup.Path, part), nil, b.copyBounds()); err != nil {
 				return err
 			}
 		}
@@ -203,7 +203,7 @@ func (b *Workspace) furnish(ctx context.Context, dir string, o VerifyOptions) er
 	cache := filepath.Join(dir, "cache")
 	if b.Layers != nil && o.Builds != "" {
 		if builds, err := b.Layers.Take(o.Builds); err == nil {
-			err = errors.Join(layers.Copy(ctx, cache, filepath.Join(builds.Path, "cache"), nil, b.copyBounds()), builds.Close())
+			err = errors.Join(buildlayers.Copy(ctx, cache, filepath.Join(builds.Path, "cache"), nil, b.copyBounds()), builds.Close())
 			if err == nil || ctx.Err() != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func (b *Workspace) furnish(ctx context.Context, dir string, o VerifyOptions) er
 	if o.Setup == nil {
 		return nil
 	}
-	return layers.Copy(ctx, cache, filepath.Join(o.Setup.Path, "cache"), nil, b.copyBounds())
+	return buildlayers.Copy(ctx, cache, filepath.Join(o.Setup.Path, "cache"), nil, b.copyBounds())
 }
 
 // mostBuilds is the largest build cache that is kept, in bytes.

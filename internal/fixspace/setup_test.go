@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/prloop/prloop/internal/layers"
+	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/registries"
 	"github.com/prloop/prloop/internal/testkit/registry"
@@ -32,7 +32,7 @@ func newSites(t *testing.T, evil string, files map[string]string) *sites {
 	t.Helper()
 	s := &sites{world: newWorld(t, files), registry: registry.Start(evil), state: filepath.Join(t.TempDir(), "layers")}
 	t.Cleanup(s.registry.Close)
-	kept, err := layers.Open(s.state)
+	kept, err := buildlayers.Open(s.state)
 	if err != nil {
 		t.Fatal(err)
 	}

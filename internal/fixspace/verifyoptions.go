@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/prloop/prloop/internal/layers"
+	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
 )
@@ -37,7 +37,7 @@ type VerifyOptions struct {
 	// Limits bound what a command may use up; zero fields are the defaults of a verify job.
 	Limits sandbox.Limits
 	// Setup is what the setup commands left, as SetUp gives it; nil when there is none.
-	Setup *layers.Layer
+	Setup *buildlayers.Layer
 	// Builds names the build cache that a verification begins with a copy of and leaves to the next one; empty keeps none.
 	Builds string
 	// Lent are the module caches of the operator.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/git"
-	"github.com/prloop/prloop/internal/layers"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
@@ -39,7 +39,7 @@ type Workspace struct {
 	// Only then is anything set up, kept or lent.
 	OwnFiles bool
 	// Layers keep what setups and builds left; nil keeps nothing.
-	Layers *layers.Folder
+	Layers *buildlayers.Folder
 
 	// between is the time between two tries of a push; tests alone set it.
 	between time.Duration

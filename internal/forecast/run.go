@@ -8,7 +8,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
 
 	"github.com/prloop/prloop/internal/gateway"
-	"github.com/prloop/prloop/internal/openai"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -123,7 +123,7 @@ func agentOf(plan orchestrator.AgentPlan, limits review.Limits, task *review.Tas
 	case task == nil:
 		known(0, 0, 0)
 	case plan.Kind == review.KindBuiltin:
-		e, err := openai.Estimate(*task, openai.Options{})
+		e, err := modelagent.Estimate(*task, modelagent.Options{})
 		if err != nil {
 			return a, fmt.Errorf("estimate what %s would ask: %w", plan.Name, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prloop/prloop/internal/withheld"
+	"github.com/prloop/prloop/internal/neverread"
 )
 
 const (
@@ -32,7 +32,7 @@ func withCanary(t *testing.T) (r *Repository, base, head string) {
 	head = strings.TrimSpace(shell(t, dir, "rev-parse", "HEAD"))
 	whole := open(t, find(t))
 	fetch(t, whole, dir, "refs/heads/main")
-	return whole.Without(withheld.Paths{"customer_data/*", "gone/**"}.Has), base, head
+	return whole.Without(neverread.Paths{"customer_data/*", "gone/**"}.Has), base, head
 }
 
 // readers is what each method of a repository gives of what is withheld. A method that gives content belongs here with a look at it; one
@@ -238,7 +238,7 @@ func TestCloneHasNoHistoryOfWithheld(t *testing.T) {
 	head := strings.TrimSpace(shell(t, dir, "rev-parse", "HEAD"))
 	whole := open(t, find(t))
 	fetch(t, whole, dir, "refs/heads/main")
-	for _, r := range []*Repository{whole, whole.Without(withheld.Paths{"customer_data/*"}.Has)} {
+	for _, r := range []*Repository{whole, whole.Without(neverread.Paths{"customer_data/*"}.Has)} {
 		clone := filepath.Join(t.TempDir(), "clone")
 		if err := r.Clone(t.Context(), head, clone, "fix"); err != nil {
 			t.Fatal(err)

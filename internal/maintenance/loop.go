@@ -270,69 +270,6 @@ func (l *Loop) another(ctx context.Context, p place, why string) (place, error) 
 	return q, fmt.Errorf("%d branches are there, from %s on: close or delete some", mostBranches, p.Branch)
 }
 
-// propose opens the pull request, or gives the open one its new words.
-func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.RunResult, err error) {
-	req := s.req
-	type proposal struct {
-		Nonce string `json:"nonce"`
-		Pull  int    `json:"pull,omitempty"`
-		URL   string `json:"url,omitempty"`
-	}
-	p, err := do(ctx, l, steps, "look for the pull request", func(ctx context.Context) (proposal, error) {
-		pull, err := l.pullOf(ctx, req, s.place.Branch) // somebody may have opened or closed it meanwhile
-		return proposal{Nonce: l.Nonce(), Pull: pull.Number, URL: pull.URL}, err
-	})
-	if err != nil {
-		return none, err
-	}
-	body, err := l.body(s, p.Pull, p.Nonce)
-	if err != nil {
-		return none, err
-	}
-	words := effects.PullWords{Title: s.title(), Body: body.String()}
-	e := effects.Effect{Key: req.Run + "/pull", Nonce: p.Nonce, Run: req.Run, Target: req.Target, Head: s.tip}
-	done, err := do(ctx, l, steps, "propose the change", func(ctx context.Context) (pushDone, error) {
-		var k effects.Kind = effects.EditPull{Pulls: l.Forge, Policy: l.policy(req)}
-		if p.Pull == 0 {
-			l.say("opening a pull request from " + s.place.Branch)
-			words.Head, words.Base = s.place.Branch, req.Base
-			k = effects.OpenPull{Pulls: l.Forge, Key: l.MarkerKey, Policy: l.policy(req), Sleep: l.Sleep}
-		} else {
-			l.say("updating " + p.URL)
-			e.Target.PR = p.Pull
-		}
-		e.Payload = words.Payload()
-		got, err := l.deliver(ctx, k, e)
-		return pushDone{URL: got.Ref, Moved: got.Overtaken}, err
-	})
-	if err != nil {
-		return none, err
-	}
-	if err := proposed.Hit(); err != nil {
-		return none, err
-	}
-	s.url = done.URL
-	switch {
-	case done.Moved != "":
-		return s.result(l, review.Superseded, fmt.Sprintf("%s: the commits are on %s", done.Moved, s.place.Branch)), nil
-	case p.Pull != 0:
-		return s.result(l, review.Updated, s.told("the pull request is updated")), nil
-	}
-	return s.result(l, review.Opened, s.told("a pull request is opened")), nil
-}
-
-// told is a sentence with the branches that stay as they are behind it.
-func (s *state) told(what string) string {
-	for _, b := range s.place.Left {
-		what += "; " + b.Branch
-		if b.Pull != 0 {
-			what += fmt.Sprintf(" (#%d)", b.Pull)
-		}
-		what += " stays as it is: " + b.Why
-	}
-	return what
-}
-
 // deliver makes an effect of a job. One on an open pull request is not made once that is closed.
 func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect) (effects.Done, error) {
 	viewer, err := l.Forge.Viewer(ctx, e.Target.Repo.Host)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/neverread"
 	"github.com/prloop/prloop/internal/testkit/gittest"
 	"github.com/prloop/prloop/internal/toolset"
-	"github.com/prloop/prloop/internal/withheld"
 )
 
 // reaching is, for each tool, how a model would reach for what is withheld with it. One that reads nothing of the tree or its history has
@@ -67,7 +67,7 @@ func TestWithheldIsShownByNoTool(t *testing.T) {
 			},
 		}
 		if hides {
-			o.Exclude = withheld.Paths{"customer_data/*"}.Globs()
+			o.Exclude = neverread.Paths{"customer_data/*"}.Globs()
 		}
 		box, err := Open(o)
 		if err != nil {
@@ -129,7 +129,7 @@ func TestAFileInPlaceOfAWithheldFolder(t *testing.T) {
 	gittest.Commit(t, dir, map[string]string{"customer_data": "moved to the vault\n"})
 	head := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD"))
 	c, err := OpenCommand(CommandOptions{
-		Options: Options{Tree: dir, Exclude: withheld.Paths{"customer_data/*"}.Globs(), GitDir: filepath.Join(dir, ".git"), Head: head, Base: base},
+		Options: Options{Tree: dir, Exclude: neverread.Paths{"customer_data/*"}.Globs(), GitDir: filepath.Join(dir, ".git"), Head: head, Base: base},
 		Names:   []string{toolset.GetDiff, toolset.GitDiffRange, toolset.GetChangedFiles},
 	})
 	if err != nil {

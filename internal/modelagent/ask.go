@@ -1,0 +1,143 @@
+package modelagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/schema"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
+
+// attempts is how often one question is put in all (spec.md R2).
+const attempts = 2
+
+// InvalidError says that the model's answer stayed invalid. A child that prints Raw as its answer lets the parent keep
+// the findings that are valid one by one.
+type InvalidError struct {
+	// Raw is the last answer; the one before it stands in front when that may hold a P0 or P1 and nothing of the last one is kept as such.
+	Raw []byte
+	Err error
+}
+
+// Error gives the reason, not the answer.
+func (e *InvalidError) Error() string { return "the model's answer is invalid: " + e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+func said(role, text string) api.ChatCompletionMessage {
+	return api.ChatCompletionMessage{Role: role, Content: text}
+}
+
+// echoLimit bounds how much of a refused answer is shown to the model again, in bytes.
+const echoLimit = 60_000
+
+// ask puts a question until the answer decodes, at most twice; the second time it quotes what was wrong. A question
+// that is itself a repair turn of the parent (task.Repair) starts with what was wrong then. An answer that only claims more than it
+// lists is kept for when the second is no better.
+func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair *review.Repair, messages []api.ChatCompletionMessage,
+	decode func([]byte) (T, schema.Notes, error),
+) (T, []string, error) {
+	var zero T
+	if repair != nil {
+		next, err := withRepair(messages, fence, repair.Answer, repair.Error)
+		if err != nil {
+			return zero, nil, err
+		}
+		messages = next
+	}
+	var invalid *InvalidError
+	var held *accepted[T]
+	for try := 1; try <= attempts; try++ {
+		r, err := m.say(ctx, name, shape, messages)
+		if err != nil && held != nil {
+			m.beside, m.refused = held.beside, nil
+			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer
+				m.refused = cut.Raw
+			}
+			return held.answer, append(held.notes, "it claims more than it lists; asking again: "+err.Error()), nil
+		}
+		if err != nil && invalid != nil {
+			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer
+				invalid.Raw = slices.Concat(invalid.Raw, []byte("\n"), cut.Raw)
+			}
+			invalid.Err = fmt.Errorf("%w; asking again: %w", invalid.Err, err)
+			invalid.Raw = m.withBegun(invalid.Raw)
+			return zero, nil, invalid
+		}
+		if err != nil {
+			return zero, nil, err
+		}
+		if r.fault == "" {
+			doc, beside := apart(r.text)
+			got, notes, err := decode([]byte(doc))
+			claim := (*answer.ClaimError)(nil)
+			switch over := errors.As(err, &claim); {
+			case err == nil, over && try == attempts:
+				m.beside = []byte(beside)
+				return got, notes, nil
+			case over:
+				held = &accepted[T]{got, notes, []byte(beside)}
+			}
+			r.fault = err.Error()
+		}
+		raw := []byte(r.text)
+		if invalid != nil && answer.MayBlock(invalid.Raw) && !answer.Blocks(raw) {
+			raw = slices.Concat(invalid.Raw, []byte("\n"), raw)
+		}
+		invalid = &InvalidError{Raw: raw, Err: fmt.Errorf("%s", r.fault)}
+		m.refused = raw
+		if try == attempts {
+			break
+		}
+		m.emit(review.Event{Kind: review.EventProgress, Message: "asking " + name + " to repair its answer"})
+		if messages, err = withRepair(messages, fence, r.text, r.fault); err != nil {
+			return zero, nil, err
+		}
+	}
+	if held != nil {
+		m.beside = held.beside
+		return held.answer, append(held.notes, "it claims more than it lists, and its second answer was refused: "+invalid.Err.Error()), nil
+	}
+	invalid.Raw = m.withBegun(invalid.Raw)
+	return zero, nil, invalid
+}
+
+// withBegun puts what came of answers that broke off and may hold a P0 or P1 in front of one that was refused and of which none is kept.
+func (m *model) withBegun(raw []byte) []byte {
+	for _, text := range m.begun {
+		if answer.MayBlock(text) && !answer.Blocks(raw) {
+			raw = slices.Concat(text, []byte("\n"), raw)
+		}
+	}
+	return raw
+}
+
+// accepted is an answer that decodes, with its notes and the text beside it.
+type accepted[T any] struct {
+	answer T
+	notes  []string
+	beside []byte
+}
+
+// withRepair adds the refused answer and the reason to a conversation.
+func withRepair(messages []api.ChatCompletionMessage, fence, answer, reason string) ([]api.ChatCompletionMessage, error) {
+	text, err := prompts.Repair(fence, reason)
+	if err != nil {
+		return nil, err
+	}
+	if len(answer) > echoLimit {
+		answer = answer[:echoLimit]
+	}
+	next := append([]api.ChatCompletionMessage{}, messages...)
+	if answer != "" {
+		next = append(next, said(api.ChatMessageRoleAssistant, answer))
+	}
+	return append(next, said(api.ChatMessageRoleUser, text)), nil
+}
