@@ -56,6 +56,28 @@ type field struct {
 	Choices []choice
 }
 
+// section are fields under one heading. It is open where something is decided, or wrong, and where a policy begins.
+type section struct {
+	Name   string
+	Fields []field
+	Open   bool
+}
+
+// alwaysOpen is how many sections are open whatever they hold.
+const alwaysOpen = 2
+
+// Sections are the fields under their headings.
+func (v policyView) Sections() (all []section) {
+	for _, f := range v.Fields {
+		if len(all) == 0 || all[len(all)-1].Name != f.Section {
+			all = append(all, section{Name: f.Section, Open: len(all) < alwaysOpen})
+		}
+		s := &all[len(all)-1]
+		s.Fields, s.Open = append(s.Fields, f), s.Open || f.Value != "" || f.Fault != ""
+	}
+	return all
+}
+
 type choice struct {
 	Value, Label string
 	On           bool
