@@ -150,6 +150,7 @@ func at(point, action string, passes int) killTrial {
 		return errors.Join(err, hit(got, point, action))
 	}
 	x.setting.scheduled, x.setting.asked, x.setting.quick = ofJobs(point), ofComments(point), ofScans(point)
+	x.setting.finds = strings.HasPrefix(point, "context: ")
 	switch point {
 	case "report: between parts":
 		x.setting.long = true

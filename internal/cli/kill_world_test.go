@@ -34,6 +34,8 @@ type killSetting struct {
 	asked bool
 	// quick has a scan come first, which is escalated to a full review.
 	quick bool
+	// finds has a finder look for context before the review.
+	finds bool
 }
 
 // killWorld is one pull request on a forge of its own, with the programs around it and prloop's state.
@@ -63,6 +65,7 @@ esac`,
 	"mend.sh": `sed -i 's/^\treturn Count(shelves) \/ len/\tif len(shelves) == 0 {\n\t\treturn 0\n\t}\n&/' stock.go
 cat "$here/fix.json"`,
 	"scout.sh": `echo '{"complexity":"complex","verdict":"flag","observations":[],"reasons":["It divides."]}'`,
+	"find.sh":  `echo '{"wanted":[{"file":"README.md","line":1,"lineEnd":1,"reason":"what it is for"}]}'`,
 	"check.sh": `grep -q 'len(shelves) == 0' stock.go`,
 }
 
@@ -195,6 +198,9 @@ func (w *killWorld) furnish() error {
 	}
 	if w.quick {
 		operator += fmt.Sprintf("tier: auto\nscout: {use: command, path: %s}\n", w.path("scout.sh"))
+	}
+	if w.finds {
+		operator += fmt.Sprintf("discovery: {full: true}\nfinder: {use: command, path: %s}\n", w.path("find.sh"))
 	}
 	files["operator.yml"] = operator + fmt.Sprintf("fixer: {use: command, path: %s}\nverify: [%q]\ngate: verdict\n",
 		w.path("mend.sh"), w.path("check.sh"))
