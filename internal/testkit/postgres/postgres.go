@@ -213,7 +213,7 @@ func (s *Server) Kill() error {
 	if err != nil {
 		return err
 	}
-	<-s.ended
+	<-s.ended //nolint:errcheck // it was told to end, and how it did says nothing
 	s.stop()
 	s.stop = nil
 	// What its own end leaves: a lock file with its number, which another process may have by now.
@@ -229,7 +229,7 @@ func (s *Server) Close() error {
 	defer s.mu.Unlock()
 	if s.stop != nil {
 		s.stop()
-		<-s.ended
+		<-s.ended //nolint:errcheck // it was killed
 		s.stop = nil
 	}
 	return os.RemoveAll(s.root)
