@@ -1,10 +1,6 @@
 package config
 
-import (
-	"time"
-
-	"github.com/prloop/prloop/review"
-)
+import "github.com/prloop/prloop/review"
 
 // FinderName is the name of the finder in the settings, DiscoveryName and ExtractionName are those of its two questions in a run.
 const (
@@ -61,22 +57,5 @@ func discoveryKeys() []key {
 
 // finder settles who looks when nobody was named.
 func (r *resolver) finder() {
-	s := &r.settings
-	if s.Finder.Use == "" {
-		s.Finder.Use = UseNone
-		if s.ModelConfigured() {
-			s.Finder.Use = review.KindBuiltin
-		}
-	}
-	s.Finder.Name = FinderName
-	if d := time.Duration(s.Finder.Timeout); d > 0 {
-		s.Discovery.Limits.WallTimeSeconds = max(1, int(d.Seconds()))
-	}
-	if s.Limits.CallSeconds > 0 {
-		s.Discovery.Limits.CallSeconds = s.Limits.CallSeconds
-	}
-	s.Discovery.Limits.IdleSeconds = s.Limits.IdleSeconds
-	if r.origins["discovery.max_cost_usd"].layer == LayerDefault && r.origins["limits.max_cost_usd"].layer != LayerDefault {
-		s.Discovery.Limits.CostUSD = min(s.Discovery.Limits.CostUSD, s.Limits.CostUSD)
-	}
+	r.helper(&r.settings.Finder, FinderName, &r.settings.Discovery.Limits, "discovery.max_cost_usd")
 }

@@ -64,25 +64,32 @@ func quickKeys() []key {
 
 // scout settles who scans when nobody was named.
 func (r *resolver) scout() {
+	q := &r.settings.Quick
+	r.helper(&r.settings.Scout, ScoutName, &q.Limits, "quick.max_cost_usd")
+	if q.Limits.AnswerTokens == 0 {
+		q.Limits.AnswerTokens = r.settings.Limits.AnswerTokens
+	}
+}
+
+// helper settles an agent beside the reviewers that has limits of its own: who it is when nobody was named, and what it takes from the limits of all
+// agents. costKey is the setting of its dollars.
+func (r *resolver) helper(a *Agent, name string, own *review.Limits, costKey string) {
 	s := &r.settings
-	if s.Scout.Use == "" {
-		s.Scout.Use = UseNone
+	if a.Use == "" {
+		a.Use = UseNone
 		if s.ModelConfigured() {
-			s.Scout.Use = review.KindBuiltin
+			a.Use = review.KindBuiltin
 		}
 	}
-	s.Scout.Name = ScoutName
-	if d := time.Duration(s.Scout.Timeout); d > 0 {
-		s.Quick.Limits.WallTimeSeconds = max(1, int(d.Seconds()))
+	a.Name = name
+	if d := time.Duration(a.Timeout); d > 0 {
+		own.WallTimeSeconds = max(1, int(d.Seconds()))
 	}
 	if s.Limits.CallSeconds > 0 {
-		s.Quick.Limits.CallSeconds = s.Limits.CallSeconds
+		own.CallSeconds = s.Limits.CallSeconds
 	}
-	s.Quick.Limits.IdleSeconds = s.Limits.IdleSeconds
-	if s.Quick.Limits.AnswerTokens == 0 {
-		s.Quick.Limits.AnswerTokens = s.Limits.AnswerTokens
-	}
-	if r.origins["quick.max_cost_usd"].layer == LayerDefault && r.origins["limits.max_cost_usd"].layer != LayerDefault {
-		s.Quick.Limits.CostUSD = min(s.Quick.Limits.CostUSD, s.Limits.CostUSD)
+	own.IdleSeconds = s.Limits.IdleSeconds
+	if r.origins[costKey].layer == LayerDefault && r.origins["limits.max_cost_usd"].layer != LayerDefault {
+		own.CostUSD = min(own.CostUSD, s.Limits.CostUSD)
 	}
 }
