@@ -186,7 +186,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		return err
 	}
 	defer d.end(workers)
-	if err := errors.Join(d.record.Unqueue(ctx), d.record.HastenAll(ctx)); err != nil { // what waited for a limit may have another one now
+	if err := errors.Join(d.record.Unqueue(ctx), d.recount(ctx), d.record.HastenAll(ctx)); err != nil { // what waited for a limit may have another one now
 		return err
 	}
 	failed := make(chan error, 1)
@@ -226,6 +226,8 @@ const (
 	// tick is how often it looks for what is due, batch how much it puts into the queue at once.
 	tick  = 250 * time.Millisecond
 	batch = 200
+	// aside is how long what another process is at work on is not looked at.
+	aside = 2 * time.Second
 	// sweep is how often what is over is forgotten, prune how often runs are; kept is how long deliveries are.
 	sweep = time.Minute
 	prune = time.Hour
@@ -261,7 +263,7 @@ func (d *Daemon) dispatch(ctx context.Context) {
 				d.forget(ctx, pruned)
 			}
 			_, err := d.record.ForgetDeliveries(ctx, kept)
-			if err = errors.Join(err, d.record.ForgetTurns(ctx), d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
+			if err = errors.Join(err, d.recount(ctx), d.record.ForgetTurns(ctx), d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
 				d.Log.Warn("what is over is still kept", "err", err)
 			}
 		}
@@ -280,7 +282,7 @@ func (d *Daemon) forget(ctx context.Context, now time.Time) {
 }
 
 func (d *Daemon) enqueue(ctx context.Context) error {
-	due, err := d.record.Due(ctx, batch)
+	due, err := d.record.Due(ctx, batch+d.atWork())
 	if err != nil {
 		return err
 	}
@@ -299,15 +301,50 @@ func (d *Daemon) enqueue(ctx context.Context) error {
 		if w.Comment != 0 {
 			lane = comments
 		}
+		if err := d.record.Queued(ctx, w.Subject); err != nil {
+			return err
+		}
 		added, err := d.engine.Add(ctx, engine.Task{Queue: lane, Key: w.Subject, Priority: w.Priority})
-		if err == nil && added {
-			err = d.record.Queued(ctx, w.Subject, w.Asked)
+		switch {
+		case err != nil:
+			err = errors.Join(err, d.record.Requeue(ctx, w.Subject))
+		case !added: // another process is at work on it
+			err = d.record.Aside(ctx, w.Subject, aside)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// recount puts those subjects into the queue again that are noted as standing there and do not: who noted it died before adding the task.
+func (d *Daemon) recount(ctx context.Context) error {
+	noted, err := d.record.InQueue(ctx)
+	if err != nil || len(noted) == 0 {
+		return err
+	}
+	tasks, err := d.engine.Tasks(ctx, reviews, comments)
+	if err != nil {
+		return err
+	}
+	stands := map[string]bool{}
+	for _, t := range tasks {
+		stands[t.Key] = true
+	}
+	for _, subject := range noted {
+		if !stands[subject] {
+			err = errors.Join(err, d.record.Requeue(ctx, subject))
+		}
+	}
+	return err
+}
+
+// atWork counts the subjects this process is at work on.
+func (d *Daemon) atWork() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.working)
 }
 
 func (d *Daemon) isWorking(subject string) bool {

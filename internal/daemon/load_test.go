@@ -216,8 +216,8 @@ func TestLoad(t *testing.T) {
 		before := sizeOf(filepath.Join(state, "prloop.db"))
 		wantMany(t, d, 100_000, waiting)
 		until(t, "all to stand in the queue", func() bool {
-			due, err := d.record.Due(t.Context(), 1)
-			return err == nil && len(due) == 0
+			queued, err := d.record.InQueue(t.Context())
+			return err == nil && len(queued) >= waiting
 		})
 		bytes := sizeOf(filepath.Join(state, "prloop.db")) - before
 		beside := deliver(t, url, rate, during, 2000)

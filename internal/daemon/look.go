@@ -58,7 +58,7 @@ func (d *Daemon) see(ctx context.Context, lane, subject string) error {
 		return nil
 	}
 	defer d.enter(subject)()
-	w, err := d.record.Wanted(ctx, subject)
+	w, err := d.record.Begin(ctx, subject)
 	if err != nil || !w.Open() {
 		return err
 	}

@@ -119,17 +119,10 @@ func (d *Daemon) requeue(ctx context.Context, subject string) {
 // end lets runs go on for the time they have, interrupts those that are left, and leaves them to others.
 func (d *Daemon) end(w *engine.Workers) {
 	d.draining.Store(true)
-	for until := time.Now().Add(d.Drain); time.Now().Before(until) && d.busy() && (d.engine.Gone() == nil || d.engine.Gone().Err() == nil); {
+	for until := time.Now().Add(d.Drain); time.Now().Before(until) && d.atWork() > 0 && (d.engine.Gone() == nil || d.engine.Gone().Err() == nil); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	for _, subject := range w.Close() {
 		d.requeue(context.Background(), subject)
 	}
-}
-
-// busy reports whether this process sees to something.
-func (d *Daemon) busy() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.working) > 0
 }

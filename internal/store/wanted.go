@@ -166,9 +166,12 @@ func (s *Store) WantedOf(ctx context.Context, repo string) ([]Wanted, error) {
 }
 
 // WantedRepositories names the repositories something was ever wanted of: host/owner/name.
-func (s *Store) WantedRepositories(ctx context.Context) (names []string, err error) {
-	const op = "read which repositories are known"
-	rows, err := s.read.QueryContext(ctx, `SELECT DISTINCT repo FROM wanted ORDER BY repo`)
+func (s *Store) WantedRepositories(ctx context.Context) ([]string, error) {
+	return s.names(ctx, "read which repositories are known", `SELECT DISTINCT repo FROM wanted ORDER BY repo`)
+}
+
+func (s *Store) names(ctx context.Context, op, query string) (names []string, err error) {
+	rows, err := s.read.QueryContext(ctx, query)
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}
@@ -204,16 +207,39 @@ func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wa
 	return out, s.wrap(op, rows.Err())
 }
 
-// Queued notes that what is wanted stands in the queue, as far as it was asked for.
-func (s *Store) Queued(ctx context.Context, subject string, asked int64) error {
-	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = $2 WHERE subject = $1 AND queued < $2`, subject, asked)
+// inQueue is how far a subject is queued that stands in the queue: whatever is asked for until a task begins is part of it.
+const inQueue = "9223372036854775807"
+
+// Queued notes that a subject stands in the queue. It is not due until a task begins with it, is dropped, or finds another at work on it.
+func (s *Store) Queued(ctx context.Context, subject string) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = `+inQueue+` WHERE subject = $1`, subject)
 	return s.wrap("note that "+subject+" is queued", err)
 }
 
-// Unqueue forgets what stands in the queue: whoever serves begins anew.
+// Begin notes that a task begins with a subject, and gives what is wanted of it; ErrNotFound when nothing ever was. What is asked for from then
+// on is due again.
+func (s *Store) Begin(ctx context.Context, subject string) (Wanted, error) {
+	if _, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = asked WHERE subject = $1`, subject); err != nil {
+		return Wanted{}, s.wrap("begin with "+subject, err)
+	}
+	return s.Wanted(ctx, subject)
+}
+
+// Aside notes that a subject could not be queued since a task is at work on it, and puts it off for a while.
+func (s *Store) Aside(ctx context.Context, subject string, wait time.Duration) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled, due = `+s.dialect.clock()+` + $2 WHERE subject = $1 AND queued = `+inQueue, subject, wait.Microseconds())
+	return s.wrap("put "+subject+" aside", err)
+}
+
+// Unqueue forgets what tasks began with: whoever serves begins anew.
 func (s *Store) Unqueue(ctx context.Context) error {
-	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled WHERE queued > handled`)
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled WHERE queued > handled AND queued < `+inQueue)
 	return s.wrap("read the queue anew", err)
+}
+
+// InQueue names the subjects that are noted as standing in the queue.
+func (s *Store) InQueue(ctx context.Context) ([]string, error) {
+	return s.names(ctx, "read what stands in the queue", `SELECT subject FROM wanted WHERE asked > handled AND queued = `+inQueue)
 }
 
 // Requeue forgets that a subject stands in the queue, whose task was dropped.
@@ -229,7 +255,7 @@ func (s *Store) Settle(ctx context.Context, subject string, asked int64, r Settl
 		return s.wrap(op, err)
 	}
 	clock := s.dialect.clock()
-	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET handled = $2, queued = CASE WHEN queued > $2 THEN queued ELSE $2 END, tries = 0,
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET handled = $2, queued = $2, tries = 0,
 		since = CASE WHEN asked > $2 THEN `+clock+` ELSE since END,
 		outcome = $3, why = $4, run = $5, seen = $6, updated = `+clock+` WHERE subject = $1 AND handled < $2`,
 		subject, asked, r.Outcome, r.Why, r.Run, r.Seen)

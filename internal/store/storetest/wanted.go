@@ -43,12 +43,25 @@ func testWanted(t *testing.T, b Backend) {
 		t.Errorf("%+v", w)
 	}
 	due(1)
-	must(t, s.Queued(ctx, want.Subject, 1))
+	must(t, s.Queued(ctx, want.Subject))
+	due(0)
+	if all, err := s.InQueue(ctx); err != nil || len(all) != 1 || all[0] != want.Subject {
+		t.Errorf("%v stand in the queue, %v", all, err)
+	}
+	if w, err := s.Begin(ctx, want.Subject); err != nil || w.Asked != 1 || !w.Open() {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if all, err := s.InQueue(ctx); err != nil || len(all) != 0 {
+		t.Errorf("%v stand in the queue, %v", all, err)
+	}
 	due(0)
 	urgent := want
 	urgent.Priority, urgent.Anew = 1, true
 	deliver("c", true, urgent) // while it is worked on
 	due(1)
+	must(t, s.Queued(ctx, want.Subject))
+	must(t, s.Aside(ctx, want.Subject, time.Hour)) // the queue has a task that is at work on it
+	due(0)
 	deliver("d", true, want) // which is less urgent, and takes nothing back
 	if w := find(); !w.Anew || w.Priority != 1 {
 		t.Errorf("%+v", w)
@@ -57,7 +70,7 @@ func testWanted(t *testing.T, b Backend) {
 	if w := find(); w.Handled != 1 || !w.Open() || w.Priority != 1 || !w.Anew || w.Seen != "abc" || w.Run != run1 {
 		t.Errorf("%+v", w)
 	}
-	must(t, s.Queued(ctx, want.Subject, 3))
+	must(t, s.Queued(ctx, want.Subject))
 	must(t, s.Settle(ctx, want.Subject, 2, store.Settled{Outcome: "reviewed", Run: run1, Seen: "abc"})) // that it be anew was asked for by "c"
 	if w := find(); w.Anew || !w.Open() {
 		t.Errorf("%+v", w)
@@ -69,23 +82,31 @@ func testWanted(t *testing.T, b Backend) {
 	}
 	deliver("e", true, want) // a new push does not wait for the hour
 	due(1)
-	must(t, s.Queued(ctx, want.Subject, 4))
-	must(t, s.Unqueue(ctx)) // the process that had the queue is dead
+	must(t, s.Queued(ctx, want.Subject))
+	deliver("f", true, want) // while it waits: whoever begins with it sees to that too
+	due(0)
+	must(t, s.Unqueue(ctx)) // the process that had the queue is dead, and the task still waits
+	due(0)
+	must(t, s.Aside(ctx, "of others", 0))
+	if w, err := s.Begin(ctx, want.Subject); err != nil || w.Asked != 5 {
+		t.Errorf("%+v, %v", w, err)
+	}
+	must(t, s.Unqueue(ctx)) // the process that began with it is dead
 	due(1)
-	must(t, s.Settle(ctx, want.Subject, 4, store.Settled{Outcome: "nothing", Why: "it is closed"}))
+	must(t, s.Settle(ctx, want.Subject, 5, store.Settled{Outcome: "nothing", Why: "it is closed"}))
 	must(t, s.Settle(ctx, want.Subject, 3, store.Settled{Outcome: "late"})) // of a process that was stopped for a while
 	due(0)
 	if w := find(); w.Open() || w.Outcome != "nothing" || w.Anew || w.Tries != 0 {
 		t.Errorf("%+v", w)
 	}
-	deliver("f", true, want)
-	must(t, s.Queued(ctx, want.Subject, 5))
+	deliver("g", true, want)
+	must(t, s.Queued(ctx, want.Subject))
 	must(t, s.Postpone(ctx, want.Subject, time.Hour, store.Settled{Outcome: store.Waits})) // for a run in hand, which ends
 	due(0)
 	must(t, s.Hasten(ctx, want.Repo, want.PR))
 	due(1)
-	must(t, s.Settle(ctx, want.Subject, 5, store.Settled{Outcome: "nothing"}))
-	if all, err := s.Deliveries(ctx, 10); err != nil || len(all) != 6 {
+	must(t, s.Settle(ctx, want.Subject, 6, store.Settled{Outcome: "nothing"}))
+	if all, err := s.Deliveries(ctx, 10); err != nil || len(all) != 7 {
 		t.Errorf("%d deliveries, %v", len(all), err)
 	}
 	if waiting, err := s.Waiting(ctx, 10); err != nil || len(waiting) != 0 {
@@ -97,7 +118,7 @@ func testWanted(t *testing.T, b Backend) {
 	if n, err := s.ForgetDeliveries(ctx, time.Hour); err != nil || n != 0 {
 		t.Errorf("forgot %d, %v", n, err)
 	}
-	if n, err := s.ForgetDeliveries(ctx, -time.Hour); err != nil || n != 6 {
+	if n, err := s.ForgetDeliveries(ctx, -time.Hour); err != nil || n != 7 {
 		t.Errorf("forgot %d, %v", n, err)
 	}
 }

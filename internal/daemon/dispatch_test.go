@@ -1,0 +1,47 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/store"
+)
+
+// Reviews that wait and are asked for again keep no others out of the queue, not even less urgent ones, and a restart finds all of them in it.
+func TestWhatWaitsKeepsNothingOut(t *testing.T) {
+	d := napping(t, app.Options{State: t.TempDir()}, time.Hour, 1, nil)
+	d.tick = 10 * time.Millisecond
+	queued := func(n int) func() bool {
+		return func() bool {
+			all, err := d.record.InQueue(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			return len(all) >= n
+		}
+	}
+	background(t, d.Run)
+	wantMany(t, d, 1, batch+10)
+	until(t, "the first to stand in the queue", queued(batch+9)) // one is at work
+	wantMany(t, d, 1, batch+10)
+	subject := store.Subject(fullName(loaded), 1000, 0)
+	if err := d.record.Want(t.Context(), store.Want{Subject: subject, Repo: fullName(loaded), PR: 1000, Priority: 9}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the last to stand in the queue", queued(batch+10))
+	if err := d.recount(t.Context()); err != nil || !queued(batch+10)() {
+		t.Errorf("some that wait are counted as gone: %v", err)
+	}
+}
+
+// What a process noted as queued and died before adding is added by the next look.
+func TestWhatWasNotAddedIsAdded(t *testing.T) {
+	d := napping(t, app.Options{State: t.TempDir()}, 0, 1, nil)
+	wantMany(t, d, 1, 1)
+	if err := d.record.Queued(t.Context(), store.Subject(fullName(loaded), 1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	background(t, d.Run)
+	until(t, "it to be reviewed", func() bool { all, err := d.record.Waiting(t.Context(), 1); return err == nil && len(all) == 0 })
+}
