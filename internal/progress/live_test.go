@@ -402,3 +402,21 @@ func TestAnswerOnItsWay(t *testing.T) {
 		t.Errorf("logged as %q", got)
 	}
 }
+
+// A quick scan says why in the terminal too, in words that cannot steer it.
+func TestSummaryOfAScan(t *testing.T) {
+	n := 12
+	r := review.RunResult{Run: "r", Outcome: review.Flagged, Reason: "the scout flags the change", Scan: &review.Scan{
+		Complexity: review.ComplexChange, Verdict: review.Flag, Reasons: []string{"It changes how a connection is \x1b[31mestablished\x1b[0m."},
+		Observations: []review.Observation{{Tag: "logging", Text: "The host is empty.\n::error::x", File: "a.go", Line: &n}, {Tag: "tests", Text: "None is new."}},
+	}}
+	var b strings.Builder
+	Summary(&b, r, 80, false)
+	golden(t, "scan.txt", b.String())
+	r.Scan.Escalated = "the scout flagged the change"
+	b.Reset()
+	Summary(&b, r, 80, false)
+	if strings.Contains(b.String(), "established") {
+		t.Errorf("a full review followed, and its report says what there is:\n%s", b.String())
+	}
+}

@@ -70,6 +70,7 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		b.WriteString(wrapped("left out by rule: "+named(text), width))
 	}
 	rounds(&b, r, arranged, c)
+	scan(&b, r, width)
 	list(&b, r, width, c)
 	b.WriteString("\n")
 	for _, a := range r.Receipt.Agents {
@@ -152,6 +153,30 @@ func rounds(b *strings.Builder, r review.RunResult, width int, c palette) {
 			continue
 		}
 		b.WriteString("    " + c.dim(cut(line(sanitize.Redact(x.Fix.Reason)), width-5)) + "\n")
+	}
+}
+
+// scan lists why the scout said what it did, and what it noticed, when its scan is all there is.
+func scan(b *strings.Builder, r review.RunResult, width int) {
+	if r.Scan == nil || r.Scan.Escalated != "" {
+		return
+	}
+	for _, reason := range r.Scan.Reasons {
+		b.WriteString(wrapped(line(sanitize.Redact(reason)), width))
+	}
+	if len(r.Scan.Observations) > 0 {
+		b.WriteString("\n")
+	}
+	for _, o := range r.Scan.Observations {
+		said := o.Tag + ": " + o.Text
+		if o.File != "" {
+			place := o.File
+			if o.Line != nil {
+				place += fmt.Sprintf(":%d", *o.Line)
+			}
+			said = place + " " + said
+		}
+		b.WriteString(wrapped(line(sanitize.Redact(said)), width))
 	}
 }
 
