@@ -116,8 +116,8 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 	return all, errors.Join(err, e)
 }
 
-// reconcileOne marks the open pull requests of a repository that are not as they were seen last, and comments that ask for something and that nobody
-// looked at.
+// reconcileOne marks the pull requests of a repository that are not as they were seen last: open ones that changed, and those that are not open any
+// more, whose merge is looked at. It marks comments that ask for something and that nobody looked at, too.
 func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	began := time.Now().UTC()
 	client, err := d.github(ctx, repo)
@@ -136,12 +136,21 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	if err != nil {
 		return err
 	}
+	open := map[int]bool{}
+	var changed []store.Want
 	for _, pr := range pulls {
+		open[pr.Number] = true
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
-		before, looked := seen[w.Subject]
-		if looked && (before.Open() || intake.SeenAs(before.Seen).Still(pr)) {
-			continue
+		if before, looked := seen[w.Subject]; !looked || !before.Open() && !intake.SeenAs(before.Seen).Still(pr) {
+			changed = append(changed, w)
 		}
+	}
+	for _, before := range known {
+		if before.Comment == 0 && !before.Open() && !open[before.PR] && intake.SeenAs(before.Seen).Open() {
+			changed = append(changed, d.want(repo, intake.Look{PR: before.PR, Priority: intake.Found}))
+		}
+	}
+	for _, w := range changed {
 		if err := d.record.Want(ctx, w); err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func (m *model) hear(id string) {
 // reconciled is GitHub asked for what nobody was told: open pull requests of which anything changed, and comments.
 func (m *model) reconciled() {
 	m.before = len(m.runs)
-	if m.open && (m.seen != m.state() || m.looked != m.updates) {
+	if m.open && (m.seen != m.state() || m.looked != m.updates) || !m.open && strings.HasPrefix(m.seen, "true ") {
 		m.look()
 	}
 	for id := range m.comments {

@@ -383,6 +383,8 @@ func steps(t *testing.T, r *replay, pulls []traffic.Pull, seed uint64) {
 		runs, answers = runs+len(heads), answers+len(m.answers)
 		if w, looked := r.subjects(p)[""]; looked != (m.last != "") || looked && !m.says(w) {
 			t.Errorf("#%d: it ends as %q (%s), want %q", p.number, w.Outcome, w.Why, m.last)
+		} else if looked && p.is.State == "MERGED" && !r.merges[key(p.repo, p.number)] {
+			t.Errorf("#%d: nobody asked what became of its findings by the merge", p.number)
 		}
 	}
 	t.Logf("%d pull requests, %d deliveries, %d lost, %d late, %d sent again, %d forged; %d reviews, %d answers", len(all), deliveries, lost, late, doubled, forged, runs, answers)
@@ -481,6 +483,7 @@ func storm(t *testing.T, o app.Options, bubble bool, recorded []traffic.Pull, se
 // amiss says what is missing of a pull request.
 func (r *replay) amiss(p *pull) (all []string) {
 	runs := r.runsOf(p)
+	_, looked := r.subjects(p)[""]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	newest := 0
@@ -503,6 +506,9 @@ func (r *replay) amiss(p *pull) (all []string) {
 				all = append(all, fmt.Sprintf("the comment %d is not answered", c.DatabaseID))
 			}
 		}
+	}
+	if looked && p.is.State == "MERGED" && !r.merges[key(p.repo, p.number)] {
+		all = append(all, "nobody asked what became of its findings by the merge")
 	}
 	return all
 }

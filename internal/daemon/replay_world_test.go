@@ -52,6 +52,8 @@ type world struct {
 	pulls map[string]*pull
 	// runs are all that were begun, by their ids.
 	runs map[string]*fakeRun
+	// merges are the pull requests of which it was asked what became of their findings.
+	merges map[string]bool
 }
 
 // A pull is a pull request.
@@ -84,7 +86,7 @@ type fakeRun struct {
 func newWorld(t *testing.T, s *app.Service, seed uint64) *world {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // moments of a test
-	return &world{Service: s, t: t, pulls: map[string]*pull{}, runs: map[string]*fakeRun{}, rng: func(n int) int {
+	return &world{Service: s, t: t, pulls: map[string]*pull{}, runs: map[string]*fakeRun{}, merges: map[string]bool{}, rng: func(n int) int {
 		mu.Lock()
 		defer mu.Unlock()
 		return rng.IntN(n)
@@ -226,7 +228,12 @@ func (w *world) Live() []string     { return nil }
 func (w *world) Cancel(string) bool { return false }
 
 // Merged is asked about what is merged alone.
-func (w *world) Merged(context.Context, app.Order) (bool, error) { return true, nil }
+func (w *world) Merged(_ context.Context, o app.Order) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.merges[key(o.Target.Repo.Name, o.Target.PR)] = true
+	return true, nil
+}
 
 func (w *world) Unfinished(_ context.Context, pr review.PullRequest) (string, error) {
 	w.mu.Lock()

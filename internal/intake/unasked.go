@@ -59,6 +59,9 @@ func (s Seen) Still(listed review.PullRequest) bool {
 	return s.State == state(listed) && !listed.UpdatedAt.After(s.Updated)
 }
 
+// Open reports whether the pull request was open.
+func (s Seen) Open() bool { return strings.HasPrefix(s.State, open+" ") }
+
 // See is how a pull request is now. stood is for what it was reviewed by last: of reviews since then it is not the last word.
 func See(pr review.PullRequest, stood string) Seen {
 	return Seen{State: state(pr), Stood: stood, Updated: pr.UpdatedAt}
