@@ -56,6 +56,9 @@ func TestPagesOfALargeStore(t *testing.T) {
 			visitor := signedIn(t, d)
 			scans := func() (out []string) {
 				if kind == database.Postgres {
+					for postgres.SQL(t, o.Database, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`) != "0" {
+						time.Sleep(10 * time.Millisecond) // a connection that was closed tells what it did when it ends
+					}
 					out = strings.Fields(postgres.SQL(t, o.Database, `SELECT pg_stat_force_next_flush(); SELECT relname || ':' || seq_scan FROM pg_stat_user_tables
 						WHERE relname IN ('runs', 'rounds', 'findings', 'usage', 'effects', 'incidents', 'sums', 'policy_changes', 'observations', 'observation_words', 'merges') ORDER BY 1`))
 				}
@@ -63,7 +66,7 @@ func TestPagesOfALargeStore(t *testing.T) {
 			}
 			first := visitor.get(t, "/usage?since=90d") // adds up what nobody has added up
 			t.Logf("%-45s %8s %7d bytes", "the first page of usage", first.took.Round(time.Millisecond), len(first.body))
-			service.Close(t.Context()) // PostgreSQL tells what a connection did once it ends
+			service.Close(t.Context())
 			if kind == database.Postgres {
 				postgres.SQL(t, o.Database, "VACUUM ANALYZE sums") // as autovacuum would before long
 			}
