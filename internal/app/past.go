@@ -10,11 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
 )
 
 // Interrupted is a run that is recorded as running and that no process is at work on: it was stopped or killed, and waits to be
@@ -145,6 +147,30 @@ func (s *Service) Incidents(ctx context.Context, run string) ([]store.Incident, 
 
 // File is one of the files of a run, such as review.md; fs.ErrNotExist when there is none.
 func (s *Service) File(run, name string) ([]byte, error) { return s.folder.Load(run, name) }
+
+// Talk is what was said on a pull request, as a round of a run read it. Values that look like secrets are masked.
+type Talk struct {
+	// Threads are ours, with what people replied.
+	Threads []conversation.Thread
+	// Discussion is all the rest, without the comments of ours; its own threads among those are ours again.
+	Discussion review.Discussion
+}
+
+// Talk reads what was said when a round of a run began; fs.ErrNotExist when the run has no such round, or nothing of it is kept.
+func (s *Service) Talk(run string, round int) (Talk, error) {
+	data, err := s.folder.Load(run, fmt.Sprintf("round-%d/snapshot.json", round))
+	if err != nil {
+		return Talk{}, err
+	}
+	var snap struct {
+		Discussion   review.Discussion
+		Conversation conversation.State
+	}
+	if err := json.Unmarshal(data, &snap); err != nil {
+		return Talk{}, fmt.Errorf("read what was said in round %d of run %s: %w", round, run, err)
+	}
+	return Talk{snap.Conversation.Threads, snap.Discussion}, nil
+}
 
 // Files are the names of a run's files, sorted.
 func (s *Service) Files(run string) ([]string, error) { return s.folder.Names(run) }

@@ -228,8 +228,10 @@ func furnished(t *testing.T) (s *site, pages map[string]string) {
 			st.briefed(t, r)
 		case 1:
 			one = r.ID
-			st.end(t, r, review.ChangesRequested, "1 P1 must be fixed.", made(review.P1, "Total divides by zero for an empty cart", "security"), made(review.P2, "The error of Close is lost", "general"), made(review.P3, "A name could be shorter", "general"))
+			first := made(review.P1, "Total divides by zero for an empty cart", "security")
+			st.end(t, r, review.ChangesRequested, "1 P1 must be fixed.", first, made(review.P2, "The error of Close is lost", "general"), made(review.P3, "A name could be shorter", "general"))
 			st.briefed(t, r)
+			st.talked(t, r, first, "a customer without one has no total.")
 		case 2:
 			st.end(t, r, review.Partial, "One of two needed reviewers failed.")
 		case 3:

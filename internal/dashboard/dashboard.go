@@ -43,6 +43,7 @@ type Runs interface {
 	Incidents(ctx context.Context, run string) ([]store.Incident, error)
 	Files(run string) ([]string, error)
 	File(run, name string) ([]byte, error)
+	Talk(run string, round int) (app.Talk, error)
 	Replay(run string, round int) (app.Replayed, error)
 }
 

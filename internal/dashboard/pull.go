@@ -13,7 +13,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// pullView is the page of a pull request: its runs, and its findings over time.
+// pullView is the page of a pull request: its runs, its findings over time, and what was said.
 type pullView struct {
 	Target review.Target
 	URL    string
@@ -23,6 +23,8 @@ type pullView struct {
 	CostUSD  float64
 	// Merged is when the merge was recorded; zero before that.
 	Merged time.Time
+	// Talk is what was said on it; nil when no run kept that.
+	Talk *talk
 }
 
 type pullRun struct {
@@ -40,6 +42,8 @@ type pullFinding struct {
 	// Became is what the finding became by the merge, Why how that is known; empty where nobody looked.
 	Became review.Became
 	Why    string
+	// Thread is the newest one that it opened; nil when there is none.
+	Thread *thread
 }
 
 // manyRuns is how many runs of a pull request its page is made of.
@@ -108,8 +112,25 @@ func (d *Dashboard) pullPage(w http.ResponseWriter, r *http.Request, v visitor) 
 	if err := d.addMerge(r.Context(), runs[0].RepoKey, &p); err != nil {
 		return err
 	}
+	if p.Talk, err = d.talkOf(p.Runs); err != nil {
+		return err
+	}
+	p.link()
 	d.render(w, r, http.StatusOK, "pull", view{Title: p.Target.String(), Section: "runs", Data: p})
 	return nil
+}
+
+// link gives findings the threads that they opened.
+func (p *pullView) link() {
+	if p.Talk == nil {
+		return
+	}
+	for i := range p.Talk.Threads {
+		t := &p.Talk.Threads[i]
+		if at := slices.IndexFunc(p.Findings, func(f pullFinding) bool { return f.Identity != "" && f.Identity == t.Identity }); at >= 0 {
+			p.Findings[at].Thread = t
+		}
+	}
 }
 
 // addMerge adds what became of the findings, once the pull request is merged.

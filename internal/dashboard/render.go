@@ -99,6 +99,7 @@ var functions = template.FuncMap{
 	"sub":     func(a, b int) int { return a - b },
 	"mul":     func(a, b int) int { return a * b },
 	"days":    func(s string) string { return strings.TrimSuffix(s, "d") + " days" },
+	"said":    func(w word, now time.Time) spokenAt { return spokenAt{w, now} },
 	"at":      func(t, now time.Time) moment { return moment{t, now} },
 	"outcome": progress.Words, "markdown": func(s string) template.HTML { return rendered([]byte(s)) },
 	"state": func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
@@ -121,6 +122,12 @@ func runShort(run string) string {
 type changes struct {
 	List []policy.Change
 	Now  time.Time
+}
+
+// spokenAt is what somebody said, beside the time at which the page is made.
+type spokenAt struct {
+	word
+	Now time.Time
 }
 
 // moment is a time beside the one at which the page is made.

@@ -139,8 +139,8 @@ const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b
 
 func filledID(n int) string { return fmt.Sprintf("20261101T101500Z_%016d", n) }
 
-// fill makes n finished runs of 1,000 repositories in the 30 days before now, each with a round and ten findings, by SQL that both
-// kinds of databases understand.
+// fill makes n finished runs of 1,000 repositories in the 30 days before now, each with a round and ten findings, and sums of older ones, by SQL that
+// both kinds of databases understand.
 func fill(t *testing.T, kind, path, address string, n int, now time.Time) {
 	t.Helper()
 	tokens, usd := 12_000, 0.11
@@ -185,6 +185,9 @@ func fill(t *testing.T, kind, path, address string, n int, now time.Time) {
 		`INSERT INTO observation_words (run, ord, word, repo_key, created) SELECT r.id, 0, w.word, r.repo_key, r.created FROM runs r, (SELECT 'the' AS word UNION SELECT 'table' UNION SELECT 'has' UNION SELECT 'lock') AS w`,
 		`INSERT INTO observation_words (run, ord, word, repo_key, created) SELECT id, 0, 'noted' || substr(id, length(id) - 7), repo_key, created FROM runs`,
 		`INSERT INTO merges (repo_key, repo, pr, head, findings, recorded) SELECT repo_key, max(repo), pr, '', '[]', max(created) FROM runs WHERE pr % 2 = 0 GROUP BY repo_key, pr`,
+		// and sums of a time before all pages, which none of them reads
+		fmt.Sprintf(`WITH RECURSIVE d (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM d WHERE i < 220) INSERT INTO sums (repo, day, runs, figures, repo_key)
+			SELECT repo, %d - %d * i, 3, '{}', key FROM d, (SELECT max(repo) AS repo, repo_key AS key FROM runs GROUP BY repo_key) AS r`, now.UnixMicro(), (24 * time.Hour).Microseconds()),
 		`ANALYZE`,
 	}
 	if kind == database.Postgres {

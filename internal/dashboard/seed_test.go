@@ -15,8 +15,10 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/artifacts"
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
 
@@ -170,4 +172,38 @@ func browser(t testing.TB) *http.Client {
 		t.Fatal(err)
 	}
 	return &http.Client{Jar: jar, Timeout: 30 * time.Second}
+}
+
+// talked records what was said on a pull request when a run read it.
+func (s *state) talked(t testing.TB, r store.Run, f review.Finding, body string) {
+	t.Helper()
+	then := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	reply := func(by, body string, after time.Duration) conversation.Reply {
+		return conversation.Reply{Author: by, Body: body, Timestamp: then.Add(after), Bot: strings.HasSuffix(by, "[bot]")}
+	}
+	one := conversation.Thread{
+		ID: "1001", URL: "https://github.com/acme/shop/pull/7#discussion_r1001", File: f.File, Line: *f.Line, Status: conversation.Disputed, Identity: f.Fingerprint, Priority: f.Priority,
+		Assessment: conversation.Assessment{Finding: f.Title}, Reason: "the caller that is named passes a cart that may be empty",
+		DeveloperReplies: []conversation.Reply{reply("mona", "The cart is never empty here: "+body, time.Hour), reply("mona", "I see, `Checkout` can be called first.", 2*time.Hour)},
+	}
+	two := conversation.Thread{ID: "1002", File: "pay/close.go", Line: 12, Status: conversation.Resolved, Priority: review.P2, Assessment: conversation.Assessment{Finding: "The error of Close is lost"}, Reason: "the error is returned now"}
+	three := conversation.Thread{ID: "1003", File: "pay/name.go", Status: conversation.Pending, Closed: true, ClosedBy: "hubot", Priority: review.P3, Assessment: conversation.Assessment{Finding: "A name could be shorter"}}
+	comment := func(n int64, by, body string, after time.Duration) review.Comment {
+		return review.Comment{DatabaseID: n, URL: fmt.Sprintf("https://github.com/acme/shop/pull/7#issuecomment-%d", n), Author: review.Person{Login: by, Bot: strings.HasSuffix(by, "[bot]")}, Body: body, CreatedAt: then.Add(after)}
+	}
+	snap := orchestrator.Snapshot{Conversation: &conversation.State{Threads: []conversation.Thread{one, two, three}}, Discussion: review.Discussion{
+		Comments: []review.Comment{comment(1, "mona", "Ready for a look. "+body, 10*time.Minute), comment(2, "ci[bot]", "All 214 tests pass.", 20*time.Minute)},
+		Reviews:  []review.Review{{Author: review.Person{Login: "hubot"}, State: "CHANGES_REQUESTED", Body: "Please test the empty cart.", SubmittedAt: then.Add(3 * time.Hour)}, {Author: review.Person{Login: "hubot"}, State: "COMMENTED", SubmittedAt: then}},
+		Threads: []review.Thread{
+			{File: "pay/total.go", Comments: []review.Comment{comment(3, "hubot", "Why a float?", 4*time.Hour)}},
+			{File: f.File, Own: true, Comments: []review.Comment{comment(4, "mona", "of ours, which stands above", time.Hour)}},
+		},
+	}}
+	js, err := json.Marshal(snap)
+	if err == nil {
+		err = s.folder.Save(r.ID, "round-1/snapshot.json", js)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
