@@ -114,10 +114,11 @@ func value(field any) any {
 func display(field any) string { return displayValue(value(field)) }
 
 func displayValue(v any) string {
-	if s, ok := v.(string); ok {
-		return cmp.Or(s, "(none)")
+	r := reflect.ValueOf(v)
+	if r.Kind() == reflect.String {
+		return cmp.Or(r.String(), "(none)")
 	}
-	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() == 0 || r.Kind() == reflect.Pointer && r.IsNil() {
+	if r.Kind() == reflect.Slice && r.Len() == 0 || r.Kind() == reflect.Pointer && r.IsNil() {
 		return "(none)"
 	}
 	data, err := json.Marshal(v)

@@ -108,7 +108,7 @@ func TestPolicyOverWeaker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{
-		"gate":                     `gate = "verdict"  (policy, policy of octo/demo, version 3)`,
+		"gate":                     `gate = verdict  (policy, policy of octo/demo, version 3)`,
 		"gate_labels":              `gate_labels = ["strict"]  (policy, policy of octo/demo, version 3)`,
 		"context.never_read":       `context.never_read = ["docs/**","customer_data/**"]  (policy, policy of octo/demo, version 3); added to those of .reviewerc:4`,
 		"context.guidance":         `context.guidance = ["RULES.md","STYLE.md"]  (policy, policy of octo/demo, version 3); added to those of .reviewerc:5`,
@@ -143,11 +143,11 @@ func TestPolicyIsBounded(t *testing.T) {
 	if s.Gate != gate.Presence || s.RunLimits.CostUSD != 2 || s.Limits.CostUSD != 0.25 || s.Limits.AnswerTokens != 1000 {
 		t.Errorf("gate %s, run %g, agent %g, tokens %d", s.Gate, s.RunLimits.CostUSD, s.Limits.CostUSD, s.Limits.AnswerTokens)
 	}
-	if got, want := explained(t, s, "gate"), `gate = "presence"  (operator, config.yml:1); policy of octo/demo, version 3 asks for "verdict", which is more than the operator allows`; got != want {
+	if got, want := explained(t, s, "gate"), `gate = presence  (operator, config.yml:1); policy of octo/demo, version 3 asks for verdict, which is more than the operator allows`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	err = CheckPolicy(operator, row.Columns)
-	want := "gating_policy: the operator allows \"presence\" at most (config.yml:1)\nmax_cost_per_run_usd: the operator allows 2 at most (config.yml:2)\n" +
+	want := "gating_policy: the operator allows presence at most (config.yml:1)\nmax_cost_per_run_usd: the operator allows 2 at most (config.yml:2)\n" +
 		"max_tokens_full_override: the operator allows 1000 at most (config.yml:3)"
 	if !errors.As(err, new(*policy.Error)) || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
