@@ -40,6 +40,8 @@ type policyView struct {
 	Wrong bool
 	// Since is what somebody else changed meanwhile.
 	Since []policy.Change
+	// Unresolved is true when the page cannot say what holds now.
+	Unresolved bool
 	// Previews is true where a preview can be made, Asked when this is one. Preview is about the last pull requests, and Unseen says why there is
 	// none.
 	Previews, Asked bool
@@ -54,6 +56,8 @@ type field struct {
 	Value, Fault string
 	// Choices are all it may be, for radios and boxes; the first, empty one of a choice is "not decided here".
 	Choices []choice
+	// Holds is what holds now, and which layer set it; nil where that is not known.
+	Holds *shownSetting
 }
 
 // section are fields under one heading. It is open where something is decided, or wrong, and where a policy begins.
@@ -119,16 +123,39 @@ func (d *Dashboard) policyPage(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		saved = -1
 	}
-	return d.showPolicy(w, r, http.StatusOK, policyView{Repo: at, Path: name, Version: row.Version, Fields: fields(row.Columns), Saved: saved})
+	return d.showPolicy(w, r, v, http.StatusOK, policyView{Repo: at, Path: name, Version: row.Version, Fields: fields(row.Columns), Saved: saved})
 }
 
-func (d *Dashboard) showPolicy(w http.ResponseWriter, r *http.Request, status int, p policyView) (err error) {
+func (d *Dashboard) showPolicy(w http.ResponseWriter, r *http.Request, v visitor, status int, p policyView) (err error) {
 	p.Previews = d.Settings != nil
+	d.holds(r, v, &p)
 	if p.Changes, err = d.Policies.PolicyChanges(r.Context(), p.Repo, manyChanges); err != nil {
 		return err
 	}
 	d.render(w, r, status, "policy", view{Title: "Policy of " + p.Name, Section: "repositories", Data: p})
 	return nil
+}
+
+// holds adds what holds now to the fields. A policy can be edited without it.
+func (d *Dashboard) holds(r *http.Request, v visitor, p *policyView) {
+	if d.Settings == nil {
+		return
+	}
+	settings, _, err := d.Settings(r.Context(), review.Repo{Host: r.PathValue("host"), Owner: r.PathValue("owner"), Name: r.PathValue("name")}, nil)
+	if err != nil {
+		d.Log.Warn("the settings of a repository cannot be read", "repository", p.Name, "err", err)
+		p.Unresolved = true
+		return
+	}
+	now := map[string]shownSetting{}
+	for _, s := range settings.Explain() {
+		now[s.Key] = shownTo(v, s)
+	}
+	for i, f := range p.Fields {
+		if s, known := now[f.Key]; known {
+			p.Fields[i].Holds = &s
+		}
+	}
 }
 
 // savePolicy saves the whole form, or nothing of it.
@@ -171,13 +198,13 @@ func (d *Dashboard) savePolicy(w http.ResponseWriter, r *http.Request, v visitor
 			faults = wrong.Faults
 		case errors.As(err, &late): // what was typed stays; the next save is on top of what is there now
 			p.Version, p.Since, p.Fields = late.Have.Version, late.Since, typed(r.PostForm, nil)
-			return d.showPolicy(w, r, http.StatusConflict, p)
+			return d.showPolicy(w, r, v, http.StatusConflict, p)
 		default:
 			return err
 		}
 	}
 	p.Fields, p.Wrong = typed(r.PostForm, faults), true
-	return d.showPolicy(w, r, http.StatusUnprocessableEntity, p)
+	return d.showPolicy(w, r, v, http.StatusUnprocessableEntity, p)
 }
 
 // previewPolicy shows what a form, as it was typed, would have made of the last pull requests. Nothing is saved.
@@ -205,7 +232,7 @@ func (d *Dashboard) previewPolicy(w http.ResponseWriter, r *http.Request, v visi
 	p.Fields = typed(r.PostForm, faults)
 	if len(faults) > 0 {
 		p.Unseen = "Correct the fields that are marked first: " + faults[0].Field + " " + faults[0].Message + "."
-		return d.showPolicy(w, r, http.StatusOK, p)
+		return d.showPolicy(w, r, v, http.StatusOK, p)
 	}
 	repo := review.Repo{Host: r.PathValue("host"), Owner: r.PathValue("owner"), Name: r.PathValue("name")}
 	settings, _, err := d.Settings(r.Context(), repo, &policy.Row{Repo: at, Version: p.Version, Columns: values})
@@ -218,7 +245,7 @@ func (d *Dashboard) previewPolicy(w http.ResponseWriter, r *http.Request, v visi
 	if len(p.Preview) == 0 {
 		p.Unseen = "No pull request of this repository was reviewed yet."
 	}
-	return d.showPolicy(w, r, http.StatusOK, p)
+	return d.showPolicy(w, r, v, http.StatusOK, p)
 }
 
 // read takes the columns of a form. What is empty is not decided.

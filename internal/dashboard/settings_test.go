@@ -67,6 +67,12 @@ func TestSettingsAreExplained(t *testing.T) {
 			t.Errorf("an administrator sees %q", secret)
 		}
 	}
+	body = s.shows(t, "/policies/github.com/acme/shop", `Now: <code>verdict</code> <span class="pill good">policy</span>`, `Now: <code>5</code> <span class="pill">default</span>`)
+	for _, secret := range []string{"models.internal", "/opt/inner", "/home/op"} {
+		if strings.Contains(body, secret) {
+			t.Errorf("beside the columns an administrator sees %q", secret)
+		}
+	}
 	for _, path := range []string{"/settings/github.com/acme/secret", "/settings/github.com/acme/gone"} {
 		if status, _ := s.see(t, path); status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, status)
@@ -81,6 +87,9 @@ func TestSettingsAreExplained(t *testing.T) {
 	s.enter(t)
 	if status, body := s.see(t, page); status != http.StatusBadGateway || strings.Contains(body, "git cannot") {
 		t.Errorf("a repository that cannot be read: status %d\n%s", status, body)
+	}
+	if body := s.shows(t, "/policies/github.com/acme/shop", "What holds now cannot be read at the moment."); strings.Contains(body, "git cannot") {
+		t.Errorf("its policy:\n%s", body)
 	}
 }
 
