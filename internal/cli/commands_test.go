@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -95,8 +96,13 @@ func cmdPosted(ts *testscript.TestScript, neg bool, args []string) {
 // cmdTimeline writes what the comments of ours on a pull request are, one line each: timeline N FILE
 func cmdTimeline(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) == 2, "timeline N FILE")
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(titles(worldOf(ts).pull(ts, args[0]))), 0o600))
+}
+
+// titles are those of prloop's comments on a pull request, a line each.
+func titles(p *forge.PullRequest) string {
 	var b strings.Builder
-	for _, c := range worldOf(ts).pull(ts, args[0]).Comments() {
+	for _, c := range p.Comments() {
 		if _, words, ours := strings.Cut(c.Body, "\n## prloop: "); ours && c.Author == "octocat" {
 			words, _, _ = strings.Cut(words, "\n")
 			if c.Minimized {
@@ -105,7 +111,7 @@ func cmdTimeline(ts *testscript.TestScript, neg bool, args []string) {
 			b.WriteString(words + "\n")
 		}
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o600))
+	return b.String()
 }
 
 // cmdOnLines checks how many comments of ours stand on lines of a pull request, and writes them and the reviews that bear them to a file: online N COUNT [FILE]
