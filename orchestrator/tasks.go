@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 
+	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/review"
 )
 
@@ -12,6 +13,11 @@ type Questions struct {
 	Agents []review.Task
 	// Verifier is without findings, which nobody knows yet; nil when nobody verifies.
 	Verifier *review.Task
+	// Finders are the two questions of a finder, without what it is shown of the repository; nil when nobody looks for context. Scout is the quick scan's;
+	// nil when there is none. With ScanAlone no full review follows: there are no other questions.
+	Finders   []review.Task
+	Scout     *review.Task
+	ScanAlone bool
 	// Judges stand in the order of their plans, each with the disputes that are open now; nil for one who has none to judge yet.
 	Judges []*review.Task
 }
@@ -28,10 +34,31 @@ func (l *Loop) Questions(ctx context.Context, req Request) (q Questions, brief r
 
 // questions are those of the first round about a snapshot.
 func (l *Loop) questions(req Request, snap Snapshot) (q Questions) {
+	in := Inputs{Request: req, Round: 1, Snapshot: snap}
 	ask := func(plan AgentPlan) review.Task {
-		t := l.task(req, 1, plan, snap)
+		seen := snap
+		seen.Brief = req.narrowed(plan, snap.Brief)
+		t := l.task(req, 1, plan, seen)
 		t.Agent, t.Role = plan.Name, plan.Role
 		return visible(plan, t)
+	}
+	scans := req.Quick != nil && escalate.Before(req.Quick.Tier, req.Quick.Triggers, in.changeFacts()) == ""
+	q.ScanAlone = scans && req.Quick.Tier == escalate.Quick
+	if scans && req.looks(true) || !q.ScanAlone && req.looks(false) {
+		for _, plan := range req.Find.Plans() {
+			t := ask(plan)
+			t.Find = &review.FindTask{Most: req.Find.Bounds.Fragments, Chars: req.Find.Bounds.Chars}
+			q.Finders = append(q.Finders, t)
+		}
+	}
+	if scans {
+		plan := req.Quick.Scout
+		plan.Limits = &req.Quick.Limits
+		t := ask(plan)
+		q.Scout = &t
+	}
+	if q.ScanAlone {
+		return q
 	}
 	for _, plan := range req.Agents {
 		q.Agents = append(q.Agents, ask(plan))
@@ -44,7 +71,6 @@ func (l *Loop) questions(req Request, snap Snapshot) (q Questions) {
 		q.Verifier = &t
 	}
 	if d := req.Disputes; d != nil {
-		in := Inputs{Request: req, Round: 1, Snapshot: snap}
 		for i, plan := range d.Judges {
 			q.Judges = append(q.Judges, nil)
 			if p := in.judgePayload(i); len(p.Findings) > 0 {

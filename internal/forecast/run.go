@@ -77,6 +77,21 @@ func Estimate(req orchestrator.Request, q orchestrator.Questions, brief review.B
 		r.Agents = append(r.Agents, a)
 		return err
 	}
+	for i := range q.Finders {
+		if err := add(req.Find.Plans()[i], q.Finders[i].Limits, &q.Finders[i], 1); err != nil {
+			return r, err
+		}
+	}
+	if q.Scout != nil {
+		if err := add(req.Quick.Scout, req.Quick.Limits, q.Scout, 1); err != nil {
+			return r, err
+		}
+	}
+	if q.ScanAlone {
+		r.Rounds = 1
+		r.sum()
+		return r, nil
+	}
 	for i, plan := range req.Agents {
 		if err := add(plan, q.Agents[i].Limits, &q.Agents[i], r.Rounds); err != nil {
 			return r, err
@@ -202,6 +217,9 @@ func (r Run) Print(w io.Writer, terminal bool, width int) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nfirst round: about %s\n", Dollars(r.CostUSD))
+	if i := slices.IndexFunc(r.Agents, isScout); i >= 0 && i+1 < len(r.Agents) {
+		fmt.Fprintln(w, "quick scan:  comes first; the others are asked only if it calls for a full review")
+	}
 	rounds := "1 round"
 	if r.Rounds > 1 {
 		rounds = fmt.Sprintf("up to %d rounds with fixes between them", r.Rounds)
@@ -226,6 +244,8 @@ func (r Run) Print(w io.Writer, terminal bool, width int) error {
 	}
 	return nil
 }
+
+func isScout(a Agent) bool { return a.Role == review.RoleScout }
 
 // figure is a count; unknown where an agent's own program decides.
 func figure(n *int) string {
