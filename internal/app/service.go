@@ -141,7 +141,7 @@ func (s *Service) GitHub(ctx context.Context, host string) (*github.Client, erro
 		return c, nil
 	}
 	o := s.opts.GitHub
-	o.Host, o.Log = host, s.log.Named("github")
+	o.Host, o.Log, o.Places = host, s.log.Named("github"), s.store
 	var err error
 	if o.Temp, err = s.scratch(ctx); err != nil {
 		return nil, err

@@ -36,6 +36,8 @@ type Options struct {
 	// MaxWait bounds how long one read may wait for GitHub in all; over it the read fails with ErrRateLimited or
 	// ErrUnavailable. Default 90 seconds, which covers the minute that GitHub asks for after a secondary limit.
 	MaxWait time.Duration
+	// Places are those that the processes of an account share for what they create; default this client's own.
+	Places Places
 	// Log is told of retries; default none. It never sees bodies or credentials.
 	Log hclog.Logger
 }
@@ -106,7 +108,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	}
 	c := &Client{
 		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, temp: o.Temp, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond, run: proc.Run,
-		bounds: defaultBounds, shared: &shared{writing: make(turn, 1), writeGap: time.Second, limits: &limits{}},
+		bounds: defaultBounds, shared: &shared{writing: make(turn, 1), writeGap: time.Second, limits: &limits{}, pace: pace{places: o.Places}},
 	}
 	op := "connect to " + c.host
 	if strings.ContainsAny(c.host, ":/@ ") { // gh keeps no login for a host with a port, and go-gh sends none

@@ -21,37 +21,71 @@ const (
 	keptFor = 5 * time.Minute
 )
 
+// Places are what an account created in the last hour and will create, where processes that use the account can all see it.
+type Places interface {
+	// Places gives choose the time by a clock that all processes go by, and the account's places in order, and keeps what it returns. Nobody
+	// else chooses for the account meanwhile.
+	Places(ctx context.Context, account string, choose func(now time.Time, made []time.Time) []time.Time) error
+}
+
 // pace gives each creation of content a place in time: of comments and other words for them, reviews, answers, pull requests and their words, and of requests for a
 // review. It goes by the writing turn.
 type pace struct {
+	// places are those that processes share; nil for made.
+	places Places
 	// made are the places of the last hour and those to come, in order.
 	made []time.Time
 	// kept are the places of those who waited, by what they do.
 	kept map[string]time.Time
 }
 
-// place is when something may be created: the place that was kept for it, or the next that is free.
-func (p *pace) place(op string, now time.Time) time.Time {
+// place is when something may be created: the place that was kept for it, or the next that is free. account is asked for where processes share places.
+func (p *pace) place(ctx context.Context, op string, now time.Time, account func() (string, error)) (time.Time, error) {
 	if at, ok := p.kept[op]; ok {
 		delete(p.kept, op)
 		if !now.Before(at) && now.Sub(at) < keptFor {
-			return now
+			return now, nil
 		}
 	}
-	for len(p.made) > 0 && now.Sub(p.made[0]) >= time.Hour {
-		p.made = p.made[1:]
+	if p.places == nil {
+		var at time.Time
+		p.made, at = NextPlace(now, p.made)
+		return at, nil
 	}
-	at := now
+	name, err := account()
+	if err != nil {
+		return time.Time{}, err
+	}
+	var wait time.Duration
+	err = p.places.Places(ctx, name, func(clock time.Time, made []time.Time) []time.Time {
+		made, at := NextPlace(clock, made)
+		wait = at.Sub(clock)
+		return made
+	})
+	return now.Add(wait), err
+}
+
+// NextPlace is the first time at which an account may create something else, and its places of the last hour with that; made are those so far, in order.
+func NextPlace(now time.Time, made []time.Time) (all []time.Time, at time.Time) {
+	for len(made) > 0 && now.Sub(made[0]) >= time.Hour {
+		made = made[1:]
+	}
+	at = now
 	for _, bound := range []struct {
 		most   int
 		within time.Duration
 	}{{createdInMinute, time.Minute}, {createdInHour, time.Hour}} {
-		if over := len(p.made) - bound.most; over >= 0 && p.made[over].Add(bound.within).After(at) {
-			at = p.made[over].Add(bound.within)
+		if over := len(made) - bound.most; over >= 0 && made[over].Add(bound.within).After(at) {
+			at = made[over].Add(bound.within)
 		}
 	}
-	p.made = append(p.made, at)
-	return at
+	return append(made, at), at
+}
+
+// account names whom content is by.
+func (c *Client) account(ctx context.Context) (string, error) {
+	who, err := c.Viewer(ctx, "")
+	return c.host + "/" + who.Login, err
 }
 
 // waitToCreate is waitForTurn for what creates content. It waits for as long as it takes to get a place, and lets what is no content go ahead
@@ -62,7 +96,10 @@ func (c *Client) waitToCreate(ctx context.Context, op string) error {
 		return err
 	}
 	now := time.Now()
-	at := c.pace.place(op, now)
+	at, err := c.pace.place(ctx, op, now, func() (string, error) { return c.account(ctx) })
+	if err != nil {
+		return &Error{Op: op, Kind: ErrUnavailable, Detail: "how much the account creates is not known", Cause: err, write: true}
+	}
 	if !at.After(now) {
 		return nil
 	}

@@ -57,6 +57,8 @@ type Status struct {
 	Deliveries []Delivery `json:"deliveries"`
 	// Processes have the database open; nil where one machine alone can.
 	Processes []store.Process `json:"processes,omitempty"`
+	// Created is what accounts created on GitHub in the last hour.
+	Created []store.Created `json:"created,omitempty"`
 }
 
 // Run is one that is under way.
@@ -123,7 +125,10 @@ func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (
 			st.Deliveries = append(st.Deliveries, Delivery{d.GUID, d.Event, d.Action, d.Why, d.Received})
 		}
 	}
-	st.Processes, err = s.Processes(ctx)
+	if st.Processes, err = s.Processes(ctx); err != nil {
+		return st, err
+	}
+	st.Created, err = s.Created(ctx)
 	return st, err
 }
 

@@ -109,6 +109,13 @@ func printStatus(p command.Process, st queue.Status) {
 	for _, r := range st.Processes {
 		line("process     %s since %s, at %d runs", r.Name, when(r.Began), r.Runs)
 	}
+	for _, c := range st.Created {
+		text := fmt.Sprintf("created     %s: %s in the last hour", c.Account, command.Plural(c.Hour, "comment or review", "comments and reviews"))
+		if c.Waiting > 0 {
+			text += fmt.Sprintf("; %d wait for GitHub's limits", c.Waiting)
+		}
+		line("%s", text)
+	}
 	if st.Empty() {
 		line("nothing was ever asked for")
 	}

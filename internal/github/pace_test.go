@@ -1,0 +1,58 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// oneList keeps places as a database does, whose clock is off.
+type oneList struct {
+	now  time.Time
+	made []time.Time
+	err  error
+	of   string
+}
+
+func (l *oneList) Places(_ context.Context, account string, choose func(time.Time, []time.Time) []time.Time) error {
+	l.of = account
+	if l.err == nil {
+		l.made = choose(l.now, l.made)
+	}
+	return l.err
+}
+
+// Processes that share places keep the bounds together, by one clock; where it is not known how much there is, nothing has a place.
+func TestProcessesShareABound(t *testing.T) {
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := &oneList{now: began.Add(20 * time.Minute)}
+	who := func() (string, error) { return "github.com/mona", nil }
+	processes := []*pace{{places: l}, {places: l}}
+	var at []time.Time
+	for n := range 2 * createdInHour {
+		got, err := processes[n%2].place(t.Context(), strconv.Itoa(n), began, who)
+		if err != nil || l.of != "github.com/mona" {
+			t.Fatalf("%v for %q", err, l.of)
+		}
+		at = append(at, got)
+	}
+	for _, bound := range []struct {
+		most   int
+		within time.Duration
+	}{{createdInMinute, time.Minute}, {createdInHour, time.Hour}} {
+		for n := bound.most; n < len(at); n++ {
+			if gap := at[n].Sub(at[n-bound.most]); gap < bound.within {
+				t.Fatalf("place %d comes %s after the %dth before it", n, gap, bound.most)
+			}
+		}
+	}
+	if !at[0].Equal(began) || at[len(at)-1].Sub(began) > 2*time.Hour {
+		t.Errorf("the first place is %s after the beginning, the last %s", at[0].Sub(began), at[len(at)-1].Sub(began))
+	}
+	l.err = errors.New("gone")
+	if _, err := processes[0].place(t.Context(), "x", began, who); !errors.Is(err, l.err) {
+		t.Errorf("without the count: %v", err)
+	}
+}
