@@ -23,7 +23,7 @@ type page struct {
 
 func openPage(t *testing.T) page {
 	t.Helper()
-	doc, err := os.ReadFile(readersDoc)
+	doc, err := os.ReadFile("../../../docs/eval.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +39,25 @@ func (p page) says(format string, args ...any) {
 
 func percent(value *float64, i *scoring.Interval) string {
 	return fmt.Sprintf("%.0f [%.0f, %.0f]", 100**value, 100*i.Low, 100*i.High)
+}
+
+// compared is the row of a table that compares two reports by a measure.
+func compared(t *testing.T, a, b scoring.Report, measure, title string) string {
+	t.Helper()
+	c, err := scoring.Compare(a, b, measure, scoring.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := "| " + title + " |"
+	for _, name := range []string{scoring.Precision, scoring.Recall, scoring.F1} {
+		d, _ := c.Find(name)
+		cell := fmt.Sprintf("%+.1f [%+.1f, %+.1f]", 100*(d.B-d.A), 100*d.Interval.Low, 100*d.Interval.High)
+		if d.Verdict != scoring.Undecided {
+			cell = "**" + cell + "** " + string(d.Verdict)
+		}
+		line += " " + cell + " |"
+	}
+	return line
 }
 
 // atStage scores a carried set at a stage, by place.
@@ -86,20 +105,7 @@ func TestAPlainPromptAndStandard(t *testing.T) {
 		{"plain answered", "standard answered", "plain prompt to `light`: prompts and related code"}, {"standard answered", "standard counted", "`light` to `standard`: verifier"},
 		{"standard counted", "standard prominent", "`standard`, counted to prominent: noise budget"},
 	} {
-		c, err := scoring.Compare(scores[row[0]], scores[row[1]], scoring.Place, scoring.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		line := "| " + row[2] + " |"
-		for _, name := range []string{scoring.Precision, scoring.Recall, scoring.F1} {
-			d, _ := c.Find(name)
-			cell := fmt.Sprintf("%+.1f [%+.1f, %+.1f]", 100*(d.B-d.A), 100*d.Interval.Low, 100*d.Interval.High)
-			if d.Verdict != scoring.Undecided {
-				cell = "**" + cell + "** " + string(d.Verdict)
-			}
-			line += " " + cell + " |"
-		}
-		doc.says("%s", line)
+		doc.says("%s", compared(t, scores[row[0]], scores[row[1]], scoring.Place, row[2]))
 	}
 }
 

@@ -3,23 +3,19 @@ package scoring_test
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/scoring"
 	"github.com/prloop/prloop/review"
 )
 
 const (
-	readers    = "../testdata/readers"
-	byReader   = scoring.Judge + "reader"
-	readersDoc = "../../../docs/eval.md"
+	readers  = "../testdata/readers"
+	byReader = scoring.Judge + "reader"
 )
 
 // place is what the judge was shown of a finding, and where it is known by.
@@ -134,20 +130,7 @@ func TestProminentReaders(t *testing.T) {
 
 // TestReadersOnEightCases: eval.md "Readers on eight cases" prints what the carried result sets come to.
 func TestReadersOnEightCases(t *testing.T) {
-	known, err := cases.Read(filepath.Join(readers, "cases"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := os.ReadFile(readersDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := func(format string, args ...any) {
-		t.Helper()
-		if line := fmt.Sprintf(format, args...); !strings.Contains(string(doc), line) {
-			t.Errorf("docs/eval.md does not say:\n%s", line)
-		}
-	}
+	known, doc := readerCases(t), openPage(t)
 	expected, people := 0, 0
 	of := map[string]string{}
 	for _, c := range known.Cases {
@@ -159,7 +142,7 @@ func TestReadersOnEightCases(t *testing.T) {
 			of[c.ID+e.ID] = e.Origin
 		}
 	}
-	want("%d expected findings, %d of them written by people", expected, people)
+	doc.says("%d expected findings, %d of them written by people", expected, people)
 
 	all := judged(t)
 	scores := map[string]scoring.Report{}
@@ -169,9 +152,6 @@ func TestReadersOnEightCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		return r
-	}
-	figure := func(value *float64, i *scoring.Interval) string {
-		return fmt.Sprintf("%.0f [%.0f, %.0f]", 100**value, 100*i.Low, 100*i.High)
 	}
 	low, high, lowTrue, highTrue := 1.0, 0.0, 1.0, 0.0
 	for _, row := range [][2]string{
@@ -202,34 +182,21 @@ func TestReadersOnEightCases(t *testing.T) {
 		share, held := float64(len(human))/float64(people), float64(right)/float64(raised)
 		low, high, lowTrue, highTrue = min(low, share), max(high, share), min(lowTrue, held), max(highTrue, held)
 		j, p := r.Measures[0], r.Measures[1]
-		want("| %s | %.1f | %s | %s | %s | %s |", row[1], float64(raised)/float64(r.Pulls), figure(j.Result.Precision, j.Precision), figure(j.Result.Recall, j.Recall),
-			figure(j.Result.F1, j.F1), figure(p.Result.F1, p.F1))
+		doc.says("| %s | %.1f | %s | %s | %s | %s |", row[1], float64(raised)/float64(r.Pulls), percent(j.Result.Precision, j.Precision), percent(j.Result.Recall, j.Recall),
+			percent(j.Result.F1, j.F1), percent(p.Result.F1, p.F1))
 	}
 	thorough := score("thorough", scoring.Place)
 	p := thorough.Measures[0]
-	want("| `thorough`, counted | %.1f | – | – | – | %s |", float64(p.Total.Raised)/float64(thorough.Pulls), figure(p.Result.F1, p.F1))
-	want("recall is %.0f to %.0f %%", 100*low, 100*high)
-	want("%.0f to %.0f %% of the findings", 100*lowTrue, 100*highTrue)
+	doc.says("| `thorough`, counted | %.1f | – | – | – | %s |", float64(p.Total.Raised)/float64(thorough.Pulls), percent(p.Result.F1, p.F1))
+	doc.says("recall is %.0f to %.0f %%", 100*low, 100*high)
+	doc.says("%.0f to %.0f %% of the findings", 100*lowTrue, 100*highTrue)
 
 	for _, row := range [][3]string{
 		{"old", "related", "old program to `related`"}, {"diff", "related", "`diff` to `related`: related code"}, {"related", "passes", "`related` to `passes`: four passes with tools"},
 		{"related", "verified", "`related` to `verified`: verifier"}, {"diff", "diff-prominent", "`diff`, counted to prominent"}, {"related", "related-prominent", "`related`, counted to prominent"},
 		{"passes", "passes-prominent", "`passes`, counted to prominent"}, {"verified", "verified-prominent", "`verified`, counted to prominent"}, {"old", "verified-prominent", "old program to `verified`, prominent"},
 	} {
-		c, err := scoring.Compare(scores[row[0]], scores[row[1]], byReader, scoring.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		line := "| " + row[2] + " |"
-		for _, name := range []string{scoring.Precision, scoring.Recall, scoring.F1} {
-			d, _ := c.Find(name)
-			cell := fmt.Sprintf("%+.1f [%+.1f, %+.1f]", 100*(d.B-d.A), 100*d.Interval.Low, 100*d.Interval.High)
-			if d.Verdict != scoring.Undecided {
-				cell = "**" + cell + "** " + string(d.Verdict)
-			}
-			line += " " + cell + " |"
-		}
-		want("%s", line)
+		doc.says("%s", compared(t, scores[row[0]], scores[row[1]], byReader, row[2]))
 	}
 
 	answered, refuted, lost, unjudged := 0, 0, 0, 0
@@ -242,7 +209,7 @@ func TestReadersOnEightCases(t *testing.T) {
 			}
 		}
 	}
-	want("set %d of %d findings aside in `verified`, and the judge had matched %d of these", refuted, answered, lost)
+	doc.says("set %d of %d findings aside in `verified`, and the judge had matched %d of these", refuted, answered, lost)
 	for _, r := range openSet(t, "thorough").Reviews {
 		for _, f := range r.Stages.Answered {
 			if _, ok := all[at(r.Case, f)]; !ok {
@@ -250,5 +217,5 @@ func TestReadersOnEightCases(t *testing.T) {
 			}
 		}
 	}
-	want("%d of its findings", unjudged)
+	doc.says("%d of its findings", unjudged)
 }
