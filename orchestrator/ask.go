@@ -223,7 +223,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 // options are what an agent is told beside its question: typed for those prloop starts or prompts itself, as words for a program of
 // somebody else's.
 func (l *Loop) options(req Request, plan AgentPlan) (review.Options, map[string]string) {
-	o := review.Options{Model: plan.Model, Escalation: plan.Escalation, Lens: plan.Lens, Effort: plan.Effort, Temperature: plan.Temperature, Threshold: req.threshold(), Fence: l.Fence(req.Run), AllowPaths: plan.AllowPaths}
+	o := review.Options{Model: plan.Model, Stronger: plan.Stronger, Lens: plan.Lens, Effort: plan.Effort, Temperature: plan.Temperature, Threshold: req.threshold(), Fence: l.Fence(req.Run), AllowPaths: plan.AllowPaths}
 	if plan.Role == review.RoleReviewer {
 		o.Elevation = req.Elevation
 	}

@@ -430,10 +430,10 @@ func (r reply) words(reason string, ask []string, head string, target review.Tar
 	switch {
 	case a.Status == conversation.Disputed:
 		return report.Maintained(reason)
-	case a.Status == conversation.Escalated && a.Because == conversation.BecauseGrave:
-		return report.Escalated(conversation.EscalatedWords, "What was said against this convinces the judge, but no model alone takes out a P0, a P1 or a security finding.", reason, ask)
-	case a.Status == conversation.Escalated:
-		return report.Escalated(conversation.EscalatedWords, "Both sides have said what they have to say, and do not agree.", reason, ask)
+	case a.Status == conversation.HandedOver && a.Because == conversation.BecauseGrave:
+		return report.HandedOver(conversation.HandedOverWords, "What was said against this convinces the judge, but no model alone takes out a P0, a P1 or a security finding.", reason, ask)
+	case a.Status == conversation.HandedOver:
+		return report.HandedOver(conversation.HandedOverWords, "Both sides have said what they have to say, and do not agree.", reason, ask)
 	case a.Ruling == conversation.Word:
 		return report.Settled(conversation.ResolvedWords, "This pull request has no human reviewers, so the word of "+sanitize.CodeSpan(a.Word)+" stands. prloop still thinks: "+reason, head, target)
 	case a.Ruling == conversation.Later:

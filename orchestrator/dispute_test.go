@@ -81,7 +81,7 @@ func TestWhatAJudgeDoes(t *testing.T) {
 		{"conceded and not refuted", disputedInputs(p2).ruledAs(doubts), review.ChangesRequested, 1, []conversation.Status{conversation.Disputed}},
 		{"it may wait", disputedInputs(p2).ruledAs(review.Assessment{Status: review.Confirmed, Ruling: review.RulingLater, Risk: review.RiskNone}), review.Converged, 0, []conversation.Status{conversation.Resolved}},
 		{"nothing was said against it", disputedInputs(p2).ruledAs(review.Assessment{Status: review.Plausible, Ruling: review.RulingNone}), review.ChangesRequested, 1, nil},
-		{"a P1 conceded is a person's", disputedInputs(p1).ruledAs(concedes), review.ChangesRequested, 1, []conversation.Status{conversation.Escalated}},
+		{"a P1 conceded is a person's", disputedInputs(p1).ruledAs(concedes), review.ChangesRequested, 1, []conversation.Status{conversation.HandedOver}},
 		{"one of two", disputedInputs(p2, p1).ruledAs(concedes, review.Assessment{Status: review.Confirmed, Ruling: review.RulingMaintained}), review.ChangesRequested, 1, []conversation.Status{conversation.Resolved, conversation.Disputed}},
 		{"a judge that failed", disputedInputs(p2), review.ChangesRequested, 1, nil},
 	} {
@@ -118,7 +118,7 @@ func TestAnotherJudge(t *testing.T) {
 func TestNoModelAloneRemovesAGraveFinding(t *testing.T) {
 	rulings := []review.Ruling{review.RulingConceded, review.RulingLater, review.RulingMaintained, review.RulingNone, ""}
 	risks := []review.Risk{review.RiskNone, review.RiskLeak, ""}
-	statuses := []conversation.Status{conversation.Pending, conversation.Disputed, conversation.Escalated, conversation.Resolved}
+	statuses := []conversation.Status{conversation.Pending, conversation.Disputed, conversation.HandedOver, conversation.Resolved}
 	closers := []string{"", "ada", "boss", "prloop", "guest", "app[bot]"}
 	removed, silenced := 0, 0
 	for seed := range uint64(4000) {

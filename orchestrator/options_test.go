@@ -13,11 +13,11 @@ import (
 func TestOptionsOfAnAgent(t *testing.T) {
 	l := &Loop{Fence: func(string) string { return "fence" }}
 	req := Request{Threshold: 6, Elevation: 4}
-	plan := AgentPlan{Role: review.RoleReviewer, Model: "m", Escalation: "big", Lens: "security", Settings: map[string]string{"depth": "3", "threshold": "1"}}
+	plan := AgentPlan{Role: review.RoleReviewer, Model: "m", Stronger: "big", Lens: "security", Settings: map[string]string{"depth": "3", "threshold": "1"}}
 	for _, kind := range []string{review.KindBuiltin, review.KindStatic, review.KindACP} {
 		plan.Kind = kind
 		o, words := l.options(req, plan)
-		if d := cmp.Diff(review.Options{Model: "m", Escalation: "big", Lens: "security", Threshold: 6, Elevation: 4, Fence: "fence"}, o); d != "" || words != nil {
+		if d := cmp.Diff(review.Options{Model: "m", Stronger: "big", Lens: "security", Threshold: 6, Elevation: 4, Fence: "fence"}, o); d != "" || words != nil {
 			t.Errorf("%s: %v %s", kind, words, d)
 		}
 	}

@@ -164,9 +164,9 @@ type AgentPlan struct {
 	Program string `json:"program,omitempty"`
 	// Timeout is the agent's wall time; 0 means the default of the limits.
 	Timeout time.Duration `json:"timeoutNs,omitempty"`
-	// Escalation is the model a builtin verifier hands severe findings to that stay doubtful, Lens what a builtin reviewer looks for.
-	Escalation string `json:"escalation,omitempty"`
-	Lens       string `json:"lens,omitempty"`
+	// Stronger is the model a builtin verifier hands severe findings to that stay doubtful, Lens what a builtin reviewer looks for.
+	Stronger string `json:"escalation,omitempty"`
+	Lens     string `json:"lens,omitempty"`
 	// Effort is how much the models of a builtin agent are asked to think; empty says nothing of it.
 	Effort string `json:"effort,omitempty"`
 	// Temperature is that of a builtin agent's models; nil where nobody chose one.

@@ -67,7 +67,7 @@ func (l *Loop) questions(req Request, snap Snapshot) (q Questions) {
 		plan := v.Agent
 		plan.Limits = &v.Limits
 		t := ask(plan)
-		t.Verify = &review.VerifyPayload{Findings: []review.Finding{}, LookBelow: v.LookBelow, EscalateBelow: v.EscalateBelow, ExtraFiles: v.ExtraFiles, ExtraLines: v.ExtraLines}
+		t.Verify = &review.VerifyPayload{Findings: []review.Finding{}, LookBelow: v.LookBelow, StrongerBelow: v.StrongerBelow, ExtraFiles: v.ExtraFiles, ExtraLines: v.ExtraLines}
 		q.Verifier = &t
 	}
 	if d := req.Disputes; d != nil {

@@ -20,9 +20,9 @@ type VerifyPlan struct {
 	Agent AgentPlan `json:"agent"`
 	// Limits are its budgets; Limits.Candidates is how many findings of a round it is asked about.
 	Limits review.Limits `json:"limits"`
-	// LookBelow, EscalateBelow, ExtraFiles and ExtraLines are those of review.VerifyPayload.
+	// LookBelow, StrongerBelow, ExtraFiles and ExtraLines are those of review.VerifyPayload.
 	LookBelow     float64 `json:"lookBelow,omitempty"`
-	EscalateBelow float64 `json:"escalateBelow,omitempty"`
+	StrongerBelow float64 `json:"escalateBelow,omitempty"`
 	ExtraFiles    int     `json:"extraFiles,omitempty"`
 	ExtraLines    int     `json:"extraLines,omitempty"`
 }
@@ -63,7 +63,7 @@ func (g gathered) suspects() []suspect {
 func (g gathered) verifyPayload() *review.VerifyPayload {
 	plan := g.in.Request.Verify
 	p := review.VerifyPayload{
-		Findings: []review.Finding{}, LookBelow: plan.LookBelow, EscalateBelow: plan.EscalateBelow, ExtraFiles: plan.ExtraFiles, ExtraLines: plan.ExtraLines,
+		Findings: []review.Finding{}, LookBelow: plan.LookBelow, StrongerBelow: plan.StrongerBelow, ExtraFiles: plan.ExtraFiles, ExtraLines: plan.ExtraLines,
 	}
 	for _, s := range g.suspects() {
 		f := g.findings[s.group[0]]

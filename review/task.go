@@ -94,8 +94,8 @@ type Task struct {
 // Options are an agent's options. The zero value of each is its default.
 type Options struct {
 	Model string `json:"model,omitempty"`
-	// Escalation is the model a verifier hands severe findings to that stay doubtful.
-	Escalation string `json:"escalation,omitempty"`
+	// Stronger is the model a verifier hands severe findings to that stay doubtful.
+	Stronger string `json:"escalation,omitempty"`
 	// Effort is how much models are asked to think, in a word they know; empty says nothing of it.
 	Effort string `json:"effort,omitempty"`
 	// Temperature is that of models that are not asked to think; nil is a low one.

@@ -5,8 +5,8 @@ type VerifyPayload struct {
 	Findings []Finding `json:"findings"`
 	// LookBelow is the confidence below which a finding is to be looked up, however plausible it reads (spec.md R8).
 	LookBelow float64 `json:"lookBelow,omitempty"`
-	// EscalateBelow is the confidence below which a P0 or P1 that stays plausible is put to the stronger model (spec.md R4).
-	EscalateBelow float64 `json:"escalateBelow,omitempty"`
+	// StrongerBelow is the confidence below which a P0 or P1 that stays plausible is put to the stronger model (spec.md R4).
+	StrongerBelow float64 `json:"escalateBelow,omitempty"`
 	// ExtraFiles is how many files beside the changed ones may be read for each finding, ExtraLines how many lines of each (spec.md R8).
 	ExtraFiles int `json:"extraFiles,omitempty"`
 	ExtraLines int `json:"extraLines,omitempty"`

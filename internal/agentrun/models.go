@@ -12,8 +12,8 @@ import (
 // ModelsOf are the models a plan names for its agent: its own, and the one a verifier hands doubtful findings to.
 func ModelsOf(plan orchestrator.AgentPlan) []string {
 	var out []string
-	for _, name := range []string{plan.Model, plan.Escalation} {
-		if name != "" && name != modelagent.NoEscalation {
+	for _, name := range []string{plan.Model, plan.Stronger} {
+		if name != "" && name != modelagent.NoStronger {
 			out = append(out, name)
 		}
 	}

@@ -50,7 +50,7 @@ func planVerifier(s config.Settings, dir string) *orchestrator.VerifyPlan {
 	v := s.Verification
 	p := orchestrator.VerifyPlan{
 		Agent: planned(s, s.Verifier, review.RoleVerifier, dir), Limits: v.Limits,
-		LookBelow: v.LookBelow, EscalateBelow: v.EscalateBelow, ExtraFiles: v.ExtraFiles, ExtraLines: v.ExtraLines,
+		LookBelow: v.LookBelow, StrongerBelow: v.StrongerBelow, ExtraFiles: v.ExtraFiles, ExtraLines: v.ExtraLines,
 	}
 	p.Limits.Candidates, p.Limits.ContextTokens = s.Limits.Candidates, s.Limits.ContextTokens
 	p.Limits.IdleSeconds, p.Limits.CallSeconds, p.Limits.AnswerTokens = s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
@@ -94,7 +94,7 @@ func planDisputes(s config.Settings, target review.Target, dir string) *orchestr
 	p.Limits.IdleSeconds, p.Limits.CallSeconds, p.Limits.AnswerTokens = s.Limits.IdleSeconds, s.Limits.CallSeconds, s.Limits.AnswerTokens
 	add := func(a config.Agent) {
 		one := planned(s, a, review.RoleVerifier, dir)
-		one.Lens, one.Limits, one.Escalation = "", nil, ""
+		one.Lens, one.Limits, one.Stronger = "", nil, ""
 		p.Judges = append(p.Judges, one)
 	}
 	judge, models := s.Judge, []string{}
@@ -136,7 +136,7 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		}
 		p.Effort = s.ReasoningEffort
 		if p.Lens = a.Lens; role == review.RoleVerifier {
-			p.Escalation = s.EscalationModel
+			p.Stronger = s.StrongerModel
 		}
 	case review.KindACP:
 		p.Model, p.Path = a.Model, a.Path

@@ -172,7 +172,7 @@ func (f Facts) judge(one Finding, code Quoted) (review.Became, string) {
 		return review.BecameDismissed, "somebody resolved its thread"
 	case !raised && matches(one, f.Aside):
 		return review.BecameDismissed, "a later review set it aside"
-	case threaded && (thread.Status == conversation.Disputed || thread.Status == conversation.Escalated):
+	case threaded && (thread.Status == conversation.Disputed || thread.Status == conversation.HandedOver):
 		return review.BecameDisputed, "its thread was left in dispute"
 	case f.Blind:
 		return review.BecameUnknown, "comments of prloop's account could not be read with this key"

@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 		{"prloop settled the thread", reviewed, Unseen, Facts{Threads: thread(conversation.Resolved, nil)}, review.BecameFixed},
 		{"prloop settled the thread, and it came back", merged, Stands, Facts{Threads: thread(conversation.Resolved, nil)}, review.BecameIgnored},
 		{"in dispute", reviewed, Stands, Facts{Threads: thread(conversation.Disputed, nil)}, review.BecameDisputed},
-		{"handed to people", merged, Unseen, Facts{Threads: thread(conversation.Escalated, nil)}, review.BecameDisputed},
+		{"handed to people", merged, Unseen, Facts{Threads: thread(conversation.HandedOver, nil)}, review.BecameDisputed},
 		{"in dispute, and fixed", reviewed, Gone, Facts{Threads: thread(conversation.Disputed, nil)}, review.BecameFixed},
 		{"threads cannot be read", merged, Stands, Facts{Blind: true}, review.BecameUnknown},
 		{"threads cannot be read, and it was fixed", reviewed, Gone, Facts{Blind: true}, review.BecameFixed},

@@ -18,8 +18,8 @@ type Settings struct {
 	// MinReviewers is how many complete answers a verdict needs, at least 1. Those of `static` do not count, except where nobody
 	// else takes part.
 	MinReviewers int
-	// Model and EscalationModel are what the builtin agents ask for (spec.md R5).
-	Model, EscalationModel string
+	// Model and StrongerModel are what the builtin agents ask for (spec.md R5).
+	Model, StrongerModel string
 	// Effort is light, standard or thorough: how much a review may take where nobody said it in detail.
 	Effort string
 	// ReasoningEffort is how much the models of builtin agents are asked to think; empty says nothing of it.

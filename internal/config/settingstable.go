@@ -78,7 +78,7 @@ func keys() []key {
 				"0, or without it: more than half of the reviewers other than `static`."},
 		{path: "model", shape: text(1, 200), env: "PRLOOP_MODEL", field: func(s *Settings) any { return &s.Model },
 			doc: "The model of the builtin agents."},
-		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.EscalationModel },
+		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.StrongerModel },
 			doc: "The model the verifier's model hands severe findings to that stay doubtful (verification.escalate_below). `none` is nobody."},
 		{path: "effort", shape: choice(effortLight, effortStandard, effortThorough), field: func(s *Settings) any { return &s.Effort },
 			doc: "How much a review may take where nothing else is set: reviewers, the verifier and limits of one agent. light asks one reviewer " +
@@ -166,7 +166,7 @@ func keys() []key {
 		verification("max_cost_usd", "Dollars the verifier may spend in a round. A lower limits.max_cost_usd that somebody chose holds for it too.", number(leastBound, 100), func(v *Verification) any { return &v.Limits.CostUSD }),
 		verification("look_below", "Findings whose reviewer is less confident than this are marked for the verifier to look up with tools.", number(0, 1), func(v *Verification) any { return &v.LookBelow }),
 		verification("escalate_below", "P0 and P1 findings whose reviewer is less confident than this, and that the builtin verifier neither proves nor refutes, go to escalation_model.", number(0, 1),
-			func(v *Verification) any { return &v.EscalateBelow }),
+			func(v *Verification) any { return &v.StrongerBelow }),
 		verification("extra_files", "Files beside the changed ones that the builtin verifier may read for each finding.", integer(0, 50), func(v *Verification) any { return &v.ExtraFiles }),
 		verification("extra_lines", "Lines it may read of each of these.", integer(1, 5000), func(v *Verification) any { return &v.ExtraLines }),
 		{path: "rounds", shape: integer(1, 3), capped: true, field: func(s *Settings) any { return &s.Rounds },
@@ -278,7 +278,7 @@ func gatePolicies() (words []string) {
 // defaults are the values below all layers. Reviewers and the comments analyzer follow from them.
 func defaults() Settings {
 	return Settings{
-		Model: "gpt-4.1-mini", EscalationModel: "gpt-4.1", BaseURL: defaultBaseURL,
+		Model: "gpt-4.1-mini", StrongerModel: "gpt-4.1", BaseURL: defaultBaseURL,
 		Effort: effortStandard, ScoreThreshold: 5, ElevationThreshold: 5, RunLimits: RunLimits{CostUSD: 5},
 		Limits: review.DefaultLimits(), WallTime: 30 * time.Minute,
 		Context: Context{RelatedCode: true}, Gate: gate.Off,

@@ -21,8 +21,8 @@ const useOff = "off"
 type Verification struct {
 	// Limits are its budgets in one round, but for how many findings it is asked about, which is Settings.Limits.Candidates.
 	Limits review.Limits
-	// LookBelow and EscalateBelow are confidences, ExtraFiles and ExtraLines bound what is read for each finding (review.VerifyPayload).
-	LookBelow, EscalateBelow float64
+	// LookBelow and StrongerBelow are confidences, ExtraFiles and ExtraLines bound what is read for each finding (review.VerifyPayload).
+	LookBelow, StrongerBelow float64
 	ExtraFiles, ExtraLines   int
 }
 
@@ -30,7 +30,7 @@ type Verification struct {
 func defaultVerification() Verification {
 	l := review.DefaultLimits()
 	l.LLMCalls, l.ToolCalls, l.WallTimeSeconds, l.CostUSD = 12, 40, 300, 0.50
-	return Verification{Limits: l, LookBelow: 0.65, EscalateBelow: 0.6, ExtraFiles: 2, ExtraLines: 200}
+	return Verification{Limits: l, LookBelow: 0.65, StrongerBelow: 0.6, ExtraFiles: 2, ExtraLines: 200}
 }
 
 // verifierShape is the verifier, or a word that there is none.

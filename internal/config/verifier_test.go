@@ -56,13 +56,13 @@ func TestSettingsOfTheVerifier(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := s.Verification
-	if v.LookBelow != 0.65 || v.EscalateBelow != 0.6 || v.ExtraFiles != 2 || v.ExtraLines != 200 || s.Rule != "all" || s.NoiseBudget != 5 || s.Limits.Candidates != 30 {
+	if v.LookBelow != 0.65 || v.StrongerBelow != 0.6 || v.ExtraFiles != 2 || v.ExtraLines != 200 || s.Rule != "all" || s.NoiseBudget != 5 || s.Limits.Candidates != 30 {
 		t.Errorf("%+v, rule %s, budget %d, %d candidates", v, s.Rule, s.NoiseBudget, s.Limits.Candidates)
 	}
 	// The keys of before are accepted: they are the verifier's now.
 	s, err = Resolve(Input{Repository: repo("escalation_model: large\nlimits: {max_verify_candidates: 7}\nconsensus: {rule: verified}\n")})
-	if err != nil || s.EscalationModel != "large" || s.Limits.Candidates != 7 || s.Rule != "verified" {
-		t.Errorf("%s %d %s %v", s.EscalationModel, s.Limits.Candidates, s.Rule, err)
+	if err != nil || s.StrongerModel != "large" || s.Limits.Candidates != 7 || s.Rule != "verified" {
+		t.Errorf("%s %d %s %v", s.StrongerModel, s.Limits.Candidates, s.Rule, err)
 	}
 	// A bound that somebody chose for one agent holds for the verifier, unless it has one of its own.
 	s, err = Resolve(Input{Operator: operator("limits: {max_llm_calls: 3, max_tool_calls: 100, max_cost_usd: 0.1}\nverification: {max_llm_calls: 8}\n")})

@@ -29,14 +29,14 @@ const (
 	Resolved Status = "RESOLVED"
 	// Disputed: we answered, and maintain what we said.
 	Disputed Status = "DISPUTED"
-	// Escalated: we handed it to people.
-	Escalated Status = "ESCALATED"
+	// HandedOver: we handed it to people. Blocks and pages call it ESCALATED (spec.md D4.2).
+	HandedOver Status = "ESCALATED"
 )
 
 // Words that begin an answer of ours, and say the same to people as its block does to us.
 const (
-	ResolvedWords  = "✅ **Issue Resolved**"
-	EscalatedWords = "🔺 **Escalated to Human Review**"
+	ResolvedWords   = "✅ **Issue Resolved**"
+	HandedOverWords = "🔺 **Escalated to Human Review**"
 )
 
 // Assessment is what a thread was opened for.
@@ -276,7 +276,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	case !ok:
 	case b.Thread != t.Name():
 		r.ignore(c, o.Own, "it was written for another thread")
-	case b.Status == Resolved, b.Status == Escalated, b.Status == Disputed, b.Status == Pending:
+	case b.Status == Resolved, b.Status == HandedOver, b.Status == Disputed, b.Status == Pending:
 		r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
 		t.Status, t.Ruling, t.Word, t.Reason, t.Answered = b.Status, "", "", b.Reason, len(t.DeveloperReplies)
 		if b.Status == Disputed {

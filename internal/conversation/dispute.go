@@ -92,7 +92,7 @@ func (s State) Ruled() bool {
 
 // unanswered are the replies since our last answer, in a thread in which we answer.
 func (t Thread) unanswered() []Reply {
-	if t.Closed || t.Status == Escalated || !t.Live() {
+	if t.Closed || t.Status == HandedOver || !t.Live() {
 		return nil
 	}
 	return t.DeveloperReplies[min(t.Answered, len(t.DeveloperReplies)):]
@@ -166,7 +166,7 @@ func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 		switch {
 		case !j.Proven: // nothing shows it
 		case grave:
-			return Answer{Status: Escalated, Because: BecauseGrave}, true
+			return Answer{Status: HandedOver, Because: BecauseGrave}, true
 		default:
 			return Answer{Status: Resolved, Ruling: Conceded}, true
 		}
@@ -189,5 +189,5 @@ func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 			}
 		}
 	}
-	return Answer{Status: Escalated, Because: BecauseTurns}, true
+	return Answer{Status: HandedOver, Because: BecauseTurns}, true
 }

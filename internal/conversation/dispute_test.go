@@ -30,7 +30,7 @@ func TestDecide(t *testing.T) {
 	maintained := conversation.Judged{Ruling: review.RulingMaintained}
 	silent := conversation.Answer{}
 	disputed := conversation.Answer{Status: conversation.Disputed}
-	turns := conversation.Answer{Status: conversation.Escalated, Because: conversation.BecauseTurns}
+	turns := conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseTurns}
 	word := func(of string) conversation.Answer {
 		return conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Word, Word: of}
 	}
@@ -64,8 +64,8 @@ func TestDecide(t *testing.T) {
 		{"nor is a stranger", crowd(true), 0, false, "eve", conceded, silent},
 		{"nor an app", crowd(true), 0, false, "helper[bot]", conceded, silent},
 
-		{"grave: code shows that the author is right", crowd(true), 0, true, "ada", conceded, conversation.Answer{Status: conversation.Escalated, Because: conversation.BecauseGrave}},
-		{"grave: code shows that a reviewer is right", crowd(true), 0, true, "boss", conceded, conversation.Answer{Status: conversation.Escalated, Because: conversation.BecauseGrave}},
+		{"grave: code shows that the author is right", crowd(true), 0, true, "ada", conceded, conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseGrave}},
+		{"grave: code shows that a reviewer is right", crowd(true), 0, true, "boss", conceded, conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseGrave}},
 		{"grave: nothing shows it", crowd(true), 0, true, "ada", conversation.Judged{Ruling: review.RulingConceded}, disputed},
 		{"grave: it may not wait", crowd(true), 0, true, "ada", later, disputed},
 		{"grave: maintained", crowd(true), 0, true, "ada", maintained, disputed},
@@ -92,10 +92,10 @@ func TestSettled(t *testing.T) {
 		light, grave bool
 	}{
 		{"an open thread", conversation.Thread{Status: conversation.Pending}, false, false},
-		{"escalated and open", conversation.Thread{Status: conversation.Escalated}, false, false},
+		{"handed over and open", conversation.Thread{Status: conversation.HandedOver}, false, false},
 		{"its author, who may write, resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "ada"}, true, false},
 		{"a reviewer resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "Boss"}, true, true},
-		{"a reviewer resolved what was escalated", conversation.Thread{Status: conversation.Escalated, Closed: true, ClosedBy: "boss"}, true, true},
+		{"a reviewer resolved what was handed over", conversation.Thread{Status: conversation.HandedOver, Closed: true, ClosedBy: "boss"}, true, true},
 		{"a guest resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "guest"}, false, false},
 		{"an app resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "boss", ClosedByBot: true}, false, false},
 		{"nobody knows who resolved it", conversation.Thread{Status: conversation.Pending, Closed: true}, false, false},
@@ -181,7 +181,7 @@ func TestNoJudgeSettlesAGraveFinding(t *testing.T) {
 				if a.Status == conversation.Resolved {
 					t.Fatalf("a judge settles a grave finding: %+v", a)
 				}
-				if thread.Turns >= conversation.MostTurns && a.Status != conversation.Escalated {
+				if thread.Turns >= conversation.MostTurns && a.Status != conversation.HandedOver {
 					t.Fatalf("it argues in circles: %+v", a)
 				}
 				thread.Status, thread.Answered = a.Status, len(thread.DeveloperReplies)

@@ -94,7 +94,7 @@ func TestRebuild(t *testing.T) {
 		first.Priority != review.P0 || first.Evidence != coupon.Evidence || first.Line != at || first.ID != "100" || first.Node != "PRRT_1" || first.Head != "abc" {
 		t.Fatalf("%+v", first)
 	}
-	for status := range map[conversation.Status]bool{conversation.Resolved: true, conversation.Disputed: true, conversation.Escalated: true, conversation.Pending: true} {
+	for status := range map[conversation.Status]bool{conversation.Resolved: true, conversation.Disputed: true, conversation.HandedOver: true, conversation.Pending: true} {
 		one := genuine()
 		one.Comments = append(one.Comments, said(102, mona, "We check it before."), said(103, bot, answering(first, status, marker("n2", 1))), said(104, mona, "> "+strings.ReplaceAll(opening(marker("n1", 2)), "\n", "\n> ")))
 		other := thread("PRRT_2", "a.go", 3, said(90, mona, "Why this?"), said(101, bot, "I am another tool."))

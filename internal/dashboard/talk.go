@@ -141,7 +141,7 @@ func stands(t conversation.Thread) (state, tone, why string) {
 		return "settled", "quiet", why
 	case t.Status == conversation.Disputed:
 		return "disputed", "warn", why
-	case t.Status == conversation.Escalated:
+	case t.Status == conversation.HandedOver:
 		return "a person decides", "warn", why
 	}
 	return "open", "bad", why

@@ -112,7 +112,7 @@ func TestEffortRefused(t *testing.T) {
 		return assess("A", "plausible", "B", "plausible", "C", "plausible"), true
 	}}, review.Limits{LLMCalls: 6, ToolCalls: 3})
 	q := toVerify(review.Limits{LLMCalls: 6, ToolCalls: 3})
-	q.Options.Effort, q.Options.Escalation = "low", "gpt-4o"
+	q.Options.Effort, q.Options.Stronger = "low", "gpt-4o"
 	r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return &shelf{}, nil }
 	if _, err := Verify(t.Context(), q, r.options, r.emit); err != nil {
 		t.Fatal(err)

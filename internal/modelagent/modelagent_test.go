@@ -53,7 +53,7 @@ func setup(t *testing.T, script fakemodel.Script, limits review.Limits) *rig {
 }
 
 // known are the models the agents of these tests may ask for.
-var known = []string{DefaultModel, DefaultEscalation, "gpt-4o", "gpt-5-mini", "m"}
+var known = []string{DefaultModel, DefaultStronger, "gpt-4o", "gpt-5-mini", "m"}
 
 func task() review.Task {
 	return review.Task{
@@ -453,14 +453,14 @@ func TestEscalationDefault(t *testing.T) {
 		named   string
 		want    string
 	}{
-		{"both models are the default ones (spec.md R5)", Options{}, "", DefaultEscalation},
+		{"both models are the default ones (spec.md R5)", Options{}, "", DefaultStronger},
 		{"another model has no escalation unless one is named", Options{Model: "llama"}, "", ""},
 		{"a named one is used", Options{Model: "llama"}, "llama-big", "llama-big"},
-		{"none turns it off", Options{Escalation: NoEscalation}, "", ""},
+		{"none turns it off", Options{Stronger: NoStronger}, "", ""},
 	} {
 		c.options.Socket = "s"
-		got, err := c.options.complete(review.Task{Options: review.Options{Escalation: c.named}})
-		if err != nil || got.Escalation != c.want || len(got.Fence) < 16 {
+		got, err := c.options.complete(review.Task{Options: review.Options{Stronger: c.named}})
+		if err != nil || got.Stronger != c.want || len(got.Fence) < 16 {
 			t.Errorf("%s: %+v %v", c.rule, got, err)
 		}
 	}

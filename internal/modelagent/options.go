@@ -15,12 +15,12 @@ import (
 
 // The default models (spec.md R5).
 const (
-	DefaultModel      = "gpt-4.1-mini"
-	DefaultEscalation = "gpt-4.1"
+	DefaultModel    = "gpt-4.1-mini"
+	DefaultStronger = "gpt-4.1"
 )
 
-// NoEscalation as Options.Escalation or setting turns re-examination off.
-const NoEscalation = "none"
+// NoStronger as Options.Stronger or setting turns re-examination off.
+const NoStronger = "none"
 
 // defaultThreshold is the lowest score that is reported (spec.md D3.1).
 const defaultThreshold = 5
@@ -34,9 +34,9 @@ type Options struct {
 	Token string
 	// Model is the task's, else DefaultModel.
 	Model string
-	// Escalation is asked by a verifier about severe findings that stay doubtful: the task's, else DefaultEscalation if Model is the
-	// default too (an endpoint that serves other models may not have it), else NoEscalation.
-	Escalation string
+	// Stronger is asked by a verifier about severe findings that stay doubtful: the task's, else DefaultStronger if Model is the
+	// default too (an endpoint that serves other models may not have it), else NoStronger.
+	Stronger string
 	// Effort is the task's, else nothing is said of it.
 	Effort string
 	// Temperature is the task's, else a low one.
@@ -80,12 +80,12 @@ const LensAuto = "auto"
 func (o Options) complete(task review.Task) (Options, error) {
 	set := task.Options
 	o.Model = cmp.Or(o.Model, set.Model, DefaultModel)
-	o.Escalation = cmp.Or(o.Escalation, set.Escalation)
-	if o.Escalation == "" && o.Model == DefaultModel {
-		o.Escalation = DefaultEscalation
+	o.Stronger = cmp.Or(o.Stronger, set.Stronger)
+	if o.Stronger == "" && o.Model == DefaultModel {
+		o.Stronger = DefaultStronger
 	}
-	if o.Escalation == NoEscalation {
-		o.Escalation = ""
+	if o.Stronger == NoStronger {
+		o.Stronger = ""
 	}
 	o.Lens, o.Effort = cmp.Or(o.Lens, set.Lens), cmp.Or(o.Effort, set.Effort)
 	o.Temperature = cmp.Or(o.Temperature, set.Temperature)

@@ -53,7 +53,7 @@ func Verify(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err != nil {
 		return none, err
 	}
-	v.escalate(ctx, &got)
+	v.askAboutDoubtful(ctx, &got)
 	for i := range got.Assessments {
 		if f := got.Assessments[i].Fact; f != nil {
 			if name, ok := back[f.File]; ok {
@@ -139,24 +139,24 @@ func (v *verifier) look(ctx context.Context, shared []api.ChatCompletionMessage)
 	return able, early, err
 }
 
-// escalate puts severe findings that stay plausible, and of which who raised them was not sure, to the stronger model. Its word
+// askAboutDoubtful puts severe findings that stay plausible, and of which who raised them was not sure, to the stronger model. Its word
 // takes the place of the first one's. When it gives none, nothing changes.
-func (v *verifier) escalate(ctx context.Context, got *review.VerifierResult) {
+func (v *verifier) askAboutDoubtful(ctx context.Context, got *review.VerifierResult) {
 	var doubtful []review.Finding
 	for _, f := range v.task.Verify.Findings {
 		i := slices.IndexFunc(got.Assessments, func(a review.Assessment) bool { return a.FindingID == f.ID })
-		unsure := f.Confidence != nil && *f.Confidence < v.task.Verify.EscalateBelow
+		unsure := f.Confidence != nil && *f.Confidence < v.task.Verify.StrongerBelow
 		if f.Priority.Severe() && unsure && (i < 0 || got.Assessments[i].Status == review.Plausible) {
 			doubtful = append(doubtful, f)
 		}
 	}
-	if len(doubtful) == 0 || v.o.Escalation == "" || v.o.Escalation == v.o.Model || len(v.task.Verify.Disputes) > 0 {
+	if len(doubtful) == 0 || v.o.Stronger == "" || v.o.Stronger == v.o.Model || len(v.task.Verify.Disputes) > 0 {
 		return
 	}
 	err := v.askStronger(ctx, doubtful, got)
 	if err != nil {
 		v.emit(review.Event{Kind: review.EventLog, Level: "warn",
-			Message: fmt.Sprintf("%s gave no answer about %d severe findings with low confidence: %s", v.o.Escalation, len(doubtful), clip(err.Error()))})
+			Message: fmt.Sprintf("%s gave no answer about %d severe findings with low confidence: %s", v.o.Stronger, len(doubtful), clip(err.Error()))})
 	}
 }
 
@@ -173,7 +173,7 @@ func (v *verifier) askStronger(ctx context.Context, doubtful []review.Finding, g
 		return err
 	}
 	v.m.anew()
-	r, err := v.m.say(ctx, v.o.Escalation, verifierShape, append(slices.Clone(v.messages), said(api.ChatMessageRoleUser, text)))
+	r, err := v.m.say(ctx, v.o.Stronger, verifierShape, append(slices.Clone(v.messages), said(api.ChatMessageRoleUser, text)))
 	if err == nil && r.fault != "" {
 		err = errors.New(r.fault)
 	}

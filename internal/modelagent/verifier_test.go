@@ -27,7 +27,7 @@ func toVerify(limits review.Limits) review.Task {
 	tk := task()
 	low, high := 0.4, 0.9
 	tk.Role, tk.Limits, tk.Workspace = review.RoleVerifier, limits, &review.Workspace{Tree: "/tree"}
-	tk.Verify = &review.VerifyPayload{EscalateBelow: 0.6, LookBelow: 0.65, ExtraFiles: 2, ExtraLines: 200, Findings: []review.Finding{
+	tk.Verify = &review.VerifyPayload{StrongerBelow: 0.6, LookBelow: 0.65, ExtraFiles: 2, ExtraLines: 200, Findings: []review.Finding{
 		{ID: "A", Priority: review.P1, File: "a.go", Evidence: "b", Confidence: &low}, {ID: "B", Priority: review.P1, File: "a.go", Evidence: "b", Confidence: &high},
 		{ID: "C", Priority: review.P2, File: "a.go", Evidence: "b", Confidence: &low},
 	}}
@@ -58,10 +58,10 @@ func TestVerify(t *testing.T) {
 		{"a broken answer is repaired once", big, []fakemodel.Rule{{Contains: "was not accepted", Last: true, Answer: assess("A", "refuted")}, {Call: 1, Answer: fakemodel.Answer{Text: "done"}}, {Answer: assess("A", "refuted", "A", "confirmed")}},
 			[]string{"A refuted"}, []string{DefaultModel, DefaultModel, DefaultModel}, 0, "", ""},
 		{"a severe finding that stays doubtful goes to the stronger model, and nothing else (spec.md R4)", big,
-			[]fakemodel.Rule{{Model: DefaultEscalation, Answer: assess("A", "confirmed", "B", "refuted")}, {Answer: assess("A", "plausible", "B", "plausible", "C", "plausible")}},
-			[]string{"B plausible", "C plausible", "A confirmed"}, []string{DefaultModel, DefaultEscalation}, 0, "", ""},
-		{"a stronger model that fails changes nothing", big, []fakemodel.Rule{{Model: DefaultEscalation, Answer: fakemodel.Answer{Status: 404, Message: "no such model"}}, {Answer: assess("A", "plausible")}},
-			[]string{"A plausible"}, []string{DefaultModel, DefaultEscalation}, 0, "no such model", ""},
+			[]fakemodel.Rule{{Model: DefaultStronger, Answer: assess("A", "confirmed", "B", "refuted")}, {Answer: assess("A", "plausible", "B", "plausible", "C", "plausible")}},
+			[]string{"B plausible", "C plausible", "A confirmed"}, []string{DefaultModel, DefaultStronger}, 0, "", ""},
+		{"a stronger model that fails changes nothing", big, []fakemodel.Rule{{Model: DefaultStronger, Answer: fakemodel.Answer{Status: 404, Message: "no such model"}}, {Answer: assess("A", "plausible")}},
+			[]string{"A plausible"}, []string{DefaultModel, DefaultStronger}, 0, "no such model", ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			r := setup(t, fakemodel.Script{Rules: c.rules}, c.limits)

@@ -70,8 +70,8 @@ func Maintained(reason string) string {
 	return "This stays open. " + sentence(inline(reason)) + "\n\nAn answer with what was missed is judged once more. After that people decide.\n"
 }
 
-// Escalated is the text of an answer that leaves a finding to people: why, what the judge says, and who is asked.
-func Escalated(words, why, reason string, ask []string) string {
+// HandedOver is the text of an answer that leaves a finding to people: why, what the judge says, and who is asked.
+func HandedOver(words, why, reason string, ask []string) string {
 	text := words + "\n\n" + why + " " + sentence(inline(reason)) + "\n\n"
 	who := "Somebody who may write to this repository and did not open the pull request"
 	if len(ask) > 0 {
