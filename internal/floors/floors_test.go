@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/prloop/prloop/"
 
-// table is the house (design.md "Floors"). A new package starts by getting a floor here. An entry covers the folders below it
+// table gives the floor of each package (design.md "Floors"). A new package starts by getting a floor here. An entry covers the folders below it
 // too, unless they have an entry of their own.
 var table = map[string]int{
 	"review":              0,
@@ -121,7 +121,6 @@ var table = map[string]int{
 
 	"internal/agentrun": 5,
 	"internal/builtin":  5,
-	"internal/web":      5,
 	"internal/progress": 5,
 	"internal/demo":     5,
 	"internal/evalcli":  5,
@@ -284,6 +283,65 @@ func TestRooms(t *testing.T) {
 			t.Errorf("%s has %d lines without tests, and room for %d: offer a command from a package of its own (docs/architecture.md)", dir, lines, most)
 		}
 	}
+}
+
+// TestArchitectureShowsTheFloors: every entry of the table is a folder, and docs/architecture.md lists it on its floor, and on no other.
+// Stand-ins for tests need not be listed.
+func TestArchitectureShowsTheFloors(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := floorsShown(t, string(doc))
+	for dir, level := range table {
+		if _, err := os.Stat(filepath.Join("../..", dir)); err != nil {
+			t.Errorf("%s has a floor and is no folder", dir)
+		}
+		at, ok := shown[dir]
+		onlyForTests := dir == "deploy" || strings.HasPrefix(dir, "internal/testkit/") || strings.HasSuffix(dir, "test")
+		if ok && at != level || !ok && !onlyForTests {
+			t.Errorf("docs/architecture.md does not list %s on floor %d", dir, level)
+		}
+	}
+	for dir := range shown {
+		if _, ok := table[dir]; !ok && dir != "internal/testkit" {
+			t.Errorf("docs/architecture.md lists %s, which has no floor", dir)
+		}
+	}
+}
+
+// floorsShown reads the packages of the first block of code in a page, with their floors. The number and the name of a floor stand in the
+// first eleven columns; lines without a number are of the floor above them. What follows the packages of a line is prose.
+func floorsShown(t *testing.T, doc string) map[string]int {
+	t.Helper()
+	_, rest, _ := strings.Cut(doc, "```\n")
+	block, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("no block of code")
+	}
+	const prefix = 11
+	shown := map[string]int{}
+	level := 0
+	for line := range strings.Lines(block) {
+		first, _, _ := strings.Cut(line, " ")
+		if n, err := strconv.Atoi(first); err == nil {
+			level = n
+		}
+		if len(line) <= prefix {
+			continue
+		}
+		names := strings.TrimSpace(line[prefix:])
+		if group, ok := strings.CutPrefix(names, "internal/{"); ok {
+			names = "internal/" + strings.ReplaceAll(strings.TrimSuffix(group, "}"), ",", " internal/")
+		}
+		for _, name := range strings.Fields(names) {
+			if _, ok := table[name]; !ok && !strings.HasPrefix(name, "internal/") {
+				break // prose
+			}
+			shown[name] = level
+		}
+	}
+	return shown
 }
 
 // linesOf counts the lines of the Go files of a folder, but for its tests and what lies below.
