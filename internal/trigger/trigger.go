@@ -30,9 +30,10 @@ const Name = "prloop"
 // Most is how many lines of one comment are answered.
 const Most = 3
 
-// Bounds of what is read, in bytes. A longer comment, or a line with longer arguments, asks for nothing.
+// Bounds of what is read, in bytes. A longer comment, or a line with longer arguments, asks for nothing: anybody can write a comment whose Markdown
+// costs the square of its length to read.
 const (
-	longestComment = 256 << 10
+	longestComment = 16 << 10
 	longestArgs    = 4 << 10
 )
 

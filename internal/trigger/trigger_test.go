@@ -232,6 +232,17 @@ func TestAWideTableCostsLittle(t *testing.T) {
 	}
 }
 
+// Reading nested or emphasised Markdown costs the square of its length: what is long is not read.
+func TestLongCommentsAskNothing(t *testing.T) {
+	const line = "!prloop review\n\n"
+	if asks := trigger.Parse(line+strings.Repeat("a", 16<<10-len(line)), "review-bot"); len(asks) != 1 {
+		t.Errorf("16 KB ask for %+v", asks)
+	}
+	if asks := trigger.Parse(line+strings.Repeat("a", 16<<10-len(line)+1), "review-bot"); len(asks) != 0 {
+		t.Errorf("one byte more asks for %+v", asks)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, row := range table {
 		if body, ok := row.in.(string); ok {
