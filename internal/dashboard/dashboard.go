@@ -84,9 +84,8 @@ const (
 	sessionLife = 8 * time.Hour
 	sessionIdle = time.Hour
 	linkLife    = 15 * time.Minute
-	// visitLife is how long somebody may take to come back from GitHub, mostVisits how many may be under way at a time: anybody can begin.
-	visitLife  = 10 * time.Minute
-	mostVisits = 10_000
+	// visitLife is how long somebody may take to come back from GitHub.
+	visitLife = 10 * time.Minute
 	// liveTime is how long one connection follows a run. The browser comes again, and has to be signed in still.
 	liveTime = 5 * time.Minute
 )
@@ -100,8 +99,6 @@ type Dashboard struct {
 	mu    sync.Mutex
 	link  string // of the one that may still be used; empty for none
 	until time.Time
-	// visits are when attempts to sign in began that may still end, the oldest first.
-	visits []time.Time
 }
 
 // visitor is who is signed in.
@@ -114,7 +111,6 @@ type visitor struct {
 
 func init() {
 	gob.Register(visitor{})
-	gob.Register(signin.Visit{})
 }
 
 // may reports whether a visitor may see what concerns a repository. What has no key is of the operator alone: local changes, and runs that
@@ -194,19 +190,6 @@ func (d *Dashboard) useLink(key string) bool {
 	return true
 }
 
-// beginVisit reports whether one more may begin to sign in.
-func (d *Dashboard) beginVisit() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := d.Now()
-	d.visits = slices.DeleteFunc(d.visits, func(began time.Time) bool { return now.Sub(began) > visitLife })
-	if len(d.visits) >= mostVisits {
-		return false
-	}
-	d.visits = append(d.visits, now)
-	return true
-}
-
 func (d *Dashboard) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", assets())
@@ -281,7 +264,12 @@ func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 // guard is what holds for every answer: nothing is loaded from elsewhere, no script but ours runs, nobody frames a page, and no other
 // site can send a form.
 func (d *Dashboard) guard(next http.Handler) http.Handler {
-	checked := http.NewCrossOriginProtection().Handler(d.sessions.LoadAndSave(next))
+	checked := http.NewCrossOriginProtection().Handler(d.sessions.LoadAndSave(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !d.sessions.Exists(r.Context(), "visitor") { // strangers hold no connection longer than for one answer
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prloop/prloop/internal/signin"
@@ -337,18 +339,25 @@ func TestLinksOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// Anybody may begin to sign in with GitHub, and what is kept of it is bounded. Whoever only asks whether a link is there does not use it up.
+// Strangers who begin to sign in leave nothing here, and keep nobody else from it; a look at the link does not use it up.
 func TestSignInsAreBounded(t *testing.T) {
-	now := time.Now()
-	s := newState(t).serve(t, Options{Now: func() time.Time { return now }, GitHub: gitHubOf(t)})
-	for range mostVisits {
-		if !s.beginVisit() {
-			t.Fatal("refused too early")
+	s := newState(t).serve(t, Options{GitHub: gitHubOf(t)})
+	stranger := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for range 50 {
+		answer, err := stranger.Get(s.url + "/sign-in/github")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusSeeOther || !answer.Close {
+			t.Fatalf("status %d, closed: %v", answer.StatusCode, answer.Close)
 		}
 	}
-	if status, body := s.see(t, "/sign-in/github"); status != http.StatusServiceUnavailable || !strings.Contains(body, "Try again") {
-		t.Errorf("one more: status %d\n%s", status, body)
+	kept := 0
+	if err := s.sessions.Iterate(t.Context(), func(context.Context) error { kept++; return nil }); err != nil || kept != 0 {
+		t.Errorf("%d sessions are kept of strangers, %v", kept, err)
 	}
+	s.shows(t, "/sign-in/github", "Runs")
 	link := s.Link()
 	if answer, err := s.Head(link); err != nil || answer.StatusCode != http.StatusOK {
 		t.Errorf("a look at the link: %v", err)
@@ -356,10 +365,18 @@ func TestSignInsAreBounded(t *testing.T) {
 	if answer, err := s.Get(link); err != nil || answer.StatusCode != http.StatusOK || !strings.HasSuffix(answer.Request.URL.Path, "/runs") {
 		t.Errorf("its use: %v", err)
 	}
-	now = now.Add(visitLife + time.Second)
-	if !s.beginVisit() {
-		t.Error("old ones are not forgotten")
-	}
+}
+
+// Whoever does not read what they asked for loses the connection.
+func TestWhoDoesNotReadIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		defer there.Close()
+		began := time.Now()
+		if _, err := (timelyConn{here}).Write([]byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != writeTime {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
 }
 
 // Who follows a run has to come again, signed in.

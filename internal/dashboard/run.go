@@ -202,7 +202,6 @@ func (d *Dashboard) follow(w http.ResponseWriter, r *http.Request, v visitor) er
 		}
 		if b.String() != sent || event == "ended" {
 			sent = b.String()
-			_ = out.SetWriteDeadline(time.Now().Add(writeTime)) // not every connection has deadlines
 			if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, strings.ReplaceAll(sent, "\n", "\ndata: ")); err != nil || out.Flush() != nil {
 				return nil //nolint:nilerr // the visitor has left
 			}

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/signin"
@@ -32,20 +33,28 @@ func (d *Dashboard) signInAtGitHub(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, http.StatusNotFound, "Sign-in with GitHub is not set up here.")
 		return
 	}
-	if !d.beginVisit() {
-		d.refuse(w, r, http.StatusServiceUnavailable, "Too many people are signing in. Try again in a few minutes.")
-		return
-	}
 	address, visit := d.GitHub.Begin()
-	d.sessions.Put(r.Context(), "visit", visit)
-	if d.sessions.Get(r.Context(), "visitor") == nil {
-		d.sessions.SetDeadline(r.Context(), time.Now().Add(visitLife).UTC())
-	}
+	d.remember(w, visit.State+"."+visit.Verifier, int(visitLife.Seconds()))
 	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
+// remember leaves a visit with the browser that began it, or takes it away. Anybody can begin to sign in: nothing of it is kept here.
+func (d *Dashboard) remember(w http.ResponseWriter, visit string, seconds int) {
+	c := d.sessions.Cookie
+	http.SetCookie(w, &http.Cookie{Name: c.Name + "-visit", Value: visit, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: c.Secure, SameSite: c.SameSite})
+}
+
+// visitOf is the visit that a browser began; the zero value when it began none.
+func (d *Dashboard) visitOf(r *http.Request) (v signin.Visit) {
+	if c, err := r.Cookie(d.sessions.Cookie.Name + "-visit"); err == nil {
+		v.State, v.Verifier, _ = strings.Cut(c.Value, ".")
+	}
+	return v
+}
+
 func (d *Dashboard) signedInAtGitHub(w http.ResponseWriter, r *http.Request) {
-	visit, _ := d.sessions.Pop(r.Context(), "visit").(signin.Visit)
+	visit := d.visitOf(r)
+	d.remember(w, "", -1)
 	p, err := d.GitHub.End(r.Context(), visit, r.URL.Query())
 	switch {
 	case errors.Is(err, signin.ErrState), errors.Is(err, signin.ErrDenied):

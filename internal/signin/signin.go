@@ -47,7 +47,7 @@ type Repo struct {
 	Key  review.RepoKey
 }
 
-// A Visit is one attempt to sign in. It stays in the session of the person's browser, so that nobody can end what another began.
+// A Visit is one attempt to sign in. It stays with the person's browser, so that nobody can end what another began.
 type Visit struct{ State, Verifier string }
 
 // Errors that are the visitor's.
