@@ -24,6 +24,8 @@ type Gate interface {
 	Permission(ctx context.Context, repo review.Repo, login string) (string, error)
 	// PendingStatuses are the commits of a pull request on which a status of ours is pending.
 	PendingStatuses(ctx context.Context, pr review.PullRequest) ([]string, error)
+	// Beside names another open pull request that has the commit as its head and is not approved; empty when there is none.
+	Beside(ctx context.Context, target review.Target, head string) (string, error)
 	// Denied reports whether an error says that the credential lacks the permission.
 	Denied(err error) bool
 }
@@ -149,7 +151,7 @@ func (l *Loop) fixes(ctx context.Context, steps Steps, req Request, p *progress,
 // pending sets the status of the head to pending.
 func (l *Loop) pending(ctx context.Context, steps Steps, req Request, p *progress, what, said string) error {
 	p.gate.pending = p.head
-	return l.status(ctx, steps, req, p, fmt.Sprintf("%d/%s", p.round, what), p.head, review.GatePending, said)
+	return l.status(ctx, steps, req, p, fmt.Sprintf("%d/%s", p.round, what), p.head, effects.CommitStatus{State: review.GatePending, Description: said})
 }
 
 // reviewed leaves the verdict of a round on its commit: a fix has made a new one.
@@ -158,7 +160,9 @@ func (l *Loop) reviewed(ctx context.Context, steps Steps, req Request, p *progre
 		return nil
 	}
 	p.gate.pending = ""
-	return l.status(ctx, steps, req, p, fmt.Sprintf("%d/reviewed", p.round), p.head, g.State, g.Description+"; a newer commit has a fix")
+	ended := *g
+	ended.Description += "; a newer commit has a fix"
+	return l.ends(ctx, steps, req, p, fmt.Sprintf("%d/reviewed", p.round), p.head, &ended)
 }
 
 // concludeStatus sets the status that a run ends with. A run that was overtaken says something of a commit only where it had said that it
@@ -178,11 +182,27 @@ func (l *Loop) concludeStatus(ctx context.Context, steps Steps, req Request, p *
 		f = *p.gate.facts
 	}
 	g := gate.Decide(*req.Gate, f, gate.End(result))
-	if err := l.status(ctx, steps, req, p, "end", head, g.State, g.Description); err != nil {
+	if err := l.ends(ctx, steps, req, p, "end", head, &g); err != nil {
 		return nil, err
 	}
 	g.Missing = p.gate.missing
 	return &g, nil
+}
+
+// ends sets what a review came to. A success that another pull request with the same commit has not come to is none: the status speaks for both.
+func (l *Loop) ends(ctx context.Context, steps Steps, req Request, p *progress, what, head string, g *review.Gate) error {
+	var own review.GateState
+	if g.State == review.GateSuccess && p.gate.missing == "" {
+		beside, err := doJSON(ctx, steps, "status: beside "+what, func(ctx context.Context) (string, error) { return l.Gate.Beside(ctx, req.Target, head) })
+		if err != nil {
+			return fmt.Errorf("read who else has the commit: %w", err)
+		}
+		if beside != "" {
+			own, g.State = g.State, review.GateFailure
+			g.Description = fmt.Sprintf("%s has the same commit and is not approved. By itself: %s", beside, g.Description)
+		}
+	}
+	return l.status(ctx, steps, req, p, what, head, effects.CommitStatus{State: g.State, Description: g.Description, Own: own})
 }
 
 // set is what became of a status.
@@ -194,11 +214,12 @@ type set struct {
 
 // status sets the status of a commit in a step of its own. A credential that may not is told of, once, and does not stop the run; any
 // other error does, as that of a comment does, and it is resumed.
-func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, state review.GateState, said string) error {
+func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, s effects.CommitStatus) error {
 	if p.gate.missing != "" {
 		return nil
 	}
-	e := l.statusEffect(req, what, head, effects.CommitStatus{State: state, Description: said, Target: p.page(req)})
+	s.Target = p.page(req)
+	e := l.statusEffect(req, what, head, s)
 	done, err := doJSON(ctx, steps, "status: "+what, func(ctx context.Context) (set, error) {
 		url, err := l.setStatus(ctx, e)
 		if err != nil && ctx.Err() == nil && l.Gate.Denied(err) {

@@ -23,6 +23,8 @@ type statuses struct {
 	older  []string
 	labels []gate.Labelling
 	may    map[string]string
+	// beside is another pull request with the commit.
+	beside string
 }
 
 var errMayNot = refusal{errors.New("HTTP 403 (statuses: write)")}
@@ -58,6 +60,10 @@ func (s *statuses) Permission(_ context.Context, _ review.Repo, login string) (s
 
 func (s *statuses) PendingStatuses(context.Context, review.PullRequest) ([]string, error) {
 	return s.older, nil
+}
+
+func (s *statuses) Beside(context.Context, review.Target, string) (string, error) {
+	return s.beside, nil
 }
 
 func (s *statuses) Denied(err error) bool { return errors.Is(err, errMayNot) }
@@ -115,6 +121,26 @@ func TestStatusFaults(t *testing.T) {
 				t.Errorf("%+v", g)
 			}
 		})
+	}
+}
+
+// A success waits for other pull requests with the same commit; what the pull request comes to by itself is kept (threats.md T281).
+func TestStatusBeside(t *testing.T) {
+	l, _, s, req := gatedRun()
+	s.beside = "#9"
+	p := &progress{round: 1, head: sha(1)}
+	approve, asks := string(review.Approve), string(review.RequestChanges)
+	r := review.RunResult{Outcome: review.Converged, Consensus: &approve, Receipt: review.Receipt{Complete: 1, Status: "ok"}}
+	if g, err := l.concludeStatus(t.Context(), inline{}, req, p, r); err != nil || g.State != review.GateFailure {
+		t.Errorf("approved: %+v, %v", g, err)
+	}
+	r.Outcome, r.Consensus = review.ChangesRequested, &asks
+	if g, err := l.concludeStatus(t.Context(), inline{}, req, p, r); err != nil || g.State != review.GateFailure {
+		t.Errorf("changes requested: %+v, %v", g, err)
+	}
+	want := []string{"1 failure: #9 has the same commit and is not approved. By itself: Approved", "1 failure: Changes requested"}
+	if !slices.Equal(s.set, want) {
+		t.Errorf("%q, want %q", s.set, want)
 	}
 }
 

@@ -25,7 +25,8 @@ var reviewing = []review.Outcome{
 	review.Converged, review.StaticOnly, review.ChangesRequested, review.Stuck, review.SetAside, review.Diverging, review.Budget, review.Partial, review.NotReviewed,
 }
 
-// Reviewed gives the commit of a pull request that was reviewed last, and the run that did; empty when none was.
+// Reviewed gives the commit of a pull request that was reviewed last, and the run that did; empty when none was, when that was for another base branch,
+// and when another pull request has set the status of its commit since.
 func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (head, run string, err error) {
 	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	if err != nil {
@@ -40,6 +41,9 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (head, ru
 			return "", "", err
 		}
 		if res := known.Result; res != nil && res.Command == "" {
+			if speaks, err := s.speaksFor(ctx, pr, r.ID); err != nil || !speaks {
+				return "", "", err
+			}
 			return res.Receipt.HeadSHA, r.ID, nil
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +22,99 @@ import (
 
 // gatekeeper lends the loop what commit statuses need of GitHub.
 type gatekeeper struct{ *github.Client }
+
+// gatesRuns lends it also what other runs said of a commit.
+type gatesRuns struct {
+	gatekeeper
+	service *Service
+}
+
+// Beside names another open pull request with the commit as its head that is not approved; empty when there is none. GitHub keeps a status by commit: it
+// speaks for all of them (threats.md T281).
+func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string) (string, error) {
+	said, err := g.service.statusesOn(ctx, target.Repo, head)
+	if err != nil {
+		return "", err
+	}
+	newest := map[int]review.GateState{}
+	for _, e := range said {
+		s, err := effects.ReadStatus(e.Payload)
+		if err != nil {
+			return "", err
+		}
+		newest[e.Target.PR] = cmp.Or(s.Own, s.State)
+	}
+	delete(newest, target.PR)
+	for _, number := range slices.Sorted(maps.Keys(newest)) {
+		if newest[number] == review.GateSuccess {
+			continue
+		}
+		pr, err := g.PullRequest(ctx, target.Repo, number)
+		if errors.Is(err, github.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if pr.State == openState && pr.HeadSHA == head {
+			return fmt.Sprintf("#%d", number), nil
+		}
+	}
+	return "", nil
+}
+
+// openState is GitHub's word for a pull request that can be merged.
+const openState = "OPEN"
+
+// statusesOn are the statuses that runs about any pull request of a repository set on a commit, the newest last.
+func (s *Service) statusesOn(ctx context.Context, repo review.Repo, head string) ([]store.Entry, error) {
+	all, err := s.store.EffectsOn(ctx, effects.Status{}.Name(), head)
+	return slices.DeleteFunc(all, func(e store.Entry) bool { return !strings.EqualFold(e.Target.Repo.String(), repo.String()) }), err
+}
+
+// speaksFor reports whether a run about a pull request was for the base branch that it has now, and no other pull request has set the status of the head since.
+func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
+	st, err := s.requested(ctx, run)
+	if ctx.Err() != nil {
+		return false, err
+	}
+	if err != nil || st.BaseRef != sanitize.Mask(pr.BaseRef) { // what nobody can tell is not taken for reviewed
+		return false, nil //nolint:nilerr // it is reviewed
+	}
+	said, err := s.statusesOn(ctx, pr.Repo, pr.HeadSHA)
+	return err == nil && (len(said) == 0 || said[len(said)-1].Target.PR == pr.Number), err
+}
+
+// NotYet takes back the success of a commit that is the head of a pull request whose review has to wait: it was said of another pull request, or for
+// another base branch (threats.md T280).
+func (s *Service) NotYet(ctx context.Context, pr review.PullRequest) error {
+	said, err := s.statusesOn(ctx, pr.Repo, pr.HeadSHA)
+	if err != nil || len(said) == 0 {
+		return err
+	}
+	last := said[len(said)-1]
+	status, err := effects.ReadStatus(last.Payload)
+	if err != nil || status.State != review.GateSuccess {
+		return err
+	}
+	if last.Target.PR == pr.Number {
+		if speaks, err := s.speaksFor(ctx, pr, last.Run); err != nil || speaks {
+			return err
+		}
+	}
+	client, err := s.GitHubFor(ctx, pr.Repo)
+	if err != nil {
+		return err
+	}
+	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: status.Target}
+	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))
+	_, err = s.deliver(ctx, client, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, effects.Effect{Key: key, Payload: status.Payload()}, pr)
+	if (gatekeeper{}).Denied(err) { // nothing can be said of the commit any more
+		s.log.Warn("the commit status of a pull request that waits is still a success", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
+		return nil
+	}
+	return err
+}
 
 // Denied reports whether an error says that the credential lacks a permission. GitHub hides what a token may not see behind 404.
 func (gatekeeper) Denied(err error) bool {

@@ -108,6 +108,7 @@ type runs interface {
 	Engine() (*engine.Engine, error)
 	Reviewed(context.Context, review.PullRequest) (head, run string, err error)
 	Unfinished(context.Context, review.PullRequest) (run string, err error)
+	NotYet(context.Context, review.PullRequest) error
 	Merged(context.Context, app.Order) (first bool, err error)
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
 	Hear(context.Context, app.Comment, app.Order) (asks []app.Ask, why string, err error)

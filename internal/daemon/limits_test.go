@@ -102,5 +102,18 @@ func TestWhenReviewsBegin(t *testing.T) {
 		is("by day", 3, 1, "mona has had 2", "mona has had 2")
 		at(65)
 		is("the next day", 5, 1)
+		open("lisa", intake.First)
+		for minute := range time.Duration(3) { // whoever settles a thread of hers takes no turn of hers
+			at(70 + minute)
+			if err := d.record.Want(t.Context(), d.want(review.Repo{Host: "github.com", Owner: "acme", Name: "r0"}, intake.Look{PR: 6, Priority: intake.Again, Anew: true})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at(75)
+		open("lisa", intake.First)
+		at(80)
+		if hers, next := len(w.runsOf(pulls[5])), len(w.runsOf(pulls[6])); hers != 4 || next != 1 {
+			t.Errorf("lisa's pull requests were looked at %d and %d times, want 4 and 1", hers, next)
+		}
 	})
 }

@@ -49,6 +49,23 @@ func (n napper) PullRequest(_ context.Context, repo review.Repo, number int) (re
 	return review.PullRequest{Repo: repo, RepoID: 1, Number: number, State: "OPEN", HeadSHA: fmt.Sprintf("%040x", number), BaseRef: "main", Author: review.Person{Login: "mona"}}, nil
 }
 
+func (n napper) Reviewed(ctx context.Context, pr review.PullRequest) (head, run string, err error) {
+	return reviewed(ctx, n.Record(), pr)
+}
+
+// reviewed is the last review of a pull request, of runs that were asked nothing.
+func reviewed(ctx context.Context, s *store.Store, pr review.PullRequest) (head, run string, err error) {
+	runs, err := s.ListRuns(ctx, store.Filter{Repo: pr.Repo.String(), PR: pr.Number, State: store.Finished, Limit: 1})
+	if err != nil || len(runs) == 0 {
+		return "", "", err
+	}
+	whole, err := s.Run(ctx, runs[0].ID)
+	if err != nil || whole.Outcome != review.Converged {
+		return "", "", err
+	}
+	return whole.Result.Receipt.HeadSHA, whole.ID, nil
+}
+
 func (n napper) Once(ctx context.Context, o app.Order, _ string, _ func(review.Event)) (app.Ended, error) {
 	id, head := fmt.Sprintf("20260101T000000Z_%016x", n.ids.Add(1)), fmt.Sprintf("%040x", o.Target.PR)
 	ended := app.Ended{Result: review.RunResult{Run: id, Receipt: review.Receipt{HeadSHA: head}, Outcome: review.Converged, Reason: "nothing to fix"}}

@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -181,6 +184,9 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, nil
 			}
 			if err := l.begin(ctx, pr); err != nil {
+				if errors.As(err, new(laterError)) {
+					err = cmp.Or(l.service.NotYet(ctx, pr), err)
+				}
 				return out, err
 			}
 		}
@@ -223,12 +229,19 @@ func (l look) begin(ctx context.Context, pr review.PullRequest) error {
 	if l.Rules.PerAuthor == 0 || l.Priority == intake.Command {
 		return nil
 	}
-	turn := fmt.Sprintf("%s %d %s", l.Subject, l.Asked, pr.HeadSHA) // one that is tried again is the same
+	turn := fmt.Sprintf("%s %s", l.Subject, material(pr)) // one that is tried again is the same
 	wait, err := l.record.TakeTurn(ctx, intake.AuthorOf(l.target.Repo.Host, pr.Author), turn, l.Rules.PerAuthor)
 	if err != nil || wait == 0 {
 		return err
 	}
 	return laterError{wait, fmt.Sprintf("%s has had %d reviews today, which is the limit: it goes on at midnight UTC, or when somebody asks by comment", pr.Author.Login, l.Rules.PerAuthor)}
+}
+
+// material tells what a review of a pull request is about, and what agents are asked anew for when it changes. What others say in its threads is not, and costs
+// its author no turn.
+func material(pr review.PullRequest) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{pr.HeadSHA, pr.BaseRef, pr.BaseSHA, pr.Title, pr.Body}))
+	return hex.EncodeToString(sum[:])
 }
 
 // merged keeps what became of the findings that were posted on a pull request, once that is merged.

@@ -75,6 +75,7 @@ type pull struct {
 // A fakeRun is a run.
 type fakeRun struct {
 	id, head   string
+	base       string
 	pull       *pull
 	began      int
 	ask        string
@@ -227,6 +228,27 @@ func (w *world) Installed(context.Context, string) ([]review.Repo, error) { retu
 func (w *world) Live() []string     { return nil }
 func (w *world) Cancel(string) bool { return false }
 
+// Reviewed knows of each run which base it was for, as what a run was asked says.
+func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (head, run string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, err := w.find(pr.Repo, pr.Number)
+	if err != nil {
+		return "", "", err
+	}
+	for _, r := range slices.Backward(p.runs) {
+		if r.outcome == review.Converged {
+			if r.base != pr.BaseRef {
+				return "", "", nil
+			}
+			return r.head, r.id, nil
+		}
+	}
+	return "", "", nil
+}
+
+func (w *world) NotYet(context.Context, review.PullRequest) error { return nil }
+
 // Merged is asked about what is merged alone.
 func (w *world) Merged(_ context.Context, o app.Order) (bool, error) {
 	w.mu.Lock()
@@ -268,7 +290,7 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 	r := w.runs[id]
 	if r == nil {
 		w.now++
-		r = &fakeRun{id: fmt.Sprintf("20260101T000000Z_%016x", w.now), head: p.is.HeadSHA, pull: p, began: w.now, ask: ask}
+		r = &fakeRun{id: fmt.Sprintf("20260101T000000Z_%016x", w.now), head: p.is.HeadSHA, base: p.is.BaseRef, pull: p, began: w.now, ask: ask}
 	}
 	w.mu.Unlock()
 	ended := app.Ended{Result: review.RunResult{Run: r.id, Receipt: review.Receipt{HeadSHA: r.head}}}

@@ -103,6 +103,10 @@ func (s *simulation) Installed(context.Context, string) ([]review.Repo, error) {
 
 // What is reviewed and unfinished is asked of the record, as always.
 
+func (s *simulation) Reviewed(ctx context.Context, pr review.PullRequest) (head, run string, err error) {
+	return reviewed(ctx, s.Record(), pr)
+}
+
 func (s *simulation) Once(ctx context.Context, o app.Order, _ string, _ func(review.Event)) (app.Ended, error) {
 	return s.review(ctx, o.Target)
 }

@@ -22,6 +22,8 @@ type CommitStatus struct {
 	// Description is one line of our own words, Target the page it leads to.
 	Description string `json:"description"`
 	Target      string `json:"target"`
+	// Own is what the pull request comes to by itself, where another with the same commit holds the status back; empty where State is that.
+	Own review.GateState `json:"own,omitempty"`
 }
 
 // Statuses sets commit statuses.

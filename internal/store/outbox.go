@@ -149,6 +149,13 @@ func (s *Store) Outbox(ctx context.Context, run string) ([]Entry, error) {
 	return s.entries(op, rows, err)
 }
 
+// EffectsOn gives the effects of a kind on a commit, of all runs, in the order they were intended.
+func (s *Store) EffectsOn(ctx context.Context, kind, head string) ([]Entry, error) {
+	op := "effects of kind " + kind + " on " + head
+	rows, err := s.read.QueryContext(ctx, selectEntry+` WHERE head = $1 AND kind = $2 ORDER BY created, nonce`, head, kind)
+	return s.entries(op, rows, err)
+}
+
 // Newest gives the newest effect of a kind for each head, of all runs, in the order they were intended. Two pull requests may have one head.
 func (s *Store) Newest(ctx context.Context, kind string) ([]Entry, error) {
 	op := "newest effects of kind " + kind

@@ -1,0 +1,115 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/testkit/forge"
+)
+
+// openGated is a hall whose gate waits for the verdict, and a pull request whose base is a branch of its author's own, which has already what a reviewer
+// asks to change.
+func openGated(t *testing.T) (h *hall, own *forge.PullRequest) {
+	h = openHall(t)
+	if err := os.CopyFS(filepath.Join(h.home, "tree"), os.DirFS("testdata/share/base")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"reads.sh":     "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nif grep -q PLANTED; then cat picky.json; else exec ./clean.sh </dev/null; fi\n",
+		"operator.yml": "gate: verdict\n", "tree/planted.go": "package stock\n\n// PLANTED\n",
+	} {
+		if err := os.WriteFile(filepath.Join(h.home, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.env = append(h.env, "PRLOOP_CONFIG="+filepath.Join(h.home, "operator.yml"))
+	at := h.open(1, func(s *forge.PullSpec) { s.Draft = true }).BaseSHA()
+	if err := h.forge.Commit(h.repo, "own", at, "Planted", os.DirFS(filepath.Join(h.home, "tree"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.home, "tree", "notes.txt"), []byte("More.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return h, h.open(8, func(s *forge.PullSpec) {
+		s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "own", "shared", os.DirFS(filepath.Join(h.home, "tree"))
+	})
+}
+
+// status waits until the status of a commit is one of some, and gives its description.
+func (h *hall) status(sha string, states ...string) (said string) {
+	h.t.Helper()
+	h.within("the status "+strings.Join(states, " or "), func() bool {
+		all := slices.DeleteFunc(h.repo.Statuses(), func(s forge.Status) bool { return s.SHA != sha })
+		if len(all) == 0 {
+			return false
+		}
+		last := all[len(all)-1]
+		said = last.Description
+		return slices.Contains(states, last.State)
+	})
+	return said
+}
+
+// settle has somebody settle a thread on a pull request, which asks for its verdict anew.
+func (h *hall) settle(p *forge.PullRequest) {
+	before := h.wanted()["#8"].Handled
+	p.ResolveThread(p.AddThread(forge.Thread{Path: "notes.txt", Line: 1, Comments: []*forge.Comment{{Author: "contributor", Body: "Why?"}}}))
+	h.within("the verdict to be computed", func() bool { return h.wanted()["#8"].Handled > before })
+}
+
+// What was approved for one branch is not for another: not while its review has to wait, and not where no event told of the choice (threats.md T280).
+func TestApprovedForAnotherBranch(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{"quiet hours": {"--quiet-hours", "00:00-23:59"}, "no webhooks": {"--poll", "--every", "1s"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p := openGated(t)
+			reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
+			s := h.serve("", append(reads, "--poll", "--every", "1s")...)
+			h.status(p.HeadSHA(), "success")
+			h.settled(1)
+			s.stop(t, syscall.SIGTERM)
+			if time.Now().UTC().Format("15:04") == "23:59" {
+				t.Skip("the one minute that is not quiet")
+			}
+			s = h.serve("", append(reads, args...)...)
+			if err := p.Retarget("main"); err != nil {
+				t.Fatal(err)
+			}
+			if said := h.status(p.HeadSHA(), "error", "failure"); name == "quiet hours" && said != "Not reviewed yet: #8" {
+				t.Errorf("%q", said)
+			}
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
+// Two pull requests have one commit, and so one status: it is a success when both are approved, whatever is looked at last (threats.md T281).
+func TestTwoPullsOfOneCommit(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(own.HeadSHA(), "success")
+	other := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+	if other.HeadSHA() != own.HeadSHA() {
+		t.Fatal("the heads differ")
+	}
+	h.status(own.HeadSHA(), "failure")
+	h.settle(own)
+	if said := h.status(own.HeadSHA(), "failure"); !strings.HasPrefix(said, "#9 has the same commit") {
+		t.Errorf("%q", said)
+	}
+	other.SetState("CLOSED")
+	h.settle(own)
+	h.status(own.HeadSHA(), "success")
+	other.SetState("OPEN")
+	if said := h.status(own.HeadSHA(), "failure"); strings.HasPrefix(said, "#") {
+		t.Errorf("reopened: %q", said)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
