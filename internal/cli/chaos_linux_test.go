@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -296,7 +297,7 @@ func (c *chaos) judge() (v verdict) {
 		return v
 	}
 	defer s.Close()
-	runs, err := s.ListRuns(c.t.Context(), store.Filter{})
+	runs, err := s.ListRuns(c.t.Context(), store.Filter{Limit: math.MaxInt32})
 	if err != nil {
 		say(&v.lost, "the runs cannot be read: %v", err)
 	}
