@@ -84,7 +84,7 @@ func (s *Service) record(ctx context.Context, st stored) error {
 		return fmt.Errorf("encode the request: %w", err)
 	}
 	s.forgetArtifacts(st.Run)
-	if err := s.folder.Save(st.Run, requestName, input); err != nil {
+	if err := s.folder.Save(ctx, st.Run, requestName, input); err != nil {
 		return err
 	}
 	run := store.Run{ID: st.Run, ReviewID: st.ReviewID, Target: st.Target, RepoKey: st.Target.Repo.Key(st.RepoID), Folder: st.Checkout, Head: st.Head, Artifacts: s.folder.Path(st.Run)}

@@ -118,6 +118,7 @@ func (s *Service) markerKey(ctx context.Context) ([]byte, error) {
 // secrets are the credentials this process holds for the run.
 func (r *run) secrets(target review.Target) []string {
 	all := append(modelSecrets(r.settings), r.telemetry.secrets()...)
+	all = append(all, r.folder.secrets()...)
 	if !target.Local() {
 		all = append(all, r.client.Secrets()...)
 	}

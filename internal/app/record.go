@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"github.com/prloop/prloop/internal/artifacts"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
@@ -11,11 +10,11 @@ import (
 // recorder keeps a run's artifacts and its end.
 type recorder struct {
 	store  *store.Store
-	folder *artifacts.Folder
+	folder *files
 }
 
-func (r recorder) Save(_ context.Context, run, name string, data []byte) error {
-	return r.folder.Save(run, name, data)
+func (r recorder) Save(ctx context.Context, run, name string, data []byte) error {
+	return r.folder.Save(ctx, run, name, data)
 }
 
 // Round keeps the verdict of a round. Saying it again replaces it.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/prloop/prloop/internal/artifacts"
 	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/engine"
@@ -31,6 +30,8 @@ type Options struct {
 	State string
 	// Database is the address of the database of runs, which machines may share; empty for a file in State.
 	Database string
+	// Blobs keep the files of runs for other machines too; nil for the folder in State alone.
+	Blobs Blobs
 	// Log hears of what goes wrong without ending a run; nil for nobody.
 	Log hclog.Logger
 	// Self is this program, which is started as the builtin agents; by default the one that runs.
@@ -52,7 +53,7 @@ type Service struct {
 	opts   Options
 	log    hclog.Logger
 	store  *store.Store
-	folder *artifacts.Folder
+	folder *files
 	// openEngine waits for the engine of runs, which is opened when the first run asks for it; asked tells whether one has.
 	openEngine func() (*engine.Engine, error)
 	asked      atomic.Bool
@@ -88,10 +89,11 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		return nil, err
 	}
 	s.cleanup.add(func() { s.store.Close() })
-	if s.folder, err = artifacts.Open(filepath.Join(o.State, "runs")); err != nil {
+	if s.folder, err = openFiles(o.State, s.store, o.Blobs, s.log.Named("blobs")); err != nil {
 		s.cleanup.run()
 		return nil, err
 	}
+	s.cleanup.add(s.folder.Close)
 	return s, nil
 }
 

@@ -45,6 +45,9 @@ func (p *Invocation) openWith(ctx context.Context, o app.Options) (*app.Service,
 	if err == nil {
 		o.Database, err = p.operator().Database(p.database)
 	}
+	if err == nil {
+		o.Blobs, err = p.operator().Blobs()
+	}
 	if err != nil {
 		return nil, err
 	}

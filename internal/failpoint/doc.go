@@ -52,6 +52,7 @@
 //	K70  scan: posted                      the comment of a scan stands
 //	K71  scan: escalated                   its comment says that a full review follows, the status does not
 //	K77  context: discovered               a finder has asked for files, nobody has read them
+//	K78  blobs: uploaded                   the blob store has a file, nothing says so
 //	K72  github: before editing a comment  the call has not begun
 //	K73  github: after editing a comment   GitHub has answered, nobody has read it
 //	K75  sticky: comment found             the comment that gets another report is chosen

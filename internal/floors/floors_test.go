@@ -97,6 +97,7 @@ var table = map[string]int{
 	"internal/modelagent":        3,
 	"internal/static":            3,
 	"internal/artifacts":         3,
+	"internal/blobs":             3,
 	"internal/ownfolder":         3,
 	"internal/folders":           3,
 	"internal/config":            3,

@@ -171,11 +171,12 @@ var (
 	oldest   = prometheus.NewDesc("prloop_queue_oldest_seconds", "How long the oldest of them has waited.", nil, nil)
 	paused   = prometheus.NewDesc("prloop_queue_paused", "1 while no review may begin.", nil, nil)
 	leases   = prometheus.NewDesc("prloop_leases", "Pull requests that runs hold at the moment; of all processes.", nil, nil)
+	unkept   = prometheus.NewDesc("prloop_files_unkept", "Files of runs that the blob store does not have yet; of all processes.", nil, nil)
 	live     = prometheus.NewDesc("prloop_runs_live", "Runs that this process is at work on.", nil, nil)
 	up       = prometheus.NewDesc("prloop_database_up", "1 when the database answered this scrape.", nil, nil)
 	left     = prometheus.NewDesc("prloop_github_requests_left", "Requests that GitHub still allows, as it said last.", []string{"account", "resource"}, nil)
 	allowed  = prometheus.NewDesc("prloop_github_requests_limit", "Requests that GitHub allows in an hour, as it said last.", []string{"account", "resource"}, nil)
-	describe = []*prometheus.Desc{waiting, oldest, paused, leases, live, up, left, allowed}
+	describe = []*prometheus.Desc{waiting, oldest, paused, leases, unkept, live, up, left, allowed}
 )
 
 func (moment) Describe(to chan<- *prometheus.Desc) {
@@ -211,6 +212,7 @@ func (m moment) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(oldest, f.Oldest.Seconds())
 	gauge(leases, float64(f.Leases))
+	gauge(unkept, float64(f.Unkept))
 	isPaused := 0.0
 	if !since.IsZero() {
 		isPaused = 1

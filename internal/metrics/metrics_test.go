@@ -29,7 +29,7 @@ type source struct {
 }
 
 func (s source) Backlog(context.Context) (store.Backlog, error) {
-	return store.Backlog{Waiting: map[uint]int64{intake.Command: 1, intake.Found: 7}, Oldest: 90 * time.Second, Leases: 2}, s.err
+	return store.Backlog{Waiting: map[uint]int64{intake.Command: 1, intake.Found: 7}, Oldest: 90 * time.Second, Leases: 2, Unkept: 3}, s.err
 }
 
 func (s source) Paused(context.Context) (time.Time, error) { return s.paused, s.err }
@@ -80,7 +80,7 @@ func TestMetrics(t *testing.T) {
 	text := scrape(t, m)
 	for _, want := range []string{
 		`prloop_queue_waiting{priority="asked for"} 1`, `prloop_queue_waiting{priority="found"} 7`, `prloop_queue_waiting{priority="new"} 0`,
-		`prloop_queue_oldest_seconds 90`, `prloop_queue_paused 0`, `prloop_leases 2`, `prloop_runs_live 2`, `prloop_database_up 1`,
+		`prloop_queue_oldest_seconds 90`, `prloop_queue_paused 0`, `prloop_leases 2`, `prloop_files_unkept 3`, `prloop_runs_live 2`, `prloop_database_up 1`,
 		`prloop_runs_ended_total{outcome="converged"} 1`, `prloop_run_phase_seconds_sum{phase="reviewer"} 12`, `prloop_run_phase_seconds_sum{phase="verify"} 3`,
 		`prloop_run_work_seconds_sum 20`, `prloop_model_cost_dollars_total{model="gpt-4.1"} 0.25`, `prloop_model_tokens_total{kind="input",model="gpt-4.1"} 1000`,
 		`prloop_model_calls_total{fate="denied",model="none"} 1`, `prloop_webhook_deliveries_total{event="pull_request"} 1`, `prloop_webhook_deliveries_total{event="other"} 1`,

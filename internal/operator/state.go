@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/blobs"
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/ownfolder"
 	"github.com/prloop/prloop/internal/postgres"
@@ -77,4 +79,20 @@ func trust(e *ownfolder.Error) string {
 		return elsewhere + ", or, if what it holds is yours: " + e.Command
 	}
 	return elsewhere
+}
+
+// EnvBlobs is the address of the blob store that keeps the files of runs for all machines, such as s3://BUCKET/PREFIX?endpoint=URL.
+const EnvBlobs = "PRLOOP_BLOBS"
+
+// Blobs opens the blob store; nil without an address.
+func (w *Words) Blobs() (app.Blobs, error) {
+	address := w.Get(EnvBlobs)
+	if address == "" {
+		return nil, nil
+	}
+	s, err := blobs.Open(address, w.Get)
+	if err != nil {
+		return nil, advice.Misuse("docs/daemon.md has an example", "%s: %w", EnvBlobs, err)
+	}
+	return s, nil
 }

@@ -59,6 +59,8 @@ type Status struct {
 	Processes []store.Process `json:"processes,omitempty"`
 	// Created is what accounts created on GitHub in the last hour.
 	Created []store.Created `json:"created,omitempty"`
+	// Unkept are the files of runs that the blob store does not have yet.
+	Unkept store.Unkept `json:"unkept,omitzero"`
 }
 
 // Run is one that is under way.
@@ -128,7 +130,10 @@ func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (
 	if st.Processes, err = s.Processes(ctx); err != nil {
 		return st, err
 	}
-	st.Created, err = s.Created(ctx)
+	if st.Created, err = s.Created(ctx); err != nil {
+		return st, err
+	}
+	st.Unkept, err = s.Unkept(ctx)
 	return st, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/backup"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
+	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -23,6 +24,9 @@ func Backup(h host.Host, open func(func(context.Context, command.Process, *app.S
 				n, err := backup.Write(ctx, s.Record(), s.State(), p.Path(args[0]), time.Now())
 				if err == nil {
 					fmt.Fprintf(p.Stdout, "%s has the record of runs and %s\n", sanitize.Terminal(args[0]), command.Plural(n, "file", "files"))
+					if p.Getenv(operator.EnvBlobs) != "" {
+						fmt.Fprintln(p.Stdout, "it has no files that are in the blob store alone")
+					}
 				}
 				return err
 			}),

@@ -116,6 +116,9 @@ func printStatus(p command.Process, st queue.Status) {
 		}
 		line("%s", text)
 	}
+	if st.Unkept.Files > 0 {
+		line("files       %d wait for the blob store, the oldest since %s", st.Unkept.Files, when(st.Unkept.Oldest))
+	}
 	if st.Empty() {
 		line("nothing was ever asked for")
 	}

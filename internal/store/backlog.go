@@ -12,6 +12,8 @@ type Backlog struct {
 	Oldest  time.Duration
 	// Leases is how many pull requests are held by runs.
 	Leases int64
+	// Unkept is how many files of runs the blob store does not have yet.
+	Unkept int64
 }
 
 // Backlog counts what is open.
@@ -36,5 +38,8 @@ func (s *Store) Backlog(ctx context.Context) (f Backlog, err error) {
 		return f, s.wrap(op, err)
 	}
 	err = s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM leases WHERE released = 0 AND expires > `+s.dialect.clock()).Scan(&f.Leases)
+	if err == nil {
+		err = s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM files WHERE status = 'waiting'`).Scan(&f.Unkept)
+	}
 	return f, s.wrap(op, err)
 }
