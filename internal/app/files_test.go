@@ -209,7 +209,7 @@ func TestRemovedFilesLeaveTheStore(t *testing.T) {
 	}
 }
 
-// A process that ends between the upload and its record (K78) uploads again.
+// A process that ends between the upload and its record (threats.md K78) uploads again.
 func TestUploadedAndNotRecorded(t *testing.T) {
 	b, record := newBucket(t), recordOf(t)
 	here, there := b.machine(t, record), b.machine(t, record)
