@@ -9,20 +9,6 @@ import (
 	"time"
 )
 
-// Layer names where a value came from, the strongest first (decision 8).
-type Layer string
-
-// The layers that exist.
-const (
-	LayerCommandLine Layer = "command line"
-	LayerEnvironment Layer = "environment"
-	LayerPolicy      Layer = "policy"
-	LayerCrew        Layer = "crew"
-	LayerRepository  Layer = "repository"
-	LayerOperator    Layer = "operator"
-	LayerDefault     Layer = "default"
-)
-
 // Setting is one line of `prloop config explain`.
 type Setting struct {
 	Key string `json:"key"`

@@ -29,75 +29,6 @@ func explained(t *testing.T, s Settings, key string) string {
 	return s.Explain()[i].String()
 }
 
-// Each layer is taken away in turn, from the strongest to the weakest; what is left says which layer set the value.
-func TestPrecedenceOfAllLayers(t *testing.T) {
-	all := Input{
-		Given:      []Given{{Key: "model", Value: "of-the-line", From: "--model"}},
-		Env:        func(name string) string { return map[string]string{"PRLOOP_MODEL": "of-the-environment"}[name] },
-		Policy:     rowOf(t, "crew=night"),
-		Repository: &File{Name: ".reviewerc", Data: []byte("model: of-the-repository\n")},
-		Operator:   &File{Name: "config.yml", Data: []byte("model: of-the-operator\ncrews:\n  - name: night\n    model: of-the-crew\n")},
-	}
-	want := []string{
-		"model = of-the-line  (command line, --model)",
-		"model = of-the-environment  (environment, $PRLOOP_MODEL)",
-		"model = of-the-crew  (crew, config.yml:4); crew night",
-		"model = of-the-repository  (repository, .reviewerc:1)",
-		"model = of-the-operator  (operator, config.yml:1)",
-		"model = gpt-4.1-mini  (default)",
-	}
-	weaken := []func(*Input){
-		func(*Input) {}, func(i *Input) { i.Given = nil }, func(i *Input) { i.Env = nil }, func(i *Input) { i.Policy = nil }, func(i *Input) { i.Repository = nil },
-		func(i *Input) { i.Operator = nil },
-	}
-	for i, less := range weaken {
-		less(&all)
-		s, err := Resolve(all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := explained(t, s, "model"); got != want[i] {
-			t.Errorf("%s\nwant %s", got, want[i])
-		}
-	}
-}
-
-// A prompt and a bound on tokens go the same way, and a crew has them in groups as a file does: row, crew, .reviewerc, operator's file.
-func TestPrecedenceOfPrompts(t *testing.T) {
-	all := Input{
-		Given:      []Given{{Key: "full.prompt", Value: "of the line", From: "--full-prompt"}},
-		Policy:     rowOf(t, "crew=night", "prompt_full_override=of the row", "prompt_quick_override=of the row", "max_tokens_quick_override=300"),
-		Repository: &File{Name: ".reviewerc", Data: []byte("full: {prompt: of the repository}\nquick: {prompt: of the repository, max_answer_tokens: 500}\n")},
-		Operator: &File{Name: "config.yml", Data: []byte("full: {prompt: of the operator}\nquick: {prompt: of the operator, max_answer_tokens: 600}\ncrew: night\n" +
-			"crews:\n  - name: night\n    full: {prompt: of the crew}\n    quick:\n      prompt: of the crew\n      max_answer_tokens: 400\n")},
-	}
-	for _, step := range []struct {
-		less               func(*Input)
-		full, quick, layer string
-		tokens             int
-	}{
-		{func(*Input) {}, "of the line", "of the row", "policy of octo/demo, version 3", 300},
-		{func(i *Input) { i.Given = nil }, "of the row", "of the row", "policy of octo/demo, version 3", 300},
-		{func(i *Input) { i.Policy = nil }, "of the crew", "of the crew", "config.yml:8", 400},
-		{func(i *Input) {
-			i.Operator.Data = []byte("full: {prompt: of the operator}\nquick: {prompt: of the operator, max_answer_tokens: 600}\n")
-		}, "of the repository", "of the repository", ".reviewerc:2", 500},
-		{func(i *Input) { i.Repository = nil }, "of the operator", "of the operator", "config.yml:2", 600},
-	} {
-		step.less(&all)
-		s, err := Resolve(all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.FullPrompt != step.full || s.Quick.Prompt != step.quick || s.Quick.Limits.AnswerTokens != step.tokens {
-			t.Errorf("%q, %q, %d; want %q, %q, %d", s.FullPrompt, s.Quick.Prompt, s.Quick.Limits.AnswerTokens, step.full, step.quick, step.tokens)
-		}
-		if got := explained(t, s, "quick.prompt"); !strings.Contains(got, step.layer) {
-			t.Errorf("%s\nwant %s", got, step.layer)
-		}
-	}
-}
-
 // A row stands above the crew, .reviewerc and the operator's file.
 func TestPolicyOverWeaker(t *testing.T) {
 	s, err := Resolve(Input{
@@ -154,49 +85,6 @@ func TestPolicyIsBounded(t *testing.T) {
 	}
 	if err := CheckPolicy(nil, row.Columns); err != nil {
 		t.Errorf("without an operator's file: %v", err)
-	}
-}
-
-func TestCrews(t *testing.T) {
-	operator := &File{Name: "config.yml", Data: []byte(`crews:
-  - name: day
-    reviewers: [{name: a, use: builtin, model: m1}, {name: b, use: command, path: reviewit}]
-    min_reviewers: 2
-    effort: light
-  - name: night
-    verifier: off
-`)}
-	in := Input{Operator: operator, Policy: rowOf(t, "crew=day"), Repository: &File{Name: ".reviewerc", Data: []byte("reviewers: [{name: c, use: static}]\neffort: thorough\n")},
-		Env: func(name string) string { return map[string]string{"OPENAI_API_KEY": "k"}[name] }}
-	s, err := Resolve(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Reviewers) != 2 || s.Reviewers[1].Path != "reviewit" || s.MinReviewers != 2 || s.Effort != "light" {
-		t.Errorf("%+v, %d, %s", s.Reviewers, s.MinReviewers, s.Effort)
-	}
-	in.Policy = rowOf(t, "crew=dya")
-	if _, err := Resolve(in); err == nil || !strings.Contains(err.Error(), `the operator's file has no crew "dya" (known: day, night); did you mean "day"?`) {
-		t.Errorf("an unknown crew: %v", err)
-	}
-	if err := CheckPolicy(operator, in.Policy.Columns); err == nil || !strings.Contains(err.Error(), `crew: the operator's file has no crew "dya"`) {
-		t.Errorf("an unknown crew in a row: %v", err)
-	}
-	for bad, want := range map[string]string{
-		"crews: [{name: a}, {name: a}]\n":                                     `"a" is used twice`,
-		"crews: [{name: a, reviewers: [{name: x, use: static, model: m}]}]\n": "has no meaning with use: static",
-		"crews: [{name: a, base_url: \"https://x\"}]\n":                       "unknown key",
-		"crews: [{name: a, quick: {budget_tokens: 5000}}]\n":                  "unknown key",
-		"crews: [{name: a, full: {prompt: \"\"}}]\n":                          "is empty",
-		"crews: [{name: a, min_reviewers: 9}]\n":                              "must be at most 5",
-		"crew: nobody\n":                                                      `no crew "nobody"`,
-	} {
-		if _, err := Resolve(Input{Operator: &File{Name: "config.yml", Data: []byte(bad)}}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v\nwant %s", bad, err, want)
-		}
-	}
-	if _, err := Resolve(Input{Repository: &File{Name: ".reviewerc", Data: []byte("crew: day\n")}}); err == nil {
-		t.Error("a repository's file chose a crew")
 	}
 }
 

@@ -47,40 +47,6 @@ func setting(t *testing.T, s Settings, key string) Setting {
 	return Setting{}
 }
 
-// Decision 8, and spec.md C2: what is given at run time outranks the repository's file.
-func TestTheStrongestLayerWins(t *testing.T) {
-	in := Input{
-		Given:      []Given{{Key: "model", Value: "flag-model", From: "--model"}},
-		Env:        env("PRLOOP_MODEL", "env-model"),
-		Repository: repo("version: 1\nmodel: repo-model\n"),
-		Operator:   operator("model: operator-model\n"),
-	}
-	steps := []struct {
-		name, model string
-		layer       Layer
-		source      string
-		line        int
-		remove      func()
-	}{
-		{"the command line beats all", "flag-model", LayerCommandLine, "--model", 0, func() { in.Given = nil }},
-		{"the environment beats the repository's file", "env-model", LayerEnvironment, "$PRLOOP_MODEL", 0, func() { in.Env = nil }},
-		{"the repository's file beats the operator's", "repo-model", LayerRepository, ".reviewerc", 2, func() { in.Repository = nil }},
-		{"the operator's file beats the default", "operator-model", LayerOperator, "/home/op/prloop/config.yml", 1, func() { in.Operator = nil }},
-		{"without layers the default holds", "gpt-4.1-mini", LayerDefault, "", 0, func() {}},
-	}
-	for _, step := range steps {
-		s, err := Resolve(in)
-		if err != nil {
-			t.Fatalf("%s: %v", step.name, err)
-		}
-		want := Setting{Key: "model", Value: step.model, Layer: step.layer, Source: step.source, Line: step.line}
-		if d := cmp.Diff(want, setting(t, s, "model")); d != "" || s.Model != step.model {
-			t.Errorf("%s: model is %q\n%s", step.name, s.Model, d)
-		}
-		step.remove()
-	}
-}
-
 func TestReviewersFollowTheModel(t *testing.T) {
 	for _, c := range []struct {
 		name           string
