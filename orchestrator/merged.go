@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/prloop/prloop/internal/became"
+	"github.com/prloop/prloop/internal/aftermerge"
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
@@ -15,8 +15,8 @@ import (
 
 // Merged reads what is known of findings that were posted on a merged pull request: our threads as they are left, and whether the code that
 // each finding quotes stands in the merged head. newest is the newest run's result. Without seen the code is not looked at.
-func (l *Loop) Merged(ctx context.Context, pr review.PullRequest, posted []became.Finding, newest review.RunResult, seen bool, about ContextOptions) (became.Facts, error) {
-	f := became.Facts{Head: pr.HeadSHA, Dismissed: newest.Dismissed, Code: make([]became.Quoted, len(posted))}
+func (l *Loop) Merged(ctx context.Context, pr review.PullRequest, posted []aftermerge.Finding, newest review.RunResult, seen bool, about ContextOptions) (aftermerge.Facts, error) {
+	f := aftermerge.Facts{Head: pr.HeadSHA, Dismissed: newest.Dismissed, Code: make([]aftermerge.Quoted, len(posted))}
 	for _, u := range newest.Unverified {
 		f.Aside = append(f.Aside, u.Finding)
 	}
@@ -53,19 +53,19 @@ func (l *Loop) Merged(ctx context.Context, pr review.PullRequest, posted []becam
 
 // quoted looks for the code that a finding quotes, in its file of the merged head or in what that was renamed to. Files that nothing reads
 // are not read here either.
-func (l *Loop) quoted(ctx context.Context, c *evidence.Checker, head string, one became.Finding, about ContextOptions) (became.Quoted, error) {
+func (l *Loop) quoted(ctx context.Context, c *evidence.Checker, head string, one aftermerge.Finding, about ContextOptions) (aftermerge.Quoted, error) {
 	i := slices.IndexFunc(one.Wordings, func(w review.Finding) bool { return w.Fingerprint != "" && w.File != "" })
 	if i < 0 { // quotes nothing, or so little that it stands everywhere
-		return became.Unseen, nil
+		return aftermerge.Unseen, nil
 	}
 	w := one.Wordings[i]
 	if globs.Any(about.Exclude, spelling.Raw(w.File)) {
-		return became.Unseen, nil
+		return aftermerge.Unseen, nil
 	}
 	stands := func(file evidence.File) bool { return file.Exists && file.Bears(w.Evidence) }
 	// Some quote what a change takes away, which is in no head.
 	if was, err := c.Read(ctx, one.Head, w.File); err != nil || !stands(was) {
-		return became.Unseen, nil //nolint:nilerr // that commit may be gone, as after a forced push
+		return aftermerge.Unseen, nil //nolint:nilerr // that commit may be gone, as after a forced push
 	}
 	file, err := c.Read(ctx, head, w.File)
 	if err != nil || file.Exists {
@@ -74,21 +74,21 @@ func (l *Loop) quoted(ctx context.Context, c *evidence.Checker, head string, one
 	name, known := l.renamed(ctx, one.Head, head, w.File)
 	switch {
 	case !known, name != "" && globs.Any(about.Exclude, spelling.Raw(name)):
-		return became.Unseen, nil
+		return aftermerge.Unseen, nil
 	case name == "":
-		return became.Gone, nil
+		return aftermerge.Gone, nil
 	}
 	if file, err = c.Read(ctx, head, name); err != nil || !file.Exists {
-		return became.Unseen, err
+		return aftermerge.Unseen, err
 	}
 	return lookedUp(stands(file)), nil
 }
 
-func lookedUp(stands bool) became.Quoted {
+func lookedUp(stands bool) aftermerge.Quoted {
 	if stands {
-		return became.Stands
+		return aftermerge.Stands
 	}
-	return became.Gone
+	return aftermerge.Gone
 }
 
 // renamed is what a file of one commit is called in another that has none of its name; empty when it was removed. known is false when nobody

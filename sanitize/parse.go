@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/tables"
+	"github.com/prloop/prloop/internal/widetables"
 )
 
 // readMarkdown and readLine parse GFM without HTML and without bare addresses: both are text to us, so nothing can hide
@@ -122,7 +122,7 @@ func (crowdTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc pa
 		total, most = total+n, max(most, n)
 		table = table || i == 1 && len(bytes.Trim(line, " |:-\n\t")) == 0
 	}
-	if most <= maxDelimiters && (table || total <= maxDelimiters) && !tables.TooWide(node, reader.Source(), pc) {
+	if most <= maxDelimiters && (table || total <= maxDelimiters) && !widetables.TooWide(node, reader.Source(), pc) {
 		return
 	}
 	c := &denseParagraph{}

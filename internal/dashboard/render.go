@@ -33,7 +33,7 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/stats"
 	"github.com/prloop/prloop/internal/store"
-	"github.com/prloop/prloop/internal/tables"
+	"github.com/prloop/prloop/internal/widetables"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -211,7 +211,7 @@ func (d *Dashboard) fault(w http.ResponseWriter, r *http.Request, err error) {
 // policy: no images, no forms, no styles, links to http(s) alone.
 var (
 	reports = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()),
-		goldmark.WithParserOptions(parser.WithParagraphTransformers(util.Prioritized(tables.Bounded{}, 100))))
+		goldmark.WithParserOptions(parser.WithParagraphTransformers(util.Prioritized(widetables.Bounded{}, 100))))
 	markdown = sync.OnceValue(passing)
 )
 

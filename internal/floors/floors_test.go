@@ -26,7 +26,7 @@ var table = map[string]int{
 	"internal/failpoint":  0,
 	"internal/spelling":   0,
 	"internal/nearest":    0,
-	"internal/tables":     0,
+	"internal/widetables": 0,
 
 	"internal/testkit/eventually": 0, // imports nothing, for tests of every floor
 	"internal/testkit/webhooks":   0, // likewise
@@ -78,7 +78,7 @@ var table = map[string]int{
 	"internal/intake":     2, // what GitHub tells a server asks for; pure
 
 	"agents":                     3,
-	"internal/became":            3, // what posted findings became; pure
+	"internal/aftermerge":        3, // what posted findings became; pure
 	"internal/acp":               3,
 	"internal/github":            3,
 	"internal/git":               3,

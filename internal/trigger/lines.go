@@ -14,13 +14,13 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/tables"
+	"github.com/prloop/prloop/internal/widetables"
 )
 
 // markdown reads what GitHub reads in a comment: addresses, tables, footnotes.
 var markdown = sync.OnceValue(func() parser.Parser {
 	p := goldmark.New(goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.Footnote)).Parser()
-	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(tables.Bounded{}, 100), util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
+	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(widetables.Bounded{}, 100), util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
 	return p
 })
 

@@ -1,6 +1,6 @@
-// Package became says what became of the findings that prloop posted on a pull request, once that is merged: fixed, dismissed, disputed or
+// Package aftermerge says what became of the findings that prloop posted on a pull request, once that is merged: fixed, dismissed, disputed or
 // ignored, and unknown where nothing proves any of these (decision 85). It is pure.
-package became
+package aftermerge
 
 import (
 	"cmp"

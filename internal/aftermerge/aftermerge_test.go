@@ -1,4 +1,4 @@
-package became
+package aftermerge
 
 import (
 	"strings"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/prloop/prloop/internal/became"
+	"github.com/prloop/prloop/internal/aftermerge"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
@@ -42,18 +42,18 @@ func (s *Service) Merged(ctx context.Context, o Order) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if all := became.Posted(rounds); len(all) > 0 {
+	if all := aftermerge.Posted(rounds); len(all) > 0 {
 		facts, err := s.mergedFacts(ctx, o, client, pr, all, newest)
 		if err != nil {
 			return false, fmt.Errorf("find out what became of the findings of %s: %w", o.Target, err)
 		}
-		m.Findings = became.Judge(all, facts)
+		m.Findings = aftermerge.Judge(all, facts)
 	}
 	return s.store.RecordMerge(ctx, m, stats.MergeFigures(m))
 }
 
 // posted are the rounds of the runs that posted on a pull request, in order, and the newest result.
-func (s *Service) posted(ctx context.Context, pr review.PullRequest) (all []became.Round, newest review.RunResult, err error) {
+func (s *Service) posted(ctx context.Context, pr review.PullRequest) (all []aftermerge.Round, newest review.RunResult, err error) {
 	f := ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished)
 	f.Limit = mostPosted
 	runs, err := s.store.ListRuns(ctx, f)
@@ -74,17 +74,17 @@ func (s *Service) posted(ctx context.Context, pr review.PullRequest) (all []beca
 			return nil, newest, err
 		}
 		for _, x := range rounds {
-			all = append(all, became.Round{Run: r.ID, Head: x.Receipt.HeadSHA, Agents: x.Receipt.Agents, Findings: x.Findings})
+			all = append(all, aftermerge.Round{Run: r.ID, Head: x.Receipt.HeadSHA, Agents: x.Receipt.Agents, Findings: x.Findings})
 		}
 	}
 	return all, newest, nil
 }
 
 // mergedFacts reads what is known of a merged pull request. Code is looked at where its commits can still be had.
-func (s *Service) mergedFacts(ctx context.Context, o Order, client *github.Client, pr review.PullRequest, all []became.Finding, newest review.RunResult) (became.Facts, error) {
+func (s *Service) mergedFacts(ctx context.Context, o Order, client *github.Client, pr review.PullRequest, all []aftermerge.Finding, newest review.RunResult) (aftermerge.Facts, error) {
 	key, err := s.markerKey(ctx)
 	if err != nil {
-		return became.Facts{}, err
+		return aftermerge.Facts{}, err
 	}
 	l := &orchestrator.Loop{Forge: client, People: gatekeeper{client}, MarkerKey: key}
 	w, err := s.pin(ctx, o, pr)
@@ -92,11 +92,11 @@ func (s *Service) mergedFacts(ctx context.Context, o Order, client *github.Clien
 		return l.Merged(ctx, pr, all, newest, false, orchestrator.ContextOptions{})
 	}
 	if err != nil {
-		return became.Facts{}, err
+		return aftermerge.Facts{}, err
 	}
 	settings, err := o.Settings(w.rules)
 	if err != nil {
-		return became.Facts{}, err
+		return aftermerge.Facts{}, err
 	}
 	about := contextOf(settings)
 	w.history.withhold(about.NeverRead)

@@ -1,4 +1,4 @@
-package tables_test
+package widetables_test
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/prloop/prloop/internal/tables"
+	"github.com/prloop/prloop/internal/widetables"
 )
 
 // table is a table of so many columns, whose rows write so many of their cells.
@@ -23,7 +23,7 @@ func table(columns, rows, written int) string {
 // read gives how many tables and cells a text has, and how many blocks of code.
 func read(source string) (found, cells, code int) {
 	p := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser()
-	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(tables.Bounded{}, 100)))
+	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(widetables.Bounded{}, 100)))
 	_ = ast.Walk(p.Parse(text.NewReader([]byte(source))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			switch n.Kind() {
@@ -65,7 +65,7 @@ func TestWideTablesAreCode(t *testing.T) {
 		}
 	}
 	many := strings.Repeat(table(140, 140, 1)+"\n", 60)
-	if found, cells, code := read(many); found != 1 || code != 59 || cells > tables.Most+len(many) {
+	if found, cells, code := read(many); found != 1 || code != 59 || cells > widetables.Most+len(many) {
 		t.Errorf("many small ones: %d tables, %d cells, %d blocks of code", found, cells, code)
 	}
 }

@@ -1,6 +1,6 @@
-// Package tables bounds the tables of Markdown. A row of a table has the cells of the row above it, whether or not it writes them: a
+// Package widetables bounds the tables of Markdown. A row of a table has the cells of the row above it, whether or not it writes them: a
 // wide table of short rows is thousands of times as large as its text, for GitHub's parser as for the one that prloop reads with.
-package tables
+package widetables
 
 import (
 	"bytes"
