@@ -380,6 +380,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	wants := make([]store.Want, len(told.Looks))
 	for i, l := range told.Looks {
 		wants[i] = d.want(told.Repo, l)
+		wants[i].Key = told.Key
 	}
 	first, err := d.record.Deliver(ctx, store.Delivery{GUID: v.GUID, Event: v.Event, Action: told.Action, Why: told.Why}, wants...)
 	if err != nil {

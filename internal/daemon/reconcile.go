@@ -141,6 +141,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	for _, pr := range pulls {
 		open[pr.Number] = true
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
+		w.Key = repo.Key(pr.RepoID)
 		if before, looked := seen[w.Subject]; !looked || !before.Open() && !intake.SeenAs(before.Seen).Still(pr) {
 			changed = append(changed, w)
 		}

@@ -468,6 +468,7 @@ func (w *world) payload(p *pull, e traffic.Event) (event string, body []byte) {
 		labels[i] = map[string]any{"name": l}
 	}
 	set("pull_request", map[string]any{"draft": is.Draft, "state": map[bool]string{false: "closed", true: "open"}[is.State == "OPEN"], "labels": labels})
+	set("repository", map[string]any{"id": is.RepoID})
 	set("sender", map[string]any{"login": e.By, "id": 2 + draw(e.By, 1<<40), "type": kind})
 	set("review", map[string]any{"state": e.State})
 	if c, ok := all["comment"].(map[string]any); ok {

@@ -22,7 +22,7 @@ func (d *Dashboard) queuePage(w http.ResponseWriter, r *http.Request, v visitor)
 		return err
 	}
 	if !v.Operator {
-		st = st.Of(v.may, v.called)
+		st = st.Of(v.may)
 	}
 	d.render(w, r, http.StatusOK, "queue", view{Title: "Queue", Section: "queue", Data: queueView{st, v.Operator}})
 	return nil

@@ -38,6 +38,9 @@ func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.Pull
 				Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, State: strings.ToUpper(p.State), Draft: p.Draft,
 				BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA, Labels: []string{}, UpdatedAt: p.Updated,
 			}
+			if p.Base.Repo != nil {
+				pr.RepoID = p.Base.Repo.ID
+			}
 			for _, l := range p.Labels {
 				pr.Labels = append(pr.Labels, l.Name)
 			}

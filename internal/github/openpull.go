@@ -66,6 +66,7 @@ type restPull struct {
 type restEnd struct {
 	Ref, SHA string
 	Repo     *struct {
+		ID       int64
 		FullName string `json:"full_name"`
 	}
 }

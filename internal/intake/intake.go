@@ -58,7 +58,9 @@ type Look struct {
 type Told struct {
 	Action string
 	// Repo is the repository; zero when the event is about none.
-	Repo  review.Repo
+	Repo review.Repo
+	// Key is what the repository is known by, whatever it is called; empty when the event does not tell.
+	Key   review.RepoKey
 	Looks []Look
 	// Why says why there is nothing to look at.
 	Why string
@@ -70,6 +72,7 @@ type Told struct {
 type payload struct {
 	Action     string
 	Repository *struct {
+		ID       int64
 		FullName string `json:"full_name"`
 		HTMLURL  string `json:"html_url"`
 	}
@@ -122,6 +125,7 @@ func Read(e Event) (Told, error) {
 	if t.Repo, err = p.repo(); err != nil {
 		return Told{}, err
 	}
+	t.Key = t.Repo.Key(p.Repository.ID)
 	if p.Sender != nil && e.Own.ID != 0 && p.Sender.ID == e.Own.ID && e.Name != "pull_request" {
 		return t.nothing("prloop did it itself"), nil
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/intake"
@@ -84,8 +83,8 @@ type Item struct {
 	Why      string    `json:"why,omitempty"`
 	Run      string    `json:"run,omitempty"`
 	Updated  time.Time `json:"updated"`
-	// Repo is as in store.Filter.
-	Repo string `json:"-"`
+	// Key is as in store.Want.
+	Key review.RepoKey `json:"-"`
 }
 
 // Delivery is one that led to nothing.
@@ -140,7 +139,7 @@ func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (
 func items(list []store.Wanted) []Item {
 	out := []Item{}
 	for _, w := range list {
-		out = append(out, Item{w.Subject, Priorities[w.Priority], w.Since, w.Due, w.Tries, w.Outcome, w.Why, w.Run, w.Updated, strings.TrimPrefix(w.Repo, "github.com/")})
+		out = append(out, Item{w.Subject, Priorities[w.Priority], w.Since, w.Due, w.Tries, w.Outcome, w.Why, w.Run, w.Updated, w.Key})
 	}
 	return out
 }
@@ -153,11 +152,10 @@ func (i Item) Waits() string {
 	return cmp.Or(i.Why, "its turn has not come")
 }
 
-// Of is the part that is about repositories alone of which may gives the key, or called the name of today. What cannot be told of one is
-// left out.
-func (s Status) Of(may func(review.RepoKey) bool, called func(name string) bool) Status {
+// Of is the part that is about repositories alone of which may gives the key. What cannot be told of one is left out.
+func (s Status) Of(may func(review.RepoKey) bool) Status {
 	s.Running = slices.DeleteFunc(slices.Clone(s.Running), func(r Run) bool { return !may(r.Key) })
-	not := func(i Item) bool { return !called(i.Repo) }
+	not := func(i Item) bool { return !may(i.Key) }
 	s.Waiting, s.SeenTo = slices.DeleteFunc(slices.Clone(s.Waiting), not), slices.DeleteFunc(slices.Clone(s.SeenTo), not)
 	s.Deliveries, s.Processes = nil, nil
 	return s

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -83,7 +84,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("at first: %+v, %v", st, err)
 	}
 	for i, repo := range []string{"github.com/acme/shop", "github.com/acme/secret", "ghe.example.com/acme/shop"} {
-		w := store.Want{Subject: store.Subject(repo, 7+i, 0), Repo: repo, PR: 7 + i, Priority: uint(1 + i)}
+		w := store.Want{Subject: store.Subject(repo, 7+i, 0), Repo: repo, PR: 7 + i, Priority: uint(1 + i), Key: review.RepoKey(fmt.Sprintf("github.com/%d", 5+i))}
 		if _, err := s.Deliver(ctx, store.Delivery{GUID: repo, Event: "pull_request", Action: "opened"}, w); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	own := st.Of(func(key review.RepoKey) bool { return key == "github.com/5" }, func(repo string) bool { return repo == "acme/shop" })
+	own := st.Of(func(key review.RepoKey) bool { return key == "github.com/5" })
 	if diff := cmp.Diff([]string{"github.com/acme/shop#7, asked for"}, whats(own.Waiting)); diff != "" || len(own.Running)+len(own.SeenTo)+len(own.Deliveries)+len(own.Processes) > 0 {
 		t.Errorf("of one repository: %+v\n%s", own, diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/review"
 )
 
 // Where a kill may fall (threats.md K58 to K60).
@@ -34,6 +35,8 @@ type Want struct {
 	Repo    string
 	PR      int
 	Comment int64
+	// Key is the repository at GitHub, whatever it is called now; empty where nobody told.
+	Key review.RepoKey
 	// Priority orders what waits, the lowest first.
 	Priority uint
 	// Anew is true when a commit that was reviewed is looked at again.
@@ -114,16 +117,23 @@ func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
 	}
 	settle := w.Settle.Microseconds()
 	// What was asked before and is open keeps its priority if that is better, and its beginning.
-	_, err := tx.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, renewed, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated)
-		VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, `+clock+`, `+clock+` + $7, 0, '', '', '', '', `+clock+`)
+	_, err := tx.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, renewed, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated, repo_key)
+		VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, `+clock+`, `+clock+` + $7, 0, '', '', '', '', `+clock+`, $9)
 		ON CONFLICT (subject) DO UPDATE SET asked = wanted.asked + 1, tries = 0,
+			repo_key = CASE WHEN excluded.repo_key = '' THEN wanted.repo_key ELSE excluded.repo_key END,
+			outcome = `+ofThis("outcome")+`, why = `+ofThis("why")+`, run = `+ofThis("run")+`, seen = `+ofThis("seen")+`,
 			priority = CASE WHEN wanted.asked > wanted.handled AND wanted.priority < excluded.priority THEN wanted.priority ELSE excluded.priority END,
 			renewed = CASE WHEN excluded.renewed = 1 THEN wanted.asked + 1 ELSE wanted.renewed END,
 			since = CASE WHEN wanted.asked > wanted.handled THEN wanted.since ELSE excluded.since END,
 			due = CASE WHEN wanted.asked > wanted.handled AND wanted.since + $8 < excluded.due AND excluded.due > wanted.due THEN
 				CASE WHEN wanted.since + $8 > wanted.due THEN wanted.since + $8 ELSE wanted.due END ELSE excluded.due END`,
-		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle)
+		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle, string(w.Key))
 	return err
+}
+
+// ofThis is a column as it was, or empty where it tells of another repository that had the name.
+func ofThis(column string) string {
+	return `CASE WHEN excluded.repo_key <> '' AND wanted.repo_key <> '' AND wanted.repo_key <> excluded.repo_key THEN '' ELSE wanted.` + column + ` END`
 }
 
 // Due gives what may begin and is not in the queue, the most urgent first.
@@ -187,7 +197,7 @@ func (s *Store) names(ctx context.Context, op, query string) (names []string, er
 }
 
 func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wanted, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, renewed > handled, asked, handled, since, due, updated, tries, outcome, why, run, seen
+	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, renewed > handled, asked, handled, since, due, updated, tries, outcome, why, run, seen, repo_key
 		FROM wanted WHERE `+where, args...)
 	if err != nil {
 		return nil, s.wrap(op, err)
@@ -198,7 +208,7 @@ func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wa
 		var w Wanted
 		var since, due, updated sql.NullInt64
 		if err := rows.Scan(&w.Subject, &w.Repo, &w.PR, &w.Comment, &w.Priority, &w.Anew, &w.Asked, &w.Handled, &since, &due, &updated, &w.Tries,
-			&w.Outcome, &w.Why, &w.Run, &w.Seen); err != nil {
+			&w.Outcome, &w.Why, &w.Run, &w.Seen, &w.Key); err != nil {
 			return nil, s.wrap(op, err)
 		}
 		w.Since, w.Due, w.Updated = moment(since), moment(due), moment(updated)

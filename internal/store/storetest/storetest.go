@@ -65,6 +65,7 @@ func Run(t *testing.T, b Backend) {
 		{"dead owner", testDeadOwner},
 		{"wanted", testWanted},
 		{"turns", testTurns},
+		{"names taken over", testNamesTakenOver},
 		{"places", testPlaces},
 		{"backlog", testBacklog},
 		{"settle time", testSettleTime},

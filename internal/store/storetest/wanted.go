@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
 )
 
 // testWanted: a delivery counts once, what is wanted is open until it is settled as often as it was asked for, and nothing asked meanwhile is lost.
@@ -150,6 +151,25 @@ func testSettleTime(t *testing.T, b Backend) {
 	must(t, err)
 	if d := got.Due.Sub(got.Since); got.Asked != 4 || d < time.Hour || d > 4*time.Hour {
 		t.Errorf("asked %d times, it waits for %v", got.Asked, d)
+	}
+}
+
+// testNamesTakenOver: what became of a pull request is not told of another repository's that has the name now.
+func testNamesTakenOver(t *testing.T, b Backend) {
+	s, ctx := open(t, b.New(t)), t.Context()
+	want := store.Want{Subject: store.Subject("github.com/octo/demo", 7, 0), Repo: "github.com/octo/demo", PR: 7, Priority: 3, Key: "github.com/5"}
+	became := store.Settled{Outcome: "converged", Why: "all is well", Run: "r", Seen: "as it was"}
+	must(t, s.Want(ctx, want))
+	must(t, s.Settle(ctx, want.Subject, 1, became))
+	for _, step := range []struct {
+		told, key review.RepoKey
+		left      store.Settled
+	}{{"github.com/5", "github.com/5", became}, {"", "github.com/5", became}, {"github.com/6", "github.com/6", store.Settled{}}} {
+		want.Key = step.told
+		must(t, s.Want(ctx, want))
+		if w, err := s.Wanted(ctx, want.Subject); err != nil || w.Key != step.key || w.Settled != step.left {
+			t.Errorf("told %q: %+v, %v", step.told, w, err)
+		}
 	}
 }
 
