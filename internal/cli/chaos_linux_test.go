@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -102,17 +103,18 @@ type chaos struct {
 	rng    *rand.Rand
 	units  []*unit
 	server *postgres.Server
-	disk   string // a small disk with the state of a server; empty when there is none
+	down   *atomic.Bool // whether the blob store of the machines is
+	disk   string       // a small disk with the state of a server; empty when there is none
 	pulls  []*forge.PullRequest
 	pushes int
 	faults map[string]int
 }
 
 // faultKinds are what may happen, in the order of the table.
-var faultKinds = []string{"kill -9", "stopped", "PostgreSQL killed", "connections dropped", "disk full", "GitHub's answer lost"}
+var faultKinds = []string{"kill -9", "stopped", "PostgreSQL killed", "connections dropped", "disk full", "GitHub's answer lost", "blob store down"}
 
-// Servers and workers are killed and stopped, their database is killed and its connections are dropped, their disk is full, and answers of GitHub are lost, at
-// random, while pull requests are opened, pushed to and closed. When it is over, each open one has one report at its head, no report stands there twice, nothing is
+// Servers and workers are killed and stopped, their database is killed and its connections are dropped, their disk is full, their blob
+// store is down, and answers of GitHub are lost, at random, while pull requests are opened, pushed to and closed. When it is over, each open one has one report at its head, no report stands there twice, nothing is
 // there that no living process had the right to write, and no run is left. `make chaos` writes the figures into docs/robustness.md.
 func TestChaos(t *testing.T) {
 	if *chaosFor <= 0 {
@@ -178,6 +180,7 @@ func (c *chaos) begin() {
 		c.t.Cleanup(func() { _ = c.server.Close() })
 		c.database = c.server.Database(c.t) + "&prloop_lease=3s"
 		c.env = append(c.env, "PRLOOP_DATABASE="+c.database)
+		c.down = c.bucket()
 	default:
 		c.t.Fatalf("-chaosstore %q is none", *chaosStore)
 	}
@@ -258,6 +261,9 @@ func (c *chaos) fault() {
 		}
 	case kind == "GitHub's answer lost":
 		c.forge.Fail(forge.Fault{Op: "addComment", Mode: forge.ResetAfter, Times: 1})
+	case kind == "blob store down" && c.down != nil:
+		c.down.Store(true)
+		time.AfterFunc(2*wait, func() { c.down.Store(false) })
 	default:
 		return
 	}
@@ -302,6 +308,9 @@ func (c *chaos) judge() (v verdict) {
 		say(&v.lost, "the runs cannot be read: %v", err)
 	}
 	v.runs = len(runs)
+	if u, err := s.Unkept(c.t.Context()); err != nil || u.Files > 0 {
+		say(&v.lost, "%d files of runs are not in the blob store: %v", u.Files, err)
+	}
 	heads := map[string]string{} // of the reports that are acknowledged, by their nonces
 	for _, r := range runs {
 		if r.State != store.Finished {
