@@ -522,3 +522,31 @@ func s256(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
+
+// Who administers a repository opens the reports of its runs, and nothing that says how the operator set them up.
+func TestWhoOpensWhichFiles(t *testing.T) {
+	st := newState(t)
+	r := st.begin(t, at("acme", "shop", 7))
+	st.end(t, r, review.Converged, "No findings that count")
+	for _, name := range []string{"request.json", "telemetry.json", "round-1/inputs.json", "round-1/security.request.json", "round-1/security.stderr.log"} {
+		if err := st.folder.Save(r.ID, name, []byte(`{"path":"/opt/inner/agent"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := st.serve(t, Options{GitHub: gitHubOf(t)})
+	s.shows(t, "/sign-in/github", r.ReviewID)
+	all, err := st.folder.Names(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := s.shows(t, runLink(r.ID))
+	for _, name := range all {
+		status, text := s.see(t, runLink(r.ID)+"/files/"+name)
+		want := name == "review.md" || name == "review.json"
+		if (status == http.StatusOK) != want || strings.Contains(text, "/opt/inner") || strings.Contains(body, "/files/"+name+`"`) != want {
+			t.Errorf("%s: status %d", name, status)
+		}
+	}
+	s.enter(t)
+	s.shows(t, runLink(r.ID)+"/files/round-1/inputs.json", "/opt/inner/agent")
+}

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -85,6 +86,7 @@ func (d *Dashboard) runPage(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	page.Asked = r.URL.Query().Has("resumed")
+	page.Files = slices.DeleteFunc(page.Files, func(name string) bool { return !v.opens(name) })
 	d.render(w, r, http.StatusOK, "run", view{Title: run.Target.String(), Section: "runs", Data: page})
 	return nil
 }
@@ -274,6 +276,14 @@ func (d *Dashboard) replay(w http.ResponseWriter, r *http.Request, v visitor) er
 	return nil
 }
 
+// opens reports whether a visitor may open a file of a run that they may see. What people read, what agents answered and what was said on the pull
+// request are for all of them. The rest holds how the run was set up, with endpoints and programs of the operator's machine (threats.md T288).
+func (v visitor) opens(name string) bool {
+	name = path.Base(name)
+	return v.Operator || slices.Contains([]string{"review.json", "snapshot.json", "conversation.json"}, name) ||
+		slices.ContainsFunc([]string{".md", ".patch", ".answer.json"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
 // file sends one of a run's files, as text that no browser takes for anything else.
 func (d *Dashboard) file(w http.ResponseWriter, r *http.Request, v visitor) error {
 	run, err := d.run(r, v)
@@ -285,7 +295,7 @@ func (d *Dashboard) file(w http.ResponseWriter, r *http.Request, v visitor) erro
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(names, name) { // a folder, say
+	if !slices.Contains(names, name) || !v.opens(name) { // a folder, say
 		return errNotHere
 	}
 	data, err := d.Runs.File(run.ID, name)
