@@ -20,8 +20,8 @@ import (
 )
 
 // Version names the order of a run's steps and the shapes they are stored in. It is raised only when a run started by an
-// older prloop could not be continued by this one; work of another version is never picked up (libraries 1, trap 1).
-const Version = "14"
+// older prloop could not be continued by this one; work of another version is never picked up.
+const Version = "15"
 
 const (
 	appName = "prloop"
