@@ -110,6 +110,13 @@ type chaos struct {
 	faults map[string]int
 }
 
+// burst happens on GitHub as fast as it can, and perMinute after that: an account creates at most 450 comments an hour, however often processes are killed,
+// and what waits for its place in the next hour would count as lost.
+const (
+	burst     = 40
+	perMinute = 6
+)
+
 // faultKinds are what may happen, in the order of the table.
 var faultKinds = []string{"kill -9", "stopped", "PostgreSQL killed", "connections dropped", "disk full", "GitHub's answer lost", "blob store down"}
 
@@ -124,9 +131,13 @@ func TestChaos(t *testing.T) {
 	t.Logf("seed %d", seed)
 	c := &chaos{hall: openHall(t), rng: rand.New(rand.NewPCG(seed, 0)), faults: map[string]int{}} //nolint:gosec // moments of a test
 	c.begin()
-	over := time.Now().Add(*chaosFor)
+	began := time.Now()
+	over, events := began.Add(*chaosFor), 0
 	for next := time.Now(); time.Now().Before(over); time.Sleep(time.Duration(500+c.rng.IntN(1500)) * time.Millisecond) {
-		c.traffic()
+		if events < burst+int(perMinute*time.Since(began).Minutes()) {
+			c.traffic()
+			events++
+		}
 		if time.Now().After(next) {
 			c.fault()
 			next = time.Now().Add(time.Duration(2+c.rng.IntN(6)) * time.Second)
