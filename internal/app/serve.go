@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -62,14 +63,40 @@ func (s *Service) Unfinished(ctx context.Context, pr review.PullRequest) (string
 			continue
 		}
 		st, err := s.requested(ctx, r.ID)
-		if err != nil {
+		if errors.Is(err, engine.ErrNotFound) {
+			if err := s.abandon(ctx, r); err != nil {
+				return "", err
+			}
 			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("read what run %s was asked: %w", r.ID, err)
 		}
 		if st.Engine == engine.Version && st.Asked == nil && !st.Alone && !st.DryRun && st.Job == nil {
 			return r.ID, nil
 		}
 	}
 	return "", nil
+}
+
+// abandon ends a run that the engine never had, and whose request is on another machine: nobody here can go on with it, and that machine must not once
+// another run has taken its place (threats.md T289).
+func (s *Service) abandon(ctx context.Context, r store.Run) (err error) {
+	// Under another name than the run's, whose own process may be just beginning with it.
+	lease, err := s.store.Take(ctx, r.Target.String(), "end of "+r.ID, leaseTime)
+	if errors.Is(err, store.ErrAlive) || errors.As(err, new(*store.HeldError)) { // somebody is at work on the pull request
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lease.Release(context.WithoutCancel(ctx))) }()
+	s.log.Warn("a run that another machine began and did not store is over", "run", r.ID, "pull request", r.Target.String())
+	return s.store.FinishRun(ctx, review.RunResult{
+		Run: r.ID, Target: r.Target, Outcome: review.Superseded, Reason: "the machine that began it lost the database before anything was done; another run takes its place",
+		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Rounds: []review.RoundResult{}, Comments: []string{},
+		Receipt: review.Receipt{ReviewID: r.ReviewID, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},
+	})
 }
 
 // Once reviews a pull request, and goes on with a run of an order that stopped before its end when resume names it. A run that cannot be gone on
