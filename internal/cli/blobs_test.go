@@ -3,10 +3,12 @@ package cli_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -55,6 +57,19 @@ func TestServerShowsTheRunOfAWorker(t *testing.T) {
 		t.Errorf("status: %s", said)
 	}
 	down.Store(false)
+	env := h.env
+	h.env = append(slices.Clone(env), "PRLOOP_FAILPOINT=blobs: uploaded=kill")
+	killed := h.work("second", reviewers, "--reviews", "1")
+	h.env = env
+	select {
+	case err := <-killed.ended:
+		killed.ended <- err
+	case <-time.After(killPatience):
+		t.Fatal("the worker was not killed")
+	}
+	if said := h.run("status"); !strings.Contains(said, "wait for the blob store") {
+		t.Errorf("status after a kill between upload and record: %s", said)
+	}
 	h.work("second", reviewers, "--reviews", "1")
 	h.within("the files to be uploaded", func() bool { return !strings.Contains(h.run("status"), "wait for the blob store") })
 	if said := h.run("replay", "latest"); !strings.Contains(said, "same") {

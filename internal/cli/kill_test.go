@@ -321,6 +321,7 @@ func killTable(long bool) (list []killTrial) {
 		switch {
 		case slices.Contains(serverPoints, point): // TestServeKilled has them
 		case strings.HasPrefix(point, "policy: "): // no run passes them
+		case strings.HasPrefix(point, "blobs: "): // TestServerShowsTheRunOfAWorker has it
 		case strings.HasPrefix(point, "sticky: "): // script publish/sticky has them
 		case long || slices.Contains(alone, point):
 			list = append(list, at(point, "kill", 0), at(point, "error", 0))
