@@ -68,6 +68,13 @@ func Read(env func(string) string) (Job, error) {
 }
 
 func readEvent(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for somebody who writes
+		err = fmt.Errorf("%s is no file", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the event: %w", err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)

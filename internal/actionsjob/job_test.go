@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,7 +76,10 @@ func TestRead(t *testing.T) {
 
 // What no job can mean is said in a sentence, before anything is asked, with the status of a wrong call.
 func TestReadRefuses(t *testing.T) {
-	large := filepath.Join(t.TempDir(), "large.json")
+	large, pipe := filepath.Join(t.TempDir(), "large.json"), filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	f, err := os.Create(large)
 	if err == nil {
 		err = errors.Join(f.Truncate(longestEvent+1), f.Close())
@@ -95,6 +99,8 @@ func TestReadRefuses(t *testing.T) {
 		{"inputs that are no JSON", "push", "{}", []string{EnvInputs, "x"}, "read the inputs of the action", advice.Usage},
 		{"another repository's event", "pull_request", strings.ReplaceAll(opened, "acme/", "evil/"), nil, "is not one of acme/widgets", advice.Usage},
 		{"no file", "pull_request", "", []string{"GITHUB_EVENT_PATH", "/nowhere/event.json"}, "read the event", 0},
+		{"a device", "pull_request", "", []string{"GITHUB_EVENT_PATH", os.DevNull}, "/dev/null is no file", 0},
+		{"a pipe that nobody writes into", "pull_request", "", []string{"GITHUB_EVENT_PATH", pipe}, "pipe is no file", 0},
 		{"a file without end", "pull_request", "", []string{"GITHUB_EVENT_PATH", large}, "it is larger than 25 MB", 0},
 	} {
 		_, err := Read(environment(t, c.event, c.payload, c.env...))
