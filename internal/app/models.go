@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/agentrun"
+	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/modelagent"
@@ -21,7 +22,7 @@ import (
 // gatewayOptions turn settings into endpoints, prices and bounds.
 func gatewayOptions(log hclog.Logger, settings config.Settings) gateway.Options {
 	o := gateway.Options{
-		Log: log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, AdmitUnpriced: settings.RunCostDefault,
+		Broker: settings.KeyBroker, Log: log.Named("gateway"), AgentTokens: settings.AgentTokens, RefuseUnpriced: settings.CostChosen, AdmitUnpriced: settings.RunCostDefault,
 		Prices: map[string]gateway.Price{}, Fallbacks: map[string][]string{}, FreeTools: append([]string{modelagent.SubmitTool, modelagent.FixTool}, acp.SubmitNames()...),
 		Run: gateway.Totals{
 			LLMCalls: settings.RunLimits.LLMCalls, ToolCalls: settings.RunLimits.ToolCalls, Tokens: settings.RunLimits.Tokens,
@@ -33,7 +34,7 @@ func gatewayOptions(log hclog.Logger, settings config.Settings) gateway.Options 
 		o.Fetch = func(ctx context.Context, url string) (any, error) { return web.Fetch(ctx, url) }
 	}
 	if s := settings.WebSearch; s.Provider != "" {
-		search := websearch.New(s.Provider, s.BaseURL, s.Key.Reveal())
+		search := websearch.New(s.Provider, s.BaseURL, s.Key.Reveal(), settings.KeyBroker)
 		o.Search = func(ctx context.Context, query string) (any, error) { return search.Search(ctx, query) }
 	}
 	for _, u := range settings.Upstreams {
@@ -94,11 +95,26 @@ func (r *run) caps(target review.Target) []gateway.Cap {
 	return out
 }
 
-// modelSecrets are all keys of the settings.
+// modelSecrets are all keys of the settings; none where a broker holds them.
 func modelSecrets(settings config.Settings) []string {
+	if settings.KeyBroker != "" {
+		return nil
+	}
 	out := []string{settings.APIKey.Reveal(), settings.WebSearch.Key.Reveal()}
 	for _, u := range settings.Upstreams {
 		out = append(out, u.Key.Reveal())
+	}
+	return out
+}
+
+// Endpoints are what a broker that holds the keys of the settings makes calls to.
+func Endpoints(settings config.Settings) []broker.Endpoint {
+	var out []broker.Endpoint
+	for _, u := range gatewayOptions(hclog.NewNullLogger(), settings).Upstreams {
+		out = append(out, u.Endpoint())
+	}
+	if s := settings.WebSearch; s.Provider != "" {
+		out = append(out, websearch.Endpoint(s.Provider, s.BaseURL, s.Key.Reveal()))
 	}
 	return out
 }

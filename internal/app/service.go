@@ -173,7 +173,7 @@ func (s *Service) findGit(ctx context.Context) (*git.Git, error) {
 		return s.git, nil
 	}
 	var o git.Options
-	if s.opts.PlainHTTP {
+	if s.opts.PlainHTTP || s.opts.GitHub.Broker != "" { // git goes to a broker by an address of this machine
 		o.Protocols = []string{"https", "http"}
 	}
 	var err error

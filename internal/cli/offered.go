@@ -25,7 +25,7 @@ func (p *Invocation) offer(root *cobra.Command) {
 	addGroup(root, setUp, p.offered(starter.Command()), p.offered(doctor.Command(p.host())), p.offered(policycli.Commands(p.host())), p.offered(appcli.Commands()), p.offered(democli.Command(runInside)))
 	addGroup(root, building, p.offered(evalcli.Commands(p.openToEval)), p.offered(agentcli.Commands()), p.offered(plumbing.Schema()),
 		p.offered(plumbing.Consensus()), p.offered(plumbing.Sanitize()))
-	addGroup(root, serving, p.offered(servecli.Serve(p.host())), p.offered(servecli.Worker(p.host())), p.offered(servecli.Dashboard(p.host())))
+	addGroup(root, serving, p.offered(servecli.Serve(p.host())), p.offered(servecli.Worker(p.host())), p.offered(servecli.Broker(p.host())), p.offered(servecli.Front(p.host())), p.offered(servecli.Dashboard(p.host())))
 	for _, c := range servecli.Operate(p.host()) {
 		addGroup(root, serving, p.offered(c))
 	}

@@ -41,6 +41,8 @@ type hall struct {
 	database string
 	// lost drops deliveries, doubled sends each twice.
 	lost, doubled bool
+	// secret signs them.
+	secret string
 }
 
 func (h *hall) Write(p []byte) (int, error) {
@@ -57,7 +59,7 @@ func (h *hall) log() string {
 
 func openHall(t *testing.T) *hall {
 	t.Helper()
-	h := &hall{t: t, forge: forgetest.Start(t), home: t.TempDir()}
+	h := &hall{t: t, forge: forgetest.Start(t), home: t.TempDir(), secret: hookSecret}
 	var err error
 	if h.repo, err = h.forge.AddRepo("acme", "widgets"); err != nil {
 		t.Fatal(err)
@@ -104,7 +106,7 @@ func openHall(t *testing.T) *hall {
 func (h *hall) deliver(d forge.Delivery) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	r, err := d.Request(ctx, "http://"+h.address+"/webhook", hookSecret)
+	r, err := d.Request(ctx, "http://"+h.address+"/webhook", h.secret)
 	if err != nil {
 		return 0
 	}

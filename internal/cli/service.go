@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/modelagent"
+	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/otlp"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
@@ -70,7 +71,7 @@ func (p *Invocation) fill(o *app.Options) error {
 	state, err := p.stateFolder()
 	o.State = filepath.Join(state, o.State)
 	o.Log, o.Version = p.logger(), Version
-	o.GitHub, o.PlainHTTP = github.Options{Env: p.Env, GH: p.env("PRLOOP_GH")}, p.env("PRLOOP_GIT_URL") != ""
+	o.GitHub, o.PlainHTTP = github.Options{Env: p.Env, GH: p.env("PRLOOP_GH"), Broker: p.env(operator.EnvGitHubBroker)}, p.env("PRLOOP_GIT_URL") != ""
 	return err
 }
 
@@ -104,8 +105,10 @@ func (p *Invocation) order(o runOptions) (app.Order, error) {
 
 // layers are what settings are resolved from, but for the repository's file.
 func (p *Invocation) layers(o runOptions) (config.Input, error) {
-	operator, err := config.ReadOperator(p.env)
-	return config.Input{Given: o.settings, Reviewers: o.reviewers, Env: p.env, Operator: operator, Lenses: append(prompts.Lenses(), modelagent.LensAuto)}, err
+	file, err := config.ReadOperator(p.env)
+	return config.Input{
+		Given: o.settings, Reviewers: o.reviewers, Env: p.env, KeyBroker: p.env(operator.EnvModelBroker), Operator: file, Lenses: append(prompts.Lenses(), modelagent.LensAuto),
+	}, err
 }
 
 // target finds the pull request that the arguments mean.

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 
+	"github.com/prloop/prloop/internal/broker"
+
 	"github.com/prloop/prloop/review"
 )
 
@@ -105,15 +107,27 @@ func (s *source) unique(key string, each func(pointer string, m map[string]any))
 	}
 }
 
+// key is what a variable holds, or what stands for it where a broker has it.
+func (r *resolver) key(variable string) Secret {
+	if r.in.KeyBroker != "" {
+		return Secret{broker.Held}
+	}
+	return Secret{r.in.Env(variable)}
+}
+
 // models settles what follows from the layers: the keys of the upstreams and of the search provider, and whether anybody chose a bound in dollars.
 func (r *resolver) models() {
+	r.settings.KeyBroker = r.in.KeyBroker
+	if r.in.KeyBroker != "" {
+		r.settings.APIKey = Secret{broker.Held}
+	}
 	for i := range r.settings.Upstreams {
 		if u := &r.settings.Upstreams[i]; u.KeyEnv != "" && r.in.Env != nil {
-			u.Key = Secret{r.in.Env(u.KeyEnv)}
+			u.Key = r.key(u.KeyEnv)
 		}
 	}
 	if w := &r.settings.WebSearch; w.KeyEnv != "" && r.in.Env != nil {
-		w.Key = Secret{r.in.Env(w.KeyEnv)}
+		w.Key = r.key(w.KeyEnv)
 	}
 	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["verification.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
 	r.settings.RunCostDefault = r.origins["run_limits.max_cost_usd"].layer == LayerDefault

@@ -23,6 +23,8 @@ type Input struct {
 	Reviewers []string
 	// Env looks a variable up; nil means there is no environment.
 	Env func(name string) string
+	// KeyBroker is the socket of the process that holds the keys of models; empty where Env and the operator's file have them.
+	KeyBroker string
 	// Repository is `.reviewerc`: of the working tree for a local range, else at the base commit; nil when there is none.
 	Repository *File
 	// Policy is the row of the repository; nil when there is none.

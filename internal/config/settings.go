@@ -29,6 +29,8 @@ type Settings struct {
 	BaseURL, Provider string
 	// APIKey is for internal/gateway alone.
 	APIKey Secret
+	// KeyBroker is the socket of the process that holds the keys; each Key is then broker.Held. Empty where there is none.
+	KeyBroker string
 	// Upstreams are further endpoints, Models prices and fallbacks; both are the operator's.
 	Upstreams []Upstream
 	Models    []Model

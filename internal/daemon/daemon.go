@@ -38,8 +38,10 @@ const (
 // Options of a daemon.
 type Options struct {
 	// Listen takes webhooks; nil when there are none. Secrets are those they may be signed with.
-	Listen  net.Listener
+	Listen net.Listener
+	// Fronted says that a front has verified them, and that nobody but it can open Listen.
 	Secrets []string
+	Fronted bool
 	// Serves are the repositories that are served. Every is how often GitHub is asked for what no event told of.
 	Serves Served
 	Every  time.Duration
@@ -176,11 +178,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 func (d *Daemon) serve(ctx context.Context) error {
 	var front *http.Server
 	if d.Listen != nil {
-		h, err := webhook.New(webhook.Options{Secrets: d.Secrets, Take: d.take, Refused: d.Refused, Log: d.Log.Named("webhook")})
-		if err != nil {
-			return err
+		o := webhook.Options{Secrets: d.Secrets, Take: d.take, Refused: d.Refused, Log: d.Log.Named("webhook")}
+		h := webhook.Verified(o)
+		if !d.Fronted {
+			var err error
+			if h, err = webhook.New(o); err != nil {
+				return err
+			}
 		}
-		front = newServer(d.mux(h))
+		front = NewServer(d.mux(h))
 	}
 	workers, err := d.engine.Serve(ctx, d.queues()...)
 	if err != nil {

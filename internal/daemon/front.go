@@ -22,8 +22,8 @@ const (
 	headerBytes     = 16 << 10
 )
 
-// newServer is a server that no slow or silent client keeps from the others for long.
-func newServer(h http.Handler) *http.Server {
+// NewServer makes a server that no slow or silent client keeps from the others for long.
+func NewServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, WriteTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 	}

@@ -66,7 +66,7 @@ func TestSlowClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
 			http.Error(w, "slow", http.StatusBadRequest)
 			return

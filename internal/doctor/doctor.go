@@ -83,7 +83,7 @@ func (d *Doctor) git(ctx context.Context) Checkup {
 
 func (d *Doctor) github(ctx context.Context) Checkup {
 	host := github.DefaultHost(d.Env)
-	c, err := github.New(ctx, github.Options{Host: host, Env: d.Env, GH: d.Operator.Get("PRLOOP_GH")})
+	c, err := github.New(ctx, github.Options{Host: host, Env: d.Env, GH: d.Operator.Get("PRLOOP_GH"), Broker: d.Operator.Get(operator.EnvGitHubBroker)})
 	if err != nil {
 		return diagnosed("github", err)
 	}

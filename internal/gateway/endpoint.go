@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/sanitize"
@@ -214,7 +215,7 @@ const quotedKey = 6
 // unquoted takes out words that quote the key in part.
 func unquoted(said string, key Secret) string {
 	said = hidesKey.ReplaceAllString(said, sanitize.Redacted)
-	if len(key.s) < quotedKey {
+	if len(key.s) < quotedKey || key.s == broker.Held {
 		return said
 	}
 	words := strings.Fields(said)

@@ -3,6 +3,8 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/prloop/prloop/internal/broker"
 )
 
 // pathMessages is the Anthropic Messages API, which Claude Code speaks. It is handed to the endpoint of the model as it is:
@@ -28,6 +30,9 @@ const anthropicHost = "api.anthropic.com"
 
 // authorize puts the key where the API looks for it.
 func (u *upstream) authorize(h http.Header, path string) {
+	if u.Key.s == broker.Held {
+		h.Set(broker.EndpointHeader, u.Name)
+	}
 	if path == pathMessages || path == pathModels && u.base.Hostname() == anthropicHost {
 		h.Set("Anthropic-Version", anthropicVersion)
 		if !u.Key.Empty() {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/prloop/prloop/internal/broker"
 )
 
 // Upstream is one OpenAI-compatible endpoint.
@@ -27,9 +29,18 @@ type Upstream struct {
 	Models []string
 }
 
+// Endpoint is the upstream for whoever holds its key in the place of gateways.
+func (u Upstream) Endpoint() broker.Endpoint {
+	return broker.Endpoint{Name: u.Name, BaseURL: u.BaseURL, Key: u.Key.s, Calls: []string{
+		http.MethodPost + " " + pathChat, http.MethodPost + " " + pathResponses, http.MethodPost + " " + pathMessages, http.MethodGet + " " + pathModels,
+	}}
+}
+
 // Options configure a gateway. The zero value of each field but Upstreams is its default.
 type Options struct {
 	Upstreams []Upstream
+	// Broker is the socket of the process that holds the keys; a Key is then broker.Held. Empty where this process has them.
+	Broker string
 	// Prices replace or add to the built-in table, by model name.
 	Prices map[string]Price
 	Log    hclog.Logger
@@ -113,7 +124,7 @@ func (o *Options) defaults() {
 		o.now = time.Now
 	}
 	if o.transport == nil {
-		o.transport = network()
+		o.transport = broker.Through(o.Broker, network())
 	}
 }
 
@@ -173,7 +184,7 @@ func resolve(list []Upstream) ([]*upstream, error) {
 			return nil, fmt.Errorf("base URL of %s: want http(s)://host/path", u.Name)
 		case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 			return nil, fmt.Errorf("base URL of %s: user, query and fragment are not allowed", u.Name)
-		case base.Scheme == "http" && !u.Key.Empty() && !loopback(base.Hostname()):
+		case base.Scheme == "http" && !u.Key.Empty() && u.Key.s != broker.Held && !loopback(base.Hostname()):
 			return nil, fmt.Errorf("base URL of %s: a key is only sent over https, or to this machine", u.Name)
 		}
 		base.Path = strings.TrimRight(base.Path, "/")

@@ -52,7 +52,7 @@ type ticket struct {
 const keyBegins = 32
 
 // newApp reads the key of an App and makes it the credential.
-func newApp(ctx context.Context, a *appfile.App, c *Client, s settings) (*appLogin, error) {
+func newApp(ctx context.Context, a *appfile.App, c *Client) (*appLogin, error) {
 	text, err := a.Key(ctx, c.env.get, func(ctx context.Context, argv []string) ([]byte, error) {
 		res, err := proc.Run(ctx, proc.Spec{
 			Path: argv[0], Args: argv[1:], Timeout: 30 * time.Second, MaxStdout: 1 << 16, MaxStderr: 1 << 16, Direct: true,
@@ -73,18 +73,26 @@ func newApp(ctx context.Context, a *appfile.App, c *Client, s settings) (*appLog
 			body.WriteString(line)
 		}
 	}
-	l := &appLogin{
-		app: a, key: key, rest: strings.TrimSuffix(s.restPrefix(c.host), "/"), first: c.shared,
-		known: map[string]Installation{}, shared: map[int64]*shared{}, minted: map[ticket]*ghinstallation.Transport{},
-		connect: func(l *limits) *transport { return newTransport(c.host, s, l, c.outgoing) },
-	}
+	l := c.newLogin(a)
+	l.key = key
 	if body.Len() > 2*keyBegins {
 		l.secrets = []string{body.String()[keyBegins:]}
 	}
 	c.outgoing.add(l.secrets...)
-	l.base = l.connect(&limits{})
-	l.asks = &http.Client{Transport: l.signed(), CheckRedirect: stayHere, Timeout: answerTimeout}
+	l.asks.Transport = l.signed()
 	return l, nil
+}
+
+// newLogin is an App without a key, which a broker may hold.
+func (c *Client) newLogin(a *appfile.App) *appLogin {
+	l := &appLogin{
+		app: a, rest: strings.TrimSuffix(c.settings.restPrefix(c.host), "/"), first: c.shared,
+		known: map[string]Installation{}, shared: map[int64]*shared{}, minted: map[ticket]*ghinstallation.Transport{},
+		connect: func(l *limits) *transport { return newTransport(c.host, c.settings, l, c.outgoing) },
+	}
+	l.base = l.connect(&limits{})
+	l.asks = &http.Client{Transport: l.base, CheckRedirect: stayHere, Timeout: answerTimeout}
+	return l
 }
 
 // signed signs requests with the App's key. Each has its own: it is not made for several at once.
@@ -188,6 +196,9 @@ func (c *Client) mint(ctx context.Context, in Installation, repo string, n need)
 			c.app.unlearn(in.ID)
 			return "", &Error{Kind: ErrForbidden, Needs: p.String(), Detail: "the installation of the GitHub App on " + oneLine(in.Account) + " has not been granted it", status: http.StatusForbidden}
 		}
+	}
+	if c.relay != nil {
+		return claim(in.Account, repo), nil
 	}
 	l, k := c.app, ticket{in.ID, strings.ToLower(repo), n}
 	l.mu.Lock()

@@ -36,6 +36,8 @@ type Options struct {
 	// MaxWait bounds how long one read may wait for GitHub in all; over it the read fails with ErrRateLimited or
 	// ErrUnavailable. Default 90 seconds, which covers the minute that GitHub asks for after a secondary limit.
 	MaxWait time.Duration
+	// Broker is the socket of a process that holds the credential; this one then has none. Empty where it has its own.
+	Broker string
 	// Places are those that the processes of an account share for what they create; default this client's own.
 	Places Places
 	// Log is told of retries; default none. It never sees bodies or credentials.
@@ -44,13 +46,17 @@ type Options struct {
 
 // Client talks to one GitHub host. It is safe for concurrent use; writes go one at a time.
 type Client struct {
-	host   string
-	env    environment
-	gh     string
-	token  string
+	host  string
+	env   environment
+	gh    string
+	token string
+	// minted is true where the token is one of an App's installations.
+	minted bool
 	gitURL string
-	temp   string
-	log    hclog.Logger
+	// relay is the way of git to the broker that holds the credential; nil where there is none.
+	relay *relay
+	temp  string
+	log   hclog.Logger
 
 	graphql *api.GraphQLClient
 	http    *http.Client
@@ -124,9 +130,12 @@ func New(ctx context.Context, o Options) (*Client, error) {
 		c.gitURL = "https://" + c.host + "/"
 	}
 	c.settings, c.outgoing = env.settings(c.host), &outgoing{host: c.host}
+	if o.Broker != "" {
+		return c, c.borrow(ctx, o.Broker)
+	}
 	app, err := appfile.Find(env.get(appfile.Env), c.host)
 	if err == nil && app != nil {
-		c.app, err = newApp(ctx, app, c, c.settings)
+		c.app, err = newApp(ctx, app, c)
 	}
 	if err != nil {
 		return nil, err
@@ -137,6 +146,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if c.token = c.findToken(ctx, c.settings); c.token == "" {
 		return nil, &Error{Op: op, Kind: ErrNotLoggedIn}
 	}
+	c.minted = strings.HasPrefix(c.token, "ghs_")
 	return c, c.connect()
 }
 
@@ -196,6 +206,9 @@ func (c *Client) Host() string { return c.host }
 func (c *Client) Secrets() []string {
 	if c.app != nil {
 		return c.app.held()
+	}
+	if c.relay != nil {
+		return []string{c.relay.password}
 	}
 	return []string{c.token}
 }

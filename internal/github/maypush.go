@@ -135,7 +135,7 @@ const jobLogin = "github-actions[bot]"
 // ActionsToken reports whether the credential is GITHUB_TOKEN, the own token of an Actions job. Pushes made with it start
 // no workflow (decision 14). Installation tokens of other apps look the same, so GitHub is asked whose it is.
 func (c *Client) ActionsToken(ctx context.Context) (bool, error) {
-	if c.app != nil || !strings.HasPrefix(c.token, "ghs_") {
+	if c.app != nil || !c.minted {
 		return false, nil
 	}
 	v, err := c.Viewer(ctx, c.host)

@@ -33,6 +33,9 @@ func (c *Client) Clone(repo review.Repo) Clone { return c.remote(repo, reading) 
 func (c *Client) Pushed(repo review.Repo) Clone { return c.remote(repo, pushing) }
 
 func (c *Client) remote(repo review.Repo, n need) Clone {
+	if c.relay != nil {
+		return c.relay.remote(repo)
+	}
 	out := Clone{URL: c.gitURL + repo.Owner + "/" + repo.Name + ".git", Helper: helper}
 	u, err := url.Parse(c.gitURL)
 	if err != nil {

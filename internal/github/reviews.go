@@ -153,16 +153,20 @@ func (c *Client) onPull(address string, pr review.PullRequest) bool {
 		strings.EqualFold(u.Path, fmt.Sprintf("/%s/%s/pull/%d", pr.Repo.Owner, pr.Repo.Name, pr.Number))
 }
 
-const threadFields = `thread { id isResolved comments(first: 1) { nodes { url } } }`
+const (
+	threadFields      = `thread { id isResolved comments(first: 1) { nodes { url } } }`
+	resolveMutation   = `mutation ResolveThread($id: ID!) { done: resolveReviewThread(input: {threadId: $id}) { ` + threadFields + ` } }`
+	unresolveMutation = `mutation UnresolveThread($id: ID!) { done: unresolveReviewThread(input: {threadId: $id}) { ` + threadFields + ` } }`
+)
 
 // Resolve marks a thread as resolved and returns the URL of its first comment. It is tried once. Errors are as those of Post.
 func (c *Client) Resolve(ctx context.Context, pr review.PullRequest, thread string) (string, error) {
-	return c.settle(ctx, "resolve", pr, thread, `mutation ResolveThread($id: ID!) { done: resolveReviewThread(input: {threadId: $id}) { `+threadFields+` } }`, true)
+	return c.settle(ctx, "resolve", pr, thread, resolveMutation, true)
 }
 
 // Unresolve opens a thread again and returns the URL of its first comment. It is tried once. Errors are as those of Post.
 func (c *Client) Unresolve(ctx context.Context, pr review.PullRequest, thread string) (string, error) {
-	return c.settle(ctx, "open again", pr, thread, `mutation UnresolveThread($id: ID!) { done: unresolveReviewThread(input: {threadId: $id}) { `+threadFields+` } }`, false)
+	return c.settle(ctx, "open again", pr, thread, unresolveMutation, false)
 }
 
 func (c *Client) settle(ctx context.Context, what string, pr review.PullRequest, thread, mutation string, resolved bool) (string, error) {

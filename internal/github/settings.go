@@ -57,6 +57,8 @@ type settings struct {
 	token   string
 	socket  string
 	apiHost string
+	// broker is the socket of the process that holds the credential.
+	broker string
 }
 
 // configDir is where gh keeps its configuration.

@@ -41,6 +41,9 @@ func client(t testing.TB, f *forge.Forge, o Options) *Client {
 	if o.GH == "" {
 		o.GH = forgetest.GH(t)
 	}
+	if brokered {
+		o = throughBroker(t, o)
+	}
 	c, err := New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cli/go-gh/v2/pkg/auth"
 
+	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/effects"
 )
 
@@ -36,6 +37,13 @@ type transport struct {
 }
 
 func newTransport(host string, s settings, l *limits, o *outgoing) *transport {
+	hosts := []string{host, s.apiHost}
+	if !auth.IsEnterprise(host) {
+		hosts = append(hosts, "api."+host)
+	}
+	if s.broker != "" {
+		return &transport{hosts: hosts, next: borrowed{broker.Transport(s.broker)}, limits: l, etags: newETags(), outgoing: o}
+	}
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.ResponseHeaderTimeout = answerTimeout
 	if s.socket != "" {
@@ -44,10 +52,6 @@ func newTransport(host string, s settings, l *limits, o *outgoing) *transport {
 			return d.DialContext(ctx, "unix", s.socket)
 		}
 		base.Proxy, base.DialContext, base.DialTLSContext = nil, dial, dial
-	}
-	hosts := []string{host, s.apiHost}
-	if !auth.IsEnterprise(host) {
-		hosts = append(hosts, "api."+host)
 	}
 	return &transport{hosts: hosts, next: base, limits: l, etags: newETags(), outgoing: o}
 }

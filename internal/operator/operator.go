@@ -39,6 +39,9 @@ const (
 	// EnvMarkerKey are the keys by which prloop knows its own comments, each as 64 hexadecimal digits; the first signs. Machines that share it know each
 	// other's threads; without it each makes its own.
 	EnvMarkerKey = "PRLOOP_MARKER_KEY"
+	// EnvGitHubBroker and EnvModelBroker are the sockets of the processes that hold the credentials in the place of this one (decision 94).
+	EnvGitHubBroker = "PRLOOP_GITHUB_BROKER"
+	EnvModelBroker  = "PRLOOP_MODEL_BROKER"
 )
 
 // Words are the operator's, in the environment of one process.

@@ -3,11 +3,8 @@ package servecli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/appfile"
+	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/config"
@@ -25,6 +23,7 @@ import (
 	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/internal/webhook"
 	"github.com/prloop/prloop/review"
@@ -37,6 +36,7 @@ const EnvSecret = "PRLOOP_WEBHOOK_SECRET"
 // options are the flags of `prloop serve`.
 type options struct {
 	listen      string
+	front       string
 	secretFiles []string
 	reviewers   []string
 	tier        string
@@ -70,6 +70,7 @@ func Serve(h host.Host) command.Command {
 	o.rules(f)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "receive webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
 	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read the webhook secret from `FILE`; give two files while you rotate it ("+EnvSecret+")")
+	f.StringVar(&o.front, "front", "", "take deliveries that prloop front has verified, at the unix socket `PATH`, instead of webhooks")
 	f.BoolVar(&o.poll, "poll", false, "poll GitHub instead of receiving webhooks, such as behind a firewall")
 	f.DurationVar(&o.Every, "every", 5*time.Minute, "ask GitHub every `TIME`, and at start, for events that no webhook reported; every minute with --poll")
 	f.IntVar(&o.Reviews, "reviews", 2, "review `N` pull requests at a time")
@@ -118,14 +119,18 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 	if o.Every < time.Second {
 		return advice.Misuse("--every 5m", "--every %s: GitHub is not asked that often", o.Every)
 	}
-	asApp, err := appfile.Find(p.Getenv(appfile.Env), o.Options.Host)
+	asApp, err := asApp(ctx, p, o.Options.Host)
 	if err != nil {
 		return err
 	}
-	if o.poll && asApp == nil && slices.ContainsFunc(o.Serves, func(r review.Repo) bool { return r.Name == "" }) {
+	if o.poll && !asApp && slices.ContainsFunc(o.Serves, func(r review.Repo) bool { return r.Name == "" }) {
 		return advice.Misuse("name each repository: prloop serve --poll acme/widgets acme/gadgets", "without webhooks nobody tells which repositories an owner has")
 	}
-	if !o.poll {
+	o.Fronted = o.front != ""
+	if o.poll && o.Fronted {
+		return advice.Misuse("leave out --poll or --front", "with --poll, no deliveries are taken")
+	}
+	if !o.poll && !o.Fronted {
 		if o.Secrets, err = secrets(p, o.Options.Host, o.secretFiles); err != nil {
 			return err
 		}
@@ -164,6 +169,9 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 		return err
 	}
 	if !o.poll {
+		if o.Fronted {
+			o.listen = "unix:" + o.front
+		}
 		if d.Listen, err = listen(o.listen); err != nil {
 			return advice.Error{Err: err, Next: "give another address: --listen 127.0.0.1:0", Status: advice.Usage}
 		}
@@ -175,9 +183,12 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 		}
 		defer ended()
 	}
-	if o.poll {
+	switch {
+	case o.Fronted:
+		o.Said(fmt.Sprintf("serving %s: webhooks from prloop front at %s", strings.Join(repos, ", "), o.front))
+	case o.poll:
 		o.Said(fmt.Sprintf("serving %s: GitHub is asked every %s", strings.Join(repos, ", "), o.Every))
-	} else {
+	default:
 		o.Said(fmt.Sprintf("serving %s: webhooks at %s/webhook", strings.Join(repos, ", "), d.Listen.Addr()))
 	}
 	return d.Run(ctx)
@@ -247,6 +258,16 @@ func served(words, env []string) (host string, all daemon.Served, err error) {
 	return host, all, nil
 }
 
+// asApp reports whether the credential is a GitHub App's, which a broker may hold.
+func asApp(ctx context.Context, p command.Process, host string) (bool, error) {
+	if socket := p.Getenv(operator.EnvGitHubBroker); socket != "" {
+		c, err := github.New(ctx, github.Options{Host: host, Env: p.Env, ReadOnly: true, Broker: socket})
+		return err == nil && c.IsApp(), err
+	}
+	app, err := appfile.Find(p.Getenv(appfile.Env), host)
+	return app != nil, err
+}
+
 // secrets are those of the files and of the variable, and that of the GitHub App where there are none.
 func secrets(p command.Process, host string, files []string) ([]string, error) {
 	all := strings.Fields(p.Getenv(EnvSecret))
@@ -282,25 +303,10 @@ func secrets(p command.Process, host string, files []string) ([]string, error) {
 	return all, nil
 }
 
-// listen listens at an address. A socket that a process left behind is removed; one that is served is not.
+// listen listens at an address.
 func listen(address string) (net.Listener, error) {
-	path, unix := strings.CutPrefix(address, "unix:")
-	if !unix {
-		return net.Listen("tcp", address)
+	if path, unix := strings.CutPrefix(address, "unix:"); unix {
+		return broker.Listen(path)
 	}
-	l, err := net.Listen("unix", path)
-	if err == nil {
-		return l, nil
-	}
-	if c, dialErr := net.Dial("unix", path); dialErr == nil {
-		c.Close()
-		return nil, err
-	}
-	if info, statErr := os.Lstat(path); errors.Is(statErr, fs.ErrNotExist) || statErr == nil && info.Mode()&fs.ModeSocket == 0 {
-		return nil, err
-	}
-	if err := os.Remove(path); err != nil {
-		return nil, err
-	}
-	return net.Listen("unix", path)
+	return net.Listen("tcp", address)
 }

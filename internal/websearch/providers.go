@@ -15,6 +15,8 @@ type provider struct {
 	address string
 	// refusal is what a refusal usually means.
 	refusal string
+	// calls are those that a broker of its key makes.
+	calls   []string
 	request func(ctx context.Context, address, key, query string) (*http.Request, error)
 	results func(data []byte) ([]Result, error)
 }
@@ -43,7 +45,7 @@ var providers = map[string]provider{
 	},
 	// https://api-dashboard.search.brave.com/api-reference/web/search/get
 	"brave": {
-		address: "https://api.search.brave.com", refusal: "; look at the key",
+		address: "https://api.search.brave.com", refusal: "; look at the key", calls: []string{"GET /res/v1/web/search"},
 		request: func(ctx context.Context, address, key, query string) (*http.Request, error) {
 			req, err := get(ctx, address+"/res/v1/web/search", url.Values{"q": {query}, "count": {strconv.Itoa(resultsMax)}, "text_decorations": {"false"}})
 			if err == nil {
@@ -68,7 +70,7 @@ var providers = map[string]provider{
 	},
 	// https://docs.tavily.com/documentation/api-reference/endpoint/search
 	"tavily": {
-		address: "https://api.tavily.com", refusal: "; look at the key",
+		address: "https://api.tavily.com", refusal: "; look at the key", calls: []string{"POST /search"},
 		request: func(ctx context.Context, address, key, query string) (*http.Request, error) {
 			body, err := json.Marshal(map[string]any{"query": query, "max_results": resultsMax})
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -49,15 +50,33 @@ type Searcher struct {
 	client   *http.Client
 }
 
-// New makes a searcher that asks searxng at an address, or brave or tavily with a key. The configuration was checked before: a name
-// that is none of these is a fault of the program.
-func New(name, address, key string) *Searcher {
+// Endpoint is a provider for whoever holds its key in the place of others: where it is asked, and how. The configuration was checked before: a name
+// that is none is a fault of the program.
+func Endpoint(name, address, key string) broker.Endpoint {
+	p := known(name)
+	return broker.Endpoint{Name: endpointName, BaseURL: p.at(address), Key: key, Calls: p.calls}
+}
+
+// endpointName is what the provider is called where its key is held.
+const endpointName = "web search"
+
+func known(name string) provider {
 	p, ok := providers[name]
 	if !ok {
 		panic("search provider " + name + " is unknown")
 	}
-	return &Searcher{provider: p, address: strings.TrimRight(cmp.Or(address, p.address), "/"), key: key, client: &http.Client{
-		Timeout: timeLimit,
+	return p
+}
+
+func (p provider) at(address string) string {
+	return strings.TrimRight(cmp.Or(address, p.address), "/")
+}
+
+// New makes a searcher that asks searxng at an address, or brave or tavily with a key, which the broker at a socket may hold.
+func New(name, address, key, held string) *Searcher {
+	p := known(name)
+	return &Searcher{provider: p, address: p.at(address), key: key, client: &http.Client{
+		Timeout: timeLimit, Transport: broker.Through(held, http.DefaultTransport),
 		// A redirect would take the question, and the key, to somebody the operator has not named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -94,6 +113,9 @@ func (s *Searcher) Search(ctx context.Context, query string) (Results, error) {
 	}
 	req.Header.Set("User-Agent", "prloop")
 	req.Header.Set("Accept", "application/json")
+	if s.key == broker.Held {
+		req.Header.Set(broker.EndpointHeader, endpointName)
+	}
 	resp, err := s.client.Do(req)
 	if err != nil { // the error names the address, the question in it
 		return Results{}, errors.New("the search provider cannot be reached")

@@ -46,7 +46,7 @@ func TestProviders(t *testing.T) {
 		}},
 	} {
 		address, asked := service(t, http.StatusOK, c.answer)
-		got, err := New(c.name, address+"/", "the-key").Search(t.Context(), "go mutex & <x>")
+		got, err := New(c.name, address+"/", "the-key", "").Search(t.Context(), "go mutex & <x>")
 		if err != nil || fmt.Sprint(got) != "{[{A https://a.example/ words}]}" {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
@@ -59,7 +59,7 @@ func TestProviders(t *testing.T) {
 // What may not be asked never leaves the machine.
 func TestRefused(t *testing.T) {
 	address, asked := service(t, http.StatusOK, `{"results":[]}`)
-	s := New("searxng", address, "")
+	s := New("searxng", address, "", "")
 	for _, q := range []string{
 		"", "  ", strings.Repeat("a", 121), "two\nlines", "hidden\u200btext", "not \xff text",
 		"what is ghp_16C7e42F292c6912E7710c838347Ae178B4a", "password=q7Rz2Lm9Xc4Vb8Nt1Wk6",
@@ -87,12 +87,12 @@ func TestProviderFails(t *testing.T) {
 		{200, "<html>", "no JSON"}, {200, `{"results":7}`, "no JSON"}, {200, strings.Repeat(" ", 1<<20+1), "too long"},
 	} {
 		address, asked := service(t, c.status, c.body)
-		_, err := New("searxng", address, "the-key").Search(t.Context(), "question")
+		_, err := New("searxng", address, "the-key", "").Search(t.Context(), "question")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "question") || strings.Contains(err.Error(), "the-key") || len(*asked) != 1 {
 			t.Errorf("HTTP %d: %v after %d requests", c.status, err, len(*asked))
 		}
 	}
-	if _, err := New("searxng", "http://127.0.0.1:1", "").Search(t.Context(), "question"); err == nil || strings.Contains(err.Error(), "question") {
+	if _, err := New("searxng", "http://127.0.0.1:1", "", "").Search(t.Context(), "question"); err == nil || strings.Contains(err.Error(), "question") {
 		t.Errorf("nobody there: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	address, _ := service(t, http.StatusOK, string(data))
-	got, err := New("searxng", address, "").Search(t.Context(), "question")
+	got, err := New("searxng", address, "", "").Search(t.Context(), "question")
 	if err != nil || len(got.Results) != resultsMax {
 		t.Fatalf("%d results, %v", len(got.Results), err)
 	}
