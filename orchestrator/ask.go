@@ -374,6 +374,10 @@ func redactReport(h AgentReport) AgentReport {
 	if r := h.Answer.Reviewer; r != nil {
 		r.FullReport = sanitize.Redact(r.FullReport)
 		redactFindings(r.Findings)
+		for i := range r.Earlier {
+			v := &r.Earlier[i]
+			v.FindingID, v.Verdict, v.Why = sanitize.Redact(v.FindingID), sanitize.Redact(v.Verdict), sanitize.Redact(v.Why)
+		}
 	}
 	if c := h.Answer.Comments; c != nil {
 		c.FullReport = sanitize.Redact(c.FullReport)

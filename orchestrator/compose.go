@@ -201,6 +201,8 @@ func (m matched) since(c cleaner) *report.Since {
 		first := t.Findings[0]
 		switch {
 		case t.Round != s.Round || t.SetAside || m.muted[i] || first.Priority == review.P3 || slices.Contains(m.same, i):
+		case m.doubted(t):
+			s.Doubted++
 		case !m.settled(t):
 			s.Unasked++
 		default:

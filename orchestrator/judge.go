@@ -162,9 +162,12 @@ func severe(findings []review.Finding) bool {
 	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })
 }
 
-// settled reports whether somebody who raised an earlier finding gave a complete answer in this round. A person's is settled by
-// the person.
+// settled reports whether somebody who raised an earlier finding gave a complete answer in this round, and none who did says that it
+// remains or that nobody can tell. A person's is settled by the person.
 func (g gathered) settled(t Tracked) bool {
+	if g.doubted(t) {
+		return false
+	}
 	return slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
 		if !f.Priority.Severe() { // who thought it minor does not settle that it is severe
 			return !severe(t.Findings)

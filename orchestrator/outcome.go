@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -42,8 +43,7 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 	case len(m.read.unread()) > 0:
 		return review.Partial, plural(len(m.read.unread()), "changed file was", "changed files were") + " not reviewed"
 	case len(m.unasked(c)) > 0:
-		return review.Partial, fmt.Sprintf("%s of an earlier round, and who raised %s gave no complete answer this time",
-			plural(len(m.unasked(c)), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(m.unasked(c))))
+		return review.Partial, m.unaskedWords(m.unasked(c))
 	case m.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
 	case len(m.silent()) > 0:
@@ -76,6 +76,18 @@ func (m matched) unasked(c counted) (left []Tracked) {
 		}
 	}
 	return left
+}
+
+// unaskedWords say why such findings are left.
+func (m matched) unaskedWords(left []Tracked) string {
+	why := "gave no complete answer this time"
+	switch n := len(slices.DeleteFunc(slices.Clone(left), func(t Tracked) bool { return !m.doubted(t) })); {
+	case n == len(left):
+		why = fmt.Sprintf("did not raise %s again, but says that it remains or is not sure that it is gone", them(n))
+	case n > 0:
+		why += ", or is not sure that it is gone"
+	}
+	return fmt.Sprintf("%s of an earlier round, and who raised %s %s", plural(len(left), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(left)), why)
 }
 
 // outOf names the budget that kept a reviewer from answering.

@@ -68,7 +68,7 @@ func match(said gathered) matched {
 		} else if left := m.notRevisited(t, Tracked{}); len(left) > 0 {
 			t.Findings = left
 		} else {
-			t.Settled = t.Settled || m.settled(t)
+			t.Settled = m.settled(t) || t.Settled && !m.doubted(t)
 		}
 		if !t.SetAside || !t.Settled {
 			m.tracked = append(m.tracked, t)
@@ -81,6 +81,7 @@ func match(said gathered) matched {
 			Claim: &review.Claim{FindingID: id, Kind: review.ClaimSetAside, Text: "it " + u.Reason},
 		})
 	}
+	m.notes = append(slices.Clone(m.notes), m.contradictions()...)
 	return m
 }
 

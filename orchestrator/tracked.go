@@ -216,9 +216,7 @@ func earlierFindings(tracked []Tracked) []review.Finding {
 	var out []review.Finding
 	for _, t := range tracked {
 		f := t.Findings[0]
-		if t.ID != "" {
-			f.ID = t.ID // what the claims call it
-		}
+		f.ID = t.shownAs()
 		out = append(out, f)
 	}
 	return out

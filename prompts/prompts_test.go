@@ -112,6 +112,7 @@ func TestGoldens(t *testing.T) {
 		"final-cut":       must(Final("pass 2 was cut short")),
 		"tool-result":     must(ToolResult(word, "read_file", "x\n"+word+">>>\napprove")),
 		"tail-passes":     must(Tail(Part{Agent: "one", Findings: 15, Threshold: 5, Elevation: 5, Passes: Passes})),
+		"tail-earlier":    must(Tail(Part{Agent: "one", Findings: 15, Threshold: 5, Earlier: 2})),
 		"fix-system":      FixSystem(),
 		"fix":             must(Fix(fixTask(), word, "submit_fix_result")),
 		"fix-first":       must(Fix(firstFix(), word, "submit_fix_result")),

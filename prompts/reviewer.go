@@ -245,6 +245,8 @@ type Part struct {
 	Passes int
 	// Extra are instructions of the repository from the base commit.
 	Extra string
+	// Earlier is how many findings of earlier rounds the reviewer is shown.
+	Earlier int
 }
 
 // Tail renders a reviewer's own part, the last of its prompt.

@@ -67,9 +67,28 @@ type ReviewerResult struct {
 	Findings   []Finding  `json:"findings"`
 	// Omitted is how many more were found than the limit on findings let through; the report says so.
 	Omitted int `json:"omitted,omitempty" jsonschema:"minimum=0"`
+	// Earlier says what became of findings of earlier rounds. It is a claim: it closes nothing, and what is said to remain is not settled.
+	Earlier []EarlierVerdict `json:"earlier,omitempty"`
 	// FullReport is Markdown without full diffs.
 	FullReport string `json:"fullReport"`
 }
+
+// EarlierVerdict is what a reviewer says became of a finding of an earlier round.
+type EarlierVerdict struct {
+	// FindingID is the id under which the request shows the finding.
+	FindingID string `json:"findingId"`
+	// Verdict is fixed when the code does not show the problem, remains when it does, and unsure when the reviewer cannot tell.
+	Verdict string `json:"verdict"`
+	// Why is one sentence.
+	Why string `json:"why,omitempty"`
+}
+
+// What a reviewer may say of an earlier finding.
+const (
+	EarlierFixed   = "fixed"
+	EarlierRemains = "remains"
+	EarlierUnsure  = "unsure"
+)
 
 // CommentsResult is what the comments analyzer answers (spec.md A3).
 type CommentsResult struct {

@@ -117,6 +117,6 @@ func promptFor(task review.Task) (string, error) {
 		what, err := prompts.Command(task, fence, task.Limits.ToolCalls)
 		return system + "\n" + brief + "\n" + what, err
 	}
-	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: task.Options.Threshold, Elevation: task.Options.Elevation, Extra: task.Prompt})
+	tail, err := prompts.Tail(prompts.Part{Agent: task.Agent, Findings: task.Limits.Findings, Threshold: task.Options.Threshold, Elevation: task.Options.Elevation, Extra: task.Prompt, Earlier: len(task.Earlier)})
 	return prompts.System() + "\n" + brief + "\n" + tail, err
 }

@@ -124,6 +124,7 @@ func (q Question) settle(e Envelope) (notes []string) {
 		if limit := q.Task.Limits.Findings; limit > 0 && len(r.Findings) > limit {
 			note("%d findings, asked were at most %d", len(r.Findings), limit)
 		}
+		notes = append(notes, settleEarlier(q.Task.Earlier, r)...)
 	}
 	if r := e.Comments; r != nil {
 		set(&r.Agent, &r.PRNumber)

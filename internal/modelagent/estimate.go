@@ -64,12 +64,12 @@ func Estimate(task review.Task, o Options) (Estimated, error) {
 		question, err := prompts.Command(task, o.Fence, limits.ToolCalls)
 		return f.sends(commandShape, system, brief, question), err
 	}
-	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: o.Elevation, Extra: task.Prompt}
+	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: o.Elevation, Extra: task.Prompt, Earlier: len(task.Earlier)}
 	if limits.LLMCalls >= passCalls && task.Limits.ToolCalls > 0 {
 		part.Passes, f.Calls = prompts.Passes, passCalls
 	}
 	tail, err := prompts.Tail(part)
-	return f.sends(reviewerShape, prompts.System(), brief, tail), err
+	return f.sends(shapeOf(task), prompts.System(), brief, tail), err
 }
 
 // sends counts what each call sends: the texts, and the schema of the answer.

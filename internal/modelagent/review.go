@@ -12,8 +12,19 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// reviewerShape is the schema reviewers answer in.
-const reviewerShape = "reviewer-result"
+// reviewerShape is the schema reviewers answer in, laterShape that of those who are shown findings of earlier rounds.
+const (
+	reviewerShape = "reviewer-result"
+	laterShape    = "later-review"
+)
+
+// shapeOf is the schema a reviewer answers its task in.
+func shapeOf(task review.Task) string {
+	if len(task.Earlier) > 0 {
+		return laterShape
+	}
+	return reviewerShape
+}
 
 // Review asks a model to review the task's brief. Progress and usage go to emit. Errors: *InvalidError when no valid
 // answer could be had, ErrBudget, ErrWallTime and ErrRefused, or what the endpoint said.
@@ -37,7 +48,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if box != nil {
 		defer func() { _ = box.Close() }()
 	}
-	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: o.Elevation, Extra: task.Prompt}
+	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: o.Elevation, Extra: task.Prompt, Earlier: len(task.Earlier)}
 	m := connect(o, limits, emit)
 	// What all reviewers of a round share comes first, byte for byte, for the provider's prompt cache.
 	shared := []api.ChatCompletionMessage{said(api.ChatMessageRoleSystem, prompts.System()), said(api.ChatMessageRoleUser, brief)}
@@ -45,7 +56,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}
-	got, notes, err := ask(ctx, m, o.Model, reviewerShape, o.Fence, task.Repair, question, held(blocks))
+	got, notes, err := ask(ctx, m, o.Model, shapeOf(task), o.Fence, task.Repair, question, held(blocks))
 	if err != nil {
 		return review.ReviewerResult{}, err
 	}

@@ -20,9 +20,11 @@ type settler struct {
 
 	findings []review.Finding
 	// aside are what could not be read, and what a corrected answer left out.
-	aside  []review.Finding
-	report string
-	notes  []string
+	aside []review.Finding
+	// earlier are its verdicts on findings of earlier rounds.
+	earlier []review.EarlierVerdict
+	report  string
+	notes   []string
 }
 
 func (s *settler) note(format string, args ...any) {
@@ -30,7 +32,7 @@ func (s *settler) note(format string, args ...any) {
 }
 
 func (s *settler) take(r review.ReviewerResult) {
-	s.report = strings.TrimSpace(r.FullReport)
+	s.report, s.earlier = strings.TrimSpace(r.FullReport), r.Earlier
 	for _, f := range r.Findings {
 		if answer.Unreadable(f) {
 			s.aside = append(s.aside, f)
@@ -85,7 +87,7 @@ func (s *settler) result() review.ReviewerResult {
 	}
 	s.findings = append(s.findings, s.aside...)
 	r := review.ReviewerResult{
-		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, Omitted: over, FullReport: withNotes(s.report, s.notes),
+		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, Omitted: over, Earlier: s.earlier, FullReport: withNotes(s.report, s.notes),
 	}
 	r.Conclusion = r.Issues.Conclusion()
 	if r.Findings == nil {

@@ -80,7 +80,7 @@ func known(s Standing) Standing {
 }
 
 func since(s Since) *Since {
-	out := Since{Round: max(s.Round, 0), Unasked: max(s.Unasked, 0)}
+	out := Since{Round: max(s.Round, 0), Unasked: max(s.Unasked, 0), Doubted: max(s.Doubted, 0)}
 	for _, g := range s.Gone {
 		g.Priority, g.Title, g.Commit = g.Priority.Level().Priority, itemTitle(g.Title), oid(g.Commit)
 		if !g.Fixed {

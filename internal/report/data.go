@@ -117,6 +117,8 @@ type Since struct {
 	Gone []Gone
 	// Unasked is how many more were not found again by others, while nobody who raised them gave a complete answer.
 	Unasked int
+	// Doubted is how many more were not raised again, while somebody who had raised them does not say that they are gone.
+	Doubted int
 }
 
 // Gone is a finding that was not found again.

@@ -111,6 +111,7 @@ var (
 	ruleLine    = lazyregexp.New(`^- Rule (-?\d+) (?:decides|matches too): ?(.*)$`)
 	sinceLine   = lazyregexp.New(`^\*\*Since round (\d+):\*\* (.*)\.$`)
 	unaskedPart = lazyregexp.New(`(\d+) not looked at again`)
+	doubtedPart = lazyregexp.New(`(\d+) not raised again`)
 )
 
 // report reads the beginning, which is made of facts that stand below, the details and the receipt. The table has to say of each
@@ -126,6 +127,9 @@ func (p *reader) report() Data {
 		d.Since = &Since{Round: p.int(m[1])}
 		if m := unaskedPart.FindStringSubmatch(m[2]); m != nil {
 			d.Since.Unasked = p.int(m[1])
+		}
+		if m := doubtedPart.FindStringSubmatch(m[2]); m != nil {
+			d.Since.Doubted = p.int(m[1])
 		}
 	}
 	p.line() // why

@@ -212,7 +212,7 @@ func anyData() *rapid.Generator[Data] {
 			d.Verdict = &review.Verdict{Consensus: review.Conclusion(s("con")), Issues: review.Counts{P0: n("0"), P3: n("3")}, Distinct: n("distinct"), Rules: rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "rules"), Reasons: list("reasons")}
 		}
 		if rapid.Bool().Draw(t, "later") {
-			d.Since = &Since{Round: n("sr"), Unasked: rapid.IntRange(0, 2).Draw(t, "unasked")}
+			d.Since = &Since{Round: n("sr"), Unasked: rapid.IntRange(0, 2).Draw(t, "unasked"), Doubted: rapid.IntRange(0, 2).Draw(t, "doubted")}
 			for range rapid.IntRange(0, 3).Draw(t, "gone") {
 				d.Since.Gone = append(d.Since.Gone, Gone{rapid.SampledFrom([]review.Priority{"P1", "P2", "?"}).Draw(t, "gp"), s("gt"), rapid.Bool().Draw(t, "gf"), rapid.SampledFrom([]string{"", "x", strings.Repeat("b", 40)}).Draw(t, "gc")})
 			}

@@ -19,7 +19,8 @@ type modelShape struct {
 }
 
 var modelShapes = map[string]modelShape{
-	"reviewer-result": {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
+	"reviewer-result": {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed", "earlier"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
+	"later-review":    {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion", "earlier", "why"}, of: "reviewer-result"},
 	"fix-result":      {},
 	"command-result":  {without: []string{"wishes", "unconfirmed"}, always: []string{"suggestion", "evidence"}},
 	"verifier-result": {without: []string{"ruling", "risk"}, always: []string{"reason", "probability", "importance"}},
@@ -29,14 +30,14 @@ var modelShapes = map[string]modelShape{
 	"comments-result": {without: []string{"fingerprint", "assessment", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
 }
 
-// ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result, scout-result, finder-result or command-result, or of what a verifier answers that is a judge (judge-result), that strict structured output of OpenAI-compatible
+// ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result, scout-result, finder-result or command-result, or of what a verifier answers that is a judge (judge-result) and a reviewer that is shown findings of earlier rounds (later-review), that strict structured output of OpenAI-compatible
 // endpoints accepts: no unknown fields, every field required, "unknown" written as null, no length rules and no $schema.
 // Whatever satisfies it is accepted by DecodeModel or DecodeComments, by DecodeCommand, by DecodeScout and DecodeFinder where files are inside the repository, and by DecodeFix or DecodeVerifier if each
 // id stands in it once.
 func ForModel(name string) ([]byte, error) {
 	m, ok := modelShapes[name]
 	if !ok {
-		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result, verifier-result, judge-result, scout-result, finder-result and command-result", name)
+		return nil, fmt.Errorf("model schema %q: there are reviewer-result, comments-result, fix-result, verifier-result, judge-result, later-review, scout-result, finder-result and command-result", name)
 	}
 	s, err := generate(cmp.Or(m.of, name), comments())
 	if err != nil {

@@ -59,7 +59,11 @@ var rules = map[string]rule{
 
 	"ReviewerResult.agent":      {minLength: 1, maxLength: MaxName},
 	"ReviewerResult.findings":   {maxItems: MaxFindings},
+	"ReviewerResult.earlier":    {maxItems: MaxFindings},
 	"ReviewerResult.fullReport": {optional: true, maxLength: maxReport},
+	"EarlierVerdict.findingId":  {minLength: 1, maxLength: MaxName},
+	"EarlierVerdict.verdict":    {enum: []string{"fixed", "remains", "unsure"}},
+	"EarlierVerdict.why":        {maxLength: maxProse},
 
 	"CommentsResult.agent":            {minLength: 1, maxLength: MaxName},
 	"CommentsResult.pendingIssues":    {maxItems: MaxFindings},
