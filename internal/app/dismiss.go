@@ -18,6 +18,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/review"
 )
 
@@ -74,7 +75,7 @@ func (e *ElsewhereError) Error() string {
 
 // Dismiss writes lines into the file of dismissals of the checkout's working tree. It commits nothing.
 func (s *Service) Dismiss(ctx context.Context, o Dismissing) (out Said, err error) {
-	today := time.Now().UTC().Format(time.DateOnly)
+	today := wallclock.Now().UTC().Format(time.DateOnly)
 	if strings.TrimSpace(o.Reason) == "" {
 		return out, ErrNoReason
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/prloop/prloop/internal/postgres"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -88,7 +89,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	l := &orchestrator.Loop{
 		History: r.history, Dismissals: dismisser{r.history, r.client}, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, Shelves: shelves{r.history.repo}, Agents: ask,
 		Record: r.measured(r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder}))), Emit: emit,
-		MarkerKey: key, Fence: fenceOf(key), Now: time.Now, Sleep: sleep,
+		MarkerKey: key, Fence: fenceOf(key), Now: wallclock.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: r.permanent(ctx), Incident: r.incident,
 		Secrets: known,
 	}

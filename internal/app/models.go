@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/modelagent"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/internal/webfetch"
 	"github.com/prloop/prloop/internal/websearch"
 	"github.com/prloop/prloop/orchestrator"
@@ -89,7 +90,7 @@ func (r *run) caps(target review.Target) []gateway.Cap {
 		out = append(out, gateway.Cap{Name: "pull request", USD: b.PerPullRequestUSD, Spent: spent(target.Repo.String(), target.PR, always)})
 	}
 	if b.PerDayUSD > 0 {
-		day := func() time.Time { return time.Now().Add(-24 * time.Hour) }
+		day := func() time.Time { return wallclock.Now().Add(-24 * time.Hour) }
 		out = append(out, gateway.Cap{Name: "day", USD: b.PerDayUSD, Spent: spent("", 0, day)})
 	}
 	return out

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/score"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/internal/weight/calibration"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
@@ -308,7 +308,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	}
 	head := w.commits.Head
 	id := orchestrator.ReviewID(target, head, prompts.Version, asked, settings.Limits)
-	started := time.Now().UTC()
+	started := wallclock.Now().UTC()
 	return orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: target, Head: head, Agents: agents,
 		MinReviewers: settings.MinReviewers, MinSupport: settings.MinSupport, Threshold: settings.ScoreThreshold,

@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/maintenance"
 	"github.com/prloop/prloop/internal/schedule"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
@@ -79,7 +80,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 		return nil, err
 	}
 	r.history.withhold(r.settings.Context.NeverRead)
-	job, err := r.due(ctx, o.Target, head, time.Now())
+	job, err := r.due(ctx, o.Target, head, wallclock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	started := time.Now().UTC()
+	started := wallclock.Now().UTC()
 	id := orchestrator.ReviewID(o.Target, head, prompts.Version, agents, r.settings.Limits)
 	settings := r.settings
 	return &Prepared{run: r, job: todo, Request: orchestrator.Request{

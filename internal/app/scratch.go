@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/wallclock"
 )
 
 // scratchName is where private folders of runs stand in the state folder: exports, homes of children, sockets, the file a
@@ -40,7 +40,7 @@ func (s *Service) scratch(ctx context.Context) (string, error) {
 	}
 	defer turn.Close()
 	s.sweep(parent)
-	git.Sweep(filepath.Join(s.opts.State, reposName), time.Now())
+	git.Sweep(filepath.Join(s.opts.State, reposName), wallclock.Now())
 	dir, err := os.MkdirTemp(parent, "run-")
 	if err != nil {
 		return "", fmt.Errorf("make scratch folder: %w", err)

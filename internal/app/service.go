@@ -21,6 +21,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/otlp"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/review"
 )
 
@@ -205,7 +206,7 @@ func (s *Service) openHistory(ctx context.Context, target review.Target, checkou
 		return nil, err
 	}
 	if !target.Local() {
-		s.forgetFixes(ctx, h.repo, run, time.Now())
+		s.forgetFixes(ctx, h.repo, run, wallclock.Now())
 	}
 	return h, nil
 }
@@ -238,7 +239,7 @@ const ArtifactsKept = 90 * 24 * time.Hour
 // forgetArtifacts removes the files of runs nobody has touched for long.
 func (s *Service) forgetArtifacts(mine string) {
 	s.forgetLayers()
-	if err := s.folder.Expire(time.Now().Add(-ArtifactsKept), func(run string) bool { return run == mine || s.running(run) }); err != nil {
+	if err := s.folder.Expire(wallclock.Now().Add(-ArtifactsKept), func(run string) bool { return run == mine || s.running(run) }); err != nil {
 		s.log.Warn("files of old runs are still kept", "err", err)
 	}
 }

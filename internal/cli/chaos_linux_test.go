@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/postgres"
@@ -44,10 +45,13 @@ type unit struct {
 }
 
 func (h *hall) unit(state string, args ...string) *unit {
-	u := &unit{h: h, args: args, env: append(slices.Clone(h.env), "PRLOOP_STATE="+state), ended: make(chan struct{})}
+	u := &unit{h: h, args: args, env: append(slices.Clone(h.env), "PRLOOP_STATE="+state, operator.EnvClock+"="+clockOf(state)), ended: make(chan struct{})}
 	go u.supervise()
 	return u
 }
+
+// clockOf says how wrong the clock of the machine of a state folder is.
+func clockOf(state string) string { return state + ".clock" }
 
 func (u *unit) supervise() {
 	defer close(u.ended)
@@ -102,6 +106,7 @@ type chaos struct {
 	*hall
 	rng    *rand.Rand
 	units  []*unit
+	states []string // the state folders of their machines
 	server *postgres.Server
 	down   *atomic.Bool // whether the blob store of the machines is
 	disk   string       // a small disk with the state of a server; empty when there is none
@@ -118,10 +123,10 @@ const (
 )
 
 // faultKinds are what may happen, in the order of the table.
-var faultKinds = []string{"kill -9", "stopped", "PostgreSQL killed", "connections dropped", "disk full", "GitHub's answer lost", "blob store down"}
+var faultKinds = []string{"kill -9", "stopped", "PostgreSQL killed", "connections dropped", "disk full", "GitHub's answer lost", "blob store down", "clock jumped"}
 
 // Servers and workers are killed and stopped, their database is killed and its connections are dropped, their disk is full, their blob
-// store is down, and answers of GitHub are lost, at random, while pull requests are opened, pushed to and closed. When it is over, each open one has one report at its head, no report stands there twice, nothing is
+// store is down, their clocks jump, and answers of GitHub are lost, at random, while pull requests are opened, pushed to and closed. When it is over, each open one has one report at its head, no report stands there twice, nothing is
 // there that no living process had the right to write, and no run is left. `make chaos` writes the figures into docs/robustness.md.
 func TestChaos(t *testing.T) {
 	if *chaosFor <= 0 {
@@ -195,9 +200,10 @@ func (c *chaos) begin() {
 	default:
 		c.t.Fatalf("-chaosstore %q is none", *chaosStore)
 	}
-	c.units = append(c.units, c.unit(state, serve...))
+	c.units, c.states = append(c.units, c.unit(state, serve...)), append(c.states, state)
 	if c.server != nil {
 		for _, machine := range []string{"second", "third"} {
+			c.states = append(c.states, filepath.Join(c.home, machine))
 			c.units = append(c.units, c.unit(filepath.Join(c.home, machine), append([]string{"worker", "--reviews", "1"}, reviewers...)...))
 		}
 	}
@@ -275,6 +281,11 @@ func (c *chaos) fault() {
 	case kind == "blob store down" && c.down != nil:
 		c.down.Store(true)
 		time.AfterFunc(2*wait, func() { c.down.Store(false) })
+	case kind == "clock jumped":
+		wrong := []time.Duration{-3 * time.Hour, -10 * time.Minute, -40 * time.Second, 0, 40 * time.Second, 10 * time.Minute, 3 * time.Hour}
+		if err := os.WriteFile(clockOf(c.states[c.rng.IntN(len(c.states))]), []byte(wrong[c.rng.IntN(len(wrong))].String()), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
 	default:
 		return
 	}

@@ -299,6 +299,28 @@ var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: b
 
 // A server that is killed at any of its points, or in the middle of a review, loses nothing and says nothing twice: the next one goes on, once
 // GitHub has sent again what it had no answer to.
+// A machine whose clock is hours from GitHub's answers a comment all the same that no delivery told of (threats.md T314).
+func TestServeWithAWrongClock(t *testing.T) {
+	for _, wrong := range []string{"3h", "-3h"} {
+		t.Run(wrong, func(t *testing.T) {
+			h := openHall(t)
+			clock := filepath.Join(h.home, "clock")
+			write(t, clock, []byte(wrong))
+			h.env = append(h.env, "PRLOOP_CLOCK="+clock)
+			h.serve("", "--every", "1s")
+			p := h.open(7, nil)
+			if all := h.settled(1); all["#7"].Outcome != "converged" {
+				t.Fatalf("%+v", all)
+			}
+			h.mu.Lock()
+			h.lost = true
+			h.mu.Unlock()
+			p.Comment("mona", "!prloop status")
+			eventually.True(t, "an answer", func() bool { return len(p.Comments()) == 3 })
+		})
+	}
+}
+
 func TestServeKilled(t *testing.T) {
 	t.Parallel()
 	for _, point := range append(serverPoints, "reviewers: asking", "github: after comment") {

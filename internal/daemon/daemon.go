@@ -129,6 +129,7 @@ type hub interface {
 	OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error)
 	NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]github.NumberedComment, error)
 	Installed(ctx context.Context, owner string) ([]review.Repo, error)
+	Clock() time.Time
 }
 
 // New makes a daemon over a service.

@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/review"
 )
 
@@ -222,7 +223,7 @@ func (e laterError) Error() string { return e.why }
 // begin gives a laterError when a review of the pull request may not begin yet: in quiet hours, and when its author has had as many as there are
 // in a day. What a person asked for begins all the same, and does not count.
 func (l look) begin(ctx context.Context, pr review.PullRequest) error {
-	now := time.Now()
+	now := wallclock.Now()
 	if until, why := intake.Quiet(l.Priority, l.Rules, now); why != "" {
 		return laterError{until.Sub(now), why}
 	}

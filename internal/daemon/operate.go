@@ -6,6 +6,7 @@ import (
 
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/review"
 )
 
@@ -14,7 +15,7 @@ const cancelNote = "cancel "
 
 // Cancel asks whoever serves to interrupt a run, and not to go on with it.
 func Cancel(ctx context.Context, s *store.Store, run string) error {
-	return s.SetNote(ctx, cancelNote+run, time.Now().UTC().Format(time.RFC3339))
+	return s.SetNote(ctx, cancelNote+run, wallclock.Now().UTC().Format(time.RFC3339))
 }
 
 // Resume asks whoever serves to go on with a run about a pull request that stopped before its end, also with one that somebody cancelled.

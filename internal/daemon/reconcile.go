@@ -119,7 +119,6 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 // reconcileOne marks the pull requests of a repository that are not as they were seen last: open ones that changed, and those that are not open any
 // more, whose merge is looked at. It marks comments that ask for something and that nobody looked at, too.
 func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
-	began := time.Now().UTC()
 	client, err := d.github(ctx, repo)
 	if err != nil {
 		return err
@@ -136,6 +135,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	if err != nil {
 		return err
 	}
+	began := client.Clock().UTC() // GitHub's: comments are asked for by it, and ours may be wrong by hours (threats.md T314)
 	open := map[int]bool{}
 	var changed []store.Want
 	for _, pr := range pulls {

@@ -540,8 +540,18 @@ func (r *replay) tooMuch(p *pull) (all []string) {
 				reasons++
 			}
 		}
+		if reasons > 1 { // a run that was gone on with may not have read what somebody said meanwhile: it is looked at anew
+			for _, run := range runs {
+				if run.head == head && run.resumed > 1 {
+					reasons++
+				}
+			}
+		}
 		if n > reasons {
-			all = append(all, fmt.Sprintf("%d reviews at %.7s, for %d reasons", n, head, reasons))
+			all = append(all, fmt.Sprintf("%d reviews at %.7s, for %d reasons: verdicts at %v, head since %d", n, head, reasons, p.verdict, p.since[head]))
+			for _, run := range runs {
+				all = append(all, fmt.Sprintf("  run %s at %.7s began at %d, went on %d times, ended at %d: %s", run.id, run.head, run.began, run.resumed-1, run.finishedAt, run.outcome))
+			}
 		}
 	}
 	if superseded > p.moved {

@@ -223,6 +223,8 @@ func (w *world) NewComments(_ context.Context, repo review.Repo, since time.Time
 
 func (w *world) Installed(context.Context, string) ([]review.Repo, error) { return nil, nil }
 
+func (w *world) Clock() time.Time { return time.Now() }
+
 // What the daemon has done. The record and the engine are real.
 
 func (w *world) Live() []string     { return nil }
@@ -303,7 +305,8 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 			w.t.Errorf("%s: %v", r.id, err)
 		}
 	}()
-	if err := w.Record().CreateRun(ctx, store.Run{ID: r.id, Target: target, RepoKey: target.Repo.Key(p.is.RepoID), Head: r.head}); err != nil {
+	// A process that is ended here knows whether the run was recorded; what comes of one that does not is the service's own (threats.md T289).
+	if err := w.Record().CreateRun(context.WithoutCancel(ctx), store.Run{ID: r.id, Target: target, RepoKey: target.Repo.Key(p.is.RepoID), Head: r.head}); err != nil {
 		return ended, err
 	}
 	w.mu.Lock()
@@ -332,7 +335,7 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 	}
 	w.mu.Unlock()
 	if stop == nil {
-		stop = w.Record().FinishRun(ctx, ended.Result)
+		stop = w.Record().FinishRun(context.WithoutCancel(ctx), ended.Result)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

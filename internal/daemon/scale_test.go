@@ -96,6 +96,8 @@ func (s *simulation) NewComments(ctx context.Context, repo review.Repo, since ti
 	return s.world.NewComments(ctx, repo, since)
 }
 
+func (s *simulation) Clock() time.Time { return time.Now() }
+
 func (s *simulation) Installed(context.Context, string) ([]review.Repo, error) {
 	s.count((len(s.repos) + 99) / 100)
 	return slices.Clone(s.repos), nil

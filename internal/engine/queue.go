@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/prloop/prloop/internal/wallclock"
 )
 
 // taskKind is the name that tasks are registered by.
@@ -295,7 +296,7 @@ const tasksKept = 10 * time.Minute
 func (e *Engine) ForgetTasks(ctx context.Context) error {
 	for {
 		old, err := e.query(ctx, dbos.WithFilterName(taskKind), dbos.WithFilterStatus(dbos.WorkflowStatusSuccess, dbos.WorkflowStatusError, dbos.WorkflowStatusCancelled),
-			dbos.WithFilterCompletedBefore(time.Now().Add(-tasksKept)), dbos.WithFilterLimit(500), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
+			dbos.WithFilterCompletedBefore(wallclock.Now().Add(-tasksKept)), dbos.WithFilterLimit(500), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
 		if err != nil || len(old) == 0 {
 			return err
 		}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/prloop/prloop/internal/wallclock"
 )
 
 // lookup finds one run; ok is false when there is none.
@@ -54,7 +54,7 @@ func pending(s dbos.WorkflowStatusType) bool {
 func (e *Engine) prune() {
 	old, err := dbos.ListWorkflows(e.client, dbos.WithFilterName(kind),
 		dbos.WithFilterStatus(dbos.WorkflowStatusSuccess, dbos.WorkflowStatusError),
-		dbos.WithFilterCompletedBefore(time.Now().Add(-keepFinished)), dbos.WithFilterLimit(100),
+		dbos.WithFilterCompletedBefore(wallclock.Now().Add(-keepFinished)), dbos.WithFilterLimit(100),
 		dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
 	ids := make([]string, len(old))
 	for i, w := range old {

@@ -72,6 +72,7 @@ var table = map[string]int{
 	"internal/distinct":   2,
 	"internal/evidence":   2,
 	"internal/broker":     2,
+	"internal/wallclock":  2,
 	"internal/dismissals": 2,
 	"internal/policy":     2,
 	"internal/symbols":    2,

@@ -202,6 +202,14 @@ func (c *Client) wire(by http.RoundTripper) error {
 // Host is the host the client talks to.
 func (c *Client) Host() string { return c.host }
 
+// Clock is the time by GitHub's clock, as its last answer has it; this machine's where there was none. It is no later than now.
+func (c *Client) Clock() time.Time {
+	if at := c.limits.answered(); !at.IsZero() {
+		return at
+	}
+	return time.Now()
+}
+
 // Secrets are the credentials the client holds, for the tripwire that keeps them out of every text (threats.md "Secrets").
 func (c *Client) Secrets() []string {
 	if c.app != nil {

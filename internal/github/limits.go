@@ -20,6 +20,8 @@ type limits struct {
 	of map[string]time.Time
 	// left is what GitHub said last is left, by what it is for.
 	left map[string]Budget
+	// at is GitHub's time of its last answer.
+	at time.Time
 }
 
 // What has a primary limit of its own.
@@ -79,6 +81,7 @@ const refusalLimit = 64 << 10
 
 // heed keeps what an answer says about limits. The body of a refusal is read and put back.
 func (l *limits) heed(r *http.Request, resp *http.Response) error {
+	l.date(resp.Header)
 	l.budget(r, resp.Header)
 	used := resp.Header.Get("X-RateLimit-Remaining") == "0"
 	refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests
@@ -104,6 +107,22 @@ func (l *limits) heed(r *http.Request, resp *http.Response) error {
 		l.hold("", nextAllowed(resp.Header))
 	}
 	return nil
+}
+
+// date keeps GitHub's time, which goes on.
+func (l *limits) date(h http.Header) {
+	at, err := http.ParseTime(h.Get("Date"))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil && at.After(l.at) {
+		l.at = at
+	}
+}
+
+func (l *limits) answered() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
 }
 
 // limitedUntil is the error of a request that is not made.

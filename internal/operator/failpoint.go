@@ -7,6 +7,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/wallclock"
 )
 
 // EnvFailpoint stops prloop on purpose, to see what a crash leaves behind: NAME=kill ends the process there as kill -9
@@ -15,8 +16,12 @@ import (
 // The kill suite uses it; docs/robustness.md.
 const EnvFailpoint = "PRLOOP_FAILPOINT"
 
+// EnvClock is a file that says how wrong prloop's clock is, such as 3h or -10m: tests have the clock jump.
+const EnvClock = "PRLOOP_CLOCK"
+
 // ArmFailpoint arms what the operator asks for; the process that is stopped says so.
 func (w *Words) ArmFailpoint(to io.Writer) error {
+	wallclock.Follow(w.Get(EnvClock))
 	order := w.Get(EnvFailpoint)
 	if order == "" {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/review"
 )
 
@@ -36,7 +37,7 @@ func Pause(ctx context.Context, s *store.Store) error {
 	if err != nil || !since.IsZero() {
 		return err
 	}
-	return s.SetNote(ctx, pausedNote, time.Now().UTC().Format(time.RFC3339))
+	return s.SetNote(ctx, pausedNote, wallclock.Now().UTC().Format(time.RFC3339))
 }
 
 // Unpause lets them begin again.

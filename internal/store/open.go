@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/database"
+	"github.com/prloop/prloop/internal/wallclock"
 )
 
 // Options say where the record is kept.
@@ -43,7 +44,7 @@ func openWith(ctx context.Context, o Options, migrate migration) (*Store, error)
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	began := time.Now()
-	s := &Store{dialect: d, now: time.Now, elapsed: func() time.Duration { return time.Since(began) }}
+	s := &Store{dialect: d, now: wallclock.Now, elapsed: func() time.Duration { return time.Since(began) }}
 	s.write, s.read, err = d.open(ctx, func(ctx context.Context, db *sql.DB) error { return migrate(ctx, d.goose(), db) })
 	if err != nil {
 		return nil, errors.Join(s.wrap("open store "+d.String(), err), s.Close())

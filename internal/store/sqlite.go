@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/filelock"
+	"github.com/prloop/prloop/internal/wallclock"
 )
 
 // sqliteFile is a record in a SQLite file, the engine's too. It is made with mode 0600, its folder with 0700.
@@ -41,7 +41,7 @@ func (sqliteFile) clock() string { return "prloop_clock()" }
 
 func init() {
 	sqlite.MustRegisterScalarFunction("prloop_clock", 0, func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
-		return time.Now().UnixMilli() * 1000, nil
+		return wallclock.Now().UnixMilli() * 1000, nil
 	})
 }
 
