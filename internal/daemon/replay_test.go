@@ -540,7 +540,7 @@ func (r *replay) tooMuch(p *pull) (all []string) {
 				reasons++
 			}
 		}
-		if reasons > 1 { // a run that was gone on with may not have read what somebody said meanwhile: it is looked at anew
+		if len(p.verdict) > 0 { // a run that was gone on with may not have read what somebody said before or meanwhile: it is looked at anew
 			for _, run := range runs {
 				if run.head == head && run.resumed > 1 {
 					reasons++
