@@ -54,6 +54,7 @@ type builder struct {
 	vendored                     map[string]bool // whether a folder of vendored code is there at the base
 	whole                        []bool          // files that left an excuse, of which all text is given
 	tree                         []string        // the names at the head, once they are asked for
+	unparsed, unread             int             // files in which the search for code outside the diff gave something up
 }
 
 func (b *builder) build(ctx context.Context) error {
@@ -225,7 +226,7 @@ func (b *builder) finish() {
 		left = append(left, fmt.Sprintf("%s left out: %s", files(n), reason))
 	}
 	slices.Sort(left)
-	b.brief.Warnings = append(b.brief.Warnings, left...)
+	b.brief.Warnings = append(append(b.brief.Warnings, left...), b.lookedShort()...)
 	b.brief.Tokens = b.o.MaxTokens - b.left
 }
 

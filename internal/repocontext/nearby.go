@@ -54,7 +54,7 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 		candidates[i] = n.Candidate
 	}
 	cache := r.o.cache()
-	found, err := symbols.Look(ctx, candidates, want, cache, func(ctx context.Context, paths []string) (map[string][]byte, error) {
+	found, missed, err := symbols.Look(ctx, candidates, want, cache, func(ctx context.Context, paths []string) (map[string][]byte, error) {
 		texts, err := r.src.ReadFiles(ctx, r.o.Head, paths, symbols.FileLimit)
 		for p, text := range texts {
 			if saysGenerated(p, text) {
@@ -66,6 +66,7 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 	if err == nil {
 		_ = cache.Save() // what is not kept is read again
 	}
+	r.unparsed, r.unread = r.unparsed+missed.Unparsed, missed.Unread
 	return found, err
 }
 

@@ -58,6 +58,17 @@ func (b *builder) giveRelated(ctx context.Context) error {
 	return err
 }
 
+// lookedShort says where code outside the diff was not looked for as it is otherwise.
+func (b *builder) lookedShort() (out []string) {
+	if b.unparsed > 0 {
+		out = append(out, "code outside the diff: "+files(b.unparsed)+" not parsed, for the limits on time and size; names in them are found line by line")
+	}
+	if b.unread > 0 {
+		out = append(out, "code outside the diff: "+files(b.unread)+" not looked through, beyond the bound")
+	}
+	return out
+}
+
 // relatedRegion is what naming a region costs, in tokens.
 const relatedRegion = 5
 

@@ -184,6 +184,24 @@ func TestRelatedCodeKeepsToTheRules(t *testing.T) {
 	}
 }
 
+// Where the search gives something up for its limits, the brief says so.
+func TestWhatTheSearchGivesUpIsSaid(t *testing.T) {
+	head := map[string]string{"a.go": "package a\n\nfunc f() { helper() }\n", "z.go": "package a\n\nfunc helper() {}\n"}
+	src := &memory{files: map[string]map[string]string{headID: head, baseID: {}}}
+	text := oneLineChange("a.go", 3, "func f() {}", "func f() { helper() }")
+	if b := build(t, src, text, Options{}); len(b.Warnings) != 0 || len(b.Related) != 1 {
+		t.Errorf("nothing was given up: %q", b.Warnings)
+	}
+	for i := range 63 {
+		head[fmt.Sprintf("b%02d.go", i)] = "package a\n\nfunc helper" + strings.Repeat("(", 500)
+	}
+	b := build(t, src, text, Options{})
+	want := []string{"code outside the diff: 1 file was not parsed, for the limits on time and size; names in them are found line by line"}
+	if d := cmp.Diff(want, b.Warnings); d != "" || b.Status != StatusOK {
+		t.Error(b.Status, d)
+	}
+}
+
 // What was read of a file is kept by its content: the second brief parses nothing again, and is the same.
 func TestBriefsAreTheSameFromTheCache(t *testing.T) {
 	src, d := readCase(t, filepath.Join("../testkit/forge/testdata/cases", "python-ragflow-6553"))

@@ -71,9 +71,13 @@ func (b *builder) changedCode(ctx context.Context) ([]*changed, []versions, erro
 	parse := parseTotal
 	read := func(p string, text []byte) symbols.File {
 		if parse -= len(text); parse < 0 {
+			b.unparsed++
 			return symbols.File{}
 		}
-		f, _ := symbols.Read(Language(p), text)
+		f, _, slow := symbols.ReadInTime(Language(p), text)
+		if slow {
+			b.unparsed++
+		}
 		return f
 	}
 	var files []*changed

@@ -44,10 +44,17 @@ func (w Wanted) uses(name string) bool { return w.Used[name] || w.Gone[name] }
 // Found is what a tree has of the wanted names, by path. Uses have no qualifier.
 type Found map[string]File
 
+// Missed is what a look gave up for its bounds.
+type Missed struct {
+	// Unparsed is how many files with a wanted name were not parsed, or not to the end, within the limits on time and size: they are looked
+	// through line by line. Unread is how many files were not looked through at all.
+	Unparsed, Unread int
+}
+
 // Look looks for names in files, in the order given, within the bounds. A file whose structure cannot be read is looked through
 // line by line. The texts are those that read gives for paths; what it leaves out is not there.
-func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, read func(context.Context, []string) (map[string][]byte, error)) (Found, error) {
-	found := Found{}
+func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, read func(context.Context, []string) (map[string][]byte, error)) (Found, Missed, error) {
+	found, missed := Found{}, Missed{Unread: max(0, len(files)-scanFiles)}
 	scan, parse := scanTotal, parseTotal
 	files = files[:min(len(files), scanFiles)]
 	for len(files) > 0 && scan > 0 {
@@ -60,11 +67,11 @@ func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, rea
 		}
 		texts, err := read(ctx, paths)
 		if err != nil {
-			return nil, err
+			return nil, missed, err
 		}
 		got := make([]File, n)
 		asked := make([]bool, n)
-		failed := make([]bool, n)
+		failed, slow := make([]bool, n), make([]bool, n)
 		var g errgroup.Group
 		g.SetLimit(min(4, runtime.GOMAXPROCS(0)))
 		for i, c := range part {
@@ -80,12 +87,14 @@ func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, rea
 				continue
 			}
 			if parse < len(text) || stuck.Load() >= stuckLimit {
+				slow[i] = true
 				continue
 			}
 			parse -= len(text)
 			asked[i] = true
 			g.Go(func() error {
-				f, ok := Read(c.Language, text)
+				f, ok, late := ReadInTime(c.Language, text)
+				slow[i] = late
 				if failed[i] = !ok; ok {
 					cache.put(key, f)
 					got[i] = f.only(want)
@@ -94,12 +103,15 @@ func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, rea
 			})
 		}
 		if err := g.Wait(); err != nil {
-			return nil, err
+			return nil, missed, err
 		}
 		if err := context.Cause(ctx); err != nil {
-			return nil, err
+			return nil, missed, err
 		}
 		for i, c := range part {
+			if slow[i] {
+				missed.Unparsed++
+			}
 			if failed[i] {
 				parse -= failureCost + 2*len(texts[c.Path])
 			}
@@ -108,7 +120,8 @@ func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, rea
 			}
 		}
 	}
-	return found, nil
+	missed.Unread += len(files)
+	return found, missed, nil
 }
 
 // only leaves what is wanted, and the functions and types around it.

@@ -25,11 +25,18 @@ func words(list string) map[string]bool {
 // look looks through files held in memory, all of one language.
 func look(t testing.TB, language string, files map[string]string, order []string, want Wanted, cache *Cache) Found {
 	t.Helper()
+	found, _ := lookAndMiss(t, language, files, order, want, cache)
+	return found
+}
+
+// lookAndMiss is look, with what was given up.
+func lookAndMiss(t testing.TB, language string, files map[string]string, order []string, want Wanted, cache *Cache) (Found, Missed) {
+	t.Helper()
 	candidates := make([]Candidate, len(order))
 	for i, p := range order {
 		candidates[i] = Candidate{Path: p, Language: language}
 	}
-	found, err := Look(t.Context(), candidates, want, cache, func(_ context.Context, paths []string) (map[string][]byte, error) {
+	found, missed, err := Look(t.Context(), candidates, want, cache, func(_ context.Context, paths []string) (map[string][]byte, error) {
 		out := map[string][]byte{}
 		for _, p := range paths {
 			if text, ok := files[p]; ok {
@@ -41,7 +48,7 @@ func look(t testing.TB, language string, files map[string]string, order []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return found, missed
 }
 
 // seen writes what was found: "path definitions | uses".
@@ -74,7 +81,7 @@ func TestLookFindsWhatIsWanted(t *testing.T) {
 		t.Error(d)
 	}
 	failed := errors.New("disk")
-	if _, err := Look(t.Context(), []Candidate{{"a.go", "go"}}, want, nil, func(context.Context, []string) (map[string][]byte, error) { return nil, failed }); !errors.Is(err, failed) {
+	if _, _, err := Look(t.Context(), []Candidate{{"a.go", "go"}}, want, nil, func(context.Context, []string) (map[string][]byte, error) { return nil, failed }); !errors.Is(err, failed) {
 		t.Errorf("an error of the reader: %v", err)
 	}
 }
@@ -106,6 +113,39 @@ func TestHostileFilesCostTheirOwnBound(t *testing.T) {
 	}
 	if d, _ := what(found["evil0.go"]); !strings.HasPrefix(d, "Wanted 2-2-2") {
 		t.Errorf("the hostile file is looked through line by line: %.200s", d)
+	}
+}
+
+// What is given up for the bounds is counted: files that come after those which cost too much, files whose time is not to be had, and files
+// beyond the last one.
+func TestWhatALookGivesUp(t *testing.T) {
+	files, want := map[string]string{}, Wanted{Defined: words("Wanted"), Used: words("Wanted")}
+	var order []string
+	for i := range batch {
+		p := fmt.Sprintf("deep%d.go", i)
+		files[p], order = "package a\n"+strings.Repeat("(", depthLimit+1)+"Wanted()", append(order, p)
+	}
+	for i := range 3 {
+		p := fmt.Sprintf("good%d.go", i)
+		files[p], order = "package a\n\nfunc Wanted() {}\n", append(order, p)
+	}
+	if found, missed := lookAndMiss(t, "go", files, order, want, nil); missed != (Missed{Unparsed: 3}) || len(found["good0.go"].Definitions) != 1 {
+		t.Errorf("after costly files: %+v, %+v", missed, found["good0.go"])
+	}
+	good := order[batch:]
+	if _, missed := lookAndMiss(t, "go", files, good, want, nil); missed != (Missed{}) {
+		t.Errorf("nothing is given up: %+v", missed)
+	}
+	if _, missed := lookAndMiss(t, "go", nil, make([]string, scanFiles+5), want, nil); missed != (Missed{Unread: 5}) {
+		t.Errorf("more files than are looked through: %+v", missed)
+	}
+	stuck.Add(stuckLimit)
+	defer stuck.Add(-stuckLimit)
+	if _, missed := lookAndMiss(t, "go", files, good, want, nil); missed != (Missed{Unparsed: 3}) {
+		t.Errorf("while parses are stuck: %+v", missed)
+	}
+	if _, ok, slow := ReadInTime("go", []byte(files[good[0]])); ok || !slow {
+		t.Errorf("while parses are stuck, a file is read: %v, slow %v", ok, slow)
 	}
 }
 

@@ -34,9 +34,18 @@ const (
 // Read reads a file's definitions, uses of names and imports. ok is false when its structure is not known: no grammar, too
 // large, too slow, too deep, or broken beyond reading.
 func Read(language string, text []byte) (File, bool) {
+	f, ok, _ := ReadInTime(language, text)
+	return f, ok
+}
+
+// ReadInTime is Read, and says of a file that is not known whether the limits on time are why.
+func ReadInTime(language string, text []byte) (f File, ok, slow bool) {
 	g, known := byLanguage[language]
-	if !known || len(text) > parseLimit || tooDeep(text) || endless(language, text) || stuck.Load() >= stuckLimit {
-		return File{}, false
+	if !known || len(text) > parseLimit || tooDeep(text) || endless(language, text) {
+		return File{}, false, false
+	}
+	if stuck.Load() >= stuckLimit {
+		return File{}, false, true
 	}
 	type answer struct {
 		File
@@ -45,7 +54,7 @@ func Read(language string, text []byte) (File, bool) {
 	// Loading a grammar takes its time once; it counts against no file.
 	entry := grammars.DetectLanguageByName(g.name)
 	if entry == nil {
-		return File{}, false
+		return File{}, false, false
 	}
 	p := gotreesitter.NewParser(entry.Language()) // not safe for concurrent use, so each call has its own
 	var stop uint32
@@ -64,12 +73,13 @@ func Read(language string, text []byte) (File, bool) {
 	for {
 		select {
 		case a := <-done:
-			return a.File, a.ok
+			return a.File, a.ok, !a.ok && slow
 		case <-tick.C:
 		}
 		took, wall := spent(), time.Since(started)
 		if took > parseTime+time.Duration(len(text))*parseByteTime || wall > parseWall {
 			atomic.StoreUint32(&stop, 1)
+			slow = true
 		}
 		if took > stuckTime || wall > stuckWall {
 			stuck.Add(1)
@@ -77,7 +87,7 @@ func Read(language string, text []byte) (File, bool) {
 				<-done
 				stuck.Add(-1)
 			}()
-			return File{}, false
+			return File{}, false, true
 		}
 	}
 }
