@@ -18,7 +18,7 @@ func importCommand() command.Command {
 	f, asJSON := newFlags("import")
 	f.StringVar(&recording, "recording", "", "code-review-bench: take the recording `NAME`; the first one if not given")
 	f.StringVar(&judge, "judge", "", "code-review-bench: take the verdicts of the judge `NAME`; the first one if not given")
-	f.StringVar(&m.Base, "base", "", "merged: `REVISION` of the target branch the work left")
+	f.StringVar(&m.Base, "base", "", "merged: `REVISION` of the target branch before the merge")
 	f.StringVar(&m.First, "first", "", "merged: `REVISION` that was reviewed first")
 	f.StringVar(&m.Last, "last", "", "merged: `REVISION` that was merged")
 	f.StringVar(&m.ID, "id", "", "merged: `NAME` of the case")
@@ -56,6 +56,10 @@ func importCommand() command.Command {
 				return advice.Misuse("one of: code-review-bench, aacr-bench, cases, merged", "%q is no kind of source", kind)
 			}
 			switch {
+			case errors.Is(err, sources.ErrMerged):
+				return advice.Misuse("--base MERGE^1, where MERGE is the commit that merged it", "import %s: %w", args[0], err)
+			case errors.Is(err, sources.ErrEmpty) && args[0] == "merged":
+				return advice.Misuse("--clean when it was merged as it was; else look at --first and --last", "import %s: %w", args[0], err)
 			case errors.Is(err, eval.ErrNoBench), errors.Is(err, sources.ErrEmpty), errors.Is(err, fs.ErrNotExist):
 				return advice.Misuse("see: prloop eval import --help", "import %s: %w", args[0], err)
 			case err != nil:

@@ -25,7 +25,7 @@ import (
 type Merged struct {
 	// Dir is a checkout that has the commits.
 	Dir string
-	// Base is the target branch as it was, First the first version that was reviewed, Last the one that was merged: revisions as
+	// Base is the target branch as it was before the merge, First the first version that was reviewed, Last the one that was merged: revisions as
 	// people type them.
 	Base, First, Last string
 	// ID names the case; Title and Body are those of the pull request.
@@ -121,7 +121,9 @@ func (m Merged) open(ctx context.Context, dir string) (h history, err error) {
 			return h, err
 		}
 	}
-	h.base, err = h.repo.MergeBase(ctx, base, h.first)
+	if h.base, err = h.repo.MergeBase(ctx, base, h.first); err == nil && h.base == h.first {
+		err = fmt.Errorf("%w: %s holds %s", ErrMerged, sanitize.Line(m.Base, 100), sanitize.Line(m.First, 100))
+	}
 	return h, err
 }
 

@@ -91,6 +91,25 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// TestMergedAsItWas: after the merge the target branch holds the work; before it, by the merge commit's first parent, it does not.
+func TestMergedAsItWas(t *testing.T) {
+	r, m := pull(t)
+	r.git("checkout", "-q", "main")
+	r.git("merge", "-q", "--no-ff", "--no-edit", "work")
+	if _, err := m.Import(context.Background(), t.TempDir()); !errors.Is(err, ErrMerged) || !strings.Contains(err.Error(), "main holds") {
+		t.Errorf("the base of after the merge: %v", err)
+	}
+	m.Base, m.Last = "main^1", "main^2"
+	made, err := m.Import(context.Background(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := made.Write(&text); err != nil || !strings.HasSuffix(text.String(), ": 1 case, 1 expected finding\n") {
+		t.Errorf("%v: %q", err, text.String())
+	}
+}
+
 // TestMergedWithMerges: the target branch was merged into the work, with changes of others in the same file.
 func TestMergedWithMerges(t *testing.T) {
 	r, m := pull(t)
@@ -123,6 +142,8 @@ func TestMergedRefuses(t *testing.T) {
 		if _, err := bad.Import(context.Background(), t.TempDir()); err == nil {
 			t.Errorf("%s is imported", name)
 		} else if name == "a first version that was merged" && !errors.Is(err, ErrEmpty) {
+			t.Errorf("%s: %v", name, err)
+		} else if name == "a base that is the first version" && !errors.Is(err, ErrMerged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

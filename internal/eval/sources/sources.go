@@ -33,14 +33,21 @@ type Imported struct {
 
 // Write prints it.
 func (i Imported) Write(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d cases, %d expected findings\n", i.Cases, i.Pulls, i.Golden)
+	fmt.Fprintf(w, "%s: %s, %s\n", i.Cases, counted(i.Pulls, "case"), counted(i.Golden, "expected finding"))
 	if n := len(i.Results); n > 0 {
-		fmt.Fprintf(w, "%s: %d result sets\n", filepath.Dir(i.Results[0]), n)
+		fmt.Fprintf(w, "%s: %s\n", filepath.Dir(i.Results[0]), counted(n, "result set"))
 	}
 	for _, n := range i.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
 	return nil
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func (i *Imported) note(format string, args ...any) {
@@ -56,8 +63,11 @@ func (i *Imported) add(c cases.Case, archive, diffText []byte) error {
 	return nil
 }
 
-// ErrEmpty: there is nothing to import.
-var ErrEmpty = errors.New("nothing to import")
+// Why there is nothing to import: ErrEmpty where nothing is expected, ErrMerged where the target branch holds the work already.
+var (
+	ErrEmpty  = errors.New("nothing to import")
+	ErrMerged = errors.New("the target branch has the first version already")
+)
 
 // done reads back what was written, so that an import that leaves bad cases fails.
 func (i *Imported) done() (Imported, error) {
