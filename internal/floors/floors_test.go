@@ -187,7 +187,7 @@ var vendors = map[string][]string{
 	"github.com/goccy/go-yaml":                 {"internal/config"},
 	"github.com/coder/acp-go-sdk":              {"internal/acp"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/acp"},
-	"github.com/vektah/gqlparser/v2":           {"internal/testkit/forge"},
+	"github.com/vektah/gqlparser/v2":           {"internal/testkit/forge", "internal/github"},
 	"github.com/getkin/kin-openapi":            {"internal/testkit/forge"},
 }
 

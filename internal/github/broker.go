@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -92,8 +94,11 @@ var (
 		inRepo(http.MethodPatch, `/issues/comments/[0-9]+`, "body"),
 		inRepo(http.MethodPost, `/issues/comments/[0-9]+/reactions`, "content"),
 	}
-	// mutations are the changes by GraphQL; gh adds comments.
-	mutations = []string{minimizeMutation, resolveMutation, unresolveMutation}
+	// documents are those of GraphQL, word by word. gh has its own.
+	documents = []string{
+		viewerQuery, viewerPermissionQuery, pullQuery, branchQuery, repositoryQuery, discussionQuery, reviewsQuery, commentsQuery, threadsQuery, threadQuery,
+		labelsQuery, pendingQuery, pushQuery, mergedQuery, minimizeMutation, resolveMutation, unresolveMutation,
+	}
 )
 
 // ServeHTTP does one operation.
@@ -272,9 +277,19 @@ func (b *Broker) repo(r *http.Request, path string, raw []byte) review.Repo {
 	if said := r.Header.Get(aboutHeader); said != "" {
 		owner, name, _ = strings.Cut(said, "/")
 	}
-	var asked struct{ Variables struct{ Owner, Name string } }
-	if resource(r) == graphql && json.Unmarshal(raw, &asked) == nil && asked.Variables.Owner != "" && asked.Variables.Name != "" {
-		owner, name = asked.Variables.Owner, asked.Variables.Name
+	var asked struct {
+		Query     string
+		Variables map[string]any // names of fields of a structure would not know upper case from lower
+	}
+	if resource(r) == graphql && json.Unmarshal(raw, &asked) == nil {
+		last := "name"
+		if !slices.Contains(documents, asked.Query) {
+			last = "repo" // gh's word
+		}
+		if o, ok := asked.Variables["owner"].(string); ok {
+			owner = o
+			name, _ = asked.Variables[last].(string)
+		}
 	}
 	if rest, ok := strings.CutPrefix(path, "/repos/"); ok {
 		part := append(strings.SplitN(rest, "/", 3), "")
@@ -336,12 +351,55 @@ func spelledQuery(r *http.Request, raw []byte) (_ []byte, why string) {
 		return nil, "the request is no query"
 	}
 	out, err := json.Marshal(asked)
-	switch {
-	case err != nil:
-		return nil, "the request is no query"
-	case !changes(r, out) && !strings.Contains(asked.Query, "mutation"), slices.Contains(mutations, asked.Query),
-		aComment.MatchString(strings.Join(strings.Fields(asked.Query), "")):
-		return out, ""
+	if err != nil || !slices.Contains(documents, asked.Query) && !ofGH(asked.Query, asked.Variables) {
+		return nil, "the query is none of prloop's"
 	}
-	return nil, "the mutation is none of prloop's"
+	return out, ""
 }
+
+// ofGH reports whether a document is one that gh may have for a comment: the comment itself, or a question about a pull request of the repository that its
+// variables name, or about the schema.
+func ofGH(query string, variables map[string]any) bool {
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, maxQueryTokens)
+	if err != nil || len(doc.Operations) != 1 {
+		return false
+	}
+	o := doc.Operations[0]
+	if o.Operation == ast.Mutation {
+		return aComment.MatchString(strings.Join(strings.Fields(query), ""))
+	}
+	owner, _ := variables["owner"].(string)
+	repo, _ := variables["repo"].(string)
+	for _, s := range o.SelectionSet {
+		f, ok := s.(*ast.Field)
+		if !ok || f.Name != "__type" && (f.Name != "repository" || owner == "" || repo == "" || !names(f, "owner", "owner") || !names(f, "name", "repo") || !flat(f.SelectionSet)) {
+			return false
+		}
+	}
+	return o.Operation == ast.Query
+}
+
+// flat reports whether what is asked of a repository is no more than plain fields of a pull request.
+func flat(set ast.SelectionSet) bool {
+	for _, s := range set {
+		f, ok := s.(*ast.Field)
+		if !ok || f.Name != "pullRequest" {
+			return false
+		}
+		for _, below := range f.SelectionSet {
+			if b, ok := below.(*ast.Field); !ok || len(b.SelectionSet) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// names reports whether an argument of a field is the variable of a name.
+func names(f *ast.Field, argument, variable string) bool {
+	a := f.Arguments.ForName(argument)
+	return a != nil && a.Value.Kind == ast.Variable && a.Value.Raw == variable
+}
+
+// maxQueryTokens bounds a document of gh.
+const maxQueryTokens = 5000

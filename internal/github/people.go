@@ -30,7 +30,7 @@ func (c *Client) Viewer(ctx context.Context, host string) (review.Person, error)
 		return *c.viewer, nil
 	}
 	var a struct{ Viewer actor }
-	if err := c.query(ctx, op, false, `query Viewer { viewer { __typename login databaseId } }`, nil, &a); err != nil {
+	if err := c.query(ctx, op, false, viewerQuery, nil, &a); err != nil {
 		return review.Person{}, err
 	}
 	p := a.Viewer.person("")
@@ -56,6 +56,8 @@ func (c *Client) Permission(ctx context.Context, repo review.Repo, login string)
 	}
 	return a.Permission, nil
 }
+
+const viewerQuery = `query Viewer { viewer { __typename login databaseId } }`
 
 const viewerPermissionQuery = `query ViewerPermission($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { viewerPermission }
