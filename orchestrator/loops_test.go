@@ -128,6 +128,9 @@ var recordedLoops = map[recordedLoop][]string{
 	{"svelte-again", "all"}: {
 		"goes on: P0 0, P1 1, P2 1; 2 to fix, 0 left out",
 		"converged: P0 0, P1 0, P2 0; 0 to fix, 0 left out"},
+	{"svelte-again", "verified"}: { // the second round with a verdict on each earlier finding
+		"goes on: P0 0, P1 1, P2 1; 2 to fix, 0 left out",
+		"converged: P0 0, P1 0, P2 0; 0 to fix, 0 left out"},
 	{"waveterm-again", "all"}: {
 		"goes on: P0 0, P1 3, P2 2; 5 to fix, 0 left out",
 		"converged: P0 0, P1 0, P2 0; 0 to fix, 0 left out"},
