@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
@@ -38,11 +39,34 @@ func Listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// DownError: nobody listens at a socket, or this process may not open it. Nothing was sent.
+type DownError struct {
+	Path  string
+	Cause error
+}
+
+// Error names the socket and what the system says.
+func (e *DownError) Error() string {
+	why := e.Cause
+	var op *net.OpError
+	if errors.As(why, &op) {
+		why = op.Err
+	}
+	return fmt.Sprintf("no broker answers at %s: %v", e.Path, why)
+}
+
+// Unwrap gives the cause.
+func (e *DownError) Unwrap() error { return e.Cause }
+
 // Transport sends every request to the socket at a path, whatever host it names. Nothing is encrypted on the way.
 func Transport(path string) *http.Transport {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{Timeout: 10 * time.Second}
-		return d.DialContext(ctx, "unix", path)
+		c, err := d.DialContext(ctx, "unix", path)
+		if err != nil {
+			return nil, &DownError{path, err}
+		}
+		return c, nil
 	}
 	return &http.Transport{DialContext: dial, DialTLSContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second}
 }

@@ -197,6 +197,9 @@ func (c *chaos) begin() {
 		c.database = c.server.Database(c.t) + "&prloop_lease=3s"
 		c.env = append(c.env, "PRLOOP_DATABASE="+c.database)
 		c.down = c.bucket()
+		socket := filepath.Join(c.home, "github.sock")
+		c.units = append(c.units, c.unit(filepath.Join(c.home, "broker"), "broker", "github", "acme/widgets", "--socket", socket))
+		c.env = append(c.env, operator.EnvGitHubBroker+"="+socket)
 	default:
 		c.t.Fatalf("-chaosstore %q is none", *chaosStore)
 	}

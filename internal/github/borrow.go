@@ -80,8 +80,11 @@ func askBroker(ctx context.Context, socket, path string, into any) error {
 	client := http.Client{Transport: broker.Transport(socket), Timeout: 10 * time.Second}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
+	if down := new(broker.DownError); errors.As(err, &down) {
+		return down
+	}
 	if err != nil {
-		return fmt.Errorf("no broker answers at %s", socket)
+		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -108,9 +111,8 @@ func (b borrowed) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set(aboutHeader, repo.Owner+"/"+repo.Name)
 	}
 	resp, err := b.next.RoundTrip(r)
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
-		return nil, notSent(ErrUnavailable, errors.New("the broker does not answer"))
+	if down := new(broker.DownError); errors.As(err, &down) {
+		return nil, notSent(ErrUnavailable, down)
 	}
 	if err != nil {
 		return nil, err

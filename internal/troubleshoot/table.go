@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/appfile"
 	"github.com/prloop/prloop/internal/backup"
+	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/dismissals"
@@ -64,6 +65,11 @@ const NoConfinement = "allow user namespaces, or install bubblewrap; to take wha
 
 // table is searched from top to bottom; the first row that matches counts.
 var table = []row{
+	// Other processes of prloop.
+	{as(func(e *broker.DownError) string {
+		return "start prloop broker with --socket " + e.Path + ", as a user whose group this process is in; or unset " + operator.EnvGitHubBroker + " or " + operator.EnvModelBroker
+	}), advice.Failed},
+
 	// What a run is ordered for.
 	{as(func(e *app.ClosedError) string { return afterClosing(e.State) }), advice.Usage},
 	{as(func(*app.DraftError) string { return "mark it ready for review, or use --draft" }), advice.Usage},
