@@ -70,7 +70,6 @@ func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, rea
 			return nil, missed, err
 		}
 		got := make([]File, n)
-		asked := make([]bool, n)
 		failed, slow := make([]bool, n), make([]bool, n)
 		var g errgroup.Group
 		g.SetLimit(min(4, runtime.GOMAXPROCS(0)))
@@ -91,7 +90,6 @@ func Look(ctx context.Context, files []Candidate, want Wanted, cache *Cache, rea
 				continue
 			}
 			parse -= len(text)
-			asked[i] = true
 			g.Go(func() error {
 				f, ok, late := ReadInTime(c.Language, text)
 				slow[i] = late
