@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/appfile"
+	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/forge"
 )
@@ -43,8 +44,39 @@ func (h *hall) asApp() (installation int64, key string) {
 // ends nothing: what came meanwhile is seen to when it is given back. Neither the key nor a token stands anywhere afterwards.
 func TestServeAsApp(t *testing.T) {
 	t.Parallel()
+	for name, apart := range map[string]func(*hall){"by itself": func(*hall) {}, "by a broker": (*hall).broker} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			serveAsApp(t, apart)
+		})
+	}
+}
+
+// broker has a process of its own hold the credential of a hall.
+func (h *hall) broker() {
+	h.t.Helper()
+	dir, err := os.MkdirTemp("", "prloop-broker-")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "github.sock")
+	cmd := exec.Command("prloop", "broker", "github", "acme/*", "--socket", socket)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = slices.Clone(h.env), h.home, h, h
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	eventually.True(h.t, "the broker to listen", func() bool { _, err := os.Stat(socket); return err == nil })
+	h.env = slices.DeleteFunc(h.env, func(e string) bool { return strings.HasPrefix(e, appfile.Env+"=") || strings.HasPrefix(e, "GH_TOKEN=") })
+	h.env = append(h.env, operator.EnvGitHubBroker+"="+socket, "PRLOOP_WEBHOOK_SECRET="+h.secret)
+}
+
+// serveAsApp does it with a credential that is with the server or apart.
+func serveAsApp(t *testing.T, apart func(*hall)) {
 	h := openHall(t)
 	installation, key := h.asApp()
+	apart(h)
 	h.repo.SetPrivate(true)
 	spy := filepath.Join(h.home, "spy.sh")
 	script := "#!/bin/sh\nenv >> " + filepath.Join(h.home, "spied") + "\nexec " + filepath.Join(h.home, "clean.sh") + "\n"
