@@ -144,7 +144,7 @@ func (f *files) keep(ctx context.Context) {
 	}
 }
 
-// once gives the blob store what it lacks, and takes away what is over. The first failure ends it.
+// once gives the blob store what it lacks, and takes away what is over. A store that fails ends it.
 func (f *files) once(ctx context.Context) {
 	err := errors.Join(f.upload(ctx), f.remove(ctx))
 	if ctx.Err() != nil {
@@ -159,27 +159,37 @@ func (f *files) once(ctx context.Context) {
 	f.failing = err != nil
 }
 
+// upload passes over files that cannot be given, so that none keeps those behind it from the store (threats.md T290).
 func (f *files) upload(ctx context.Context) error {
-	for {
-		all, err := f.record.UnkeptFiles(ctx, f.place, blobsAtOnce)
+	var unread error
+	for skip := 0; ; {
+		all, err := f.record.UnkeptFiles(ctx, f.place, skip, blobsAtOnce)
 		if err != nil {
-			return err
+			return errors.Join(unread, err)
 		}
-		given := 0
 		for _, file := range all {
 			ok, err := f.give(ctx, file)
-			if err != nil {
-				return err
+			var here *unreadError
+			switch {
+			case errors.As(err, &here):
+				unread = err // one of them is enough for the log
+			case err != nil:
+				return errors.Join(unread, err)
 			}
-			if ok {
-				given++
+			if !ok {
+				skip++
 			}
 		}
-		if len(all) < blobsAtOnce || given == 0 {
-			return nil
+		if len(all) < blobsAtOnce {
+			return unread
 		}
 	}
 }
+
+// unreadError: the folder of this machine does not give a file.
+type unreadError struct{ error }
+
+func (e *unreadError) Unwrap() error { return e.error }
 
 // give gives the blob store one file; false when the folder has another one by now, which is recorded in a moment.
 func (f *files) give(ctx context.Context, file store.File) (bool, error) {
@@ -188,7 +198,7 @@ func (f *files) give(ctx context.Context, file store.File) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return true, f.record.LoseFile(ctx, file)
 	case err != nil:
-		return false, err
+		return false, &unreadError{err}
 	case sum(data) != file.Sum:
 		return false, nil
 	}
@@ -209,8 +219,10 @@ func (f *files) remove(ctx context.Context) error {
 		return err
 	}
 	for _, run := range runs {
-		if err := f.blobs.Remove(ctx, blobFolder(run)); err != nil {
-			return err
+		if fs.ValidPath(blobFolder(run)) { // else somebody forged the record, and it names what is not a run's (threats.md T291)
+			if err := f.blobs.Remove(ctx, blobFolder(run)); err != nil {
+				return err
+			}
 		}
 		if err := f.record.ForgetFiles(ctx, run); err != nil {
 			return err
@@ -307,7 +319,7 @@ func (f *files) Remove(run string) error {
 func (f *files) Expire(since time.Time, keep func(run string) bool) error {
 	err := f.Folder.Expire(since, keep)
 	if f.blobs != nil {
-		err = errors.Join(err, f.record.ExpireFiles(context.Background(), since))
+		err = errors.Join(err, f.record.ExpireFiles(context.Background(), since, keep))
 	}
 	return err
 }

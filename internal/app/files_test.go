@@ -2,9 +2,11 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -19,6 +21,7 @@ import (
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
 )
 
 // bucket is a server that speaks S3, and fails as it is told.
@@ -235,6 +238,126 @@ func TestUploadedAndNotRecorded(t *testing.T) {
 	}
 	here.once(t.Context())
 	if data, err := there.Load("r1", "x"); err != nil || string(data) != "what was said" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// Files that cannot be given keep no others from the store, however many there are (threats.md T290).
+func TestFilesThatCannotBeGivenHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	b, record := newBucket(t), recordOf(t)
+	here, there := b.machine(t, record), b.machine(t, record)
+	for i := range 2 * blobsAtOnce { // a process that died between folder and record
+		name := fmt.Sprint(i)
+		if err := errors.Join(here.Save(t.Context(), "dead", name, []byte("a")), here.Folder.Save("dead", name, []byte("b"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unread := filepath.Join(here.Path("unread"), "agent")
+	if err := errors.Join(here.Save(t.Context(), "unread", "agent/answer.json", []byte("a")), os.RemoveAll(unread), os.WriteFile(unread, nil, 0o600),
+		here.Save(t.Context(), "alive", "review.md", []byte("what was said"))); err != nil {
+		t.Fatal(err)
+	}
+	here.once(t.Context())
+	if data, err := there.Load("alive", "review.md"); err != nil || string(data) != "what was said" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if u, err := record.Unkept(t.Context()); err != nil || u.Files != 2*blobsAtOnce+1 || !here.failing {
+		t.Errorf("%+v, %v; failing %v", u, err, here.failing)
+	}
+}
+
+// A run that goes on keeps its files in the store, however old they are, and what is saved while older ones are removed comes back.
+func TestRunsThatGoOnKeepTheirFiles(t *testing.T) {
+	t.Parallel()
+	b, record := newBucket(t), recordOf(t)
+	here, there := b.machine(t, record), b.machine(t, record)
+	said := []byte("what was said")
+	if err := here.Save(t.Context(), "r1", "x", said); err != nil {
+		t.Fatal(err)
+	}
+	here.once(t.Context())
+	if err := here.Expire(time.Now().Add(time.Hour), func(run string) bool { return run == "r1" }); err != nil {
+		t.Fatal(err)
+	}
+	here.once(t.Context())
+	if data, err := there.Load("r1", "x"); err != nil || string(data) != string(said) {
+		t.Errorf("kept: %q, %v", data, err)
+	}
+	if err := errors.Join(record.DropFiles(t.Context(), "r1"), here.Save(t.Context(), "r1", "x", said)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(here.upload(t.Context()), there.blobs.Remove(t.Context(), blobFolder("r1")), record.ForgetFiles(t.Context(), "r1")); err != nil {
+		t.Fatal(err)
+	}
+	here.once(t.Context())
+	if data, err := there.Load("r1", "x"); err != nil || string(data) != string(said) {
+		t.Errorf("saved again: %q, %v", data, err)
+	}
+}
+
+// Whoever can write to the database has nothing removed but files of runs (threats.md T291).
+func TestForgedRunsRemoveNothingElse(t *testing.T) {
+	t.Parallel()
+	b, record := newBucket(t), recordOf(t)
+	here := b.machine(t, record)
+	other, err := blobs.Open(strings.Replace(b.address, "/p?", "/other?", 1), func(string) string { return "x" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(other.Put(t.Context(), "thing", []byte("x")), here.Save(t.Context(), "r1", "x", []byte("x"))); err != nil {
+		t.Fatal(err)
+	}
+	here.once(t.Context())
+	for _, run := range []string{"../../other", "..", ".", "", "r1/../../../other"} {
+		if err := errors.Join(record.SaveFile(t.Context(), store.File{Run: run, Name: "x", Sum: sum(nil), Place: "nobody"}), record.DropFiles(t.Context(), run), here.remove(t.Context())); err != nil {
+			t.Errorf("%q: %v", run, err)
+		}
+		if err := here.blobs.Remove(t.Context(), blobFolder(run)); err == nil {
+			t.Errorf("%q: a name that leaves the folder of runs is taken", run)
+		}
+		if left, err := record.DroppedFiles(t.Context(), 10); err != nil || len(left) > 0 {
+			t.Errorf("%q: %q wait, %v", run, left, err)
+		}
+	}
+	if _, err := other.Get(t.Context(), "thing", 10); err != nil {
+		t.Error(err)
+	}
+	if _, err := here.blobs.Get(t.Context(), blobFolder("r1")+"/"+sum([]byte("x")), 10); err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that was stopped until its lease was over and wakes records nothing over what another recorded since (threats.md T292).
+func TestAStaleRunRecordsNothing(t *testing.T) {
+	t.Parallel()
+	b, record := newBucket(t), recordOf(t)
+	late, there := b.machine(t, record), b.machine(t, record)
+	lease, err := record.Lease(t.Context(), "o/r#1", "r1", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale := recorder{record, late, lease}
+	if err := stale.Save(t.Context(), "r1", "answer.json", []byte("early")); err != nil {
+		t.Fatal(err)
+	}
+	next, err := record.Lease(t.Context(), "o/r#1", "r1", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (recorder{record, there, next}).Save(t.Context(), "r1", "answer.json", []byte("judged")); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"a file": stale.Save(t.Context(), "r1", "answer.json", []byte("late")), "a round": stale.Round(t.Context(), review.RunResult{Run: "r1", Round: 1}),
+		"the end": stale.Finish(t.Context(), review.RunResult{Run: "r1"}),
+	} {
+		if !errors.Is(err, store.ErrStale) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	there.once(t.Context())
+	if data, err := there.Load("r1", "answer.json"); err != nil || string(data) != "judged" {
 		t.Errorf("%q, %v", data, err)
 	}
 }

@@ -88,7 +88,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	ask, key, emit, known := c.ask, c.key, c.emit, c.known
 	l := &orchestrator.Loop{
 		History: r.history, Dismissals: dismisser{r.history, r.client}, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, Shelves: shelves{r.history.repo}, Agents: ask,
-		Record: r.measured(r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder}))), Emit: emit,
+		Record: r.measured(r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder, lease}))), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: wallclock.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: r.permanent(ctx), Incident: r.incident,
 		Secrets: known,

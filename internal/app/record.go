@@ -11,14 +11,29 @@ import (
 type recorder struct {
 	store  *store.Store
 	folder *files
+	lease  *store.Lease // nil when nobody shares the pull request
+}
+
+// held refuses what a run that lost its lease wants to record: another process may have recorded more by now (threats.md T292).
+func (r recorder) held(ctx context.Context) error {
+	if r.lease == nil {
+		return nil
+	}
+	return r.lease.Check(ctx)
 }
 
 func (r recorder) Save(ctx context.Context, run, name string, data []byte) error {
+	if err := r.held(ctx); err != nil {
+		return err
+	}
 	return r.folder.Save(ctx, run, name, data)
 }
 
 // Round keeps the verdict of a round. Saying it again replaces it.
 func (r recorder) Round(ctx context.Context, result review.RunResult) error {
+	if err := r.held(ctx); err != nil {
+		return err
+	}
 	verdict := review.Verdict{Issues: result.Issues, Distinct: result.Distinct, Rules: result.Rules}
 	if result.Consensus != nil {
 		verdict.Consensus = review.Conclusion(*result.Consensus)
@@ -28,6 +43,9 @@ func (r recorder) Round(ctx context.Context, result review.RunResult) error {
 }
 
 func (r recorder) Finish(ctx context.Context, result review.RunResult) error {
+	if err := r.held(ctx); err != nil {
+		return err
+	}
 	return r.store.FinishRun(ctx, result)
 }
 

@@ -247,7 +247,7 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 	check := &orchestrator.Loop{History: r.history, Incident: r.incident, Secrets: c.known}
 	l := &maintenance.Loop{
 		Repo: r.history.repo, Server: server, Forge: r.client, Pusher: executor, Outbox: outbox{r.store, lease},
-		Record: r.measured(r.telemetry.record(r.spend.watch(c.ask.Gateway, recorder{r.store, r.folder}))), Emit: c.emit, MarkerKey: c.key,
+		Record: r.measured(r.telemetry.record(r.spend.watch(c.ask.Gateway, recorder{r.store, r.folder, lease}))), Emit: c.emit, MarkerKey: c.key,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Now: time.Now, Sleep: sleep, Permanent: r.permanent(ctx), Secrets: c.known,
 		Work: func(ctx context.Context, order review.JobOrder) (review.JobWork, error) {
 			plan := st.Agents[order.Number-1]

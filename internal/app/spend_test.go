@@ -45,7 +45,7 @@ func TestEveryDollarCountsOnce(t *testing.T) {
 	}
 	keep := func(s *run, r review.RunResult) {
 		t.Helper()
-		if err := (counting{recorder{s.store, s.folder}, &s.spend}).Round(t.Context(), r); err != nil {
+		if err := (counting{recorder{store: s.store, folder: s.folder}, &s.spend}).Round(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}

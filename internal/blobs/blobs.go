@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -110,20 +111,36 @@ func (s *Store) String() string {
 	return "s3://" + path.Join(s.bucket, s.prefix) + " at " + s.client.EndpointURL().Host
 }
 
-// Put keeps bytes, one at least, under a name, in place of those there were.
+// place is where a name stands in the bucket; none leaves the prefix.
+func (s *Store) place(name string) (string, error) {
+	if !fs.ValidPath(name) || name == "." {
+		return "", fmt.Errorf("%q is no name in the blob store %s", name, s)
+	}
+	return path.Join(s.prefix, name), nil
+}
+
+// Put keeps bytes, one at least, under a name, in place of those there were. Names are those of fs.ValidPath.
 func (s *Store) Put(ctx context.Context, name string, data []byte) error {
+	at, err := s.place(name)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err := s.client.PutObject(ctx, s.bucket, path.Join(s.prefix, name), bytes.NewReader(data), int64(len(data)),
+	_, err = s.client.PutObject(ctx, s.bucket, at, bytes.NewReader(data), int64(len(data)),
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableMultipart: true})
 	return s.wrap("put "+name, err)
 }
 
 // Get reads what is under a name, at most so many bytes. ErrMissing when there is nothing.
 func (s *Store) Get(ctx context.Context, name string, most int64) ([]byte, error) {
+	at, err := s.place(name)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	o, err := s.client.GetObject(ctx, s.bucket, path.Join(s.prefix, name), minio.GetObjectOptions{})
+	o, err := s.client.GetObject(ctx, s.bucket, at, minio.GetObjectOptions{})
 	if err != nil {
 		return nil, s.wrap("get "+name, err)
 	}
@@ -137,9 +154,13 @@ func (s *Store) Get(ctx context.Context, name string, most int64) ([]byte, error
 
 // Remove removes all whose names begin with a folder's.
 func (s *Store) Remove(ctx context.Context, folder string) error {
+	at, err := s.place(folder)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for o := range s.client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: path.Join(s.prefix, folder) + "/", Recursive: true}) {
+	for o := range s.client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: at + "/", Recursive: true}) {
 		if o.Err != nil {
 			return s.wrap("list "+folder, o.Err)
 		}

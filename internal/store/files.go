@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 )
 
@@ -41,9 +42,10 @@ func (s *Store) Files(ctx context.Context, run string) ([]File, error) {
 	return s.files(ctx, "list the files of run "+run, `SELECT run, name, sum, place, status FROM files WHERE run = $1 AND status <> 'over' ORDER BY name`, run)
 }
 
-// UnkeptFiles are at most limit of a place that the blob store does not have, the oldest first.
-func (s *Store) UnkeptFiles(ctx context.Context, place string, limit int) ([]File, error) {
-	return s.files(ctx, "list files that are not kept", `SELECT run, name, sum, place, status FROM files WHERE status = 'waiting' AND place = $1 ORDER BY saved LIMIT $2`, place, limit)
+// UnkeptFiles are at most limit of a place that the blob store does not have, the oldest first, after so many that are skipped.
+func (s *Store) UnkeptFiles(ctx context.Context, place string, skip, limit int) ([]File, error) {
+	return s.files(ctx, "list files that are not kept", `SELECT run, name, sum, place, status FROM files WHERE status = 'waiting' AND place = $1
+		ORDER BY saved, run, name LIMIT $2 OFFSET $3`, place, limit, skip)
 }
 
 func (s *Store) files(ctx context.Context, op, query string, args ...any) (all []File, err error) {
@@ -70,16 +72,24 @@ func (s *Store) DropFiles(ctx context.Context, run string) error {
 	return s.wrap("drop the files of run "+run, err)
 }
 
-// ExpireFiles drops those of runs of which nothing was saved since a time.
-func (s *Store) ExpireFiles(ctx context.Context, since time.Time) error {
-	_, err := s.write.ExecContext(ctx, `UPDATE files SET status = 'over' WHERE status <> 'over' AND run IN (SELECT run FROM files GROUP BY run HAVING max(saved) < $1)`, micros(since))
-	return s.wrap("expire the files of runs", err)
+// ExpireFiles drops those of runs of which nothing was saved since a time, save those that keep is true of.
+func (s *Store) ExpireFiles(ctx context.Context, since time.Time, keep func(run string) bool) error {
+	runs, err := s.runsOfFiles(ctx, "list old files", `SELECT run FROM files WHERE status <> 'over' GROUP BY run HAVING max(saved) < $1`, micros(since))
+	for _, run := range runs {
+		if !keep(run) {
+			err = errors.Join(err, s.DropFiles(ctx, run))
+		}
+	}
+	return err
 }
 
 // DroppedFiles are at most limit runs whose files are to be removed.
-func (s *Store) DroppedFiles(ctx context.Context, limit int) (runs []string, err error) {
-	const op = "list files that are to be removed"
-	rows, err := s.read.QueryContext(ctx, `SELECT DISTINCT run FROM files WHERE status = 'over' LIMIT $1`, limit)
+func (s *Store) DroppedFiles(ctx context.Context, limit int) ([]string, error) {
+	return s.runsOfFiles(ctx, "list files that are to be removed", `SELECT DISTINCT run FROM files WHERE status = 'over' LIMIT $1`, limit)
+}
+
+func (s *Store) runsOfFiles(ctx context.Context, op, query string, args ...any) (runs []string, err error) {
+	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}
@@ -94,10 +104,15 @@ func (s *Store) DroppedFiles(ctx context.Context, limit int) (runs []string, err
 	return runs, s.wrap(op, rows.Err())
 }
 
-// ForgetFiles forgets those of a run that were dropped and are removed.
+// ForgetFiles forgets those of a run that were dropped and are removed. What was saved since may have been removed with them: it waits again.
 func (s *Store) ForgetFiles(ctx context.Context, run string) error {
-	_, err := s.write.ExecContext(ctx, `DELETE FROM files WHERE run = $1 AND status = 'over'`, run)
-	return s.wrap("forget the files of run "+run, err)
+	return s.tx(ctx, "forget the files of run "+run, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE run = $1 AND status = 'over'`, run); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE files SET status = 'waiting' WHERE run = $1 AND status = 'kept'`, run)
+		return err
+	})
 }
 
 // Unkept counts the files of all machines that the blob store does not have yet.
