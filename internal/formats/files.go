@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,6 +53,9 @@ func (f Files) Check(dir string, asJSON bool) error {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return advice.Misuse("name a file in it", "%s: %s is a folder", one.flag, one.path)
 		}
+		if err := safe(dir, path); err != nil {
+			return advice.Misuse("name a file of your own, outside of the checkout if need be", "%s: %s %w", one.flag, one.path, err)
+		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 			return advice.Misuse("make it first", "%s: there is no folder %s", one.flag, filepath.Dir(one.path))
 		}
@@ -66,7 +70,7 @@ func (f Files) Write(stdout io.Writer, dir string, r Run) error {
 		if err == nil && one.path == "-" {
 			_, err = stdout.Write(text)
 		} else if err == nil {
-			err = os.WriteFile(from(dir, one.path), text, 0o644) //nolint:gosec // it is for other programs to read
+			err = write(dir, from(dir, one.path), text)
 		}
 		if err != nil {
 			return advice.Error{
@@ -75,6 +79,56 @@ func (f Files) Write(stdout io.Writer, dir string, r Run) error {
 		}
 	}
 	return nil
+}
+
+var (
+	errNoFile  = errors.New("is a link or a pipe, not a file")
+	errOutside = errors.New("leads through a link to another folder")
+)
+
+// inside gives a path below dir; false for one that is elsewhere, such as /dev/stdout, where no change can have put a link.
+func inside(dir, path string) (string, bool) {
+	name, err := filepath.Rel(dir, path)
+	return name, err == nil && filepath.IsLocal(name)
+}
+
+// safe refuses paths below dir, which may be a checkout of somebody's change, that a link leads elsewhere or that are no files (threats.md T293).
+func safe(dir, path string) error {
+	name, below := inside(dir, path)
+	if !below {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if _, err := root.Stat(filepath.Dir(name)); err != nil {
+		if _, there := os.Stat(filepath.Dir(path)); there == nil {
+			return errOutside
+		}
+		return nil // there is no such folder, which is told by another rule
+	}
+	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return errNoFile
+	}
+	return nil
+}
+
+func write(dir, path string, text []byte) error {
+	if err := safe(dir, path); err != nil {
+		return err
+	}
+	name, below := inside(dir, path)
+	if !below {
+		return os.WriteFile(path, text, 0o644) //nolint:gosec // it is for other programs to read
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.WriteFile(name, text, 0o644)
 }
 
 func from(dir, path string) string {

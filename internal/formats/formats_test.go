@@ -447,6 +447,11 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "taken"), []byte("a longer text that was there before\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	outside := filepath.Join(t.TempDir(), "victim")
+	if err := errors.Join(os.WriteFile(outside, []byte("mine"), 0o600), os.Symlink(outside, filepath.Join(dir, "link")), os.Symlink("taken", filepath.Join(dir, "near")),
+		os.Symlink(filepath.Dir(outside), filepath.Join(dir, "up")), os.Symlink("nowhere", filepath.Join(dir, "dangling"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct {
 		says  string
 		files Files
@@ -459,6 +464,11 @@ func TestFiles(t *testing.T) {
 		{"one prints beside --json", Files{"", "-", ""}, true, "--json and --checkstyle both print to standard output"},
 		{"a folder", Files{RDJSONL: "."}, false, "--rdjsonl: . is a folder"},
 		{"a folder that is not there", Files{SARIF: "x/y.sarif"}, false, "--sarif: there is no folder x"},
+		{"a link that leads out", Files{SARIF: "link"}, false, "--sarif: link is a link or a pipe, not a file"},
+		{"a link to a file beside it", Files{SARIF: filepath.Join(dir, "near")}, false, "--sarif: " + filepath.Join(dir, "near") + " is a link or a pipe, not a file"},
+		{"a link to nothing", Files{SARIF: "dangling"}, false, "--sarif: dangling is a link or a pipe, not a file"},
+		{"a folder that leads out", Files{Checkstyle: "up/x.xml"}, false, "--checkstyle: up/x.xml leads through a link to another folder"},
+		{"a device of the operator's", Files{SARIF: "/dev/null"}, false, ""},
 		{"a file where a folder has to be", Files{SARIF: "taken/y.sarif"}, false, "--sarif: there is no folder taken"},
 	} {
 		err := row.files.Check(dir, row.json)
@@ -467,6 +477,14 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	r, out := run(review.Converged, 0), bytes.Buffer{}
+	for _, path := range []string{"link", "up/victim", "near"} {
+		if err := (Files{SARIF: path}).Write(&out, dir, r); err == nil {
+			t.Errorf("%s was written to", path)
+		}
+	}
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {
+		t.Errorf("a link was followed: %q, %v", text, err)
+	}
 	if err := (Files{SARIF: "-", Checkstyle: "taken"}).Write(&out, dir, r); err != nil {
 		t.Fatal(err)
 	}
