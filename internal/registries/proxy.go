@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/prloop/prloop/internal/addresses"
 )
 
@@ -27,6 +29,8 @@ const (
 	dialTime, helloTime = 20 * time.Second, 30 * time.Second
 	// sendLimit is how much may be sent through a proxy, in bytes: requests for packages are small.
 	sendLimit = 32 << 20
+	// mostConnections is how many connections a setup may hold; more wait (threats.md T294). idleTime is how long one stays on which nothing is asked.
+	mostConnections, idleTime = 256, 2 * time.Minute
 	// mostRefused is how many refusals are told.
 	mostRefused = 10
 )
@@ -90,9 +94,9 @@ func Start(ctx context.Context, dir string, list []string) (*Proxy, error) {
 				plain.ServeHTTP(w, r)
 			}
 		}),
-		ReadHeaderTimeout: helloTime, MaxHeaderBytes: 64 << 10, ErrorLog: quiet,
+		ReadHeaderTimeout: helloTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10, ErrorLog: quiet,
 	}
-	go p.server.Serve(listener) //nolint:errcheck // it ends when the proxy is closed
+	go p.server.Serve(netutil.LimitListener(listener, mostConnections)) //nolint:errcheck // it ends when the proxy is closed
 	return p, nil
 }
 

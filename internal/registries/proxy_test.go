@@ -266,3 +266,41 @@ func TestEntries(t *testing.T) {
 		}
 	}
 }
+
+// A setup that opens connections without end has so many of them, and the next is served when one goes (threats.md T294).
+func TestConnectionsAreBounded(t *testing.T) {
+	good := newSite(t, false)
+	p := start(t, "registry.localhost:"+good.port)
+	open := func() net.Conn {
+		t.Helper()
+		c, err := net.Dial("unix", p.Socket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprintf(c, "CONNECT registry.localhost:%[1]s HTTP/1.1\r\nHost: registry.localhost:%[1]s\r\n\r\n", good.port)
+		return c
+	}
+	answered := func(c net.Conn, within time.Duration) bool {
+		_ = c.SetReadDeadline(time.Now().Add(within))
+		line, err := bufio.NewReader(c).ReadString('\n')
+		return err == nil && strings.Contains(line, " 200 ")
+	}
+	first := open()
+	for range mostConnections - 1 {
+		if c := open(); !answered(c, 10*time.Second) {
+			t.Fatal("a connection below the limit is not served")
+		}
+	}
+	next := open()
+	if answered(next, 200*time.Millisecond) {
+		t.Errorf("more than %d connections are served", mostConnections)
+	}
+	if n := good.hits.Load(); n > mostConnections {
+		t.Errorf("the registry has %d connections", n)
+	}
+	first.Close()
+	if !answered(next, 10*time.Second) {
+		t.Error("the next is not served when one goes")
+	}
+}
