@@ -154,7 +154,8 @@ func schema(f *filter, n int) *fault {
 		}
 		key, v := string(f.name(name)), f.name(name+1)
 		switch {
-		case (strings.EqualFold(key, "$ref") || strings.EqualFold(key, "$dynamicRef")) && !bytes.HasPrefix(v, []byte("#")),
+		case (strings.EqualFold(key, "$ref") || strings.EqualFold(key, "$dynamicRef") || strings.EqualFold(key, "$recursiveRef")) && !bytes.HasPrefix(v, []byte("#")),
+			(strings.EqualFold(key, "$id") || strings.EqualFold(key, "id")) && elsewhere.Match(v), // what "#" in references is relative to
 			strings.EqualFold(key, "$schema") && !metaSchema.Match(v):
 			return refused("an address of a schema: agents have no network").in(key)
 		}
@@ -164,6 +165,9 @@ func schema(f *filter, n int) *fault {
 
 // metaSchema matches the addresses that name a version of JSON Schema.
 var metaSchema = lazyregexp.New(`^https?://json-schema\.org/[\w./-]*#?$`)
+
+// elsewhere matches what names another host: with a scheme, or with that of the document around it.
+var elsewhere = lazyregexp.New(`(?i)^\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}`)
 
 // any writes any value, and asks about each name in it.
 func (f *filter) any(n int, allow func(f *filter, name int) *fault) *fault {
