@@ -59,10 +59,14 @@ func (s *Store) Intent(ctx context.Context, e effects.Effect) (effects.Effect, e
 		return e, s.wrap(op, err)
 	}
 	var out Entry
+	now := micros(s.now())
 	err = s.tx(ctx, op, func(tx *sql.Tx) error {
+		if err := after(ctx, tx, &now, `SELECT MAX(created) FROM effects WHERE head = $1 AND kind = $2`, e.Head, e.Kind); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO effects (nonce, kind, effect_key, run, target, head, payload, payload_hash, state, attempts, created, ref)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'intent', 0, $9, '') ON CONFLICT (kind, effect_key) DO NOTHING`,
-			e.Nonce, e.Kind, e.Key, sql.NullString{String: e.Run, Valid: e.Run != effects.NoRun}, target, e.Head, e.Payload, hash(e.Payload), micros(s.now())); err != nil {
+			e.Nonce, e.Kind, e.Key, sql.NullString{String: e.Run, Valid: e.Run != effects.NoRun}, target, e.Head, e.Payload, hash(e.Payload), now); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE effects SET account_login = $3, account_id = $4

@@ -73,6 +73,9 @@ func (s *Store) createRun(ctx context.Context, r Run, ask string) error {
 	}
 	now := micros(s.now())
 	err = s.tx(ctx, op, func(tx *sql.Tx) error {
+		if err := after(ctx, tx, &now, `SELECT MAX(created) FROM runs WHERE repo = $1 AND pr = $2 AND id <> $3`, r.Target.Repo.String(), r.Target.PR, r.ID); err != nil {
+			return err
+		}
 		if ask != "" {
 			answering, _, err := recordAsk(ctx, tx, ask, r.ID, now)
 			if err == nil && answering != r.ID {
@@ -91,6 +94,18 @@ func (s *Store) createRun(ctx context.Context, r Run, ask string) error {
 		err = s.wrap(op, runRecorded.Hit())
 	}
 	return err
+}
+
+// after sets a time later than all others that a query finds: which is the newest must not depend on clocks, which differ and jump (threats.md T315).
+func after(ctx context.Context, tx *sql.Tx, at *int64, query string, args ...any) error {
+	var newest sql.NullInt64
+	if err := tx.QueryRowContext(ctx, query, args...).Scan(&newest); err != nil {
+		return err
+	}
+	if newest.Valid {
+		*at = max(*at, newest.Int64+1)
+	}
+	return nil
 }
 
 // FinishRun records what the run result.Run ended with; said again, the last word counts. ErrNotFound without CreateRun.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/eventually"
 )
@@ -97,6 +98,26 @@ func wait(t *testing.T, s *store.Store, key, run string) (l *store.Lease) {
 		return err == nil
 	})
 	return l
+}
+
+// testWhatIsNewest: of two runs on a pull request, and of two effects on a commit, the one that was recorded last is the newest, however wrong the clocks of the
+// machines are that record them (threats.md T315).
+func testWhatIsNewest(t *testing.T, b Backend) {
+	ctx, address := t.Context(), b.New(t)
+	for i, wrong := range []time.Duration{3 * time.Hour, 0, -3 * time.Hour} {
+		s := open(t, address)
+		b.Wall(s, func() time.Time { return time.Now().Add(wrong) })
+		run := fmt.Sprintf("r%d", i)
+		must(t, s.CreateRun(ctx, store.Run{ID: run, Target: target, Head: "abc"}))
+		_, err := s.Intent(ctx, effects.Effect{Kind: "status", Key: run, Nonce: run, Run: run, Target: target, Head: "abc", Payload: "x"})
+		must(t, err)
+		if runs, err := s.ListRuns(ctx, store.Filter{}); err != nil || len(runs) != i+1 || runs[0].ID != run {
+			t.Errorf("%s: the newest run is %+v, %v", wrong, runs, err)
+		}
+		if newest, err := s.Newest(ctx, "status"); err != nil || len(newest) != 1 || newest[0].Nonce != run {
+			t.Errorf("%s: the newest effect is %+v, %v", wrong, newest, err)
+		}
+	}
 }
 
 // testClocksDiffer: machines whose clocks are hours apart agree on who has a lease, and for how long (threats.md T96).

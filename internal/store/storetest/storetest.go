@@ -61,6 +61,7 @@ func Run(t *testing.T, b Backend) {
 		{"lease", testLease},
 		{"lease runs out", testLeaseRunsOut},
 		{"clocks differ", testClocksDiffer},
+		{"what is newest", testWhatIsNewest},
 		{"clocks of processes differ", testClocksOfProcessesDiffer},
 		{"dead owner", testDeadOwner},
 		{"wanted", testWanted},
