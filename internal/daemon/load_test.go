@@ -41,6 +41,8 @@ func (n napper) Viewer(context.Context, string) (review.Person, error) {
 	return review.Person{Login: "prloop", ID: 1}, nil
 }
 
+func (napper) Clock() time.Time { return time.Now() }
+
 func (n napper) OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error) {
 	return nil, nil
 }
