@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -140,11 +141,13 @@ func TestSilentModelsAreEnded(t *testing.T) {
 // TestWaitingIsNotSilence: while a model is waited for, nobody is to blame its agent.
 func TestWaitingIsNotSilence(t *testing.T) {
 	r := setup(t, fakemodel.Script{Default: &fakemodel.Answer{Text: "x", DelayMillis: 400}}, review.Limits{})
-	go func() { _, _ = r.ask(mini, "x") }()
+	var asking sync.WaitGroup
+	defer asking.Wait() // whoever asks is part of the test
+	asking.Go(func() { _, _ = r.ask(mini, "x") })
 	soon(t, "the model was asked", func() bool { return len(r.model.Requests()) == 1 })
 	for range 10 {
 		if q := r.g.Quiet("r1"); q != 0 {
-			t.Fatalf("quiet for %s while the model thinks", q)
+			t.Errorf("quiet for %s while the model thinks", q)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -64,15 +64,11 @@ var toldKinds = []error{sanitize.ErrUnsafe, sanitize.ErrKnownSecret, ErrForbidde
 // operation is a kind of request that prloop makes; only these are made for others.
 type operation struct {
 	method string
-	path   *lazyregexp.Regexp
+	// path is the address below a repository's.
+	path *lazyregexp.Regexp
 	// fields are those that a request which changes something may have; fixed are the only values of some.
 	fields []string
 	fixed  map[string]string
-}
-
-// inRepo is an operation on a repository.
-func inRepo(method, rest string, fields ...string) operation {
-	return operation{method: method, path: lazyregexp.New(`^/repos/[\w.-]+/[\w.-]+` + rest + `$`), fields: fields}
 }
 
 // only gives a field its one value.
@@ -82,17 +78,18 @@ func (o operation) only(field, value string) operation {
 }
 
 var (
-	operations = []operation{
-		inRepo(http.MethodGet, `(/.*)?`),
-		{method: http.MethodGet, path: lazyregexp.New(`^/(rate_limit|app/installations|installation/repositories)$`)},
-		inRepo(http.MethodPost, `/statuses/[0-9a-f]+`, "state", "description", "target_url").only("context", gate.Context),
-		inRepo(http.MethodPost, `/pulls`, "head", "base", "title", "body"),
-		inRepo(http.MethodPatch, `/pulls/[0-9]+`, "title", "body"),
-		inRepo(http.MethodPost, `/pulls/[0-9]+/reviews`, "commit_id", "body", "comments").only("event", "COMMENT"),
-		inRepo(http.MethodPost, `/pulls/[0-9]+/requested_reviewers`, "reviewers", "team_reviewers"),
-		inRepo(http.MethodPost, `/pulls/[0-9]+/comments/[0-9]+/replies`, "body"),
-		inRepo(http.MethodPatch, `/issues/comments/[0-9]+`, "body"),
-		inRepo(http.MethodPost, `/issues/comments/[0-9]+/reactions`, "content"),
+	inRepo   = lazyregexp.New(`^/repos/[\w.-]+/[\w.-]+`)
+	anywhere = lazyregexp.New(`^/(rate_limit|app/installations|installation/repositories)$`)
+
+	changing = []operation{
+		operation{http.MethodPost, lazyregexp.New(`^/statuses/[0-9a-f]+$`), []string{"state", "description", "target_url"}, nil}.only("context", gate.Context),
+		{http.MethodPost, lazyregexp.New(`^/pulls$`), []string{"head", "base", "title", "body"}, nil},
+		{http.MethodPatch, lazyregexp.New(`^/pulls/[0-9]+$`), []string{"title", "body"}, nil},
+		operation{http.MethodPost, lazyregexp.New(`^/pulls/[0-9]+/reviews$`), []string{"commit_id", "body", "comments"}, nil}.only("event", "COMMENT"),
+		{http.MethodPost, lazyregexp.New(`^/pulls/[0-9]+/requested_reviewers$`), []string{"reviewers", "team_reviewers"}, nil},
+		{http.MethodPost, lazyregexp.New(`^/pulls/[0-9]+/comments/[0-9]+/replies$`), []string{"body"}, nil},
+		{http.MethodPatch, lazyregexp.New(`^/issues/comments/[0-9]+$`), []string{"body"}, nil},
+		{http.MethodPost, lazyregexp.New(`^/issues/comments/[0-9]+/reactions$`), []string{"content"}, nil},
 	}
 	// documents are those of GraphQL, word by word. gh has its own.
 	documents = []string{
@@ -310,12 +307,16 @@ func spelled(r *http.Request, path string, raw []byte) (_ []byte, why string) {
 	if resource(r) == graphql {
 		return spelledQuery(r, raw)
 	}
-	at := slices.IndexFunc(operations, func(o operation) bool { return o.method == r.Method && o.path.MatchString(path) })
+	below := strings.TrimPrefix(path, inRepo.FindString(path))
+	if r.Method == http.MethodGet && (anywhere.MatchString(path) || below != path && (below == "" || below[0] == '/')) {
+		return nil, ""
+	}
+	at := -1
+	if below != path {
+		at = slices.IndexFunc(changing, func(o operation) bool { return o.method == r.Method && o.path.MatchString(below) })
+	}
 	if at < 0 {
 		return nil, r.Method + " " + path + " is no operation of prloop"
-	}
-	if r.Method == http.MethodGet {
-		return nil, ""
 	}
 	var fields map[string]any
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -324,11 +325,11 @@ func spelled(r *http.Request, path string, raw []byte) (_ []byte, why string) {
 		return nil, "the request is no JSON object"
 	}
 	for name, value := range fields {
-		if only, ok := operations[at].fixed[name]; !slices.Contains(operations[at].fields, name) || ok && value != only {
+		if only, ok := changing[at].fixed[name]; !slices.Contains(changing[at].fields, name) || ok && value != only {
 			return nil, fmt.Sprintf("prloop does not send %s with this value there", oneLine(name))
 		}
 	}
-	for name := range operations[at].fixed {
+	for name := range changing[at].fixed {
 		if _, ok := fields[name]; !ok {
 			return nil, name + " is missing"
 		}
