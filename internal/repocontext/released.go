@@ -205,6 +205,9 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 				return true, err // a file where a folder should be: another link
 			}
 		}
+		if strings.EqualFold(strings.TrimRight(step, ". "), ".git") { // in no tree, and read by nobody
+			return true, nil
+		}
 		if target = path.Join(target, step); target == ".." || strings.HasPrefix(target, "../") {
 			return false, nil
 		}

@@ -128,7 +128,7 @@ func TestLinksToWhatGoesUnread(t *testing.T) {
 	for target, want := range map[string]string{
 		"vendor/x/a.py": OmittedLink, "vendor/x/later.py": OmittedLink, "vendor": OmittedLink, "gen.py": OmittedLink, "dist/a.js": OmittedLink, "logo.gif": OmittedLink,
 		"lib": OmittedLink, "other/x/a.py": OmittedLink, "private/a.py": OmittedLink, "src/../vendor/x/a.py": OmittedLink,
-		"hop": OmittedLink, "holder": OmittedLink, "docs/../made.py": OmittedLink, "./src/../docs/./../made.py": OmittedLink, "src/../../vendor/x/a.py": "", "lib/docs": "", "VENDOR/x/a.py": OmittedLink, "Gen.py": OmittedLink, "Docs/../lib": OmittedLink, "SRC": OmittedLink, "srcs": "",
+		"hop": OmittedLink, "holder": OmittedLink, "docs/../made.py": OmittedLink, "./src/../docs/./../made.py": OmittedLink, "src/../../vendor/x/a.py": "", "lib/docs": "", "VENDOR/x/a.py": OmittedLink, "Gen.py": OmittedLink, "Docs/../lib": OmittedLink, "SRC": OmittedLink, "srcs": "", ".git/config": OmittedLink, "src/../.GIT": OmittedLink, ".github/x.yml": "",
 		"src/b.py": "", "src": "", "/etc/passwd": "", "../up": "", "nowhere": "", ".": "",
 	} {
 		head["conftest.py"] = target
