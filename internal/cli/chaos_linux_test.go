@@ -248,6 +248,9 @@ func (c *chaos) fault() {
 	case kind == "kill -9":
 		u.signal(syscall.SIGKILL)
 	case kind == "stopped":
+		if c.rng.IntN(4) == 0 { // far beyond every lease
+			wait = time.Minute
+		}
 		u.signal(syscall.SIGSTOP)
 		time.AfterFunc(wait, func() { u.signal(syscall.SIGCONT) })
 	case kind == "PostgreSQL killed" && c.server != nil:
