@@ -47,6 +47,8 @@ type Receipt struct {
 	Calibration string `json:"calibration,omitempty"`
 	// Masked is how many different values that look like secrets were masked in what agents read.
 	Masked int `json:"masked,omitempty"`
+	// ReviewsRead tells the reviews of people that stood when the pull request was read from those that stand later; empty when none did.
+	ReviewsRead string `json:"reviewsRead,omitempty"`
 	// Found is what a finder brought to the review; nil where nobody looked.
 	Found *Found `json:"found,omitempty"`
 }

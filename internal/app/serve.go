@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
@@ -26,29 +27,29 @@ var reviewing = []review.Outcome{
 	review.Converged, review.StaticOnly, review.ChangesRequested, review.Stuck, review.SetAside, review.Diverging, review.Budget, review.Partial, review.NotReviewed,
 }
 
-// Reviewed gives the commit of a pull request that was reviewed last, and the run that did; empty when none was, when that was for another base branch,
-// and when another pull request has set the status of its commit since.
-func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (head, run string, err error) {
+// Reviewed gives what is known of a pull request's last review: its commit, the run that did it, and what that one read of people's reviews. It is empty when
+// there was none, when that was for another base branch, and when another pull request has set the status of its commit since.
+func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known intake.Known, err error) {
 	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	if err != nil {
-		return "", "", err
+		return known, err
 	}
 	for _, r := range runs {
 		if !slices.Contains(reviewing, r.Outcome) {
 			continue
 		}
-		known, err := s.store.Run(ctx, r.ID)
+		ended, err := s.store.Run(ctx, r.ID)
 		if err != nil {
-			return "", "", err
+			return known, err
 		}
-		if res := known.Result; res != nil && res.Command == "" {
+		if res := ended.Result; res != nil && res.Command == "" {
 			if speaks, err := s.speaksFor(ctx, pr, r.ID); err != nil || !speaks {
-				return "", "", err
+				return known, err
 			}
-			return res.Receipt.HeadSHA, r.ID, nil
+			return intake.Known{Head: res.Receipt.HeadSHA, Run: r.ID, Standing: res.Receipt.ReviewsRead}, nil
 		}
 	}
-	return "", "", nil
+	return known, nil
 }
 
 // Unfinished gives the run about a pull request that stopped before its end and that this prloop can go on with, unless it answers a comment;

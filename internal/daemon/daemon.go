@@ -108,7 +108,7 @@ type Daemon struct {
 type runs interface {
 	Record() *store.Store
 	Engine() (*engine.Engine, error)
-	Reviewed(context.Context, review.PullRequest) (head, run string, err error)
+	Reviewed(context.Context, review.PullRequest) (intake.Known, error)
 	Unfinished(context.Context, review.PullRequest) (run string, err error)
 	NotYet(context.Context, review.PullRequest) error
 	Merged(context.Context, app.Order) (first bool, err error)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/postgres"
 	"github.com/prloop/prloop/internal/webhook"
@@ -51,21 +52,21 @@ func (n napper) PullRequest(_ context.Context, repo review.Repo, number int) (re
 	return review.PullRequest{Repo: repo, RepoID: 1, Number: number, State: "OPEN", HeadSHA: fmt.Sprintf("%040x", number), BaseRef: "main", Author: review.Person{Login: "mona"}}, nil
 }
 
-func (n napper) Reviewed(ctx context.Context, pr review.PullRequest) (head, run string, err error) {
+func (n napper) Reviewed(ctx context.Context, pr review.PullRequest) (intake.Known, error) {
 	return reviewed(ctx, n.Record(), pr)
 }
 
 // reviewed is the last review of a pull request, of runs that were asked nothing.
-func reviewed(ctx context.Context, s *store.Store, pr review.PullRequest) (head, run string, err error) {
+func reviewed(ctx context.Context, s *store.Store, pr review.PullRequest) (known intake.Known, err error) {
 	runs, err := s.ListRuns(ctx, store.Filter{Repo: pr.Repo.String(), PR: pr.Number, State: store.Finished, Limit: 1})
 	if err != nil || len(runs) == 0 {
-		return "", "", err
+		return known, err
 	}
 	whole, err := s.Run(ctx, runs[0].ID)
 	if err != nil || whole.Outcome != review.Converged {
-		return "", "", err
+		return known, err
 	}
-	return whole.Result.Receipt.HeadSHA, whole.ID, nil
+	return intake.Known{Head: whole.Result.Receipt.HeadSHA, Run: whole.ID, Standing: whole.Result.Receipt.ReviewsRead}, nil
 }
 
 func (n napper) Once(ctx context.Context, o app.Order, _ string, _ func(review.Event)) (app.Ended, error) {

@@ -137,7 +137,6 @@ type look struct {
 // pull looks at a pull request: a run that was interrupted is gone on with, and one that is wanted is done.
 func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 	anew, seen := l.Anew, intake.SeenAs(l.Seen)
-	stood := seen.Stood
 	for range mostRuns {
 		client, err := l.github(ctx, l.target.Repo)
 		if err != nil {
@@ -150,9 +149,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		if err != nil {
 			return out, err
 		}
-		standing := intake.Standing(pr)
-		anew = anew || stood != standing // what people say of it, and a verdict rests on, is not what it was
-		out.Seen = intake.See(pr, stood).String()
+		out.Seen = intake.See(pr).String()
 		resume, err := l.service.Unfinished(ctx, pr)
 		if err != nil {
 			return out, err
@@ -167,17 +164,18 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			}
 		}
 		if resume == "" {
-			head, run, err := l.service.Reviewed(ctx, pr)
+			known, err := l.service.Reviewed(ctx, pr)
 			if err != nil {
 				return out, err
 			}
-			if why := intake.Decide(pr, l.Rules, intake.Known{Head: head, Run: run, Anew: anew}); why != "" {
+			known.Anew = anew
+			if why := intake.Decide(pr, l.Rules, known); why != "" {
 				if err := l.merged(ctx, pr); err != nil {
 					return out, err
 				}
 				switch {
 				case out.Run != "": // this turn's own run says what there is
-				case run != "" && run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
+				case known.Run != "" && known.Run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
 					out.Outcome, out.Why, out.Run = l.Outcome, l.Why, l.Settled.Run // what changed since is nothing to us
 				default:
 					out.Outcome, out.Why = nothing, why
@@ -200,10 +198,6 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		over := ended.Result.Outcome != review.Superseded
 		if resume == "" {
 			anew = false
-		}
-		if over && resume == "" && ended.Result.Outcome != review.Failed {
-			stood = standing // one that was gone on with may have read others
-			out.Seen = intake.See(pr, stood).String()
 		}
 		if ended.Result.Outcome == review.Failed || resume == "" && over {
 			return out, nil

@@ -110,14 +110,13 @@ func (m *model) look() {
 		}
 	default:
 		m.last = "run"
-		m.stood = m.verdicts
 		m.review(true)
 	}
 }
 
 func (m *model) review(own bool) {
 	m.runs = append(m.runs, m.head)
-	m.reviewed, m.own = m.head, own
+	m.reviewed, m.own, m.stood = m.head, own, m.verdicts
 }
 
 // hear answers a comment, once, while the pull request is open.

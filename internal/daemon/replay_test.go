@@ -540,13 +540,6 @@ func (r *replay) tooMuch(p *pull) (all []string) {
 				reasons++
 			}
 		}
-		if len(p.verdict) > 0 { // a run that was gone on with may not have read what somebody said before or meanwhile: it is looked at anew
-			for _, run := range runs {
-				if run.head == head && run.resumed > 1 {
-					reasons++
-				}
-			}
-		}
 		if n > reasons {
 			all = append(all, fmt.Sprintf("%d reviews at %.7s, for %d reasons: verdicts at %v, head since %d", n, head, reasons, p.verdict, p.since[head]))
 			for _, run := range runs {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/traffic"
 	"github.com/prloop/prloop/internal/testkit/webhooks"
@@ -76,6 +77,7 @@ type pull struct {
 type fakeRun struct {
 	id, head   string
 	base       string
+	read       string // people's reviews, as it was begun
 	pull       *pull
 	began      int
 	ask        string
@@ -231,22 +233,22 @@ func (w *world) Live() []string     { return nil }
 func (w *world) Cancel(string) bool { return false }
 
 // Reviewed knows of each run which base it was for, as what a run was asked says.
-func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (head, run string, err error) {
+func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (known intake.Known, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, err := w.find(pr.Repo, pr.Number)
 	if err != nil {
-		return "", "", err
+		return known, err
 	}
 	for _, r := range slices.Backward(p.runs) {
 		if r.outcome == review.Converged {
 			if r.base != pr.BaseRef {
-				return "", "", nil
+				return known, nil
 			}
-			return r.head, r.id, nil
+			return intake.Known{Head: r.head, Run: r.id, Standing: r.read}, nil
 		}
 	}
-	return "", "", nil
+	return known, nil
 }
 
 func (w *world) NotYet(context.Context, review.PullRequest) error { return nil }
@@ -292,7 +294,7 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 	r := w.runs[id]
 	if r == nil {
 		w.now++
-		r = &fakeRun{id: fmt.Sprintf("20260101T000000Z_%016x", w.now), head: p.is.HeadSHA, base: p.is.BaseRef, pull: p, began: w.now, ask: ask}
+		r = &fakeRun{id: fmt.Sprintf("20260101T000000Z_%016x", w.now), head: p.is.HeadSHA, base: p.is.BaseRef, read: intake.Standing(p.is), pull: p, began: w.now, ask: ask}
 	}
 	w.mu.Unlock()
 	ended := app.Ended{Result: review.RunResult{Run: r.id, Receipt: review.Receipt{HeadSHA: r.head}}}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/traffic"
 	"github.com/prloop/prloop/review"
@@ -105,7 +106,7 @@ func (s *simulation) Installed(context.Context, string) ([]review.Repo, error) {
 
 // What is reviewed and unfinished is asked of the record, as always.
 
-func (s *simulation) Reviewed(ctx context.Context, pr review.PullRequest) (head, run string, err error) {
+func (s *simulation) Reviewed(ctx context.Context, pr review.PullRequest) (intake.Known, error) {
 	return reviewed(ctx, s.Record(), pr)
 }
 

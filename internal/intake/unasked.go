@@ -24,8 +24,9 @@ type Rules struct {
 
 // Known is what earlier runs leave of a pull request.
 type Known struct {
-	// Head is the commit that was reviewed last, Run the run that did.
-	Head, Run string
+	// Head is the commit that was reviewed last, Run the run that did, Standing what that one read of the reviews of people, as the
+	// function of that name tells it.
+	Head, Run, Standing string
 	// Anew is true when that does not count: what a verdict rests on may have changed since.
 	Anew bool
 }
@@ -34,8 +35,6 @@ type Known struct {
 type Seen struct {
 	// State is what Decide looks at.
 	State string
-	// Stood tells the reviews of people that stood when it was reviewed last.
-	Stood string
 	// Updated is when GitHub says that anything of it changed last.
 	Updated time.Time
 }
@@ -43,15 +42,15 @@ type Seen struct {
 // SeenAs reads the text of a Seen; the zero value when it is none.
 func SeenAs(text string) (s Seen) {
 	parts := strings.Split(text, "\n")
-	if len(parts) == 3 {
-		s.State, s.Stood = parts[0], parts[1]
-		s.Updated, _ = time.Parse(time.RFC3339Nano, parts[2]) // without it, it is looked at again
+	if len(parts) == 2 {
+		s.State = parts[0]
+		s.Updated, _ = time.Parse(time.RFC3339Nano, parts[1]) // without it, it is looked at again
 	}
 	return s
 }
 
 func (s Seen) String() string {
-	return s.State + "\n" + s.Stood + "\n" + s.Updated.UTC().Format(time.RFC3339Nano)
+	return s.State + "\n" + s.Updated.UTC().Format(time.RFC3339Nano)
 }
 
 // Still reports whether a pull request, as a list of GitHub's tells of it, is as it was seen.
@@ -62,9 +61,9 @@ func (s Seen) Still(listed review.PullRequest) bool {
 // Open reports whether the pull request was open.
 func (s Seen) Open() bool { return strings.HasPrefix(s.State, open+" ") }
 
-// See is how a pull request is now. stood is for what it was reviewed by last: of reviews since then it is not the last word.
-func See(pr review.PullRequest, stood string) Seen {
-	return Seen{State: state(pr), Stood: stood, Updated: pr.UpdatedAt}
+// See is how a pull request is now.
+func See(pr review.PullRequest) Seen {
+	return Seen{State: state(pr), Updated: pr.UpdatedAt}
 }
 
 // Standing tells the reviews of people that stand now from those that stood before.
@@ -102,7 +101,7 @@ func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 		return "the pull request is a bot's"
 	case len(r.Labels) > 0 && !slices.ContainsFunc(r.Labels, labelled):
 		return fmt.Sprintf("the pull request has none of the labels %s", strings.Join(r.Labels, ", "))
-	case k.Head == pr.HeadSHA && !k.Anew:
+	case k.Head == pr.HeadSHA && k.Standing == Standing(pr) && !k.Anew:
 		return fmt.Sprintf("the commit %.7s was reviewed: run %s", pr.HeadSHA, k.Run)
 	}
 	return ""
