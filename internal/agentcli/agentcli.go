@@ -9,17 +9,17 @@ import (
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/agentrun"
 	"github.com/prloop/prloop/internal/builtin"
-	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/review"
 )
 
 // Commands is `prloop agent`.
-func Commands() command.Command {
-	return command.Command{
+func Commands() subcommand.Command {
+	return subcommand.Command{
 		Use:   "agent",
 		Short: "Run a builtin agent, or check an agent of your own",
 		Long:  "The builtin agents are this program, run as a child: one JSON request on standard input, one envelope on standard\noutput. `prloop agent check` checks whether another program keeps the same contract.",
-		Members: []command.Command{
+		Members: []subcommand.Command{
 			child("reviewer", "Review with a model, through prloop's gateway", builtin.Agent.Review),
 			child(string(review.RoleCommand), "Do the task of a command with a model and the tools it may use", builtin.Agent.Command),
 			child(string(review.RoleVerifier), "Try to refute findings with a model and tools that read the tree", builtin.Agent.Verify),
@@ -32,7 +32,7 @@ func Commands() command.Command {
 			{
 				// The server of the tools an ACP agent reads with and answers through; the agent starts it.
 				Use: "mcp", Short: "Serve the tools of an ACP agent", Hidden: true,
-				Run: func(ctx context.Context, p command.Process, _ []string) error {
+				Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 					return acp.ServeMCP(ctx, os.Stdin, os.Stdout, p.Getenv, builtin.Tools)
 				},
 			},
@@ -41,10 +41,10 @@ func Commands() command.Command {
 }
 
 // child is a builtin role as a command.
-func child(name, short string, work func(builtin.Agent, context.Context, review.Task, func(review.Event)) (any, error)) command.Command {
-	return command.Command{
+func child(name, short string, work func(builtin.Agent, context.Context, review.Task, func(review.Event)) (any, error)) subcommand.Command {
+	return subcommand.Command{
 		Use: name, Short: short,
-		Run: func(ctx context.Context, p command.Process, _ []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 			me := builtin.Agent{Socket: p.Getenv(agentrun.EnvSocket), Token: p.Getenv(agentrun.EnvToken), Checkout: p.Getenv(agentrun.EnvCheckout)}
 			return builtin.Serve(ctx, p.Stdin, p.Stdout, func(ctx context.Context, task review.Task, emit func(review.Event)) (any, error) {
 				return work(me, ctx, task, emit)

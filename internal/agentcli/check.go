@@ -8,24 +8,24 @@ import (
 
 	"github.com/prloop/prloop/agents"
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
-func check() command.Command {
-	f := command.Flags("check")
+func check() subcommand.Command {
+	f := subcommand.Flags("check")
 	role := f.String("role", string(review.RoleReviewer), "`ROLE`: reviewer, verifier, scout, finder, comments-analyzer, command or pr-fix")
 	limit := f.Duration("timeout", 30*time.Second, "`TIME` for each request")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "check CMD [ARGS...]",
 		Short: "Check that a program implements the agent protocol",
 		Long: "Runs CMD with sample requests (docs/agents.md) and lists every departure from the contract. A fixer works in clones of a\n" +
 			"sample repository, and its work is held against the push policy. Exit status 0 when there is no fault, 1 otherwise.",
 		Flags: f, Rest: true,
-		Run: func(ctx context.Context, p command.Process, a []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, a []string) error {
 			r := review.Role(*role)
 			if r != review.RoleReviewer && r != review.RoleCommentsAnalyzer && r != review.RoleFixer && r != review.RoleVerifier && r != review.RoleCommand && r != review.RoleScout && r != review.RoleFinder {
 				return advice.Misuse("--role reviewer, --role verifier, --role scout, --role finder, --role comments-analyzer, --role command or --role pr-fix", "there is no role %q to check", *role)
@@ -58,7 +58,7 @@ func check() command.Command {
 			}
 			if failed > 0 {
 				return advice.Error{
-					Err:  fmt.Errorf("%s is not a valid %s: %s", a[0], r, command.Plural(failed, "fault", "faults")),
+					Err:  fmt.Errorf("%s is not a valid %s: %s", a[0], r, subcommand.Plural(failed, "fault", "faults")),
 					Next: "docs/agents.md tells the contract; prloop schema " + shapeOf(r) + " prints the shape", Status: advice.Failed,
 				}
 			}

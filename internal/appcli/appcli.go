@@ -21,16 +21,16 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/appfile"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Commands is `prloop app`.
-func Commands() command.Command {
-	return command.Command{
-		Use: "app", Short: "Register a GitHub App for prloop", Members: []command.Command{create()},
+func Commands() subcommand.Command {
+	return subcommand.Command{
+		Use: "app", Short: "Register a GitHub App for prloop", Members: []subcommand.Command{create()},
 		Long: "With a GitHub App, prloop has an account of its own and reaches only the repositories it is installed on (docs/daemon.md).",
 	}
 }
@@ -41,9 +41,9 @@ type order struct {
 	reads                                       bool
 }
 
-func create() command.Command {
+func create() subcommand.Command {
 	var o order
-	f := command.Flags("create")
+	f := subcommand.Flags("create")
 	f.StringVar(&o.organization, "org", "", "register the App for the organization `NAME` (default: your own account)")
 	f.StringVar(&o.name, "name", "", "`NAME` of the App, which must be unused on GitHub (default \"prloop ORG\")")
 	f.StringVar(&o.hook, "webhook", "", "public `URL` of /webhook of prloop serve (default: no webhooks, for prloop serve --poll)")
@@ -51,21 +51,21 @@ func create() command.Command {
 	f.StringVar(&o.host, "host", "", "GitHub `HOST` (default: that of gh)")
 	f.BoolVar(&o.reads, "no-push", false, "do not ask for the right to push: no fixes, and threads stay open")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "local `ADDRESS` that GitHub sends your browser back to")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "create",
 		Short: "Register a GitHub App and save its key",
 		Long: "Prints an address of this machine. Open it in a browser that is logged in to GitHub: it leads to GitHub with what prloop needs filled in, and back here\n" +
 			"once you have created the App. Its key and the secret of its webhook are then written to files that only you can read. What is there is not replaced.",
 		Example: "  prloop app create --org acme --webhook https://prloop.example/webhook --dir /etc/prloop\n  export PRLOOP_APP=/etc/prloop/app.json\n  prloop serve 'acme/*'",
 		Flags:   f,
-		Run:     func(ctx context.Context, p command.Process, _ []string) error { return o.run(ctx, p) },
+		Run:     func(ctx context.Context, p subcommand.Process, _ []string) error { return o.run(ctx, p) },
 	}
 }
 
 // patience is how long the browser may take: the code that it brings is good for an hour.
 const patience = time.Hour
 
-func (o order) run(ctx context.Context, p command.Process) error {
+func (o order) run(ctx context.Context, p subcommand.Process) error {
 	if o.host == "" {
 		o.host = github.DefaultHost(p.Env)
 	}

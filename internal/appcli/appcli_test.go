@@ -18,8 +18,8 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/appfile"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
@@ -62,7 +62,7 @@ func begin(t *testing.T, args ...string) *creating {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	t.Cleanup(func() { cancel(errors.New("the test is over")) })
 	go func() {
-		c.ended <- cmd.Run(ctx, command.Process{Stdout: &c.out, Stderr: &c.out, Env: c.forge.EnvWithToken("", ""), Dir: c.dir}, nil)
+		c.ended <- cmd.Run(ctx, subcommand.Process{Stdout: &c.out, Stderr: &c.out, Env: c.forge.EnvWithToken("", ""), Dir: c.dir}, nil)
 	}()
 	eventually.True(t, "the address to open", func() bool {
 		found := regexp.MustCompile(`http://\S+`).FindString(c.out.String())
@@ -238,7 +238,7 @@ func TestWhatIsThereStays(t *testing.T) {
 		if err := cmd.Flags.Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		err := cmd.Run(t.Context(), command.Process{Stdout: io.Discard, Stderr: io.Discard, Env: []string{"HOME=" + dir}, Dir: t.TempDir()}, nil)
+		err := cmd.Run(t.Context(), subcommand.Process{Stdout: io.Discard, Stderr: io.Discard, Env: []string{"HOME=" + dir}, Dir: t.TempDir()}, nil)
 		var there *appfile.Error
 		var misuse advice.Error
 		if !errors.As(err, &there) && !errors.As(err, &misuse) {

@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/pipes"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // Version is set by the linker for releases.
@@ -112,7 +112,7 @@ func Main(p Invocation) int {
 }
 
 // exitStatus ends a command with a status and no message.
-type exitStatus = command.Status
+type exitStatus = subcommand.Status
 
 // asRun makes `gh review-loop 123` mean `prloop run 123`, and leaves every other command as it is.
 func asRun(root *cobra.Command, args []string) []string {

@@ -9,8 +9,6 @@ import (
 	"github.com/prloop/prloop/internal/agentcli"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/appcli"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/democli"
 	"github.com/prloop/prloop/internal/doctor"
 	"github.com/prloop/prloop/internal/evalcli"
@@ -18,6 +16,8 @@ import (
 	"github.com/prloop/prloop/internal/policycli"
 	"github.com/prloop/prloop/internal/servecli"
 	"github.com/prloop/prloop/internal/starter"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 )
 
 // offer hangs the commands that other packages have below the root. A package with commands has its line here.
@@ -33,7 +33,7 @@ func (p *Invocation) offer(root *cobra.Command) {
 }
 
 // offered is a command of another package as the root takes it.
-func (p *Invocation) offered(e command.Command) *cobra.Command {
+func (p *Invocation) offered(e subcommand.Command) *cobra.Command {
 	c := &cobra.Command{Use: e.Use, Short: e.Short, Long: e.Long, Example: e.Example, Hidden: e.Hidden, ValidArgs: e.Values}
 	var members []*cobra.Command
 	for _, m := range e.Members {
@@ -64,8 +64,8 @@ func asUsed(c *cobra.Command, a []string) error {
 }
 
 // process is what commands of other packages know of this process.
-func (p *Invocation) process() command.Process {
-	return command.Process{
+func (p *Invocation) process() subcommand.Process {
+	return subcommand.Process{
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Dir: p.Dir, Version: Version,
 		Terminal: p.terminal(p.Stdout), Color: p.color(), Width: p.width(),
 	}
@@ -80,6 +80,6 @@ func (p *Invocation) host() host.Host {
 }
 
 // runInside runs the program in this process, with no input.
-func runInside(p command.Process, env []string, dir string, args ...string) int {
+func runInside(p subcommand.Process, env []string, dir string, args ...string) int {
 	return Main(Invocation{Name: "prloop", Args: args, Stdin: strings.NewReader(""), Stdout: p.Stdout, Stderr: p.Stderr, Env: env, Dir: dir})
 }

@@ -10,29 +10,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // What another package says about its command is how it is parsed, helped with and run.
 func TestOffered(t *testing.T) {
 	var asked string
-	echo := func() command.Command {
-		f := command.Flags("echo")
+	echo := func() subcommand.Command {
+		f := subcommand.Flags("echo")
 		loud := f.BoolP("loud", "l", false, "louder")
-		return command.Command{
+		return subcommand.Command{
 			Use: "echo WORD [MORE]", Short: "Say it", Flags: f, Values: []string{"hello"},
-			Run: func(_ context.Context, p command.Process, a []string) error {
+			Run: func(_ context.Context, p subcommand.Process, a []string) error {
 				asked = fmt.Sprintf("%v %t %s %s", a, *loud, p.Getenv("A"), p.Dir)
 				return nil
 			},
 		}
 	}
-	group := func() command.Command {
-		rest := command.Command{Use: "rest CMD [ARGS...]", Rest: true, Run: func(_ context.Context, p command.Process, a []string) error {
+	group := func() subcommand.Command {
+		rest := subcommand.Command{Use: "rest CMD [ARGS...]", Rest: true, Run: func(_ context.Context, p subcommand.Process, a []string) error {
 			asked = strings.Join(a, "|")
-			return command.Status(len(a))
+			return subcommand.Status(len(a))
 		}}
-		return command.Command{Use: "say", Short: "Say things", Members: []command.Command{echo(), rest}}
+		return subcommand.Command{Use: "say", Short: "Say things", Members: []subcommand.Command{echo(), rest}}
 	}
 	for _, c := range []struct {
 		args, asked, err, out string

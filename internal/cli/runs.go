@@ -13,12 +13,12 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -98,7 +98,7 @@ func pruneCommand(p *Invocation) *cobra.Command {
 			}
 			defer s.Close(c.Context())
 			n, err := s.Prune(c.Context(), time.Now().Add(-age), keep)
-			fmt.Fprintf(p.Stdout, "forgot %s\n", command.Plural(n, "run", "runs"))
+			fmt.Fprintf(p.Stdout, "forgot %s\n", subcommand.Plural(n, "run", "runs"))
 			return err
 		},
 	}

@@ -10,31 +10,31 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/demo"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/sandbox"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // Main is the program as the demonstration runs it: with arguments, an environment and a working directory. It returns the exit status.
-type Main func(p command.Process, env []string, dir string, args ...string) int
+type Main func(p subcommand.Process, env []string, dir string, args ...string) int
 
 // Command is the command.
-func Command(main Main) command.Command {
-	f := command.Flags("demo")
+func Command(main Main) subcommand.Command {
+	f := subcommand.Flags("demo")
 	keep := f.String("keep", "", "keep the runs' folders in `FOLDER`, for PRLOOP_STATE=FOLDER prloop show, replay and so on")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "demo",
 		Short: "Review and fix two bundled pull requests end to end, offline",
 		Long: "Opens two bundled pull requests on a stand-in for GitHub in this process, reviews them with the static reviewer and a\n" +
 			"scripted model, has the builtin fixer fix them, pushes through the real git, posts through the real gh, and shows\n" +
 			"what was posted: the first one is approved in its second round, the second one gets stuck. Nothing leaves the machine.",
 		Flags: f,
-		Run:   func(ctx context.Context, p command.Process, _ []string) error { return play(ctx, p, main, *keep) },
+		Run:   func(ctx context.Context, p subcommand.Process, _ []string) error { return play(ctx, p, main, *keep) },
 	}
 }
 
-func play(ctx context.Context, p command.Process, main Main, keep string) error {
+func play(ctx context.Context, p subcommand.Process, main Main, keep string) error {
 	state, err := folder(p, keep)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func play(ctx context.Context, p command.Process, main Main, keep string) error 
 		case errors.As(err, &early) && early.Status == advice.Interrupted:
 			return advice.Error{Err: errors.New("the demonstration was interrupted"), Next: "start it again: its runs are kept with --keep FOLDER only", Status: advice.Interrupted}
 		case errors.As(err, &early):
-			return command.Status(early.Status) // the run has said why, and what to try
+			return subcommand.Status(early.Status) // the run has said why, and what to try
 		case err != nil:
 			return err
 		}
@@ -78,7 +78,7 @@ func play(ctx context.Context, p command.Process, main Main, keep string) error 
 }
 
 // folder is the folder the runs of a demonstration are kept in.
-func folder(p command.Process, keep string) (string, error) {
+func folder(p subcommand.Process, keep string) (string, error) {
 	if keep == "" {
 		dir, err := os.MkdirTemp("", "prloop-demo")
 		if err != nil {
@@ -94,7 +94,7 @@ func folder(p command.Process, keep string) (string, error) {
 }
 
 // environment is what a demonstration takes over from the person's environment, and its word on confinement.
-func environment(ctx context.Context, p command.Process, stage demo.Stage) ([]string, error) {
+func environment(ctx context.Context, p subcommand.Process, stage demo.Stage) ([]string, error) {
 	var env []string
 	for _, name := range []string{"TERM", "COLUMNS", "CI", operator.EnvSandboxWithout} {
 		if v := p.Getenv(name); v != "" {

@@ -5,22 +5,22 @@ import (
 	"fmt"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Command is `prloop doctor`.
-func Command(h host.Host) command.Command {
-	f := command.Flags("doctor")
+func Command(h host.Host) subcommand.Command {
+	f := subcommand.Flags("doctor")
 	asJSON := f.Bool("json", false, "print JSON")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "doctor",
 		Short: "Check the environment and suggest fixes",
 		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, the\nlinters and ACP agents that are installed, and where verify commands find packages.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
 		Flags: f,
-		Run: func(ctx context.Context, p command.Process, _ []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 			status, all := 0, []Checkup{}
 			d := &Doctor{Env: p.Env, Dir: p.Dir, Operator: h.Operator, Open: h.Open, StateFolder: h.StateFolder, Log: h.Log(), Order: h.Order}
 			d.Examine(ctx, func(r Checkup) {
@@ -38,7 +38,7 @@ func Command(h host.Host) command.Command {
 				}
 			}
 			if status != 0 {
-				return command.Status(status)
+				return subcommand.Status(status)
 			}
 			return nil
 		},
@@ -46,7 +46,7 @@ func Command(h host.Host) command.Command {
 }
 
 // print prints a checkup as a row, and below it what to do.
-func (c Checkup) print(p command.Process) {
+func (c Checkup) print(p subcommand.Process) {
 	fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", c.State, c.What, beside(p, sanitize.Terminal(c.Note)))
 	if c.Next != "" {
 		fmt.Fprintf(p.Stdout, "%-8s %-10s %s\n", "", "", beside(p, "try: "+sanitize.Terminal(c.Next)))
@@ -54,7 +54,7 @@ func (c Checkup) print(p command.Process) {
 }
 
 // beside breaks text for the third column on a terminal; a line that is read by a program stays one.
-func beside(p command.Process, text string) string {
+func beside(p subcommand.Process, text string) string {
 	if !p.Terminal {
 		return text
 	}

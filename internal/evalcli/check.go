@@ -6,26 +6,26 @@ import (
 	"io"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/dummies"
 	"github.com/prloop/prloop/internal/eval/published"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // errWrong is the end of a check that does not pass; what is wrong has been printed.
 var errWrong = errors.New("the figures are not what they should be")
 
-func dummiesCommand() command.Command {
+func dummiesCommand() subcommand.Command {
 	f, asJSON := newFlags("dummies")
 	seed := f.Uint64("seed", 0, "`SEED` of the random agent")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "dummies DIR",
 		Short: "Check the scoring with a perfect agent and a random one",
 		Long: "Scores two made-up agents on review cases: a perfect one must score 1, one that points at random what chance gives. Ends with\n" +
 			"status 1 when one of them does not.",
 		Flags: f,
-		Run: func(_ context.Context, p command.Process, args []string) error {
+		Run: func(_ context.Context, p subcommand.Process, args []string) error {
 			set, err := cases.Read(p.Path(args[0]))
 			if err != nil {
 				return refused(err)
@@ -39,15 +39,15 @@ func dummiesCommand() command.Command {
 	}
 }
 
-func publishedCommand() command.Command {
+func publishedCommand() subcommand.Command {
 	f, asJSON := newFlags("published")
 	repeats := f.Bool("count-repeats", false, "count findings the benchmark set aside as repetitions as false alarms, which it does not")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "published DIR",
 		Short: "Recompute published benchmark figures",
 		Long:  "Recomputes every row and table Code Review Bench published from the verdicts it recorded. Ends with status 1 when one differs.",
 		Flags: f,
-		Run: func(_ context.Context, p command.Process, args []string) error {
+		Run: func(_ context.Context, p subcommand.Process, args []string) error {
 			d, err := published.Read(p.Path(args[0]))
 			if errors.Is(err, eval.ErrNoBench) {
 				return advice.Misuse("name a folder with published figures, such as internal/eval/testdata/published", "%w", err)
@@ -62,7 +62,7 @@ func publishedCommand() command.Command {
 }
 
 // check prints figures and fails when they are not what they should be.
-func check(p command.Process, asJSON bool, r interface{ Write(io.Writer) error }, ok bool) error {
+func check(p subcommand.Process, asJSON bool, r interface{ Write(io.Writer) error }, ok bool) error {
 	if err := print(p, asJSON, r); err != nil {
 		return err
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval"
 	"github.com/prloop/prloop/internal/eval/judging"
 	"github.com/prloop/prloop/internal/eval/running"
 	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // Open opens what reviews cases, in a folder of the state.
@@ -32,7 +32,7 @@ type Reviewer interface {
 }
 
 // print writes figures as text or as JSON.
-func print(p command.Process, asJSON bool, r interface{ Write(io.Writer) error }) error {
+func print(p subcommand.Process, asJSON bool, r interface{ Write(io.Writer) error }) error {
 	if asJSON {
 		e := json.NewEncoder(p.Stdout)
 		e.SetIndent("", " ")
@@ -42,8 +42,8 @@ func print(p command.Process, asJSON bool, r interface{ Write(io.Writer) error }
 }
 
 // Commands is `prloop eval`.
-func Commands(open Open) command.Command {
-	return command.Command{
+func Commands(open Open) subcommand.Command {
+	return subcommand.Command{
 		Use:   "eval",
 		Short: "Measure the quality of reviews on review cases",
 		Long: "Reviews cases, scores the results, compares two sets of results, and measures prloop's rules on recorded reviews of\n" +
@@ -52,12 +52,12 @@ func Commands(open Open) command.Command {
 	}
 }
 
-func members(open Open) []command.Command {
-	return []command.Command{runCommand(open), scoreCommand(open), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand(), redactionCommand()}
+func members(open Open) []subcommand.Command {
+	return []subcommand.Command{runCommand(open), scoreCommand(open), compareCommand(), reportCommand(), importCommand(), dummiesCommand(), publishedCommand(), identityCommand(), agreementCommand(), stuckCommand(), redactionCommand()}
 }
 
 func newFlags(name string) (f *pflag.FlagSet, asJSON *bool) {
-	f = command.Flags(name)
+	f = subcommand.Flags(name)
 	return f, f.Bool("json", false, "print the figures as JSON")
 }
 
@@ -65,8 +65,8 @@ func newFlags(name string) (f *pflag.FlagSet, asJSON *bool) {
 type figures interface{ Write(io.Writer) error }
 
 // measure reads a folder of recorded reviews, measures them and prints the figures.
-func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R, error)) func(context.Context, command.Process, []string) error {
-	return func(ctx context.Context, p command.Process, args []string) error {
+func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R, error)) func(context.Context, subcommand.Process, []string) error {
+	return func(ctx context.Context, p subcommand.Process, args []string) error {
 		b, err := eval.Open(p.Path(args[0]))
 		if errors.Is(err, eval.ErrNoBench) {
 			return advice.Misuse("name a folder of recorded reviews, such as internal/eval/testdata/bench", "%w", err)
@@ -82,12 +82,12 @@ func measure[R figures](asJSON *bool, do func(context.Context, eval.Dataset) (R,
 	}
 }
 
-func identityCommand() command.Command {
+func identityCommand() subcommand.Command {
 	f, asJSON := newFlags("identity")
-	return command.Command{Use: "identity DIR", Short: "Measure how well a reworded finding is recognized", Flags: f, Run: measure(asJSON, eval.Identity)}
+	return subcommand.Command{Use: "identity DIR", Short: "Measure how well a reworded finding is recognized", Flags: f, Run: measure(asJSON, eval.Identity)}
 }
 
-func agreementCommand() command.Command {
+func agreementCommand() subcommand.Command {
 	var o eval.AgreementOptions
 	f, asJSON := newFlags("agreement")
 	f.IntVar(&o.Size, "size", 4, "`N` reviewers in a set")
@@ -97,7 +97,7 @@ func agreementCommand() command.Command {
 	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.AgreementReport, error) {
 		return eval.Agreement(ctx, b, o)
 	})
-	return command.Command{Use: "agreement DIR", Short: "Measure what agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p command.Process, args []string) error {
+	return subcommand.Command{Use: "agreement DIR", Short: "Measure what agreement between reviewers is worth", Flags: f, Run: func(ctx context.Context, p subcommand.Process, args []string) error {
 		if o.Size < 2 || o.Size > 5 || o.Support < 1 || o.Support > o.Size || o.Sets < 1 {
 			return advice.Misuse("--size 4 --support 2 --sets 400", "--size is 2 to 5, --support 1 to that, --sets at least 1")
 		}
@@ -105,18 +105,18 @@ func agreementCommand() command.Command {
 	}}
 }
 
-func stuckCommand() command.Command {
+func stuckCommand() subcommand.Command {
 	var o eval.StuckOptions
 	f, asJSON := newFlags("stuck")
 	f.IntVar(&o.Turns, "turns", 20, "draw `N` pairs of rounds for each pull request and setting")
 	run := measure(asJSON, func(ctx context.Context, b eval.Dataset) (eval.StuckReport, error) { return eval.Stuck(ctx, b, o) })
-	return command.Command{
+	return subcommand.Command{
 		Use:   "stuck DIR",
 		Short: "Measure how well a finding that returns after a fix is recognized",
 		Long: "Plays two rounds with a fix between them on recorded reviews: other tools raise the same problems in their own words,\n" +
 			"with other ids, on lines the fix has moved. Prints how many of those that return are recognised.",
 		Flags: f,
-		Run: func(ctx context.Context, p command.Process, args []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, args []string) error {
 			if o.Turns < 1 {
 				return advice.Misuse("--turns 20", "--turns is at least 1")
 			}

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/scoring"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/review"
 )
 
@@ -35,7 +35,7 @@ func run(t *testing.T, args ...string) (string, error) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		err := c.Run(context.Background(), command.Process{Stdout: &out, Dir: dir}, c.Flags.Args())
+		err := c.Run(context.Background(), subcommand.Process{Stdout: &out, Dir: dir}, c.Flags.Args())
 		return out.String(), err
 	}
 	t.Fatalf("there is no command %s", args[0])

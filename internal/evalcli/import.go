@@ -7,12 +7,12 @@ import (
 	"io/fs"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval"
 	"github.com/prloop/prloop/internal/eval/sources"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
-func importCommand() command.Command {
+func importCommand() subcommand.Command {
 	var recording, judge string
 	var m sources.Merged
 	f, asJSON := newFlags("import")
@@ -26,7 +26,7 @@ func importCommand() command.Command {
 	f.StringVar(&m.Body, "body", "", "merged: `TEXT` of the pull request")
 	f.StringVar(&m.Language, "language", "", "merged: main `LANGUAGE` of the repository")
 	f.BoolVar(&m.Clean, "clean", false, "merged: the first version was merged as it was, and nothing is expected to be found")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "import KIND SOURCE OUT",
 		Short: "Import review cases from benchmarks and merged pull requests",
 		Long: "Writes cases, and result sets where reviews were recorded, into the folder OUT. KIND says what SOURCE is:\n" +
@@ -35,7 +35,7 @@ func importCommand() command.Command {
 			"  cases              a folder of cases, which are checked, and pinned by hash\n" +
 			"  merged             a git checkout: what the authors of a pull request changed before the merge is expected to be found",
 		Flags: f,
-		Run: func(ctx context.Context, p command.Process, args []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, args []string) error {
 			source, out := p.Path(args[1]), p.Path(args[2])
 			var made sources.Imported
 			var err error

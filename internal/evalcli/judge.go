@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/judging"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/running"
 	"github.com/prloop/prloop/internal/eval/scoring"
 	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // judgeFlags say who is asked about what the measures leave open.
@@ -43,7 +43,7 @@ func (j *judgeFlags) settle() error {
 }
 
 // ask has a result set judged, and scores it by the judge too. The set stays as it is.
-func (j *judgeFlags) ask(ctx context.Context, p command.Process, open Open, known cases.Set, dir string, s scoreFlags) (report scoring.Report, err error) {
+func (j *judgeFlags) ask(ctx context.Context, p subcommand.Process, open Open, known cases.Set, dir string, s scoreFlags) (report scoring.Report, err error) {
 	a, err := readAgent(p, p.Path(j.folder), j.agent)
 	if err != nil {
 		return report, err
@@ -75,7 +75,7 @@ func (j *judgeFlags) ask(ctx context.Context, p command.Process, open Open, know
 }
 
 // decide asks the judge, and closes what it was asked through.
-func (j *judgeFlags) decide(ctx context.Context, p command.Process, reviewer Reviewer, a running.Agent, known cases.Set, set results.Set) (results.Set, scoring.Agreement, error) {
+func (j *judgeFlags) decide(ctx context.Context, p subcommand.Process, reviewer Reviewer, a running.Agent, known cases.Set, set results.Set) (results.Set, scoring.Agreement, error) {
 	var c gateway.Cassette
 	var mu sync.Mutex // the gateway tells from goroutines of its own
 	var missed error

@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/page"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
-func reportCommand() command.Command {
+func reportCommand() subcommand.Command {
 	var s scoreFlags
-	f := command.Flags("report")
+	f := subcommand.Flags("report")
 	s.add(f)
 	out := f.String("out", "report.html", "write the page to `FILE`")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "report RESULTS",
 		Short: "Write an HTML page with plots, misses and false alarms",
 		Long:  "Scores a result set and writes one HTML page, without scripts and without anything from elsewhere.",
 		Flags: f,
-		Run: func(_ context.Context, p command.Process, args []string) error {
+		Run: func(_ context.Context, p subcommand.Process, args []string) error {
 			known, reports, err := s.score(p, args[0])
 			if err != nil {
 				return err

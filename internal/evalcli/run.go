@@ -13,11 +13,11 @@ import (
 	"text/tabwriter"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/running"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -30,7 +30,7 @@ type runFlags struct {
 	options              running.Options
 }
 
-func runCommand(open Open) command.Command {
+func runCommand(open Open) subcommand.Command {
 	var r runFlags
 	f, asJSON := newFlags("run")
 	f.StringVar(&r.agents, "agents", ownSettings, "`NAMES` of agents: each is NAME.yml in --config, written as a .reviewerc, or a file; default is the operator's settings")
@@ -43,13 +43,13 @@ func runCommand(open Open) command.Command {
 	f.StringVar(&r.options.Replay, "replay", "", "let the recordings in the `RESULTS` of an earlier run answer instead of models")
 	f.StringVar(&r.options.Reuse, "reuse", "", "let the recordings in the result set `DIR` answer first, and ask models what they do not hold")
 	f.BoolVar(&r.options.Retry, "retry-failed", false, "do reviews again that failed")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "run CASES",
 		Short: "Review cases and save the results",
 		Long: "Has each case reviewed by each agent, as prloop run --base would, and keeps findings, costs and recorded conversations in RESULTS.\n" +
 			"An interrupted run goes on where it was when it is ordered again. Ends with status 5 when the budget is used up.",
 		Flags: f,
-		Run: func(ctx context.Context, p command.Process, args []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, args []string) error {
 			o, err := r.settle(p, args[0])
 			if err != nil {
 				return err
@@ -60,7 +60,7 @@ func runCommand(open Open) command.Command {
 }
 
 // settle checks the flags and reads the agents.
-func (r *runFlags) settle(p command.Process, dir string) (running.Options, error) {
+func (r *runFlags) settle(p subcommand.Process, dir string) (running.Options, error) {
 	o := r.options
 	switch {
 	case o.Out == "":
@@ -108,7 +108,7 @@ func (r *runFlags) settle(p command.Process, dir string) (running.Options, error
 }
 
 // readAgent reads the agent a word means.
-func readAgent(p command.Process, folder, word string) (running.Agent, error) {
+func readAgent(p subcommand.Process, folder, word string) (running.Agent, error) {
 	file := filepath.Join(folder, word+".yml")
 	if ext := filepath.Ext(word); ext == ".yml" || ext == ".yaml" {
 		file = p.Path(word)
@@ -130,7 +130,7 @@ func readAgent(p command.Process, folder, word string) (running.Agent, error) {
 }
 
 // reviewAll has the cases reviewed and prints what came of it.
-func reviewAll(ctx context.Context, p command.Process, open Open, o running.Options, asJSON bool) error {
+func reviewAll(ctx context.Context, p subcommand.Process, open Open, o running.Options, asJSON bool) error {
 	sum := sha256.Sum256([]byte(o.Out))
 	reviewer, err := open(ctx, filepath.Join("eval", hex.EncodeToString(sum[:8])))
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/eval/cases"
 	"github.com/prloop/prloop/internal/eval/judging"
 	"github.com/prloop/prloop/internal/eval/results"
 	"github.com/prloop/prloop/internal/eval/scoring"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // ErrWorse is the end of a gate that does not pass: the interval says worse.
@@ -58,7 +58,7 @@ func (s *scoreFlags) settle() error {
 }
 
 // score reads and scores result sets.
-func (s *scoreFlags) score(p command.Process, dirs ...string) (known cases.Set, out []scoring.Report, err error) {
+func (s *scoreFlags) score(p subcommand.Process, dirs ...string) (known cases.Set, out []scoring.Report, err error) {
 	if err := s.settle(); err != nil {
 		return known, nil, err
 	}
@@ -111,7 +111,7 @@ func refused(err error) error {
 	return err
 }
 
-func scoreCommand(open Open) command.Command {
+func scoreCommand(open Open) subcommand.Command {
 	var s scoreFlags
 	var j judgeFlags
 	var baseline, figure string
@@ -120,14 +120,14 @@ func scoreCommand(open Open) command.Command {
 	j.add(f)
 	f.StringVar(&baseline, "require", "", "fail when worse than `FILE`, which an earlier score --json printed")
 	addFigure(f, &figure)
-	return command.Command{
+	return subcommand.Command{
 		Use:   "score RESULTS",
 		Short: "Score the reviews of cases",
 		Long: "Scores a result set: precision, recall and F1, by severity, category, language and size, calibration, cost and time.\n" +
 			"With --require it ends with status 3 when the interval says that it is worse than the baseline. With --judge an agent is asked, twice,\n" +
 			"about pairs that places and words leave open.",
 		Flags: f,
-		Run: func(ctx context.Context, p command.Process, args []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, args []string) error {
 			if err := checkFigure(figure); err != nil {
 				return err
 			}
@@ -153,20 +153,20 @@ func scoreCommand(open Open) command.Command {
 	}
 }
 
-func compareCommand() command.Command {
+func compareCommand() subcommand.Command {
 	var s scoreFlags
 	var figure string
 	f, asJSON := newFlags("compare")
 	s.add(f)
 	gated := f.Bool("gate", false, "end with status 3 when the interval says that B is worse")
 	addFigure(f, &figure)
-	return command.Command{
+	return subcommand.Command{
 		Use:   "compare A B",
 		Short: "Compare two result sets of the same cases",
 		Long: "Holds result set B against A, by the last measure of --by, on the same pull requests: better or worse is said only when the\n" +
 			"95 % interval of the difference lies on one side of 0.",
 		Flags: f,
-		Run: func(_ context.Context, p command.Process, args []string) error {
+		Run: func(_ context.Context, p subcommand.Process, args []string) error {
 			if err := checkFigure(figure); err != nil {
 				return err
 			}
@@ -199,7 +199,7 @@ func checkFigure(figure string) error {
 }
 
 // gate prints a comparison and fails when b is worse. A figure that cannot be compared does not pass either.
-func gate(p command.Process, asJSON bool, a, b scoring.Report, measure, figure string, o scoring.Options) error {
+func gate(p subcommand.Process, asJSON bool, a, b scoring.Report, measure, figure string, o scoring.Options) error {
 	c, err := scoring.Compare(a, b, measure, o)
 	if err != nil {
 		return refused(err)

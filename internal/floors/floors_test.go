@@ -58,7 +58,7 @@ var table = map[string]int{
 
 	"internal/conversation": 1, // what GitHub says of our threads, as we remember it
 
-	"internal/command":    2,
+	"internal/subcommand": 2,
 	"internal/appfile":    2,
 	"internal/pipes":      2,
 	"internal/proc":       2,
@@ -142,11 +142,11 @@ var table = map[string]int{
 	"internal/metrics":   7,
 	"internal/plumbing":  7,
 
-	"internal/command/host": 8,
-	"internal/democli":      8,
-	"internal/servecli":     9,
-	"internal/troubleshoot": 8,
-	"internal/actionsjob":   8,
+	"internal/subcommand/host": 8,
+	"internal/democli":         8,
+	"internal/servecli":        9,
+	"internal/troubleshoot":    8,
+	"internal/actionsjob":      8,
 
 	"internal/doctor":    9,
 	"internal/policycli": 9,
@@ -158,7 +158,7 @@ var table = map[string]int{
 }
 
 // rooms are the most lines a package may have in files other than tests. Commands stay thin in internal/cli, and what they do is below it:
-// in a package that offers them (internal/command), in internal/app, or further down.
+// in a package that offers them (internal/subcommand), in internal/app, or further down.
 var rooms = map[string]int{"internal/cli": 2500}
 
 // impure are the standard packages that floors 0 and 1, and internal/effects above them, may not import: no exec, network, files, clock-driven

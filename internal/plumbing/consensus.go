@@ -11,8 +11,8 @@ import (
 	"github.com/prloop/prloop/consensus"
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/answer"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/schema"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/review"
 )
 
@@ -25,17 +25,17 @@ type plainVerdict struct {
 }
 
 // Consensus is `prloop consensus`.
-func Consensus() command.Command {
-	f := command.Flags("consensus")
+func Consensus() subcommand.Command {
+	f := subcommand.Flags("consensus")
 	comments := f.String("comments", "", "comments analyzer result in `FILE`")
 	asJSON := f.Bool("json", false, "print JSON: consensus, issues, rules")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "consensus RESULT.json...",
 		Short: "Compute the verdict for reviewer envelopes",
 		Long: "Reads reviewer results and, behind --comments, a comments analyzer result (prloop schema shows both), and\n" +
 			"prints the verdict by the fixed rules. Exit status 0 for approve, 3 for anything else, 2 for a file that is not valid.",
 		Flags: f,
-		Run: func(_ context.Context, p command.Process, files []string) error {
+		Run: func(_ context.Context, p subcommand.Process, files []string) error {
 			var findings []review.Finding
 			var state review.ReviewState
 			for _, file := range files {
@@ -57,7 +57,7 @@ func Consensus() command.Command {
 				return err
 			}
 			if v.Consensus != review.Approve {
-				return command.Status(review.ChangesRequested.ExitStatus())
+				return subcommand.Status(review.ChangesRequested.ExitStatus())
 			}
 			return nil
 		},
@@ -65,7 +65,7 @@ func Consensus() command.Command {
 }
 
 // readEnvelope reads and decodes one file; "-" is standard input.
-func readEnvelope[T any](p command.Process, file string, decode func([]byte) (T, schema.Notes, error)) (T, error) {
+func readEnvelope[T any](p subcommand.Process, file string, decode func([]byte) (T, schema.Notes, error)) (T, error) {
 	var zero T
 	data, err := p.Read(file)
 	if err != nil {

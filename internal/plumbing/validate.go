@@ -7,21 +7,21 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // Validate is `prloop config validate`.
-func Validate() command.Command {
-	f := command.Flags("validate")
+func Validate() subcommand.Command {
+	f := subcommand.Flags("validate")
 	operator := f.Bool("operator", false, "check it as the operator's own file")
 	asJSON := f.Bool("json", false, "print JSON")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "validate [FILE]",
 		Short: "Validate a configuration file (default: .reviewerc of the working tree)",
 		Flags: f,
-		Run: func(ctx context.Context, p command.Process, a []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, a []string) error {
 			kind := config.Repository
 			if *operator {
 				kind = config.Operator
@@ -44,7 +44,7 @@ func Validate() command.Command {
 }
 
 // printFaults prints what is wrong with a file, if anything is, for programs.
-func printFaults(p command.Process, file string, faults *config.Error) error {
+func printFaults(p subcommand.Process, file string, faults *config.Error) error {
 	out := struct {
 		File   string         `json:"file"`
 		Valid  bool           `json:"valid"`
@@ -56,11 +56,11 @@ func printFaults(p command.Process, file string, faults *config.Error) error {
 	if err := progress.JSON(p.Stdout, out); err != nil || out.Valid {
 		return err
 	}
-	return command.Status(advice.Usage)
+	return subcommand.Status(advice.Usage)
 }
 
 // toValidate is the file a person named, or else the one a run would read.
-func toValidate(ctx context.Context, p command.Process, kind config.Kind, named []string) (config.File, error) {
+func toValidate(ctx context.Context, p subcommand.Process, kind config.Kind, named []string) (config.File, error) {
 	const next = "name the file: prloop config validate FILE"
 	if len(named) == 0 && kind == config.Repository {
 		r, err := app.RulesIn(ctx, p.Dir)

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/prloop/prloop/internal/command"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 // Version is `prloop version`.
-func Version() command.Command {
-	f := command.Flags("version")
+func Version() subcommand.Command {
+	f := subcommand.Flags("version")
 	asJSON := f.Bool("json", false, "print JSON")
-	return command.Command{
+	return subcommand.Command{
 		Use: "version", Short: "Print the version", Flags: f,
-		Run: func(_ context.Context, p command.Process, _ []string) error {
+		Run: func(_ context.Context, p subcommand.Process, _ []string) error {
 			if *asJSON {
 				return progress.JSON(p.Stdout, map[string]string{"version": p.Version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
 			}

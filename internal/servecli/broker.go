@@ -13,18 +13,18 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/broker"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Broker is `prloop broker`.
-func Broker(h host.Host) command.Command {
-	return command.Command{
-		Use: "broker", Short: "Hold credentials for other prloop processes", Members: []command.Command{githubBroker(h), modelBroker(h)},
+func Broker(h host.Host) subcommand.Command {
+	return subcommand.Command{
+		Use: "broker", Short: "Hold credentials for other prloop processes", Members: []subcommand.Command{githubBroker(h), modelBroker(h)},
 		Long: "A broker holds credentials so that prloop run, serve and worker on this machine need none. Whoever can open its socket can use it, within what\n" +
 			"prloop does; the socket is open to the broker's user and group (docs/daemon.md).",
 	}
@@ -35,11 +35,11 @@ func socketFlag(f *pflag.FlagSet, socket *string) {
 	f.StringVar(socket, "socket", "", "listen at the unix socket `PATH` (required)")
 }
 
-func githubBroker(h host.Host) command.Command {
+func githubBroker(h host.Host) subcommand.Command {
 	var socket string
-	f := command.Flags("github")
+	f := subcommand.Flags("github")
 	socketFlag(f, &socket)
-	return command.Command{
+	return subcommand.Command{
 		Use:   "github [REPO...]",
 		Short: "Hold the credential of GitHub",
 		Long: "Does on GitHub what other prloop processes ask for: reading, comments, reviews, statuses, pull requests, fetches and pushes. Everything else is refused, such as\n" +
@@ -47,7 +47,7 @@ func githubBroker(h host.Host) command.Command {
 			"[HOST/]OWNER/NAME, or 'OWNER/*'. Give the others the socket as " + operator.EnvGitHubBroker + ".",
 		Example: "  PRLOOP_APP=/etc/prloop/app.json prloop broker github 'acme/*' --socket /run/prloop/github.sock\n  PRLOOP_GITHUB_BROKER=/run/prloop/github.sock prloop serve 'acme/*'",
 		Flags:   f,
-		Run: func(ctx context.Context, p command.Process, repos []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, repos []string) error {
 			if p.Getenv(operator.EnvGitHubBroker) != "" {
 				return advice.Misuse("unset "+operator.EnvGitHubBroker, "a broker has its own credential, and asks no other broker")
 			}
@@ -75,18 +75,18 @@ func githubBroker(h host.Host) command.Command {
 	}
 }
 
-func modelBroker(h host.Host) command.Command {
+func modelBroker(h host.Host) subcommand.Command {
 	var socket string
-	f := command.Flags("models")
+	f := subcommand.Flags("models")
 	socketFlag(f, &socket)
-	return command.Command{
+	return subcommand.Command{
 		Use:   "models",
 		Short: "Hold the keys of model endpoints",
 		Long: "Makes calls to the configured model endpoints, and to the search provider, with their keys. Budgets are kept by the processes that ask. Both sides need the same\n" +
 			"configuration, but for the keys. Give the others the socket as " + operator.EnvModelBroker + ".",
 		Example: "  OPENAI_API_KEY=... prloop broker models --socket /run/prloop/models.sock\n  PRLOOP_MODEL_BROKER=/run/prloop/models.sock prloop run 123",
 		Flags:   f,
-		Run: func(ctx context.Context, p command.Process, _ []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 			if p.Getenv(operator.EnvModelBroker) != "" {
 				return advice.Misuse("unset "+operator.EnvModelBroker, "a broker has its own keys, and asks no other broker")
 			}
@@ -113,7 +113,7 @@ func modelBroker(h host.Host) command.Command {
 }
 
 // serveBroker serves a broker at its socket until ctx ends.
-func serveBroker(ctx context.Context, p command.Process, socket string, h http.Handler, what string) error {
+func serveBroker(ctx context.Context, p subcommand.Process, socket string, h http.Handler, what string) error {
 	if socket == "" {
 		return advice.Misuse("--socket /run/prloop/NAME.sock", "--socket is missing: nobody could reach the broker")
 	}

@@ -11,23 +11,23 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/internal/policy"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Dashboard is `prloop dashboard`.
-func Dashboard(h host.Host) command.Command {
-	f := command.Flags("dashboard")
+func Dashboard(h host.Host) subcommand.Command {
+	f := subcommand.Flags("dashboard")
 	var o pages
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7447", "`ADDRESS` to listen on")
 	f.StringVar(&o.address, "address", "", "public `URL` of the dashboard, if it differs from the address")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "dashboard",
 		Short: "Show runs, findings and usage in a browser",
 		Long: "Serves pages about the runs of this machine until you stop it, and prints a link that signs you in once. If the output is not a terminal,\n" +
@@ -35,7 +35,7 @@ func Dashboard(h host.Host) command.Command {
 			"the repositories that they administer (docs/dashboard.md).",
 		Example: "  prloop dashboard\n  prloop dashboard --listen 0.0.0.0:8080 --address https://prloop.example",
 		Flags:   f,
-		Run: func(ctx context.Context, p command.Process, _ []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 			s, err := h.Open(ctx)
 			if err != nil {
 				return err
@@ -49,11 +49,11 @@ func Dashboard(h host.Host) command.Command {
 			fmt.Fprintf(p.Stdout, "%s\nCtrl-c stops the dashboard.\n", d.welcome(p.Terminal))
 			return d.Serve(ctx, d.listener)
 		},
-		Members: []command.Command{{
+		Members: []subcommand.Command{{
 			Use:   "link",
 			Short: "Print a link that signs you in once",
 			Long:  "The link leads to the dashboard of prloop dashboard, or prloop serve --dashboard, on this machine and state folder. It works once,\nwithin 15 minutes. Only users who can read the state folder can print one.",
-			Run: func(_ context.Context, p command.Process, _ []string) error {
+			Run: func(_ context.Context, p subcommand.Process, _ []string) error {
 				state, err := h.StateFolder()
 				if err != nil {
 					return err
@@ -87,7 +87,7 @@ type servedPages struct {
 }
 
 // open listens, so that a bad address is told before anything begins.
-func (o pages) open(p command.Process, d dashboard.Options) (servedPages, error) {
+func (o pages) open(p subcommand.Process, d dashboard.Options) (servedPages, error) {
 	who, err := dashboard.SignIn(p.Getenv, o.address)
 	if err != nil {
 		return servedPages{}, advice.Misuse("docs/dashboard.md names the variables", "%w", err)

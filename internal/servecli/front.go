@@ -9,30 +9,30 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/broker"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/internal/webhook"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Front is `prloop front`.
-func Front(h host.Host) command.Command {
+func Front(h host.Host) subcommand.Command {
 	var address, to string
 	var secretFiles []string
-	f := command.Flags("front")
+	f := subcommand.Flags("front")
 	f.StringVar(&address, "listen", "127.0.0.1:8080", "receive webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
 	f.StringVar(&to, "to", "", "unix socket `PATH` of prloop serve --front (required)")
 	f.StringSliceVar(&secretFiles, "secret-file", nil, "read the webhook secret from `FILE`; give two files while you rotate it ("+EnvSecret+")")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "front",
 		Short: "Receive webhooks for prloop serve",
 		Long: "Verifies the signatures of webhooks and hands them to prloop serve --front, so that the process that strangers can reach holds the secret of the webhook\n" +
 			"and nothing else. A webhook that cannot be handed on is answered with an error; prloop serve finds what it missed when it asks GitHub.",
 		Example: "  prloop front --listen 0.0.0.0:8080 --secret-file webhook.secret --to /run/prloop/front.sock\n  prloop serve 'acme/*' --front /run/prloop/front.sock",
 		Flags:   f,
-		Run: func(ctx context.Context, p command.Process, _ []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 			if to == "" {
 				return advice.Misuse("prloop front --to /run/prloop/front.sock, and the same path for prloop serve --front", "--to is missing: nobody would write the webhooks down")
 			}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/metrics"
 	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 )
 
 // measured is where the figures of a process come from.
@@ -25,7 +25,7 @@ func (m measured) Paused(ctx context.Context) (time.Time, error) {
 }
 
 // measure shows the metrics of a process at an address until the function is called; nil metrics without one.
-func (o *options) measure(ctx context.Context, h host.Host, p command.Process, s *app.Service) (end func(), err error) {
+func (o *options) measure(ctx context.Context, h host.Host, p subcommand.Process, s *app.Service) (end func(), err error) {
 	if o.metrics == "" {
 		return func() {}, nil
 	}

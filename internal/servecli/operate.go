@@ -7,19 +7,19 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Operate are the commands that look at servers and speak to them.
-func Operate(h host.Host) []command.Command {
-	with := func(do func(ctx context.Context, p command.Process, s *app.Service, args []string) error) func(context.Context, command.Process, []string) error {
-		return func(ctx context.Context, p command.Process, args []string) error {
+func Operate(h host.Host) []subcommand.Command {
+	with := func(do func(ctx context.Context, p subcommand.Process, s *app.Service, args []string) error) func(context.Context, subcommand.Process, []string) error {
+		return func(ctx context.Context, p subcommand.Process, args []string) error {
 			s, err := h.Open(ctx)
 			if err != nil {
 				return err
@@ -28,13 +28,13 @@ func Operate(h host.Host) []command.Command {
 			return do(ctx, p, s, args)
 		}
 	}
-	f := command.Flags("status")
+	f := subcommand.Flags("status")
 	asJSON, limit := f.Bool("json", false, "print JSON"), f.IntP("limit", "L", 20, "at most `N` of a kind")
-	return append([]command.Command{
+	return append([]subcommand.Command{
 		{
 			Use: "status", Short: "Show running and waiting reviews", Flags: f,
 			Long: "Shows running reviews, waiting reviews with the reason, the latest finished reviews, and webhook deliveries that\nwere ignored, with the reason.",
-			Run: with(func(ctx context.Context, p command.Process, s *app.Service, _ []string) error {
+			Run: with(func(ctx context.Context, p subcommand.Process, s *app.Service, _ []string) error {
 				st, err := s.Queue(ctx, *limit)
 				if err != nil {
 					return err
@@ -48,19 +48,19 @@ func Operate(h host.Host) []command.Command {
 		},
 		{
 			Use: "pause", Short: "Pause the queue: no new reviews start", Long: "Pauses every server of this database. Running reviews finish, and comments that need no review are answered.\nprloop resume-queue ends the pause.",
-			Run: with(func(ctx context.Context, _ command.Process, s *app.Service, _ []string) error {
+			Run: with(func(ctx context.Context, _ subcommand.Process, s *app.Service, _ []string) error {
 				return queue.Pause(ctx, s.Record())
 			}),
 		},
 		{
 			Use: "resume-queue", Short: "Resume the queue after a pause",
-			Run: with(func(ctx context.Context, _ command.Process, s *app.Service, _ []string) error {
+			Run: with(func(ctx context.Context, _ subcommand.Process, s *app.Service, _ []string) error {
 				return queue.Unpause(ctx, s.Record())
 			}),
 		},
 		{
 			Use: "cancel RUN", Short: "Cancel a run of a server", Long: "The server does not continue the run; prloop resume RUN does. RUN is an id, a part of one, or latest.",
-			Run: with(func(ctx context.Context, p command.Process, s *app.Service, args []string) error {
+			Run: with(func(ctx context.Context, p subcommand.Process, s *app.Service, args []string) error {
 				run, err := s.Find(ctx, args[0])
 				if err != nil {
 					return err
@@ -79,7 +79,7 @@ func Operate(h host.Host) []command.Command {
 }
 
 // printStatus prints what servers are at for a person.
-func printStatus(p command.Process, st queue.Status) {
+func printStatus(p subcommand.Process, st queue.Status) {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(p.Stdout, sanitize.Terminal(fmt.Sprintf(format, args...)))
 	}
@@ -110,7 +110,7 @@ func printStatus(p command.Process, st queue.Status) {
 		line("process     %s since %s, at %d runs", r.Name, when(r.Began), r.Runs)
 	}
 	for _, c := range st.Created {
-		text := fmt.Sprintf("created     %s: %s in the last hour", c.Account, command.Plural(c.Hour, "comment or review", "comments and reviews"))
+		text := fmt.Sprintf("created     %s: %s in the last hour", c.Account, subcommand.Plural(c.Hour, "comment or review", "comments and reviews"))
 		if c.Waiting > 0 {
 			text += fmt.Sprintf("; %d wait for GitHub's limits", c.Waiting)
 		}

@@ -16,14 +16,14 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/appfile"
 	"github.com/prloop/prloop/internal/broker"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/dashboard"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/internal/webhook"
 	"github.com/prloop/prloop/review"
@@ -64,9 +64,9 @@ func (o *options) rules(f *pflag.FlagSet) {
 }
 
 // Serve is `prloop serve`.
-func Serve(h host.Host) command.Command {
+func Serve(h host.Host) subcommand.Command {
 	var o options
-	f := command.Flags("serve")
+	f := subcommand.Flags("serve")
 	o.rules(f)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "receive webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
 	f.StringSliceVar(&o.secretFiles, "secret-file", nil, "read the webhook secret from `FILE`; give two files while you rotate it ("+EnvSecret+")")
@@ -78,7 +78,7 @@ func Serve(h host.Host) command.Command {
 	f.StringVar(&o.retention, "retention", "", "delete finished runs older than `AGE`, such as 90d, every hour (default: never; see prloop runs prune)")
 	f.StringVar(&o.pages.listen, "dashboard", "", "serve the dashboard at `ADDRESS`, such as 127.0.0.1:7447 (docs/dashboard.md)")
 	f.StringVar(&o.pages.address, "dashboard-url", "", "public `URL` of the dashboard, if it differs from the address")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "serve REPO...",
 		Short: "Review pull requests as GitHub reports them",
 		Long: "REPO is [HOST/]OWNER/NAME, or [HOST/]OWNER/* for all repositories of an owner. Webhooks are received at /webhook; docs/daemon.md explains the set-up on GitHub.\n" +
@@ -86,7 +86,7 @@ func Serve(h host.Host) command.Command {
 			"Nothing is lost when the process is stopped or killed: the next prloop serve continues its runs.",
 		Example: "  prloop serve acme/widgets --poll\n  prloop serve acme/widgets --secret-file webhook.secret\n  prloop serve 'acme/*' --listen 0.0.0.0:8080 --reviews 4",
 		Flags:   f,
-		Run: func(ctx context.Context, p command.Process, repos []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, repos []string) error {
 			if o.poll && !f.Changed("every") {
 				o.Every = time.Minute
 			}
@@ -106,7 +106,7 @@ func (o *options) limits() (err error) {
 	return nil
 }
 
-func (o options) serve(ctx context.Context, h host.Host, p command.Process, repos []string) (err error) {
+func (o options) serve(ctx context.Context, h host.Host, p subcommand.Process, repos []string) (err error) {
 	if err := o.limits(); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (o options) serve(ctx context.Context, h host.Host, p command.Process, repo
 }
 
 // showPages shows the dashboard until ctx ends, or until the function is called, which waits for the end.
-func (o options) showPages(ctx context.Context, h host.Host, p command.Process, s *app.Service) (end func(), err error) {
+func (o options) showPages(ctx context.Context, h host.Host, p subcommand.Process, s *app.Service) (end func(), err error) {
 	feed := new(dashboard.Feed)
 	s.Watch(feed.Run)
 	pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Settings: settings(h, s), Control: control{s}, Feed: feed, Keys: keys(s.State()), Log: h.Log()})
@@ -259,7 +259,7 @@ func served(words, env []string) (host string, all daemon.Served, err error) {
 }
 
 // asApp reports whether the credential is a GitHub App's, which a broker may hold.
-func asApp(ctx context.Context, p command.Process, host string) (bool, error) {
+func asApp(ctx context.Context, p subcommand.Process, host string) (bool, error) {
 	if socket := p.Getenv(operator.EnvGitHubBroker); socket != "" {
 		c, err := github.New(ctx, github.Options{Host: host, Env: p.Env, ReadOnly: true, Broker: socket})
 		return err == nil && c.IsApp(), err
@@ -269,7 +269,7 @@ func asApp(ctx context.Context, p command.Process, host string) (bool, error) {
 }
 
 // secrets are those of the files and of the variable, and that of the GitHub App where there are none.
-func secrets(p command.Process, host string, files []string) ([]string, error) {
+func secrets(p subcommand.Process, host string, files []string) ([]string, error) {
 	all := strings.Fields(p.Getenv(EnvSecret))
 	if len(all)+len(files) == 0 {
 		app, err := appfile.Find(p.Getenv(appfile.Env), host)

@@ -14,12 +14,12 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/command"
-	"github.com/prloop/prloop/internal/command/host"
 	"github.com/prloop/prloop/internal/daemon"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/postgres"
+	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -28,13 +28,13 @@ import (
 const memoryOfReview = 2 << 30
 
 // Worker is `prloop worker`.
-func Worker(h host.Host) command.Command {
+func Worker(h host.Host) subcommand.Command {
 	var o options
-	f := command.Flags("worker")
+	f := subcommand.Flags("worker")
 	o.rules(f)
 	f.IntVar(&o.Reviews, "reviews", 0, "review `N` pull requests at a time (default: one per core, and per 2 GB of memory)")
 	f.DurationVar(&o.Drain, "drain", 10*time.Second, "on SIGTERM, give reviews `TIME` to finish before other workers take over")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "worker",
 		Short: "Run reviews that prloop serve has queued",
 		Long: "Machines share work through a shared database: PRLOOP_DATABASE or --database. Start workers with the same flags as serve.\n" +
@@ -42,7 +42,7 @@ func Worker(h host.Host) command.Command {
 			"SIGTERM ends a worker: other workers take over the reviews that do not finish in time.",
 		Example: "  prloop worker --reviews 4",
 		Flags:   f,
-		Run:     func(ctx context.Context, p command.Process, _ []string) error { return o.work(ctx, h, p) },
+		Run:     func(ctx context.Context, p subcommand.Process, _ []string) error { return o.work(ctx, h, p) },
 	}
 }
 
@@ -71,7 +71,7 @@ func memory() int64 {
 	return most
 }
 
-func (o options) work(ctx context.Context, h host.Host, p command.Process) error {
+func (o options) work(ctx context.Context, h host.Host, p subcommand.Process) error {
 	if err := o.limits(); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (o options) work(ctx context.Context, h host.Host, p command.Process) error
 }
 
 // once works until ctx ends, or until others have what this process had.
-func (o options) once(ctx context.Context, h host.Host, p command.Process) error {
+func (o options) once(ctx context.Context, h host.Host, p subcommand.Process) error {
 	s, err := h.OpenToRun(ctx)
 	if err != nil {
 		return err

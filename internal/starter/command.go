@@ -4,25 +4,25 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Command is `prloop init`.
-func Command() command.Command {
+func Command() subcommand.Command {
 	var o Options
-	f := command.Flags("init")
+	f := subcommand.Flags("init")
 	f.BoolVar(&o.Workflow, "workflow", false, "also write .github/workflows/prloop.yml, which reviews labelled pull requests")
 	f.BoolVar(&o.Hook, "hook", false, "also write a pre-push hook")
 	f.BoolVar(&o.Force, "force", false, "replace existing files")
-	return command.Command{
+	return subcommand.Command{
 		Use:   "init",
 		Short: "Write a commented .reviewerc, and optionally a workflow or a hook",
 		Long: "The suggestions follow from the files of the repository. Nothing is committed, and no existing file is replaced without\n" +
 			"--force: a .reviewerc stays when a workflow or a hook is added. The hook looks at what is about to be pushed with rules and linters alone.",
 		Example: "  prloop init\n  prloop init --workflow --hook",
 		Flags:   f,
-		Run: func(ctx context.Context, p command.Process, _ []string) error {
+		Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 			w, err := Write(ctx, p.Dir, o)
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package command_test
+package subcommand_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prloop/prloop/internal/command"
+	"github.com/prloop/prloop/internal/subcommand"
 )
 
 func TestProcess(t *testing.T) {
@@ -16,7 +16,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	var notes bytes.Buffer
-	p := command.Process{Dir: dir, Stdin: strings.NewReader("from a pipe"), Stderr: &notes, Env: []string{"A=1", "AB=2", "A=3=4"}}
+	p := subcommand.Process{Dir: dir, Stdin: strings.NewReader("from a pipe"), Stderr: &notes, Env: []string{"A=1", "AB=2", "A=3=4"}}
 
 	if got := p.Getenv("A") + p.Getenv("AB") + p.Getenv("B"); got != "3=42" {
 		t.Errorf("A, AB and B are %q", got)
@@ -36,7 +36,7 @@ func TestProcess(t *testing.T) {
 	if got := notes.String(); !strings.HasPrefix(got, "note: read ") || strings.Contains(got, "\x1b") {
 		t.Errorf("note: %q", got)
 	}
-	if got := command.Plural(1, "run", "runs") + ", " + command.Plural(0, "run", "runs"); got != "1 run, 0 runs" {
+	if got := subcommand.Plural(1, "run", "runs") + ", " + subcommand.Plural(0, "run", "runs"); got != "1 run, 0 runs" {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,6 @@
-// Package command is what a command of the program is, without the library that parses command lines. A package that has commands makes
+// Package subcommand is what a command of the program is, without the library that parses command lines. A package that has commands makes
 // values of Command; internal/cli hangs them below its root and gives them the process they run in.
-package command
+package subcommand
 
 import (
 	"context"
