@@ -166,11 +166,11 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 			return orchestrator.Request{}, err
 		}
 		r.repoID = pr.RepoID
-		switch {
-		case pr.State != "OPEN":
+		if pr.State != "OPEN" {
 			return orchestrator.Request{}, &ClosedError{o.Target, pr.State}
-		case pr.Draft && !o.Drafts && o.Command == nil: // who asks for a command knows that it is one
-			return orchestrator.Request{}, &DraftError{o.Target}
+		}
+		if err := o.allowsDraft(pr); err != nil {
+			return orchestrator.Request{}, err
 		}
 		if !o.DryRun {
 			if err := r.client.CanComment(ctx, pr); err != nil {

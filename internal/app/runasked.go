@@ -10,7 +10,7 @@ import (
 // RunAsked reviews a pull request, or runs a command on it, for a line of a comment, and answers it: with what that says, or with the reason
 // why it says nothing. A run that was begun for it is gone on with. Errors are as those of Prepare, Start and Resume.
 func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review.Event)) (ended Ended, err error) {
-	o.Asked, o.Drafts = &a.Asked, true
+	o.Asked = &a.Asked
 	run, err := s.AnsweringRun(ctx, o.Target, a)
 	if err != nil {
 		return ended, err

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kballard/go-shellquote"
-
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
@@ -137,19 +135,6 @@ func command(name, args string) (Ask, bool) {
 		return Ask{}, false
 	}
 	return Ask{ID: name, Args: args, Argv: Split(args)}, true
-}
-
-// Split gives the words of a command's arguments. Quotes keep words together and are not part of them; text whose quotes do not
-// match is split at white space alone.
-func Split(args string) []string {
-	words, err := shellquote.Split(args)
-	if err != nil {
-		words = strings.Fields(args)
-	}
-	if words == nil {
-		return []string{}
-	}
-	return words
 }
 
 // cutWord is the first word of a text and what follows, without the white space around it.
