@@ -182,6 +182,33 @@ func TestActiveWordsAreThoseOfTheExpression(t *testing.T) {
 	}
 }
 
+// So they do in texts of several words, in which a closing word may stand in a word that was active itself.
+func TestActiveWordsOfATextAreThoseOfTheExpression(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	pieces := []string{"#1", "@a", "a@b", "gh-1", "https://x.y", "www.x", "fixes", "Closed", "resolve", ":", ",", "/", "x", "(", " ", " ", " ", "\t", "\n", "\u017f"}
+	var closed int
+	for range 100_000 {
+		s := ""
+		for range 1 + random.IntN(9) {
+			s += pieces[random.IntN(len(pieces))]
+		}
+		var got [][]int
+		activeWords(s, func(from, to int) {
+			got = append(got, []int{from, to})
+			if strings.ContainsAny(s[from:to], " \t") {
+				closed++
+			}
+		})
+		if want := active.FindAllStringIndex(s, -1); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("%q: %v, want %v", s, got, want)
+		}
+		Field("See "+s, testPolicy)
+	}
+	if closed < 1000 {
+		t.Errorf("%d closing words with their reference: too few", closed)
+	}
+}
+
 // What is refused before an expression is tried is nothing it matches.
 func TestQuickRefusals(t *testing.T) {
 	for _, r := range headsOf(t, orderExpr) {

@@ -136,7 +136,7 @@ func wordEnd(c byte) bool {
 // activeWords visits all matches of active. The expression is slow and its matches are words, or a closing word and its
 // reference, so it sees only those that may be one.
 func activeWords(s string, visit func(from, to int)) {
-	before := 0 // where the word before this one begins
+	before, done := 0, 0 // where the word before this one begins, and where the last match ends
 	for from := 0; from < len(s); {
 		to := from
 		for to < len(s) && !wordEnd(s[to]) {
@@ -145,8 +145,8 @@ func activeWords(s string, visit func(from, to int)) {
 		if to > from {
 			if m := marksOf(s[from:to]); m != 0 {
 				start := from
-				if closingWord(s[before:from]) != "" {
-					start = before
+				if at := from - len(closingWord(s[before:from])); at >= done {
+					start = at
 				}
 				find := matches
 				switch {
@@ -156,7 +156,10 @@ func activeWords(s string, visit func(from, to int)) {
 				case m == numberMark:
 					find = numbers
 				}
-				find(s[start:to], func(first, end int) { visit(start+first, start+end) })
+				find(s[start:to], func(first, end int) {
+					done = start + end
+					visit(start+first, done)
+				})
 			}
 			before = from
 		}
