@@ -63,11 +63,20 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 		if reason == "" { // of the newest
 			reason = fmt.Sprintf("reviewing anew after run %s: %s", s.Result.Run, why)
 		}
+		if s.heard(snap.Range.Head) { // what an older run says of this commit is not the last word on it
+			break
+		}
 	}
 	if reason != "" {
 		l.say(reason)
 	}
 	return nil, nil
+}
+
+// heard reports whether reviewers of the earlier run answered about a commit.
+func (s Stored) heard(head string) bool {
+	return s.Inputs.Snapshot.Range.Head == head && len(s.Inputs.Reports) > 0 ||
+		slices.ContainsFunc(s.Result.Rounds, func(r review.RoundResult) bool { return r.Head == head })
 }
 
 // answers are those of the earlier run, or why they do not answer today's question.

@@ -1,9 +1,12 @@
 package orchestrator
 
 import (
+	"context"
+	"iter"
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -43,6 +46,53 @@ func TestListed(t *testing.T) {
 	}
 	if d.Truncated = true; listed(d) != nil {
 		t.Error("a list that was cut names what is there as if it were all")
+	}
+}
+
+// Only the newest run whose reviewers answered about a commit stands for it (threats.md T331): a description that is edited there and back, or a reviewer who gives no
+// answer, brings no older approval back.
+func TestOnlyTheNewestAnswers(t *testing.T) {
+	named := func(run string, change func(*Stored)) Stored {
+		s := ended(t)
+		s.Result.Run = run
+		change(&s)
+		return s
+	}
+	approved := named("approved", func(*Stored) {})
+	for name, c := range map[string]struct {
+		newest Stored
+		want   string
+	}{
+		"another description":         {named("newest", func(s *Stored) { s.Inputs.Snapshot.PR.Body = "Another" }), ""},
+		"an agent without its answer": {named("newest", func(s *Stored) { s.Inputs.Reports[0].Answer.Receipt.State = review.AgentFailed }), ""},
+		"a partial run":               {named("newest", func(s *Stored) { s.Result.Outcome = review.Partial }), ""},
+		"an earlier round was about it": {named("newest", func(s *Stored) {
+			s.Inputs, s.Result.Receipt.HeadSHA = Inputs{}, sha(9)
+			s.Result.Rounds = append(s.Result.Rounds, review.RoundResult{Round: 2, Head: sha(9)})
+		}), ""},
+		"it was about another commit": {named("newest", func(s *Stored) {
+			s.Inputs, s.Result.Rounds, s.Result.Receipt.HeadSHA = Inputs{}, nil, sha(9)
+		}), "approved"},
+		"it failed before anybody answered": {named("newest", func(s *Stored) { s.Inputs, s.Result.Rounds, s.Result.Outcome = Inputs{}, nil, review.Failed }), "approved"},
+		"it answers":                        {named("newest", func(*Stored) {}), "newest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &Loop{Emit: func(review.Event) {}, Now: time.Now}
+			l.Stored = func(context.Context, Request) iter.Seq2[Stored, error] {
+				return func(yield func(Stored, error) bool) { _ = yield(c.newest, nil) && yield(approved, nil) }
+			}
+			a, err := l.reuseEarlier(t.Context(), approved.Inputs.Request, approved.Inputs.Snapshot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if a != nil {
+				got = a.Run
+			}
+			if got != c.want {
+				t.Errorf("the answers are those of %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

@@ -44,6 +44,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, plural(len(m.read.unread()), "changed file was", "changed files were") + " not reviewed"
 	case len(m.unasked(c)) > 0:
 		return review.Partial, m.unaskedWords(m.unasked(c))
+	case len(m.unheard()) > 0:
+		return review.Partial, unheardWords(m.unheard())
 	case m.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
 	case len(m.silent()) > 0:

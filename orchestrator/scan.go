@@ -198,6 +198,9 @@ func (l *Loop) earlierScan(ctx context.Context, req Request, snap Snapshot) (*St
 		if s.scanAnswers(req, snap) {
 			return &s, nil
 		}
+		if s.Inputs.scout() != nil && s.heard(snap.Range.Head) { // an older one is not the last word on this commit
+			break
+		}
 	}
 	return nil, nil
 }

@@ -1,0 +1,51 @@
+package orchestrator
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/review"
+)
+
+// A P0 or P1 of an earlier run with a thread is not settled by others while who raised it gives no complete answer (threats.md T332).
+func TestWhoRaisedItIsHeard(t *testing.T) {
+	severe, minor := foundAt(review.P1, 3, subjects[0]), foundAt(review.P2, 3, subjects[0])
+	for what, row := range map[string]struct {
+		about  review.Finding
+		by     []string
+		state  review.AgentState // of "one"; "two" is always complete
+		change func(*Inputs, *conversation.Thread)
+		want   review.Outcome
+	}{
+		"who raised it failed":               {severe, []string{"one"}, review.AgentFailed, nil, review.Partial},
+		"who raised it is degraded":          {severe, []string{"one"}, review.AgentDegraded, nil, review.Partial},
+		"at the same commit":                 {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Head = "head" }, review.Partial},
+		"its author closed the thread":       {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Closed, t.ClosedBy = true, "ada" }, review.Partial},
+		"who raised it looked again":         {severe, []string{"one"}, review.AgentComplete, nil, review.Converged},
+		"another who raised it looked again": {severe, []string{"one", "two"}, review.AgentFailed, nil, review.Converged},
+		"who raised it is asked no more":     {severe, []string{"three"}, review.AgentFailed, nil, review.Converged},
+		"it is no P1":                        {minor, []string{"one"}, review.AgentFailed, nil, review.Converged},
+		"a person who may closed the thread": {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Closed, t.ClosedBy = true, "boss" }, review.Converged},
+		"its code is gone":                   {severe, []string{"one"}, review.AgentFailed, func(in *Inputs, t *conversation.Thread) { in.Snapshot.Gone = []string{t.ID} }, review.Converged},
+		"prloop settled it, for it was cured": {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) {
+			t.Status, t.Closed, t.ClosedBy = conversation.Resolved, true, "prloop"
+		}, review.Converged},
+	} {
+		in := disputedInputs(row.about)
+		in.Request.Disputes = nil
+		in.Reports[0].Answer.Reviewer.Findings = nil
+		in.Reports[0].Answer.Receipt.State = row.state
+		in.Reports = append(in.Reports, AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{Name: "two", Role: review.RoleReviewer, Kind: review.KindCommand, State: review.AgentComplete},
+			Reviewer: &review.ReviewerResult{}}})
+		th := &in.Snapshot.Conversation.Threads[0]
+		th.DeveloperReplies, th.RaisedBy = nil, row.by
+		if row.change != nil {
+			row.change(&in, th)
+		}
+		r := Judge(in).Result
+		if r.Outcome != row.want || row.want == review.Partial && !strings.Contains(r.Reason, "1 P0 or P1 finding of an earlier run is open") {
+			t.Errorf("%s: %s: %s; want %s", what, r.Outcome, r.Reason, row.want)
+		}
+	}
+}
