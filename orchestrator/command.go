@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
 )
@@ -78,9 +79,13 @@ func (c CommandPlan) listens() bool {
 	return slices.Contains(c.Tools, toolset.ListComments) || slices.Contains(c.Tools, toolset.ListThreads)
 }
 
-// about reports whether a command is about a file.
+// about reports whether a command is about a file, by its name as it is spelled.
 func (c CommandPlan) about(file string) bool {
-	return globs.Globs{Include: c.Include, Exclude: c.Exclude}.Match(file)
+	g := globs.Globs{Include: c.Include, Exclude: c.Exclude}
+	if nameMasked(file) {
+		g.Include = nil
+	}
+	return g.Match(spelling.Raw(file))
 }
 
 // narrow takes out of a brief what the command is not about or has no room for, in the order of the diff.

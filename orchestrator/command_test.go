@@ -86,6 +86,15 @@ func TestACommandIsToldOfItsFilesAlone(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, row.want)
 		}
 	}
+	odd := review.Brief{Files: []review.BriefFile{{Path: `"a\"b.py"`, Diff: "x"}, {Path: "auth-[REDACTED]~1f3a/x.go", Diff: "x"}}}
+	for what, plan := range map[string]CommandPlan{"a spelled name": {Include: []string{"*.py"}}, "a masked name, which may be any": {Include: []string{"auth-ghp_*/**", "*.py"}}} {
+		if n := plan.narrow(odd); n.Files[0].Omitted != "" || n.Files[1].Omitted != "" {
+			t.Errorf("%s: left out are %+v", what, n.Files)
+		}
+	}
+	if n := (CommandPlan{Exclude: []string{"*.py", "auth-*/**"}}).narrow(odd); n.Files[0].Omitted == "" || n.Files[1].Omitted == "" {
+		t.Errorf("what is left out by a spelled or a masked name is given: %+v", n.Files)
+	}
 	if brief.Files[0].Omitted != "" {
 		t.Error("the brief of the reviewers was changed")
 	}

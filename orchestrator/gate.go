@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -97,7 +98,8 @@ func gateFiles(b review.Brief) (out []gate.File) {
 			}
 		}
 		out = append(out, gate.File{
-			Path: f.Path, OldPath: f.OldPath, Lines: f.Additions + f.Deletions, Plain: plain, Whole: f.Omitted == "" && f.HunksGiven == f.Hunks && ordinary,
+			Path: spelling.Raw(f.Path), OldPath: spelling.Raw(f.OldPath), Lines: f.Additions + f.Deletions, Plain: plain,
+			Whole: f.Omitted == "" && f.HunksGiven == f.Hunks && ordinary && !nameMasked(f.Path) && !nameMasked(f.OldPath),
 		})
 	}
 	return out

@@ -216,6 +216,8 @@ func TestGateFiles(t *testing.T) {
 		"new":            {func(f *review.BriefFile) { f.Change, f.Diff = "added", "new file mode 100644\n"+header }, gate.File{Path: "x", Lines: 2, Whole: true}},
 		"a link":         {func(f *review.BriefFile) { f.Change, f.Diff = "added", "new file mode 120000\n"+header }, gate.File{Path: "x", Lines: 2}},
 		"an executable":  {func(f *review.BriefFile) { f.Diff = "old mode 100644\nnew mode 100755\n" + header }, gate.File{Path: "x", Lines: 2}},
+		"a spelled name": {func(f *review.BriefFile) { f.Path, f.OldPath = `"we\"ird/Makefile"`, `" x"` }, gate.File{Path: `we"ird/Makefile`, OldPath: " x", Lines: 2, Whole: true, Plain: true}},
+		"a masked name":  {func(f *review.BriefFile) { f.Path = "[REDACTED]~1f3a/x" }, gate.File{Path: "[REDACTED]~1f3a/x", Lines: 2, Plain: true}},
 		"under new name": {func(f *review.BriefFile) { f.Change, f.OldPath = "renamed", "y" }, gate.File{Path: "x", OldPath: "y", Lines: 2, Whole: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

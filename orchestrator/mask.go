@@ -220,6 +220,10 @@ func (v maskedValue) gone(path string) bool {
 	return alone && strings.TrimSpace(v.before) == "" && keyLine.MatchString(v.value)
 }
 
+// nameMasked reports whether a part of a file's name is masked. Such a name cannot be held against a pattern: whatever a match
+// would decide for safety is taken to be decided.
+func nameMasked(name string) bool { return strings.Contains(name, sanitize.Redacted) }
+
 // nameHidden reports whether the mask of a file's name hides more than values that can be nothing but secrets. A name may decide
 // what runs a file, and a rename shows nothing else.
 func nameHidden(spelled string) bool {

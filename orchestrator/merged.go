@@ -8,8 +8,6 @@ import (
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
-	"github.com/prloop/prloop/internal/globs"
-	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -59,7 +57,7 @@ func (l *Loop) quoted(ctx context.Context, c *evidence.Checker, head string, one
 		return aftermerge.Unseen, nil
 	}
 	w := one.Wordings[i]
-	if globs.Any(about.Exclude, spelling.Raw(w.File)) {
+	if about.unread(w.File) {
 		return aftermerge.Unseen, nil
 	}
 	stands := func(file evidence.File) bool { return file.Exists && file.Bears(w.Evidence) }
@@ -73,7 +71,7 @@ func (l *Loop) quoted(ctx context.Context, c *evidence.Checker, head string, one
 	}
 	name, known := l.renamed(ctx, one.Head, head, w.File)
 	switch {
-	case !known, name != "" && globs.Any(about.Exclude, spelling.Raw(name)):
+	case !known, name != "" && about.unread(name):
 		return aftermerge.Unseen, nil
 	case name == "":
 		return aftermerge.Gone, nil

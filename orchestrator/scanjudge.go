@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,9 +143,14 @@ func (in Inputs) scanVerdict() review.ScanVerdict {
 func (in Inputs) changeFacts() escalate.Facts {
 	f := escalate.Facts{Labels: in.Snapshot.PR.Labels, Untrusted: in.Snapshot.Untrusted}
 	for _, file := range in.Snapshot.Brief.Files {
-		f.Paths = append(f.Paths, spelling.Raw(file.Path))
-		if file.OldPath != "" {
-			f.Paths = append(f.Paths, spelling.Raw(file.OldPath))
+		for _, name := range []string{file.Path, file.OldPath} {
+			if name == "" {
+				continue
+			}
+			f.Paths = append(f.Paths, spelling.Raw(name))
+			if nameMasked(name) {
+				f.Masked = cmp.Or(f.Masked, spelling.Raw(name))
+			}
 		}
 		f.Lines += file.Additions + file.Deletions
 	}

@@ -3,13 +3,12 @@ package orchestrator
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/neverread"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // unnamed reports whether a changed file is withheld and its name is to be told to nobody. A name of which a part is masked cannot be
@@ -18,7 +17,12 @@ func (o ContextOptions) unnamed(name, reason string) bool {
 	if !o.HideWithheld || reason != repocontext.OmittedExcluded {
 		return false
 	}
-	return neverread.Paths(o.NeverRead).Has(spelling.Raw(name)) || strings.Contains(name, sanitize.Redacted)
+	return neverread.Paths(o.NeverRead).Has(spelling.Raw(name)) || nameMasked(name)
+}
+
+// unread reports whether nothing may read a file, as far as its name tells.
+func (o ContextOptions) unread(name string) bool {
+	return globs.Any(o.Exclude, spelling.Raw(name)) || len(o.Exclude) > 0 && nameMasked(name)
 }
 
 // told is a brief without the files whose names are told to nobody.

@@ -44,6 +44,8 @@ type Triggers struct {
 type Facts struct {
 	// Paths are the names of changed files as they are in the tree, those of before too.
 	Paths []string
+	// Masked is the name of a changed file of which a part is masked; empty when there is none. No path is ruled out for it.
+	Masked string
 	// Lines is how many lines were added and removed.
 	Lines  int
 	Labels []string
@@ -78,6 +80,8 @@ func Before(t Tier, tr Triggers, f Facts) string {
 		}
 	}
 	switch {
+	case len(tr.Paths) > 0 && f.Masked != "":
+		return fmt.Sprintf("it changes %q, of whose name a part is masked: it may be one of the paths that are reviewed in full", f.Masked)
 	case tr.OverLines > 0 && f.Lines > tr.OverLines:
 		return fmt.Sprintf("it changes %d lines, and more than %d are reviewed in full", f.Lines, tr.OverLines)
 	case tr.Untrusted && f.Untrusted:
