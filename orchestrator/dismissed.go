@@ -69,7 +69,7 @@ func (l *Loop) readDismissals(ctx context.Context, req Request, r Range, b revie
 	}
 	var wrong, over []string
 	for _, f := range faults {
-		wrong = append(wrong, fmt.Sprintf("%s dismisses nothing: %s.", sanitize.CodeSpan(fmt.Sprintf("%s:%d", f.File, f.Line)), sanitize.Redact(f.What)))
+		wrong = append(wrong, fmt.Sprintf("%s dismisses nothing: %s.", sanitize.CodeSpan(fmt.Sprintf("%s:%d", sanitize.MaskSpelled(f.File), f.Line)), sanitize.Redact(f.What)))
 	}
 	for i := range out.List {
 		d := &out.List[i]
@@ -77,7 +77,7 @@ func (l *Loop) readDismissals(ctx context.Context, req Request, r Range, b revie
 		if d.Code != nil {
 			d.Code.File, d.Code.Text = sanitize.MaskSpelled(d.Code.File), sanitize.Redact(d.Code.Text)
 		} else {
-			d.Mark.Title = sanitize.Redact(d.Mark.Title)
+			d.Mark.Category, d.Mark.File, d.Mark.Title = sanitize.Redact(d.Mark.Category), sanitize.MaskSpelled(d.Mark.File), sanitize.Redact(d.Mark.Title)
 		}
 		if d.Expired(out.Today) {
 			over = append(over, fmt.Sprintf("%s expired after %s and dismisses nothing.", saidIn(*d), d.Until))
