@@ -51,7 +51,10 @@ func (a *attributes) parse(dir, line string) {
 		return
 	}
 	pattern := fields[0]
-	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
+	if strings.HasSuffix(pattern, "/") { // of folders, which have no attributes in git
+		return
+	}
+	if !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern
 	}
 	pattern = path.Join(dir, noBraces.Replace(strings.TrimPrefix(pattern, "/")))
