@@ -33,6 +33,12 @@ func carries(old, name string) bool {
 // IsTest reports that a file is one by its name or its folder, in any language.
 func IsTest(name string) bool { return len(schemes(name)) > 0 || testFolder(name) != "" }
 
+// Collected reports that a test runner of its language runs a file for its name alone: nothing has to import it.
+func Collected(name string) bool {
+	l := languageOf(name)
+	return l != nil && slices.ContainsFunc(l.collected, func(p *lazyregexp.Regexp) bool { return p.MatchString(name) }) && (l.outside == nil || !l.outside.MatchString(name))
+}
+
 // A scheme is one way to name test files: a language's, or one of those that several have.
 type scheme struct {
 	language string

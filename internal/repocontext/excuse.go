@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
 // excusable takes back what a name or an attribute alone does not excuse (decision 30): new files where nothing was vendored or
@@ -48,7 +49,7 @@ func (b *builder) excusable(ctx context.Context) error {
 }
 
 // grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or a file in a folder of
-// vendored code that is new itself. Attributes, which the base has set, excuse new files too.
+// vendored code that is new itself, or one that a test runner runs for its name. Attributes, which the base has set, excuse new files too.
 func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	f := &b.o.Diff.Files[i]
 	if b.attributed[i] || f.Change == diff.Modified || f.Change == diff.Deleted {
@@ -58,6 +59,9 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	case OmittedGenerated:
 		return f.Change != diff.Renamed && hasEnding(f.Path, minified), nil
 	case OmittedVendored:
+		if pushpolicy.Collected(f.Path) {
+			return true, nil
+		}
 		root := vendorRoot(f.Path)
 		known, ok := b.vendored[root]
 		if !ok {

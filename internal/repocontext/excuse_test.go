@@ -28,11 +28,11 @@ func TestWhatNoNameExcuses(t *testing.T) {
 	)
 	base := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
-		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "third_party": "a file, or a submodule\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
+		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
 	}
 	head := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
-		"lost.txt": "b\n", "vendor/a/huge": "#!/bin/sh\n" + strings.Repeat("x\n", sourceLimit), "vendor/a/lib.rs": "#![no_std]\n", ".gitattributes": attribute,
+		"lost.txt": "b\n", "vendor/a/huge": "#!/bin/sh\n" + strings.Repeat("x\n", sourceLimit), "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", ".gitattributes": attribute,
 	}
 	for _, row := range []struct{ says, text, want string }{
 		{"a mark at both ends", withModes("made.go", kept), OmittedGenerated},
@@ -68,6 +68,14 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a vendored workflow", newWithMode("vendor/b/.github/workflows/ci.yml", "100644", "x"), ""},
 		{"a vendored build file", newWithMode("vendor/b/CMakeLists.txt", "100644", "x"), ""},
 		{"vendored orders to agents", newWithMode("vendor/b/AGENTS.md", "100644", "x"), ""},
+
+		{"what pytest loads by its name", newWithMode("vendor/b/conftest.py", "100644", "x"), ""},
+		{"what pytest collects by its name", newWithMode("vendor/b/test_x.py", "100644", "x"), ""},
+		{"what jest collects by its name", newWithMode("vendor/b/x.test.js", "100644", "x"), ""},
+		{"a test in a folder that its runner passes over", newWithMode("vendor/b/x_test.go", "100644", "x"), OmittedVendored},
+		{"one that was there", withModes("vendor/a/conftest.py", kept), OmittedVendored},
+		{"one that an attribute excuses", newWithMode("lib/conftest.py", "100644", "x"), OmittedVendored},
+		{"one that is named so now", moved("vendor/a/a.py", "vendor/a/conftest.py"), ""},
 
 		{"minified code", withModes("web/all.min.js", kept), OmittedGenerated},
 		{"new minified code", newWithMode("web/new.min.js", "100644", "x"), ""},
