@@ -177,7 +177,8 @@ func (s *simulation) review(ctx context.Context, target review.Target) (app.Ende
 
 // comment takes the place of a review's comment among what the account may create. The review does not wait for it.
 func (s *simulation) comment(ctx context.Context) error {
-	return s.Record().Places(ctx, "github.com/prloop[bot]", func(now time.Time, made []time.Time) []time.Time {
+	return s.Record().Places(ctx, "github.com/prloop[bot]", func(made []time.Time) []time.Time {
+		now := time.Now()
 		made, at := github.NextPlace(now, made)
 		s.tally.Lock()
 		defer s.tally.Unlock()

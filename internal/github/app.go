@@ -125,7 +125,7 @@ func (c *Client) bound(in Installation, repo string) (*Client, error) {
 	s := l.shared[in.ID]
 	if s == nil {
 		limits := &limits{}
-		s = &shared{writing: make(turn, 1), writeGap: l.first.writeGap, limits: limits, transport: l.connect(limits), pace: pace{places: l.first.pace.places}}
+		s = &shared{writing: make(turn, 1), writeGap: l.first.writeGap, limits: limits, transport: l.connect(limits), pace: pace{places: l.first.pace.places, clock: limits.now}}
 		l.shared[in.ID] = s
 	}
 	l.mu.Unlock()

@@ -112,9 +112,10 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if o.MaxWait <= 0 {
 		o.MaxWait = 90 * time.Second
 	}
+	limits := &limits{}
 	c := &Client{
 		host: strings.ToLower(o.Host), env: env, gitURL: o.GitURL, temp: o.Temp, log: o.Log, maxWait: o.MaxWait, firstWait: 500 * time.Millisecond, run: proc.Run,
-		bounds: defaultBounds, shared: &shared{writing: make(turn, 1), writeGap: time.Second, limits: &limits{}, pace: pace{places: o.Places}},
+		bounds: defaultBounds, shared: &shared{writing: make(turn, 1), writeGap: time.Second, limits: limits, pace: pace{places: o.Places, clock: limits.now}},
 	}
 	op := "connect to " + c.host
 	if strings.ContainsAny(c.host, ":/@ ") { // gh keeps no login for a host with a port, and go-gh sends none

@@ -20,8 +20,8 @@ type limits struct {
 	of map[string]time.Time
 	// left is what GitHub said last is left, by what it is for.
 	left map[string]Budget
-	// at is GitHub's time of its last answer.
-	at time.Time
+	// at is GitHub's time of its last answer, and heard when that came, by a clock that nobody sets.
+	at, heard time.Time
 }
 
 // What has a primary limit of its own.
@@ -115,8 +115,18 @@ func (l *limits) date(h http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil && at.After(l.at) {
-		l.at = at
+		l.at, l.heard = at, time.Now()
 	}
+}
+
+// now is the time by GitHub's clock; this machine's where it has not answered yet.
+func (l *limits) now() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at.IsZero() {
+		return time.Now()
+	}
+	return l.at.Add(time.Since(l.heard))
 }
 
 func (l *limits) answered() time.Time {

@@ -23,16 +23,17 @@ const (
 
 // Places are what an account created in the last hour and will create, where processes that use the account can all see it.
 type Places interface {
-	// Places gives choose the time by a clock that all processes go by, and the account's places in order, and keeps what it returns. Nobody
-	// else chooses for the account meanwhile.
-	Places(ctx context.Context, account string, choose func(now time.Time, made []time.Time) []time.Time) error
+	// Places gives choose the account's places, by GitHub's clock and in order, and keeps what it returns. Nobody else chooses for the account meanwhile.
+	Places(ctx context.Context, account string, choose func(made []time.Time) []time.Time) error
 }
 
 // pace gives each creation of content a place in time: of comments and other words for them, reviews, answers, pull requests and their words, and of requests for a
 // review. It goes by the writing turn.
 type pace struct {
-	// places are those that processes share; nil for made.
+	// places are those that processes share; nil for made. clock is GitHub's, by which these are kept: a machine's may be set back, and its places of before
+	// then lie hours ahead.
 	places Places
+	clock  func() time.Time
 	// made are the places of the last hour and those to come, in order.
 	made []time.Time
 	// kept are the places of those who waited, by what they do.
@@ -57,7 +58,8 @@ func (p *pace) place(ctx context.Context, op string, now time.Time, account func
 		return time.Time{}, err
 	}
 	var wait time.Duration
-	err = p.places.Places(ctx, name, func(clock time.Time, made []time.Time) []time.Time {
+	err = p.places.Places(ctx, name, func(made []time.Time) []time.Time {
+		clock := p.clock()
 		made, at := NextPlace(clock, made)
 		wait = at.Sub(clock)
 		return made

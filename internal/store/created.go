@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Places gives choose the time by the database's clock and the places in time, in order, at which an account creates content, and keeps what it returns.
+// Places gives choose the places in time, in order, at which an account creates content, and keeps what it returns.
 // Others who choose for the account wait meanwhile.
-func (s *Store) Places(ctx context.Context, account string, choose func(now time.Time, made []time.Time) []time.Time) error {
+func (s *Store) Places(ctx context.Context, account string, choose func(made []time.Time) []time.Time) error {
 	return s.tx(ctx, "take a place among what "+account+" creates", func(tx *sql.Tx) error {
 		var kept string
 		err := tx.QueryRowContext(ctx, `INSERT INTO created (account, places) VALUES ($1, '[]')
@@ -18,16 +18,12 @@ func (s *Store) Places(ctx context.Context, account string, choose func(now time
 		if err != nil {
 			return err
 		}
-		var now int64
-		if err := tx.QueryRowContext(ctx, `SELECT `+s.dialect.clock()).Scan(&now); err != nil { // once the row is held
-			return err
-		}
 		made, err := places(kept)
 		if err != nil {
 			return err
 		}
 		var chosen []int64
-		for _, at := range choose(time.UnixMicro(now), made) {
+		for _, at := range choose(made) {
 			chosen = append(chosen, micros(at))
 		}
 		if kept, err = text(chosen); err != nil {

@@ -141,8 +141,11 @@ func (s *Store) Due(ctx context.Context, limit int) ([]Wanted, error) {
 	return s.wanted(ctx, "read what is wanted", s.due(), limit)
 }
 
+// due is what may begin. What was written at a time that has not come yet is due: the clock was set back since, by hours perhaps, and so long
+// nothing was to wait.
 func (s *Store) due() string {
-	return `asked > queued AND due <= ` + s.dialect.clock() + ` ORDER BY priority, since LIMIT $1`
+	clock := s.dialect.clock()
+	return `asked > queued AND (due <= ` + clock + ` OR updated > ` + clock + `) ORDER BY priority, since LIMIT $1`
 }
 
 // stillOpen is what is not seen to yet.

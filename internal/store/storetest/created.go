@@ -5,19 +5,26 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prloop/prloop/internal/store"
 )
 
 // testPlaces: of processes that choose for one account at once, each sees what the others chose.
 func testPlaces(t *testing.T, b Backend) {
 	ctx, address := t.Context(), b.New(t)
 	const each = 20
+	first := open(t, address)
+	must(t, first.Want(ctx, store.Want{Subject: "github.com/o/r#7", Repo: "github.com/o/r", PR: 7}))
+	seen, err := first.Wanted(ctx, "github.com/o/r#7")
+	must(t, err)
+	now := seen.Updated // by the database's clock
 	var wg sync.WaitGroup
 	for range 2 {
 		s := open(t, address)
 		for range 2 {
 			wg.Go(func() {
 				for range each {
-					if err := s.Places(ctx, "github.com/mona", func(now time.Time, made []time.Time) []time.Time {
+					if err := s.Places(ctx, "github.com/mona", func(made []time.Time) []time.Time {
 						return append(made, now.Add(time.Duration(len(made))*time.Second))
 					}); err != nil {
 						t.Error(err)
@@ -28,13 +35,13 @@ func testPlaces(t *testing.T, b Backend) {
 	}
 	wg.Wait()
 	s := open(t, address)
-	must(t, s.Places(ctx, "github.com/hubot", func(now time.Time, made []time.Time) []time.Time {
+	must(t, s.Places(ctx, "github.com/hubot", func(made []time.Time) []time.Time {
 		if len(made) != 0 {
 			t.Errorf("another account's places are %v", made)
 		}
 		return []time.Time{now.Add(-2 * time.Hour)}
 	}))
-	must(t, s.Places(ctx, "github.com/mona", func(now time.Time, made []time.Time) []time.Time {
+	must(t, s.Places(ctx, "github.com/mona", func(made []time.Time) []time.Time {
 		if len(made) != 4*each || !slices.IsSortedFunc(made, time.Time.Compare) || made[0].After(now) {
 			t.Errorf("at %v there are %d places: %v", now, len(made), made)
 		}
