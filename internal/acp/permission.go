@@ -2,6 +2,8 @@ package acp
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -112,26 +114,66 @@ func (c *client) within(path string) bool {
 }
 
 // writable reports whether a path lies below the working folder once links are followed, and outside git's own folder. A path
-// need not exist; its nearest folder that does decides.
+// need not exist; the folders that do decide. Nothing outside of the working folder is looked at: a link that leaves it is
+// refused, whatever is there, or an agent could ask which files and processes the machine has (threats.md T322).
 func (c *client) writable(path string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.cwd, path)
 	}
-	root, err := filepath.EvalSymlinks(c.cwd)
-	rel, outside := filepath.Rel(c.cwd, path)
-	if err != nil || outside != nil || !filepath.IsLocal(rel) || ofGit(rel) {
+	rel, err := filepath.Rel(c.cwd, path)
+	if err != nil || !filepath.IsLocal(rel) || ofGit(rel) {
 		return false
 	}
-	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			rel, err := filepath.Rel(root, real)
-			return err == nil && filepath.IsLocal(rel) && !ofGit(rel)
-		}
-		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
-			return false // a link that leads nowhere yet
-		}
+	root, err := os.OpenRoot(c.cwd)
+	if err != nil {
+		return false
 	}
+	defer root.Close()
+	real, ok := follow(root, rel)
+	return ok && !ofGit(real)
 }
+
+// mostLinks is how many links a path may lead through.
+const mostLinks = 40
+
+// follow gives the path without links that a path leads to. It fails where a link is absolute, leaves the root or leads to nothing.
+func follow(root *os.Root, path string) (string, bool) {
+	at, steps := ".", strings.Split(path, separator)
+	ofLink := 0 // how many of the steps a link has put there
+	for links := 0; len(steps) > 0; {
+		step := steps[0]
+		steps = steps[1:]
+		linked := ofLink > 0
+		ofLink = max(ofLink-1, 0)
+		if step == ".." {
+			if at == "." {
+				return "", false
+			}
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, step)
+		info, err := root.Lstat(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !linked:
+			return filepath.Join(next, filepath.Join(steps...)), true
+		case err != nil:
+			return "", false
+		case info.Mode().Type() != fs.ModeSymlink:
+			at = next
+			continue
+		}
+		target, err := root.Readlink(next)
+		if links++; err != nil || links > mostLinks || filepath.IsAbs(target) {
+			return "", false
+		}
+		more := strings.Split(target, separator)
+		steps, ofLink = append(more, steps...), ofLink+len(more)
+	}
+	return at, true
+}
+
+const separator = string(filepath.Separator)
 
 func ofGit(rel string) bool {
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(step string) bool { return strings.EqualFold(step, ".git") })
