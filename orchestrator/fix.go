@@ -134,7 +134,7 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"
 			return fix, nil
 		}
-		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), "the fix", work.Tip, reviewed, j.left())
+		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), "the fix", work.Tip, false, reviewed, j.left())
 		if err != nil {
 			return fix, err
 		}

@@ -83,7 +83,7 @@ func (j *fixing) verifyPushed(ctx context.Context, fix review.FixOutcome) (revie
 		took += c.Seconds
 	}
 	if spare := j.spare(); spare > 0 && spare >= seconds(took) {
-		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), "the pushed head", j.tip, fix.Base, spare)
+		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify the pushed head", j.round), "the pushed head", j.tip, true, fix.Base, spare)
 		if err != nil {
 			return fix, err
 		}

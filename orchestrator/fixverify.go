@@ -48,8 +48,8 @@ func (j *fixing) setUp(ctx context.Context) ([]review.Check, error) {
 }
 
 // verify runs the commands on a commit, which news call what, for as long as there is time. One that was only detected and fails on the reviewed
-// head as well says nothing about the fix and is set aside; one that was configured binds.
-func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string, left time.Duration) (verification, error) {
+// head as well says nothing about the fix and is set aside; one that was configured binds. onBranch says that the commit was pushed.
+func (j *fixing) verify(ctx context.Context, step, what, commit string, onBranch bool, reviewed string, left time.Duration) (verification, error) {
 	plan := j.req.Fix
 	if len(plan.Verify) == 0 {
 		return verification{}, nil
@@ -59,7 +59,7 @@ func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string
 			return verification{}, err
 		}
 		j.loop.say("checking " + what)
-		out, err := j.checkOut(ctx, commit, plan.Verify, left)
+		out, err := j.checkOut(ctx, commit, onBranch, plan.Verify, left)
 		if err != nil || out.Cut || !plan.Detected || len(failing(out.Checks)) == 0 {
 			return out, err
 		}
@@ -67,7 +67,7 @@ func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string
 		for _, c := range failing(out.Checks) {
 			again = append(again, c.Command)
 		}
-		before, err := j.checkOut(ctx, reviewed, again, left-seconds(out.Seconds))
+		before, err := j.checkOut(ctx, reviewed, true, again, left-seconds(out.Seconds))
 		if err != nil {
 			return out, err
 		}
@@ -87,12 +87,12 @@ func (j *fixing) verify(ctx context.Context, step, what, commit, reviewed string
 }
 
 // checkOut runs commands on one commit. Those that the end of the wall time cut, or kept from starting, did not pass.
-func (j *fixing) checkOut(ctx context.Context, commit string, commands []string, left time.Duration) (verification, error) {
+func (j *fixing) checkOut(ctx context.Context, commit string, onBranch bool, commands []string, left time.Duration) (verification, error) {
 	limited, done := j.loop.limited(ctx, left)
 	defer done()
 	began := j.loop.Now()
 	var ended []review.Check
-	checks, err := j.loop.Executor.Verify(limited, commit, commands, func(c review.Check) {
+	checks, err := j.loop.Executor.Verify(limited, commit, onBranch, commands, func(c review.Check) {
 		if c.State != "" {
 			ended = append(ended, c)
 		}

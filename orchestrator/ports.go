@@ -89,8 +89,9 @@ type FixExecutor interface {
 	// command that ran, of which the last one may have failed: then Verify does without.
 	SetUp(ctx context.Context, news func(review.Check)) ([]review.Check, error)
 	// Verify runs commands on the tree of a commit, without network and credentials, one result for each. news is told as
-	// each begins, with an empty state, and as it ends.
-	Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error)
+	// each begins, with an empty state, and as it ends. onBranch says that the commit stands on the pull request's branch: only then may
+	// what its builds leave be used again.
+	Verify(ctx context.Context, commit string, onBranch bool, commands []string, news func(review.Check)) ([]review.Check, error)
 	// Push moves the pull request's branch from one commit to another, if it still stands there. It may be repeated.
 	Push(ctx context.Context, pr review.PullRequest, from, to string) (Pushed, error)
 	// Forget lets go of what the run's fixes keep in prloop's repository. Nothing of the run is asked for afterwards.

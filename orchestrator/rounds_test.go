@@ -40,6 +40,8 @@ type stage struct {
 	takes    map[string]time.Duration
 	reviewed time.Duration
 	verified []string
+	// built are those of the commits verified whose builds may be kept.
+	built []string
 	// size is how many lines the pull request changes at a head, a tenth of that files.
 	size map[string]int
 	// push is what becomes of a push; nil lets it through.
@@ -110,8 +112,11 @@ func (s *stage) SetUp(_ context.Context, news func(review.Check)) ([]review.Chec
 	}
 	return s.setUp, nil
 }
-func (s *stage) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
+func (s *stage) Verify(ctx context.Context, commit string, onBranch bool, commands []string, news func(review.Check)) ([]review.Check, error) {
 	s.verified = append(s.verified, commit)
+	if onBranch {
+		s.built = append(s.built, commit)
+	}
 	var out []review.Check
 	for _, c := range commands {
 		check := review.Check{Command: c, State: review.CheckPassed, Seconds: s.takes[commit].Seconds()}
@@ -582,6 +587,10 @@ func TestSetbacks(t *testing.T) {
 	}
 	if three.From != sha(2) || three.Task.Setback == nil || three.Task.Setback.Checks[0].Log != "boom" {
 		t.Errorf("after a failed command the fixer starts from %s with %+v, want its own work and the log", short(three.From), three.Task.Setback)
+	}
+	// Only what was pushed leaves its builds (threats.md T320).
+	if want := []string{sha(2), sha(3), sha(3)}; !slices.Equal(s.verified, want) || !slices.Equal(s.built, want[2:]) {
+		t.Errorf("verified %v, kept builds of %v", s.verified, s.built)
 	}
 }
 

@@ -36,7 +36,7 @@ type FixExecutor struct {
 	Setup          []string
 	SetupAt, Whose string
 	Registries     []string
-	// Layers keep what setups leave, and what the builds of the pull request leave under the name Builds; nil keeps nothing.
+	// Layers keep what setups leave, and what builds of the pull request's branch leave under the name Builds; nil keeps nothing.
 	Layers *buildlayers.Folder
 	Builds string
 	// Lent are the operator's module caches.
@@ -180,7 +180,7 @@ func (b *FixExecutor) Fix(ctx context.Context, plan orchestrator.AgentPlan, orde
 }
 
 // Verify runs commands on a commit.
-func (b *FixExecutor) Verify(ctx context.Context, commit string, commands []string, news func(review.Check)) ([]review.Check, error) {
+func (b *FixExecutor) Verify(ctx context.Context, commit string, onBranch bool, commands []string, news func(review.Check)) ([]review.Check, error) {
 	if err := b.Launcher.Limits.Room(b.Launcher.Scratch); err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (b *FixExecutor) Verify(ctx context.Context, commit string, commands []stri
 	if err != nil {
 		return nil, err
 	}
-	return room.Verify(ctx, fixspace.VerifyOrder{Commit: commit, Commands: commands, News: news})
+	return room.Verify(ctx, fixspace.VerifyOrder{Commit: commit, OnBranch: onBranch, Commands: commands, News: news})
 }
 
 // Push moves the pull request's branch, if this run still holds the pull request (threats.md T93).

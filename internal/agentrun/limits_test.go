@@ -51,7 +51,7 @@ func TestLowDisk(t *testing.T) {
 		t.Errorf("%+v", got.Receipt)
 	}
 	low := (*LowDiskError)(nil)
-	if _, err := (&FixExecutor{Launcher: c}).Verify(t.Context(), "", []string{"true"}, nil); !errors.As(err, &low) {
+	if _, err := (&FixExecutor{Launcher: c}).Verify(t.Context(), "", false, []string{"true"}, nil); !errors.As(err, &low) {
 		t.Errorf("a verify command was started: %v", err)
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// builds begins the names of build caches of pull requests. Those of another prefix were left by tries as well (threats.md T320).
+const builds = "builds-"
+
 // newExecutor puts the workspace of a run together. What the repository has a say in comes from the plan, which a resumed run
 // has too; settings are the operator's of today.
 func (r *run) newExecutor(c *agentrun.Launcher, req orchestrator.Request, lease *store.Lease) *agentrun.FixExecutor {
@@ -41,7 +44,7 @@ func (r *run) newExecutor(c *agentrun.Launcher, req orchestrator.Request, lease 
 		plan := req.Fix
 		b.VerifyTimeout, b.VerifyEnv = plan.VerifyTimeout, r.opts.Machine.VerifyEnv
 		b.Setup, b.SetupAt, b.Whose = plan.Setup, plan.SetupAt, req.Target.Repo.Host+"/"+req.Target.Repo.String()+" "+req.BaseRef
-		b.Registries, b.Layers, b.Builds = r.settings.VerifyRegistries, r.layers(), "build-"+fingerprint(req.Target.Repo.Host+"/"+req.Target.String())
+		b.Registries, b.Layers, b.Builds = r.settings.VerifyRegistries, r.layers(), builds+fingerprint(req.Target.Repo.Host+"/"+req.Target.String())
 		if len(b.Setup) == 0 || len(b.Registries) == 0 { // else the repository's own packages are there
 			b.Lent = r.opts.Machine.lent(r.settings.LendCaches)
 		}

@@ -14,8 +14,8 @@ import (
 const AllChecks = "all"
 
 // CheckClone runs verify commands on what a fixer's clone holds now, as Verify does on what it hands over: the clone's files are taken
-// as data into prloop's own repository, and the commands see an export of that. Nothing is run in the clone, and nothing that runs
-// can write there. command is AllChecks or one of the order's. A command that was only found and fails on the reviewed head as well
+// as data into prloop's own repository, and the commands see an export of that. Nothing is run in the clone, nothing that runs
+// can write there, and no builds are kept. command is AllChecks or one of the order's. A command that was only found and fails on the reviewed head as well
 // is set aside, as after the submission. The error is fit to be shown to the fixer.
 func (b *Workspace) CheckClone(ctx context.Context, o review.FixOrder, clone, command string) ([]review.Check, error) {
 	commands := o.Verify

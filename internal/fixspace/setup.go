@@ -222,7 +222,7 @@ func (b *Workspace) furnish(ctx context.Context, dir string, o VerifyOptions) er
 // mostBuilds is the largest build cache that is kept, in bytes.
 const mostBuilds = 4 << 30
 
-// keepBuilds leaves the build cache of a room to the next verification of the pull request. One that cannot be kept is none: what a
+// keepBuilds leaves the build cache of a room, of a commit on the branch, to later verifications of the pull request. One that cannot be kept is none: what a
 // child made of it fails no run.
 func (b *Workspace) keepBuilds(dir string, o VerifyOptions) {
 	if b.Layers == nil || !b.OwnFiles || o.Builds == "" {

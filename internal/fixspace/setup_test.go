@@ -67,10 +67,10 @@ func (s *sites) setUp(commands ...string) []review.Check {
 	return checks
 }
 
-// passes runs commands on the head and wants them to pass.
+// passes runs commands on a commit of the branch and wants them to pass.
 func (s *sites) passes(commit string, commands ...string) {
 	s.Helper()
-	checks, err := s.workspace.Verify(s.Context(), VerifyOrder{Commit: commit, Commands: commands})
+	checks, err := s.workspace.Verify(s.Context(), VerifyOrder{Commit: commit, OnBranch: true, Commands: commands})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -355,6 +355,49 @@ func TestBuildCachesAreUntrusted(t *testing.T) {
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {
 		t.Errorf("something was written outside: %v %v", entries, err)
 	}
+	s.left("")
+}
+
+// What a try of the fixer leaves in the cache of builds is gone with it, whether prloop or the fixer asked for the commands: the code
+// that wrote it would stand in no commit that is pushed. A commit of the branch leaves its own (threats.md T320).
+func TestTriesLeaveNoBuilds(t *testing.T) {
+	s := newSites(t, "", map[string]string{"a": "a\n"})
+	write := `mkdir -p "$XDG_CACHE_HOME" && echo "$(cat a)" >>"$XDG_CACHE_HOME/x"`
+	kept := func(want string) {
+		t.Helper()
+		if got := s.one(`cat "$XDG_CACHE_HOME/x" 2>/dev/null; true`); got.Log != want {
+			t.Errorf("a verification begins with %q, want %q", got.Log, want)
+		}
+	}
+	if got := s.one(write); got.State != review.CheckPassed {
+		t.Fatalf("%+v", got)
+	}
+	kept("")
+	o := s.world.order()
+	o.Verify = []string{write, write + "; false"}
+	clones := func(detected bool) {
+		t.Helper()
+		o.Detected = detected
+		o.Try++
+		s.workspace.Ask = func(ctx context.Context, _ review.Task, clone string, _ func(review.Event)) review.Answer {
+			if err := os.WriteFile(filepath.Join(clone, "a"), []byte("clone\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+			if got, err := s.workspace.CheckClone(ctx, o, clone, AllChecks); err != nil || len(got) != 2 || got[0].State != review.CheckPassed {
+				t.Errorf("%+v %v", got, err)
+			}
+			return review.Answer{}
+		}
+		s.fix(o)
+	}
+	clones(false)
+	clones(true)
+	kept("")
+	s.passes(s.base, write)
+	kept("a\n")
+	s.one(write)
+	clones(true)
+	kept("a\n")
 	s.left("")
 }
 

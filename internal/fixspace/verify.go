@@ -20,7 +20,7 @@ const outputLimit = 256 << 20
 
 // Verify runs commands on a plain export of a commit, which holds no .git, one after the other in one tree, and returns
 // one check for each, in order. They have a home of their own, no network and no credential; what the setup left stands beside the tree,
-// and builds begin with a copy of what the builds of this pull request kept. What a command does to the machine or to the tree is its
+// and builds begin with a copy of what builds of this pull request's branch kept. What a command does to the machine or to the tree is its
 // own affair: only its exit status counts. An error means that prloop could not do its part.
 func (b *Workspace) Verify(ctx context.Context, o VerifyOrder) ([]review.Check, error) {
 	if len(o.Commands) == 0 {
@@ -79,7 +79,9 @@ func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]re
 		o.news(check)
 		checks[i] = check
 	}
-	b.keepBuilds(dir, opts)
+	if o.OnBranch {
+		b.keepBuilds(dir, opts)
+	}
 	return checks, nil
 }
 

@@ -38,7 +38,8 @@ type VerifyOptions struct {
 	Limits sandbox.Limits
 	// Setup is what the setup commands left, as SetUp gives it; nil when there is none.
 	Setup *buildlayers.Layer
-	// Builds names the build cache that a verification begins with a copy of and leaves to the next one; empty keeps none.
+	// Builds names the build cache that a verification begins with a copy of, and that one of a commit on the branch leaves to the next
+	// ones; empty keeps none.
 	Builds string
 	// Lent are the module caches of the operator.
 	Lent []Lent
@@ -145,6 +146,9 @@ type VerifyOrder struct {
 	Commit string
 	// Commands are lines of POSIX shell, run in this order, each whatever became of the one before.
 	Commands []string
+	// OnBranch is true for a commit of the pull request's branch, such as its head. Only what builds of such a commit leave is kept for
+	// later verifications: what a try wrote into a cache would be read after the code that wrote it is gone.
+	OnBranch bool
 	// News is called as each command begins, with an empty state, and as it ends; nil drops it.
 	News func(review.Check)
 }
