@@ -89,6 +89,7 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, size int64) ([]by
 		w.Header().Set("Connection", "close") // nothing that follows is a request
 		return nil, refuse(http.StatusBadRequest, CodeRefused, "request body did not arrive whole")
 	}
+	g.crowd.arrived(r)
 	_ = rc.SetReadDeadline(time.Time{}) // it would cut the answer too
 	return body[:n], nil
 }

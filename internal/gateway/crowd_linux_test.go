@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,4 +153,119 @@ func ask(t *testing.T, g *Gateway, token, body string) (status int, said string)
 	defer resp.Body.Close()
 	data, _ := io.ReadAll(resp.Body) // a stream that is cut off says why before
 	return resp.StatusCode, string(data)
+}
+
+// TestCrowdedOut: agents that begin more requests than the gateway keeps connections lose their own; a request that has come whole is
+// answered, and so is one of an agent that comes later.
+func TestCrowdedOut(t *testing.T) {
+	asked, answer := make(chan bool, 9), make(chan bool)
+	give := sync.OnceFunc(func() { close(answer) })
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer slow" {
+			asked <- true
+			<-answer
+		}
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"hello"}}]}`)
+	}))
+	defer far.Close()
+	g, err := Start(t.Context(), Options{Upstreams: []Upstream{
+		{Name: "slow", BaseURL: far.URL, Key: NewSecret("slow"), Models: known[1:2]}, {Name: "far", BaseURL: far.URL},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	defer give()
+	early, late := g.Issue("early", review.Limits{}, known...), g.Issue("late", review.Limits{LLMCalls: 9}, known...)
+	got := make(chan int, 1)
+	go func() {
+		status, _ := ask(t, g, early, `{"model":"`+known[1]+`","messages":[]}`)
+		got <- status
+	}()
+	<-asked
+	for _, name := range []string{"one", "two", "three"} {
+		token := g.Issue(name, review.Limits{LLMCalls: 2}, known...)
+		for range mostRequests {
+			conn, err := net.Dial("unix", g.Socket())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_, _ = io.WriteString(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer "+token+"\r\nContent-Length: 60000\r\n\r\n{")
+		}
+		a := g.account(token)
+		soon(t, "its requests are at hand", func() bool {
+			g.crowd.mu.Lock()
+			defer g.crowd.mu.Unlock()
+			return a.requests > mostRequests/2
+		})
+	}
+	for range 5 {
+		if status, said := ask(t, g, late, `{"model":"`+known[0]+`","messages":[]}`); status != http.StatusOK {
+			t.Errorf("an agent that comes later: status %d, %s", status, said)
+		}
+	}
+	give()
+	if status := <-got; status != http.StatusOK {
+		t.Errorf("a request that was being answered: status %d", status)
+	}
+}
+
+// TestWhoGoes: whoever has the most connections loses one, by the process before a token came, and a request that has come whole stays.
+func TestWhoGoes(t *testing.T) {
+	greedy, modest := &account{agent: "greedy"}, &account{agent: "modest"}
+	for _, row := range []struct {
+		sentence string
+		full     []guest
+		// want is who goes, by place; -1 is who comes.
+		want int
+	}{
+		{"the oldest of the process that has the most", []guest{{peer: 1}, {peer: 2}, {peer: 2}}, 1},
+		{"the oldest of the agent that has the most", []guest{{peer: 1}, {agent: modest}, {agent: greedy}, {agent: greedy}}, 2},
+		{"of these one on which nothing is asked", []guest{{agent: modest}, {agent: greedy, stage: coming}, {agent: greedy}}, 2},
+		{"and none that has come whole", []guest{{agent: greedy, stage: arrived}, {agent: greedy, stage: coming}, {agent: modest}}, 1},
+		{"who has the most with those that came whole", []guest{{agent: modest}, {agent: greedy, stage: arrived}, {agent: greedy, stage: coming}}, 2},
+		{"whoever else has one that has not", []guest{{agent: greedy, stage: arrived}, {agent: greedy, stage: arrived}, {agent: modest}}, 2},
+		{"whoever comes when all have", []guest{{agent: greedy, stage: arrived}, {agent: modest, stage: arrived}}, -1},
+	} {
+		c, comes := new(crowd), new(guest)
+		for i := range mostConnections - len(row.full) { // others, who have one each, and whose request has come
+			c.let(&guest{peer: int32(100 + i), stage: arrived}, 1)
+		}
+		var full []*guest
+		for i := range row.full {
+			full = append(full, &row.full[i])
+			if c.let(full[i], 1) != nil {
+				t.Fatal("somebody had to go before it was full")
+			}
+		}
+		if got := slices.Index(full, c.let(comes, 1)); got != row.want {
+			t.Errorf("%s: %d goes, want %d", row.sentence, got, row.want)
+		}
+		if c.let(new(guest), mostConnections/partOfAgent+1) != nil {
+			t.Errorf("%s: somebody had to go where more agents have a part", row.sentence)
+		}
+	}
+}
+
+// TestPeer: the process at the other end of a connection is known.
+func TestPeer(t *testing.T) {
+	l, err := net.Listen("unix", t.TempDir()+"/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	if got := peerOf(far); int(got) != os.Getpid() {
+		t.Errorf("%d, want %d", got, os.Getpid())
+	}
 }

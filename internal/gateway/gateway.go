@@ -110,7 +110,7 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 	}
 	var serving sync.WaitGroup
 	for _, l := range listeners {
-		serving.Go(func() { _ = g.server.Serve(door{l, &g.crowd, g.litter}) }) // always an error: closed
+		serving.Go(func() { _ = g.server.Serve(door{l, &g.crowd, g.agents, g.litter}) }) // always an error: closed
 	}
 	go func() {
 		defer close(g.done)
@@ -199,6 +199,13 @@ func (g *Gateway) revoke(agent string) {
 			delete(g.tokens, token)
 		}
 	}
+}
+
+// agents is how many have a token.
+func (g *Gateway) agents() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.tokens)
 }
 
 func (g *Gateway) account(token string) *account {
