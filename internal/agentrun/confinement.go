@@ -36,7 +36,7 @@ type Confinement struct {
 // Probe looks at the machine and takes what it has, if that is no weaker than the tier given; otherwise the error is a
 // *sandbox.TierError. read are further files and folders that agents may read.
 func Probe(ctx context.Context, machine *sandbox.Machine, weakest sandbox.Tier, read []string) (Confinement, error) {
-	report := machine.Probe(ctx)
+	report := machine.Probe(ctx).Private()
 	w := Confinement{machine: machine, weakest: weakest, full: report.Tier <= sandbox.Tier1b, read: read, words: report.String()}
 	w.bounds = BoundsHere(w.full)
 	if w.full {

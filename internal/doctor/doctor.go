@@ -264,7 +264,7 @@ func (d *Doctor) isolation(ctx context.Context) Checkup {
 	if err != nil {
 		return diagnosed("isolation", err)
 	}
-	report := machine.Probe(ctx)
+	report := machine.Probe(ctx).Private()
 	c := Checkup{What: "isolation", Note: report.String(), State: OK}
 	if report.Tier > sandbox.Tier1b {
 		c.State, c.Next = Broken, troubleshoot.NoConfinement

@@ -44,7 +44,7 @@ func (m *Machine) look(ctx context.Context, r *Report) {
 		uid := freeUID()
 		detail := fmt.Sprintf("uids from %d", uid&^0xffff)
 		if uid == 0 {
-			detail = "no other uid is mapped here"
+			detail = noUID
 		}
 		r.say(PartUID, uid != 0, detail)
 	}

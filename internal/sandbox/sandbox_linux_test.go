@@ -473,6 +473,14 @@ func TestForbiddenCalls(t *testing.T) {
 				r.order.Missing, r.order.Policy.MinTier = missing, Tier2
 				for line := range strings.Lines(r.good()) {
 					switch name, errno, _ := strings.Cut(strings.TrimSpace(line), " "); {
+					case strings.HasPrefix(name, "own_"): // its own limits and shares are its own
+						if errno != "" {
+							t.Errorf("%s: %q", name, errno)
+						}
+					case strings.HasPrefix(name, "share_") && missing == nil: // it sees no other process
+						if errno == "EPERM" {
+							t.Errorf("%s: %q", name, errno)
+						}
 					case name == "pair" && errno == "<nil>", (name == "clone3" || strings.HasPrefix(name, "memfd_") || strings.HasPrefix(name, "sysv_")) && errno == "ENOSYS", name != "pair" && errno == "EPERM":
 					default:
 						t.Errorf("%s: %q", name, errno)

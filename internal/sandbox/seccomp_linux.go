@@ -3,7 +3,9 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +17,8 @@ type filterRules struct {
 	inet bool
 	// unixSockets allows unix sockets of every kind. Pairs are always allowed: they lead nowhere else.
 	unixSockets bool
+	// others is set where the processes of the machine are in sight.
+	others bool
 }
 
 // denied are the calls no agent needs: they change the machine, look into other processes, or are wide doors into the
@@ -37,6 +41,13 @@ var denied = []uint32{
 	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_QUOTACTL,
 	unix.SYS_QUOTACTL_FD, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_VHANGUP,
+}
+
+// shares are the calls that settle how much of the machine a process or thread gets, with the argument that says which; 0 is whoever calls.
+// Landlock knows none of them, and the kernel lets every process of a user do them to every other.
+var shares = map[uint32]uint32{
+	unix.SYS_SETPRIORITY: 1, unix.SYS_IOPRIO_SET: 1, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETATTR: 0,
+	unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETSCHEDULER: 0,
 }
 
 const (
@@ -95,6 +106,15 @@ func (f *filter) refuseFlags(number, argument, bits uint32) {
 	})
 }
 
+// own refuses a call whose argument names a process other than by 0.
+func (f *filter) own(number, argument uint32) {
+	f.call(number, func(f *filter) {
+		f.argument(argument)
+		f.when(0, func(f *filter) { f.ret(unix.SECCOMP_RET_ALLOW) })
+		f.fail(unix.EPERM)
+	})
+}
+
 // program builds the filter.
 func (r filterRules) program() filter {
 	var f filter
@@ -121,6 +141,13 @@ func (r filterRules) program() filter {
 	}
 	f.refuseFlags(unix.SYS_CLONE, 0, newSpaces)
 	f.refuseFlags(unix.SYS_UNSHARE, 0, newSpaces|unix.CLONE_NEWTIME)
+	// Limits of another process would end it, or keep the sandbox's own from watching.
+	f.own(unix.SYS_PRLIMIT64, 0)
+	if r.others {
+		for _, number := range slices.Sorted(maps.Keys(shares)) {
+			f.own(number, shares[number])
+		}
+	}
 	// TCP Fast Open sends on a socket that never connects, past a rule about connecting (finding 3).
 	f.refuseFlags(unix.SYS_SENDTO, 3, unix.MSG_FASTOPEN)
 	f.refuseFlags(unix.SYS_SENDMSG, 2, unix.MSG_FASTOPEN)

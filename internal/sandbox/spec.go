@@ -121,6 +121,8 @@ type plan struct {
 	Seccomp  bool
 	// UID is the uid the agent runs as when prloop is root; 0 means it keeps its own.
 	UID int
+	// root is why an agent of root keeps its uid without a name space of its own; empty where it does not.
+	root string
 	// Bubblewrap is the path of bwrap in that mode.
 	Bubblewrap string
 

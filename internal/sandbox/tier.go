@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,7 +16,7 @@ const (
 	Tier1 Tier = iota + 1
 	// Tier1b contains the same with bubblewrap's namespaces.
 	Tier1b
-	// Tier2 has no namespaces: files are contained; a child without a gateway has no network, one with a gateway may
+	// Tier2 has no namespaces: what files hold is contained, their modes and times are not; a child without a gateway has no network, one with a gateway may
 	// reach other unix sockets of the machine. On macOS it reaches the gateway's alone, and what leaves its process group outlives it.
 	Tier2
 	// Tier3 contains a part; for pull requests of trusted authors and an explicit flag.
@@ -66,6 +67,8 @@ type Report struct {
 	landlock int
 	userns   bool
 	bwrap    string
+	// keepsRoot is true when children keep root's uid.
+	keepsRoot bool
 }
 
 // Part returns one part by name; one that was not looked at is missing.
@@ -82,13 +85,30 @@ func (r Report) Part(name string) Part {
 func (r Report) String() string {
 	line := "tier " + r.Tier.String()
 	var missing []string
-	for _, name := range r.lacks(Tier1) {
+	names := r.lacks(Tier1)
+	if r.keepsRoot {
+		names = append(names, PartUID)
+	}
+	for _, name := range names {
 		missing = append(missing, name+": "+r.Part(name).Detail)
 	}
 	if len(missing) > 0 {
 		line += " (" + strings.Join(missing, "; ") + ")"
 	}
 	return line
+}
+
+// Private is the report for children whose folders no other user may enter, as those of prloop's runs are. Root's keep uid 0 there without
+// namespaces, and may then change the modes of all of root's files: that is not tier 2.
+func (r Report) Private() Report {
+	if r.Tier != Tier2 || !isRoot() {
+		return r
+	}
+	r.Tier = Tier3
+	r.Parts = slices.DeleteFunc(slices.Clone(r.Parts), func(p Part) bool { return p.Name == PartUID })
+	r.say(PartUID, false, "the folders of runs are closed to other users, so that root's children keep uid 0")
+	r.keepsRoot = true
+	return r
 }
 
 // Landlock versions a tier needs: 3 knows truncation, 4 knows TCP.

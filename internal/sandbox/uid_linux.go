@@ -39,25 +39,33 @@ func freeUID() int {
 
 // chooseUID gives the child a uid of its own when prloop is root. Without a mount namespace its folders must be within its
 // reach; where they lie in root's home the child keeps root's uid, without root's rights, if Landlock keeps it from
-// signalling root's processes.
+// signalling root's processes. That is tier 3: the modes of all of root's files are in its reach.
 func (p *plan) chooseUID() error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	p.UID = freeUID()
-	if p.Mode != modeRules {
+	if p.UID = freeUID(); p.Mode != modeRules {
 		return nil
+	}
+	if p.UID == 0 {
+		p.root = noUID
 	}
 	for _, b := range p.Binds {
 		if dir := closed(b.Source); dir != "" && !within(b.Source, "/etc") {
 			if p.Landlock < landlockScopes {
 				return &PolicyError{b.Path, fmt.Sprintf("no other user may enter %s, and this kernel cannot confine root", dir)}
 			}
-			p.UID = 0
+			p.UID, p.root = 0, fmt.Sprintf("no other user may enter %s", dir)
 		}
 	}
 	return nil
 }
+
+// noUID is why a child keeps root's uid where there is no other.
+const noUID = "no other uid is mapped here"
+
+// isRoot reports whether prloop is root.
+func isRoot() bool { return os.Geteuid() == 0 }
 
 // closed is the outermost folder above path that other users may not enter.
 func closed(path string) string {

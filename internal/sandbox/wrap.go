@@ -55,6 +55,9 @@ func (m *Machine) Wrap(policy Policy, cmd Command) (Command, error) {
 	if err := p.fill(policy, cmd); err != nil {
 		return Command{}, err
 	}
+	if p.root != "" && want < Tier3 {
+		return Command{}, &TierError{Want: want, Have: Tier3, Missing: []Part{{PartUID, false, p.root}}}
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return Command{}, fmt.Errorf("confine child: find this program: %w", err)

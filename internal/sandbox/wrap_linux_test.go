@@ -97,6 +97,42 @@ func TestWrapFailsClosed(t *testing.T) {
 	}
 }
 
+// Root's child without namespaces has a uid of its own where its folders are open to it; where they are not, it keeps root's, which is tier 3.
+func TestRootsUIDIsTier3(t *testing.T) {
+	t.Parallel()
+	m := masked(PartNamespaces, PartBubblewrap)
+	report := m.Probe(t.Context())
+	if os.Geteuid() != 0 || report.Tier != Tier2 {
+		t.Skip("this machine cannot, or not as this user: " + report.String())
+	}
+	root := open(t)
+	home := filepath.Join(root, "home")
+	if err := os.Mkdir(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := Command{Path: "/bin/true"}
+	if _, err := m.Wrap(Policy{MinTier: Tier2, Home: home}, cmd); err != nil {
+		t.Errorf("a home that others may enter: %v", err)
+	}
+	if err := os.Chmod(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := m.Wrap(Policy{MinTier: Tier2, Home: home}, cmd)
+	var tier *TierError
+	if !errors.As(err, &tier) || tier.Have != Tier3 || !strings.Contains(err.Error(), "own uid: no other user may enter "+root) {
+		t.Errorf("a home that nobody else may enter: %v", err)
+	}
+	if _, err := m.Wrap(Policy{MinTier: Tier3, Home: home}, cmd); err != nil {
+		t.Errorf("tier 3: %v", err)
+	}
+	if got := report.Private(); got.Tier != Tier3 || !strings.Contains(got.String(), "; own uid: ") || report.Part(PartUID) == got.Part(PartUID) {
+		t.Errorf("prloop's own folders: %s", got)
+	}
+	if full := thisMachine.Probe(t.Context()); full.Tier <= Tier1b && full.Private().String() != full.String() {
+		t.Errorf("namespaces: %s", full.Private())
+	}
+}
+
 func TestPoliciesThatCannotBeKept(t *testing.T) {
 	if r := thisMachine.Probe(t.Context()); r.Tier > Tier2 {
 		t.Skip("this machine cannot: " + r.String())
