@@ -73,6 +73,7 @@ func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate
 		return nil, err
 	}
 	for i := range labels {
+		labels[i].ByApp = snap.PR.Author.Bot
 		if labels[i].By == "" {
 			continue
 		}

@@ -186,6 +186,12 @@ func TestGateFacts(t *testing.T) {
 	if err != nil || len(f.Labels) != 2 || f.Labels[0].Permission != "write" || f.Labels[1].Permission != "" {
 		t.Errorf("%+v, %v", f, err)
 	}
+	if snap.PR.Author.Bot = true; f.Labels[0].ByApp {
+		t.Errorf("no app opened it: %+v", f.Labels)
+	}
+	if f, err = l.gateFacts(t.Context(), req, snap); err != nil || !f.Labels[0].ByApp {
+		t.Errorf("an app opened it: %+v, %v", f, err)
+	}
 	req.Gate.Labels = nil
 	if f, err = l.gateFacts(t.Context(), req, snap); err != nil || len(f.Labels) != 2 || f.Labels[0].By != "" {
 		t.Errorf("asked who set what does not count: %+v, %v", f, err)

@@ -224,6 +224,12 @@ func TestLabels(t *testing.T) {
 	strict.Label = Strict
 	author := mona
 	author.Author = true
+	appAdmin := mona
+	appAdmin.ByApp = true
+	appWriter := appAdmin
+	appWriter.Permission = "write"
+	appStrict := appWriter
+	appStrict.Label = Strict
 	reader := mona
 	reader.Permission = "read"
 	nobody := mona
@@ -238,17 +244,20 @@ func TestLabels(t *testing.T) {
 		want    Policy
 		refused string
 	}{
-		"softened":               {Plan{Verdict, Labels}, []Labelling{mona}, Presence, ""},
-		"hardened":               {Plan{Presence, Labels}, []Labelling{strict}, Verdict, ""},
-		"by the author":          {Plan{NonTrivial, Labels}, []Labelling{authorStrict}, Verdict, ""},
-		"both":                   {Plan{NonTrivial, Labels}, []Labelling{mona, strict}, Verdict, "holds"},
-		"a refused strict":       {Plan{NonTrivial, []string{Advisory}}, []Labelling{mona, strict}, Presence, "gate_labels"},
-		"not allowed":            {Plan{Verdict, nil}, []Labelling{mona}, Verdict, "gate_labels"},
-		"softened by the author": {Plan{Verdict, Labels}, []Labelling{author}, Verdict, "author alone"},
-		"by a reader":            {Plan{Verdict, Labels}, []Labelling{reader}, Verdict, "may not write"},
-		"by nobody":              {Plan{Verdict, Labels}, []Labelling{nobody}, Verdict, "who set it cannot be told"},
-		"nobody could be asked":  {Plan{Verdict, Labels}, []Labelling{unasked}, Verdict, "cannot be told"},
-		"a gate that is off":     {Plan{Off, Labels}, []Labelling{strict}, Off, "off"},
+		"softened":                      {Plan{Verdict, Labels}, []Labelling{mona}, Presence, ""},
+		"hardened":                      {Plan{Presence, Labels}, []Labelling{strict}, Verdict, ""},
+		"by the author":                 {Plan{NonTrivial, Labels}, []Labelling{authorStrict}, Verdict, ""},
+		"both":                          {Plan{NonTrivial, Labels}, []Labelling{mona, strict}, Verdict, "holds"},
+		"a refused strict":              {Plan{NonTrivial, []string{Advisory}}, []Labelling{mona, strict}, Presence, "gate_labels"},
+		"not allowed":                   {Plan{Verdict, nil}, []Labelling{mona}, Verdict, "gate_labels"},
+		"softened by the author":        {Plan{Verdict, Labels}, []Labelling{author}, Verdict, "author alone"},
+		"an app's, softened":            {Plan{Verdict, Labels}, []Labelling{appWriter}, Verdict, "an app opened"},
+		"an app's, by an administrator": {Plan{Verdict, Labels}, []Labelling{appAdmin}, Presence, ""},
+		"an app's, hardened":            {Plan{Presence, Labels}, []Labelling{appStrict}, Verdict, ""},
+		"by a reader":                   {Plan{Verdict, Labels}, []Labelling{reader}, Verdict, "may not write"},
+		"by nobody":                     {Plan{Verdict, Labels}, []Labelling{nobody}, Verdict, "who set it cannot be told"},
+		"nobody could be asked":         {Plan{Verdict, Labels}, []Labelling{unasked}, Verdict, "cannot be told"},
+		"a gate that is off":            {Plan{Off, Labels}, []Labelling{strict}, Off, "off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			policy, said := c.plan.effective(c.labels)

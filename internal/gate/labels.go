@@ -26,8 +26,9 @@ type Labelling struct {
 	At time.Time `json:"at,omitzero"`
 	// Permission is what GitHub says By may do with the repository, asked when the label was read; empty when it could not be told.
 	Permission string `json:"permission,omitempty"`
-	// Author is true when By opened the pull request.
+	// Author is true when By opened the pull request, ByApp when an app did: for By, perhaps.
 	Author bool `json:"author,omitempty"`
+	ByApp  bool `json:"by_app,omitempty"`
 }
 
 // refused says why a label does not count; empty when it does.
@@ -45,6 +46,8 @@ func (p Plan) refused(l Labelling) string {
 		return "who set it may not write to the repository"
 	case l.Author && l.Label == Advisory:
 		return "the author alone cannot soften the gate"
+	case l.ByApp && l.Label == Advisory && l.Permission != "admin": // who may change the protection of the branch anyway
+		return "an app opened the pull request, perhaps for who set it: only an administrator can soften the gate"
 	}
 	return ""
 }
