@@ -46,6 +46,21 @@ func standing(comments []review.Comment, ours func(review.Comment) bool) []OurCo
 	return out[max(0, len(out)-mostOutdated):]
 }
 
+// unproven is the address of the newest open report by our account, if that does not approve and another key than ours signed it, as where a job has a state
+// folder of its own. It can keep something from passing, and nothing else.
+func unproven(comments []review.Comment, own, ours func(review.Comment) bool) string {
+	reports := standing(comments, own)
+	for _, c := range slices.Backward(reports) {
+		if c.Asks || c.Approves {
+			if c.Asks && !slices.ContainsFunc(comments, func(there review.Comment) bool { return there.URL == c.URL && ours(there) }) {
+				return c.URL
+			}
+			break
+		}
+	}
+	return ""
+}
+
 // listed are the addresses of all comments of the timeline that carry our marker, with the run whose report a sticky one has, which else is empty; nil
 // where not all comments could be read.
 func listed(d review.Discussion) map[string]string {

@@ -27,6 +27,8 @@ type scouting struct {
 	asked     []review.Role
 	collapsed []string
 	edits     int
+	// key signs comments; nil for the usual one.
+	key []byte
 	// earlier are the runs that have ended, newest first; labels those of the pull request.
 	earlier []Stored
 	labels  []string
@@ -111,6 +113,9 @@ func (s *scouting) quickly(t *testing.T, steps Steps, tr *escalate.Triggers, cha
 		}
 	}
 	n := 0
+	if s.key != nil {
+		l.MarkerKey = s.key
+	}
 	l.Nonce = func() string { n++; return fmt.Sprintf("%032x", len(s.comments)*100+n) }
 	req := round().Request
 	req.Head, req.Gate = s.head, &gate.Plan{Policy: gate.Verdict}
@@ -291,6 +296,26 @@ func TestScanSettlesNothing(t *testing.T) {
 		s.head, s.scan[sha(2)] = sha(2), lgtm
 		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run = "second" }); err != nil || got.Outcome != review.LGTM {
 			t.Errorf("%s (%s), %v", got.Outcome, got.Reason, err)
+		}
+	})
+	t.Run("a full review of another job, which has another key", func(t *testing.T) {
+		s := newScouting(lgtm)
+		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Quick = nil }); err != nil || got.Outcome != review.ChangesRequested {
+			t.Fatal(got.Outcome, err)
+		}
+		s.key, s.head, s.scan[sha(2)] = []byte("another key"), sha(2), lgtm
+		got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run = "second" })
+		if err != nil || got.Outcome != review.Flagged || len(got.Scan.Standing) != 1 || !strings.Contains(got.Scan.Standing[0], "another key") {
+			t.Errorf("%s (%s), %q, %v", got.Outcome, got.Reason, got.Scan.Standing, err)
+		}
+		s.says[sha(2)] = nil // and one of a third job approves
+		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run, r.Quick = "third", nil }); err != nil || got.Outcome != review.Converged {
+			t.Fatal(got.Outcome, err)
+		}
+		s.key, s.head, s.scan[sha(3)] = []byte("a third key"), sha(3), lgtm
+		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run = "fourth" }); err != nil || got.Outcome != review.LGTM {
+			t.Errorf("%s (%s), %q, %v", got.Outcome, got.Reason, got.Scan.Standing, err)
 		}
 	})
 	t.Run("somebody who asked for changes", func(t *testing.T) {

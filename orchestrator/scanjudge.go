@@ -128,6 +128,9 @@ func (in Inputs) standing() []string {
 			break
 		}
 	}
+	if url := in.Snapshot.Unproven; url != "" {
+		out = append(out, "The newest full review did not approve ("+url+"). It was signed with another key than the one here.")
+	}
 	return out
 }
 

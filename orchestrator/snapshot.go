@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
@@ -31,6 +32,8 @@ type Snapshot struct {
 	People *conversation.People `json:"people,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
 	Ours []OurComment `json:"ours,omitempty"`
+	// Unproven is what unproven gives.
+	Unproven string `json:"unproven,omitempty"`
 	// Listed is what listed gives, for the step that reads the pull request alone.
 	Listed map[string]string `json:"-"`
 	// Masked is how many values that look like secrets were taken out of all this.
@@ -92,6 +95,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		snap.Ours = standing(discussion.Comments, ours)
+		snap.Unproven = unproven(discussion.Comments, func(c review.Comment) bool { return effects.Same(c.Author, viewer) }, ours)
 		snap.Listed = listed(discussion)
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
