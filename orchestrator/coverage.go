@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +27,8 @@ func (c coverage) unread() []review.LeftOut {
 }
 
 // cover computes the coverage of a brief. readers are, for each complete reviewer that counts, the names of the files that it
-// was not given whole, lost the same of those that gave no complete answer; need is how many of the former a file needs; hidden are files a part of which was masked from all of them.
-func cover(b review.Brief, readers, lost [][]string, need int, hidden map[string]bool) coverage {
+// was not given whole, lost the same of those that gave no complete answer; need is how many of the former a file needs; hidden says of files what a mask keeps from all of them.
+func cover(b review.Brief, readers, lost [][]string, need int, hidden map[string]string) coverage {
 	read, unfinished := whoGot(readers), whoGot(lost)
 	var c coverage
 	for _, f := range b.Files {
@@ -41,8 +42,8 @@ func cover(b review.Brief, readers, lost [][]string, need int, hidden map[string
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "given without all of its changed lines"})
 		case illegible(f):
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "changed words in another encoding than UTF-8, of which nobody could read a letter"})
-		case hidden[f.Path]:
-			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: "a part was masked as a secret, which no rule says it is: PRLOOP_SECRETS=show lets models read it"})
+		case hidden[f.Path] != "":
+			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: hidden[f.Path]})
 		case n < need:
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: tooFew(n, unfinished(f.Path), need)})
 		default:
@@ -123,11 +124,19 @@ func illegible(f review.BriefFile) bool {
 // unreadRun is how two bytes in a row that are no UTF-8 are shown.
 const unreadRun = "\ufffd\ufffd"
 
-// hidden are the files with a changed line, or a name, of which a mask hides what may be code, and of which no rule says that it is
+const (
+	hiddenPart = "a part was masked as a secret, which no rule says it is: PRLOOP_SECRETS=show lets models read it"
+	hiddenName = "a part of its name is masked as a secret, and what is left may be the name of another file too: rename it"
+)
+
+// hidden are the files that may be taken for others, and those with a changed line, or a name, of which a mask hides what may be code, and of which no rule says that it is
 // a secret: a finding of a rule stands for one value of its line, and no rule speaks of removed lines. A mask takes out what looks
 // like a value; code can be made to look like one, and nobody but the rules was shown it.
-func (g gathered) hidden() map[string]bool {
-	out := map[string]bool{}
+func (g gathered) hidden() map[string]string {
+	out := map[string]string{}
+	for _, name := range g.in.Snapshot.Alike {
+		out[name] = hiddenName
+	}
 	if g.in.Request.Secrets == ShowSecrets {
 		return out
 	}
@@ -152,11 +161,11 @@ func (g gathered) hidden() map[string]bool {
 	}
 	for _, at := range g.in.Snapshot.Opaque {
 		if said[at]--; said[at] < 0 {
-			out[at.File] = true
+			out[at.File] = cmp.Or(out[at.File], hiddenPart)
 		}
 	}
 	for _, at := range g.in.Snapshot.OpaqueRemoved {
-		out[at.File] = true
+		out[at.File] = cmp.Or(out[at.File], hiddenPart)
 	}
 	return out
 }

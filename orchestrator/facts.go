@@ -18,7 +18,7 @@ func (in Inputs) Known() (escalate.Facts, gate.Facts) {
 		return change, *g
 	}
 	g := gate.Facts{Complexity: gate.Ordinary}
-	if len(in.Snapshot.Opaque)+len(in.Snapshot.OpaqueRemoved) == 0 {
+	if in.Snapshot.clear() {
 		files := gateFiles(in.Snapshot.Brief)
 		g.Complexity, g.Small = gate.Assess(files, pushpolicy.Protected), gate.Small(files, pushpolicy.Protected)
 	}

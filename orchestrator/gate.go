@@ -52,7 +52,7 @@ func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate
 		return nil, nil
 	}
 	f := &gate.Facts{Complexity: gate.Ordinary}
-	if len(snap.Opaque)+len(snap.OpaqueRemoved) == 0 {
+	if snap.clear() {
 		files := gateFiles(snap.Brief)
 		f.Complexity, f.Small = gate.Assess(files, pushpolicy.Protected), gate.Small(files, pushpolicy.Protected)
 	}

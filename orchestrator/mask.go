@@ -1,12 +1,16 @@
 package orchestrator
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -93,6 +97,50 @@ func masked(s Snapshot, known []string) Snapshot {
 		s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)
 	}
 	return s
+}
+
+// clear reports whether no mask hides what may be code, or which file something is.
+func (s Snapshot) clear() bool { return len(s.Opaque)+len(s.OpaqueRemoved)+len(s.Alike) == 0 }
+
+// mostMaskedNames bounds how many files with a masked name are looked up for a round.
+const mostMaskedNames = 100
+
+// alike lists changed files whose masked names do not lead back to them: another one that changed is masked alike, or one of the head is, or is
+// called so. The names are as masked will give them. Files past the bound are among them.
+func (l *Loop) alike(ctx context.Context, s Snapshot) (out []string, err error) {
+	by := map[string]string{} // a file, by what it is called
+	looked := 0
+	for _, f := range s.Brief.Files {
+		shown := sanitize.MaskSpelled(f.Path)
+		other, again := by[shown]
+		by[shown] = f.Path
+		same := again && other != f.Path || f.OldPath != "" && f.OldPath != f.Path && sanitize.MaskSpelled(f.OldPath) == shown
+		if !same && shown != f.Path && f.Omitted != repocontext.OmittedExcluded {
+			if looked++; looked > mostMaskedNames {
+				same = true
+			} else if same, err = l.differ(ctx, s.Range.Head, spelling.Raw(f.Path), spelling.Raw(shown)); err != nil {
+				return nil, err
+			}
+		}
+		if same {
+			out = append(out, shown)
+		}
+	}
+	return sortedSet(out), nil
+}
+
+// differ reports whether two names of a commit stand for other texts.
+func (l *Loop) differ(ctx context.Context, commit, a, b string) (bool, error) {
+	one, err := l.History.ReadFile(ctx, commit, a)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	none := err != nil
+	two, err := l.History.ReadFile(ctx, commit, b)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return none != (err != nil) || !bytes.Equal(one, two), nil
 }
 
 // opaque lists the added and the removed lines of a file of which a mask hides what may be code: one for each value that is not

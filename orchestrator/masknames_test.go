@@ -2,11 +2,18 @@ package orchestrator
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/escalate"
+	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -60,5 +67,100 @@ func TestDismissalsAreMasked(t *testing.T) {
 	}
 	if m := got.List[0].Mark; m.File != sanitize.MaskSpelled("conf/"+planted+".go") || got.List[1].Mark.Category != "bug" || got.List[1].Mark.File != "a.go" {
 		t.Errorf("marks: %+v, %+v", m, got.List[1].Mark)
+	}
+}
+
+// collided are two names that are masked alike.
+func collided() (a, b string) {
+	seen := map[string]string{}
+	for i := 0; ; i++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d", i))
+		name := "ghp_" + hex.EncodeToString(sum[:])[:36]
+		if other := seen[sanitize.MaskName(name)]; other != "" {
+			return other, name
+		}
+		seen[sanitize.MaskName(name)] = name
+	}
+}
+
+// tree reads files by their names, or by what masks made of them, as a history does.
+type tree map[string]string
+
+func (tree) Pin(context.Context, review.Target, review.PullRequest, string) (r Range, err error) {
+	return r, nil
+}
+func (tree) Diff(context.Context, string, string) (*diff.Diff, error) { return &diff.Diff{}, nil }
+func (t tree) ReadFile(_ context.Context, _, name string) ([]byte, error) {
+	name, err := sanitize.UnmaskPath(name, func(folder string) (names []string, _ error) {
+		for n := range t {
+			if rest, ok := strings.CutPrefix("./"+n, "./"+strings.TrimPrefix(folder+"/", "./")); ok {
+				first, _, _ := strings.Cut(rest, "/")
+				names = append(names, first)
+			}
+		}
+		return names, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := t[name]; ok {
+		return []byte(text), nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// Two files whose names are masked alike, or one that is called as another is masked, are told apart by nobody: both count as unread, and what is found in
+// them is not set aside for its evidence (threats.md T326).
+func TestNamesThatAreMaskedAlike(t *testing.T) {
+	one, two := collided()
+	shown := sanitize.MaskName(one)
+	const bad, good = "os.system(cmd)\n", "print(1)\n"
+	added := func(name, text string) review.BriefFile {
+		return review.BriefFile{Path: name, Change: "added", Additions: 1, Hunks: 1, HunksGiven: 1, Diff: "diff --git a/" + name + " b/" + name + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+" + text}
+	}
+	for what, c := range map[string]struct {
+		files tree
+		brief []review.BriefFile
+		want  bool
+	}{
+		"one alone":                     {tree{one + "/a.py": bad}, []review.BriefFile{added(one+"/a.py", bad)}, false},
+		"two that are told apart":       {tree{one + "/a.py": bad, planted + "/a.py": good}, []review.BriefFile{added(one+"/a.py", bad), added(planted+"/a.py", good)}, false},
+		"two":                           {tree{one + "/a.py": bad, two + "/a.py": good}, []review.BriefFile{added(one+"/a.py", bad), added(two+"/a.py", good)}, true},
+		"two in the other order":        {tree{one + "/a.py": bad, two + "/a.py": good}, []review.BriefFile{added(two+"/a.py", good), added(one+"/a.py", bad)}, true},
+		"one that was there":            {tree{one + "/a.py": bad, two + "/a.py": good}, []review.BriefFile{added(one+"/a.py", bad)}, true},
+		"one that is called so":         {tree{one + "/a.py": bad, shown + "/a.py": good}, []review.BriefFile{added(one+"/a.py", bad), added(shown+"/a.py", good)}, true},
+		"one that was there and is so":  {tree{one + "/a.py": bad, shown + "/a.py": good}, []review.BriefFile{added(one+"/a.py", bad)}, true},
+		"one that is so beside another": {tree{one + "/a.py": good, shown + "/a.py": bad}, []review.BriefFile{added(shown+"/a.py", bad)}, false},
+	} {
+		l := &Loop{History: c.files}
+		snap := Snapshot{Range: Range{Head: headSHA, MergeBase: headSHA}, Brief: review.Brief{Status: "ok", Files: c.brief}}
+		alike, err := l.alike(t.Context(), snap)
+		if err != nil || (len(alike) > 0) != c.want {
+			t.Fatalf("%s: alike are %q, %v", what, alike, err)
+		}
+		snap.Alike = alike
+		snap = masked(snap, nil)
+		for _, word := range []string{"", ShowSecrets} {
+			in := Inputs{Request: Request{Secrets: word}, Snapshot: snap}
+			read := cover(snap.Brief, [][]string{nil}, nil, 1, gathered{in: in}.hidden())
+			for _, left := range read.unread() {
+				if left.Path != shown+"/a.py" || !strings.Contains(left.Reason, "another file") {
+					t.Errorf("%s: left out is %+v", what, left)
+				}
+			}
+			if unread := len(read.unread()) == len(c.brief); unread != c.want {
+				t.Errorf("%s: %d of %d files are unread", what, len(read.unread()), len(c.brief))
+			}
+		}
+		for _, required := range []bool{false, true} {
+			n := 1
+			ev, _, err := snap.checker(l.History).Place(t.Context(), &review.Finding{File: one + "/a.py", Line: &n, Evidence: "os.system(cmd)"}, required)
+			if err != nil || ev.Status == evidence.False {
+				t.Errorf("%s: the evidence is %+v, %v", what, ev, err)
+			}
+			if _, g := (Inputs{Snapshot: snap}).Known(); c.want && g.Complexity != gate.Ordinary {
+				t.Errorf("%s: the change is %s", what, g.Complexity)
+			}
+		}
 	}
 }

@@ -42,6 +42,8 @@ type Snapshot struct {
 	// their number in the version before. Line 0 is the name of the file.
 	Opaque        []Line `json:"opaque,omitempty"`
 	OpaqueRemoved []Line `json:"opaqueRemoved,omitempty"`
+	// Alike are changed files, as they are called here, whose masked names may be those of other files too.
+	Alike []string `json:"alike,omitempty"`
 	// Dismissals are what people dismissed; nil when nobody did.
 	Dismissals *Dismissals `json:"dismissals,omitempty"`
 	// Untrusted is true when whoever opened the pull request may not write to the repository, where a trigger asks for it.
@@ -127,12 +129,15 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	if snap.Gone, err = l.gone(ctx, snap); err != nil {
 		return snap, err
 	}
+	if snap.Alike, err = l.alike(ctx, snap); err != nil {
+		return snap, err
+	}
 	return masked(snap, l.Secrets), nil
 }
 
 // checker holds claims against what a round is about.
 func (s Snapshot) checker(h evidence.Reader) *evidence.Checker {
-	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files)
+	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files).Unsure(s.Alike)
 }
 
 // gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not

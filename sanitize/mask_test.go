@@ -164,6 +164,12 @@ func TestMaskPath(t *testing.T) {
 	}
 	tree := map[string][]string{".": {"conf", "x"}, "conf": {"ghp_a", "ghp_b", token + ".txt", "[REDACTED]~0000"}}
 	list := func(folder string) ([]string, error) { return tree[folder], nil }
+	tree["two"] = []string{token + ".txt", MaskName(token + ".txt")}
+	if p := MaskPath("two/" + token + ".txt"); p != "two/"+tree["two"][1] {
+		t.Errorf("two/%s.txt is %s", token, p)
+	} else if got, err := UnmaskPath(p, list); err != nil || got != p {
+		t.Errorf("beside a file that is called %s, it stands for %s, %v", p, got, err)
+	}
 	for _, p := range []string{"conf/ghp_a", "conf/" + token + ".txt", "x", "conf/[REDACTED]~0000"} {
 		if got, err := UnmaskPath(MaskPath(p), list); err != nil || got != p {
 			t.Errorf("%q comes back as %q, %v", p, got, err)

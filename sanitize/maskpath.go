@@ -74,7 +74,7 @@ func nameTag(name string) string {
 func isMaskedName(name string) bool { return strings.Contains(name, Redacted+"~") }
 
 // UnmaskPath finds the path MaskPath gave a name to. list names what stands in a folder, "." at first; its errors are those of
-// UnmaskPath. A path without masked names is given back as it is, as is one that nothing or more than one thing fits.
+// UnmaskPath. A path without masked names is given back as it is, as is one that nothing or more than one thing fits; what is called so fits too.
 func UnmaskPath(p string, list func(folder string) ([]string, error)) (string, error) {
 	if !isMaskedName(p) {
 		return p, nil
@@ -88,7 +88,7 @@ func UnmaskPath(p string, list func(folder string) ([]string, error)) (string, e
 			}
 			found := ""
 			for _, name := range names {
-				if name != part && path.Base(MaskPath(path.Join(folder, name))) == part {
+				if name == part || path.Base(MaskPath(path.Join(folder, name))) == part {
 					if found != "" {
 						return p, nil
 					}

@@ -34,7 +34,12 @@ func maskTree(dir string) error {
 		return fmt.Errorf("mask secrets: %w", err)
 	}
 	for _, path := range renamed {
-		err = errors.Join(err, os.Rename(path, filepath.Join(filepath.Dir(path), sanitize.MaskName(filepath.Base(path)))))
+		to := filepath.Join(filepath.Dir(path), sanitize.MaskName(filepath.Base(path)))
+		if _, taken := os.Lstat(to); taken == nil { // two cannot have one name, and none may be shown under that of the other
+			err = errors.Join(err, os.RemoveAll(path))
+			continue
+		}
+		err = errors.Join(err, os.Rename(path, to))
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // oddity is a repository with a change that git can hold and text cannot: names and contents are bytes.
@@ -134,6 +135,18 @@ func utf16le(s string) string {
 // oddToken is a secret that the rules find, and nobody's.
 const oddToken = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
+// alikeFolders are two names of folders that are masked alike.
+func alikeFolders() (a, b string) {
+	seen := map[string]string{}
+	for i := 0; ; i++ {
+		name := fmt.Sprintf("ghp_16C7e42F292c6912E7710c83834%05d9Kd", i)
+		if other := seen[sanitize.MaskName(name)]; other != "" {
+			return other, name
+		}
+		seen[sanitize.MaskName(name)] = name
+	}
+}
+
 // TestUnreadIsNeverApproved: ways to an approval that nobody earned, each closed, on a local range and on a pull request;
 // with -short only every fourth on a pull request.
 func TestUnreadIsNeverApproved(t *testing.T) {
@@ -147,6 +160,7 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 	with := func(name, text string) map[string]string {
 		return map[string]string{"ok.py": "print(1)\n", name: text}
 	}
+	one, two := alikeFolders()
 	for i, c := range []struct {
 		what      string
 		book      playbook
@@ -188,6 +202,11 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 		{"a name that gitleaks takes for a key", playbook{}, andStatic, nil, plain, with("a.py", "api_key = verifySignatureV2Strict\n"), 6, review.Partial, "Not reviewed", ""},
 		{"names that a mask hides, in a rename", playbook{}, andStatic, nil, map[string]string{"docs/example.txt": "import os\nos.system('id')\n"},
 			map[string]string{"docs/example.txt": "", "password=x9/conftest1.py": "import os\nos.system('id')\n"}, 6, review.Partial, "Not reviewed", ""},
+		{"two folders that are masked alike", playbook{}, oneObserver, nil, plain, map[string]string{one + "/a.py": "print(1)\n", two + "/a.py": "print(2)\n"}, 6, review.Partial, "Not reviewed", ""},
+		{"a finding in one of them", sees("os.system"), oneObserver, nil, plain, map[string]string{one + "/a.py": "os.system(cmd)\n", two + "/a.py": "print(1)\n"}, 3, review.ChangesRequested, "changes requested", ""},
+		{"one of the rules", playbook{}, andStatic, nil, plain, map[string]string{one + "/a.py": "k = \"" + oddToken + "\"\n", two + "/a.py": "print(1)\n"}, 3, review.ChangesRequested, "changes requested", ""},
+		{"a folder that is called as another one is masked", playbook{}, oneObserver, nil, map[string]string{sanitize.MaskName(one) + "/a.py": "x = 1\n"},
+			map[string]string{one + "/a.py": "print(1)\n"}, 6, review.Partial, "Not reviewed", ""},
 		{"a random value in quotes is no code", playbook{}, andStatic, nil, plain, with("a_test.py", "secret = \"q7Rz2Lm9Xc4Vb8Nt1Wk6\"\n"), 0, review.Converged, "", ""},
 		{"a title makes no name in code unreadable", sees("skipSignatureV2Strict"), oneObserver, nil, plain, with("a.py", "skipSignatureV2Strict(cmd)\n"), 3, review.ChangesRequested,
 			"changes requested", "token=skipSignatureV2Strict"},

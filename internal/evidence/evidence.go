@@ -48,6 +48,8 @@ type Checker struct {
 	// also are other ways to write the names of changed files, each of one file alone.
 	also  map[string]string
 	cache map[string]File
+	// unsure are files whose names may be those of others too.
+	unsure []string
 }
 
 // Reader reads files of commits. One that is not there is fs.ErrNotExist.
@@ -76,6 +78,12 @@ func New(h Reader, head, base string, changed []review.BriefFile) *Checker {
 		}
 	}
 	delete(c.also, "")
+	return c
+}
+
+// Unsure makes the checker hold nothing against a finding about one of these files, whose names may be those of others too.
+func (c *Checker) Unsure(files []string) *Checker {
+	c.unsure = files
 	return c
 }
 
@@ -179,6 +187,9 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 		if required {
 			return Result{Status: False, Reason: "names no file, so there is no evidence to check"}, nil
 		}
+		return Result{Status: None}, nil
+	}
+	if slices.Contains(c.unsure, f.File) {
 		return Result{Status: None}, nil
 	}
 	if c.Excluded(f.File) {
