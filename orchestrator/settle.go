@@ -41,7 +41,7 @@ func (j verdict) cures() (out []cure) {
 		}
 		if fixed := j.fixed(t); fixed != nil {
 			out = append(out, cure{i, "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, fixed.Commit})
-		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) {
+		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) && !j.unheardOf(t) {
 			out = append(out, cure{i, goneReason, j.in.Snapshot.Range.Head})
 		} else if answered[i].cured {
 			out = append(out, cure{i, "nobody who read the whole change found it again, and this code cures it: " + answered[i].reason, j.in.Snapshot.Range.Head})

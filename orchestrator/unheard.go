@@ -8,8 +8,9 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// unheard are our open threads about P0 and P1 findings of earlier runs whose reviewers were asked again and gave no complete answer. The silence of others
-// does not settle them, as with findings of earlier rounds (unasked); code that is gone does, and so do a cure and a person who may.
+// unheard are our open threads about grave findings of earlier runs whose reviewers were asked again and gave no complete answer. The silence of others
+// does not settle them, as with findings of earlier rounds (unasked), not even where the quoted code is gone: any edit of it does that. A proven cure
+// does, and a person who may.
 func (m matched) unheard() (left []conversation.Thread) {
 	s := m.in.Snapshot.Conversation
 	if s == nil {
@@ -17,11 +18,11 @@ func (m matched) unheard() (left []conversation.Thread) {
 	}
 	answered, people := m.in.rulings(), m.in.Snapshot.persons()
 	for i, t := range s.Threads {
-		if !t.Live() || !t.Priority.Severe() || !m.failedAll(t.RaisedBy) {
+		if !t.Live() || !m.unheardOf(t) {
 			continue
 		}
 		_, _, settled := people.Settled(t, true)
-		cured := m.whole() && (slices.Contains(m.in.Snapshot.Gone, t.ID) || answered[i].cured || m.fixed(t) != nil)
+		cured := m.whole() && (answered[i].cured || m.fixed(t) != nil)
 		if !settled && !cured {
 			left = append(left, t)
 		}
@@ -29,11 +30,14 @@ func (m matched) unheard() (left []conversation.Thread) {
 	return left
 }
 
-// failedAll reports whether one of these agents was asked, and none of those who were gave a complete answer.
-func (g gathered) failedAll(agents []string) bool {
+// unheardOf reports whether a thread is about a grave finding of which somebody who raised it was asked again, and nobody who did gave a complete answer.
+func (g gathered) unheardOf(t conversation.Thread) bool {
+	if !grave(t.Asserted()) {
+		return false
+	}
 	asked := false
 	for _, h := range g.in.Reports {
-		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && slices.Contains(agents, r.Name) {
+		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && slices.Contains(t.RaisedBy, r.Name) {
 			if r.State == review.AgentComplete {
 				return false
 			}
@@ -46,5 +50,5 @@ func (g gathered) failedAll(agents []string) bool {
 // unheardWords say why such threads are left.
 func unheardWords(left []conversation.Thread) string {
 	return fmt.Sprintf("%s of an earlier run %s open, and who raised %s gave no complete answer this time",
-		plural(len(left), "P0 or P1 finding", "P0 or P1 findings"), map[bool]string{true: "is", false: "are"}[len(left) == 1], them(len(left)))
+		plural(len(left), "grave finding", "grave findings"), map[bool]string{true: "is", false: "are"}[len(left) == 1], them(len(left)))
 }

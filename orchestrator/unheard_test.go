@@ -11,6 +11,8 @@ import (
 // A P0 or P1 of an earlier run with a thread is not settled by others while who raised it gives no complete answer (threats.md T332).
 func TestWhoRaisedItIsHeard(t *testing.T) {
 	severe, minor := foundAt(review.P1, 3, subjects[0]), foundAt(review.P2, 3, subjects[0])
+	security := minor
+	security.Category = "security"
 	for what, row := range map[string]struct {
 		about  review.Finding
 		by     []string
@@ -25,9 +27,10 @@ func TestWhoRaisedItIsHeard(t *testing.T) {
 		"who raised it looked again":         {severe, []string{"one"}, review.AgentComplete, nil, review.Converged},
 		"another who raised it looked again": {severe, []string{"one", "two"}, review.AgentFailed, nil, review.Converged},
 		"who raised it is asked no more":     {severe, []string{"three"}, review.AgentFailed, nil, review.Converged},
+		"it is about security":               {security, []string{"one"}, review.AgentFailed, nil, review.Partial},
 		"it is no P1":                        {minor, []string{"one"}, review.AgentFailed, nil, review.Converged},
 		"a person who may closed the thread": {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Closed, t.ClosedBy = true, "boss" }, review.Converged},
-		"its code is gone":                   {severe, []string{"one"}, review.AgentFailed, func(in *Inputs, t *conversation.Thread) { in.Snapshot.Gone = []string{t.ID} }, review.Converged},
+		"its code was edited":                {severe, []string{"one"}, review.AgentFailed, func(in *Inputs, t *conversation.Thread) { in.Snapshot.Gone = []string{t.ID} }, review.Partial},
 		"prloop settled it, for it was cured": {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) {
 			t.Status, t.Closed, t.ClosedBy = conversation.Resolved, true, "prloop"
 		}, review.Converged},
@@ -43,8 +46,12 @@ func TestWhoRaisedItIsHeard(t *testing.T) {
 		if row.change != nil {
 			row.change(&in, th)
 		}
-		r := Judge(in).Result
-		if r.Outcome != row.want || row.want == review.Partial && !strings.Contains(r.Reason, "1 P0 or P1 finding of an earlier run is open") {
+		judged := Judge(in)
+		r := judged.Result
+		if row.want == review.Partial && len(judged.cured) > 0 {
+			t.Errorf("%s: its thread is settled", what)
+		}
+		if r.Outcome != row.want || row.want == review.Partial && !strings.Contains(r.Reason, "1 grave finding of an earlier run is open") {
 			t.Errorf("%s: %s: %s; want %s", what, r.Outcome, r.Reason, row.want)
 		}
 	}
