@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/drafts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -157,8 +158,8 @@ func (p payload) review(e Event) (Decision, error) {
 		return nothing("nothing is done when the words of a pull request are edited"), nil
 	case pr.State != "open":
 		return nothing("the pull request is %s", spell(pr.State)), nil
-	case pr.Draft && !e.Drafts:
-		return nothing("the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it by comment"), nil
+	case drafts.Why(pr.Draft, e.Drafts, false) != "":
+		return nothing("%s", drafts.Why(pr.Draft, e.Drafts, false)), nil
 	case e.Label == "":
 		return d, nil
 	case p.Action == "labeled" && (p.Label == nil || p.Label.Name != e.Label):

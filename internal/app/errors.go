@@ -18,6 +18,11 @@ func (e *ClosedError) Error() string {
 	return fmt.Sprintf("%s is %s", e.Target, strings.ToLower(e.State))
 }
 
+// DraftError: the pull request is a draft, and the order does not allow one.
+type DraftError struct{ Target review.Target }
+
+func (e *DraftError) Error() string { return fmt.Sprintf("%s is a draft", e.Target) }
+
 // ProgramError: the program of an agent cannot be started.
 type ProgramError struct {
 	Agent orchestrator.AgentPlan

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/drafts"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/gateway"
 	"github.com/prloop/prloop/internal/score"
@@ -169,8 +170,8 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 		if pr.State != "OPEN" {
 			return orchestrator.Request{}, &ClosedError{o.Target, pr.State}
 		}
-		if err := o.allowsDraft(pr); err != nil {
-			return orchestrator.Request{}, err
+		if drafts.Why(pr.Draft, o.Drafts, o.Asked != nil || o.Command != nil) != "" {
+			return orchestrator.Request{}, &DraftError{o.Target}
 		}
 		if !o.DryRun {
 			if err := r.client.CanComment(ctx, pr); err != nil {

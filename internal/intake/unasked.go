@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/drafts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -93,8 +94,8 @@ func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 	switch {
 	case pr.State != open:
 		return "the pull request is " + strings.ToLower(pr.State)
-	case pr.Draft && !r.Drafts:
-		return "the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it by comment"
+	case drafts.Why(pr.Draft, r.Drafts, false) != "":
+		return drafts.Why(pr.Draft, r.Drafts, false)
 	case pr.CrossRepository && !r.Forks:
 		return "the pull request is a fork's: it is reviewed when somebody who may write asks for it by comment"
 	case pr.Author.Bot && r.NoBots:
