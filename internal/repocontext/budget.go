@@ -81,6 +81,9 @@ func (b *builder) giveDiffs(ctx context.Context) error {
 		if err := b.askMarks(ctx, batch); err != nil {
 			return err
 		}
+		if err := b.readDeclared(ctx, batch); err != nil {
+			return err
+		}
 		if err := b.tellApart(ctx, batch); err != nil {
 			return err
 		}

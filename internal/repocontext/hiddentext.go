@@ -17,6 +17,7 @@ import (
 const (
 	OmittedEncoding = "text that is not UTF-8 or ASCII"
 	OmittedNUL      = "text with NUL bytes"
+	OmittedDeclared = "text that says it is in an encoding in which other letters can stand than are shown"
 	OmittedUnknown  = "data of an unknown kind"
 	omittedUnread   = "not readable"
 	omittedLarge    = "too large"
