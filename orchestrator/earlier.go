@@ -242,7 +242,10 @@ func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress,
 	if in.Verifier != nil {
 		in.Verifier = &a.Stands.withoutCost([]AgentReport{*in.Verifier})[0]
 	}
-	judged := Judge(in)
+	judged, err := judgement(in)
+	if err != nil {
+		return review.RunResult{}, err
+	}
 	if err := l.keep(ctx, steps, req, p.round, judged); err != nil {
 		return review.RunResult{}, err
 	}

@@ -225,7 +225,10 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err := allAnswered.Hit(); err != nil {
 		return none, false, err
 	}
-	judged := Judge(in)
+	judged, err := judgement(in)
+	if err != nil {
+		return none, false, err
+	}
 	if err := decided.Hit(); err != nil {
 		return none, false, err
 	}
@@ -239,7 +242,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 			return superseded(req, *p, snap.PR.URL, why), false, nil
 		case sent != nil:
 			in.Inline = sent
-			judged = Judge(in)
+			if judged, err = judgement(in); err != nil {
+				return none, false, err
+			}
 		}
 	}
 	p.tracked, p.past, p.before, p.judged = judged.Tracked, judged.Result.Rounds, p.head, &judged.Result

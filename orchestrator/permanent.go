@@ -3,6 +3,8 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/prloop/prloop/review"
@@ -79,4 +81,14 @@ func abandoned(req Request, p progress, err error) review.RunResult {
 	}
 	r.Outcome, r.Reason = review.Failed, sanitize.Redact(err.Error())
 	return r
+}
+
+// judgement is Judge in a run. A fault of prloop's own in it comes back however often it is tried, so that it ends the run by name.
+func judgement(in Inputs) (j Judgement, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &permanentError{sanitize.Redact(fmt.Sprintf("prloop has a fault and could not judge the answers: %v; please report it\n%s", p, debug.Stack()))}
+		}
+	}()
+	return Judge(in), nil
 }

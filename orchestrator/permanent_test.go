@@ -118,3 +118,19 @@ func TestPermanentErrorsEndTheRun(t *testing.T) {
 		})
 	}
 }
+
+// A fault of prloop's own in a judgement ends the run by name, and does not stop it again and again.
+func TestAFaultInAJudgementEndsTheRun(t *testing.T) {
+	broken := round()
+	broken.Round, broken.Earlier = 2, []Tracked{{}} // no finding of before is without a wording
+	_, err := judgement(broken)
+	if l := (&Loop{}); err == nil || !l.permanent(err) || !strings.Contains(err.Error(), "please report it") {
+		t.Fatalf("%v", err)
+	}
+	if r := abandoned(broken.Request, progress{round: 1, head: headSHA}, err); r.Outcome != review.Failed || !strings.Contains(r.Reason, "prloop has a fault") {
+		t.Errorf("%s: %s", r.Outcome, r.Reason)
+	}
+	if j, err := judgement(round()); err != nil || j.Result.Outcome != review.Converged {
+		t.Errorf("%s, %v", j.Result.Outcome, err)
+	}
+}

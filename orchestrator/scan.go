@@ -98,7 +98,10 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 		p.gate.facts = &facts
 	}
 	why := in.fullAfterScan()
-	judged := Judge(*in)
+	judged, err := judgement(*in)
+	if err != nil {
+		return false, result, err
+	}
 	posts := !req.Target.Local() && !req.DryRun
 	stands := again != nil && again.scanStands(req, in.Snapshot, judged)
 	switch {
