@@ -47,6 +47,9 @@ type Launcher struct {
 	Repo *git.Repository
 	// Exclude are the patterns of what agents may not read (spec.md G1), checked with the settings.
 	Exclude []string
+	// Withholds is true where nothing may read some paths: their objects are in Repo, which agents' tools read and refuse to show, and no code of a pull
+	// request may.
+	Withholds bool
 	// FetchHosts are the hosts whose pages builtin reviewers may ask for.
 	FetchHosts []string
 	// Search lets builtin reviewers ask the operator's search provider, which the gateway knows.

@@ -159,7 +159,7 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 		checkout = "" // nobody's to run, or with files that nothing may read
 	}
 	return &agentrun.Launcher{
-		Repo: r.history.repo, Exclude: req.Context.Exclude, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: checkout,
+		Repo: r.history.repo, Exclude: req.Context.Exclude, Withholds: len(req.Context.NeverRead) > 0, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: checkout,
 		Confinement: confinement, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run), Folders: r.folders,
 	}, nil
 }
