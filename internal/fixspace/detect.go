@@ -180,6 +180,21 @@ func cargo(r reader) []guess {
 	}
 }
 
+// pytest runs the pytest that is installed. python3 -m looks first in the folder it is called in, where a pytest.py of the change, or an
+// argparse.py, would be taken for it (threats.md T321). This looks there for nothing until pytest is loaded, on every version of Python, and what
+// tests start looks where it always does, as it would not with -P or PYTHONSAFEPATH.
+const pytest = "python3 -c 'import sys; sys.path = [p for p in sys.path if p]; import pytest; sys.exit(pytest.main())'"
+
+var pythonPath = lazyregexp.New(`(?m)^[ \t]*pythonpath[ \t]*=`)
+
+// rootFirst has pytest look for the repository's modules at its root, as python3 -m does, unless its manifest says where they are.
+func rootFirst(manifest string) string {
+	if pythonPath.MatchString(manifest) {
+		return ""
+	}
+	return " -o pythonpath=."
+}
+
 // python runs the tools that pyproject.toml configures.
 func python(r reader) (found []guess) {
 	text, ok := r.read("pyproject.toml")
@@ -189,7 +204,7 @@ func python(r reader) (found []guess) {
 	for _, tool := range []struct {
 		name, command string
 		purpose       purpose
-	}{{"ruff", "ruff check .", lint}, {"mypy", "mypy .", lint}, {"pytest", "python3 -m pytest -q", test}} {
+	}{{"ruff", "ruff check .", lint}, {"mypy", "mypy .", lint}, {"pytest", pytest + " -q" + rootFirst(text), test}} {
 		for line := range strings.Lines(text) {
 			if table := strings.TrimSpace(line); table == "[tool."+tool.name+"]" || strings.HasPrefix(table, "[tool."+tool.name+".") {
 				found = append(found, guess{Detected{tool.command, "pyproject.toml: tool." + tool.name}, tool.purpose, false})

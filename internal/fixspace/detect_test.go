@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/review"
 )
 
 func TestDetect(t *testing.T) {
@@ -43,7 +47,7 @@ func TestDetect(t *testing.T) {
 		},
 		"Python by its tools": {
 			map[string]string{"pyproject.toml": "[tool.ruff.lint]\nselect = [\"E\"]\n[tool.pytest.ini_options]\n"},
-			[]Detected{{"ruff check .", "pyproject.toml: tool.ruff"}, {"python3 -m pytest -q", "pyproject.toml: tool.pytest"}},
+			[]Detected{{"ruff check .", "pyproject.toml: tool.ruff"}, {pytest + " -q -o pythonpath=.", "pyproject.toml: tool.pytest"}},
 		},
 		"six at most": {
 			map[string]string{"go.mod": "", "Cargo.toml": "", "package.json": `{"scripts":{"test":"a","lint":"b","build":"c"}}`},
@@ -108,5 +112,48 @@ func TestDetectSetup(t *testing.T) {
 	}
 	if _, err := DetectSetup(func(string) ([]byte, error) { return nil, errors.New("a disk") }); err == nil {
 		t.Error("a disk that fails suggests nothing")
+	}
+}
+
+// What a change puts beside the tests takes the place neither of the runner nor of what the runner loads, on every version of Python; the
+// repository's own modules are found all the same, and programs that tests start find theirs as ever (threats.md T321).
+func TestDetectedPythonRunsTheInstalledRunner(t *testing.T) {
+	if _, err := proc.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	installed := t.TempDir()
+	// A stand-in for pytest, which goes by pythonpath once all of itself is loaded, as the real one does.
+	runner := `import argparse, sys
+def main():
+    print("the installed runner:", *sys.argv[1:], flush=True)
+    sys.path.insert(0, "." if "pythonpath=." in sys.argv else "src")
+    import subprocess, shop
+    print(shop.name, flush=True)
+    return subprocess.call([sys.executable, "-m", "tool"])
+`
+	if err := os.WriteFile(filepath.Join(installed, "pytest.py"), []byte(runner), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	evil := "import os\nprint('replaced', flush=True)\nos._exit(0)\n"
+	w := newWorld(t, map[string]string{"pytest.py": evil, "_pytest/__init__.py": evil, "argparse.py": evil, "__future__.py": evil, "tool.py": "print('tool')\n",
+		"src/shop.py": "name = 'src'\n", "shop/__init__.py": "name = 'root'\n"})
+	w.workspace.Confine = unconfined
+	w.workspace.Verifying.Env = []string{"PYTHONPATH=" + installed}
+	for manifest, want := range map[string]string{
+		"[tool.pytest.ini_options]\n":                         "the installed runner: -q -o pythonpath=.\nroot\ntool\n",
+		"[tool.pytest.ini_options]\npythonpath = [\"src\"]\n": "the installed runner: -q\nsrc\ntool\n",
+	} {
+		found, err := Detect(func(name string) ([]byte, error) {
+			if name != "pyproject.toml" {
+				return nil, fs.ErrNotExist
+			}
+			return []byte(manifest), nil
+		})
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%v %v", found, err)
+		}
+		if got := w.one(found[0].Command); got.State != review.CheckPassed || got.Log != want {
+			t.Errorf("%s\n%s: %s", found[0].Command, got.State, got.Log)
+		}
 	}
 }
