@@ -46,6 +46,9 @@ const (
 	declaresPackages reason = "it is a package manifest or a lock file"
 	runsBuilds       reason = "it decides what a build runs"
 	configuresChecks reason = "linters or test runners take settings from it"
+	// replacesRunners is for names that a repository may have as its own, and that may be changed, though not added: they come before
+	// what is installed where a runner looks first, such as the folder in which python3 -m is called.
+	replacesRunners reason = "a test runner, or what runners load, would be replaced by it"
 	// harmless is for dot files that may be changed, though not added.
 	harmless reason = ""
 )
@@ -58,6 +61,11 @@ func protected(c Change) []review.Refusal {
 		if why == "" && c.fresh() && name == c.Path && strings.HasPrefix(path.Base(name), ".") {
 			why = "it is a new dot file"
 		}
+		if why == "" && c.fresh() && name == c.Path {
+			if replaces, _ := lookUp(fold(name)); replaces == replacesRunners {
+				why = string(replaces)
+			}
+		}
 		if why != "" && !refusedByKind(name) {
 			return []review.Refusal{refuse(RuleProtectedPath, name, why)}
 		}
@@ -65,14 +73,14 @@ func protected(c Change) []review.Refusal {
 	return nil
 }
 
-// Protected says why a path is protected; empty means that it is not. Case and Unicode composition make no difference.
+// Protected says why a path is protected; empty means that it is not, or only where it is new. Case and Unicode composition make no difference.
 func Protected(name string) string {
 	name = fold(name)
 	if strings.HasPrefix(name, ".") && strings.Contains(name, "/") {
 		return inDotFolder
 	}
 	switch why, listed := lookUp(name); {
-	case why != "":
+	case why != "" && why != replacesRunners:
 		return string(why)
 	case strings.Contains(path.Dir(name), "/."):
 		return inDotFolder
@@ -89,7 +97,7 @@ const inDotFolder = "it is in a dot folder"
 // is known to read, nor owners.
 func Acts(name string) (why string, manifest bool) {
 	reason, _ := lookUp(fold(name))
-	if reason == harmless || reason == namesOwners {
+	if reason == harmless || reason == namesOwners || reason == replacesRunners {
 		return "", false
 	}
 	return string(reason), reason == declaresPackages

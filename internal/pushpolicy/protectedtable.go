@@ -8,6 +8,24 @@ const (
 	linguist    = "https://github.com/github-linguist/linguist/blob/main/lib/linguist/languages.yml"
 )
 
+// pythonModule ends the names of a module's files: of a module that is one file, or a folder.
+const pythonModule = "{.py,/__{init,main}__.py}"
+
+// pythonLibrary are the public modules of Python's standard library in version 3.11, and what came since. test is not among them: no runner loads it,
+// and repositories name folders so. Neither are those in C that are there before any file is looked for.
+const pythonLibrary = "__future__,abc,aifc,annotationlib,antigravity,argparse,array,ast,asynchat,asyncio,asyncore,atexit,audioop,base64,bdb,binascii,bisect,bz2,cProfile," +
+	"calendar,cgi,cgitb,chunk,cmath,cmd,code,codecs,codeop,collections,colorsys,compileall,compression,concurrent,configparser,contextlib,contextvars,copy," +
+	"copyreg,crypt,csv,ctypes,curses,dataclasses,datetime,dbm,decimal,difflib,dis,distutils,doctest,email,encodings,ensurepip,enum,errno,faulthandler,fcntl," +
+	"filecmp,fileinput,fnmatch,fractions,ftplib,functools,gc,genericpath,getopt,getpass,gettext,glob,graphlib,grp,gzip,hashlib,heapq,hmac,html,http,idlelib," +
+	"imaplib,imghdr,imp,importlib,inspect,io,ipaddress,itertools,json,keyword,lib2to3,linecache,locale,logging,lzma,mailbox,mailcap,marshal,math,mimetypes," +
+	"mmap,modulefinder,msilib,msvcrt,multiprocessing,netrc,nis,nntplib,nt,ntpath,nturl2path,numbers,opcode,operator,optparse,os,ossaudiodev,pathlib,pdb," +
+	"pickle,pickletools,pipes,pkgutil,platform,plistlib,poplib,posix,posixpath,pprint,profile,pstats,pty,pwd,py_compile,pyclbr,pydoc,pydoc_data,pyexpat," +
+	"queue,quopri,random,re,readline,reprlib,resource,rlcompleter,runpy,sched,secrets,select,selectors,shelve,shlex,shutil,signal,site,smtpd,smtplib,sndhdr," +
+	"socket,socketserver,spwd,sqlite3,sre_compile,sre_constants,sre_parse,ssl,stat,statistics,string,stringprep,struct,subprocess,sunau,symtable,sysconfig," +
+	"syslog,tabnanny,tarfile,telnetlib,tempfile,termios,textwrap,this,threading,time,timeit,tkinter,token,tokenize,tomllib,trace,traceback,tracemalloc,tty," +
+	"turtle,turtledemo,types,typing,unicodedata,unittest,urllib,uu,uuid,venv,warnings,wave,weakref,webbrowser,winreg,winsound,wsgiref,xdrlib,xml,xmlrpc," +
+	"zipapp,zipfile,zipimport,zlib,zoneinfo"
+
 // rows is the table of protected paths, one row for each pattern, by reason. Its names come from the root folders of 60 public
 // repositories of 20 languages, from the four catalogues, from the files that Renovate reads, and from the tools' documentation.
 // docs/protected-paths.md is generated from it.
@@ -472,6 +490,7 @@ var rows = []row{
 	{".ocamlinit", anyDepth, loadsItself, "https://ocaml.org/manual/toplevel.html"},
 	{"{sitecustomize,usercustomize}.py", anyDepth, loadsItself, "https://docs.python.org/3/library/site.html"},
 	{"*.pth", anyDepth, loadsItself, "https://docs.python.org/3/library/site.html"},
+	{"*.{dist,egg}-info/", anyDepth, loadsItself, "https://packaging.python.org/en/latest/specifications/entry-points/"},
 	{".bsp/", anyDepth, loadsItself, "https://build-server-protocol.github.io/docs/overview/server-discovery"},
 	{"buildServer.json", anyDepth, loadsItself, "https://github.com/SolaWing/xcode-build-server"},
 	{"hie.yaml", anyDepth, loadsItself, "https://github.com/haskell/hie-bios"},
@@ -1065,6 +1084,21 @@ var rows = []row{
 	{"Packerfile", anyDepth, runsBuilds, iconTheme},
 	{"spago.dhall", anyDepth, declaresPackages, "https://github.com/purescript/spago"},
 	{"PACKAGE", anyDepth, runsBuilds, "https://buck2.build/docs/concepts/package_files/"},
+
+	{"{pytest,_pytest,py}" + pythonModule, atRoot, replacesRunners, "https://docs.pytest.org/en/stable/explanation/pythonpath.html"},
+	{"{pluggy,iniconfig,packaging,pygments}" + pythonModule, atRoot, replacesRunners, "https://github.com/pytest-dev/pytest/blob/main/pyproject.toml"},
+	{"xdist" + pythonModule, atRoot, replacesRunners, "https://pytest-xdist.readthedocs.io/en/stable/"},
+	{"pytest_cov" + pythonModule, atRoot, replacesRunners, "https://pytest-cov.readthedocs.io/en/latest/"},
+	{"coverage" + pythonModule, atRoot, replacesRunners, "https://coverage.readthedocs.io/en/latest/cmd.html"},
+	{"nose2" + pythonModule, atRoot, replacesRunners, "https://docs.nose2.io/en/latest/usage.html"},
+	{"tox" + pythonModule, atRoot, replacesRunners, "https://tox.wiki/en/latest/cli_interface.html"},
+	{"nox" + pythonModule, atRoot, replacesRunners, "https://nox.thea.codes/en/stable/usage.html"},
+	{"mypy" + pythonModule, atRoot, replacesRunners, "https://mypy.readthedocs.io/en/stable/running_mypy.html"},
+	{"ruff" + pythonModule, atRoot, replacesRunners, "https://github.com/astral-sh/ruff/blob/main/python/ruff/__main__.py"},
+	{"pylint" + pythonModule, atRoot, replacesRunners, "https://pylint.readthedocs.io/en/stable/user_guide/usage/run.html"},
+	{"flake8" + pythonModule, atRoot, replacesRunners, "https://flake8.pycqa.org/en/latest/user/invocation.html"},
+	{"{" + pythonLibrary + "}" + pythonModule, atRoot, replacesRunners, "https://docs.python.org/3/py-modindex.html"},
+	{"{lib,test}/minitest{.rb,/*.rb}", atRoot, replacesRunners, "https://github.com/minitest/minitest"},
 
 	{".gitignore", anyDepth, harmless, "https://git-scm.com/docs/gitignore"},
 	{".gitkeep", anyDepth, harmless, iconTheme},

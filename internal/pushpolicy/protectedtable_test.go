@@ -57,6 +57,12 @@ func TestRows(t *testing.T) {
 			}
 			if r.reason != harmless {
 				changes := []Change{edit(name)}
+				if r.reason == replacesRunners {
+					if got := Check(changes, Limits{}, nil, nil); len(got) > 0 {
+						t.Errorf("%s: a change of %s, which is there, is refused: %v", r.pattern, name, got)
+					}
+					changes = []Change{add(name, "x")}
+				}
 				if got := rules(Check(changes, Limits{}, nil, nil)); len(got) == 0 {
 					t.Errorf("%s: a change of %s may be pushed", r.pattern, name)
 				}
@@ -136,7 +142,7 @@ func protectedPaths() string {
 	}{
 		{configuresReview, "Review"}, {namesOwners, "Owners"}, {instructsAgents, "Agents"}, {gitHooks, "Git hooks"}, {gitSettings, "Git"}, {runsCI, "CI"},
 		{steersBots, "Bots, scanners and releases"}, {deploys, "Deployment"}, {loadsItself, "Editors, shells and interpreters"}, {declaresPackages, "Packages"},
-		{runsBuilds, "Builds"}, {configuresChecks, "Linters and tests"}, {harmless, "Dot files that a fix may change, but not add"},
+		{runsBuilds, "Builds"}, {configuresChecks, "Linters and tests"}, {replacesRunners, "Names that a fix may change, but not add: test runners and what they load"}, {harmless, "Dot files that a fix may change, but not add"},
 	}
 	var b strings.Builder
 	b.WriteString(`# Protected paths
