@@ -384,6 +384,40 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// Nothing that a fixer configures in its clone has git leave out of its commits what they have to bring: an object that its clone does not
+// have comes onto no branch, and its commits of other things are taken (threats.md T333).
+func TestTheClonesConfigurationTakesNothingOut(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "secret/plan.txt": "the plan\n"})
+	w.workspace.Repo = w.workspace.Repo.Without(func(path string) bool { return path == "secret/plan.txt" })
+	for name, row := range map[string]struct {
+		script  string
+		commits int
+	}{
+		"an object of another's": {`
+oid=$(git ls-tree -r HEAD secret/plan.txt | cut -d' ' -f3 | cut -f1)
+git update-index --add --cacheinfo 100644,$oid,notes.txt
+c=$(git commit-tree $(git write-tree --missing-ok) -p HEAD -m notes)
+git reset -q --soft $c; git config pack.useSparse false; echo 1 >a.txt`, 1},
+		"its own objects": {`echo 1 >a.txt; git commit -qam one; echo 2 >>a.txt; git commit -qam two; git config pack.useSparse false; git config pack.packSizeLimit 1m`, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := w.in(t)
+			w.script(row.script)
+			work := w.fix(w.order())
+			if len(work.Refusals) > 0 || len(work.Commits) != row.commits {
+				t.Fatalf("%+v %s", work, work.Answer.Log)
+			}
+			before := w.base
+			for _, c := range work.Commits {
+				if got := w.content(before, c.SHA); len(got) != 1 || got["a.txt"] == "" {
+					t.Errorf("%s: %v", c.Message, got)
+				}
+				before = c.SHA
+			}
+		})
+	}
+}
+
 // Without a sandbox a fixer can put another folder in the place of its clone.
 func TestCloneReplaced(t *testing.T) {
 	w := newWorld(t, plainFiles)

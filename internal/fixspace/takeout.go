@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/git"
@@ -14,9 +15,22 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// bundleScript writes the commits since $2 to $1; nothing when there are none.
+// bundleScript writes the commits since $2 to $1; nothing when there are none. The bundle is made in a repository of its own, which borrows
+// the clone's objects: the clone's configuration may say otherwise than git does what a bundle has to bring.
 const bundleScript = `head=$(git rev-parse --verify --quiet --end-of-options 'HEAD^{commit}')
-if [ "$head" != "$2" ]; then git bundle create --quiet "$1" HEAD "^$2"; fi`
+[ "$head" != "$2" ] || exit 0
+clone=$GIT_DIR
+export GIT_DIR="$1.git"
+unset GIT_WORK_TREE
+git init --quiet --bare --template= --initial-branch=fix
+mkdir -p "$GIT_DIR/objects/info"
+printf '%s\n' "$clone/objects" >"$GIT_DIR/objects/info/alternates"
+[ ! -f "$clone/shallow" ] || cp "$clone/shallow" "$GIT_DIR/shallow"
+git update-ref HEAD "$head"
+git bundle create --quiet "$1" HEAD "^$2"`
+
+// neverFlat are the rules of commits by which the whole work is refused: who makes such objects means harm.
+var neverFlat = []string{git.TakeMalformed, git.TakeForeign, git.TakeBadName}
 
 // takeOut takes the fixer's work out of its clone, oldest commit first: what it committed by a bundle made in the sandbox,
 // what it left uncommitted as a plain tree on top. A history that cannot be taken is left behind and the tree taken whole.
@@ -28,7 +42,7 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 			return nil, context.Cause(ctx)
 		}
 		refused := (*git.TakeError)(nil)
-		if errors.As(err, &refused) && refused.Rule == git.TakeMalformed {
+		if errors.As(err, &refused) && slices.Contains(neverFlat, refused.Rule) {
 			work.refuse(refused.Refusal())
 			return nil, nil
 		}

@@ -29,8 +29,8 @@ const (
 
 // TakeBundle takes a fixer's commits out of a bundle (decision 6), oldest first; none when the bundle's tip is base itself.
 // The bundle is data: a regular file of at most 64 MB with one ref, whatever its name, whose commits descend linearly from
-// base. Its objects are unpacked and checked in a quarantine, a bare repository of their own, and only when everything holds
-// do they join ours; no ref of ours changes. *TakeError names the rule that is broken.
+// base and hold nothing but what it brings and what a clone of base has (Clone). Its objects are unpacked and checked in a quarantine, a bare
+// repository of their own, and only when everything holds do they join ours; no ref of ours changes. *TakeError names the rule that is broken.
 func (r *Repository) TakeBundle(ctx context.Context, file, base string) ([]Taken, error) {
 	if !IsOID(base) {
 		return nil, fmt.Errorf("take bundle onto %q: %w", base, ErrName)
@@ -76,6 +76,9 @@ func (r *Repository) takeBundle(ctx context.Context, file, base string) ([]Taken
 		return nil, err
 	}
 	if err := q.grown(ctx, r, base, taken); err != nil {
+		return nil, err
+	}
+	if err := q.given(ctx, r, base, taken); err != nil {
 		return nil, err
 	}
 	return taken, q.release(r)
@@ -165,6 +168,8 @@ func readBundleHeader(in *bufio.Reader) (h bundleHead, err error) {
 type quarantined struct {
 	git *Git
 	dir string
+	// count is how many objects the bundle's pack has.
+	count int
 }
 
 // quarantine makes an empty repository that reads r's objects. It stands inside r, so that its pack can be moved; what a
@@ -199,6 +204,7 @@ func (q *quarantined) unpack(ctx context.Context, in *bufio.Reader) error {
 	if n := binary.BigEndian.Uint32(head[8:]); n > bundleObjects {
 		return &TakeError{Rule: TakeTooMany, Detail: fmt.Sprintf("%d objects, at most %d", n, bundleObjects)}
 	}
+	q.count = int(binary.BigEndian.Uint32(head[8:]))
 	var lenient []string
 	for _, f := range oldFaults {
 		lenient = append(lenient, f+"=warn")

@@ -1,9 +1,7 @@
 package git
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,26 +31,15 @@ var promised = []setting{
 // copyVisible gives a clone one commit, its folders, and those of its files that are not withheld. A file that is withheld under one
 // name and not under another is there under the other.
 func (r *Repository) copyVisible(ctx context.Context, at place, commit, ref string) error {
-	objects, err := r.git.run(ctx, command{name: "rev-list", at: r.place(), limit: listLimit,
-		args: []string{"--objects", "--no-object-names", "--no-walk", "--filter=blob:none", "--end-of-options", commit}})
+	list, err := r.visible(ctx, commit)
 	if err != nil {
 		return err
-	}
-	entries, err := r.List(ctx, commit, "")
-	if err != nil {
-		return err
-	}
-	list := bytes.NewBuffer(objects)
-	for _, e := range entries {
-		if !r.hides(e.Path) && e.Mode != modeSubmodule {
-			fmt.Fprintln(list, e.OID)
-		}
 	}
 	packs := filepath.Join(at.dir, "objects", "pack")
 	if err := os.MkdirAll(packs, 0o700); err != nil {
 		return err
 	}
-	name, err := r.git.run(ctx, command{name: "pack-objects", at: r.place(), stdin: list.Bytes(), args: []string{"-q", filepath.Join(packs, "pack")}})
+	name, err := r.git.run(ctx, command{name: "pack-objects", at: r.place(), stdin: list, args: []string{"-q", filepath.Join(packs, "pack")}})
 	if err != nil {
 		return err
 	}

@@ -19,16 +19,25 @@ type Repository struct {
 	withheld func(path string) bool
 }
 
-// Without is the repository as those see it who may read nothing of some paths: such files are listed, and have no content. Its
-// folder is the same: a program that is given the folder reads all of it.
+// Without is the repository as those see it who may read nothing of some paths, beside what is withheld already: such files are listed, and
+// have no content. Its folder is the same: a program that is given the folder reads all of it. nil withholds nothing more.
 func (r *Repository) Without(withheld func(path string) bool) *Repository {
 	view := *r
-	view.withheld = withheld
+	switch was := r.withheld; {
+	case was == nil:
+		view.withheld = withheld
+	case withheld != nil:
+		view.withheld = func(path string) bool { return was(path) || withheld(path) }
+	}
 	return &view
 }
 
 // Whole is the repository with nothing withheld.
-func (r *Repository) Whole() *Repository { return r.Without(nil) }
+func (r *Repository) Whole() *Repository {
+	view := *r
+	view.withheld = nil
+	return &view
+}
 
 // hides reports whether nothing may be read of a path.
 func (r *Repository) hides(path string) bool {

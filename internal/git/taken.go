@@ -42,6 +42,7 @@ const (
 	TakeRefs         = "bundle-refs"
 	TakePrerequisite = "bundle-prerequisite"
 	TakeMalformed    = "malformed-object"
+	TakeForeign      = "foreign-object"
 	TakeMerge        = "merge-commit"
 	TakeUnrelated    = "unrelated-history"
 	TakeTooLong      = "too-many-commits"
