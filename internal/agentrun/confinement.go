@@ -3,7 +3,6 @@ package agentrun
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"path/filepath"
 	"slices"
@@ -135,12 +134,7 @@ func (c *Launcher) confineACP(p proc.Spec, needs []string, home, tree, clone str
 		Limits: c.limitsOf(clone != "").scratch(),
 	}
 	if clone != "" {
-		// What nothing may read cannot be left out of a tree that is to be given back: it is covered.
-		covered, err := matching(clone, c.Exclude)
-		if err != nil {
-			return p, fmt.Errorf("cover what a fixer may not read: %w", err)
-		}
-		policy.ReadOnly, policy.Writable, policy.Hide = policy.ReadOnly[1:], []string{clone}, append(policy.Hide, covered...)
+		policy.ReadOnly, policy.Writable = policy.ReadOnly[1:], []string{clone}
 	}
 	wrapped, err := c.Confinement.wrap(policy, sandbox.Command{Path: path, Args: p.Args, Env: p.Env, Dir: p.Dir})
 	p.Path, p.Args, p.Env, p.Dir = wrapped.Path, wrapped.Args, wrapped.Env, wrapped.Dir

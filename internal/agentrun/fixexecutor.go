@@ -132,13 +132,17 @@ func (b *FixExecutor) room(ctx context.Context) (*fixspace.Workspace, error) {
 // workspace is the workspace in the launcher's sandbox.
 func (b *FixExecutor) workspace() *fixspace.Workspace {
 	limits := b.Launcher.Limits.or(verifying)
-	return &fixspace.Workspace{
+	w := &fixspace.Workspace{
 		Repo: b.Launcher.Repo, Scratch: b.Launcher.Scratch, Confine: b.Launcher.confineJob, Secrets: b.Launcher.Secrets,
 		Bounds: limits.bounds(jobProcesses, jobFileBytes), OwnFiles: b.Launcher.Confinement.Full(), Layers: b.Layers,
 		Verifying: fixspace.VerifyOptions{
 			Timeout: b.VerifyTimeout, Read: b.Launcher.Confinement.read, Env: b.VerifyEnv, Limits: b.Launcher.Limits.scratch(), Builds: b.Builds, Lent: b.Lent, ReadAll: b.ReadAll,
 		},
 	}
+	if len(b.Launcher.Exclude) > 0 { // a clone without anything withheld has more history
+		w.Exclude = b.Launcher.excludes
+	}
+	return w
 }
 
 // Fix is one try of the fixer. It fails with sanitize.ErrKnownSecret when the fixer's commit messages hold a part of a secret

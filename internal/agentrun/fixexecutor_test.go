@@ -166,3 +166,50 @@ echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred"
 		}
 	}
 }
+
+// A fixer that is a program finds nothing of what agents may not read: neither the files in its clone, nor their text in git's objects. What
+// it never saw stays as it was, and builds have it (threats.md T334).
+func TestFixersCloneHasNothingExcluded(t *testing.T) {
+	const canary = "CANARY-of-the-plan"
+	b := newBranch(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"secret/deep/plan.txt": canary + "\n", "a": "broken\n", "key.pem": canary + "\n"} {
+		gittest.Write(t, dir, name, text)
+	}
+	b.reviewed = b.commit(dir)
+	script := filepath.Join(t.TempDir(), "fixer")
+	text := `#!/bin/sh
+set -e
+cat >/dev/null
+if grep -rq CANARY . || git cat-file --batch-all-objects --batch | grep -aq CANARY; then exit 1; fi
+test -z "$(git status --porcelain)"
+echo mended >a
+git commit -qam "fix: a"
+echo new >c
+echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred":0},"fixedIssues":[{"findingId":"F1","commitSha":"","description":"done"}],"rejectedIssues":[],"commits":[]}'
+`
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	plan := orchestrator.AgentPlan{Name: "fixer", Role: review.RoleFixer, Kind: review.KindCommand, Path: script}
+	task := taskOf(plan)
+	task.HeadSHA = b.reviewed
+	task.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "F1", Priority: review.P1, Category: review.CategoryBug, Title: "F1"}}}
+	order := review.FixOrder{
+		Run: "20261121T000000Z_0123456789abcdef", Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
+		PRFiles: 1, PRLines: 10, At: time.Unix(1_700_000_000, 0),
+	}
+	b.executor.Launcher.State, b.executor.Launcher.Exclude = t.TempDir(), []string{"secret", "**/*.pem"}
+	work, err := b.executor.Fix(t.Context(), plan, order, func(review.Event) {})
+	if err != nil || work.Tip == "" {
+		t.Fatalf("%+v %v", work, err)
+	}
+	changes, err := b.executor.Launcher.Repo.Changes(t.Context(), b.reviewed, work.Tip)
+	if err != nil || len(changes) != 2 || changes[0].Path != "a" || changes[1].Path != "c" {
+		t.Errorf("%+v %v", changes, err)
+	}
+	checks, err := b.executor.Verify(t.Context(), work.Tip, false, []string{"grep -q CANARY secret/deep/plan.txt"}, func(review.Check) {})
+	if err != nil || len(checks) != 1 || !checks[0].Good() {
+		t.Errorf("a build does not have it: %+v %v", checks, err)
+	}
+}

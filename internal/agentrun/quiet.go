@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/prloop/prloop/internal/acp"
 	"github.com/prloop/prloop/internal/fixspace"
+	"github.com/prloop/prloop/internal/globs"
 )
 
 // quietTree exports the head without what nobody may read and with the configuration of agents moved aside at every depth.
@@ -29,6 +31,16 @@ func (c *Launcher) quietTree(ctx context.Context, head string) (string, error) {
 		}
 		return errors.Join(err, readable(dir))
 	})
+}
+
+// excludes reports whether agents may not read a file of a commit, itself or with a folder it is in.
+func (c *Launcher) excludes(name string) bool {
+	for p := name; p != "." && p != "/"; p = path.Dir(p) {
+		if globs.Any(c.Exclude, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // leaveOut removes what nothing may read (spec.md G1): an agent reads with tools of its own too.

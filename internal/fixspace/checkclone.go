@@ -25,7 +25,7 @@ func (b *Workspace) CheckClone(ctx context.Context, o review.FixOrder, clone, co
 		}
 		commands = []string{command}
 	}
-	tree, err := b.Repo.TakeTree(ctx, clone, o.From)
+	tree, err := b.seen().TakeTree(ctx, clone, o.From)
 	if err != nil {
 		var take *git.TakeError
 		if errors.As(err, &take) {

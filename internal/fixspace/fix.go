@@ -99,7 +99,7 @@ type clone struct {
 
 func (b *Workspace) clone(ctx context.Context, o review.FixOrder, dir string) (*clone, error) {
 	c := &clone{dir: dir, tree: filepath.Join(dir, "tree"), out: filepath.Join(dir, "out")}
-	err := b.Repo.Clone(ctx, o.From, c.tree, branch)
+	err := b.seen().Clone(ctx, o.From, c.tree, branch)
 	if err != nil {
 		return nil, err
 	}

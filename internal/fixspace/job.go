@@ -126,7 +126,7 @@ func (j jobWork) takeOut(ctx context.Context, c *clone) ([]git.Taken, error) {
 		}
 		taken[i].Message, tip = j.message(taken[i].Message), taken[i].Commit
 	}
-	tree, err := j.Repo.TakeTree(ctx, c.tree, tip)
+	tree, err := j.seen().TakeTree(ctx, c.tree, tip)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 	if len(taken) > 0 {
 		tip = taken[len(taken)-1].Commit
 	}
-	tree, err := b.Repo.TakeTree(ctx, c.tree, tip)
+	tree, err := b.seen().TakeTree(ctx, c.tree, tip)
 	if err != nil {
 		if work.refused(err) {
 			return taken, nil
@@ -102,7 +102,7 @@ func (b *Workspace) takeCommits(ctx context.Context, o review.FixOrder, c *clone
 	if _, err := os.Lstat(bundle); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	return b.Repo.TakeBundle(ctx, bundle, o.From)
+	return b.seen().TakeBundle(ctx, bundle, o.From)
 }
 
 // gitThere sees that the clone's git is still a folder with plain files: git would wait at a pipe until its time is up.

@@ -33,6 +33,9 @@ type Workspace struct {
 	// Aside are names of files and folders that are moved aside in a clone at every depth while the fixer works, letter case
 	// ignored: what an agent of its kind would take configuration from (threats.md T03). Empty leaves all in place.
 	Aside []string
+	// Exclude tells the paths that no agent may read: a clone has nothing of them, and what is taken out of it leaves them as they were. nil
+	// is for none beside what Repo withholds.
+	Exclude func(path string) bool
 	// Verifying says how verify commands are run; the zero value is the default.
 	Verifying VerifyOptions
 	// OwnFiles is true when the sandbox gives a command a file system of its own: it finds its room at sandbox.RoomInside, whichever it is.
@@ -50,3 +53,6 @@ var (
 	errNoSandbox = errors.New("the workspace has no sandbox: Confine is not set")
 	errNoFixer   = errors.New("the workspace has no fixer: Ask is not set")
 )
+
+// seen is the repository as agents see it.
+func (b *Workspace) seen() *git.Repository { return b.Repo.Without(b.Exclude) }
