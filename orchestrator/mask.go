@@ -31,8 +31,10 @@ func masked(s Snapshot, known []string) Snapshot {
 	b := &s.Brief
 	b.Files, b.Guidance, b.Warnings = slices.Clone(b.Files), slices.Clone(b.Guidance), slices.Clone(b.Warnings)
 	names := make([]string, 0, len(b.Files)) // for the values in them
+	pieces := map[*string]sanitize.KeyLines{}
 	for i := range b.Files {
 		f := &b.Files[i]
+		keys := s.Keys[f.Path]
 		unnamed := false
 		for _, name := range []*string{&f.Path, &f.OldPath} {
 			if shown := sanitize.MaskSpelled(*name); shown != *name {
@@ -49,9 +51,10 @@ func masked(s Snapshot, known []string) Snapshot {
 		if unnamed {
 			s.Opaque = append(s.Opaque, Line{File: f.Path})
 		}
-		diffs = append(diffs, &f.Diff)
+		diffs, pieces[&f.Diff] = append(diffs, &f.Diff), keys
 		f.Context = slices.Clone(f.Context)
 		for j := range f.Context {
+			pieces[&f.Context[j].Text] = keys
 			texts = append(texts, &f.Context[j].Text, &f.Context[j].Symbol)
 		}
 	}
@@ -84,7 +87,8 @@ func masked(s Snapshot, known []string) Snapshot {
 	for i := range b.Files {
 		before[i] = b.Files[i].Diff
 	}
-	s.Masked = sanitize.MaskChange(texts, diffs)
+	s.Masked = sanitize.MaskChange(texts, diffs, pieces)
+	s.Keys = nil
 	own := sanitize.Policy{Known: known}
 	for _, text := range texts {
 		*text = sanitize.MaskKnown(*text, own)

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Snapshot is the immutable facts of a round: all that agents are told, pinned to commits.
@@ -36,6 +37,8 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Listed is what listed gives, for the step that reads the pull request alone.
 	Listed map[string]string `json:"-"`
+	// Keys are the lines of private keys in the whole text of changed files, by path, for the step that masks the pieces shown of them.
+	Keys map[string]sanitize.KeyLines `json:"-"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`
 	// Opaque are the added lines of which a mask hides what may be code, once for each such value, OpaqueRemoved the removed ones, by
@@ -130,6 +133,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	if snap.Alike, err = l.alike(ctx, snap); err != nil {
+		return snap, err
+	}
+	if snap.Keys, err = l.keys(ctx, snap); err != nil {
 		return snap, err
 	}
 	return masked(snap, l.Secrets), nil

@@ -20,6 +20,8 @@ var (
 	// the pieces of a string in code. Nothing that is called or that names something.
 	keyOpening = lazyregexp.New("^[^0-9A-Za-z_]*(?:[bBrRuUfF]{1,2}[\"'`])?$")
 	keyClosing = lazyregexp.New("^(?:\\\\+[nr])*(?:[\"'`\\s+,;.)\\]}|\\\\*]|-->|\\*/|…)*$")
+	// encodedKey is BEGIN PRIVATE KEY in base64, at any of three places.
+	encodedKey = lazyregexp.New(`^` + encodedBegin + `[0-9A-Za-z+/]{0,32}(?:UFJJVkFU|UklWQVRF|FBSSVZB)`)
 	// otherArmour is the last line of an armoured block that is no private key.
 	otherArmour = lazyregexp.New(`-----END [A-Z0-9 ]+-----`)
 	// laterHunk is the header of a hunk that does not begin with the file.
@@ -39,6 +41,8 @@ const (
 	// taken for the middle of a key.
 	minArmour, maxArmour = 60, 76
 	minHunkLines         = 2
+	// encodedHead is how much of a key in base64 tells what it is, in bytes of base64.
+	encodedHead = 64
 )
 
 // keyBlock is what is seen of one private key.
@@ -76,8 +80,8 @@ func keySpans(s string) []Span {
 
 // keyBlocks finds the private keys of a text without hidden characters.
 func keyBlocks(s string) []keyBlock {
-	keys, hunks := containsAny(s, keyWords), strings.Contains(s, "@@ -")
-	if !keys && !hunks {
+	keys, hunks, encoded := containsAny(s, keyWords), strings.Contains(s, "@@ -"), strings.Contains(s, encodedBegin)
+	if !keys && !hunks && !encoded {
 		return nil
 	}
 	t := keyReader{s: s, lines: strings.Split(s, "\n")}
@@ -92,6 +96,8 @@ func keyBlocks(s string) []keyBlock {
 			i = t.marked(i)
 		case hunks && strings.HasPrefix(line, "@@"):
 			t.hunk(i)
+		case encoded && strings.Contains(line, encodedBegin):
+			i = t.encoded(i)
 		}
 	}
 	return t.blocks
@@ -322,6 +328,42 @@ func (t *keyReader) hunk(i int) {
 	t.add(spans, spans[len(spans)-1].End)
 }
 
+// encoded reads a key, header and all, that is written in base64 once more, over as many lines as it takes. It returns the last line
+// that is read.
+func (t *keyReader) encoded(i int) int {
+	line := t.lines[i]
+	from := strings.Index(line, encodedBegin)
+	to := from
+	for to < len(line) && base64Byte(line[to]) {
+		to++
+	}
+	head, long, width := line[from:to], to-from, 0
+	spans, open, j := t.line(nil, i, from, to), keyClosing.MatchString(line[to:]), i+1
+	for ; open && j < len(t.lines); j++ {
+		run, ok := aloneRun(t.lines[j])
+		v := run.of(t.lines[j])
+		if len(head) < encodedHead {
+			head += v
+		}
+		// The last line may be a short one. No other line is longer than the first that stands alone.
+		long += len(v)
+		if !ok || strings.Contains(v, encodedBegin) || width > 0 && len(v) > width || len(v) < minKeyRun && long%4 != 0 ||
+			len(head) >= encodedHead && !encodedKey.MatchString(head) {
+			break
+		}
+		spans = t.line(spans, j, run.from, run.to)
+		if width == 0 {
+			width = len(v)
+		}
+		open = len(v) == width && !strings.HasSuffix(v, "=")
+	}
+	if !encodedKey.MatchString(head) {
+		return i
+	}
+	t.add(spans, spans[len(spans)-1].End)
+	return j - 1
+}
+
 // add keeps a block.
 func (t *keyReader) add(spans []Span, end int) {
 	for i := range spans {
@@ -464,18 +506,24 @@ func mixed(s string) bool {
 	return hasDigit(s) && strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz")
 }
 
-// armour is the run of a full line of an armoured key, with the mark of a diff, quotes or comment marks before it, or what stands
-// before the run of the first such line.
-func armour(line, before string) (textRun, bool) {
+// aloneRun is the longest run of a line, behind the mark of a diff, and whether nothing but quotes and comment marks stands around it.
+func aloneRun(line string) (textRun, bool) {
 	at := 0
 	if line != "" && strings.IndexByte("+- ", line[0]) >= 0 {
 		at = 1
 	}
 	run := longestText(line[at:])
 	run = textRun{at + run.from, at + run.to}
+	return run, run.to > run.from && keyOpening.MatchString(line[:run.from]) && keyClosing.MatchString(line[run.to:])
+}
+
+// armour is the run of a full line of an armoured key, with the mark of a diff, quotes or comment marks before it, or what stands
+// before the run of the first such line.
+func armour(line, before string) (textRun, bool) {
+	run, alone := aloneRun(line)
 	v := run.of(line)
 	if len(v) < minArmour || len(v) > maxArmour || !mixed(v) || !keyClosing.MatchString(line[run.to:]) {
 		return run, false
 	}
-	return run, keyOpening.MatchString(line[:run.from]) || before != "" && likeBefore(line[:run.from], before) == run.from
+	return run, alone || before != "" && likeBefore(line[:run.from], before) == run.from
 }

@@ -180,7 +180,7 @@ func TestMaskPath(t *testing.T) {
 func TestMaskChangeEverywhere(t *testing.T) {
 	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
 	title, body, diff := "Rotate "+value, "password: hunter2-and-more1", "@@ -1 +1 @@\n-api_key = \""+value+"\"\n+api_key = load()\n"
-	if n := MaskChange([]*string{&title, &body}, []*string{&diff}); n != 2 {
+	if n := MaskChange([]*string{&title, &body}, []*string{&diff}, nil); n != 2 {
 		t.Errorf("%d values are counted, want 2", n)
 	}
 	if title != "Rotate [REDACTED]" || body != "password: [REDACTED]" || diff != "@@ -1 +1 @@\n-api_key = \"[REDACTED]\"\n+api_key = load()\n" {
@@ -194,7 +194,7 @@ func TestMaskChangeTeachesNoNames(t *testing.T) {
 		title, body, name := "token="+word, "password: "+word, "api_key="+word+".txt"
 		code := "-\tif !" + word + "(r) {\n+\tif " + word + " {\n"
 		diff := "@@ -1 +1 @@\n" + code
-		MaskChange([]*string{&title, &body, &name}, []*string{&diff})
+		MaskChange([]*string{&title, &body, &name}, []*string{&diff}, nil)
 		if diff != "@@ -1 +1 @@\n"+code {
 			t.Errorf("%q was masked in %q", word, diff)
 		}

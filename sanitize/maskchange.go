@@ -6,8 +6,9 @@ import "strings"
 // them is taken out of all when it cannot be a word of the others (see Random): whoever writes a title could otherwise make code
 // unreadable. A reviewer has to read the diffs, so a word there that only stands behind a name like password stays, as long as
 // nothing else says that it is a secret: `reset_prod_db` runs a command in a shell, MACRO_9 is code between two texts, 1.27.0-b4d is
-// what will be installed. MaskChange returns how many different values were taken out.
-func MaskChange(texts, diffs []*string) int {
+// what will be installed. Of a text that is a piece of a file, pieces has the lines of private keys in the whole file. MaskChange returns how
+// many different values were taken out.
+func MaskChange(texts, diffs []*string, pieces map[*string]KeyLines) int {
 	values := map[string]bool{}
 	var known []string
 	learn := func(s string, spans []Span) string {
@@ -23,10 +24,15 @@ func MaskChange(texts, diffs []*string) int {
 		return replaceSpans(s, spans)
 	}
 	for _, s := range texts {
+		*s = learn(*s, pieces[s].spans(*s))
 		*s = learn(*s, Secrets(*s))
 	}
 	for _, s := range diffs {
-		*s = maskDiff(*s, func(s string) string { return learn(s, changeSecrets(s)) })
+		keys := pieces[s]
+		*s = maskDiff(*s, func(s string) string {
+			s = learn(s, keys.spans(s))
+			return learn(s, changeSecrets(s))
+		})
 	}
 	for _, v := range known {
 		for _, list := range [][]*string{texts, diffs} {

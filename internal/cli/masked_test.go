@@ -2,15 +2,18 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -248,4 +251,73 @@ func read(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// TestKeysNearAChangeStayHome changes lines beside a private key and in it, and takes its header and footer away: no line of the key is
+// in a request or in a file of the run.
+func TestKeysNearAChangeStayHome(t *testing.T) {
+	t.Parallel()
+	const begin, end = "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----\n"
+	r := rand.New(rand.NewPCG(1, 2))
+	body := func(n int) []string {
+		lines := make([]string, n)
+		for i := range lines {
+			text := make([]byte, 48)
+			for j := range text {
+				text[j] = byte(r.Uint32())
+			}
+			lines[i] = base64.StdEncoding.EncodeToString(text)
+		}
+		return lines
+	}
+	for name, change := range map[string]func(key []string, whole string) (base, head string){
+		"the line behind it":    func(_ []string, whole string) (string, string) { return whole + "x=1\n", whole + "x=2\n" },
+		"three lines behind it": func(_ []string, whole string) (string, string) { return whole + "\n\n\nx=1\n", whole + "\n\n\nx=2\n" },
+		"the line before it":    func(_ []string, whole string) (string, string) { return "x=1\n" + whole, "x=2\n" + whole },
+		"its header and footer": func(key []string, whole string) (string, string) { return whole, strings.Join(key, "\n") + "\n" },
+		"a block of YAML": func(_ []string, whole string) (string, string) {
+			in := "k: |\n  " + strings.ReplaceAll(whole, "\n", "\n  ")
+			return in + "p: 1\n", in + "p: 2\n"
+		},
+		"a line in the middle": func(key []string, whole string) (string, string) {
+			return whole, strings.Replace(whole, key[13], strings.Repeat("A", 63)+"b", 1)
+		},
+		"the lines of a constant": func(_ []string, whole string) (string, string) {
+			return "package a\n\nconst Key = `" + whole + "`\n\nconst Debug = false\n", "package a\n\nconst Key = `" + whole + "`\n\nconst Debug = true\n"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := body(26)
+			base, head := change(key, begin+strings.Join(key, "\n")+"\n"+end)
+			tape := filepath.Join(t.TempDir(), "tape")
+			o := newOddity(t, playbook{Tape: tape}, oneObserver)
+			o.commit("main", map[string]string{"README.md": "# Odd\n", "k.go": base})
+			o.commit("topic", map[string]string{"k.go": head})
+			o.open(7, "main", "topic")
+			res, got := o.run("7", "-R", "acme/odd")
+			if len(res.Receipt.Agents) == 0 {
+				t.Fatalf("exit %d: %s", got.status, got.stderr)
+			}
+			files := map[string][]byte{"what is printed": append(got.stdout, got.stderr...)}
+			asked, err := os.ReadFile(tape)
+			if err != nil || !bytes.Contains(asked, []byte("k.go")) {
+				t.Fatalf("nobody was asked: %v", err)
+			}
+			files["the requests"] = asked
+			err = filepath.WalkDir(filepath.Join(o.home, "state", "runs"), func(path string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() {
+					files[filepath.Base(path)], err = os.ReadFile(path)
+				}
+				return err
+			})
+			if err != nil || len(files) < 4 {
+				t.Fatalf("%d files: %v", len(files), err)
+			}
+			for file, data := range files {
+				if n := len(slices.DeleteFunc(slices.Clone(key), func(l string) bool { return !bytes.Contains(data, []byte(l)) })); n > 0 {
+					t.Errorf("%d of %d lines of the key are in %s", n, len(key), file)
+				}
+			}
+		})
+	}
 }

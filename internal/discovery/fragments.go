@@ -55,7 +55,7 @@ func Read(ctx context.Context, src Source, o Options, listings []review.Listing,
 			refused = append(refused, f.File+" has no line that could be shown")
 			continue
 		}
-		sanitize.MaskChange([]*string{&f.Text, &f.Reason}, nil)
+		sanitize.MaskChange([]*string{&f.Text, &f.Reason}, nil, nil)
 		f.Lines = strings.Count(strings.TrimSuffix(f.Text, "\n"), "\n") + 1
 		fragments = append(fragments, f)
 	}

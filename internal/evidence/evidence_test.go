@@ -170,6 +170,28 @@ func TestNoFalseQuoteIsRead(t *testing.T) {
 
 var typographic = strings.NewReplacer(`"it's"`, "\u201cit\u2019s\u201d")
 
+// A quote of a piece of a key as it was shown is evidence, though nothing in the piece tells that it is one.
+func TestPieceOfAKeyIsEvidence(t *testing.T) {
+	var key strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&key, "    \"%s%02d\", // %d\n", strings.Repeat("Ab", 24), i+10, i)
+	}
+	const begin, end = "    \"-----BEGIN RSA PRIVATE KEY-----\",\n", "    \"-----END RSA PRIVATE KEY-----\",\n"
+	for name, f := range map[string]files{
+		"of the head": {headSHA + ":a.py": begin + key.String() + end + "x = 2\n", baseSHA + ":a.py": begin + key.String() + end + "x = 1\n"},
+		"of the base": {headSHA + ":a.py": key.String() + "x = 2\n", baseSHA + ":a.py": begin + key.String() + end + "x = 2\n"},
+	} {
+		c := New(f, headSHA, baseSHA, []review.BriefFile{{Path: "a.py", Change: "modified"}})
+		for quote, want := range map[string]Status{
+			"\"[REDACTED]\", // 9\n    \"[REDACTED]\", // 10": Verified, "\"[REDACTED]\", // 9\n    eval(x)\n    \"[REDACTED]\", // 10": False,
+		} {
+			if got, err := c.check(t.Context(), review.Finding{File: "a.py", Evidence: quote}, true); err != nil || got.Status != want {
+				t.Errorf("%s: %q is %s (%s), want %s: %v", name, quote, got.Status, got.Reason, want, err)
+			}
+		}
+	}
+}
+
 // A line that is off is put right by a quote that stands in the file once, and noted; a line within the quote stays, and so does one
 // whose quote stands twice.
 func TestLineOfAQuote(t *testing.T) {

@@ -1,0 +1,98 @@
+package sanitize
+
+import "strings"
+
+// KeyLines are the lines of whole texts that hold a part of a private key, and where in them. A piece of such a text, a hunk for
+// instance, may show neither the header nor the footer by which a key is known, so its lines are looked up.
+type KeyLines map[string][]Span
+
+// hunkTitle is how much git shows of a line above a hunk, in bytes.
+const hunkTitle = 80
+
+// Learn adds the lines of a whole text.
+func (k KeyLines) Learn(text string) {
+	spans, at := findSpans(text, keySpans), 0
+	for line := range strings.Lines(text) {
+		var own []Span
+		for len(spans) > 0 && spans[0].Start < at+len(line) {
+			own = append(own, Span{spans[0].Start - at, spans[0].End - at, spans[0].More})
+			spans = spans[1:]
+		}
+		at += len(line)
+		k.add(line, own)
+	}
+}
+
+// LearnPiece adds the lines of a text that look like the middle of a key, for texts of which the whole cannot be read.
+func (k KeyLines) LearnPiece(text string) {
+	for line := range strings.Lines(text) {
+		if title := hunkHead.FindString(line); title != "" {
+			line = strings.TrimPrefix(line[len(title):], " ")
+		}
+		if run, ok := armour(strings.TrimRight(line, "\r\n"), ""); ok {
+			mark := min(run.from, 1) // a line of a diff is looked up without its mark
+			k.add(line, []Span{{run.from, run.to, false}})
+			k.add(line[mark:], []Span{{run.from - mark, run.to - mark, false}})
+		}
+	}
+}
+
+func (k KeyLines) add(line string, spans []Span) {
+	if len(spans) == 0 {
+		return
+	}
+	line = strings.TrimRight(line, " \t\r\n")
+	k[line] = joinSpans(k[line], spans)
+	if len(line) <= hunkTitle {
+		return
+	}
+	var shown []Span
+	for _, p := range spans {
+		if p.Start < hunkTitle {
+			shown = append(shown, Span{p.Start, min(p.End, hunkTitle), p.More})
+		}
+	}
+	k.add(line[:hunkTitle], shown)
+}
+
+// Mask puts Redacted in the place of what the lines of a text hold of the keys.
+func (k KeyLines) Mask(s string) string { return replaceSpans(s, k.spans(s)) }
+
+// spans are the places of keys in a piece of the texts. The first line of several in a row stands for the key.
+func (k KeyLines) spans(s string) (out []Span) {
+	if len(k) == 0 {
+		return nil
+	}
+	at, last := 0, -1
+	n := 0
+	for line := range strings.Lines(s) {
+		from := 0
+		if title := hunkHead.FindString(line); title != "" && strings.HasPrefix(line[len(title):], " ") {
+			from = len(title) + 1
+		}
+		for _, p := range k[strings.TrimRight(line[from:], " \t\r\n")] {
+			if v := line[from+p.Start : from+p.End]; v != Redacted {
+				out = append(out, Span{at + from + p.Start, at + from + p.End, p.More && n > 0 && last >= n-1})
+				last = n
+			}
+		}
+		at += len(line)
+		n++
+	}
+	return out
+}
+
+// MayHoldKey reports whether a line of a text looks like one of a private key: a long run of base64, or a shorter one that stands alone.
+// Nothing else of such a text need be looked up.
+func MayHoldKey(s string) bool {
+	for line := range strings.Lines(see(s).text) {
+		if title := hunkHead.FindString(line); title != "" {
+			line = line[len(title):]
+		}
+		run, alone := aloneRun(strings.TrimRight(line, "\r\n"))
+		if v := run.of(line); loose(v) || alone && len(v) >= minKeyRun && strings.ToUpper(v) != v && strings.ToLower(v) != v {
+			return true
+		}
+	}
+	return false
+}
