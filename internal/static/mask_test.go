@@ -46,7 +46,7 @@ func TestMaskedTextHoldsNoSecret(t *testing.T) {
 			found += len(find(line))
 		}
 		change := text
-		sanitize.MaskChange(nil, []*string{&change})
+		sanitize.MaskChange(nil, []*string{&change}, nil)
 		for _, line := range strings.Split(masked+"\n"+change, "\n") {
 			for _, s := range find(line) {
 				t.Errorf("%s is found in a masked text: %q", s.rule, line)
