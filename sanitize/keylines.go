@@ -55,9 +55,6 @@ func (k KeyLines) add(line string, spans []Span) {
 	k.add(line[:hunkTitle], shown)
 }
 
-// Mask puts Redacted in the place of what the lines of a text hold of the keys.
-func (k KeyLines) Mask(s string) string { return replaceSpans(s, k.spans(s)) }
-
 // spans are the places of keys in a piece of the texts. The first line of several in a row stands for the key.
 func (k KeyLines) spans(s string) (out []Span) {
 	if len(k) == 0 {

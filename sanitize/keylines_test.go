@@ -39,7 +39,7 @@ func TestPiecesOfAKey(t *testing.T) {
 		for from := range lines {
 			to := min(from+4, len(lines))
 			piece, want := strings.Join(lines[from:to], ""), strings.Join(shown[from:to], "")
-			if got := keys.Mask(piece); got != want || keys.Mask(got) != got {
+			if got := replaceSpans(piece, keys.spans(piece)); got != want || len(keys.spans(got)) > 0 {
 				t.Fatalf("%s: %q is shown as %q, want %q", name, piece, got, want)
 			}
 			diff := "@@ -2,4 +2,4 @@ " + strings.TrimRight(cut(lines[from], 80), "\r\n") + "\n-" + strings.ReplaceAll(strings.TrimSuffix(piece, "\n"), "\n", "\n-") + "\n"
@@ -109,7 +109,7 @@ func TestKeyLinesTakeLinearTime(t *testing.T) {
 			keys := KeyLines{}
 			keys.Learn(s)
 			keys.LearnPiece(s)
-			keys.Mask(s)
+			keys.spans(s)
 			MayHoldKey(s)
 		}
 		return cpu(t) - start
