@@ -242,7 +242,7 @@ func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress,
 	if in.Verifier != nil {
 		in.Verifier = &a.Stands.withoutCost([]AgentReport{*in.Verifier})[0]
 	}
-	judged, err := judgement(in)
+	judged, err := l.judgement(in)
 	if err != nil {
 		return review.RunResult{}, err
 	}

@@ -225,7 +225,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err := allAnswered.Hit(); err != nil {
 		return none, false, err
 	}
-	judged, err := judgement(in)
+	judged, err := l.judgement(in)
 	if err != nil {
 		return none, false, err
 	}
@@ -242,7 +242,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 			return superseded(req, *p, snap.PR.URL, why), false, nil
 		case sent != nil:
 			in.Inline = sent
-			if judged, err = judgement(in); err != nil {
+			if judged, err = l.judgement(in); err != nil {
 				return none, false, err
 			}
 		}

@@ -83,11 +83,13 @@ func abandoned(req Request, p progress, err error) review.RunResult {
 	return r
 }
 
-// judgement is Judge in a run. A fault of prloop's own in it comes back however often it is tried, so that it ends the run by name.
-func judgement(in Inputs) (j Judgement, err error) {
+// judgement is Judge in a run. A fault of prloop's own in it comes back however often it is tried, so that it ends the run by name. The log has the
+// stack.
+func (l *Loop) judgement(in Inputs) (j Judgement, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &permanentError{sanitize.Redact(fmt.Sprintf("prloop has a fault and could not judge the answers: %v; please report it\n%s", p, debug.Stack()))}
+			l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: sanitize.Redact(fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))})
+			err = &permanentError{"prloop has a fault and could not judge the answers; please report it, with the log"}
 		}
 	}()
 	return Judge(in), nil

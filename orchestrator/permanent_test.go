@@ -123,14 +123,19 @@ func TestPermanentErrorsEndTheRun(t *testing.T) {
 func TestAFaultInAJudgementEndsTheRun(t *testing.T) {
 	broken := round()
 	broken.Round, broken.Earlier = 2, []Tracked{{}} // no finding of before is without a wording
-	_, err := judgement(broken)
-	if l := (&Loop{}); err == nil || !l.permanent(err) || !strings.Contains(err.Error(), "please report it") {
+	var told []review.Event
+	l := &Loop{Now: time.Now, Emit: func(e review.Event) { told = append(told, e) }}
+	_, err := l.judgement(broken)
+	if err == nil || !l.permanent(err) || !strings.Contains(err.Error(), "please report it") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("%v", err)
+	}
+	if len(told) != 1 || !strings.Contains(told[0].Message, "orchestrator.Judge") {
+		t.Errorf("the log has no stack: %+v", told)
 	}
 	if r := abandoned(broken.Request, progress{round: 1, head: headSHA}, err); r.Outcome != review.Failed || !strings.Contains(r.Reason, "prloop has a fault") {
 		t.Errorf("%s: %s", r.Outcome, r.Reason)
 	}
-	if j, err := judgement(round()); err != nil || j.Result.Outcome != review.Converged {
+	if j, err := l.judgement(round()); err != nil || j.Result.Outcome != review.Converged {
 		t.Errorf("%s, %v", j.Result.Outcome, err)
 	}
 }

@@ -98,7 +98,7 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 		p.gate.facts = &facts
 	}
 	why := in.fullAfterScan()
-	judged, err := judgement(*in)
+	judged, err := l.judgement(*in)
 	if err != nil {
 		return false, result, err
 	}

@@ -49,6 +49,6 @@ func (g gathered) unheardOf(t conversation.Thread) bool {
 
 // unheardWords say why such threads are left.
 func unheardWords(left []conversation.Thread) string {
-	return fmt.Sprintf("%s of an earlier run %s open, and who raised %s gave no complete answer this time",
-		plural(len(left), "grave finding", "grave findings"), map[bool]string{true: "is", false: "are"}[len(left) == 1], them(len(left)))
+	return fmt.Sprintf("%s open, and who raised %s gave no complete answer this time",
+		plural(len(left), "grave finding of an earlier run is", "grave findings of earlier runs are"), them(len(left)))
 }
