@@ -41,8 +41,9 @@ type FixExecutor struct {
 	Builds string
 	// Lent are the operator's module caches.
 	Lent []fixspace.Lent
-	// ReadAll lets setup and verify commands read what is withheld from all others.
-	ReadAll bool
+	// Withheld are the globs of what Launcher.Repo withholds. ReadAll lets setup and verify commands read it.
+	Withheld []string
+	ReadAll  bool
 	// Server is where a repository is pushed to, and with which credential.
 	Server func(repo review.Repo) git.Server
 	// MayPush says why nothing may be pushed to a pull request's branch now; empty when it may.
@@ -136,7 +137,7 @@ func (b *FixExecutor) workspace() *fixspace.Workspace {
 		Repo: b.Launcher.Repo, Scratch: b.Launcher.Scratch, Confine: b.Launcher.confineJob, Secrets: b.Launcher.Secrets,
 		Bounds: limits.bounds(jobProcesses, jobFileBytes), OwnFiles: b.Launcher.Confinement.Full(), Layers: b.Layers,
 		Verifying: fixspace.VerifyOptions{
-			Timeout: b.VerifyTimeout, Read: b.Launcher.Confinement.read, Env: b.VerifyEnv, Limits: b.Launcher.Limits.scratch(), Builds: b.Builds, Lent: b.Lent, ReadAll: b.ReadAll,
+			Timeout: b.VerifyTimeout, Read: b.Launcher.Confinement.read, Env: b.VerifyEnv, Limits: b.Launcher.Limits.scratch(), Builds: b.Builds, Lent: b.Lent, Withheld: b.Withheld, ReadAll: b.ReadAll,
 		},
 	}
 	if len(b.Launcher.Exclude) > 0 { // a clone without anything withheld has more history

@@ -40,7 +40,7 @@ func (r *run) newExecutor(c *agentrun.Launcher, req orchestrator.Request, lease 
 		}
 		return right.Reason, err
 	}
-	if b.ReadAll = req.Context.VerifyMayRead; req.Fix != nil {
+	if b.Withheld, b.ReadAll = req.Context.NeverRead, req.Context.VerifyMayRead; req.Fix != nil {
 		plan := req.Fix
 		b.VerifyTimeout, b.VerifyEnv = plan.VerifyTimeout, r.opts.Machine.VerifyEnv
 		b.Setup, b.SetupAt, b.Whose = plan.Setup, plan.SetupAt, req.Target.Repo.Host+"/"+req.Target.Repo.String()+" "+req.BaseRef

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -39,8 +40,8 @@ func isManifest(name string) bool {
 // toolchains are programs for which packages may be built, beside those that the commands begin with.
 var toolchains = []string{"go", "node", "python3", "cargo", "ruby", "java"}
 
-// layerName is one name for all setups that come to the same: whose they are, what they run in which environment, the manifests, the
-// operating system and the programs.
+// layerName is one name for all setups that come to the same: whose they are, what they run in which environment, what is withheld from
+// them, the manifests, the operating system and the programs.
 func (b *Workspace) layerName(ctx context.Context, o SetupOrder) (string, error) {
 	opts := b.Verifying.withDefaults()
 	named := map[string]bool{}
@@ -64,7 +65,7 @@ func (b *Workspace) layerName(ctx context.Context, o SetupOrder) (string, error)
 	}
 	system, _ := os.ReadFile("/etc/os-release") // a system without it is told apart by its programs
 	text, err := json.Marshal([]any{
-		layerVersion, o.Whose, o.Commands, opts.environment(b.placed("")), opts.Env, opts.Read, opts.Lent, files,
+		layerVersion, o.Whose, o.Commands, opts.environment(b.placed("")), opts.Env, opts.Read, opts.Lent, opts.unread(), files,
 		runtime.GOOS, runtime.GOARCH, string(system), programs(tools, opts.Path),
 	})
 	if err != nil {
@@ -72,6 +73,24 @@ func (b *Workspace) layerName(ctx context.Context, o SetupOrder) (string, error)
 	}
 	sum := sha256.Sum256(text)
 	return "setup-" + hex.EncodeToString(sum[:16]), nil
+}
+
+// unread are the globs of what commands do not read, in one order.
+func (o VerifyOptions) unread() []string {
+	if o.ReadAll {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(o.Withheld)))
+}
+
+// buildsName is the name of the build cache: another one for builds that read less.
+func (o VerifyOptions) buildsName() string {
+	unread := o.unread()
+	if o.Builds == "" || len(unread) == 0 {
+		return o.Builds
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", unread))
+	return o.Builds + "-" + hex.EncodeToString(sum[:8])
 }
 
 // programs tells the programs of these names that a PATH leads to from others, and from other versions of them.

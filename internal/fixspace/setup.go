@@ -202,7 +202,7 @@ func (b *Workspace) furnish(ctx context.Context, dir string, o VerifyOptions) er
 	}
 	cache := filepath.Join(dir, "cache")
 	if b.Layers != nil && o.Builds != "" {
-		if builds, err := b.Layers.Take(o.Builds); err == nil {
+		if builds, err := b.Layers.Take(o.buildsName()); err == nil {
 			err = errors.Join(buildlayers.Copy(ctx, cache, filepath.Join(builds.Path, "cache"), nil, b.copyBounds()), builds.Close())
 			if err == nil || ctx.Err() != nil {
 				return err
@@ -233,7 +233,7 @@ func (b *Workspace) keepBuilds(dir string, o VerifyOptions) {
 		return
 	}
 	if os.Rename(filepath.Join(dir, "cache"), filepath.Join(layer, "cache")) == nil {
-		_ = b.Layers.Put(o.Builds, layer, mostBuilds)
+		_ = b.Layers.Put(o.buildsName(), layer, mostBuilds)
 	}
 	_ = sandbox.Remove(layer)
 }

@@ -298,6 +298,8 @@ func TestLayerNames(t *testing.T) {
 		{"another command", func() string { s.order.Commands = []string{"sh tools/setup.sh"}; return name() }},
 		{"another variable", func() string { s.workspace.Verifying.Env = []string{"A=b"}; return name() }},
 		{"another PATH", func() string { s.workspace.Verifying.Path = "/usr/bin"; return name() }},
+		{"something withheld", func() string { s.workspace.Verifying.Withheld = []string{"secret/**"}; return name() }},
+		{"more withheld", func() string { s.workspace.Verifying.Withheld = []string{"secret/**", "keys"}; return name() }},
 	} {
 		n := change.do()
 		if names[n] != "" {
@@ -305,6 +307,39 @@ func TestLayerNames(t *testing.T) {
 		}
 		names[n] = change.what
 	}
+	last := name()
+	s.workspace.Verifying.Withheld = []string{"keys", "secret/**", "keys"}
+	if name() != last {
+		t.Error("the same globs in another order are another setup")
+	}
+	s.workspace.Verifying.ReadAll = true
+	if n := name(); names[n] != "another PATH" {
+		t.Errorf("who may read all has the setup of %q, want that of where nothing is withheld", names[n])
+	}
+}
+
+// A build cache that was made where more could be read is not seen where it is withheld (threats.md T346).
+func TestBuildCachesGoByWhatIsWithheld(t *testing.T) {
+	s := newSites(t, "", map[string]string{"a": "a\n"})
+	write := func(what string) string {
+		return `mkdir -p "$XDG_CACHE_HOME" && echo ` + what + ` >>"$XDG_CACHE_HOME/x"`
+	}
+	const read = `cat "$XDG_CACHE_HOME/x" 2>/dev/null; true`
+	see := func(o VerifyOptions, want string) {
+		t.Helper()
+		s.workspace.Verifying.Withheld, s.workspace.Verifying.ReadAll = o.Withheld, o.ReadAll
+		if got := s.one(read); got.Log != want {
+			t.Errorf("%v, all read %v: it holds %q, want %q", o.Withheld, o.ReadAll, got.Log, want)
+		}
+	}
+	s.passes(s.base, write("all"))
+	see(VerifyOptions{Withheld: []string{"b", "c"}}, "")
+	s.passes(s.base, write("less"))
+	see(VerifyOptions{Withheld: []string{"c", "b"}}, "less\n")
+	see(VerifyOptions{Withheld: []string{"b", "c", "d"}}, "")
+	see(VerifyOptions{Withheld: []string{"b"}}, "")
+	see(VerifyOptions{Withheld: []string{"b", "c"}, ReadAll: true}, "all\n")
+	see(VerifyOptions{}, "all\n")
 }
 
 // The commit's own files stand, whatever the setup wrote: a pull request cannot have files of the base in place of its own, nor the other

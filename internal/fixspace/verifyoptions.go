@@ -43,8 +43,10 @@ type VerifyOptions struct {
 	Builds string
 	// Lent are the module caches of the operator.
 	Lent []Lent
-	// ReadAll lets commands read what is withheld from all others (git.Repository.Without).
-	ReadAll bool
+	// Withheld are the globs of what the workspace's repository withholds, in any order (git.Repository.Without). Setups and builds that
+	// could read more are not used again. ReadAll lets commands read all the same.
+	Withheld []string
+	ReadAll  bool
 }
 
 // Lent is a module cache that commands may read.
