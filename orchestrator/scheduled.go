@@ -9,14 +9,17 @@ import (
 )
 
 // CheckWork holds what the agent of a scheduled command said against the repository, as answers in a review are, before any of it is stored: credentials, evidence,
-// identity, the command's bounds, secrets. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential.
-func (l *Loop) CheckWork(ctx context.Context, plan AgentPlan, o review.JobOrder, w review.JobWork) (review.JobWork, error) {
+// identity, the command's bounds, secrets, and that the review of its pull request would read what it wrote. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential.
+func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o review.JobOrder, w review.JobWork) (review.JobWork, error) {
 	answer, err := l.screened(ctx, o.Run, plan, w.Answer)
 	if err != nil {
 		return w, err
 	}
 	if answer.Command == nil && w.Answer.Command != nil {
 		w = review.JobWork{Notes: []string{"nothing of its work is taken: its answer held a credential"}}
+	}
+	if err := l.unseenWork(ctx, req, o, &w); err != nil {
+		return w, err
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	w.Answer = answer

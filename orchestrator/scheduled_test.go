@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/review"
 )
 
@@ -39,11 +40,11 @@ func TestWorkOfAScheduledCommandIsChecked(t *testing.T) {
 		{after, []string{"off by a line"}, []string{"made up"}, []string{"mended", "deleted"}},
 		{"", []string{"off by a line", "mended", "deleted"}, []string{"made up"}, nil},
 	} {
-		l := &Loop{History: history, Secrets: []string{"correct-horse-battery-staple-93"}}
+		l := &Loop{History: history, Briefer: &jobBrief{}, Secrets: []string{"correct-horse-battery-staple-93"}}
 		if row.tip != "" {
 			history.all[after+":gone.md"] = "other words\n"
 		}
-		got, err := l.CheckWork(t.Context(), plan, review.JobOrder{Run: "r", Head: before, From: before}, work(row.tip))
+		got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Run: "r", Head: before, From: before}, work(row.tip))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,10 +84,46 @@ func TestWorkThatHoldsACredential(t *testing.T) {
 	incidents := 0
 	l := &Loop{History: filesAlone{all: files{}}, Secrets: []string{secret}, Incident: func(context.Context, string, string) error { incidents++; return nil }}
 	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindBuiltin, Command: &CommandPlan{ID: "docs"}}
-	got, err := l.CheckWork(t.Context(), plan, review.JobOrder{}, review.JobWork{Tip: headSHA, Commits: []review.FixCommit{{SHA: headSHA}}, Pull: &review.PullWish{}, Answer: review.Answer{
+	got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{}, review.JobWork{Tip: headSHA, Commits: []review.FixCommit{{SHA: headSHA}}, Pull: &review.PullWish{}, Answer: review.Answer{
 		Command: &review.CommandAnswer{Notes: []string{secret}}, Receipt: review.AgentReceipt{State: review.AgentComplete},
 	}})
 	if err != nil || got.Tip != "" || got.Pull != nil || got.Commits != nil || got.Answer.Command != nil || got.Answer.Receipt.State != review.AgentFailed || incidents != 1 {
 		t.Errorf("%+v, %d incidents, %v", got, incidents, err)
+	}
+}
+
+// jobBrief is the brief of what a job would push, and what it was asked about.
+type jobBrief struct {
+	files []review.BriefFile
+	about Range
+}
+
+func (b *jobBrief) Brief(_ context.Context, r Range, _ ContextOptions, _ review.Limits) (review.Brief, error) {
+	b.about = r
+	return review.Brief{Files: b.files}, nil
+}
+
+// A job pushes nothing that the review of its pull request leaves out (threats.md T345). What it does not read for another reason keeps that review from approving.
+func TestWorkThatNoReviewReads(t *testing.T) {
+	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs"}}
+	for _, row := range []struct {
+		file review.BriefFile
+		rule string
+	}{
+		{review.BriefFile{Path: "vendor/x/a.go", Omitted: "vendored", Excused: true}, pushpolicy.RuleUnread},
+		{review.BriefFile{Path: "large.go", Omitted: "too large"}, ""},
+		{changed("b.go"), ""},
+	} {
+		b := &jobBrief{files: []review.BriefFile{changed("a.go"), row.file}}
+		l := &Loop{History: filesAlone{all: files{}}, Briefer: b}
+		got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Head: sha(1), From: sha(2)}, review.JobWork{Tip: sha(3), Answer: review.Answer{
+			Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{State: review.AgentComplete},
+		}})
+		if err != nil || (row.rule != "") != (got.Tip == "") || row.rule != "" && (len(got.Refusals) != 1 || got.Refusals[0].Rule != row.rule || got.Refusals[0].Path != row.file.Path) {
+			t.Errorf("%s: %+v, %v", row.file.Path, got, err)
+		}
+		if want := (Range{Base: sha(1), MergeBase: sha(1), Head: sha(3)}); !b.about.Same(want) {
+			t.Errorf("what is looked at is %+v, want %+v", b.about, want)
+		}
 	}
 }

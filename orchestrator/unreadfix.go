@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"slices"
 
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
@@ -9,8 +10,7 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// unseen refuses a fix that writes where the next round reads nothing (decision 30). What that is says the brief of the head that
-// the fix would make.
+// unseen refuses a fix that writes where the next round reads nothing.
 func (j *fixing) unseen(ctx context.Context, work *review.FixWork) error {
 	if work.Tip == "" {
 		return nil
@@ -25,19 +25,42 @@ func (j *fixing) unseen(ctx context.Context, work *review.FixWork) error {
 		wrote[spelling.Name(d.Files[i].Path)] = true
 	}
 	at.Head = work.Tip
-	brief, err := j.loop.Briefer.Brief(ctx, at, j.req.Context, j.req.Limits)
+	files, err := j.loop.unread(ctx, j.req, at)
 	if err != nil {
 		return err
 	}
-	var files []review.LeftOut
-	for _, f := range brief.Files {
-		if wrote[sanitize.MaskSpelled(f.Path)] {
-			files = append(files, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: f.Excused})
-		}
-	}
+	files = slices.DeleteFunc(files, func(f review.LeftOut) bool { return !wrote[sanitize.MaskSpelled(f.Path)] })
 	if refused := pushpolicy.Unread(files, j.req.Fix.Allow); len(refused) > 0 {
 		work.Refusals = append(work.Refusals, refused...)
 		work.Tip, work.Commits = "", nil // nothing of it is let through
 	}
 	return nil
+}
+
+// unseenWork refuses work of a scheduled job that writes where the review of its pull request reads nothing. The operator's word for fixers opens nothing here.
+func (l *Loop) unseenWork(ctx context.Context, req Request, o review.JobOrder, w *review.JobWork) error {
+	if w.Tip == "" {
+		return nil
+	}
+	req.Context.DiffOnly, req.Context.HunksOnly = true, true // nobody reads this brief
+	files, err := l.unread(ctx, req, Range{Base: o.Head, MergeBase: o.Head, Head: w.Tip})
+	if err != nil {
+		return err
+	}
+	if refused := pushpolicy.Unread(files, nil); len(refused) > 0 {
+		w.Refusals = append(w.Refusals, refused...)
+		w.Tip = ""
+	}
+	return nil
+}
+
+// unread are the files that a review of a range leaves out (decision 30). What they are says the brief of it.
+func (l *Loop) unread(ctx context.Context, req Request, at Range) (files []review.LeftOut, err error) {
+	brief, err := l.Briefer.Brief(ctx, at, req.Context, req.Limits)
+	for _, f := range brief.Files {
+		if f.Omitted != "" {
+			files = append(files, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: f.Excused})
+		}
+	}
+	return files, err
 }

@@ -102,10 +102,12 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	started := wallclock.Now().UTC()
 	id := orchestrator.ReviewID(o.Target, head, prompts.Version, agents, r.settings.Limits)
 	settings := r.settings
+	about := contextOf(settings)
+	about.Include = settings.Context.Include
 	return &Prepared{run: r, job: todo, Request: orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: o.Target, Head: head, Agents: agents, DryRun: o.DryRun, WallTime: settings.WallTime,
 		PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Isolation: confinement.Report(), Config: rules.From,
-		Context: contextOf(settings), BaseRef: sanitize.Mask(base), Secrets: r.opts.Machine.secrets(),
+		Context: about, BaseRef: sanitize.Mask(base), Secrets: r.opts.Machine.secrets(),
 	}}, nil
 }
 
@@ -244,7 +246,7 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 	if lease != nil {
 		executor.Held = lease.Check
 	}
-	check := &orchestrator.Loop{History: r.history, Incident: r.incident, Secrets: c.known}
+	check := &orchestrator.Loop{History: r.history, Briefer: &briefer{repo: r.history.repo}, Incident: r.incident, Secrets: c.known}
 	l := &maintenance.Loop{
 		Repo: r.history.repo, Server: server, Forge: r.client, Pusher: executor, Outbox: outbox{r.store, lease},
 		Record: r.measured(r.telemetry.record(r.spend.watch(c.ask.Gateway, recorder{r.store, r.folder, lease}))), Emit: c.emit, MarkerKey: c.key,
@@ -256,7 +258,7 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 			if err != nil {
 				return work, err
 			}
-			return check.CheckWork(ctx, plan, order, work)
+			return check.CheckWork(ctx, st.Request, plan, order, work)
 		},
 	}
 	req := st.Job.Request
