@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/effects"
@@ -272,4 +273,7 @@ func (s *Service) AnsweringRun(ctx context.Context, target review.Target, a Ask)
 	return s.store.Asked(ctx, askedKey(target, a.Asked))
 }
 
-func askedKey(target review.Target, a review.Asked) string { return target.String() + "/" + a.Key() }
+// askedKey names a line of a comment. GitHub's names know no case, and neither does it.
+func askedKey(target review.Target, a review.Asked) string {
+	return strings.ToLower(target.String()) + "/" + a.Key()
+}

@@ -22,7 +22,7 @@ func (s *Service) SettingsOf(ctx context.Context, o Order, repo review.Repo, row
 		return settings, "", err
 	}
 	o.Target = review.Target{Repo: repo, Job: "settings"} // of a repository, and not a local change
-	base, head, err := r.defaultHead(ctx, o.Target)
+	base, head, err := r.defaultHead(ctx, &o.Target)
 	if err != nil {
 		return settings, "", err
 	}

@@ -68,7 +68,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	if err = r.meet(ctx, o.Target.Repo); err != nil {
 		return nil, err
 	}
-	base, head, err := r.defaultHead(ctx, o.Target)
+	base, head, err := r.defaultHead(ctx, &o.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,14 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	}}, nil
 }
 
-// defaultHead fetches the default branch, and names it and its commit.
-func (r *run) defaultHead(ctx context.Context, t review.Target) (base, head string, err error) {
-	if base, r.repoID, err = r.client.DefaultBranch(ctx, t.Repo); err != nil {
+// defaultHead fetches the default branch, and names it and its commit. The target has its repository's name as GitHub spells it then.
+func (r *run) defaultHead(ctx context.Context, t *review.Target) (base, head string, err error) {
+	at, err := r.client.DefaultBranch(ctx, t.Repo)
+	if err != nil {
 		return "", "", err
 	}
-	if r.history, err = r.openHistory(ctx, t, "", ""); err != nil {
+	base, t.Repo, r.repoID = at.Branch, at.Repo, at.RepoID
+	if r.history, err = r.openHistory(ctx, *t, "", ""); err != nil {
 		return "", "", err
 	}
 	if err := fetching.Hit(); err != nil {

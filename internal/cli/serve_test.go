@@ -43,6 +43,8 @@ type hall struct {
 	lost, doubled bool
 	// secret signs them.
 	secret string
+	// served is the repository as its operator spells it; empty for as GitHub does.
+	served string
 }
 
 func (h *hall) Write(p []byte) (int, error) {
@@ -148,7 +150,7 @@ func (h *hall) serve(armed string, args ...string) *server {
 	if !polls {
 		args = append(args, "--listen", h.address)
 	}
-	cmd := exec.Command(program, append([]string{"serve", "acme/widgets", "--settle", "0s", "--reviewers", "exec:" + filepath.Join(h.home, "clean.sh")}, args...)...)
+	cmd := exec.Command(program, append([]string{"serve", cmp.Or(h.served, "acme/widgets"), "--settle", "0s", "--reviewers", "exec:" + filepath.Join(h.home, "clean.sh")}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(h.env[:len(h.env):len(h.env)], "PRLOOP_FAILPOINT="+armed), h.home, h, h
 	cmd.WaitDelay = killPatience
 	if err := cmd.Start(); err != nil {
@@ -497,4 +499,33 @@ func TestServeLearnsOfMerges(t *testing.T) {
 			s.stop(t, syscall.SIGTERM)
 		})
 	}
+}
+
+// However people spell a repository's name, it has one run at a time, one report, and one answer to a comment (threats.md T337).
+func TestServeKnowsNoCase(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	h.served = "Acme/Widgets"
+	script := "#!/bin/sh\nhere=" + h.home + "\ncat >/dev/null\necho asked >>$here/slow.asked\nuntil [ -e \"$here/free\" ]; do sleep 0.05; done\nexec $here/clean.sh </dev/null\n"
+	slow := filepath.Join(h.home, "slow.sh")
+	if err := os.WriteFile(slow, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--every", "1s", "--reviews", "3", "--reviewers", "exec:"+slow)
+	p := h.open(7, nil)
+	eventually.True(t, "the reviewer to be asked", func() bool { return h.asked("slow") > 0 })
+	p.Comment("mona", "!prloop status")
+	before := h.note()
+	eventually.True(t, "GitHub to be asked again", func() bool { return h.note() > before })
+	cmd := exec.Command("prloop", "run", "7", "-R", "ACME/widgets", "--no-fix", "--reviewers", "exec:"+slow)
+	cmd.Env, cmd.Dir = h.env, h.home
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "acme/widgets#7 is being worked on by run") {
+		t.Errorf("a run by hand beside the server's: %v\n%s", err, out)
+	}
+	h.free()
+	all := h.settled(2)
+	if asked := h.asked("slow"); len(all) != 2 || asked != 1 || reports(p) != 1 {
+		t.Errorf("the reviewer was asked %d times, and there are %d reports; wanted: %+v", asked, reports(p), all)
+	}
+	s.stop(t, syscall.SIGTERM)
 }

@@ -25,8 +25,16 @@ var (
 	afterPull  = failpoint.New("github: after pull request")
 )
 
-// DefaultBranch is the branch of a repository that pull requests go to.
-func (c *Client) DefaultBranch(ctx context.Context, repo review.Repo) (branch string, id int64, err error) {
+// Default is a repository's branch that pull requests go to.
+type Default struct {
+	Branch string
+	// Repo is the repository as GitHub spells its name, RepoID GitHub's number of it.
+	Repo   review.Repo
+	RepoID int64
+}
+
+// DefaultBranch finds the branch that pull requests of a repository go to.
+func (c *Client) DefaultBranch(ctx context.Context, repo review.Repo) (Default, error) {
 	op := "read the default branch of " + repo.String()
 	var a struct {
 		ID            int64
@@ -34,15 +42,16 @@ func (c *Client) DefaultBranch(ctx context.Context, repo review.Repo) (branch st
 		DefaultBranch string `json:"default_branch"`
 	}
 	if _, err := c.get(ctx, op, false, repoAddress(repo, ""), &a); err != nil {
-		return "", 0, err
+		return Default{}, err
 	}
-	switch {
-	case !strings.EqualFold(a.FullName, repo.Owner+"/"+repo.Name):
-		return "", 0, &Error{Op: op, Kind: ErrMoved, Needs: oneLine(a.FullName)}
-	case a.DefaultBranch == "":
-		return "", 0, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the repository has none"}
+	spelled, err := spelledBy(op, repo, a.FullName)
+	if err != nil {
+		return Default{}, err
 	}
-	return a.DefaultBranch, a.ID, nil
+	if a.DefaultBranch == "" {
+		return Default{}, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the repository has none"}
+	}
+	return Default{a.DefaultBranch, spelled, a.ID}, nil
 }
 
 func repoAddress(repo review.Repo, rest string) string {

@@ -20,14 +20,16 @@ func TestPullRequestOfOwnBranch(t *testing.T) {
 		if err := f.Commit(repo, "prloop/docs", p.BaseSHA(), "Docs", tree("package main // words\n")); err != nil {
 			t.Fatal(err)
 		}
-		branch, id, err := c.DefaultBranch(t.Context(), widgets)
-		if err != nil || branch != "main" || id != repo.ID {
-			t.Fatalf("default branch %q of %d, %v", branch, id, err)
+		for _, name := range []string{"widgets", "WIDGETS"} {
+			at, err := c.DefaultBranch(t.Context(), review.Repo{Host: host, Owner: "acme", Name: name})
+			if want := (Default{"main", widgets, repo.ID}); err != nil || at != want {
+				t.Fatalf("default branch of %s: %+v, %v; want %+v", name, at, err, want)
+			}
 		}
 		if found, err := c.PullsOfBranch(t.Context(), widgets, "topic"); err != nil || len(found) != 0 {
 			t.Errorf("a fork's branch: %+v, %v", found, err)
 		}
-		address, err := c.OpenPull(t.Context(), widgets, "prloop/docs", branch, "Update docs", text(t, "Words."))
+		address, err := c.OpenPull(t.Context(), widgets, "prloop/docs", "main", "Update docs", text(t, "Words."))
 		if err != nil || address != "https://"+host+"/acme/widgets/pull/8" {
 			t.Fatalf("opened %q, %v", address, err)
 		}

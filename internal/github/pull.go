@@ -87,7 +87,17 @@ type pullAnswer struct {
 	}
 }
 
-// PullRequest reads a pull request. Errors: ErrNotFound, ErrMoved (Needs says where to), and those of every read.
+// spelledBy is the repository with its name as GitHub spells it. GitHub takes every case, so a person may type another one, and what is kept
+// by a name is found only when everybody has the same (threats.md T337). A name that differs in more is of a repository that moved.
+func spelledBy(op string, repo review.Repo, name string) (review.Repo, error) {
+	if !strings.EqualFold(name, repo.Owner+"/"+repo.Name) {
+		return review.Repo{}, &Error{Op: op, Kind: ErrMoved, Needs: oneLine(name)}
+	}
+	repo.Owner, repo.Name, _ = strings.Cut(name, "/")
+	return repo, nil
+}
+
+// PullRequest reads a pull request, with its repository's name as GitHub spells it. Errors: ErrNotFound, ErrMoved (Needs says where to), and those of every read.
 func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error) {
 	op := fmt.Sprintf("read pull request %s#%d", repo, number)
 	var a pullAnswer
@@ -95,12 +105,13 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 	if err := c.query(ctx, op, false, pullQuery, vars, &a); err != nil {
 		return review.PullRequest{}, err
 	}
-	if !strings.EqualFold(a.Repository.NameWithOwner, repo.Owner+"/"+repo.Name) {
-		return review.PullRequest{}, &Error{Op: op, Kind: ErrMoved, Needs: oneLine(a.Repository.NameWithOwner)}
+	spelled, err := spelledBy(op, repo, a.Repository.NameWithOwner)
+	if err != nil {
+		return review.PullRequest{}, err
 	}
 	p := a.Repository.PullRequest
 	pr := review.PullRequest{
-		Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, RepoID: a.Repository.DatabaseID, Number: p.Number, URL: p.URL, NodeID: p.ID, Title: p.Title, Body: p.Body,
+		Repo: review.Repo{Host: c.host, Owner: spelled.Owner, Name: spelled.Name}, RepoID: a.Repository.DatabaseID, Number: p.Number, URL: p.URL, NodeID: p.ID, Title: p.Title, Body: p.Body,
 		Author: p.Author.person(p.AuthorAssociation), State: p.State, Draft: p.IsDraft, Locked: p.Locked,
 		BaseRef: p.BaseRefName, BaseSHA: p.BaseRefOid, HeadRef: p.HeadRefName, HeadSHA: p.HeadRefOid,
 		CrossRepository: p.IsCrossRepository, MaintainerCanModify: p.MaintainerCanModify, Labels: []string{},

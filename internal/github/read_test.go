@@ -36,6 +36,9 @@ func TestPullRequest(t *testing.T) {
 			if err != nil || id != pr.RepoID || id == 0 || name != "acme/widgets" {
 				t.Errorf("the repository: %d %q, %v; the pull request's is %d", id, name, err, pr.RepoID)
 			}
+			if odd, err := c.PullRequest(t.Context(), review.Repo{Host: host, Owner: "Acme", Name: "WIDGETS"}, 7); err != nil || odd.Repo != want.Repo {
+				t.Errorf("in another case: %+v, %v; want it as GitHub spells it", odd.Repo, err)
+			}
 			if pr.NodeID == "" || pr.Author.ID == 0 || pr.UpdatedAt.IsZero() {
 				t.Errorf("ids and dates are missing: %+v", pr)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
@@ -173,9 +174,9 @@ func (s *Store) Wanted(ctx context.Context, subject string) (Wanted, error) {
 	return all[0], nil
 }
 
-// WantedOf gives what is, or was, wanted of the pull requests of a repository: host/owner/name.
+// WantedOf gives what is, or was, wanted of the pull requests of a repository: host/owner/name, in any case.
 func (s *Store) WantedOf(ctx context.Context, repo string) ([]Wanted, error) {
-	return s.wanted(ctx, "read what is wanted of "+repo, `repo = $1 ORDER BY pr, comment`, repo)
+	return s.wanted(ctx, "read what is wanted of "+repo, `lower(repo) = $1 ORDER BY pr, comment`, strings.ToLower(repo))
 }
 
 // WantedRepositories names the repositories something was ever wanted of: host/owner/name.
@@ -290,7 +291,7 @@ func (s *Store) Postpone(ctx context.Context, subject string, wait time.Duration
 // Hasten lets what waits of a pull request begin at once, unless it failed.
 func (s *Store) Hasten(ctx context.Context, repo string, pr int) error {
 	clock := s.dialect.clock()
-	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET due = `+clock+` WHERE repo = $1 AND pr = $2 AND asked > queued AND tries = 0 AND outcome = 'waits' AND due > `+clock, repo, pr)
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET due = `+clock+` WHERE lower(repo) = $1 AND pr = $2 AND asked > queued AND tries = 0 AND outcome = 'waits' AND due > `+clock, strings.ToLower(repo), pr)
 	return s.wrap("hasten what waits of "+repo, err)
 }
 
@@ -332,8 +333,9 @@ func (s *Store) ForgetDeliveries(ctx context.Context, age time.Duration) (int64,
 	return n, s.wrap("forget deliveries", err)
 }
 
-// Subject names what is wanted: a look at a pull request, or at a comment on it.
+// Subject names what is wanted: a look at a pull request, or at a comment on it. GitHub's names know no case, and neither do subjects.
 func Subject(repo string, pr int, comment int64) string {
+	repo = strings.ToLower(repo)
 	if comment == 0 {
 		return fmt.Sprintf("%s#%d", repo, pr)
 	}

@@ -67,6 +67,7 @@ func Run(t *testing.T, b Backend) {
 		{"wanted", testWanted},
 		{"turns", testTurns},
 		{"names taken over", testNamesTakenOver},
+		{"names know no case", testNamesKnowNoCase},
 		{"places", testPlaces},
 		{"backlog", testBacklog},
 		{"settle time", testSettleTime},

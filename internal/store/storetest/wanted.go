@@ -2,8 +2,10 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -170,6 +172,56 @@ func testNamesTakenOver(t *testing.T, b Backend) {
 		if w, err := s.Wanted(ctx, want.Subject); err != nil || w.Key != step.key || w.Settled != step.left {
 			t.Errorf("told %q: %+v, %v", step.told, w, err)
 		}
+	}
+}
+
+// testNamesKnowNoCase: what is wanted is one thing however its repository is spelled, also what was recorded while names had case.
+func testNamesKnowNoCase(t *testing.T, b Backend) {
+	const folding = 24 // the migration
+	address, ctx := b.New(t), t.Context()
+	must(t, b.At(ctx, address, folding-1, func(db *sql.DB) error {
+		for i, row := range [][]any{
+			{"github.com/octo/demo#7", "github.com/octo/demo", "older"}, {"github.com/Octo/Demo#7", "github.com/Octo/Demo", "newer"}, {"github.com/OCTO/demo#7", "github.com/OCTO/demo", "oldest"},
+			{"github.com/Octo/Demo#8", "github.com/Octo/Demo", "alone"},
+		} {
+			if _, err := db.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, renewed, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated, repo_key)
+				VALUES ($1, $2, 7, 0, 3, 0, 1, 1, 1, 5, 5, 0, $3, '', '', '', $4, '')`, row[0], row[1], row[2], []int{5, 6, 4, 1}[i]); err != nil {
+				return err
+			}
+		}
+		for i, ask := range []string{"octo/demo#7/5.1", "Octo/Demo#7/5.1", "Octo/Demo#8/6.1"} {
+			if _, err := db.ExecContext(ctx, `INSERT INTO asked (ask, run, created) VALUES ($1, $2, $3)`, ask, fmt.Sprint("run ", i), 9-i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	s := open(t, address)
+	all, err := s.WantedOf(ctx, "github.com/OCTO/DEMO")
+	must(t, err)
+	var got []string
+	for _, w := range all {
+		got = append(got, w.Subject+" "+w.Outcome)
+	}
+	if slices.Sort(got); !slices.Equal(got, []string{"github.com/octo/demo#7 newer", "github.com/octo/demo#8 alone"}) {
+		t.Errorf("after the migration: %q", got)
+	}
+	for ask, want := range map[string]string{"octo/demo#7/5.1": "run 1", "octo/demo#8/6.1": "run 2"} {
+		if run, err := s.Asked(ctx, ask); err != nil || run != want {
+			t.Errorf("%s: %q, %v; want %s", ask, run, err, want)
+		}
+	}
+	for _, name := range []string{"github.com/octo/demo", "github.com/Octo/Demo"} {
+		must(t, s.Want(ctx, store.Want{Subject: store.Subject(name, 9, 0), Repo: name, PR: 9, Priority: 3}))
+	}
+	subject := store.Subject("github.com/OCTO/demo", 9, 0)
+	if w, err := s.Begin(ctx, subject); err != nil || w.Asked != 2 {
+		t.Errorf("asked for in two spellings: %+v, %v", w, err)
+	}
+	must(t, s.Postpone(ctx, subject, time.Hour, store.Settled{Outcome: store.Waits}))
+	must(t, s.Hasten(ctx, "github.com/Octo/DEMO", 9))
+	if due, err := s.Due(ctx, 10); err != nil || len(due) != 1 || due[0].Subject != subject {
+		t.Errorf("hastened in another spelling: %+v, %v", due, err)
 	}
 }
 
