@@ -88,6 +88,11 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 		}
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
+	over, err := b.overSetup(whole)
+	if err != nil {
+		return err
+	}
+	work.refuse(over...)
 	for _, r := range pushpolicy.Check(all, pushpolicy.Brake(o.PRFiles, o.PRLines), o.Allow, nil) {
 		if r.Rule == pushpolicy.RuleScopeBrake {
 			work.refuse(r)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/buildlayers"
+	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
 )
@@ -217,6 +218,33 @@ func (b *Workspace) furnish(ctx context.Context, dir string, o VerifyOptions) er
 		return nil
 	}
 	return buildlayers.Copy(ctx, cache, filepath.Join(o.Setup.Path, "cache"), nil, b.copyBounds())
+}
+
+// overSetup refuses new files that furnish would leave in the place of what the setup left.
+func (b *Workspace) overSetup(changes []pushpolicy.Change) ([]review.Refusal, error) {
+	if b.Verifying.Setup == nil {
+		return nil, nil
+	}
+	left, err := os.OpenRoot(filepath.Join(b.Verifying.Setup.Path, "tree"))
+	if err != nil {
+		return nil, err
+	}
+	defer left.Close()
+	return pushpolicy.OverSetup(changes, func(name string) bool {
+		for end := range len(name) + 1 {
+			if end < len(name) && name[end] != '/' {
+				continue
+			}
+			info, err := left.Lstat(name[:end])
+			if errors.Is(err, fs.ErrNotExist) {
+				return false
+			}
+			if err != nil || !info.IsDir() { // an error: a name that no folder can hold
+				return true
+			}
+		}
+		return true
+	}), nil
 }
 
 // mostBuilds is the largest build cache that is kept, in bytes.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/proc"
+	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/registries"
 	"github.com/prloop/prloop/internal/testkit/registry"
 	"github.com/prloop/prloop/review"
@@ -455,4 +456,35 @@ func TestLentCaches(t *testing.T) {
 		`! touch "$GOMODCACHE/x" && ! touch "$CARGO_HOME/registry/y" && ! touch "$npm_config_cache/_cacache/y" && touch "$CARGO_HOME/.package-cache" "$npm_config_cache/log"`)
 	s.workspace.Verifying.Lent = nil
 	s.passes(s.base, `! test -e "$GOMODCACHE/tiny@v1"`)
+}
+
+// A fix takes the place of nothing that the setup left: the verify commands would use the fixer's in its stead (threats.md T347).
+func TestAFixIsNotOverTheSetup(t *testing.T) {
+	s := newSites(t, "", map[string]string{"a.txt": "a\n", "kept/a.txt": "a\n", "lib/known.txt": "base\n"})
+	s.setUp(`mkdir -p lib/runner && echo 'false' >lib/runner/run.sh && echo made >made && ln -s made link && echo changed >lib/known.txt && echo new >kept/new`)
+	for script, want := range map[string]string{
+		"mkdir lib/runner; echo true >lib/runner/run.sh":                             "lib/runner/run.sh",
+		"echo true >lib/runner":                                                      "lib/runner",
+		"mkdir made; echo true >made/x":                                              "made/x",
+		"echo true >link":                                                            "link",
+		"mkdir link; echo true >link/x":                                              "link/x",
+		"mkdir lib/runner; git mv a.txt lib/runner/run.sh; echo x >a.txt":            "lib/runner/run.sh",
+		"echo true >lib/more.txt; echo b >lib/known.txt; echo true >kept/other":      "",
+		"mkdir lib/runner; echo true >lib/runner/more; rm kept/a.txt; echo b >a.txt": "",
+	} {
+		s.script(script)
+		o := s.world.order()
+		o.PRFiles, o.PRLines = 10, 100
+		work := s.fix(o)
+		if want == "" {
+			if work.Tip == "" {
+				t.Errorf("%s: %+v", script, work.Refusals)
+			}
+			continue
+		}
+		if work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != pushpolicy.RuleSetupFile || work.Refusals[0].Path != want {
+			t.Errorf("%s: %q %+v", script, work.Tip, work.Refusals)
+		}
+	}
+	s.left("")
 }
