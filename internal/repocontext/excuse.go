@@ -49,19 +49,22 @@ func (b *builder) excusable(ctx context.Context) error {
 }
 
 // grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or a file in a folder of
-// vendored code that is new itself, or one that a test runner runs for its name. Attributes, which the base has set, excuse new files too.
+// vendored code that is new itself. Attributes, which the base has set, excuse new files too, but none that a test runner runs for its name alone.
 func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	f := &b.o.Diff.Files[i]
-	if b.attributed[i] || f.Change == diff.Modified || f.Change == diff.Deleted {
+	why := b.brief.Files[i].Omitted
+	switch {
+	case f.Change == diff.Modified || f.Change == diff.Deleted:
+		return false, nil
+	case why != OmittedLockFile && pushpolicy.Collected(f.Path):
+		return true, nil
+	case b.attributed[i]:
 		return false, nil
 	}
-	switch b.brief.Files[i].Omitted {
+	switch why {
 	case OmittedGenerated:
 		return f.Change != diff.Renamed && hasEnding(f.Path, minified), nil
 	case OmittedVendored:
-		if pushpolicy.Collected(f.Path) {
-			return true, nil
-		}
 		root := vendorRoot(f.Path)
 		known, ok := b.vendored[root]
 		if !ok {
