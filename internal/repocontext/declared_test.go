@@ -26,6 +26,15 @@ func TestDeclaredEncodings(t *testing.T) {
 		{"UTF-8 with what an editor adds", "a.py", "# -*- coding: utf-8-unix -*-", plain, ""},
 		{"nothing", "a.py", "import os", "# caf\xe9s", ""},
 		{"too late", "a.py", "import os\nimport sys\n# coding: utf-7", plain, ""},
+		{"a program without an ending", "bin/tool", "#!/usr/bin/env python3\n# coding: utf-7", plain, OmittedDeclared},
+		{"a build file in Python", "SConstruct", "# coding: utf-7", plain, OmittedDeclared},
+		{"a program of a server", "app.wsgi", "# coding: unicode_escape", hidden, OmittedDeclared},
+		{"a file in another language", "a.go", "// coding: utf-7", plain, ""},
+		{"below an empty line", "a.py", " \f\r\n# coding: utf-7", plain, OmittedDeclared},
+		{"behind the mark of UTF-8", "a.py", "\ufeff# coding: utf-7", plain, OmittedDeclared},
+		{"behind returns", "a.py", "# a\r# b\r# coding: utf-7", plain, OmittedDeclared},
+		{"a remark behind code", "a.py", "x = 1 # encoding: base64 of x", plain, ""},
+		{"below code", "a.py", "import io\n# coding: utf-7", plain, ""},
 		{"no comment", "a.py", "f(x, coding=enc)", plain, ""},
 	} {
 		t.Run(row.says, func(t *testing.T) {
