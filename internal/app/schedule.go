@@ -99,6 +99,15 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, id := range slices.Sorted(maps.Keys(r.settings.Schedule.Runs)) {
+		var once []string
+		for _, c := range r.settings.Schedule.Runs[id] {
+			if !slices.Contains(once, c) {
+				once = append(once, c)
+			}
+		}
+		todo.Places = append(todo.Places, schedule.Branches(id, once)...)
+	}
 	started := wallclock.Now().UTC()
 	id := orchestrator.ReviewID(o.Target, head, prompts.Version, agents, r.settings.Limits)
 	settings := r.settings

@@ -25,6 +25,37 @@ func TestCheckBranch(t *testing.T) {
 	}
 }
 
+// A branch cannot be made above or below another one: that one is named, and a push that did not know is refused for good.
+func TestWhatKeepsABranchFromBeingMade(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "1\n"})
+	for _, name := range []string{"prloop/two", "prloop/one/docs/x/y", "prloop/one/docsmore"} {
+		shell(t, b.origin, "update-ref", "refs/heads/"+name, b.head)
+	}
+	for name, want := range map[string]struct{ head, inWay string }{
+		"prloop/two":          {b.head, ""},
+		"prloop/two/two":      {"", "prloop/two"},
+		"prloop/two/two/deep": {"", "prloop/two"},
+		"prloop/one":          {"", "prloop/one/docs/x/y"},
+		"prloop/one/docs":     {"", "prloop/one/docs/x/y"},
+		"prloop/one/docs/x/z": {"", ""},
+		"prloop/tw":           {"", ""},
+		"two":                 {"", ""},
+		"other/prloop/two/x":  {"", ""},
+	} {
+		head, inWay, err := b.r.RemotePlace(t.Context(), b.server(), "refs/heads/"+name)
+		if err != nil || head != want.head || strings.TrimPrefix(inWay, "refs/heads/") != want.inWay {
+			t.Errorf("%s: %q %q %v, want %+v", name, head, inWay, err, want)
+		}
+		if want.inWay == "" {
+			continue
+		}
+		res, err := b.r.Push(t.Context(), PushOptions{Server: b.server(), Ref: "refs/heads/" + name, Old: NoCommit, New: b.head, Anew: true})
+		if err != nil || res.Outcome != Refused || !strings.Contains(res.Reason, want.inWay) {
+			t.Errorf("push %s: %+v %v", name, res, err)
+		}
+	}
+}
+
 // A branch is made where there is none, replaced where it is what it was, and left alone anywhere else.
 func TestPushAnew(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 )
@@ -202,14 +203,16 @@ func (r *Repository) settle(ctx context.Context, o PushOptions, out string, fail
 	}
 	ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), askAgain)
 	defer cancel()
-	head, err := r.RemoteHead(ask, o.Server, o.Ref)
+	head, inWay, err := r.RemotePlace(ask, o.Server, o.Ref)
 	switch {
-	case errors.Is(err, ErrUnknownRevision) && strings.Trim(o.Old, "0") == "" && failed != nil:
-		return PushResult{}, failed
-	case errors.Is(err, ErrUnknownRevision):
-		return PushResult{Outcome: Moved}, nil
 	case err != nil:
 		return PushResult{}, errors.Join(failed, err)
+	case inWay != "" && head == "": // it is said in many words, some of which are those of a lost race
+		return PushResult{Outcome: Refused, Rule: RefusedOther, Reason: strings.TrimPrefix(inWay, "refs/heads/") + " is in its way"}, nil
+	case head == "" && strings.Trim(o.Old, "0") == "" && failed != nil:
+		return PushResult{}, failed
+	case head == "":
+		return PushResult{Outcome: Moved}, nil
 	case head == o.Old && failed == nil:
 		return PushResult{}, errAnswerShape
 	case head == o.Old:
@@ -257,25 +260,54 @@ func (r *Repository) within(ctx context.Context, s Server, commit, head string) 
 }
 
 // RemoteHead asks a server where a ref is: ErrUnknownRevision when it has none of that name. Further errors are Fetch's.
-func (r *Repository) RemoteHead(ctx context.Context, s Server, ref string) (string, error) {
+func (r *Repository) RemoteHead(ctx context.Context, s Server, ref string) (head string, err error) {
+	err = r.remoteRefs(ctx, s, ref, nil, func(oid, name string) {
+		if name == ref {
+			head = oid
+		}
+	})
+	if err == nil && head == "" {
+		err = fmt.Errorf("ask %s for %s: %w", s.URL, ref, ErrUnknownRevision)
+	}
+	return head, err
+}
+
+// RemotePlace asks a server where a ref is, and where it is not there, which other one keeps it from being made: refs are files in folders,
+// and none can be above or below another one. Both are empty when the name is free. Errors are Fetch's.
+func (r *Repository) RemotePlace(ctx context.Context, s Server, ref string) (head, inWay string, err error) {
+	patterns := []string{ref + "/*"}
+	for above := path.Dir(ref); above != "." && above != "refs"; above = path.Dir(above) {
+		patterns = append(patterns, above)
+	}
+	err = r.remoteRefs(ctx, s, ref, patterns, func(oid, name string) {
+		switch {
+		case name == ref:
+			head = oid
+		case inWay == "" && (strings.HasPrefix(name, ref+"/") || strings.HasPrefix(ref, name+"/")):
+			inWay = name
+		}
+	})
+	return head, inWay, err
+}
+
+// remoteRefs calls found for the refs of a server that git finds by the end of a name, or by one of more patterns.
+func (r *Repository) remoteRefs(ctx context.Context, s Server, ref string, more []string, found func(oid, name string)) error {
 	c, err := r.serverCommand(ctx, "ls-remote", s)
 	if err == nil {
 		err = checkRef(ref)
 	}
 	if err != nil {
-		return "", fmt.Errorf("ask %s for %s: %w", s.URL, ref, err)
+		return fmt.Errorf("ask %s for %s: %w", s.URL, ref, err)
 	}
-	c.args = []string{"--refs", "--end-of-options", s.URL, ref}
+	c.args = append([]string{"--refs", "--end-of-options", s.URL, ref}, more...)
 	out, err := r.git.run(ctx, c)
 	if err != nil {
-		return "", fmt.Errorf("ask %s for %s: %w", s.URL, ref, err)
+		return fmt.Errorf("ask %s for %s: %w", s.URL, ref, err)
 	}
 	for line := range strings.Lines(string(out)) {
-		// A pattern matches the ends of names; only the whole name counts.
-		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if name == ref && IsOID(oid) {
-			return oid, nil
+		if oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); IsOID(oid) {
+			found(oid, name)
 		}
 	}
-	return "", fmt.Errorf("ask %s for %s: %w", s.URL, ref, ErrUnknownRevision)
+	return nil
 }

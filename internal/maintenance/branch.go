@@ -46,27 +46,47 @@ type leftBranch struct {
 	Why  string `json:"why"`
 }
 
-// settle finds the branch of a job: the first of its names whose branch is not there or all prloop's own. One that a person pushed to, or
+// settle finds the branch of a job: the first of its names whose branch can be made or is all prloop's own. One that a person pushed to, or
 // that cannot take in the default branch, stays as it is.
-func (l *Loop) settle(ctx context.Context, req Request) (place, error) {
-	p := place{Old: git.NoCommit, From: req.Head}
-	name := schedule.Branch(req.Job, req.ids())
+func (l *Loop) settle(ctx context.Context, req Request) (p place, err error) {
+	p = place{Old: git.NoCommit, From: req.Head}
+	above := ""
+	for _, name := range schedule.Branches(req.Job, req.ids()) {
+		if above, err = l.settleAt(ctx, req, &p, name); err != nil || above == "" {
+			return p, err
+		}
+	}
+	return p, &storedError{fmt.Sprintf("the branch %s is in the way of this job's: rename or delete it", sanitize.Line(above, 200))}
+}
+
+// settleAt finds the branch of a job among those of one name. above is one that keeps all of them from being made.
+func (l *Loop) settleAt(ctx context.Context, req Request, p *place, name string) (above string, err error) {
 	for n := 1; n <= mostBranches; n++ {
 		p.Branch = schedule.Numbered(name, n)
-		head, err := l.Repo.RemoteHead(ctx, l.Server, "refs/heads/"+p.Branch)
-		if errors.Is(err, git.ErrUnknownRevision) {
-			return p, nil
+		head, inWay, err := l.look(ctx, p.Branch)
+		switch {
+		case err != nil || head == "" && inWay == "":
+			return "", err
+		case head == "" && strings.HasPrefix(p.Branch, inWay+"/"):
+			p.Left = append(p.Left, leftBranch{Branch: inWay, Why: "no branch can be below it"})
+			return inWay, nil
+		case head == "":
+			p.Left = append(p.Left, leftBranch{Branch: inWay, Why: "no branch can be above it"})
+			continue
 		}
-		if err != nil {
-			return p, err
-		}
-		left, err := l.taken(ctx, req, &p, head)
+		left, err := l.taken(ctx, req, p, head)
 		if err != nil || left == nil {
-			return p, err
+			return "", err
 		}
 		p.Left = append(p.Left, *left)
 	}
-	return p, fmt.Errorf("%d branches of this job are there and changed by others, from %s on: close or delete some", mostBranches, name)
+	return "", fmt.Errorf("%d branches of this job are there and changed by others, from %s on: close or delete some", mostBranches, name)
+}
+
+// look says where a branch is, or which one keeps it from being made.
+func (l *Loop) look(ctx context.Context, branch string) (head, inWay string, err error) {
+	head, inWay, err = l.Repo.RemotePlace(ctx, l.Server, "refs/heads/"+branch)
+	return head, strings.TrimPrefix(inWay, "refs/heads/"), err
 }
 
 // taken looks at a branch that is there: p has it, or it is left as it is.
@@ -144,15 +164,21 @@ func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (pl
 	case strings.EqualFold(name, req.Base):
 		return refuse(schedule.RuleBaseBranch, shown+" is the branch that pull requests go to")
 	}
-	_, err := l.Repo.RemoteHead(ctx, l.Server, "refs/heads/"+name)
-	if err == nil {
-		return refuse(schedule.RuleBranchTaken, shown+" is there already, and not this job's")
-	}
-	if !errors.Is(err, git.ErrUnknownRevision) {
+	head, inWay, err := l.look(ctx, name)
+	switch {
+	case err != nil:
 		return p, nil, err
-	}
-	if !strings.HasPrefix(name, schedule.Prefix) { // the names of others choose what runs on a push: deployments, releases, pages
+	case head != "":
+		return refuse(schedule.RuleBranchTaken, shown+" is there already, and not this job's")
+	case !strings.HasPrefix(name, schedule.Prefix): // the names of others choose what runs on a push: deployments, releases, pages
 		return refuse(schedule.RuleBranchName, shown+" does not begin with "+sanitize.CodeSpan(schedule.Prefix))
+	case inWay != "":
+		return refuse(schedule.RuleBranchTaken, shown+" cannot be made: "+sanitize.CodeSpan(inWay)+" is in its way")
+	}
+	for _, b := range req.Places {
+		if name == b || strings.HasPrefix(name, b+"/") || strings.HasPrefix(b, name+"/") {
+			return refuse(schedule.RuleBranchTaken, shown+" is in the place of a job's branch, "+sanitize.CodeSpan(b))
+		}
 	}
 	q := place{Branch: name, Old: git.NoCommit, From: p.From, Left: p.Left}
 	if p.Pull != 0 {

@@ -259,11 +259,7 @@ func (l *Loop) another(ctx context.Context, p place, why string) (place, error) 
 	q := place{Old: git.NoCommit, From: p.From, Left: append(p.Left[:len(p.Left):len(p.Left)], leftBranch{Branch: p.Branch, Pull: p.Pull, Why: why})}
 	for n := 2; n <= mostBranches; n++ {
 		q.Branch = schedule.Numbered(p.Branch, n)
-		_, err := l.Repo.RemoteHead(ctx, l.Server, "refs/heads/"+q.Branch)
-		if errors.Is(err, git.ErrUnknownRevision) {
-			return q, nil
-		}
-		if err != nil {
+		if head, inWay, err := l.look(ctx, q.Branch); err != nil || head == "" && inWay == "" {
 			return q, err
 		}
 	}

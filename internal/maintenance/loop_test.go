@@ -33,6 +33,8 @@ const (
 	oldHead = "1111111111111111111111111111111111111111"
 	newHead = "2222222222222222222222222222222222222222"
 	own     = "prloop/nightly/docs+style"
+	// plain is its other name.
+	plain = "prloop/job-c7a2a44d7aa8"
 )
 
 func (s *server) Fetch(_ context.Context, o git.FetchOptions) (map[string]string, error) {
@@ -43,11 +45,17 @@ func (s *server) Fetch(_ context.Context, o git.FetchOptions) (map[string]string
 	return out, nil
 }
 
-func (s *server) RemoteHead(_ context.Context, _ git.Server, ref string) (string, error) {
-	if head := s.heads[strings.TrimPrefix(ref, "refs/heads/")]; head != "" {
-		return head, nil
+func (s *server) RemotePlace(_ context.Context, _ git.Server, ref string) (head, inWay string, err error) {
+	name := strings.TrimPrefix(ref, "refs/heads/")
+	if head := s.heads[name]; head != "" {
+		return head, "", nil
 	}
-	return "", git.ErrUnknownRevision
+	for _, other := range slices.Sorted(maps.Keys(s.heads)) {
+		if strings.HasPrefix(other, name+"/") || strings.HasPrefix(name, other+"/") {
+			return "", "refs/heads/" + other, nil
+		}
+	}
+	return "", "", nil
 }
 
 func (s *server) FirstParents(_ context.Context, _, tip string) ([]git.Authored, error) {
@@ -192,6 +200,18 @@ func TestHowAJobEnds(t *testing.T) {
 		{"a branch of its own", []review.JobWork{wants("Docs", "prloop/mine"), idle(nil)}, nil, review.Opened, "", []string{"prloop/mine"}},
 		{"the base branch", []review.JobWork{wants("Docs", "Main"), idle(nil)}, nil, review.Refused, "nothing is pushed", nil},
 		{"somebody's branch", []review.JobWork{wants("Docs", "prloop/theirs"), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop/theirs"] = oldHead }, review.Refused, "is there already", []string{"prloop/theirs"}},
+		{"a branch above another job's", []review.JobWork{wants("Docs", "prloop/weekly"), idle(nil)}, nil, review.Refused, "in the place of a job's branch, `prloop/weekly/links`", nil},
+		{"a branch below another job's", []review.JobWork{wants("Docs", "prloop/weekly/links/x"), idle(nil)}, nil, review.Refused, "the place of a job's branch", nil},
+		{"another job's branch", []review.JobWork{wants("Docs", "prloop/weekly/links"), idle(nil)}, nil, review.Refused, "the place of a job's branch", nil},
+		{"a branch above its own", []review.JobWork{wants("Docs", "prloop/nightly"), idle(nil)}, nil, review.Refused, "the place of a job's branch", nil},
+		{"a branch below somebody's", []review.JobWork{wants("Docs", "prloop/theirs/x"), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop/theirs"] = oldHead }, review.Refused, "`prloop/theirs` is in its way", []string{"prloop/theirs"}},
+		{"a branch above somebody's", []review.JobWork{wants("Docs", "prloop/theirs"), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop/theirs/x"] = oldHead }, review.Refused, "`prloop/theirs/x` is in its way", []string{"prloop/theirs/x"}},
+		{"a branch stands above its own", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop/nightly"] = oldHead }, review.Opened,
+			"prloop/nightly stays as it is: no branch can be below it", []string{plain, "prloop/nightly"}},
+		{"a branch stands below its own", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.heads[own+"/x"] = oldHead }, review.Opened,
+			own + "/x stays as it is: no branch can be above it", []string{own + "-2", own + "/x"}},
+		{"a branch stands above all of them", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop"] = oldHead }, review.Failed,
+			"the branch prloop is in the way of this job's", []string{"prloop"}},
 		{"a dry run", []review.JobWork{wants("Docs", ""), idle(nil)}, func(_ *server, r *Request) { r.DryRun = true }, review.Opened, "dry run: a pull request would be opened from " + own, nil},
 		{"its pull request is open", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
 			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
@@ -207,6 +227,7 @@ func TestHowAJobEnds(t *testing.T) {
 			req := Request{
 				Run: "20260124T000000.000Z_0123456789abcdef", ReviewID: "0123456789abcdef", Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, Job: "nightly"},
 				Job: "nightly", Base: "main", Head: oldHead, Commands: []Command{{ID: "docs"}, {ID: "style", Title: "Style"}},
+				Places: []string{own, plain, "prloop/weekly/links", "prloop/job-0123456789ab"},
 			}
 			if c.change != nil {
 				c.change(s, &req)
@@ -236,8 +257,11 @@ func TestHowAJobEnds(t *testing.T) {
 				t.Errorf("recorded: %s, %q", s.ended.Outcome, slices.Sorted(maps.Keys(s.saved)))
 			}
 			// Done again from what is stored, nothing happens twice.
-			before := len(s.bodies)
-			if again, err := l.Run(t.Context(), done, req); err != nil || again.Outcome != c.want || asked != 2 || len(s.bodies) != before {
+			before, works := len(s.bodies), 2
+			if c.want == review.Failed && asked == 0 { // it ended before
+				works = 0
+			}
+			if again, err := l.Run(t.Context(), done, req); err != nil || again.Outcome != c.want || asked != works || len(s.bodies) != before {
 				t.Errorf("again: %s, %v, %d asked, %d words", again.Outcome, err, asked, len(s.bodies))
 			}
 		})

@@ -25,6 +25,8 @@ type Request struct {
 	// Commands run in this order.
 	Commands []Command       `json:"commands"`
 	Terms    review.JobTerms `json:"terms"`
+	// Places are the names of the branches of all jobs that are configured, this one's among them: no agent has a branch made in the way of one.
+	Places []string `json:"places,omitempty"`
 	// Silent is true for the token of an Actions job, whose pull requests start no workflow (decision 14).
 	Silent bool `json:"silent,omitempty"`
 }
@@ -52,7 +54,7 @@ type Steps interface {
 // Repository is prloop's own repository of the target.
 type Repository interface {
 	Fetch(ctx context.Context, o git.FetchOptions) (map[string]string, error)
-	RemoteHead(ctx context.Context, s git.Server, ref string) (string, error)
+	RemotePlace(ctx context.Context, s git.Server, ref string) (head, inWay string, err error)
 	FirstParents(ctx context.Context, base, tip string) ([]git.Authored, error)
 	Merged(ctx context.Context, ours, theirs, message string, sign git.Signature) (string, error)
 	Patch(ctx context.Context, a, b string, limit int) (string, error)

@@ -22,7 +22,7 @@ const (
 	RuleMaxFiles     = "max-files"
 	RuleMaxDiffLines = "max-diff-lines"
 	// RuleBranchName: it is no name for a branch. RuleBaseBranch: it is the branch that pull requests go to. RuleBranchTaken: it is there
-	// and not the job's.
+	// and not the job's, or another one, or the place of one, is above or below it.
 	RuleBranchName  = "branch-name"
 	RuleBaseBranch  = "base-branch"
 	RuleBranchTaken = "branch-taken"
@@ -44,18 +44,21 @@ const nameLimit = 100
 var plain = lazyregexp.New(`^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$`)
 
 // Branch is the branch of a job's pull request: always the same for the same ids in the same order.
-func Branch(job string, commands []string) string {
+func Branch(job string, commands []string) string { return Branches(job, commands)[0] }
+
+// Branches are the names of a job's branch: Branch, and the one for where that cannot be made.
+func Branches(job string, commands []string) (names []string) {
 	ids := append([]string{job}, commands...)
 	odd := func(id string) bool { return !plain.MatchString(id) || strings.HasSuffix(id, ".lock") }
 	name := job + "/" + strings.Join(commands, "+")
 	if len(commands) > 0 && len(name) <= nameLimit && !slices.ContainsFunc(ids, odd) {
-		return Prefix + name
+		names = append(names, Prefix+name)
 	}
 	h := sha256.New()
 	for _, id := range ids {
 		fmt.Fprintf(h, "%d:%s", len(id), id) // length-prefixed: no two lists read the same
 	}
-	return Prefix + "job-" + hex.EncodeToString(h.Sum(nil))[:12]
+	return append(names, Prefix+"job-"+hex.EncodeToString(h.Sum(nil))[:12])
 }
 
 // Numbered is the nth name to try for a branch: the name itself, then with a number behind it.

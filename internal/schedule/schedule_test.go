@@ -32,6 +32,13 @@ func TestBranch(t *testing.T) {
 		}
 		seen[name] = true
 	}
+	names := Branches("nightly", []string{"docs", "style"})
+	if len(names) != 2 || names[0] != Branch("nightly", []string{"docs", "style"}) || !strings.HasPrefix(names[1], Prefix+"job-") {
+		t.Errorf("the names of one job are %q", names)
+	}
+	if odd := Branches("a b", []string{"c"}); len(odd) != 1 || odd[0] != Branch("a b", []string{"c"}) {
+		t.Errorf("the names of an odd one are %q", odd)
+	}
 	if Numbered("prloop/a/b", 1) != "prloop/a/b" || Numbered("prloop/a/b", 3) != "prloop/a/b-3" {
 		t.Error("numbers")
 	}
