@@ -1,6 +1,7 @@
 package buildlayers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ var ErrTooLarge = errors.New("it is larger than may be kept")
 
 // Copy copies what children of a sandbox left in a folder into another one, as data: plain files, of which anybody may read and the owner
 // write, folders, and links as they are. Everything else is left out, as is what leave names, a path that begins at the folder, and
-// what has a name that is there already. No link is followed out of either folder. Nobody may be at work in them.
+// what has a name that is there already. Empty blocks become holes, so that no copy takes more of the disk than what it is made from. No link is followed out of either folder. Nobody may be at work in them.
 func Copy(ctx context.Context, to, from string, leave func(path string) bool, b Bounds) error {
 	into, err := os.OpenRoot(to)
 	if err != nil {
@@ -44,7 +45,13 @@ type copier struct {
 	ctx          context.Context
 	leave        func(path string) bool
 	left, bounds Bounds
+	buf          []byte
 }
+
+// block is what a disk keeps of a file at least, in bytes; emptyBlock one that a hole can stand for.
+const block = 4096
+
+var emptyBlock [block]byte
 
 func (c *copier) tooLarge() error {
 	return fmt.Errorf("%w: %d MB, %d files", ErrTooLarge, c.bounds.Bytes>>20, c.bounds.Files)
@@ -132,9 +139,43 @@ func (c *copier) file(into, from *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	err = c.bytes(out, in)
 	if err = errors.Join(err, out.Chmod(mode), out.Close()); err != nil {
 		return err
 	}
 	return into.Chtimes(name, info.ModTime(), info.ModTime()) // builds go by it
+}
+
+// bytes copies a file and leaves out its empty blocks.
+func (c *copier) bytes(out, in *os.File) error {
+	if c.buf == nil {
+		c.buf = make([]byte, 32*block)
+	}
+	for at := int64(0); ; {
+		if c.ctx.Err() != nil {
+			return context.Cause(c.ctx)
+		}
+		n, err := io.ReadFull(in, c.buf)
+		for from := 0; from < n; {
+			to := from
+			for to < n && !bytes.HasPrefix(emptyBlock[:], c.buf[to:min(to+block, n)]) {
+				to = min(to+block, n)
+			}
+			if from == to {
+				from = min(from+block, n)
+				continue
+			}
+			if _, err := out.WriteAt(c.buf[from:to], at+int64(from)); err != nil {
+				return err
+			}
+			from = to
+		}
+		at += int64(n)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return out.Truncate(at)
+		case err != nil:
+			return err
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package buildlayers
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -188,5 +190,63 @@ func TestCopyIsBounded(t *testing.T) {
 	}
 	if err := Copy(t.Context(), t.TempDir(), deep, nil, Bounds{1 << 30, 1 << 20}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("folders without end: %v", err)
+	}
+}
+
+// A hole stays one: what took no room on the disk takes none when it is copied, and no byte is another one.
+func TestCopyKeepsHoles(t *testing.T) {
+	const mb = 1 << 20
+	blocks := func(name string) int64 {
+		t.Helper()
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Sys().(*syscall.Stat_t).Blocks * 512
+	}
+	from, to := t.TempDir(), t.TempDir()
+	for name, at := range map[string][]int64{"hole": nil, "ends": {0, 64*mb - 4}, "odd": {4095, 70_001, 3*mb + 1}, "dense": {0, 4096, 8192}} {
+		f, err := os.Create(filepath.Join(from, name))
+		if err == nil {
+			err = f.Truncate(64 * mb)
+		}
+		for _, off := range at {
+			_, put := f.WriteAt([]byte("data"), off)
+			err = errors.Join(err, put)
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if blocks(filepath.Join(from, name)) > mb {
+			t.Skip("files have no holes here")
+		}
+	}
+	put(t, filepath.Join(from, "small"), "x\x00")
+	put(t, filepath.Join(from, "empty"), "")
+	if err := Copy(t.Context(), to, from, nil, Bounds{1 << 30, 100}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"hole", "ends", "odd", "dense", "small", "empty"} {
+		want, err := os.ReadFile(filepath.Join(from, name))
+		got, err2 := os.ReadFile(filepath.Join(to, name))
+		if err != nil || err2 != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, want %d, %v %v", name, len(got), len(want), err, err2)
+		}
+		if n := blocks(filepath.Join(to, name)); n > mb {
+			t.Errorf("%s takes %d bytes of the disk", name, n)
+		}
+	}
+}
+
+// A copy of a large file ends when it is told to.
+func TestCopyEnds(t *testing.T) {
+	from := tree(t, map[string]string{"a": ""})
+	if err := os.Truncate(from+"/a", 1<<40); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := Copy(ctx, t.TempDir(), from, nil, Bounds{2 << 40, 2}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
