@@ -44,7 +44,15 @@ func (j *fixing) patch(ctx context.Context, fix review.FixOutcome) (string, erro
 		if patch == "" {
 			return "", nil
 		}
-		patch = sanitize.MaskDiff(patch)
+		d, err := j.loop.History.Diff(ctx, fix.Base, j.tip)
+		if err != nil {
+			return "", err
+		}
+		keys, err := j.loop.keysOf(ctx, fix.Base, j.tip, d.Files)
+		if err != nil {
+			return "", err
+		}
+		patch = keys.MaskDiff(patch)
 		return patch, j.loop.Record.Save(ctx, j.req.Run, j.file("fix.patch"), []byte(patch))
 	})
 }

@@ -24,22 +24,48 @@ func (l *Loop) keys(ctx context.Context, snap Snapshot) (map[string]sanitize.Key
 		}
 		keys := sanitize.KeyLines{}
 		for _, side := range []struct{ commit, path string }{{snap.Range.Head, f.Path}, {snap.Range.MergeBase, cmp.Or(f.OldPath, f.Path)}} {
-			data, err := l.History.ReadFile(ctx, side.commit, spelling.Raw(side.path))
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				keys.LearnPiece(f.Diff)
-				for _, r := range f.Context {
-					keys.LearnPiece(r.Text)
-				}
-			case err != nil:
+			pieces := []string{f.Diff}
+			for _, r := range f.Context {
+				pieces = append(pieces, r.Text)
+			}
+			if err := l.learnKeys(ctx, keys, side.commit, spelling.Raw(side.path), pieces...); err != nil {
 				return nil, err
-			default:
-				keys.Learn(spelling.Text(string(data)))
 			}
 		}
 		all[f.Path] = keys
 	}
 	return all, nil
+}
+
+// learnKeys adds the lines of keys in a version of a file; of one that cannot be read, what looks like them in its pieces.
+func (l *Loop) learnKeys(ctx context.Context, keys sanitize.KeyLines, commit, path string, pieces ...string) error {
+	data, err := l.History.ReadFile(ctx, commit, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		for _, p := range pieces {
+			keys.LearnPiece(p)
+		}
+	case err != nil:
+		return err
+	default:
+		keys.Learn(spelling.Text(string(data)))
+	}
+	return nil
+}
+
+// keysOf are the lines of private keys in the files of which a diff between two commits shows a piece that may hold some.
+func (l *Loop) keysOf(ctx context.Context, from, to string, files []diff.File) (sanitize.KeyLines, error) {
+	keys := sanitize.KeyLines{}
+	for i := range files {
+		f := &files[i]
+		if raw := spelling.Text(f.Raw); sanitize.MayHoldKey(raw) {
+			err := errors.Join(l.learnKeys(ctx, keys, from, cmp.Or(f.OldPath, f.Path), raw), l.learnKeys(ctx, keys, to, f.Path, raw))
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return keys, nil
 }
 
 // piecesMayHoldKey reports whether a line that is shown of a file may be one of a key. All of a new or a deleted file is in its diff.

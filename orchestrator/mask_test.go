@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -207,7 +208,15 @@ func TestMasksAreNotPushed(t *testing.T) {
 	if s.head != sha(3) {
 		t.Errorf("the branch is at %s", s.head)
 	}
-	if masks("@@ -1 +1 @@\n-say(1)\n+say(\"[REDACTED]\")\n") {
+	if masks("@@ -1 +1 @@\n-say(1)\n+say(\"[REDACTED]\")\n", nil) {
 		t.Error("code that speaks of masks is refused")
+	}
+	const line = "q8Zr1Tn0Vb5Xc2Lk9Mj4Hg7Fd6Sa3PoIuYtReWq"
+	text := "echo -----BEGIN PRIVATE KEY-----\n" + strings.Repeat("echo "+line+"\n", 9) + "echo -----END PRIVATE KEY-----\n"
+	l := &Loop{History: shelf{sha(1): {"k.sh": text}}}
+	raw := "@@ -3,3 +3,3 @@ echo " + line + "\n echo " + line + "\n-echo " + line + "\n+echo [REDACTED]\n echo " + line + "\n"
+	keys, err := l.keysOf(t.Context(), sha(1), sha(1), []diff.File{{Path: "k.sh", Raw: raw}})
+	if err != nil || !masks(raw, keys) || strings.Contains(keys.MaskDiff(raw), line) {
+		t.Errorf("a mask in the place of a line of a key: %q, %v", keys.MaskDiff(raw), err)
 	}
 }

@@ -18,12 +18,18 @@ func (j *fixing) overwritten(ctx context.Context, work *review.FixWork) error {
 	if work.Tip == "" {
 		return nil
 	}
-	d, err := j.loop.History.Diff(ctx, j.judged.Inputs.Snapshot.Range.Head, work.Tip)
+	head := j.judged.Inputs.Snapshot.Range.Head
+	d, err := j.loop.History.Diff(ctx, head, work.Tip)
 	if err != nil {
 		return err
 	}
 	for i := range d.Files {
-		if f := &d.Files[i]; masks(f.Raw) {
+		f := &d.Files[i]
+		keys, err := j.loop.keysOf(ctx, head, work.Tip, d.Files[i:i+1])
+		if err != nil {
+			return err
+		}
+		if masks(f.Raw, keys) {
 			work.Refusals = append(work.Refusals, review.Refusal{Rule: ruleMasked, Path: spelling.Name(f.Path),
 				Detail: sanitize.Redacted + " stands for a value you are not shown: leave it where it is, or take it out"})
 		}
@@ -34,9 +40,9 @@ func (j *fixing) overwritten(ctx context.Context, work *review.FixWork) error {
 	return nil
 }
 
-// masks reports whether a diff of one file takes a line with a value out and brings one with a mask in.
-func masks(raw string) bool {
-	lines, shown := strings.Split(raw, "\n"), strings.Split(sanitize.MaskDiff(raw), "\n")
+// masks reports whether a diff of one file takes a line with a value out and brings one with a mask in. keys are the file's.
+func masks(raw string, keys sanitize.KeyLines) bool {
+	lines, shown := strings.Split(raw, "\n"), strings.Split(keys.MaskDiff(raw), "\n")
 	held, wrote := false, false
 	for i, line := range lines {
 		switch {

@@ -55,6 +55,11 @@ func (k KeyLines) add(line string, spans []Span) {
 	k.add(line[:hunkTitle], shown)
 }
 
+// MaskDiff is MaskDiff for a diff of such texts.
+func (k KeyLines) MaskDiff(s string) string {
+	return maskDiff(s, func(s string) string { return Mask(replaceSpans(s, k.spans(s))) })
+}
+
 // spans are the places of keys in a piece of the texts. The first line of several in a row stands for the key.
 func (k KeyLines) spans(s string) (out []Span) {
 	if len(k) == 0 {
@@ -79,16 +84,18 @@ func (k KeyLines) spans(s string) (out []Span) {
 	return out
 }
 
-// MayHoldKey reports whether a line of a text looks like one of a private key: a long run of base64, or a shorter one that stands alone.
-// Nothing else of such a text need be looked up.
+// MayHoldKey reports whether a line of a text looks like one of a private key: a run of base64 with letters of both cases that stands alone, has
+// digits, or is longer than names mostly are. Nothing else of such a text need be looked up.
 func MayHoldKey(s string) bool {
 	for line := range strings.Lines(see(s).text) {
 		if title := hunkHead.FindString(line); title != "" {
 			line = line[len(title):]
 		}
-		run, alone := aloneRun(strings.TrimRight(line, "\r\n"))
-		if v := run.of(line); loose(v) || alone && len(v) >= minKeyRun && strings.ToUpper(v) != v && strings.ToLower(v) != v {
-			return true
+		_, alone := aloneRun(strings.TrimRight(line, "\r\n"))
+		for _, run := range runs(line) {
+			if v := run.of(line); len(v) >= minKeyRun && strings.ToUpper(v) != v && strings.ToLower(v) != v && (alone || len(v) >= 2*minKeyRun || hasDigit(v)) {
+				return true
+			}
 		}
 	}
 	return false

@@ -28,7 +28,8 @@ func TestPiecesOfAKey(t *testing.T) {
 	for name, whole := range map[string]string{
 		"plain": "a = 1\n" + key + "b = 2\n", "indented": "k: |\n  " + strings.ReplaceAll(key, "\n", "\n  ") + "b: 2\n", "line ends of two bytes": strings.ReplaceAll("a\n"+key+"b\n", "\n", "\r\n"),
 		"strings": "k = \"" + strings.ReplaceAll(strings.TrimSpace(key), "\n", "\\n\" +\n  \"") + "\"\n", "narrow": madeUpKey(40, 32), "hidden characters": strings.ReplaceAll("a\n"+key+"b\n", "M", "M\u200b"),
-		"base64 of it": "tls.key: >-\n  " + strings.Join(strings.SplitAfter(wrapped(key, 76), "\n"), "  ") + "tls.crt: x\n",
+		"base64 of it":        "tls.key: >-\n  " + strings.Join(strings.SplitAfter(wrapped(key, 76), "\n"), "  ") + "tls.crt: x\n",
+		"narrow, in commands": "echo " + strings.ReplaceAll(strings.TrimSpace(madeUpKey(40, 32)), "\n", " >> k\necho ") + " >> k\n",
 	} {
 		keys := KeyLines{}
 		keys.Learn(whole)
@@ -43,6 +44,9 @@ func TestPiecesOfAKey(t *testing.T) {
 				t.Fatalf("%s: %q is shown as %q, want %q", name, piece, got, want)
 			}
 			diff := "@@ -2,4 +2,4 @@ " + strings.TrimRight(cut(lines[from], 80), "\r\n") + "\n-" + strings.ReplaceAll(strings.TrimSuffix(piece, "\n"), "\n", "\n-") + "\n"
+			if got := keys.MaskDiff(diff); strings.Contains(got, strings.TrimSpace(lines[from])) && strings.TrimSpace(lines[from]) != "" && lines[from] != shown[from] {
+				t.Errorf("%s: %q is masked as %q", name, diff, got)
+			}
 			text := piece
 			n := MaskChange([]*string{&text}, []*string{&diff}, map[*string]KeyLines{&text: keys, &diff: keys})
 			held := piece != want

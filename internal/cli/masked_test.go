@@ -282,6 +282,13 @@ func TestKeysNearAChangeStayHome(t *testing.T) {
 		"a line in the middle": func(key []string, whole string) (string, string) {
 			return whole, strings.Replace(whole, key[13], strings.Repeat("A", 63)+"b", 1)
 		},
+		"the commands of a script, in narrow lines": func(key []string, whole string) (string, string) {
+			for i := range key {
+				key[i] = key[i][:32]
+			}
+			in := "echo " + strings.ReplaceAll(strings.TrimSpace(begin+strings.Join(key, "\n")+"\n"+end), "\n", " >> k\necho ") + " >> k\n"
+			return in + "x=1\n", in + "x=2\n"
+		},
 		"the lines of a constant": func(_ []string, whole string) (string, string) {
 			return "package a\n\nconst Key = `" + whole + "`\n\nconst Debug = false\n", "package a\n\nconst Key = `" + whole + "`\n\nconst Debug = true\n"
 		},

@@ -212,7 +212,9 @@ func (l *Loop) finish(ctx context.Context, steps Steps, s *state, result *review
 		if tip := s.last(); tip != "" {
 			text, err := l.Repo.Patch(ctx, s.req.Head, tip, patchLimitBytes)
 			if err == nil {
-				patch = sanitize.MaskDiff(text)
+				keys := sanitize.KeyLines{} // a hunk may show the middle of a key alone
+				keys.LearnPiece(text)
+				patch = keys.MaskDiff(text)
 				err = l.Record.Save(ctx, s.req.Run, "job.patch", []byte(patch))
 			}
 			if err != nil && !l.permanent(err) { // one that is too large is left out
