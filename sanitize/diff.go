@@ -8,7 +8,7 @@ import (
 
 var (
 	// diffWords are the words every full diff of git begins with. They never stand in a result, not even in a sentence.
-	diffWords = lazyregexp.New(`diff\s+--(?:git|cc|combined)\b`)
+	diffWords = lazyregexp.New(`diff\s+--(?:git|cc|combined)`)
 	// diffPath is those words with a path after them: a diff, not talk about one.
 	diffPath = lazyregexp.New(`diff\s+--(?:git|cc|combined)\s+["\w./]`)
 	// diffInJSON is a diff written as one line of a JSON string, line ends escaped.
