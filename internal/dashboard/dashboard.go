@@ -99,6 +99,8 @@ type Dashboard struct {
 	mu    sync.Mutex
 	link  string // of the one that may still be used; empty for none
 	until time.Time
+	// following counts the connections by which somebody other than the operator follows runs, by login.
+	following map[string]int
 }
 
 // visitor is who is signed in.
@@ -147,7 +149,7 @@ func New(o Options) *Dashboard {
 	if o.live == 0 {
 		o.live = liveTime
 	}
-	d := &Dashboard{Options: o, sessions: scs.New()}
+	d := &Dashboard{Options: o, sessions: scs.New(), following: map[string]int{}}
 	d.sessions.Lifetime, d.sessions.IdleTimeout = sessionLife, sessionIdle
 	d.sessions.Cookie.Name, d.sessions.Cookie.HttpOnly, d.sessions.Cookie.SameSite = "prloop", true, http.SameSiteLaxMode
 	if o.Address.Scheme == "https" {
@@ -265,7 +267,7 @@ func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 // site can send a form.
 func (d *Dashboard) guard(next http.Handler) http.Handler {
 	checked := http.NewCrossOriginProtection().Handler(d.sessions.LoadAndSave(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !d.sessions.Exists(r.Context(), "visitor") { // strangers hold no connection longer than for one answer
+		if v, _ := d.sessions.Get(r.Context(), "visitor").(visitor); !v.Operator { // every account of GitHub may sign in: nobody else holds a connection longer than for one answer
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

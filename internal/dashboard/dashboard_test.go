@@ -405,6 +405,44 @@ func TestFollowingEnds(t *testing.T) {
 	}
 }
 
+// Whoever signs in with GitHub keeps nobody else out: their connections end with an answer, and few of them follow runs.
+func TestWhoSignsInHoldsFewConnections(t *testing.T) {
+	st := newState(t)
+	r := st.begin(t, at("acme", "shop", 7))
+	feed := new(Feed)
+	_, end := feed.Run(r.ID)
+	defer end()
+	s := st.serve(t, Options{GitHub: gitHubOf(t), Feed: feed})
+	ask := func(path string) *http.Response {
+		t.Helper()
+		answer, err := s.Get(s.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { answer.Body.Close() })
+		return answer
+	}
+	s.shows(t, "/sign-in/github", "Runs")
+	if answer := ask("/runs"); !answer.Close {
+		t.Error("a connection of somebody who signed in stays open")
+	}
+	for i := range mostFollowed + 1 {
+		want := http.StatusOK
+		if i == mostFollowed {
+			want = http.StatusTooManyRequests
+		}
+		if answer := ask(runLink(r.ID) + "/live"); answer.StatusCode != want {
+			t.Errorf("connection %d that follows a run: %s", i, answer.Status)
+		}
+	}
+	s.enter(t)
+	for range mostFollowed + 1 {
+		if answer := ask(runLink(r.ID) + "/live"); answer.StatusCode != http.StatusOK || answer.Close {
+			t.Errorf("the operator: %s, closed: %v", answer.Status, answer.Close)
+		}
+	}
+}
+
 // gitHubOf is a GitHub that signs ada in.
 func gitHubOf(t *testing.T) signin.GitHub {
 	at := fakeGitHub(t)
