@@ -14,7 +14,7 @@ func Unread(files []review.LeftOut, allow []string) []review.Refusal {
 	var refused []review.Refusal
 	for _, f := range files {
 		if name := spelling.Raw(f.Path); f.Excused && !matches(allow, name) {
-			refused = append(refused, refuse(RuleUnread, name, "no review reads what a fix writes there: "+f.Reason))
+			refused = append(refused, refuse(RuleUnread, name, "no review reads what is written there: "+f.Reason))
 		}
 	}
 	return refused

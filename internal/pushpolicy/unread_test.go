@@ -14,8 +14,8 @@ func TestUnread(t *testing.T) {
 		{Path: "src/huge.go", Reason: "too large"}, {Path: `"vendor/caf\351.go"`, Reason: "vendored", Excused: true},
 	}, []string{"vendor/opened/**"})
 	want := []review.Refusal{
-		{Rule: RuleUnread, Path: "vendor/x/a.go", Detail: "no review reads what a fix writes there: vendored"},
-		{Rule: RuleUnread, Path: `"vendor/caf\351.go"`, Detail: "no review reads what a fix writes there: vendored"},
+		{Rule: RuleUnread, Path: "vendor/x/a.go", Detail: "no review reads what is written there: vendored"},
+		{Rule: RuleUnread, Path: `"vendor/caf\351.go"`, Detail: "no review reads what is written there: vendored"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
