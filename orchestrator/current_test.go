@@ -58,6 +58,9 @@ func TestThePullRequestChangesInTheMiddle(t *testing.T) {
 					t.Errorf("%d comments, %d tasks for reviewers, %d for the fixer, head %s; want %d, %d, %d, %s", len(s.comments),
 						len(s.tasks), len(s.orders), short(s.head), c.comments, c.asked, c.orders, short(c.head))
 				}
+				if asked := got.Round == 1 && len(s.tasks) > 0; asked != (len(got.Receipt.Agents) > 0) {
+					t.Errorf("%d tasks for reviewers, and the receipt names %+v", len(s.tasks), got.Receipt.Agents)
+				}
 				if want := c.orders == 1 && c.head == sha(1); (s.kept["round-1/fix.patch"] != "") != want {
 					t.Errorf("the fix is kept as a patch: %v, want %v", !want, want)
 				}

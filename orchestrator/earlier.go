@@ -73,9 +73,9 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 	return nil, nil
 }
 
-// heard reports whether reviewers of the earlier run answered about a commit.
+// heard reports whether reviewers of the earlier run answered about a commit, also where the run ended before anything was made of that.
 func (s Stored) heard(head string) bool {
-	return s.Inputs.Snapshot.Range.Head == head && len(s.Inputs.Reports) > 0 ||
+	return s.Inputs.Snapshot.Range.Head == head && len(s.Inputs.Reports) > 0 || s.Result.Receipt.HeadSHA == head && len(s.Result.Receipt.Agents) > 0 ||
 		slices.ContainsFunc(s.Result.Rounds, func(r review.RoundResult) bool { return r.Head == head })
 }
 

@@ -73,8 +73,14 @@ func TestOnlyTheNewestAnswers(t *testing.T) {
 		"it was about another commit": {named("newest", func(s *Stored) {
 			s.Inputs, s.Result.Rounds, s.Result.Receipt.HeadSHA = Inputs{}, nil, sha(9)
 		}), "approved"},
-		"it failed before anybody answered": {named("newest", func(s *Stored) { s.Inputs, s.Result.Rounds, s.Result.Outcome = Inputs{}, nil, review.Failed }), "approved"},
-		"it answers":                        {named("newest", func(*Stored) {}), "newest"},
+		"it failed before anybody answered": {named("newest", func(s *Stored) {
+			s.Inputs, s.Result.Rounds, s.Result.Outcome, s.Result.Receipt.Agents = Inputs{}, nil, review.Failed, nil
+		}), "approved"},
+		"it was overtaken before anybody was asked": {named("newest", func(s *Stored) {
+			s.Inputs, s.Result.Rounds, s.Result.Outcome, s.Result.Receipt.Agents = Inputs{}, nil, review.Superseded, nil
+		}), "approved"},
+		"it was overtaken when they had answered": {named("newest", func(s *Stored) { s.Inputs, s.Result.Rounds, s.Result.Outcome = Inputs{}, nil, review.Superseded }), ""},
+		"it answers": {named("newest", func(*Stored) {}), "newest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &Loop{Emit: func(review.Event) {}, Now: time.Now}

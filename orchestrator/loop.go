@@ -103,6 +103,8 @@ type progress struct {
 	rewritten string
 	// found is what a finder brought to the first round.
 	found *Found
+	// heard are the answers about head, also where nothing was made of them.
+	heard []AgentReport
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -139,6 +141,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 // round is one pass of review, verdict and, unless that ends the run, fix.
 func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress) (review.RunResult, bool, error) {
 	none := review.RunResult{}
+	p.heard = nil
 	l.begins(req, *p)
 	facts, err := doJSON(ctx, steps, fmt.Sprintf("round %d: snapshot", p.round), func(ctx context.Context) (facts, error) {
 		if req.Target.Local() {
@@ -202,6 +205,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 			return none, false, err
 		}
 	}
+	p.heard = append(p.heard, in.Reports...)
 	p.spent += slowest(in.Reports)
 	if facts.Again == nil {
 		if in.Merged, err = l.mergedDismissals(ctx, steps, req, in); err != nil {
@@ -417,13 +421,16 @@ func superseded(req Request, p progress, url, why string) review.RunResult {
 	return r
 }
 
-// unjudged is the end of a run without a judgement of its head.
+// unjudged is the end of a run without a judgement of its head. Whoever answered about it is named: what they said is the newest word on it.
 func unjudged(req Request, p progress, url string) review.RunResult {
 	r := review.RunResult{
 		Run: req.Run, Target: req.Target, URL: url, Round: p.round,
 		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Started: req.Started,
 		Rounds: p.past, Comments: []string{},
 		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: p.head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},
+	}
+	for _, h := range p.heard {
+		r.Receipt.Agents = append(r.Receipt.Agents, h.Answer.Receipt)
 	}
 	if c := req.alone(); c != nil {
 		r.Command = c.ID

@@ -92,7 +92,9 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 		}
 		p.spent += seconds(in.Scan.Answer.Receipt.Seconds)
 	}
-	p.scan = in.Scan
+	if p.scan = in.Scan; p.scan != nil {
+		p.heard = append(p.heard, *p.scan)
+	}
 	if p.gate.facts != nil {
 		facts := in.scouted(*p.gate.facts)
 		p.gate.facts = &facts
@@ -201,7 +203,7 @@ func (l *Loop) earlierScan(ctx context.Context, req Request, snap Snapshot) (*St
 		if s.scanAnswers(req, snap) {
 			return &s, nil
 		}
-		if s.Inputs.scout() != nil && s.heard(snap.Range.Head) { // an older one is not the last word on this commit
+		if (s.Inputs.scout() != nil || len(s.Inputs.Reports) == 0) && s.heard(snap.Range.Head) { // an older one is not the last word on this commit
 			break
 		}
 	}
