@@ -201,6 +201,9 @@ func (b *Broker) hand(ctx context.Context, r *http.Request) (*http.Response, err
 	if req, err = c.outgoing.read(req); err != nil {
 		return nil, err
 	}
+	if err := b.mayTouch(ctx, c, r, path, raw, repo); err != nil {
+		return nil, err
+	}
 	resp, err := c.transport.next.RoundTrip(req) // who asks knows of limits, and judges the answer
 	if err == nil && resp.StatusCode == http.StatusUnauthorized && c.app != nil {
 		c.app.forget(c.at.ID) // it was revoked before its time; who asked may ask again

@@ -195,6 +195,85 @@ func TestBrokerRefuses(t *testing.T) {
 	}
 }
 
+// What a client names by its id, or edits, is in a repository that the broker serves, and what it edits or hides is of the broker's account.
+func TestBrokerAsksWhoseItIs(t *testing.T) {
+	f, p, _, c, o := held(t, widgets)
+	other, err := f.AddRepo("acme", "gadgets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.SetPermission("octocat", forge.Write)
+	private := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "gadgets", Number: 1, Title: "Private", Author: "mona", HeadRef: "x", Base: tree("package a\n"), Head: tree("package b\n")})
+	direct, err := New(t.Context(), Options{Env: f.Env(""), GH: forgetest.GH(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := func(c *Client, repo string, number int, p *forge.PullRequest) (pull, thread, mine, theirs string, numbers [2]int64) {
+		t.Helper()
+		for i, login := range []string{"octocat", "mona"} {
+			numbers[i] = p.Comment(login, "Words of "+login+".")
+		}
+		p.AddThread(forge.Thread{Path: "main.go", Line: 1, Comments: []*forge.Comment{{Author: "mona", Body: "Words in a thread."}}})
+		pr, err := c.PullRequest(t.Context(), review.Repo{Host: "github.com", Owner: "acme", Name: repo}, number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.Discussion(t.Context(), pr)
+		if err != nil || len(d.Comments) != 2 || len(d.Threads) != 1 {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		return pr.NodeID, d.Threads[0].ID, d.Comments[0].ID, d.Comments[1].ID, numbers
+	}
+	farPull, farThread, farMine, _, _ := ids(direct, "gadgets", 1, private)
+	pull, thread, mine, theirs, numbers := ids(c, "widgets", 7, p)
+	query := func(q string, vars map[string]any) string {
+		return string(must(json.Marshal(map[string]any{"query": q, "variables": vars})))
+	}
+	body := text(t, "Fine.").String()
+	comment := func(on string) string {
+		return query("mutation CommentCreate($input:AddCommentInput!){addComment(input: $input){commentEdge{node{url}}}}", map[string]any{"input": map[string]any{"subjectId": on, "body": body}})
+	}
+	edit := func(fields map[string]any) string { return string(must(json.Marshal(fields))) }
+	for name, row := range map[string]struct {
+		method, path, body string
+		want               int
+	}{
+		"a comment elsewhere":                {"POST", "graphql", comment(farPull), http.StatusForbidden},
+		"a comment":                          {"POST", "graphql", comment(pull), http.StatusOK},
+		"a thread elsewhere":                 {"POST", "graphql", query(threadQuery, map[string]any{"id": farThread}), http.StatusForbidden},
+		"a thread":                           {"POST", "graphql", query(threadQuery, map[string]any{"id": thread}), http.StatusOK},
+		"a thread elsewhere that is settled": {"POST", "graphql", query(resolveMutation, map[string]any{"id": farThread}), http.StatusForbidden},
+		"a thread that is settled":           {"POST", "graphql", query(resolveMutation, map[string]any{"id": thread}), http.StatusOK},
+		"a comment elsewhere that is hidden": {"POST", "graphql", query(minimizeMutation, map[string]any{"id": farMine}), http.StatusForbidden},
+		"somebody's comment that is hidden":  {"POST", "graphql", query(minimizeMutation, map[string]any{"id": theirs}), http.StatusForbidden},
+		"an own comment that is hidden":      {"POST", "graphql", query(minimizeMutation, map[string]any{"id": mine}), http.StatusOK},
+		"somebody's comment":                 {"PATCH", fmt.Sprintf("repos/acme/widgets/issues/comments/%d", numbers[1]), edit(map[string]any{"body": body}), http.StatusForbidden},
+		"an own comment":                     {"PATCH", fmt.Sprintf("repos/acme/widgets/issues/comments/%d", numbers[0]), edit(map[string]any{"body": body}), http.StatusOK},
+		"somebody's pull request":            {"PATCH", "repos/acme/widgets/pulls/7", edit(map[string]any{"title": "Another", "body": body}), http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req, err := http.NewRequestWithContext(t.Context(), row.method, "https://api.github.com/"+row.path, strings.NewReader(row.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "token "+claimed+"acme/widgets")
+			req.Header.Set("Content-Type", "application/json")
+			resp, err := (&http.Client{Transport: broker.Transport(o.Broker), Timeout: time.Minute}).Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != row.want || strings.Contains(string(said), `"errors"`) {
+				t.Errorf("%s: %s", resp.Status, said)
+			}
+		})
+	}
+	if title, _, _, _ := p.Words(); len(private.Comments()) != 2 || title == "Another" {
+		t.Errorf("%d comments elsewhere, and the title is %q", len(private.Comments()), title)
+	}
+}
+
 // git fetches and pushes without a credential: one branch that is not the default one, and never away.
 func TestGitThroughABroker(t *testing.T) {
 	f, _, repo, c, _ := held(t)
