@@ -2,6 +2,7 @@ package trigger
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -40,16 +41,16 @@ func (l line) plain(from, to int) bool {
 // lines are the lines of a comment's paragraphs that stand by themselves: in no quote, list, table or HTML element.
 func lines(comment string) (out []line) {
 	src := []byte(strings.ReplaceAll(strings.ToValidUTF8(comment, "\uFFFD"), "\r\n", "\n"))
-	words, depth := bytes.Repeat([]byte{' '}, len(src)), 0
+	words, open := bytes.Repeat([]byte{' '}, len(src)), elements(nil)
 	for n := markdown().Parse(text.NewReader(src)).FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.HTMLBlock:
-			depth += opened(n.Lines().Value(src))
+			open = open.after(n.Lines().Value(src))
 			if n.HasClosure() {
-				depth += opened(n.ClosureLine.Value(src))
+				open = open.after(n.ClosureLine.Value(src))
 			}
 		case *ast.Paragraph:
-			if depth > 0 {
+			if len(open) > 0 {
 				continue
 			}
 			keep(n, src, words)
@@ -66,17 +67,17 @@ func lines(comment string) (out []line) {
 
 // keep copies the bytes of a paragraph that are plain text, emphasised or not. Text between HTML tags is none.
 func keep(n ast.Node, src, words []byte) {
-	depth := 0
+	var open elements
 	var walk func(ast.Node)
 	walk = func(n ast.Node) {
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			switch c := c.(type) {
 			case *ast.Text:
-				if depth <= 0 {
+				if len(open) == 0 {
 					copy(words[c.Segment.Start:c.Segment.Stop], c.Segment.Value(src))
 				}
 			case *ast.RawHTML:
-				depth += opened(c.Segments.Value(src))
+				open = open.after(c.Segments.Value(src))
 			case *ast.Emphasis:
 				walk(c)
 			}
@@ -87,23 +88,32 @@ func keep(n ast.Node, src, words []byte) {
 
 var (
 	comments = lazyregexp.New(`(?s)<!--.*?-->`)
-	tags     = lazyregexp.New(`<(/?)([A-Za-z][A-Za-z0-9-]*)[^<>]*?(/?)>`)
+	tags     = lazyregexp.New(`<(/?)([A-Za-z][A-Za-z0-9-]*)[^<>]*>`)
 	void     = lazyregexp.New(`^(?i:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li)$`)
 )
 
-// opened is how many more HTML elements begin than end in a piece of HTML, which the Markdown parser has told from text. Elements
-// that need no end tag do not count.
-func opened(html []byte) (n int) {
+// elements are the names of HTML elements that have begun and not ended. Elements that need no end tag do not count.
+type elements []string
+
+// after are the elements that are open behind a piece of HTML, which the Markdown parser has told from text. As browsers read it, an end tag
+// ends what is open of its name and nothing else, and a slash at the end of a tag ends nothing.
+func (open elements) after(html []byte) elements {
 	for _, m := range tags.FindAllStringSubmatch(comments.ReplaceAllString(string(html), ""), -1) {
+		name := strings.ToLower(m[2])
 		switch {
-		case void.MatchString(m[2]) || m[3] != "":
-		case m[1] == "/":
-			n--
+		case void.MatchString(name):
+		case m[1] == "":
+			open = append(open, name)
 		default:
-			n++
+			for i, known := range slices.Backward(open) {
+				if known == name {
+					open = open[:i]
+					break
+				}
+			}
 		}
 	}
-	return n
+	return open
 }
 
 // mention finds a mention of an account in the plain text of the line, as GitHub would make one: not in a word, an address or the
