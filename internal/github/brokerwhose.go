@@ -79,7 +79,9 @@ func nodeOf(r *http.Request, raw []byte) (id string, hides bool) {
 
 // whose is the repository that something is in, and who wrote it if it is a comment.
 func (c *Client) whose(ctx context.Context, id string) (review.Repo, review.Person, error) {
-	type place struct{ Repository struct{ NameWithOwner string } }
+	type place struct {
+		Repository struct{ NameWithOwner string }
+	}
 	var a struct {
 		Node struct {
 			place
