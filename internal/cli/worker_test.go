@@ -202,6 +202,9 @@ func TestWorkerIsLost(t *testing.T) {
 			reviewers := h.share()
 			first := h.work("second", reviewers, "--reviews", "1", "--drain", "100ms")
 			eventually.True(t, "the worker to work", func() bool { return strings.Contains(h.log(), "working for postgres://") })
+			if !strings.Contains(h.log(), "PRLOOP_MARKER_KEY is not set") {
+				t.Error("nobody says that this machine signs with a key of its own")
+			}
 			h.serve("", "--reviews", "0")
 			p := h.open(7, nil)
 			eventually.True(t, "quick to have answered and slow to be at work", func() bool {

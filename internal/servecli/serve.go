@@ -183,6 +183,7 @@ func (o options) serve(ctx context.Context, h host.Host, p subcommand.Process, r
 		}
 		defer ended()
 	}
+	o.warnOfKeys(p, s)
 	switch {
 	case o.Fronted:
 		o.Said(fmt.Sprintf("serving %s: webhooks from prloop front at %s", strings.Join(repos, ", "), o.front))

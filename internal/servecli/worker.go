@@ -129,6 +129,14 @@ func (o options) once(ctx context.Context, h host.Host, p subcommand.Process) er
 	if err != nil {
 		return err
 	}
+	o.warnOfKeys(p, s)
 	o.Said(fmt.Sprintf("working for %s: %d reviews at a time; agents are confined by %s", s.Database(), o.Reviews, confinement))
 	return d.Work(ctx)
+}
+
+// warnOfKeys says that each state folder signs with a key of its own, where machines share a database: then none knows what another posted.
+func (o options) warnOfKeys(p subcommand.Process, s *app.Service) {
+	if s.Shared() && p.Getenv(operator.EnvMarkerKey) == "" {
+		o.Said(operator.EnvMarkerKey + " is not set: machines do not recognize each other's comments and threads. Give all of them the same key")
+	}
 }
