@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
@@ -59,6 +60,25 @@ func unproven(comments []review.Comment, own, ours func(review.Comment) bool) st
 		}
 	}
 	return ""
+}
+
+// hidden is the address of our newest report if that does not approve and somebody hid it: what it asks for is not settled by that.
+func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
+	url := ""
+	var at time.Time
+	for _, c := range comments {
+		if !sanitize.HasMarker(c.Body) || !ours(c) || c.CreatedAt.Before(at) {
+			continue
+		}
+		m, _ := sanitize.ParseMarker(c.Body)
+		if known := ourComment(c, m); known.Asks || known.Approves {
+			url, at = "", c.CreatedAt
+			if known.Asks && c.Minimized {
+				url = c.URL
+			}
+		}
+	}
+	return url
 }
 
 // listed are the addresses of all comments of the timeline that carry our marker, with the run whose report a sticky one has, which else is empty; nil

@@ -288,6 +288,21 @@ func TestScanSettlesNothing(t *testing.T) {
 			t.Errorf("the report of the full review does not stand: %q", got)
 		}
 	})
+	t.Run("a full review whose report somebody hid", func(t *testing.T) {
+		s := newScouting(lgtm)
+		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Quick = nil }); err != nil || got.Outcome != review.ChangesRequested {
+			t.Fatal(got.Outcome, err)
+		}
+		for i := range s.comments {
+			s.comments[i].Minimized = true
+		}
+		s.head, s.scan[sha(2)] = sha(2), lgtm
+		got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run = "second" })
+		if err != nil || got.Outcome != review.Flagged || !slices.ContainsFunc(got.Scan.Standing, func(s string) bool { return strings.Contains(s, "was hidden") }) {
+			t.Errorf("%s (%s), %q, %v", got.Outcome, got.Reason, got.Scan.Standing, err)
+		}
+	})
 	t.Run("a full review that approved", func(t *testing.T) {
 		s := newScouting(lgtm)
 		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Quick = nil }); err != nil || got.Outcome != review.Converged {

@@ -131,6 +131,9 @@ func (in Inputs) standing() []string {
 	if url := in.Snapshot.Unproven; url != "" {
 		out = append(out, "The newest full review did not approve ("+url+"). It was signed with another key than the one here.")
 	}
+	if url := in.Snapshot.Hidden; url != "" {
+		out = append(out, "The newest full review did not approve ("+url+"). Its report was hidden.")
+	}
 	return out
 }
 
