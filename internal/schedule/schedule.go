@@ -43,10 +43,8 @@ const nameLimit = 100
 // plain is an id that can stand in a branch's name as it is.
 var plain = lazyregexp.New(`^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$`)
 
-// Branch is the branch of a job's pull request: always the same for the same ids in the same order.
-func Branch(job string, commands []string) string { return Branches(job, commands)[0] }
-
-// Branches are the names of a job's branch: Branch, and the one for where that cannot be made.
+// Branches are the names of the branch of a job's pull request, always the same for the same ids in the same order: the one it has, and the one for
+// where that cannot be made.
 func Branches(job string, commands []string) (names []string) {
 	ids := append([]string{job}, commands...)
 	odd := func(id string) bool { return !plain.MatchString(id) || strings.HasSuffix(id, ".lock") }

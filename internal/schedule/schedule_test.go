@@ -20,23 +20,23 @@ func TestBranch(t *testing.T) {
 		{"nightly", []string{"a", "b.c"}, "prloop/nightly/a+b.c"},
 		{"nightly", []string{"b.c", "a"}, "prloop/nightly/b.c+a"},
 	} {
-		if got := Branch(c.job, c.commands); got != c.want || Branch(c.job, c.commands) != got {
+		if got := Branches(c.job, c.commands)[0]; got != c.want || Branches(c.job, c.commands)[0] != got {
 			t.Errorf("%s %v: %q, want %q", c.job, c.commands, got, c.want)
 		}
 	}
 	seen := map[string]bool{}
 	for _, odd := range [][]string{{"a..b"}, {"a", "."}, {"a", "-x"}, {"x.lock", "a"}, {"a", "b.lock"}, {"a."}, {strings.Repeat("j", 90), "long-command"}, {"a b"}, {"ü", "a"}, {"", ""}, {"a", "b/c"}, {"a/b", "c"}} {
-		name := Branch(odd[0], odd[1:])
+		name := Branches(odd[0], odd[1:])[0]
 		if err := git.CheckBranch(name); err != nil || !strings.HasPrefix(name, Prefix) || seen[name] {
 			t.Errorf("%q: %q, %v", odd, name, err)
 		}
 		seen[name] = true
 	}
 	names := Branches("nightly", []string{"docs", "style"})
-	if len(names) != 2 || names[0] != Branch("nightly", []string{"docs", "style"}) || !strings.HasPrefix(names[1], Prefix+"job-") {
+	if len(names) != 2 || names[0] != "prloop/nightly/docs+style" || !strings.HasPrefix(names[1], Prefix+"job-") {
 		t.Errorf("the names of one job are %q", names)
 	}
-	if odd := Branches("a b", []string{"c"}); len(odd) != 1 || odd[0] != Branch("a b", []string{"c"}) {
+	if odd := Branches("a b", []string{"c"}); len(odd) != 1 || !strings.HasPrefix(odd[0], Prefix+"job-") {
 		t.Errorf("the names of an odd one are %q", odd)
 	}
 	if Numbered("prloop/a/b", 1) != "prloop/a/b" || Numbered("prloop/a/b", 3) != "prloop/a/b-3" {
