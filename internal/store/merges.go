@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/review"
@@ -84,7 +85,7 @@ func (s *Store) EachMerge(ctx context.Context, repo string, since time.Time, fn 
 	}
 	where, args := `recorded >= $1`, []any{from}
 	if repo != "" {
-		where, args = where+` AND repo = $2`, append(args, repo)
+		where, args = where+` AND lower(repo) = $2`, append(args, strings.ToLower(repo))
 	}
 	return s.wrap("read merges", s.eachMerge(ctx, where+` ORDER BY recorded, repo, pr`, args, fn))
 }

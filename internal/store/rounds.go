@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
@@ -150,7 +151,7 @@ func (s *Store) Spent(ctx context.Context, repo string, pr int, since time.Time,
 	rows, err := s.read.QueryContext(ctx, `SELECT CASE WHEN r.id = $4 THEN 1 ELSE 0 END AS mine, count(DISTINCT r.id), coalesce(sum(u.llm_calls), 0),
 		coalesce(sum(u.cost_usd), 0), coalesce(sum(CASE WHEN u.llm_calls > 0 AND u.cost_usd IS NULL THEN 1 ELSE 0 END), 0)
 		FROM runs r LEFT JOIN usage u ON u.run = r.id
-		WHERE r.created >= $1 AND ($2 = '' OR (r.repo = $2 AND r.pr = $3)) GROUP BY mine`, micros(since), repo, pr, run)
+		WHERE r.created >= $1 AND ($2 = '' OR (lower(r.repo) = $2 AND r.pr = $3)) GROUP BY mine`, micros(since), strings.ToLower(repo), pr, run)
 	if err != nil {
 		return own, others, s.wrap(op, err)
 	}

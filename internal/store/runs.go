@@ -73,7 +73,7 @@ func (s *Store) createRun(ctx context.Context, r Run, ask string) error {
 	}
 	now := micros(s.now())
 	err = s.tx(ctx, op, func(tx *sql.Tx) error {
-		if err := after(ctx, tx, &now, `SELECT MAX(created) FROM runs WHERE repo = $1 AND pr = $2 AND id <> $3`, r.Target.Repo.String(), r.Target.PR, r.ID); err != nil {
+		if err := after(ctx, tx, &now, `SELECT MAX(created) FROM runs WHERE lower(repo) = $1 AND pr = $2 AND id <> $3`, strings.ToLower(r.Target.Repo.String()), r.Target.PR, r.ID); err != nil {
 			return err
 		}
 		if ask != "" {
@@ -164,7 +164,7 @@ func (s *Store) Run(ctx context.Context, part string) (Run, error) {
 
 // Filter narrows a list of runs; the zero value lets all through.
 type Filter struct {
-	// Repo is owner/name, with the host before it away from github.com (review.Repo.String).
+	// Repo is owner/name in any case, with the host before it away from github.com (review.Repo.String).
 	Repo string
 	// Keys are repositories whatever they are called; nil is any, an empty list none. An empty key is none but where Repo names the
 	// repository: then runs are given that were kept without a key.
@@ -218,7 +218,7 @@ func (f Filter) where() (condition string, args []any) {
 		where = append(where, fmt.Sprintf("%s $%d", column, len(args)))
 	}
 	if f.Repo != "" {
-		add("repo =", f.Repo)
+		add("lower(repo) =", strings.ToLower(f.Repo))
 	}
 	if f.PR != 0 {
 		add("pr =", f.PR)

@@ -59,6 +59,7 @@ func testRuns(t *testing.T, b Backend) {
 	}{
 		{store.Filter{}, run3 + " " + run2 + " " + run1},
 		{store.Filter{Repo: target.Repo.String(), PR: 7, State: store.Running}, run3 + " " + run1},
+		{store.Filter{Repo: strings.ToUpper(target.Repo.String()), PR: 7, State: store.Running}, run3 + " " + run1},
 		{store.Filter{Outcome: review.ChangesRequested}, run2},
 		{store.Filter{Since: began.Add(time.Second)}, run3 + " " + run2},
 		{store.Filter{Limit: 1}, run3},
