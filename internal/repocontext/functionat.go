@@ -42,10 +42,16 @@ func FunctionAt(path string, text []byte, line int) (Function, bool) {
 	})
 }
 
-// FunctionNamed finds the function of a file with a name, or else the type; of methods the type in front may be left out. Of several it
-// is the first. ok is false when there is none.
+// typeArguments are those of a generic type in front of a method ("<N>" in "Node<N>.ask", "[K, V]" in "Map[K, V].Get").
+var typeArguments = lazyregexp.New(`[<\[].*[>\]]`)
+
+// FunctionNamed finds the function of a file with a name, or else the type; of methods the type in front may be left out, and so may the
+// arguments of that type. Of several it is the first. ok is false when there is none.
 func FunctionNamed(path string, text []byte, name string) (Function, bool) {
-	is := func(s span) bool { return s.name == name || strings.HasSuffix(s.name, "."+name) }
+	is := func(s span) bool {
+		plain := typeArguments.ReplaceAllString(s.name, "")
+		return s.name == name || plain == name || strings.HasSuffix(s.name, "."+name) || strings.HasSuffix(plain, "."+name)
+	}
 	return function(path, text, func(known []span, exact bool, lines []string) (found span, ok bool) {
 		if exact {
 			for _, s := range known {

@@ -209,6 +209,8 @@ func TestFunctionNamed(t *testing.T) {
 	}{
 		{"a.go", text, "Close", "5-7 Server.Close"}, // a function before a type
 		{"a.go", text, "Client.Close", "9-10 Client.Close"},
+		{"a.rs", "impl<N: Node> Remote<N> {\n    fn ask(&self) -> u8 {\n        1\n    }\n}\n", "Remote.ask", "2-4 Remote<N>.ask"},
+		{"a.go", "package p\n\nfunc (m *Map[K, V]) Get() int {\n\treturn 1\n}\n", "Map.Get", "3-5 Map.Get"},
 		{"a.go", text, "lose", ""},
 		{"a.go", text, "close", ""},
 		{"a.unknown", "x\nsub total {\n  1\n}\n", "total", "2-4 total"},
