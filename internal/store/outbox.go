@@ -160,11 +160,12 @@ func (s *Store) EffectsOn(ctx context.Context, kind, head string) ([]Entry, erro
 	return s.entries(op, rows, err)
 }
 
-// Newest gives the newest effect of a kind for each head, of all runs, in the order they were intended. Two pull requests may have one head.
+// Newest gives the newest effect of a kind for each head of each repository, of all runs, in the order they were intended. Two pull requests may
+// have one head, and so may two repositories.
 func (s *Store) Newest(ctx context.Context, kind string) ([]Entry, error) {
 	op := "newest effects of kind " + kind
 	rows, err := s.read.QueryContext(ctx, `SELECT `+entryColumns+` FROM
-		(SELECT *, row_number() OVER (PARTITION BY head ORDER BY created DESC, nonce DESC) AS place FROM effects WHERE kind = $1) AS placed
+		(SELECT *, row_number() OVER (PARTITION BY lower(rtrim(target, '0123456789')), head ORDER BY created DESC, nonce DESC) AS place FROM effects WHERE kind = $1) AS placed
 		WHERE place = 1 ORDER BY created, effect_key`, kind)
 	return s.entries(op, rows, err)
 }

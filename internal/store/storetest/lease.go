@@ -118,6 +118,18 @@ func testWhatIsNewest(t *testing.T, b Backend) {
 			t.Errorf("%s: the newest effect is %+v, %v", wrong, newest, err)
 		}
 	}
+
+	s := open(t, address)
+	for i, name := range []string{strings.ToUpper(target.Repo.Name), target.Repo.Name + "2"} { // the same repository, and another
+		other, run := target, "in "+name
+		other.Repo.Name, other.PR = name, target.PR+10*i
+		must(t, s.CreateRun(ctx, store.Run{ID: run, Target: other, Head: "abc"}))
+		_, err := s.Intent(ctx, effects.Effect{Kind: "status", Key: run, Nonce: run, Run: run, Target: other, Head: "abc", Payload: "x"})
+		must(t, err)
+		if newest, err := s.Newest(ctx, "status"); err != nil || len(newest) != i+1 || newest[i].Nonce != run {
+			t.Errorf("%s: the newest effects are %+v, %v", run, newest, err)
+		}
+	}
 }
 
 // testClocksDiffer: machines whose clocks are hours apart agree on who has a lease, and for how long (threats.md T96).
