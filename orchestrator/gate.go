@@ -185,17 +185,20 @@ func (l *Loop) concludeStatus(ctx context.Context, steps Steps, req Request, p *
 		f = *p.gate.facts
 	}
 	g := gate.Decide(*req.Gate, f, gate.End(result))
-	if err := l.ends(ctx, steps, req, p, "end", head, &g); err != nil {
+	if err := l.ends(ctx, steps, req, p, lastStatus, head, &g); err != nil {
 		return nil, err
 	}
 	g.Missing = p.gate.missing
 	return &g, nil
 }
 
+// lastStatus names the status that a run ends with.
+const lastStatus = "end"
+
 // ends sets what a review came to. A success that another pull request with the same commit has not come to is none: the status speaks for both.
 func (l *Loop) ends(ctx context.Context, steps Steps, req Request, p *progress, what, head string, g *review.Gate) error {
 	var own review.GateState
-	if g.State == review.GateSuccess && p.gate.missing == "" {
+	if g.State == review.GateSuccess && (p.gate.missing == "" || what == lastStatus) {
 		beside, err := doJSON(ctx, steps, "status: beside "+what, func(ctx context.Context) (string, error) { return l.Gate.Beside(ctx, req.Target, head) })
 		if err != nil {
 			return fmt.Errorf("read who else has the commit: %w", err)
@@ -216,9 +219,11 @@ type set struct {
 }
 
 // status sets the status of a commit in a step of its own. A credential that may not is told of, once, and does not stop the run; any
-// other error does, as that of a comment does, and it is resumed.
+// other error does, as that of a comment does, and it is resumed. The last status is tried even so: GitHub may have refused the ones before
+// for a moment only, and an older run's success would stay.
 func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, s effects.CommitStatus) error {
-	if p.gate.missing != "" {
+	told := p.gate.missing != ""
+	if told && what != lastStatus {
 		return nil
 	}
 	s.Target = p.page(req)
@@ -227,7 +232,9 @@ func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress
 		url, err := l.setStatus(ctx, e)
 		if err != nil && ctx.Err() == nil && l.Gate.Denied(err) {
 			why := sanitize.Redact(err.Error())
-			l.warn("the commit status " + gate.Context + " is not set: " + why)
+			if !told {
+				l.warn("the commit status " + gate.Context + " is not set: " + why)
+			}
 			return set{Missing: why}, nil
 		}
 		return set{URL: url}, err

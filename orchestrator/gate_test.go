@@ -95,7 +95,8 @@ func TestStatusFaults(t *testing.T) {
 		"the first is lost for good":  {[]error{lost, lost}, nil, effects.Quarantine, false, 1, 2},
 		"the first is refused":        {[]error{refusal{lost}}, nil, 0, false, 1, 1},
 		"the last is lost for good":   {[]error{nil, lost, lost}, []string{"1 pending: at work"}, effects.Quarantine, false, 2, 3},
-		"nothing may be set":          {[]error{errMayNot}, nil, 0, true, 0, 1},
+		"nothing may be set":          {[]error{errMayNot, errMayNot}, nil, 0, true, 0, 2},
+		"the first is denied alone":   {[]error{errMayNot}, []string{"1 failure: Changes requested"}, 0, false, 0, 2},
 		"nothing more may be set":     {[]error{nil, errMayNot}, []string{"1 pending: at work"}, 0, true, 0, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
