@@ -18,6 +18,8 @@ type Stored struct {
 	Result review.RunResult `json:"result"`
 	// Other says what around it, beside its request, was not as it is now; empty when nothing was.
 	Other string `json:"other,omitempty"`
+	// Unfinished is true for a run that began with its head and has not ended: nobody knows what its reviewers have answered.
+	Unfinished bool `json:"unfinished,omitempty"`
 }
 
 // answering are the outcomes of runs whose agents have said all there is to say about their head.
@@ -75,8 +77,13 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 
 // heard reports whether reviewers of the earlier run answered about a commit, also where the run ended before anything was made of that.
 func (s Stored) heard(head string) bool {
-	return s.Inputs.Snapshot.Range.Head == head && len(s.Inputs.Reports) > 0 || s.Result.Receipt.HeadSHA == head && len(s.Result.Receipt.Agents) > 0 ||
+	return s.Unfinished && s.Result.Receipt.HeadSHA == head || s.Inputs.Snapshot.Range.Head == head && len(s.Inputs.Reports) > 0 || s.Result.Receipt.HeadSHA == head && len(s.Result.Receipt.Agents) > 0 ||
 		slices.ContainsFunc(s.Result.Rounds, func(r review.RoundResult) bool { return r.Head == head })
+}
+
+// Judged reports whether reviewers of a run have answered about its pull request; where scans count, also whether its scout has.
+func Judged(r review.RunResult, scans bool) bool {
+	return r.Command == "" && (scans || !onlyScanned(r)) && (len(r.Receipt.Agents) > 0 || len(r.Rounds) > 0)
 }
 
 // answers are those of the earlier run, or why they do not answer today's question.
@@ -85,6 +92,8 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	switch {
 	case s.Result.Receipt.HeadSHA != now.Range.Head:
 		return nil, "the head has moved"
+	case s.Unfinished:
+		return nil, "it has not ended"
 	case !slices.Contains(answering, s.Result.Outcome):
 		return nil, fmt.Sprintf("it ended as %s", s.Result.Outcome)
 	case s.Other != "":

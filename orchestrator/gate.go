@@ -154,7 +154,8 @@ func (l *Loop) fixes(ctx context.Context, steps Steps, req Request, p *progress,
 // pending sets the status of the head to pending.
 func (l *Loop) pending(ctx context.Context, steps Steps, req Request, p *progress, what, said string) error {
 	p.gate.pending = p.head
-	return l.status(ctx, steps, req, p, fmt.Sprintf("%d/%s", p.round, what), p.head, effects.CommitStatus{State: review.GatePending, Description: said})
+	_, err := l.status(ctx, steps, req, p, fmt.Sprintf("%d/%s", p.round, what), p.head, effects.CommitStatus{State: review.GatePending, Description: said})
+	return err
 }
 
 // reviewed leaves the verdict of a round on its commit: a fix has made a new one.
@@ -197,18 +198,22 @@ const lastStatus = "end"
 
 // ends sets what a review came to. A success that another pull request with the same commit has not come to is none: the status speaks for both.
 func (l *Loop) ends(ctx context.Context, steps Steps, req Request, p *progress, what, head string, g *review.Gate) error {
-	var own review.GateState
-	if g.State == review.GateSuccess && (p.gate.missing == "" || what == lastStatus) {
+	s := effects.CommitStatus{State: g.State, Description: g.Description}
+	if s.State == review.GateSuccess && (p.gate.missing == "" || what == lastStatus) {
 		beside, err := doJSON(ctx, steps, "status: beside "+what, func(ctx context.Context) (string, error) { return l.Gate.Beside(ctx, req.Target, head) })
 		if err != nil {
 			return fmt.Errorf("read who else has the commit: %w", err)
 		}
 		if beside != "" {
-			own, g.State = g.State, review.GateFailure
-			g.Description = fmt.Sprintf("%s has the same commit and is not approved. By itself: %s", beside, g.Description)
+			s = s.NotAlone(beside)
 		}
 	}
-	return l.status(ctx, steps, req, p, what, head, effects.CommitStatus{State: g.State, Description: g.Description, Own: own})
+	beside, err := l.status(ctx, steps, req, p, what, head, s)
+	if beside != "" {
+		s = s.NotAlone(beside)
+	}
+	g.State, g.Description = s.State, s.Description
+	return err
 }
 
 // set is what became of a status.
@@ -216,20 +221,29 @@ type set struct {
 	URL string `json:"url,omitempty"`
 	// Missing says why no status can be set.
 	Missing string `json:"missing,omitempty"`
+	// Beside names the pull request with the same commit that kept a success from being set, when it was to be sent.
+	Beside string `json:"beside,omitempty"`
 }
 
 // status sets the status of a commit in a step of its own. A credential that may not is told of, once, and does not stop the run; any
 // other error does, as that of a comment does, and it is resumed. The last status is tried even so: GitHub may have refused the ones before
-// for a moment only, and an older run's success would stay.
-func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, s effects.CommitStatus) error {
+// for a moment only, and an older run's success would stay. beside names the pull request that turned a success into a failure.
+func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, s effects.CommitStatus) (beside string, err error) {
 	told := p.gate.missing != ""
 	if told && what != lastStatus {
-		return nil
+		return "", nil
 	}
 	s.Target = p.page(req)
-	e := l.statusEffect(req, what, head, s)
 	done, err := doJSON(ctx, steps, "status: "+what, func(ctx context.Context) (set, error) {
-		url, err := l.setStatus(ctx, e)
+		made, err := l.setStatus(ctx, l.statusEffect(req, what, head, s), s.State)
+		if err == nil && l.Newer != "" { // what that one said stays
+			return set{}, nil
+		}
+		if err == nil && made.Overtaken != "" {
+			var now effects.Done
+			now, err = l.setStatus(ctx, l.statusEffect(req, what+"/beside", head, s.NotAlone(made.Overtaken)), review.GateFailure)
+			made.Ref = now.Ref
+		}
 		if err != nil && ctx.Err() == nil && l.Gate.Denied(err) {
 			why := sanitize.Redact(err.Error())
 			if !told {
@@ -237,29 +251,34 @@ func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress
 			}
 			return set{Missing: why}, nil
 		}
-		return set{URL: url}, err
+		return set{URL: made.Ref, Beside: made.Overtaken}, err
 	})
 	if err != nil {
-		return fmt.Errorf("set the commit status: %w", err)
+		return "", fmt.Errorf("set the commit status: %w", err)
 	}
 	p.gate.missing = done.Missing
-	return nil
+	return done.Beside, nil
 }
 
 func (l *Loop) statusEffect(req Request, what, head string, s effects.CommitStatus) effects.Effect {
 	return effects.Effect{Key: effects.StatusKey(req.Run, what), Run: req.Run, Target: req.Target, Head: head, Payload: s.Payload()}
 }
 
-// setStatus makes the effect. A status is about its commit, and stays true of it when the pull request moves on.
-func (l *Loop) setStatus(ctx context.Context, e effects.Effect) (string, error) {
+// setStatus makes the effect. A status is about its commit, and stays true of it when the pull request moves on; a success is not sent once
+// another pull request with the commit has come to something else, which may have happened while this run was interrupted.
+func (l *Loop) setStatus(ctx context.Context, e effects.Effect, state review.GateState) (effects.Done, error) {
 	viewer, err := l.Forge.Viewer(ctx, e.Target.Repo.Host)
 	if err != nil {
-		return "", err
+		return effects.Done{}, err
 	}
 	e.As, e.Nonce = viewer, l.Nonce()
-	d := effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: func(context.Context) (string, error) { return "", nil }}
-	done, err := d.Deliver(ctx, effects.Status{Statuses: l.Gate, Policy: l.policy(e.Target.Repo)}, e)
-	return done.Ref, err
+	d := effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: func(ctx context.Context) (string, error) {
+		if l.Newer != "" || state != review.GateSuccess {
+			return l.Newer, nil
+		}
+		return l.Gate.Beside(ctx, e.Target, e.Head)
+	}}
+	return d.Deliver(ctx, effects.Status{Statuses: l.Gate, Policy: l.policy(e.Target.Repo)}, e)
 }
 
 // page is what a status leads to: the newest report, else the pull request.
@@ -282,7 +301,7 @@ func (l *Loop) settleOlder(ctx context.Context, steps Steps, req Request, p *pro
 		var done []string
 		for _, sha := range left[:min(len(left), mostLeft)] {
 			s := effects.CommitStatus{State: review.GateError, Description: "Superseded: the pull request has a newer commit", Target: p.page(req)}
-			if _, err = l.setStatus(ctx, l.statusEffect(req, "older/"+sha, sha, s)); err != nil {
+			if _, err = l.setStatus(ctx, l.statusEffect(req, "older/"+sha, sha, s), s.State); err != nil {
 				break
 			}
 			done = append(done, sha)

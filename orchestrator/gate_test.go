@@ -25,6 +25,8 @@ type statuses struct {
 	may    map[string]string
 	// beside is another pull request with the commit.
 	beside string
+	// early is how often it is asked for before it is there.
+	early int
 }
 
 var errMayNot = refusal{errors.New("HTTP 403 (statuses: write)")}
@@ -63,6 +65,9 @@ func (s *statuses) PendingStatuses(context.Context, review.PullRequest) ([]strin
 }
 
 func (s *statuses) Beside(context.Context, review.Target, string) (string, error) {
+	if s.early--; s.early >= 0 {
+		return "", nil
+	}
 	return s.beside, nil
 }
 
@@ -140,6 +145,11 @@ func TestStatusBeside(t *testing.T) {
 		t.Errorf("changes requested: %+v, %v", g, err)
 	}
 	want := []string{"1 failure: #9 has the same commit and is not approved. By itself: Approved", "1 failure: Changes requested"}
+	r.Outcome, r.Consensus, s.early = review.Converged, &approve, 1 // it comes between the decision and the sending
+	if g, err := l.concludeStatus(t.Context(), inline{}, req, p, r); err != nil || g.State != review.GateFailure || g.Description != want[0][len("1 failure: "):] {
+		t.Errorf("approved, and overtaken: %+v, %v", g, err)
+	}
+	want = append(want, want[0])
 	if !slices.Equal(s.set, want) {
 		t.Errorf("%q, want %q", s.set, want)
 	}

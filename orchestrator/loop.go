@@ -47,6 +47,9 @@ type Loop struct {
 	MarkerKey []byte
 	// Stored gives the runs about the target of a request that have ended, the newest first. nil: agents are always asked.
 	Stored func(ctx context.Context, req Request) iter.Seq2[Stored, error]
+	// Newer says that a newer run about the pull request has taken the place of this one, which was interrupted: it says nothing more on
+	// GitHub. Forge says so too. Empty when there is none.
+	Newer string
 	// Unfinished reports whether another run about the target of a request was begun and has not ended: what it sent may still arrive. nil: none has.
 	Unfinished func(ctx context.Context, req Request) (bool, error)
 	// Secrets are those this process holds: a report that contains a part of one is never posted (threats.md L0).
@@ -130,6 +133,11 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 		if !goesOn {
 			if result.Gate, err = l.concludeStatus(ctx, steps, req, &p, result); err != nil {
 				return review.RunResult{}, err
+			}
+			if l.Newer != "" && result.Outcome != review.Superseded { // it had said all but its end
+				said := result.Comments
+				result = superseded(req, p, result.URL, l.Newer)
+				result.Comments = said
 			}
 			result.Fates = fates(p.seen, p.tracked, p.past)
 			return l.finish(ctx, steps, req, result)

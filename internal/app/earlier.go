@@ -41,10 +41,11 @@ func (r *run) forgotten(ctx context.Context, t review.Target) error {
 	return err
 }
 
-// earlier gives the runs about the pull request of a request that have ended, the newest first.
+// earlier gives the runs about the pull request of a request, the newest first. One that has not ended is told of where it began with the head of the
+// request: reviewers may have answered it (threats.md T331).
 func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[orchestrator.Stored, error] {
 	return func(yield func(orchestrator.Stored, error) bool) {
-		runs, err := r.store.ListRuns(ctx, ofPull(req.Target.Repo, r.repoID, req.Target.PR, store.Finished))
+		runs, err := r.store.ListRuns(ctx, ofPull(req.Target.Repo, r.repoID, req.Target.PR, ""))
 		if err == nil && len(runs) == 0 {
 			err = r.forgotten(ctx, req.Target)
 		}
@@ -53,13 +54,10 @@ func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[o
 			return
 		}
 		for _, known := range runs {
-			if known.ID == req.Run {
+			if known.ID == req.Run || known.State == store.Running && (known.Head != req.Head || !r.reviews(ctx, known.ID)) {
 				continue
 			}
 			s, err := r.storedRun(ctx, known.ID, req)
-			if s == nil && err == nil {
-				continue
-			}
 			if err != nil {
 				yield(orchestrator.Stored{}, err)
 				return
@@ -77,11 +75,48 @@ func (r *run) unfinished(ctx context.Context, req orchestrator.Request) (bool, e
 	return slices.ContainsFunc(runs, func(known store.Run) bool { return known.ID != req.Run }), err
 }
 
-// storedRun reads an earlier run, with its answers if they are about the head of the request; nil when there is nothing to read.
+// reviews reports whether a run reviews its pull request and posts what that comes to. Of what nobody can read that is taken for granted.
+func (s *Service) reviews(ctx context.Context, id string) bool {
+	st, err := s.requested(ctx, id)
+	return err != nil || !st.Alone && !st.DryRun
+}
+
+// newerThan says which run about the pull request of an interrupted one has taken its place; empty when none has. That is the newest of those which began
+// later, and heard reviewers or have not ended: this one would say last what is no longer the last word (threats.md T349). A quick scan takes the place
+// of a quick scan alone.
+func (r *run) newerThan(ctx context.Context, st stored) (string, error) {
+	runs, err := r.store.ListRuns(ctx, ofPull(st.Target.Repo, st.RepoID, st.Target.PR, ""))
+	if err != nil {
+		return "", err
+	}
+	for _, known := range runs {
+		if known.ID == st.Run {
+			break
+		}
+		if !r.reviews(ctx, known.ID) {
+			continue
+		}
+		known, err := r.store.Run(ctx, known.ID)
+		switch {
+		case err != nil:
+			return "", err
+		case known.Result == nil:
+			return fmt.Sprintf("run %s began later and has not ended: prloop resume %s", known.ID, known.ID), nil
+		case orchestrator.Judged(*known.Result, st.Quick != nil):
+			return fmt.Sprintf("run %s has reviewed the pull request since", known.ID), nil
+		}
+	}
+	return "", nil
+}
+
+// storedRun reads an earlier run, with its answers if they are about the head of the request.
 func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request) (*orchestrator.Stored, error) {
 	known, err := r.store.Run(ctx, id)
-	if err != nil || known.Result == nil {
+	if err != nil {
 		return nil, err
+	}
+	if known.Result == nil {
+		return &orchestrator.Stored{Result: review.RunResult{Run: id, Receipt: review.Receipt{HeadSHA: known.Head}}, Unfinished: true}, nil
 	}
 	out := &orchestrator.Stored{Result: *known.Result}
 	if out.Result.Receipt.HeadSHA != req.Head {

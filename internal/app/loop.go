@@ -95,8 +95,11 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	}
 	if !req.Target.Local() {
 		var forge orchestrator.Forge = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}
-		if req.Stops != nil {
-			s := &stoppable{Forge: forge, client: r.client, stops: *req.Stops, target: req.Target}
+		if req.Stops != nil || r.newer != "" {
+			s := &stoppable{Forge: forge, client: r.client, target: req.Target, said: r.newer}
+			if req.Stops != nil {
+				s.stops = *req.Stops
+			}
 			forge, l.Watch = s, s.Watch
 		}
 		l.Forge, l.Poster, l.Minimizer, l.Editor = forge, r.client, r.client, r.client
@@ -104,7 +107,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		l.Executor, l.Stored, l.Unfinished = r.newExecutor(ask, req, lease), r.earlier, r.unfinished
 		l.Gate, l.People, l.Requester = gatesRuns{gatekeeper{r.client}, r.Service}, gatekeeper{r.client}, r.client
 	}
-	l.Outbox = outbox{r.store, lease}
+	l.Outbox, l.Newer = outbox{r.store, lease}, r.newer
 	return l, nil
 }
 

@@ -35,6 +35,8 @@ type run struct {
 	// client is GitHub's, nil for a local range; requests counts what the run makes of it in this process.
 	client   *github.Client
 	requests *github.Tally
+	// newer says which run has taken the place of this one while it was interrupted; empty when none has.
+	newer string
 	// repoID is GitHub's number of the repository; 0 for a local range.
 	repoID int64
 	// lease is the run's hold on its pull request; nil when it needs none.

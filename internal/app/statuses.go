@@ -36,18 +36,15 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	if err != nil {
 		return "", err
 	}
-	newest := map[int]review.GateState{}
+	newest := map[int]store.Entry{}
 	for _, e := range said {
-		s, err := effects.ReadStatus(e.Payload)
-		if err != nil {
-			return "", err
-		}
-		newest[e.Target.PR] = cmp.Or(s.Own, s.State)
+		newest[e.Target.PR] = e
 	}
 	delete(newest, target.PR)
 	for _, number := range slices.Sorted(maps.Keys(newest)) {
-		if newest[number] == review.GateSuccess {
-			continue
+		status, err := effects.ReadStatus(newest[number].Payload)
+		if err != nil {
+			return "", err
 		}
 		pr, err := g.PullRequest(ctx, target.Repo, number)
 		if errors.Is(err, github.ErrNotFound) {
@@ -56,9 +53,19 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 		if err != nil {
 			return "", err
 		}
-		if pr.State == openState && pr.HeadSHA == head {
-			return fmt.Sprintf("#%d", number), nil
+		if pr.State != openState || pr.HeadSHA != head {
+			continue
 		}
+		if cmp.Or(status.Own, status.State) == review.GateSuccess {
+			same, err := g.service.sameBase(ctx, pr, newest[number].Run)
+			if err != nil {
+				return "", err
+			}
+			if same {
+				continue
+			}
+		}
+		return fmt.Sprintf("#%d", number), nil
 	}
 	return "", nil
 }
@@ -72,14 +79,19 @@ func (s *Service) statusesOn(ctx context.Context, repo review.Repo, head string)
 	return slices.DeleteFunc(all, func(e store.Entry) bool { return !strings.EqualFold(e.Target.Repo.String(), repo.String()) }), err
 }
 
-// speaksFor reports whether a run about a pull request was for the base branch that it has now, and no other pull request has set the status of the head since.
-func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
+// sameBase reports whether a run about a pull request was for the base branch that it has now. What nobody can tell is not taken for reviewed.
+func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
 	st, err := s.requested(ctx, run)
 	if ctx.Err() != nil {
 		return false, err
 	}
-	if err != nil || st.BaseRef != sanitize.Mask(pr.BaseRef) { // what nobody can tell is not taken for reviewed
-		return false, nil //nolint:nilerr // it is reviewed
+	return err == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), nil
+}
+
+// speaksFor reports whether a run about a pull request was for the base branch that it has now, and no other pull request has set the status of the head since.
+func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
+	if same, err := s.sameBase(ctx, pr, run); err != nil || !same {
+		return false, err
 	}
 	said, err := s.statusesOn(ctx, pr.Repo, pr.HeadSHA)
 	return err == nil && (len(said) == 0 || said[len(said)-1].Target.PR == pr.Number), err
@@ -121,10 +133,12 @@ func (gatekeeper) Denied(err error) bool {
 	return errors.Is(err, github.ErrForbidden) || errors.Is(err, github.ErrNotFound)
 }
 
-// leftName stands in the key of a status that ends what a process of ours left pending, againName in that of one that takes it back.
+// leftName stands in the key of a status that ends what a process of ours left pending, againName in that of one that takes it back, and besideName in that of
+// one in the place of a success.
 const (
-	leftName  = "left"
-	againName = "again"
+	leftName   = "left"
+	againName  = "again"
+	besideName = "beside"
 )
 
 // leaveTime is how long a run that stops may take to say so in its status. What takes longer is for the next start.
@@ -210,7 +224,7 @@ func statusOf(e store.Entry, what string, n int, s effects.CommitStatus) effects
 	}
 }
 
-// setStatus makes an effect under the lease of its run.
+// setStatus makes an effect under the lease of its run; a success only while no other pull request with the commit keeps it from being one.
 func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.Effect) error {
 	client, err := s.GitHubFor(ctx, e.Target.Repo)
 	if err != nil {
@@ -219,9 +233,21 @@ func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.E
 	if e.As, err = client.Viewer(ctx, e.Target.Repo.Host); err != nil {
 		return err
 	}
-	d := effects.Delivery{Outbox: outbox{s.store, lease}, Sleep: sleep, Overtaken: func(context.Context) (string, error) { return "", nil }}
-	_, err = d.Deliver(ctx, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, e)
-	return err
+	status, err := effects.ReadStatus(e.Payload)
+	if err != nil {
+		return err
+	}
+	d := effects.Delivery{Outbox: outbox{s.store, lease}, Sleep: sleep, Overtaken: func(ctx context.Context) (string, error) {
+		if status.State != review.GateSuccess {
+			return "", nil
+		}
+		return gatesRuns{gatekeeper{client}, s}.Beside(ctx, e.Target, e.Head)
+	}}
+	done, err := d.Deliver(ctx, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, e)
+	if err != nil || done.Overtaken == "" {
+		return err
+	}
+	return s.setStatus(ctx, lease, statusOf(store.Entry{Effect: e}, besideName, 1, status.NotAlone(done.Overtaken)))
 }
 
 // statusesOf are the statuses of a run, the newest last.
@@ -238,7 +264,7 @@ func (s *Service) statusesOf(ctx context.Context, run string) (out []store.Entry
 // leaveStatus says in the status of a run that stops before its end that nobody is at work. What may still be on its way is for
 // the next start.
 func (r *run) leaveStatus(ctx context.Context) {
-	if r.lease == nil {
+	if r.lease == nil || r.newer != "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
@@ -252,9 +278,9 @@ func (r *run) leaveStatus(ctx context.Context) {
 	}
 }
 
-// takeBackStatus says that a run goes on of which was said that nobody is at work on it. Where it cannot be said the run goes on.
+// takeBackStatus says that a run goes on of which was said that nobody is at work on it, unless a newer one has taken its place. Where it cannot be said the run goes on.
 func (r *run) takeBackStatus(ctx context.Context) {
-	if r.lease == nil {
+	if r.lease == nil || r.newer != "" {
 		return
 	}
 	all, err := r.statusesOf(ctx, r.id)

@@ -28,7 +28,7 @@ type stoppable struct {
 	mu sync.Mutex
 	// seen is the number of the newest comment that was looked at.
 	seen int64
-	// said is who asked; empty while nobody did.
+	// said is who asked, or which newer run has taken the place of this one; empty while nobody did.
 	said string
 	// atWork are those that end once somebody asks, by a number of their own; quit ends the asking when there are none.
 	atWork map[int]context.CancelCauseFunc

@@ -198,6 +198,11 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	if err != nil {
 		return nil, err
 	}
+	if lease != nil && !st.Alone { // nobody can begin one from now on
+		if r.newer, err = r.newerThan(ctx, st); err != nil {
+			return nil, err
+		}
+	}
 	r.takeBackStatus(ctx)
 	r.forgetArtifacts(st.Run)
 	if !st.Target.Local() {

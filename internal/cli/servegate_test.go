@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -112,4 +114,37 @@ func TestTwoPullsOfOneCommit(t *testing.T) {
 		t.Errorf("reopened: %q", said)
 	}
 	s.stop(t, syscall.SIGTERM)
+}
+
+// A run that is interrupted right before its success, and gone on with after another pull request with the commit has failed, does not say the success
+// (threats.md T281).
+func TestBesideIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	prloop := func(armed string, args ...string) string {
+		cmd := exec.Command("prloop", append(args, "-R", "acme/widgets")...)
+		cmd.Env, cmd.Dir = append(slices.Clip(h.env), "PRLOOP_FAILPOINT="+armed), h.home
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	review := func(armed, number string) string {
+		return prloop(armed, "run", number, "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	}
+	said := review("outbox: before intent=kill@2", "8")
+	if titles := titles(own); !strings.Contains(titles, "approved") {
+		t.Fatalf("it was killed before it had approved: %s\n%s", said, titles)
+	}
+	run := regexp.MustCompile(`\d{8}T[0-9.]+Z_[0-9a-f]+`).FindString(prloop("", "runs", "--json", "run"))
+	other := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+	if other.HeadSHA() != own.HeadSHA() {
+		t.Fatal("the heads differ")
+	}
+	review("", "9")
+	h.status(own.HeadSHA(), "failure")
+	cmd := exec.Command("prloop", "resume", run)
+	cmd.Env, cmd.Dir = h.env, h.home
+	out, err := cmd.CombinedOutput()
+	if said := h.status(own.HeadSHA(), "failure"); err != nil || !strings.HasPrefix(said, "#9 has the same commit") {
+		t.Errorf("%q, %v\n%s", said, err, out)
+	}
 }

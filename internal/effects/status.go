@@ -26,6 +26,13 @@ type CommitStatus struct {
 	Own review.GateState `json:"own,omitempty"`
 }
 
+// NotAlone is the status of a commit that has come to a success in one pull request, and not in another, which is named.
+func (s CommitStatus) NotAlone(other string) CommitStatus {
+	s.Own, s.State = s.State, review.GateFailure
+	s.Description = fmt.Sprintf("%s has the same commit and is not approved. By itself: %s", other, s.Description)
+	return s
+}
+
 // Statuses sets commit statuses.
 type Statuses interface {
 	// SetStatus sets the status gate.Context of a commit and returns where it is. It never retries. Errors are as those of Kind.Send.
