@@ -71,7 +71,11 @@ func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[o
 
 // unfinished reports whether another run about the pull request of a request was begun, and has not ended.
 func (r *run) unfinished(ctx context.Context, req orchestrator.Request) (bool, error) {
-	runs, err := r.store.ListRuns(ctx, store.Filter{Repo: req.Target.Repo.String(), PR: req.Target.PR, State: store.Running, Limit: 2})
+	f := ofPull(req.Target.Repo, r.repoID, req.Target.PR, store.Running)
+	if r.repoID == 0 {
+		f.Repo, f.Keys = req.Target.Repo.String(), nil
+	}
+	runs, err := r.store.ListRuns(ctx, f)
 	return slices.ContainsFunc(runs, func(known store.Run) bool { return known.ID != req.Run }), err
 }
 

@@ -105,7 +105,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		l.Forge, l.Poster, l.Minimizer, l.Editor = forge, r.client, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
 		l.Executor, l.Stored, l.Unfinished = r.newExecutor(ask, req, lease), r.earlier, r.unfinished
-		l.Gate, l.People, l.Requester = gatesRuns{gatekeeper{r.client}, r.Service}, gatekeeper{r.client}, r.client
+		l.Gate, l.People, l.Requester = gatesRuns{gatekeeper{r.client}, r.Service, req.Target.Repo.Key(r.repoID)}, gatekeeper{r.client}, r.client
 	}
 	l.Outbox, l.Newer = outbox{r.store, lease}, r.newer
 	return l, nil

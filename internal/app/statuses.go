@@ -27,12 +27,14 @@ type gatekeeper struct{ *github.Client }
 type gatesRuns struct {
 	gatekeeper
 	service *Service
+	// repo is the repository, whatever it is called; empty where nobody knows it by its number.
+	repo review.RepoKey
 }
 
 // Beside names another open pull request with the commit as its head that is not approved; empty when there is none. GitHub keeps a status by commit: it
 // speaks for all of them (threats.md T281).
 func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string) (string, error) {
-	said, err := g.service.statusesOn(ctx, target.Repo, head)
+	said, err := g.service.statusesOn(ctx, target.Repo, g.repo, head)
 	if err != nil {
 		return "", err
 	}
@@ -73,10 +75,26 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 // openState is GitHub's word for a pull request that can be merged.
 const openState = "OPEN"
 
-// statusesOn are the statuses that runs about any pull request of a repository set on a commit, the newest last.
-func (s *Service) statusesOn(ctx context.Context, repo review.Repo, head string) ([]store.Entry, error) {
+// statusesOn are the statuses that runs about any pull request of a repository set on a commit, the newest last. key finds also those of runs that knew the
+// repository by another name.
+func (s *Service) statusesOn(ctx context.Context, repo review.Repo, key review.RepoKey, head string) (out []store.Entry, err error) {
 	all, err := s.store.EffectsOn(ctx, effects.Status{}.Name(), head)
-	return slices.DeleteFunc(all, func(e store.Entry) bool { return !strings.EqualFold(e.Target.Repo.String(), repo.String()) }), err
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if !strings.EqualFold(e.Target.Repo.String(), repo.String()) {
+			run, err := s.store.Run(ctx, e.Run)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return nil, err
+			}
+			if key == "" || run.RepoKey != key {
+				continue
+			}
+		}
+		out = append(out, e)
+	}
+	return out, nil
 }
 
 // sameBase reports whether a run about a pull request was for the base branch that it has now. What nobody can tell is not taken for reviewed.
@@ -93,14 +111,14 @@ func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run stri
 	if same, err := s.sameBase(ctx, pr, run); err != nil || !same {
 		return false, err
 	}
-	said, err := s.statusesOn(ctx, pr.Repo, pr.HeadSHA)
+	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	return err == nil && (len(said) == 0 || said[len(said)-1].Target.PR == pr.Number), err
 }
 
 // NotYet takes back the success of a commit that is the head of a pull request whose review has to wait: it was said of another pull request, or for
 // another base branch (threats.md T280).
 func (s *Service) NotYet(ctx context.Context, pr review.PullRequest) error {
-	said, err := s.statusesOn(ctx, pr.Repo, pr.HeadSHA)
+	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	if err != nil || len(said) == 0 {
 		return err
 	}
@@ -128,9 +146,10 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest) error {
 	return err
 }
 
-// Denied reports whether an error says that the credential lacks a permission. GitHub hides what a token may not see behind 404.
+// Denied reports whether an error says that the credential lacks a permission, or that there is no such repository any more. GitHub hides what a token may
+// not see behind 404.
 func (gatekeeper) Denied(err error) bool {
-	return errors.Is(err, github.ErrForbidden) || errors.Is(err, github.ErrNotFound)
+	return errors.Is(err, github.ErrForbidden) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrMoved)
 }
 
 // leftName stands in the key of a status that ends what a process of ours left pending, againName in that of one that takes it back, and besideName in that of
@@ -241,7 +260,11 @@ func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.E
 		if status.State != review.GateSuccess {
 			return "", nil
 		}
-		return gatesRuns{gatekeeper{client}, s}.Beside(ctx, e.Target, e.Head)
+		run, err := s.store.Run(ctx, e.Run)
+		if err != nil {
+			return "", err
+		}
+		return gatesRuns{gatekeeper{client}, s, run.RepoKey}.Beside(ctx, e.Target, e.Head)
 	}}
 	done, err := d.Deliver(ctx, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, e)
 	if err != nil || done.Overtaken == "" {

@@ -121,30 +121,75 @@ func TestTwoPullsOfOneCommit(t *testing.T) {
 func TestBesideIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	h, own := openGated(t)
-	prloop := func(armed string, args ...string) string {
-		cmd := exec.Command("prloop", append(args, "-R", "acme/widgets")...)
-		cmd.Env, cmd.Dir = append(slices.Clip(h.env), "PRLOOP_FAILPOINT="+armed), h.home
-		out, _ := cmd.CombinedOutput()
-		return string(out)
-	}
 	review := func(armed, number string) string {
-		return prloop(armed, "run", number, "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+		return h.prloop(armed, "run", number, "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
 	}
 	said := review("outbox: before intent=kill@2", "8")
 	if titles := titles(own); !strings.Contains(titles, "approved") {
 		t.Fatalf("it was killed before it had approved: %s\n%s", said, titles)
 	}
-	run := regexp.MustCompile(`\d{8}T[0-9.]+Z_[0-9a-f]+`).FindString(prloop("", "runs", "--json", "run"))
+	run := regexp.MustCompile(`\d{8}T[0-9.]+Z_[0-9a-f]+`).FindString(h.prloop("", "runs", "-R", "acme/widgets", "--json", "run"))
 	other := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
 	if other.HeadSHA() != own.HeadSHA() {
 		t.Fatal("the heads differ")
 	}
 	review("", "9")
 	h.status(own.HeadSHA(), "failure")
-	cmd := exec.Command("prloop", "resume", run)
-	cmd.Env, cmd.Dir = h.env, h.home
-	out, err := cmd.CombinedOutput()
-	if said := h.status(own.HeadSHA(), "failure"); err != nil || !strings.HasPrefix(said, "#9 has the same commit") {
-		t.Errorf("%q, %v\n%s", said, err, out)
+	out := h.prloop("", "resume", run)
+	if said := h.status(own.HeadSHA(), "failure"); !strings.HasPrefix(said, "#9 has the same commit") {
+		t.Errorf("%q\n%s", said, out)
 	}
+}
+
+// The same where the repository was renamed in between (threats.md T281).
+func TestBesideAfterARename(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+	reads := filepath.Join(h.home, "reads.sh")
+	h.prloop("", "run", "9", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+reads)
+	h.status(own.HeadSHA(), "failure")
+	h.repo.Rename("acme", "gizmos")
+	out := h.prloop("", "run", "8", "-R", "acme/gizmos", "--no-fix", "--reviewers", "exec:"+reads)
+	if all := h.repo.Statuses(); all[len(all)-1].State != "failure" || !strings.HasPrefix(all[len(all)-1].Description, "#9 has the same commit") {
+		t.Errorf("%+v\n%s", all[len(all)-1], out)
+	}
+}
+
+// A run whose repository is renamed while its reviewers are at work comes to an end, and the next one is not held up by what it left (threats.md T162).
+func TestRenamedUnderWay(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	for name, text := range map[string]string{
+		"operator.yml": "gate: verdict\n", "waits.sh": "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\ntouch asked\nuntil [ -e free ]; do sleep 0.1; done\nexec ./clean.sh </dev/null\n",
+	} {
+		if err := os.WriteFile(filepath.Join(h.home, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.env = append(h.env, "PRLOOP_CONFIG="+filepath.Join(h.home, "operator.yml"))
+	h.open(7, nil)
+	ended := make(chan string)
+	go func() {
+		ended <- h.prloop("", "run", "7", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "waits.sh"))
+	}()
+	h.within("the reviewer to be asked", func() bool {
+		_, err := os.Stat(filepath.Join(h.home, "asked"))
+		return err == nil
+	})
+	h.repo.Rename("acme", "gizmos")
+	if err := os.WriteFile(filepath.Join(h.home, "free"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := <-ended; !strings.Contains(out, "outcome: failed") {
+		t.Errorf("it has not ended: %s", out)
+	}
+}
+
+// prloop runs a command with a failpoint armed.
+func (h *hall) prloop(armed string, args ...string) string {
+	cmd := exec.Command("prloop", args...)
+	cmd.Env, cmd.Dir = append(slices.Clip(h.env), "PRLOOP_FAILPOINT="+armed), h.home
+	out, _ := cmd.CombinedOutput()
+	return string(out)
 }
