@@ -119,20 +119,28 @@ func lookUp(name string) (reason, bool) {
 		keys = append(keys, folder+"/", above+folder+"/")
 		above = folder + "/"
 	}
+	replaces := false
+	found := func(why reason) bool { // what a fix may not even change comes first
+		replaces = replaces || why == replacesRunners
+		return why != replacesRunners
+	}
 	for _, key := range keys {
-		if why, ok := t.exact[key]; ok {
+		if why, ok := t.exact[key]; ok && found(why) {
 			return why, true
 		}
 	}
 	for _, g := range t.names {
-		if strings.HasPrefix(base, g.begin) && strings.HasSuffix(base, g.end) && doublestar.MatchUnvalidated(g.glob, base) {
+		if strings.HasPrefix(base, g.begin) && strings.HasSuffix(base, g.end) && doublestar.MatchUnvalidated(g.glob, base) && found(g.reason) {
 			return g.reason, true
 		}
 	}
 	for _, g := range t.paths {
-		if doublestar.MatchUnvalidated(g.glob, name) {
+		if doublestar.MatchUnvalidated(g.glob, name) && found(g.reason) {
 			return g.reason, true
 		}
+	}
+	if replaces {
+		return replacesRunners, true
 	}
 	return "", false
 }

@@ -26,6 +26,10 @@ const pythonLibrary = "__future__,abc,aifc,annotationlib,antigravity,argparse,ar
 	"turtle,turtledemo,types,typing,unicodedata,unittest,urllib,uu,uuid,venv,warnings,wave,weakref,webbrowser,winreg,winsound,wsgiref,xdrlib,xml,xmlrpc," +
 	"zipapp,zipfile,zipimport,zlib,zoneinfo"
 
+// cLibrary are the headers of C's standard library: a compiler looks for them in the folders that a build names first.
+const cLibrary = "assert,complex,ctype,errno,fenv,float,inttypes,iso646,limits,locale,math,setjmp,signal,stdalign,stdarg,stdatomic,stdbool,stddef,stdint,stdio,stdlib,stdnoreturn," +
+	"string,tgmath,threads,time,uchar,wchar,wctype"
+
 // rows is the table of protected paths, one row for each pattern, by reason. Its names come from the root folders of 60 public
 // repositories of 20 languages, from the four catalogues, from the files that Renovate reads, and from the tools' documentation.
 // docs/protected-paths.md is generated from it.
@@ -1098,6 +1102,20 @@ var rows = []row{
 	{"pylint" + pythonModule, atRoot, replacesRunners, "https://pylint.readthedocs.io/en/stable/user_guide/usage/run.html"},
 	{"flake8" + pythonModule, atRoot, replacesRunners, "https://flake8.pycqa.org/en/latest/user/invocation.html"},
 	{"{" + pythonLibrary + "}" + pythonModule, atRoot, replacesRunners, "https://docs.python.org/3/py-modindex.html"},
+	{"node_modules/", anyDepth, replacesRunners, "https://nodejs.org/api/modules.html#loading-from-node_modules-folders"},
+	{"Test/{More,Simple,Builder,Tester,Deep,Exception,Most}.pm", anyDepth, replacesRunners, "https://perldoc.perl.org/Test::More"},
+	{"{Test2,TAP,Test/Builder}/", anyDepth, replacesRunners, "https://perldoc.perl.org/Test2"},
+	{"{strict,warnings,Carp,Exporter}.pm", anyDepth, replacesRunners, "https://perldoc.perl.org/modules"},
+	{"{" + cLibrary + "}.h", anyDepth, replacesRunners, "https://en.cppreference.com/w/c/header"},
+	{"{check,cmocka,unity,doctest,catch,catch_amalgamated}.{h,hpp}", anyDepth, replacesRunners, "https://libcheck.github.io/check/"},
+	{"{gtest,gmock,catch2,CUnit}/*.{h,hpp}", anyDepth, replacesRunners, "https://google.github.io/googletest/primer.html"},
+	{"org/{junit,testng,assertj,hamcrest,mockito,scalatest,spockframework}/", anyDepth, replacesRunners, "https://docs.junit.org/current/user-guide/"},
+	{"{kotlin/test,io/kotest,munit}/", anyDepth, replacesRunners, "https://kotlinlang.org/api/core/kotlin-test/"},
+	{"{rspec,minitest}.rb", anyDepth, replacesRunners, "https://rspec.info/documentation/"},
+	{"{rspec,minitest,test/unit}/", anyDepth, replacesRunners, "https://docs.seattlerb.org/minitest/"},
+	{"test/unit.rb", anyDepth, replacesRunners, "https://test-unit.github.io/"},
+	{"PHPUnit/", anyDepth, replacesRunners, "https://docs.phpunit.de/"},
+	{"{luassert,busted,luaunit}{.lua,/}", anyDepth, replacesRunners, "https://lunarmodules.github.io/busted/"},
 	{"{lib,test}/minitest{.rb,/*.rb}", atRoot, replacesRunners, "https://github.com/minitest/minitest"},
 
 	{".gitignore", anyDepth, harmless, "https://git-scm.com/docs/gitignore"},

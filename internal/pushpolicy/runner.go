@@ -39,6 +39,18 @@ func Collected(name string) bool {
 	return l != nil && slices.ContainsFunc(l.collected, func(p *lazyregexp.Regexp) bool { return p.MatchString(name) }) && (l.outside == nil || !l.outside.MatchString(name))
 }
 
+// runAnyway are names that some runner takes files by as well, and that are too common for files of other kinds to be tests by rule.
+var runAnyway = []*lazyregexp.Regexp{
+	lazyregexp.New(`(^|/)(test(-[^/]*)?|[^/]*[.-]bench)\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)test/.*\.[cm]?[jt]s$`), lazyregexp.New(`(^|/)__mocks__/`),
+	lazyregexp.New(`(^|/)test[^/]*\.(py|txt)$`), lazyregexp.New(`(^|/)(site|user)customize\.py$`), lazyregexp.New(`(^|/)features/(.*/)?(steps/[^/]*|environment)\.py$`),
+	lazyregexp.New(`\.(pth|t|robot|bats)$`), lazyregexp.New(`_spec\.lua$`),
+}
+
+// RunByName reports that some runner or interpreter runs a file for its name alone. What npm has installed no runner looks at.
+func RunByName(name string) bool {
+	return Collected(name) || !slices.Contains(folders(name), "node_modules") && slices.ContainsFunc(runAnyway, func(p *lazyregexp.Regexp) bool { return p.MatchString(name) })
+}
+
 // A scheme is one way to name test files: a language's, or one of those that several have.
 type scheme struct {
 	language string
