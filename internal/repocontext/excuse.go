@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
@@ -54,9 +55,13 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	f := &b.o.Diff.Files[i]
 	why := b.brief.Files[i].Omitted
 	switch {
-	case f.Change == diff.Modified || f.Change == diff.Deleted:
+	case f.Change == diff.Deleted:
 		return false, nil
-	case why != OmittedLockFile && pushpolicy.Collected(f.Path):
+	case path.Base(f.Path) == "package.json" && runsScripts(f):
+		return true, nil
+	case f.Change == diff.Modified:
+		return false, nil
+	case why != OmittedLockFile && pushpolicy.RunByName(f.Path):
 		return true, nil
 	case b.attributed[i]:
 		return false, nil
@@ -78,6 +83,19 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 		return !known, nil
 	}
 	return false, nil
+}
+
+// installScript matches the scripts of a manifest that npm runs when it installs or packs, and an escape that may spell one.
+var installScript = lazyregexp.New(`"(pre|post)?(install|pack)"|"(pre|post)?prepare"|"prepublish|\\u`)
+
+// runsScripts reports whether a change adds what a package manager runs on its own to a manifest.
+func runsScripts(f *diff.File) bool {
+	for line := range f.Added() {
+		if installScript.MatchString(line.Text) {
+			return true
+		}
+	}
+	return false
 }
 
 // vendorRoot is the outermost folder of a path that holds other people's code.
