@@ -123,6 +123,10 @@ func (b *Workspace) check(ctx context.Context, job child) (review.Check, error) 
 	if res.Survivors > 0 {
 		said = strings.TrimPrefix(said+fmt.Sprintf("; it left %d processes behind, which were ended", res.Survivors), "; ")
 	}
+	if sanitize.Leaks(string(out.text), sanitize.Policy{Known: b.Secrets}) { // only who saw it can have brought it there
+		c.State, c.Log = review.CheckFailed, "prloop: the output held a credential, and is left out\n"
+		return c, nil
+	}
 	c.Log = logText(out, said)
 	return c, nil
 }
