@@ -79,8 +79,9 @@ func (b *FixExecutor) SetUp(ctx context.Context, news func(review.Check)) ([]rev
 	return checks, nil
 }
 
-// socketFolderLimit is how long the path of a folder may be, in bytes, for a socket to stand in it: the kernel takes 107.
-const socketFolderLimit = 80
+// socketFolderLimit is how long the path of a folder may be, in bytes, for a socket to stand in a folder of it: the kernel takes 107, and
+// "/out-4294967295/registries.sock" is 31.
+const socketFolderLimit = 107 - 31
 
 // wayOut opens the way to the registries.
 func (b *FixExecutor) wayOut(ctx context.Context) (fixspace.WayOut, error) {
