@@ -401,6 +401,9 @@ func flat(set ast.SelectionSet) bool {
 
 // names reports whether an argument of a field is the variable of a name.
 func names(f *ast.Field, argument, variable string) bool {
+	if n := len(slices.DeleteFunc(slices.Clone(f.Arguments), func(a *ast.Argument) bool { return a.Name != argument })); n != 1 { // which one counts is for others to say
+		return false
+	}
 	a := f.Arguments.ForName(argument)
 	return a != nil && a.Value.Kind == ast.Variable && a.Value.Raw == variable
 }
