@@ -73,7 +73,7 @@ func TestCorpus(t *testing.T) {
 		{"Type of a tool", pathResponses, `{~,"tools":[{"type":"function","name":"n","Type":"mcp"}]}`, "case-sensitive, write type"},
 		{"the other way round", pathResponses, `{~,"tools":[{"type":"mcp","server_url":"` + evil + `","Type":"function"}]}`, `"mcp"`},
 		{"TYPE alone", pathChat, `{~,"tools":[{"TYPE":"function","function":{"name":"n"}}]}`, "which the provider runs"},
-		{"URL beside url", pathChat, part(`{"type":"image_url","image_url":{"url":"data:,","URL":"` + evil + `"}}`), "case-sensitive, write url"},
+		{"URL beside url", pathChat, part(`{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA","URL":"` + evil + `"}}`), "case-sensitive, write url"},
 		{"a letter that folds", pathMessages, "{~,\"\u017fystem\":\"x\"}", "case-sensitive, write system"},
 		{"Models", pathChat, `{~,"Models":["o1-pro"]}`, "case-sensitive, write models"},
 		{"case is the caller's business in schemas", pathChat, `{~,"tools":[{"type":"function","function":{"name":"n","parameters":{"properties":{"a":{},"A":{}}}}}]}`,

@@ -16,7 +16,17 @@ type candidate struct {
 	upstream *upstream
 }
 
-func (c candidate) key() string { return c.upstream.Name + "\x00" + c.model }
+// key names a candidate; with an agent, as it is for that one alone.
+func (c candidate) key(agent string) string {
+	return c.upstream.Name + "\x00" + c.model + "\x00" + agent
+}
+
+// everybodys reports whether an error says of an endpoint what is so for every agent. All others may come from what one agent has sent, and choose nobody else's
+// model (threats.md T353).
+func everybodys(err error) bool {
+	var e *EndpointError
+	return errors.As(err, &e) && (e.Trouble == TroubleRate || e.Trouble == TroubleQuota || e.Status == http.StatusUnauthorized)
+}
 
 // How long a model is left alone when its endpoint does not say.
 const (
@@ -27,7 +37,7 @@ const (
 
 // candidates are the model that was asked for and those that stand in for it, in order. Models that cool down come
 // last, the soonest ready first: a model is never refused for cooling when there is no better one.
-func (g *Gateway) candidates(model string) []candidate {
+func (g *Gateway) candidates(agent, model string) []candidate {
 	var list []candidate
 	for _, name := range append([]string{model}, g.options.Fallbacks[model]...) {
 		c := candidate{name, route(g.upstreams, name)}
@@ -41,13 +51,15 @@ func (g *Gateway) candidates(model string) []candidate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.options.now()
-	wait := func(c candidate) time.Duration { return max(0, g.cooling[c.key()].Sub(now)) }
+	wait := func(c candidate) time.Duration {
+		return max(0, g.cooling[c.key("")].Sub(now), g.cooling[c.key(agent)].Sub(now))
+	}
 	slices.SortStableFunc(list, func(a, b candidate) int { return int(wait(a) - wait(b)) })
 	return list
 }
 
-// cool leaves a model alone for as long as its endpoint asks.
-func (g *Gateway) cool(c candidate, resp *http.Response, err error) time.Duration {
+// cool leaves a model alone for as long as its endpoint asks: for the agent that asked, or for all.
+func (g *Gateway) cool(agent string, c candidate, resp *http.Response, err error) time.Duration {
 	var e *EndpointError
 	wait := coolDown
 	switch {
@@ -60,7 +72,10 @@ func (g *Gateway) cool(c candidate, resp *http.Response, err error) time.Duratio
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.cooling[c.key()] = g.options.now().Add(wait)
+	if everybodys(err) {
+		agent = ""
+	}
+	g.cooling[c.key(agent)] = g.options.now().Add(wait)
 	return wait
 }
 

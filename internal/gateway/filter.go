@@ -20,6 +20,8 @@ type filter struct {
 	// masked counts the texts that the mask changed; left names the fields that were left out, for the log.
 	masked int
 	left   []string
+	// media is what the parts that are no text may count for, in tokens.
+	media int
 	// reader and written are for documents inside texts, one after the other.
 	reader  parser
 	written []byte
@@ -346,16 +348,29 @@ func kinds(unknown string, of map[string]shape) rule {
 		if !known {
 			return refused(unknown, fmt.Sprintf("%.40q", kind))
 		}
+		f.media += mediaTokens[kind]
 		return r(f, n)
 	})
 }
 
+// mediaTokens are what a part of a kind may count for, whatever its length: the most that endpoints are known to count for an image, and a document of
+// a hundred pages. An hour of sound is less.
+var mediaTokens = map[string]int{
+	"image_url": 40_000, "input_image": 40_000, "image": 40_000, "input_audio": 200_000, "file": 200_000, "input_file": 200_000, "document": 200_000,
+}
+
+// wholeData matches data addresses of what holds no addresses that somebody would follow.
+var wholeData = lazyregexp.New(`(?i)^data:(image/(png|jpe?g|gif|webp)|application/pdf);base64,`)
+
 // inline takes content that is given whole, as a data address.
 func inline(f *filter, n int) *fault {
-	if f.isText(n) && !bytes.HasPrefix(f.name(n), []byte("data:")) {
-		return refused("a message part with an address: agents have no network")
+	if !f.isText(n) || wholeData.Match(f.name(n)) {
+		return verbatim(f, n)
 	}
-	return verbatim(f, n)
+	if bytes.HasPrefix(f.name(n), []byte("data:")) {
+		return refused("a data address of another kind than an image or a PDF document in base64")
+	}
+	return refused("a message part with an address: agents have no network")
 }
 
 // numbers takes objects of numbers.

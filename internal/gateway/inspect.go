@@ -22,6 +22,8 @@ type call struct {
 	maxOutput, n int
 	// size is the request's, in bytes.
 	size int
+	// media is what its parts that are no text may count for, in tokens.
+	media int
 	// fields are what is sent: the caller's JSON as it was read, written again.
 	fields map[string]json.RawMessage
 	// left are the names of fields that were left out.
@@ -64,7 +66,7 @@ func inspect(path string, body []byte, mask func(string) string) (*call, *refusa
 	if why != nil {
 		return bad("%s", why)
 	}
-	c := &call{path: path, fields: fields, left: f.left}
+	c := &call{path: path, fields: fields, left: f.left, media: f.media}
 	var tokens [3]int
 	n := 1
 	for name, into := range map[string]any{
@@ -126,9 +128,7 @@ func (c *call) render(model string, output int, tools func(map[string]json.RawMe
 	default:
 		fields["max_tokens"] = limit
 	}
-	if c.path == pathMessages {
-		fitThinking(fields, max(1, output/c.n))
-	}
+	fitThinking(fields, max(1, output/c.n))
 	if c.path == pathResponses { // it stores what nobody says anything of
 		fields["store"] = json.RawMessage("false")
 	}

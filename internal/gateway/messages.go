@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/prloop/prloop/internal/broker"
 )
@@ -14,14 +15,29 @@ const pathMessages = "/messages"
 // anthropicVersion is the version of the API the gateway knows. No beta header is ever sent.
 const anthropicVersion = "2023-06-01"
 
-// fitThinking takes the wish to think out of a request whose answer has become too short for it; the API refuses the two
-// together.
+// fitThinking takes the wish to think out of a request whose answer has become too short for it; the API of messages refuses the two together. Other limits of
+// thoughts, which some endpoints do not count as answer, are cut to what an answer may have.
 func fitThinking(fields map[string]json.RawMessage, output int) {
 	var t struct {
 		Budget int `json:"budget_tokens"`
 	}
 	if raw, ok := fields["thinking"]; ok && (json.Unmarshal(raw, &t) != nil || t.Budget >= output) {
 		delete(fields, "thinking")
+	}
+	most := json.RawMessage(strconv.Itoa(output))
+	over := func(raw json.RawMessage) bool {
+		n, err := strconv.Atoi(string(raw))
+		return string(raw) != "null" && (err != nil || n > output)
+	}
+	if raw, ok := fields["thinking_budget"]; ok && over(raw) {
+		fields["thinking_budget"] = most
+	}
+	var reasoning map[string]json.RawMessage
+	if json.Unmarshal(fields["reasoning"], &reasoning) == nil {
+		if raw, ok := reasoning["max_tokens"]; ok && over(raw) {
+			reasoning["max_tokens"] = most
+			fields["reasoning"], _ = json.Marshal(reasoning) // as it was read
+		}
 	}
 }
 

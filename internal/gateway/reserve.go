@@ -128,7 +128,7 @@ type reservation struct {
 	cause string
 }
 
-// bytesPerInputToken is the fewest bytes a token of input is taken for: rather too many tokens than too few.
+// bytesPerInputToken is the fewest bytes a token of text is taken for: rather too many tokens than too few. What is no text is counted by its kind.
 const bytesPerInputToken = 3
 
 // ticket is the budget of a call whose request was not read yet: one call, and the tokens its length stands for.
@@ -191,7 +191,7 @@ func (a *account) refund() int {
 // before. Output is what the request allows,
 // cut to what is left.
 func (a *account) reserve(c *call, model string, price *Price, before []before, now time.Time) (*reservation, error) {
-	r := &reservation{account: a, model: model, price: price, input: c.size/bytesPerInputToken + 1, output: c.maxOutput, started: now}
+	r := &reservation{account: a, model: model, price: price, input: c.size/bytesPerInputToken + 1 + c.media, output: c.maxOutput, started: now}
 	least := min(c.maxOutput, minOutput*c.n)
 	a.mu.Lock()
 	defer a.mu.Unlock()

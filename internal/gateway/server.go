@@ -120,7 +120,7 @@ func (g *Gateway) complete(w http.ResponseWriter, r *http.Request, a *account, p
 		deny(w, a, err)
 		return
 	}
-	list := g.candidates(c.model)
+	list := g.candidates(a.agent, c.model)
 	if g.recording.Mode == Replay {
 		list = []candidate{{c.model, recorded}}
 	}
@@ -162,7 +162,7 @@ func (g *Gateway) attempts(ctx context.Context, cancel func(), w http.ResponseWr
 		resp, err := g.send(ctx, to, c, held, more)
 		if err != nil && more && movesOn(ctx, err) {
 			g.giveBack(held, resp, err)
-			g.options.Log.Warn("model is left alone", "model", to.model, "upstream", to.upstream.Name, "for", g.cool(to, resp, err), "err", err)
+			g.options.Log.Warn("model is left alone", "model", to.model, "upstream", to.upstream.Name, "for", g.cool(a.agent, to, resp, err), "err", err)
 			last = err
 			continue
 		}

@@ -3,8 +3,9 @@ package gateway
 // What all protocols know. Sources: the API references of OpenAI (chat completions, responses) and Anthropic (messages), and
 // what OpenCode, Claude Code and Copilot were seen to send.
 var (
-	// cacheControl asks for a place in the provider's cache: Anthropic's, taken by compatible endpoints too.
-	cacheControl = object(shape{"type": verbatim, "ttl": verbatim})
+	// cacheControl asks for a place in the provider's cache: Anthropic's, taken by compatible endpoints too. A longer place than the usual one costs more
+	// than is counted.
+	cacheControl = object(shape{"type": verbatim, "ttl": dropped})
 	// words are one word or several.
 	words = either(verbatim, list(verbatim))
 )
