@@ -197,6 +197,9 @@ func (s *Service) openHistory(ctx context.Context, target review.Target, checkou
 		clone := client.Clone(target.Repo)
 		h.fetch = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
 		name = filepath.Join(target.Repo.Host, target.Repo.Owner, target.Repo.Name)
+		if err := s.opts.Machine.Limits.Room(s.opts.State); err != nil { // before anything is fetched
+			return nil, err
+		}
 	}
 	g, err := s.findGit(ctx)
 	if err != nil {
@@ -207,6 +210,9 @@ func (s *Service) openHistory(ctx context.Context, target review.Target, checkou
 	}
 	if !target.Local() {
 		s.forgetFixes(ctx, h.repo, run, wallclock.Now())
+		if err := h.repo.Collect(ctx, wallclock.Now()); err != nil {
+			s.log.Warn("objects that nothing refers to were not collected", "repository", target.Repo, "err", err)
+		}
 	}
 	return h, nil
 }

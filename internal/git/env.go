@@ -42,6 +42,7 @@ var hardened = []setting{
 	{"filter.lfs.process", ""},
 	{"filter.lfs.required", "false"},
 	{"gc.auto", "0"},
+	{"gc.cruftPacks", "true"}, // what is young stays in one pack
 	{"maintenance.auto", "false"},
 	{"diff.external", ""},
 	{"protocol.ext.allow", "never"},
