@@ -40,6 +40,8 @@ type reuse struct {
 	Scan *AgentReport `json:"scan,omitempty"`
 	// Deleted is true when the report of the earlier run is not on the pull request any more.
 	Deleted bool `json:"deleted,omitempty"`
+	// Replaced is true when another report of ours stands open in its place.
+	Replaced bool `json:"replaced,omitempty"`
 	// Stands is the earlier run when its verdict is that of today: nothing is posted then.
 	Stands *Stored `json:"stands,omitempty"`
 }
@@ -121,17 +123,19 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	if len(s.Inputs.Reports) != len(req.Agents) {
 		return nil, "not every agent was asked"
 	}
-	gone := s.deleted(snap)
+	gone, replaced := s.deleted(snap), s.replaced(snap)
 	switch stands := s.stands(req, snap); {
-	case stands && !gone:
+	case stands && !gone && !replaced:
 		return &reuse{Run: s.Result.Run, Stands: &s}, ""
+	case stands && !gone && s.Inputs.Round > 1:
+		return nil, "another report has taken the place of its own, and its last review went on from an earlier one"
 	case stands && s.Inputs.Round > 1:
 		return nil, "its report was deleted, and its last review went on from an earlier one"
 	case s.Inputs.Round > 1:
 		return nil, "the discussion has changed, and its last review went on from an earlier one"
 	}
 	today := s.today(snap)
-	a := &reuse{Run: s.Result.Run, Deleted: gone, Reports: s.withoutCost(today.Reports), Merged: s.Inputs.Merged, Disputes: s.withoutCost(today.Disputes)}
+	a := &reuse{Run: s.Result.Run, Deleted: gone, Replaced: replaced, Reports: s.withoutCost(today.Reports), Merged: s.Inputs.Merged, Disputes: s.withoutCost(today.Disputes)}
 	a.Found = s.freeFound()
 	if scan := s.Inputs.Scan; scan != nil {
 		a.Scan = &s.withoutCost([]AgentReport{*scan})[0]

@@ -201,6 +201,8 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		said := "the answers are those of run " + facts.Again.Run
 		if facts.Again.Deleted {
 			said += ", whose report was deleted"
+		} else if facts.Again.Replaced {
+			said += ", whose report another one has taken the place of"
 		}
 		l.say(said)
 		in.Reports, in.Verifier, in.Merged, in.Disputes = facts.Again.Reports, facts.Again.Verifier, facts.Again.Merged, facts.Again.Disputes

@@ -124,6 +124,13 @@ func (s Stored) deleted(snap Snapshot) bool {
 	})
 }
 
+// replaced reports whether another report of ours stands open, and that of the earlier run does not: the head has come back, and people read what was said of
+// another one.
+func (s Stored) replaced(snap Snapshot) bool {
+	reports := slices.DeleteFunc(slices.Clone(snap.Ours), func(c OurComment) bool { return !c.Asks && !c.Approves })
+	return len(reports) > 0 && !slices.ContainsFunc(reports, func(c OurComment) bool { return slices.Contains(s.Result.Comments, c.URL) })
+}
+
 // replaces reports whether a comment of ours says what this run says again: a report does for a report, and what a command of the review says for what it said. An
 // answer that somebody asked for stays.
 func (r Request) replaces(c OurComment) bool {

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -183,6 +184,41 @@ func TestRenamedUnderWay(t *testing.T) {
 	}
 	if out := <-ended; !strings.Contains(out, "outcome: failed") {
 		t.Errorf("it has not ended: %s", out)
+	}
+}
+
+// A head that comes back is approved in words again: what people read last is not what was said of another one.
+func TestAHeadThatComesBack(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	mood := "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\nif [ -e strict ]; then cat picky.json; else exec ./clean.sh </dev/null; fi\n"
+	if err := os.WriteFile(filepath.Join(h.home, "mood.sh"), []byte(mood), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := h.open(7, nil)
+	first := p.HeadSHA()
+	review := func() string {
+		return h.prloop("", "run", "7", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "mood.sh"))
+	}
+	review()
+	if _, err := p.Push("contributor", "more", map[string]string{"notes.txt": "more\n"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.home, "strict"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	review()
+	if got, want := titles(p), "approved (collapsed)\nchanges requested · 1 to fix\n"; got != want {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(h.home, "strict")), h.repo.MoveBranch("topic-7", first)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and once
+		out := review()
+		if got, want := titles(p), "approved (collapsed)\nchanges requested · 1 to fix (collapsed)\napproved\n"; got != want {
+			t.Errorf("%q, want %q\n%s", got, want, out)
+		}
 	}
 }
 
