@@ -157,6 +157,25 @@ func TestBesideAfterARename(t *testing.T) {
 	}
 }
 
+// What was approved for another base branch than the pull request has now is not approved (threats.md T281).
+func TestBesideForAnotherBase(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	review := func(number string) string {
+		return h.prloop("", "run", number, "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	}
+	review("8")
+	h.status(own.HeadSHA(), "success")
+	if err := own.Retarget("main"); err != nil {
+		t.Fatal(err)
+	}
+	h.open(10, func(s *forge.PullSpec) { s.Base, s.Head, s.BaseRef, s.HeadRef = nil, nil, "own", "shared" })
+	out := review("10")
+	if all := h.repo.Statuses(); all[len(all)-1].State != "failure" || !strings.HasPrefix(all[len(all)-1].Description, "#8 has the same commit") {
+		t.Errorf("%+v\n%s", all[len(all)-1], out)
+	}
+}
+
 // A run whose repository is renamed while its reviewers are at work comes to an end, and the next one is not held up by what it left (threats.md T162).
 func TestRenamedUnderWay(t *testing.T) {
 	t.Parallel()
