@@ -142,7 +142,11 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		if task.Workspace, err = c.workspace(ctx, task.HeadSHA); err != nil {
 			emit(review.Event{Kind: review.EventLog, Level: "warn", Agent: plan.Name, Message: "works without tools: " + err.Error()})
 		} else {
-			read = []string{task.Workspace.Tree, task.Workspace.GitDir}
+			lent, err := c.Repo.Borrowed()
+			if err != nil {
+				return unasked(plan, err)
+			}
+			read = append([]string{task.Workspace.Tree, task.Workspace.GitDir}, lent...)
 			task.Workspace.FetchHosts, task.Workspace.Search = c.FetchHosts, c.Search
 			if len(c.FetchHosts) > 0 || c.Search {
 				c.Gateway.Permit(plan.Name)

@@ -28,6 +28,8 @@ type evaluation struct {
 	home  string
 	env   []string
 	cases string
+	// answer is the model's.
+	answer func(fakemodel.Request) (fakemodel.Answer, bool)
 	// answered counts answers; while slow is set the model of that name is silent.
 	answered atomic.Int32
 	slow     atomic.Bool
@@ -68,14 +70,13 @@ func newEvaluation(t *testing.T) *evaluation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &evaluation{t: t, home: t.TempDir(), cases: folder}
-	answer := reads(t, folder)
+	e := &evaluation{t: t, home: t.TempDir(), cases: folder, answer: reads(t, folder)}
 	e.model = endpoint(t, fakemodel.Script{Respond: func(q fakemodel.Request) (fakemodel.Answer, bool) {
 		if q.Model == "slow" && e.slow.Load() {
 			return fakemodel.Answer{Hang: true}, true
 		}
 		e.answered.Add(1)
-		return answer(q)
+		return e.answer(q)
 	}})
 	write(t, filepath.Join(e.home, "config.yml"), []byte("verifier: off\nmodels:\n  - {name: scripted, input_usd: 2, output_usd: 8}\n"))
 	if err := os.Mkdir(filepath.Join(e.home, "agents"), 0o700); err != nil {
@@ -113,6 +114,35 @@ func (e *evaluation) open(set string) results.Set {
 		e.t.Fatal(err)
 	}
 	return s
+}
+
+// TestEvalBase has a confined reviewer read a file of the base and the history: the repository that prloop lends it borrows the objects of the case's.
+func TestEvalBase(t *testing.T) {
+	t.Parallel()
+	e := newEvaluation(t)
+	finds := e.answer
+	var told atomic.Pointer[string]
+	e.answer = func(q fakemodel.Request) (fakemodel.Answer, bool) {
+		if q.Schema != nil {
+			return finds(q)
+		}
+		pass := submit(q)
+		if base := "base-" + pass.ID; !strings.Contains(string(q.Body), base) {
+			return fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{
+				{ID: base, Name: "read_file", Arguments: `{"path":"go.mod","version":"base"}`}, {ID: "log-" + pass.ID, Name: "git_log", Arguments: `{}`},
+			}}, true
+		}
+		body := string(q.Body)
+		told.Store(&body)
+		return fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{pass}}, true
+	}
+	write(t, filepath.Join(e.home, "agents", "passes.yml"), []byte("reviewers: [{name: reader, use: builtin, model: scripted}]\nlimits: {max_llm_calls: 12, max_tool_calls: 20}\n"))
+	e.review(0, "[1/1]", "passes", "--agents", "passes", "--only", "go-gofr-1355")
+	for _, want := range []string{"module gofr.dev", "Base of go-gofr-1355", "Head of go-gofr-1355"} {
+		if told.Load() == nil || !strings.Contains(*told.Load(), want) {
+			t.Errorf("nobody read %q", want)
+		}
+	}
 }
 
 // TestEvalRun reviews cases with agents, goes on with what is missing, and has it all again from the recordings without any model.

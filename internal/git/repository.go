@@ -111,7 +111,7 @@ func (r *Repository) tidy(ctx context.Context) error {
 			os.RemoveAll(name)
 		}
 	}
-	lent, err := r.borrowed()
+	lent, err := r.Borrowed()
 	if err != nil {
 		return err
 	}
@@ -158,8 +158,8 @@ func (r *Repository) alternates() string {
 	return filepath.Join(r.dir, "objects", "info", "alternates")
 }
 
-// borrowed lists the object folders of others this repository reads.
-func (r *Repository) borrowed() ([]string, error) {
+// Borrowed lists the object folders of others this repository reads.
+func (r *Repository) Borrowed() ([]string, error) {
 	text, err := os.ReadFile(r.alternates())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -177,7 +177,7 @@ func (r *Repository) borrow(objects string) error {
 	if strings.ContainsAny(objects, "\n\r\"") || strings.HasPrefix(objects, "#") {
 		return fmt.Errorf("%q: %w", objects, ErrName)
 	}
-	lent, err := r.borrowed()
+	lent, err := r.Borrowed()
 	if err != nil {
 		return err
 	}
@@ -240,11 +240,9 @@ func replaceFile(name string, text []byte) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if _, err := f.Write(text); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
+	_, err = f.Write(text)
+	// A confined child of root has a uid of its own. Whom it may not serve, the folders above are closed to.
+	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)
