@@ -20,6 +20,8 @@ type Stored struct {
 	Other string `json:"other,omitempty"`
 	// Unfinished is true for a run that began with its head and has not ended: nobody knows what its reviewers have answered.
 	Unfinished bool `json:"unfinished,omitempty"`
+	// Scans is true for an unfinished run that comes to a scan alone.
+	Scans bool `json:"scans,omitempty"`
 }
 
 // answering are the outcomes of runs whose agents have said all there is to say about their head.
@@ -61,6 +63,15 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 			continue
 		}
 		a, why := s.answers(req, snap)
+		if last := snap.LastReport; why == "" && last != "" && l.Recorded != nil { // another machine may have a record of its own (threats.md T331)
+			recorded, err := l.Recorded(ctx, last)
+			if err != nil {
+				return nil, err
+			}
+			if !recorded {
+				why = fmt.Sprintf("run %s has reported last, and is not on record here", last)
+			}
+		}
 		if why == "" {
 			return a, nil
 		}

@@ -102,6 +102,32 @@ func TestOnlyTheNewestAnswers(t *testing.T) {
 	}
 }
 
+// A run that another machine has on record, and not this one, has reported last: answers of before are not the last word.
+func TestAReportOfAnotherRecord(t *testing.T) {
+	own := review.Person{Login: "bot", ID: 1}
+	said := func(run, body string, created time.Time, by review.Person) review.Comment {
+		text, err := sanitize.Comment(body, sanitize.Marker{ReviewID: "4f1c", Run: run, Round: 1, Nonce: "n", Key: []byte("key")}, sanitize.Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return review.Comment{Author: by, Body: text[0].String(), CreatedAt: created}
+	}
+	at := time.Unix(1_800_000_000, 0)
+	for name, c := range map[string]struct {
+		comments []review.Comment
+		want     string
+	}{
+		"nobody reported":                  {nil, ""},
+		"the newest, whatever its place":   {[]review.Comment{said("there", "x", at.Add(time.Hour), own), said("here", "x", at, own)}, "there"},
+		"also where somebody collapsed it": {[]review.Comment{{Author: own, Body: said("there", "x", at, own).Body, CreatedAt: at, Minimized: true}}, "there"},
+		"not what somebody else posts":     {[]review.Comment{said("there", "x", at, review.Person{Login: "mallory", ID: 2})}, ""},
+	} {
+		if got := LastReport(c.comments, own); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // An earlier run stands, or lends its answers, or why not is said (decision 43).
 func TestAnswersOfAnEarlierRun(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -27,6 +27,8 @@ type Gate interface {
 	PendingStatuses(ctx context.Context, pr review.PullRequest) ([]string, error)
 	// Beside names another open pull request that has the commit as its head and is not approved; empty when there is none.
 	Beside(ctx context.Context, target review.Target, head string) (string, error)
+	// Later reports whether another run has set the status of a commit since a run did.
+	Later(ctx context.Context, target review.Target, run, head string) (bool, error)
 	// Denied reports whether an error says that the credential lacks the permission.
 	Denied(err error) bool
 }
@@ -127,8 +129,11 @@ func (l *Loop) reviewing(ctx context.Context, steps Steps, req Request, p *progr
 			return err
 		}
 	}
-	if f.Again != nil || f.Scanned != nil { // it ends at once
+	switch {
+	case f.Again != nil && f.Again.Stands != nil: // it ends at once, with what is said already
 		return nil
+	case f.Again != nil || f.Scanned != nil: // a comment may come before the last status, and whoever dies between the two leaves an older one
+		return l.pending(ctx, steps, req, p, "again", "The answers are those of an earlier run")
 	}
 	if p.round == 1 && req.Quick != nil && p.escalated == "" {
 		return l.pending(ctx, steps, req, p, "scanning", "Quick scan: the scout is at work")
@@ -170,7 +175,7 @@ func (l *Loop) reviewed(ctx context.Context, steps Steps, req Request, p *progre
 }
 
 // concludeStatus sets the status that a run ends with. A run that was overtaken says something of a commit only where it had said that it
-// is at work.
+// is at work, and nobody has said anything since.
 func (l *Loop) concludeStatus(ctx context.Context, steps Steps, req Request, p *progress, result review.RunResult) (*review.Gate, error) {
 	if !req.gates() {
 		return nil, nil
@@ -179,6 +184,10 @@ func (l *Loop) concludeStatus(ctx context.Context, steps Steps, req Request, p *
 	if result.Outcome == review.Superseded {
 		if head = p.gate.pending; head == "" {
 			return nil, nil
+		}
+		later, err := doJSON(ctx, steps, "status: later", func(ctx context.Context) (bool, error) { return l.Gate.Later(ctx, req.Target, req.Run, head) })
+		if err != nil || later { // a run about another pull request with the commit: what it said stays
+			return nil, err
 		}
 	}
 	f := gate.Facts{Complexity: gate.Ordinary}

@@ -71,6 +71,10 @@ func (s *statuses) Beside(context.Context, review.Target, string) (string, error
 	return s.beside, nil
 }
 
+func (s *statuses) Later(context.Context, review.Target, string, string) (bool, error) {
+	return false, nil
+}
+
 func (s *statuses) Denied(err error) bool { return errors.Is(err, errMayNot) }
 
 func gatedRun() (*Loop, *world, *statuses, Request) {
@@ -174,16 +178,26 @@ func TestSupersededStatus(t *testing.T) {
 	}
 }
 
-// Older commits on which a status of ours is pending are settled when a run begins, and the head is not one of them.
+// Older commits on which a status of ours is pending are settled when a run begins, and the head is not one of them. A run that says nothing new is pending at no time;
+// one that takes the answers of an earlier run is, for a comment of its own comes before its last status (threats.md T331).
 func TestOlderStatuses(t *testing.T) {
-	l, _, s, req := gatedRun()
-	s.older = []string{sha(3), sha(1), sha(2)}
-	p := &progress{round: 1, head: sha(1)}
-	if err := l.reviewing(t.Context(), inline{}, req, p, facts{Snapshot: Snapshot{PR: review.PullRequest{HeadSHA: sha(1)}}, Again: &reuse{}}); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"3 error: Superseded: the pull request has a newer commit", "2 error: Superseded: the pull request has a newer commit"}; !slices.Equal(s.set, want) {
-		t.Errorf("%q, want %q", s.set, want)
+	settled := []string{"3 error: Superseded: the pull request has a newer commit", "2 error: Superseded: the pull request has a newer commit"}
+	for name, c := range map[string]struct {
+		again *reuse
+		want  []string
+	}{
+		"an earlier run stands":    {&reuse{Stands: &Stored{}}, settled},
+		"an earlier run's answers": {&reuse{}, append(slices.Clone(settled), "1 pending: The answers are those of an earlier run")},
+	} {
+		l, _, s, req := gatedRun()
+		s.older = []string{sha(3), sha(1), sha(2)}
+		p := &progress{round: 1, head: sha(1)}
+		if err := l.reviewing(t.Context(), inline{}, req, p, facts{Snapshot: Snapshot{PR: review.PullRequest{HeadSHA: sha(1)}}, Again: c.again}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(s.set, c.want) {
+			t.Errorf("%s: %q, want %q", name, s.set, c.want)
+		}
 	}
 }
 

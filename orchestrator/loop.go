@@ -47,6 +47,8 @@ type Loop struct {
 	MarkerKey []byte
 	// Stored gives the runs about the target of a request that have ended, the newest first. nil: agents are always asked.
 	Stored func(ctx context.Context, req Request) iter.Seq2[Stored, error]
+	// Recorded reports whether a run is on record here. nil: every one is.
+	Recorded func(ctx context.Context, run string) (bool, error)
 	// Newer says that a newer run about the pull request has taken the place of this one, which was interrupted: it says nothing more on
 	// GitHub. Forge says so too. Empty when there is none.
 	Newer string
@@ -332,7 +334,10 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 		if f.Again, err = l.reuseEarlier(ctx, req, snap); err != nil {
 			return f, err
 		}
-		if f.Again == nil {
+		if f.Again == nil && req.Quick != nil {
+			if f.Snapshot.Unapproved, err = l.unapproved(ctx, req, snap.Range.Head); err != nil {
+				return f, err
+			}
 			if f.Scanned, err = l.earlierScan(ctx, req, snap); err != nil {
 				return f, err
 			}
@@ -363,7 +368,7 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 			return f, err
 		}
 	}
-	return f, l.save(ctx, req, fmt.Sprintf("round-%d/snapshot.json", p.round), redactSnapshot(snap))
+	return f, l.save(ctx, req, fmt.Sprintf("round-%d/snapshot.json", p.round), redactSnapshot(f.Snapshot))
 }
 
 // slowest is how long agents side by side took.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
@@ -50,35 +49,40 @@ func standing(comments []review.Comment, ours func(review.Comment) bool) []OurCo
 // unproven is the address of the newest open report by our account, if that does not approve and another key than ours signed it, as where a job has a state
 // folder of its own. It can keep something from passing, and nothing else.
 func unproven(comments []review.Comment, own, ours func(review.Comment) bool) string {
-	reports := standing(comments, own)
-	for _, c := range slices.Backward(reports) {
-		if c.Asks || c.Approves {
-			if c.Asks && !slices.ContainsFunc(comments, func(there review.Comment) bool { return there.URL == c.URL && ours(there) }) {
-				return c.URL
-			}
-			break
-		}
+	open := slices.DeleteFunc(slices.Clone(comments), func(c review.Comment) bool { return c.Minimized })
+	if c, said := newestReport(open, own); said.Asks && !ours(c) {
+		return c.URL
 	}
 	return ""
 }
 
 // hidden is the address of our newest report if that does not approve and somebody hid it: what it asks for is not settled by that.
 func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
-	url := ""
-	var at time.Time
+	if c, said := newestReport(comments, ours); said.Asks && c.Minimized {
+		return c.URL
+	}
+	return ""
+}
+
+// newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none.
+func newestReport(comments []review.Comment, from func(review.Comment) bool) (newest review.Comment, said OurComment) {
 	for _, c := range comments {
-		if !sanitize.HasMarker(c.Body) || !ours(c) || c.CreatedAt.Before(at) {
+		if !sanitize.HasMarker(c.Body) || !from(c) || c.CreatedAt.Before(newest.CreatedAt) {
 			continue
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
 		if known := ourComment(c, m); known.Asks || known.Approves {
-			url, at = "", c.CreatedAt
-			if known.Asks && c.Minimized {
-				url = c.URL
-			}
+			newest, said = c, known
 		}
 	}
-	return url
+	return newest, said
+}
+
+// LastReport is the run of the newest report by our account, whoever hid it and whichever key signed it; empty when there is none.
+func LastReport(comments []review.Comment, own review.Person) string {
+	c, _ := newestReport(comments, func(c review.Comment) bool { return effects.Same(c.Author, own) })
+	m, _ := sanitize.ParseMarker(c.Body)
+	return m.Run
 }
 
 // listed are the addresses of all comments of the timeline that carry our marker, with the run whose report a sticky one has, which else is empty; nil

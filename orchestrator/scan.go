@@ -193,7 +193,7 @@ func (l *Loop) askScout(ctx context.Context, steps Steps, req Request, in Inputs
 
 // earlierScan finds a scan of this very change by an earlier run, which is not asked for again; nil when there is none.
 func (l *Loop) earlierScan(ctx context.Context, req Request, snap Snapshot) (*Stored, error) {
-	if req.Quick == nil || req.Force || req.Target.Local() || l.Stored == nil {
+	if req.Force || req.Target.Local() || l.Stored == nil {
 		return nil, nil
 	}
 	for s, err := range l.Stored(ctx, req) {
@@ -208,6 +208,28 @@ func (l *Loop) earlierScan(ctx context.Context, req Request, snap Snapshot) (*St
 		}
 	}
 	return nil, nil
+}
+
+// unapproved says what keeps a commit from passing by a scan in the record of its full reviews: the newest was no approval, or has not ended.
+// Its report may be gone, or was never posted.
+func (l *Loop) unapproved(ctx context.Context, req Request, head string) (string, error) {
+	if req.Target.Local() || l.Stored == nil {
+		return "", nil
+	}
+	for s, err := range l.Stored(ctx, req) {
+		switch {
+		case err != nil:
+			return "", err
+		case !s.heard(head), s.Inputs.Request.DryRun, s.Result.Command != "", s.Scans, s.Inputs.scanned(), onlyScanned(s.Result):
+		case s.Unfinished:
+			return "The newest full review of this commit has not ended (run " + s.Result.Run + ").", nil
+		case s.Result.Outcome == review.Converged:
+			return "", nil
+		default:
+			return "The newest full review of this commit did not approve (run " + s.Result.Run + ").", nil
+		}
+	}
+	return "", nil
 }
 
 // scanAnswers reports whether the scout of an earlier run was asked today's question and gave a complete answer.

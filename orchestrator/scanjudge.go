@@ -134,6 +134,9 @@ func (in Inputs) standing() []string {
 	if url := in.Snapshot.Hidden; url != "" {
 		out = append(out, "The newest full review did not approve ("+url+"). Its report was hidden.")
 	}
+	if why := in.Snapshot.Unapproved; why != "" {
+		out = append(out, why)
+	}
 	return out
 }
 

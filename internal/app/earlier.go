@@ -13,9 +13,12 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
@@ -87,30 +90,75 @@ func (s *Service) reviews(ctx context.Context, id string) bool {
 
 // newerThan says which run about the pull request of an interrupted one has taken its place; empty when none has. That is the newest of those which began
 // later, and heard reviewers or have not ended: this one would say last what is no longer the last word (threats.md T349). A quick scan takes the place
-// of a quick scan alone.
+// of a quick scan alone; one that passes, not of a run that may have gone on to a full review.
 func (r *run) newerThan(ctx context.Context, st stored) (string, error) {
-	runs, err := r.store.ListRuns(ctx, ofPull(st.Target.Repo, st.RepoID, st.Target.PR, ""))
+	f := ofPull(st.Target.Repo, st.RepoID, st.Target.PR, "")
+	for {
+		runs, err := r.store.ListRuns(ctx, f)
+		if err != nil || len(runs) == 0 {
+			return "", err
+		}
+		for _, known := range runs {
+			if known.ID == st.Run {
+				return r.reportedSince(ctx, st)
+			}
+			if !r.reviews(ctx, known.ID) {
+				continue
+			}
+			run, err := r.store.Run(ctx, known.ID)
+			switch {
+			case err != nil:
+				return "", err
+			case run.Result == nil:
+				return fmt.Sprintf("run %s began later and has not ended: prloop resume %s", run.ID, run.ID), nil
+			case orchestrator.Judged(*run.Result, st.Quick != nil && (st.Quick.Tier != escalate.Auto || run.Result.Outcome != review.LGTM)):
+				return fmt.Sprintf("run %s has reviewed the pull request since", run.ID), nil
+			}
+		}
+		last := runs[len(runs)-1]
+		f.Before = store.Mark{Created: last.Created, ID: last.ID}
+	}
+}
+
+// reportedSince says which run that is not on record here has reported on the pull request of an interrupted one since that began, as one of another machine;
+// empty when none has.
+func (r *run) reportedSince(ctx context.Context, st stored) (string, error) {
+	pr, err := r.client.PullRequest(ctx, st.Target.Repo, st.Target.PR)
+	if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrMoved) { // the loop says so
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}
-	for _, known := range runs {
-		if known.ID == st.Run {
-			break
-		}
-		if !r.reviews(ctx, known.ID) {
-			continue
-		}
-		known, err := r.store.Run(ctx, known.ID)
-		switch {
-		case err != nil:
-			return "", err
-		case known.Result == nil:
-			return fmt.Sprintf("run %s began later and has not ended: prloop resume %s", known.ID, known.ID), nil
-		case orchestrator.Judged(*known.Result, st.Quick != nil):
-			return fmt.Sprintf("run %s has reviewed the pull request since", known.ID), nil
-		}
+	viewer, err := r.client.Viewer(ctx, st.Target.Repo.Host)
+	if err != nil {
+		return "", err
 	}
-	return "", nil
+	since := st.Started.Add(-time.Minute) // by the clock of its machine
+	if st.Stops != nil {
+		since = st.Stops.Since // by GitHub's
+	}
+	comments, err := r.client.CommentsSince(ctx, pr, since)
+	if err != nil {
+		return "", err
+	}
+	last := orchestrator.LastReport(comments, viewer)
+	if last == "" {
+		return "", nil
+	}
+	if recorded, err := r.recorded(ctx, last); recorded || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("run %s, which is not on record here, has reported since", last), nil
+}
+
+// recorded reports whether a run is on record here.
+func (r *run) recorded(ctx context.Context, id string) (bool, error) {
+	_, err := r.store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // storedRun reads an earlier run, with its answers if they are about the head of the request.
@@ -120,7 +168,11 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 		return nil, err
 	}
 	if known.Result == nil {
-		return &orchestrator.Stored{Result: review.RunResult{Run: id, Receipt: review.Receipt{HeadSHA: known.Head}}, Unfinished: true}, nil
+		st, err := r.requested(ctx, id)
+		return &orchestrator.Stored{
+			Result: review.RunResult{Run: id, Receipt: review.Receipt{HeadSHA: known.Head}}, Unfinished: true,
+			Scans: err == nil && st.Quick != nil && st.Quick.Tier != escalate.Auto,
+		}, nil //nolint:nilerr // what nobody can read may be a full review
 	}
 	out := &orchestrator.Stored{Result: *known.Result}
 	if out.Result.Receipt.HeadSHA != req.Head {

@@ -104,7 +104,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 		}
 		l.Forge, l.Poster, l.Minimizer, l.Editor = forge, r.client, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client
-		l.Executor, l.Stored, l.Unfinished = r.newExecutor(ask, req, lease), r.earlier, r.unfinished
+		l.Executor, l.Stored, l.Unfinished, l.Recorded = r.newExecutor(ask, req, lease), r.earlier, r.unfinished, r.recorded
 		l.Gate, l.People, l.Requester = gatesRuns{gatekeeper{r.client}, r.Service, req.Target.Repo.Key(r.repoID)}, gatekeeper{r.client}, r.client
 	}
 	l.Outbox, l.Newer = outbox{r.store, lease}, r.newer

@@ -72,6 +72,13 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	return "", nil
 }
 
+// Later reports whether another run has set the status of a commit since a run did.
+func (g gatesRuns) Later(ctx context.Context, target review.Target, run, head string) (bool, error) {
+	said, err := g.service.statusesOn(ctx, target.Repo, g.repo, head)
+	i := slices.IndexFunc(said, func(e store.Entry) bool { return e.Run == run })
+	return i >= 0 && said[len(said)-1].Run != run, err
+}
+
 // openState is GitHub's word for a pull request that can be merged.
 const openState = "OPEN"
 
@@ -211,6 +218,13 @@ func (s *Service) endStatus(ctx context.Context, lease *store.Lease, e store.Ent
 	if len(all) == 0 || all[len(all)-1].Nonce != e.Nonce { // somebody has said more
 		return nil
 	}
+	known, err := s.store.Run(ctx, e.Run)
+	if err != nil {
+		return err
+	}
+	if later, err := (gatesRuns{service: s, repo: known.RepoKey}).Later(ctx, e.Target, e.Run, e.Head); later || err != nil { // by another name of the repository
+		return err
+	}
 	pending, err := effects.ReadStatus(e.Payload)
 	if err != nil {
 		return err
@@ -221,10 +235,6 @@ func (s *Service) endStatus(ctx context.Context, lease *store.Lease, e store.Ent
 			if err := sleep(ctx, effects.Quarantine); err != nil {
 				return err
 			}
-		}
-		known, err := s.store.Run(ctx, e.Run)
-		if err != nil {
-			return err
 		}
 		said := "Interrupted; to go on: prloop resume " + e.Run
 		if known.State == store.Finished {
@@ -314,13 +324,30 @@ func (r *run) takeBackStatus(ctx context.Context) {
 		}
 	}
 	if n := len(all); err == nil && n > 0 && left(all[n-1]) {
-		s, bad := effects.ReadStatus(all[n-1].Payload)
-		s.State, s.Description = review.GatePending, "The review goes on"
-		err = cmp.Or(bad, r.setStatus(ctx, r.lease, statusOf(all[n-1], againName, n, s)))
+		err = r.takeBack(ctx, all[n-1], n)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("the commit status does not say that the run goes on", "err", err)
 	}
+}
+
+// takeBack says of a commit that its review goes on. What another run has said since stays where the pull request of this one has gone from the commit.
+func (r *run) takeBack(ctx context.Context, left store.Entry, n int) error {
+	later, err := gatesRuns{gatekeeper{r.client}, r.Service, left.Target.Repo.Key(r.repoID)}.Later(ctx, left.Target, r.id, left.Head)
+	if err != nil {
+		return err
+	}
+	if later {
+		if pr, err := r.client.PullRequest(ctx, left.Target.Repo, left.Target.PR); err != nil || pr.State != openState || pr.HeadSHA != left.Head {
+			return err
+		}
+	}
+	s, err := effects.ReadStatus(left.Payload)
+	if err != nil {
+		return err
+	}
+	s.State, s.Description = review.GatePending, "The review goes on"
+	return r.setStatus(ctx, r.lease, statusOf(left, againName, n, s))
 }
 
 // GateMissing says why the newest run with a gate could not set its status, of the newest runs of all pull requests; empty when it could, or

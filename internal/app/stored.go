@@ -198,6 +198,11 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	if err != nil {
 		return nil, err
 	}
+	if !st.Target.Local() {
+		if err = r.meet(ctx, st.Target.Repo); err != nil {
+			return nil, err
+		}
+	}
 	if lease != nil && !st.Alone { // nobody can begin one from now on
 		if r.newer, err = r.newerThan(ctx, st); err != nil {
 			return nil, err
@@ -205,11 +210,6 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	}
 	r.takeBackStatus(ctx)
 	r.forgetArtifacts(st.Run)
-	if !st.Target.Local() {
-		if err = r.meet(ctx, st.Target.Repo); err != nil {
-			return nil, err
-		}
-	}
 	if r.history, err = r.openHistory(ctx, st.Target, st.Checkout, st.Run); err != nil {
 		return nil, fmt.Errorf("open the repository of run %s: %w", st.Run, err)
 	}

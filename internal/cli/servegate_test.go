@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -129,7 +128,7 @@ func TestBesideIsAskedAgain(t *testing.T) {
 	if titles := titles(own); !strings.Contains(titles, "approved") {
 		t.Fatalf("it was killed before it had approved: %s\n%s", said, titles)
 	}
-	run := regexp.MustCompile(`\d{8}T[0-9.]+Z_[0-9a-f]+`).FindString(h.prloop("", "runs", "-R", "acme/widgets", "--json", "run"))
+	run := runID.FindString(h.prloop("", "runs", "-R", "acme/widgets", "--json", "run"))
 	other := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
 	if other.HeadSHA() != own.HeadSHA() {
 		t.Fatal("the heads differ")
@@ -173,6 +172,65 @@ func TestBesideForAnotherBase(t *testing.T) {
 	out := review("10")
 	if all := h.repo.Statuses(); all[len(all)-1].State != "failure" || !strings.HasPrefix(all[len(all)-1].Description, "#8 has the same commit") {
 		t.Errorf("%+v\n%s", all[len(all)-1], out)
+	}
+}
+
+// A pull request whose run was interrupted is closed, and another one with its commit is approved: when the run goes on it ends and says nothing of the commit
+// (threats.md T281).
+func TestAClosedPullSaysNothingOfASharedCommit(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	reads := filepath.Join(h.home, "reads.sh")
+	closed := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+	h.prloop("consensus: decided=kill", "run", "9", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+reads)
+	run := runID.FindString(h.prloop("", "runs", "-R", "acme/widgets", "--json", "run"))
+	closed.SetState("CLOSED")
+	out := h.prloop("", "run", "8", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+reads)
+	said := h.repo.Statuses()
+	if said[len(said)-1].State != "success" {
+		t.Fatalf("%+v\n%s", said, out)
+	}
+	if out = h.prloop("", "resume", run); !strings.Contains(out, "outcome: superseded") {
+		t.Error(out)
+	}
+	if now := h.repo.Statuses(); len(now) != len(said) {
+		t.Errorf("it says %+v", now[len(said):])
+	}
+}
+
+// A success that was decided and not sent, under a name that the repository has again, is not sent over what was said under another name (threats.md T281).
+func TestRenamedThereAndBack(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	for name, text := range map[string]string{
+		"operator.yml": "gate: verdict\n", "mood.sh": "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\nif [ -e strict ]; then cat picky.json; else exec ./clean.sh </dev/null; fi\n",
+	} {
+		if err := os.WriteFile(filepath.Join(h.home, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.env = append(h.env, "PRLOOP_CONFIG="+filepath.Join(h.home, "operator.yml"))
+	h.open(7, nil)
+	h.open(8, nil)
+	review := func(armed, repo, number string) string {
+		return h.prloop(armed, "run", number, "-R", repo, "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "mood.sh"))
+	}
+	out := review("outbox: after intent=kill@2", "acme/widgets", "7")
+	if err := os.WriteFile(filepath.Join(h.home, "strict"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.repo.Rename("acme", "gizmos")
+	out += review("", "acme/gizmos", "7")
+	h.repo.Rename("acme", "widgets")
+	before := h.repo.Statuses()
+	out += review("", "acme/widgets", "8")
+	for _, s := range h.repo.Statuses()[len(before):] {
+		if s.State == "success" {
+			t.Errorf("%+v\n%s", s, out)
+		}
+	}
+	if last := before[len(before)-1]; last.State != "failure" {
+		t.Errorf("the newer run said %+v\n%s", last, out)
 	}
 }
 

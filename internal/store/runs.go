@@ -76,6 +76,11 @@ func (s *Store) createRun(ctx context.Context, r Run, ask string) error {
 		if err := after(ctx, tx, &now, `SELECT MAX(created) FROM runs WHERE lower(repo) = $1 AND pr = $2 AND id <> $3`, strings.ToLower(r.Target.Repo.String()), r.Target.PR, r.ID); err != nil {
 			return err
 		}
+		if r.RepoKey != "" { // whatever it was called
+			if err := after(ctx, tx, &now, `SELECT MAX(created) FROM runs WHERE repo_key = $1 AND pr = $2 AND id <> $3`, string(r.RepoKey), r.Target.PR, r.ID); err != nil {
+				return err
+			}
+		}
 		if ask != "" {
 			answering, _, err := recordAsk(ctx, tx, ask, r.ID, now)
 			if err == nil && answering != r.ID {

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/eventually"
+	"github.com/prloop/prloop/review"
 )
 
 func testLease(t *testing.T, b Backend) {
@@ -129,6 +130,21 @@ func testWhatIsNewest(t *testing.T, b Backend) {
 		if newest, err := s.Newest(ctx, "status"); err != nil || len(newest) != i+1 || newest[i].Nonce != run {
 			t.Errorf("%s: the newest effects are %+v, %v", run, newest, err)
 		}
+	}
+}
+
+// testWhatIsNewestUnderAnotherName: so it is of a repository that was renamed in between (threats.md T315).
+func testWhatIsNewestUnderAnotherName(t *testing.T, b Backend) {
+	ctx, s := t.Context(), open(t, b.New(t))
+	key := target.Repo.Key(1)
+	for i, name := range []string{"widgets", "gears"} {
+		wrong, renamed := -time.Duration(i)*time.Hour, target
+		renamed.Repo.Name = name
+		b.Wall(s, func() time.Time { return time.Now().Add(wrong) })
+		must(t, s.CreateRun(ctx, store.Run{ID: name, RepoKey: key, Target: renamed, Head: "abc"}))
+	}
+	if runs, err := s.ListRuns(ctx, store.Filter{Keys: []review.RepoKey{key}, PR: target.PR}); err != nil || len(runs) != 2 || runs[0].ID != "gears" {
+		t.Errorf("the newest of %+v, %v", runs, err)
 	}
 }
 

@@ -62,6 +62,7 @@ func Run(t *testing.T, b Backend) {
 		{"lease runs out", testLeaseRunsOut},
 		{"clocks differ", testClocksDiffer},
 		{"what is newest", testWhatIsNewest},
+		{"what is newest under another name", testWhatIsNewestUnderAnotherName},
 		{"clocks of processes differ", testClocksOfProcessesDiffer},
 		{"dead owner", testDeadOwner},
 		{"wanted", testWanted},
