@@ -243,6 +243,8 @@ type Part struct {
 	Elevation int
 	// Passes is how many passes the review has; 0 asks for the answer at once.
 	Passes int
+	// ToolCalls is how many calls of tools the passes have together; 0 says nothing of it.
+	ToolCalls int
 	// Extra are instructions of the repository from the base commit.
 	Extra string
 	// Earlier is how many findings of earlier rounds the reviewer is shown.

@@ -66,7 +66,7 @@ func Estimate(task review.Task, o Options) (Estimated, error) {
 	}
 	part := prompts.Part{Agent: task.Agent, Lens: o.Lens, Findings: limits.Findings, Threshold: o.Threshold, Elevation: o.Elevation, Extra: task.Prompt, Earlier: len(task.Earlier)}
 	if limits.LLMCalls >= passCalls && task.Limits.ToolCalls > 0 {
-		part.Passes, f.Calls = prompts.Passes, passCalls
+		part.Passes, part.ToolCalls, f.Calls = prompts.Passes, task.Limits.ToolCalls, passCalls
 	}
 	tail, err := prompts.Tail(part)
 	return f.sends(shapeOf(task), prompts.System(), brief, tail), err

@@ -90,7 +90,7 @@ func draft(ctx context.Context, m *model, o Options, limits review.Limits, box T
 	shared []api.ChatCompletionMessage,
 ) (question []api.ChatCompletionMessage, cut string, blocks bool, err error) {
 	if limits.LLMCalls >= passCalls && box != nil && task.Repair == nil {
-		part.Passes = prompts.Passes
+		part.Passes, part.ToolCalls = prompts.Passes, limits.ToolCalls
 		tail, err := prompts.Tail(part)
 		if err != nil {
 			return nil, "", false, err
