@@ -16,16 +16,10 @@ type candidate struct {
 	upstream *upstream
 }
 
-// key names a candidate; with an agent, as it is for that one alone.
+// key names a candidate as it is for one agent. No status is the endpoint's alone: a rate limit may be one request that is larger than it, a missing payment one
+// that asks for more tokens than are paid for. So no agent's refusals choose another's model (threats.md T353). Where all are refused, each asks once to know.
 func (c candidate) key(agent string) string {
 	return c.upstream.Name + "\x00" + c.model + "\x00" + agent
-}
-
-// everybodys reports whether an error says of an endpoint what is so for every agent. All others may come from what one agent has sent, and choose nobody else's
-// model (threats.md T353).
-func everybodys(err error) bool {
-	var e *EndpointError
-	return errors.As(err, &e) && (e.Trouble == TroubleRate || e.Trouble == TroubleQuota || e.Status == http.StatusUnauthorized)
 }
 
 // How long a model is left alone when its endpoint does not say.
@@ -51,14 +45,12 @@ func (g *Gateway) candidates(agent, model string) []candidate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.options.now()
-	wait := func(c candidate) time.Duration {
-		return max(0, g.cooling[c.key("")].Sub(now), g.cooling[c.key(agent)].Sub(now))
-	}
+	wait := func(c candidate) time.Duration { return max(0, g.cooling[c.key(agent)].Sub(now)) }
 	slices.SortStableFunc(list, func(a, b candidate) int { return int(wait(a) - wait(b)) })
 	return list
 }
 
-// cool leaves a model alone for as long as its endpoint asks: for the agent that asked, or for all.
+// cool leaves a model alone for as long as its endpoint asks, for the agent that asked.
 func (g *Gateway) cool(agent string, c candidate, resp *http.Response, err error) time.Duration {
 	var e *EndpointError
 	wait := coolDown
@@ -72,9 +64,6 @@ func (g *Gateway) cool(agent string, c candidate, resp *http.Response, err error
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if everybodys(err) {
-		agent = ""
-	}
 	g.cooling[c.key(agent)] = g.options.now().Add(wait)
 	return wait
 }
