@@ -88,6 +88,8 @@ func TestFaultsOfCommands(t *testing.T) {
 		"a job that GitHub has not": {head + "schedule:\n  runs:\n    \"a b\": [security]\n", `8 schedule.runs.a b: is not ` + forms[jobID]},
 		"an empty prompt":           {"commands:\n- id: a\n  prompt: \"  \"\n", `3 commands[0].prompt: is empty`},
 		"a glob that is none":       {"commands:\n- id: a\n  prompt: b\n  files:\n    include: [\"[a\"]\n", `5 commands[0].files.include[0]: is not a valid glob`},
+		"a glob of too many":        {"commands:\n- id: a\n  prompt: b\n  files:\n    include: [\"" + strings.Repeat("{*,*}", 7) + "\"]\n", `5 commands[0].files.include[0]: has braces that may stand for more than 64 globs; write several globs instead`},
+		"guidance of too many":      {"context:\n  guidance: [\"" + strings.Repeat("{*,*}", 7) + "\"]\n", `2 context.guidance[0]: has braces that may stand for more than 64 globs; write several globs instead`},
 		"an address as provider":    {"review:\n  defaults:\n    provider: https://evil.example/v1\n", `3 review.defaults.provider: is not ` + forms[providerName]},
 		"an unknown category":       {"tools:\n  allow: [shell]\n", `2 tools.allow[0]: "shell" is not one of ` + strings.Join(toolset.Spellings(), ", ")},
 		"both spellings":            {"tools:\n  allow: [filesystem]\n  allowlist: [git.read]\n", `3 tools.allowlist: is the old spelling of tools.allow, and both are set`},

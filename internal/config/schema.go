@@ -8,8 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	pathglobs "github.com/prloop/prloop/internal/globs"
 )
 
 // Kind is which file a schema is about.
@@ -115,13 +116,9 @@ func compile(k Kind) *jsonschema.Schema {
 // Warm compiles the schema of a kind of file, so that nobody waits for it later.
 func Warm(k Kind) { schemas[k]() }
 
-type globError struct{}
-
-func (globError) Error() string { return "is not a valid glob" }
-
 func checkGlob(v any) error {
-	if s, ok := v.(string); ok && !doublestar.ValidatePattern(s) {
-		return globError{}
+	if s, ok := v.(string); ok {
+		return pathglobs.Check(s)
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ func list(items shape, least, most int) shape {
 	return shape{"type": "array", "items": items, "minItems": least, "maxItems": most}
 }
 
-func globs() shape {
-	return list(shape{"type": "string", "minLength": 1, "maxLength": 500, "format": "glob"}, 0, 200)
+func globs(most int) shape {
+	return list(shape{"type": "string", "minLength": 1, "maxLength": 500, "format": "glob"}, 0, most)
 }
 
 func folderNames() shape {
@@ -130,4 +130,4 @@ func agentShape(reviewer bool) shape {
 
 func ids() shape { return list(match(commandID), 0, 50) }
 
-func pathFilter() shape { return object(nil, "include", globs(), "exclude", globs()) }
+func pathFilter() shape { return object(nil, "include", globs(200), "exclude", globs(200)) }

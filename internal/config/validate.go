@@ -196,7 +196,7 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 	case *kind.UniqueItems:
 		return "names the same thing twice"
 	case *kind.Format:
-		return "is not a valid " + k.Want
+		return k.Err.Error()
 	case *kind.Pattern:
 		if k.Want == notBlank {
 			return "is empty"

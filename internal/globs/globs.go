@@ -2,6 +2,9 @@
 package globs
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,6 +15,22 @@ import (
 type Globs struct {
 	Include []string `json:"include,omitempty"`
 	Exclude []string `json:"exclude,omitempty"`
+}
+
+// mostExpansions bounds the patterns that the braces of one stand for. Each is held against a path by itself, which takes as long as the product of both lengths.
+const mostExpansions = 64
+
+// Check says what is wrong with a pattern, as the end of a sentence that it begins. Whoever reads one that is not prloop's own checks it, and bounds its length. A
+// pattern that passes still does after bytes are taken out of it, as long as it is valid (neverread).
+func Check(pattern string) error {
+	braces, commas := float64(strings.Count(pattern, "{")), float64(strings.Count(pattern, ","))
+	switch {
+	case !doublestar.ValidatePattern(pattern):
+		return errors.New("is not a valid glob")
+	case braces > 0 && math.Pow(commas/braces+1, braces) > mostExpansions: // no way to share the commas among the braces gives more
+		return fmt.Errorf("has braces that may stand for more than %d globs; write several globs instead", mostExpansions)
+	}
+	return nil
 }
 
 // Empty reports whether they choose every path.

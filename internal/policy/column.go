@@ -86,7 +86,7 @@ var columns = []Column{
 		Doc: "Which crew of the operator's file reviews."},
 	{Name: "fixing", Section: reviewing, Kind: Bool, Key: "fixer",
 		Doc: "false: nobody fixes. true: the fixer that the other layers name, or the one there is without them."},
-	{Name: "guidance_files", Section: reviewing, Kind: List, Key: "context.guidance", Most: mostPath, Items: 20,
+	{Name: "guidance_files", Section: reviewing, Kind: List, Key: "context.guidance", Globs: true, Most: mostGlob, Items: 20,
 		Doc: "Further files of written rules. They are added to those of weaker layers."},
 	{Name: "context_path_excludes", Section: unread, Kind: List, Key: "context.never_read", Globs: true, Most: mostGlob, Items: 200,
 		Doc: "Globs of paths that nothing reads. They are added to those of all other layers."},

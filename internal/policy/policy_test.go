@@ -34,6 +34,7 @@ func TestAssign(t *testing.T) {
 		{words: "gating_policy=verdct", fault: `gating_policy: "verdct" is not one of off, presence, verdict-non-trivial, verdict; did you mean "verdict"?`},
 		{words: "gating_policy", fault: "gating_policy: has no value: write gating_policy=VALUE, or gating_policy= to unset it"},
 		{words: "context_path_excludes=ok,[a", fault: `context_path_excludes[1]: "[a" is not a valid glob`},
+		{words: "guidance_files=" + strings.Repeat("{*,*}", 7), fault: `guidance_files[0]: "{*,*}{*,*}{*,*}{*,*}{*,*}{*,*}{*,*}" has braces that may stand for more than 64 globs; write several globs instead`},
 		{words: "context_path_excludes=/etc/**", fault: `context_path_excludes[0]: "/etc/**" would match nothing: paths begin at the root of the repository, without a slash`},
 		{words: "context_path_excludes=!customer_data/*", fault: `context_path_excludes[0]: "!customer_data/*" would match nothing: a glob takes nothing out of another one`},
 		{words: "context_path_excludes=customer_data/", want: policy.Values{"gating_policy": "verdict", "fixing": true, "context_path_excludes": []string{"customer_data/"}}},

@@ -12,8 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/nearest"
 )
 
@@ -112,8 +111,8 @@ func (c Column) checkText(field, s string) *Fault {
 		return wrong("is not valid UTF-8")
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
 		return wrong("holds a control character")
-	case c.Globs && !doublestar.ValidatePattern(s):
-		return wrong("%s is not a valid glob", quote(s))
+	case c.Globs && globs.Check(s) != nil:
+		return wrong("%s %v", quote(s), globs.Check(s))
 	case c.Globs && strings.HasPrefix(s, "!"):
 		return wrong("%s would match nothing: a glob takes nothing out of another one", quote(s))
 	case c.Globs && (path.IsAbs(s) || strings.HasPrefix(s, "./") || s == ".." || strings.HasPrefix(s, "../")):

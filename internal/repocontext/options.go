@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/symbols"
 )
 
@@ -63,8 +62,8 @@ const DefaultMaxTokens = 100_000
 func (o *Options) checkPatterns() error {
 	for _, list := range [][]string{o.Include, o.Exclude, o.Guidance} {
 		for _, p := range list {
-			if !doublestar.ValidatePattern(p) {
-				return fmt.Errorf("path pattern %q is not valid", p)
+			if err := globs.Check(p); err != nil {
+				return fmt.Errorf("path pattern %q %w", p, err)
 			}
 		}
 	}

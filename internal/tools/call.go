@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/prloop/prloop/internal/globs"
 )
 
 // Code is why a call gave no result; a model can act on it.
@@ -97,8 +97,8 @@ type Box struct {
 // Open opens the tree. Close ends it.
 func Open(o Options) (*Box, error) {
 	for _, p := range o.Exclude {
-		if !doublestar.ValidatePattern(p) {
-			return nil, fmt.Errorf("open tools: path pattern %q is not valid", p)
+		if err := globs.Check(p); err != nil {
+			return nil, fmt.Errorf("open tools: path pattern %q %w", p, err)
 		}
 	}
 	root, err := os.OpenRoot(o.Tree)

@@ -292,6 +292,7 @@ func TestRefusalsOfCommandTools(t *testing.T) {
 		{"the diff of what nothing reads", toolset.GetDiff, `{"paths":["secrets/key"]}`, NotFound},
 		{"a path that leaves the tree", toolset.GitLog, `{"paths":["../x"]}`, BadPath},
 		{"a glob that is none", toolset.Find, `{"pattern":"[a"}`, BadArguments},
+		{"a glob that stands for too many", toolset.Find, `{"pattern":"` + strings.Repeat("{a,b}", 7) + `"}`, BadArguments},
 		{"threats.md T137: a link out of a folder", toolset.Read, `{"path":"company-rules/out"}`, NotAFile},
 		{"threats.md T137: a link inside a folder", toolset.Read, `{"path":"company-rules/near"}`, NotAFile},
 		{"threats.md T137: a folder behind a link", toolset.Ls, `{"path":"company-rules/up"}`, NotAFile},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/globs"
 )
 
 // findLimit is how many files find gives.
@@ -27,8 +29,11 @@ type Found struct {
 // find lists files whose path matches a glob. One without a slash is about the last name, as people mean it.
 func (b *Box) find(ctx context.Context, a findArgs) (Found, error) {
 	var out Found
-	if a.Pattern == "" || len(a.Pattern) > 200 || !doublestar.ValidatePattern(a.Pattern) {
+	if a.Pattern == "" || len(a.Pattern) > 200 {
 		return out, fail(BadArguments, "pattern is a glob such as docs/**/*.md, of 200 bytes at most")
+	}
+	if err := globs.Check(a.Pattern); err != nil {
+		return out, fail(BadArguments, "pattern %v", err)
 	}
 	if !strings.Contains(a.Pattern, "/") {
 		a.Pattern = "**/" + a.Pattern
