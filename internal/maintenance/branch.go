@@ -150,6 +150,22 @@ func (l *Loop) foreign(ctx context.Context, req Request, branch, head string) (*
 	return nil, nil
 }
 
+// sameJob reports whether a branch that moved has the job's own commits alone: a run with another record was at work at the same time.
+func (l *Loop) sameJob(ctx context.Context, req Request, branch string) (bool, error) {
+	head, _, err := l.look(ctx, branch)
+	if err != nil || head == "" {
+		return false, err
+	}
+	base := "refs/heads/" + req.Base // it may have begun at a newer commit
+	fetched, err := l.Repo.Fetch(ctx, git.FetchOptions{URL: l.Server.URL, Helper: l.Server.Helper, Env: l.Server.Env, Credential: l.Server.Credential, Refs: []string{base}})
+	if err != nil {
+		return false, err
+	}
+	req.Head = fetched[base]
+	foreign, err := l.foreign(ctx, req, branch, head)
+	return foreign == nil, err
+}
+
 // asked checks the branch that a tool call asked for and gives the place it means: the job's own, or one that is free.
 func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (place, *review.Refusal, error) {
 	refuse := func(rule, detail string) (place, *review.Refusal, error) {

@@ -85,8 +85,8 @@ func (l *Loop) run(ctx context.Context, steps Steps, s *state) (none review.RunR
 	if req.DryRun {
 		return s.dry(l), nil
 	}
-	if why, err := l.push(ctx, steps, s); err != nil || why != "" {
-		return s.result(l, review.Refused, "nothing is pushed: "+why), err
+	if outcome, why, err := l.push(ctx, steps, s); err != nil || outcome != "" {
+		return s.result(l, outcome, "nothing is pushed: "+why), err
 	}
 	return l.propose(ctx, steps, s)
 }
@@ -207,12 +207,12 @@ type pushDone struct {
 	Moved   string `json:"moved,omitempty"`
 }
 
-// push moves the branch, or makes another one where somebody pushed meanwhile. why says why nothing could be pushed.
-func (l *Loop) push(ctx context.Context, steps Steps, s *state) (why string, err error) {
+// push moves the branch, or makes another one where a person pushed meanwhile. outcome is empty when it did; else why says why nothing was pushed.
+func (l *Loop) push(ctx context.Context, steps Steps, s *state) (outcome review.Outcome, why string, err error) {
 	for try := 1; try <= pushTries; try++ {
 		nonce, err := do(ctx, l, steps, fmt.Sprintf("push %d: name it", try), func(context.Context) (string, error) { return l.Nonce(), nil })
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		p := s.place
 		e := effects.Effect{
@@ -233,25 +233,29 @@ func (l *Loop) push(ctx context.Context, steps Steps, s *state) (why string, err
 			return pushDone{URL: got.Ref}, err
 		})
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if err := pushed.Hit(); err != nil {
-			return "", err
+			return "", "", err
 		}
 		switch {
 		case done.Refused != "":
-			return sanitize.Line(sanitize.Redact(done.Refused), 300), nil
+			return review.Refused, sanitize.Line(sanitize.Redact(done.Refused), 300), nil
 		case done.Moved == "":
 			l.Emit(review.Event{Kind: review.EventPushed, Head: s.tip, Time: l.Now()})
-			return "", nil
+			return "", "", nil
+		}
+		same, err := do(ctx, l, steps, fmt.Sprintf("push %d: look who was first", try), func(ctx context.Context) (bool, error) { return l.sameJob(ctx, s.req, s.place.Branch) })
+		if err != nil || same {
+			return review.NothingToDo, "another run of this job, which this machine has no record of, pushed to " + s.place.Branch + " meanwhile", err
 		}
 		if s.place, err = do(ctx, l, steps, fmt.Sprintf("push %d: another branch", try), func(ctx context.Context) (place, error) {
 			return l.another(ctx, s.place, "somebody pushed to it meanwhile")
 		}); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
-	return fmt.Sprintf("%d branches moved while they were pushed to", pushTries), nil
+	return review.Refused, fmt.Sprintf("%d branches moved while they were pushed to", pushTries), nil
 }
 
 // another is a name that is free, beside a branch that is left as it is.

@@ -218,8 +218,10 @@ func TestHowAJobEnds(t *testing.T) {
 		}, review.Updated, "the pull request is updated", []string{own}},
 		{"a person pushed to it", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.heads[own], s.theirs = oldHead, []string{own} }, review.Opened,
 			own + " stays as it is: Mona", []string{own, own + "-2"}},
-		{"somebody pushes meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves = 1 }, review.Opened, "somebody pushed to it meanwhile", []string{own, own + "-2"}},
-		{"somebody always does", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves = 9 }, review.Refused, "3 branches moved", []string{own, own + "-2", own + "-2-2"}},
+		{"somebody pushes meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves, s.theirs = 1, []string{own} }, review.Opened, "somebody pushed to it meanwhile", []string{own, own + "-2"}},
+		{"the same job elsewhere pushes meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves = 1 }, review.NothingToDo,
+			"nothing is pushed: another run of this job, which this machine has no record of, pushed to " + own + " meanwhile", []string{own}},
+		{"somebody always does", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves, s.theirs = 9, []string{own, own + "-2", own + "-2-2"} }, review.Refused, "3 branches moved", []string{own, own + "-2", own + "-2-2"}},
 		{"the server says no", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.refuses = "the branch is protected" }, review.Refused, "the branch is protected", nil},
 	} {
 		t.Run(c.what, func(t *testing.T) {
