@@ -629,6 +629,17 @@ func (p *pull) Files(_ context.Context, commit, prefix string) ([]string, error)
 	return names, nil
 }
 
+// Attributes knows the one rule that pull requests of this test have.
+func (p *pull) Attributes(_ context.Context, commit string, _, paths, _ []string) (map[string]map[string]string, error) {
+	got := map[string]map[string]string{}
+	for _, name := range paths {
+		if strings.HasPrefix(name, "made/") && strings.HasPrefix(p.content[commit][".gitattributes"], "made/* ") {
+			got[name] = map[string]string{"linguist-generated": "set"}
+		}
+	}
+	return got, nil
+}
+
 func (p *pull) Links(context.Context, string, string) ([]string, error) { return nil, nil }
 
 func (p *pull) Diff(context.Context, string, string) (*diff.Diff, error) { return p.parsed, nil }

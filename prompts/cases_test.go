@@ -60,6 +60,10 @@ func (d folders) Files(_ context.Context, commit, prefix string) ([]string, erro
 	return out, err
 }
 
+func (d folders) Attributes(context.Context, string, []string, []string, []string) (map[string]map[string]string, error) {
+	return nil, nil
+}
+
 func (d folders) Links(context.Context, string, string) ([]string, error) { return nil, nil }
 
 func unpack(t *testing.T, archive, dir string) {

@@ -238,6 +238,8 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 			with("a.php", "<?php\nfunction \xe8() {}\nfunction \xe9() { system(1); }\n\xe9();\n"), 6, review.Partial, "Not reviewed", ""},
 		{"braces in an attribute of the base", sees("os.system"), oneObserver, nil, map[string]string{".gitattributes": "dist/*.{js,css} linguist-generated\n"}, with("dist/a.js", "os.system(cmd)\n"),
 			3, review.ChangesRequested, "changes requested", ""},
+		{"attributes in a folder that is named like a pattern", sees("os.system"), oneObserver, nil, map[string]string{"src/a.py": "x = 1\n", "{src,lib}/.gitattributes": "*.py linguist-generated\n"},
+			with("src/a.py", "os.system(cmd)\n"), 3, review.ChangesRequested, "changes requested", ""},
 		{"an update of vendored code may go unread, and is named", playbook{}, oneObserver, nil, vendored, with("vendor/x/b.go", "package x\n"), 0, review.Converged, "vendor/x/b.go", ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {

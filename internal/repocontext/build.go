@@ -43,7 +43,6 @@ type builder struct {
 	brief review.Brief
 	left  int // tokens
 	saved int // tokens that lines would take which stand in the diff already
-	attrs *attributes
 	// order are the files to give, as indexes into the diff's files, the most important first.
 	order []int
 	ask   []bool   // files that may say at the base and at the head that they are generated
@@ -61,23 +60,21 @@ func (b *builder) build(ctx context.Context) error {
 	files := b.o.Diff.Files
 	b.brief.Files = make([]review.BriefFile, len(files))
 	b.brief.Warnings = []string{}
-	var paths []string
+	var paths, old []string
 	for i := range files {
 		b.brief.Files[i] = b.describe(&files[i])
 		if b.brief.Files[i].Omitted != OmittedExcluded {
-			paths = append(paths, files[i].Path)
+			paths, old = append(paths, files[i].Path), append(old, cmp.Or(files[i].OldPath, files[i].Path))
 		}
 	}
-	dirs := folders(paths)
-	attrs, err := readAttributes(ctx, b.src, b.o, b.o.Base, dirs)
+	attrs, err := readAttributes(ctx, b.src, b.o, b.o.Base, append(old, paths...))
 	if err != nil {
 		return err
 	}
-	now, err := readAttributes(ctx, b.src, b.o, b.o.Head, dirs)
+	now, err := readAttributes(ctx, b.src, b.o, b.o.Head, paths)
 	if err != nil {
 		return err
 	}
-	b.attrs = attrs
 	b.classify(attrs, now)
 	if err := b.excusable(ctx); err != nil {
 		return err
@@ -87,7 +84,7 @@ func (b *builder) build(ctx context.Context) error {
 	}
 	b.arrange()
 	var cut int
-	if b.brief.Guidance, cut, err = guidance(ctx, b.src, b.o, dirs, b.left/guidanceShare); err != nil {
+	if b.brief.Guidance, cut, err = guidance(ctx, b.src, b.o, folders(paths), b.left/guidanceShare); err != nil {
 		return err
 	}
 	if cut > 0 {
@@ -124,7 +121,7 @@ func (b *builder) describe(f *diff.File) review.BriefFile {
 }
 
 // classify takes out what attributes call generated or vendored, at the base and at the head.
-func (b *builder) classify(base, head *attributes) {
+func (b *builder) classify(base, head attributes) {
 	files := b.o.Diff.Files
 	b.attributed, b.set, b.unset = make([]bool, len(files)), make([]bool, len(files)), make([]bool, len(files))
 	for i := range files {

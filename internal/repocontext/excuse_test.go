@@ -28,11 +28,11 @@ func TestWhatNoNameExcuses(t *testing.T) {
 	)
 	base := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
-		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
+		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
 	}
 	head := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
-		"lost.txt": "b\n", "vendor/a/huge": "#!/bin/sh\n" + strings.Repeat("x\n", sourceLimit), "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", ".gitattributes": attribute,
+		"lost.txt": "b\n", "vendor/a/huge": "#!/bin/sh\n" + strings.Repeat("x\n", sourceLimit), "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute,
 	}
 	for _, row := range []struct{ says, text, want string }{
 		{"a mark at both ends", withModes("made.go", kept), OmittedGenerated},
@@ -98,6 +98,8 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a vendored one", newWithMode("vendor/b/mix.lock", "100644", "x"), ""},
 		{"braces in a pattern, which git takes as they stand", newWithMode("out/x.js", "100644", "x"), ""},
 		{"a name with such braces", newWithMode("out/x.{js,css}", "100644", "x"), OmittedGenerated},
+		{"attributes in a folder that is named like a pattern", newWithMode("src/x.go", "100644", "x"), ""},
+		{"a file of that folder", newWithMode("{src,*}/x.go", "100644", "x"), OmittedGenerated},
 		{"a lock file that is a link", newWithMode("web/yarn.lock", "120000", "x"), ""},
 		{"a lock file that runs", newWithMode("web/yarn.lock", "100644", "#!/bin/sh"), ""},
 	} {

@@ -40,9 +40,6 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 		if language == "" || r.o.excluded(p) || named(p) != "" || listing(p) {
 			continue
 		}
-		if why, _ := r.attrs.reason(p); why != "" {
-			continue
-		}
 		if !symbols.Known(language) && (len(want.Gone) == 0 || slices.Contains(dataLanguages, language)) {
 			continue
 		}
@@ -63,10 +60,16 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 		}
 		return texts, err
 	})
-	if err == nil {
-		_ = cache.Save() // what is not kept is read again
+	if err != nil {
+		return nil, err
 	}
+	_ = cache.Save() // what is not kept is read again
 	r.unparsed, r.unread = r.unparsed+missed.Unparsed, missed.Unread
+	attrs, err := readAttributes(ctx, r.src, r.o, r.o.Base, slices.Collect(maps.Keys(found)))
+	maps.DeleteFunc(found, func(p string, _ symbols.File) bool {
+		why, _ := attrs.reason(p)
+		return why != ""
+	})
 	return found, err
 }
 

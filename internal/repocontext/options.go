@@ -17,6 +17,9 @@ type Source interface {
 	Begins(ctx context.Context, commit string, paths []string, n int) (map[string][]byte, error)
 	// Files lists the paths below prefix.
 	Files(ctx context.Context, commit, prefix string) ([]string, error)
+	// Attributes says what the given .gitattributes files of a commit say of some attributes of paths, as git understands them: values by
+	// path and name, "set" and "unset" for those without. What is unspecified is left out.
+	Attributes(ctx context.Context, commit string, files, paths, names []string) (map[string]map[string]string, error)
 	// Links lists the symbolic links at prefix and below it.
 	Links(ctx context.Context, commit, prefix string) ([]string, error)
 }

@@ -19,7 +19,7 @@ const OmittedLink = "a link to a file that goes unread"
 // release finds what leaves an excuse (decision 30) and gives it whole: a file that went unread because of its name, an attribute,
 // its mark or its kind, and that is excused no more, because it was renamed, can be run now, or lost what excused it. The diff
 // shows what changed in it, which may be nothing; nobody has read the rest.
-func (b *builder) release(ctx context.Context, attrs *attributes) error {
+func (b *builder) release(ctx context.Context, attrs attributes) error {
 	b.whole = make([]bool, len(b.brief.Files))
 	var left, ask []int
 	links := 0
@@ -71,7 +71,7 @@ const (
 
 // wasExcused says whether a file that is excused no more went unread under the name and the mode it had before; perhaps where its
 // text decides.
-func wasExcused(attrs *attributes, f *diff.File) int {
+func wasExcused(attrs attributes, f *diff.File) int {
 	if mode := cmp.Or(f.OldMode, f.NewMode); f.Change == diff.Added || mode != 0 && mode != plainMode {
 		return excusedNot
 	}
@@ -88,13 +88,13 @@ func wasExcused(attrs *attributes, f *diff.File) int {
 	return excusedNot
 }
 
-func byNameOrAttribute(attrs *attributes, name string) bool {
+func byNameOrAttribute(attrs attributes, name string) bool {
 	why, _ := attrs.reason(name)
 	return why != "" || named(name) != ""
 }
 
 // wereUnread are those of some files that their beginning before the change let go unread.
-func (b *builder) wereUnread(ctx context.Context, attrs *attributes, files []int) (unread []int, err error) {
+func (b *builder) wereUnread(ctx context.Context, attrs attributes, files []int) (unread []int, err error) {
 	from, names := cmp.Or(b.o.From, b.o.Base), make([]string, len(files))
 	for n, i := range files {
 		names[n] = cmp.Or(b.o.Diff.Files[i].OldPath, b.o.Diff.Files[i].Path)
@@ -232,7 +232,7 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 	if !slices.Contains(paths, target) {
 		paths = append(paths, target)
 	}
-	attrs, err := readAttributes(ctx, b.src, b.o, b.o.Head, folders(paths))
+	attrs, err := readAttributes(ctx, b.src, b.o, b.o.Head, paths)
 	if err != nil {
 		return false, err
 	}

@@ -3,6 +3,11 @@ package repocontext
 import (
 	"context"
 	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +45,52 @@ func (m *memory) Begins(_ context.Context, commit string, paths []string, n int)
 		if text, ok := m.files[commit][p]; ok {
 			got[p] = []byte(text[:min(len(text), n)])
 		}
+	}
+	return got, nil
+}
+
+// Attributes asks git about a folder that holds the files of attributes.
+func (m *memory) Attributes(ctx context.Context, commit string, files, paths, names []string) (map[string]map[string]string, error) {
+	texts, err := m.ReadFiles(ctx, commit, files, math.MaxInt)
+	if err != nil || len(texts) == 0 {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "attributes-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for name, text := range texts {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	for _, part := range []string{"objects", "refs"} { // what a repository is for git, beside the next
+		if err := os.MkdirAll(filepath.Join(dir, ".git", part), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "git", append([]string{"check-attr", "-z", "--stdin"}, names...)...)
+	cmd.Dir, cmd.Stdin, cmd.Env = dir, strings.NewReader(strings.Join(paths, "\x00")), append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	got := map[string]map[string]string{}
+	for said := range slices.Chunk(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), 3) {
+		if said[2] == "unspecified" {
+			continue
+		}
+		if got[said[0]] == nil {
+			got[said[0]] = map[string]string{}
+		}
+		got[said[0]][said[1]] = said[2]
 	}
 	return got, nil
 }

@@ -1,0 +1,152 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// What is said of paths is what git says of them in a checkout, whatever patterns, folders and files are called.
+func TestAttributesAreGits(t *testing.T) {
+	names := []string{"one", "two"}
+	dir := origin(t, nil)
+	r := open(t, find(t))
+	borrow(t, r, dir)
+	checkedOut := func(t *rapid.T, paths []string) map[string]map[string]string {
+		cmd := exec.Command("git", append([]string{"check-attr", "-z", "--stdin"}, names...)...)
+		cmd.Dir, cmd.Stdin, cmd.Env = dir, strings.NewReader(strings.Join(paths, "\x00")), append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]map[string]string{}
+		fields := strings.Split(string(out), "\x00")
+		for ; len(fields) > 3; fields = fields[3:] {
+			if fields[2] != "unspecified" {
+				if got[fields[0]] == nil {
+					got[fields[0]] = map[string]string{}
+				}
+				got[fields[0]][fields[1]] = fields[2]
+			}
+		}
+		return got
+	}
+	piece := rapid.SampledFrom([]string{"a", "b", "{a,b}", "*", "**", "?", "[a-b]", "[!a]", `\`, "{", "}", ",", "é", " ", "!", "#", "a.b", "\n"})
+	name := rapid.Custom(func(t *rapid.T) string {
+		return "n" + strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")
+	})
+	plain := rapid.SampledFrom([]string{"a", "b", "{a,b}", "*", "[a-b]", "a.b"})
+	folder := rapid.Custom(func(t *rapid.T) string { return rapid.OneOf(plain, name).Draw(t, "folder") })
+	rule := rapid.Custom(func(t *rapid.T) string {
+		pattern := strings.Join(rapid.SliceOfN(rapid.OneOf(piece, rapid.Just("/")), 1, 6).Draw(t, "pattern"), "")
+		if rapid.Bool().Draw(t, "quoted") {
+			pattern = `"` + pattern + `"`
+		}
+		return pattern + " " + rapid.SampledFrom([]string{"one", "-one", "!one", "one=x", "two", "one two=false"}).Draw(t, "attributes")
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		files := map[string]string{}
+		var paths []string
+		for range rapid.IntRange(1, 5).Draw(rt, "files") {
+			dirs := rapid.SliceOfN(folder, 0, 3).Draw(rt, "dirs")
+			p := strings.Join(append(dirs, folder.Draw(rt, "name")), "/")
+			paths = append(paths, p)
+			for dir := path.Dir(p); ; dir = path.Dir(dir) {
+				files[path.Join(dir, ".gitattributes")] = strings.Join(rapid.SliceOfN(rule, 0, 4).Draw(rt, "rules"), "\n") + "\n"
+				if dir == "." {
+					break
+				}
+			}
+		}
+		slices.Sort(paths)
+		paths = slices.Compact(paths)
+		before, err := os.ReadDir(dir)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, e := range before {
+			if e.Name() != ".git" {
+				os.RemoveAll(filepath.Join(dir, e.Name()))
+			}
+		}
+		head := commit(t, dir, files)
+		want := checkedOut(rt, paths)
+		got, err := r.Attributes(t.Context(), head, sortedKeys(files), paths, names)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if len(want) == 0 && len(got) == 0 {
+			return
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			rt.Errorf("%q: %s", files, d)
+		}
+	})
+}
+
+func TestAttributesOfTheFilesThatAreNamed(t *testing.T) {
+	dir := origin(t, map[string]string{
+		".gitattributes": "* one=root\n", "sub/.gitattributes": "* one=sub\n", "hidden/.gitattributes": "* one=hidden\n",
+		"large/.gitattributes": "* one=large\n" + strings.Repeat("#\n", attributesLimit/2), "folder/.gitattributes/x": "* one=folder\n",
+	})
+	r := open(t, find(t))
+	borrow(t, r, dir)
+	r = r.Without(func(path string) bool { return strings.HasPrefix(path, "hidden/") })
+	head := shell(t, dir, "rev-parse", "HEAD")
+	all := []string{".gitattributes", "hidden/.gitattributes", "large/.gitattributes", "folder/.gitattributes", "none/.gitattributes"}
+	got, err := r.Attributes(t.Context(), head, all, []string{"a", "sub/a", "hidden/a", "large/a", "folder/a", "none/a"}, []string{"one", "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := map[string]string{"one": "root"}
+	if d := cmp.Diff(map[string]map[string]string{"a": root, "sub/a": root, "hidden/a": root, "large/a": root, "folder/a": root, "none/a": root}, got); d != "" {
+		t.Error(d)
+	}
+	if left, _ := os.ReadDir(r.Dir()); slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "index-") }) {
+		t.Error("an index was left behind")
+	}
+	if _, err := r.Attributes(t.Context(), head, all, []string{"../a"}, []string{"one"}); !errors.Is(err, ErrMalformedTree) {
+		t.Errorf("a path that leads out: %v", err)
+	}
+}
+
+// Rules that git would match for ever cost a bounded time, and end with whoever asks.
+func TestAttributesTakeTheirTime(t *testing.T) {
+	files, names, folder := map[string]string{}, []string{}, ""
+	for range 60 {
+		folder += "d/"
+		files[folder+".gitattributes"] = strings.Repeat("*a*b*c*.x one\n", attributesLimit/14)
+		names = append(names, folder+".gitattributes")
+	}
+	dir := origin(t, files)
+	r := open(t, find(t))
+	borrow(t, r, dir)
+	head := shell(t, dir, "rev-parse", "HEAD")
+	paths := make([]string, 20_000)
+	for i := range paths {
+		paths[i] = fmt.Sprintf("%s%s%d", folder, strings.Repeat("abc", 40), i)
+	}
+	hasty := *r.git
+	hasty.timeout = 3 * time.Second
+	r.git = &hasty
+	if _, err := r.Attributes(t.Context(), head, names, paths, []string{"one"}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("out of time: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := r.Attributes(ctx, head, names, paths, []string{"one"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 2*time.Second {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
