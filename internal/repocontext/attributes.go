@@ -27,7 +27,7 @@ func readAttributes(ctx context.Context, src Source, o *Options, commit string, 
 			files = append(files, name)
 		}
 	}
-	return src.Attributes(ctx, commit, files, paths, []string{attributeGenerated, attributeVendored})
+	return src.Attributes(ctx, commit, files, paths, []string{attributeGenerated, attributeVendored, attributeEncoding, attributeIdent, attributeSubst})
 }
 
 // reason is why the attributes leave a path out; empty for none. set is false when nothing says whether it is generated.

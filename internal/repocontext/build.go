@@ -76,6 +76,7 @@ func (b *builder) build(ctx context.Context) error {
 		return err
 	}
 	b.classify(attrs, now)
+	b.readConverted(attrs, now)
 	if err := b.excusable(ctx); err != nil {
 		return err
 	}

@@ -15,12 +15,13 @@ import (
 
 // Reasons of files that hold text and that git shows none of. They are never excused: text that nobody read is not approved.
 const (
-	OmittedEncoding = "text that is not UTF-8 or ASCII"
-	OmittedNUL      = "text with NUL bytes"
-	OmittedDeclared = "text that says it is in an encoding in which other letters can stand than are shown"
-	OmittedUnknown  = "data of an unknown kind"
-	omittedUnread   = "not readable"
-	omittedLarge    = "too large"
+	OmittedEncoding  = "text that is not UTF-8 or ASCII"
+	OmittedNUL       = "text with NUL bytes"
+	OmittedDeclared  = "text that says it is in an encoding in which other letters can stand than are shown"
+	OmittedConverted = "text that .gitattributes has git change in a checkout or an archive"
+	OmittedUnknown   = "data of an unknown kind"
+	omittedUnread    = "not readable"
+	omittedLarge     = "too large"
 )
 
 // beginning is how much of a file is looked at to tell text from other data, in bytes.
