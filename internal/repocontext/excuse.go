@@ -1,7 +1,10 @@
 package repocontext
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,13 +15,13 @@ import (
 )
 
 // excusable takes back what a name or an attribute alone does not excuse (decision 30): new files where nothing was vendored or
-// minified before, and files that begin with the name of their interpreter where the diff does not show it.
+// minified before, files that begin with the name of their interpreter where the diff does not show it, and manifests of npm that run something.
 func (b *builder) excusable(ctx context.Context) error {
 	b.back, b.vendored = make([]bool, len(b.brief.Files)), map[string]bool{}
 	back := func(i int) {
 		b.back[i], b.brief.Files[i].Omitted = true, unshown(&b.o.Diff.Files[i])
 	}
-	var ask []int
+	var ask, manifests []int
 	for i := range b.brief.Files {
 		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
 		if !slices.Contains([]string{OmittedGenerated, OmittedVendored, OmittedLockFile}, bf.Omitted) {
@@ -30,9 +33,15 @@ func (b *builder) excusable(ctx context.Context) error {
 			return err
 		case grown:
 			back(i)
-		case f.Change != diff.Deleted && !f.Has(1):
+		case f.Change == diff.Deleted:
+		case strings.EqualFold(path.Base(f.Path), "package.json"):
+			manifests = append(manifests, i)
+		case !f.Has(1):
 			ask = append(ask, i)
 		}
+	}
+	if err := b.installing(ctx, manifests, back); err != nil {
+		return err
 	}
 	for batch := range slices.Chunk(ask, diffBatch) {
 		names := b.paths(batch)
@@ -55,11 +64,7 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	f := &b.o.Diff.Files[i]
 	why := b.brief.Files[i].Omitted
 	switch {
-	case f.Change == diff.Deleted:
-		return false, nil
-	case path.Base(f.Path) == "package.json" && runsScripts(f):
-		return true, nil
-	case f.Change == diff.Modified:
+	case f.Change == diff.Modified || f.Change == diff.Deleted:
 		return false, nil
 	case why != OmittedLockFile && pushpolicy.RunByName(f.Path):
 		return true, nil
@@ -85,17 +90,45 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	return false, nil
 }
 
-// installScript matches the scripts of a manifest that npm runs when it installs or packs, and an escape that may spell one.
-var installScript = lazyregexp.New(`"(pre|post)?(install|pack)"|"(pre|post)?prepare"|"prepublish|\\u`)
-
-// runsScripts reports whether a change adds what a package manager runs on its own to a manifest.
-func runsScripts(f *diff.File) bool {
-	for line := range f.Added() {
-		if installScript.MatchString(line.Text) {
-			return true
+// installing takes back the manifests of npm with a script that installing runs, and that did not stand there before with the same scripts. Their whole
+// text is asked, since a change shows as little of it as its author likes; one that cannot be read may say anything.
+func (b *builder) installing(ctx context.Context, manifests []int, back func(int)) error {
+	for batch := range slices.Chunk(manifests, diffBatch) {
+		names := b.paths(batch)
+		now, err := b.src.ReadFiles(ctx, b.o.Head, names, sourceLimit)
+		if err != nil {
+			return err
+		}
+		before, err := b.src.ReadFiles(ctx, cmp.Or(b.o.From, b.o.Base), names, sourceLimit)
+		if err != nil {
+			return err
+		}
+		for n, i := range batch {
+			scripts, ok := installScripts(now[names[n]])
+			if old, known := installScripts(before[names[n]]); !ok || len(scripts) > 0 && !(known && maps.Equal(scripts, old)) {
+				back(i)
+			}
 		}
 	}
-	return false
+	return nil
+}
+
+// installScript matches the scripts that npm runs when it installs, packs or publishes.
+var installScript = lazyregexp.New(`^((pre|post)?(install|pack|prepare)|prepublish(Only)?)$`)
+
+// installScripts are those of a manifest; false for a text that is none.
+func installScripts(text []byte) (map[string]string, bool) {
+	var manifest, scripts map[string]json.RawMessage // no struct: npm tells capitals from small letters
+	if json.Unmarshal(text, &manifest) != nil || len(manifest["scripts"]) > 0 && json.Unmarshal(manifest["scripts"], &scripts) != nil {
+		return nil, false
+	}
+	run := map[string]string{}
+	for name, command := range scripts {
+		if installScript.MatchString(name) {
+			run[name] = string(command)
+		}
+	}
+	return run, true
 }
 
 // vendorRoot is the outermost folder of a path that holds other people's code.

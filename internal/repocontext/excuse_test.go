@@ -52,9 +52,6 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a new vendored source where others are", newWithMode("vendor/b/b.go", "100644", "x"), OmittedVendored},
 		{"a new vendored source where nothing was", newWithMode("src/vendor/b.go", "100644", "x"), ""},
 		{"a new vendored source where something else had the name", newWithMode("third_party/b.go", "100644", "x"), ""},
-		{"a vendored manifest", newWithMode("vendor/b/package.json", "100644", "{}"), OmittedVendored},
-		{"a vendored manifest that runs something when it is installed", newWithMode("vendor/b/package.json", "100644", `{"scripts": {"postinstall": "node x.js"}}`), ""},
-		{"one that spells it in another way", newWithMode("node_modules/b/package.json", "100644", `{"scripts": {"post\u0069nstall": "node x.js"}}`), ""},
 		{"a vendored manifest that is code", newWithMode("vendor/b/setup.py", "100644", "x"), ""},
 		{"a vendored executable", newWithMode("vendor/b/x.py", "100755", "x"), ""},
 		{"a vendored link", newWithMode("vendor/b/x.go", "120000", "../../x"), ""},
@@ -106,6 +103,47 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		b := build(t, &memory{files: map[string]map[string]string{baseID: base, headID: head}}, row.text, Options{})
 		if f := b.Files[0]; f.Omitted != row.want || f.Excused != (row.want != "") || (f.Diff == "") != (row.want != "") {
 			t.Errorf("%s: omitted %q, excused %v, diff %q; want %q", row.says, f.Omitted, f.Excused, f.Diff, row.want)
+		}
+	}
+}
+
+// A manifest of npm is excused for what its whole text says, whatever its diff shows, unless it said so at the same place before.
+func TestVendoredManifests(t *testing.T) {
+	const was, is = "vendor/a/package.json", "vendor/b/package.json"
+	const plain, runs = `{"name": "b", "scripts": {"test": "jest"}}`, `{"scripts": {"postinstall": "node x.js"}}`
+	for _, row := range []struct{ says, before, after, text, want string }{
+		{"a new one", "", plain, newWithMode(is, "100644", plain), OmittedVendored},
+		{"a new one without scripts", "", "{}", newWithMode(is, "100644", "{}"), OmittedVendored},
+		{"a new one that runs something", "", runs, newWithMode(is, "100644", runs), ""},
+		{"a script spelled in another way", "", `{"scripts": {"post\u0069nstall": "node x.js"}}`, newWithMode(is, "100644", "x"), ""},
+		{"a script of another name", "", `{"scripts": {"Postinstall": "node x.js", "installer": "x"}}`, newWithMode(is, "100644", "x"), OmittedVendored},
+		{"the same key in capitals behind it", "", `{"scripts": {"install": "node x.js"}, "Scripts": {}}`, newWithMode(is, "100644", "x"), ""},
+		{"scripts that are none", "", `{"scripts": ["install"]}`, newWithMode(is, "100644", "x"), ""},
+		{"a text that is no manifest", "", "{", newWithMode(is, "100644", "{"), ""},
+		{"one that is too large to be asked", "", runs + strings.Repeat(" ", sourceLimit), newWithMode(is, "100644", "{}"), ""},
+		{"one that moves", plain, plain, moved(was, is), OmittedVendored},
+		{"one that moves and runs something", runs, runs, moved(was, is), ""},
+		{"another file that becomes one", "", runs, moved("vendor/a/fixture.json", is), ""},
+		{"a copy", "", runs, strings.ReplaceAll(moved(was, is), "rename", "copy"), ""},
+		{"a change beside a script that stays", runs, strings.Replace(runs, "{", `{"version": "2", `, 1), withModes(was, "index 1111111..2222222 100644\n"), OmittedVendored},
+		{"a script that changes on a line of its own", runs, strings.Replace(runs, "x.js", "y.js", 1), withModes(was, "index 1111111..2222222 100644\n"), ""},
+		{"a script that goes", runs, plain, withModes(was, "index 1111111..2222222 100644\n"), OmittedVendored},
+		{"one that goes", runs, "", "diff --git a/" + was + " b/" + was + "\ndeleted file mode 100644\nindex 1111111..0000000\n", OmittedVendored},
+	} {
+		src := &memory{files: map[string]map[string]string{baseID: {"vendor/a/a.js": "x"}, headID: {}}}
+		if row.before != "" {
+			src.files[baseID][was] = row.before
+		}
+		for _, name := range []string{was, is} {
+			src.files[headID][name] = row.after
+		}
+		b := build(t, src, row.text, Options{})
+		f := b.Files[0]
+		if f.Excused != (row.want != "") || row.want != "" && f.Omitted != row.want {
+			t.Errorf("%s: omitted %q, excused %v; want %q", row.says, f.Omitted, f.Excused, row.want)
+		}
+		if f.Change != "added" && row.want == "" && !strings.Contains(f.Diff, "\n+"+row.after) {
+			t.Errorf("%s: its text is not given: %q", row.says, f.Diff)
 		}
 	}
 }
