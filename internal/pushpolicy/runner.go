@@ -33,22 +33,44 @@ func carries(old, name string) bool {
 // IsTest reports that a file is one by its name or its folder, in any language.
 func IsTest(name string) bool { return len(schemes(name)) > 0 || testFolder(name) != "" }
 
-// Collected reports that a test runner of its language runs a file for its name alone: nothing has to import it.
-func Collected(name string) bool {
-	l := languageOf(name)
-	return l != nil && slices.ContainsFunc(l.collected, func(p *lazyregexp.Regexp) bool { return p.MatchString(name) }) && (l.outside == nil || !l.outside.MatchString(name))
-}
-
 // runAnyway are names that some runner takes files by as well, and that are too common for files of other kinds to be tests by rule.
 var runAnyway = []*lazyregexp.Regexp{
-	lazyregexp.New(`(^|/)(test(-[^/]*)?|[^/]*[.-]bench)\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)test/.*\.[cm]?[jt]s$`), lazyregexp.New(`(^|/)__mocks__/`),
-	lazyregexp.New(`(^|/)test[^/]*\.(py|txt)$`), lazyregexp.New(`(^|/)(site|user)customize\.py$`), lazyregexp.New(`(^|/)features/(.*/)?(steps/[^/]*|environment)\.py$`),
-	lazyregexp.New(`\.(pth|t|robot|bats)$`), lazyregexp.New(`_spec\.lua$`),
+	lazyregexp.New(`(^|/)(test(-[^/]*)?|[^/]*[.-]bench)\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)test/.*\.[cm]?[jt]s$`),
+	lazyregexp.New(`(^|/)test[^/]*\.(py|txt)$`), lazyregexp.New(`(^|/)features/(.*/)?(steps/[^/]*|environment)\.py$`),
+	lazyregexp.New(`\.(t|robot|bats)$`), lazyregexp.New(`_spec\.lua$`),
+	inPlace,
 }
 
-// RunByName reports that some runner or interpreter runs a file for its name alone. What npm has installed no runner looks at.
-func RunByName(name string) bool {
-	return Collected(name) || !slices.Contains(folders(name), "node_modules") && slices.ContainsFunc(runAnyway, func(p *lazyregexp.Regexp) bool { return p.MatchString(name) })
+// inPlace are names that each stand for something of their own: a runner or an interpreter has a file take the place of a module, or loads it when it starts.
+var inPlace = lazyregexp.New(`(^|/)__mocks__/|(^|/)(site|user)customize\.py$|\.pth$`)
+
+// A Way is how some runner or interpreter comes to run a file though nothing imports it. What runs a file runs those that it comes to in the
+// same way in the same folder, and mostly below it.
+type Way struct {
+	pattern *lazyregexp.Regexp
+	of      string // the extension; the whole name where it stands for something of its own
+}
+
+// Ways are those to a file. In what npm has installed only those of a language count.
+func Ways(name string) []Way {
+	var patterns []*lazyregexp.Regexp
+	if l := languageOf(name); l != nil && (l.outside == nil || !l.outside.MatchString(name)) {
+		patterns = append(patterns, l.collected...)
+	}
+	if !slices.Contains(folders(name), "node_modules") {
+		patterns = append(patterns, runAnyway...)
+	}
+	var ways []Way
+	for _, p := range patterns {
+		switch {
+		case !p.MatchString(name):
+		case p == inPlace:
+			ways = append(ways, Way{p, name})
+		default:
+			ways = append(ways, Way{p, path.Ext(name)})
+		}
+	}
+	return ways
 }
 
 // A scheme is one way to name test files: a language's, or one of those that several have.

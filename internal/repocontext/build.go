@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -50,10 +51,11 @@ type builder struct {
 	// attributed are files that attributes leave out; set those of which attributes of the base say whether they are generated, and
 	// unset those of which the head's alone do; back those that a name or an attribute would have left out.
 	attributed, set, unset, back []bool
-	vendored                     map[string]bool // whether a folder of vendored code is there at the base
-	whole                        []bool          // files that left an excuse, of which all text is given
-	tree                         []string        // the names at the head, once they are asked for
-	unparsed, unread             int             // files in which the search for code outside the diff gave something up
+	standing                     map[string]map[string][]string     // what baseFiles has listed, by folder
+	ways                         map[string]map[pushpolicy.Way]bool // what ranBefore knows of folders at the base
+	whole                        []bool                             // files that left an excuse, of which all text is given
+	tree                         []string                           // the names at the head, once they are asked for
+	unparsed, unread             int                                // files in which the search for code outside the diff gave something up
 }
 
 func (b *builder) build(ctx context.Context) error {

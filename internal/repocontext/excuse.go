@@ -17,7 +17,7 @@ import (
 // excusable takes back what a name or an attribute alone does not excuse (decision 30): new files where nothing was vendored or
 // minified before, files that begin with the name of their interpreter where the diff does not show it, and manifests of npm that run something.
 func (b *builder) excusable(ctx context.Context) error {
-	b.back, b.vendored = make([]bool, len(b.brief.Files)), map[string]bool{}
+	b.back, b.standing, b.ways = make([]bool, len(b.brief.Files)), map[string]map[string][]string{}, map[string]map[pushpolicy.Way]bool{}
 	back := func(i int) {
 		b.back[i], b.brief.Files[i].Omitted = true, unshown(&b.o.Diff.Files[i])
 	}
@@ -59,35 +59,80 @@ func (b *builder) excusable(ctx context.Context) error {
 }
 
 // grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or a file in a folder of
-// vendored code that is new itself. Attributes, which the base has set, excuse new files too, but none that a test runner runs for its name alone.
+// vendored code that is new itself. Attributes, which the base has set, excuse new files too. Neither excuses one that a test runner runs for its
+// name alone, but beside others that it runs: whoever may add it may as well change those.
 func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	f := &b.o.Diff.Files[i]
 	why := b.brief.Files[i].Omitted
-	switch {
-	case f.Change == diff.Modified || f.Change == diff.Deleted:
+	if f.Change == diff.Modified || f.Change == diff.Deleted {
 		return false, nil
-	case why != OmittedLockFile && pushpolicy.RunByName(f.Path):
-		return true, nil
-	case b.attributed[i]:
+	}
+	if why != OmittedLockFile {
+		if ran, err := b.ranBefore(ctx, f.Path); err != nil || !ran {
+			return true, err
+		}
+	}
+	if b.attributed[i] {
 		return false, nil
 	}
 	switch why {
 	case OmittedGenerated:
 		return f.Change != diff.Renamed && hasEnding(f.Path, minified), nil
 	case OmittedVendored:
-		root := vendorRoot(f.Path)
-		known, ok := b.vendored[root]
+		known, err := b.baseFiles(ctx, vendorRoot(f.Path))
+		return len(known) == 0, err
+	}
+	return false, nil
+}
+
+// ranBefore reports whether each way in which a test runner comes to a file for its name alone, if there is one, led to a file at the base, in the same
+// folder or one above, that a name or an attribute excused.
+func (b *builder) ranBefore(ctx context.Context, name string) (bool, error) {
+	ways, root := pushpolicy.Ways(name), vendorRoot(name)
+	for dir := path.Dir(name); len(ways) > 0; dir = path.Dir(dir) {
+		known, ok := b.ways[dir]
 		if !ok {
-			paths, err := b.src.Files(ctx, b.o.Base, root)
+			all, err := b.baseFiles(ctx, root)
 			if err != nil {
 				return false, err
 			}
-			known = slices.ContainsFunc(paths, func(p string) bool { return p != root }) // a file of that name is no folder
-			b.vendored[root] = known
+			ran := slices.DeleteFunc(slices.Clone(all[dir]), func(p string) bool { return len(pushpolicy.Ways(p)) == 0 })
+			attrs, err := readAttributes(ctx, b.src, b.o, b.o.Base, ran)
+			if err != nil {
+				return false, err
+			}
+			known = map[pushpolicy.Way]bool{}
+			for _, p := range ran {
+				if byNameOrAttribute(attrs, p) {
+					for _, way := range pushpolicy.Ways(p) {
+						known[way] = true
+					}
+				}
+			}
+			b.ways[dir] = known
 		}
-		return !known, nil
+		ways = slices.DeleteFunc(ways, func(way pushpolicy.Way) bool { return known[way] })
+		if dir == root || dir == "." {
+			break
+		}
 	}
-	return false, nil
+	return len(ways) == 0, nil
+}
+
+// baseFiles are the files at the base below a folder, by the folders they are in; all of them for an empty one.
+func (b *builder) baseFiles(ctx context.Context, root string) (map[string][]string, error) {
+	if all, ok := b.standing[root]; ok {
+		return all, nil
+	}
+	paths, err := b.src.Files(ctx, b.o.Base, root)
+	all := map[string][]string{}
+	for _, p := range paths {
+		if p != root { // a file of that name is no folder
+			all[path.Dir(p)] = append(all[path.Dir(p)], p)
+		}
+	}
+	b.standing[root] = all
+	return all, err
 }
 
 // installing takes back the manifests of npm with a script that installing runs, and that did not stand there before with the same scripts. Their whole
@@ -131,7 +176,7 @@ func installScripts(text []byte) (map[string]string, bool) {
 	return run, true
 }
 
-// vendorRoot is the outermost folder of a path that holds other people's code.
+// vendorRoot is the outermost folder of a path that holds other people's code; empty where none does.
 func vendorRoot(p string) string {
 	parts := strings.Split(path.Dir(p), "/")
 	i := slices.IndexFunc(parts, func(part string) bool { return slices.Contains(vendorFolders, part) })
