@@ -35,7 +35,7 @@ func IsTest(name string) bool { return len(schemes(name)) > 0 || testFolder(name
 
 // runAnyway are names that some runner takes files by as well, and that are too common for files of other kinds to be tests by rule.
 var runAnyway = []*lazyregexp.Regexp{
-	lazyregexp.New(`(^|/)(test(-[^/]*)?|[^/]*[.-]bench)\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)test/.*\.[cm]?[jt]s$`),
+	lazyregexp.New(`(^|/)(tests?(-[^/]*)?|([^/]*[._-])?bench(mark)?)\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)(tests?|__tests?__)/.*\.[cm]?[jt]sx?$`),
 	lazyregexp.New(`(^|/)test[^/]*\.(py|txt)$`), lazyregexp.New(`(^|/)features/(.*/)?(steps/[^/]*|environment)\.py$`),
 	lazyregexp.New(`\.(t|robot|bats)$`), lazyregexp.New(`_spec\.lua$`),
 	inPlace,

@@ -78,6 +78,8 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"what prove runs", newWithMode("vendor/b/x.t", "100644", "x"), ""},
 		{"what pytest takes for doctests", newWithMode("vendor/b/test_notes.txt", "100644", "x"), ""},
 		{"what Python loads when it starts", newWithMode("vendor/b/sitecustomize.py", "100644", "x"), ""},
+		{"what AVA runs by its folder", newWithMode("vendor/b/tests/helper.js", "100644", "x"), ""},
+		{"what deno runs by its name", newWithMode("vendor/b/x_bench.ts", "100644", "x"), ""},
 		{"a test beside others", newWithMode("vendor/t/test/b.js", "100644", "x"), OmittedVendored},
 		{"a test below others", newWithMode("vendor/t/test/unit/b.js", "100644", "x"), OmittedVendored},
 		{"a test above others", newWithMode("vendor/t/test.js", "100644", "x"), ""},
