@@ -65,6 +65,9 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	}
 	if text := report.Unread(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped(c.paint("33", "not reviewed:")+" "+named(text), width))
+		if r.Outcome == review.Partial && r.Receipt.Complete >= r.Receipt.MinReviewers {
+			b.WriteString(wrapped(named(report.ByHand), width))
+		}
 	}
 	if text := report.Excused(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped("left out by rule: "+named(text), width))

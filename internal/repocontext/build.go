@@ -216,8 +216,11 @@ func (b *builder) finish() {
 		b.brief.Warnings = append(b.brief.Warnings, b.cut...)
 	}
 	reasons := map[string]int{}
-	for _, f := range b.brief.Files {
-		if f.Omitted != "" && f.Omitted != OmittedOverBudget {
+	for i := range b.brief.Files {
+		switch f := &b.brief.Files[i]; {
+		case f.Omitted == OmittedOverBudget && b.back[i] && len(pushpolicy.Ways(b.o.Diff.Files[i].Path)) > 0:
+			f.Omitted = overBudgetRun
+		case f.Omitted != "" && f.Omitted != OmittedOverBudget:
 			reasons[f.Omitted]++
 		}
 	}

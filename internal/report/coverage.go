@@ -84,6 +84,9 @@ func Unread(files []review.LeftOut) string {
 	return count(sizes(files), "file") + ": " + named(names, sizes(files))
 }
 
+// ByHand says what helps where files were not reviewed though enough reviewers answered.
+const ByHand = "Review by hand what was not read, or leave it out on purpose (`context.exclude`)."
+
 // Excused says which files a rule or the configuration leaves out of the review, and for what reasons.
 func Excused(files []review.LeftOut) string {
 	files = of(files, true)

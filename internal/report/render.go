@@ -293,7 +293,7 @@ func steps(d Data) []string {
 		say("Review the change, or have a model review it: rules find known patterns only.")
 	case d.Outcome == review.SetAside:
 	case d.Verdict == nil && Unread(d.Receipt.LeftOut) != "" && d.Receipt.Complete >= d.Receipt.MinReviewers:
-		say("Review by hand what was not read, or leave it out on purpose (`context.exclude`).")
+		say(ByHand)
 	case d.Verdict == nil && d.Receipt.Complete >= d.Receipt.MinReviewers && slices.ContainsFunc(d.Receipt.Agents, func(a review.AgentReceipt) bool {
 		return a.Role == review.RoleCommand && a.State != review.AgentComplete
 	}):
