@@ -49,6 +49,27 @@ func rules(refused []review.Refusal) []string {
 	return names
 }
 
+// A new file in the place of what tests are made of is refused where a runner or a compiler looks first, and nowhere else: repositories keep their
+// tests and headers in folders of such names.
+func TestReplacedLibraries(t *testing.T) {
+	for want, names := range map[bool][]string{
+		true: {"lib/Test/More.pm", "lib/Scalar/Util.pm", "lib/Test2/Event/Ok.pm", "lib/strict.pm", "include/assert.h", "include/cassert", "include/vector", "include/gtest/gtest.h", "include/catch2/catch_all.hpp",
+			"src/test/java/org/junit/Assert.java", "app/src/main/kotlin/org/junit/jupiter/api/Assertions.kt", "lib/rspec/core.rb", "lib/minitest/autorun.rb", "test/minitest/x_plugin.rb", "lib/test/unit.rb",
+			"src/PHPUnit/Framework/TestCase.php", "luaunit.lua", "src/busted/init.lua", "node_modules/jest/index.js", "web/node_modules/jest/index.js"},
+		false: {"test/unit/store.test.js", "test/unit/x_test.rb", "packages/api/test/unit/cart_test.rb", "test/unit/test_x.py", "test/unit.rb", "tests/PHPUnit/FooTest.php", "src/kotlin/test/FooTest.kt",
+			"src/x/string.h", "src/util/time.h", "src/math.h", "string.h", "include/mylib/complex.h", "include/string/view.h", "include/check.h", "include/list.hpp", "src/check.h", "src/unity.h",
+			"internal/tap/tap.go", "net/TAP/device.c", "lib/TAP/Formatter/Mine.pm", "lib/Test2/Tools/Mine.pm", "lib/Test/Mine.pm", "lib/Mine/strict.pm", "spec/rspec/x_spec.rb", "spec/rspec/core_spec.rb",
+			"test/minitest/test_mine.rb", "lib/minitest/mine.rb", "src/test/java/org/junit/tests/MineTest.java", "src/test/scala/munit/MineSuite.scala", "src/commonTest/kotlin/io/kotest/MineTest.kt",
+			"test/builder/x_test.go", "spec/busted/mine_spec.lua", "tests/catch.hpp"},
+	} {
+		for _, name := range names {
+			if got := rules(Check([]Change{add(name, "x")}, Limits{}, nil, nil)); (len(got) > 0) != want {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	mode := func(c Change, before, after uint32) Change { c.OldMode, c.NewMode = before, after; return c }
 	for _, c := range []struct {

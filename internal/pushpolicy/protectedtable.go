@@ -26,9 +26,27 @@ const pythonLibrary = "__future__,abc,aifc,annotationlib,antigravity,argparse,ar
 	"turtle,turtledemo,types,typing,unicodedata,unittest,urllib,uu,uuid,venv,warnings,wave,weakref,webbrowser,winreg,winsound,wsgiref,xdrlib,xml,xmlrpc," +
 	"zipapp,zipfile,zipimport,zlib,zoneinfo"
 
-// cLibrary are the headers of C's standard library: a compiler looks for them in the folders that a build names first.
-const cLibrary = "assert,complex,ctype,errno,fenv,float,inttypes,iso646,limits,locale,math,setjmp,signal,stdalign,stdarg,stdatomic,stdbool,stddef,stdint,stdio,stdlib,stdnoreturn," +
-	"string,tgmath,threads,time,uchar,wchar,wctype"
+// perlLibrary are Perl's libraries of tests, and what they load that nobody else has a reason to name so: prove -l looks in lib first.
+const perlLibrary = "strict,warnings,warnings/register,mro,overload,overloading,Carp,Exporter,Exporter/Heavy,Fcntl,PerlIO,POSIX,XSLoader,List/Util,Scalar/Util,Tie/Hash,Time/HiRes," +
+	"Test/More,Test/Simple,Test/Tester,Test/Deep,Test/Exception,Test/Most,Test/Builder,Test/Builder/Formatter,Test/Builder/Module,Test/Builder/TodoDiag," +
+	"Test2/V0,Test2/API,Test2/API/Context,Test2/API/Instance,Test2/API/Stack,Test2/Event,Test2/Event/Bail,Test2/Event/Diag,Test2/Event/Exception,Test2/Event/Fail,Test2/Event/Note,Test2/Event/Ok," +
+	"Test2/Event/Pass,Test2/Event/Plan,Test2/Event/Skip,Test2/Event/Subtest,Test2/Event/V2,Test2/Event/Waiting,Test2/EventFacet,Test2/EventFacet/About,Test2/EventFacet/Amnesty,Test2/EventFacet/Assert," +
+	"Test2/EventFacet/Control,Test2/EventFacet/Error,Test2/EventFacet/Hub,Test2/EventFacet/Info,Test2/EventFacet/Meta,Test2/EventFacet/Parent,Test2/EventFacet/Plan,Test2/EventFacet/Trace," +
+	"Test2/Formatter,Test2/Formatter/TAP,Test2/Hub,Test2/Hub/Interceptor,Test2/Hub/Interceptor/Terminator,Test2/Hub/Subtest," +
+	"Test2/Util,Test2/Util/ExternalMeta,Test2/Util/Facets2Legacy,Test2/Util/HashBase,Test2/Util/Trace"
+
+// cLibrary and cppLibrary are the headers of the standard libraries: a compiler looks for them in the folders that a build names first.
+const (
+	cLibrary = "assert,complex,ctype,errno,fenv,float,inttypes,iso646,limits,locale,math,setjmp,signal,stdalign,stdarg,stdatomic,stdbit,stdbool,stdckdint,stddef,stdint,stdio,stdlib,stdnoreturn," +
+		"string,tgmath,threads,time,uchar,wchar,wctype"
+	cppLibrary = "cassert,ccomplex,cctype,cerrno,cfenv,cfloat,cinttypes,ciso646,climits,clocale,cmath,csetjmp,csignal,cstdalign,cstdarg,cstdbool,cstddef,cstdint,cstdio,cstdlib,cstring,ctgmath,ctime," +
+		"cuchar,cwchar,cwctype," +
+		"algorithm,any,array,atomic,barrier,bit,bitset,charconv,chrono,codecvt,compare,complex,concepts,condition_variable,coroutine,debugging,deque,exception,execution,expected,filesystem," +
+		"flat_map,flat_set,format,forward_list,fstream,functional,future,generator,hazard_pointer,initializer_list,inplace_vector,iomanip,ios,iosfwd,iostream,istream,iterator,latch,limits,linalg," +
+		"list,locale,map,mdspan,memory,memory_resource,mutex,new,numbers,numeric,optional,ostream,print,queue,random,ranges,ratio,rcu,regex,scoped_allocator,semaphore,set,shared_mutex,simd," +
+		"source_location,span,spanstream,sstream,stack,stacktrace,stdexcept,stdfloat,stop_token,streambuf,string,string_view,strstream,syncstream,system_error,text_encoding,thread,tuple," +
+		"type_traits,typeindex,typeinfo,unordered_map,unordered_set,utility,valarray,variant,vector,version"
+)
 
 // rows is the table of protected paths, one row for each pattern, by reason. Its names come from the root folders of 60 public
 // repositories of 20 languages, from the four catalogues, from the files that Renovate reads, and from the tools' documentation.
@@ -1103,20 +1121,18 @@ var rows = []row{
 	{"flake8" + pythonModule, atRoot, replacesRunners, "https://flake8.pycqa.org/en/latest/user/invocation.html"},
 	{"{" + pythonLibrary + "}" + pythonModule, atRoot, replacesRunners, "https://docs.python.org/3/py-modindex.html"},
 	{"node_modules/", anyDepth, replacesRunners, "https://nodejs.org/api/modules.html#loading-from-node_modules-folders"},
-	{"Test/{More,Simple,Builder,Tester,Deep,Exception,Most}.pm", anyDepth, replacesRunners, "https://perldoc.perl.org/Test::More"},
-	{"{Test2,TAP,Test/Builder}/", anyDepth, replacesRunners, "https://perldoc.perl.org/Test2"},
-	{"{strict,warnings,Carp,Exporter}.pm", anyDepth, replacesRunners, "https://perldoc.perl.org/modules"},
-	{"{" + cLibrary + "}.h", anyDepth, replacesRunners, "https://en.cppreference.com/w/c/header"},
-	{"{check,cmocka,unity,doctest,catch,catch_amalgamated}.{h,hpp}", anyDepth, replacesRunners, "https://libcheck.github.io/check/"},
-	{"{gtest,gmock,catch2,CUnit}/*.{h,hpp}", anyDepth, replacesRunners, "https://google.github.io/googletest/primer.html"},
-	{"org/{junit,testng,assertj,hamcrest,mockito,scalatest,spockframework}/", anyDepth, replacesRunners, "https://docs.junit.org/current/user-guide/"},
-	{"{kotlin/test,io/kotest,munit}/", anyDepth, replacesRunners, "https://kotlinlang.org/api/core/kotlin-test/"},
-	{"{rspec,minitest}.rb", anyDepth, replacesRunners, "https://rspec.info/documentation/"},
-	{"{rspec,minitest,test/unit}/", anyDepth, replacesRunners, "https://docs.seattlerb.org/minitest/"},
-	{"test/unit.rb", anyDepth, replacesRunners, "https://test-unit.github.io/"},
-	{"PHPUnit/", anyDepth, replacesRunners, "https://docs.phpunit.de/"},
-	{"{luassert,busted,luaunit}{.lua,/}", anyDepth, replacesRunners, "https://lunarmodules.github.io/busted/"},
-	{"{lib,test}/minitest{.rb,/*.rb}", atRoot, replacesRunners, "https://github.com/minitest/minitest"},
+	{"{lib,t/lib}/{" + perlLibrary + "}.pm", atRoot, replacesRunners, "https://perldoc.perl.org/Test::More"},
+	{"include/{" + cLibrary + "}.h", atRoot, replacesRunners, "https://en.cppreference.com/w/c/header"},
+	{"include/{" + cppLibrary + "}", atRoot, replacesRunners, "https://en.cppreference.com/w/cpp/header"},
+	{"include/{cmocka,doctest,doctest/doctest,gtest/gtest,gmock/gmock,CUnit/CUnit,CUnit/Basic}.h", atRoot, replacesRunners, "https://google.github.io/googletest/primer.html"},
+	{"include/{catch,catch2/catch_all,catch2/catch_amalgamated,catch2/catch_test_macros}.hpp", atRoot, replacesRunners, "https://github.com/catchorg/Catch2"},
+	{"src/*/*/org/{junit/Assert,junit/Assume,junit/Test,junit/jupiter/api/Assertions,junit/jupiter/api/Assumptions,junit/jupiter/api/Test,testng/Assert,hamcrest/MatcherAssert," +
+		"assertj/core/api/Assertions,mockito/Mockito,scalatest/Assertions}.*", anyDepth, replacesRunners, "https://docs.junit.org/current/user-guide/"},
+	{"{lib,test}/minitest{,/assertions,/autorun,/expectations,/mock,/parallel,/spec,/test,/unit,/*_plugin}.rb", atRoot, replacesRunners, "https://github.com/minitest/minitest"},
+	{"{lib,spec}/rspec{,/autorun,/core,/expectations,/mocks,/support}.rb", atRoot, replacesRunners, "https://rspec.info/documentation/"},
+	{"{lib,test}/test/unit{,/assertions,/autorunner,/testcase}.rb", atRoot, replacesRunners, "https://test-unit.github.io/"},
+	{"{lib,src}/PHPUnit/Framework/{Assert,TestCase}.php", atRoot, replacesRunners, "https://docs.phpunit.de/"},
+	{"{,src/}{busted,luassert,luaunit}{,/init}.lua", atRoot, replacesRunners, "https://lunarmodules.github.io/busted/"},
 
 	{".gitignore", anyDepth, harmless, "https://git-scm.com/docs/gitignore"},
 	{".gitkeep", anyDepth, harmless, iconTheme},
