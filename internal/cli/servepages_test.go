@@ -71,6 +71,18 @@ func TestServeShowsPages(t *testing.T) {
 		return string(body)
 	}
 	see(link.RequestURI())
+	see("/policies/github.com/acme/widgets")
+	if _, err := h.forge.AddRepo("acme", "gadgets"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := browser.Get(link.Scheme + "://" + link.Host + "/policies/github.com/acme/gadgets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if fetched, _ := filepath.Glob(filepath.Join(h.home, "state", "repos", "*", "*", "gadgets*")); answer.StatusCode != http.StatusNotFound || fetched != nil {
+		t.Errorf("a repository that is not served: status %d, fetched: %q", answer.StatusCode, fetched)
+	}
 	h.open(7, nil)
 	var run string
 	eventually.True(t, "the run to be listed", func() bool {
@@ -112,7 +124,7 @@ func TestServeShowsPages(t *testing.T) {
 		next = regexp.MustCompile(`href="(/runs/[^"]+)"`).FindStringSubmatch(see("/runs"))[1]
 		return next != run
 	})
-	answer, err := browser.PostForm(link.Scheme+"://"+link.Host+next+"/cancel", nil)
+	answer, err = browser.PostForm(link.Scheme+"://"+link.Host+next+"/cancel", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

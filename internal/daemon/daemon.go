@@ -421,6 +421,9 @@ func (d *Daemon) want(repo review.Repo, l intake.Look) store.Want {
 // Served are the repositories that are served: HOST/OWNER/NAME, and HOST/OWNER for all of an owner.
 type Served []review.Repo
 
+// Has reports whether the repository HOST/OWNER/NAME is served.
+func (s Served) Has(name string) bool { return s.refuses(repoOf(name)) == "" }
+
 // refuses says why a repository is not served; empty when it is.
 func (s Served) refuses(r review.Repo) string {
 	if slices.ContainsFunc(s, func(o review.Repo) bool { return matches(o, r) }) {

@@ -60,6 +60,9 @@ type Options struct {
 	Feed *Feed
 	// Control cancels and resumes runs; nil when nothing here can.
 	Control Control
+	// Serves reports whether this process serves the repository HOST/OWNER/NAME; nil when it serves none. Pages have nothing asked and fetched about
+	// others; where it is nil, about those without runs.
+	Serves func(name string) bool
 	// Policies are what administrators decide; nil when nobody can here. Operator is the operator's file, which bounds them.
 	Policies Policies
 	Operator *config.File

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/policy"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
 
@@ -98,10 +99,25 @@ func (d *Dashboard) policyOf(r *http.Request, v visitor) (at policy.Repo, name s
 	}
 	if at, err = d.Policies.PolicyRepo(r.Context(), repo.String(), ""); err != nil {
 		err = &unansweredError{err}
-	} else if !v.may(repo.Key(at.ID)) { // somebody else has the name since they signed in
+	} else if err = d.serves(r.Context(), at); err == nil && !v.may(at.Key()) { // somebody else has the name since they signed in
 		err = errNotHere
 	}
 	return at, repo.Host + "/" + repo.Owner + "/" + repo.Name, err
+}
+
+// serves gives errNotHere for a repository that pages have nothing fetched of (Options.Serves).
+func (d *Dashboard) serves(ctx context.Context, at policy.Repo) error {
+	if d.Serves != nil {
+		if !d.Serves(at.Host + "/" + at.Name) {
+			return errNotHere
+		}
+		return nil
+	}
+	runs, err := d.Runs.Runs(ctx, store.Filter{Keys: []review.RepoKey{at.Key()}, Limit: 1})
+	if err == nil && len(runs) == 0 {
+		err = errNotHere
+	}
+	return err
 }
 
 // unansweredError: GitHub did not say what a page has to know.
@@ -239,7 +255,7 @@ func (d *Dashboard) previewPolicy(w http.ResponseWriter, r *http.Request, v visi
 	if err != nil {
 		return &unansweredError{err}
 	}
-	if p.Preview, err = d.Policies.Preview(r.Context(), repo.Key(at.ID), settings); err != nil {
+	if p.Preview, err = d.Policies.Preview(r.Context(), at.Key(), settings); err != nil {
 		return err
 	}
 	if len(p.Preview) == 0 {
@@ -339,8 +355,7 @@ func (d *Dashboard) auditPage(w http.ResponseWriter, r *http.Request, v visitor)
 		return err
 	}
 	changes = slices.DeleteFunc(changes, func(c policy.Change) bool {
-		owner, name, _ := strings.Cut(c.Name, "/")
-		return !v.may(review.Repo{Host: c.Host, Owner: owner, Name: name}.Key(c.ID))
+		return !v.may(c.Key())
 	})
 	d.render(w, r, http.StatusOK, "audit", view{Title: "Audit log", Section: "audit", Data: changes[:min(len(changes), manyChanges)]})
 	return nil

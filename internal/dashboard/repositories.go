@@ -22,6 +22,8 @@ type card struct {
 	Repo string
 	// Newest are its newest runs, the newest first.
 	Newest []store.Run
+	// Served is true where there are pages of its policy and settings.
+	Served bool
 }
 
 // cardsPerPage is how many repositories a page shows.
@@ -61,7 +63,7 @@ func (d *Dashboard) repositoriesPage(w http.ResponseWriter, r *http.Request, v v
 			return err
 		}
 		if len(runs) > 0 { // it may have been pruned just now
-			p.Cards = append(p.Cards, card{Repo: repo.Name, Newest: runs})
+			p.Cards = append(p.Cards, card{Repo: repo.Name, Newest: runs, Served: d.Serves == nil || d.Serves(repoPath(repo.Name))})
 		}
 	}
 	d.render(w, r, http.StatusOK, "repositories", view{Title: "Repositories", Section: "repositories", Data: p})

@@ -391,9 +391,8 @@ func (d *Dashboard) administers(ctx context.Context, run store.Run, v visitor) (
 	if d.Policies == nil {
 		return false, nil
 	}
-	repo := run.Target.Repo
-	at, err := d.Policies.PolicyRepo(ctx, repo.String(), "")
-	if err != nil || repo.Key(at.ID) != run.RepoKey { // the name is another repository's now
+	at, err := d.Policies.PolicyRepo(ctx, run.Target.Repo.String(), "")
+	if err != nil || at.Key() != run.RepoKey { // the name is another repository's now
 		return false, err
 	}
 	return d.Policies.Administers(ctx, at, v.Name)

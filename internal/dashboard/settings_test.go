@@ -93,6 +93,54 @@ func TestSettingsAreExplained(t *testing.T) {
 	}
 }
 
+// Whoever administers a repository that is not served has nothing of it fetched: its pages are those of one that is not there, for the operator too,
+// whom a link may lead there.
+func TestOthersRepositoriesAreNotRead(t *testing.T) {
+	st := newState(t)
+	service := st.open(t)
+	read := 0
+	o := Options{Policies: policies{service}, Operator: &config.File{}, GitHub: gitHubOf(t), Settings: func(ctx context.Context, repo review.Repo, row *policy.Row) (config.Settings, string, error) {
+		read++
+		return holds(service, "", "")(ctx, repo, row)
+	}}
+	pages := func(want int) {
+		t.Helper()
+		s := st.serve(t, o)
+		for _, enter := range []func(){func() { s.shows(t, "/sign-in/github", "Runs") }, func() { s.enter(t) }} {
+			enter()
+			for _, path := range []string{"/settings/github.com/acme/shop", "/policies/github.com/acme/shop"} {
+				status, body := s.see(t, path)
+				_, gone := s.see(t, "/settings/github.com/acme/gone")
+				if status != want || want == http.StatusNotFound && body != gone {
+					t.Errorf("%s: status %d, want %d\n%s", path, status, want, body)
+				}
+			}
+			for _, path := range []string{"/policies/github.com/acme/shop", "/previews/github.com/acme/shop"} {
+				if status, _ := s.send(t, path, url.Values{"version": {"0"}}); status != want {
+					t.Errorf("a form for %s: status %d, want %d", path, status, want)
+				}
+			}
+		}
+		if (read > 0) != (want == http.StatusOK) {
+			t.Errorf("it was read %d times", read)
+		}
+		read = 0
+	}
+	pages(http.StatusNotFound)
+	o.Serves = func(name string) bool { return name == "github.com/acme/shop" }
+	pages(http.StatusOK)
+	st.begin(t, at("acme", "shop", 7))
+	o.Serves = nil
+	pages(http.StatusOK)
+	o.Serves = func(name string) bool { return name == "github.com/acme/web" }
+	pages(http.StatusNotFound)
+	s := st.serve(t, o)
+	s.enter(t)
+	if body := s.shows(t, "/repositories", "acme/shop"); strings.Contains(body, "/policies/") || strings.Contains(body, "/settings/") {
+		t.Errorf("a link to pages that are not there:\n%s", body)
+	}
+}
+
 // briefed keeps what a run was given to read: a change of 300 lines of one file.
 func (s *state) briefed(t testing.TB, r store.Run, labels ...string) {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prloop/prloop/review"
 )
 
 // Repo is a repository as rows know it. Host and ID are its key; Name is owner/name as it was last seen.
@@ -24,6 +26,12 @@ func (r Repo) String() string {
 		return r.Name
 	}
 	return r.Host + "/" + r.Name
+}
+
+// Key is what runs of it are known by.
+func (r Repo) Key() review.RepoKey {
+	owner, name, _ := strings.Cut(r.Name, "/")
+	return review.Repo{Host: r.Host, Owner: owner, Name: name}.Key(r.ID)
 }
 
 // Row is what is decided about a repository.

@@ -199,7 +199,7 @@ func (o options) serve(ctx context.Context, h host.Host, p subcommand.Process, r
 func (o options) showPages(ctx context.Context, h host.Host, p subcommand.Process, s *app.Service) (end func(), err error) {
 	feed := new(dashboard.Feed)
 	s.Watch(feed.Run)
-	pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Settings: settings(h, s), Control: control{s}, Feed: feed, Keys: keys(s.State()), Log: h.Log()})
+	pages, err := o.pages.open(p, dashboard.Options{Runs: s, Policies: s, Settings: settings(h, s), Control: control{s}, Serves: o.Serves.Has, Feed: feed, Keys: keys(s.State()), Log: h.Log()})
 	if err != nil {
 		return nil, err
 	}
