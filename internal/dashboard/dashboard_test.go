@@ -367,6 +367,35 @@ func TestSignInsAreBounded(t *testing.T) {
 	}
 }
 
+// Whoever signs in over and over has a few sessions, of which the oldest end; each holds what pages can be about, however much they administer.
+func TestSessionsAreBounded(t *testing.T) {
+	st := newState(t)
+	st.begin(t, at("acme", "shop", 7))
+	operator := st.serve(t, Options{GitHub: gitHubOf(t), Serves: func(name string) bool { return name == "github.com/ada/toy" }})
+	operator.enter(t)
+	var persons []*site
+	for range mostSessions + 2 {
+		p := &site{Dashboard: operator.Dashboard, Client: browser(t), url: operator.url}
+		p.shows(t, "/sign-in/github", "ada")
+		persons = append(persons, p)
+	}
+	for i, p := range append(persons, operator) {
+		if _, body := p.see(t, "/runs"); strings.Contains(body, "Sign out") != (i >= 2) {
+			t.Errorf("session %d:\n%s", i, body)
+		}
+	}
+	kept := 0
+	if err := operator.sessions.Iterate(t.Context(), func(ctx context.Context) error {
+		v, _ := operator.sessions.Get(ctx, "visitor").(visitor)
+		if kept++; !v.Operator && (len(v.Repos) != 2 || !v.called("acme/shop") || !v.called("ada/toy")) {
+			t.Errorf("a session holds %v", v.Repos)
+		}
+		return nil
+	}); err != nil || kept != mostSessions+1 {
+		t.Errorf("%d sessions are kept, %v", kept, err)
+	}
+}
+
 // Whoever does not read what they asked for loses the connection.
 func TestWhoDoesNotReadIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -512,6 +541,9 @@ func fakeGitHub(t *testing.T) string {
 		}
 		acme := map[string]string{"login": "acme"}
 		list := []repo{{7, "shop", acme, map[string]bool{"admin": true}}, {8, "secret", acme, map[string]bool{"push": true}}}
+		for i, name := range []string{"toy", "game", "site"} { // of nobody's interest here, unless it is served
+			list = append(list, repo{100 + int64(i), name, map[string]string{"login": "ada"}, map[string]bool{"admin": true}})
+		}
 		_ = json.NewEncoder(w).Encode(list)
 	})
 	server := httptest.NewServer(mux)

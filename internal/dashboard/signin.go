@@ -1,12 +1,16 @@
 package dashboard
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/signin"
+	"github.com/prloop/prloop/internal/store"
 )
 
 func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) {
@@ -63,8 +67,43 @@ func (d *Dashboard) signedInAtGitHub(w http.ResponseWriter, r *http.Request) {
 		d.Log.Error("sign-in failed", "err", err)
 		d.refuse(w, r, http.StatusBadGateway, "You are not signed in: GitHub could not be asked. Try again in a minute.")
 	default:
-		d.welcome(w, r, visitor{Name: p.Login, Repos: p.Repos})
+		v := visitor{Name: p.Login}
+		if v.Repos, err = d.known(r.Context(), p.Repos); err == nil {
+			err = d.makeRoom(r.Context(), v.Name)
+		}
+		if err != nil {
+			d.fault(w, r, err)
+			return
+		}
+		d.welcome(w, r, v)
 	}
+}
+
+// known are those of somebody's repositories that pages can be about: this process serves them, or they have runs. Sessions hold no others.
+func (d *Dashboard) known(ctx context.Context, all []signin.Repo) ([]signin.Repo, error) {
+	have, err := d.Runs.Repositories(ctx)
+	return slices.DeleteFunc(all, func(r signin.Repo) bool {
+		return (d.Serves == nil || !d.Serves(repoPath(r.Name))) && !slices.ContainsFunc(have, func(h store.Repository) bool { return h.Key == r.Key })
+	}), err
+}
+
+// mostSessions is how many sessions one person has at a time, who may have as many browsers.
+const mostSessions = 8
+
+// makeRoom ends the oldest sessions of a person who has as many as may be.
+func (d *Dashboard) makeRoom(ctx context.Context, login string) error {
+	ends := map[string]time.Time{} // by what the store knows a session by
+	err := d.sessions.Iterate(ctx, func(ctx context.Context) error {
+		if v, _ := d.sessions.Get(ctx, "visitor").(visitor); v.Name == login {
+			ends[d.sessions.Token(ctx)] = d.sessions.Deadline(ctx)
+		}
+		return nil
+	})
+	theirs := slices.SortedFunc(maps.Keys(ends), func(a, b string) int { return ends[a].Compare(ends[b]) })
+	for _, session := range theirs[:max(0, len(theirs)-mostSessions+1)] {
+		err = errors.Join(err, d.sessions.Store.Delete(session))
+	}
+	return err
 }
 
 // welcome begins a session under a new token, so that nobody can have planted it.
