@@ -80,9 +80,9 @@ func (s *Service) Policy(ctx context.Context, at policy.Repo) (policy.Row, error
 // Policies are all rows.
 func (s *Service) Policies(ctx context.Context) ([]policy.Row, error) { return s.store.Policies(ctx) }
 
-// PolicyChanges lists what was changed, newest first; of one repository when it has an id.
-func (s *Service) PolicyChanges(ctx context.Context, at policy.Repo, limit int) ([]policy.Change, error) {
-	return s.store.PolicyChanges(ctx, at.Host, at.ID, limit)
+// PolicyChanges lists the changes that pass the filter, newest first.
+func (s *Service) PolicyChanges(ctx context.Context, f policy.ChangeFilter) ([]policy.Change, error) {
+	return s.store.PolicyChanges(ctx, f)
 }
 
 // SavePolicy makes a row what it says, as the account of the credential. operator is the operator's file, which bounds it. Errors:

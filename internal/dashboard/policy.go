@@ -3,11 +3,13 @@ package dashboard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
@@ -20,7 +22,7 @@ import (
 type Policies interface {
 	PolicyRepo(ctx context.Context, named, dir string) (policy.Repo, error)
 	Policy(ctx context.Context, at policy.Repo) (policy.Row, error)
-	PolicyChanges(ctx context.Context, at policy.Repo, limit int) ([]policy.Change, error)
+	PolicyChanges(ctx context.Context, f policy.ChangeFilter) ([]policy.Change, error)
 	// Administers reports whether somebody administers a repository now, as far as GitHub shows.
 	Administers(ctx context.Context, at policy.Repo, login string) (bool, error)
 	// SavePolicyAs makes a row what it says, as somebody. Errors: *policy.Error, *policy.ConflictError.
@@ -145,7 +147,7 @@ func (d *Dashboard) policyPage(w http.ResponseWriter, r *http.Request, v visitor
 func (d *Dashboard) showPolicy(w http.ResponseWriter, r *http.Request, v visitor, status int, p policyView) (err error) {
 	p.Previews = d.Settings != nil
 	d.holds(r, v, &p)
-	if p.Changes, err = d.Policies.PolicyChanges(r.Context(), p.Repo, manyChanges); err != nil {
+	if p.Changes, err = d.Policies.PolicyChanges(r.Context(), policy.ChangeFilter{Keys: []review.RepoKey{p.Key()}, Limit: manyChanges}); err != nil {
 		return err
 	}
 	d.render(w, r, status, "policy", view{Title: "Policy of " + p.Name, Section: "repositories", Data: p})
@@ -345,18 +347,42 @@ func repoPath(repo string) string {
 	return repo
 }
 
+// auditView is a page of changes. Next is the address of the next one; empty on the last.
+type auditView struct {
+	Changes []policy.Change
+	Next    string
+}
+
 // auditPage lists what was changed, of all repositories a visitor may see.
 func (d *Dashboard) auditPage(w http.ResponseWriter, r *http.Request, v visitor) error {
 	if d.Policies == nil {
 		return errNotHere
 	}
-	changes, err := d.Policies.PolicyChanges(r.Context(), policy.Repo{}, 10*manyChanges)
-	if err != nil {
+	var p auditView
+	var err error
+	f := policy.ChangeFilter{Keys: v.keys(), Before: changeMark(r.URL.Query().Get("before")), Limit: manyChanges + 1}
+	if p.Changes, err = d.Policies.PolicyChanges(r.Context(), f); err != nil {
 		return err
 	}
-	changes = slices.DeleteFunc(changes, func(c policy.Change) bool {
-		return !v.may(c.Key())
-	})
-	d.render(w, r, http.StatusOK, "audit", view{Title: "Audit log", Section: "audit", Data: changes[:min(len(changes), manyChanges)]})
+	if len(p.Changes) > manyChanges {
+		p.Changes = p.Changes[:manyChanges]
+		last := p.Changes[manyChanges-1]
+		p.Next = fmt.Sprintf("/audit?before=%d-%d-%s-%s", last.At.UnixMicro(), last.Version, last.Column, url.QueryEscape(string(last.Key())))
+	}
+	d.render(w, r, http.StatusOK, "audit", view{Title: "Audit log", Section: "audit", Data: p})
 	return nil
+}
+
+// changeMark reads where a page begins; the first page for what is none.
+func changeMark(s string) policy.ChangeMark {
+	parts := strings.SplitN(s, "-", 4)
+	if len(parts) < 4 {
+		return policy.ChangeMark{}
+	}
+	at, err := strconv.ParseInt(parts[0], 10, 64)
+	version, err2 := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || err2 != nil {
+		return policy.ChangeMark{}
+	}
+	return policy.ChangeMark{At: time.UnixMicro(at).UTC(), Version: version, Column: parts[2], Key: review.RepoKey(parts[3])}
 }

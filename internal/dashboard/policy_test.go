@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -72,6 +73,52 @@ func (s *site) send(t *testing.T, path string, form url.Values) (int, string) {
 	}
 	inert(t, path, string(body))
 	return answer.StatusCode, string(body)
+}
+
+// The changes of one's own repositories stand on the audit log however many others were made since, and it goes on to the first of them.
+func TestAuditLog(t *testing.T) {
+	st := newState(t)
+	st.begin(t, at("acme", "shop", 7))
+	service := st.open(t)
+	save := func(of policy.Repo, version int64, by string) {
+		t.Helper()
+		row := policy.Row{Repo: of, Version: version, Columns: policy.Values{}}
+		for _, c := range policy.Columns() {
+			if c.Kind == policy.Bool {
+				row.Columns[c.Name] = version%2 == 0
+			}
+		}
+		if _, _, err := service.SavePolicyAs(t.Context(), row, nil, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shop, other := policy.Repo{Host: "github.com", ID: 7, Name: "acme/shop"}, policy.Repo{Host: "github.com", ID: 9, Name: "eve/toy"}
+	save(shop, 0, "mallory")
+	for v := range int64(10*manyChanges/5 + 1) {
+		save(other, v, "eve")
+	}
+	s := st.serve(t, Options{Policies: policies{service}, Operator: &config.File{}, GitHub: gitHubOf(t)})
+	s.shows(t, "/sign-in/github", "acme/shop")
+	if body := s.shows(t, "/audit", "mallory"); strings.Contains(body, "eve/toy") || strings.Contains(body, "Older changes") {
+		t.Errorf("an administrator sees changes of others, or a page that is not there:\n%s", body)
+	}
+	s.enter(t)
+	path, pages := "/audit", 0
+	for ; ; pages++ {
+		body := s.shows(t, path)
+		next := regexp.MustCompile(`href="(/audit\?before=[^"]+)"`).FindStringSubmatch(body)
+		if next == nil {
+			if !strings.Contains(body, "mallory") {
+				t.Errorf("the last page is\n%s", body)
+			}
+			break
+		}
+		path = strings.ReplaceAll(next[1], "&amp;", "&")
+	}
+	if pages < 10 {
+		t.Errorf("%d pages have a next one", pages)
+	}
+	s.shows(t, "/audit?before=nonsense", "eve/toy", "Older changes")
 }
 
 // TestPoliciesAreDecided: a form is saved whole or not at all, whoever comes second sees what changed, and each change is in the audit log.

@@ -53,6 +53,23 @@ type Change struct {
 	At      time.Time `json:"at"`
 }
 
+// ChangeFilter narrows a list of changes; the zero value lets all through.
+type ChangeFilter struct {
+	// Keys are repositories; nil is any, an empty list none.
+	Keys []review.RepoKey
+	// Before is the change that a page of a list ended with. Limit is the most to give; 0 means 100.
+	Before ChangeMark
+	Limit  int
+}
+
+// A ChangeMark is the place of a change in lists, the newest first.
+type ChangeMark struct {
+	At      time.Time
+	Key     review.RepoKey
+	Version int64
+	Column  string
+}
+
 func (c Change) String() string {
 	say := func(v string) string {
 		if v == "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/policy"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -18,7 +19,7 @@ type Service interface {
 	PolicyRepo(ctx context.Context, named, dir string) (policy.Repo, error)
 	Policy(ctx context.Context, at policy.Repo) (policy.Row, error)
 	Policies(ctx context.Context) ([]policy.Row, error)
-	PolicyChanges(ctx context.Context, at policy.Repo, limit int) ([]policy.Change, error)
+	PolicyChanges(ctx context.Context, f policy.ChangeFilter) ([]policy.Change, error)
 	SavePolicy(ctx context.Context, row policy.Row, operator *config.File) (policy.Row, []policy.Change, error)
 	ImportPolicies(ctx context.Context, in []policy.Exported, operator *config.File) ([]policy.Change, error)
 }
@@ -178,14 +179,15 @@ const mostChanges = 1000
 
 // Log prints who changed what, newest first.
 func Log(ctx context.Context, s Service, out io.Writer, w Words) error {
-	var at policy.Repo
+	f := policy.ChangeFilter{Limit: mostChanges}
 	if !w.All {
-		var err error
-		if at, err = w.repo(ctx, s); err != nil {
+		at, err := w.repo(ctx, s)
+		if err != nil {
 			return err
 		}
+		f.Keys = []review.RepoKey{at.Key()}
 	}
-	changes, err := s.PolicyChanges(ctx, at, mostChanges)
+	changes, err := s.PolicyChanges(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/review"
 )
 
@@ -40,8 +41,14 @@ func TestChangesOfPoliciesReadIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	one := `WHERE host = $1 AND repo_id = $2 `
-	for rest, args := range map[string][]any{changesOfAll: nil, one + changesOfOne: {"github.com", 5}, one + `AND version > $3 ` + changesOfOne: {"github.com", 5, 7}} {
+	queries := map[string][]any{changesSince: {"github.com", 5, 7}}
+	before := policy.ChangeMark{At: time.Now(), Key: "github.com/5", Version: 1, Column: "tier"}
+	one := []review.RepoKey{"github.com/5"}
+	for _, f := range []policy.ChangeFilter{{}, {Keys: one}, {Before: before}, {Keys: one, Before: before}} {
+		rest, _, args := whereChanged(f)
+		queries[rest] = args
+	}
+	for rest, args := range queries {
 		for _, step := range plan(t, s, readChanges+rest+` LIMIT 10`, args...) {
 			if !regexp.MustCompile(`USING INDEX`).MatchString(step) {
 				t.Errorf("%s: %s", rest, step)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -78,10 +79,13 @@ func (s *Store) savePolicy(ctx context.Context, tx *sql.Tx, want policy.Row, by 
 	if len(changes) == 0 {
 		return have, nil, nil
 	}
-	now := s.now()
+	now := micros(s.now())
+	if err := after(ctx, tx, &now, `SELECT MAX(changed) FROM repo_policy_changes WHERE repo_key = $1`, string(want.Key())); err != nil {
+		return have, nil, err
+	}
 	next := policy.Row{Repo: want.Repo, Version: have.Version + 1, Columns: want.Columns.Clone()}
 	names := []string{"host", "repo_id", "repo", "version", "updated"}
-	args := []any{next.Host, next.ID, next.Name, next.Version, micros(now)}
+	args := []any{next.Host, next.ID, next.Name, next.Version, now}
 	for _, c := range columns {
 		names, args = append(names, c.Name), append(args, toColumn(next.Columns[c.Name]))
 	}
@@ -106,9 +110,9 @@ func (s *Store) savePolicy(ctx context.Context, tx *sql.Tx, want policy.Row, by 
 	}
 	for i := range changes {
 		c := &changes[i]
-		c.Repo, c.Version, c.By, c.At = next.Repo, next.Version, by, time.UnixMicro(micros(now)).UTC()
-		if _, err := tx.ExecContext(ctx, `INSERT INTO repo_policy_changes (host, repo_id, version, column_name, repo, from_value, to_value, changed_by, changed)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, c.Host, c.ID, c.Version, c.Column, c.Name, null(c.From), null(c.To), by, micros(now)); err != nil {
+		c.Repo, c.Version, c.By, c.At = next.Repo, next.Version, by, time.UnixMicro(now).UTC()
+		if _, err := tx.ExecContext(ctx, `INSERT INTO repo_policy_changes (host, repo_id, version, column_name, repo, from_value, to_value, changed_by, changed, repo_key)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, c.Host, c.ID, c.Version, c.Column, c.Name, null(c.From), null(c.To), by, now, string(c.Key())); err != nil {
 			return have, nil, err
 		}
 	}
@@ -119,32 +123,42 @@ func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s !
 
 // conflict is the error of who comes second.
 func conflict(ctx context.Context, q queryer, have policy.Row, version int64) error {
-	since, err := policyChanges(ctx, q, `WHERE host = $1 AND repo_id = $2 AND version > $3 `+changesOfOne, 1000, have.Host, have.ID, version)
+	since, err := policyChanges(ctx, q, changesSince, 1000, have.Host, have.ID, version)
 	if err != nil {
 		return err
 	}
 	return &policy.ConflictError{Have: have, Since: since}
 }
 
-// PolicyChanges lists what was changed, newest first; of one repository when id is not 0.
-func (s *Store) PolicyChanges(ctx context.Context, host string, id int64, limit int) ([]policy.Change, error) {
-	rest, args := changesOfAll, []any(nil)
-	if id != 0 {
-		rest, args = `WHERE host = $1 AND repo_id = $2 `+changesOfOne, []any{host, id}
-	}
+// PolicyChanges lists the changes that pass the filter, newest first.
+func (s *Store) PolicyChanges(ctx context.Context, f policy.ChangeFilter) ([]policy.Change, error) {
+	rest, limit, args := whereChanged(f)
 	out, err := policyChanges(ctx, s.read, rest, limit, args...)
 	return out, s.wrap("read changes of policies", err)
+}
+
+// whereChanged is a filter as the conditions and the order of a query, each of which an index has.
+func whereChanged(f policy.ChangeFilter) (rest string, limit int, args []any) {
+	rest = `WHERE 1 = 1`
+	if f.Keys != nil {
+		var in string
+		in, args = among(f.Keys, args)
+		rest += ` AND repo_key IN ` + in
+	}
+	if b := f.Before; !b.At.IsZero() {
+		n := len(args)
+		rest += fmt.Sprintf(` AND (changed, repo_key, version, column_name) < ($%d, $%d, $%d, $%d)`, n+1, n+2, n+3, n+4)
+		args = append(args, micros(b.At), string(b.Key), b.Version, b.Column)
+	}
+	return rest + ` ORDER BY changed DESC, repo_key DESC, version DESC, column_name DESC`, cmp.Or(f.Limit, 100), args
 }
 
 type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// The orders of changes, each that of an index: the newest first.
-const (
-	changesOfOne = `ORDER BY version DESC, column_name DESC`
-	changesOfAll = `ORDER BY changed DESC`
-)
+// changesSince are the conditions and the order of changes of one repository that are later than a version.
+const changesSince = `WHERE host = $1 AND repo_id = $2 AND version > $3 ORDER BY version DESC, column_name DESC`
 
 // readChanges is the query of changes, but for its conditions and order.
 const readChanges = `SELECT host, repo_id, repo, version, column_name, from_value, to_value, changed_by, changed FROM repo_policy_changes `

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
@@ -127,6 +128,7 @@ func story(ctx context.Context, s *store.Store) error {
 		func() error {
 			row, err := s.Policy(ctx, "github.com", 5)
 			if err == nil && row.Version == 0 {
+				row.Name = "octo/demo"
 				row.Columns["gating_policy"] = "verdict"
 				_, _, err = s.SavePolicy(ctx, row, "octocat")
 			}
@@ -164,7 +166,7 @@ func testKilledAtEachPoint(t *testing.T, b Backend) {
 			rounds, roundsErr := s.Rounds(ctx, run1)
 			run, runErr := s.Run(ctx, run1)
 			row, rowErr := s.Policy(ctx, "github.com", 5)
-			changes, changesErr := s.PolicyChanges(ctx, "github.com", 5, 10)
+			changes, changesErr := s.PolicyChanges(ctx, policy.ChangeFilter{Keys: []review.RepoKey{"github.com/5"}})
 			if err := errors.Join(rowErr, changesErr); err != nil || row.Version != 1 || len(changes) != 1 || row.Columns["gating_policy"] != "verdict" {
 				t.Errorf("policy %+v, changes %+v, %v", row, changes, err)
 			}

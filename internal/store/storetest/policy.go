@@ -1,15 +1,18 @@
 package storetest
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
 )
 
 var demo = policy.Repo{Host: "github.com", ID: 4711, Name: "octo/demo"}
@@ -65,7 +68,7 @@ func testPolicy(t *testing.T, b Backend) {
 	if second.Version != 2 || len(changes) != len(policy.Columns()) {
 		t.Errorf("second: version %d, %d changes", second.Version, len(changes))
 	}
-	log, err := s.PolicyChanges(ctx, demo.Host, demo.ID, 1000)
+	log, err := s.PolicyChanges(ctx, policy.ChangeFilter{Keys: []review.RepoKey{demo.Key()}, Limit: 1000})
 	if err != nil || len(log) != 2*len(policy.Columns()) {
 		t.Fatalf("log: %d, %v", len(log), err)
 	}
@@ -95,6 +98,62 @@ func testPolicy(t *testing.T, b Backend) {
 	}
 	if _, err := s.SavePolicies(ctx, []policy.Row{fresh, second}, "eve"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Changes are listed for the repositories that are asked for, however many others there are, page by page to the end, and those of a repository in the
+// order of its versions, whatever the clock says. Those from before they had keys are among them.
+func testChangesOfPolicies(t *testing.T, b Backend) {
+	ctx, address := t.Context(), b.New(t)
+	const keys = 26 // the version that brought them
+	must(t, b.At(ctx, address, keys-1, func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, `INSERT INTO repo_policy_changes (host, repo_id, version, column_name, repo, changed_by, changed) VALUES ('github.com', 5, 1, 'tier', 'octo/five', 'eve', 1)`)
+		return err
+	}))
+	s := open(t, address)
+	now := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	b.Wall(s, func() time.Time { return now })
+	other := policy.Repo{Host: "github.com", ID: 9, Name: "octo/nine"}
+	save := func(at policy.Repo, version int64, crew string) {
+		t.Helper()
+		now = now.Add(-time.Minute)
+		_, _, err := s.SavePolicy(ctx, policy.Row{Repo: at, Version: version, Columns: policy.Values{"crew": crew, "tier": []string{"full", "auto"}[version%2]}}, "ada")
+		must(t, err)
+	}
+	for v := range int64(3) {
+		save(demo, v, fmt.Sprint("crew-", v))
+	}
+	for v := range int64(20) {
+		save(other, v, fmt.Sprint("crew-", v))
+	}
+	for name, row := range map[string]struct {
+		keys []review.RepoKey
+		want int
+	}{"all": {nil, 47}, "from before": {[]review.RepoKey{"github.com/5"}, 1}, "of one": {[]review.RepoKey{demo.Key()}, 6}, "of another": {[]review.RepoKey{other.Key()}, 40}, "of both": {[]review.RepoKey{other.Key(), demo.Key()}, 46}, "of none": {[]review.RepoKey{}, 0}} {
+		whole, err := s.PolicyChanges(ctx, policy.ChangeFilter{Keys: row.keys})
+		must(t, err)
+		f := policy.ChangeFilter{Keys: row.keys, Limit: 3}
+		var paged []policy.Change
+		for {
+			page, err := s.PolicyChanges(ctx, f)
+			must(t, err)
+			if len(page) == 0 {
+				break
+			}
+			paged = append(paged, page...)
+			last := page[len(page)-1]
+			f.Before = policy.ChangeMark{At: last.At, Key: last.Key(), Version: last.Version, Column: last.Column}
+		}
+		if d := cmp.Diff(whole, paged); d != "" || len(whole) != row.want {
+			t.Errorf("%s: %d changes, want %d\n%s", name, len(whole), row.want, d)
+		}
+		newest := map[int64]int64{}
+		for _, c := range whole {
+			if v, seen := newest[c.ID]; seen && c.Version > v {
+				t.Errorf("%s: version %d of %s stands below version %d", name, c.Version, c.Name, v)
+			}
+			newest[c.ID] = c.Version
+		}
 	}
 }
 

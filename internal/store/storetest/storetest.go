@@ -54,6 +54,7 @@ func Run(t *testing.T, b Backend) {
 		{"merges", testMerges},
 		{"observations", testObservations},
 		{"policy", testPolicy},
+		{"changes of policies", testChangesOfPolicies},
 		{"two policies at once", testTwoPoliciesAtOnce},
 		{"marker key", testMarkerKey},
 		{"older tables", testOlderTables},
