@@ -136,6 +136,13 @@ func (s *Service) warm() {
 	go s.openEngine() //nolint:errcheck // whoever needs the engine hears of it
 }
 
+// Name has tokens of the environment go to a host, which the operator named.
+func (s *Service) Name(host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opts.GitHub.Named = append(s.opts.GitHub.Named, host)
+}
+
 // GitHub connects to a host, once.
 func (s *Service) GitHub(ctx context.Context, host string) (*github.Client, error) {
 	s.mu.Lock()

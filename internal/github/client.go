@@ -22,6 +22,8 @@ import (
 type Options struct {
 	// Host is the GitHub host; default DefaultHost.
 	Host string
+	// Named are hosts that the operator named, beside KnownHosts: only to these goes a token of Env.
+	Named []string
 	// Env is the environment gh and its settings are read from, as of os.Environ, which is the default.
 	Env []string
 	// GH is the gh binary; default "gh" in PATH.
@@ -144,8 +146,13 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if c.app != nil {
 		return c, c.wire(nowhere{})
 	}
-	if c.token = c.findToken(ctx, c.settings); c.token == "" {
-		return nil, &Error{Op: op, Kind: ErrNotLoggedIn}
+	var withheld string
+	if c.token, withheld = c.findToken(ctx, c.settings, append(KnownHosts(o.Env), o.Named...)); c.token == "" {
+		e := &Error{Op: op, Kind: ErrNotLoggedIn}
+		if withheld != "" {
+			e.Detail = withheld + " is not sent to a host that neither GH_HOST nor gh's configuration names"
+		}
+		return nil, e
 	}
 	c.minted = strings.HasPrefix(c.token, "ghs_")
 	return c, c.connect()

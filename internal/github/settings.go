@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -124,24 +125,29 @@ func tokenNames(host string) []string {
 	return []string{"GH_TOKEN", "GITHUB_TOKEN"}
 }
 
-// findToken looks where gh looks: environment, configuration file, keyring. Only the last needs gh to run.
-func (c *Client) findToken(ctx context.Context, s settings) string {
+// findToken looks where gh looks: environment, configuration file, keyring. Only the last needs gh to run. A token of the
+// environment does not say which host it is for: it goes to those that are named. withheld is the variable of one that would go elsewhere.
+func (c *Client) findToken(ctx context.Context, s settings, named []string) (token, withheld string) {
 	for _, name := range tokenNames(c.host) {
-		if v := c.env.get(name); v != "" {
-			return v
+		switch v := c.env.get(name); {
+		case v == "":
+		case slices.Contains(named, c.host):
+			return v, ""
+		default:
+			withheld = name
 		}
 	}
 	if s.token != "" || c.gh == "" {
-		return s.token
+		return s.token, withheld
 	}
 	res, err := proc.Run(ctx, proc.Spec{
 		Path: c.gh, Args: []string{"auth", "token", "--hostname", c.host}, Timeout: 30 * time.Second, MaxStdout: 1 << 16, Direct: true,
 		Env: append(c.env.pick(append(slices.Clone(passed), keyring...)...), quiet...),
 	})
 	if err != nil {
-		return ""
+		return "", withheld
 	}
-	return strings.TrimSpace(string(res.Stdout))
+	return strings.TrimSpace(string(res.Stdout)), withheld
 }
 
 // DefaultHost is the host gh talks to when nobody names one: GH_HOST, else the only one it is logged in to, else
@@ -160,15 +166,21 @@ func DefaultHost(env []string) string {
 	return dotCom
 }
 
-// KnownHosts are the hosts that are GitHub: github.com, GH_HOST and those gh is logged in to. A nil environment is the
-// process's own.
+// KnownHosts are the hosts that are GitHub: github.com, GH_HOST, that of the runner of GitHub Actions, and those gh is logged in to. A nil
+// environment is the process's own.
 func KnownHosts(env []string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
+	e := environment(env)
 	hosts := []string{dotCom, DefaultHost(env)}
-	if keys, err := environment(env).file("hosts.yml").Keys(nil); err == nil {
-		hosts = append(hosts, keys...)
+	if server, err := url.Parse(e.get("GITHUB_SERVER_URL")); err == nil && server.Host != "" {
+		hosts = append(hosts, strings.ToLower(server.Host))
+	}
+	if keys, err := e.file("hosts.yml").Keys(nil); err == nil {
+		for _, key := range keys {
+			hosts = append(hosts, strings.ToLower(key))
+		}
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts)

@@ -165,3 +165,40 @@ func TestCloneOfAPrivateRepository(t *testing.T) {
 		t.Errorf("the helper answered for another host: %s", out)
 	}
 }
+
+// A token of the environment is for the hosts that the operator named; every other is refused by name, and nothing is sent to it.
+func TestWhereATokenOfTheEnvironmentGoes(t *testing.T) {
+	t.Parallel()
+	login := t.TempDir()
+	if err := os.WriteFile(filepath.Join(login, "hosts.yml"), []byte("GHE.example.com:\n  user: a\nother.example.com:\n  user: a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const enterprise, dotcom = "GH_ENTERPRISE_TOKEN=ghp_one", "GH_TOKEN=ghp_one"
+	for _, row := range []struct {
+		says  string
+		host  string
+		env   []string
+		named []string
+		goes  bool
+	}{
+		{"GH_HOST", "ghe.example.com", []string{enterprise, "GH_HOST=GHE.example.com"}, nil, true},
+		{"a host in gh's configuration", "ghe.example.com", []string{enterprise, "GH_CONFIG_DIR=" + login}, nil, true},
+		{"the server of a job", "ghe.example.com", []string{enterprise, "GITHUB_SERVER_URL=https://ghe.example.com"}, nil, true},
+		{"a host that is served", "ghe.example.com", []string{enterprise}, []string{"ghe.example.com"}, true},
+		{"github.com", "github.com", []string{dotcom, "GH_HOST=ghe.example.com"}, nil, true},
+		{"a host of ghe.com", "acme.ghe.com", []string{dotcom, "GH_HOST=acme.ghe.com"}, nil, true},
+		{"any other", "127.0.0.77", []string{enterprise, "GH_HOST=ghe.example.com"}, []string{"github.example.com"}, false},
+		{"any other, by the older name", "127.0.0.77", []string{"GITHUB_ENTERPRISE_TOKEN=ghp_one", "GH_CONFIG_DIR=" + login}, nil, false},
+		{"any other of ghe.com", "evil.ghe.com", []string{dotcom, "GH_HOST=acme.ghe.com"}, nil, false},
+		{"a part of a name", "example.com", []string{enterprise, "GH_HOST=ghe.example.com"}, nil, false},
+	} {
+		c, err := New(t.Context(), Options{Host: row.host, Named: row.named, Env: append([]string{"HOME=" + t.TempDir()}, row.env...), GH: "no-such-gh", ReadOnly: true})
+		variable, _, _ := strings.Cut(row.env[0], "=")
+		switch {
+		case row.goes && (err != nil || c.token != "ghp_one"):
+			t.Errorf("%s: %v", row.says, err)
+		case !row.goes && (!errors.Is(err, ErrNotLoggedIn) || !strings.Contains(err.Error(), row.host) || !strings.Contains(err.Error(), variable+" is not sent")):
+			t.Errorf("%s: %v", row.says, err)
+		}
+	}
+}

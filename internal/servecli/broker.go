@@ -58,7 +58,7 @@ func githubBroker(h host.Host) subcommand.Command {
 					return err
 				}
 			}
-			c, err := github.New(ctx, github.Options{Host: where, Env: p.Env, GH: p.Getenv("PRLOOP_GH"), ReadOnly: true, Log: h.Log().Named("github")})
+			c, err := github.New(ctx, github.Options{Host: where, Named: []string{where}, Env: p.Env, GH: p.Getenv("PRLOOP_GH"), ReadOnly: true, Log: h.Log().Named("github")})
 			if err != nil {
 				return err
 			}

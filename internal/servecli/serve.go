@@ -148,6 +148,7 @@ func (o options) serve(ctx context.Context, h host.Host, p subcommand.Process, r
 		return err
 	}
 	defer s.Close(ctx)
+	s.Name(o.Options.Host)
 	if o.Reviews < 0 || o.Reviews == 0 && !s.Shared() {
 		return advice.Misuse("--reviews 2; to leave reviews to prloop worker: --reviews 0 and PRLOOP_DATABASE", "--reviews %d: nobody would review", o.Reviews)
 	}
