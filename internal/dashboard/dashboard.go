@@ -102,8 +102,8 @@ type Dashboard struct {
 	mu    sync.Mutex
 	link  string // of the one that may still be used; empty for none
 	until time.Time
-	// following counts the connections by which somebody other than the operator follows runs, by login.
-	following map[string]int
+	// at counts what is being answered to people other than the operator (comes).
+	at map[string]int
 }
 
 // visitor is who is signed in.
@@ -152,7 +152,7 @@ func New(o Options) *Dashboard {
 	if o.live == 0 {
 		o.live = liveTime
 	}
-	d := &Dashboard{Options: o, sessions: scs.New(), following: map[string]int{}}
+	d := &Dashboard{Options: o, sessions: scs.New(), at: map[string]int{}}
 	d.sessions.Lifetime, d.sessions.IdleTimeout = sessionLife, sessionIdle
 	d.sessions.Cookie.Name, d.sessions.Cookie.HttpOnly, d.sessions.Cookie.SameSite = "prloop", true, http.SameSiteLaxMode
 	if o.Address.Scheme == "https" {
@@ -235,6 +235,26 @@ type page func(w http.ResponseWriter, r *http.Request, v visitor) error
 // errNotHere is said of what is not there and of what the visitor may not see alike.
 var errNotHere = errors.New("there is nothing here, or nothing that you may see")
 
+// mostAtOnce is how many answers one person waits for at a time: some of them have git at work.
+const mostAtOnce = 16
+
+// comes counts somebody in until leave is called; not ok when as many are in.
+func (d *Dashboard) comes(who string, most int) (leave func(), ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.at[who] >= most {
+		return nil, false
+	}
+	d.at[who]++
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.at[who]--; d.at[who] == 0 {
+			delete(d.at, who)
+		}
+	}, true
+}
+
 // signedIn lets those alone pass who are signed in.
 func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -250,6 +270,14 @@ func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 			}
 			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
 			return
+		}
+		if !v.Operator {
+			leave, ok := d.comes(v.Name, mostAtOnce)
+			if !ok {
+				d.refuse(w, r, http.StatusTooManyRequests, "You have asked for many pages at once. Wait for one of them, and try again.")
+				return
+			}
+			defer leave()
 		}
 		err := p(w, r, v)
 		var unanswered *unansweredError

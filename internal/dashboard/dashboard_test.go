@@ -21,6 +21,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/policy"
 	"github.com/prloop/prloop/internal/signin"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
@@ -470,6 +472,41 @@ func TestWhoSignsInHoldsFewConnections(t *testing.T) {
 			t.Errorf("the operator: %s, closed: %v", answer.Status, answer.Close)
 		}
 	}
+}
+
+// Whoever asks for pages that take long has a few of them made at a time, and keeps nobody else out.
+func TestWhoSignsInAsksForFewPages(t *testing.T) {
+	st := newState(t)
+	st.begin(t, at("acme", "shop", 7))
+	service := st.open(t)
+	asked, free := make(chan struct{}, 2*mostAtOnce), make(chan struct{})
+	settings := func(context.Context, review.Repo, *policy.Row) (config.Settings, string, error) {
+		asked <- struct{}{}
+		<-free
+		return config.Settings{}, "", nil
+	}
+	s := st.serve(t, Options{Policies: policies{service}, Operator: &config.File{}, GitHub: gitHubOf(t), Settings: settings})
+	s.shows(t, "/sign-in/github", "acme/shop")
+	var slow sync.WaitGroup
+	for range mostAtOnce {
+		slow.Go(func() {
+			if status, _ := s.see(t, "/settings/github.com/acme/shop"); status != http.StatusOK {
+				t.Errorf("one of few pages: status %d", status)
+			}
+		})
+	}
+	for range mostAtOnce {
+		<-asked
+	}
+	if status, body := s.see(t, "/runs"); status != http.StatusTooManyRequests || !strings.Contains(body, "try again") {
+		t.Errorf("one page more: status %d", status)
+	}
+	operator := &site{Dashboard: s.Dashboard, Client: browser(t), url: s.url}
+	operator.enter(t)
+	operator.shows(t, "/runs", "acme/shop")
+	close(free)
+	slow.Wait()
+	s.shows(t, "/runs", "acme/shop")
 }
 
 // gitHubOf is a GitHub that signs ada in.

@@ -182,7 +182,7 @@ func (d *Dashboard) follow(w http.ResponseWriter, r *http.Request, v visitor) er
 		return err
 	}
 	if !v.Operator {
-		leave, ok := d.comesToFollow(v.Name)
+		leave, ok := d.comes("following "+v.Name, mostFollowed)
 		if !ok {
 			w.WriteHeader(http.StatusTooManyRequests) // the browser does not come again
 			return nil
@@ -231,23 +231,6 @@ func (d *Dashboard) follow(w http.ResponseWriter, r *http.Request, v visitor) er
 
 // mostFollowed is how many connections of one person follow runs at a time: a browser has room for fewer.
 const mostFollowed = 8
-
-// comesToFollow counts a connection that follows a run until leave is called; not ok when its person has as many as may be.
-func (d *Dashboard) comesToFollow(login string) (leave func(), ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.following[login] >= mostFollowed {
-		return nil, false
-	}
-	d.following[login]++
-	return func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.following[login]--; d.following[login] == 0 {
-			delete(d.following, login)
-		}
-	}, true
-}
 
 // How often the page of a run that goes on is looked at, at most and at least, and how long a part of it may take to be sent.
 const (
