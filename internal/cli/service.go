@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -111,7 +112,12 @@ func (p *Invocation) layers(o runOptions) (config.Input, error) {
 	}, err
 }
 
-// target finds the pull request that the arguments mean.
+// target finds the pull request that the arguments mean. A host that is named beside the repository is the operator's choice; one in an address may be
+// anybody's.
 func (p *Invocation) target(ctx context.Context, s *app.Service, o runOptions) (review.Target, error) {
-	return s.Target(ctx, app.Words{Text: o.target, Repo: cmp.Or(o.repo, p.env("GH_REPO")), Dir: p.Dir})
+	repo := cmp.Or(o.repo, p.env("GH_REPO"))
+	if named, err := github.ParseRepo(repo, ""); err == nil && strings.Count(repo, "/") == 2 && !strings.Contains(repo, ":") {
+		s.Name(named.Host)
+	}
+	return s.Target(ctx, app.Words{Text: o.target, Repo: repo, Dir: p.Dir})
 }
