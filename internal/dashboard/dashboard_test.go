@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -129,6 +130,50 @@ func TestAWideTableIsText(t *testing.T) {
 	}
 	if page := string(rendered([]byte("|a|b|\n|-|-|\n|c|d|\n"))); !strings.Contains(page, "<td>d</td>") {
 		t.Errorf("a small one: %s", page)
+	}
+}
+
+// Texts that cost the square of their length to read as Markdown are shown as text, and take nothing from the others.
+func TestLongTextsAreShownAsText(t *testing.T) {
+	st := newState(t)
+	r := st.begin(t, at("acme", "shop", 7))
+	var all []review.Finding
+	for i := range 15 {
+		f := made(review.P1, fmt.Sprintf("finding %d%s", i, strings.Repeat("x", i)), "security")
+		f.Description, f.Suggestion = "<b>long</b>"+strings.Repeat("[a](", 10_000), "a **short** one"
+		all = append(all, f)
+	}
+	st.end(t, r, review.ChangesRequested, "x", all...)
+	s := st.serve(t, Options{})
+	s.enter(t)
+	body := s.shows(t, runLink(r.ID))
+	if strings.Count(body, "Too long to be shown as Markdown.") != len(all) || strings.Count(body, "<pre>&lt;b&gt;long&lt;/b&gt;[a]([a](") != len(all) ||
+		strings.Count(body, "a <strong>short</strong> one") != len(all) {
+		t.Errorf("%.5000s", body)
+	}
+	var page prose
+	word := strings.Repeat("a ", longestProse/2)
+	for n := range mostProse/len(word) + 1 {
+		if plain := strings.Contains(string(page.show(word)), "<pre>"); plain != (n == mostProse/len(word)) {
+			t.Errorf("text %d of a page: as text is %v", n, plain)
+		}
+	}
+}
+
+// A page of a megabyte of them is to take a second at most.
+func BenchmarkHostileProse(b *testing.B) {
+	for _, unit := range []string{"[a](", "![a](", "[a](\"", "*a_b~~", ">", "> ", "> - ", "1. ", "[[", "][", "+ a\n* b\n", "# [a](", "|a|b|\n|-|-|\n"} {
+		for _, size := range []int{longestProse, 40_000} {
+			s := strings.Repeat(unit, size/len(unit))
+			b.Run(fmt.Sprintf("%q of %d", unit, size), func(b *testing.B) {
+				for b.Loop() {
+					var page prose
+					for n := 0; n < 1<<20; n += len(s) {
+						page.show(s)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -101,8 +101,8 @@ var functions = template.FuncMap{
 	"days":    func(s string) string { return strings.TrimSuffix(s, "d") + " days" },
 	"said":    func(w word, now time.Time) spokenAt { return spokenAt{w, now} },
 	"at":      func(t, now time.Time) moment { return moment{t, now} },
-	"outcome": progress.Words, "markdown": func(s string) template.HTML { return rendered([]byte(s)) },
-	"state": func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
+	"outcome": progress.Words,
+	"state":   func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
 	"bound":      func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
 	"policyLink": func(name string) string { return repoLink("policies", name) }, "settingsLink": func(name string) string { return repoLink("settings", name) },
 	"previewLink": func(name string) string { return repoLink("previews", name) }, "noticedLink": noticedLink,
@@ -237,6 +237,24 @@ func rendered(source []byte) template.HTML {
 		return template.HTML(template.HTMLEscapeString(string(source))) //nolint:gosec // escaped
 	}
 	return template.HTML(markdown().SanitizeBytes(b.Bytes())) //nolint:gosec // bluemonday
+}
+
+// Bounds of what agents wrote that a page shows as Markdown, in bytes: of one text, and of all of a page. Markdown can be written to cost the
+// square of its length to read. What is beyond them is shown as text.
+const (
+	longestProse = 4 << 10
+	mostProse    = 64 << 10
+)
+
+// prose shows the texts of agents on one page.
+type prose struct{ shown int }
+
+func (p *prose) show(s string) template.HTML {
+	if len(s) > min(longestProse, mostProse-p.shown) {
+		return template.HTML(`<p class="dim">Too long to be shown as Markdown.</p><pre>` + template.HTMLEscapeString(text(s)) + `</pre>`) //nolint:gosec // escaped
+	}
+	p.shown += len(s)
+	return rendered([]byte(s))
 }
 
 // text is a line of somebody's, with what a browser would not show made visible.

@@ -51,7 +51,12 @@ type finding struct {
 	Identity, Source string
 	// Said are the other wordings.
 	Said []review.Finding
+
+	prose *prose // of the page
 }
+
+// Show is a text of the finding as a part of the page.
+func (f finding) Show(s string) template.HTML { return f.prose.show(s) }
 
 // round is one round as the page lists it.
 type round struct {
@@ -149,8 +154,9 @@ func (d *Dashboard) report(run, name string) (template.HTML, error) {
 
 // ended takes what a run that has ended says.
 func (p *runView) ended(r review.RunResult) {
+	all := &prose{}
 	for _, f := range distinct.Of(r) {
-		row := finding{Finding: f.Wordings[0], Identity: f.ID, Source: source(r.Target, r.Receipt.HeadSHA, f.Wordings[0]), Said: f.Wordings[1:]}
+		row := finding{prose: all, Finding: f.Wordings[0], Identity: f.ID, Source: source(r.Target, r.Receipt.HeadSHA, f.Wordings[0]), Said: f.Wordings[1:]}
 		if f.Must {
 			p.Must = append(p.Must, row)
 		} else {
