@@ -1,10 +1,6 @@
 package scoring_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,32 +8,9 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// crewVerdicts reads what the judge of the crews said.
-func crewVerdicts(t *testing.T) map[place]said {
-	t.Helper()
-	f, err := os.Open(filepath.Join(readers, "verdicts-crews.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	all := map[place]said{}
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var s said
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-			t.Fatal(err)
-		}
-		all[s.place] = s
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // TestCrews: eval.md "The crew of commit 3c26362, and today's" prints what the carried sets come to, and they hold what the judge said.
 func TestCrews(t *testing.T) {
-	known, doc, all := readerCases(t), openPage(t), crewVerdicts(t)
+	known, doc, all := readerCases(t), openPage(t), judged(t, "verdicts-crews.jsonl")
 	reports, valid := map[string]scoring.Report{}, 0
 	for _, s := range all {
 		if s.Valid {

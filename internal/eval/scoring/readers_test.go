@@ -33,21 +33,25 @@ type said struct {
 	Valid  bool
 }
 
-// judged reads what the judge said.
-func judged(t *testing.T) map[place]said {
+// judged reads what a judge said.
+func judged(t *testing.T, name string) map[place]said {
 	t.Helper()
-	f, err := os.Open(filepath.Join(readers, "verdicts.jsonl"))
+	f, err := os.Open(filepath.Join(readers, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	all := map[place]said{}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
 		var s said
 		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
 			t.Fatal(err)
 		}
 		all[s.place] = s
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
@@ -65,7 +69,7 @@ func openSet(t *testing.T, name string) results.Set {
 
 // TestReaderVerdicts: what the sets hold of the judge is what the judge said, and each finding it judged is in some set.
 func TestReaderVerdicts(t *testing.T) {
-	all := judged(t)
+	all := judged(t, "verdicts.jsonl")
 	left := map[place]bool{}
 	for p := range all {
 		left[p] = true
@@ -144,7 +148,7 @@ func TestReadersOnEightCases(t *testing.T) {
 	}
 	doc.says("%d expected findings, %d of them written by people", expected, people)
 
-	all := judged(t)
+	all := judged(t, "verdicts.jsonl")
 	scores := map[string]scoring.Report{}
 	score := func(name string, measures ...string) scoring.Report {
 		r, err := scoring.Score(known, openSet(t, name), scoring.Options{Measures: measures})
