@@ -5,20 +5,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
 const (
 	// attributesLimit is the largest file of attributes that is read, in bytes.
-	attributesLimit = 64 << 10
+	attributesLimit = 1 << 20
+	// attributesBatch is how many paths git is asked about at once.
+	attributesBatch = 10_000
 	// attributesTime bounds how long git matches the patterns of a commit, which may be made to take for ever.
 	attributesTime = 30 * time.Second
 )
 
 // Attributes says what the given .gitattributes files of a commit, and no others, say of some attributes of paths: the value of each by
-// path and name, "set" and "unset" for those without; unspecified ones are left out. Files that are not there, or larger than 64 kB,
-// say nothing. git itself is asked, with an index that holds nothing else. ErrTooLarge when that takes longer than half a minute.
+// path and name, "set" and "unset" for those without; unspecified ones are left out. Files that are not there say nothing. git itself is
+// asked, with an index that holds nothing else. ErrTooLarge when a file is larger than 1 MB, or an answer takes longer than half a minute.
 func (r *Repository) Attributes(ctx context.Context, commit string, files, paths, names []string) (map[string]map[string]string, error) {
 	said, err := r.attributes(ctx, commit, files, paths, names)
 	if err != nil {
@@ -39,7 +42,11 @@ func (r *Repository) attributes(ctx context.Context, commit string, files, paths
 	}
 	var lines strings.Builder
 	for i, in := range infos {
-		if in.blob && in.size <= attributesLimit {
+		switch {
+		case !in.blob:
+		case in.size > attributesLimit:
+			return nil, fmt.Errorf("%s has %d bytes: %w", files[i], in.size, ErrTooLarge)
+		default:
 			fmt.Fprintf(&lines, "%o %s\t%s\x00", modeFile, in.oid, files[i])
 		}
 	}
@@ -55,25 +62,27 @@ func (r *Repository) attributes(ctx context.Context, commit string, files, paths
 	if _, err := r.git.run(ctx, command{name: "update-index", at: at, args: []string{"-z", "--index-info"}, stdin: []byte(lines.String())}); err != nil {
 		return nil, err
 	}
-	out, err := r.git.run(ctx, command{name: "check-attr", at: at, args: append([]string{"-z", "--stdin", "--cached"}, names...),
-		settings: []setting{{"core.ignoreCase", "false"}}, stdin: []byte(strings.Join(paths, "\x00") + "\x00"), limit: listLimit, timeout: min(attributesTime, r.git.timeout)})
-	if err != nil {
-		return nil, err
-	}
-	fields := strings.Split(string(out), "\x00")
-	if len(fields) != 3*len(paths)*len(names)+1 {
-		return nil, errAnswerShape
-	}
-	said := map[string]map[string]string{}
-	for ; len(fields) > 3; fields = fields[3:] {
-		path, name, value := fields[0], fields[1], fields[2]
-		if value == "unspecified" {
-			continue
+	said, until := map[string]map[string]string{}, time.Now().Add(min(attributesTime, r.git.timeout))
+	for batch := range slices.Chunk(paths, attributesBatch) {
+		out, err := r.git.run(ctx, command{name: "check-attr", at: at, args: append([]string{"-z", "--stdin", "--cached"}, names...),
+			settings: []setting{{"core.ignoreCase", "false"}}, stdin: []byte(strings.Join(batch, "\x00") + "\x00"), limit: listLimit, timeout: max(time.Millisecond, time.Until(until))})
+		if err != nil {
+			return nil, err
 		}
-		if said[path] == nil {
-			said[path] = map[string]string{}
+		fields := strings.Split(string(out), "\x00")
+		if len(fields) != 3*len(batch)*len(names)+1 {
+			return nil, errAnswerShape
 		}
-		said[path][name] = value
+		for ; len(fields) > 3; fields = fields[3:] {
+			path, name, value := fields[0], fields[1], fields[2]
+			if value == "unspecified" {
+				continue
+			}
+			if said[path] == nil {
+				said[path] = map[string]string{}
+			}
+			said[path][name] = value
+		}
 	}
 	return said, nil
 }

@@ -98,23 +98,26 @@ func TestAttributesAreGits(t *testing.T) {
 func TestAttributesOfTheFilesThatAreNamed(t *testing.T) {
 	dir := origin(t, map[string]string{
 		".gitattributes": "* one=root\n", "sub/.gitattributes": "* one=sub\n", "hidden/.gitattributes": "* one=hidden\n",
-		"large/.gitattributes": "* one=large\n" + strings.Repeat("#\n", attributesLimit/2), "folder/.gitattributes/x": "* one=folder\n",
+		"large/.gitattributes": "* one=large\n" + strings.Repeat("#\n", attributesLimit/2), "many/.gitattributes": "* one=many\n" + strings.Repeat("#\n", attributesLimit/4), "folder/.gitattributes/x": "* one=folder\n",
 	})
 	r := open(t, find(t))
 	borrow(t, r, dir)
 	r = r.Without(func(path string) bool { return strings.HasPrefix(path, "hidden/") })
 	head := shell(t, dir, "rev-parse", "HEAD")
-	all := []string{".gitattributes", "hidden/.gitattributes", "large/.gitattributes", "folder/.gitattributes", "none/.gitattributes"}
-	got, err := r.Attributes(t.Context(), head, all, []string{"a", "sub/a", "hidden/a", "large/a", "folder/a", "none/a"}, []string{"one", "two"})
+	all := []string{".gitattributes", "hidden/.gitattributes", "many/.gitattributes", "folder/.gitattributes", "none/.gitattributes"}
+	got, err := r.Attributes(t.Context(), head, all, []string{"a", "sub/a", "hidden/a", "many/a", "folder/a", "none/a"}, []string{"one", "two"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := map[string]string{"one": "root"}
-	if d := cmp.Diff(map[string]map[string]string{"a": root, "sub/a": root, "hidden/a": root, "large/a": root, "folder/a": root, "none/a": root}, got); d != "" {
+	if d := cmp.Diff(map[string]map[string]string{"a": root, "sub/a": root, "hidden/a": root, "many/a": {"one": "many"}, "folder/a": root, "none/a": root}, got); d != "" {
 		t.Error(d)
 	}
 	if left, _ := os.ReadDir(r.Dir()); slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "index-") }) {
 		t.Error("an index was left behind")
+	}
+	if _, err := r.Attributes(t.Context(), head, append(all, "large/.gitattributes"), []string{"a"}, []string{"one"}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a file of attributes that nobody reads: %v", err)
 	}
 	if _, err := r.Attributes(t.Context(), head, all, []string{"../a"}, []string{"one"}); !errors.Is(err, ErrMalformedTree) {
 		t.Errorf("a path that leads out: %v", err)
@@ -126,7 +129,7 @@ func TestAttributesTakeTheirTime(t *testing.T) {
 	files, names, folder := map[string]string{}, []string{}, ""
 	for range 60 {
 		folder += "d/"
-		files[folder+".gitattributes"] = strings.Repeat("*a*b*c*.x one\n", attributesLimit/14)
+		files[folder+".gitattributes"] = strings.Repeat("*a*b*c*.x one\n", 4_000)
 		names = append(names, folder+".gitattributes")
 	}
 	dir := origin(t, files)

@@ -78,11 +78,13 @@ func (b *builder) build(ctx context.Context) error {
 		return err
 	}
 	b.classify(attrs, now)
-	b.readConverted(attrs, now)
 	if err := b.excusable(ctx); err != nil {
 		return err
 	}
 	if err := b.release(ctx, attrs); err != nil {
+		return err
+	}
+	if err := b.readConverted(ctx, attrs, now); err != nil {
 		return err
 	}
 	b.arrange()

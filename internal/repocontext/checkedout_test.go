@@ -1,6 +1,9 @@
 package repocontext
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
 
 // What git writes into a working tree, or an archive, is what was read, or it is unread (threats.md T328).
 func TestCheckedOutAsShown(t *testing.T) {
@@ -25,13 +28,44 @@ func TestCheckedOutAsShown(t *testing.T) {
 			t.Errorf("%s: %q, want %q", row.says, got, row.want)
 		}
 	}
-	for line, want := range map[string]string{
-		"*.py working-tree-encoding=ASCII//TRANSLIT": OmittedConverted, "[attr]odd text working-tree-encoding=UTF-16": OmittedConverted, "*.py text eol=lf": "",
-		"*.py working-tree-encoding=UTF-8": "", "*.py -working-tree-encoding": "",
+	// A new file where others are vendored, or minified, is read again, and is held to this too.
+	vendored := "*.py working-tree-encoding=UTF-16BE\n"
+	src := &memory{files: map[string]map[string]string{baseID: {".gitattributes": vendored}, headID: {".gitattributes": vendored, "vendor/a.py": "x\n"}}}
+	if got := build(t, src, newFile("vendor/a.py", "x\n"), Options{}).Files[0].Omitted; got != OmittedConverted {
+		t.Errorf("a new vendored file: %q", got)
+	}
+}
+
+// A file of attributes that changes what git writes of files nobody changed is unread (threats.md T328).
+func TestAttributesOfFilesNobodyChanged(t *testing.T) {
+	const on = "*.py working-tree-encoding=UTF-16BE\n"
+	tree := map[string]string{"a.py": "x\n", "s/a.py": "x\n", "s/id.c": "$Id: 1 $\n", "s/v.c": "$Format:\n%h$\n", "s/plain.c": "$Id$\n"}
+	with := func(more map[string]string) map[string]string {
+		all := maps.Clone(tree)
+		maps.Copy(all, more)
+		return all
+	}
+	const gone = "diff --git a/s/.gitattributes b/s/.gitattributes\ndeleted file mode 100644\nindex 1111111..0000000\n--- a/s/.gitattributes\n+++ /dev/null\n@@ -1 +0,0 @@\n-*.py -working-tree-encoding\n"
+	const moved = "diff --git a/notes b/.gitattributes\nsimilarity index 100%\nrename from notes\nrename to .gitattributes\n"
+	for _, row := range []struct {
+		says       string
+		base, head map[string]string
+		text, want string
+	}{
+		{"another encoding", nil, map[string]string{".gitattributes": on}, newFile(".gitattributes", on), OmittedConverted},
+		{"behind a quoted pattern", nil, map[string]string{".gitattributes": "\"*.py\"working-tree-encoding=UTF-16BE\n"}, newFile(".gitattributes", "\"*.py\"working-tree-encoding=UTF-16BE\n"), OmittedConverted},
+		{"of a kind of file that is not there", nil, map[string]string{".gitattributes": "*.ps1 working-tree-encoding=UTF-16LE\n"}, newFile(".gitattributes", "*.ps1 working-tree-encoding=UTF-16LE\n"), ""},
+		{"a text that becomes one", map[string]string{"notes": on}, map[string]string{".gitattributes": on}, moved, OmittedConverted},
+		{"one that goes, which had it off", map[string]string{".gitattributes": on, "s/.gitattributes": "*.py -working-tree-encoding\n"}, map[string]string{".gitattributes": on}, gone, OmittedConverted},
+		{"words that are replaced now", nil, map[string]string{"s/.gitattributes": "id.c ident\n"}, newFile("s/.gitattributes", "id.c ident\n"), OmittedConverted},
+		{"words over two lines", nil, map[string]string{"s/.gitattributes": "v.c export-subst\n"}, newFile("s/.gitattributes", "v.c export-subst\n"), OmittedConverted},
+		{"a mark alone", nil, map[string]string{"s/.gitattributes": "plain.c ident\n"}, newFile("s/.gitattributes", "plain.c ident\n"), ""},
+		{"the ends of lines", nil, map[string]string{".gitattributes": "* text=auto eol=lf\n"}, newFile(".gitattributes", "* text=auto eol=lf\n"), ""},
+		{"as it was", map[string]string{".gitattributes": on}, map[string]string{".gitattributes": on + "*.md text\n"}, oneLineChange(".gitattributes", 2, "", "*.md text"), ""},
 	} {
-		src := &memory{files: map[string]map[string]string{baseID: {".gitattributes": "\n"}, headID: {".gitattributes": line + "\n"}}}
-		if got := build(t, src, oneLineChange(".gitattributes", 1, "", line), Options{}).Files[0].Omitted; got != want {
-			t.Errorf("a file of attributes that gains %q: %q, want %q", line, got, want)
+		src := &memory{files: map[string]map[string]string{baseID: with(row.base), headID: with(row.head)}}
+		if got := build(t, src, row.text, Options{}).Files[0].Omitted; got != row.want {
+			t.Errorf("%s: %q, want %q", row.says, got, row.want)
 		}
 	}
 }
