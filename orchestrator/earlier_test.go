@@ -113,14 +113,23 @@ func TestAReportOfAnotherRecord(t *testing.T) {
 		return review.Comment{Author: by, Body: text[0].String(), CreatedAt: created}
 	}
 	at := time.Unix(1_800_000_000, 0)
+	text, err := sanitize.Comment("x", sanitize.Marker{ReviewID: "4f1c", Run: "there", Round: 1, Nonce: "n", Key: []byte("key"), Sticky: true}, sanitize.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := review.Comment{Author: own, Body: text[0].String(), CreatedAt: at.Add(-time.Hour), UpdatedAt: at.Add(time.Hour)}
+	touched := said("there", "x", at.Add(-time.Hour), own)
+	touched.UpdatedAt = at.Add(time.Hour)
 	for name, c := range map[string]struct {
 		comments []review.Comment
 		want     string
 	}{
-		"nobody reported":                  {nil, ""},
-		"the newest, whatever its place":   {[]review.Comment{said("there", "x", at.Add(time.Hour), own), said("here", "x", at, own)}, "there"},
-		"also where somebody collapsed it": {[]review.Comment{{Author: own, Body: said("there", "x", at, own).Body, CreatedAt: at, Minimized: true}}, "there"},
-		"not what somebody else posts":     {[]review.Comment{said("there", "x", at, review.Person{Login: "mallory", ID: 2})}, ""},
+		"an older comment with a newer report": {[]review.Comment{edited, said("here", "x", at, own)}, "there"},
+		"an older report that was touched":     {[]review.Comment{touched, said("here", "x", at, own)}, "here"},
+		"nobody reported":                      {nil, ""},
+		"the newest, whatever its place":       {[]review.Comment{said("there", "x", at.Add(time.Hour), own), said("here", "x", at, own)}, "there"},
+		"also where somebody collapsed it":     {[]review.Comment{{Author: own, Body: said("there", "x", at, own).Body, CreatedAt: at, Minimized: true}}, "there"},
+		"not what somebody else posts":         {[]review.Comment{said("there", "x", at, review.Person{Login: "mallory", ID: 2})}, ""},
 	} {
 		if got := LastReport(c.comments, own); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

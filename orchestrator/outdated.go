@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
@@ -64,15 +65,21 @@ func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
 	return ""
 }
 
-// newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none.
+// newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none. A sticky
+// one is as old as the report in it.
 func newestReport(comments []review.Comment, from func(review.Comment) bool) (newest review.Comment, said OurComment) {
+	var at time.Time
 	for _, c := range comments {
-		if !sanitize.HasMarker(c.Body) || !from(c) || c.CreatedAt.Before(newest.CreatedAt) {
+		if !sanitize.HasMarker(c.Body) || !from(c) {
 			continue
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
-		if known := ourComment(c, m); known.Asks || known.Approves {
-			newest, said = c, known
+		known, written := ourComment(c, m), c.CreatedAt
+		if m.Sticky && c.UpdatedAt.After(written) {
+			written = c.UpdatedAt
+		}
+		if (known.Asks || known.Approves) && !written.Before(at) {
+			newest, said, at = c, known, written
 		}
 	}
 	return newest, said
