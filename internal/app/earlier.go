@@ -25,7 +25,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// mostEarlier is how many earlier runs about a pull request are looked at.
+// mostEarlier is how many earlier runs are asked for at once.
 const mostEarlier = 20
 
 // ofPull are the runs about a pull request that are in a state, the newest first: those of this very repository, whatever it was called
@@ -48,19 +48,16 @@ func (r *run) forgotten(ctx context.Context, t review.Target) error {
 // request: reviewers may have answered it (threats.md T331).
 func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[orchestrator.Stored, error] {
 	return func(yield func(orchestrator.Stored, error) bool) {
-		runs, err := r.store.ListRuns(ctx, ofPull(req.Target.Repo, r.repoID, req.Target.PR, ""))
-		if err == nil && len(runs) == 0 {
-			err = r.forgotten(ctx, req.Target)
-		}
-		if err != nil {
-			yield(orchestrator.Stored{}, err)
-			return
-		}
-		for _, known := range runs {
-			if known.ID == req.Run || known.State == store.Running && (known.Head != req.Head || !r.reviews(ctx, known.ID)) {
+		none := true
+		for known, err := range r.ofPull(ctx, req.Target, r.repoID) {
+			none = false
+			if err == nil && (known.ID == req.Run || known.State == store.Running && (known.Head != req.Head || !r.reviews(ctx, known.ID))) {
 				continue
 			}
-			s, err := r.storedRun(ctx, known.ID, req)
+			s := &orchestrator.Stored{}
+			if err == nil {
+				s, err = r.storedRun(ctx, known.ID, req)
+			}
 			if err != nil {
 				yield(orchestrator.Stored{}, err)
 				return
@@ -68,6 +65,34 @@ func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[o
 			if !yield(*s, nil) {
 				return
 			}
+		}
+		if none {
+			if err := r.forgotten(ctx, req.Target); err != nil {
+				yield(orchestrator.Stored{}, err)
+			}
+		}
+	}
+}
+
+// ofPull gives all runs about a pull request, the newest first: however many came to nothing, none hides an older one.
+func (s *Service) ofPull(ctx context.Context, t review.Target, id int64) iter.Seq2[store.Run, error] {
+	return func(yield func(store.Run, error) bool) {
+		for f := ofPull(t.Repo, id, t.PR, ""); ; {
+			runs, err := s.store.ListRuns(ctx, f)
+			if err != nil {
+				yield(store.Run{}, err)
+				return
+			}
+			for _, known := range runs {
+				if !yield(known, nil) {
+					return
+				}
+			}
+			if len(runs) < f.Limit {
+				return
+			}
+			last := runs[len(runs)-1]
+			f.Before = store.Mark{Created: last.Created, ID: last.ID}
 		}
 	}
 }
@@ -92,32 +117,26 @@ func (s *Service) reviews(ctx context.Context, id string) bool {
 // later, and heard reviewers or have not ended: this one would say last what is no longer the last word (threats.md T349). A quick scan takes the place
 // of a quick scan alone; one that passes, not of a run that may have gone on to a full review.
 func (r *run) newerThan(ctx context.Context, st stored) (string, error) {
-	f := ofPull(st.Target.Repo, st.RepoID, st.Target.PR, "")
-	for {
-		runs, err := r.store.ListRuns(ctx, f)
-		if err != nil || len(runs) == 0 {
+	for known, err := range r.ofPull(ctx, st.Target, st.RepoID) {
+		switch {
+		case err != nil:
 			return "", err
+		case known.ID == st.Run:
+			return r.reportedSince(ctx, st)
+		case !r.reviews(ctx, known.ID):
+			continue
 		}
-		for _, known := range runs {
-			if known.ID == st.Run {
-				return r.reportedSince(ctx, st)
-			}
-			if !r.reviews(ctx, known.ID) {
-				continue
-			}
-			run, err := r.store.Run(ctx, known.ID)
-			switch {
-			case err != nil:
-				return "", err
-			case run.Result == nil:
-				return fmt.Sprintf("run %s began later and has not ended: prloop resume %s", run.ID, run.ID), nil
-			case orchestrator.Judged(*run.Result, st.Quick != nil && (st.Quick.Tier != escalate.Auto || run.Result.Outcome != review.LGTM)):
-				return fmt.Sprintf("run %s has reviewed the pull request since", run.ID), nil
-			}
+		run, err := r.store.Run(ctx, known.ID)
+		switch {
+		case err != nil:
+			return "", err
+		case run.Result == nil:
+			return fmt.Sprintf("run %s began later and has not ended: prloop resume %s", run.ID, run.ID), nil
+		case orchestrator.Judged(*run.Result, st.Quick != nil && (st.Quick.Tier != escalate.Auto || run.Result.Outcome != review.LGTM)):
+			return fmt.Sprintf("run %s has reviewed the pull request since", run.ID), nil
 		}
-		last := runs[len(runs)-1]
-		f.Before = store.Mark{Created: last.Created, ID: last.ID}
 	}
+	return "", nil
 }
 
 // reportedSince says which run that is not on record here has reported on the pull request of an interrupted one since that began, as one of another machine;

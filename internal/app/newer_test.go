@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
@@ -42,5 +43,16 @@ func TestNoNumberOfRunsHidesTheNewer(t *testing.T) {
 	}
 	if why, err := p.newerThan(t.Context(), old); err != nil || !strings.HasPrefix(why, "run refuses has reviewed") {
 		t.Errorf("%q, %v", why, err)
+	}
+	var told []string
+	p.repoID, p.settings = 5, config.Settings{}
+	for s, err := range p.earlier(t.Context(), orchestrator.Request{Run: "today", Target: target, Head: "c0ffee"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, s.Result.Run)
+	}
+	if len(told) != 2*mostEarlier+3 || told[len(told)-1] != "interrupted" || told[len(told)-2] != "refuses" {
+		t.Errorf("%d runs are told of: %q", len(told), told)
 	}
 }

@@ -15,13 +15,13 @@ const (
 	attributesLimit = 1 << 20
 	// attributesBatch is how many paths git is asked about at once.
 	attributesBatch = 10_000
-	// attributesTime bounds how long git matches the patterns of a commit, which may be made to take for ever.
-	attributesTime = 30 * time.Second
+	// attributesTime bounds how long git matches patterns for whoever opened a repository, all questions together: they may be made to take for ever.
+	attributesTime = time.Minute
 )
 
 // Attributes says what the given .gitattributes files of a commit, and no others, say of some attributes of paths: the value of each by
 // path and name, "set" and "unset" for those without; unspecified ones are left out. Files that are not there say nothing. git itself is
-// asked, with an index that holds nothing else. ErrTooLarge when a file is larger than 1 MB, or an answer takes longer than half a minute.
+// asked, with an index that holds nothing else. ErrTooLarge when a file is larger than 1 MB, or all answers together take longer than a minute.
 func (r *Repository) Attributes(ctx context.Context, commit string, files, paths, names []string) (map[string]map[string]string, error) {
 	said, err := r.attributes(ctx, commit, files, paths, names)
 	if err != nil {
@@ -62,7 +62,9 @@ func (r *Repository) attributes(ctx context.Context, commit string, files, paths
 	if _, err := r.git.run(ctx, command{name: "update-index", at: at, args: []string{"-z", "--index-info"}, stdin: []byte(lines.String())}); err != nil {
 		return nil, err
 	}
-	said, until := map[string]map[string]string{}, time.Now().Add(min(attributesTime, r.git.timeout))
+	said, began := map[string]map[string]string{}, time.Now()
+	until := began.Add(min(attributesTime, r.git.timeout) - time.Duration(r.matching.Load()))
+	defer func() { r.matching.Add(int64(time.Since(began))) }()
 	for batch := range slices.Chunk(paths, attributesBatch) {
 		out, err := r.git.run(ctx, command{name: "check-attr", at: at, args: append([]string{"-z", "--stdin", "--cached"}, names...),
 			settings: []setting{{"core.ignoreCase", "false"}}, stdin: []byte(strings.Join(batch, "\x00") + "\x00"), limit: listLimit, timeout: max(time.Millisecond, time.Until(until))})

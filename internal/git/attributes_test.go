@@ -146,6 +146,10 @@ func TestAttributesTakeTheirTime(t *testing.T) {
 	if _, err := r.Attributes(t.Context(), head, names, paths, []string{"one"}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("out of time: %v", err)
 	}
+	if _, err := r.Attributes(t.Context(), head, names[:1], []string{"a"}, []string{"one"}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("another question, when the time of all is over: %v", err)
+	}
+	r.matching.Store(0)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	began := time.Now()

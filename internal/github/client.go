@@ -150,7 +150,7 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if c.token, withheld = c.findToken(ctx, c.settings, append(KnownHosts(o.Env), o.Named...)); c.token == "" {
 		e := &Error{Op: op, Kind: ErrNotLoggedIn}
 		if withheld != "" {
-			e.Detail = withheld + " is not sent to a host that neither GH_HOST nor gh's configuration names"
+			e.Unnamed, e.Detail = c.host, withheld+" is not sent to a host that neither GH_HOST nor gh's configuration names"
 		}
 		return nil, e
 	}

@@ -43,6 +43,8 @@ type Error struct {
 	// Needs is, for ErrForbidden, the permission a token lacks in GitHub's words ("pull-requests: write"), and for
 	// ErrMoved the new place. Empty when unknown.
 	Needs string
+	// Unnamed is, for ErrNotLoggedIn, a host that is not sent the token of the environment, for nobody has named it.
+	Unnamed string
 	// Cause is what lies beneath, if anything.
 	Cause error
 

@@ -27,7 +27,7 @@ const pythonLibrary = "__future__,abc,aifc,annotationlib,antigravity,argparse,ar
 	"zipapp,zipfile,zipimport,zlib,zoneinfo"
 
 // perlLibrary are Perl's libraries of tests, and what they load that nobody else has a reason to name so: prove -l looks in lib first.
-const perlLibrary = "strict,warnings,warnings/register,mro,overload,overloading,Carp,Exporter,Exporter/Heavy,Fcntl,PerlIO,POSIX,XSLoader,List/Util,Scalar/Util,Tie/Hash,Time/HiRes," +
+const perlLibrary = "strict,warnings,vars,base,parent,constant,utf8,Config,warnings/register,mro,overload,overloading,Carp,Exporter,Exporter/Heavy,Fcntl,PerlIO,POSIX,XSLoader,List/Util,Scalar/Util,Tie/Hash,Time/HiRes," +
 	"Test/More,Test/Simple,Test/Tester,Test/Deep,Test/Exception,Test/Most,Test/Builder,Test/Builder/Formatter,Test/Builder/Module,Test/Builder/TodoDiag," +
 	"Test2/V0,Test2/API,Test2/API/Context,Test2/API/Instance,Test2/API/Stack,Test2/Event,Test2/Event/Bail,Test2/Event/Diag,Test2/Event/Exception,Test2/Event/Fail,Test2/Event/Note,Test2/Event/Ok," +
 	"Test2/Event/Pass,Test2/Event/Plan,Test2/Event/Skip,Test2/Event/Subtest,Test2/Event/V2,Test2/Event/Waiting,Test2/EventFacet,Test2/EventFacet/About,Test2/EventFacet/Amnesty,Test2/EventFacet/Assert," +

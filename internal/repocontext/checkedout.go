@@ -3,11 +3,14 @@ package repocontext
 import (
 	"bytes"
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // Attributes by which git writes another text into a working tree or an archive than the commit holds.
@@ -17,12 +20,33 @@ const (
 	attributeSubst    = "export-subst"
 )
 
-// mostReplaced is how many files that nobody changed are looked into, for what git now replaces in them.
+// mostReplaced is how many files that nobody changed are looked into, for what git now writes of them.
 const mostReplaced = 200
+
+// wideEncodings are those in which a letter of ASCII is itself beside bytes of nothing: every reader takes a text of such letters for the same.
+var wideEncodings = lazyregexp.New(`(?i)^utf-?(16|32)(-?[lb]e)?(-bom)?$`)
 
 // plain reports whether text in an encoding of a working tree is the bytes that are shown.
 func plain(encoding string) bool {
 	return encoding == "" || encoding == "unset" || strings.EqualFold(encoding, "utf-8") || strings.EqualFold(encoding, "utf8")
+}
+
+// converts reports whether git may write another text of a file than the commit holds.
+func (a attributes) converts(p string) bool {
+	return !plain(a[p][attributeEncoding]) || a.on(p, attributeIdent) || a.on(p, attributeSubst)
+}
+
+// keeps reports whether what git writes of a file is the text that is shown all the same. A text that could not be read may be any.
+func (a attributes) keeps(p string, text []byte, read bool) bool {
+	switch encoding := a[p][attributeEncoding]; {
+	case !a.converts(p):
+		return true
+	case !read:
+		return false
+	case !plain(encoding) && !(wideEncodings.MatchString(encoding) && !bytes.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })):
+		return false
+	}
+	return !bytes.Contains(text, []byte("$Id:")) && !bytes.Contains(text, []byte("$Format:"))
 }
 
 // readConverted takes out files of which people, builds and packages get another text than is shown: attributes at the base, or at the head, have git
@@ -30,22 +54,21 @@ func plain(encoding string) bool {
 func (b *builder) readConverted(ctx context.Context, base, head attributes) error {
 	var ask []int
 	for i := range b.o.Diff.Files {
-		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
-		switch p := f.Path; {
-		case bf.Omitted != "" || f.Change == diff.Deleted:
-		case !plain(base[p][attributeEncoding]) || !plain(head[p][attributeEncoding]):
-			bf.Omitted = OmittedConverted
-		case base.replaces(p) || head.replaces(p):
+		f := &b.o.Diff.Files[i]
+		if b.brief.Files[i].Omitted == "" && f.Change != diff.Deleted && (base.converts(f.Path) || head.converts(f.Path)) {
 			ask = append(ask, i)
 		}
 	}
-	replaced, err := b.replaced(ctx, b.paths(ask))
-	if err != nil {
-		return err
-	}
-	for _, i := range ask {
-		if replaced[b.o.Diff.Files[i].Path] {
-			b.brief.Files[i].Omitted = OmittedConverted
+	for batch := range slices.Chunk(ask, diffBatch) {
+		texts, err := b.src.ReadFiles(ctx, b.o.Head, b.paths(batch), sourceLimit)
+		if err != nil {
+			return err
+		}
+		for _, i := range batch {
+			p := b.o.Diff.Files[i].Path
+			if text, read := texts[p]; !base.keeps(p, text, read) || !head.keeps(p, text, read) {
+				b.brief.Files[i].Omitted = OmittedConverted
+			}
 		}
 	}
 	return b.readAttributesFiles(ctx)
@@ -91,40 +114,12 @@ func (b *builder) convertsNow(ctx context.Context, paths []string) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	var ask []string
-	for _, p := range paths {
-		if now := head[p][attributeEncoding]; !plain(now) && now != base[p][attributeEncoding] {
-			return true, nil
-		}
-		if head.replaces(p) && !base.replaces(p) {
-			ask = append(ask, p)
-		}
-	}
+	ask := slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		return !head.converts(p) || maps.Equal(base[p], head[p])
+	})
 	if len(ask) > mostReplaced {
 		return true, nil
 	}
-	replaced, err := b.replaced(ctx, ask)
-	return len(replaced) > 0, err
-}
-
-// replaces reports whether git puts something into a file where it holds words for that.
-func (a attributes) replaces(p string) bool {
-	return a.on(p, attributeIdent) || a.on(p, attributeSubst)
-}
-
-// replaced are those of some files at the head that hold such words, and those that are too large to know.
-func (b *builder) replaced(ctx context.Context, paths []string) (map[string]bool, error) {
-	out := map[string]bool{}
-	for batch := range slices.Chunk(paths, diffBatch) {
-		texts, err := b.src.ReadFiles(ctx, b.o.Head, batch, sourceLimit)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range batch {
-			if text, ok := texts[p]; !ok || bytes.Contains(text, []byte("$Id:")) || bytes.Contains(text, []byte("$Format:")) {
-				out[p] = true
-			}
-		}
-	}
-	return out, nil
+	texts, err := b.src.ReadFiles(ctx, b.o.Head, ask, sourceLimit)
+	return slices.ContainsFunc(ask, func(p string) bool { text, read := texts[p]; return !head.keeps(p, text, read) }), err
 }

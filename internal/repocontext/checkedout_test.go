@@ -11,12 +11,14 @@ func TestCheckedOutAsShown(t *testing.T) {
 	for _, row := range []struct{ says, base, head, line, want string }{
 		{"nothing is said", "", "", "x", ""},
 		{"another encoding, at the head", "", "*.py working-tree-encoding=ASCII//TRANSLIT\n", "x", OmittedConverted},
-		{"another encoding, at the base", "*.py text working-tree-encoding=UTF-16BE\n", "", "x", OmittedConverted},
-		{"by a macro", "[attr]odd working-tree-encoding=UTF-16LE\n*.py odd\n", "", "x", OmittedConverted},
+		{"another encoding, at the base", "*.py text working-tree-encoding=UTF-16BE\n", "", "\u6423", OmittedConverted},
+		{"by a macro", "[attr]odd working-tree-encoding=UTF-7\n*.py odd\n", "", "x", OmittedConverted},
 		{"an encoding without a name", "*.py working-tree-encoding\n", "", "x", OmittedConverted},
 		{"that of the commit", "*.py working-tree-encoding=utf-8\n", "*.py working-tree-encoding=UTF8\n", "x", ""},
 		{"none", "*.py -working-tree-encoding\n", "", "x", ""},
 		{"of other files", "*.ps1 working-tree-encoding=UTF-16LE-BOM\n", "", "x", ""},
+		{"two bytes for each letter of ASCII", "*.py working-tree-encoding=UTF-16LE-BOM\n", "*.py working-tree-encoding=UTF-16LE-BOM\n", "Write-Host 1", ""},
+		{"two bytes of which both are letters", "*.py working-tree-encoding=UTF-16LE-BOM\n", "*.py working-tree-encoding=UTF-16LE-BOM\n", "\u6423\u2f21", OmittedConverted},
 		{"words between two marks, which go", "*.py ident\n", "", `v="$Id: ";require_admin();w="$"`, OmittedConverted},
 		{"a mark alone", "*.py ident\n", "", `v="$Id$"`, ""},
 		{"words where nobody replaces them", "", "", `v="$Id: 1 $"`, ""},
@@ -29,7 +31,7 @@ func TestCheckedOutAsShown(t *testing.T) {
 		}
 	}
 	// A new file where others are vendored, or minified, is read again, and is held to this too.
-	vendored := "*.py working-tree-encoding=UTF-16BE\n"
+	vendored := "*.py working-tree-encoding=UTF-7\n"
 	src := &memory{files: map[string]map[string]string{baseID: {".gitattributes": vendored}, headID: {".gitattributes": vendored, "vendor/a.py": "x\n"}}}
 	if got := build(t, src, newFile("vendor/a.py", "x\n"), Options{}).Files[0].Omitted; got != OmittedConverted {
 		t.Errorf("a new vendored file: %q", got)
@@ -38,7 +40,7 @@ func TestCheckedOutAsShown(t *testing.T) {
 
 // A file of attributes that changes what git writes of files nobody changed is unread (threats.md T328).
 func TestAttributesOfFilesNobodyChanged(t *testing.T) {
-	const on = "*.py working-tree-encoding=UTF-16BE\n"
+	const on = "*.py working-tree-encoding=UTF-7\n"
 	tree := map[string]string{"a.py": "x\n", "s/a.py": "x\n", "s/id.c": "$Id: 1 $\n", "s/v.c": "$Format:\n%h$\n", "s/plain.c": "$Id$\n"}
 	with := func(more map[string]string) map[string]string {
 		all := maps.Clone(tree)
@@ -53,7 +55,7 @@ func TestAttributesOfFilesNobodyChanged(t *testing.T) {
 		text, want string
 	}{
 		{"another encoding", nil, map[string]string{".gitattributes": on}, newFile(".gitattributes", on), OmittedConverted},
-		{"behind a quoted pattern", nil, map[string]string{".gitattributes": "\"*.py\"working-tree-encoding=UTF-16BE\n"}, newFile(".gitattributes", "\"*.py\"working-tree-encoding=UTF-16BE\n"), OmittedConverted},
+		{"behind a quoted pattern", nil, map[string]string{".gitattributes": "\"*.py\"working-tree-encoding=UTF-7\n"}, newFile(".gitattributes", "\"*.py\"working-tree-encoding=UTF-7\n"), OmittedConverted},
 		{"of a kind of file that is not there", nil, map[string]string{".gitattributes": "*.ps1 working-tree-encoding=UTF-16LE\n"}, newFile(".gitattributes", "*.ps1 working-tree-encoding=UTF-16LE\n"), ""},
 		{"a text that becomes one", map[string]string{"notes": on}, map[string]string{".gitattributes": on}, moved, OmittedConverted},
 		{"one that goes, which had it off", map[string]string{".gitattributes": on, "s/.gitattributes": "*.py -working-tree-encoding\n"}, map[string]string{".gitattributes": on}, gone, OmittedConverted},

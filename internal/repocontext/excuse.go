@@ -34,6 +34,8 @@ func (b *builder) excusable(ctx context.Context) error {
 		case grown:
 			back(i)
 		case f.Change == diff.Deleted:
+		case strings.EqualFold(path.Base(f.Path), "binding.gyp"): // npm runs it where a manifest names no script
+			back(i)
 		case strings.EqualFold(path.Base(f.Path), "package.json"):
 			manifests = append(manifests, i)
 		case !f.Has(1):

@@ -113,7 +113,12 @@ var table = []row{
 
 	// GitHub.
 	{is(github.ErrNoGH, "install the GitHub CLI from https://cli.github.com, or name it: PRLOOP_GH=/path/to/gh"), advice.Failed},
-	{is(github.ErrNotLoggedIn, "gh auth login, or set GH_TOKEN"), advice.Failed},
+	{as(func(e *github.Error) string {
+		if e.Unnamed != "" {
+			return "if it is your GitHub: GH_HOST=" + e.Unnamed + ", or gh auth login --hostname " + e.Unnamed
+		}
+		return "gh auth login, or set GH_TOKEN"
+	}, github.ErrNotLoggedIn), advice.Failed},
 	{as(func(e *appfile.Error) string { return e.Next }), advice.Usage},
 	{is(github.ErrAppKey, "make a new private key in the settings of the GitHub App, or set the clock of this machine"), advice.Usage},
 	{is(github.ErrSuspended, "its owner ends the suspension in the settings of the account, Applications"), advice.Usage},
