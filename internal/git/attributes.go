@@ -66,8 +66,12 @@ func (r *Repository) attributes(ctx context.Context, commit string, files, paths
 	until := began.Add(min(attributesTime, r.git.timeout) - time.Duration(r.matching.Load()))
 	defer func() { r.matching.Add(int64(time.Since(began))) }()
 	for batch := range slices.Chunk(paths, attributesBatch) {
+		left := time.Until(until)
+		if left <= 0 {
+			return nil, fmt.Errorf("no time is left to match patterns: %w", ErrTooLarge)
+		}
 		out, err := r.git.run(ctx, command{name: "check-attr", at: at, args: append([]string{"-z", "--stdin", "--cached"}, names...),
-			settings: []setting{{"core.ignoreCase", "false"}}, stdin: []byte(strings.Join(batch, "\x00") + "\x00"), limit: listLimit, timeout: max(time.Millisecond, time.Until(until))})
+			settings: []setting{{"core.ignoreCase", "false"}}, stdin: []byte(strings.Join(batch, "\x00") + "\x00"), limit: listLimit, timeout: left})
 		if err != nil {
 			return nil, err
 		}
