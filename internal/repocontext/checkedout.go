@@ -46,7 +46,7 @@ func (a attributes) keeps(p string, text []byte, read bool) bool {
 	case !plain(encoding) && !(wideEncodings.MatchString(encoding) && !bytes.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })):
 		return false
 	}
-	return !bytes.Contains(text, []byte("$Id:")) && !bytes.Contains(text, []byte("$Format:"))
+	return !(a.on(p, attributeIdent) && bytes.Contains(text, []byte("$Id:"))) && !(a.on(p, attributeSubst) && bytes.Contains(text, []byte("$Format:")))
 }
 
 // readConverted takes out files of which people, builds and packages get another text than is shown: attributes at the base, or at the head, have git

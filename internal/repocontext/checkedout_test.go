@@ -19,6 +19,7 @@ func TestCheckedOutAsShown(t *testing.T) {
 		{"of other files", "*.ps1 working-tree-encoding=UTF-16LE-BOM\n", "", "x", ""},
 		{"two bytes for each letter of ASCII", "*.py working-tree-encoding=UTF-16LE-BOM\n", "*.py working-tree-encoding=UTF-16LE-BOM\n", "Write-Host 1", ""},
 		{"two bytes of which both are letters", "*.py working-tree-encoding=UTF-16LE-BOM\n", "*.py working-tree-encoding=UTF-16LE-BOM\n", "\u6423\u2f21", OmittedConverted},
+		{"words that only another attribute has replaced", "*.py ident\n", "*.py ident\n", `v="$Format:%s$"`, ""},
 		{"words between two marks, which go", "*.py ident\n", "", `v="$Id: ";require_admin();w="$"`, OmittedConverted},
 		{"a mark alone", "*.py ident\n", "", `v="$Id$"`, ""},
 		{"words where nobody replaces them", "", "", `v="$Id: 1 $"`, ""},
