@@ -192,13 +192,31 @@ func (s *server) stop(t *testing.T, signal os.Signal) {
 	}
 }
 
-// wanted reads what was wanted, and what became of it.
-func (h *hall) wanted() map[string]store.Wanted {
+// record opens what the server records.
+func (h *hall) record() *store.Store {
 	h.t.Helper()
 	s, err := store.Open(h.t.Context(), store.Options{Address: cmp.Or(h.database, filepath.Join(h.home, "state", "prloop.db"))})
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	return s
+}
+
+// reconciled waits until the server has asked what no event told of: a pull request that is opened meanwhile may be asked for by both.
+func (h *hall) reconciled() {
+	h.t.Helper()
+	s := h.record()
+	defer s.Close()
+	eventually.True(h.t, "the server to ask for what no event told of", func() bool {
+		note, err := s.Note(h.t.Context(), "reconciled github.com/acme/widgets")
+		return err == nil && note != ""
+	})
+}
+
+// wanted reads what was wanted, and what became of it.
+func (h *hall) wanted() map[string]store.Wanted {
+	h.t.Helper()
+	s := h.record()
 	defer s.Close()
 	all, err := s.WantedOf(h.t.Context(), "github.com/acme/widgets")
 	if err != nil {
@@ -252,6 +270,7 @@ func TestServe(t *testing.T) {
 	h := openHall(t)
 	h.doubled = true
 	s := h.serve("")
+	h.reconciled()
 	p := h.open(7, nil)
 	draft := h.open(8, func(s *forge.PullSpec) { s.Draft = true })
 	all := h.settled(1)
