@@ -112,11 +112,11 @@ func (l Limits) Room(dir string) error {
 	return nil
 }
 
-// BoundsHere says which bounds of children the kernel keeps on this machine, and which are watched. full is whether it gives full
+// BoundsHere says which bounds of children the kernel keeps on this machine, which are watched, and what nobody bounds. full is whether it gives full
 // containment.
 func BoundsHere(full bool) string {
-	memory, processes := proc.GroupsBound()
-	kernel, watched := "file sizes", "the host's free disk, what is added to a clone"
+	memory, processes, shares := proc.GroupsBound()
+	kernel, watched, none := "file sizes", "the host's free disk, what is added to a clone", ""
 	for _, b := range []struct {
 		name string
 		hard bool
@@ -127,5 +127,10 @@ func BoundsHere(full bool) string {
 			watched = b.name + ", " + watched
 		}
 	}
-	return "bounded by the kernel: " + kernel + "; watched: " + watched
+	if shares {
+		kernel += ", shares of the processors"
+	} else {
+		none = "; not bounded: shares of the processors"
+	}
+	return "bounded by the kernel: " + kernel + "; watched: " + watched + none
 }

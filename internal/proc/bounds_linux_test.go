@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,8 +95,8 @@ func TestHostDisk(t *testing.T) {
 // The memory of a tree is bounded by the kernel where there are control groups, and watched elsewhere.
 func TestMemoryBounds(t *testing.T) {
 	t.Parallel()
-	memory, processes := GroupsBound()
-	t.Logf("kept by the kernel: memory %v, processes %v", memory, processes)
+	memory, processes, shares := GroupsBound()
+	t.Logf("kept by the kernel: memory %v, processes %v, shares of the processors %v", memory, processes, shares)
 	for name, noGroups := range map[string]bool{"as this machine can": false, "watched": true} {
 		for _, row := range []struct{ each, more string }{{"1500", "0"}, {"60", "3"}} {
 			t.Run(name+", "+row.more+" more", func(t *testing.T) {
@@ -146,13 +147,41 @@ func TestProcessBounds(t *testing.T) {
 	s := script(t, `i=0; while [ $i -lt 40 ]; do sleep 60 & i=$((i+1)); done; wait`)
 	s.Bounds = Bounds{Processes: 20, noGroups: true}
 	bounded(t, s, ReasonProcesses, "had more than 20 processes at a time")
-	if _, processes := GroupsBound(); !processes {
+	if _, processes, _ := GroupsBound(); !processes {
 		t.Skip("this machine gives no control group for processes")
 	}
 	s.Args[1] = `i=0; while [ $i -lt 40 ]; do sleep 60 & i=$((i+1)); done 2>&1; echo all`
 	s.Bounds.noGroups = false
 	if res, err := Run(t.Context(), s); err == nil || strings.Contains(string(res.Stdout), "all") {
 		t.Errorf("40 processes were started: %v %s", err, res.Stdout)
+	}
+}
+
+// Each child is in a group of its own for the processors, of which the kernel gives each group as much (threats.md T373).
+func TestSharesOfTheProcessors(t *testing.T) {
+	t.Parallel()
+	if _, _, shares := GroupsBound(); !shares {
+		t.Skip("this machine gives no control group for processors")
+	}
+	in := func() string {
+		s := script(t, `cat /proc/self/cgroup`)
+		s.Bounds = Bounds{Processes: 20}
+		res, err := Run(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(res.Stdout)) {
+			number, controllers, _ := strings.Cut(strings.TrimSpace(line), ":")
+			controllers, path, _ := strings.Cut(controllers, ":")
+			if strings.Contains(path, "/"+groupPrefix) && (number == "0" || slices.Contains(strings.Split(controllers, ","), "cpu")) {
+				return path
+			}
+		}
+		t.Fatalf("the child is in %s", res.Stdout)
+		return ""
+	}
+	if one, other := in(), in(); one == other {
+		t.Errorf("both children are in %s", one)
 	}
 }
 
@@ -216,7 +245,7 @@ func TestGroupsGo(t *testing.T) {
 // After kill -9 of prloop the leash removes the groups.
 func TestKillLeavesNoGroups(t *testing.T) {
 	t.Parallel()
-	if memory, _ := GroupsBound(); !memory {
+	if memory, _, _ := GroupsBound(); !memory {
 		t.Skip("this machine gives no control groups")
 	}
 	path, err := os.Executable()

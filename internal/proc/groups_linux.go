@@ -25,7 +25,9 @@ type group struct {
 }
 
 // groups are those of one child. With version 2 they are one.
-type groups struct{ Memory, Pids group }
+type groups struct{ Memory, Pids, CPU group }
+
+func (g groups) all() []group { return []group{g.Memory, g.Pids, g.CPU} }
 
 // groupPrefix is what groups of children are called, with the number of the process that made them.
 const groupPrefix = "prloop-"
@@ -37,15 +39,16 @@ var roots = sync.OnceValue(func() groups {
 	if err1 != nil || err2 != nil {
 		return groups{}
 	}
-	return groups{Memory: rootOf("memory", string(own), string(mounts)), Pids: rootOf("pids", string(own), string(mounts))}
+	root := func(controller string) group { return rootOf(controller, string(own), string(mounts)) }
+	return groups{Memory: root("memory"), Pids: root("pids"), CPU: root("cpu")}
 })
 
-// GroupsBound reports whether the kernel bounds the memory and the processes of children here, in control groups; what it does not
-// is watched.
-func GroupsBound() (memory, processes bool) {
+// GroupsBound reports whether the kernel bounds the memory and the processes of children here, in control groups, and gives each child its share of the
+// processors. Memory and processes are watched elsewhere.
+func GroupsBound() (memory, processes, shares bool) {
 	g := makeGroups(Bounds{MemoryBytes: 1 << 30, Processes: 100})
 	defer g.remove()
-	return g.Memory.Dir != "", g.Pids.Dir != ""
+	return g.Memory.Dir != "", g.Pids.Dir != "", g.CPU.Dir != ""
 }
 
 // rootOf finds the group in which groups with a controller can be made: that of this process, and with version 2, where a group with
@@ -112,26 +115,35 @@ func handedOver(dir string) bool {
 	return unix.Stat(dir, &st) == nil && st.Uid != 0 && int(st.Uid) == os.Geteuid()
 }
 
-// makeGroups makes the groups that bounds ask for, as far as they can be had.
+// makeGroups makes the groups that bounds ask for, as far as they can be had. A child that may have but so many processes is in a group that has its
+// share of the processors, however many it has: the share of each other child's.
 func makeGroups(b Bounds) (g groups) {
 	if b.noGroups {
 		return g
 	}
 	r := roots()
-	if r.Memory.Dir != "" && b.MemoryBytes > 0 {
-		g.Memory = makeGroup(r.Memory, memoryFiles(b.MemoryBytes, r.Memory.V2))
+	if b.MemoryBytes > 0 {
+		g.Memory = g.add(r.Memory, memoryFiles(b.MemoryBytes, r.Memory.V2))
 	}
-	if r.Pids.Dir == "" || b.Processes <= 0 {
-		return g
-	}
-	limit := []setting{{"pids.max", strconv.FormatInt(b.Processes, 10), false}}
-	switch {
-	case !r.Pids.V2 || !g.Memory.V2:
-		g.Pids = makeGroup(r.Pids, limit)
-	case r.Pids.Dir == r.Memory.Dir && set(g.Memory.Dir, limit) == nil: // a process is in one group of version 2
-		g.Pids = g.Memory
+	if b.Processes > 0 {
+		g.Pids = g.add(r.Pids, []setting{{"pids.max", strconv.FormatInt(b.Processes, 10), false}})
+		g.CPU = g.add(r.CPU, nil)
 	}
 	return g
+}
+
+// add makes one more group of a child. A process is in one group of version 2: that gets the settings, if it is at the same place.
+func (g groups) add(root group, settings []setting) group {
+	for _, have := range g.all() {
+		switch {
+		case root.Dir == "" || !have.V2 || !root.V2:
+		case filepath.Dir(have.Dir) == root.Dir && set(have.Dir, settings) == nil:
+			return have
+		default:
+			return group{}
+		}
+	}
+	return makeGroup(root, settings)
 }
 
 // setting is a file of a group.
@@ -151,6 +163,9 @@ func memoryFiles(bytes int64, v2 bool) []setting {
 
 // makeGroup makes a group below another, and removes those that dead processes left there.
 func makeGroup(root group, settings []setting) group {
+	if root.Dir == "" {
+		return group{}
+	}
 	sweepGroups(root.Dir)
 	dir, err := os.MkdirTemp(root.Dir, fmt.Sprintf("%s%d-", groupPrefix, os.Getpid()))
 	if err != nil {
@@ -186,13 +201,12 @@ func sweepGroups(root string) {
 
 // enter moves this process into the groups, for a child to begin there. leave brings it back.
 func (g groups) enter() (leave func(), err error) {
-	all := []group{g.Memory, g.Pids}
 	leave = func() {
-		for _, one := range all {
+		for _, one := range g.all() {
 			_ = one.move(one.Home)
 		}
 	}
-	for _, one := range all {
+	for _, one := range g.all() {
 		if err := one.move(one.Dir); err != nil {
 			leave()
 			return nil, pathCause(err)
@@ -230,7 +244,7 @@ func (g groups) oomKills() bool {
 
 // remove removes the groups, in which nothing lives any more.
 func (g groups) remove() {
-	for _, one := range []group{g.Memory, g.Pids} {
+	for _, one := range g.all() {
 		if one.Dir != "" {
 			_ = unix.Rmdir(one.Dir)
 		}

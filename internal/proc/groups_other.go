@@ -2,5 +2,5 @@
 
 package proc
 
-// GroupsBound reports false twice: control groups are Linux's.
-func GroupsBound() (memory, processes bool) { return false, false }
+// GroupsBound reports false: control groups are Linux's.
+func GroupsBound() (memory, processes, shares bool) { return false, false, false }
