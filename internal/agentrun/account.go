@@ -2,6 +2,7 @@ package agentrun
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -78,6 +79,15 @@ func (c *Launcher) explain(name string, answer *review.Answer) {
 	var budget *gateway.BudgetError
 	if errors.As(err, &budget) {
 		answer.Receipt.OutOf = budget.Of()
+	}
+}
+
+// believable takes a cost that an agent says it had for unknown when it is more than an agent may have: budgets then count the most that it may, and nobody
+// uses up a budget of all by a word (threats.md T381).
+func believable(r *review.AgentReceipt, most float64) {
+	if said := r.Usage.CostUSD; most > 0 && said != nil && *said > most {
+		r.Usage.CostUSD = nil
+		r.Notes = append(r.Notes, fmt.Sprintf("said that it spent %.2f USD; an agent may spend %.2f (limits.max_cost_usd), so its cost counts as unknown", *said, most))
 	}
 }
 

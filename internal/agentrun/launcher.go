@@ -181,13 +181,14 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 	answer := agents.Ask(ctx, spec, task, news)
 	switch plan.Kind {
 	case review.KindCommand: // what the gateway did not count it may say itself: it can have another way to a model
-		switch {
-		case c.Gateway == nil:
-		case c.Gateway.Usage(plan.Name).LLMCalls > 0:
+		if c.Gateway != nil && c.Gateway.Usage(plan.Name).LLMCalls > 0 {
 			c.account(plan.Name, &answer)
-		case c.Gateway.Err(plan.Name) != nil: // its calls were refused
+			break
+		}
+		if c.Gateway != nil && c.Gateway.Err(plan.Name) != nil { // its calls were refused
 			c.explain(plan.Name, &answer)
 		}
+		believable(&answer.Receipt, task.Limits.CostUSD)
 	case review.KindBuiltin:
 		c.account(plan.Name, &answer)
 		if idle(answer.Receipt.Usage) { // the gateway is its only way to a model
