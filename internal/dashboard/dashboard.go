@@ -13,8 +13,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/hashicorp/go-hclog"
@@ -279,6 +281,10 @@ func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 			}
 			defer leave()
 		}
+		if !isText(r) {
+			d.refuse(w, r, http.StatusBadRequest, "The address or the form holds bytes that are no text.")
+			return
+		}
 		err := p(w, r, v)
 		var unanswered *unansweredError
 		switch {
@@ -292,6 +298,20 @@ func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 			d.fault(w, r, err)
 		}
 	}
+}
+
+// isText reports whether what a request asks for is text that a database takes.
+func isText(r *http.Request) bool {
+	if r.ParseForm() != nil {
+		return false
+	}
+	text := func(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+	for name, values := range r.Form {
+		if !text(name) || slices.ContainsFunc(values, func(v string) bool { return !text(v) }) {
+			return false
+		}
+	}
+	return text(r.URL.Path)
 }
 
 // guard is what holds for every answer: nothing is loaded from elsewhere, no script but ours runs, nobody frames a page, and no other

@@ -114,8 +114,13 @@ func TestPagesShowRuns(t *testing.T) {
 	if got := answer.Header.Get("Content-Type"); got != "text/plain; charset=utf-8" || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("an artifact is sent as %q", got)
 	}
-	for _, path := range []string{"/runs/nothing", runLink(r1.ID[:20]), runLink(r1.ID) + "/files/..%2f..%2fprloop.db", runLink(r1.ID) + "/files/missing", runLink(r1.ID) + "/files/round-1", runLink(r1.ID) + "/files/review.md%00", "/pulls/github.com/acme/shop/99", "/nothing"} {
+	for _, path := range []string{"/runs/nothing", runLink(r1.ID[:20]), runLink(r1.ID) + "/files/..%2f..%2fprloop.db", runLink(r1.ID) + "/files/missing", runLink(r1.ID) + "/files/round-1", "/pulls/github.com/acme/shop/99", "/nothing"} {
 		if status, body := s.see(t, path); status != http.StatusNotFound {
+			t.Errorf("%s: status %d\n%s", path, status, body)
+		}
+	}
+	for _, path := range []string{runLink(r1.ID) + "/files/review.md%00", "/runs/%ff", "/runs?q=acme/%00", "/runs?outcome=%ff", "/runs?before=%00", "/runs?q=%zz", "/observations?q=%ff", "/audit?before=%00"} {
+		if status, body := s.see(t, path); status != http.StatusBadRequest || !strings.Contains(body, "The address or the form holds bytes that are no text.") {
 			t.Errorf("%s: status %d\n%s", path, status, body)
 		}
 	}
