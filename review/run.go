@@ -53,6 +53,9 @@ type Receipt struct {
 	Found *Found `json:"found,omitempty"`
 }
 
+// Nothing reports whether there was nothing in the change that a reviewer could be given: nobody was asked.
+func (r Receipt) Nothing() bool { return r.FilesGiven == 0 && len(r.Agents) == 0 }
+
 // LeftOut is one file that too few complete reviewers were given whole, and why.
 type LeftOut struct {
 	Path   string `json:"path"`

@@ -53,6 +53,8 @@ type Ending struct {
 	// Answered is true when a reviewer, or the scout of a quick scan, gave a complete answer, Asks when the verdict asks for changes, and Unread when something
 	// may not go unread and did.
 	Answered, Asks, Unread bool
+	// Nothing is true when the change held nothing that a reviewer could be given.
+	Nothing bool
 	// Quick is true when a scan was all there was.
 	Quick bool
 }
@@ -62,7 +64,7 @@ func End(r review.RunResult) Ending {
 	return Ending{
 		Outcome: r.Outcome, Answered: r.Receipt.Complete > 0, Asks: r.Consensus != nil && *r.Consensus != string(review.Approve),
 		Unread: r.Receipt.Status != "ok" || slices.ContainsFunc(r.Receipt.LeftOut, func(l review.LeftOut) bool { return !l.Excused }),
-		Quick:  r.Scan != nil && r.Scan.Escalated == "",
+		Quick:  r.Scan != nil && r.Scan.Escalated == "", Nothing: r.Outcome == review.NotReviewed && r.Receipt.Nothing(),
 	}
 }
 
@@ -110,6 +112,10 @@ func decide(p Policy, trivial bool, e Ending) (review.GateState, string) {
 			return review.GateFailure, said + ", and changes are requested"
 		}
 		return review.GateError, said
+	case review.NotReviewed:
+		if e.Nothing {
+			return review.GateError, said + ": nothing in the change is for reviewers, a person has to look"
+		}
 	case review.Partial, review.Budget:
 		switch {
 		case e.Quick:

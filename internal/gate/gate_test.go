@@ -29,7 +29,9 @@ func endings() (out []Ending) {
 				Ending{Outcome: o, Answered: true, Quick: true, Unread: true}, Ending{Outcome: o, Quick: true})
 		case review.StaticOnly:
 			out = append(out, Ending{Outcome: o, Answered: true}, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o})
-		case review.NotReviewed, review.Superseded, review.Failed:
+		case review.NotReviewed:
+			out = append(out, Ending{Outcome: o}, Ending{Outcome: o, Nothing: true})
+		case review.Superseded, review.Failed:
 			out = append(out, Ending{Outcome: o})
 		case review.ChangesRequested:
 			out = append(out, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o, Answered: true, Asks: true, Unread: true})
@@ -49,7 +51,7 @@ func (e Ending) String() string {
 	for _, x := range []struct {
 		is   bool
 		word string
-	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Unread, "partly unread"}, {e.Quick, "scan"}} {
+	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Unread, "partly unread"}, {e.Quick, "scan"}, {e.Nothing, "nothing for reviewers"}} {
 		if x.is {
 			s += ", " + x.word
 		}

@@ -65,12 +65,15 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	}
 	if text := report.Unread(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped(c.paint("33", "not reviewed:")+" "+named(text), width))
-		if r.Outcome == review.Partial && r.Receipt.Complete >= r.Receipt.MinReviewers {
+		if r.Outcome == review.Partial && r.Receipt.Complete >= r.Receipt.MinReviewers || r.Outcome == review.NotReviewed && r.Receipt.Nothing() {
 			b.WriteString(wrapped(named(report.ByHand), width))
 		}
 	}
 	if text := report.Excused(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped("left out by rule: "+named(text), width))
+		if r.Outcome == review.NotReviewed && r.Receipt.Nothing() && report.Unread(r.Receipt.LeftOut) == "" {
+			b.WriteString(wrapped(named(report.Nothing), width))
+		}
 	}
 	rounds(&b, r, arranged, c)
 	scan(&b, r, width)

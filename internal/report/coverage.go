@@ -87,6 +87,9 @@ func Unread(files []review.LeftOut) string {
 // ByHand says what helps where files were not reviewed though enough reviewers answered.
 const ByHand = "Review by hand what was not read, or leave it out on purpose (`context.exclude`)."
 
+// Nothing says what helps where every changed file is left out by rule.
+const Nothing = "Review the change by hand: it holds only files that are left out by rule, so no reviewer read any of it."
+
 // Excused says which files a rule or the configuration leaves out of the review, and for what reasons.
 func Excused(files []review.LeftOut) string {
 	files = of(files, true)
