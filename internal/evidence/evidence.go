@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -294,9 +296,10 @@ var unreadable = lazyregexp.New("\ufffd+")
 
 // Fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
 // re-indent and re-wrap what they quote, and some merge what cannot be read. Hidden characters are written as
-// models were shown them.
+// models were shown them, and a letter with its accent as one character, which is how models write what a file may hold as two.
 func Fold(s string) string {
 	s, _ = sanitize.Visible(s)
+	s = norm.NFC.String(s)
 	return unreadable.ReplaceAllString(strings.Join(strings.Fields(s), " "), "\ufffd")
 }
 

@@ -39,12 +39,13 @@ func TestEvidence(t *testing.T) {
 		headSHA + ":caf\xe9.py": "open(\"a\")\n",
 		headSHA + ":b.php":      "system(\"convert \xff\xfe\" . $_GET[\"f\"]);\ncut(\"\xed\xa0\x80\");\n",
 		headSHA + ":d.py":       "import os\r\nos.system(x)\r\na()\rb()\r\n",
+		headSHA + ":e.py":       "pay(\"cafe\u0301\", 1)\n",
 		headSHA + ":c.py":       "run(user, \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\", sys.argv)\n",
 	}
 	changed := []review.BriefFile{
 		{Path: "a.go", Change: "modified"}, {Path: "gone.go", Change: "deleted"},
 		{Path: "d.go", Change: "modified", Diff: "diff --git a/d.go b/d.go\n--- a/d.go\n+++ b/d.go\n@@ -3,2 +3,4 @@\n func d(err error) {\n-\tmust(err)\n+\tif err != nil {\n+\t\treturn nil\n+\t}\n"},
-		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"}, {Path: "d.py", Change: "modified"},
+		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"}, {Path: "d.py", Change: "modified"}, {Path: "e.py", Change: "modified"},
 		{Path: "lib", Change: "modified", Diff: "diff --git a/lib b/lib\n@@ -1 +1 @@\n-Subproject commit 1111\n+Subproject commit 2222\n"},
 		{Path: "after.go", OldPath: "before.go", Change: "renamed"}, {Path: "secret.go", Change: "modified", Omitted: "excluded by configuration"},
 	}
@@ -74,6 +75,8 @@ func TestEvidence(t *testing.T) {
 		{"several such lines", review.Finding{File: "d.py", Evidence: "import os\r\nos.system(x)\r"}, true, Verified, false},
 		{"a CR within a line", review.Finding{File: "d.py", Evidence: "a()\rb()\r"}, true, Verified, false},
 		{"a CR that is not there", review.Finding{File: "d.py", Evidence: "os.\rsystem(x)"}, true, False, false},
+		{"a letter and its accent as one character", review.Finding{File: "e.py", Evidence: "pay(\"caf\u00e9\", 1)"}, true, Verified, false},
+		{"the letter without its accent", review.Finding{File: "e.py", Evidence: "pay(\"cafe\", 1)"}, true, False, false},
 		{"a submodule, whose text stands in the diff alone", review.Finding{File: "lib", Evidence: "Subproject commit 2222"}, true, Verified, false},
 		{"as in a diff, with its marks", review.Finding{File: "d.go", Evidence: "+\tif err != nil {\n+\t\treturn nil"}, true, Verified, false},
 		{"as in a diff, with marks and line numbers", review.Finding{File: "d.go", Evidence: "     4 +\tif err != nil {\n     5 +\t\treturn nil"}, true, Verified, false},
