@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
@@ -63,13 +64,9 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 			continue
 		}
 		a, why := s.answers(req, snap)
-		if last := snap.LastReport; why == "" && last != "" && l.Recorded != nil { // another machine may have a record of its own (threats.md T331)
-			recorded, err := l.Recorded(ctx, last)
-			if err != nil {
+		if why == "" {
+			if why, err = l.reportedSince(ctx, s, snap); err != nil {
 				return nil, err
-			}
-			if !recorded {
-				why = fmt.Sprintf("run %s has reported last, and is not on record here", last)
 			}
 		}
 		if why == "" {
@@ -86,6 +83,33 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 		l.say(reason)
 	}
 	return nil, nil
+}
+
+// reportedSince says which run that is not on record here, as one of another machine, has reported since an earlier run read its pull request; empty when none
+// has. Our own record says in which order our runs came, whoever changed their comments (threats.md T331).
+func (l *Loop) reportedSince(ctx context.Context, s Stored, snap Snapshot) (string, error) {
+	if l.Recorded == nil {
+		return "", nil
+	}
+	return Unrecorded(ctx, snap.Reports, s.Inputs.Snapshot.PR.UpdatedAt, l.Recorded)
+}
+
+// Unrecorded says which report after a moment is of no run on record here; empty when each is.
+func Unrecorded(ctx context.Context, reports []Reported, after time.Time, recorded func(context.Context, string) (bool, error)) (string, error) {
+	for _, r := range reports {
+		switch {
+		case !r.At.After(after):
+			continue
+		case r.Run == "":
+			return "a report was changed by somebody", nil
+		}
+		if known, err := recorded(ctx, r.Run); err != nil {
+			return "", err
+		} else if !known {
+			return fmt.Sprintf("run %s, which is not on record here, has reported since", r.Run), nil
+		}
+	}
+	return "", nil
 }
 
 // heard reports whether reviewers of the earlier run answered about a commit, also where the run ended before anything was made of that.

@@ -120,19 +120,25 @@ func TestAReportOfAnotherRecord(t *testing.T) {
 	edited := review.Comment{Author: own, Body: text[0].String(), CreatedAt: at.Add(-time.Hour), UpdatedAt: at.Add(time.Hour)}
 	touched := said("there", "x", at.Add(-time.Hour), own)
 	touched.UpdatedAt = at.Add(time.Hour)
+	unread := said("there", "x", at.Add(-time.Hour), own)
+	unread.Body, unread.UpdatedAt = strings.Replace(unread.Body, "prloop v1", "prloop v0", 1), at.Add(time.Hour)
 	for name, c := range map[string]struct {
 		comments []review.Comment
 		want     string
 	}{
-		"an older comment with a newer report": {[]review.Comment{edited, said("here", "x", at, own)}, "there"},
-		"an older report that was touched":     {[]review.Comment{touched, said("here", "x", at, own)}, "here"},
-		"nobody reported":                      {nil, ""},
-		"the newest, whatever its place":       {[]review.Comment{said("there", "x", at.Add(time.Hour), own), said("here", "x", at, own)}, "there"},
-		"also where somebody collapsed it":     {[]review.Comment{{Author: own, Body: said("there", "x", at, own).Body, CreatedAt: at, Minimized: true}}, "there"},
-		"not what somebody else posts":         {[]review.Comment{said("there", "x", at, review.Person{Login: "mallory", ID: 2})}, ""},
+		"an older comment with a newer report":      {[]review.Comment{edited, said("here", "x", at, own)}, "run there,"},
+		"an older report that was touched":          {[]review.Comment{touched, said("here", "x", at, own)}, ""},
+		"nobody reported":                           {nil, ""},
+		"a newer one, whatever its place":           {[]review.Comment{said("there", "x", at.Add(time.Hour), own), said("here", "x", at, own)}, "run there,"},
+		"a newer one, whatever came after it":       {[]review.Comment{said("there", "x", at.Add(time.Hour), own), said("here", "x", at.Add(2*time.Hour), own)}, "run there,"},
+		"one that stood before":                     {[]review.Comment{said("there", "x", at, own), said("here", "x", at.Add(time.Hour), own)}, ""},
+		"also where somebody collapsed it":          {[]review.Comment{{Author: own, Body: said("there", "x", at, own).Body, CreatedAt: at.Add(time.Hour), Minimized: true}}, "run there,"},
+		"also where somebody took its marker apart": {[]review.Comment{unread}, "somebody"},
+		"not what somebody else posts":              {[]review.Comment{said("there", "x", at.Add(time.Hour), review.Person{Login: "mallory", ID: 2})}, ""},
 	} {
-		if got := LastReport(c.comments, own); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+		here := func(_ context.Context, run string) (bool, error) { return run == "here", nil }
+		if got, err := Unrecorded(t.Context(), Reports(c.comments, own), at, here); err != nil || (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q (%v), want %q", name, got, err, c.want)
 		}
 	}
 }

@@ -65,8 +65,7 @@ func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
 	return ""
 }
 
-// newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none. A sticky
-// one is as old as the report in it.
+// newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none.
 func newestReport(comments []review.Comment, from func(review.Comment) bool) (newest review.Comment, said OurComment) {
 	var at time.Time
 	for _, c := range comments {
@@ -74,10 +73,7 @@ func newestReport(comments []review.Comment, from func(review.Comment) bool) (ne
 			continue
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
-		known, written := ourComment(c, m), c.CreatedAt
-		if m.Sticky && c.UpdatedAt.After(written) {
-			written = c.UpdatedAt
-		}
+		known, written := ourComment(c, m), writtenAt(c, m)
 		if (known.Asks || known.Approves) && !written.Before(at) {
 			newest, said, at = c, known, written
 		}
@@ -85,11 +81,36 @@ func newestReport(comments []review.Comment, from func(review.Comment) bool) (ne
 	return newest, said
 }
 
-// LastReport is the run of the newest report by our account, whoever hid it and whichever key signed it; empty when there is none.
-func LastReport(comments []review.Comment, own review.Person) string {
-	c, _ := newestReport(comments, func(c review.Comment) bool { return effects.Same(c.Author, own) })
-	m, _ := sanitize.ParseMarker(c.Body)
-	return m.Run
+// writtenAt is when a report was written: a sticky one is as old as the last change of its comment.
+func writtenAt(c review.Comment, m sanitize.Marker) time.Time {
+	if m.Sticky && c.UpdatedAt.After(c.CreatedAt) {
+		return c.UpdatedAt
+	}
+	return c.CreatedAt
+}
+
+// Reported is a report by our account, whoever hid it and whichever key signed it, and when it was written. Run is empty where its marker cannot be read.
+type Reported struct {
+	Run string    `json:"run"`
+	At  time.Time `json:"at"`
+}
+
+// Reports are those by our account.
+func Reports(comments []review.Comment, own review.Person) []Reported {
+	var out []Reported
+	for _, c := range comments {
+		if !effects.Same(c.Author, own) || !sanitize.HasMarker(c.Body) {
+			continue
+		}
+		m, _ := sanitize.ParseMarker(c.Body)
+		switch said := ourComment(c, m); {
+		case said.Asks, said.Approves:
+			out = append(out, Reported{m.Run, writtenAt(c, m)})
+		case m.Run == "" && c.UpdatedAt.After(c.CreatedAt): // somebody may have changed it
+			out = append(out, Reported{At: c.UpdatedAt})
+		}
+	}
+	return out
 }
 
 // listed are the addresses of all comments of the timeline that carry our marker, with the run whose report a sticky one has, which else is empty; nil

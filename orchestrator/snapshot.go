@@ -37,8 +37,8 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`
-	// LastReport is what LastReport gives.
-	LastReport string `json:"lastReport,omitempty"`
+	// Reports is what Reports gives.
+	Reports []Reported `json:"reports,omitempty"`
 	// Unapproved is what unapproved gives.
 	Unapproved string `json:"unapproved,omitempty"`
 	// Listed is what listed gives, for the step that reads the pull request alone.
@@ -108,7 +108,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Ours = standing(discussion.Comments, ours)
 		snap.Unproven = unproven(discussion.Comments, func(c review.Comment) bool { return effects.Same(c.Author, viewer) }, ours)
 		snap.Hidden = hidden(discussion.Comments, ours)
-		snap.LastReport = LastReport(discussion.Comments, viewer)
+		snap.Reports = Reports(discussion.Comments, viewer)
 		snap.Listed = listed(discussion)
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)

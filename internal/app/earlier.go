@@ -161,14 +161,7 @@ func (r *run) reportedSince(ctx context.Context, st stored) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	last := orchestrator.LastReport(comments, viewer)
-	if last == "" {
-		return "", nil
-	}
-	if recorded, err := r.recorded(ctx, last); recorded || err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("run %s, which is not on record here, has reported since", last), nil
+	return orchestrator.Unrecorded(ctx, orchestrator.Reports(comments, viewer), since, r.recorded)
 }
 
 // recorded reports whether a run is on record here.

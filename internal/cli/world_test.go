@@ -182,6 +182,13 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		if got := p.Requested(); !slices.Equal(got, rest) {
 			ts.Fatalf("%q were asked to review, want %q", got, rest)
 		}
+	case "editcomment": // editcomment NUMBER OLD NEW: somebody edits a comment of the timeline
+		need(ts, neg, len(rest) == 3, "pr N editcomment NUMBER OLD NEW")
+		at, err := strconv.Atoi(rest[0])
+		ts.Check(err)
+		need(ts, neg, at > 0 && at <= len(p.Comments()) && strings.Contains(p.Comments()[at-1].Body, rest[1]), "a comment with that text")
+		c := p.Comments()[at-1]
+		p.EditComment(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
 	case "edit": // edit NUMBER OLD NEW: somebody edits the first comment of a thread
 		need(ts, neg, len(rest) == 3, "pr N edit NUMBER OLD NEW")
 		c := threadOf(ts, p, rest[0]).Comments[0]
