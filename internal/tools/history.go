@@ -159,7 +159,7 @@ func (b *Box) diffOf(ctx context.Context, from, to string, written []string) (Di
 	var all strings.Builder
 	left := names[len(asked):]
 	for i, f := range parsed.Files {
-		one := b.fileDiff(f)
+		one := b.fileDiff(ctx, from, to, f)
 		if all.Len() > 0 && all.Len()+len(one) > diffLimit {
 			var rest []string
 			for _, r := range parsed.Files[i:] {
@@ -184,16 +184,16 @@ func (b *Box) diffOf(ctx context.Context, from, to string, written []string) (Di
 	return out, nil
 }
 
-// fileDiff is the diff of one file as a model may see it.
-func (b *Box) fileDiff(f diff.File) string {
-	from, to := "a/"+b.label(f.Path), "b/"+b.label(f.Path)
+// fileDiff is the diff of one file between two commits as a model may see it.
+func (b *Box) fileDiff(ctx context.Context, from, to string, f diff.File) string {
+	old, now := "a/"+b.label(f.Path), "b/"+b.label(f.Path)
 	switch f.Change {
 	case diff.Added:
-		from = "/dev/null"
+		old = "/dev/null"
 	case diff.Deleted:
-		to = "/dev/null"
+		now = "/dev/null"
 	}
-	out := fmt.Sprintf("--- %s\n+++ %s\n", from, to)
+	out := fmt.Sprintf("--- %s\n+++ %s\n", old, now)
 	if f.Binary {
 		return out + "(binary, or too large)\n"
 	}
@@ -203,12 +203,29 @@ func (b *Box) fileDiff(f diff.File) string {
 	}
 	text := hunks.String()
 	if !b.o.Unmasked {
-		text = sanitize.MaskDiff(text)
+		text = b.keys(ctx, from, to, f, text).MaskDiff(text)
 	}
 	for _, l := range splitLines([]byte(text)) {
 		out += cut(l) + "\n"
 	}
 	return out
+}
+
+// keys are the lines of private keys in both versions of a file, whose hunks may show a piece of a key alone (threats.md T335). A version that
+// cannot be read is taken to have a key wherever the hunks look like one.
+func (b *Box) keys(ctx context.Context, from, to string, f diff.File, hunks string) sanitize.KeyLines {
+	keys := sanitize.KeyLines{}
+	if f.Change == diff.Added || f.Change == diff.Deleted || !sanitize.MayHoldKey(hunks) {
+		return keys // all of a new or a deleted file is in its hunks
+	}
+	for _, commit := range []string{from, to} {
+		if text, err := b.textOf(ctx, commit, f.Path); err == nil {
+			keys.Learn(string(text))
+		} else {
+			keys.LearnPiece(hunks)
+		}
+	}
+	return keys
 }
 
 func (c ChangedFiles) text() string {

@@ -2,11 +2,16 @@ package tools
 
 import (
 	"context"
+	"crypto/sha512"
+	"encoding/base64"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/gittest"
+	"github.com/prloop/prloop/internal/toolset"
 )
 
 // canary is a value that the secret rules find; tail tells it from others.
@@ -154,6 +159,51 @@ func TestNoEditUncoversAValue(t *testing.T) {
 				}
 				if err != nil || strings.Contains(shown, value[4:12]) || strings.Contains(shown, "IzW7yWR7Q") {
 					t.Errorf("%s shows %s, %v", tool, shown, err)
+				}
+			}
+		})
+	}
+}
+
+// A hunk may show the middle of a private key alone. Both versions of the file say what belongs to it, however it is written there (threats.md T335).
+func TestKeysInDiffsAreMasked(t *testing.T) {
+	const header, footer = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+	body := make([]string, 26)
+	for i := range body {
+		sum := sha512.Sum384([]byte{byte(i)})
+		body[i] = base64.StdEncoding.EncodeToString(sum[:])
+	}
+	whole := header + "\n" + strings.Join(body, "\n") + "\n" + footer
+	for name, c := range map[string]struct {
+		base string
+		edit *strings.Replacer
+	}{
+		"a line of a block of YAML":    {"key: |\n    " + strings.ReplaceAll(whole, "\n", "\n    ") + "\n", strings.NewReplacer(body[13], "short")},
+		"the line behind such a block": {"key: |\n    " + strings.ReplaceAll(whole, "\n", "\n    ") + "\nport: 1\n", strings.NewReplacer("port: 1", "port: 2")},
+		"a line of a text in pieces":   {"var key = \"" + strings.ReplaceAll(whole, "\n", "\\n\" +\n\t\"") + "\"\n", strings.NewReplacer(body[13], "short")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			gittest.Run(t, dir, "init", "-q")
+			gittest.Commit(t, dir, map[string]string{"k": c.base})
+			base := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD"))
+			gittest.Commit(t, dir, map[string]string{"k": c.edit.Replace(c.base)})
+			box, err := OpenCommand(CommandOptions{Options: Options{Tree: dir, GitDir: filepath.Join(dir, ".git"), Head: strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD")), Base: base},
+				Names: []string{toolset.GetDiff, toolset.GitDiffRange}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer box.Close()
+			for tool, args := range map[string]string{toolset.GetDiff: `{}`, toolset.GitDiffRange: `{"from":"HEAD","to":"base"}`} {
+				got, err := box.Call(t.Context(), tool, []byte(args))
+				if err != nil || !strings.Contains(got, "[REDACTED]") {
+					t.Errorf("%s: %v\n%s", tool, err, got)
+				}
+				for _, line := range body {
+					if strings.Contains(got, line) {
+						t.Errorf("%s shows a line of the key:\n%s", tool, got)
+						break
+					}
 				}
 			}
 		})
