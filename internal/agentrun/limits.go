@@ -112,11 +112,10 @@ func (l Limits) Room(dir string) error {
 	return nil
 }
 
-// BoundsHere says which bounds of children the kernel keeps on this machine, which are watched, and what nobody bounds. full is whether it gives full
-// containment.
+// BoundsHere says which bounds of children the kernel keeps on this machine, and which are watched. full is whether it gives full containment.
 func BoundsHere(full bool) string {
 	memory, processes, shares := proc.GroupsBound()
-	kernel, watched, none := "file sizes", "the host's free disk, what is added to a clone", ""
+	kernel, watched := "file sizes", "the host's free disk, what is added to a clone"
 	for _, b := range []struct {
 		name string
 		hard bool
@@ -130,7 +129,7 @@ func BoundsHere(full bool) string {
 	if shares {
 		kernel += ", shares of the processors"
 	} else {
-		none = "; not bounded: shares of the processors"
+		watched += ", how much is at work at a time"
 	}
-	return "bounded by the kernel: " + kernel + "; watched: " + watched + none
+	return "bounded by the kernel: " + kernel + "; watched: " + watched
 }

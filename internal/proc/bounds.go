@@ -14,7 +14,8 @@ type Bounds struct {
 	// MemoryBytes bounds what they hold resident. Where a control group can be had the kernel keeps it and counts the files they
 	// keep in memory too; elsewhere it is watched, and files in memory have a bound of their own (sandbox.Limits).
 	MemoryBytes int64
-	// Processes bounds how many there are at a time; the kernel, in a control group, counts their threads.
+	// Processes bounds how many there are at a time; the kernel, in a control group, counts their threads. How many of them may be at
+	// work at a time follows from it where no control group gives each child its share of the processors.
 	Processes int64
 	// FileBytes bounds each file they write; the kernel keeps it.
 	FileBytes int64
@@ -71,6 +72,9 @@ type watcher struct {
 	folders *folders
 	// calm is when the memory is to be looked at next.
 	calm time.Time
+	// crowdSeen is when what is at work was last looked at. manyThreads and manySessions are for how long it was too much.
+	crowdSeen                 time.Time
+	manyThreads, manySessions time.Duration
 }
 
 // watchBounds begins to watch a child that is about to start; the error is that of a folder that cannot be measured.
@@ -105,6 +109,9 @@ func (w *watcher) run(found chan<- stopped, done <-chan struct{}) {
 // look finds the first rule that is broken. The last look is after the child's end, when only its folders are left.
 func (w *watcher) look(last bool) stopped {
 	if !last {
+		if stop := w.lookAtCrowd(time.Now()); stop.reason != ReasonNone {
+			return stop
+		}
 		if stop := w.lookAtProcesses(); stop.reason != ReasonNone {
 			return stop
 		}
@@ -151,7 +158,7 @@ type looker struct {
 }
 
 func (w *watcher) start(c child, found chan<- stopped) *looker {
-	w.child = c
+	w.child, w.crowdSeen = c, time.Now()
 	l := &looker{watcher: w, done: make(chan struct{})}
 	if w.MemoryBytes > 0 || w.Processes > 0 || len(w.Folders) > 0 {
 		l.wait.Go(func() { w.run(found, l.done) })
@@ -163,6 +170,7 @@ func (w *watcher) start(c child, found chan<- stopped) *looker {
 func (l *looker) finish() stopped {
 	close(l.done)
 	l.wait.Wait()
+	crowds.forget(l.watcher)
 	defer l.folders.close()
 	return l.look(true)
 }

@@ -72,6 +72,10 @@ func play(mode string, args []string) int {
 		n, _ := strconv.Atoi(args[0])
 		holdTables(n)
 		forever()
+	case "spin": // in so many threads, until they have to stand back
+		n, _ := strconv.Atoi(args[0])
+		spin(n)
+		fmt.Println("stands back")
 	case "bounded": // stands for prloop: runs a child in groups
 		s := Spec{Path: "/proc/self/exe", Args: []string{"test-child", "ignore-term"}, OnLine: func([]byte) { fmt.Println("ready") },
 			Bounds: Bounds{MemoryBytes: 1 << 30, Processes: 100}}

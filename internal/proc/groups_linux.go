@@ -44,7 +44,7 @@ var roots = sync.OnceValue(func() groups {
 })
 
 // GroupsBound reports whether the kernel bounds the memory and the processes of children here, in control groups, and gives each child its share of the
-// processors. Memory and processes are watched elsewhere.
+// processors. Elsewhere these are watched.
 func GroupsBound() (memory, processes, shares bool) {
 	g := makeGroups(Bounds{MemoryBytes: 1 << 30, Processes: 100})
 	defer g.remove()

@@ -7,12 +7,15 @@ import (
 	"time"
 )
 
-// recent lists processes as processes does, at most recentFor late: several children are watched at once.
+// recent lists processes as processes does, at most recentFor late: several children are watched at once. A list that took longer is good for as
+// long as it took, so that lists do not take the time that the watchers need.
 func recent() []process {
 	looked.Lock()
 	defer looked.Unlock()
-	if time.Since(looked.at) > recentFor {
+	if time.Since(looked.at) > max(recentFor, looked.took) {
+		began := time.Now()
 		looked.list, looked.at = processes(), time.Now()
+		looked.took = looked.at.Sub(began)
 	}
 	return looked.list
 }
@@ -22,6 +25,7 @@ const recentFor = lookEvery / 2
 var looked struct {
 	sync.Mutex
 	at   time.Time
+	took time.Duration // to make the list
 	list []process
 }
 

@@ -27,6 +27,10 @@ type child interface {
 	outOfMemory() bool
 	// fileHolders are folders of links to the files that the tree has open.
 	fileHolders() []string
+	// atWork is what the tree has at work. shares is false when the processors are not shared out by that.
+	atWork() (has crowd, shares bool)
+	// standBack has all of the tree wait while others have something for the processors to do.
+	standBack()
 }
 
 // boundless is a child of which nothing is known.
@@ -35,6 +39,8 @@ type boundless struct{}
 func (boundless) holds(int64) (resident, processes int64) { return 0, 0 }
 func (boundless) outOfMemory() bool                       { return false }
 func (boundless) fileHolders() []string                   { return nil }
+func (boundless) atWork() (has crowd, shares bool)        { return crowd{}, false }
+func (boundless) standBack()                              {}
 
 // status is how a child ended.
 type status struct {

@@ -16,6 +16,9 @@ type process struct {
 	// started is the start time in clock ticks since boot; with the pid it names a process for good.
 	started uint64
 	zombie  bool
+	// running is true when the first thread runs or waits for a processor, and threads is how many there are.
+	running bool
+	threads int
 }
 
 // processes lists all that /proc shows. A look follows every child, and of some hundred processes each: one buffer serves
@@ -67,8 +70,9 @@ func statOf(pid int, buf []byte) (process, bool) {
 	}
 	// A process whose first thread has ended reads as a zombie although its other threads run on.
 	dead := f[0][0] == 'Z' || f[0][0] == 'X'
-	threads, _ := strconv.Atoi(string(f[17]))
-	p := process{pid: pid, zombie: dead && threads < 2}
+	p := process{pid: pid, running: f[0][0] == 'R'}
+	p.threads, _ = strconv.Atoi(string(f[17]))
+	p.zombie = dead && p.threads < 2
 	p.parent, _ = strconv.Atoi(string(f[1]))
 	p.session, _ = strconv.Atoi(string(f[3]))
 	p.started, _ = strconv.ParseUint(string(f[19]), 10, 64)
