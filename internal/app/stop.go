@@ -22,12 +22,12 @@ type stoppable struct {
 	stops  orchestrator.Stops
 	target review.Target
 
-	// denied are the comments that asked and whose authors may not, by number: GitHub is asked once about each.
-	denied sync.Map
+	// asking is held by whoever looks at comments, and seen is the number of the newest one that was looked at.
+	asking sync.Mutex
+	seen   int64
 
+	// mu is never held while GitHub is asked: agents begin and end meanwhile.
 	mu sync.Mutex
-	// seen is the number of the newest comment that was looked at.
-	seen int64
 	// said is who asked, or which newer run has taken the place of this one; empty while nobody did.
 	said string
 	// atWork are those that end once somebody asks, by a number of their own; quit ends the asking when there are none.
@@ -38,7 +38,7 @@ type stoppable struct {
 
 // How long is waited between two questions while agents work, each one request: long work is not interrupted at once, and costs little.
 const (
-	firstLook   = 2 * time.Second
+	firstLook   = 5 * time.Second
 	slowestLook = 30 * time.Second
 )
 
@@ -75,71 +75,76 @@ func (f *stoppable) Watch(ctx context.Context) (watched context.Context, leave f
 // look asks until somebody asked the run to stop, or nobody is at work any more. What GitHub does not answer is asked again.
 func (f *stoppable) look(ctx context.Context) {
 	for wait := firstLook; sleep(ctx, wait) == nil; wait = min(2*wait, slowestLook) {
-		said, err := f.find(ctx, review.PullRequest{Repo: f.target.Repo, Number: f.target.PR})
-		if err != nil || said == "" {
-			continue
+		said, err := f.find(ctx, review.PullRequest{Repo: f.target.Repo, Number: f.target.PR}, false)
+		if err == nil && said != "" {
+			f.stop(said)
+			return
 		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.said = said
-		for _, cancel := range f.atWork {
-			cancel(&orchestrator.StopError{Why: said})
-		}
-		return
 	}
+}
+
+// stop ends what is at work, and what begins from now on.
+func (f *stoppable) stop(said string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.said = said
+	for _, cancel := range f.atWork {
+		cancel(&orchestrator.StopError{Why: said})
+	}
+}
+
+// stopped is who asked; empty while nobody did.
+func (f *stoppable) stopped() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.said
 }
 
 // PullRequest reads the pull request, and says who asked the run to stop.
 func (f *stoppable) PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error) {
 	pr, err := f.Forge.PullRequest(ctx, repo, number)
-	if err != nil || pr.State != "OPEN" {
+	if err != nil || pr.State != openState {
 		return pr, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.said == "" {
-		f.said, err = f.find(ctx, pr)
+	if pr.Stopped = f.stopped(); pr.Stopped != "" {
+		return pr, nil
 	}
-	pr.Stopped = f.said
+	if pr.Stopped, err = f.find(ctx, pr, true); pr.Stopped != "" {
+		f.stop(pr.Stopped)
+	}
 	return pr, err
 }
 
-// find looks at the comments that are new. They mostly come with the pull request; only when there are more than that is GitHub asked for
-// them (decision 58).
-func (f *stoppable) find(ctx context.Context, pr review.PullRequest) (string, error) {
+// find looks once at each comment that is new, the oldest first, and says who asks for a stop. They mostly come with the pull request, where that was
+// read; only when there are more than that is GitHub asked for them (decision 58).
+func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) (said string, err error) {
+	f.asking.Lock()
+	defer f.asking.Unlock()
 	f.seen = max(f.seen, f.stops.After)
 	comments := pr.Newest
-	if len(comments) == github.NewestComments && comments[0].DatabaseID > f.seen {
-		var err error
+	if !read || len(comments) == github.NewestComments && comments[0].DatabaseID > f.seen {
 		if comments, err = f.client.CommentsSince(ctx, pr, f.stops.Since); err != nil {
 			return "", err
 		}
 	}
-	newest := f.seen
 	for _, c := range comments {
 		if c.DatabaseID <= f.seen {
 			continue
 		}
-		newest = max(newest, c.DatabaseID)
 		lines, _ := trigger.Heard(trigger.Comment{
 			Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt),
 		}, f.stops.Bot)
-		if !slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return a.Word == trigger.Stop }) {
-			continue
+		if slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return a.Word == trigger.Stop }) {
+			may, err := mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
+			if err != nil {
+				return "", err
+			}
+			if may {
+				return fmt.Sprintf("%s asked for a stop: %s", c.Author.Login, c.URL), nil
+			}
 		}
-		if _, no := f.denied.Load(c.DatabaseID); no {
-			continue
-		}
-		may, err := mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
-		if err != nil {
-			return "", err
-		}
-		if may {
-			return fmt.Sprintf("%s asked for a stop: %s", c.Author.Login, c.URL), nil
-		}
-		f.denied.Store(c.DatabaseID, true)
+		f.seen = c.DatabaseID
 	}
-	f.seen = newest
 	return "", nil
 }
 

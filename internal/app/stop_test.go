@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/testkit/forge"
+	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+	"github.com/prloop/prloop/orchestrator"
+	"github.com/prloop/prloop/review"
+)
+
+// Whoever may write ends the agents that are at work, while the loop asks how the pull request is too; nobody else does (threats.md T388).
+func TestAStopEndsWhatIsAtWork(t *testing.T) {
+	t.Parallel()
+	f := forgetest.Start(t)
+	p := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Title: "Turn", Author: "contributor",
+		Base: fstest.MapFS{"a.go": {Data: []byte("package a\n")}}, Head: fstest.MapFS{"a.go": {Data: []byte("package b\n")}}})
+	repo, err := f.AddRepo("acme", "widgets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.SetPermission("octocat", forge.Write)
+	repo.SetPermission("mona", forge.Write)
+	c, err := github.New(t.Context(), github.Options{Env: f.Env("github.com"), GH: forgetest.GH(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
+	s := &stoppable{Forge: c, client: c, target: target, stops: orchestrator.Stops{}}
+	ctx, leave := s.Watch(t.Context())
+	defer leave()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	asking.Go(func() {
+		for ctx.Err() == nil {
+			if pr, err := s.PullRequest(t.Context(), target.Repo, target.PR); err != nil || pr.Stopped != "" && ctx.Err() == nil {
+				t.Errorf("the loop is told %q, %v, and the agents work on", pr.Stopped, err)
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	p.Comment("mallory", "!prloop stop")
+	within, cancel := context.WithTimeout(ctx, firstLook+time.Second)
+	if <-within.Done(); ctx.Err() != nil {
+		t.Errorf("stopped by somebody who may not: %v", context.Cause(ctx))
+	}
+	cancel()
+	p.Comment("mona", "!prloop stop")
+	select {
+	case <-ctx.Done():
+	case <-time.After(slowestLook):
+		t.Fatal("nobody stopped the agents within half a minute")
+	}
+	if !errors.As(context.Cause(ctx), new(*orchestrator.StopError)) {
+		t.Errorf("ended by %v", context.Cause(ctx))
+	}
+	if again, _ := s.Watch(t.Context()); again.Err() == nil {
+		t.Error("what begins after the stop works on")
+	}
+}
