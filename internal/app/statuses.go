@@ -44,10 +44,6 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	}
 	delete(newest, target.PR)
 	for _, number := range slices.Sorted(maps.Keys(newest)) {
-		status, err := effects.ReadStatus(newest[number].Payload)
-		if err != nil {
-			return "", err
-		}
 		pr, err := g.PullRequest(ctx, target.Repo, number)
 		if errors.Is(err, github.ErrNotFound) {
 			continue
@@ -58,8 +54,8 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 		if pr.State != openState || pr.HeadSHA != head {
 			continue
 		}
-		if cmp.Or(status.Own, status.State) == review.GateSuccess {
-			same, err := g.service.sameBase(ctx, pr, newest[number].Run)
+		if approves(newest[number]) {
+			same, _, err := g.service.sameBase(ctx, pr, newest[number].Run)
 			if err != nil {
 				return "", err
 			}
@@ -70,6 +66,12 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 		return fmt.Sprintf("#%d", number), nil
 	}
 	return "", nil
+}
+
+// approves reports whether a status says that its pull request has come to a success by itself.
+func approves(e store.Entry) bool {
+	s, err := effects.ReadStatus(e.Payload)
+	return err == nil && cmp.Or(s.Own, s.State) == review.GateSuccess
 }
 
 // Later reports whether another run has set the status of a commit since a run did.
@@ -104,40 +106,50 @@ func (s *Service) statusesOn(ctx context.Context, repo review.Repo, key review.R
 	return out, nil
 }
 
-// sameBase reports whether a run about a pull request was for the base branch that it has now. What nobody can tell is not taken for reviewed.
-func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
+// sameBase reports whether a run about a pull request was for the base branch that it has now; known is false when nobody can tell, and same then, too: what
+// nobody can tell is not taken for reviewed.
+func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run string) (same, known bool, err error) {
 	st, err := s.requested(ctx, run)
 	if ctx.Err() != nil {
-		return false, err
+		return false, false, err
 	}
-	return err == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), nil
+	return err == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), err == nil, nil
 }
 
-// speaksFor reports whether a run about a pull request was for the base branch that it has now, and no other pull request has set the status of the head since.
+// speaksFor reports whether a run about a pull request was for the base branch that it has now, and neither another pull request nor NotYet has set the status
+// of the head since.
 func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
-	if same, err := s.sameBase(ctx, pr, run); err != nil || !same {
+	if same, _, err := s.sameBase(ctx, pr, run); err != nil || !same {
 		return false, err
 	}
-	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
-	return err == nil && (len(said) == 0 || said[len(said)-1].Target.PR == pr.Number), err
-}
-
-// NotYet takes back the success of a commit that is the head of a pull request whose review has to wait: it was said of another pull request, or for
-// another base branch (threats.md T280).
-func (s *Service) NotYet(ctx context.Context, pr review.PullRequest) error {
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	if err != nil || len(said) == 0 {
-		return err
+		return err == nil, err
 	}
 	last := said[len(said)-1]
-	status, err := effects.ReadStatus(last.Payload)
+	return last.Target.PR == pr.Number && last.Run != effects.NoRun, nil
+}
+
+// NotYet takes back the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now: one whose
+// approval was for another branch, and, where a review of it has to wait, one that was not reviewed, or of which nobody can tell (threats.md T280).
+func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
+	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
+	if err != nil || len(said) == 0 || pr.State != openState {
+		return err
+	}
+	status, err := effects.ReadStatus(said[len(said)-1].Payload)
 	if err != nil || status.State != review.GateSuccess {
 		return err
 	}
-	if last.Target.PR == pr.Number {
-		if speaks, err := s.speaksFor(ctx, pr, last.Run); err != nil || speaks {
+	own := slices.DeleteFunc(said, func(e store.Entry) bool { return e.Target.PR != pr.Number })
+	if len(own) > 0 {
+		e := own[len(own)-1]
+		same, known, err := s.sameBase(ctx, pr, e.Run)
+		if err != nil || same && approves(e) || !waits && (same || !known) {
 			return err
 		}
+	} else if !waits {
+		return nil
 	}
 	client, err := s.GitHubFor(ctx, pr.Repo)
 	if err != nil {

@@ -64,10 +64,14 @@ func (h *hall) settle(p *forge.PullRequest) {
 	h.within("the verdict to be computed", func() bool { return h.wanted()["#8"].Handled > before })
 }
 
-// What was approved for one branch is not for another: not while its review has to wait, and not where no event told of the choice (threats.md T280).
+// What was approved for one branch is not for another: not while its review has to wait, whatever for, and not where no event told of the choice. One that is for
+// the first branch again is approved again (threats.md T280).
 func TestApprovedForAnotherBranch(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string][]string{"quiet hours": {"--quiet-hours", "00:00-23:59"}, "no webhooks": {"--poll", "--every", "1s"}} {
+	for name, args := range map[string][]string{
+		"quiet hours": {"--quiet-hours", "00:00-23:59"}, "no webhooks": {"--poll", "--every", "1s"},
+		"paused": {}, "paused without webhooks": {"--poll", "--every", "1s"}, "busy": {"--reviews", "1"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, p := openGated(t)
@@ -79,16 +83,75 @@ func TestApprovedForAnotherBranch(t *testing.T) {
 			if time.Now().UTC().Format("15:04") == "23:59" {
 				t.Skip("the one minute that is not quiet")
 			}
-			s = h.serve("", append(reads, args...)...)
-			if err := p.Retarget("main"); err != nil {
-				t.Fatal(err)
+			if strings.HasPrefix(name, "paused") {
+				h.run("pause")
 			}
-			if said := h.status(p.HeadSHA(), "error", "failure"); name == "quiet hours" && said != "Not reviewed yet: #8" {
+			if name == "busy" {
+				reads[1] = "exec:" + filepath.Join(h.home, "hangs.sh")
+				if err := os.WriteFile(filepath.Join(h.home, "hangs.sh"), []byte("#!/bin/sh\ntouch \"$(dirname \"$0\")/hangs\"\nexec sleep 600\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				h.open(9, nil)
+			}
+			s = h.serve("", append(reads, args...)...)
+			if name == "busy" {
+				h.within("a reviewer to be at work", func() bool {
+					_, err := os.Stat(filepath.Join(h.home, "hangs"))
+					return err == nil
+				})
+			}
+			retarget(t, p, "main")
+			if said := h.status(p.HeadSHA(), "error", "failure"); name != "no webhooks" && said != "Not reviewed yet: #8" {
 				t.Errorf("%q", said)
+			}
+			if strings.HasPrefix(name, "paused") {
+				retarget(t, p, "own")
+				h.run("resume-queue")
+				h.status(p.HeadSHA(), "success")
 			}
 			s.stop(t, syscall.SIGTERM)
 		})
 	}
+}
+
+func retarget(t *testing.T, p *forge.PullRequest, base string) {
+	t.Helper()
+	if err := p.Retarget(base); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Nor is what nobody reviews without being asked, such as a fork's, also where the status is the word on another pull request with the commit (threats.md T280).
+func TestAForkApprovedForAnotherBranch(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+	of := func(s *forge.PullSpec) {
+		s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
+	}
+	p := h.open(18, of)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "success")
+	other := h.open(19, of)
+	if other.HeadSHA() != p.HeadSHA() {
+		t.Fatal("the heads differ")
+	}
+	h.settled(3)
+	other.Comment("mona", "!prloop review")
+	h.settled(5)
+	h.status(p.HeadSHA(), "success")
+	retarget(t, p, "main")
+	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #18" {
+		t.Errorf("%q", said)
+	}
+	retarget(t, p, "own")
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "success")
+	s.stop(t, syscall.SIGTERM)
 }
 
 // Two pull requests have one commit, and so one status: it is a success when both are approved, whatever is looked at last (threats.md T281).

@@ -84,6 +84,8 @@ type Daemon struct {
 	own review.Person
 	// nudge wakes the dispatcher, listed has the repositories reconciled.
 	nudge, listed chan struct{}
+	// doubted are pull requests of which something may have been said for another base branch.
+	doubted chan review.PullRequest
 
 	// held is heldWait, tick and poll are how often what is due and the queue are looked at; tests have their own.
 	held, tick, poll time.Duration
@@ -110,7 +112,7 @@ type runs interface {
 	Engine() (*engine.Engine, error)
 	Reviewed(context.Context, review.PullRequest) (intake.Known, error)
 	Unfinished(context.Context, review.PullRequest) (run string, err error)
-	NotYet(context.Context, review.PullRequest) error
+	NotYet(ctx context.Context, pr review.PullRequest, waits bool) error
 	Merged(context.Context, app.Order) (first bool, err error)
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
 	Hear(context.Context, app.Comment, app.Order) (asks []app.Ask, why string, err error)
@@ -149,7 +151,7 @@ func build(ctx context.Context, s runs, hubs func(context.Context, review.Repo) 
 	if o.Said == nil {
 		o.Said = func(string) {}
 	}
-	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), working: map[string]bool{}, left: map[string]bool{}, held: heldWait, tick: tick, asking: asking, tried: map[review.Repo]time.Time{}}
+	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), doubted: make(chan review.PullRequest, batch), working: map[string]bool{}, left: map[string]bool{}, held: heldWait, tick: tick, asking: asking, tried: map[review.Repo]time.Time{}}
 	var err error
 	if d.engine, err = s.Engine(); err != nil {
 		return nil, err
@@ -215,6 +217,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 	defer stop(nil)
 	wg.Go(func() { d.dispatch(ctx) })
 	wg.Go(func() { d.reconcile(ctx) })
+	wg.Go(func() { d.recant(ctx) })
 	wg.Go(func() { d.reap(ctx, workers) })
 	select {
 	case <-ctx.Done():
@@ -398,6 +401,9 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	}
 	if first && len(wants) > 0 {
 		d.wake()
+	}
+	if first && told.Action == "edited" && len(wants) > 0 {
+		d.doubt(review.PullRequest{Repo: told.Repo, Number: wants[0].PR})
 	}
 	if first && told.Repositories {
 		select {

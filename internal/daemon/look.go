@@ -170,7 +170,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			}
 			known.Anew = anew
 			if why := intake.Decide(pr, l.Rules, known); why != "" {
-				if err := l.merged(ctx, pr); err != nil {
+				if err := cmp.Or(l.service.NotYet(ctx, pr, false), l.merged(ctx, pr)); err != nil {
 					return out, err
 				}
 				switch {
@@ -184,7 +184,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			}
 			if err := l.begin(ctx, pr); err != nil {
 				if errors.As(err, new(laterError)) {
-					err = cmp.Or(l.service.NotYet(ctx, pr), err)
+					err = cmp.Or(l.service.NotYet(ctx, pr, true), err)
 				}
 				return out, err
 			}

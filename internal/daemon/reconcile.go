@@ -142,7 +142,12 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 		open[pr.Number] = true
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
 		w.Key = repo.Key(pr.RepoID)
-		if before, looked := seen[w.Subject]; !looked || !before.Open() && !intake.SeenAs(before.Seen).Still(pr) {
+		before, looked := seen[w.Subject]
+		if looked && intake.SeenAs(before.Seen).Still(pr) {
+			continue
+		}
+		d.doubt(pr)
+		if !looked || !before.Open() {
 			changed = append(changed, w)
 		}
 	}
@@ -163,6 +168,43 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 		return err
 	}
 	return d.record.SetNote(ctx, noteOf(repo), began.Format(time.RFC3339))
+}
+
+// doubt has it looked at whether what was said of a pull request was for another base branch. That does not wait for its turn: no look is taken while the
+// queue is paused, and others may come before it (threats.md T280).
+func (d *Daemon) doubt(pr review.PullRequest) {
+	select {
+	case d.doubted <- pr:
+	default: // it is in doubt again when GitHub is asked the next time
+	}
+}
+
+// recant takes such words back.
+func (d *Daemon) recant(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case pr := <-d.doubted:
+			if err := d.notYet(ctx, pr); err != nil && ctx.Err() == nil {
+				d.Log.Warn("what was said for another base branch is not taken back yet", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
+			}
+		}
+	}
+}
+
+// notYet takes them back of a pull request, which is read unless it was listed.
+func (d *Daemon) notYet(ctx context.Context, pr review.PullRequest) error {
+	if pr.HeadSHA == "" {
+		client, err := d.github(ctx, pr.Repo)
+		if err != nil {
+			return err
+		}
+		if pr, err = client.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
+			return err
+		}
+	}
+	return d.service.NotYet(ctx, pr, intake.Decide(pr, d.Rules, intake.Known{}) == "")
 }
 
 // noteOf is the name of the note of when a repository was reconciled last.

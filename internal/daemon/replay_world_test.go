@@ -251,7 +251,7 @@ func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (known intake
 	return known, nil
 }
 
-func (w *world) NotYet(context.Context, review.PullRequest) error { return nil }
+func (w *world) NotYet(context.Context, review.PullRequest, bool) error { return nil }
 
 // Merged is asked about what is merged alone.
 func (w *world) Merged(_ context.Context, o app.Order) (bool, error) {

@@ -40,6 +40,10 @@ func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.Pull
 			}
 			if p.Base.Repo != nil {
 				pr.RepoID = p.Base.Repo.ID
+				pr.CrossRepository = p.Head.Repo == nil || p.Head.Repo.ID != pr.RepoID
+			}
+			if p.User != nil {
+				pr.Author = p.User.person("")
 			}
 			for _, l := range p.Labels {
 				pr.Labels = append(pr.Labels, l.Name)

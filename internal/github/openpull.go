@@ -60,15 +60,12 @@ func repoAddress(repo review.Repo, rest string) string {
 
 // restPull is a pull request as REST shows it.
 type restPull struct {
-	Number int
-	URL    string `json:"html_url"`
-	Title  string
-	Body   string
-	State  string
-	User   *struct {
-		Login string
-		ID    int64
-	}
+	Number     int
+	URL        string `json:"html_url"`
+	Title      string
+	Body       string
+	State      string
+	User       *restUser
 	Base, Head restEnd
 }
 
@@ -100,7 +97,7 @@ func (c *Client) PullsOfBranch(ctx context.Context, repo review.Repo, branch str
 				State: strings.ToUpper(p.State), BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA,
 			}
 			if p.User != nil {
-				pr.Author = review.Person{Login: p.User.Login, ID: p.User.ID}
+				pr.Author = p.User.person("")
 			}
 			found = append(found, pr)
 		}

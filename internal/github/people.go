@@ -129,24 +129,30 @@ func (c *Client) list(ctx context.Context, op, address string, since time.Time) 
 
 // restComment is a comment as REST shows it.
 type restComment struct {
-	ID      int64
-	NodeID  string `json:"node_id"`
-	HTMLURL string `json:"html_url"`
-	Body    string
-	User    *struct {
-		Login string
-		ID    int64
-		Type  string
-	}
+	ID          int64
+	NodeID      string `json:"node_id"`
+	HTMLURL     string `json:"html_url"`
+	Body        string
+	User        *restUser
 	Association string    `json:"author_association"`
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
 }
 
 func (m restComment) shape() review.Comment {
-	p := review.Person{Login: "ghost", Association: m.Association}
-	if m.User != nil {
-		p = review.Person{Login: m.User.Login, ID: m.User.ID, Association: m.Association, Bot: m.User.Type == "Bot"}
+	return review.Comment{ID: m.NodeID, DatabaseID: m.ID, URL: m.HTMLURL, Author: m.User.person(m.Association), Body: m.Body, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
+}
+
+// restUser is somebody as REST shows them; null when the account is gone.
+type restUser struct {
+	Login string
+	ID    int64
+	Type  string
+}
+
+func (u *restUser) person(association string) review.Person {
+	if u == nil {
+		return review.Person{Login: "ghost", Association: association}
 	}
-	return review.Comment{ID: m.NodeID, DatabaseID: m.ID, URL: m.HTMLURL, Author: p, Body: m.Body, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
+	return review.Person{Login: u.Login, ID: u.ID, Association: association, Bot: u.Type == "Bot"}
 }
