@@ -120,6 +120,9 @@ func collectComments(in Inputs) (said discussed) {
 		return said
 	}
 	said.CommentsResult = threads.Analyze(in.Snapshot.Discussion, in.Request.Target.PR)
+	if n := in.Snapshot.Discussion.Cut; n > 0 {
+		said.notes = append(said.notes, "Of "+plural(n, "long comment", "long comments")+" by people who may not block only the beginning was read.")
+	}
 	for _, h := range in.Reports {
 		r := h.Answer.Receipt
 		if r.Role != review.RoleCommentsAnalyzer {

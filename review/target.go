@@ -166,6 +166,8 @@ type Discussion struct {
 	Comments []Comment `json:"comments"`
 	// Truncated is true when a bound on pages, threads or comments was hit; it becomes threadsTruncated.
 	Truncated bool `json:"truncated"`
+	// Cut is how many long texts of people who may not block are not whole; each ends in [TRUNCATED_COMMENT].
+	Cut int `json:"cut,omitempty"`
 }
 
 // Thread is one inline conversation.

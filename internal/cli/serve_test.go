@@ -315,6 +315,38 @@ func TestServe(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// However long what strangers write on a pull request is, and however much, it is reviewed, and comments on it are answered (threats.md T378).
+func TestLongCommentsStopNoReview(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	p := h.open(7, nil)
+	body := strings.Repeat("😀", 65_536)
+	for range 140 {
+		p.Comment("stranger", body)
+	}
+	for range 40 {
+		p.AddReview(forge.Review{Author: "stranger", State: "COMMENTED", Body: body})
+	}
+	s := h.serve("")
+	if w := h.settled(1)["#7"]; w.Outcome != "converged" {
+		t.Errorf("opened: %+v", w)
+	}
+	p.Comment("mona", "!prloop status")
+	if w := h.settled(2); len(w) != 2 || !strings.Contains(fmt.Sprint(w), "mona was answered") {
+		t.Errorf("asked: %+v", w)
+	}
+	var said []string
+	for _, c := range p.Comments() {
+		if c.Author == "octocat" {
+			said = append(said, c.Body)
+		}
+	}
+	if len(said) != 2 || !strings.Contains(said[0], "long comments by people who may not block only the beginning was read.") || !strings.Contains(said[1], "The last report is of") {
+		t.Errorf("it said %q", said)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // serverPoints are the points of a process that serves.
 var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: before it is settled", "reconcile: before it is noted"}
 

@@ -74,7 +74,7 @@ func TestThroughABroker(t *testing.T) {
 	defer func() { brokered = false }()
 	for name, test := range map[string]func(*testing.T){
 		"comments": TestPostFaults, "reviews": TestReview, "refused reviews": TestReviewFaults, "statuses": TestSetStatusFaults, "read": TestPullRequest,
-		"refused reads": TestReadErrors, "discussion": TestDiscussionIsWhole, "pushes": TestMayPushInOneRepository, "job": TestActionsToken,
+		"refused reads": TestReadErrors, "discussion": TestDiscussionIsWhole, "long texts": TestLongTextsOfStrangers, "pushes": TestMayPushInOneRepository, "job": TestActionsToken,
 		"account of an App": TestAppAccount,
 	} {
 		t.Run(name, test)
@@ -241,8 +241,8 @@ func TestBrokerAsksWhoseItIs(t *testing.T) {
 	}{
 		"a comment elsewhere":                {"POST", "graphql", comment(farPull), http.StatusForbidden},
 		"a comment":                          {"POST", "graphql", comment(pull), http.StatusOK},
-		"a thread elsewhere":                 {"POST", "graphql", query(threadQuery, map[string]any{"id": farThread}), http.StatusForbidden},
-		"a thread":                           {"POST", "graphql", query(threadQuery, map[string]any{"id": thread}), http.StatusOK},
+		"a thread elsewhere":                 {"POST", "graphql", query(threadQuery, map[string]any{"id": farThread, "few": 50}), http.StatusForbidden},
+		"a thread":                           {"POST", "graphql", query(threadQuery, map[string]any{"id": thread, "few": 50}), http.StatusOK},
 		"a thread elsewhere that is settled": {"POST", "graphql", query(resolveMutation, map[string]any{"id": farThread}), http.StatusForbidden},
 		"a thread that is settled":           {"POST", "graphql", query(resolveMutation, map[string]any{"id": thread}), http.StatusOK},
 		"a comment elsewhere that is hidden": {"POST", "graphql", query(minimizeMutation, map[string]any{"id": farMine}), http.StatusForbidden},

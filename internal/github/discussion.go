@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -12,11 +13,17 @@ import (
 // bounds say how much of a discussion is read; past one of them it is Truncated (threadsTruncated of spec.md A3).
 type bounds struct {
 	threads, threadComments, reviews, comments int
-	// bytes is how much text is kept over all.
-	bytes int
+	// bytes is how much text is kept over all, others how much of the author's, and of all who may not block: what does not fit is cut, and no reason to be Truncated.
+	bytes, others int
 }
 
-var defaultBounds = bounds{threads: 1000, threadComments: 500, reviews: 2000, comments: 5000, bytes: 16 << 20}
+var defaultBounds = bounds{threads: 1000, threadComments: 500, reviews: 2000, comments: 5000, bytes: 16 << 20, others: 4 << 20}
+
+// How many things one page has: of threads, which have comments each, and of others.
+const (
+	fewAtOnce  = 50
+	manyAtOnce = 100
+)
 
 // pageInfo is where a page ends.
 type pageInfo struct {
@@ -49,7 +56,10 @@ type reader struct {
 	pr    review.PullRequest
 	seen  map[string]bool
 	bytes int
+	kept  *keeper
+	// first are the first pages; apart says that they are too large for one answer.
 	first firstPages
+	apart bool
 	out   review.Discussion
 }
 
@@ -71,7 +81,7 @@ type reviewPage struct {
 	}
 }
 
-const discussionQuery = `query Discussion($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String) {
+const discussionQuery = `query Discussion($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String, $few: Int!, $many: Int!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
     ` + threadList + `
     ` + reviewList + `
@@ -80,47 +90,73 @@ const discussionQuery = `query Discussion($owner: String!, $name: String!, $numb
 }`
 
 // Discussion reads everything people said on a pull request: all threads with all their comments, all reviews and the
-// whole timeline, page by page, the first pages at once. It is Truncated when a bound is hit.
+// whole timeline, page by page, the first pages at once. It is Truncated when a bound is hit; of long texts it may have the beginning (keeper).
 func (c *Client) Discussion(ctx context.Context, pr review.PullRequest) (review.Discussion, error) {
-	r := &reader{c: c, pr: pr, seen: map[string]bool{}, out: review.Discussion{Threads: []review.Thread{}, Reviews: []review.Review{}, Comments: []review.Comment{}}}
+	r := &reader{c: c, pr: pr, seen: map[string]bool{}, kept: c.keeper(pr.Author), out: review.Discussion{Threads: []review.Thread{}, Reviews: []review.Review{}, Comments: []review.Comment{}}}
 	var a struct {
 		Repository struct{ PullRequest firstPages }
 	}
-	if err := c.query(ctx, r.op("the discussion"), true, discussionQuery, r.vars(nil), &a); err != nil {
+	vars := r.vars(nil, "few", fewAtOnce)
+	vars["many"] = manyAtOnce
+	err := c.query(ctx, r.op("the discussion"), true, discussionQuery, vars, &a)
+	r.first, r.apart = a.Repository.PullRequest, errors.Is(err, errTooLarge)
+	if err != nil && !r.apart {
 		return review.Discussion{}, err
 	}
-	r.first = a.Repository.PullRequest
 	for _, part := range []func(context.Context) error{r.threads, r.reviews, r.comments} {
 		if err := part(ctx); err != nil {
 			return review.Discussion{}, err
 		}
 	}
+	r.out.Cut = r.kept.cut
 	return r.out, nil
 }
 
-// take reports whether a thing is new and its text still fits.
-func (r *reader) take(id, body string) bool {
+// take gives what is kept of a thing's text; ok is false when the thing was there before, or its text does not fit any more.
+func (r *reader) take(ctx context.Context, id string, by review.Person, body string) (text string, ok bool, err error) {
 	if r.seen[id] {
-		return false
+		return "", false, nil
 	}
 	r.seen[id] = true
-	if r.bytes += len(body); r.bytes > r.c.bounds.bytes {
-		r.out.Truncated = true
-		return false
+	if text, err = r.kept.text(ctx, by, body); err != nil {
+		return "", false, err
 	}
-	return true
+	if r.bytes += len(text); r.bytes > r.c.bounds.bytes {
+		r.out.Truncated = true
+		return "", false, nil
+	}
+	return text, true, nil
+}
+
+// said takes comments.
+func (r *reader) said(ctx context.Context, nodes []comment) (out []review.Comment, err error) {
+	for _, n := range nodes {
+		m := n.shape()
+		text, ok, err := r.take(ctx, n.ID, m.Author, n.Body)
+		if err != nil {
+			return nil, err
+		}
+		if m.Body = text; ok {
+			out = append(out, m)
+		}
+	}
+	return out, nil
 }
 
 func (r *reader) op(what string) string {
 	return fmt.Sprintf("read %s of %s#%d", what, r.pr.Repo, r.pr.Number)
 }
 
-// pages calls one until there is no next page. Each call gets the cursor to go on from and says how the page ended; it
-// returns stop when a bound is reached. A server whose cursor does not advance is not followed for ever.
-func (r *reader) pages(ctx context.Context, one func(context.Context, any) (pageInfo, bool, error)) error {
+// pages calls one until there is no next page. Each call gets the cursor to go on from and how many things the page may have, which is less where they are too
+// large for one answer. It says how the page ended, and returns stop when a bound is reached. A server whose cursor does not advance is not followed for ever.
+func (r *reader) pages(ctx context.Context, most int, one func(ctx context.Context, after any, size int) (pageInfo, bool, error)) error {
 	var after any
-	for {
-		info, stop, err := one(ctx, after)
+	for size := most; ; size = min(2*size, most) {
+		info, stop, err := one(ctx, after, size)
+		for errors.Is(err, errTooLarge) && size > 1 {
+			size = max(size/4, 1)
+			info, stop, err = one(ctx, after, size)
+		}
 		if err != nil {
 			return err
 		}
@@ -135,38 +171,44 @@ func (r *reader) pages(ctx context.Context, one func(context.Context, any) (page
 	}
 }
 
-func (r *reader) vars(after any) map[string]any {
-	return map[string]any{"owner": r.pr.Repo.Owner, "name": r.pr.Repo.Name, "number": r.pr.Number, "after": after}
+// vars are those of a query for a page of a size.
+func (r *reader) vars(after any, name string, size int) map[string]any {
+	return map[string]any{"owner": r.pr.Repo.Owner, "name": r.pr.Repo.Name, "number": r.pr.Number, "after": after, name: size}
 }
 
-const reviewList = `reviews(first: 100, after: $after) {
+const reviewList = `reviews(first: $many, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { id state body submittedAt author { ` + actorFields + ` } authorAssociation commit { oid } }
     }`
 
-const reviewsQuery = `query Reviews($owner: String!, $name: String!, $number: Int!, $after: String) {
+const reviewsQuery = `query Reviews($owner: String!, $name: String!, $number: Int!, $after: String, $many: Int!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) { ` + reviewList + ` } }
 }`
 
 func (r *reader) reviews(ctx context.Context) error {
-	return r.pages(ctx, func(ctx context.Context, after any) (pageInfo, bool, error) {
+	return r.pages(ctx, manyAtOnce, func(ctx context.Context, after any, size int) (pageInfo, bool, error) {
 		page := r.first.Reviews
-		if after != nil {
+		if after != nil || r.apart {
 			var a struct {
 				Repository struct {
 					PullRequest struct{ Reviews reviewPage }
 				}
 			}
-			if err := r.c.query(ctx, r.op("reviews"), true, reviewsQuery, r.vars(after), &a); err != nil {
+			if err := r.c.query(ctx, r.op("reviews"), true, reviewsQuery, r.vars(after, "many", size), &a); err != nil {
 				return pageInfo{}, false, err
 			}
 			page = a.Repository.PullRequest.Reviews
 		}
 		for _, n := range page.Nodes {
-			if !r.take(n.ID, n.Body) {
+			by := n.Author.person(n.AuthorAssociation)
+			text, ok, err := r.take(ctx, n.ID, by, n.Body)
+			if err != nil {
+				return pageInfo{}, false, err
+			}
+			if !ok {
 				continue
 			}
-			v := review.Review{ID: n.ID, Author: n.Author.person(n.AuthorAssociation), State: n.State, Body: n.Body}
+			v := review.Review{ID: n.ID, Author: by, State: n.State, Body: text}
 			if n.Commit != nil {
 				v.Commit = n.Commit.OID
 			}
@@ -179,31 +221,28 @@ func (r *reader) reviews(ctx context.Context) error {
 	})
 }
 
-const commentList = `comments(first: 100, after: $after) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }`
+const commentList = `comments(first: $many, after: $after) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }`
 
-const commentsQuery = `query Comments($owner: String!, $name: String!, $number: Int!, $after: String) {
+const commentsQuery = `query Comments($owner: String!, $name: String!, $number: Int!, $after: String, $many: Int!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) { ` + commentList + ` } }
 }`
 
 func (r *reader) comments(ctx context.Context) error {
-	return r.pages(ctx, func(ctx context.Context, after any) (pageInfo, bool, error) {
+	return r.pages(ctx, manyAtOnce, func(ctx context.Context, after any, size int) (pageInfo, bool, error) {
 		page := r.first.Comments
-		if after != nil {
+		if after != nil || r.apart {
 			var a struct {
 				Repository struct {
 					PullRequest struct{ Comments commentPage }
 				}
 			}
-			if err := r.c.query(ctx, r.op("comments"), true, commentsQuery, r.vars(after), &a); err != nil {
+			if err := r.c.query(ctx, r.op("comments"), true, commentsQuery, r.vars(after, "many", size), &a); err != nil {
 				return pageInfo{}, false, err
 			}
 			page = a.Repository.PullRequest.Comments
 		}
-		for _, n := range page.Nodes {
-			if r.take(n.ID, n.Body) {
-				r.out.Comments = append(r.out.Comments, n.shape())
-			}
-		}
-		return page.PageInfo, len(r.out.Comments) >= r.c.bounds.comments, nil
+		said, err := r.said(ctx, page.Nodes)
+		r.out.Comments = append(r.out.Comments, said...)
+		return page.PageInfo, len(r.out.Comments) >= r.c.bounds.comments, err
 	})
 }

@@ -13,52 +13,46 @@ import (
 
 // OpenPulls lists the open pull requests of a repository, as far as a list tells of them: how they are, and not how much they change.
 func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.PullRequest, error) {
-	op := fmt.Sprintf("list the open pull requests of %s", repo)
-	query := url.Values{"state": {"open"}, "per_page": {"100"}, "sort": {"created"}, "direction": {"asc"}}
+	query := url.Values{"state": {"open"}, "sort": {"created"}, "direction": {"asc"}}
 	var found []review.PullRequest
 	seen := map[int]bool{}
-	for address := repoAddress(repo, "/pulls?"+query.Encode()); address != ""; {
-		var page []struct {
-			restPull
-			Draft  bool
-			Labels []struct{ Name string }
-			// Updated is when anything of it changed last.
-			Updated time.Time `json:"updated_at"`
+	err := eachOf(ctx, c, fmt.Sprintf("list the open pull requests of %s", repo), true, repoAddress(repo, "/pulls"), query, mostPulls, func(p listedPull) error {
+		if seen[p.Number] {
+			return nil
 		}
-		next, err := c.get(ctx, op, true, address, &page)
-		if err != nil {
-			return nil, err
+		seen[p.Number] = true
+		pr := review.PullRequest{
+			Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, State: strings.ToUpper(p.State), Draft: p.Draft, Author: p.User.person(""),
+			BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA, Labels: []string{}, UpdatedAt: p.Updated,
 		}
-		for _, p := range page {
-			if seen[p.Number] {
-				continue
-			}
-			seen[p.Number] = true
-			pr := review.PullRequest{
-				Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, State: strings.ToUpper(p.State), Draft: p.Draft,
-				BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA, Labels: []string{}, UpdatedAt: p.Updated,
-			}
-			if p.Base.Repo != nil {
-				pr.RepoID = p.Base.Repo.ID
-				pr.CrossRepository = p.Head.Repo == nil || p.Head.Repo.ID != pr.RepoID
-			}
-			if p.User != nil {
-				pr.Author = p.User.person("")
-			}
-			for _, l := range p.Labels {
-				pr.Labels = append(pr.Labels, l.Name)
-			}
-			found = append(found, pr)
+		if p.Base.Repo != nil {
+			pr.RepoID = p.Base.Repo.ID
+			pr.CrossRepository = p.Head.Repo == nil || p.Head.Repo.ID != pr.RepoID
 		}
-		address = next
-	}
-	return found, nil
+		for _, l := range p.Labels {
+			pr.Labels = append(pr.Labels, l.Name)
+		}
+		found = append(found, pr)
+		return nil
+	})
+	return found, err
 }
+
+// listedPull is a pull request as a list of REST shows it. Updated is when anything of it changed last.
+type listedPull struct {
+	restPull
+	Draft   bool
+	Labels  []struct{ Name string }
+	Updated time.Time `json:"updated_at"`
+}
+
+// mostPulls bounds a list of pull requests.
+const mostPulls = 1_000_000
 
 // NewComments lists the comments on the timelines of all pull requests and issues of a repository that were changed at or after a time, oldest
 // first, each with the number of what it is on.
 func (c *Client) NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]NumberedComment, error) {
-	all, err := c.list(ctx, "read new comments of "+repo.String(), repoAddress(repo, "/issues/comments"), since)
+	all, err := c.list(ctx, "read new comments of "+repo.String(), repoAddress(repo, "/issues/comments"), since, review.Person{})
 	var out []NumberedComment
 	for _, m := range all {
 		// https://HOST/OWNER/NAME/pull/7#issuecomment-123

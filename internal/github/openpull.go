@@ -80,30 +80,18 @@ type restEnd struct {
 // PullsOfBranch lists the open pull requests of a branch of the repository itself, whoever opened them.
 func (c *Client) PullsOfBranch(ctx context.Context, repo review.Repo, branch string) ([]review.PullRequest, error) {
 	op := fmt.Sprintf("list the pull requests of branch %q in %s", branch, repo)
-	query := url.Values{"state": {"open"}, "head": {repo.Owner + ":" + branch}, "per_page": {"100"}}
+	query := url.Values{"state": {"open"}, "head": {repo.Owner + ":" + branch}}
 	var found []review.PullRequest
-	for address := repoAddress(repo, "/pulls?"+query.Encode()); address != ""; {
-		var page []restPull
-		next, err := c.get(ctx, op, false, address, &page)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range page {
-			if p.Head.Ref != branch || p.Head.Repo == nil || !strings.EqualFold(p.Head.Repo.FullName, repo.Owner+"/"+repo.Name) {
-				continue // of a fork
-			}
-			pr := review.PullRequest{
-				Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, URL: p.URL, Title: p.Title, Body: p.Body,
+	err := eachOf(ctx, c, op, false, repoAddress(repo, "/pulls"), query, mostPulls, func(p restPull) error {
+		if p.Head.Ref == branch && p.Head.Repo != nil && strings.EqualFold(p.Head.Repo.FullName, repo.Owner+"/"+repo.Name) { // else it is a fork's
+			found = append(found, review.PullRequest{
+				Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, URL: p.URL, Title: p.Title, Body: p.Body, Author: p.User.person(""),
 				State: strings.ToUpper(p.State), BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA,
-			}
-			if p.User != nil {
-				pr.Author = p.User.person("")
-			}
-			found = append(found, pr)
+			})
 		}
-		address = next
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // OpenPull opens a pull request between two branches of a repository and returns its URL. It is tried once. Errors are as those of

@@ -86,13 +86,13 @@ func (c *Client) CanComment(ctx context.Context, pr review.PullRequest) error {
 	return &Error{Op: op, Kind: ErrLocked}
 }
 
-// sinceLimit bounds the pages of a list of comments: 10,000 comments in one window are no discussion.
-const sinceLimit = 100
+// sinceLimit bounds a list of comments: so many in one window are no discussion.
+const sinceLimit = 10_000
 
 // CommentsSince lists the timeline comments updated at or after a time by GitHub's clock, oldest first, all pages, each once;
-// all there are when the time is zero. It reads REST, which unlike GraphQL can be asked for a time.
+// all there are when the time is zero. It reads REST, which unlike GraphQL can be asked for a time. Of long texts they may have the beginning (keeper).
 func (c *Client) CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error) {
-	return c.list(ctx, fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number), restPath(pr, "issues")+"/comments", since)
+	return c.list(ctx, fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number), restPath(pr, "issues")+"/comments", since, pr.Author)
 }
 
 // restPath is where REST has a pull request, as one of "pulls" or as one of "issues".
@@ -100,31 +100,27 @@ func restPath(pr review.PullRequest, kind string) string {
 	return fmt.Sprintf("repos/%s/%s/%s/%d", url.PathEscape(pr.Repo.Owner), url.PathEscape(pr.Repo.Name), kind, pr.Number)
 }
 
-// list reads all pages of what has the shape of a comment, each thing once.
-func (c *Client) list(ctx context.Context, op, address string, since time.Time) ([]review.Comment, error) {
-	address += "?per_page=100"
+// list reads all pages of what has the shape of a comment, each thing once. author is that of the pull request, where it is one.
+func (c *Client) list(ctx context.Context, op, address string, since time.Time, author review.Person) ([]review.Comment, error) {
+	query := url.Values{}
 	if !since.IsZero() {
-		address += "&since=" + url.QueryEscape(since.UTC().Format(time.RFC3339))
+		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	out, seen := []review.Comment{}, map[int64]bool{}
-	for range sinceLimit {
-		var page []restComment
-		next, err := c.get(ctx, op, true, address, &page)
-		if err != nil {
-			return nil, err
+	out, seen, kept := []review.Comment{}, map[int64]bool{}, c.keeper(author)
+	err := eachOf(ctx, c, op, true, address, query, sinceLimit, func(m restComment) (err error) {
+		if seen[m.ID] {
+			return nil
 		}
-		for _, m := range page {
-			if !seen[m.ID] {
-				seen[m.ID] = true
-				out = append(out, m.shape())
-			}
-		}
-		if next == "" {
-			return out, nil
-		}
-		address = next
+		seen[m.ID] = true
+		one := m.shape()
+		one.Body, err = kept.text(ctx, one.Author, one.Body)
+		out = append(out, one)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the list has no end"}
+	return out, nil
 }
 
 // restComment is a comment as REST shows it.

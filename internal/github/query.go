@@ -3,9 +3,12 @@ package github
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/cli/go-gh/v2/pkg/api"
@@ -51,6 +54,38 @@ func (c *Client) get(ctx context.Context, op string, fresh bool, address string,
 		return json.Unmarshal(raw, into)
 	})
 	return next, err
+}
+
+// eachOf reads a list page by page, and hands each thing to take, which may get one twice: where a page is too large for one answer the list is read anew, in
+// smaller ones. most bounds the things that are read.
+func eachOf[T any](ctx context.Context, c *Client, op string, fresh bool, address string, query url.Values, most int, take func(T) error) error {
+	once := func(size int) error {
+		query.Set("per_page", strconv.Itoa(size))
+		next := address + "?" + query.Encode()
+		for range most / size {
+			var page []T
+			var err error
+			if next, err = c.get(ctx, op, fresh, next, &page); err != nil {
+				return err
+			}
+			for _, one := range page {
+				if err := take(one); err != nil {
+					return err
+				}
+			}
+			if next == "" {
+				return nil
+			}
+		}
+		return &Error{Op: op, Kind: ErrBadAnswer, Detail: "the list has no end"}
+	}
+	size := manyAtOnce
+	err := once(size)
+	for errors.Is(err, errTooLarge) && size > 1 {
+		size = max(size/4, 1)
+		err = once(size)
+	}
+	return err
 }
 
 // nextPage finds rel="next" in a Link header.

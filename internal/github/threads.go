@@ -7,18 +7,18 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-const threadComments = `comments(first: 50, after: $inner) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }`
+const threadComments = `comments(first: $few, after: $inner) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }`
 
-const threadList = `reviewThreads(first: 50, after: $after) {
+const threadList = `reviewThreads(first: $few, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { id isResolved isOutdated path line originalLine resolvedBy { __typename login databaseId } ` + threadComments + ` }
     }`
 
-const threadsQuery = `query Threads($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String) {
+const threadsQuery = `query Threads($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String, $few: Int!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) { ` + threadList + ` } }
 }`
 
-const threadQuery = `query Thread($id: ID!, $inner: String) {
+const threadQuery = `query Thread($id: ID!, $inner: String, $few: Int!) {
   node(id: $id) { ... on PullRequestReviewThread { ` + threadComments + ` } }
 }`
 
@@ -40,23 +40,24 @@ type commentPage struct {
 }
 
 func (r *reader) threads(ctx context.Context) error {
-	return r.pages(ctx, func(ctx context.Context, after any) (pageInfo, bool, error) {
+	return r.pages(ctx, fewAtOnce, func(ctx context.Context, after any, size int) (pageInfo, bool, error) {
 		page := r.first.ReviewThreads
-		if after != nil {
+		if after != nil || r.apart {
 			var a struct {
 				Repository struct {
 					PullRequest struct{ ReviewThreads threadPage }
 				}
 			}
-			if err := r.c.query(ctx, r.op("review threads"), true, threadsQuery, r.vars(after), &a); err != nil {
+			if err := r.c.query(ctx, r.op("review threads"), true, threadsQuery, r.vars(after, "few", size), &a); err != nil {
 				return pageInfo{}, false, err
 			}
 			page = a.Repository.PullRequest.ReviewThreads
 		}
 		for _, n := range page.Nodes {
-			if !r.take(n.ID, "") {
+			if r.seen[n.ID] {
 				continue
 			}
+			r.seen[n.ID] = true
 			t := review.Thread{ID: n.ID, Resolved: n.IsResolved, Outdated: n.IsOutdated, File: spelling.Name(n.Path), Line: n.Line, Comments: []review.Comment{}}
 			if n.OriginalLine != nil {
 				t.Origin = *n.OriginalLine
@@ -76,26 +77,19 @@ func (r *reader) threads(ctx context.Context) error {
 
 // fill takes the first page of a thread's comments and reads the others.
 func (r *reader) fill(ctx context.Context, t *review.Thread, first commentPage) error {
-	add := func(page commentPage) (pageInfo, bool) {
-		for _, n := range page.Nodes {
-			if r.take(n.ID, n.Body) {
-				t.Comments = append(t.Comments, n.shape())
+	return r.pages(ctx, fewAtOnce, func(ctx context.Context, after any, size int) (pageInfo, bool, error) {
+		page := first
+		if after != nil {
+			var a struct {
+				Node struct{ Comments commentPage }
 			}
+			if err := r.c.query(ctx, r.op("a review thread"), true, threadQuery, map[string]any{"id": t.ID, "inner": after, "few": size}, &a); err != nil {
+				return pageInfo{}, false, err
+			}
+			page = a.Node.Comments
 		}
-		return page.PageInfo, len(t.Comments) >= r.c.bounds.threadComments
-	}
-	return r.pages(ctx, func(ctx context.Context, after any) (pageInfo, bool, error) {
-		if after == nil {
-			info, stop := add(first)
-			return info, stop, nil
-		}
-		var a struct {
-			Node struct{ Comments commentPage }
-		}
-		if err := r.c.query(ctx, r.op("a review thread"), true, threadQuery, map[string]any{"id": t.ID, "inner": after}, &a); err != nil {
-			return pageInfo{}, false, err
-		}
-		info, stop := add(a.Node.Comments)
-		return info, stop, nil
+		said, err := r.said(ctx, page.Nodes)
+		t.Comments = append(t.Comments, said...)
+		return page.PageInfo, len(t.Comments) >= r.c.bounds.threadComments, err
 	})
 }

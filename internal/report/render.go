@@ -301,6 +301,8 @@ func steps(d Data) []string {
 		return a.Role == review.RoleCommand && a.State != review.AgentComplete
 	}):
 		say("Run the review again: a command gave no complete answer. The receipt names it, and why.")
+	case d.Verdict == nil && d.Receipt.Complete >= d.Receipt.MinReviewers && d.Discussion != nil && d.Discussion.Truncated:
+		say("Look at the discussion, and decide by hand: it is longer than what prloop reads.")
 	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	case open > 0:
