@@ -201,17 +201,43 @@ func wholeDiscussion(snap Snapshot) *review.Discussion {
 	return &all
 }
 
-// openThreads is what reviewers see of the discussion: conversations that are still open, and our own with where they stand.
+// Anybody may write on a pull request, and reviewers are told of it only so that they do not say it again: talkBytes bounds all that people said, remarkBytes one
+// remark.
+const (
+	talkBytes   = 64 << 10
+	remarkBytes = 4 << 10
+)
+
+// openThreads is what reviewers see of the discussion: conversations that are still open, and our own with where they stand, the latter at least by what we said.
 func openThreads(d review.Discussion, s *conversation.State) *review.Discussion {
-	open := review.Discussion{Threads: told(s)}
+	open, left := review.Discussion{Truncated: d.Truncated}, talkBytes
+	add := func(t review.Thread, ours int) {
+		said := t.Comments
+		t.Comments = slices.Clone(said[:ours])
+		for _, c := range said[ours:] {
+			if len(c.Body) > remarkBytes {
+				c.Body = strings.ToValidUTF8(c.Body[:remarkBytes], "") + "…"
+			}
+			if left -= len(c.Body); left < 0 {
+				open.Truncated = true
+				break
+			}
+			t.Comments = append(t.Comments, c)
+		}
+		if len(t.Comments) > 0 {
+			open.Threads = append(open.Threads, t)
+		}
+	}
+	for _, t := range told(s) {
+		add(t, 1)
+	}
 	for _, t := range d.Threads {
 		if !t.Resolved && !t.Own {
-			open.Threads = append(open.Threads, t)
+			add(t, 0)
 		}
 	}
 	if len(open.Threads) == 0 {
 		return nil
 	}
-	open.Truncated = d.Truncated
 	return &open
 }

@@ -1,11 +1,50 @@
 package orchestrator
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/review"
 )
+
+// However much strangers write in threads, reviewers are told all that prloop said, and so much of the rest as fits (threats.md T379).
+func TestReviewersAreToldAPartOfLongTalk(t *testing.T) {
+	long := strings.Repeat("€", 20_000)
+	s := &conversation.State{}
+	for i := range 30 {
+		s.Threads = append(s.Threads, conversation.Thread{Node: fmt.Sprint("own ", i), Status: conversation.Pending, Assessment: conversation.Assessment{Finding: "crash"}})
+	}
+	s.Threads[0].DeveloperReplies = []conversation.Reply{{Author: "mona", Body: "It is handled in Add."}, {Author: "stranger", Body: long}}
+	var d review.Discussion
+	for i := range 100 {
+		d.Threads = append(d.Threads, review.Thread{ID: fmt.Sprint(i), Comments: []review.Comment{{Author: review.Person{Login: "stranger"}, Body: long}}})
+	}
+	open := openThreads(d, s)
+	size := 0
+	for i, th := range open.Threads {
+		if own := i < 30; own != th.Own {
+			t.Errorf("thread %d: own %v", i, th.Own)
+		}
+		for _, c := range th.Comments {
+			size += len(c.Body)
+			if strings.Contains(c.Body, "€") && (!strings.HasSuffix(c.Body, "€…") || len(c.Body) > remarkBytes+len("…")) {
+				t.Errorf("a remark of %d bytes ends in %q", len(c.Body), c.Body[len(c.Body)-6:])
+			}
+		}
+	}
+	if own := open.Threads[0]; !open.Truncated || len(own.Comments) != 3 || own.Comments[1].Body != "It is handled in Add." {
+		t.Errorf("truncated %v, and our thread is %+v", open.Truncated, own)
+	}
+	if n := len(open.Threads); n < 40 || n > 50 || size > talkBytes+4096 {
+		t.Errorf("%d threads of %d bytes", n, size)
+	}
+	short := openThreads(review.Discussion{Threads: d.Threads[:1]}, nil)
+	if short.Truncated || len(short.Threads) != 1 || openThreads(review.Discussion{}, nil) != nil {
+		t.Errorf("%+v", short)
+	}
+}
 
 // What was left out of long comments is said, and holds nothing back (threats.md T378).
 func TestCutCommentsAreNamed(t *testing.T) {
