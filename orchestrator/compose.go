@@ -88,6 +88,9 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	if in := j.in.Inline; in != nil && in.Refused != "" {
 		d.Remarks = append(d.Remarks, c.inline("Not every finding could be put on its line, and those that could not stand here in full: "+in.Refused+"."))
 	}
+	if j.in.Snapshot.Discussion.Truncated && j.onLinesAsked() {
+		d.Notes = append(d.Notes, "No comments on lines are made: not all of the discussion was read, and they may be there.")
+	}
 	if j.overMost > 0 {
 		d.Notes = append(d.Notes, c.inline(fmt.Sprintf("%s on no line: a pull request gets %d comments on lines at most (`publish.comments_per_pull_request`).",
 			plural(j.overMost, "finding stands", "findings stand"), j.in.Request.InlineMost)))

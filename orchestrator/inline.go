@@ -46,10 +46,10 @@ type Inlined struct {
 
 // proposals are the comments on lines that a round has to make (decision 51): of each distinct finding of reviewers that the report
 // shows openly, or lists where all are asked for, and that scores high enough, if GitHub takes a comment on its lines, no open
-// thread says it already, and the pull request has not seen too many of ours.
+// thread says it already, and the pull request has not seen too many of ours. None where not all threads were read, one of which may say it (threats.md T391).
 func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 	mode := j.in.Request.Inline
-	if j.in.Request.Target.Local() || mode != InlineProminent && mode != InlineAll {
+	if !j.onLinesAsked() || j.in.Snapshot.Discussion.Truncated {
 		return nil, 0
 	}
 	open, files := j.open(), j.hunks()
@@ -73,6 +73,12 @@ func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 		out = append(out, p)
 	}
 	return out, over
+}
+
+// onLinesAsked reports whether comments on lines are asked for.
+func (j verdict) onLinesAsked() bool {
+	mode := j.in.Request.Inline
+	return !j.in.Request.Target.Local() && (mode == InlineProminent || mode == InlineAll)
 }
 
 // loud reports whether a distinct finding is one of reviewers alone, and scores high enough: what people said stands in their own threads.

@@ -71,6 +71,7 @@ func TestProposals(t *testing.T) {
 			line := 3
 			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T9", File: "a.go", Line: &line, Comments: []review.Comment{{Author: review.Person{Login: "mona"}, Body: null.Title + ". It breaks what callers rely on."}}}}
 		}, nil},
+		{"a discussion of which a part was not read", []review.Finding{null}, func(in *Inputs) { in.Snapshot.Discussion.Truncated = true }, nil},
 		{"no more than a pull request bears", []review.Finding{null, leak}, func(in *Inputs) { in.Request.InlineMost = 1 }, []string{leak.Title}},
 		{"over its whole life", []review.Finding{leak}, func(in *Inputs) {
 			in.Request.InlineMost, in.Snapshot.Conversation.Metadata.Posted = 4, 4
