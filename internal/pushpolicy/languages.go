@@ -27,6 +27,9 @@ type language struct {
 	// matches the part of skip that says where a file is built; runs what runs the tests, which may not get less.
 	skip, trivial, asserts *lazyregexp.Regexp
 	constraint, runs       *lazyregexp.Regexp
+	// hooks matches what decides in a file of tests which of them run, or how all of them end: what a runner calls by its name, what takes the place of a
+	// part of the runner, and exits with success. No such list is complete. loads matches paths of files that a runner looks into for hooks as well.
+	hooks, loads *lazyregexp.Regexp
 	// comments are what a comment's line begins with.
 	comments []string
 }
@@ -39,18 +42,24 @@ var languages = []*language{
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
 		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
 			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(|^func TestMain\(|^package documentation\b|\bruntime\.Goexit\(`),
+		hooks:   lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart)\(|\b(syscall|unix)\.Exit\(0\)|^//go:linkname \w+ testing\.`),
 		trivial: lazyregexp.New(`\b(assert|require)\.(True\(t, true|False\(t, false|Equal\(t, (true, true|1, 1))\b|if false && `),
 		asserts: lazyregexp.New(`\b(t|b|f|tb|c|s)\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(assert|require|is|qt|check)\.[A-Z]\w*\(|\bExpect\(|\bcmp\.Diff\(|^\s*// (Output|Unordered output):`),
 	},
 	{
 		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"},
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)test_[^/]*\.py$`), lazyregexp.New(`_test\.py$`), lazyregexp.New(`_tests\.py$`), lazyregexp.New(`(^|/)tests?\.py$`), lazyregexp.New(`(^|/)conftest\.py$`)},
+		loads:     lazyregexp.New(`(^|/)__init__\.py$`),
 		outside:   lazyregexp.New(`(^|/)(\.[^/]*|_darcs|build|CVS|dist|node_modules|venv|[^/]*\.egg)/`), // pytest's norecursedirs
 		declares:  lazyregexp.New(`^\s*(?:async )?(?:def (test\w*)\s*\(|class (Test\w*)\b)`),
 		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
 			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|` +
 			`\bpytest_(ignore_collect|collect\w*|pycollect\w*|itemcollected|deselected|generate_tests|runtest\w*|runtestloop|pyfunc_call|cmdline_\w+|configure|sessionstart|sessionfinish|make_\w+|report_\w+)\b|` +
 			`\bexitstatus\s*=[^=]|\bos\._exit\(|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b|^pytestmark\s*=|^del test`),
+		hooks: lazyregexp.New(`\bdef (load_tests|loadTestsFrom\w+|getTestCaseNames|wasSuccessful|addFailure|addError)\(|\bload_tests\s*=[^=]|\bdef run\(self, result\b|` +
+			`\b(TestCase|IsolatedAsyncioTestCase|TestSuite|TestLoader|defaultTestLoader|TestResult|TestProgram|TextTestRunner|TextTestResult)\.([a-kn-z_]\w*|loadTests\w+)\s*=[^=]|` + // not maxDiff, longMessage
+			`\bunittest\.(main|[A-Z]\w*)\s*=[^=]|\bpytest\.(main|raises|warns|fail|[A-Z]\w*)\s*=[^=]|\bsetattr\(\s*(unittest|_?pytest)\b|\bpatch(\.object)?\(\s*["']?unittest\.Test|` +
+			`\bsys\.modules\[["'](unittest|_?pytest)\b|^(import [\w, ]+; *)?(sys\.exit|exit|quit)\((0|None)?\)|\b_outcome\.\w+\s*=[^=]|\b__unittest_(skip|expecting)|\bPYTEST_(ADDOPTS|PLUGINS|DISABLE)`),
 		trivial: lazyregexp.New(`^\s*assert (True|1|not False)\s*(#.*)?$|\bassertTrue\(True\)|\bassertFalse\(False\)|\bassert 1 == 1\b|\bor True\s*$`),
 		asserts: lazyregexp.New(`^\s*assert\b|\.assert\w+\(|\bpytest\.(raises|warns|fail)\(|\bself\.fail\(`),
 	},
@@ -65,6 +74,9 @@ var languages = []*language{
 			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
 			`(^|[^\w.])pending\(|\b(skip|todo):\s*(true|['"])|\b(only|ignore):\s*true|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
 			`^\s*((const|let|var)\s+(it|test|describe)\s*=\s*(\(.*\)|\w+)\s*=>|function\s+(it|test|describe)\b)`),
+		hooks: lazyregexp.New(`\b(globalThis|global|window|self)(\.|\[["'])((it|describe|specify)\b["'\]]*\s*=[^=]|(test|suite|context)\b["'\]]*\s*=\s*(async\s*)?(\(|function\b|\w+\s*=>))|` +
+			`^\s*((it|describe|specify)\s*=[^=>]|test\s*=\s*(async\s*)?(\([^)]*\)|\w+)\s*=>)|\bObject\.(defineProperty|assign)\(\s*(globalThis|global|window)\s*,\s*[{"'\s]+(it|test|describe|specify)\b|` +
+			`\b[mM]ocha\.(grep|fgrep|invert|dryRun)\(|\bMocha\.\w+\.prototype\.\w+\s*=|\bspecFilter\b|\bprocess\.reallyExit\(`),
 		trivial: lazyregexp.New(`\bexpect\((true|1)\)\.(toBe|toEqual|toBeTruthy|to\.be\.true|to\.equal)|\bexpect\.assertions\(0\)|\bassert(\.ok|\.equal)?\((true|1)\s*[),]`),
 		asserts: lazyregexp.New(`\bexpect(\.\w+)?\(|\bassert(\.\w+)*\(|\.should\b|\bt\.(is|not|deepEqual|true|false|truthy|falsy|throws|ok|equal|same|like|regex|fail)\(`),
 	},
@@ -77,6 +89,9 @@ var languages = []*language{
 		named:     lazyregexp.New(`\b(?:void|fun)\s+(` + "`[^`]+`" + `|\w+)\s*\(`),
 		skip: lazyregexp.New(`@(Disabled\w*|Ignore\w*|EnabledIf\w*|EnabledOn\w*|PendingFeature|FlakyTest|Requires)\b|\b(Assumptions\.|Assume\.)?assum(e|ing)(True|False|That|NotNull|NoException)\(|` +
 			`@Test\(.*\benabled\s*=\s*false|\bSkipException\(|\bTestAbortedException\(`),
+		hooks: lazyregexp.New(`(\bimplements\b|\b(class|object)\s+\w+[^:]*:|^import\s+(static\s+)?org\.(junit|testng|spockframework)\.).*\b(PostDiscoveryFilter|ExecutionCondition|InvocationInterceptor|LauncherInterceptor|` +
+			`(Test|Lifecycle\w*)ExecutionExceptionHandler|IMethodInterceptor|IAnnotationTransformer|IHookable|IMethodSelector|IGlobalExtension)\b|` +
+			`\bFilterResult\.excluded\(|\bConditionEvaluationResult\.disabled\(|\b(System\.exit|exitProcess|halt)\(0\)|\bSystem\.setProperty\("(junit\.|groups"|excludedGroups")`),
 		trivial: lazyregexp.New(`\bassert(True|False|That|Equals)\((true|false|1, 1|true, true)\b`),
 		asserts: lazyregexp.New(`\bassert\w*[ (]|\bverify\w*\(|\bfail\(|\bshould\w*\b|\bexpect\w*\(`),
 	},
@@ -87,16 +102,20 @@ var languages = []*language{
 			`(?:RSpec\.)describe\s*\(?\s*([A-Z"'][^,\s]*)|def (test_\w+))`),
 		skip: lazyregexp.New(`^\s*(skip|pending|omit)\b(\s*$|\s*\(|\s+["'])|^\s*(xit|xdescribe|xcontext|xspecify|xexample|xscenario|fit|fdescribe|fcontext|fspecify|fexample)\b|` +
 			`^\s*(it|specify|example|scenario|describe|context|feature|RSpec\.describe)\b.*[,\s]((skip|pending|focus):\s*(true|["'])|:(skip|pending|focus)\b)|\bfilter_run_excluding\b`),
+		hooks: lazyregexp.New(`\brunnable_methods\b|\brunnables\b|\bdef (self\.)?(run_one_method|__run)\b|^\s*(Kernel\.|Process\.)?(exit|exit!?[\s(]+(0|true)\)?)\s*$|\bat_exit\b.*\bexit\b|` +
+			`\bRSpec\.(world|clear_examples|reset)\b|\bRSpec::Core::\w+\.(prepend|class_eval|include|send)\b|\bfilter_run(_including)?\b|\bexclude_pattern\b|\b(failure|error)_exit_code\b`),
 		trivial: lazyregexp.New(`\bassert[ (]true\b|\bexpect\(true\)|\bassert_equal 1, 1\b`),
 		asserts: lazyregexp.New(`\bexpect[ ({]|\bassert\w*\b|\brefute\w*\b|\.(must|wont|should)_?\w*|\bis_expected\b|\bflunk\b`),
 	},
 	{
 		name: "Rust", extensions: []string{".rs"}, folders: true, inline: true, comments: []string{"//"},
-		collected:  []*lazyregexp.Regexp{lazyregexp.New(`(^|/)tests/[^/]+(/main)?\.rs$`), lazyregexp.New(`(^|/)(tests?|[^/]*_tests?)\.rs$`)},
-		marks:      lazyregexp.New(`^\s*#\[((\w+::)*test|rstest|test_case|proptest|quickcheck|wasm_bindgen_test|bench|cfg\(test\))`),
-		declares:   lazyregexp.New(`^\s*(?:pub )?mod (tests?|\w+_tests?|tests?_\w+)\b`),
-		named:      lazyregexp.New(`\b(?:fn\s+(\w+)\s*[(<]|mod\s+(\w+))`),
-		skip:       lazyregexp.New(`^\s*(#!?\[(ignore\b|cfg_attr\(.*\b(ignore|path)\b|cfg\((any\(\)|FALSE|false)\)|cfg\(all\(.*\btest\b)|#!\[cfg\()`),
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)tests/[^/]+(/main)?\.rs$`), lazyregexp.New(`(^|/)(tests?|[^/]*_tests?)\.rs$`)},
+		marks:     lazyregexp.New(`^\s*#\[((\w+::)*test|rstest|test_case|proptest|quickcheck|wasm_bindgen_test|bench|cfg\(test\))`),
+		declares:  lazyregexp.New(`^\s*(?:pub )?mod (tests?|\w+_tests?|tests?_\w+)\b`),
+		named:     lazyregexp.New(`\b(?:fn\s+(\w+)\s*[(<]|mod\s+(\w+))`),
+		skip: lazyregexp.New(`^\s*(#!?\[(ignore\b|cfg_attr\(.*\b(ignore|path)\b|cfg\((any\(\)|FALSE|false)\)|cfg\(all\(.*\btest\b|(unsafe\()?((\w+::)?[cd]tor\b|link_section\s*=\s*"\.?(init_array|fini_array|ctors|CRT))|` +
+			`test_runner\b|feature\(.*\bcustom_test_frameworks\b)|#!\[cfg\()`),
+		hooks:      lazyregexp.New(`\b_?exit\(0\)`),
 		constraint: lazyregexp.New(`^\s*#!\[cfg\(`),
 		trivial:    lazyregexp.New(`\bassert!\((true|1 == 1)\s*[,)]|\bassert_eq!\((true, true|1, 1)\b`),
 		asserts:    lazyregexp.New(`\b(debug_)?assert\w*!|\bprop_assert\w*!|\binsta::`),
@@ -108,6 +127,8 @@ var languages = []*language{
 		named:     lazyregexp.New(`\b(?:void|Task|ValueTask|IEnumerator)\s+(\w+)\s*[(<]`),
 		skip: lazyregexp.New(`\[[^\]]*\b(Skip|Ignore|IgnoreReason)\s*=|\bSkip\s*=\s*\$?"|\[\s*(Ignore|Explicit|Inconclusive)\b|\bAssert\.(Ignore|Inconclusive|Skip\w*|Pass)\(|\bAssume\.That\(|\bSkip\.(If|IfNot|Unless)\(|` +
 			`^\s*#if\b`),
+		hooks: lazyregexp.New(`\bEnvironment\.Exit\(0\)|^\s*\[assembly:\s*(Xunit\.)?TestFramework\b|` +
+			`\bclass\s+\w+[^:]*:.*\b(IApplyToTest|IApplyToContext|ICommandWrapper|IWrapTestMethod|IWrapSetUpTearDown|XunitTestFramework|IXunitTestCaseDiscoverer|ITestFilter)\b`),
 		trivial: lazyregexp.New(`\bAssert\.(True|IsTrue|That)\(true\b|\bAssert\.(Equal|AreEqual)\((1, 1|true, true)\b`),
 		asserts: lazyregexp.New(`\bAssert\.|\.Should\w*\(|\.Verify\w*\(|\bExpect\(`),
 	},
@@ -119,31 +140,34 @@ var languages = []*language{
 		named:     lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
 		skip: lazyregexp.New(`\bmarkTest(Skipped|Incomplete)\(|(^\s*\}\)|\b(it|test|describe)\(.*\))\s*->(skip|skipOn\w+|todo|only|wip)\(|\bexpectNotToPerformAssertions\(|#\[\\?(PHPUnit\\Framework\\Attributes\\)?` +
 			`(Requires\w*|DoesNotPerformAssertions|Group\(['"](skip|ignore))|\bSkippedTest(Error|SuiteError)?\b|^\s*--SKIPIF--`),
+		hooks:   lazyregexp.New(`^\s*(exit|die)\s*(\(\s*0?\s*\))?\s*;|\bfunction run(Test|Bare)\(|\bregister_shutdown_function\(.*\bexit\b`),
 		trivial: lazyregexp.New(`\bassert(True|Same|Equals)\((true|true, true|1, 1)\)|\bexpect\(true\)->to`),
 		asserts: lazyregexp.New(`(->|::)assert\w+\(|\bexpect\(|->expect\w+\(|->should\w*\(|->to[A-Z]\w+\(`),
 	},
 	{
 		name: "Bats", extensions: []string{".bats"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`\.bats$`)}, comments: []string{"#"},
 		declares: lazyregexp.New(`^\s*@test\s+("(?:[^"\\]|\\.)*"|'[^']*'|\S+)`),
-		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b`), trivial: never, asserts: lazyregexp.New(`^\s*(\[|assert|refute|run)\b|^\s*\[`),
+		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b`), hooks: lazyregexp.New(`^\s*exit\s*$|^\s*(function\s+)?bats_\w+\s*\(\)`), trivial: never, asserts: lazyregexp.New(`^\s*(\[|assert|refute|run)\b|^\s*\[`),
 	},
 	{
 		name: "C and C++", extensions: []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"}, folders: true, comments: []string{"//", "*"},
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)tests?[_-][^/]*\.\w+$`), lazyregexp.New(`[_-](tests?|unittests?)\.\w+$`), lazyregexp.New(`Tests?\.\w+$`)},
 		declares:  lazyregexp.New(`^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|TEST_CASE|TEST_METHOD|SCENARIO|BOOST_(?:AUTO|FIXTURE)_TEST_CASE|START_TEST|ZTEST)\s*\((.*?)\)?\s*\{?\s*$`),
 		skip:      lazyregexp.New(`\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|^\s*#\s*(if|ifdef|ifndef)\b`), trivial: lazyregexp.New(`\b(ASSERT|EXPECT)_(TRUE\(true|FALSE\(false)\b`),
+		hooks:   lazyregexp.New(`\bGTEST_FLAG(_SET)?\(\s*filter\b|\bFLAGS_gtest_\w+\s*=[^=]|\bgtest_filter\b|__attribute__\s*\(\(.*\bconstructor\b`),
 		asserts: lazyregexp.New(`\b(ASSERT|EXPECT|CHECK|REQUIRE|BOOST_\w+)\w*\(|\bassert\w*\(|\bck_assert`),
 	},
 	{
 		name: "Swift", extensions: []string{".swift"}, folders: true, comments: []string{"//", "*"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`Tests?\.swift$`)},
 		declares: lazyregexp.New(`^\s*(?:@\w+ )*(?:public |final |override )*func (test\w*)\s*\(`),
 		marks:    lazyregexp.New(`^\s*@(Test|Suite)\b`), named: lazyregexp.New(`\b(?:func|struct|class)\s+(` + "`[^`]+`" + `|\w+)`),
-		skip: lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`), trivial: lazyregexp.New(`\bXCTAssert(True\(true|False\(false)\b`), asserts: lazyregexp.New(`\bXCT(Assert|Fail|Unwrap)|#(expect|require)\b`),
+		hooks: lazyregexp.New(`\b(defaultTestSuite|testInvocations)\b|^\s*((Foundation|Darwin|Glibc)\.)?_?exit\((0|EXIT_SUCCESS)\)`),
+		skip:  lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`), trivial: lazyregexp.New(`\bXCTAssert(True\(true|False\(false)\b`), asserts: lazyregexp.New(`\bXCT(Assert|Fail|Unwrap)|#(expect|require)\b`),
 	},
 	{
 		name: "Elixir", extensions: []string{".exs"}, folders: true, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.exs$`)},
 		declares: lazyregexp.New(`^\s*(?:test|describe|property|feature)\s*\(?\s*("(?:[^"\\]|\\.)*")`),
-		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bexclude:|\bSystem\.halt\(`), trivial: lazyregexp.New(`^\s*assert true\b`), asserts: lazyregexp.New(`^\s*(assert|refute)\w*\b`),
+		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bexclude:|\bSystem\.halt\(`), hooks: lazyregexp.New(`\bSystem\.stop\(|:erlang\.halt\(|:init\.stop\(|\bExUnit\.(configure|start)\(.*\b(include|only_test_ids):`), trivial: lazyregexp.New(`^\s*assert true\b`), asserts: lazyregexp.New(`^\s*(assert|refute)\w*\b`),
 	},
 	{
 		name: "Dart", extensions: []string{".dart"}, folders: true, comments: []string{"//"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.dart$`)},
@@ -156,6 +180,12 @@ var languages = []*language{
 		skip:     lazyregexp.New(`^\s*@\S*(skip|ignore|wip|disabled|pending)`), trivial: never, asserts: lazyregexp.New(`^\s*(Then|And|But|\|)\b?`),
 	},
 }
+
+// tap is what prove runs, in any language: most of it is Perl or shell. Of its tests nothing else is known.
+var tap = &language{name: "TAP", comments: []string{"#"},
+	hooks: lazyregexp.New(`(^|[;{])\s*(POSIX::_)?exit\s*\(?\s*0?\s*\)?\s*[;}]?\s*$|\bskip_all\b`)}
+
+var tapTest = lazyregexp.New(`\.t$`)
 
 // never matches no line.
 var never = lazyregexp.New(`[^\s\S]`)

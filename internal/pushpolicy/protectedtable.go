@@ -999,6 +999,7 @@ var rows = []row{
 	{"nextest.toml", anyDepth, configuresChecks, schemaStore},
 	{"{.,}vale.ini", anyDepth, configuresChecks, "https://vale.sh/docs/vale-ini"},
 	{"junit-platform.properties", anyDepth, configuresChecks, "https://docs.junit.org/current/user-guide/"},
+	{"META-INF/services/{org.junit.*,org.testng.*,org.spockframework.*}", anyDepth, configuresChecks, "https://docs.junit.org/current/user-guide/"},
 	{".scalafix.conf", anyDepth, configuresChecks, "https://github.com/scalacenter/scalafix"},
 	{".scalafmt.conf", anyDepth, configuresChecks, "https://github.com/scalameta/scalafmt"},
 	{"scalastyle*.xml", anyDepth, configuresChecks, "https://github.com/scalastyle/scalastyle"},

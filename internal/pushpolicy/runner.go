@@ -103,7 +103,12 @@ func schemes(name string) []scheme {
 
 // holds reports that the language's runners may take a file for tests.
 func (l *language) holds(name string) bool {
-	return slices.ContainsFunc(l.collected, func(p *lazyregexp.Regexp) bool { return p.MatchString(name) }) || l.folders && testFolder(name) != ""
+	return l.collects(name) || l.folders && testFolder(name) != ""
+}
+
+// collects reports that they take it for tests by its name.
+func (l *language) collects(name string) bool {
+	return slices.ContainsFunc(l.collected, func(p *lazyregexp.Regexp) bool { return p.MatchString(name) })
 }
 
 // testNames are how tests are named in languages that have no patterns of their own here.
@@ -134,7 +139,10 @@ func folders(name string) []string {
 	return parts[:len(parts)-1]
 }
 
-var testFolders = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing", "androidtest", "integrationtest", "features", "unittests"}
+var testFolders = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing", "androidtest", "integrationtest", features, "unittests"}
+
+// features is a folder of tests that holds the program itself as often.
+const features = "features"
 
 // platforms are the systems and processors that the name of a Go file binds it to.
 func platforms(name string) []string {

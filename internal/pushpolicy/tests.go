@@ -126,7 +126,14 @@ func (m *moves) deleted(c Change) []TestChange {
 // skipped finds what keeps tests from running. A new file for some platforms alone keeps none from it, unless tests moved.
 func (m *moves) skipped(c Change) []TestChange {
 	l := languageOf(c.Path)
-	if l == nil || c.gone() || !l.holdsTests(c) {
+	switch {
+	case c.gone():
+		return nil
+	case tapTest.MatchString(c.Path):
+		return tap.hooked(c)
+	case l != nil && l.loads != nil && l.loads.MatchString(c.Path) && !l.holds(c.Path):
+		return l.hooked(c)
+	case l == nil || !l.holdsTests(c):
 		return nil
 	}
 	if c.Status == 'A' && !m.removed[l.name] && l.constraint != nil {
@@ -136,7 +143,15 @@ func (m *moves) skipped(c Change) []TestChange {
 	if l.runs != nil && count(l.runs, c.Removed) > count(l.runs, c.Added) {
 		found = append(found, TestChange{Path: c.Path, Kind: TestSkipped, Detail: "what runs the tests is gone"})
 	}
+	if l.hooks != nil && (l.collects(c.Path) || l.holds(c.Path) && testFolder(c.Path) != features) {
+		found = append(found, l.hooked(c)...)
+	}
 	return found
+}
+
+// hooked finds what decides which tests of a file run, or how they end.
+func (l *language) hooked(c Change) []TestChange {
+	return added(c, l, l.hooks, TestSkipped, "it decides which tests run, or how they end")
 }
 
 func count(pattern *lazyregexp.Regexp, lines []Line) int {
