@@ -119,17 +119,12 @@ func BoundsHere(full bool) string {
 	for _, b := range []struct {
 		name string
 		hard bool
-	}{{"memory", memory}, {"processes", processes || full}, {"home and temporary files", full}} {
+	}{{"shares of the processors", shares}, {"memory", memory}, {"processes", processes || full}, {"home and temporary files", full}} {
 		if b.hard {
 			kernel = b.name + ", " + kernel
 		} else {
 			watched = b.name + ", " + watched
 		}
-	}
-	if shares {
-		kernel += ", shares of the processors"
-	} else {
-		watched += ", how much is at work at a time"
 	}
 	return "bounded by the kernel: " + kernel + "; watched: " + watched
 }

@@ -213,7 +213,7 @@ func steady(body string) string {
 	}
 	body = reviewIDs.ReplaceAllString(body, "${1}8c21f09d4e6b7a35")
 	body = commentIDs.ReplaceAllString(body, "#discussion_r2000000012")
-	body = bounds.ReplaceAllString(body, "bounded by the kernel: processes, memory, file sizes, shares of the processors; watched: home and temporary files, the host's free disk, what is added to a clone")
+	body = bounds.ReplaceAllString(body, "bounded by the kernel: processes, memory, shares of the processors, file sizes; watched: home and temporary files, the host's free disk, what is added to a clone")
 	return took.ReplaceAllString(body, "0.4 s")
 }
 
