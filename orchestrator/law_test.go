@@ -630,7 +630,7 @@ func (p *pull) Files(_ context.Context, commit, prefix string) ([]string, error)
 }
 
 // Attributes knows the one rule that pull requests of this test have.
-func (p *pull) Attributes(_ context.Context, commit string, _, paths, _ []string) (map[string]map[string]string, error) {
+func (p *pull) Attributes(_ context.Context, commit string, _ func(string) bool, paths, _ []string) (map[string]map[string]string, error) {
 	got := map[string]map[string]string{}
 	for _, name := range paths {
 		if strings.HasPrefix(name, "made/") && strings.HasPrefix(p.content[commit][".gitattributes"], "made/* ") {
@@ -638,6 +638,12 @@ func (p *pull) Attributes(_ context.Context, commit string, _, paths, _ []string
 		}
 	}
 	return got, nil
+}
+
+// AttributesAnyCase says what is said exactly: all names are in small letters.
+func (p *pull) AttributesAnyCase(ctx context.Context, commit string, skip func(string) bool, paths, names []string) ([]map[string]map[string]string, error) {
+	said, err := p.Attributes(ctx, commit, skip, paths, names)
+	return []map[string]map[string]string{said}, err
 }
 
 func (p *pull) Links(context.Context, string, string) ([]string, error) { return nil, nil }

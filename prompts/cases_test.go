@@ -60,7 +60,11 @@ func (d folders) Files(_ context.Context, commit, prefix string) ([]string, erro
 	return out, err
 }
 
-func (d folders) Attributes(context.Context, string, []string, []string, []string) (map[string]map[string]string, error) {
+func (d folders) Attributes(context.Context, string, func(string) bool, []string, []string) (map[string]map[string]string, error) {
+	return nil, nil
+}
+
+func (d folders) AttributesAnyCase(context.Context, string, func(string) bool, []string, []string) ([]map[string]map[string]string, error) {
 	return nil, nil
 }
 

@@ -240,6 +240,8 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 			3, review.ChangesRequested, "changes requested", ""},
 		{"attributes in a folder that is named like a pattern", sees("os.system"), oneObserver, nil, map[string]string{"src/a.py": "x = 1\n", "{src,lib}/.gitattributes": "*.py linguist-generated\n"},
 			with("src/a.py", "os.system(cmd)\n"), 3, review.ChangesRequested, "changes requested", ""},
+		{"attributes that speak where capitals are small letters", playbook{}, oneObserver, nil, plain, map[string]string{"ok.py": "print(1)\n", ".gitattributes": "*.PY working-tree-encoding=UTF-16BE\n", "a.py": "# \u6423\u2f21\n"},
+			6, review.Partial, "Not reviewed", ""},
 		{"an update of vendored code may go unread, and is named", playbook{}, oneObserver, nil, vendored, with("vendor/x/b.go", "package x\n"), 0, review.Converged, "vendor/x/b.go", ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {

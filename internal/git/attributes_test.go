@@ -17,6 +17,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// none skips no file of attributes.
+func none(string) bool { return false }
+
 // What is said of paths is what git says of them in a checkout, whatever patterns, folders and files are called.
 func TestAttributesAreGits(t *testing.T) {
 	names := []string{"one", "two"}
@@ -82,7 +85,7 @@ func TestAttributesAreGits(t *testing.T) {
 		}
 		head := commit(t, dir, files)
 		want := checkedOut(rt, paths)
-		got, err := r.Attributes(t.Context(), head, sortedKeys(files), paths, names)
+		got, err := r.Attributes(t.Context(), head, none, paths, names)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -104,33 +107,35 @@ func TestAttributesOfTheFilesThatAreNamed(t *testing.T) {
 	borrow(t, r, dir)
 	r = r.Without(func(path string) bool { return strings.HasPrefix(path, "hidden/") })
 	head := shell(t, dir, "rev-parse", "HEAD")
-	all := []string{".gitattributes", "hidden/.gitattributes", "many/.gitattributes", "folder/.gitattributes", "none/.gitattributes"}
-	got, err := r.Attributes(t.Context(), head, all, []string{"a", "sub/a", "hidden/a", "many/a", "folder/a", "none/a"}, []string{"one", "two"})
+	got, err := r.Attributes(t.Context(), head, none, []string{"a", "sub/a", "hidden/a", "many/a", "folder/a", "none/a"}, []string{"one", "two"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := map[string]string{"one": "root"}
-	if d := cmp.Diff(map[string]map[string]string{"a": root, "sub/a": root, "hidden/a": root, "many/a": {"one": "many"}, "folder/a": root, "none/a": root}, got); d != "" {
+	if d := cmp.Diff(map[string]map[string]string{"a": root, "sub/a": {"one": "sub"}, "hidden/a": root, "many/a": {"one": "many"}, "folder/a": root, "none/a": root}, got); d != "" {
 		t.Error(d)
 	}
 	if left, _ := os.ReadDir(r.Dir()); slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "index-") }) {
 		t.Error("an index was left behind")
 	}
-	if _, err := r.Attributes(t.Context(), head, append(all, "large/.gitattributes"), []string{"a"}, []string{"one"}); !errors.Is(err, ErrTooLarge) {
+	if _, err := r.Attributes(t.Context(), head, none, []string{"large/a"}, []string{"one"}); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "large/.gitattributes has 1048588 bytes, more than 1048576") {
 		t.Errorf("a file of attributes that nobody reads: %v", err)
 	}
-	if _, err := r.Attributes(t.Context(), head, all, []string{"../a"}, []string{"one"}); !errors.Is(err, ErrMalformedTree) {
+	skipped := func(file string) bool { return file == "large/.gitattributes" }
+	if got, err := r.Attributes(t.Context(), head, skipped, []string{"large/a"}, []string{"one"}); err != nil || got["large/a"]["one"] != "root" {
+		t.Errorf("a file of attributes that is skipped: %v, %v", got, err)
+	}
+	if _, err := r.Attributes(t.Context(), head, none, []string{"../a"}, []string{"one"}); !errors.Is(err, ErrMalformedTree) {
 		t.Errorf("a path that leads out: %v", err)
 	}
 }
 
 // Rules that git would match for ever cost a bounded time, and end with whoever asks.
 func TestAttributesTakeTheirTime(t *testing.T) {
-	files, names, folder := map[string]string{}, []string{}, ""
+	files, folder := map[string]string{}, ""
 	for range 60 {
 		folder += "d/"
 		files[folder+".gitattributes"] = strings.Repeat("*a*b*c*.x one\n", 4_000)
-		names = append(names, folder+".gitattributes")
 	}
 	dir := origin(t, files)
 	r := open(t, find(t))
@@ -143,17 +148,81 @@ func TestAttributesTakeTheirTime(t *testing.T) {
 	hasty := *r.git
 	hasty.timeout = 3 * time.Second
 	r.git = &hasty
-	if _, err := r.Attributes(t.Context(), head, names, paths, []string{"one"}); !errors.Is(err, ErrTooLarge) {
+	if _, err := r.Attributes(t.Context(), head, none, paths, []string{"one"}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("out of time: %v", err)
 	}
-	if _, err := r.Attributes(t.Context(), head, names[:1], []string{"a"}, []string{"one"}); !errors.Is(err, ErrTooLarge) {
+	if _, err := r.Attributes(t.Context(), head, none, []string{"d/a"}, []string{"one"}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("another question, when the time of all is over: %v", err)
 	}
-	r.matching.Store(0)
+	r.asked.took = 0
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, err := r.Attributes(ctx, head, names, paths, []string{"one"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 2*time.Second {
+	if _, err := r.Attributes(ctx, head, none, paths, []string{"one"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 2*time.Second {
 		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
+
+// A git that takes capitals for small letters finds more, in patterns and in names (threats.md T385).
+func TestAttributesInAnyCase(t *testing.T) {
+	dir := origin(t, nil)
+	r := open(t, find(t))
+	borrow(t, r, dir)
+	set, unset := map[string]string{"one": "set"}, map[string]string{"one": "unset"}
+	type said = map[string]map[string]string
+	for _, row := range []struct {
+		says  string
+		files map[string]string
+		exact said
+		any   []said
+	}{
+		{"a pattern", map[string]string{".gitattributes": "*.PY one\n"}, said{}, []said{{"sub/a.py": set}}},
+		{"a pattern that takes something back", map[string]string{".gitattributes": "*.py one\n*.PY -one\n"}, said{"sub/a.py": set}, []said{{"sub/a.py": unset}}},
+		{"a file of attributes", map[string]string{".GitAttributes": "*.py one\n"}, nil, []said{{"sub/a.py": set}}},
+		{"its folder", map[string]string{"SUB/.gitattributes": "*.py one\n"}, nil, []said{{"sub/a.py": set}}},
+		{"a letter that has another capital", map[string]string{"\u017fub/.gitattribute\u017f": "*.py one\n"}, nil, []said{{"sub/a.py": set}}},
+		{"files in one place", map[string]string{"sub/.GITATTRIBUTES": "*.py one\n", "sub/.gitattributes": "*.py -one\n"}, said{"sub/a.py": unset}, []said{{"sub/a.py": set}, {"sub/a.py": unset}}},
+		{"no file of attributes", map[string]string{"gitattributes": "*.py one\n"}, nil, []said{nil}},
+	} {
+		shell(t, dir, "rm", "-rq", "--ignore-unmatch", ".")
+		head := commit(t, dir, row.files)
+		exact, err := r.Attributes(t.Context(), head, none, []string{"sub/a.py"}, []string{"one"})
+		if d := cmp.Diff(row.exact, exact); d != "" || err != nil {
+			t.Errorf("%s, exactly: %s, %v", row.says, d, err)
+		}
+		got, err := r.AttributesAnyCase(t.Context(), head, none, []string{"sub/a.py"}, []string{"one"})
+		if d := cmp.Diff(row.any, got); d != "" || err != nil {
+			t.Errorf("%s: %s, %v", row.says, d, err)
+		}
+	}
+	both := commit(t, dir, map[string]string{".GitAttributes": "*.py one\n", ".gitattributes/.gitattributes": "*.py -one\n"})
+	if _, err := r.AttributesAnyCase(t.Context(), both, none, []string{".gitattributes/a.py"}, []string{"one"}); !errors.Is(err, ErrMalformedTree) {
+		t.Errorf("a file and a folder in one place: %v", err)
+	}
+}
+
+// Folders side by side cost what they are, however many there are (threats.md T386).
+func TestAttributesOfManyFolders(t *testing.T) {
+	const many = 20_000
+	files, paths := strings.Builder{}, make([]string, many)
+	files.WriteString("blob\nmark :1\ndata 6\n* one\n\ncommit refs/heads/many\ncommitter a <a@b> 1700000000 +0000\ndata 1\nx\nM 100644 :1 .gitattributes\n")
+	for i := range paths {
+		paths[i] = fmt.Sprintf("packages/p%d/a.go", i)
+		fmt.Fprintf(&files, "M 100644 :1 %s\n", paths[i])
+	}
+	dir := origin(t, nil)
+	cmd := exec.Command("git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(files.String()+"\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r := open(t, find(t))
+	borrow(t, r, dir)
+	hasty := *r.git
+	hasty.timeout = 10 * time.Second
+	r.git = &hasty
+	got, err := r.Attributes(t.Context(), shell(t, dir, "rev-parse", "many"), none, paths, []string{"one"})
+	if err != nil || len(got) != many {
+		t.Errorf("%d of %d, %v", len(got), many, err)
 	}
 }

@@ -107,7 +107,7 @@ func wrap(ctx context.Context, command string, res proc.Result, err error) error
 	switch {
 	case command == "fetch" && (res.Reason == proc.ReasonTimeout || res.Reason == proc.ReasonIdle):
 		return fmt.Errorf("%w: %w", ErrFetchTimeout, failed)
-	case res.Reason == proc.ReasonOutputLimit, command == "check-attr" && res.Reason == proc.ReasonTimeout:
+	case res.Reason == proc.ReasonOutputLimit:
 		return fmt.Errorf("%w: %w", ErrTooLarge, failed)
 	}
 	for _, s := range said {

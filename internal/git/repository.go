@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -18,8 +17,7 @@ type Repository struct {
 	dir string
 	// withheld tells the paths of which nothing is read; nil for none.
 	withheld func(path string) bool
-	// matching is how long git has matched patterns of attributes for whoever opened it, in nanoseconds.
-	matching *atomic.Int64
+	asked    *asked
 }
 
 // Without is the repository as those see it who may read nothing of some paths, beside what is withheld already: such files are listed, and
@@ -53,7 +51,7 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repository, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
 	}
-	r := &Repository{git: g, dir: dir, matching: new(atomic.Int64)}
+	r := &Repository{git: g, dir: dir, asked: &asked{files: map[string][]Entry{}}}
 	if _, err := os.Stat(filepath.Join(dir, "HEAD")); errors.Is(err, os.ErrNotExist) {
 		if err := r.create(ctx); err != nil {
 			return nil, fmt.Errorf("create repository %s: %w", dir, err)

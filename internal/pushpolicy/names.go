@@ -12,8 +12,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// fold is how a name compares where case and composition make no difference (HFS+, APFS, NTFS).
-func fold(name string) string {
+// Fold is how a name compares where case and composition make no difference (HFS+, APFS, NTFS).
+func Fold(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(name)
 	}
@@ -112,7 +112,7 @@ func (t *tree) add(p string) {
 		return
 	}
 	t.files[p] = true
-	t.folded[fold(p)] = true
+	t.folded[Fold(p)] = true
 	t.spell(p, false)
 	for d := path.Dir(p); d != "." && d != "/" && !t.folders[d]; d = path.Dir(d) {
 		t.folders[d] = true
@@ -121,7 +121,7 @@ func (t *tree) add(p string) {
 }
 
 func (t *tree) spell(name string, folder bool) {
-	key := fold(name)
+	key := Fold(name)
 	first, known := t.spelled[key]
 	switch {
 	case !known:
@@ -137,7 +137,7 @@ func (t *tree) names(c Change) []review.Refusal {
 		return nil
 	}
 	for p := c.Path; p != "." && p != "/"; p = path.Dir(p) {
-		if first, ok := t.twice[fold(p)]; ok && fold(p) != "" {
+		if first, ok := t.twice[Fold(p)]; ok && Fold(p) != "" {
 			return append(t.embedded(c), refuse(RuleCaseCollision, c.Path, "it falls together with "+other(p, first)+" where case makes no difference"))
 		}
 	}
@@ -155,7 +155,7 @@ func other(p, first string) string {
 // (threats.md T20).
 func (t *tree) embedded(c Change) []review.Refusal {
 	for d := path.Dir(c.Path); d != "." && d != "/"; d = path.Dir(d) {
-		k := fold(d)
+		k := Fold(d)
 		if t.folded[k+"/head"] && (t.folded[k+"/config"] || t.folded[k+"/commondir"] || t.folders[d+"/objects"] && t.folders[d+"/refs"]) {
 			return []review.Refusal{refuse(RuleEmbedded, c.Path, "git takes the folder "+d+" for a repository")}
 		}

@@ -45,8 +45,8 @@ func TestRows(t *testing.T) {
 		}
 		for _, name := range examples(r.pattern) {
 			nested := "packages/x/" + name
-			why, listed := lookUp(fold(name))
-			deep, below := lookUp(fold(nested))
+			why, listed := lookUp(Fold(name))
+			deep, below := lookUp(Fold(nested))
 			switch {
 			case !listed || (why == harmless) != (r.reason == harmless):
 				t.Errorf("%s: %s is not protected by it", r.pattern, name)

@@ -2,7 +2,6 @@ package repocontext
 
 import (
 	"context"
-	"path"
 	"slices"
 )
 
@@ -21,14 +20,11 @@ func readAttributes(ctx context.Context, src Source, o *Options, commit string, 
 		return nil, nil
 	}
 	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
-	var files []string
-	for _, f := range folders(paths) {
-		if name := path.Join(f, ".gitattributes"); !matches(o.Exclude, name) {
-			files = append(files, name)
-		}
-	}
-	return src.Attributes(ctx, commit, files, paths, []string{attributeGenerated, attributeVendored, attributeEncoding, attributeIdent, attributeSubst})
+	return src.Attributes(ctx, commit, o.unread, paths, append([]string{attributeGenerated, attributeVendored}, converting...))
 }
+
+// unread reports whether a file is read by nothing.
+func (o *Options) unread(name string) bool { return matches(o.Exclude, name) }
 
 // reason is why the attributes leave a path out; empty for none. set is false when nothing says whether it is generated.
 func (a attributes) reason(p string) (reason string, set bool) {

@@ -54,7 +54,7 @@ type builder struct {
 	standing                     map[string]map[string][]string     // what baseFiles has listed, by folder
 	ways                         map[string]map[pushpolicy.Way]bool // what ranBefore knows of folders at the base
 	whole                        []bool                             // files that left an excuse, of which all text is given
-	tree                         []string                           // the names at the head, once they are asked for
+	tree                         []string                           // what headNames gives, once it is asked
 	unparsed, unread             int                                // files in which the search for code outside the diff gave something up
 }
 

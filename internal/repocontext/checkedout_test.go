@@ -1,8 +1,12 @@
 package repocontext
 
 import (
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/review"
 )
 
 // What git writes into a working tree, or an archive, is what was read, or it is unread (threats.md T328).
@@ -23,6 +27,9 @@ func TestCheckedOutAsShown(t *testing.T) {
 		{"words between two marks, which go", "*.py ident\n", "", `v="$Id: ";require_admin();w="$"`, OmittedConverted},
 		{"a mark alone", "*.py ident\n", "", `v="$Id$"`, ""},
 		{"words where nobody replaces them", "", "", `v="$Id: 1 $"`, ""},
+		{"another encoding, where capitals are small letters", "", "*.PY working-tree-encoding=UTF-16BE\n", "\u6423", OmittedConverted},
+		{"one that is taken back there alone", "", "*.py ident\n*.PY -ident\n", `v="$Id: 1 $"`, OmittedConverted},
+		{"and one that is set there alone", "*.PY ident\n", "", `v="$Id: 1 $"`, OmittedConverted},
 		{"a place for words of a commit", "", "*.py export-subst\n", `v="$Format:%s$"`, OmittedConverted},
 		{"and none", "", "*.py export-subst\n", `v=1`, ""},
 	} {
@@ -31,9 +38,13 @@ func TestCheckedOutAsShown(t *testing.T) {
 			t.Errorf("%s: %q, want %q", row.says, got, row.want)
 		}
 	}
+	src := &memory{files: map[string]map[string]string{baseID: {"a.py": body}, headID: {"a.py": "\u6423\n", ".GitAttributes": "*.py working-tree-encoding=UTF-16BE\n"}}}
+	if got := build(t, src, oneLineChange("a.py", 1, "x = 1", "\u6423"), Options{}).Files[0].Omitted; got != OmittedConverted {
+		t.Errorf("a file that is one of attributes where capitals are small letters: %q", got)
+	}
 	// A new file where others are vendored, or minified, is read again, and is held to this too.
 	vendored := "*.py working-tree-encoding=UTF-7\n"
-	src := &memory{files: map[string]map[string]string{baseID: {".gitattributes": vendored}, headID: {".gitattributes": vendored, "vendor/a.py": "x\n"}}}
+	src = &memory{files: map[string]map[string]string{baseID: {".gitattributes": vendored}, headID: {".gitattributes": vendored, "vendor/a.py": "x\n"}}}
 	if got := build(t, src, newFile("vendor/a.py", "x\n"), Options{}).Files[0].Omitted; got != OmittedConverted {
 		t.Errorf("a new vendored file: %q", got)
 	}
@@ -64,11 +75,48 @@ func TestAttributesOfFilesNobodyChanged(t *testing.T) {
 		{"words over two lines", nil, map[string]string{"s/.gitattributes": "v.c export-subst\n"}, newFile("s/.gitattributes", "v.c export-subst\n"), OmittedConverted},
 		{"a mark alone", nil, map[string]string{"s/.gitattributes": "plain.c ident\n"}, newFile("s/.gitattributes", "plain.c ident\n"), ""},
 		{"the ends of lines", nil, map[string]string{".gitattributes": "* text=auto eol=lf\n"}, newFile(".gitattributes", "* text=auto eol=lf\n"), ""},
+		{"where capitals are small letters", nil, map[string]string{".gitattributes": "*.PY working-tree-encoding=UTF-7\n"}, newFile(".gitattributes", "*.PY working-tree-encoding=UTF-7\n"), OmittedConverted},
+		{"by a name in capitals", nil, map[string]string{"S/.GITATTRIBUTES": on}, newFile("S/.GITATTRIBUTES", on), OmittedConverted},
+		{"there alone before, and elsewhere alone now", map[string]string{".gitattributes": "v.C export-subst\n"}, map[string]string{".gitattributes": "v.c export-subst\nv.C !export-subst\n"},
+			oneLineChange(".gitattributes", 1, "v.C export-subst", "v.c export-subst"), OmittedConverted},
+		{"another excuse of the same", map[string]string{".gitattributes": on + "*.py linguist-generated\n"}, map[string]string{".gitattributes": on}, oneLineChange(".gitattributes", 2, "*.py linguist-generated", ""), ""},
 		{"as it was", map[string]string{".gitattributes": on}, map[string]string{".gitattributes": on + "*.md text\n"}, oneLineChange(".gitattributes", 2, "", "*.md text"), ""},
 	} {
 		src := &memory{files: map[string]map[string]string{baseID: with(row.base), headID: with(row.head)}}
 		if got := build(t, src, row.text, Options{}).Files[0].Omitted; got != row.want {
 			t.Errorf("%s: %q, want %q", row.says, got, row.want)
+		}
+	}
+}
+
+// However many files of attributes change, git is asked about all together, and those beyond the bound are unread (threats.md T386).
+func TestManyFilesOfAttributes(t *testing.T) {
+	const on = "id.c ident\n"
+	asked := func(n int) (review.Brief, int) {
+		var text strings.Builder
+		src := &memory{files: map[string]map[string]string{baseID: {}, headID: {"a/id.c": "x\n", "b/id.c": "$Id: 1 $\n"}}}
+		for i := range n {
+			name := fmt.Sprintf("d%04d/.gitattributes", i)
+			src.files[headID][name] = on
+			text.WriteString(newFile(name, on))
+		}
+		for _, dir := range []string{"a", "b"} {
+			src.files[headID][dir+"/.gitattributes"] = on
+			text.WriteString(newFile(dir+"/.gitattributes", on))
+		}
+		return build(t, src, text.String(), Options{}), src.questions
+	}
+	few, questions := asked(0)
+	if few.Files[0].Omitted != "" || few.Files[1].Omitted != OmittedConverted {
+		t.Errorf("%+v", few.Files)
+	}
+	if _, more := asked(50); more != questions {
+		t.Errorf("%d questions instead of %d", more, questions)
+	}
+	many, _ := asked(mostAttributes)
+	for i, f := range many.Files {
+		if unread := i >= mostAttributes; unread != (f.Omitted == omittedMany) || f.Excused {
+			t.Errorf("%s: %q, excused %v", f.Path, f.Omitted, f.Excused)
 		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	OmittedUnknown   = "data of an unknown kind"
 	omittedUnread    = "not readable"
 	omittedLarge     = "too large"
+	omittedMany      = "one of too many changed files of attributes"
 )
 
 // beginning is how much of a file is looked at to tell text from other data, in bytes.

@@ -17,9 +17,11 @@ type Source interface {
 	Begins(ctx context.Context, commit string, paths []string, n int) (map[string][]byte, error)
 	// Files lists the paths below prefix.
 	Files(ctx context.Context, commit, prefix string) ([]string, error)
-	// Attributes says what the given .gitattributes files of a commit say of some attributes of paths, as git understands them: values by
-	// path and name, "set" and "unset" for those without. What is unspecified is left out.
-	Attributes(ctx context.Context, commit string, files, paths, names []string) (map[string]map[string]string, error)
+	// Attributes says what the .gitattributes files of a commit, but those that skip tells, say of some attributes of paths, as git understands
+	// them: values by path and name, "set" and "unset" for those without. What is unspecified is left out.
+	Attributes(ctx context.Context, commit string, skip func(file string) bool, paths, names []string) (map[string]map[string]string, error)
+	// AttributesAnyCase is Attributes where git takes capitals for small letters: an answer for each file that can stand in the place of another there.
+	AttributesAnyCase(ctx context.Context, commit string, skip func(file string) bool, paths, names []string) ([]map[string]map[string]string, error)
 	// Links lists the symbolic links at prefix and below it.
 	Links(ctx context.Context, commit, prefix string) ([]string, error)
 }

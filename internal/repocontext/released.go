@@ -262,16 +262,13 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 // otherCase reports whether one of some paths is not at the head, but stands for something there on a disk that takes small letters
 // and capitals for the same.
 func (b *builder) otherCase(ctx context.Context, paths []string) (bool, error) {
-	if b.tree == nil {
-		all, err := b.src.Files(ctx, b.o.Head, "")
-		if err != nil {
-			return false, err
-		}
-		b.tree = append([]string{""}, all...)
+	all, err := b.headNames(ctx)
+	if err != nil {
+		return false, err
 	}
 	for _, p := range paths {
 		there, other := p == ".", false
-		for _, name := range b.tree {
+		for _, name := range all {
 			if len(name) < len(p) || len(name) > len(p) && name[len(p)] != '/' {
 				continue
 			}
@@ -283,4 +280,15 @@ func (b *builder) otherCase(ctx context.Context, paths []string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// headNames are the names of all files at the head. They are listed once.
+func (b *builder) headNames(ctx context.Context) (names []string, err error) {
+	if b.tree == nil {
+		if names, err = b.src.Files(ctx, b.o.Head, ""); err != nil {
+			return nil, err
+		}
+		b.tree = append([]string{}, names...)
+	}
+	return b.tree, nil
 }

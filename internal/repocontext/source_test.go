@@ -3,9 +3,10 @@ package repocontext
 import (
 	"context"
 	"fmt"
-	"math"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type memory struct {
 	asked map[string]bool              // "commit:path"
 	links []string                     // paths that are links
 	looks int                          // calls of Begins
+	// questions are how often somebody asked about attributes.
+	questions int
 }
 
 func (m *memory) ReadFiles(_ context.Context, commit string, paths []string, limit int) (map[string][]byte, error) {
@@ -50,10 +53,33 @@ func (m *memory) Begins(_ context.Context, commit string, paths []string, n int)
 }
 
 // Attributes asks git about a folder that holds the files of attributes.
-func (m *memory) Attributes(ctx context.Context, commit string, files, paths, names []string) (map[string]map[string]string, error) {
-	texts, err := m.ReadFiles(ctx, commit, files, math.MaxInt)
-	if err != nil || len(texts) == 0 {
-		return nil, err
+func (m *memory) Attributes(ctx context.Context, commit string, skip func(string) bool, paths, names []string) (map[string]map[string]string, error) {
+	m.questions++
+	return checkAttributes(ctx, m.read(commit, func(name string) bool { return path.Base(name) == ".gitattributes" && !skip(name) }), paths, names, "core.ignoreCase=false")
+}
+
+// AttributesAnyCase knows no two files of attributes that stand in one place, and files in folders of small letters alone.
+func (m *memory) AttributesAnyCase(ctx context.Context, commit string, skip func(string) bool, paths, names []string) ([]map[string]map[string]string, error) {
+	m.questions++
+	texts := map[string]string{}
+	for name, text := range m.read(commit, func(name string) bool { return strings.EqualFold(path.Base(name), ".gitattributes") && !skip(name) }) {
+		texts[strings.ToLower(name)] = text
+	}
+	said, err := checkAttributes(ctx, texts, paths, names, "core.ignoreCase=true")
+	return []map[string]map[string]string{said}, err
+}
+
+// read gives the files of a commit that are wanted.
+func (m *memory) read(commit string, wanted func(name string) bool) map[string]string {
+	texts := maps.Clone(m.files[commit])
+	maps.DeleteFunc(texts, func(name, _ string) bool { return !wanted(name) })
+	_, _ = m.ReadFiles(context.Background(), commit, slices.Collect(maps.Keys(texts)), 0) // which remembers
+	return texts
+}
+
+func checkAttributes(ctx context.Context, texts map[string]string, paths, names []string, setting string) (map[string]map[string]string, error) {
+	if len(texts) == 0 {
+		return nil, nil
 	}
 	dir, err := os.MkdirTemp("", "attributes-*")
 	if err != nil {
@@ -64,7 +90,7 @@ func (m *memory) Attributes(ctx context.Context, commit string, files, paths, na
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +102,7 @@ func (m *memory) Attributes(ctx context.Context, commit string, files, paths, na
 	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "git", append([]string{"check-attr", "-z", "--stdin"}, names...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", setting, "check-attr", "-z", "--stdin"}, names...)...)
 	cmd.Dir, cmd.Stdin, cmd.Env = dir, strings.NewReader(strings.Join(paths, "\x00")), append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1")
 	out, err := cmd.Output()
 	if err != nil {
