@@ -242,6 +242,8 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 			with("src/a.py", "os.system(cmd)\n"), 3, review.ChangesRequested, "changes requested", ""},
 		{"attributes that speak where capitals are small letters", playbook{}, oneObserver, nil, plain, map[string]string{"ok.py": "print(1)\n", ".gitattributes": "*.PY working-tree-encoding=UTF-16BE\n", "a.py": "# \u6423\u2f21\n"},
 			6, review.Partial, "Not reviewed", ""},
+		{"an attribute that is taken from a file nobody changed", playbook{}, oneObserver, nil, map[string]string{".gitattributes": "v.py export-subst\n", "v.py": "v = \"$Format:%s$\"\n"}, with(".gitattributes", "* text\n"),
+			6, review.Partial, "Not reviewed", ""},
 		{"an update of vendored code may go unread, and is named", playbook{}, oneObserver, nil, vendored, with("vendor/x/b.go", "package x\n"), 0, review.Converged, "vendor/x/b.go", ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {

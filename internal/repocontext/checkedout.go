@@ -208,13 +208,13 @@ func (b *builder) rewritten(ctx context.Context, paths []string) ([]string, erro
 		}
 	}
 	base, head := ways[0], ways[1]
-	ask := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return base.as(head, p) || !head.converts(p) })
+	ask := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return base.as(head, p) || !base.converts(p) && !head.converts(p) })
 	if len(ask) > mostReplaced {
 		return ask, nil
 	}
 	texts, err := b.src.ReadFiles(ctx, b.o.Head, ask, sourceLimit)
 	return slices.DeleteFunc(ask, func(p string) bool {
 		text, read := texts[p]
-		return head.keeps(p, text, read)
+		return base.keeps(p, text, read) && head.keeps(p, text, read)
 	}), err
 }

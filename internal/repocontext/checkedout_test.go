@@ -79,6 +79,9 @@ func TestAttributesOfFilesNobodyChanged(t *testing.T) {
 		{"by a name in capitals", nil, map[string]string{"S/.GITATTRIBUTES": on}, newFile("S/.GITATTRIBUTES", on), OmittedConverted},
 		{"there alone before, and elsewhere alone now", map[string]string{".gitattributes": "v.C export-subst\n"}, map[string]string{".gitattributes": "v.c export-subst\nv.C !export-subst\n"},
 			oneLineChange(".gitattributes", 1, "v.C export-subst", "v.c export-subst"), OmittedConverted},
+		{"words that are replaced no more", map[string]string{".gitattributes": "id.c ident\n"}, map[string]string{".gitattributes": "\n"}, oneLineChange(".gitattributes", 1, "id.c ident", ""), OmittedConverted},
+		{"another encoding no more", map[string]string{".gitattributes": on}, map[string]string{".gitattributes": "*.py text\n"}, oneLineChange(".gitattributes", 1, on[:len(on)-1], "*.py text"), OmittedConverted},
+		{"a mark alone no more", map[string]string{".gitattributes": "plain.c ident\n"}, map[string]string{".gitattributes": "\n"}, oneLineChange(".gitattributes", 1, "plain.c ident", ""), ""},
 		{"another excuse of the same", map[string]string{".gitattributes": on + "*.py linguist-generated\n"}, map[string]string{".gitattributes": on}, oneLineChange(".gitattributes", 2, "*.py linguist-generated", ""), ""},
 		{"as it was", map[string]string{".gitattributes": on}, map[string]string{".gitattributes": on + "*.md text\n"}, oneLineChange(".gitattributes", 2, "", "*.md text"), ""},
 	} {
