@@ -226,3 +226,18 @@ func TestAttributesOfManyFolders(t *testing.T) {
 		t.Errorf("%d of %d, %v", len(got), many, err)
 	}
 }
+
+// A large file of attributes keeps no commit from being fetched, and ends with its name where it would speak (threats.md T387).
+func TestLargeAttributesAreFetched(t *testing.T) {
+	dir := origin(t, map[string]string{".gitattributes": strings.Repeat("*.md text\n", attributesLimit/8), "a": "x\n"})
+	large := shell(t, dir, "rev-parse", "HEAD")
+	small := commit(t, dir, map[string]string{".gitattributes": "* one\n"})
+	r := open(t, find(t))
+	fetch(t, r, dir, "refs/heads/main")
+	if got, err := r.Attributes(t.Context(), small, none, []string{"a"}, []string{"one"}); err != nil || got["a"]["one"] != "set" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := r.Attributes(t.Context(), large, none, []string{"a"}, []string{"one"}); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), ".gitattributes has 1310720 bytes, more than 1048576") {
+		t.Errorf("%v", err)
+	}
+}

@@ -36,6 +36,7 @@ var hardened = []setting{
 	{"submodule.recurse", "false"},
 	{"fetch.recurseSubmodules", "false"},
 	{"fetch.fsckObjects", "true"},
+	{"fetch.fsck.gitattributesLarge", "warn"}, // fsck does not look into large blobs; prloop has git read none of those
 	{"transfer.fsckObjects", "true"},
 	{"filter.lfs.smudge", ""},
 	{"filter.lfs.clean", ""},
