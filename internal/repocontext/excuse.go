@@ -14,8 +14,12 @@ import (
 	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
+// installed are files that can have an installation run something, and of which no text is asked: npm runs the first where a manifest names no script, and
+// pnpm takes the others for manifests.
+var installed = []string{"binding.gyp", "package.json5", "package.yaml"}
+
 // excusable takes back what a name or an attribute alone does not excuse (decision 30): new files where nothing was vendored or
-// minified before, files that begin with the name of their interpreter where the diff does not show it, and manifests of npm that run something.
+// minified before, files that begin with the name of their interpreter where the diff does not show it, and manifests that have an installation run something.
 func (b *builder) excusable(ctx context.Context) error {
 	b.back, b.standing, b.ways = make([]bool, len(b.brief.Files)), map[string]map[string][]string{}, map[string]map[pushpolicy.Way]bool{}
 	back := func(i int) {
@@ -34,7 +38,7 @@ func (b *builder) excusable(ctx context.Context) error {
 		case grown:
 			back(i)
 		case f.Change == diff.Deleted:
-		case strings.EqualFold(path.Base(f.Path), "binding.gyp"): // npm runs it where a manifest names no script
+		case slices.Contains(installed, strings.ToLower(path.Base(f.Path))):
 			back(i)
 		case strings.EqualFold(path.Base(f.Path), "package.json"):
 			manifests = append(manifests, i)

@@ -27,12 +27,12 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		attribute = "*.snap linguist-generated\n*.LOW linguist-generated\nlib/** linguist-vendored\nout/*.{js,css} linguist-generated\ngen/** linguist-generated\ndeep/made/** linguist-generated\n"
 	)
 	base := map[string]string{
-		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
+		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
 		"vendor/t/test/a.js": "x", "vendor/t/__mocks__/fs.js": "x", "vendor/t/test_a.py": "x", "vendor/t/usercustomize.py": "x", "lib/test/a.js": "x", "deep/a.test.js": "x",
 		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
 	}
 	head := map[string]string{
-		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
+		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
 		"lost.txt": "b\n", "vendor/a/huge": "#!/bin/sh\n" + strings.Repeat("x\n", sourceLimit), "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/t/conftest.py": "x\n", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute,
 	}
 	for _, row := range []struct{ says, text, want string }{
@@ -50,6 +50,8 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"an attribute of a link", newWithMode("new.snap", "120000", "x"), ""},
 
 		{"an attribute that speaks where capitals are small letters", newWithMode("new.low", "100644", "x"), ""},
+		{"a manifest of pnpm", withModes("vendor/a/package.yaml", kept), ""},
+		{"a new manifest of pnpm", newWithMode("vendor/a/Package.JSON5", "100644", "x"), ""},
 		{"vendored attributes in any case", newWithMode("vendor/a/.GitAttributes", "100644", "x"), ""},
 
 		{"a vendored source", withModes("vendor/a/a.go", kept), OmittedVendored},
