@@ -96,15 +96,15 @@ func unreadable(f *diff.File) (some, run bool) {
 
 // asShown reports whether changed lines of a text are what is shown of them, by the encoding that a comment alone in its first line declares, or
 // in its second line below an empty one or a comment. foreign is
-// true when bytes that are no UTF-8 are shown in these lines as if each were a letter. Of lines that are too long to be read nobody knows.
+// true when bytes that are no UTF-8 are shown in these lines as if each were a letter. What a comment declares that is too long to be read nobody knows.
 func asShown(text []byte, foreign bool) bool {
 	lines := bytes.SplitN(text, []byte("\n"), 3)
-	if len(lines) < 3 && len(text) == beginning {
-		return false
-	}
 	for n, line := range lines[:min(2, len(lines))] {
 		if n == 1 && !nothing.Match(lines[0]) {
 			break
+		}
+		if n == len(lines)-1 && len(text) == beginning && nothing.Match(line) {
+			return false
 		}
 		if !comment.Match(line) {
 			continue
