@@ -84,7 +84,9 @@ type fixing struct {
 func (j *fixing) left() time.Duration { return j.req.wallTime() - j.spent }
 
 // spare is what may be used of that: a push is followed by a review, for which as much is kept back as this round's took.
-func (j *fixing) spare() time.Duration { return j.left() - slowest(complete(j.judged.Inputs.Reports)) }
+func (j *fixing) spare() time.Duration {
+	return j.left() - j.read - slowest(complete(j.judged.Inputs.Reports))
+}
 
 // complete are the agents that came to their end: those that were cut say nothing about how long the next one takes.
 func complete(reports []AgentReport) []AgentReport {
@@ -215,11 +217,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		case err != nil && limited.Err() == nil:
 			return review.FixWork{}, err
 		case limited.Err() != nil && (err != nil || work.Answer.Receipt.State != review.AgentComplete):
-			// What it did is lost; what it cost is not.
-			work = review.FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
-			r := &work.Answer.Receipt
-			r.State, r.Reason = review.AgentFailed, errWallTime.Error()
-			cut(limited, r)
+			work = lost(limited, work)
 		}
 		if err := rewritten.Hit(); err != nil {
 			return review.FixWork{}, err
@@ -231,8 +229,13 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if err := j.overwritten(ctx, &work); err != nil {
 			return review.FixWork{}, err
 		}
-		if err := j.unseen(ctx, &work); err != nil {
+		switch err := j.unseen(limited, &work); {
+		case ctx.Err() != nil:
+			return review.FixWork{}, context.Cause(ctx)
+		case err != nil && limited.Err() == nil:
 			return review.FixWork{}, err
+		case err != nil:
+			work = lost(limited, work)
 		}
 		redactWork(&work)
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.answer.json", try)), work); err != nil {
@@ -241,6 +244,15 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: work.Answer.Receipt.State, Message: mending(work.Answer)})
 		return work, nil
 	})
+}
+
+// lost is work of which nothing is kept, since the time for it was over: what it cost stays.
+func lost(limited context.Context, work review.FixWork) review.FixWork {
+	work = review.FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
+	r := &work.Answer.Receipt
+	r.State, r.Reason = review.AgentFailed, errWallTime.Error()
+	cut(limited, r)
+	return work
 }
 
 // mostCheckRuns is how often the builtin fixer may have the verify commands run in one try.

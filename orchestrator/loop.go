@@ -86,9 +86,9 @@ type progress struct {
 	urls         []string
 	// answers are those of urls that are own comments of commands.
 	answers []review.CommandComment
-	// spent is the time agents and verify commands took, those side by side counted once. Time between a stop and its
-	// resumption is nobody's.
-	spent time.Duration
+	// spent is the time that reading the change, agents and verify commands took, those side by side counted once. Time between a stop and its
+	// resumption is nobody's. read is how long it took to read the change of this round.
+	spent, read time.Duration
 	// own is the pull request as the first round saw it, without any fix.
 	own review.PullRequest
 	// seen are the findings of all rounds as each saw them.
@@ -168,6 +168,11 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if snap.Superseded != "" {
 		return superseded(req, *p, snap.PR.URL, snap.Superseded), false, nil
 	}
+	if facts.Late {
+		return late(req, *p, snap.PR.URL), false, nil
+	}
+	p.read = seconds(facts.Seconds)
+	p.spent += p.read
 	if p.round == 1 {
 		p.own = snap.PR
 	}
@@ -310,6 +315,9 @@ type facts struct {
 	Snapshot Snapshot  `json:"snapshot"`
 	Earlier  []Tracked `json:"earlier,omitempty"`
 	Written  []Written `json:"written,omitempty"`
+	// Seconds is how long it took to read the change. Late is true when the wall time did not suffice; of the snapshot there is the address alone then.
+	Seconds float64 `json:"seconds,omitempty"`
+	Late    bool    `json:"late,omitempty"`
 	// Moved are the files that differ from the round before.
 	Moved []string `json:"moved,omitempty"`
 	// Again is what an earlier run answered; nil when agents are asked.
@@ -320,13 +328,16 @@ type facts struct {
 
 func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error) {
 	snap, err := l.snapshot(ctx, req, p)
+	if errors.Is(err, errWallTime) {
+		return facts{Snapshot: Snapshot{PR: review.PullRequest{URL: snap.PR.URL}}, Late: true}, nil
+	}
 	if err != nil || snap.Superseded != "" {
 		return facts{Snapshot: snap}, err
 	}
 	if snap.Gate, err = l.gateFacts(ctx, req, snap); err != nil {
 		return facts{}, err
 	}
-	f := facts{Snapshot: snap, Earlier: p.tracked}
+	f := facts{Snapshot: snap, Earlier: p.tracked, Seconds: snap.Took.Seconds()}
 	if p.round == 1 {
 		if req.Alone {
 			return f, l.save(ctx, req, "round-1/snapshot.json", redactSnapshot(snap))
@@ -433,6 +444,13 @@ func (l *Loop) finish(ctx context.Context, steps Steps, req Request, result revi
 func superseded(req Request, p progress, url, why string) review.RunResult {
 	r := unjudged(req, p, url)
 	r.Outcome, r.Reason = review.Superseded, why
+	return r
+}
+
+// late is the end of a run that could not read the change of a round within its wall time: nobody answered about that head.
+func late(req Request, p progress, url string) review.RunResult {
+	r := unjudged(req, p, url)
+	r.Outcome, r.Reason = review.Budget, "the budget for wall time ran out before the change had been read"
 	return r
 }
 

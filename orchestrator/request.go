@@ -77,7 +77,7 @@ type Request struct {
 	Stops *Stops `json:"stops,omitempty"`
 	// Force asks agents and posts although an earlier run answers the request (decision 43).
 	Force bool `json:"force,omitempty"`
-	// WallTime bounds the whole run; 0 means 30 minutes.
+	// WallTime bounds what a run does: reading the change, agents and commands, all together. GitHub may take longer. 0 means 30 minutes.
 	WallTime time.Duration `json:"wallTimeNs"`
 	// PromptVersion is the version of the prompts the builtin agents use; it is part of the review id.
 	PromptVersion string        `json:"promptVersion"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
@@ -41,6 +42,8 @@ type Snapshot struct {
 	Reports []Reported `json:"reports,omitempty"`
 	// Unapproved is what unapproved gives.
 	Unapproved string `json:"unapproved,omitempty"`
+	// Took is how long it took to read the change, for that step alone.
+	Took time.Duration `json:"-"`
 	// Listed is what listed gives, for the step that reads the pull request alone.
 	Listed map[string]string `json:"-"`
 	// Keys are the lines of private keys in the whole text of changed files, by path, for the step that masks the pieces shown of them.
@@ -123,8 +126,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	case len(r.Subjects) > 0: // nobody wrote a description
 		snap.PR.Body = "Subjects of the commits, newest first:\n- " + strings.Join(r.Subjects, "\n- ")
 	}
-	snap.Brief, err = l.Briefer.Brief(ctx, r, req.Context, req.Limits)
-	if err != nil {
+	if snap.Brief, snap.Took, err = l.brief(ctx, req, r, req.wallTime()-p.spent); err != nil {
 		return snap, err
 	}
 	if snap.Dismissals, err = l.readDismissals(ctx, req, r, snap.Brief); err != nil {
@@ -147,6 +149,16 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	return masked(snap, l.Secrets), nil
+}
+
+// brief reads the change within what is left of the run's wall time, and says how long that took: what an author has written may be made to take for ever.
+// errWallTime when the time did not suffice.
+func (l *Loop) brief(ctx context.Context, req Request, r Range, left time.Duration) (review.Brief, time.Duration, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
+	defer cancel()
+	began := time.Now()
+	brief, err := l.Briefer.Brief(limited, r, req.Context, req.Limits)
+	return brief, time.Since(began), err
 }
 
 // checker holds claims against what a round is about.

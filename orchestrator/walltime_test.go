@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +73,60 @@ func TestWallTime(t *testing.T) {
 					t.Errorf("the fix is %+v, its report\n%s\nwant %s and %q", fix, s.kept["round-1/fix.md"], c.fix, c.says)
 				}
 			})
+		})
+	}
+}
+
+// slowReader takes its time for each brief.
+type slowReader struct {
+	*stage
+	takes []time.Duration
+}
+
+func (s *slowReader) Brief(ctx context.Context, r Range, o ContextOptions, limits review.Limits) (review.Brief, error) {
+	took := s.takes[0]
+	s.takes = s.takes[1:]
+	select {
+	case <-ctx.Done():
+		return review.Brief{}, fmt.Errorf("build brief: %w", context.Cause(ctx))
+	case <-time.After(took):
+		return s.stage.Brief(ctx, r, o, limits)
+	}
+}
+
+// Reading the change is a part of the run's wall time, which ends it by name (threats.md T386).
+func TestReadingTakesWallTime(t *testing.T) {
+	const late = "the budget for wall time ran out before the change had been read"
+	for _, c := range []struct {
+		reads           []time.Duration // in the first round, of the fix, in the second round
+		reviewed        time.Duration
+		outcome         review.Outcome
+		reason, head    string
+		asked, complete int
+	}{
+		{[]time.Duration{time.Minute, time.Minute, time.Minute}, time.Minute, review.Converged, "", sha(2), 6, 2},
+		{[]time.Duration{defaultWallTime + time.Second}, 0, review.Budget, late, sha(1), 0, 0},
+		{[]time.Duration{time.Minute, defaultWallTime}, time.Minute, review.Budget, "the fixer's budget for wall time ran out", sha(1), 3, 2},
+		{[]time.Duration{time.Minute, 0, defaultWallTime}, time.Minute, review.Budget, late, sha(2), 3, 0}, // who answered about the first head says nothing about the second
+		{[]time.Duration{10 * time.Minute, 0}, 8 * time.Minute, review.Budget, "not enough wall time is left to review a push", sha(1), 3, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage()
+			s.reviewed, s.briefer = c.reviewed, &slowReader{s, c.reads}
+			s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+			s.fixes, s.diffs["1..2"] = []review.FixWork{fixes(sha(2), "A")}, edited(10)
+			steps := newSteps()
+			began := time.Now()
+			got := s.run(t, steps, nil)
+			if took := time.Since(began); took > defaultWallTime {
+				t.Errorf("it took %s", took)
+			}
+			if got.Outcome != c.outcome || !strings.Contains(got.Reason, c.reason) || s.head != c.head || len(s.tasks) != c.asked || got.Receipt.Complete != c.complete {
+				t.Errorf("outcome %s (%s) at %s, %d agents asked, %d complete; want %+v", got.Outcome, got.Reason, short(s.head), len(s.tasks), got.Receipt.Complete, c)
+			}
+			if again := s.run(t, steps, nil); again.Outcome != got.Outcome || again.Reason != got.Reason {
+				t.Errorf("gone on with, it ends as %s (%s)", again.Outcome, again.Reason)
+			}
 		})
 	}
 }

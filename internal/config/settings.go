@@ -86,7 +86,7 @@ type Settings struct {
 	VerifySetup, VerifyRegistries []string
 	LendCaches                    Caches
 	Fix                           Fix
-	// WallTime bounds the whole run.
+	// WallTime bounds what a run does, but for waiting for GitHub.
 	WallTime time.Duration
 	// Gate is what the commit status of a pull request says; GateLabels are the labels, without their prefix, that may change it
 	// for one (decision 52).

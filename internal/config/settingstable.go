@@ -209,7 +209,7 @@ func keys() []key {
 			doc: "Names of folders in the workspace (`GITHUB_WORKSPACE`, else the current folder) that commands may read below these names, such as `company-rules`, which a workflow checked out " +
 				"([commands.md](commands.md#folders-beside-the-repository)). A name that the reviewed tree has too is refused. Without it: none."},
 		{path: "wall_time", shape: duration(), capped: true, field: func(s *Settings) any { return &s.WallTime },
-			doc: "How long a whole run may take."},
+			doc: "How long reading the change, agents and commands may take in all of a run. Waiting for GitHub, and posting, is not counted."},
 		{path: "gate", shape: choice(gatePolicies()...), capped: true, field: func(s *Settings) any { return &s.Gate },
 			doc: "What the commit status `pr-reviewer` of a pull request says. `off`: nothing, none is set. `presence`: that the review is there, whatever it says. `verdict`: success when the pull " +
 				"request was approved. `verdict-non-trivial`: the same, but a trivial change passes whatever a complete review says (docs/ci.md). Their order is off, presence, verdict-non-trivial, verdict."},
