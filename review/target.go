@@ -141,7 +141,7 @@ type PullRequest struct {
 	UpdatedAt    time.Time `json:"updatedAt"`
 	// Stopped says who asked, in a comment, that the run at hand stop; empty when nobody did. It is asked anew, and not stored.
 	Stopped string `json:"-"`
-	// Standing names the newest reviews that approve, request changes, or were dismissed, with what they say; empty when there are none.
+	// Standing names the newest reviews of those who may block that approve, request changes, or were dismissed, with what they say; empty when there are none.
 	Standing string `json:"standing,omitempty"`
 	// Newest are the newest comments of its timeline, the oldest of them first. They are read anew, and not stored.
 	Newest []Comment `json:"-"`

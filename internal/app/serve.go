@@ -28,11 +28,17 @@ var reviewing = []review.Outcome{
 }
 
 // Reviewed gives what is known of a pull request's last review: its commit, the run that did it, and what that one read of people's reviews. It is empty when
-// there was none, when that was for another base branch, and when another pull request has set the status of its commit since.
+// there was none, when that was for another base branch, and when another pull request has set the status of its commit since. Runs about its head are told of
+// whatever they came to.
 func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known intake.Known, err error) {
 	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	if err != nil {
 		return known, err
+	}
+	for _, r := range runs {
+		if r.Head == pr.HeadSHA {
+			known.Lately = append(known.Lately, r.Created)
+		}
 	}
 	for _, r := range runs {
 		if !slices.Contains(reviewing, r.Outcome) {
@@ -46,7 +52,8 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			if speaks, err := s.speaksFor(ctx, pr, r.ID); err != nil || !speaks {
 				return known, err
 			}
-			return intake.Known{Head: res.Receipt.HeadSHA, Run: r.ID, Standing: res.Receipt.ReviewsRead}, nil
+			known.Head, known.Run, known.Standing = res.Receipt.HeadSHA, r.ID, res.Receipt.ReviewsRead
+			return known, nil
 		}
 	}
 	return known, nil

@@ -347,6 +347,46 @@ func TestLongCommentsStopNoReview(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// What a stranger says in threads has the verdict computed anew so often and no more. What waits says why, and what somebody who may block says does not wait
+// (threats.md T380).
+func TestRepliesOfStrangersWait(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	write(t, filepath.Join(h.home, "operator.yml"), []byte("gate: verdict\n"))
+	h.env = append(h.env, "PRLOOP_CONFIG="+filepath.Join(h.home, "operator.yml"))
+	s := h.serve("")
+	h.reconciled()
+	p := h.open(7, nil)
+	h.settled(1)
+	thread := func(by string) int64 {
+		return p.AddThread(forge.Thread{Path: "stock.go", Line: 1, Resolved: by == "stranger", Comments: []*forge.Comment{{Author: by, Body: "This loses data."}}})
+	}
+	talk := thread("stranger")
+	runs := func() int { return len(runID.FindAllString(h.run("runs", "--json", "run"), -1)) }
+	waits := func() bool {
+		w := h.wanted()["#7"]
+		return w.Open() && w.Outcome == store.Waits && strings.Contains(w.Why, "was looked at 12 times within three hours")
+	}
+	for said := 0; said < 11 || !waits(); said++ {
+		if said > 30 {
+			t.Fatalf("%d answers, and %d runs", said, runs())
+		}
+		before := h.wanted()["#7"].Handled
+		p.Reply(talk, "stranger", "It does.")
+		h.within("a look", func() bool { return h.wanted()["#7"].Handled > before || waits() })
+	}
+	if n := runs(); n != 12 {
+		t.Errorf("%d runs", n)
+	}
+	if out := h.run("status"); !strings.Contains(out, "what was said since is looked at together") {
+		t.Error(out)
+	}
+	h.status(p.HeadSHA(), "success")
+	p.Reply(thread("mona"), "mona", "Always.")
+	h.status(p.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
 // serverPoints are the points of a process that serves.
 var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: before it is settled", "reconcile: before it is noted"}
 

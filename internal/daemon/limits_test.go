@@ -117,3 +117,41 @@ func TestWhenReviewsBegin(t *testing.T) {
 		}
 	})
 }
+
+// Whoever says something in threads all the time has a verdict computed anew a dozen times at once and every ten minutes after that; a new commit is
+// looked at at once (threats.md T380).
+func TestACommitIsNotLookedAtAllTheTime(t *testing.T) {
+	t.Parallel()
+	o := Options{Every: 100 * time.Hour, Reviews: 4, Serves: Served{{Host: "github.com", Owner: "acme", Name: "r0"}}}
+	inBubble(t, o, 9*time.Hour, 5*time.Second, func(t *testing.T, w *world, d *Daemon) {
+		w.lately = true
+		p := w.open(traffic.Pull{Author: "mona", Head: fmt.Sprintf("%040x", 1)}, "r0", 1)
+		asks := func(l intake.Look) {
+			l.PR = 1
+			if err := d.record.Want(t.Context(), d.want(review.Repo{Host: "github.com", Owner: "acme", Name: "r0"}, l)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		asks(intake.Look{Priority: intake.First})
+		for hour, most := range []int{1 + 16, 23} {
+			for range 60 {
+				asks(intake.Look{Priority: intake.Again, Anew: true})
+			}
+			if n := len(w.runsOf(p)); n > most || n < most-2 {
+				t.Errorf("%d runs after %d hours, want %d", n, hour+1, most)
+			}
+		}
+		before := len(w.runsOf(p))
+		asks(intake.Look{Priority: intake.First, Anew: true})
+		w.happens(p, traffic.Event{Kind: traffic.Push, Commit: strings.Repeat("a", 40)})
+		asks(intake.Look{Priority: intake.Again})
+		if n := len(w.runsOf(p)) - before; n != 2 {
+			t.Errorf("%d runs for what a member said and for a push", n)
+		}
+		time.Sleep(15 * time.Minute)
+		if st, err := queue.Read(t.Context(), d.record, nil, 10); err != nil || len(st.Waiting) != 0 {
+			t.Errorf("%+v waits, %v", st.Waiting, err)
+		}
+	})
+}

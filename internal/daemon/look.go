@@ -182,7 +182,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				return out, nil
 			}
-			if err := l.begin(ctx, pr); err != nil {
+			if err := l.begin(ctx, pr, known); err != nil {
 				if errors.As(err, new(laterError)) {
 					err = cmp.Or(l.service.NotYet(ctx, pr, true), err)
 				}
@@ -214,11 +214,14 @@ type laterError struct {
 
 func (e laterError) Error() string { return e.why }
 
-// begin gives a laterError when a review of the pull request may not begin yet: in quiet hours, and when its author has had as many as there are
-// in a day. What a person asked for begins all the same, and does not count.
-func (l look) begin(ctx context.Context, pr review.PullRequest) error {
+// begin gives a laterError when a review of the pull request may not begin yet: in quiet hours, when its commit was looked at often, and when its author has had
+// as many as there are in a day. What a person asked for begins all the same, and does not count.
+func (l look) begin(ctx context.Context, pr review.PullRequest, known intake.Known) error {
 	now := wallclock.Now()
 	if until, why := intake.Quiet(l.Priority, l.Rules, now); why != "" {
+		return laterError{until.Sub(now), why}
+	}
+	if until, why := intake.Often(pr, l.Priority, known, now); why != "" {
 		return laterError{until.Sub(now), why}
 	}
 	if l.Rules.PerAuthor == 0 || l.Priority == intake.Command {

@@ -55,6 +55,8 @@ type world struct {
 	runs map[string]*fakeRun
 	// merges are the pull requests of which it was asked what became of their findings.
 	merges map[string]bool
+	// lately has it told when runs about a head began: a replay of weeks takes minutes.
+	lately bool
 }
 
 // A pull is a pull request.
@@ -84,6 +86,7 @@ type fakeRun struct {
 	resumed    int
 	outcome    review.Outcome
 	finishedAt int
+	at         time.Time
 }
 
 func newWorld(t *testing.T, s *app.Service, seed uint64) *world {
@@ -241,11 +244,17 @@ func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (known intake
 		return known, err
 	}
 	for _, r := range slices.Backward(p.runs) {
+		if w.lately && r.head == pr.HeadSHA {
+			known.Lately = append(known.Lately, r.at)
+		}
+	}
+	for _, r := range slices.Backward(p.runs) {
 		if r.outcome == review.Converged {
 			if r.base != pr.BaseRef {
 				return known, nil
 			}
-			return intake.Known{Head: r.head, Run: r.id, Standing: r.read}, nil
+			known.Head, known.Run, known.Standing = r.head, r.id, r.read
+			return known, nil
 		}
 	}
 	return known, nil
@@ -294,7 +303,7 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 	r := w.runs[id]
 	if r == nil {
 		w.now++
-		r = &fakeRun{id: fmt.Sprintf("20260101T000000Z_%016x", w.now), head: p.is.HeadSHA, base: p.is.BaseRef, read: intake.Standing(p.is), pull: p, began: w.now, ask: ask}
+		r = &fakeRun{id: fmt.Sprintf("20260101T000000Z_%016x", w.now), head: p.is.HeadSHA, base: p.is.BaseRef, read: intake.Standing(p.is), pull: p, began: w.now, ask: ask, at: time.Now()}
 	}
 	w.mu.Unlock()
 	ended := app.Ended{Result: review.RunResult{Run: r.id, Receipt: review.Receipt{HeadSHA: r.head}}}

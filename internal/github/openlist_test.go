@@ -16,7 +16,8 @@ import (
 func TestWhatIsThere(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"github.com", "ghe.example.com"} {
-		f, p, _ := open(t)
+		f, p, at := open(t)
+		at.SetPermission("mona", forge.Write)
 		c := client(t, f, Options{Host: host})
 		repo := review.Repo{Host: host, Owner: "acme", Name: "widgets"}
 		forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 8, Draft: true, HeadRef: "other", Head: tree("package main // 8\n")})
@@ -52,6 +53,7 @@ func TestWhatIsThere(t *testing.T) {
 		}
 		before := listed().UpdatedAt
 		p.AddReview(forge.Review{Author: "mona", State: "COMMENTED", Body: "Hm."})
+		p.AddReview(forge.Review{Author: "stranger", State: "APPROVED", Body: "Yes."})
 		if s := standing(); s != "" || before.IsZero() {
 			t.Errorf("nobody decided anything, and %q stands; updated at %v", s, before)
 		}

@@ -48,7 +48,7 @@ var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int
       isCrossRepository maintainerCanModify
       changedFiles additions deletions updatedAt
       labels(first: 100) { nodes { name } }
-      reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) { nodes { databaseId state } }
+      reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) { nodes { databaseId state authorAssociation } }
       comments(last: ` + strconv.Itoa(NewestComments) + `) { nodes { ` + commentFields + ` } }
     }
   }
@@ -78,8 +78,8 @@ type pullAnswer struct {
 			}
 			Reviews struct {
 				Nodes []struct {
-					DatabaseID int64
-					State      string
+					DatabaseID               int64
+					State, AuthorAssociation string
 				}
 			}
 			Comments struct{ Nodes []comment }
@@ -126,7 +126,9 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 		}
 	}
 	for _, r := range p.Reviews.Nodes {
-		pr.Standing += fmt.Sprintf("%d %s ", r.DatabaseID, r.State)
+		if review.MayBlock(r.AuthorAssociation) { // no verdict rests on others'
+			pr.Standing += fmt.Sprintf("%d %s ", r.DatabaseID, r.State)
+		}
 	}
 	for _, m := range p.Comments.Nodes {
 		pr.Newest = append(pr.Newest, m.shape())

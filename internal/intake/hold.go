@@ -63,6 +63,26 @@ func Quiet(priority uint, r Rules, now time.Time) (until time.Time, why string) 
 	return end, "quiet hours: no review begins before " + end.Format("15:04 MST") + " unless somebody asks for it by comment"
 }
 
+// Bounds of how often a commit is looked at.
+const (
+	// often is how many runs about one commit begin at once within oftenTime; after that they are apart by oftenWait.
+	often     = 12
+	oftenTime = 3 * time.Hour
+	oftenWait = 10 * time.Minute
+)
+
+// Often says until when a look waits because the commit was looked at often, and why; the zero time when it does not. Whoever may comment asks for a look by each
+// answer in a thread (threats.md T380). What a person asked for, and what somebody who may block said, waits for nothing.
+func Often(pr review.PullRequest, priority uint, k Known, now time.Time) (until time.Time, why string) {
+	if priority <= First || k.Head == pr.HeadSHA && k.Standing != Standing(pr) || len(k.Lately) < often || now.Sub(k.Lately[often-1]) >= oftenTime {
+		return time.Time{}, ""
+	}
+	if until = k.Lately[0].Add(oftenWait); !until.After(now) {
+		return time.Time{}, ""
+	}
+	return until, fmt.Sprintf("the commit %.7s was looked at %d times within three hours: what was said since is looked at together, at %s", pr.HeadSHA, often, until.UTC().Format("15:04 MST"))
+}
+
 // AuthorOf names whose pull request one is, for what each author may have. GitHub's logins know no case.
 func AuthorOf(host string, p review.Person) string {
 	name := host + "/" + strings.ToLower(p.Login)

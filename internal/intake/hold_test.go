@@ -66,6 +66,45 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// A commit that was looked at often waits, unless somebody asks for it, or somebody who may block said something (threats.md T380).
+func TestOften(t *testing.T) {
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	ago := func(minutes ...time.Duration) (times []time.Time) {
+		for _, m := range minutes {
+			times = append(times, now.Add(-m*time.Minute))
+		}
+		return times
+	}
+	often := ago(4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 179)
+	pr := review.PullRequest{HeadSHA: "abcdef0123", Standing: "1 APPROVED "}
+	known := intake.Known{Head: pr.HeadSHA, Standing: intake.Standing(pr)}
+	for _, row := range []struct {
+		name     string
+		lately   []time.Time
+		priority uint
+		change   func(*intake.Known)
+		waits    bool
+	}{
+		{"often", often, intake.Again, func(*intake.Known) {}, true},
+		{"that no event told of", often, intake.Found, func(*intake.Known) {}, true},
+		{"for another branch before", often, intake.Again, func(k *intake.Known) { k.Head, k.Standing = "", "" }, true},
+		{"somebody asks", often, intake.Command, func(*intake.Known) {}, false},
+		{"a member says something", often, intake.First, func(*intake.Known) {}, false},
+		{"a member's review", often, intake.Again, func(k *intake.Known) { k.Standing = "" }, false},
+		{"not so often", often[1:], intake.Again, func(*intake.Known) {}, false},
+		{"over a longer time", append(often[:11:11], ago(180)...), intake.Again, func(*intake.Known) {}, false},
+		{"not for ten minutes", append(ago(10, 10, 10, 10, 10, 10), often[6:]...), intake.Again, func(*intake.Known) {}, false},
+	} {
+		k := known
+		row.change(&k)
+		k.Lately = row.lately
+		until, why := intake.Often(pr, row.priority, k, now)
+		if (why != "") != row.waits || row.waits && (!until.Equal(now.Add(6*time.Minute)) || !strings.Contains(why, "abcdef0 was looked at 12 times within three hours")) {
+			t.Errorf("%s: until %v, %q", row.name, until, why)
+		}
+	}
+}
+
 // An author is one whatever the case of the login, and no app of the same name.
 func TestAuthorOf(t *testing.T) {
 	mona := intake.AuthorOf("github.com", review.Person{Login: "Mona"})

@@ -21,7 +21,7 @@ import (
 const (
 	// Command is what a person asks for.
 	Command uint = iota + 1
-	// First is a pull request that is opened or made ready.
+	// First is a pull request that is opened or made ready, and what somebody who may block says in a thread.
 	First
 	// Again is one that was pushed to, or whose reviews and threads changed.
 	Again
@@ -79,7 +79,8 @@ type payload struct {
 	Sender      *person
 	PullRequest *struct{ Number int } `json:"pull_request"`
 	Comment     *struct {
-		User *person
+		User        *person
+		Association string `json:"author_association"`
 	}
 	Review *struct {
 		State string
@@ -233,7 +234,11 @@ func (p payload) reply(t Told, _ Event) (Told, error) {
 	case p.Comment != nil && p.Comment.User != nil && p.Comment.User.Type == "Bot":
 		return t.nothing("the comment is a bot's"), nil
 	}
-	return t.at(Look{PR: p.number(), Priority: Again, Anew: true, Settles: true})
+	l := Look{PR: p.number(), Priority: Again, Anew: true, Settles: true}
+	if p.Comment != nil && review.MayBlock(p.Comment.Association) {
+		l.Priority = First
+	}
+	return t.at(l)
 }
 
 // thread reads an event of a thread that was resolved or opened again.

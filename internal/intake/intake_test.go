@@ -14,6 +14,7 @@ const (
 	first   = "first"
 	again   = "again"
 	anew    = "anew"
+	heard   = "heard" // anew, and soon
 	command = "command"
 )
 
@@ -28,7 +29,7 @@ var routes = map[string]string{
 	"pull_request closed":                 again,
 	"pull_request converted_to_draft":     again,
 	"pull_request_review dismissed":       again,
-	"pull_request_review_comment created": anew,
+	"pull_request_review_comment created": heard,
 	"pull_request_review_thread resolved": anew, "pull_request_review_thread unresolved": anew,
 	"check_suite rerequested": command,
 }
@@ -54,8 +55,8 @@ func TestEveryRecordedEvent(t *testing.T) {
 			}
 			l := told.Looks[0]
 			got := map[uint]string{intake.First: first, intake.Again: again, intake.Command: command}[l.Priority]
-			if l.Anew && l.Priority == intake.Again {
-				got = anew
+			if l.Anew && l.Priority != intake.Command {
+				got = map[uint]string{intake.First: heard, intake.Again: anew}[l.Priority]
 			}
 			if got != want || l.PR == 0 || told.Repo.Host != "github.com" || told.Repo.Owner == "" {
 				t.Errorf("%s, %+v; want %s", got, told, want)
@@ -76,6 +77,7 @@ const (
 	said = `{"action":"created",` + repository + `,"sender":{"id":43},"issue":{"number":7,"pull_request":{"url":"x"}},
 	"comment":{"id":5,"body":"!prloop help","updated_at":"2026-01-01T00:00:00Z","user":{"login":"mona","id":43,"type":"User"}}}`
 	reviewed = `{"action":"submitted",` + repository + `,"sender":{"id":43},"pull_request":{"number":7},"review":{"state":"changes_requested"}}`
+	replied  = `{"action":"created",` + repository + `,"sender":{"id":44},"pull_request":{"number":7},"comment":{"id":6,"author_association":"NONE","user":{"id":44,"type":"User"}}}`
 	edited   = `{"action":"edited","number":7,` + repository + `,"pull_request":{"number":7,"state":"open","head":{}},"changes":{"base":{"ref":{"from":"main"}}}}`
 )
 
@@ -99,6 +101,8 @@ func TestRead(t *testing.T) {
 		{"on an issue", "issue_comment", with(said, `,"pull_request":{"url":"x"}`, ""), review.Person{}, intake.Look{}, "on an issue", ""},
 		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Settles: true}, "", ""},
 		{"our review", "pull_request_review", reviewed, own, intake.Look{}, "itself", ""},
+		{"a reply", "pull_request_review_comment", replied, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.First, Anew: true, Settles: true}, "", ""},
 		{"a review that comments", "pull_request_review", with(reviewed, "changes_requested", "commented"), review.Person{}, intake.Look{}, "changes no verdict", ""},
 		{"a star", "star", `{"action":"created"}`, review.Person{}, intake.Look{}, "nothing is done", ""},
 		{"a ping", "ping", `{"zen":"x"}`, review.Person{}, intake.Look{}, "anybody", ""},

@@ -30,6 +30,8 @@ type Known struct {
 	Head, Run, Standing string
 	// Anew is true when that does not count: what a verdict rests on may have changed since.
 	Anew bool
+	// Lately is when runs began about the commit that is the head now, the newest first.
+	Lately []time.Time
 }
 
 // Seen is how a pull request was when it was looked at last. Its text is what is stored of it.

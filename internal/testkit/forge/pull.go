@@ -124,7 +124,10 @@ func (p *PullRequest) Reply(thread int64, login, body string) int64 {
 	p.f.user(login)
 	for _, t := range p.threads {
 		if t.ID == thread {
-			return (&call{f: p.f, login: login}).say(t, 0, body).ID
+			c := &call{f: p.f, host: "github.com", login: login}
+			m := c.say(t, 0, body)
+			p.happened("pull_request_review_comment", "created", login, map[string]any{"comment": c.restReviewComment(m, "pull-request-review-comment")})
+			return m.ID
 		}
 	}
 	return 0
