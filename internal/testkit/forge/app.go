@@ -201,7 +201,7 @@ func needs(method, route string) (names []string, level string) {
 		level = "write"
 	}
 	switch {
-	case strings.Contains(route, "/statuses/"):
+	case strings.Contains(route, "/statuses"):
 		names = []string{"statuses"}
 	case strings.Contains(route, "/pulls"):
 		names = []string{"pull_requests"}

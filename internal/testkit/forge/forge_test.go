@@ -135,6 +135,7 @@ func TestGhCommands(t *testing.T) {
 		{"api repos/acme/widgets/collaborators/octocat/permission --jq .permission", "write", 0},
 		{"api repos/acme/widgets/collaborators/contributor/permission --jq .permission", "read", 0},
 		{"api -X POST repos/acme/widgets/statuses/" + p.HeadSHA() + " -f state=success --jq .state", "success", 0},
+		{"api repos/acme/widgets/commits/" + p.HeadSHA() + "/statuses --jq .[0].creator.login", "octocat", 0},
 		{"api -X POST repos/acme/widgets/issues/7/comments -f body=hi --jq .body", "hi", 0},
 		{"api repos/acme/nothing", "Not Found", 1},
 		{"pr view 7 -R acme/widgets", "Turn faster", 0},

@@ -34,6 +34,7 @@ var routes = map[string]func(*call, http.ResponseWriter, *http.Request){
 	"PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}":                     (*call).patchComment,
 	"DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}":                    (*call).deleteComment,
 	"POST /repos/{owner}/{repo}/statuses/{sha}":                                    (*call).postStatus,
+	"GET /repos/{owner}/{repo}/commits/{ref}/statuses":                             (*call).listStatuses,
 	"GET /repos/{owner}/{repo}/releases/latest":                                    (*call).getLatestRelease,
 	"GET /repos/{owner}/{repo}/releases/assets/{asset_id}":                         (*call).getAsset,
 	"POST /repos/{owner}/{repo}/pulls/{pull_number}/comments":                      (*call).postReviewComment,

@@ -3,6 +3,7 @@ package forge
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -103,8 +104,11 @@ func (c *call) getPermission(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"permission": string(legacy), "role_name": string(role), "user": user})
 }
 
-// maxStatusChars is GitHub's limit on the description of a status.
-const maxStatusChars = 140
+// maxStatusChars is GitHub's limit on the description of a status, and MaxStatuses the one on how many of one name a commit has.
+const (
+	maxStatusChars = 140
+	MaxStatuses    = 1000
+)
 
 func (c *call) postStatus(w http.ResponseWriter, r *http.Request) {
 	repo := c.target(w, r)
@@ -130,12 +134,51 @@ func (c *call) postStatus(w http.ResponseWriter, r *http.Request) {
 		restError(w, http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is 140 characters)")
 		return
 	}
-	s := Status{SHA: sha, Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: c.login, ID: c.f.newID(), Created: c.f.now()}
-	repo.statuses = append(repo.statuses, s)
-	now := stamp(s.Created)
-	writeJSON(w, http.StatusCreated, c.fill("status", map[string]any{"id": s.ID, "node_id": nodeID("SC", s.ID), "state": s.State,
-		"context": s.Context, "description": s.Description, "target_url": s.TargetURL, "created_at": now, "updated_at": now,
-		"url": c.api(fmt.Sprintf("/repos/%s/statuses/%s", repo.FullName(), s.SHA)), "creator": c.user(c.login)}))
+	s := Status{SHA: sha, Context: in.Context, State: in.State, Description: in.Description, TargetURL: in.TargetURL, Creator: c.login}
+	if !repo.addStatus(s) {
+		said := "This SHA and context has reached the maximum number of statuses."
+		writeJSON(w, http.StatusUnprocessableEntity, map[string]any{"message": "Validation Failed", "documentation_url": "https://docs.github.com/rest",
+			"errors": []any{map[string]any{"resource": "Status", "code": "custom", "message": said}}})
+		return
+	}
+	writeJSON(w, http.StatusCreated, c.status(repo, repo.statuses[len(repo.statuses)-1]))
+}
+
+// addStatus reports whether a commit may have one more status of its name, and sets it.
+func (r *Repo) addStatus(s Status) bool {
+	n := 0
+	for _, o := range r.statuses {
+		if o.SHA == s.SHA && o.Context == s.Context {
+			n++
+		}
+	}
+	if n >= MaxStatuses {
+		return false
+	}
+	s.ID, s.Created = r.f.newID(), r.f.now()
+	r.statuses = append(r.statuses, s)
+	return true
+}
+
+func (c *call) status(repo *Repo, s Status) map[string]any {
+	set := stamp(s.Created)
+	return c.fill("status", map[string]any{"id": s.ID, "node_id": nodeID("SC", s.ID), "state": s.State,
+		"context": s.Context, "description": s.Description, "target_url": s.TargetURL, "created_at": set, "updated_at": set,
+		"url": c.api(fmt.Sprintf("/repos/%s/statuses/%s", repo.FullName(), s.SHA)), "creator": c.user(s.Creator)})
+}
+
+func (c *call) listStatuses(w http.ResponseWriter, r *http.Request) {
+	repo := c.target(w, r)
+	if repo == nil {
+		return
+	}
+	var all []any
+	for _, s := range slices.Backward(repo.statuses) {
+		if s.SHA == r.PathValue("ref") {
+			all = append(all, c.status(repo, s))
+		}
+	}
+	c.sendPage(w, r, all)
 }
 
 func (c *call) getLatestRelease(w http.ResponseWriter, r *http.Request) {

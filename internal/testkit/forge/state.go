@@ -303,6 +303,15 @@ func (r *Repo) Statuses() []Status {
 	return append([]Status(nil), r.statuses...)
 }
 
+// AddStatus sets a commit status, as its Creator does.
+func (r *Repo) AddStatus(s Status) {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	if !r.addStatus(s) {
+		panic("GitHub takes no more statuses of " + s.Context)
+	}
+}
+
 // permission is what login may do; everybody may read what is public.
 func (r *Repo) permission(login string) Permission {
 	if p, ok := r.roles[strings.ToLower(login)]; ok {

@@ -34,6 +34,7 @@ var paths = map[string][]string{
 	"/repos/{owner}/{repo}/issues/comments":                                   {"get"},
 	"/repos/{owner}/{repo}/collaborators/{username}/permission":               {"get"},
 	"/repos/{owner}/{repo}/statuses/{sha}":                                    {"post"},
+	"/repos/{owner}/{repo}/commits/{ref}/statuses":                            {"get"},
 	"/repos/{owner}/{repo}/releases/latest":                                   {"get"},
 	"/repos/{owner}/{repo}/releases/assets/{asset_id}":                        {"get"},
 	"/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments":  {"get"},
