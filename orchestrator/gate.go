@@ -25,11 +25,11 @@ type Gate interface {
 	Permission(ctx context.Context, repo review.Repo, login string) (string, error)
 	// PendingStatuses are the commits of a pull request on which a status of ours is pending.
 	PendingStatuses(ctx context.Context, pr review.PullRequest) ([]string, error)
-	// Beside names another open pull request that has the commit as its head and is not approved; empty when there is none.
+	// Beside says of another open pull request that has the commit as its head that it is not approved; empty when there is none.
 	Beside(ctx context.Context, target review.Target, head string) (string, error)
 	// Later reports whether another run has set the status of a commit since a run did.
 	Later(ctx context.Context, target review.Target, run, head string) (bool, error)
-	// Denied reports whether an error says that the credential lacks the permission.
+	// Denied reports whether an error says that the credential lacks the permission, or that GitHub takes no more statuses of the commit.
 	Denied(err error) bool
 }
 
@@ -214,12 +214,12 @@ func (l *Loop) ends(ctx context.Context, steps Steps, req Request, p *progress, 
 			return fmt.Errorf("read who else has the commit: %w", err)
 		}
 		if beside != "" {
-			s = s.NotAlone(beside)
+			s = s.Withheld(beside)
 		}
 	}
-	beside, err := l.status(ctx, steps, req, p, what, head, s)
-	if beside != "" {
-		s = s.NotAlone(beside)
+	withheld, err := l.status(ctx, steps, req, p, what, head, s)
+	if withheld != "" {
+		s = s.Withheld(withheld)
 	}
 	g.State, g.Description = s.State, s.Description
 	return err
@@ -230,14 +230,14 @@ type set struct {
 	URL string `json:"url,omitempty"`
 	// Missing says why no status can be set.
 	Missing string `json:"missing,omitempty"`
-	// Beside names the pull request with the same commit that kept a success from being set, when it was to be sent.
-	Beside string `json:"beside,omitempty"`
+	// Withheld says what kept a success from being set, when it was to be sent: at first that was another pull request beside it alone.
+	Withheld string `json:"beside,omitempty"`
 }
 
 // status sets the status of a commit in a step of its own. A credential that may not is told of, once, and does not stop the run; any
 // other error does, as that of a comment does, and it is resumed. The last status is tried even so: GitHub may have refused the ones before
-// for a moment only, and an older run's success would stay. beside names the pull request that turned a success into a failure.
-func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, s effects.CommitStatus) (beside string, err error) {
+// for a moment only, and an older run's success would stay. withheld says what turned a success into a failure.
+func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress, what, head string, s effects.CommitStatus) (withheld string, err error) {
 	told := p.gate.missing != ""
 	if told && what != lastStatus {
 		return "", nil
@@ -250,7 +250,7 @@ func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress
 		}
 		if err == nil && made.Overtaken != "" {
 			var now effects.Done
-			now, err = l.setStatus(ctx, l.statusEffect(req, what+"/beside", head, s.NotAlone(made.Overtaken)), review.GateFailure)
+			now, err = l.setStatus(ctx, l.statusEffect(req, what+"/beside", head, s.Withheld(made.Overtaken)), review.GateFailure)
 			made.Ref = now.Ref
 		}
 		if err != nil && ctx.Err() == nil && l.Gate.Denied(err) {
@@ -260,13 +260,13 @@ func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress
 			}
 			return set{Missing: why}, nil
 		}
-		return set{URL: made.Ref, Beside: made.Overtaken}, err
+		return set{URL: made.Ref, Withheld: made.Overtaken}, err
 	})
 	if err != nil {
 		return "", fmt.Errorf("set the commit status: %w", err)
 	}
 	p.gate.missing = done.Missing
-	return done.Beside, nil
+	return done.Withheld, nil
 }
 
 func (l *Loop) statusEffect(req Request, what, head string, s effects.CommitStatus) effects.Effect {

@@ -23,7 +23,7 @@ type statuses struct {
 	older  []string
 	labels []gate.Labelling
 	may    map[string]string
-	// beside is another pull request with the commit.
+	// beside is said of another pull request with the commit.
 	beside string
 	// early is how often it is asked for before it is there.
 	early int
@@ -137,7 +137,7 @@ func TestStatusFaults(t *testing.T) {
 // A success waits for other pull requests with the same commit; what the pull request comes to by itself is kept (threats.md T281).
 func TestStatusBeside(t *testing.T) {
 	l, _, s, req := gatedRun()
-	s.beside = "#9"
+	s.beside = "#9 has the same commit and is not approved"
 	p := &progress{round: 1, head: sha(1)}
 	approve, asks := string(review.Approve), string(review.RequestChanges)
 	r := review.RunResult{Outcome: review.Converged, Consensus: &approve, Receipt: review.Receipt{Complete: 1, Status: "ok"}}

@@ -15,7 +15,7 @@ import (
 // permanentErrors are the errors that no later try of the same run gets past: what they speak of is refused, gone or unfit, and no
 // wait brings it back (threats.md T95). All others, such as an outage, a rate limit or a full disk, leave a run resumable.
 var permanentErrors = []error{
-	github.ErrNotLoggedIn, github.ErrNotFound, github.ErrForbidden, github.ErrClosed, github.ErrLocked, github.ErrTooLong, github.ErrMoved, github.ErrPendingReview, effects.ErrMisplaced,
+	github.ErrNotLoggedIn, github.ErrNotFound, github.ErrForbidden, github.ErrClosed, github.ErrLocked, github.ErrTooLong, github.ErrStatusesSpent, github.ErrMoved, github.ErrPendingReview, effects.ErrMisplaced,
 	git.ErrAuth, git.ErrMalformedTree, git.ErrNoMergeBase, git.ErrMergeBases, git.ErrTooLarge, git.ErrProtocol,
 	sanitize.ErrKnownSecret, sanitize.ErrUnsafe,
 }

@@ -31,7 +31,7 @@ type gatesRuns struct {
 	repo review.RepoKey
 }
 
-// Beside names another open pull request with the commit as its head that is not approved; empty when there is none. GitHub keeps a status by commit: it
+// Beside says of another open pull request with the commit as its head that it is not approved; empty when there is none. GitHub keeps a status by commit: it
 // speaks for all of them (threats.md T281).
 func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string) (string, error) {
 	said, err := g.service.statusesOn(ctx, target.Repo, g.repo, head)
@@ -63,7 +63,7 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 				continue
 			}
 		}
-		return fmt.Sprintf("#%d", number), nil
+		return fmt.Sprintf("#%d has the same commit and is not approved", number), nil
 	}
 	return "", nil
 }
@@ -72,6 +72,50 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 func approves(e store.Entry) bool {
 	s, err := effects.ReadStatus(e.Payload)
 	return err == nil && cmp.Or(s.Own, s.State) == review.GateSuccess
+}
+
+// mostStatuses is how many statuses of ours a commit has when it is called a success no more. GitHub takes a thousand: the others are left for what takes a
+// success back.
+const mostStatuses = 900
+
+// SetStatus sets the status of a commit, unless that is what we said last and GitHub has now: whoever may say something on a pull request has it looked at
+// again, and could use up all statuses that GitHub takes (threats.md T389).
+func (g gatesRuns) SetStatus(ctx context.Context, repo review.Repo, commit string, s effects.CommitStatus) (string, error) {
+	again, err := g.again(ctx, repo, commit, s)
+	if err != nil {
+		return "", effects.NotSent(err)
+	}
+	if again || s.State == review.GateSuccess {
+		viewer, err := g.Viewer(ctx, repo.Host)
+		if err != nil {
+			return "", effects.NotSent(err)
+		}
+		set, err := g.Statuses(ctx, repo, commit)
+		switch {
+		case err != nil:
+			return "", effects.NotSent(err)
+		case again && len(set) > 0 && effects.Same(set[0].By, viewer) && set[0].State == s.State && set[0].Description == s.Description && set[0].Target == s.Target:
+			return set[0].URL, nil
+		case s.State == review.GateSuccess && len(set) >= mostStatuses:
+			return "", &effects.WithheldError{Why: fmt.Sprintf("The commit has %d statuses or more, and GitHub takes 1,000: push a new one", mostStatuses)}
+		}
+	}
+	return g.Client.SetStatus(ctx, repo, commit, s)
+}
+
+// again reports whether a status is the one that was set last on a commit, as far as is known here. What GitHub lists may be what was there a moment ago.
+func (g gatesRuns) again(ctx context.Context, repo review.Repo, commit string, s effects.CommitStatus) (bool, error) {
+	said, err := g.service.statusesOn(ctx, repo, g.repo, commit)
+	for _, e := range slices.Backward(said) {
+		switch {
+		case e.State == store.StateIntent, e.State == store.StateAbsent:
+		case e.Payload != s.Payload():
+			return false, err
+		case e.State == store.StateAcked:
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // Later reports whether another run has set the status of a commit since a run did.
@@ -165,10 +209,10 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 	return err
 }
 
-// Denied reports whether an error says that the credential lacks a permission, or that there is no such repository any more. GitHub hides what a token may
-// not see behind 404.
+// Denied reports whether an error says that the credential lacks a permission, that there is no such repository any more, or that the commit has all the
+// statuses that GitHub takes. GitHub hides what a token may not see behind 404.
 func (gatekeeper) Denied(err error) bool {
-	return errors.Is(err, github.ErrForbidden) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrMoved)
+	return errors.Is(err, github.ErrForbidden) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrMoved) || errors.Is(err, github.ErrStatusesSpent)
 }
 
 // leftName stands in the key of a status that ends what a process of ours left pending, againName in that of one that takes it back, and besideName in that of
@@ -274,6 +318,11 @@ func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.E
 	if e.As, err = client.Viewer(ctx, e.Target.Repo.Host); err != nil {
 		return err
 	}
+	run, err := s.store.Run(ctx, e.Run)
+	if err != nil {
+		return err
+	}
+	gates := gatesRuns{gatekeeper{client}, s, run.RepoKey}
 	status, err := effects.ReadStatus(e.Payload)
 	if err != nil {
 		return err
@@ -282,17 +331,13 @@ func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.E
 		if status.State != review.GateSuccess {
 			return "", nil
 		}
-		run, err := s.store.Run(ctx, e.Run)
-		if err != nil {
-			return "", err
-		}
-		return gatesRuns{gatekeeper{client}, s, run.RepoKey}.Beside(ctx, e.Target, e.Head)
+		return gates.Beside(ctx, e.Target, e.Head)
 	}}
-	done, err := d.Deliver(ctx, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, e)
+	done, err := d.Deliver(ctx, effects.Status{Statuses: gates, Policy: sanitize.Policy{Known: client.Secrets()}}, e)
 	if err != nil || done.Overtaken == "" {
 		return err
 	}
-	return s.setStatus(ctx, lease, statusOf(store.Entry{Effect: e}, besideName, 1, status.NotAlone(done.Overtaken)))
+	return s.setStatus(ctx, lease, statusOf(store.Entry{Effect: e}, besideName, 1, status.Withheld(done.Overtaken)))
 }
 
 // statusesOf are the statuses of a run, the newest last.

@@ -179,6 +179,63 @@ func TestTwoPullsOfOneCommit(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// Whoever may say something on a pull request has its verdict computed again, and no status said again: only what another has said since is
+// said over (threats.md T389).
+func TestNoStatusIsSaidTwice(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(own.HeadSHA(), "success")
+	h.settled(1)
+	said := h.repo.Statuses()
+	for range 3 {
+		h.settle(own)
+	}
+	if now := h.repo.Statuses(); len(now) != len(said) {
+		t.Errorf("said again: %+v", now[len(said):])
+	}
+	h.repo.AddStatus(forge.Status{SHA: own.HeadSHA(), Context: "pr-reviewer", State: "error", Description: "Broken", Creator: "mona"})
+	h.settle(own)
+	h.status(own.HeadSHA(), "success")
+	own.AddReview(forge.Review{Author: "mona", State: "CHANGES_REQUESTED", Body: "P0: this deletes data"})
+	h.status(own.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
+// GitHub takes a thousand statuses of a commit: the last ones are for what takes a success back, and once there are no more that is said and stops
+// nothing (threats.md T389).
+func TestStatusesRunOut(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	run := func(args ...string) string {
+		return h.prloop("", append([]string{"run", "8", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}, args...)...)
+	}
+	fill := func(n int) {
+		for len(h.repo.Statuses()) < n {
+			h.repo.AddStatus(forge.Status{SHA: own.HeadSHA(), Context: "pr-reviewer", State: "error", Description: "Superseded", Creator: "octocat"})
+		}
+	}
+	fill(898)
+	run()
+	h.status(own.HeadSHA(), "success")
+	run()
+	if n := len(h.repo.Statuses()); n != 900 {
+		t.Errorf("%d statuses, want 900", n)
+	}
+	out := run("--force")
+	if said := h.status(own.HeadSHA(), "failure"); !strings.HasPrefix(said, "The commit has 900 statuses or more, and GitHub takes 1,000: push a new one. By itself: ") {
+		t.Errorf("%q\n%s", said, out)
+	}
+	run()
+	if n := len(h.repo.Statuses()); n != 902 {
+		t.Errorf("%d statuses, want 902", n)
+	}
+	fill(forge.MaxStatuses)
+	if out = run("--force"); !strings.Contains(out, "the commit status pr-reviewer is not set") || !strings.Contains(out, "push a new one") || !strings.Contains(out, "outcome: converged") {
+		t.Error(out)
+	}
+}
+
 // A run that is interrupted right before its success, and gone on with after another pull request with the commit has failed, does not say the success
 // (threats.md T281).
 func TestBesideIsAskedAgain(t *testing.T) {

@@ -216,7 +216,11 @@ func (d *Doctor) gate(ctx context.Context) Checkup {
 	case err != nil:
 		return diagnosed("gate", err)
 	case missing != "":
-		return Checkup{What: "gate", Note: missing, Next: "give the credential the permission \"statuses: write\", or set gate: \"off\" in the operator's file", State: Broken}
+		next := "give the credential the permission \"statuses: write\", or set gate: \"off\" in the operator's file"
+		if strings.Contains(missing, github.ErrStatusesSpent.Error()) {
+			next = "push a new commit"
+		}
+		return Checkup{What: "gate", Note: missing, Next: next, State: Broken}
 	}
 	return Checkup{What: "gate", Note: "no run failed to set its commit status", State: OK}
 }

@@ -34,7 +34,7 @@ type Delivery struct {
 type Done struct {
 	// Ref says where the effect is.
 	Ref string
-	// Overtaken says why nothing was sent: the pull request is no longer what the effect is about.
+	// Overtaken says why nothing was sent: the pull request is no longer what the effect is about, or it may not be said of it.
 	Overtaken string
 }
 
@@ -79,6 +79,9 @@ func (d Delivery) Deliver(ctx context.Context, k Kind, e Effect) (Done, error) {
 		}
 		if lost := d.sure(); lost != nil { // others may be at it: what is recorded from now on is theirs
 			return Done{}, errors.Join(err, lost)
+		}
+		if held := (*WithheldError)(nil); errors.As(err, &held) {
+			return Done{Overtaken: held.Why}, d.Outbox.Absent(context.WithoutCancel(ctx), stored.Nonce)
 		}
 		var w interface{ Waited() bool }
 		if errors.As(err, &w) && w.Waited() { // it may be sent now, if it is still wanted
@@ -137,6 +140,11 @@ type notSent struct{ error }
 
 func (notSent) Refused() bool   { return true }
 func (e notSent) Unwrap() error { return e.error }
+
+// A WithheldError is one of Send that happened before its call: what was to be said is not to be said any more, and why.
+type WithheldError struct{ Why string }
+
+func (e *WithheldError) Error() string { return e.Why }
 
 // ErrUnsettled: readings of a list kept changing, so nobody can say that something is not in it.
 var ErrUnsettled = errors.New("the list does not settle: cannot tell whether it was sent")

@@ -59,7 +59,7 @@ type Kind interface {
 	// Send makes exactly one call, which no transport repeats, and returns where the effect is, never empty. An error that says
 	// for certain that nothing was changed has a method Refused() bool that returns true, such as NotSent's; after any other
 	// error the effect may be there. One whose method Waited() bool returns true had to wait before its call, for longer than what was known
-	// before it holds: whether it is still wanted is asked again, and it is sent then.
+	// before it holds: whether it is still wanted is asked again, and it is sent then. A *WithheldError says that it is not wanted.
 	Send(ctx context.Context, e Effect) (ref string, err error)
 	// Find proves whether an effect that may have been sent is there: where it is, or an empty ref when it is not. What only
 	// looks like it, such as another account's copy, is not it. It is asked once GitHub cannot be working on the call any more,

@@ -22,20 +22,21 @@ type CommitStatus struct {
 	// Description is one line of our own words, Target the page it leads to.
 	Description string `json:"description"`
 	Target      string `json:"target"`
-	// Own is what the pull request comes to by itself, where another with the same commit holds the status back; empty where State is that.
+	// Own is what the pull request comes to by itself, where a success is withheld; empty where State is that.
 	Own review.GateState `json:"own,omitempty"`
 }
 
-// NotAlone is the status of a commit that has come to a success in one pull request, and not in another, which is named.
-func (s CommitStatus) NotAlone(other string) CommitStatus {
+// Withheld is the status of a commit that has come to a success, which may not be said for a reason.
+func (s CommitStatus) Withheld(why string) CommitStatus {
 	s.Own, s.State = s.State, review.GateFailure
-	s.Description = fmt.Sprintf("%s has the same commit and is not approved. By itself: %s", other, s.Description)
+	s.Description = fmt.Sprintf("%s. By itself: %s", why, s.Description)
 	return s
 }
 
 // Statuses sets commit statuses.
 type Statuses interface {
-	// SetStatus sets the status gate.Context of a commit and returns where it is. It never retries. Errors are as those of Kind.Send.
+	// SetStatus sets the status gate.Context of a commit and returns where it is. It never retries. Errors are as those of Kind.Send; a success may
+	// be withheld.
 	SetStatus(ctx context.Context, repo review.Repo, commit string, s CommitStatus) (string, error)
 }
 

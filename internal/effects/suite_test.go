@@ -150,6 +150,9 @@ func mute(_ *github, arrive func() string) (string, error) { arrive(); return ""
 func refused(*github, func() string) (string, error) {
 	return "", effects.NotSent(errors.New("HTTP 403"))
 }
+func withheld(*github, func() string) (string, error) {
+	return "", &effects.WithheldError{Why: "not now"}
+}
 func waited(*github, func() string) (string, error)               { return "", waitedError{} }
 func killedBefore(*github, func() string) (string, error)         { panic(errKilled) }
 func killedAfter(_ *github, arrive func() string) (string, error) { arrive(); panic(errKilled) }
@@ -362,6 +365,16 @@ func (s *suite) behaves(t *testing.T) {
 		}
 		if done, err := late.process(nil); err != nil || done.Overtaken == "" || late.calls != 1 || late.stored().State != store.StateAbsent {
 			t.Errorf("%+v, %v after %d calls", done, err, late.calls)
+		}
+	})
+	t.Run("what is withheld is not repeated, and may be sent later", func(t *testing.T) {
+		w := s.world(t, withheld)
+		if done, err := w.process(nil); err != nil || done.Overtaken != "not now" || w.calls != 1 || w.stored().State != store.StateAbsent {
+			t.Errorf("%+v, %v after %d calls", done, err, w.calls)
+		}
+		w.settle()
+		if w.slept != 0 || w.calls != 2 {
+			t.Errorf("slept %v, %d calls", w.slept, w.calls)
 		}
 	})
 	t.Run("given up after two tries", func(t *testing.T) {

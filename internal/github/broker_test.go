@@ -73,7 +73,7 @@ func TestThroughABroker(t *testing.T) {
 	brokered = true
 	defer func() { brokered = false }()
 	for name, test := range map[string]func(*testing.T){
-		"comments": TestPostFaults, "reviews": TestReview, "refused reviews": TestReviewFaults, "statuses": TestSetStatusFaults, "read": TestPullRequest,
+		"comments": TestPostFaults, "reviews": TestReview, "refused reviews": TestReviewFaults, "statuses": TestSetStatusFaults, "listed statuses": TestStatuses, "read": TestPullRequest,
 		"refused reads": TestReadErrors, "discussion": TestDiscussionIsWhole, "long texts": TestLongTextsOfStrangers, "pushes": TestMayPushInOneRepository, "job": TestActionsToken,
 		"account of an App": TestAppAccount,
 	} {

@@ -16,6 +16,7 @@ var (
 	ErrClosed        = errors.New("the pull request is not open")
 	ErrLocked        = errors.New("the conversation is locked")
 	ErrTooLong       = errors.New("the comment is too long for GitHub")
+	ErrStatusesSpent = errors.New("GitHub takes no more statuses of this commit: push a new one")
 	ErrPendingReview = errors.New("a review of the same account is pending: submit or discard it")
 	ErrRateLimited   = errors.New("GitHub's rate limit is used up")
 	ErrMoved         = errors.New("the repository has moved")

@@ -121,6 +121,8 @@ func (e *Error) byStatus(status int, message string, h http.Header) {
 		e.Kind, e.Needs = ErrMoved, h.Get("Location")
 	case status == http.StatusUnprocessableEntity && strings.Contains(strings.ToLower(message), "too long"):
 		e.Kind = ErrTooLong
+	case status == http.StatusUnprocessableEntity && strings.Contains(message, "maximum number of statuses"):
+		e.Kind = ErrStatusesSpent
 	case status == http.StatusUnprocessableEntity && strings.Contains(message, "one pending review"):
 		e.Kind = ErrPendingReview
 	case status == http.StatusUnprocessableEntity && unplaced(message):

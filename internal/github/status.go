@@ -98,6 +98,44 @@ func (c *Client) postJSON(ctx context.Context, address string, body []byte, into
 	return json.Unmarshal(raw, into)
 }
 
+// A SetBefore is a commit status as GitHub has it.
+type SetBefore struct {
+	effects.CommitStatus
+	By  review.Person
+	URL string
+}
+
+// Statuses are all statuses of the name gate.Context that were set on a commit, the newest first.
+func (c *Client) Statuses(ctx context.Context, repo review.Repo, commit string) (out []SetBefore, err error) {
+	op := fmt.Sprintf("read the statuses %s of %s in %s", gate.Context, commit[:min(len(commit), 10)], repo)
+	address := fmt.Sprintf("repos/%s/%s/commits/%s/statuses?per_page=100", url.PathEscape(repo.Owner), url.PathEscape(repo.Name), url.PathEscape(commit))
+	for range sinceLimit {
+		var page []struct {
+			URL, Context, State, Description string
+			TargetURL                        string `json:"target_url"`
+			Creator                          struct {
+				Login string
+				ID    int64
+			}
+		}
+		next, err := c.get(ctx, op, false, address, &page)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page {
+			if s.Context == gate.Context {
+				said := effects.CommitStatus{State: review.GateState(s.State), Description: s.Description, Target: s.TargetURL}
+				out = append(out, SetBefore{said, review.Person{Login: s.Creator.Login, ID: s.Creator.ID}, s.URL})
+			}
+		}
+		if next == "" {
+			break
+		}
+		address = next
+	}
+	return out, nil
+}
+
 const labelsQuery = `query Labelled($owner: String!, $name: String!, $number: Int!, $before: String) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
     timelineItems(last: 100, before: $before, itemTypes: [LABELED_EVENT]) {

@@ -82,6 +82,31 @@ func TestSetStatusFaults(t *testing.T) {
 	}
 }
 
+// All statuses of a commit and name are listed, the newest first, and what GitHub says when it takes no more has a name (threats.md T389).
+func TestStatuses(t *testing.T) {
+	f, p, repo := open(t)
+	c := client(t, f, Options{})
+	pr := readPull(t, c)
+	for n := range forge.MaxStatuses - 1 {
+		repo.AddStatus(forge.Status{SHA: p.HeadSHA(), Context: gate.Context, State: "error", Description: fmt.Sprint("Said ", n), Creator: "mona"})
+		repo.AddStatus(forge.Status{SHA: p.HeadSHA(), Context: "build", State: "success", Creator: "mona"})
+	}
+	if _, err := c.SetStatus(t.Context(), pr.Repo, p.HeadSHA(), green); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Statuses(t.Context(), pr.Repo, p.HeadSHA())
+	if err != nil || len(got) != forge.MaxStatuses || got[0].CommitStatus != green || got[0].By.Login != "octocat" || got[0].By.ID == 0 || got[1].Description != fmt.Sprint("Said ", forge.MaxStatuses-2) {
+		t.Fatalf("%d, %+v, %v", len(got), got[:min(2, len(got))], err)
+	}
+	var e *Error
+	if _, err := c.SetStatus(t.Context(), pr.Repo, p.HeadSHA(), green); !errors.As(err, &e) || !errors.Is(err, ErrStatusesSpent) || !e.Refused() {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := c.SetStatus(t.Context(), pr.Repo, p.BaseSHA(), green); err != nil {
+		t.Errorf("another commit: %v", err)
+	}
+}
+
 func TestSetStatusStoppedAtItsFailpoints(t *testing.T) {
 	f, p, repo := open(t)
 	c := client(t, f, Options{})

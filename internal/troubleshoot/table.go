@@ -132,6 +132,7 @@ var table = []row{
 	}, github.ErrForbidden), advice.Failed},
 	{as(func(e *github.Error) string { return afterClosing(e.Detail) }, github.ErrClosed), advice.Usage},
 	{is(github.ErrLocked, "unlock the conversation, or use --dry-run"), advice.Failed},
+	{is(github.ErrStatusesSpent, "push a new commit"), advice.Failed},
 	{is(github.ErrTooLong, "raise problem_score_threshold, so that fewer findings are listed"), advice.Failed},
 	{as(func(e *github.Error) string {
 		if e.Until.IsZero() {
